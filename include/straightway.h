@@ -1,0 +1,46 @@
+/*
+ * straightway.h - the few calls that MPI lacks.
+ *
+ * A program need not be built against Straightway, nor linked with it: the
+ * library comes in by LD_PRELOAD (`straightway run`). A program that wants to
+ * talk to it asks whether it is there:
+ *
+ *     #include <dlfcn.h>
+ *     #include <straightway.h>
+ *
+ *     straightway_accelerate_func_t accelerate =
+ *         (straightway_accelerate_func_t)
+ *         dlsym(RTLD_DEFAULT, STRAIGHTWAY_ACCELERATE_SYMBOL);
+ *     int before = accelerate ? accelerate(0) : -1;
+ *
+ * dlsym returns NULL where the library is not preloaded; the program then
+ * simply runs on its MPI.
+ */
+#ifndef STRAIGHTWAY_H
+#define STRAIGHTWAY_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Turn acceleration on (1) or off (0) for all communicators of this process,
+ * from the next MPI call on; a negative value only asks. Returns the state
+ * before, 1 or 0, or -1 when there is nothing to switch: no MPI call was made
+ * yet, or this MPI cannot be served.
+ *
+ * Collective in meaning: all ranks of a communicator must switch between the
+ * same two of their collective calls, since the paths of the host and of
+ * Straightway do not meet. No MPI call may be in progress in another thread
+ * of the process. It takes a few nanoseconds and does not communicate.
+ */
+int straightway_accelerate(int on);
+
+#define STRAIGHTWAY_ACCELERATE_SYMBOL "straightway_accelerate"
+typedef int (*straightway_accelerate_func_t)(int on);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * climb.h - a small reduction up a tree, for more than SW_FLAT members.
+ */
+#ifndef SW_CLIMB_H
+#define SW_CLIMB_H
+
+#include "coll.h"
+
+/* Combine everybody's `in` up the tree rooted at `root`; the root's result
+ * goes to `out` (others may give NULL). One step. The operands of a
+ * non-commutative reducer keep rank order: `root` must then be 0. `bytes` =
+ * n * r->elem must be at most stage_max. */
+int sw_climb(sw_group_t *g, uint64_t step, uint32_t what, int root,
+             const sw_reducer_t *r, const void *in, void *out, size_t n);
+
+#endif

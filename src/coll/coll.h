@@ -1,0 +1,97 @@
+/*
+ * coll.h - the collectives, as the MPI room calls them.
+ *
+ * All sizes are in bytes, all buffers contiguous; datatypes have been dealt
+ * with above. Every member of the group calls the same function, in the same
+ * order. Each returns SW_OK or what went wrong here (group.h); the collective
+ * has then still run to its end, so that nobody hangs.
+ *
+ * Nobody waits for a member that it gets nothing from.
+ *
+ * Which algorithm runs depends only on what all members know alike: the
+ * group, the collective and the size by signature. Where sizes may differ (the
+ * v-variants) every member describes its own part, and readers follow.
+ */
+#ifndef SW_COLL_H
+#define SW_COLL_H
+
+#include "reducer.h"
+
+/* X(id, Name): the order is the order of reports. */
+#define SW_COLLECTIVES(X)                                           \
+    X(BARRIER, Barrier) X(BCAST, Bcast)                             \
+    X(GATHER, Gather) X(GATHERV, Gatherv)                           \
+    X(SCATTER, Scatter) X(SCATTERV, Scatterv)                       \
+    X(ALLGATHER, Allgather) X(ALLGATHERV, Allgatherv)               \
+    X(ALLTOALL, Alltoall) X(ALLTOALLV, Alltoallv)                   \
+    X(ALLTOALLW, Alltoallw)                                         \
+    X(REDUCE, Reduce) X(ALLREDUCE, Allreduce)                       \
+    X(REDUCE_SCATTER, Reduce_scatter)                               \
+    X(REDUCE_SCATTER_BLOCK, Reduce_scatter_block)                   \
+    X(SCAN, Scan) X(EXSCAN, Exscan)
+
+typedef enum {
+#define X(id, name) SW_COLL_##id,
+    SW_COLLECTIVES(X)
+#undef X
+    SW_COLL_COUNT
+} sw_collective_t;
+
+/* Where each member's block lies in a buffer of n blocks: equal blocks side
+ * by side, or as listed. */
+typedef struct {
+    int64_t offset;             /* from the buffer; may be negative */
+    uint64_t bytes;
+} sw_extent_t;
+
+typedef struct {
+    size_t bytes;               /* of every block, where `list` is NULL */
+    const sw_extent_t *list;    /* [n], or NULL                         */
+} sw_blocks_t;
+
+static inline sw_extent_t sw_block(const sw_blocks_t *blocks, int i)
+{
+    if (blocks->list)
+        return blocks->list[i];
+    return (sw_extent_t){(int64_t)((size_t)i * blocks->bytes), blocks->bytes};
+}
+
+SW_API int sw_coll_barrier(sw_group_t *g);
+SW_API int sw_coll_bcast(sw_group_t *g, int root, void *buffer, size_t bytes);
+
+/* Each member's block goes to the root. `send` at the root may be its own block
+ * of `recv` (MPI_IN_PLACE). Gather: all blocks have `bytes`. Gatherv: `bytes`
+ * is the caller's own, and the root alone knows all `blocks`. */
+SW_API int sw_coll_gather(sw_group_t *g, int root, const void *send,
+                          size_t bytes, void *recv);
+SW_API int sw_coll_gatherv(sw_group_t *g, int root, const void *send,
+                           size_t bytes, void *recv,
+                           const sw_blocks_t *blocks);
+/* Scatter and Scatterv alike: the root describes, the others follow. `recv` at
+ * the root may be NULL (MPI_IN_PLACE). */
+SW_API int sw_coll_scatter(sw_group_t *g, int root, const void *send,
+                           const sw_blocks_t *blocks, void *recv,
+                           size_t bytes);
+/* Allgather and Allgatherv alike. `send` may be its block of `recv`. */
+SW_API int sw_coll_allgather(sw_group_t *g, const void *send, size_t bytes,
+                             void *recv, const sw_blocks_t *blocks);
+/* Alltoall, Alltoallv and Alltoallw alike. `send`, `recv` do not overlap. */
+SW_API int sw_coll_alltoall(sw_group_t *g, const void *send,
+                            const sw_blocks_t *sends, void *recv,
+                            const sw_blocks_t *recvs);
+
+/* n elements; `in` may be `out`. */
+SW_API int sw_coll_reduce(sw_group_t *g, int root, const sw_reducer_t *r,
+                          const void *in, void *out, size_t n);
+SW_API int sw_coll_allreduce(sw_group_t *g, const sw_reducer_t *r,
+                             const void *in, void *out, size_t n);
+/* Member i gets counts[i] elements; block_count each where counts is NULL.
+ * `in` may be `out`. */
+SW_API int sw_coll_reduce_scatter(sw_group_t *g, const sw_reducer_t *r,
+                                  const void *in, void *out,
+                                  const size_t *counts, size_t block_count);
+/* Inclusive, or exclusive: then member 0's `out` is left alone. */
+SW_API int sw_coll_scan(sw_group_t *g, bool exclusive, const sw_reducer_t *r,
+                        const void *in, void *out, size_t n);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * exchange.h - what the reducing collectives share: everybody posts, everybody
+ * sees everybody.
+ */
+#ifndef SW_EXCHANGE_H
+#define SW_EXCHANGE_H
+
+#include "coll.h"
+
+/* Wait for all members' payloads of this step; from[i] is member i's, with
+ * from[me] standing for [own, own + bytes). A payload of another size than
+ * `bytes` is SW_TRUNCATED. */
+int sw_sources(sw_group_t *g, uint64_t step, uint32_t what, const void *own,
+               size_t bytes, sw_source_t *from);
+
+/* Expose `in` to be read and `out` to be read (fetched from) or written, post
+ * both, and wait for everybody's. outs[i] is member i's `out`. Either may be
+ * NULL: not offered. */
+typedef struct {
+    sw_exposed_t in, out;
+} sw_exchange_t;
+
+int sw_exchange(sw_group_t *g, uint64_t step, uint32_t what, const void *in,
+                void *out, size_t bytes, sw_exchange_t *x, sw_source_t *from,
+                sw_part_t *outs);
+void sw_exchange_end(sw_exchange_t *x, bool written);
+
+/* Units per cache line, for slices of `elem`-byte elements. */
+static inline size_t sw_grain(size_t elem)
+{
+    return elem < SW_LINE ? SW_LINE / elem : 1;
+}
+
+#endif

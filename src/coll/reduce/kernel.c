@@ -1,0 +1,158 @@
+/*
+ * kernel.c - which kernel serves: the tables of the instruction sets, and the
+ * choice among them.
+ *
+ * The choice is made once, at the first question, and kept in a plain table
+ * index: no ifunc, whose resolvers run before a preloaded library or a
+ * sanitizer is ready. Members of a node run on the same processor and so
+ * choose alike; if they did not, the bits would still be the same (kernel.h).
+ */
+#include "kernel.h"
+
+#include <string.h>
+
+typedef sw_reduce_func_t table_t[SW_OP_COUNT][SW_TYPE_COUNT];
+
+extern const table_t sw_kernels_base;
+#if defined(__x86_64__)
+extern const table_t sw_kernels_avx2, sw_kernels_avx512;
+#endif
+
+static const table_t *const tables[SW_ISA_COUNT] = {
+    [SW_ISA_BASE] = &sw_kernels_base,
+#if defined(__x86_64__)
+    [SW_ISA_AVX2] = &sw_kernels_avx2,
+    [SW_ISA_AVX512] = &sw_kernels_avx512,
+#endif
+};
+
+static _Atomic int chosen = -1;
+
+/* Can this machine run the variant at all? */
+static bool runs(sw_isa_t isa)
+{
+    if (isa == SW_ISA_BASE)
+        return true;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (isa == SW_ISA_AVX2)
+        return __builtin_cpu_supports("avx2");
+    if (isa == SW_ISA_AVX512)
+        return __builtin_cpu_supports("avx512f") &&
+               __builtin_cpu_supports("avx512bw") &&
+               __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl");
+#endif
+    return false;
+}
+
+/* Does it run well? The first processors with AVX-512 (Skylake, Cascade Lake)
+ * lower their clock for 64-byte vectors, which the program would pay for
+ * after the collective. They lack VBMI2; their successors and AMD's have it. */
+static sw_isa_t best(void)
+{
+#if defined(__x86_64__)
+    if (runs(SW_ISA_AVX512) && __builtin_cpu_supports("avx512vbmi2"))
+        return SW_ISA_AVX512;
+    if (runs(SW_ISA_AVX2))
+        return SW_ISA_AVX2;
+#endif
+    return SW_ISA_BASE;
+}
+
+sw_isa_t sw_reduce_isa(void)
+{
+    /* Threads that race here compute the same value. */
+    int isa = atomic_load_explicit(&chosen, memory_order_relaxed);
+    if (sw_unlikely(isa < 0)) {
+        isa = (int)best();
+        atomic_store_explicit(&chosen, isa, memory_order_relaxed);
+    }
+    return (sw_isa_t)isa;
+}
+
+bool sw_reduce_use_isa(sw_isa_t isa)
+{
+    if ((unsigned)isa >= SW_ISA_COUNT || !runs(isa))
+        return false;
+    atomic_store_explicit(&chosen, (int)isa, memory_order_relaxed);
+    return true;
+}
+
+sw_reduce_func_t sw_reduce_kernel(sw_op_t op, sw_type_t type)
+{
+    if ((unsigned)op >= SW_OP_COUNT || (unsigned)type >= SW_TYPE_COUNT)
+        return NULL;
+    /* The scalar types are in the base table alone. */
+    sw_reduce_func_t f = (*tables[sw_reduce_isa()])[op][type];
+    return f ? f : sw_kernels_base[op][type];
+}
+
+size_t sw_type_bytes(sw_type_t type)
+{
+    static const uint8_t bytes[SW_TYPE_COUNT] = {
+#define X(name, element) [SW_##name] = sizeof(element),
+        SW_TYPES(X)
+#undef X
+    };
+    return bytes[type];
+}
+
+const char *sw_type_name(sw_type_t type)
+{
+    static const char *const names[SW_TYPE_COUNT] = {
+#define X(name, element) #name,
+        SW_TYPES(X)
+#undef X
+    };
+    return names[type];
+}
+
+const char *sw_op_name(sw_op_t op)
+{
+    static const char *const names[SW_OP_COUNT] = {
+#define X(name) #name,
+        SW_OPS(X)
+#undef X
+    };
+    return names[op];
+}
+
+const char *sw_isa_name(sw_isa_t isa)
+{
+#if defined(__x86_64__)
+    static const char *const names[] = {"SSE2", "AVX2", "AVX-512"};
+#else
+    static const char *const names[] = {"baseline", "", ""};
+#endif
+    return names[isa];
+}
+
+/* A block of intermediate results, in the first cache with a block of the
+ * next input beside it. */
+#define BLOCK 8192
+
+void sw_reduce_many(sw_reduce_func_t f, size_t elem, void *to,
+                    const void *const *in, int count, size_t n)
+{
+    if (count == 1) {
+        if (to != in[0])
+            memcpy(to, in[0], n * elem);
+        return;
+    }
+    if (count == 2) {
+        f(to, in[0], in[1], n);
+        return;
+    }
+    /* Only the last step stores to `to`: until then every block of the inputs,
+     * of which `to` may be one, is whole. */
+    _Alignas(SW_LINE) char block[BLOCK];
+    size_t step = BLOCK / elem;
+    for (size_t i = 0; i < n; i += step) {
+        size_t m = sw_min(step, n - i), at = i * elem;
+        f(block, (const char *)in[0] + at, (const char *)in[1] + at, m);
+        for (int k = 2; k < count - 1; k++)
+            f(block, block, (const char *)in[k] + at, m);
+        f((char *)to + at, block, (const char *)in[count - 1] + at, m);
+    }
+}

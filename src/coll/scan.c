@@ -1,0 +1,156 @@
+/*
+ * scan.c - Scan and Exscan.
+ *
+ * Small: everybody stages its operand, and member i combines those of members
+ * 0 .. i (below i if exclusive): one step of latency. Where ranks take turns
+ * on a core, work counts and not latency: then a prefix is passed along from
+ * member to member, in the same order of operations.
+ *
+ * Large: member k owns slice k of everything. It walks the members in rank
+ * order once, keeping the running prefix of its slice, and stores each prefix
+ * into the result of the member it belongs to: every operand is read once and
+ * every result written once, in all.
+ */
+#include "exchange.h"
+#include "slice.h"
+
+#include <stdlib.h>
+
+/* Bytes of one block of a slice: the prefix stays in the first cache. */
+#define BLOCK 16384
+
+static int staged(sw_group_t *g, bool exclusive, uint32_t what,
+                  const sw_reducer_t *r, const void *in, void *out, size_t n)
+{
+    uint64_t step = ++g->step;
+    size_t bytes = n * r->elem;
+    sw_source_t from[SW_MEMBERS_MAX];
+    /* Nobody reads the last member's. */
+    if (g->me < g->n - 1)
+        sw_stage(g, step, what, SW_READ_ALL, in, bytes);
+    int rc = SW_OK, count = g->me + !exclusive;
+    from[g->me] = sw_source_own(in, bytes);
+    for (int i = 0; i < g->me; i++) {
+        int bad = sw_source(g, i, step, what, &from[i]);
+        if (!bad && from[i].bytes != bytes)
+            bad = SW_TRUNCATED;
+        rc = rc ? rc : bad;
+    }
+    if (!rc && count)
+        rc = sw_combine(g, r, from, count, 0, out, n);
+    sw_done(g, step);
+    return rc;
+}
+
+static int passed_on(sw_group_t *g, bool exclusive, uint32_t what,
+                     const sw_reducer_t *r, const void *in, void *out,
+                     size_t n)
+{
+    uint64_t step = ++g->step;
+    size_t bytes = n * r->elem;
+    int rc = SW_OK, next = g->me + 1;
+    char prefix[bytes + 1];     /* up to and including me */
+    sw_source_t from[2] = {{.at = NULL}, sw_source_own(in, bytes)};
+    if (g->me > 0) {
+        rc = sw_source(g, g->me - 1, step, what, &from[0]);
+        if (!rc && from[0].bytes != bytes)
+            rc = SW_TRUNCATED;
+        if (!rc && (next < g->n || !exclusive))
+            rc = sw_combine(g, r, from, 2, 0, prefix, n);
+    }
+    const void *mine = g->me > 0 && !rc ? prefix : in;
+    if (next < g->n)
+        sw_stage(g, step, what, next, mine, bytes);
+    if (!rc && !exclusive && out != mine)
+        sw_copy(out, mine, bytes);
+    if (!rc && exclusive && g->me > 0)
+        rc = sw_source_copy(&from[0], 0, out, bytes);
+    sw_done(g, step);
+    return rc;
+}
+
+/* Store a block of the prefix into member i's result. */
+static int put(sw_group_t *g, int i, const sw_part_t *outs, void *own,
+               uint64_t at, const char *prefix, size_t bytes)
+{
+    if (i == g->me) {
+        sw_copy((char *)own + at, prefix, bytes);
+        return SW_OK;
+    }
+    return sw_peer_write(g->peer[i], &outs[i], at, prefix, bytes)
+               ? SW_UNREACHABLE : SW_OK;
+}
+
+/* One block for all members: a[] is the prefix, b[] the next operand. */
+static int walk(sw_group_t *g, bool exclusive, const sw_reducer_t *r,
+                const sw_source_t *from, const sw_part_t *outs, void *own,
+                uint64_t at, size_t n, char *a, char *b)
+{
+    size_t bytes = n * r->elem;
+    int rc = sw_source_copy(&from[0], at, a, bytes);
+    if (!rc && !exclusive)
+        rc = put(g, 0, outs, own, at, a, bytes);
+    for (int i = 1; i < g->n && !rc; i++) {
+        /* The last operand of an exclusive scan is in nobody's result. With
+         * MPI_IN_PLACE an operand must be read before its place is written. */
+        const char *next = from[i].at ? from[i].at + at : b;
+        bool direct = r->kernel && from[i].at && !exclusive;
+        if (!direct) {
+            rc = sw_source_copy(&from[i], at, b, bytes);
+            next = b;
+        }
+        if (!rc && exclusive)
+            rc = put(g, i, outs, own, at, a, bytes);
+        if (rc)
+            break;
+        if (r->kernel) {
+            r->kernel(a, a, next, n);
+        } else {
+            r->user(r, a, b, n);
+            char *swap = a;
+            a = b;
+            b = swap;
+        }
+        if (!exclusive)
+            rc = put(g, i, outs, own, at, a, bytes);
+    }
+    return rc;
+}
+
+static int sliced(sw_group_t *g, bool exclusive, uint32_t what,
+                  const sw_reducer_t *r, const void *in, void *out, size_t n)
+{
+    uint64_t step = ++g->step;
+    sw_exchange_t x;
+    sw_source_t from[SW_MEMBERS_MAX];
+    sw_part_t outs[SW_MEMBERS_MAX];
+    bool has_out = !exclusive || g->me > 0;
+    int rc = sw_exchange(g, step, what, in, has_out ? out : NULL,
+                         n * r->elem, &x, from, outs);
+    sw_slice_t s = sw_slice(n, g->n, g->me, sw_grain(r->elem));
+    size_t each = sw_max(BLOCK / r->elem, 1);
+    size_t half = sw_round_up(each * r->elem, SW_LINE);
+    char *scratch = sw_scratch(g, 2 * half);
+    /* Own results go where the others' do, so that one copy brings all. */
+    void *own = x.out.copy ? x.out.copy : out;
+    if (!scratch)
+        rc = SW_UNREACHABLE;
+    for (size_t i = 0; i < s.count && !rc; i += each)
+        rc = walk(g, exclusive, r, from, outs, own,
+                  (s.start + i) * r->elem, sw_min(each, s.count - i), scratch,
+                  scratch + half);
+    sw_done(g, step);
+    sw_await_done_all(g, step);
+    sw_exchange_end(&x, has_out);
+    return rc;
+}
+
+int sw_coll_scan(sw_group_t *g, bool exclusive, const sw_reducer_t *r,
+                 const void *in, void *out, size_t n)
+{
+    uint32_t what = sw_what(exclusive ? SW_COLL_EXSCAN : SW_COLL_SCAN, 0);
+    if (n * r->elem < g->slice)
+        return g->crowded ? passed_on(g, exclusive, what, r, in, out, n)
+                          : staged(g, exclusive, what, r, in, out, n);
+    return sliced(g, exclusive, what, r, in, out, n);
+}

@@ -1,0 +1,46 @@
+/*
+ * scatter.c - Scatter and Scatterv: the root deals (deal.h), the others take.
+ *
+ * Small blocks are dealt as copies and the root leaves; large ones are read
+ * from the root's memory by all members at once.
+ */
+#include "deal.h"
+
+static void keep_own(const void *send, const sw_blocks_t *blocks, int root,
+                     void *recv, size_t bytes)
+{
+    sw_extent_t own = sw_block(blocks, root);
+    const char *from = (const char *)send + own.offset;
+    if (recv && recv != from)
+        memmove(recv, from, sw_min(own.bytes, bytes));
+}
+
+int sw_coll_scatter(sw_group_t *g, int root, const void *send,
+                    const sw_blocks_t *blocks, void *recv, size_t bytes)
+{
+    uint32_t what = sw_what(SW_COLL_SCATTER, root);
+    uint64_t step = ++g->step;
+    if (g->me != root) {
+        /* Who gets nothing waits for nobody. */
+        int rc = bytes ? sw_receive_deal(g, root, step, what, recv, bytes)
+                       : SW_OK;
+        sw_done(g, step);
+        return rc;
+    }
+    sw_exposed_t x = {.copy = NULL};
+    bool part = sw_deal(g, step, what, g->eager, send, blocks, &x);
+    sw_done(g, step);
+    /* A root that receives into what it sends (some hosts bear with it) must
+     * leave the others' blocks alone until they have been read. */
+    bool last = part && !x.copy && recv == send;
+    if (!last)
+        keep_own(send, blocks, root, recv, bytes);
+    if (part) {
+        sw_await_done_all(g, step);
+        sw_unexpose(&x, false);
+    }
+    if (last)
+        keep_own(send, blocks, root, recv, bytes);
+    return recv && sw_block(blocks, root).bytes > bytes ? SW_TRUNCATED
+                                                        : SW_OK;
+}

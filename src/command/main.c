@@ -1,0 +1,145 @@
+/*
+ * main.c - `straightway COMMAND`: run natively, everything else in Python.
+ *
+ * The Python that serves is the one beside this executable (a virtual
+ * environment's bin/), else python3 from PATH. It is told where the command
+ * lies (STRAIGHTWAY_COMMAND) so that it can start `run` and the probe.
+ */
+#include "command.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef SW_VERSION
+#define SW_VERSION "unknown"
+#endif
+
+void sw_fail(int status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("straightway: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    exit(status);
+}
+
+void *sw_grab(size_t size)
+{
+    void *p = calloc(1, size ? size : 1);
+    if (!p)
+        sw_fail(SW_EXIT_FAILURE, "out of memory");
+    return p;
+}
+
+char *sw_text(const char *format, ...)
+{
+    char *text;
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(&text, format, args) < 0)
+        sw_fail(SW_EXIT_FAILURE, "out of memory");
+    va_end(args);
+    return text;
+}
+
+const char *sw_self(void)
+{
+    static char path[PATH_MAX];
+    if (!*path) {
+        ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+        if (n <= 0)
+            sw_fail(SW_EXIT_FAILURE, "cannot read /proc/self/exe: %s",
+                    strerror(errno));
+        path[n] = 0;
+    }
+    return path;
+}
+
+const char *sw_bin_dir(void)
+{
+    static char *dir;
+    if (!dir) {
+        dir = sw_text("%s", sw_self());
+        *strrchr(dir, '/') = 0;
+    }
+    return dir;
+}
+
+static const char *const commands[] = {"run", "doctor", "bench", NULL};
+
+static int run_python(char **argv)
+{
+    char *python = getenv("STRAIGHTWAY_PYTHON");
+    if (!python || !*python) {
+        python = sw_text("%s/python3", sw_bin_dir());
+        if (access(python, X_OK))
+            python = sw_find_program("python3");
+    }
+    if (!python)
+        sw_fail(SW_EXIT_NOT_FOUND,
+                "`straightway %s` needs Python 3.9 or newer, and there is no "
+                "python3 beside %s nor in PATH\n"
+                "  (`straightway run` needs none)", argv[1], sw_self());
+    setenv("STRAIGHTWAY_COMMAND", sw_self(), 1);
+    /* Modules must come from the installation, not from the folder at hand.
+     * The command line restores what it finds here. */
+    const char *safe = getenv("PYTHONSAFEPATH");
+    setenv("STRAIGHTWAY_SAFEPATH", safe ? safe : "", 1);
+    setenv("PYTHONSAFEPATH", "1", 1);
+
+    int n = 0;
+    while (argv[n])
+        n++;
+    char **to = sw_grab((size_t)(n + 4) * sizeof *to);
+    to[0] = python;
+    to[1] = "-m";
+    to[2] = "straightway";
+    memcpy(to + 3, argv + 1, (size_t)n * sizeof *to);
+    execv(python, to);
+    sw_fail(SW_EXIT_NOT_RUNNABLE, "cannot start %s: %s", python,
+            strerror(errno));
+}
+
+int main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : "--help";
+    if (!strcmp(word, "run"))
+        return sw_run(argv + 1);
+    if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
+        puts("straightway " SW_VERSION);
+        return 0;
+    }
+    if (!strcmp(word, "--help") || !strcmp(word, "-h") ||
+        !strcmp(word, "help")) {
+        sw_print_help();
+        return 0;
+    }
+    for (int i = 0; commands[i]; i++)
+        if (!strcmp(word, commands[i]))
+            return run_python(argv);
+
+    if (*word == '-') {
+        static const char *const options[] = {"--help", "--version", NULL};
+        const char *near = sw_nearest(word, options);
+        if (near)
+            sw_fail(SW_EXIT_USAGE, "unknown option %s; did you mean %s?",
+                    word, near);
+        sw_fail(SW_EXIT_USAGE, "unknown option %s; options of `run` come "
+                "after it: straightway run %s ...", word, word);
+    }
+    const char *near = sw_nearest(word, commands);
+    if (near)
+        sw_fail(SW_EXIT_USAGE, "unknown command %s; did you mean %s?", word,
+                near);
+    char *program = sw_find_program(word);
+    if (program)
+        sw_fail(SW_EXIT_USAGE, "unknown command %s; to run the program: "
+                "straightway run %s", word, word);
+    sw_fail(SW_EXIT_USAGE, "unknown command %s; see straightway --help", word);
+}

@@ -1,0 +1,316 @@
+/*
+ * options.c - the options of `run`: its own few, and every line of
+ * settings.def.
+ *
+ * A setting NAME is the option --name (dashes for underscores). A switch may
+ * stand alone (--stats), be denied (--no-arena) or be given a value
+ * (--arena=off); the others take one (--arena-threshold 64k, or with "=").
+ * Values are checked here, once, before any rank starts: the library would
+ * report a bad one from every rank.
+ */
+#include "command.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+typedef enum { BOOL, SIZE, INT, TEXT } type_t;
+
+typedef struct {
+    type_t type;
+    const char *name;       /* ARENA_THRESHOLD                              */
+    const char *initial;    /* the default, as written                      */
+    const char *help;
+    char option[40];        /* --arena-threshold                            */
+    char denied[40];        /* --no-arena, for switches                     */
+} setting_t;
+
+static setting_t settings[] = {
+#define SW_SETTING_BOOL(field, NAME, value, help) \
+    {BOOL, #NAME, #value, help, "", ""},
+#define SW_SETTING_SIZE(field, NAME, value, help) \
+    {SIZE, #NAME, #value, help, "", ""},
+#define SW_SETTING_INT(field, NAME, value, help)  \
+    {INT, #NAME, #value, help, "", ""},
+#define SW_SETTING_TEXT(field, NAME, value, help) \
+    {TEXT, #NAME, #value, help, "", ""},
+#include "../node/settings.def"
+};
+#undef SW_SETTING_BOOL
+#undef SW_SETTING_SIZE
+#undef SW_SETTING_INT
+#undef SW_SETTING_TEXT
+
+enum { COUNT = sizeof settings / sizeof *settings };
+
+static const char *const own[] = {
+    "-n", "--ranks", "--mpi", "--launcher-args", "--show", "--help", NULL
+};
+
+static void name_options(void)
+{
+    for (int i = 0; i < COUNT; i++) {
+        setting_t *s = &settings[i];
+        snprintf(s->option, sizeof s->option, "--%s", s->name);
+        for (char *c = s->option; *c; c++)
+            *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
+        if (s->type == BOOL)
+            snprintf(s->denied, sizeof s->denied, "--no-%s", s->option + 2);
+    }
+}
+
+static bool good_bool(const char *text)
+{
+    static const char *const words[] = {"1", "on", "yes", "true",
+                                        "0", "off", "no", "false"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcasecmp(text, words[i]))
+            return true;
+    return false;
+}
+
+static bool good_size(const char *text)
+{
+    size_t n = strspn(text, "0123456789");
+    return n && n < 19 &&
+           (!text[n] || (strchr("kKmMgG", text[n]) && !text[n + 1]));
+}
+
+static bool good_int(const char *text)
+{
+    text += *text == '-' || *text == '+';
+    size_t n = strspn(text, "0123456789");
+    return n && n < 19 && !text[n];
+}
+
+static void give(sw_run_options_t *to, const setting_t *s, const char *value)
+{
+    if (s->type == BOOL && !good_bool(value))
+        sw_fail(SW_EXIT_USAGE, "%s=%s: give on or off", s->option, value);
+    if (s->type == SIZE && !good_size(value))
+        sw_fail(SW_EXIT_USAGE, "%s %s: give a size such as 65536, 64k or 2m",
+                s->option, value);
+    if (s->type == INT && !good_int(value))
+        sw_fail(SW_EXIT_USAGE, "%s %s: give a whole number", s->option, value);
+    char *name = sw_text("STRAIGHTWAY_%s", s->name);
+    if (setenv(name, value, 1))
+        sw_fail(SW_EXIT_FAILURE, "out of memory");
+    free(name);
+    to->settings[to->setting_count++] = sw_text("%s=%s", s->option, value);
+    if (!strcmp(s->name, "VERBOSE"))
+        to->verbose = strchr("1oOyYtT", *value) && strcasecmp(value, "off");
+}
+
+static void unknown(const char *option)
+{
+    const char *names[2 * COUNT + sizeof own / sizeof *own];
+    int n = 0;
+    for (int i = 0; own[i]; i++)
+        names[n++] = own[i];
+    for (int i = 0; i < COUNT; i++) {
+        names[n++] = settings[i].option;
+        if (*settings[i].denied)
+            names[n++] = settings[i].denied;
+    }
+    names[n] = NULL;
+    char *word = strndup(option, strcspn(option, "="));
+    const char *near = sw_nearest(word, names);
+    if (near)
+        sw_fail(SW_EXIT_USAGE, "unknown option %s; did you mean %s?", word,
+                near);
+    sw_fail(SW_EXIT_USAGE, "unknown option %s; see straightway run --help",
+            word);
+}
+
+/* The value of an option that needs one: after "=", or the next argument. */
+static char *value_of(char ***at, const char *option)
+{
+    char *equals = strchr(**at, '=');
+    if (equals)
+        return equals + 1;
+    if (!(*at)[1])
+        sw_fail(SW_EXIT_USAGE, "%s needs a value; see straightway run --help",
+                option);
+    return *++*at;
+}
+
+static bool is(const char *argument, const char *option)
+{
+    size_t n = strlen(option);
+    return !strncmp(argument, option, n) &&
+           (!argument[n] || (argument[n] == '=' && option[1] == '-'));
+}
+
+static bool read_setting(char ***at, sw_run_options_t *to)
+{
+    const char *argument = **at;
+    if (!strcmp(argument, "-v"))
+        argument = "--verbose";
+    for (int i = 0; i < COUNT; i++) {
+        setting_t *s = &settings[i];
+        if (*s->denied && !strcmp(argument, s->denied)) {
+            give(to, s, "off");
+            return true;
+        }
+        if (!is(argument, s->option))
+            continue;
+        if (s->type == BOOL && !strchr(argument, '='))
+            give(to, s, "on");
+        else
+            give(to, s, value_of(at, s->option));
+        return true;
+    }
+    return false;
+}
+
+void sw_read_options(char **argv, sw_run_options_t *to)
+{
+    int n = 0;
+    while (argv[n])
+        n++;
+    memset(to, 0, sizeof *to);
+    to->settings = sw_grab((size_t)(n + 1) * sizeof *to->settings);
+    name_options();
+
+    char **at = argv + 1;
+    for (; *at && **at == '-' && (*at)[1]; at++) {
+        if (!strcmp(*at, "--")) {
+            at++;
+            break;
+        }
+        if (is(*at, "-n") || is(*at, "-np") || is(*at, "--ranks"))
+            to->ranks = value_of(&at, *at);
+        else if (is(*at, "--mpi"))
+            to->mpi = value_of(&at, "--mpi");
+        else if (is(*at, "--launcher-args"))
+            to->launcher_args = value_of(&at, "--launcher-args");
+        else if (!strcmp(*at, "--show"))
+            to->show = true;
+        else if (!strcmp(*at, "--help") || !strcmp(*at, "-h"))
+            to->help = true;
+        else if (!read_setting(&at, to))
+            unknown(*at);
+    }
+    to->program = at;
+
+    if (to->ranks) {
+        size_t digits = strspn(to->ranks, "0123456789");
+        if (!digits || to->ranks[digits] || digits > 7 || !atoi(to->ranks))
+            sw_fail(SW_EXIT_USAGE, "-n %s: give the number of ranks, 1 or "
+                    "more", to->ranks);
+    } else if (!to->help && (to->mpi || to->launcher_args)) {
+        sw_fail(SW_EXIT_USAGE, "%s chooses how to launch: it needs -n N",
+                to->mpi ? "--mpi" : "--launcher-args");
+    }
+}
+
+/* Print `text` in the columns from..78, breaking between words. */
+static void print_wrapped(const char *text, int from)
+{
+    int column = from;
+    while (*text) {
+        int n = (int)strcspn(text, " ");
+        if (column > from && column + 1 + n > 78) {
+            printf("\n%*s", from, "");
+            column = from;
+        } else if (column > from) {
+            putchar(' ');
+            column++;
+        }
+        printf("%.*s", n, text);
+        column += n;
+        text += n;
+        text += strspn(text, " ");
+    }
+    putchar('\n');
+}
+
+/* 268435456 as 256m; other defaults as they are. */
+static const char *short_size(const char *text)
+{
+    unsigned long long n = strtoull(text, NULL, 10);
+    static const char units[] = "gmk";
+    for (int i = 0; i < 3; i++) {
+        unsigned long long unit = 1ull << (30 - 10 * i);
+        if (n >= unit && n % unit == 0)
+            return sw_text("%llu%c", n / unit, units[i]);
+    }
+    return text;
+}
+
+void sw_print_run_help(void)
+{
+    name_options();
+    fputs(
+"usage: straightway run [options] [--] PROGRAM [ARGUMENT ...]\n"
+"\n"
+"Run an MPI program with Straightway loaded. The program stays as it is: C,\n"
+"C++, Fortran or Python, Open MPI, MPICH or Intel MPI.\n"
+"\n"
+"Under a launcher, it goes between the launcher and the program:\n"
+"\n"
+"  mpirun -n 8 straightway run ./app\n"
+"  srun -n 8 straightway run python solver.py\n"
+"\n"
+"With -n it finds the launcher of the program's own MPI and starts it:\n"
+"\n"
+"  straightway run -n 8 ./app\n"
+"\n"
+"launching:\n"
+"  -n N, --ranks N         start N ranks with the program's own launcher\n"
+"  --mpi MPI               that of this MPI: an installation's folder, a\n"
+"                          launcher's path, or openmpi, mpich or intel\n"
+"  --launcher-args \"...\"   hand these arguments to the launcher\n"
+"  --show                  print the command instead of running it\n"
+"\n"
+"settings (each is also an environment variable, STRAIGHTWAY_NAME):\n",
+        stdout);
+    for (int i = 0; i < COUNT; i++) {
+        const setting_t *s = &settings[i];
+        static const char *const values[] = {"", " SIZE", " N", " TEXT"};
+        char left[64];
+        snprintf(left, sizeof left, "%s%s%s",
+                 s->type == BOOL ? "--[no-]" : "",
+                 s->option + (s->type == BOOL ? 2 : 0), values[s->type]);
+        int width = printf("  %-23s ", left);
+        if (width > 26)
+            printf("\n%*s", 26, "");
+        const char *initial = s->type == TEXT ? ""
+            : s->type == BOOL ? (strcmp(s->initial, "true") ? "off" : "on")
+            : short_size(s->initial);
+        char *help = *initial ? sw_text("%s [%s]", s->help, initial)
+                              : sw_text("%s", s->help);
+        print_wrapped(help, 26);
+        free(help);
+    }
+    fputs(
+"\n"
+"The exit status is the program's; 126: it cannot be run, 127: it is not\n"
+"found, 2: a mistake on this command line.\n", stdout);
+}
+
+void sw_print_help(void)
+{
+    fputs(
+"usage: straightway COMMAND [options]\n"
+"\n"
+"Straightway makes MPI communication inside a node faster, on the program as\n"
+"it is: no recompiling, no kernel module, whatever MPI it was built with.\n"
+"\n"
+"commands:\n"
+"  run      run a program with Straightway loaded\n"
+"  doctor   what this machine offers, what is missing and how to mend it\n"
+"  bench    measure the host MPI and Straightway side by side\n"
+"\n"
+"examples:\n"
+"  mpirun -n 8 straightway run ./app       under any launcher\n"
+"  straightway run -n 8 --stats ./app      finds the launcher itself\n"
+"  straightway doctor\n"
+"  straightway bench collectives -n 2\n"
+"\n"
+"options:\n"
+"  -h, --help       this text; `straightway COMMAND --help` for each command\n"
+"  -V, --version    the version\n", stdout);
+}

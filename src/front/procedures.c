@@ -1,0 +1,8 @@
+/* procedures.c - the procedures' names, by number; see flavour.h. */
+#include "flavour.h"
+
+const char *const sw_proc_names[] = {
+#define SW_PROC(index, name) [index] = "MPI_" #name,
+#include "procedures.inc"
+#undef SW_PROC
+};

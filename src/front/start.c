@@ -1,0 +1,73 @@
+/*
+ * start.c - what happens when a program starts with this library preloaded.
+ *
+ * Most programs that inherit LD_PRELOAD are not MPI programs (shells,
+ * compilers, Python's helpers): the constructor must be quick, silent and
+ * without effect on them. It reads the settings, starts the arena and puts
+ * the MPI names in order (names.c). Everything else waits for the first MPI
+ * call.
+ *
+ * The destructor answers the worst question of all profiling tools, "why is
+ * the report empty?": if statistics were asked for and no MPI call came, it
+ * says so, once per job.
+ */
+#include "door.h"
+#include "heap.h"
+#include "../node/arena.h"
+#include "../node/settings.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static pthread_once_t started = PTHREAD_ONCE_INIT;
+
+static void start(void)
+{
+    sw_settings_load();
+    if (sw_settings.enable) {
+        sw_arena_start();
+        sw_heap_start();
+    }
+}
+
+void sw_start(void)
+{
+    pthread_once(&started, start);
+}
+
+/* The variables by which launchers tell a process its rank: Open MPI, PMI-1
+ * and -2 (MPICH, Intel MPI), PMIx, Slurm. */
+bool sw_start_first_rank(void)
+{
+    static const char *const variables[] = {
+        "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
+    };
+
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *rank = getenv(variables[i]);
+        if (rank)
+            return strcmp(rank, "0") == 0;
+    }
+    return true;
+}
+
+__attribute__((constructor)) static void construct(void)
+{
+    int error = errno;
+
+    sw_start();
+    sw_names_start();
+    errno = error;
+}
+
+__attribute__((destructor)) static void report_silence(void)
+{
+    if (!sw_settings.stats || sw_door_opened() || !sw_start_first_rank())
+        return;
+    sw_say("%s made no MPI call that Straightway could see, so there is "
+           "nothing to report. Either it is not an MPI program, or MPI is "
+           "linked into it statically: link it with the shared library.",
+           program_invocation_short_name);
+}

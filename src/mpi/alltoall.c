@@ -1,0 +1,158 @@
+/*
+ * alltoall.c - MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and their large
+ * forms. With MPI_IN_PLACE the blocks to send are copied out of the receive
+ * buffer first.
+ */
+#include "call.h"
+#include "vector.h"
+
+static bool alltoall(sw_group_t *g, const void *send, int64_t sendcount,
+                     MPI_Datatype sendtype, void *recv, int64_t recvcount,
+                     MPI_Datatype recvtype, MPI_Comm comm, int *result)
+{
+    const sw_datatype_t *s = NULL, *r = NULL;
+    sw_buffer_t from = {0}, to;
+    bool in_place = send == MPI_IN_PLACE;
+    if (!sw_usable(recv, recvcount, recvtype, comm, &r, result) ||
+        (!in_place &&
+         !sw_usable(send, sendcount, sendtype, comm, &s, result)) ||
+        (send == recv && recvcount))
+        return *result != MPI_SUCCESS;
+    sw_buffer_receive(&to, recv, recvcount * g->n, r, comm);
+    sw_blocks_t recvs = {(size_t)recvcount * r->size, NULL}, sends = recvs;
+    if (in_place) {
+        from.data = from.temporary = sw_temporary(to.bytes);
+        sw_pack(recv, recvcount * g->n, r, from.data, comm);
+    } else {
+        sw_buffer_send(&from, send, sendcount * g->n, s, comm);
+        sends.bytes = (size_t)sendcount * s->size;
+    }
+    int status = sw_coll_alltoall(g, from.data, &sends, to.data, &recvs);
+    sw_buffer_end(&from);
+    sw_buffer_received(&to);
+    *result = sw_finish(SW_COLL_ALLTOALL, comm, status);
+    return true;
+}
+
+/* The v and w forms, once their arguments are described. */
+static int exchange(sw_group_t *g, sw_collective_t id, sw_vbuffer_t *from,
+                    sw_vbuffer_t *to, bool in_place, MPI_Comm comm)
+{
+    sw_extent_t sends[g->n], recvs[g->n];
+    sw_vbuffer_send(from, in_place, sends);
+    sw_vbuffer_receive(to, recvs);
+    sw_blocks_t out = {0, sends}, in = {0, recvs};
+    int status = sw_coll_alltoall(g, from->data, &out, to->data, &in);
+    sw_vbuffer_end(from);
+    sw_vbuffer_received(to);
+    return sw_finish(id, comm, status);
+}
+
+static bool alltoallv(sw_group_t *g, const void *send, sw_vector_t sendcounts,
+                      sw_vector_t sdispls, MPI_Datatype sendtype, void *recv,
+                      sw_vector_t recvcounts, sw_vector_t rdispls,
+                      MPI_Datatype recvtype, MPI_Comm comm, int *result)
+{
+    const sw_datatype_t *s = NULL, *r = NULL;
+    bool in_place = send == MPI_IN_PLACE;
+    *result = MPI_SUCCESS;
+    if (recv == MPI_IN_PLACE || !rdispls.at ||
+        !sw_counts_ok(recvcounts, g->n) ||
+        (send == recv && sw_counts_any(recvcounts, g->n)) ||
+        !(r = sw_datatype(recvtype, comm, result)))
+        return *result != MPI_SUCCESS;
+    if (!in_place && (!sdispls.at || !sw_counts_ok(sendcounts, g->n) ||
+                      !(s = sw_datatype(sendtype, comm, result))))
+        return *result != MPI_SUCCESS;
+    sw_vbuffer_t to = {.user = recv, .counts = recvcounts,
+                       .displacements = rdispls, .types = &r, .same = true,
+                       .n = g->n, .comm = comm};
+    sw_vbuffer_t from = to;
+    if (!in_place) {
+        from.user = (void *)(uintptr_t)send;
+        from.counts = sendcounts;
+        from.displacements = sdispls;
+        from.types = &s;
+    }
+    *result = exchange(g, SW_COLL_ALLTOALLV, &from, &to, in_place, comm);
+    return true;
+}
+
+/* All n types; false as sw_usable. */
+static bool types_of(const MPI_Datatype types[], int n, MPI_Comm comm,
+                     const sw_datatype_t **to, int *result)
+{
+    if (!types)
+        return false;
+    for (int i = 0; i < n; i++) {
+        to[i] = sw_datatype(types[i], comm, result);
+        if (!to[i])
+            return false;
+    }
+    return true;
+}
+
+static bool alltoallw(sw_group_t *g, const void *send, sw_vector_t sendcounts,
+                      sw_vector_t sdispls, const MPI_Datatype sendtypes[],
+                      void *recv, sw_vector_t recvcounts, sw_vector_t rdispls,
+                      const MPI_Datatype recvtypes[], MPI_Comm comm,
+                      int *result)
+{
+    const sw_datatype_t *s[g->n], *r[g->n];
+    bool in_place = send == MPI_IN_PLACE;
+    *result = MPI_SUCCESS;
+    if (recv == MPI_IN_PLACE || !rdispls.at ||
+        !sw_counts_ok(recvcounts, g->n) ||
+        (send == recv && sw_counts_any(recvcounts, g->n)) ||
+        !types_of(recvtypes, g->n, comm, r, result))
+        return *result != MPI_SUCCESS;
+    if (!in_place && (!sdispls.at || !sw_counts_ok(sendcounts, g->n) ||
+                      !types_of(sendtypes, g->n, comm, s, result)))
+        return *result != MPI_SUCCESS;
+    sw_vbuffer_t to = {.user = recv, .counts = recvcounts,
+                       .displacements = rdispls, .types = r, .bytes = true,
+                       .n = g->n, .comm = comm};
+    sw_vbuffer_t from = to;
+    if (!in_place) {
+        from.user = (void *)(uintptr_t)send;
+        from.counts = sendcounts;
+        from.displacements = sdispls;
+        from.types = s;
+    }
+    *result = exchange(g, SW_COLL_ALLTOALLW, &from, &to, in_place, comm);
+    return true;
+}
+
+#define ALLTOALL(NAME, COUNT)                                           \
+SW_COLLECTIVE(NAME, SW_COLL_ALLTOALL,                                   \
+    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
+     void *recv, COUNT recvcount, MPI_Datatype recvtype,                \
+     MPI_Comm comm),                                                    \
+    (send, sendcount, sendtype, recv, recvcount, recvtype, comm),       \
+    alltoall(g, send, sendcount, sendtype, recv, recvcount, recvtype,   \
+             comm, &result))
+
+/* TYPES: one datatype, or an array of them. */
+#define ALLTOALLVW(NAME, COUNT, DISPL, TYPES, ID, BODY)                 \
+SW_COLLECTIVE(NAME, ID,                                                 \
+    (const void *send, const COUNT sendcounts[],                        \
+     const DISPL sdispls[], TYPES sendtype, void *recv,                 \
+     const COUNT recvcounts[], const DISPL rdispls[], TYPES recvtype,   \
+     MPI_Comm comm),                                                    \
+    (send, sendcounts, sdispls, sendtype, recv, recvcounts, rdispls,    \
+     recvtype, comm),                                                   \
+    BODY(g, send, SW_VECTOR(sendcounts), SW_VECTOR(sdispls), sendtype,  \
+         recv, SW_VECTOR(recvcounts), SW_VECTOR(rdispls), recvtype,     \
+         comm, &result))
+
+ALLTOALL(Alltoall, int)
+ALLTOALLVW(Alltoallv, int, int, MPI_Datatype, SW_COLL_ALLTOALLV, alltoallv)
+ALLTOALLVW(Alltoallw, int, int, const MPI_Datatype *, SW_COLL_ALLTOALLW,
+           alltoallw)
+#if SW_LARGE_COUNT
+ALLTOALL(Alltoall_c, MPI_Count)
+ALLTOALLVW(Alltoallv_c, MPI_Count, MPI_Aint, MPI_Datatype, SW_COLL_ALLTOALLV,
+           alltoallv)
+ALLTOALLVW(Alltoallw_c, MPI_Count, MPI_Aint, const MPI_Datatype *,
+           SW_COLL_ALLTOALLW, alltoallw)
+#endif

@@ -1,0 +1,140 @@
+/*
+ * buffer.c - see buffer.h.
+ *
+ * MPI_Pack counts in int. Elements are packed in groups that stay below that;
+ * a single element of 2 GiB or more would not fit.
+ */
+#include "buffer.h"
+
+#include "../node/arena.h"
+#include "../node/copy.h"
+#include "../node/settings.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+void *sw_temporary(size_t n)
+{
+    void *p = sw_arena_alloc(n ? n : 1, 64);
+    if (!p)
+        p = malloc(n ? n : 1);
+    if (!p) {
+        sw_say("no memory for a temporary copy of %zu bytes in a collective",
+               n);
+        abort();
+    }
+    return p;
+}
+
+void sw_temporary_free(void *p)
+{
+    if (sw_arena_is_block(p))
+        sw_arena_free(p);
+    else
+        free(p);
+}
+
+/* Elements per call of the host's int-counted pack. */
+static int64_t group_of(const sw_datatype_t *type)
+{
+    size_t size = type->size ? type->size : 1;
+    int64_t group = (int64_t)((1u << 30) / size);
+    return group > 0 ? group : 1;
+}
+
+/* MPICH 4.0 refuses MPI_BOTTOM in MPI_Pack and MPI_Unpack. A message to itself
+ * carries the elements as well. */
+static void by_message(const void *from, int count, MPI_Datatype type,
+                       void *to, int room, MPI_Datatype as, MPI_Comm comm)
+{
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+    MPI_Comm own = sw_private_comm(comm);
+    int me;
+    pthread_mutex_lock(&one);
+    host.Comm_rank(own, &me);
+    host.Sendrecv(from, count, type, me, 0, to, room, as, me, 0, own,
+                  MPI_STATUS_IGNORE);
+    pthread_mutex_unlock(&one);
+}
+
+void sw_pack(const void *user, int64_t count, const sw_datatype_t *type,
+             char *data, MPI_Comm comm)
+{
+    if (type->dense) {
+        sw_copy(data, user, (size_t)count * type->size);
+        return;
+    }
+    int64_t group = group_of(type);
+    for (int64_t i = 0; i < count; i += group) {
+        int now = (int)(count - i < group ? count - i : group), at = 0;
+        int bytes = (int)((size_t)now * type->size);
+        void *element = sw_element(user, i, type);
+        char *place = data + (size_t)i * type->size;
+        if (element == MPI_BOTTOM)
+            by_message(element, now, type->handle, place, bytes, MPI_PACKED,
+                       comm);
+        else
+            host.Pack(element, now, type->handle, place, bytes, &at, comm);
+    }
+}
+
+void sw_unpack(const char *data, void *user, int64_t count,
+               const sw_datatype_t *type, MPI_Comm comm)
+{
+    if (type->dense) {
+        sw_copy(user, data, (size_t)count * type->size);
+        return;
+    }
+    int64_t group = group_of(type);
+    for (int64_t i = 0; i < count; i += group) {
+        int now = (int)(count - i < group ? count - i : group), at = 0;
+        int bytes = (int)((size_t)now * type->size);
+        void *element = sw_element(user, i, type);
+        const char *place = data + (size_t)i * type->size;
+        if (element == MPI_BOTTOM)
+            by_message(place, bytes, MPI_PACKED, element, now, type->handle,
+                       comm);
+        else
+            host.Unpack(place, bytes, &at, element, now, type->handle, comm);
+    }
+}
+
+static void describe(sw_buffer_t *b, const void *user, int64_t count,
+                     const sw_datatype_t *type, MPI_Comm comm)
+{
+    *b = (sw_buffer_t){.user = (void *)(uintptr_t)user, .count = count,
+                       .type = type, .comm = comm,
+                       .bytes = (size_t)count * type->size};
+    if (type->dense)
+        b->data = b->user;
+    else
+        b->data = b->temporary = sw_temporary(b->bytes);
+}
+
+void sw_buffer_send(sw_buffer_t *b, const void *user, int64_t count,
+                    const sw_datatype_t *type, MPI_Comm comm)
+{
+    describe(b, user, count, type, comm);
+    if (b->temporary)
+        sw_pack(user, count, type, b->data, comm);
+}
+
+void sw_buffer_receive(sw_buffer_t *b, void *user, int64_t count,
+                       const sw_datatype_t *type, MPI_Comm comm)
+{
+    describe(b, user, count, type, comm);
+}
+
+void sw_buffer_received(sw_buffer_t *b)
+{
+    if (b->temporary)
+        sw_unpack(b->data, b->user, b->count, b->type, b->comm);
+    sw_buffer_end(b);
+}
+
+void sw_buffer_end(sw_buffer_t *b)
+{
+    if (b->temporary)
+        sw_temporary_free(b->temporary);
+    b->temporary = NULL;
+}

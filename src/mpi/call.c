@@ -1,0 +1,170 @@
+/*
+ * call.c - see call.h; and the counts behind --stats.
+ */
+#include "call.h"
+
+#include "guard.h"
+#include "../node/arena.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *const coll_names[SW_COLL_COUNT] = {
+#define X(id, name) #name,
+    SW_COLLECTIVES(X)
+#undef X
+};
+
+static const char *const reason_texts[SW_REASON_COUNT] = {
+#define X(id, text) text,
+    SW_REASONS(X)
+#undef X
+};
+
+/* Counted only with --stats. ours[] includes calls later declined: those
+ * subtract. */
+static _Atomic int64_t ours[SW_COLL_COUNT];
+static _Atomic int64_t theirs[SW_COLL_COUNT][SW_REASON_COUNT];
+
+/* Which collectives STRAIGHTWAY_ONLY allows: a bit mask, made once. */
+static uint32_t allowed(void)
+{
+    static _Atomic uint32_t mask;   /* bit 31: made */
+    uint32_t m = atomic_load_explicit(&mask, memory_order_relaxed);
+    if (sw_likely(m))
+        return m;
+    m = 1u << 31;
+    const char *text = sw_settings.only;
+    if (!*text)
+        m |= (1u << SW_COLL_COUNT) - 1;
+    while (*text) {
+        size_t n = strcspn(text, ",");
+        bool known = false;
+        for (int i = 0; i < SW_COLL_COUNT; i++)
+            if (strlen(coll_names[i]) == n &&
+                !strncasecmp(coll_names[i], text, n)) {
+                m |= 1u << i;
+                known = true;
+            }
+        if (!known)
+            sw_say("STRAIGHTWAY_ONLY: there is no collective '%.*s'", (int)n,
+                   text);
+        text += n + (text[n] == ',');
+    }
+    atomic_store(&mask, m);
+    return m;
+}
+
+static void count(sw_collective_t id, sw_reason_t reason, int64_t by)
+{
+    if (sw_likely(!sw_settings.stats) || !sw_from_user())
+        return;
+    _Atomic int64_t *to = reason == SW_OURS ? &ours[id] : &theirs[id][reason];
+    atomic_fetch_add_explicit(to, by, memory_order_relaxed);
+}
+
+sw_group_t *sw_serve(sw_collective_t id, MPI_Comm comm)
+{
+    sw_comm_t *c = NULL;
+    sw_reason_t reason = SW_REASON_OFF;
+    if (sw_likely(sw_settings.collectives)) {
+        c = sw_comm_next(comm);
+        reason = c ? c->reason : SW_REASON_ARGUMENTS;
+        if (sw_likely(c && c->group)) {
+            if (sw_likely(sw_accelerating() && (allowed() >> id & 1))) {
+                count(id, SW_OURS, 1);
+                return c->group;
+            }
+            reason = SW_REASON_OFF;
+        }
+    }
+    count(id, reason, 1);
+    return NULL;
+}
+
+void sw_decline(sw_collective_t id, sw_reason_t reason)
+{
+    count(id, SW_OURS, -1);
+    count(id, reason, 1);
+}
+
+int sw_finish(sw_collective_t id, MPI_Comm comm, int status)
+{
+    if (sw_unlikely(atomic_load_explicit(&sw_windows_made,
+                                         memory_order_relaxed)))
+        sw_comm_progress();
+    if (sw_likely(status == SW_OK))
+        return MPI_SUCCESS;
+    int code = status == SW_TRUNCATED ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
+    static _Atomic bool said[2];
+    if (status == SW_MISMATCH)
+        sw_say_once(&said[0], "%s: the members of a communicator call "
+                    "different collectives, or with different roots",
+                    coll_names[id]);
+    else if (status == SW_UNREACHABLE)
+        sw_say_once(&said[1], "%s: a copy between ranks failed: %m",
+                    coll_names[id]);
+    host.Comm_call_errhandler(comm, code);
+    return code;
+}
+
+/* The report ----------------------------------------------------------- */
+
+#define ROW (1 + SW_REASON_COUNT)
+
+static void print_row(const char *name, const int64_t *row)
+{
+    int64_t calls = row[0], hosted = 0;
+    for (int r = 0; r < SW_REASON_COUNT; r++)
+        hosted += row[1 + r];
+    calls += hosted;
+    if (!calls)
+        return;
+    char why[512] = "";
+    size_t at = 0;
+    for (int r = 0; r < SW_REASON_COUNT; r++)
+        if (row[1 + r] && at < sizeof why)
+            at += (size_t)snprintf(why + at, sizeof why - at, "%s%s %lld",
+                                   at ? ", " : " (", reason_texts[r],
+                                   (long long)row[1 + r]);
+    sw_say("%-20s calls %lld  ours %lld  host %lld%s%s", name,
+           (long long)calls, (long long)row[0], (long long)hosted, why,
+           at ? ")" : "");
+}
+
+void sw_stats_print(void)
+{
+    int64_t mine[SW_COLL_COUNT][ROW], all[SW_COLL_COUNT][ROW];
+    int rank = 0, size = 1;
+    for (int i = 0; i < SW_COLL_COUNT; i++) {
+        mine[i][0] = atomic_load(&ours[i]);
+        for (int r = 0; r < SW_REASON_COUNT; r++)
+            mine[i][1 + r] = atomic_load(&theirs[i][r]);
+    }
+    host.Comm_rank(MPI_COMM_WORLD, &rank);
+    host.Comm_size(MPI_COMM_WORLD, &size);
+    if (host.Reduce(mine, all, SW_COLL_COUNT * ROW, MPI_INT64_T, MPI_SUM, 0,
+                    MPI_COMM_WORLD) != MPI_SUCCESS || rank != 0)
+        return;
+    sw_say("collective calls of %d ranks, summed:", size);
+    int64_t total[ROW] = {0};
+    for (int i = 0; i < SW_COLL_COUNT; i++) {
+        print_row(coll_names[i], all[i]);
+        for (int r = 0; r < ROW; r++)
+            total[r] += all[i][r];
+    }
+    print_row("all", total);
+    int64_t sum = 0;
+    for (int r = 0; r < ROW; r++)
+        sum += total[r];
+    if (!sum)
+        sw_say("this program made no blocking collective call: there was "
+               "nothing to accelerate");
+    sw_arena_stats_t arena;
+    sw_arena_stats(&arena);
+    size_t blocks, peak;
+    sw_segment_usage(&blocks, &peak);
+    sw_say("rank 0: arena %zu KiB at most, communicator blocks %zu KiB at "
+           "most", arena.in_use_peak / 1024, peak / 1024);
+}

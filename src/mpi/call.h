@@ -1,0 +1,72 @@
+/*
+ * call.h - the shape of every accelerated collective.
+ *
+ * A wrapper (SW_COLLECTIVE) asks sw_serve: whose call is it? The body then
+ * looks at its own arguments; whatever looks wrong is for the host to judge,
+ * which raises its own errors. What remains runs on the group, and sw_finish
+ * turns the outcome into MPI's.
+ */
+#ifndef SW_MPI_CALL_H
+#define SW_MPI_CALL_H
+
+#include "comm.h"
+#include "datatype.h"
+#include "../node/control.h"
+#include "../node/settings.h"
+
+/* Does the flavour's header have the _c procedures with MPI_Count? */
+#ifdef SW_HAS_Bcast_c
+#define SW_LARGE_COUNT 1
+#else
+#define SW_LARGE_COUNT 0
+#endif
+
+/* Is the same memory given to send and to receive, where MPI_IN_PLACE should
+ * stand? (Of buffers without elements nobody asks: bindings pass one address
+ * for all of them.) MPICH and its kin raise an error, which is theirs to raise.
+ * Open MPI raises one for reductions alone; of the others it takes it, on one
+ * member even (a root that gathers into what it sends), and so must we: the
+ * other members cannot know. */
+static inline bool sw_aliased(const void *send, const void *recv)
+{
+#ifdef OMPI_MAJOR_VERSION
+    return false;
+#else
+    return send == recv;
+#endif
+}
+
+/* The group that serves this collective, or NULL: the host does. Counts the
+ * call. To be called exactly once by every member. */
+sw_group_t *sw_serve(sw_collective_t id, MPI_Comm comm);
+
+/* The host serves a call that sw_serve gave to us. */
+void sw_decline(sw_collective_t id, sw_reason_t reason);
+
+/* The program has made one-sided windows; see window.c. */
+extern _Atomic bool sw_windows_made __attribute__((visibility("hidden")));
+
+/* The MPI result of a coll function's: errors go through the communicator's
+ * error handler. */
+int sw_finish(sw_collective_t id, MPI_Comm comm, int status);
+
+/* Define sw_MPI_NAME: ours if BODY, an expression in g, &reason and &result,
+ * is true; the host's if it is false, for `reason`. */
+#define SW_COLLECTIVE(NAME, ID, PARAMETERS, ARGUMENTS, BODY)            \
+int sw_MPI_##NAME PARAMETERS                                            \
+{                                                                       \
+    int result;                                                         \
+    sw_reason_t reason = SW_REASON_ARGUMENTS;                           \
+    sw_group_t *g = sw_serve(ID, comm);                                 \
+    if (g) {                                                            \
+        if (sw_likely(BODY))                                            \
+            return result;                                              \
+        sw_decline(ID, reason);                                         \
+    }                                                                   \
+    return host.NAME ARGUMENTS;                                         \
+}
+
+/* Print what was ours and what was not; collective over MPI_COMM_WORLD. */
+void sw_stats_print(void);
+
+#endif

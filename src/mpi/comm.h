@@ -1,0 +1,65 @@
+/*
+ * comm.h - what we remember of a communicator.
+ *
+ * A communicator is met at its first collective. The state hangs on it as an
+ * attribute, so that it goes when the communicator does, whoever frees it; a
+ * small cache in front makes finding it two loads.
+ *
+ * Setting the shared block up costs two collectives of the host. A
+ * communicator that makes one or two calls and dies would only lose by that,
+ * so the host serves the first calls (STRAIGHTWAY_ADOPT_AFTER). All members
+ * count the same calls: the decision is common.
+ */
+#ifndef SW_MPI_COMM_H
+#define SW_MPI_COMM_H
+
+#include "host.h"
+#include "../coll/coll.h"
+
+/* Why the host served a call: the columns of --stats. */
+#define SW_REASONS(X)                                               \
+    X(OFF, "switched off")                                          \
+    X(EARLY, "first calls of a communicator")                       \
+    X(INTER, "intercommunicator")                                   \
+    X(ALONE, "one member")                                          \
+    X(FOREIGN, "members of another MPI_COMM_WORLD")                 \
+    X(APART, "members not on one node, or unreachable")             \
+    X(FULL, "pool of communicator blocks full")                     \
+    X(OPERATION, "operation or type without a kernel")              \
+    X(ARGUMENTS, "arguments for the host to judge")
+
+typedef enum {
+    SW_OURS = -1,
+#define X(id, text) SW_REASON_##id,
+    SW_REASONS(X)
+#undef X
+    SW_REASON_COUNT
+} sw_reason_t;
+
+typedef struct sw_comm {
+    MPI_Comm handle;
+    struct sw_comm *next;       /* in the table, or in the spare list */
+    sw_group_t *group;          /* NULL: the host serves, for `reason` */
+    sw_reason_t reason;
+    int64_t calls;              /* collectives met while not yet adopted */
+    int n, me;
+    bool settled;               /* group and reason are final */
+} sw_comm_t;
+
+/* A session ends, and some hosts forget the keyvals made in it: the next
+ * communicator met gets a new one. Attributes under the old one stay with
+ * their communicators. */
+void sw_comm_forget_keyval(void);
+
+/* The state of a communicator ready for its next collective: adopted, if it is
+ * time. NULL for what is no valid communicator (the host will say so). Must be
+ * called exactly once per collective by every member. */
+sw_comm_t *sw_comm_next(MPI_Comm comm);
+
+/* Are MPI_COMM_WORLD and MPI_COMM_SELF there? Not with sessions only. */
+bool sw_comm_has_world(void);
+
+/* Drive the host's progress, on the communicator this thread last used. */
+void sw_comm_progress(void);
+
+#endif

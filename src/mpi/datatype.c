@@ -1,0 +1,309 @@
+/*
+ * datatype.c - see datatype.h.
+ */
+#include "datatype.h"
+
+#include "comm.h"
+
+#include <complex.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS 1024
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sw_datatype_t *table[BUCKETS];
+static sw_datatype_t *spare;
+_Atomic(sw_datatype_t *) sw_datatype_cache[SW_DATATYPES_CACHED];
+static int keyval = MPI_KEYVAL_INVALID;
+
+static size_t mix(MPI_Datatype type)
+{
+    return sw_handle_mix((uintptr_t)type);
+}
+
+static _Atomic(sw_datatype_t *) *cached(MPI_Datatype type)
+{
+    return &sw_datatype_cache[mix(type) % SW_DATATYPES_CACHED];
+}
+
+/* Kernels for the predefined types ------------------------------------ */
+
+static int signed_of(size_t size)
+{
+    return size == 1 ? SW_INT8 : size == 2 ? SW_INT16
+           : size == 4 ? SW_INT32 : size == 8 ? SW_INT64 : -1;
+}
+
+static int unsigned_of(size_t size)
+{
+    return size == 1 ? SW_UINT8 : size == 2 ? SW_UINT16
+           : size == 4 ? SW_UINT32 : size == 8 ? SW_UINT64 : -1;
+}
+
+static int real_of(size_t size)
+{
+    return size == 4 ? SW_FLOAT : size == 8 ? SW_DOUBLE : -1;
+}
+
+static int complex_of(size_t size)
+{
+    return size == 8 ? SW_COMPLEX_FLOAT : size == 16 ? SW_COMPLEX_DOUBLE : -1;
+}
+
+typedef struct {
+    MPI_Datatype type;
+    int (*by_size)(size_t size);    /* or NULL: */
+    int kernel;
+    size_t size;                    /* expected, for a fixed kernel */
+} predefined_t;
+
+#define FIXED(type, kernel, bytes) {type, NULL, kernel, bytes}
+#define SIGNED(type) {type, signed_of, -1, 0}
+#define UNSIGNED(type) {type, unsigned_of, -1, 0}
+
+/* The class of each predefined type. Fortran's are taken by the size that the
+ * host gives them; its logicals are left to the host, whose compiler decides
+ * what .TRUE. looks like. MPI_CHAR, MPI_WCHAR and MPI_PACKED reduce nothing. */
+static int kernel_of(MPI_Datatype type, size_t size)
+{
+    const predefined_t known[] = {
+        SIGNED(MPI_SIGNED_CHAR), SIGNED(MPI_SHORT), SIGNED(MPI_INT),
+        SIGNED(MPI_LONG), SIGNED(MPI_LONG_LONG_INT),
+        UNSIGNED(MPI_UNSIGNED_CHAR), UNSIGNED(MPI_UNSIGNED_SHORT),
+        UNSIGNED(MPI_UNSIGNED), UNSIGNED(MPI_UNSIGNED_LONG),
+        UNSIGNED(MPI_UNSIGNED_LONG_LONG),
+        SIGNED(MPI_INT8_T), SIGNED(MPI_INT16_T), SIGNED(MPI_INT32_T),
+        SIGNED(MPI_INT64_T),
+        UNSIGNED(MPI_UINT8_T), UNSIGNED(MPI_UINT16_T), UNSIGNED(MPI_UINT32_T),
+        UNSIGNED(MPI_UINT64_T),
+        SIGNED(MPI_AINT), SIGNED(MPI_COUNT), SIGNED(MPI_OFFSET),
+        FIXED(MPI_FLOAT, SW_FLOAT, sizeof(float)),
+        FIXED(MPI_DOUBLE, SW_DOUBLE, sizeof(double)),
+        FIXED(MPI_LONG_DOUBLE, SW_LONG_DOUBLE, sizeof(long double)),
+        FIXED(MPI_C_BOOL, SW_C_BOOL, 1),
+        FIXED(MPI_BYTE, SW_BYTE, 1),
+        FIXED(MPI_C_FLOAT_COMPLEX, SW_COMPLEX_FLOAT, sizeof(float complex)),
+        FIXED(MPI_C_DOUBLE_COMPLEX, SW_COMPLEX_DOUBLE,
+              sizeof(double complex)),
+        FIXED(MPI_C_LONG_DOUBLE_COMPLEX, SW_COMPLEX_LONG_DOUBLE,
+              sizeof(long double complex)),
+        FIXED(MPI_FLOAT_INT, SW_PAIR_FLOAT_INT, 8),
+        FIXED(MPI_DOUBLE_INT, SW_PAIR_DOUBLE_INT, 12),
+        FIXED(MPI_LONG_INT, SW_PAIR_LONG_INT, 12),
+        FIXED(MPI_2INT, SW_PAIR_INT_INT, 8),
+        FIXED(MPI_SHORT_INT, SW_PAIR_SHORT_INT, 6),
+        FIXED(MPI_LONG_DOUBLE_INT, SW_PAIR_LONG_DOUBLE_INT, 20),
+        SIGNED(MPI_INTEGER),
+        {MPI_REAL, real_of, -1, 0},
+        {MPI_DOUBLE_PRECISION, real_of, -1, 0},
+        {MPI_COMPLEX, complex_of, -1, 0},
+        {MPI_DOUBLE_COMPLEX, complex_of, -1, 0},
+        SIGNED(MPI_INTEGER1), SIGNED(MPI_INTEGER2), SIGNED(MPI_INTEGER4),
+        SIGNED(MPI_INTEGER8),
+        {MPI_REAL4, real_of, -1, 0},
+        {MPI_REAL8, real_of, -1, 0},
+        {MPI_COMPLEX8, complex_of, -1, 0},
+        {MPI_COMPLEX16, complex_of, -1, 0},
+        FIXED(MPI_2REAL, SW_PAIR_FLOAT_FLOAT, 8),
+        FIXED(MPI_2DOUBLE_PRECISION, SW_PAIR_DOUBLE_DOUBLE, 16),
+        FIXED(MPI_2INTEGER, SW_PAIR_INT_INT, 8),
+    };
+    if (type == MPI_DATATYPE_NULL)
+        return -1;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const predefined_t *k = &known[i];
+        if (k->type != type)
+            continue;
+        return k->by_size ? k->by_size(size) : k->size == size ? k->kernel
+                                                               : -1;
+    }
+    return -1;
+}
+
+/* Examining derived types ---------------------------------------------- */
+
+static bool predefined(MPI_Datatype type)
+{
+    int ni, na, nd, combiner = 0;
+    host.Type_get_envelope(type, &ni, &na, &nd, &combiner);
+    return combiner == MPI_COMBINER_NAMED;
+}
+
+/* A type that was made with large counts has an envelope that the small call
+ * refuses. */
+static bool large(MPI_Datatype type)
+{
+#ifdef SW_HAS_Type_get_envelope_c
+    MPI_Count ni, na, nl, nd;
+    int combiner;
+    if (host.Type_get_envelope_c)
+        return host.Type_get_envelope_c(type, &ni, &na, &nl, &nd,
+                                        &combiner) != MPI_SUCCESS || nl > 0;
+#endif
+    return false;
+}
+
+/* Are elements of `type` contiguous, gapless and in signature order? Follows
+ * the constructors that can be, and denies the rest: a type wrongly denied is
+ * packed, which is slow but right. */
+static bool is_dense(MPI_Datatype type)
+{
+    MPI_Aint lb, extent;
+    int size, ni, na, nd, combiner;
+    if (large(type))
+        return false;
+    host.Type_size(type, &size);
+    host.Type_get_extent(type, &lb, &extent);
+    if (size < 0 || lb != 0 || extent != size)
+        return false;
+    host.Type_get_envelope(type, &ni, &na, &nd, &combiner);
+    if (combiner == MPI_COMBINER_NAMED)
+        return true;
+    bool may = combiner == MPI_COMBINER_DUP ||
+               combiner == MPI_COMBINER_CONTIGUOUS ||
+               combiner == MPI_COMBINER_RESIZED ||
+               combiner == MPI_COMBINER_VECTOR;
+    if (!may || nd != 1 || ni > 3 || na > 2)
+        return false;
+    int integers[3];
+    MPI_Aint addresses[2];
+    MPI_Datatype inner;
+    host.Type_get_contents(type, ni, na, nd, integers, addresses, &inner);
+    bool dense = is_dense(inner);
+    if (combiner == MPI_COMBINER_VECTOR)
+        /* count, blocklength, stride: in order only if it never steps back */
+        dense = dense && (integers[0] <= 1 || integers[1] == integers[2]);
+    if (combiner == MPI_COMBINER_RESIZED) {
+        int inner_size;
+        host.Type_size(inner, &inner_size);
+        dense = dense && inner_size == size;
+    }
+    if (!predefined(inner))
+        host.Type_free(&inner);
+    return dense;
+}
+
+/* The table ------------------------------------------------------------ */
+
+static int copy_attribute(MPI_Datatype type, int key, void *extra,
+                          void *value, void *to, int *flag)
+{
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+static int delete_attribute(MPI_Datatype type, int key, void *value,
+                            void *extra)
+{
+    sw_datatype_t *d = value;
+    pthread_mutex_lock(&lock);
+    sw_datatype_t **link = &table[mix(d->handle) % BUCKETS];
+    while (*link && *link != d)
+        link = &(*link)->next;
+    if (*link)
+        *link = d->next;
+    _Atomic(sw_datatype_t *) *slot = cached(d->handle);
+    if (atomic_load(slot) == d)
+        atomic_store(slot, NULL);
+    d->handle = MPI_DATATYPE_NULL;
+    d->next = spare;
+    spare = d;
+    pthread_mutex_unlock(&lock);
+    return MPI_SUCCESS;
+}
+
+void sw_datatype_forget_keyval(void)
+{
+    pthread_mutex_lock(&lock);
+    int key = keyval;
+    keyval = MPI_KEYVAL_INVALID;
+    pthread_mutex_unlock(&lock);
+    if (key != MPI_KEYVAL_INVALID)
+        host.Type_free_keyval(&key);
+}
+
+static size_t size_of(MPI_Datatype type)
+{
+    MPI_Count size = 0;
+    host.Type_size_x(type, &size);
+    return size > 0 ? (size_t)size : 0;
+}
+
+/* Where errors are returned and nobody's handler is called: a communicator of
+ * this process alone, made before the first attribute, so that no callback can
+ * wait for the lock meanwhile. It tells us what the host thinks of a type; the
+ * error itself is raised by the host, in the collective that we then leave to
+ * it. Without MPI_COMM_SELF (sessions only) the communicator at hand takes its
+ * place, and the error has been raised. */
+MPI_Comm sw_private_comm(MPI_Comm other)
+{
+    static MPI_Comm own = MPI_COMM_NULL;
+    if (!sw_comm_has_world())
+        return other;
+    pthread_mutex_lock(&lock);
+    if (own == MPI_COMM_NULL &&
+        host.Comm_split(MPI_COMM_SELF, 0, 0, &own) == MPI_SUCCESS)
+        host.Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    MPI_Comm found = own == MPI_COMM_NULL ? other : own;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
+{
+    /* A message to nobody: may this type travel? One element it has to be:
+     * some hosts look at no type whose count is zero. */
+    *code = host.Send(&keyval, 1, type, MPI_PROC_NULL, 0, sw_private_comm(comm));
+    if (*code != MPI_SUCCESS) {
+        if (sw_private_comm(comm) != comm)
+            *code = MPI_SUCCESS;
+        return NULL;
+    }
+    MPI_Aint lb, extent;
+    host.Type_get_extent(type, &lb, &extent);
+    size_t size = size_of(type);
+    bool named = predefined(type);
+    int kernel = named ? kernel_of(type, size) : -1;
+    bool dense = is_dense(type);
+    pthread_mutex_lock(&lock);
+    if (keyval == MPI_KEYVAL_INVALID)
+        host.Type_create_keyval(copy_attribute, delete_attribute, &keyval,
+                                NULL);
+    sw_datatype_t *d = spare;
+    if (d)
+        spare = d->next;
+    else
+        d = malloc(sizeof *d);
+    if (d) {
+        *d = (sw_datatype_t){.handle = type, .size = size, .extent = extent,
+                             .kernel = kernel, .dense = dense,
+                             .predefined = named};
+        if (kernel >= 0 && sw_type_bytes((sw_type_t)kernel) != (size_t)extent)
+            d->kernel = -1;
+        d->next = table[mix(type) % BUCKETS];
+        table[mix(type) % BUCKETS] = d;
+    }
+    int key = keyval;
+    pthread_mutex_unlock(&lock);
+    if (d && !named)
+        host.Type_set_attr(type, key, d);
+    return d;
+}
+
+const sw_datatype_t *sw_datatype_slow(MPI_Datatype type, MPI_Comm comm,
+                                      int *code)
+{
+    if (type == MPI_DATATYPE_NULL)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    sw_datatype_t *d = table[mix(type) % BUCKETS];
+    while (d && d->handle != type)
+        d = d->next;
+    pthread_mutex_unlock(&lock);
+    if (!d && !(d = meet(type, comm, code)))
+        return NULL;
+    atomic_store_explicit(cached(type), d, memory_order_release);
+    return d;
+}

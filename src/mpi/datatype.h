@@ -1,0 +1,62 @@
+/*
+ * datatype.h - what we remember of a datatype.
+ *
+ * Predefined types are looked up in a table; a derived type is examined at its
+ * first use, and the result hangs on it as an attribute, so that a freed
+ * type's handle, reused by the host, is never mistaken for it.
+ *
+ * `dense` means that count elements are count * size contiguous bytes in
+ * signature order: such a buffer is used as it is. Any other is packed by the
+ * host (buffer.h).
+ */
+#ifndef SW_MPI_DATATYPE_H
+#define SW_MPI_DATATYPE_H
+
+#include "host.h"
+#include "../coll/reduce/kernel.h"
+
+typedef struct sw_datatype {
+    MPI_Datatype handle;
+    struct sw_datatype *next;
+    size_t size;            /* bytes of data in an element                */
+    int64_t extent;         /* bytes from an element to the next          */
+    int kernel;             /* sw_type_t, or -1: no kernel for it         */
+    bool dense;
+    bool predefined;
+} sw_datatype_t;
+
+/* What is known of `type`; NULL with *code set when the host finds it invalid
+ * or not committed: it has then raised its error on `comm`. For
+ * MPI_DATATYPE_NULL nothing is raised and *code is MPI_SUCCESS. */
+static inline const sw_datatype_t *sw_datatype(MPI_Datatype type,
+                                               MPI_Comm comm, int *code);
+
+/* A communicator of this process alone, that nobody else uses and that returns
+ * errors; `other` where there is none (sessions only). */
+MPI_Comm sw_private_comm(MPI_Comm other);
+
+/* A session ends; see sw_comm_forget_keyval. */
+void sw_datatype_forget_keyval(void);
+
+/* The cache in front of the table. Descriptions are never given back to the
+ * heap, so that a stale entry is at worst one whose handle does not match. */
+#define SW_DATATYPES_CACHED 256
+extern _Atomic(sw_datatype_t *) sw_datatype_cache[SW_DATATYPES_CACHED]
+    __attribute__((visibility("hidden")));
+
+const sw_datatype_t *sw_datatype_slow(MPI_Datatype type, MPI_Comm comm,
+                                      int *code);
+
+static inline const sw_datatype_t *sw_datatype(MPI_Datatype type,
+                                               MPI_Comm comm, int *code)
+{
+    size_t slot = sw_handle_mix((uintptr_t)type) % SW_DATATYPES_CACHED;
+    const sw_datatype_t *d = atomic_load_explicit(&sw_datatype_cache[slot],
+                                                  memory_order_acquire);
+    *code = MPI_SUCCESS;
+    if (sw_likely(d && d->handle == type))
+        return d;
+    return sw_datatype_slow(type, comm, code);
+}
+
+#endif

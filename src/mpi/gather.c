@@ -1,0 +1,121 @@
+/*
+ * gather.c - MPI_Gather, MPI_Gatherv and their large forms.
+ */
+#include "call.h"
+#include "vector.h"
+
+static bool gather(sw_group_t *g, const void *send, int64_t sendcount,
+                   MPI_Datatype sendtype, void *recv, int64_t recvcount,
+                   MPI_Datatype recvtype, int root, MPI_Comm comm,
+                   int *result)
+{
+    const sw_datatype_t *s = NULL, *r = NULL;
+    sw_buffer_t from = {0}, to = {0};
+    *result = MPI_SUCCESS;
+    if (root < 0 || root >= g->n)
+        return false;
+    bool is_root = g->me == root;
+    bool in_place = is_root && send == MPI_IN_PLACE;
+    if (!in_place && !sw_usable(send, sendcount, sendtype, comm, &s, result))
+        return *result != MPI_SUCCESS;
+    if (is_root) {
+        if ((sw_aliased(send, recv) && recvcount) ||
+            !sw_usable(recv, recvcount, recvtype, comm, &r, result))
+            return *result != MPI_SUCCESS;
+        sw_buffer_receive(&to, recv, recvcount * g->n, r, comm);
+        if (in_place && to.temporary)
+            sw_pack(sw_element(recv, (int64_t)root * recvcount, r), recvcount,
+                    r, to.data + (size_t)root * to.bytes / (size_t)g->n,
+                    comm);
+    }
+    size_t bytes = is_root ? (size_t)recvcount * r->size
+                           : (size_t)sendcount * s->size;
+    const char *data = in_place ? to.data + (size_t)root * bytes : NULL;
+    if (!in_place) {
+        sw_buffer_send(&from, send, sendcount, s, comm);
+        data = from.data;
+    }
+    int status = sw_coll_gather(g, root, data, bytes, to.data);
+    if (is_root && !in_place && from.bytes > bytes)
+        status = status ? status : SW_TRUNCATED;
+    sw_buffer_end(&from);
+    if (is_root)
+        sw_buffer_received(&to);
+    *result = sw_finish(SW_COLL_GATHER, comm, status);
+    return true;
+}
+
+static bool gatherv(sw_group_t *g, const void *send, int64_t sendcount,
+                    MPI_Datatype sendtype, void *recv, sw_vector_t counts,
+                    sw_vector_t displs, MPI_Datatype recvtype, int root,
+                    MPI_Comm comm, int *result)
+{
+    const sw_datatype_t *s = NULL, *r = NULL;
+    sw_buffer_t from = {0};
+    sw_extent_t list[g->n];
+    *result = MPI_SUCCESS;
+    if (root < 0 || root >= g->n)
+        return false;
+    bool is_root = g->me == root;
+    bool in_place = is_root && send == MPI_IN_PLACE;
+    if (!in_place && !sw_usable(send, sendcount, sendtype, comm, &s, result))
+        return *result != MPI_SUCCESS;
+    sw_vbuffer_t to = {.user = recv, .counts = counts,
+                       .displacements = displs, .types = &r, .same = true,
+                       .n = g->n, .comm = comm};
+    if (is_root) {
+        if (recv == MPI_IN_PLACE || !displs.at ||
+            !sw_counts_ok(counts, g->n) ||
+            (sendcount && sw_aliased(send, recv)) ||
+            !(r = sw_datatype(recvtype, comm, result)))
+            return *result != MPI_SUCCESS;
+        sw_vbuffer_receive(&to, list);
+        if (in_place && to.temporary)
+            sw_pack(sw_element(recv, sw_at(displs, root), r),
+                    sw_at(counts, root), r, to.data + list[root].offset,
+                    comm);
+    }
+    const char *data;
+    size_t bytes;
+    if (in_place) {
+        data = to.data + list[root].offset;
+        bytes = list[root].bytes;
+    } else {
+        sw_buffer_send(&from, send, sendcount, s, comm);
+        data = from.data;
+        bytes = from.bytes;
+    }
+    sw_blocks_t blocks = {0, list};
+    int status = sw_coll_gatherv(g, root, data, bytes, to.data, &blocks);
+    sw_buffer_end(&from);
+    if (is_root)
+        sw_vbuffer_received(&to);
+    *result = sw_finish(SW_COLL_GATHERV, comm, status);
+    return true;
+}
+
+#define GATHER(NAME, COUNT)                                             \
+SW_COLLECTIVE(NAME, SW_COLL_GATHER,                                     \
+    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
+     void *recv, COUNT recvcount, MPI_Datatype recvtype, int root,      \
+     MPI_Comm comm),                                                    \
+    (send, sendcount, sendtype, recv, recvcount, recvtype, root, comm), \
+    gather(g, send, sendcount, sendtype, recv, recvcount, recvtype,     \
+           root, comm, &result))
+
+#define GATHERV(NAME, COUNT, DISPL)                                     \
+SW_COLLECTIVE(NAME, SW_COLL_GATHERV,                                    \
+    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
+     void *recv, const COUNT counts[], const DISPL displs[],            \
+     MPI_Datatype recvtype, int root, MPI_Comm comm),                   \
+    (send, sendcount, sendtype, recv, counts, displs, recvtype, root,   \
+     comm),                                                             \
+    gatherv(g, send, sendcount, sendtype, recv, SW_VECTOR(counts),      \
+            SW_VECTOR(displs), recvtype, root, comm, &result))
+
+GATHER(Gather, int)
+GATHERV(Gatherv, int, int)
+#if SW_LARGE_COUNT
+GATHER(Gather_c, MPI_Count)
+GATHERV(Gatherv_c, MPI_Count, MPI_Aint)
+#endif

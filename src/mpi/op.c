@@ -1,0 +1,52 @@
+/*
+ * op.c - see op.h.
+ */
+#include "op.h"
+
+static int predefined_op(MPI_Op op)
+{
+    return op == MPI_SUM ? SW_SUM : op == MPI_MAX ? SW_MAX
+           : op == MPI_MIN ? SW_MIN : op == MPI_PROD ? SW_PROD
+           : op == MPI_LAND ? SW_LAND : op == MPI_LOR ? SW_LOR
+           : op == MPI_LXOR ? SW_LXOR : op == MPI_BAND ? SW_BAND
+           : op == MPI_BOR ? SW_BOR : op == MPI_BXOR ? SW_BXOR
+           : op == MPI_MINLOC ? SW_MINLOC : op == MPI_MAXLOC ? SW_MAXLOC : -1;
+}
+
+static void call_user(const sw_reducer_t *r, const void *in, void *inout,
+                      size_t n)
+{
+    const sw_operation_t *o = (const sw_operation_t *)r;
+    host.Reduce_local(in, inout, (int)n, o->type, o->op);
+}
+
+bool sw_operation(MPI_Op op, const sw_datatype_t *type, sw_operation_t *to)
+{
+    if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP)
+        return false;
+    int known = predefined_op(op);
+    to->op = op;
+    to->type = type->handle;
+    to->reducer.elem = (size_t)type->extent;
+    if (known >= 0) {
+        if (type->kernel < 0)
+            return false;
+        to->reducer.commutative = true;
+        to->reducer.user = NULL;
+        to->reducer.kernel = sw_reduce_kernel((sw_op_t)known,
+                                              (sw_type_t)type->kernel);
+        return to->reducer.kernel != NULL;
+    }
+    /* A user's. Elements must lie side by side, without bytes between them
+     * that belong to somebody else. */
+    if (!type->dense && !(type->predefined && type->extent > 0))
+        return false;
+    int commutes = 0;
+    if (type->extent == 0 ||
+        host.Op_commutative(op, &commutes) != MPI_SUCCESS)
+        return false;
+    to->reducer.commutative = commutes;
+    to->reducer.kernel = NULL;
+    to->reducer.user = call_user;
+    return true;
+}

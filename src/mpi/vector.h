@@ -1,0 +1,66 @@
+/*
+ * vector.h - the count and displacement arrays of the v and w variants, which
+ * are int in the classic procedures and MPI_Count and MPI_Aint in the large
+ * ones.
+ */
+#ifndef SW_MPI_VECTOR_H
+#define SW_MPI_VECTOR_H
+
+#include "buffer.h"
+#include "call.h"
+
+typedef struct {
+    const void *at;
+    size_t width;       /* 4 or 8 bytes each */
+} sw_vector_t;
+
+#define SW_VECTOR(array) ((sw_vector_t){(array), sizeof *(array)})
+
+static inline int64_t sw_at(sw_vector_t v, int i)
+{
+    return v.width == 4 ? ((const int32_t *)v.at)[i]
+                        : ((const int64_t *)v.at)[i];
+}
+
+/* Are all n counts there and none negative? */
+static inline bool sw_counts_ok(sw_vector_t counts, int n)
+{
+    if (!counts.at)
+        return false;
+    for (int i = 0; i < n; i++)
+        if (sw_at(counts, i) < 0)
+            return false;
+    return true;
+}
+
+/* Is there anything in n blocks? */
+static inline bool sw_counts_any(sw_vector_t counts, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (sw_at(counts, i) > 0)
+            return true;
+    return false;
+}
+
+/* n blocks of a user's buffer, as the coll room takes them: in place where the
+ * type is dense, else (packed side by side) in temporary memory. */
+typedef struct {
+    char *data;
+    void *temporary;
+    void *user;
+    sw_vector_t counts, displacements;
+    const sw_datatype_t *const *types;  /* [n], or [1] with `same` */
+    bool same;
+    bool bytes;         /* displacements count bytes, not extents   */
+    int n;
+    MPI_Comm comm;
+} sw_vbuffer_t;
+
+/* Fill `list` (n extents). `packed`: always in temporary memory. To be read:
+ * the data is packed now. To be written: sw_vbuffer_received unpacks. */
+void sw_vbuffer_send(sw_vbuffer_t *b, bool packed, sw_extent_t *list);
+void sw_vbuffer_receive(sw_vbuffer_t *b, sw_extent_t *list);
+void sw_vbuffer_received(sw_vbuffer_t *b);
+void sw_vbuffer_end(sw_vbuffer_t *b);
+
+#endif

@@ -1,0 +1,129 @@
+/*
+ * os.h - the one door to the operating system.
+ *
+ * Every system service that Straightway uses beyond plain libc passes through
+ * here, for two reasons. A second system is one more os_*.c file. And a test
+ * can refuse each service: STRAIGHTWAY_REFUSE=memfd,cma makes the doors named
+ * fail as a hardened container or an old kernel would (ENOSYS or EPERM), and
+ * STRAIGHTWAY_REFUSE=map:7 lets the first six calls pass and refuses the
+ * seventh and all later ones. A missing service costs speed, never
+ * correctness: no caller may treat a failure here as fatal.
+ *
+ * Conventions: pointers and descriptors are returned directly; on failure
+ * NULL or -1 with errno set. All functions are thread safe. Nothing in this
+ * room allocates through malloc: the heap itself stands on it.
+ */
+#ifndef SW_OS_H
+#define SW_OS_H
+
+#include "base.h"
+
+/* The services that can be refused, in the order of sw_os_door_names. */
+typedef enum {
+    SW_DOOR_MEMFD,      /* memfd_create                                 */
+    SW_DOOR_MAP,        /* mmap of shared memory                        */
+    SW_DOOR_PEERFD,     /* opening /proc/PID/fd/N of another process    */
+    SW_DOOR_CMA,        /* process_vm_readv, process_vm_writev          */
+    SW_DOOR_FUTEX,      /* futex wait and wake: wait sleeps its timeout
+                           out, wake does nothing (a lost wake-up)      */
+    SW_DOOR_HUGE,       /* MADV_HUGEPAGE, MADV_COLLAPSE                 */
+    SW_DOOR_PUNCH,      /* hole punching                                */
+    SW_DOOR_TOPOLOGY,   /* the machine's tables in /sys                 */
+    SW_DOOR_COUNT
+} sw_door_t;
+
+extern const char *const sw_os_door_names[SW_DOOR_COUNT];
+
+/* True when the call at hand must be refused (counts calls for "name:n").
+ * Only os_*.c and tests need to call it. */
+SW_API bool sw_os_refused(sw_door_t door);
+
+/* Memory ------------------------------------------------------------- */
+
+/* A new unnamed shared-memory file, close-on-exec, size 0. */
+SW_API int sw_os_memfd(const char *label);
+/* Set the file's size (sparse: costs nothing until touched). Fails with EFBIG
+ * above RLIMIT_FSIZE instead of raising SIGXFSZ. */
+SW_API int sw_os_resize(int fd, size_t size);
+/* Reserve address space: no memory, no access. `align` is a power of two. */
+SW_API void *sw_os_reserve(size_t size, size_t align);
+/* Map a shared file read-write. `at` NULL: anywhere; else exactly there,
+ * replacing what is mapped. */
+SW_API void *sw_os_map_shared(void *at, size_t size, int fd, size_t offset);
+/* Map fresh private zeroed memory; `at` as above. */
+SW_API void *sw_os_map_private(void *at, size_t size);
+SW_API void sw_os_unmap(void *p, size_t size);
+/* Ask for huge pages at first touch (advice); returns 0 where accepted. */
+SW_API int sw_os_huge_advice(void *p, size_t size);
+/* Make resident memory huge now (MADV_COLLAPSE, Linux 6.1). */
+SW_API int sw_os_huge_collapse(void *p, size_t size);
+/* Give a shared range's memory back to the system; it reads as zeros after. */
+SW_API int sw_os_punch(int fd, void *p, size_t offset, size_t size);
+
+/* Fresh private zeroed memory like sw_os_map_private, but nothing is charged
+ * against the commit limit before it is touched. */
+SW_API void *sw_os_map_lazy(void *at, size_t size);
+/* Give private memory back to the system; it reads as zeros after. */
+SW_API int sw_os_discard(void *p, size_t size);
+/* Move exactly n bytes between memory and a file; 0, or -1. */
+SW_API int sw_os_read_at(int fd, void *to, size_t n, size_t offset);
+SW_API int sw_os_write_at(int fd, const void *from, size_t n, size_t offset);
+/* Narrow [*from, *to) of a file to its first run of data (what was never
+ * touched is a hole); false when there is none. */
+SW_API bool sw_os_next_data(int fd, size_t *from, size_t *to);
+/* Move a mapping away from where it is; returns its new place, or NULL. */
+SW_API void *sw_os_move(void *p, size_t size);
+/* The descriptor moved to a high number, out of the way of programs that
+ * expect the low ones; the same one if that fails. */
+SW_API int sw_os_high_fd(int fd);
+/* A number that tells what file a descriptor is of, 0 if it is closed. */
+SW_API uint64_t sw_os_file_id(int fd);
+/* Which of `pages` private pages at `at` were ever written or read: one byte
+ * each. Returns -1 if the system does not tell. */
+SW_API int sw_os_touched(const void *at, size_t pages, unsigned char *touched);
+/* True when [start, start+size) is all private, readable and writable. */
+SW_API bool sw_os_is_private_rw(const void *start, size_t size);
+SW_API size_t sw_os_address_used(void);  /* bytes of address space in use */
+SW_API int sw_os_threads(void);          /* of this process; 0: unknown   */
+
+/* Other processes ---------------------------------------------------- */
+
+/* Open another process's descriptor through /proc. Needs the same user and a
+ * common view of process ids; the caller must verify what it finds. */
+SW_API int sw_os_peer_fd(pid_t pid, int fd);
+/* Cross-memory attach: copy `n` bytes between this process and `pid`.
+ * Return 0, or -1 with errno; partial transfers are continued inside. */
+SW_API int sw_os_cma_read(pid_t pid, void *to, uint64_t from, size_t n);
+SW_API int sw_os_cma_write(pid_t pid, uint64_t to, const void *from, size_t n);
+/* Yama scope 1: let processes of this user attach (widens who may trace). */
+SW_API int sw_os_allow_attach(void);
+
+/* Time, waiting, the machine ------------------------------------------ */
+
+SW_API uint64_t sw_os_now(void);                 /* monotonic, ns          */
+SW_API void sw_os_yield(void);
+/* Sleep while *word == value, at most `ns`. Shared between processes. */
+SW_API void sw_os_futex_wait(_Atomic uint32_t *word, uint32_t value,
+                             uint64_t ns);
+SW_API void sw_os_futex_wake_all(_Atomic uint32_t *word);
+SW_API void sw_os_random(void *to, size_t n);
+/* Processors this process may run on, as a bit mask of `words` 64-bit words
+ * (bits beyond are dropped); returns how many there are, at least 1. */
+SW_API int sw_os_affinity(uint64_t *mask, int words);
+SW_API size_t sw_os_memory_total(void);          /* bytes of RAM, or cgroup */
+SW_API size_t sw_os_address_limit(void);         /* RLIMIT_AS, SIZE_MAX: none */
+/* Read a small text file (e.g. under /sys) into `to`; NUL-terminated.
+ * Returns its length, or -1. Refused by SW_DOOR_TOPOLOGY. */
+SW_API int sw_os_read_text(const char *path, char *to, size_t room);
+
+/* One spin of a wait loop. */
+static inline void sw_os_pause(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+#endif

@@ -1,0 +1,211 @@
+/*
+ * os_linux_memory.c - the part of the door to Linux that the arena alone uses:
+ * what is resident, what is a hole, and copying it aside for a fork.
+ *
+ * Like os_linux.c it never allocates.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void *sw_os_map_lazy(void *at, size_t size)
+{
+    void *p = mmap(at, size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+                       (at ? MAP_FIXED : 0), -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+int sw_os_discard(void *p, size_t size)
+{
+    return madvise(p, size, MADV_DONTNEED);
+}
+
+int sw_os_read_at(int fd, void *to, size_t n, size_t offset)
+{
+    for (char *p = to; n;) {
+        ssize_t got = pread(fd, p, n, (off_t)offset);
+        if (got <= 0) {
+            if (got < 0 && errno == EINTR)
+                continue;
+            return -1;
+        }
+        p += got;
+        n -= (size_t)got;
+        offset += (size_t)got;
+    }
+    return 0;
+}
+
+int sw_os_write_at(int fd, const void *from, size_t n, size_t offset)
+{
+    for (const char *p = from; n;) {
+        ssize_t put = pwrite(fd, p, n, (off_t)offset);
+        if (put <= 0) {
+            if (put < 0 && errno == EINTR)
+                continue;
+            return -1;
+        }
+        p += put;
+        n -= (size_t)put;
+        offset += (size_t)put;
+    }
+    return 0;
+}
+
+bool sw_os_next_data(int fd, size_t *from, size_t *to)
+{
+    off_t data = lseek(fd, (off_t)*from, SEEK_DATA);
+    if (data < 0)
+        return errno != ENXIO; /* cannot tell: take it all as data */
+    if ((size_t)data >= *to)
+        return false;
+    off_t hole = lseek(fd, data, SEEK_HOLE);
+    *from = sw_max(*from, (size_t)data);
+    if (hole > data)
+        *to = sw_min(*to, (size_t)hole);
+    return true;
+}
+
+void *sw_os_move(void *p, size_t size)
+{
+    void *to = mmap(NULL, size, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (to == MAP_FAILED)
+        return NULL;
+    void *at = mremap(p, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+    if (at != MAP_FAILED)
+        return at;
+    munmap(to, size);
+    return NULL;
+}
+
+int sw_os_high_fd(int fd)
+{
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, 200);
+    if (high < 0)
+        high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (high < 0)
+        return fd;
+    close(fd);
+    return high;
+}
+
+uint64_t sw_os_file_id(int fd)
+{
+    struct stat file;
+    if (fstat(fd, &file))
+        return 0;
+    return (uint64_t)file.st_dev << 32 ^ (uint64_t)file.st_ino;
+}
+
+int sw_os_touched(const void *at, size_t pages, unsigned char *touched)
+{
+    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -1;
+    uint64_t entry[1024];
+    size_t first = (uintptr_t)at / SW_PAGE;
+    int rc = 0;
+    for (size_t i = 0; i < pages && !rc;) {
+        size_t n = sw_min(pages - i, 1024);
+        rc = sw_os_read_at(fd, entry, n * 8, (first + i) * 8);
+        for (size_t k = 0; k < n; k++)
+            touched[i + k] = entry[k] >> 62 != 0; /* present or swapped */
+        i += n;
+    }
+    close(fd);
+    return rc;
+}
+
+/* /proc/self/maps, read line by line: "start-end rwxp ...". */
+typedef struct {
+    int fd;
+    int at, end;
+    char text[2048];
+} lines_t;
+
+static int next_char(lines_t *in)
+{
+    if (in->at == in->end) {
+        ssize_t n;
+        do
+            n = read(in->fd, in->text, sizeof in->text);
+        while (n < 0 && errno == EINTR);
+        if (n <= 0)
+            return -1;
+        in->at = 0;
+        in->end = (int)n;
+    }
+    return (unsigned char)in->text[in->at++];
+}
+
+static int next_hex(lines_t *in, uintptr_t *value)
+{
+    int c;
+    *value = 0;
+    while ((c = next_char(in)) >= 0) {
+        if (c >= '0' && c <= '9')
+            *value = *value * 16 + (uintptr_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            *value = *value * 16 + (uintptr_t)(c - 'a' + 10);
+        else
+            break;
+    }
+    return c;
+}
+
+bool sw_os_is_private_rw(const void *start, size_t size)
+{
+    lines_t in = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
+    if (in.fd < 0)
+        return false;
+    uintptr_t want = (uintptr_t)start, end = want + size;
+    while (want < end) {
+        uintptr_t low, high;
+        if (next_hex(&in, &low) != '-' || next_hex(&in, &high) != ' ')
+            break;
+        char mode[4];
+        for (int i = 0; i < 4; i++)
+            mode[i] = (char)next_char(&in);
+        for (int c = 0; c != '\n' && c >= 0;)
+            c = next_char(&in);
+        if (high <= want)
+            continue;
+        if (low > want || mode[0] != 'r' || mode[1] != 'w' || mode[3] != 'p')
+            break;
+        want = high;
+    }
+    close(in.fd);
+    return want >= end;
+}
+
+size_t sw_os_address_used(void)
+{
+    char text[64];
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    return strtoull(text, NULL, 10) * SW_PAGE;
+}
+
+int sw_os_threads(void)
+{
+    struct stat tasks;
+    if (stat("/proc/self/task", &tasks))
+        return 0;
+    return (int)tasks.st_nlink - 2;
+}

@@ -1,0 +1,188 @@
+/*
+ * segment.c - the pool of communicator blocks; see segment.h.
+ *
+ * Blocks come in few sizes (one per number of members), so the free list is a
+ * plain array searched for the best fit; neighbours are joined when nothing
+ * fits. The records are kept outside the shared file: no other process can
+ * damage them.
+ */
+#include "segment.h"
+
+#include "os.h"
+#include "settings.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct {
+    uint64_t offset, size;
+    bool live;
+} record_t;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sw_segment_t self = {.fd = -1};
+static bool tried;
+static pid_t owner;         /* a forked child starts anew */
+
+static record_t *records;   /* ordered by offset, no gaps up to `top` */
+static size_t count, room;
+static uint64_t top = SW_PAGE;
+static size_t in_use, in_use_peak;
+
+static void make(void)
+{
+    tried = true;
+    owner = getpid();
+    int fd = sw_os_memfd("straightway-control");
+    if (fd < 0)
+        return;
+    size_t span = sw_settings.pool_size;
+    size_t limit = sw_os_address_limit();
+    if (limit != SIZE_MAX)
+        span = sw_min(span, limit / 16);
+    span = sw_max(span & ~(size_t)(SW_PAGE - 1), 16 * SW_PAGE);
+    char *base = NULL;
+    while (!base && span >= 16 * SW_PAGE) {
+        if (sw_os_resize(fd, span) == 0)
+            base = sw_os_map_shared(NULL, span, fd, 0);
+        if (!base)
+            span = (span / 4) & ~(size_t)(SW_PAGE - 1);
+    }
+    if (!base) {
+        int error = errno;
+        close(fd);
+        errno = error;
+        return;
+    }
+    sw_os_random(&self.token, sizeof self.token);
+    ((sw_segment_head_t *)base)->token = self.token;
+    self.span = span;
+    self.base = base;
+    self.fd = fd;
+}
+
+const sw_segment_t *sw_segment(void)
+{
+    pthread_mutex_lock(&lock);
+    if (tried && owner != getpid()) {
+        /* After fork: the parent's segment is not ours to offer. */
+        tried = false;
+        self = (sw_segment_t){.fd = -1};
+        count = 0;
+        top = SW_PAGE;
+        in_use = 0;
+    }
+    if (!tried)
+        make();
+    pthread_mutex_unlock(&lock);
+    return self.fd < 0 ? NULL : &self;
+}
+
+/* Collect the blocks that every member has left; join free neighbours. */
+static void sweep(void)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        record_t *r = &records[i];
+        if (r->live) {
+            sw_block_t *block = (sw_block_t *)(self.base + r->offset);
+            if (atomic_load_explicit(&block->members,
+                                     memory_order_acquire) <= 0) {
+                r->live = false;
+                in_use -= r->size;
+            }
+        }
+        if (!r->live && kept && !records[kept - 1].live)
+            records[kept - 1].size += r->size;
+        else
+            records[kept++] = *r;
+    }
+    count = kept;
+    if (count && !records[count - 1].live)
+        top = records[--count].offset;
+}
+
+/* Room for one more record; the array may move. */
+static bool more(void)
+{
+    if (count < room)
+        return true;
+    size_t next = room ? 2 * room : 64;
+    record_t *moved = realloc(records, next * sizeof *moved);
+    if (!moved)
+        return false;
+    records = moved;
+    room = next;
+    return true;
+}
+
+/* Best fit among the free records, split where much is left over. */
+static record_t *reuse(size_t size)
+{
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < count; i++)
+        if (!records[i].live && records[i].size >= size &&
+            (best == SIZE_MAX || records[i].size < records[best].size))
+            best = i;
+    if (best == SIZE_MAX || !more())
+        return NULL;
+    record_t *r = &records[best];
+    if (r->size > size) {
+        memmove(r + 2, r + 1, (count - best - 1) * sizeof *r);
+        r[1] = (record_t){r->offset + size, r->size - size, false};
+        r->size = size;
+        count++;
+    }
+    return r;
+}
+
+static record_t *take(size_t size)
+{
+    record_t *r = reuse(size);
+    if (r)
+        return r;
+    if (size > self.span - top || !more())
+        return NULL;
+    records[count] = (record_t){top, size, false};
+    top += size;
+    return &records[count++];
+}
+
+uint64_t sw_segment_alloc(size_t size, size_t zero, int members)
+{
+    if (!sw_segment())
+        return 0;
+    size = sw_round_up(size, SW_PAGE);
+    pthread_mutex_lock(&lock);
+    record_t *r = reuse(size);
+    if (!r) {
+        sweep();
+        r = take(size);
+    }
+    uint64_t offset = 0;
+    if (r) {
+        r->live = true;
+        in_use += size;
+        in_use_peak = sw_max(in_use_peak, in_use);
+        offset = r->offset;
+        sw_block_t *block = (sw_block_t *)(self.base + offset);
+        memset(block, 0, zero);
+        block->size = size;
+        atomic_store_explicit(&block->members, members, memory_order_release);
+    }
+    pthread_mutex_unlock(&lock);
+    return offset;
+}
+
+void sw_segment_usage(size_t *now, size_t *peak)
+{
+    pthread_mutex_lock(&lock);
+    if (self.fd >= 0)
+        sweep();
+    *now = in_use;
+    *peak = in_use_peak;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,66 @@
+/*
+ * segment.h - a process's control segment: the pool of communicator blocks.
+ *
+ * Each process owns one memfd of control memory, apart from its arena. When a
+ * communicator is set up, its first member (the leader) takes a block from
+ * its own pool and tells the others where; they map the leader's segment and
+ * meet there.
+ *
+ *      0            SW_PAGE                                   span
+ *      | head: token | block | block | ... | untouched ...     |
+ *
+ * A block starts with sw_block_t. `members` counts who has not left yet. The
+ * leader alone allocates; the last member to leave makes the count zero, and
+ * the leader finds that out when it next needs a block. So nobody waits for
+ * anybody when a communicator is freed, and a block is never reused while a
+ * slow member still reads in it.
+ *
+ * The file is sparse: address space is what the pool's size bounds, memory is
+ * taken only where a communicator has written.
+ */
+#ifndef SW_SEGMENT_H
+#define SW_SEGMENT_H
+
+#include "base.h"
+
+/* A process's identity: 128 random bits, made when the segment is. */
+typedef struct {
+    uint64_t word[2];
+} sw_token_t;
+
+typedef struct {
+    sw_token_t token;       /* proves that a mapping is of this process */
+} sw_segment_head_t;
+
+typedef struct {
+    _Atomic int32_t members;
+    int32_t reserved;
+    uint64_t size;          /* of the block, bytes */
+} sw_block_t;
+
+typedef struct {
+    int fd;                 /* -1: none could be made                    */
+    size_t span;            /* size of the file                          */
+    char *base;             /* this process's mapping                    */
+    sw_token_t token;
+} sw_segment_t;
+
+/* This process's segment, made at the first call. Thread safe. NULL with
+ * errno when the system refuses. */
+SW_API const sw_segment_t *sw_segment(void);
+
+/* A block of at least `size` bytes (with its header) for `members` processes,
+ * zeroed in its first `zero` bytes. Returns its offset in the segment, or 0
+ * when the pool is full. Thread safe. */
+SW_API uint64_t sw_segment_alloc(size_t size, size_t zero, int members);
+
+/* Leave a block (any member, through its own mapping). */
+static inline void sw_segment_leave(sw_block_t *block)
+{
+    atomic_fetch_sub_explicit(&block->members, 1, memory_order_release);
+}
+
+/* Bytes of the pool handed out now and at most, for --stats and tests. */
+SW_API void sw_segment_usage(size_t *now, size_t *peak);
+
+#endif

@@ -1,0 +1,81 @@
+/*
+ * wait.c - the slow stages of a wait; see wait.h.
+ */
+#include "wait.h"
+
+#include "settings.h"
+
+/* Stage bounds in ns after the first spins. A crowded core is given away at
+ * once; sleeping pays there as soon as the others have had their turns. */
+#define SPIN_FREE     50000
+#define SLEEP_FREE    5000000
+#define SLEEP_CROWDED 200000
+#define PROGRESS      20000
+#define LIMIT_FIRST   50000
+#define LIMIT_LAST    1000000
+
+#define SPINS_FREE    2000
+#define SPINS_CROWDED 30
+
+int sw_wait_spins = SPINS_FREE;
+void (*sw_wait_progress)(void);
+
+static uint64_t spin_ns = SPIN_FREE;
+static uint64_t sleep_ns = SLEEP_FREE;
+static bool crowded;
+
+void sw_wait_crowd(double ranks_per_core)
+{
+    crowded = ranks_per_core > 1.01;
+    spin_ns = crowded ? 0 : SPIN_FREE;
+    sleep_ns = crowded ? SLEEP_CROWDED : SLEEP_FREE;
+    sw_wait_spins = crowded ? SPINS_CROWDED : SPINS_FREE;
+    if (sw_settings.spin_us >= 0)
+        spin_ns = (uint64_t)sw_settings.spin_us * 1000;
+}
+
+bool sw_wait_crowded(void)
+{
+    return crowded;
+}
+
+void sw_wait_step(sw_wait_t *wait)
+{
+    uint64_t now = sw_os_now();
+    if (sw_unlikely(!wait->start)) {
+        wait->start = wait->progressed = now;
+        wait->limit = LIMIT_FIRST;
+    }
+    if (wait->announced) {
+        /* The caller has looked again since we announced ourselves. */
+        sw_os_futex_wait(&wait->bell->event, wait->event, wait->limit);
+        sw_wait_end(wait);
+        wait->limit = sw_min(wait->limit * 2, LIMIT_LAST);
+        if (sw_wait_progress)
+            sw_wait_progress();
+        return;
+    }
+    uint64_t waited = now - wait->start;
+    if (sw_wait_progress && now - wait->progressed > PROGRESS) {
+        wait->progressed = now;
+        sw_wait_progress();
+    }
+    if (waited < spin_ns) {
+        for (int i = 0; i < 8; i++)
+            sw_os_pause();
+    } else if (waited < sleep_ns) {
+        sw_os_yield();
+    } else {
+        atomic_fetch_add(&wait->bell->sleepers, 1);
+        wait->event = atomic_load(&wait->bell->event);
+        wait->announced = true;
+    }
+}
+
+void sw_wait_end(sw_wait_t *wait)
+{
+    if (wait->announced) {
+        atomic_fetch_sub(&wait->bell->sleepers, 1);
+        wait->announced = false;
+    }
+}

@@ -1,0 +1,88 @@
+/*
+ * wait.h - how a rank waits for another one.
+ *
+ * Three stages, with bounds set by how crowded the cores are:
+ *
+ *   spin   plain loads: a cache line travels in 0.1 µs, a system call costs
+ *          more. Short where ranks outnumber cores: what we wait for cannot
+ *          happen before somebody else gets our core.
+ *   yield  the core goes to whoever is ready, and comes back soon.
+ *   sleep  on the awaited member's futex word, always with a time limit.
+ *
+ * From the second stage on, the host's progress is driven now and then (law
+ * 3): a peer may be stuck in the host until we help, so that the value we
+ * wait for could otherwise never come.
+ *
+ * The bell. Each lane (coll/group.h) has a bell: `sleepers` counts who sleeps
+ * or is about to, `event` is the futex word. The writer of a value stores the
+ * value, then looks at `sleepers`, and only if that is not zero advances
+ * `event` and wakes. There is deliberately no full fence between the writer's
+ * store and its look (it would cost each message 20 ns): the look may be
+ * early, the wake-up lost, and then the sleeper's time limit brings it back.
+ * The limit starts at 50 µs and grows to 1 ms, which bounds the loss.
+ */
+#ifndef SW_WAIT_H
+#define SW_WAIT_H
+
+#include "os.h"
+
+typedef struct {
+    _Atomic uint32_t event;
+    _Atomic uint32_t sleepers;
+} sw_bell_t;
+
+typedef struct {
+    sw_bell_t *bell;        /* of the awaited member                        */
+    uint64_t start;         /* when the wait left the first spins, ns       */
+    uint64_t progressed;    /* when the host's progress was last driven, ns */
+    uint64_t limit;         /* next sleep's time limit, ns                  */
+    uint32_t event;         /* bell's word when we announced ourselves      */
+    bool announced;         /* we are counted in bell->sleepers             */
+} sw_wait_t;
+
+/* Loads tried before a wait calls sw_wait_step at all. */
+extern SW_API int sw_wait_spins;
+
+/* Called between steps of a long wait, with nothing of ours locked. Set by the
+ * MPI room; may be NULL. */
+extern SW_API void (*sw_wait_progress)(void);
+
+/* Tell how crowded the cores are: ranks per core that compete for the cores
+ * this process may use (1.0: one each). Callable again when more is known. */
+SW_API void sw_wait_crowd(double ranks_per_core);
+SW_API bool sw_wait_crowded(void);
+
+/* One step of a long wait; sw_wait_end after the last. */
+void sw_wait_step(sw_wait_t *wait);
+void sw_wait_end(sw_wait_t *wait);
+
+/* Wait until `condition` holds; `ring` is the sw_bell_t* of the member that
+ * will make it so. */
+#define SW_WAIT_UNTIL(condition, ring)                                  \
+    do {                                                                \
+        int left_ = sw_wait_spins;                                      \
+        while (!(condition)) {                                          \
+            if (sw_likely(left_ > 0)) {                                 \
+                left_--;                                                \
+                continue;                                               \
+            }                                                           \
+            sw_wait_t wait_ = {.bell = (ring)};                         \
+            do                                                          \
+                sw_wait_step(&wait_);                                   \
+            while (!(condition));                                       \
+            sw_wait_end(&wait_);                                        \
+            break;                                                      \
+        }                                                               \
+    } while (0)
+
+/* Ring after a store that somebody may sleep for. */
+static inline void sw_bell_ring(sw_bell_t *bell)
+{
+    if (sw_unlikely(atomic_load_explicit(&bell->sleepers,
+                                         memory_order_relaxed))) {
+        atomic_fetch_add_explicit(&bell->event, 1, memory_order_release);
+        sw_os_futex_wake_all(&bell->event);
+    }
+}
+
+#endif

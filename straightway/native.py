@@ -1,0 +1,68 @@
+"""Where the native parts lie, and what they say.
+
+One rule: lib/straightway/ is beside the bin/ that holds the command, in an
+installation as in a build folder.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from straightway.errors import UserError
+
+
+def command():
+    """The path of bin/straightway."""
+    given = os.environ.get("STRAIGHTWAY_COMMAND")
+    beside = pathlib.Path(sys.executable).parent / "straightway"
+    if given and os.access(given, os.X_OK):
+        return pathlib.Path(given)
+    if os.access(beside, os.X_OK):
+        return beside
+    found = shutil.which("straightway")
+    if not found:
+        raise UserError(f"the command is missing: {beside}", 1)
+    return pathlib.Path(found)
+
+
+def folder():
+    """lib/straightway, with the libraries, the probe and the benchmark."""
+    return command().resolve().parent.parent / "lib" / "straightway"
+
+
+def library():
+    """The library that is preloaded (it may be missing)."""
+    given = os.environ.get("STRAIGHTWAY_LIB")
+    return pathlib.Path(given) if given else folder() / "libstraightway.so"
+
+
+def flavour_library(flavour):
+    return library().parent / f"libstraightway-{flavour}.so"
+
+
+def bench_executable():
+    return folder() / "straightway-bench"
+
+
+def bench_module(flavour):
+    return folder() / f"libstraightway-bench-{flavour}.so"
+
+
+def probe(what=None):
+    """Run the probe; `what` is --services, --floors or --settings."""
+    path = folder() / "straightway-probe"
+    try:
+        done = subprocess.run([path] + ([what] if what else []), text=True,
+                              stdout=subprocess.PIPE, timeout=120)
+    except FileNotFoundError:
+        raise UserError(f"the probe is missing: {path}\n"
+                        "  reinstall straightway", 1) from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"the probe failed: {error}", 1) from None
+    if done.returncode:
+        raise UserError(f"the probe failed: {path} exited with status "
+                        f"{done.returncode}", 1)
+    return json.loads(done.stdout)

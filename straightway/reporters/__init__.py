@@ -1,0 +1,1 @@
+"""Renderers: they show what a command found, and decide nothing."""

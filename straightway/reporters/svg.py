@@ -1,0 +1,183 @@
+"""A figure of latency by size: one panel per operation, on log-log axes.
+
+One file, no script, no font: it follows the reader's light or dark scheme by
+a media query, and reads the same in black and white (host dashed, ours solid,
+floor a thin filled edge).
+"""
+
+import math
+from xml.sax.saxutils import escape
+
+from straightway.errors import UserError
+from straightway.reporters.terminal import human
+
+_STYLE = """
+:root { color-scheme: light dark; }
+svg { background: #ffffff; }
+text { font: 11px system-ui, sans-serif; fill: #333333; }
+.title { font-size: 16px; font-weight: 600; fill: #111111; }
+.name { font-size: 12px; font-weight: 600; fill: #111111; }
+.grid { stroke: #e4e4e4; stroke-width: 1; }
+.frame { fill: none; stroke: #bbbbbb; }
+.host { stroke: #b3541e; fill: none; stroke-width: 2;
+        stroke-dasharray: 6 3; }
+.ours { stroke: #1f6fb2; fill: none; stroke-width: 2.2; }
+.floor { fill: #888888; fill-opacity: .14; stroke: none; }
+.dot-host { fill: #b3541e; } .dot-ours { fill: #1f6fb2; }
+.gain { fill: #1f6fb2; font-weight: 600; }
+@media (prefers-color-scheme: dark) {
+  svg { background: #15181c; }
+  text { fill: #b9c0c8; } .title, .name { fill: #eef1f4; }
+  .grid { stroke: #2a2f36; } .frame { stroke: #4a515a; }
+  .host { stroke: #f0925a; } .ours, .dot-ours { stroke: #63b3f2; }
+  .dot-host { fill: #f0925a; } .dot-ours, .gain { fill: #63b3f2; }
+  .floor { fill: #aaaaaa; fill-opacity: .16; }
+}
+"""
+_COLUMNS = 4
+_WIDTH, _HEIGHT = 262, 190              # a panel with its labels
+_LEFT, _TOP, _RIGHT, _BOTTOM = 54, 24, 12, 26
+
+
+class _Axes:
+    """Logarithmic axes, the same for all panels."""
+
+    def __init__(self, cells):
+        sizes = [c["size"] for c in cells if c["size"]] or [8]
+        times = [t for c in cells for t in (
+            c["host"]["low"], c["host"]["high"],
+            *((c["ours"]["low"], c["ours"]["high"]) if c["ours"] else ()),
+            c["floor"]) if t > 0]
+        self.x0, self.x1 = math.log2(min(sizes)), math.log2(max(sizes))
+        if self.x0 == self.x1:
+            self.x0, self.x1 = self.x0 - 1, self.x1 + 1
+        self.y0 = math.floor(math.log10(min(times)))
+        self.y1 = max(self.y0 + 1, math.ceil(math.log10(max(times))))
+
+    def x(self, size):
+        if not size:
+            return (_LEFT + _WIDTH - _RIGHT) / 2
+        part = (math.log2(size) - self.x0) / (self.x1 - self.x0)
+        return _LEFT + part * (_WIDTH - _LEFT - _RIGHT)
+
+    def y(self, time):
+        part = (math.log10(max(time, 10.0 ** self.y0)) - self.y0) \
+            / (self.y1 - self.y0)
+        return _HEIGHT - _BOTTOM - part * (_HEIGHT - _TOP - _BOTTOM)
+
+
+def _tick(power):
+    if power >= 6:
+        return f"{10 ** (power - 6)} s"
+    if power >= 3:
+        return f"{10 ** (power - 3)} ms"
+    return f"{10 ** power if power >= 0 else 10.0 ** power:g} µs"
+
+
+def _grid(axes, sizes):
+    for power in range(axes.y0, axes.y1 + 1):
+        y = axes.y(10.0 ** power)
+        yield (f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" '
+               f'y1="{y:.1f}" y2="{y:.1f}"/>')
+        yield (f'<text x="{_LEFT - 5}" y="{y + 4:.1f}" '
+               f'text-anchor="end">{_tick(power)}</text>')
+    step = max(1, math.ceil(len(sizes) / 5))
+    for size in sizes[::step]:
+        x = axes.x(size)
+        yield (f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" '
+               f'y2="{_HEIGHT - _BOTTOM}"/>')
+        yield (f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 14}" '
+               f'text-anchor="middle">{human(size)}</text>')
+
+
+def _curve(axes, cells, mode):
+    points = [(axes.x(c["size"]), axes.y(c[mode]["median"])) for c in cells
+              if c[mode]]
+    if len(points) > 1:
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        yield f'<polyline class="{mode}" points="{line}"/>'
+    for x, y in points:
+        yield f'<circle class="dot-{mode}" cx="{x:.1f}" cy="{y:.1f}" r="2.6"/>'
+
+
+def _floor(axes, cells):
+    bottom = _HEIGHT - _BOTTOM
+    points = [(axes.x(c["size"]), axes.y(c["floor"])) for c in cells
+              if c["floor"] > 0]
+    if len(points) == 1:
+        points = [(points[0][0] - 20, points[0][1]),
+                  (points[0][0] + 20, points[0][1])]
+    if points:
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        yield (f'<polygon class="floor" points="{points[0][0]:.1f},{bottom} '
+               f'{line} {points[-1][0]:.1f},{bottom}"/>')
+
+
+def _panel(axes, name, cells, sizes, gain):
+    yield f'<text class="name" x="{_LEFT}" y="{_TOP - 8}">{name}</text>'
+    if gain:
+        yield (f'<text class="gain" x="{_WIDTH - _RIGHT}" y="{_TOP - 8}" '
+               f'text-anchor="end">{gain:.2f} ×</text>')
+    yield from _grid(axes, sizes if cells[0]["size"] else [])
+    yield (f'<rect class="frame" x="{_LEFT}" y="{_TOP}" '
+           f'width="{_WIDTH - _LEFT - _RIGHT}" '
+           f'height="{_HEIGHT - _TOP - _BOTTOM}"/>')
+    yield from _floor(axes, cells)
+    yield from _curve(axes, cells, "host")
+    yield from _curve(axes, cells, "ours")
+
+
+def _legend(report):
+    host = escape(report["mpi"]["name"])
+    yield ('<line class="host" x1="16" x2="46" y1="46" y2="46"/>'
+           f'<text x="52" y="50">{host}</text>')
+    x = 66 + 7 * len(host)
+    yield (f'<line class="ours" x1="{x}" x2="{x + 30}" y1="46" y2="46"/>'
+           f'<text x="{x + 36}" y="50">Straightway</text>')
+    x += 124
+    yield (f'<rect class="floor" x="{x}" y="40" width="30" height="12"/>'
+           f'<text x="{x + 36}" y="50">floor: what the machine allows</text>')
+
+
+def render(report):
+    """The figure's text."""
+    cells = report["cells"]
+    axes = _Axes(cells)
+    sizes = sorted({c["size"] for c in cells if c["size"]})
+    names = list(dict.fromkeys(c["operation"] for c in cells))
+    rows = math.ceil(len(names) / _COLUMNS)
+    width = max(620, min(len(names), _COLUMNS) * _WIDTH) + 16
+    height = 64 + rows * _HEIGHT + 24
+    machine = report["machine"]
+    title = (f"Collectives on {report['ranks']} ranks: time by size, "
+             "host and Straightway")
+    foot = (f"{machine['cpu']}, {machine['cores']} cores, Linux "
+            f"{machine['kernel']}, {machine['date'][:10]}; medians, both in "
+            "one run; × is the geometric mean of host / ours")
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" '
+        f'height="{height}" viewBox="0 0 {width} {height}" role="img">',
+        f"<title>{escape(title)}</title>", f"<style>{_STYLE}</style>",
+        f'<text class="title" x="16" y="26">{escape(title)}</text>',
+        *_legend(report)]
+    for i, name in enumerate(names):
+        x = 8 + i % _COLUMNS * _WIDTH
+        y = 64 + i // _COLUMNS * _HEIGHT
+        gain = report["summary"]["operations"].get(name, {}).get(
+            "geometric_mean")
+        mine = [c for c in cells if c["operation"] == name]
+        parts.append(f'<g transform="translate({x},{y})">')
+        parts += _panel(axes, name, mine, sizes, gain)
+        parts.append("</g>")
+    parts.append(f'<text x="16" y="{height - 10}">{escape(foot)}</text>')
+    parts.append("</svg>\n")
+    return "\n".join(parts)
+
+
+def write(path, report):
+    """Write the figure to `path`."""
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(render(report))
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}", 1) from None

@@ -1,0 +1,252 @@
+"""The terminal: tables that fit 80 columns, colour only where it is one."""
+
+import contextlib
+import shutil
+import sys
+import textwrap
+
+from rich.console import Console
+from rich.progress import (BarColumn, MofNCompleteColumn, Progress,
+                           TextColumn, TimeRemainingColumn)
+from rich.table import Table
+from rich.text import Text
+
+_STYLES = {"ok": "green", "note": "cyan", "degraded": "yellow",
+           "missing": "bold red"}
+
+
+def _console(stderr=False):
+    # A pipe gets 80 columns; a terminal its width, up to a readable one.
+    width = min(100, max(60, shutil.get_terminal_size((80, 24)).columns))
+    return Console(width=width, stderr=stderr, highlight=False)
+
+
+def error(message):
+    print(f"straightway: {message}", file=sys.stderr)
+
+
+def human(n):
+    """8, 64, 1k, 4m"""
+    for unit, letter in ((1 << 30, "g"), (1 << 20, "m"), (1 << 10, "k")):
+        if n >= unit and n % unit == 0:
+            return f"{n // unit}{letter}"
+    return str(n)
+
+
+def microseconds(t):
+    """Three digits that count."""
+    if t is None:
+        return ""
+    if t >= 1e5:
+        return f"{t / 1e6:.3g} s"
+    if t >= 100:
+        return f"{t:,.0f}"
+    return f"{t:.3g}" if t >= 10 else f"{t:.2f}"
+
+
+def _ratio(ratio):
+    if ratio is None:
+        return Text("")
+    style = "green" if ratio >= 1.05 else "bold red" if ratio < .95 else ""
+    return Text(f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}", style)
+
+
+# doctor ------------------------------------------------------------------
+
+def _wrapped(text, width):
+    """Lines of at most `width` letters; a word, a path say, is never cut."""
+    return textwrap.wrap(text, width, break_long_words=False,
+                         break_on_hyphens=False) or [""]
+
+
+def _finding(console, check):
+    """Status, name and finding in columns; cost and remedy below. A remedy is
+    one line, however long, so that it can be copied."""
+    room = console.width - 33
+    first, *rest = _wrapped(check.finding, room)
+    head = Text(f"{check.status:<9} ", _STYLES[check.status])
+    head.append(f"{check.name:<22} ", "default")
+    head.append(first, "default")
+    lines = [head, *(Text(" " * 33 + line) for line in rest)]
+    for i, line in enumerate(_wrapped(check.cost, console.width - 18)):
+        if check.cost:
+            lines.append(Text.assemble(
+                " " * 10, ("costs:  " if i == 0 else " " * 8, "dim"), line))
+    if check.mend:
+        lines.append(Text.assemble(" " * 10, ("mend:   ", "dim"),
+                                   (check.mend, "bold")))
+    for line in lines:
+        console.print(line, soft_wrap=True)
+
+
+def diagnosis(title, checks):
+    console = _console()
+    for line in _wrapped(title, console.width):
+        console.print(Text(line, "bold"))
+    group = None
+    for check in checks:
+        if check.group != group:
+            group = check.group
+            console.print()
+            console.print(Text(group, "bold underline"))
+        _finding(console, check)
+    bad = sum(c.status in ("degraded", "missing") for c in checks)
+    console.print()
+    console.print(Text("Nothing is missing.", "green") if not bad else
+                  Text(f"{bad} of {len(checks)} are degraded or missing: "
+                       "slower, never wrong.", "yellow"))
+
+
+def settings(table):
+    console = _console()
+    console.print("Each setting is an environment variable and an option of "
+                  "straightway run.\n")
+    for line in table:
+        default = line["default"] or "none"
+        if line["type"] == "size":
+            default = human(int(default))
+        head = Text(line["name"], "bold")
+        head.append(f"  {line['option']}", "cyan")
+        head.append(f"  [{default}]", "dim")
+        if line["value"] is not None:
+            head.append(f"  now {line['value']}", "yellow")
+        console.print(head)
+        for part in _wrapped(line["help"], console.width - 4):
+            console.print("    " + part, markup=False)
+
+
+# bench -------------------------------------------------------------------
+
+def bench_start(mpi, ranks, operations, sizes, machine):
+    console = _console(stderr=True)
+    plural = "s" * (operations != 1)
+    title = (f"{mpi}, {ranks} ranks on {machine['cores']} cores: "
+             f"{operations} operation{plural}, "
+             f"{sizes} size{'s' * (sizes != 1)}")
+    for line in _wrapped(title, console.width):
+        console.print(Text(line))
+    if machine["load"] > 0.5 * machine["cores"]:
+        console.print(Text(f"This machine is busy (load {machine['load']:.1f} "
+                           f"on {machine['cores']} cores): figures will "
+                           "spread.", "yellow"))
+
+
+@contextlib.contextmanager
+def progress(total):
+    """Yields a function(operation, size) to call after each cell. Drawn on
+    demand only: a refreshing thread would take time from the ranks."""
+    console = _console(stderr=True)
+    if not console.is_terminal:
+        yield lambda operation, size: None
+        return
+    bar = Progress(TextColumn("{task.description:<28}"), BarColumn(None),
+                   MofNCompleteColumn(), TimeRemainingColumn(),
+                   console=console, auto_refresh=False, transient=True)
+    with bar:
+        task = bar.add_task("starting", total=total)
+
+        def step(operation, size):
+            bar.update(task, advance=1, refresh=True, description=(
+                f"{operation} {human(size)}" if size else operation))
+
+        bar.refresh()
+        yield step
+
+
+def _cells(report):
+    table = Table(box=None, padding=(0, 1), pad_edge=False,
+                  header_style="bold")
+    table.add_column("operation", min_width=20)
+    for name in ("size", "host µs", "95 %", "ours µs", "95 %", "ratio",
+                 "floor µs"):
+        table.add_column(name, justify="right", no_wrap=True)
+    last = None
+    for cell in report["cells"]:
+        row = [cell["operation"] if cell["operation"] != last else "",
+               human(cell["size"]) if cell["size"] else ""]
+        last = cell["operation"]
+        for mode in ("host", "ours"):
+            one = cell[mode]
+            if not one:
+                row += ["", ""]
+                continue
+            spread = max(one["high"] - one["median"],
+                         one["median"] - one["low"]) / one["median"]
+            text = microseconds(one["median"])
+            row += [Text(text if one["right"] else "WRONG",
+                         "" if one["right"] else "bold red"),
+                    Text(f"±{spread:.0%}" if spread < 10 else "wide",
+                         "dim")]
+        row += [_ratio(cell["ratio"]),
+                Text(microseconds(cell["floor"]), "dim")]
+        table.add_row(*row)
+    return table
+
+
+def _means(report):
+    table = Table(box=None, padding=(0, 1), pad_edge=False,
+                  header_style="bold")
+    table.add_column("host / ours", min_width=20)
+    for name in ("mean", "worst", "at"):
+        table.add_column(name, justify="right")
+    for name, one in report["summary"]["operations"].items():
+        table.add_row(name, _ratio(one["geometric_mean"]),
+                      _ratio(one["worst"]),
+                      human(one["worst_size"]) if one["worst_size"] else "")
+    return table
+
+
+def _guidelines(report):
+    table = Table(box=None, padding=(0, 1), pad_edge=False,
+                  header_style="bold")
+    table.add_column("guideline", min_width=38)
+    modes = list(report["guidelines"])
+    for mode in modes:
+        table.add_column(mode, justify="right")
+        table.add_column("worst", justify="right")
+    for rows in zip(*(report["guidelines"][m] for m in modes)):
+        row = [rows[0]["rule"]]
+        for one in rows:
+            good = one["held"] == one["of"]
+            row += [Text(f"{one['held']} of {one['of']}",
+                         "green" if good else "yellow"),
+                    Text("" if good else f"{one['worst']:.2f} at "
+                         f"{human(one['size'])}" if one["size"] else
+                         f"{one['worst']:.2f}", "dim")]
+        table.add_row(*row)
+    return table
+
+
+def bench(report):
+    console = _console()
+    console.print(_cells(report))
+    floors = report["floors"]
+    trip = floors.get("round_trip")
+    notes = ["Medians; ± holds the median with 95 % confidence. The floor is "
+             "half a cache-line round trip"
+             + (f" ({trip:.3g} µs)" if trip else "")
+             + ", for rooted operations one line of a stream, or the memcpy "
+             "of what a rank must move."]
+    if report["oversubscribed"]:
+        notes.append("There are more ranks than cores: the floor counts no "
+                     "waiting for a core.")
+    console.print()
+    for note in notes:
+        for line in textwrap.wrap(note, min(78, console.width)):
+            console.print(Text(line, "dim"))
+    summary = report["summary"]
+    if summary["operations"]:
+        console.print()
+        console.print(_means(report))
+        worst = summary["worst"]
+        line = Text("\nOverall: host / ours = ", "bold")
+        line.append_text(_ratio(summary["geometric_mean"]))
+        line.append(" (geometric mean); worst ")
+        line.append_text(_ratio(worst["ratio"]))
+        line.append(f" ({worst['operation']}"
+                    + (f" {human(worst['size'])}" if worst["size"] else "")
+                    + ")")
+        console.print(line)
+    if any(report["guidelines"].values()):
+        console.print()
+        console.print(_guidelines(report))

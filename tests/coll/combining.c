@@ -1,0 +1,154 @@
+/*
+ * combining.c - Reduce, Allreduce, Reduce_scatter, Scan and Exscan give what
+ * combining the members' operands in rank order gives: with kernels and with
+ * users' functions, commutative or not, in place or not, of any length.
+ *
+ * Of sums of doubles, whose value hangs on the grouping, all members have the
+ * same bits, and a second time again the same.
+ */
+#include "everywhere.h"
+#include "operators.h"
+
+typedef struct {
+    operator_t o;
+    uint64_t round;
+    size_t n;           /* elements of a whole operand */
+    bool in_place;
+} job_t;
+
+static job_t pick_job(member_t *m, int round)
+{
+    job_t j = {.round = (uint64_t)round};
+    j.o = operator_of(below(&m->common, OPERATORS));
+    size_t bytes = pick_size(m, 1);
+    j.n = bytes / j.o.r.elem + draw(&m->common) % 2;
+    j.in_place = below(&m->common, 2);
+    return j;
+}
+
+/* My operand, in a buffer of its own or in the result's. */
+static char *operands(member_t *m, const job_t *j, char *out)
+{
+    size_t bytes = j->n * j->o.r.elem;
+    char *in = out ? out : take_buffer(m, bytes);
+    operand(&j->o, in, j->n, key_of(j->round, m->me, 0));
+    return in;
+}
+
+static void expect_result(member_t *m, const job_t *j, const char *what,
+                          const char *got, int first, int last, size_t start,
+                          size_t count)
+{
+    char *want = expected(&j->o, j->round, first, last, j->n);
+    if (!right_result(&j->o, got, want + start * j->o.r.elem, count))
+        fail(m, "%s of %zu elements (%s%s) is wrong", what, j->n, j->o.name,
+             j->in_place ? ", in place" : "");
+    free(want);
+}
+
+static void reduce(member_t *m, const job_t *j)
+{
+    int root = below(&m->common, m->n);
+    bool is_root = m->me == root;
+    size_t bytes = j->n * j->o.r.elem;
+    char *out = is_root ? take_buffer(m, bytes) : NULL;
+    char *in = operands(m, j, j->in_place ? out : NULL);
+    expect_ok(m, sw_coll_reduce(m->g, root, &j->o.r, in, out, j->n));
+    if (is_root)
+        expect_result(m, j, "reduce", out, 0, m->n - 1, 0, j->n);
+}
+
+static uint64_t hash(const char *p, size_t n)
+{
+    uint64_t h = n;
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (uint8_t)p[i]) * 0x100000001b3u;
+    return h;
+}
+
+static void allreduce(member_t *m, const job_t *j)
+{
+    size_t bytes = j->n * j->o.r.elem;
+    char *out = take_buffer(m, bytes);
+    char *in = operands(m, j, j->in_place ? out : NULL);
+    expect_ok(m, sw_coll_allreduce(m->g, &j->o.r, in, out, j->n));
+    if (!j->in_place && j->o.exact)
+        expect_data(m, in, bytes, key_of(j->round, m->me, 0),
+                    "the operand after allreduce");
+    expect_result(m, j, "allreduce", out, 0, m->n - 1, 0, j->n);
+    uint64_t mine = hash(out, bytes), all[FORKED_MAX];
+    sw_blocks_t blocks = {8, NULL};
+    expect_ok(m, sw_coll_allgather(m->g, &mine, 8, all, &blocks));
+    for (int i = 0; i < m->n; i++)
+        if (all[i] != mine)
+            fail(m, "allreduce (%s): member %d has other bits", j->o.name, i);
+    char *in2 = operands(m, j, NULL), *out2 = take_buffer(m, bytes);
+    expect_ok(m, sw_coll_allreduce(m->g, &j->o.r, in2, out2, j->n));
+    if (hash(out2, bytes) != mine)
+        fail(m, "allreduce (%s): other bits the second time", j->o.name);
+}
+
+static void reduce_scatter(member_t *m, job_t *j)
+{
+    size_t counts[64], start = 0, total = 0;
+    bool listed = below(&m->common, 2);
+    size_t each = j->n / (size_t)m->n;
+    for (int i = 0; i < m->n; i++) {
+        counts[i] = listed ? draw(&m->common) % (2 * each + 1) : each;
+        if (i < m->me)
+            start += counts[i];
+        total += counts[i];
+    }
+    j->n = total;
+    size_t mine = counts[m->me], elem = j->o.r.elem;
+    char *out = take_buffer(m, (j->in_place ? total : mine) * elem);
+    char *in = operands(m, j, j->in_place ? out : NULL);
+    expect_ok(m, sw_coll_reduce_scatter(m->g, &j->o.r, in, out,
+                                        listed ? counts : NULL, each));
+    expect_result(m, j, "reduce_scatter", out, 0, m->n - 1, start, mine);
+}
+
+static void scan(member_t *m, const job_t *j)
+{
+    bool exclusive = below(&m->common, 2);
+    size_t bytes = j->n * j->o.r.elem;
+    char *out = take_buffer(m, bytes);
+    char *in = operands(m, j, j->in_place ? out : NULL);
+    expect_ok(m, sw_coll_scan(m->g, exclusive, &j->o.r, in, out, j->n));
+    int last = m->me - exclusive;
+    if (last >= 0)
+        expect_result(m, j, exclusive ? "exscan" : "scan", out, 0, last, 0,
+                      j->n);
+    else if (!j->in_place)
+        for (size_t i = 0; i < bytes; i++)
+            if (out[i] != (char)0xa5)
+                fail(m, "exscan has written member 0's result");
+}
+
+static void body(member_t *m)
+{
+    int count = rounds(m->n > 9 ? 16 : 50);
+    for (int round = 0; round < count; round++) {
+        job_t j = pick_job(m, round);
+        dawdle(m);
+        switch (below(&m->common, 4)) {
+        case 0:
+            reduce(m, &j);
+            break;
+        case 1:
+            allreduce(m, &j);
+            break;
+        case 2:
+            reduce_scatter(m, &j);
+            break;
+        default:
+            scan(m, &j);
+        }
+        release_buffers(m);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    return run_everywhere(argc, argv, body);
+}

@@ -1,0 +1,75 @@
+/*
+ * gather.c - the root of a Gather or Gatherv has every member's block where it
+ * said it should be, in place or not, and nothing beside the blocks changes.
+ */
+#include "everywhere.h"
+
+static void gather(member_t *m, int round)
+{
+    size_t bytes = pick_size(m, below(&m->common, 2) ? 1 : m->n);
+    int root = below(&m->common, m->n);
+    bool in_place = below(&m->common, 2);
+    char *recv = m->me == root ? take_buffer(m, bytes * (size_t)m->n) : NULL;
+    char *send = m->me == root && in_place ? recv + bytes * (size_t)root
+                                           : take_buffer(m, bytes);
+    fill(send, bytes, key_of((uint64_t)round, m->me, root));
+    expect_ok(m, sw_coll_gather(m->g, root, send, bytes, recv));
+    expect_data(m, send, bytes, key_of((uint64_t)round, m->me, root), "sent");
+    for (int i = 0; recv && i < m->n; i++)
+        expect_data(m, recv + bytes * (size_t)i, bytes,
+                    key_of((uint64_t)round, i, root), "gather");
+}
+
+static void gatherv(member_t *m, int round)
+{
+    sw_extent_t list[64];
+    int root = below(&m->common, m->n);
+    bool in_place = below(&m->common, 2);
+    size_t at = 0;
+    for (int k = 0; k < m->n; k++) {
+        int i = (k * 7 + root) % m->n;
+        if (m->n % 7 == 0)
+            i = k;
+        at += draw(&m->common) % 40;
+        list[i].offset = (int64_t)at;
+        list[i].bytes = below(&m->common, 3) ? pick_size(m, m->n) : 0;
+        at += list[i].bytes;
+    }
+    size_t mine = list[m->me].bytes;
+    char *recv = m->me == root ? take_buffer(m, at) : NULL;
+    char *send = m->me == root && in_place ? recv + list[root].offset
+                                           : take_buffer(m, mine);
+    fill(send, mine, key_of((uint64_t)round, m->me, root));
+    sw_blocks_t blocks = {0, list};
+    expect_ok(m, sw_coll_gatherv(m->g, root, send, mine, recv, &blocks));
+    if (!recv)
+        return;
+    char *end = recv;
+    for (int k = 0; k < m->n; k++) {
+        int i = m->n % 7 ? (k * 7 + root) % m->n : k;
+        for (; end < recv + list[i].offset; end++)
+            if (*end != (char)0xa5)
+                fail(m, "gatherv: a gap was written");
+        expect_data(m, end, list[i].bytes, key_of((uint64_t)round, i, root),
+                    "gatherv");
+        end += list[i].bytes;
+    }
+}
+
+static void body(member_t *m)
+{
+    int count = rounds(m->n > 9 ? 30 : 60);
+    for (int round = 0; round < count; round++) {
+        dawdle(m);
+        if (below(&m->common, 2))
+            gather(m, round);
+        else
+            gatherv(m, round);
+        release_buffers(m);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    return run_everywhere(argc, argv, body);
+}

@@ -1,0 +1,87 @@
+/*
+ * threads.h - a group whose members are threads of one process.
+ *
+ * Between processes a race detector sees nothing: each knows its own memory
+ * accesses only. So the same collectives are run by threads here, over a block
+ * from this process's segment and with peers made by hand, whose "arena" is
+ * the whole address space: every payload, wherever it lies, is then read and
+ * written by plain loads and stores that ThreadSanitizer can judge against
+ * the protocol's acquires and releases.
+ */
+#ifndef SW_TEST_COLL_THREADS_H
+#define SW_TEST_COLL_THREADS_H
+
+#include "members.h"
+#include "node/segment.h"
+
+#include <pthread.h>
+
+#define THREADS_MAX 64
+
+typedef struct {
+    member_t m;
+    member_func_t body;
+    pthread_t thread;
+} threaded_t;
+
+static inline void *thread_main(void *arg)
+{
+    threaded_t *t = arg;
+    run_member(&t->m, t->body);
+    return NULL;
+}
+
+static inline void run_threads(int n, uint64_t seed, member_func_t body)
+{
+    static sw_introduction_t all[THREADS_MAX];
+    static sw_answer_t answer[THREADS_MAX];
+    static sw_peer_t self;
+    static threaded_t t[THREADS_MAX];
+    char *const low = (char *)SW_PAGE;
+
+    sw_settings.pool_size = (size_t)1 << 28;
+    const sw_segment_t *segment = sw_segment();
+    size_t zeroed, bytes = sw_group_bytes(n, &zeroed);
+    uint64_t offset = sw_segment_alloc(bytes, zeroed, n);
+    if (!segment || !offset) {
+        fprintf(stderr, "no block for %d threads\n", n);
+        exit(1);
+    }
+    sw_arena.count = 1;
+    sw_arena.range[0] = (sw_arena_range_t){low, SIZE_MAX / 2, 0};
+    self = (sw_peer_t){.self = true, .arena = low, .control = segment->base};
+    memset(answer, 0, sizeof answer);
+    all[0].eager = sw_settings.eager_max;
+    all[0].slice = sw_settings.slice_min;
+    for (int i = 0; i < n; i++) {
+        sw_peer_t **peer = malloc((size_t)n * sizeof *peer);
+        const char *why;
+        for (int k = 0; k < n; k++)
+            peer[k] = &self;
+        answer[i] = (sw_answer_t){
+            .offset = i ? 0 : offset,
+            .ok = SW_AGREE_NODE | SW_AGREE_ARENA | SW_AGREE_BLOCK};
+        for (int k = i + 1; k < n; k++)
+            answer[k].ok = answer[i].ok;
+        t[i].body = body;
+        t[i].m = (member_t){.n = n, .me = i, .way = "threads", .seed = seed};
+        t[i].m.g = sw_group_open(all, answer, n, i, peer, &why);
+        if (!t[i].m.g) {
+            fprintf(stderr, "no group of threads: %s\n", why);
+            exit(1);
+        }
+    }
+    sw_wait_crowd(n / 2.0);
+    for (int i = 0; i < n; i++)
+        if (pthread_create(&t[i].thread, NULL, thread_main, &t[i])) {
+            perror("pthread_create");
+            exit(1);
+        }
+    for (int i = 0; i < n; i++)
+        pthread_join(t[i].thread, NULL);
+    for (int i = 0; i < n; i++)
+        sw_group_close(t[i].m.g);
+    sw_arena.count = 0;
+}
+
+#endif

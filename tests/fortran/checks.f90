@@ -1,0 +1,15 @@
+! What the Fortran programs share: counting what held and what did not, with
+! no MPI in it, so that it serves every binding.
+module checks
+    implicit none
+    integer :: checked = 0, failed = 0
+contains
+    subroutine check(held, what)
+        logical, intent(in) :: held
+        character(*), intent(in) :: what
+        checked = checked + 1
+        if (held) return
+        failed = failed + 1
+        write (0, '(2a)') 'not so: ', what
+    end subroutine
+end module

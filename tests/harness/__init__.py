@@ -1,0 +1,1 @@
+"""What the tests stand on: the MPIs to test under, and how to run jobs."""

@@ -1,0 +1,149 @@
+"""Running a job so that nothing of it outlives its test.
+
+A launcher starts daemons, daemons start ranks, and each may sit in a session
+of its own: killing a process group does not end an MPI job. So every job
+carries a mark in its environment, which all its descendants inherit, and
+what carries the mark is what belongs to the job. After each job the mark is
+looked for: a process that is still there is killed and fails the test.
+
+Output goes to files, not pipes: a straggler that keeps a pipe open could
+otherwise hold the test up past its own timeout.
+"""
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+
+MARK = "STRAIGHTWAY_TEST_JOB"
+
+
+class JobTimeout(AssertionError):
+    """The job did not end in its time; carries what it had printed."""
+
+
+def processes_marked(mark):
+    """The process ids of all living processes that carry the mark."""
+    wanted = f"{MARK}={mark}".encode()
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/environ", "rb") as f:
+                if wanted in f.read().split(b"\0"):
+                    found.append(int(name))
+        except OSError:
+            continue        # gone, a zombie, or another user's
+    return found
+
+
+def _segments(pids):
+    """The files in /dev/shm that these processes have mapped."""
+    found = set()
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/maps") as f:
+                for line in f:
+                    path = line.rstrip("\n").partition("/")[2]
+                    if path.startswith("dev/shm/") and "(deleted" not in path:
+                        found.add("/" + path)
+        except OSError:
+            pass
+    return found
+
+
+def end_marked(mark, segments=(), patience=5.0):
+    """Kill every process of a job, and what a host then leaves in /dev/shm.
+
+    Killed MPIs cannot remove their segments: that is their way and not what
+    a test that ends in a timeout is about. Returns the processes killed.
+    """
+    killed, segments = set(), set(segments)
+    end = time.monotonic() + patience
+    while True:
+        left = processes_marked(mark)
+        if not left:
+            for path in segments:
+                try:
+                    os.unlink(path)
+                except OSError:
+                    pass
+            return killed
+        segments |= _segments(left)
+        for pid in left:
+            killed.add(pid)
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        if time.monotonic() > end:
+            raise AssertionError(f"processes {left} survive SIGKILL")
+        time.sleep(0.02)
+
+
+def _name(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as f:
+            return f.read().replace(b"\0", b" ").decode(errors="replace")[:200]
+    except OSError:
+        return "?"
+
+
+def run(argv, env, timeout, cwd=None, stragglers="fail"):
+    """Run argv to its end; returns a CompletedProcess with text output.
+
+    Past `timeout` seconds the whole job is killed and JobTimeout raised.
+    Processes that outlive the launcher by more than two seconds are killed;
+    they fail the test unless stragglers="kill".
+    """
+    mark = uuid.uuid4().hex
+    env = dict(env, **{MARK: mark})
+    argv = [str(a) for a in argv]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        def printed():
+            texts = []
+            for f in (out, err):
+                f.seek(0)
+                texts.append(f.read().decode(errors="replace"))
+            return texts
+
+        job = subprocess.Popen(argv, env=env, cwd=cwd, stdout=out, stderr=err,
+                               stdin=subprocess.DEVNULL,
+                               start_new_session=True)
+        try:
+            code = job.wait(timeout)
+        except subprocess.TimeoutExpired:
+            # Ask the launcher first: it can remove its own files.
+            segments = _segments(processes_marked(mark))
+            job.terminate()
+            try:
+                job.wait(5)
+            except subprocess.TimeoutExpired:
+                pass
+            end_marked(mark, segments)
+            job.wait()
+            stdout, stderr = printed()
+            raise JobTimeout(
+                f"not finished after {timeout} s: {' '.join(argv)}\n"
+                f"--- stdout\n{stdout[-4000:]}\n"
+                f"--- stderr\n{stderr[-4000:]}") from None
+        except BaseException:
+            end_marked(mark)
+            job.wait()
+            raise
+        end = time.monotonic() + 2
+        left = processes_marked(mark)
+        while left and time.monotonic() < end:
+            time.sleep(0.02)
+            left = processes_marked(mark)
+        names = [f"{pid}: {_name(pid)}" for pid in left]
+        end_marked(mark)
+        stdout, stderr = printed()
+        if names and stragglers == "fail":
+            raise AssertionError(
+                f"processes outlived their job {' '.join(argv)}:\n"
+                + "\n".join(names) + f"\n--- stderr\n{stderr[-4000:]}")
+        return subprocess.CompletedProcess(argv, code, stdout, stderr)

@@ -1,0 +1,214 @@
+/*
+ * errors.c - wrong arguments are judged by the host.
+ *
+ *   errors HANDLER REPORT [few]     HANDLER: return | user
+ *
+ * Every member makes the same wrong call, and writes to REPORT.rank the error
+ * class that it got and how often the communicator's error handler was called.
+ * What is written with Straightway must be what the host alone writes. Between the wrong calls right ones
+ * prove that the communicator still serves.
+ *
+ * Only what the standard lets a host notice is tried, and no dangling handle.
+ * `few`: reductions without wrong counts and types, with which some MPICH
+ * crashes by itself.
+ */
+#include "test.h"
+
+#define ROOM 64
+
+static MPI_Comm comm;
+static bool few;
+static FILE *report;
+static int handled;
+static int a[ROOM], b[ROOM];
+
+static void count_handled(MPI_Comm *which, int *code, ...)
+{
+    (void)which;
+    (void)code;
+    handled++;
+}
+
+/* One right collective of each shape. */
+static void still_serves(const char *after)
+{
+    int one = 1, sum = 0, all[ROOM] = {0}, got = world_rank;
+    int code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    CHECK(code == MPI_SUCCESS && sum == world_size,
+          "after %s: Allreduce gives %d, code %d", after, sum, code);
+    code = MPI_Bcast(&got, 1, MPI_INT, world_size - 1, comm);
+    CHECK(code == MPI_SUCCESS && got == world_size - 1,
+          "after %s: Bcast gives %d, code %d", after, got, code);
+    code = MPI_Allgather(&world_rank, 1, MPI_INT, all, 1, MPI_INT, comm);
+    CHECK(code == MPI_SUCCESS && all[world_size - 1] == world_size - 1,
+          "after %s: Allgather, code %d", after, code);
+}
+
+/* Ends one wrong call. */
+static void judged(const char *name, int code)
+{
+    int class = -1;
+    MPI_Error_class(code, &class);
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int n = 0;
+    MPI_Error_string(class, text, &n);
+    fprintf(report, "%-42s class %d (%s), handler called %d\n", name, class,
+            text, handled);
+    handled = 0;
+    still_serves(name);
+    CHECK(handled == 0, "a right call after %s calls the handler", name);
+}
+
+#define WRONG(name, call) judged(name, call)
+
+/* The wrong calls that have a count, a type and a root in common. */
+static void rooted(const char *what, int count, MPI_Datatype type, int root)
+{
+    char name[64];
+#define EACH(call, text)                                                    \
+    do {                                                                    \
+        snprintf(name, sizeof name, "%s: %s", text, what);                  \
+        judged(name, call);                                                 \
+    } while (0)
+    EACH(MPI_Bcast(a, count, type, root, comm), "Bcast");
+    if (!few || (count > 0 && type == MPI_INT))
+        EACH(MPI_Reduce(a, b, count, type, MPI_SUM, root, comm), "Reduce");
+    EACH(MPI_Gather(a, count, type, b, count, type, root, comm), "Gather");
+    EACH(MPI_Scatter(b, count, type, a, count, type, root, comm), "Scatter");
+}
+
+static void unrooted(const char *what, int count, MPI_Datatype type)
+{
+    char name[64];
+    int counts[ROOM], at[ROOM];
+    for (int i = 0; i < world_size; i++) {
+        counts[i] = count;
+        at[i] = i;
+    }
+    EACH(MPI_Allgather(a, count, type, b, count, type, comm), "Allgather");
+    EACH(MPI_Alltoall(a, count, type, b, count, type, comm), "Alltoall");
+    EACH(MPI_Allgatherv(a, count, type, b, counts, at, type, comm),
+         "Allgatherv");
+    EACH(MPI_Alltoallv(a, counts, at, type, b, counts, at, type, comm),
+         "Alltoallv");
+    if (few)
+        return;
+    EACH(MPI_Allreduce(a, b, count, type, MPI_SUM, comm), "Allreduce");
+    EACH(MPI_Scan(a, b, count, type, MPI_SUM, comm), "Scan");
+    EACH(MPI_Exscan(a, b, count, type, MPI_SUM, comm), "Exscan");
+    EACH(MPI_Reduce_scatter_block(a, b, count, type, MPI_SUM, comm),
+         "Reduce_scatter_block");
+    EACH(MPI_Reduce_scatter(a, b, counts, type, MPI_SUM, comm),
+         "Reduce_scatter");
+}
+
+static void all_wrong_operations(const char *what, MPI_Op op,
+                                 MPI_Datatype type)
+{
+    char name[64];
+    int counts[ROOM];
+    for (int i = 0; i < world_size; i++)
+        counts[i] = 1;
+    EACH(MPI_Reduce(a, b, 1, type, op, 0, comm), "Reduce");
+    EACH(MPI_Allreduce(a, b, 1, type, op, comm), "Allreduce");
+    EACH(MPI_Scan(a, b, 1, type, op, comm), "Scan");
+    EACH(MPI_Exscan(a, b, 1, type, op, comm), "Exscan");
+    EACH(MPI_Reduce_scatter_block(a, b, 1, type, op, comm),
+         "Reduce_scatter_block");
+    EACH(MPI_Reduce_scatter(a, b, counts, type, op, comm), "Reduce_scatter");
+}
+
+static void first_of(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)n;
+    (void)type;
+    memcpy(inout, in, sizeof(int));
+}
+
+static void on_no_communicator(void)
+{
+    MPI_Comm gone;
+    MPI_Comm_dup(comm, &gone);
+    MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, gone);
+    MPI_Comm_free(&gone);           /* the variable is MPI_COMM_NULL now */
+    WRONG("Bcast: a freed communicator",
+          MPI_Bcast(a, 1, MPI_INT, 0, gone));
+    WRONG("Barrier: MPI_COMM_NULL", MPI_Barrier(MPI_COMM_NULL));
+    WRONG("Allreduce: MPI_COMM_NULL",
+          MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, MPI_COMM_NULL));
+    WRONG("Alltoall: MPI_COMM_NULL",
+          MPI_Alltoall(a, 1, MPI_INT, b, 1, MPI_INT, MPI_COMM_NULL));
+}
+
+static void aliased(void)
+{
+    WRONG("Allreduce: aliased",
+          MPI_Allreduce(a, a, 4, MPI_INT, MPI_SUM, comm));
+    WRONG("Scan: aliased", MPI_Scan(a, a, 4, MPI_INT, MPI_SUM, comm));
+    WRONG("Allreduce: receives MPI_IN_PLACE",
+          MPI_Allreduce(a, MPI_IN_PLACE, 4, MPI_INT, MPI_SUM, comm));
+}
+
+int main(int argc, char **argv)
+{
+    test_start(&argc, &argv);
+    bool user = argc > 1 && !strcmp(argv[1], "user");
+    few = argc > 3;
+    char path[4096];
+    snprintf(path, sizeof path, "%s.%d", argc > 2 ? argv[2] : "errors",
+             world_rank);
+    CHECK((report = fopen(path, "w")), "cannot write %s", path);
+    setvbuf(report, NULL, _IOLBF, 0);
+    MPI_Errhandler handler = MPI_ERRORS_RETURN;
+    if (user)
+        MPI_Comm_create_errhandler(count_handled, &handler);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, handler);
+    /* Where an error has no communicator, one of these takes it. */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    still_serves("nothing");
+
+    rooted("negative count", -1, MPI_INT, 0);
+    unrooted("negative count", -1, MPI_INT);
+    rooted("negative root", 1, MPI_INT, -1);
+    rooted("MPI_PROC_NULL as root", 1, MPI_INT, MPI_PROC_NULL);
+    rooted("root past the end", 1, MPI_INT, world_size);
+    rooted("no type", 1, MPI_DATATYPE_NULL, 0);
+    unrooted("no type", 1, MPI_DATATYPE_NULL);
+
+    MPI_Datatype raw, freed;
+    MPI_Type_contiguous(2, MPI_INT, &raw);
+    WRONG("Bcast: uncommitted", MPI_Bcast(a, 1, raw, 0, comm));
+    WRONG("Gather: uncommitted",
+          MPI_Gather(a, 1, raw, b, 1, raw, 0, comm));
+    WRONG("Allgather: uncommitted",
+          MPI_Allgather(a, 1, raw, b, 1, raw, comm));
+    WRONG("Alltoall: uncommitted",
+          MPI_Alltoall(a, 1, raw, b, 1, raw, comm));
+    MPI_Type_commit(&raw);
+    still_serves("a commit");
+    CHECK(MPI_Bcast(a, 1, raw, 0, comm) == MPI_SUCCESS, "committed");
+    all_wrong_operations("MPI_SUM of a derived type", MPI_SUM, raw);
+    freed = raw;
+    MPI_Type_free(&freed);
+    rooted("freed type", 1, freed, 0);
+    unrooted("freed type", 1, freed);
+
+    all_wrong_operations("MPI_OP_NULL", MPI_OP_NULL, MPI_INT);
+    all_wrong_operations("MPI_BAND of doubles", MPI_BAND, MPI_DOUBLE);
+    all_wrong_operations("MPI_MAXLOC of ints", MPI_MAXLOC, MPI_INT);
+    all_wrong_operations("MPI_SUM of pairs", MPI_SUM, MPI_2INT);
+    MPI_Op op;
+    MPI_Op_create(first_of, 1, &op);
+    CHECK(MPI_Allreduce(a, b, 1, MPI_INT, op, comm) == MPI_SUCCESS, "own");
+    MPI_Op_free(&op);
+    all_wrong_operations("freed operation", op, MPI_INT);
+
+    on_no_communicator();
+    aliased();
+    if (user)
+        MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&comm);
+    test_end();
+}

@@ -1,0 +1,98 @@
+/*
+ * ten_thousand_communicators.c - communicators come and go without growth,
+ * and many live at once.
+ *
+ *   ten_thousand_communicators [ROUNDS [ALIVE]]
+ *
+ * After a first tenth of the rounds the process may not gain mappings,
+ * descriptors, nor more than a few MiB.
+ */
+#include "test.h"
+#include <dirent.h>
+
+static long lines_of(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    long n = 0;
+    for (int c; f && (c = getc(f)) != EOF;)
+        n += c == '\n';
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static long entries_of(const char *path)
+{
+    DIR *d = opendir(path);
+    long n = 0;
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n;
+}
+
+static long resident_kib(void)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%*d %ld", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+static void use(MPI_Comm comm, int i)
+{
+    int n, me, v = i, sum = -1;
+    MPI_Comm_size(comm, &n);
+    MPI_Comm_rank(comm, &me);
+    for (int k = 0; k < 3; k++) {
+        MPI_Allreduce(&v, &sum, 1, MPI_INT, MPI_SUM, comm);
+        CHECK(sum == n * i, "Allreduce on communicator %d: %d", i, sum);
+    }
+    v = me == i % n ? i : -1;
+    MPI_Bcast(&v, 1, MPI_INT, i % n, comm);
+    CHECK(v == i, "Bcast on communicator %d: %d", i, v);
+}
+
+int main(int argc, char **argv)
+{
+    test_start(&argc, &argv);
+    int rounds = (int)argument(argc, argv, 1, 10000);
+    int alive = (int)argument(argc, argv, 2, 1000);
+    long maps = 0, files = 0, kib = 0;
+    MPI_Comm comm;
+    for (int i = 0; i < rounds; i++) {
+        if (i % 3)
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        else
+            MPI_Comm_split(MPI_COMM_WORLD, i % 2 ? world_rank % 2 : 0,
+                           -world_rank, &comm);
+        use(comm, i);
+        MPI_Comm_free(&comm);
+        if (i == rounds / 10) {
+            maps = lines_of("/proc/self/maps");
+            files = entries_of("/proc/self/fd");
+            kib = resident_kib();
+        }
+    }
+    long more_maps = lines_of("/proc/self/maps") - maps;
+    long more_files = entries_of("/proc/self/fd") - files;
+    long more_kib = resident_kib() - kib;
+    CHECK(more_maps < 20, "%ld more mappings", more_maps);
+    CHECK(more_files < 5, "%ld more descriptors", more_files);
+    CHECK(more_kib < 16 << 10, "%ld KiB more", more_kib);
+
+    MPI_Comm *many = malloc((size_t)alive * sizeof *many);
+    for (int i = 0; i < alive; i++)
+        MPI_Comm_dup(i ? many[i / 2] : MPI_COMM_WORLD, &many[i]);
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < alive; i++)
+            use(many[(i * 7) % alive], i);
+    for (int i = 0; i < alive; i++)
+        MPI_Comm_free(&many[i]);
+    free(many);
+    test_end();
+}

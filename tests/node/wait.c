@@ -1,0 +1,159 @@
+/*
+ * wait.c - waits end: soon where the bell wakes them, within a bound where a
+ * wake-up is lost, and the host's progress is driven meanwhile.
+ */
+#include "node/wait.h"
+#include "node/settings.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define fail(...)                                                   \
+    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__),                \
+     fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
+
+static sw_bell_t bell;
+static _Atomic uint64_t ball;       /* thrown to and fro */
+static _Atomic int progressed;
+
+static void progress(void)
+{
+    atomic_fetch_add(&progressed, 1);
+}
+
+static void nap(long ns)
+{
+    nanosleep(&(struct timespec){ns / 1000000000, ns % 1000000000}, NULL);
+}
+
+/* Waiting for something that comes after `ns`, announced or not. */
+typedef struct {
+    long ns;
+    bool rings;
+} giver_t;
+
+static void *give(void *arg)
+{
+    const giver_t *g = arg;
+    nap(g->ns);
+    atomic_store_explicit(&ball, 1, memory_order_release);
+    if (g->rings)
+        sw_bell_ring(&bell);
+    return NULL;
+}
+
+static void wait_for(long ns, bool rings)
+{
+    giver_t g = {ns, rings};
+    pthread_t thread;
+    atomic_store(&ball, 0);
+    if (pthread_create(&thread, NULL, give, &g))
+        fail("pthread_create");
+    SW_WAIT_UNTIL(atomic_load_explicit(&ball, memory_order_acquire) == 1,
+                  &bell);
+    pthread_join(thread, NULL);
+    if (atomic_load(&bell.sleepers))
+        fail("a wait that is over is still announced");
+}
+
+/* Two threads answer each other at random pace: any wake-up that could be lost
+ * for good would stop them. */
+#define ROUNDS 3000
+
+static void *partner(void *arg)
+{
+    uint64_t seed = 7;
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        SW_WAIT_UNTIL(atomic_load_explicit(&ball, memory_order_acquire) ==
+                      2 * i + 1, &bell);
+        seed = seed * 6364136223846793005u + 1;
+        if (seed >> 60 == 0)
+            nap(300000);
+        atomic_store_explicit(&ball, 2 * i + 2, memory_order_release);
+        sw_bell_ring(&bell);
+    }
+    return NULL;
+}
+
+static void to_and_fro(void)
+{
+    pthread_t thread;
+    uint64_t seed = 3;
+    atomic_store(&ball, 0);
+    if (pthread_create(&thread, NULL, partner, NULL))
+        fail("pthread_create");
+    for (uint64_t i = 0; i < ROUNDS; i++) {
+        seed = seed * 6364136223846793005u + 1;
+        if (seed >> 60 == 0)
+            nap(300000);
+        atomic_store_explicit(&ball, 2 * i + 1, memory_order_release);
+        sw_bell_ring(&bell);
+        SW_WAIT_UNTIL(atomic_load_explicit(&ball, memory_order_acquire) ==
+                      2 * i + 2, &bell);
+    }
+    pthread_join(thread, NULL);
+}
+
+/* A ring that is not heard: the writer looked before the sleeper had announced
+ * itself. Simulated by not ringing at all. */
+static void lost(void)
+{
+    wait_for(20000000, false);
+}
+
+static void sleeps(void)
+{
+    struct timespec cpu;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    uint64_t before = (uint64_t)cpu.tv_sec * 1000000000 +
+                      (uint64_t)cpu.tv_nsec;
+    wait_for(400000000, true);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    uint64_t used = (uint64_t)cpu.tv_sec * 1000000000 +
+                    (uint64_t)cpu.tv_nsec - before;
+    if (used > 300000000)
+        fail("a wait of 400 ms has used %llu ms of a core",
+             (unsigned long long)(used / 1000000));
+}
+
+static void whole(double crowd)
+{
+    sw_wait_crowd(crowd);
+    if (sw_wait_crowded() != (crowd > 1.01))
+        fail("crowded at %g?", crowd);
+    atomic_store(&progressed, 0);
+    sleeps();
+    if (atomic_load(&progressed) < 10)
+        fail("the host's progress was driven %d times in 400 ms",
+             atomic_load(&progressed));
+    lost();
+    to_and_fro();
+}
+
+int main(void)
+{
+    sw_wait_progress = progress;
+    for (int futex = 1; futex >= 0; futex--) {
+        pid_t pid = fork();
+        if (pid == 0) {
+            alarm(60);
+            sw_settings.refuse = futex ? "" : "futex";
+            whole(1.0);
+            whole(4.0);
+            exit(0);
+        }
+        int status;
+        if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+            fail("%s futexes", futex ? "with" : "without");
+    }
+    /* A setting overrules what the crowd suggests; no hook is no crash. */
+    sw_settings.spin_us = 100;
+    sw_wait_progress = NULL;
+    sw_wait_crowd(8.0);
+    wait_for(3000000, true);
+    wait_for(50000, true);
+}

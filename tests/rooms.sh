@@ -1,0 +1,75 @@
+# The C tests of the MPI-free rooms, in three builds: plain, with the address
+# and undefined-behaviour sanitizers, with the thread sanitizer. A sanitizer
+# that the machine cannot run is skipped, aloud.
+#
+#     rooms.sh PYTHON JOBS
+py=$1 jobs=${2:-2}
+failed=0
+work=build/rooms
+mkdir -p $work
+
+# Can `$3 $1` build a program with -fsanitize=$2 that runs?
+can() {
+    printf 'int main(void) { return 0; }\n' >$work/try.c
+    $1 -fsanitize="$2" -o $work/try $work/try.c >/dev/null 2>&1 &&
+        $3 $work/try >/dev/null 2>&1
+}
+
+# A compiler and a way to run that serve the sanitizer $1: clang's thread
+# sanitizer first, then any; without address randomisation where the
+# sanitizer's fixed map of memory does not bear it.
+choose() {
+    fixed="setarch $(uname -m) -R"
+    for way in '' "$fixed"; do
+        for cc in clang gcc cc; do
+            if can $cc "$1" "$way"; then
+                echo "$cc;$way"
+                return 0
+            fi
+        done
+    done
+    return 1
+}
+
+# build_and_run NAME COMPILER SANITIZER WAY
+build_and_run() {
+    folder=$work/$1
+    if [ ! -e $folder/Makefile ]; then
+        rm -rf $folder
+    fi
+    {
+        cmake -S . -B $folder -G 'Unix Makefiles' -DCMAKE_C_COMPILER="$2" \
+            -DSTRAIGHTWAY_TESTS=ON -DSTRAIGHTWAY_ROOMS_ONLY=ON \
+            -DSTRAIGHTWAY_SANITIZE="$3" -DPython3_EXECUTABLE="$py" &&
+            make -C $folder -j "$jobs"
+    } >$folder.log 2>&1 || {
+        tail -n 40 $folder.log
+        echo "C tests ($1): the build FAILED, see $folder.log"
+        failed=1
+        return
+    }
+    if (cd $folder && $4 ctest --output-on-failure) >$folder.log 2>&1; then
+        echo "C tests ($1, $2): $(grep 'tests passed' $folder.log)"
+    else
+        cat $folder.log
+        echo "C tests ($1, $2): FAILED"
+        failed=1
+    fi
+    if grep -q 'No tests were found' $folder.log; then
+        echo "C tests ($1): NONE FOUND"
+        failed=1
+    fi
+}
+
+build_and_run plain "${CC:-cc}" "" ""
+
+for sanitizer in address,undefined thread; do
+    name=$(echo $sanitizer | tr , -)
+    if chosen=$(choose $sanitizer); then
+        build_and_run "$name" "${chosen%%;*}" "$sanitizer" "${chosen#*;}"
+    else
+        echo "SKIPPED: C tests ($name): no compiler here builds a program" \
+             "that runs with -fsanitize=$sanitizer (apt-get install clang)"
+    fi
+done
+exit $failed

@@ -1,0 +1,22 @@
+"""Attributes are the program's own; handles that come again mean what they
+mean now."""
+
+import pytest
+
+from programs import accelerated, run, well
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_callbacks_are_called_as_by_the_host(host, n):
+    alone = well(run(host, n, "attributes", 100, straightway=False))
+    ours = well(run(host, n, "attributes", 100))
+    assert sorted(ours.stdout.splitlines()) == \
+        sorted(alone.stdout.splitlines())
+
+
+@pytest.mark.parametrize("types", [
+    20000, pytest.param(100000, marks=pytest.mark.deep)])
+def test_a_datatype_handle_that_comes_again_is_another_type(host, types):
+    done = well(run(host, 2, "attributes", types, timeout=600))
+    served, made = accelerated(done)
+    assert served > 0.9 * made > 0

@@ -1,0 +1,126 @@
+"""doctor: what is there, what is missing, and the command that mends it."""
+
+import json
+import pathlib
+import re
+import subprocess
+
+from harness.hosts import COMMAND
+from test_command import environment
+
+ROOT = pathlib.Path(__file__).parents[1]
+
+
+def doctor(*arguments, **changes):
+    return subprocess.run([COMMAND, "doctor", *map(str, arguments)],
+                          text=True, capture_output=True, timeout=120,
+                          env=environment(COLUMNS="80", **changes))
+
+
+def report(**changes):
+    done = doctor("--json", "-", **changes)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    return found, {c["name"]: c for c in found["checks"]}
+
+
+def test_every_service_is_reported():
+    found, checks = report()
+    assert found["schema"] == "straightway-doctor/1"
+    for name in ("preloaded library", "memfd", "CMA", "Yama",
+                 "shared huge pages", "heap huge pages", "/dev/shm", "memory",
+                 "address space", "file size", "cores", "machine tables",
+                 "memcpy"):
+        assert name in checks
+        assert checks[name]["status"] in ("ok", "note", "degraded", "missing")
+        assert checks[name]["finding"]
+
+
+def test_what_is_degraded_has_its_price_and_its_remedy():
+    for refuse in ("", "memfd,cma,peerfd,futex,huge"):
+        found, checks = report(STRAIGHTWAY_REFUSE=refuse)
+        for check in found["checks"]:
+            if check["status"] in ("degraded", "missing"):
+                assert check["cost"] and check["mend"], check
+
+
+def test_a_refused_service_is_found_missing():
+    _, checks = report(STRAIGHTWAY_REFUSE="memfd")
+    assert checks["memfd"]["status"] == "missing"
+    _, checks = report(STRAIGHTWAY_REFUSE="cma,futex,huge")
+    assert checks["memfd"]["status"] == "ok"
+    assert checks["CMA"]["status"] == "missing"
+    assert checks["futex"]["status"] == "degraded"
+    assert checks["shared huge pages"]["status"] == "degraded"
+    _, checks = report(STRAIGHTWAY_REFUSE="peerfd")
+    assert checks["memfd"]["status"] == "ok"
+    assert checks["peer mapping"]["status"] == "missing"
+
+
+def test_the_floors_are_plausible():
+    floors = report()[0]["probe"]["floors"]
+    copies = {int(n): us for n, us in floors["memcpy"].items()}
+    assert min(copies) == 1024 and max(copies) == 4 << 20
+    for n, us in copies.items():
+        assert 0.1 < n / us / 1000 < 2000       # GB/s
+    if floors["round_trip"] is not None:
+        assert 0.005 < floors["round_trip"] < 1000
+
+
+def test_it_fits_80_columns():
+    done = doctor()
+    assert done.returncode == 0
+    for line in done.stdout.splitlines():
+        if len(line) > 80:      # a remedy to be copied, or one long path
+            assert line.lstrip().startswith("mend:") or re.search(
+                r"\S{45,}$", line), line
+
+
+def test_the_hosts_are_found(host):
+    done = doctor("--json", "-", "--mpi", host.library)
+    found = json.loads(done.stdout)["mpi"]
+    assert [h["flavour"] for h in found] == [host.flavour]
+    kind = {"openmpi": "openmpi", "impi": "intel"}.get(
+        host.name.replace("debian-", ""), "mpich")
+    assert found[0]["kind"] == kind
+    assert re.search(r"\d+\.\d+", found[0]["name"])
+    assert found[0]["launcher"]
+
+
+def test_a_missing_library_makes_status_1():
+    done = doctor(STRAIGHTWAY_LIB="/nowhere/libstraightway.so")
+    assert done.returncode == 1
+    assert "/nowhere/libstraightway.so" in done.stdout
+
+
+def test_an_mpi_that_is_not_there_is_a_clear_error(tmp_path):
+    done = doctor("--mpi", tmp_path)
+    assert done.returncode == 1
+    assert "holds no MPI library" in done.stderr
+    done = doctor("--mpi", "mpihc")
+    assert done.returncode == 2
+    assert "did you mean mpich?" in done.stderr
+
+
+def test_settings_are_those_of_the_table():
+    done = doctor("--settings", "--json", "-", STRAIGHTWAY_STATS="on")
+    table = json.loads(done.stdout)["settings"]
+    names = re.findall(r"^SW_SETTING_\w+\(\w+, (\w+),",
+                       (ROOT / "src/node/settings.def").read_text(), re.M)
+    assert [s["name"] for s in table] == ["STRAIGHTWAY_" + n for n in names]
+    assert [s["name"] for s in table if s["value"]] == ["STRAIGHTWAY_STATS"]
+    text = doctor("--settings").stdout
+    for line in table:
+        assert line["name"] in text and line["option"] in text
+
+
+def test_the_page_of_settings_is_up_to_date():
+    import importlib.util
+    spec = importlib.util.spec_from_file_location(
+        "make_settings", ROOT / "docs" / "make_settings.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    done = doctor("--settings", "--json", "-")
+    page = module.render(json.loads(done.stdout)["settings"])
+    assert (ROOT / "docs" / "settings.md").read_text() == page, (
+        "run docs/make_settings.py")

@@ -1,0 +1,116 @@
+"""The examples give the right answers, alone and with Straightway.
+
+Each example checks itself; these tests also check that the check can fail.
+"""
+
+import json
+import os
+import pathlib
+import sys
+
+import pytest
+
+from harness import hosts, jobs
+
+EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
+SIDES = pytest.mark.parametrize("straightway", [False, True],
+                                ids=["alone", "ours"])
+
+
+@SIDES
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_transpose(host, n, straightway):
+    program = host.compile(EXAMPLES / "transpose.c")
+    for size, rounds in (256, 4), (128, 3), (n, 1):
+        done = host.run(n, [program, size, rounds], check=True,
+                        straightway=straightway)
+        assert done.stdout.split()[-1] == "PASS", done.stdout
+
+
+@SIDES
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_heat(host, n, straightway):
+    if "fortran" not in host.compilers:
+        pytest.skip(f"{host.name} has no Fortran here")
+    if host.name == "impi":
+        pytest.skip("Intel MPI has mpi_f08 for Intel's compiler only")
+    program = host.compile(EXAMPLES / "heat.f90")
+    done = host.run(n, [program, 256, 500], check=True,
+                    straightway=straightway)
+    assert done.stdout.split()[-1] == "PASS", done.stdout
+
+
+def flow(host, n, tmp_path, *args, straightway=False):
+    """The solver's JSON."""
+    if not host.mpi4py:
+        pytest.skip(f"no mpi4py for {host.name}")
+    result = tmp_path / "result.json"
+    done = host.run(n, [host.python, EXAMPLES / "taylor_green",
+                        "--json", result, *args],
+                    straightway=straightway, timeout=120)
+    assert result.exists(), done.stdout + done.stderr
+    data = json.loads(result.read_text())
+    assert data["ranks"] == n
+    assert data["good"] == (done.returncode == 0)
+    return data
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_taylor_green_is_the_same_flow(host, n, tmp_path):
+    args = "--n", 32, "--steps", 10
+    alone = flow(host, n, tmp_path, *args)
+    ours = flow(host, n, tmp_path, *args, straightway=True)
+    assert alone["good"] and ours["good"]
+    # Against the fine run, whatever the number of ranks.
+    assert any("against 96^3" in c["what"] for c in ours["checks"])
+    assert alone["field"] == ours["field"]      # bit for bit
+    assert len(alone["history"]) == len(ours["history"]) == 11
+    for a, b in zip(alone["history"], ours["history"]):
+        assert a["energy"] == pytest.approx(b["energy"], rel=1e-13)
+        assert a["dissipation"] == pytest.approx(b["dissipation"], rel=1e-13)
+
+
+def test_taylor_green_fails_where_physics_does(host, tmp_path):
+    """Steps far beyond the limit of stability."""
+    unstable = flow(host, 2, tmp_path, "--n", 16, "--steps", 20, "--dt", 2)
+    assert not unstable["good"]
+    broken = {c["what"] for c in unstable["checks"] if not c["holds"]}
+    assert "dE/dt = -2 nu enstrophy" in broken
+
+
+def demo(host, *args, **env):
+    return jobs.run([sys.executable, EXAMPLES / "demo.py", *map(str, args)],
+                    host.environment({
+                        "MPIEXEC": host.mpirun,
+                        "STRAIGHTWAY_COMMAND": hosts.COMMAND, **env}), 300)
+
+
+def test_demo(host):
+    if not host.mpi4py:
+        pytest.skip(f"no mpi4py for {host.name}")
+    done = demo(host, "--small", "--steps", 10, "--repeats", 2)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "final field, all 4 runs:" in done.stdout
+    assert "FAILED" not in done.stdout
+    assert "with Straightway" in done.stdout
+    assert max(map(len, done.stdout.split("What Straightway did")[0]
+                   .splitlines())) <= 80
+
+
+def test_demo_says_what_is_missing(host):
+    done = demo(host, MPIEXEC="/nowhere/mpiexec")
+    assert done.returncode == 1 and "MPIEXEC" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_demo_fails_without_the_library(host, tmp_path):
+    """A `straightway` that only starts the program is found out."""
+    if not host.mpi4py:
+        pytest.skip(f"no mpi4py for {host.name}")
+    stand_in = tmp_path / "straightway"
+    stand_in.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\n'
+                        'shift\nexec "$@"\n')
+    os.chmod(stand_in, 0o755)
+    done = demo(host, "--small", "--steps", 2, "--repeats", 1,
+                STRAIGHTWAY_COMMAND=stand_in)
+    assert done.returncode == 1 and "not loaded" in done.stderr

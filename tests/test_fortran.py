@@ -1,0 +1,58 @@
+"""Fortran programs, in each of MPI's three bindings, get the same results.
+
+The programs check themselves in full and say how many checks held; a program
+that checked nothing says nothing. They run under each host that has Fortran,
+alone (else a fault of the program or the host would pass for ours) and with
+Straightway.
+"""
+
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent / "fortran"
+
+# gfortran >= 10 takes mpif.h's one name for many types as a mistake.
+BINDINGS = {
+    "mpif.h": ("old_bindings.F90", ["-fallow-argument-mismatch"]),
+    "use mpi": ("old_bindings.F90", ["-DUSE_MPI",
+                                     "-fallow-argument-mismatch"]),
+    "use mpi_f08": ("f08.f90", []),
+}
+
+
+def intel_modules(host):
+    """Intel ships its modules once for each version of gfortran."""
+    version = subprocess.run(["gfortran", "-dumpversion"], text=True,
+                             capture_output=True).stdout.strip()
+    for folder in (host.prefix / "include/mpi/gfortran").glob("*"):
+        if folder.name.split(".")[0] == version.split(".")[0]:
+            return [f"-I{folder}"]
+    pytest.skip(f"Intel MPI has no modules for gfortran {version}")
+
+
+def build(host, binding):
+    if "fortran" not in host.compilers:
+        pytest.skip(f"{host.name} has no Fortran here"
+                    " (apt-get install gfortran and Debian's MPIs)")
+    if host.name == "impi" and binding == "use mpi_f08":
+        pytest.skip("Intel MPI has mpi_f08 for Intel's compiler only")
+    source, flags = BINDINGS[binding]
+    if host.name == "impi" and binding == "use mpi":
+        flags = [*flags, *intel_modules(host)]
+    # One command compiles the module before the program that uses it.
+    return host.compile(HERE / "checks.f90", *flags, HERE / source)
+
+
+@pytest.mark.parametrize("straightway", [False, True], ids=["alone", "ours"])
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+@pytest.mark.parametrize("binding", BINDINGS)
+def test_bindings(host, binding, n, straightway):
+    program = build(host, binding)
+    done = host.run(n, program, straightway=straightway, check=True,
+                    timeout=120)
+    held = re.search(r"^all (\d+) hold$", done.stdout, re.M)
+    assert held and int(held[1]) > 50, done.stdout + done.stderr
+    assert "not so" not in done.stderr

@@ -1,0 +1,273 @@
+"""The front door: what a program sees of its MPI with us preloaded.
+
+Each test runs a small program from tests/front/ under a host, or with an MPI
+made up for the purpose, and compares with the run without us.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent / "front"
+
+
+@pytest.fixture(scope="session")
+def library():
+    """The preloaded library, where `straightway run` takes it from."""
+    given = os.environ.get("STRAIGHTWAY_LIB")
+    if given:
+        return pathlib.Path(given)
+    from harness import hosts
+    path = hosts.COMMAND.parent.parent / "lib/straightway/libstraightway.so"
+    assert path.exists(), f"{path} is missing"
+    return path
+
+
+def preloaded(libraries, argv):
+    """argv as a command that starts with these libraries preloaded."""
+    return ["env", "LD_PRELOAD=" + ":".join(map(str, libraries)), *argv]
+
+
+def shared(folder, name, source, *flags):
+    path = folder / name
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", path, source,
+                    f"-Wl,-soname,{name}", *flags], check=True)
+    return path
+
+
+def run(argv, **settings):
+    env = {k: v for k, v in os.environ.items()
+           if not k.startswith("STRAIGHTWAY_") and k != "LD_PRELOAD"}
+    env.update(settings)
+    return subprocess.run(list(map(str, argv)), env=env, text=True,
+                          capture_output=True, timeout=60)
+
+
+# Under every host -----------------------------------------------------------
+
+@pytest.mark.parametrize("now", ["", "1"])
+def test_a_program_sees_the_same_mpi(host, library, now):
+    program = host.compile(HERE / "basic.c", "-ldl")
+    env = {"LD_BIND_NOW": now}
+    alone = host.run(2, [program], straightway=False, env=env, check=True)
+    with_us = host.run(2, preloaded([library], [program]), straightway=False,
+                       env={**env, "STRAIGHTWAY_VERBOSE": "1"}, check=True)
+    assert "sum 2 of 2, clock forward" in alone.stdout
+    assert with_us.stdout == alone.stdout
+    assert f"flavour {host.flavour}," in with_us.stderr
+    assert "IFUNC" not in with_us.stderr
+
+
+def test_switched_off_forwards_everything(host, library):
+    program = host.compile(HERE / "basic.c", "-ldl")
+    done = host.run(2, preloaded([library], [program]), straightway=False,
+                    env={"STRAIGHTWAY_ENABLE": "off",
+                         "STRAIGHTWAY_VERBOSE": "1"}, check=True)
+    assert "sum 2 of 2" in done.stdout
+    assert "flavour none, 0 procedures" in done.stderr
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+def test_another_tool_counts_the_same_and_we_serve(host, library, order):
+    tool = host.compile(HERE / "tool.c", "-shared", "-fPIC")
+    program = host.compile("""
+        #include <mpi.h>
+        #include <stdio.h>
+        int main(int argc, char **argv)
+        {
+            int in = 1, out = 0;
+            MPI_Init(&argc, &argv);
+            for (int i = 0; i < 5; i++)
+                MPI_Barrier(MPI_COMM_WORLD);
+            for (int i = 0; i < 3; i++)
+                MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+            printf("sum %d\\n", out);
+            return MPI_Finalize();
+        }
+    """)
+    libraries = [tool, library] if order == "before" else [library, tool]
+    done = host.run(2, preloaded(libraries, [program]), straightway=False,
+                    env={"STRAIGHTWAY_VERBOSE": "1"}, check=True)
+    assert "tool: 5 barriers, 3 sums" in done.stderr
+    assert done.stdout.count("sum 2") == 2
+    assert f"flavour {host.flavour}," in done.stderr
+
+
+def test_a_handle_from_a_private_dlopen_leads_to_us(host, library, tmp_path):
+    mpi = host.library or host.libdir / "libmpi.so"
+    program = tmp_path / "late"
+    subprocess.run(["cc", "-o", program, HERE / "late.c", "-ldl"], check=True)
+    done = host.run(1, preloaded([library], [program, mpi]),
+                    straightway=False, env={"STRAIGHTWAY_VERBOSE": "1"},
+                    check=True)
+    assert "initialized 1" in done.stdout
+    assert f"flavour {host.flavour}," in done.stderr
+
+
+@pytest.mark.parametrize("now", ["", "1"])
+def test_a_module_opened_late_sees_the_same_mpi(host, library, now, tmp_path):
+    mpi = host.library or host.libdir / "libmpi.so"
+    module = host.compile(HERE / "module.c", "-shared", "-fPIC")
+    program = tmp_path / "late"
+    subprocess.run(["cc", "-o", program, HERE / "late.c", "-ldl"], check=True)
+    env = {"STRAIGHTWAY_VERBOSE": "1", "LD_BIND_NOW": now}
+    alone = host.run(2, [program, mpi, module], straightway=False, env=env,
+                     check=True)
+    with_us = host.run(2, preloaded([library], [program, mpi, module]),
+                       straightway=False, env=env, check=True)
+    assert "initialized 1, size 2" in alone.stdout
+    assert with_us.stdout == alone.stdout
+    assert f"flavour {host.flavour}," in with_us.stderr
+    assert "IFUNC" not in with_us.stderr
+
+
+def test_first_calls_of_many_threads_meet(host, library):
+    program = host.compile(HERE / "race.c", "-pthread")
+    for _ in range(5):
+        done = host.run(1, preloaded([library], [program]),
+                        straightway=False, check=True)
+        assert "bad 0" in done.stdout
+
+
+def test_a_missing_flavour_library_is_named(host, library, tmp_path):
+    alone = tmp_path / "libstraightway.so"
+    alone.write_bytes(library.read_bytes())
+    program = host.compile(HERE / "basic.c", "-ldl")
+    done = host.run(2, preloaded([alone], [program]), straightway=False,
+                    check=True)
+    assert "sum 2 of 2" in done.stdout
+    assert done.stderr.count("nothing is accelerated") == 1
+    assert f"libstraightway-{host.flavour}.so" in done.stderr
+
+
+def test_a_job_without_mpi_calls_says_so_once(host, library):
+    done = host.run(2, preloaded([library], ["true"]), straightway=False,
+                    env={"STRAIGHTWAY_STATS": "1"})
+    assert done.stderr.count("made no MPI call") == 1
+
+
+# Without a host -------------------------------------------------------------
+
+@pytest.fixture
+def odd(tmp_path):
+    """An MPI of no known make, and a program for any."""
+    mpi = shared(tmp_path, "libodd.so", HERE / "odd.c")
+    # A library may have undefined symbols; a program that uses it, too.
+    user = shared(tmp_path, "libuser.so", HERE / "odd_user.c", "-ldl")
+    program = tmp_path / "odd_user"
+    subprocess.run(["cc", "-o", program, "-x", "c", "-", "-x", "none", user,
+                    f"-Wl,-rpath,{tmp_path}", "-Wl,--allow-shlib-undefined"],
+                   input="int work(int, char **);"
+                   "int main(int n, char **v) { return work(n, v); }",
+                   text=True, check=True)
+    return program, mpi
+
+
+def test_programs_without_mpi_are_left_alone(library):
+    for argv in (["bash", "-c", "echo one; (echo two); ls / >/dev/null"],
+                 [sys.executable, "-c", "import subprocess as s; "
+                  "s.run(['echo', 'two']); print('one')"]):
+        alone = run(argv)
+        with_us = run(preloaded([library], argv))
+        assert (with_us.returncode, with_us.stdout, with_us.stderr) == \
+            (alone.returncode, alone.stdout, alone.stderr)
+
+
+def test_mpi_is_not_seen_where_there_is_none(library, tmp_path):
+    for flags in (["-pie", "-fPIE"], ["-no-pie"],
+                  ["-pie", "-fPIE", "-Wl,-z,relro,-z,now"]):
+        program = tmp_path / "weak_user"
+        subprocess.run(["cc", *flags, "-o", program, HERE / "weak_user.c"],
+                       check=True)
+        done = run(preloaded([library], [program]))
+        assert done.stdout == "no MPI\n", flags
+    done = run(preloaded([library], [sys.executable, "-c", """if True:
+        import ctypes
+        program = ctypes.CDLL(None)
+        assert not hasattr(program, "MPI_Get_version")
+        try:
+            program.PMPI_Init
+        except AttributeError as error:
+            print(error)
+    """]))
+    assert done.returncode == 0, done.stderr
+    assert "undefined symbol: PMPI_Init" in done.stdout
+
+
+@pytest.mark.parametrize("now", ["", "1"])
+def test_a_call_without_mpi_is_named(library, odd, now):
+    program, _ = odd
+    done = run(preloaded([library], [program, "version"]), LD_BIND_NOW=now)
+    assert done.returncode == -6
+    assert "MPI_Get_version was called, but no MPI library is loaded" in \
+        done.stderr
+
+
+def test_an_unknown_mpi_is_served_as_it_is(library, odd):
+    program, mpi = odd
+    done = run(preloaded([library, mpi], [program, "version"]))
+    assert done.stdout == "version 7\n"
+    assert done.stderr.count("nothing is accelerated") == 1
+    assert "binary interface is not known" in done.stderr
+
+
+def test_a_procedure_that_the_host_lacks_is_named(library, odd):
+    program, mpi = odd
+    alone = run(preloaded([mpi], [program, "barrier"]))
+    done = run(preloaded([library, mpi], [program, "barrier"]))
+    assert alone.returncode == done.returncode == 127
+    assert "undefined symbol: MPI_Barrier" in done.stderr
+    # Bound before anyone could look: the linker would have refused to start
+    # the program; it runs until the call.
+    done = run(preloaded([library, mpi], [program, "version"]),
+               LD_BIND_NOW="1")
+    assert done.stdout == "version 7\n"
+    done = run(preloaded([library, mpi], [program, "barrier"]),
+               LD_BIND_NOW="1")
+    assert done.returncode == -6
+    assert "MPI_Barrier was called, but" in done.stderr
+    assert "does not have it" in done.stderr
+
+
+def test_of_two_mpis_the_global_one_is_served(library, odd, tmp_path):
+    program, one = odd
+    two = shared(tmp_path, "libodd2.so", HERE / "odd.c", "-DWHO=8",
+                 "-Dodd_mpi_mark_WHO=odd_mpi_mark_two")
+    for order, version in (([one, two], 7), ([two, one], 8)):
+        # Both with the program: the first, as for any symbol.
+        done = run(preloaded([library, *order], [program, "version"]))
+        assert done.stdout == f"version {version}\n"
+        assert "several MPI libraries" in done.stderr
+        # Opened later, one globally.
+        done = run(preloaded([library], [
+            program, "version", order[1], f"+{order[0]}"]))
+        assert done.stdout == f"version {version}\n"
+    done = run(preloaded([library], [program, "version", one, two]))
+    assert done.returncode == -6
+    assert str(one) in done.stderr and str(two) in done.stderr
+    assert "two MPI libraries" in done.stderr
+
+
+def test_silence_is_explained(library):
+    done = run(preloaded([library], ["true"]), STRAIGHTWAY_STATS="1")
+    assert "true made no MPI call" in done.stderr
+    done = run(preloaded([library], ["true"]), STRAIGHTWAY_STATS="1",
+               PMI_RANK="1")
+    assert done.stderr == ""
+
+
+def test_flavours_depend_on_no_version_of_their_host(library):
+    """All calls go through the table; what a host may lack is weak."""
+    flavours = [path for path in library.parent.glob("libstraightway-*.so")
+                if path.stem.split("-", 1)[1] in ("ompi", "mpich", "abi")]
+    assert flavours
+    for flavour in flavours:
+        listed = subprocess.run(["nm", "-D", "--undefined-only", flavour],
+                                check=True, text=True,
+                                stdout=subprocess.PIPE).stdout
+        strong = [line.split()[-1] for line in listed.splitlines()
+                  if line.split()[0] == "U"]
+        assert not [name for name in strong if "mpi" in name.lower()], flavour

@@ -1,0 +1,67 @@
+"""The harness itself: what the other tests take for granted."""
+
+import os
+import pathlib
+import time
+
+import pytest
+
+from harness import jobs
+
+RING = """
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int me, n, sum;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    printf("rank %d of %d: %d\\n", me, n, sum);
+    MPI_Finalize();
+    return sum == n * (n - 1) / 2 ? 0 : 1;
+}
+"""
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_host_compiles_and_runs(host, n):
+    program = host.compile(RING)
+    done = host.run(n, program, straightway=False, check=True)
+    lines = sorted(done.stdout.split("\n")[:-1])
+    assert lines == [f"rank {r} of {n}: {n * (n - 1) // 2}" for r in range(n)]
+
+
+def test_host_serves_mpi4py(host):
+    if not host.mpi4py:
+        pytest.skip(f"mpi4py's wheels are not built for {host.flavour}")
+    code = ("from mpi4py import MPI; c = MPI.COMM_WORLD; "
+            "import os; os.write(1, b'%d\\n' % c.allreduce(c.rank))")
+    done = host.run(2, [host.python, "-c", code], straightway=False,
+                    check=True)
+    assert done.stdout.split() == ["1", "1"]
+
+
+def test_timeout_ends_every_process(host):
+    program = host.compile(
+        "#include <mpi.h>\n#include <unistd.h>\n"
+        "int main(void) { MPI_Init(0, 0); for (;;) pause(); }\n")
+    with pytest.raises(jobs.JobTimeout):
+        host.run(2, program, straightway=False, timeout=5)
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            continue
+        assert os.fsencode(str(program)) not in words.split(b"\0")
+
+
+def test_stragglers_are_found_and_killed():
+    env = dict(os.environ)
+    argv = ["sh", "-c", "setsid sleep 60 & exit 0"]
+    before = time.monotonic()
+    with pytest.raises(AssertionError, match="outlived"):
+        jobs.run(argv, env, timeout=20)
+    assert time.monotonic() - before < 20
+    assert jobs.run(argv, env, timeout=20, stragglers="kill").returncode == 0

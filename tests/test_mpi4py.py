@@ -1,0 +1,147 @@
+"""mpi4py's own suite: no failure with us that the host alone does not have.
+
+The suite is fetched by name, as the source that belongs to the installed
+mpi4py, and run twice under each host and number of ranks: alone and with
+Straightway. What fails, crashes or hangs with us must do so on the host
+alone. `make test` runs the modules about communication, on 2 ranks;
+`make test-deep` runs everything, on 1 to 4.
+"""
+
+import collections
+import hashlib
+import importlib.metadata
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tarfile
+
+import pytest
+
+from harness import hosts, jobs
+
+RECORD = pathlib.Path(__file__).parent / "mpi4py_suite" / "record.py"
+
+# What Straightway touches: collectives, reductions, communicators,
+# datatypes, memory that MPI hands out, errors; and some of what it passes on.
+NEAR = ["test_cco_buf", "test_cco_vec", "test_cco_obj", "test_comm",
+        "test_op", "test_datatype", "test_mpimem", "test_rma",
+        "test_attributes", "test_errhandler", "test_exceptions",
+        "test_threads", "test_p2p_buf", "test_request"]
+
+
+@pytest.fixture(scope="session")
+def suite():
+    """The folder of mpi4py's tests."""
+    version = importlib.metadata.version("mpi4py")
+    store = hosts.ROOT / ".hosts" / "mpi4py"
+    tests = store / f"mpi4py-{version}" / "test"
+    if not (tests / "main.py").exists():
+        store.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
+             "--disable-pip-version-check", "--no-binary=mpi4py", "--dest",
+             store, f"mpi4py=={version}"], text=True, capture_output=True)
+        if done.returncode:
+            pytest.skip("mpi4py's source could not be fetched: "
+                        + (done.stderr.strip().splitlines() or ["?"])[-1])
+        (archive,) = store.glob(f"mpi4py-{version}*.tar.gz")
+        with tarfile.open(archive) as tar:
+            if hasattr(tarfile, "data_filter"):
+                tar.extractall(store, filter="data")
+            else:
+                tar.extractall(store)
+    return tests
+
+
+Outcome = collections.namedtuple("Outcome", "bad passed says")
+
+
+def run(host, n, suite, options, folder, straightway, timeout):
+    """Run the suite: which tests went wrong on any rank, how many passed."""
+    folder.mkdir()
+    argv = [host.python, "-W", "ignore", RECORD, suite, folder, "-q",
+            *options]
+    hung = False
+    try:
+        done = host.run(n, argv, straightway=straightway, timeout=timeout,
+                        stragglers="kill", cwd=folder.parent)
+        says = done.stderr[-6000:]
+    except jobs.JobTimeout as why:
+        hung, says = True, str(why)[-6000:]
+    bad, passed, ranks = set(), 0, 0
+    for record in folder.iterdir():
+        ranks += 1
+        open_test = None
+        for line in record.read_text().splitlines():
+            try:
+                test, event = json.loads(line)
+            except ValueError:
+                continue                     # cut off by a crash
+            if event == "begun":
+                open_test = test
+                continue
+            open_test = None
+            if event == "failed":
+                bad.add(test)
+            passed += event == "passed"
+        if open_test:
+            bad.add(f"{open_test} ({'hangs' if hung else 'crashes'})")
+    if ranks != n:
+        bad.add(f"{ranks} of {n} ranks began")
+    if hung:
+        bad.add("not finished in time")
+    return Outcome(bad, passed, says)
+
+
+def host_alone(host, n, suite, options, tmp_path, timeout):
+    """What the host does by itself: run once, and remembered."""
+    stamp = os.stat(host.library)
+    key = hashlib.sha256(json.dumps(
+        [host.name, str(host.library), stamp.st_size, stamp.st_mtime, n,
+         str(suite), options]).encode()).hexdigest()[:16]
+    store = suite.parents[1] / f"alone-{host.name}-{n}-{key}.json"
+    if store.exists():
+        bad, passed = json.loads(store.read_text())
+        return Outcome(set(bad), passed, f"(remembered in {store})")
+    alone = run(host, n, suite, options, tmp_path / "alone", False, timeout)
+    if "not finished in time" not in alone.bad:
+        new = store.with_suffix(".new")
+        new.write_text(json.dumps([sorted(alone.bad), alone.passed]))
+        new.replace(store)
+    return alone
+
+
+def compare(host, n, suite, options, tmp_path, timeout):
+    if host.name == "impi":
+        # Dynamic processes crash in this wheel, with nothing of ours.
+        options = [*options, "-e", "spawn", "-e", "dynproc", "-x", "Spawn",
+                   "-x", "Connect", "-x", "Join"]
+    alone = host_alone(host, n, suite, options, tmp_path, timeout)
+    ours = run(host, n, suite, options, tmp_path / "ours", True, timeout)
+    new = ours.bad - alone.bad
+    assert not new, (f"{len(new)} fail with us only: "
+                     + ", ".join(sorted(new)) + "\n" + ours.says)
+    # As much was tested, or the comparison says nothing.
+    assert ours.passed >= 0.99 * alone.passed and alone.passed > 100 * n, (
+        ours.passed, alone.passed, alone.says)
+
+
+def of_mpi4py(host):
+    if not host.mpi4py:
+        pytest.skip(f"mpi4py's wheels are not built for {host.flavour}")
+
+
+def test_communication(host, suite, tmp_path):
+    of_mpi4py(host)
+    options = [o for name in NEAR for o in ("-i", name + r"\.")]
+    options += ["-x", "DatatypePickle"]      # slow, and local
+    compare(host, 2, suite, options, tmp_path, 120)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_everything(host, suite, tmp_path, n):
+    of_mpi4py(host)
+    compare(host, n, suite, [], tmp_path, 1800)
