@@ -80,6 +80,11 @@ def test_the_same_input_gives_the_same_bits(host, n):
     well(run(host, n, "bits_equal"))
 
 
+@pytest.mark.parametrize("type_", ["null", "int"])
+def test_empty_blocks_need_no_type(host, type_):
+    well(run(host, 3, "empty_blocks", type_))
+
+
 @pytest.mark.parametrize("n", [2, 3])
 def test_ranks_may_run_ahead_and_lag(host, n):
     well(run(host, n, "overlap", calls_for(host, n, 100000)))

@@ -78,14 +78,18 @@ static bool alltoallv(sw_group_t *g, const void *send, sw_vector_t sendcounts,
     return true;
 }
 
-/* All n types; false as sw_usable. */
-static bool types_of(const MPI_Datatype types[], int n, MPI_Comm comm,
-                     const sw_datatype_t **to, int *result)
+/* The types of n blocks; false as sw_usable. Nobody asks for the type of an
+ * empty block, which may be MPI_DATATYPE_NULL: only this member would decline,
+ * and the others would wait for it. */
+static bool types_of(const MPI_Datatype types[], sw_vector_t counts, int n,
+                     MPI_Comm comm, const sw_datatype_t **to, int *result)
 {
+    static const sw_datatype_t nothing = {.dense = true};
     if (!types)
         return false;
     for (int i = 0; i < n; i++) {
-        to[i] = sw_datatype(types[i], comm, result);
+        to[i] = sw_at(counts, i) ? sw_datatype(types[i], comm, result)
+                                 : &nothing;
         if (!to[i])
             return false;
     }
@@ -104,10 +108,11 @@ static bool alltoallw(sw_group_t *g, const void *send, sw_vector_t sendcounts,
     if (recv == MPI_IN_PLACE || !rdispls.at ||
         !sw_counts_ok(recvcounts, g->n) ||
         (send == recv && sw_counts_any(recvcounts, g->n)) ||
-        !types_of(recvtypes, g->n, comm, r, result))
+        !types_of(recvtypes, recvcounts, g->n, comm, r, result))
         return *result != MPI_SUCCESS;
     if (!in_place && (!sdispls.at || !sw_counts_ok(sendcounts, g->n) ||
-                      !types_of(sendtypes, g->n, comm, s, result)))
+                      !types_of(sendtypes, sendcounts, g->n, comm, s,
+                                result)))
         return *result != MPI_SUCCESS;
     sw_vbuffer_t to = {.user = recv, .counts = recvcounts,
                        .displacements = rdispls, .types = r, .bytes = true,

@@ -423,16 +423,16 @@ void sw_extents_forked(uint32_t new_limit)
         sw_pages[page].dirty = 0;
     for (uint32_t page = 0; page < top;) {
         uint32_t head = sw_page_head(page);
-        uint32_t pages = SW_HEAD_PAGES(head);
-        switch (SW_HEAD_STATE(head)) {
-        case SW_PAGE_CACHED:
-            out -= pages;
+        uint32_t pages = SW_HEAD_PAGES(head), next = page + pages;
+        bool cached = SW_HEAD_STATE(head) == SW_PAGE_CACHED;
+        if (cached || SW_HEAD_STATE(head) == SW_PAGE_BUSY) {
+            /* It merges with a free neighbour, whose head is none then. */
+            uint32_t right = next < top ? sw_page_head(next) : 0;
+            if (SW_HEAD_STATE(right) == SW_PAGE_FREE)
+                next += SW_HEAD_PAGES(right);
+            out -= cached ? pages : 0;
             put(page, pages, 0);
-            break;
-        case SW_PAGE_BUSY:
-            put(page, pages, 0);
-            break;
         }
-        page += pages;
+        page = next;
     }
 }

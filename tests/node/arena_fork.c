@@ -164,6 +164,57 @@ static void with_threads(void)
     sw_arena_free(p);
 }
 
+/* A thread that stays behind keeps a freed block, beside one free page: the
+ * child puts the two together. */
+static int gate[2];
+
+static void *keeps_one(void *ready)
+{
+    char byte, *p = sw_arena_alloc(7 * SW_PAGE, 16);
+    p[0] = 1;
+    sw_arena_free(p);
+    CHECK(write(*(int *)ready, "", 1) == 1);
+    CHECK(read(gate[0], &byte, 1) == 1);
+    return NULL;
+}
+
+static void cache_of_another_thread(void)
+{
+    /* Nine pages free between two blocks, of which the thread takes eight. */
+    char *hole[64], *between[64], byte;
+    for (int i = 0; i < 64; i++) {
+        hole[i] = sw_arena_alloc(8 * SW_PAGE, 16);
+        between[i] = sw_arena_alloc(SW_PAGE, 16);
+    }
+    for (int i = 0; i < 64; i++)
+        sw_arena_free(hole[i]);
+    int ready[2];
+    pthread_t thread;
+    CHECK(pipe(gate) == 0 && pipe(ready) == 0);
+    CHECK(pthread_create(&thread, NULL, keeps_one, &ready[1]) == 0);
+    CHECK(read(ready[0], &byte, 1) == 1);
+    alarm(60);
+    pid_t pid = fork();
+    if (pid == 0) {
+        alarm(30);
+        for (int i = 0; i < 64; i++)
+            sw_arena_free(between[i]);
+        char *p = sw_arena_calloc(500 * SW_PAGE);
+        CHECK(p && holds(p, 500 * SW_PAGE, 0));
+        _exit(0);
+    }
+    join(pid);
+    alarm(0);
+    CHECK(write(gate[1], "", 1) == 1);
+    pthread_join(thread, NULL);
+    for (int i = 0; i < 64; i++)
+        sw_arena_free(between[i]);
+    for (int i = 0; i < 2; i++) {
+        close(gate[i]);
+        close(ready[i]);
+    }
+}
+
 /* Killed children, and none to spare of the descriptors a pipe needs. */
 static void child_dies_copying(void)
 {
@@ -268,6 +319,7 @@ int main(void)
     each_sees_its_own();
     sparse_stays_sparse();
     with_threads();
+    cache_of_another_thread();
     child_dies_copying();
 #ifdef CONTEXT
     stack_in_a_block();
