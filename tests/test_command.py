@@ -280,6 +280,16 @@ def test_the_ranks_form_one_world(host):
             f"rank {r} of {n}" for r in range(n)]
 
 
+def test_another_mpis_hydra_is_first_in_path(host, tmp_path):
+    decoy = tmp_path / "mpiexec.hydra"
+    decoy.write_text("#!/bin/sh\necho the wrong hydra\n")
+    decoy.chmod(0o755)
+    done = launch(host, "-n", 2, host.compile(HELLO),
+                  PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert done.returncode == 0, done.stderr
+    assert "rank 1 of 2" in done.stdout
+
+
 def test_the_programs_status_comes_back(host):
     assert launch(host, "-n", 2, host.compile(HELLO), "fail").returncode == 3
 

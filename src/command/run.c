@@ -291,6 +291,22 @@ static void become(const char *path, char **argv)
             strerror(errno));
 }
 
+/* Intel MPI's mpirun asks PATH for the mpiexec.hydra that lies beside it, and
+ * would take another MPI's: two ranks would then be two jobs of one. */
+static void put_siblings_first(const char *launcher)
+{
+    const char *slash = strrchr(launcher, '/');
+    if (!slash)
+        return;
+    char *folder = sw_text("%.*s", (int)(slash - launcher), launcher);
+    char *beside = sw_text("%s/mpiexec.hydra", folder);
+    char *first = sw_find_program("mpiexec.hydra");
+    if (access(beside, X_OK) == 0 && first && strcmp(first, beside)) {
+        const char *path = getenv("PATH");
+        setenv("PATH", sw_text("%s:%s", folder, path ? path : ""), 1);
+    }
+}
+
 static void launch(const sw_run_options_t *options, const char *program)
 {
     refuse_nested(options->ranks);
@@ -327,6 +343,7 @@ static void launch(const sw_run_options_t *options, const char *program)
         print_command(stdout, argv);
         exit(0);
     }
+    put_siblings_first(launcher.path);
     become(launcher.path, argv);
 }
 

@@ -255,9 +255,10 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
 {
     /* A message to nobody: may this type travel? One element it has to be:
      * some hosts look at no type whose count is zero. */
-    *code = host.Send(&keyval, 1, type, MPI_PROC_NULL, 0, sw_private_comm(comm));
+    MPI_Comm asked = sw_private_comm(comm);
+    *code = host.Send(&keyval, 1, type, MPI_PROC_NULL, 0, asked);
     if (*code != MPI_SUCCESS) {
-        if (sw_private_comm(comm) != comm)
+        if (asked != comm)
             *code = MPI_SUCCESS;
         return NULL;
     }

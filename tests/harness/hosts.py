@@ -219,7 +219,9 @@ def _find_impi():
     return Host("impi", "mpich", p, p / "lib", compilers,
                 p / "bin/mpirun", mpi4py="mpich",
                 library=p / "lib/libmpi.so.12",
-                env=dict(LD_LIBRARY_PATH=str(p / "lib"), I_MPI_ROOT=str(p),
+                # Its mpirun asks PATH for the mpiexec.hydra beside it.
+                env=dict(PATH=f"{p / 'bin'}:{os.environ['PATH']}",
+                         LD_LIBRARY_PATH=str(p / "lib"), I_MPI_ROOT=str(p),
                          I_MPI_FABRICS="shm", I_MPI_HYDRA_BOOTSTRAP="fork"))
 
 
