@@ -6,6 +6,7 @@
  * does not match.
  */
 #include "comm.h"
+#include "track.h"
 
 #include "../node/settings.h"
 
@@ -51,6 +52,8 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     c->handle = MPI_COMM_NULL;
     sw_group_t *group = c->group;
     c->group = NULL;
+    free(c->link);
+    c->link = NULL;
     c->next = spare;
     spare = c;
     pthread_mutex_unlock(&lock);
@@ -137,6 +140,7 @@ static sw_comm_t *meet(MPI_Comm comm)
         c->n = n;
         c->me = me;
         c->settled = reason != SW_REASON_EARLY;
+        c->lineage = comm == MPI_COMM_WORLD;
         c->reason = reason;
         c->next = table[mix(comm) % BUCKETS];
         table[mix(comm) % BUCKETS] = c;
@@ -148,18 +152,33 @@ static sw_comm_t *meet(MPI_Comm comm)
     return c;
 }
 
-static sw_comm_t *find(MPI_Comm comm)
+static sw_comm_t *known(MPI_Comm comm)
 {
     pthread_mutex_lock(&lock);
     sw_comm_t *c = table[mix(comm) % BUCKETS];
     while (c && c->handle != comm)
         c = c->next;
     pthread_mutex_unlock(&lock);
-    return c ? c : meet(comm);
+    return c;
+}
+
+/* Two threads may send on a communicator that nobody has met. */
+static sw_comm_t *find(MPI_Comm comm)
+{
+    static pthread_mutex_t meeting = PTHREAD_MUTEX_INITIALIZER;
+    sw_comm_t *c = known(comm);
+    if (c)
+        return c;
+    pthread_mutex_lock(&meeting);
+    c = known(comm);
+    if (!c)
+        c = meet(comm);
+    pthread_mutex_unlock(&meeting);
+    return c;
 }
 
 /* The virtual node a test has put this rank on. */
-static int virtual_node(void)
+int sw_comm_virtual_node(void)
 {
     int ready = 0, rank = 0;
     if (sw_settings.node_size <= 0)
@@ -185,7 +204,7 @@ static int launched(void)
     return 0;
 }
 
-static void measure_crowd(void)
+void sw_comm_measure_crowd(void)
 {
     uint64_t mask[SW_CARD_MASK];
     int mine = sw_os_affinity(mask, SW_CARD_MASK);
@@ -214,12 +233,12 @@ static void adopt(sw_comm_t *c)
     }
     sw_introduction_t mine;
     sw_answer_t answer = {.ok = 0};
-    bool able = sw_group_introduce(&mine, virtual_node());
+    bool able = sw_group_introduce(&mine, sw_comm_virtual_node());
     host.Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine,
                    MPI_BYTE, c->handle);
     if (able) {
         sw_group_answer(all, n, me, peer, &answer);
-        measure_crowd();
+        sw_comm_measure_crowd();
         answer.crowded = sw_wait_crowded();
     }
     host.Allgather(&answer, (int)sizeof answer, MPI_BYTE, answers,
@@ -241,7 +260,7 @@ static void adopt(sw_comm_t *c)
 static __thread MPI_Comm current
     __attribute__((tls_model("initial-exec"))) = MPI_COMM_NULL;
 
-sw_comm_t *sw_comm_next(MPI_Comm comm)
+sw_comm_t *sw_comm_state(MPI_Comm comm)
 {
     _Atomic(sw_comm_t *) *slot = &cache[mix(comm) % CACHED];
     sw_comm_t *c = atomic_load_explicit(slot, memory_order_acquire);
@@ -250,10 +269,23 @@ sw_comm_t *sw_comm_next(MPI_Comm comm)
             return NULL;
         atomic_store_explicit(slot, c, memory_order_release);
     }
+    return c;
+}
+
+sw_comm_t *sw_comm_next(MPI_Comm comm)
+{
+    sw_comm_t *c = sw_comm_state(comm);
+    if (sw_unlikely(!c))
+        return NULL;
     if (sw_unlikely(!c->settled) && c->calls++ >= sw_settings.adopt_after)
         adopt(c);
     current = comm;
     return c;
+}
+
+void sw_comm_use(MPI_Comm comm)
+{
+    current = comm;
 }
 
 /* A probe drives the host's progress, and takes nothing: whatever it finds
@@ -266,4 +298,5 @@ void sw_comm_progress(void)
     if (current != MPI_COMM_NULL)
         host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, current, &flag,
                     MPI_STATUS_IGNORE);
+    sw_track_progress();
 }

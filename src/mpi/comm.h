@@ -44,6 +44,10 @@ typedef struct sw_comm {
     int64_t calls;              /* collectives met while not yet adopted */
     int n, me;
     bool settled;               /* group and reason are final */
+    /* Point to point; see link.h and lineage.c. */
+    uint64_t lineage;           /* 0: messages go through the host alone  */
+    uint64_t children;          /* communicators made from this one       */
+    struct sw_link **link;      /* [n]: how members are reached, or NULL  */
 } sw_comm_t;
 
 /* A session ends, and some hosts forget the keyvals made in it: the next
@@ -56,10 +60,22 @@ void sw_comm_forget_keyval(void);
  * called exactly once per collective by every member. */
 sw_comm_t *sw_comm_next(MPI_Comm comm);
 
+/* The same for a call that is no collective: nothing is counted. */
+sw_comm_t *sw_comm_state(MPI_Comm comm);
+
+/* Ask the launcher and the peers met so far how crowded the cores are. */
+void sw_comm_measure_crowd(void);
+
+/* Which virtual node a test has put this rank on; 0 without one. */
+int sw_comm_virtual_node(void);
+
 /* Are MPI_COMM_WORLD and MPI_COMM_SELF there? Not with sessions only. */
 bool sw_comm_has_world(void);
 
-/* Drive the host's progress, on the communicator this thread last used. */
+/* Drive the host's progress, on the communicator this thread last used, and
+ * ours (track.h): what a wait of ours does now and then. */
 void sw_comm_progress(void);
+/* The communicator this thread uses now. */
+void sw_comm_use(MPI_Comm comm);
 
 #endif

@@ -145,33 +145,35 @@ static bool large(MPI_Datatype type)
     return false;
 }
 
-/* Are elements of `type` contiguous, gapless and in signature order? Follows
- * the constructors that can be, and denies the rest: a type wrongly denied is
+/* Are elements of `type` contiguous, gapless and in signature order? Then the
+ * size of the basic type that they are made of, else 0. Follows the
+ * constructors that can be, and denies the rest: a type wrongly denied is
  * packed, which is slow but right. */
-static bool is_dense(MPI_Datatype type)
+static size_t dense_grain(MPI_Datatype type)
 {
     MPI_Aint lb, extent;
     int size, ni, na, nd, combiner;
     if (large(type))
-        return false;
+        return 0;
     host.Type_size(type, &size);
     host.Type_get_extent(type, &lb, &extent);
     if (size < 0 || lb != 0 || extent != size)
-        return false;
+        return 0;
     host.Type_get_envelope(type, &ni, &na, &nd, &combiner);
     if (combiner == MPI_COMBINER_NAMED)
-        return true;
+        return (size_t)size;
     bool may = combiner == MPI_COMBINER_DUP ||
                combiner == MPI_COMBINER_CONTIGUOUS ||
                combiner == MPI_COMBINER_RESIZED ||
                combiner == MPI_COMBINER_VECTOR;
     if (!may || nd != 1 || ni > 3 || na > 2)
-        return false;
+        return 0;
     int integers[3];
     MPI_Aint addresses[2];
     MPI_Datatype inner;
     host.Type_get_contents(type, ni, na, nd, integers, addresses, &inner);
-    bool dense = is_dense(inner);
+    size_t grain = dense_grain(inner);
+    bool dense = grain > 0;
     if (combiner == MPI_COMBINER_VECTOR)
         /* count, blocklength, stride: in order only if it never steps back */
         dense = dense && (integers[0] <= 1 || integers[1] == integers[2]);
@@ -182,7 +184,7 @@ static bool is_dense(MPI_Datatype type)
     }
     if (!predefined(inner))
         host.Type_free(&inner);
-    return dense;
+    return dense ? grain : 0;
 }
 
 /* The table ------------------------------------------------------------ */
@@ -267,7 +269,8 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     size_t size = size_of(type);
     bool named = predefined(type);
     int kernel = named ? kernel_of(type, size) : -1;
-    bool dense = is_dense(type);
+    size_t grain = dense_grain(type);
+    bool dense = grain || (named && size == 0 && extent == 0);
     pthread_mutex_lock(&lock);
     if (keyval == MPI_KEYVAL_INVALID)
         host.Type_create_keyval(copy_attribute, delete_attribute, &keyval,
@@ -280,7 +283,7 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     if (d) {
         *d = (sw_datatype_t){.handle = type, .size = size, .extent = extent,
                              .kernel = kernel, .dense = dense,
-                             .predefined = named};
+                             .predefined = named, .grain = grain};
         if (kernel >= 0 && sw_type_bytes((sw_type_t)kernel) != (size_t)extent)
             d->kernel = -1;
         d->next = table[mix(type) % BUCKETS];

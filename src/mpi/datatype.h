@@ -23,6 +23,7 @@ typedef struct sw_datatype {
     int kernel;             /* sw_type_t, or -1: no kernel for it         */
     bool dense;
     bool predefined;
+    size_t grain;           /* dense: bytes of its basic type, else 0     */
 } sw_datatype_t;
 
 /* What is known of `type`; NULL with *code set when the host finds it invalid

@@ -1,13 +1,32 @@
 /*
- * lifecycle.c - the end of MPI: MPI_Finalize prints the statistics before the
- * host ends; MPI_Session_finalize may take our keyvals along.
+ * lifecycle.c - the beginning and the end of MPI: MPI_Init links the ranks of
+ * the node; MPI_Finalize prints the statistics before the host ends;
+ * MPI_Session_finalize may take our keyvals along.
  */
 #include "call.h"
+#include "link.h"
+
+int sw_MPI_Init(int *argc, char ***argv)
+{
+    int result = host.Init(argc, argv);
+    if (result == MPI_SUCCESS)
+        sw_link_start();
+    return result;
+}
+
+int sw_MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int result = host.Init_thread(argc, argv, required, provided);
+    if (result == MPI_SUCCESS)
+        sw_link_start();
+    return result;
+}
 
 int sw_MPI_Finalize(void)
 {
     if (sw_settings.stats)
         sw_stats_print();
+    sw_link_stop();
     return host.Finalize();
 }
 

@@ -53,8 +53,8 @@ SW_API void sw_wait_crowd(double ranks_per_core);
 SW_API bool sw_wait_crowded(void);
 
 /* One step of a long wait; sw_wait_end after the last. */
-void sw_wait_step(sw_wait_t *wait);
-void sw_wait_end(sw_wait_t *wait);
+SW_API void sw_wait_step(sw_wait_t *wait);
+SW_API void sw_wait_end(sw_wait_t *wait);
 
 /* Wait until `condition` holds; `ring` is the sw_bell_t* of the member that
  * will make it so. */

@@ -3,9 +3,9 @@
  * the order, that the host alone runs them; and a datatype's handle that comes
  * again with another layout is another datatype.
  *
- *   attributes [TYPES]      TYPES: types made, used and freed (1000)
+ *   attributes [TYPES [LOG]]      TYPES: types made, used and freed (1000)
  *
- * Prints what must be the same with and without Straightway.
+ * LOG.RANK gets what must be the same with and without Straightway.
  */
 #include "test.h"
 

@@ -1,0 +1,349 @@
+/*
+ * complete.c - MPI_Wait, MPI_Test and their kin, MPI_Request_get_status,
+ * MPI_Request_free, MPI_Cancel.
+ *
+ * Where no request is tracked, the host serves. Else its Test procedures are
+ * asked in turns with our progress, on a copy of the array from which sends
+ * are left out (as MPI_REQUEST_NULL) that are not released yet: the host would
+ * call them complete. What it completes is then finished by us.
+ */
+#include "complete.h"
+
+#include "call.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum { ALL, ANY, SOME } how_t;
+
+/* The arrays of one call. */
+typedef struct {
+    how_t how;
+    int n;
+    MPI_Request *requests;
+    MPI_Status *statuses;       /* never ignored: the program's, or our own */
+    sw_track_t **track;         /* [n], NULL where it is the host's alone   */
+    MPI_Request *asked;         /* [n], what the host is asked              */
+    int first;                  /* ALL: those before it are ready           */
+    int done;                   /* ANY: the index; SOME: how many           */
+    int *indices;               /* SOME                                     */
+} set_t;
+
+void sw_idle(sw_idle_t *idle)
+{
+    if (sw_wait_crowded() || ++idle->turns > 2000)
+        sw_os_yield();
+    else
+        sw_os_pause();
+}
+
+/* Hosts write MPI_ERROR only where there are errors. */
+static void no_errors(const set_t *s)
+{
+    for (int i = 0; i < s->n; i++)
+        s->statuses[i].MPI_ERROR = MPI_SUCCESS;
+}
+
+static int try_all(set_t *s, bool *complete)
+{
+    int flag = 0;
+    *complete = false;
+    for (; s->first < s->n; s->first++)
+        if (s->track[s->first] && !sw_track_ready(s->track[s->first]))
+            return MPI_SUCCESS;
+    int rc = host.Testall(s->n, s->requests, &flag, s->statuses);
+    *complete = flag || rc != MPI_SUCCESS;
+    if (!*complete)
+        return rc;
+    bool errors = rc != MPI_SUCCESS, ours = false;
+    if (!errors)
+        no_errors(s);
+    for (int i = 0; i < s->n; i++) {
+        sw_track_t *t = s->track[i];
+        if (!t || !t->active ||
+            (errors && s->statuses[i].MPI_ERROR == MPI_ERR_PENDING))
+            continue;
+        MPI_Comm comm = t->comm;
+        bool over = !t->persistent;
+        int error = sw_track_finish(t, &s->statuses[i]);
+        if (over)
+            s->requests[i] = MPI_REQUEST_NULL;
+        if (error && !errors) {
+            s->statuses[i].MPI_ERROR = error;
+            if (!ours)
+                sw_raise(comm, MPI_ERR_IN_STATUS);
+            ours = true;
+        }
+    }
+    return ours ? MPI_ERR_IN_STATUS : rc;
+}
+
+/* Fill `asked`; how many of the tracked sends are not released. */
+static int ask(set_t *s)
+{
+    int left_out = 0;
+    for (int i = 0; i < s->n; i++) {
+        bool ready = !s->track[i] || sw_track_ready(s->track[i]);
+        s->asked[i] = ready ? s->requests[i] : MPI_REQUEST_NULL;
+        left_out += !ready;
+    }
+    return left_out;
+}
+
+/* The host has completed request i. */
+static int finish(set_t *s, int i, MPI_Status *status)
+{
+    sw_track_t *t = s->track[i];
+    if (!t || !t->active) {
+        s->requests[i] = s->asked[i];
+        return MPI_SUCCESS;
+    }
+    bool over = !t->persistent;
+    int error = sw_track_finish(t, status);
+    if (over)
+        s->requests[i] = MPI_REQUEST_NULL;
+    return error;
+}
+
+static int try_any(set_t *s, bool *complete)
+{
+    int left_out = ask(s), flag = 0, index = MPI_UNDEFINED;
+    int rc = host.Testany(s->n, s->asked, &index, &flag, s->statuses);
+    *complete = rc != MPI_SUCCESS ||
+                (flag && (index != MPI_UNDEFINED || !left_out));
+    s->done = index;
+    if (!*complete || index == MPI_UNDEFINED || index < 0)
+        return rc;
+    MPI_Comm comm = s->track[index] ? s->track[index]->comm : MPI_COMM_NULL;
+    int error = finish(s, index, s->statuses);
+    return rc || !error ? rc : sw_raise(comm, error);
+}
+
+static int try_some(set_t *s, bool *complete)
+{
+    int left_out = ask(s), count = 0;
+    int rc = host.Testsome(s->n, s->asked, &count, s->indices, s->statuses);
+    *complete = rc != MPI_SUCCESS || count > 0 ||
+                (count == MPI_UNDEFINED && !left_out);
+    s->done = count == MPI_UNDEFINED && left_out ? 0 : count;
+    bool errors = rc != MPI_SUCCESS, ours = false;
+    if (!errors && count > 0)
+        for (int k = 0; k < count; k++)
+            s->statuses[k].MPI_ERROR = MPI_SUCCESS;
+    for (int k = 0; count != MPI_UNDEFINED && k < count; k++) {
+        int i = s->indices[k];
+        MPI_Comm comm = s->track[i] ? s->track[i]->comm : MPI_COMM_NULL;
+        int error = finish(s, i, &s->statuses[k]);
+        if (error && !errors) {
+            s->statuses[k].MPI_ERROR = error;
+            if (!ours)
+                sw_raise(comm, MPI_ERR_IN_STATUS);
+            ours = true;
+        }
+    }
+    return ours ? MPI_ERR_IN_STATUS : rc;
+}
+
+static int try(set_t *s, bool *complete)
+{
+    return s->how == ALL   ? try_all(s, complete)
+           : s->how == ANY ? try_any(s, complete)
+                           : try_some(s, complete);
+}
+
+#define FEW 16
+
+/* False: none of the requests is tracked, and nobody may wait for us. */
+static bool concerns(int n, const MPI_Request *requests)
+{
+    if (!sw_any_tracks() || n < 1 || !requests)
+        return false;
+    if (sw_owing())
+        return true;
+    for (int i = 0; i < n; i++)
+        if (sw_track_of(requests[i]))
+            return true;
+    return false;
+}
+
+static int complete(how_t how, bool blocking, int n, MPI_Request *requests,
+                    bool *flag, int *done, int *indices, MPI_Status *statuses)
+{
+    sw_track_t *few_tracks[FEW];
+    MPI_Request few_asked[FEW];
+    MPI_Status few_statuses[FEW];
+    int few_indices[FEW];
+    size_t each = sizeof(sw_track_t *) + sizeof(MPI_Request) +
+                  sizeof(MPI_Status) + sizeof(int);
+    void *room = n > FEW ? malloc((size_t)n * each + 64) : NULL;
+    if (n > FEW && !room) {
+        sw_say("out of memory in a wait for %d requests", n);
+        abort();
+    }
+    set_t s = {.how = how, .n = n, .requests = requests};
+    bool ignored = statuses == MPI_STATUSES_IGNORE ||
+                   statuses == MPI_STATUS_IGNORE;
+    s.statuses = room ? room : few_statuses;
+    s.track = room ? (void *)((MPI_Status *)room + n) : few_tracks;
+    s.asked = room ? (void *)(s.track + n) : few_asked;
+    s.indices = indices ? indices
+              : room    ? (void *)(s.asked + n) : few_indices;
+    if (!ignored)
+        s.statuses = statuses;
+    for (int i = 0; i < n; i++) {
+        s.track[i] = sw_track_of(requests[i]);
+        if (s.track[i])
+            sw_track_hold(s.track[i], true);
+    }
+    bool over = false;
+    int rc = MPI_SUCCESS;
+    sw_idle_t idle = {0};
+    while (true) {
+        rc = try(&s, &over);
+        if (over)
+            break;
+        sw_track_progress();
+        if (!blocking) {
+            rc = try(&s, &over);
+            break;
+        }
+        sw_idle(&idle);
+        if (idle.turns % 64 == 0)
+            sw_link_poke();
+    }
+    /* Those that are still there go back to everybody. */
+    for (int i = 0; i < n; i++)
+        if (s.track[i] && requests[i] == s.track[i]->handle)
+            sw_track_hold(s.track[i], false);
+    *flag = over;
+    *done = s.done;
+    free(room);
+    return rc;
+}
+
+int sw_wait_one(MPI_Request *request, MPI_Status *status)
+{
+    bool over;
+    int done;
+    return complete(ANY, true, 1, request, &over, &done, NULL, status);
+}
+
+int sw_MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    if (!concerns(1, request))
+        return host.Wait(request, status);
+    return sw_wait_one(request, status);
+}
+
+int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    if (!concerns(1, request))
+        return host.Test(request, flag, status);
+    bool over;
+    int done, rc = complete(ANY, false, 1, request, &over, &done, NULL,
+                            status);
+    *flag = over;
+    return rc;
+}
+
+int sw_MPI_Waitall(int n, MPI_Request requests[], MPI_Status statuses[])
+{
+    if (!concerns(n, requests))
+        return host.Waitall(n, requests, statuses);
+    bool over;
+    int done;
+    return complete(ALL, true, n, requests, &over, &done, NULL, statuses);
+}
+
+int sw_MPI_Testall(int n, MPI_Request requests[], int *flag,
+                   MPI_Status statuses[])
+{
+    if (!concerns(n, requests))
+        return host.Testall(n, requests, flag, statuses);
+    bool over;
+    int done, rc = complete(ALL, false, n, requests, &over, &done, NULL,
+                            statuses);
+    *flag = over;
+    return rc;
+}
+
+int sw_MPI_Waitany(int n, MPI_Request requests[], int *index,
+                   MPI_Status *status)
+{
+    if (!concerns(n, requests))
+        return host.Waitany(n, requests, index, status);
+    bool over;
+    return complete(ANY, true, n, requests, &over, index, NULL, status);
+}
+
+int sw_MPI_Testany(int n, MPI_Request requests[], int *index, int *flag,
+                   MPI_Status *status)
+{
+    if (!concerns(n, requests))
+        return host.Testany(n, requests, index, flag, status);
+    bool over;
+    int rc = complete(ANY, false, n, requests, &over, index, NULL, status);
+    *flag = over;
+    if (!over)
+        *index = MPI_UNDEFINED;
+    return rc;
+}
+
+int sw_MPI_Waitsome(int n, MPI_Request requests[], int *count, int indices[],
+                    MPI_Status statuses[])
+{
+    if (!concerns(n, requests))
+        return host.Waitsome(n, requests, count, indices, statuses);
+    bool over;
+    return complete(SOME, true, n, requests, &over, count, indices, statuses);
+}
+
+int sw_MPI_Testsome(int n, MPI_Request requests[], int *count, int indices[],
+                    MPI_Status statuses[])
+{
+    if (!concerns(n, requests))
+        return host.Testsome(n, requests, count, indices, statuses);
+    bool over;
+    return complete(SOME, false, n, requests, &over, count, indices,
+                    statuses);
+}
+
+/* The request stays; so does what was fetched for it. */
+int sw_MPI_Request_get_status(MPI_Request request, int *flag,
+                              MPI_Status *status)
+{
+    sw_track_t *t = sw_track_of(request);
+    if (!t || !t->active) {
+        sw_track_progress();
+        return host.Request_get_status(request, flag, status);
+    }
+    MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
+    sw_track_progress();
+    if (!sw_track_ready(t)) {
+        *flag = 0;
+        sw_link_poke();
+        return MPI_SUCCESS;
+    }
+    int rc = host.Request_get_status(request, flag, to);
+    if (rc == MPI_SUCCESS && *flag && t->receive)
+        sw_track_peek(t, to);
+    return rc;
+}
+
+int sw_MPI_Request_free(MPI_Request *request)
+{
+    sw_track_t *t = request ? sw_track_of(*request) : NULL;
+    if (!t)
+        return host.Request_free(request);
+    sw_track_free(t);
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+
+int sw_MPI_Cancel(MPI_Request *request)
+{
+    sw_track_t *t = request ? sw_track_of(*request) : NULL;
+    if (t)
+        t->cancelled = true;
+    return host.Cancel(request);
+}

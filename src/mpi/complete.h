@@ -1,0 +1,19 @@
+/*
+ * complete.h - waiting for requests, ours and the host's alike.
+ */
+#ifndef SW_MPI_COMPLETE_H
+#define SW_MPI_COMPLETE_H
+
+#include "track.h"
+
+/* MPI_Wait where something is tracked. */
+int sw_wait_one(MPI_Request *request, MPI_Status *status);
+
+/* A pause in a wait whose condition the host alone knows. */
+typedef struct {
+    uint64_t start;
+    int turns;
+} sw_idle_t;
+void sw_idle(sw_idle_t *idle);
+
+#endif

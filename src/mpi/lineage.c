@@ -1,0 +1,90 @@
+/*
+ * lineage.c - communicators get the same name on all their members.
+ *
+ * Every procedure here is collective over the parent, so that all its members
+ * count the same makings, and the parent's name with that count is the
+ * child's. (The children of one split share a name, and no two members.)
+ * Other makings (over a part of the parent, between groups, with sessions, or
+ * complete later only) leave the child without: its messages go through the
+ * host.
+ */
+#include "call.h"
+#include "guard.h"
+#include "link.h"
+
+static uint64_t mixed(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+/* Before the host makes a child: its name. */
+static uint64_t conceive(MPI_Comm parent)
+{
+    if (!sw_linked || parent == MPI_COMM_NULL)
+        return 0;
+    sw_comm_t *c = sw_comm_state(parent);
+    if (!c || !c->lineage)
+        return 0;
+    uint64_t name = mixed(c->lineage * 0x9e3779b97f4a7c15u + ++c->children);
+    return name ? name : 1;
+}
+
+static int born(uint64_t name, int result, const MPI_Comm *child)
+{
+    if (result != MPI_SUCCESS || !name || *child == MPI_COMM_NULL)
+        return result;
+    sw_comm_t *c = sw_comm_state(*child);
+    if (c)
+        c->lineage = name;
+    return result;
+}
+
+#define MAKER(NAME, PARENT, CHILD, PARAMETERS, ARGUMENTS)               \
+int sw_MPI_##NAME PARAMETERS                                            \
+{                                                                       \
+    SW_INSIDE;                                                          \
+    uint64_t name = conceive(PARENT);                                   \
+    return born(name, host.NAME ARGUMENTS, CHILD);                      \
+}
+
+MAKER(Comm_dup, comm, made, (MPI_Comm comm, MPI_Comm *made), (comm, made))
+MAKER(Comm_split, comm, made,
+      (MPI_Comm comm, int color, int key, MPI_Comm *made),
+      (comm, color, key, made))
+MAKER(Comm_create, comm, made,
+      (MPI_Comm comm, MPI_Group group, MPI_Comm *made), (comm, group, made))
+MAKER(Cart_create, comm, made,
+      (MPI_Comm comm, int n, const int dims[], const int periods[],
+       int reorder, MPI_Comm *made),
+      (comm, n, dims, periods, reorder, made))
+MAKER(Cart_sub, comm, made,
+      (MPI_Comm comm, const int remain[], MPI_Comm *made),
+      (comm, remain, made))
+MAKER(Graph_create, comm, made,
+      (MPI_Comm comm, int n, const int index[], const int edges[],
+       int reorder, MPI_Comm *made),
+      (comm, n, index, edges, reorder, made))
+#ifdef SW_HAS_Comm_dup_with_info
+MAKER(Comm_dup_with_info, comm, made,
+      (MPI_Comm comm, MPI_Info info, MPI_Comm *made), (comm, info, made))
+#endif
+#ifdef SW_HAS_Comm_split_type
+MAKER(Comm_split_type, comm, made,
+      (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),
+      (comm, type, key, info, made))
+#endif
+#ifdef SW_HAS_Dist_graph_create_adjacent
+MAKER(Dist_graph_create_adjacent, comm, made,
+      (MPI_Comm comm, int in, const int sources[], const int sweights[],
+       int out, const int dests[], const int dweights[], MPI_Info info,
+       int reorder, MPI_Comm *made),
+      (comm, in, sources, sweights, out, dests, dweights, info, reorder,
+       made))
+MAKER(Dist_graph_create, comm, made,
+      (MPI_Comm comm, int n, const int sources[], const int degrees[],
+       const int dests[], const int weights[], MPI_Info info, int reorder,
+       MPI_Comm *made),
+      (comm, n, sources, degrees, dests, weights, info, reorder, made))
+#endif

@@ -1,0 +1,209 @@
+/*
+ * link.c - see link.h.
+ */
+#include "link.h"
+
+#include "call.h"
+#include "guard.h"
+#include "track.h"
+#include "../node/arena.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSION 1u
+
+bool sw_linked, sw_threaded;
+sw_token_t sw_link_cookie;
+int sw_link_place;
+MPI_Comm sw_link_comm = MPI_COMM_NULL;
+
+static sw_link_t *links;        /* by place on the node                   */
+static int places;
+static sw_link_t **world;       /* by rank in MPI_COMM_WORLD, or NULL     */
+static int world_size;
+
+typedef struct {
+    sw_card_t card;
+    sw_token_t cookie;          /* that of place 0 counts                 */
+    uint64_t directory;
+    uint32_t version;           /* 0: takes no part                       */
+    int32_t virtual_node;
+} hello_t;
+
+enum { REACHED = 1, BY_ARENA = 2, BY_CMA = 4 };
+
+static void fill_hello(hello_t *to)
+{
+    memset(to, 0, sizeof *to);
+    if (!sw_settings.p2p || !sw_settings.enable || !sw_peer_card(&to->card))
+        return;
+    to->directory = sw_slots_directory();
+    to->virtual_node = sw_comm_virtual_node();
+    to->version = to->directory ? VERSION : 0;
+    sw_os_random(&to->cookie, sizeof to->cookie);
+}
+
+/* What we reach of the others: a byte for each. */
+static void try_all(const hello_t *all, unsigned char *reach)
+{
+    for (int i = 0; i < places; i++) {
+        reach[i] = 0;
+        if (i == sw_link_place || all[i].version != VERSION ||
+            all[sw_link_place].version != VERSION ||
+            all[i].virtual_node != all[sw_link_place].virtual_node)
+            continue;
+        sw_peer_t *peer = sw_peer_attach(&all[i].card);
+        if (!peer || !sw_peer_control(peer))
+            continue;
+        links[i] = (sw_link_t){.peer = peer, .place = i,
+                               .directory = all[i].directory};
+        reach[i] = (unsigned char)(REACHED | (peer->arena ? BY_ARENA : 0) |
+                                   (peer->cma ? BY_CMA : 0));
+    }
+}
+
+/* MPI_COMM_WORLD's ranks, from their places on the node. */
+static bool name_all(void)
+{
+    int *from = malloc((size_t)places * sizeof *from);
+    int *to = malloc((size_t)places * sizeof *to);
+    host.Comm_size(MPI_COMM_WORLD, &world_size);
+    world = calloc((size_t)world_size, sizeof *world);
+    bool ok = from && to && world;
+    if (ok) {
+        MPI_Group here, all;
+        for (int i = 0; i < places; i++)
+            from[i] = i;
+        host.Comm_group(sw_link_comm, &here);
+        host.Comm_group(MPI_COMM_WORLD, &all);
+        host.Group_translate_ranks(here, places, from, all, to);
+        host.Group_free(&here);
+        host.Group_free(&all);
+        for (int i = 0; i < places; i++)
+            if (links[i].arena || links[i].cma)
+                world[to[i]] = &links[i];
+    }
+    free(from);
+    free(to);
+    return ok;
+}
+
+void sw_link_start(void)
+{
+    SW_INSIDE;
+    int level = MPI_THREAD_SINGLE;
+    host.Query_thread(&level);
+    sw_threaded = level == MPI_THREAD_MULTIPLE;
+    if (!host.Comm_split_type ||
+        host.Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
+                             MPI_INFO_NULL, &sw_link_comm) != MPI_SUCCESS)
+        return;
+    host.Comm_size(sw_link_comm, &places);
+    host.Comm_rank(sw_link_comm, &sw_link_place);
+    if (places < 2)
+        return;
+    hello_t mine, *all = calloc((size_t)places, sizeof *all);
+    unsigned char *reach = calloc((size_t)places, 1);
+    unsigned char *reached = calloc((size_t)places, 1);
+    links = calloc((size_t)places, sizeof *links);
+    if (!all || !reach || !reached || !links) {
+        sw_say("out of memory in MPI_Init");
+        abort();
+    }
+    fill_hello(&mine);
+    host.Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine,
+                   MPI_BYTE, sw_link_comm);
+    sw_link_cookie = all[0].cookie;
+    try_all(all, reach);
+    host.Alltoall(reach, 1, MPI_BYTE, reached, 1, MPI_BYTE, sw_link_comm);
+    bool any = false;
+    for (int i = 0; i < places; i++)
+        if ((reach[i] & REACHED) && (reached[i] & REACHED)) {
+            links[i].arena = sw_arena.fd >= 0 && (reached[i] & BY_ARENA);
+            links[i].cma = reached[i] & BY_CMA;
+            any = any || links[i].arena || links[i].cma;
+        }
+    if (all[0].version == VERSION && any && name_all()) {
+        sw_comm_measure_crowd();
+        sw_wait_progress = sw_comm_progress;
+        sw_linked = true;
+    }
+    free(all);
+    free(reach);
+    free(reached);
+}
+
+/* A message may lie aside that its receiver has not fetched. When everybody
+ * has come here, all are fetched. */
+void sw_link_stop(void)
+{
+    SW_INSIDE;
+    if (sw_link_comm == MPI_COMM_NULL)
+        return;
+    if (sw_linked && host.Ibarrier) {
+        MPI_Request request;
+        int all_here = 0;
+        host.Ibarrier(sw_link_comm, &request);
+        while (!all_here) {
+            host.Test(&request, &all_here, MPI_STATUS_IGNORE);
+            sw_track_progress();
+            if (!all_here)
+                sw_os_yield();
+        }
+    }
+    sw_linked = false;
+    host.Comm_free(&sw_link_comm);
+}
+
+void sw_link_poke(void)
+{
+    int flag;
+    if (sw_linked)
+        host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, sw_link_comm, &flag,
+                    MPI_STATUS_IGNORE);
+}
+
+const sw_link_t *sw_link_at(int place)
+{
+    return place >= 0 && place < places && links[place].peer ? &links[place]
+                                                             : NULL;
+}
+
+sw_link_t **sw_links_slow(sw_comm_t *c)
+{
+    if (!sw_linked || !c->lineage || c->reason == SW_REASON_INTER ||
+        c->reason == SW_REASON_FOREIGN)
+        return NULL;
+    size_t n = (size_t)c->n;
+    int *from = malloc(n * sizeof *from), *to = malloc(n * sizeof *to);
+    sw_link_t **link = calloc(n, sizeof *link);
+    if (from && to && link) {
+        MPI_Group these, all;
+        for (int i = 0; i < c->n; i++)
+            from[i] = i;
+        host.Comm_group(c->handle, &these);
+        host.Comm_group(MPI_COMM_WORLD, &all);
+        host.Group_translate_ranks(these, c->n, from, all, to);
+        host.Group_free(&these);
+        host.Group_free(&all);
+        for (int i = 0; i < c->n; i++)
+            if (to[i] != MPI_UNDEFINED)
+                link[i] = world[to[i]];
+    } else {
+        free(link);
+        link = NULL;
+    }
+    free(from);
+    free(to);
+    /* Another thread may have done the same. */
+    sw_link_t **none = NULL;
+    if (link && !__atomic_compare_exchange_n(&c->link, &none, link, false,
+                                             __ATOMIC_ACQ_REL,
+                                             __ATOMIC_ACQUIRE)) {
+        free(link);
+        link = none;
+    }
+    return link;
+}

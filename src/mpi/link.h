@@ -1,0 +1,59 @@
+/*
+ * link.h - who shares memory with whom, for point-to-point messages.
+ *
+ * A message has two parties, and its sender alone decides how it goes; so both
+ * must have settled beforehand what works between them. That is done once, at
+ * the end of MPI_Init: the ranks of a node introduce themselves, try out what
+ * they reach of each other, and tell each other (two small collectives of the
+ * host). Programs with sessions only have no such moment: there the host
+ * carries all messages.
+ *
+ * `lineage` names a communicator alike on all its members: it is made from the
+ * parent's and the count of communicators made from the parent, which all its
+ * members share. A probe finds a message's true length by it (probe.c). One
+ * whose making was not seen has lineage 0, and no link.
+ */
+#ifndef SW_MPI_LINK_H
+#define SW_MPI_LINK_H
+
+#include "comm.h"
+#include "../p2p/slot.h"
+
+typedef struct sw_link {
+    sw_peer_t *peer;
+    int place;              /* of the other, on the node                  */
+    uint64_t directory;     /* of its slots                               */
+    bool arena, cma;        /* how it reaches our memory                  */
+} sw_link_t;
+
+/* Are there links at all? Constant after MPI_Init. */
+extern bool sw_linked __attribute__((visibility("hidden")));
+extern bool sw_threaded __attribute__((visibility("hidden")));
+extern sw_token_t sw_link_cookie __attribute__((visibility("hidden")));
+extern int sw_link_place __attribute__((visibility("hidden")));
+/* A communicator of the linked ranks that the program never sees. */
+extern MPI_Comm sw_link_comm __attribute__((visibility("hidden")));
+
+/* After MPI_Init, before MPI_Finalize. */
+void sw_link_start(void);
+void sw_link_stop(void);
+
+/* Drive the host's progress. */
+void sw_link_poke(void);
+
+/* The link of a place on the node, or NULL. */
+const sw_link_t *sw_link_at(int place);
+
+/* The communicator's links, one for each member (NULL: go through the host);
+ * NULL if it has none. */
+sw_link_t **sw_links_slow(sw_comm_t *c);
+
+static inline sw_link_t *sw_link(sw_comm_t *c, int member)
+{
+    if (member < 0 || member >= c->n)
+        return NULL;
+    sw_link_t **link = c->link ? c->link : sw_links_slow(c);
+    return link ? link[member] : NULL;
+}
+
+#endif

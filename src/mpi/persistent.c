@@ -1,0 +1,127 @@
+/*
+ * persistent.c - MPI_Send_init, MPI_Recv_init and their modes, MPI_Start,
+ * MPI_Startall.
+ *
+ * A persistent send of a large message is the host's persistent request for
+ * the descriptor, which is filled anew at each start.
+ */
+#include "complete.h"
+#include "route.h"
+
+/* What a start will offer; the slot of this trial is given back. */
+static sw_track_t *persistent(const void *buffer, int64_t count,
+                              MPI_Datatype type, int dest, int tag,
+                              MPI_Comm comm)
+{
+    sw_offer_t offer;
+    sw_descriptor_t descriptor;
+    sw_slot_t *slot = sw_route(buffer, count, type, dest, tag, comm, &offer,
+                               &descriptor);
+    if (sw_likely(!slot))
+        return NULL;
+    sw_slot_withdraw(slot);
+    sw_track_t *t = sw_track_new();
+    if (!t)
+        return NULL;
+    t->persistent = true;
+    t->offer = offer;
+    t->descriptor = descriptor;
+    t->comm = comm;
+    t->buffer = (void *)(uintptr_t)buffer;
+    t->count = count;
+    t->type = sw_route_type(type, count, comm);
+    return t;
+}
+
+static int add(sw_track_t *t, int rc, const MPI_Request *request)
+{
+    if (rc != MPI_SUCCESS) {
+        sw_track_drop(t);
+        return rc;
+    }
+    t->handle = *request;
+    sw_track_add(t);
+    return rc;
+}
+
+#define SEND_INIT(NAME, COUNT, INIT, SYNCHRONOUS)                       \
+int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+                  int dest, int tag, MPI_Comm comm,                     \
+                  MPI_Request *request)                                 \
+{                                                                       \
+    sw_track_t *t = persistent(buffer, count, type, dest, tag, comm);   \
+    if (!t)                                                             \
+        return host.NAME(buffer, count, type, dest, tag, comm, request);\
+    t->synchronous = SYNCHRONOUS;                                       \
+    return add(t, host.INIT(&t->descriptor, SW_DESCRIPTOR_BYTES,        \
+                            MPI_BYTE, dest, tag, comm, request),        \
+               request);                                                \
+}
+
+#define RECV_INIT(NAME, COUNT)                                          \
+int sw_MPI_##NAME(void *buffer, COUNT count, MPI_Datatype type,         \
+                  int source, int tag, MPI_Comm comm,                   \
+                  MPI_Request *request)                                 \
+{                                                                       \
+    const sw_datatype_t *d = sw_route_receive(count, type, source,      \
+                                              comm);                    \
+    int rc = host.NAME(buffer, count, type, source, tag, comm, request);\
+    if (!d || rc != MPI_SUCCESS)                                        \
+        return rc;                                                      \
+    sw_track_t *t = sw_track_receive(buffer, count, d, comm);           \
+    t->persistent = true;                                               \
+    return add(t, rc, request);                                         \
+}
+
+SEND_INIT(Send_init, int, Send_init, false)
+SEND_INIT(Rsend_init, int, Send_init, false)
+SEND_INIT(Ssend_init, int, Ssend_init, true)
+SEND_INIT(Bsend_init, int, Bsend_init, false)
+RECV_INIT(Recv_init, int)
+#if SW_LARGE_COUNT
+SEND_INIT(Send_init_c, MPI_Count, Send_init, false)
+SEND_INIT(Rsend_init_c, MPI_Count, Send_init, false)
+SEND_INIT(Ssend_init_c, MPI_Count, Ssend_init, true)
+SEND_INIT(Bsend_init_c, MPI_Count, Bsend_init, false)
+RECV_INIT(Recv_init_c, MPI_Count)
+#endif
+
+/* Put the message on offer again. A start cannot go another way than the
+ * request was made for: wait for a slot, while receivers release some. */
+static void prepare(sw_track_t *t)
+{
+    if (t->receive)
+        return;
+    sw_idle_t idle = {0};
+    while (!(t->slot = sw_route_repeat(t))) {
+        sw_track_progress();
+        sw_link_poke();
+        sw_idle(&idle);
+    }
+}
+
+int sw_MPI_Start(MPI_Request *request)
+{
+    sw_track_t *t = request ? sw_track_of(*request) : NULL;
+    if (!t || !t->persistent || t->active)
+        return host.Start(request);
+    prepare(t);
+    int rc = host.Start(request);
+    if (rc == MPI_SUCCESS)
+        sw_track_begin(t);
+    else if (!t->receive)
+        sw_slot_withdraw(t->slot);
+    return rc;
+}
+
+int sw_MPI_Startall(int n, MPI_Request requests[])
+{
+    if (!sw_any_tracks() || n < 0 || !requests)
+        return host.Startall(n, requests);
+    for (int i = 0; i < n; i++) {
+        int rc = sw_MPI_Start(&requests[i]);
+        if (rc != MPI_SUCCESS)
+            return rc;
+    }
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,188 @@
+/*
+ * send.c - MPI_Send, MPI_Isend and their modes.
+ *
+ * A blocking send sends the descriptor and waits for the slot. Small messages
+ * pay a look at the type's size and a comparison.
+ *
+ * MPI_Bsend and MPI_Rsend differ from MPI_Send in what the program promises;
+ * of theirs, only messages as long as a descriptor travel as one.
+ */
+#include "complete.h"
+#include "route.h"
+
+#include <string.h>
+
+/* Until the receiver has the data, or it lies aside. */
+static void await(sw_slot_t *slot, const void *data)
+{
+    int left = sw_wait_spins;
+    while (!sw_slot_released(slot) && left > 0) {
+        left--;
+        if ((left & 15) == 0)
+            sw_os_pause();
+    }
+    if (sw_slot_released(slot))
+        return;
+    sw_wait_t wait = {.bell = &slot->bell};
+    while (true) {
+        sw_wait_step(&wait);
+        if (sw_slot_released(slot))
+            break;
+        sw_slot_nudge(slot, data);
+        if (sw_slot_released(slot))
+            break;
+    }
+    sw_wait_end(&wait);
+}
+
+typedef int starter_t(const void *buffer, int count, MPI_Datatype type,
+                      int dest, int tag, MPI_Comm comm, MPI_Request *request);
+
+/* Start a descriptor as a persistent request of the host, and track it. */
+static int begin(starter_t *init, bool synchronous, sw_track_t *t, int dest,
+                 int tag, MPI_Comm comm, MPI_Request *request)
+{
+    int rc = init(&t->descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE, dest, tag,
+                  comm, &t->handle);
+    if (rc == MPI_SUCCESS)
+        rc = host.Start(&t->handle);
+    if (rc != MPI_SUCCESS) {
+        sw_slot_withdraw(t->slot);
+        sw_track_drop(t);
+        return rc;
+    }
+    t->synchronous = synchronous;
+    t->comm = comm;
+    sw_track_add(t);
+    *request = t->handle;
+    return MPI_SUCCESS;
+}
+
+/* A track whose descriptor is filled, or NULL: the host is to send. */
+static sw_track_t *tracked(const void *buffer, int64_t count,
+                           MPI_Datatype type, int dest, int tag,
+                           MPI_Comm comm)
+{
+    sw_offer_t offer;
+    sw_descriptor_t descriptor;
+    sw_slot_t *slot = sw_route(buffer, count, type, dest, tag, comm, &offer,
+                               &descriptor);
+    if (sw_likely(!slot))
+        return NULL;
+    sw_track_t *t = sw_track_new();
+    if (!t) {
+        sw_slot_withdraw(slot);
+        return NULL;
+    }
+    t->slot = slot;
+    t->offer = offer;
+    t->descriptor = descriptor;
+    return t;
+}
+
+#define SEND(NAME, COUNT)                                               \
+int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+                  int dest, int tag, MPI_Comm comm)                     \
+{                                                                       \
+    sw_offer_t offer;                                                   \
+    sw_descriptor_t descriptor;                                         \
+    sw_slot_t *slot = sw_route(buffer, count, type, dest, tag, comm,    \
+                               &offer, &descriptor);                    \
+    if (sw_likely(!slot))                                               \
+        return host.NAME(buffer, count, type, dest, tag, comm);         \
+    int rc = host.Send(&descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE,      \
+                       dest, tag, comm);                                \
+    if (rc != MPI_SUCCESS) {                                            \
+        sw_slot_withdraw(slot);                                         \
+        return rc;                                                      \
+    }                                                                   \
+    await(slot, buffer);                                                \
+    sw_slot_leave(slot);                                                \
+    return MPI_SUCCESS;                                                 \
+}
+
+#define SSEND(NAME, COUNT)                                              \
+int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+                  int dest, int tag, MPI_Comm comm)                     \
+{                                                                       \
+    sw_track_t *t = tracked(buffer, count, type, dest, tag, comm);      \
+    if (sw_likely(!t))                                                  \
+        return host.NAME(buffer, count, type, dest, tag, comm);         \
+    MPI_Request request;                                                \
+    int rc = begin(host.Ssend_init, true, t, dest, tag, comm, &request);\
+    return rc ? rc : sw_wait_one(&request, MPI_STATUS_IGNORE);          \
+}
+
+#define ISEND(NAME, COUNT, INIT, SYNCHRONOUS)                           \
+int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+                  int dest, int tag, MPI_Comm comm,                     \
+                  MPI_Request *request)                                 \
+{                                                                       \
+    sw_track_t *t = tracked(buffer, count, type, dest, tag, comm);      \
+    if (sw_likely(!t))                                                  \
+        return host.NAME(buffer, count, type, dest, tag, comm, request);\
+    return begin(host.INIT, SYNCHRONOUS, t, dest, tag, comm, request);  \
+}
+
+/* Buffered: as long as a descriptor, and it lies in the slot at once. The
+ * host's buffer is asked for room all the same. */
+#define BSEND(NAME, COUNT)                                              \
+int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+                  int dest, int tag, MPI_Comm comm)                     \
+{                                                                       \
+    sw_offer_t offer;                                                   \
+    sw_descriptor_t descriptor;                                         \
+    sw_slot_t *slot =                                                   \
+        sw_route_short(buffer, count, type, dest, tag, comm, &offer,    \
+                       &descriptor);                                    \
+    if (sw_likely(!slot))                                               \
+        return host.NAME(buffer, count, type, dest, tag, comm);         \
+    int rc = host.Bsend(&descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE,     \
+                        dest, tag, comm);                               \
+    if (rc != MPI_SUCCESS)                                              \
+        sw_slot_withdraw(slot);                                         \
+    else                                                                \
+        sw_slot_leave(slot);                                            \
+    return rc;                                                          \
+}
+
+#define IBSEND(NAME, COUNT)                                             \
+int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+                  int dest, int tag, MPI_Comm comm,                     \
+                  MPI_Request *request)                                 \
+{                                                                       \
+    sw_offer_t offer;                                                   \
+    sw_descriptor_t descriptor;                                         \
+    sw_slot_t *slot =                                                   \
+        sw_route_short(buffer, count, type, dest, tag, comm, &offer,    \
+                       &descriptor);                                    \
+    if (sw_likely(!slot))                                               \
+        return host.NAME(buffer, count, type, dest, tag, comm, request);\
+    /* Ibsend has copied the descriptor when it returns. */             \
+    int rc = host.Ibsend(&descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE,    \
+                         dest, tag, comm, request);                     \
+    if (rc != MPI_SUCCESS)                                              \
+        sw_slot_withdraw(slot);                                         \
+    else                                                                \
+        sw_slot_leave(slot);                                            \
+    return rc;                                                          \
+}
+
+SEND(Send, int)
+SEND(Rsend, int)
+SSEND(Ssend, int)
+BSEND(Bsend, int)
+ISEND(Isend, int, Send_init, false)
+ISEND(Irsend, int, Send_init, false)
+ISEND(Issend, int, Ssend_init, true)
+IBSEND(Ibsend, int)
+#if SW_LARGE_COUNT
+SEND(Send_c, MPI_Count)
+SEND(Rsend_c, MPI_Count)
+SSEND(Ssend_c, MPI_Count)
+BSEND(Bsend_c, MPI_Count)
+ISEND(Isend_c, MPI_Count, Send_init, false)
+ISEND(Irsend_c, MPI_Count, Send_init, false)
+ISEND(Issend_c, MPI_Count, Ssend_init, true)
+IBSEND(Ibsend_c, MPI_Count)
+#endif

@@ -1,0 +1,167 @@
+/*
+ * sendrecv.c - MPI_Sendrecv, MPI_Sendrecv_replace and their nonblocking forms.
+ *
+ * Where either half may be a descriptor, the blocking ones are a receive, a
+ * send and two waits. Of the nonblocking ones the host carries both halves;
+ * what they receive may be a descriptor all the same, and what they send has
+ * to be one if it is as long.
+ */
+#include "complete.h"
+#include "route.h"
+
+static bool sends(int64_t count, MPI_Datatype type, int dest, MPI_Comm comm)
+{
+    if (dest == MPI_PROC_NULL || count <= 0)
+        return false;
+    const sw_datatype_t *d = sw_route_type(type, count, comm);
+    size_t bytes = d ? (size_t)count * d->size : 0;
+    return bytes >= sw_settings.p2p_min || bytes == SW_DESCRIPTOR_BYTES;
+}
+
+/* Both errors have been raised; the receive's is told first. */
+static int both(MPI_Request *receive, MPI_Request *send, MPI_Status *status)
+{
+    int sent = sw_wait_one(send, MPI_STATUS_IGNORE);
+    int received = sw_wait_one(receive, status);
+    return received ? received : sent;
+}
+
+#define SENDRECV(SUFFIX, COUNT)                                         \
+int sw_MPI_Sendrecv##SUFFIX(                                            \
+    const void *out, COUNT outcount, MPI_Datatype outtype, int dest,    \
+    int outtag, void *in, COUNT incount, MPI_Datatype intype,           \
+    int source, int intag, MPI_Comm comm, MPI_Status *status)           \
+{                                                                       \
+    if (!sw_linked ||                                                   \
+        (!sw_owing() && !sends(outcount, outtype, dest, comm) &&        \
+         !sw_route_receive(incount, intype, source, comm)))             \
+        return host.Sendrecv##SUFFIX(out, outcount, outtype, dest,      \
+                                     outtag, in, incount, intype,       \
+                                     source, intag, comm, status);      \
+    MPI_Request receive = MPI_REQUEST_NULL, send = MPI_REQUEST_NULL;    \
+    int rc = sw_MPI_Irecv##SUFFIX(in, incount, intype, source, intag,   \
+                                  comm, &receive);                      \
+    if (rc != MPI_SUCCESS)                                              \
+        return rc;                                                      \
+    rc = sw_MPI_Isend##SUFFIX(out, outcount, outtype, dest, outtag,     \
+                              comm, &send);                             \
+    if (rc != MPI_SUCCESS) {                                            \
+        sw_MPI_Cancel(&receive);                                        \
+        sw_wait_one(&receive, status);                                  \
+        return rc;                                                      \
+    }                                                                   \
+    return both(&receive, &send, status);                               \
+}                                                                       \
+                                                                        \
+int sw_MPI_Sendrecv_replace##SUFFIX(                                    \
+    void *buffer, COUNT count, MPI_Datatype type, int dest, int outtag, \
+    int source, int intag, MPI_Comm comm, MPI_Status *status)           \
+{                                                                       \
+    const sw_datatype_t *d = NULL;                                      \
+    if (sw_linked && (source != MPI_PROC_NULL || dest != MPI_PROC_NULL))\
+        d = sw_route_receive(count, type, 0, comm);                     \
+    size_t bytes = d ? (size_t)count * d->size : 0;                     \
+    if (!d || bytes > INT32_MAX)                                        \
+        return host.Sendrecv_replace##SUFFIX(buffer, count, type, dest, \
+                                             outtag, source, intag,     \
+                                             comm, status);             \
+    char *copy = sw_temporary(bytes);                                   \
+    sw_pack(buffer, count, d, copy, comm);                              \
+    int rc = sw_MPI_Sendrecv##SUFFIX(copy, (COUNT)bytes, MPI_BYTE,      \
+                                     dest, outtag, buffer, count, type, \
+                                     source, intag, comm, status);      \
+    sw_temporary_free(copy);                                            \
+    return rc;                                                          \
+}
+
+SENDRECV(, int)
+#if SW_LARGE_COUNT
+SENDRECV(_c, MPI_Count)
+#endif
+
+#ifdef SW_HAS_Isendrecv
+
+/* A track for both halves: it keeps the descriptor that is sent, if the
+ * message is as long as one (then *out and *count become it), and looks at
+ * what is received, if that may be one. NULL: the host's alone. */
+static sw_track_t *prepare(const void **out, int64_t *count,
+                           MPI_Datatype *type, int dest, int tag,
+                           void *in, int64_t room, MPI_Datatype intype,
+                           int source, MPI_Comm comm)
+{
+    const sw_datatype_t *d = sw_route_receive(room, intype, source, comm);
+    sw_offer_t offer;
+    sw_descriptor_t descriptor;
+    sw_slot_t *slot = sw_route_short(*out, *count, *type, dest, tag, comm,
+                                     &offer, &descriptor);
+    sw_track_t *t = d || slot ? sw_track_new() : NULL;
+    if (!t) {
+        if (slot)
+            sw_slot_withdraw(slot);
+        return NULL;
+    }
+    t->receive = true;
+    t->buffer = in;
+    t->count = d ? room : 0;
+    t->type = d ? d : sw_route_receive(1, MPI_BYTE, 0, comm);
+    t->comm = comm;
+    if (slot) {
+        t->descriptor = descriptor;
+        *out = &t->descriptor;
+        *count = SW_DESCRIPTOR_BYTES;
+        *type = MPI_BYTE;
+        sw_slot_leave(slot);
+    }
+    return t;
+}
+
+static int started(sw_track_t *t, int rc, const MPI_Request *request)
+{
+    if (t && rc == MPI_SUCCESS) {
+        t->handle = *request;
+        sw_track_add(t);
+    } else if (t) {
+        sw_track_drop(t);
+    }
+    return rc;
+}
+
+#define ISENDRECV(SUFFIX, COUNT)                                        \
+int sw_MPI_Isendrecv##SUFFIX(                                           \
+    const void *out, COUNT outcount, MPI_Datatype outtype, int dest,    \
+    int outtag, void *in, COUNT incount, MPI_Datatype intype,           \
+    int source, int intag, MPI_Comm comm, MPI_Request *request)         \
+{                                                                       \
+    int64_t count = outcount;                                           \
+    sw_track_t *t = prepare(&out, &count, &outtype, dest, outtag, in,   \
+                            incount, intype, source, comm);             \
+    return started(t, host.Isendrecv##SUFFIX(                           \
+                          out, (COUNT)count, outtype, dest, outtag, in, \
+                          incount, intype, source, intag, comm,         \
+                          request), request);                           \
+}                                                                       \
+                                                                        \
+int sw_MPI_Isendrecv_replace##SUFFIX(                                   \
+    void *buffer, COUNT count, MPI_Datatype type, int dest, int outtag, \
+    int source, int intag, MPI_Comm comm, MPI_Request *request)         \
+{                                                                       \
+    const void *out = buffer;                                           \
+    int64_t outcount = count;                                           \
+    MPI_Datatype outtype = type;                                        \
+    sw_track_t *t = prepare(&out, &outcount, &outtype, dest, outtag,    \
+                            buffer, count, type, source, comm);         \
+    if (out == buffer)                                                  \
+        return started(t, host.Isendrecv_replace##SUFFIX(               \
+                              buffer, count, type, dest, outtag,        \
+                              source, intag, comm, request), request);  \
+    return started(t, host.Isendrecv##SUFFIX(                           \
+                          out, (COUNT)outcount, outtype, dest, outtag,  \
+                          buffer, count, type, source, intag, comm,     \
+                          request), request);                           \
+}
+
+ISENDRECV(, int)
+#if SW_LARGE_COUNT
+ISENDRECV(_c, MPI_Count)
+#endif
+#endif

@@ -1,0 +1,83 @@
+/*
+ * descriptor.h - what travels through the host in place of a large message.
+ *
+ * The host carries and matches 192 bytes, whatever the message's size; they
+ * say where the data lies, and the receiver fetches it (slot.h). 192 is a
+ * multiple of 1, 2, 4, 8, 12, 16, 24, 32, 48 and 64, so that the descriptor
+ * arrives whole through a receive of any datatype made of such elements.
+ *
+ *   offset  bytes  field
+ *        0     16  cookie     random, the same for all processes of the node
+ *       16      4  version    SW_DESCRIPTOR_VERSION
+ *       20      4  source     the sender's place on the node
+ *       24      8  slot       the slot's offset in the sender's control segment
+ *       32      8  ticket     which use of the slot this is
+ *       40      8  bytes      length of the message
+ *       48    136  zero
+ *      184      8  check      over all that is before it
+ *
+ * Can user data be taken for a descriptor? It would have to be 192 bytes long,
+ * hold the cookie, which no program ever sees, a valid check and the ticket of
+ * a slot that is on offer to this very receiver.
+ */
+#ifndef SW_P2P_DESCRIPTOR_H
+#define SW_P2P_DESCRIPTOR_H
+
+#include "../node/segment.h"
+
+#include <string.h>
+
+#define SW_DESCRIPTOR_BYTES 192
+#define SW_DESCRIPTOR_VERSION 1u
+
+typedef struct {
+    sw_token_t cookie;
+    uint32_t version;
+    int32_t source;
+    uint64_t slot;
+    uint64_t ticket;
+    uint64_t bytes;
+    uint64_t zero[17];
+    uint64_t check;
+} sw_descriptor_t;
+
+_Static_assert(sizeof(sw_descriptor_t) == SW_DESCRIPTOR_BYTES,
+               "the format is fixed");
+
+/* Multiply and add, word by word: any change of one word changes it. */
+static inline uint64_t sw_descriptor_check(const sw_descriptor_t *d)
+{
+    const uint64_t *word = (const uint64_t *)(const void *)d;
+    uint64_t sum = 0x5354524149474854u;
+    for (size_t i = 0; i < sizeof *d / 8 - 1; i++)
+        sum = (sum ^ word[i]) * 0x9e3779b97f4a7c15u;
+    return sum;
+}
+
+static inline void sw_descriptor_fill(sw_descriptor_t *d,
+                                      const sw_token_t *cookie, int source,
+                                      uint64_t slot, uint64_t ticket,
+                                      uint64_t bytes)
+{
+    *d = (sw_descriptor_t){.cookie = *cookie, .version = SW_DESCRIPTOR_VERSION,
+                           .source = source, .slot = slot, .ticket = ticket,
+                           .bytes = bytes};
+    d->check = sw_descriptor_check(d);
+}
+
+/* Do 16 bytes at any address hold the cookie? */
+static inline bool sw_descriptor_begins(const void *at,
+                                        const sw_token_t *cookie)
+{
+    return memcmp(at, cookie, sizeof *cookie) == 0;
+}
+
+static inline bool sw_descriptor_valid(const sw_descriptor_t *d,
+                                       const sw_token_t *cookie)
+{
+    return sw_descriptor_begins(d, cookie) &&
+           d->version == SW_DESCRIPTOR_VERSION &&
+           d->check == sw_descriptor_check(d);
+}
+
+#endif

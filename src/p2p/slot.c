@@ -1,0 +1,357 @@
+/*
+ * slot.c - the sender's table, and taking from it; see slot.h.
+ *
+ * Slots come in blocks of the control segment, listed in a directory that the
+ * peers can read. Two lists run through the slots themselves: the free ones,
+ * and the orphans, which the sender has left and whose receivers have not come
+ * yet. Orphans are looked at when a slot is wanted.
+ */
+#include "slot.h"
+
+#include "../node/arena.h"
+#include "../node/copy.h"
+#include "../node/settings.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#define SLOTS 256u              /* in a block                                */
+#define BLOCKS 500u             /* the directory is one page                 */
+#define FIRST SW_PAIR           /* where a block's first slot lies           */
+#define ORPHANS_LOOKED 8
+
+/* How long a sender waits before it copies aside, ns: a copy costs less than
+ * what it has waited then. Beyond the memory that may lie aside, only those
+ * that seem stuck for good. */
+#define PATIENCE        50000u
+#define PATIENCE_LARGE  1000000u
+#define PATIENCE_FULL   1000000000u
+#define LARGE           ((size_t)1 << 20)
+#define ASIDE_MAX       ((size_t)256 << 20)
+
+typedef struct {
+    sw_block_t block;
+    _Atomic uint32_t blocks;
+    uint32_t reserved;
+    uint64_t at[BLOCKS];        /* offsets of the blocks' first slots        */
+} directory_t;
+
+_Static_assert(sizeof(directory_t) <= SW_PAGE, "the directory is one page");
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t directory_offset;
+static sw_slot_t *free_slots, *orphans, *last_orphan;
+static uint64_t order;
+static _Atomic size_t aside_bytes;
+static sw_slot_stats_t stats;
+
+static directory_t *directory(void)
+{
+    const sw_segment_t *segment = sw_segment();
+    return segment && directory_offset
+        ? (directory_t *)(segment->base + directory_offset) : NULL;
+}
+
+uint64_t sw_slots_directory(void)
+{
+    pthread_mutex_lock(&lock);
+    if (!directory_offset)
+        directory_offset = sw_segment_alloc(sizeof(directory_t),
+                                            sizeof(directory_t), 1);
+    pthread_mutex_unlock(&lock);
+    return directory_offset;
+}
+
+static void set(sw_slot_t *slot, uint64_t ticket, int state)
+{
+    atomic_store_explicit(&slot->state,
+                          ticket * SW_SLOT_STATES + (unsigned)state,
+                          memory_order_release);
+}
+
+static sw_slot_t *pop(sw_slot_t **list)
+{
+    sw_slot_t *slot = *list;
+    if (slot)
+        *list = (sw_slot_t *)(uintptr_t)slot->next;
+    return slot;
+}
+
+static void push(sw_slot_t **list, sw_slot_t *slot)
+{
+    slot->next = (uint64_t)(uintptr_t)*list;
+    *list = slot;
+}
+
+/* One more block of slots; false when the pool is full. The lock is held. */
+static bool grow(void)
+{
+    directory_t *d = directory();
+    uint32_t n = d ? atomic_load(&d->blocks) : BLOCKS;
+    if (n == BLOCKS)
+        return false;
+    size_t bytes = FIRST + SLOTS * sizeof(sw_slot_t);
+    uint64_t offset = sw_segment_alloc(bytes, bytes, 1);
+    if (!offset)
+        return false;
+    d->at[n] = offset + FIRST;
+    for (unsigned i = SLOTS; i-- > 0;) {
+        uint64_t at = offset + FIRST + i * sizeof(sw_slot_t);
+        sw_slot_t *slot = (sw_slot_t *)(sw_segment()->base + at);
+        slot->offset = at;
+        push(&free_slots, slot);
+    }
+    atomic_store_explicit(&d->blocks, n + 1, memory_order_release);
+    return true;
+}
+
+static void drop_aside(sw_slot_t *slot)
+{
+    if (!slot->aside)
+        return;
+    atomic_fetch_sub(&aside_bytes, slot->bytes);
+    if (sw_arena_is_block(slot->aside))
+        sw_arena_free(slot->aside);
+    else
+        free(slot->aside);
+    slot->aside = NULL;
+}
+
+static void retire(sw_slot_t *slot)
+{
+    drop_aside(slot);
+    set(slot, sw_slot_ticket(slot) + 1, SW_SLOT_FREE);
+    push(&free_slots, slot);
+}
+
+static void bury(sw_slot_t *slot)
+{
+    slot->next = 0;
+    if (orphans)
+        last_orphan->next = (uint64_t)(uintptr_t)slot;
+    else
+        orphans = slot;
+    last_orphan = slot;
+}
+
+/* Take back the slots of orphans that have arrived; the others go to the end,
+ * so that all are looked at in turn. */
+static void reap(void)
+{
+    for (int i = 0; i < ORPHANS_LOOKED && orphans; i++) {
+        sw_slot_t *slot = pop(&orphans);
+        if (sw_slot_is(slot, SW_SLOT_TAKEN))
+            retire(slot);
+        else
+            bury(slot);
+    }
+}
+
+bool sw_slots_quiet(void)
+{
+    pthread_mutex_lock(&lock);
+    sw_slot_t *first = orphans;
+    bool any = false;
+    for (sw_slot_t *slot = first; slot && !any;
+         slot = (sw_slot_t *)(uintptr_t)slot->next)
+        any = !sw_slot_is(slot, SW_SLOT_TAKEN);
+    pthread_mutex_unlock(&lock);
+    return !any;
+}
+
+static bool reachable(const sw_offer_t *offer, const void *at, sw_part_t *part)
+{
+    uint64_t offset = offer->arena ? sw_arena_offset(at, offer->bytes)
+                                   : UINT64_MAX;
+    *part = (sw_part_t){.bytes = offer->bytes};
+    if (offset != UINT64_MAX) {
+        part->form = SW_FORM_ARENA;
+        part->address = offset;
+    } else if (offer->cma) {
+        part->form = SW_FORM_CMA;
+        part->address = (uint64_t)(uintptr_t)at;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Memory for a copy of the data. */
+static void *make_aside(size_t bytes, bool arena, bool cma)
+{
+    void *p = arena ? sw_arena_alloc(bytes, SW_LINE) : NULL;
+    if (!p && cma)
+        p = malloc(bytes);
+    if (p)
+        atomic_fetch_add(&aside_bytes, bytes);
+    return p;
+}
+
+sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
+{
+    sw_part_t part = {.bytes = offer->bytes, .form = SW_FORM_INLINE};
+    void *aside = NULL;
+    bool fits = offer->bytes <= SW_DESCRIPTOR_BYTES;
+    if (!fits && !reachable(offer, offer->data, &part)) {
+        aside = make_aside(offer->bytes, offer->arena, offer->cma);
+        if (!aside)
+            return NULL;
+        sw_copy(aside, offer->data, offer->bytes);
+        reachable(offer, aside, &part);
+    }
+    pthread_mutex_lock(&lock);
+    if (orphans)
+        reap();
+    sw_slot_t *slot = free_slots || grow() ? pop(&free_slots) : NULL;
+    if (slot) {
+        slot->order = ++order;
+        stats.offered++;
+        stats.bytes += offer->bytes;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!slot) {
+        if (aside) {
+            sw_slot_t holder = {.aside = aside, .bytes = offer->bytes};
+            drop_aside(&holder);
+        }
+        return NULL;
+    }
+    slot->lineage = offer->lineage;
+    slot->dest = offer->dest;
+    slot->tag = offer->tag;
+    slot->bytes = offer->bytes;
+    slot->part = part;
+    slot->aside = aside;
+    slot->since = 0;
+    slot->reserved = (uint32_t)offer->arena | (uint32_t)offer->cma << 1;
+    atomic_store_explicit(&slot->matched, 0, memory_order_relaxed);
+    if (fits)
+        memcpy(slot->small, offer->data, offer->bytes);
+    set(slot, sw_slot_ticket(slot), SW_SLOT_OFFERED);
+    return slot;
+}
+
+void sw_slot_nudge(sw_slot_t *slot, const void *data)
+{
+    uint64_t now = sw_os_now();
+    if (!slot->since) {
+        slot->since = now;
+        return;
+    }
+    uint64_t patience = slot->bytes < LARGE ? PATIENCE : PATIENCE_LARGE;
+    if (atomic_load_explicit(&aside_bytes, memory_order_relaxed) +
+            slot->bytes > ASIDE_MAX)
+        patience = PATIENCE_FULL;
+    if (now - slot->since < patience)
+        return;
+    slot->since = now;
+    sw_offer_t how = {.bytes = slot->bytes, .arena = slot->reserved & 1,
+                      .cma = slot->reserved & 2};
+    void *copy = make_aside(how.bytes, how.arena, how.cma);
+    if (!copy)
+        return;
+    uint64_t state = sw_slot_ticket(slot) * SW_SLOT_STATES;
+    uint64_t expected = state + SW_SLOT_OFFERED;
+    if (!atomic_compare_exchange_strong(&slot->state, &expected,
+                                        state + SW_SLOT_MOVING)) {
+        sw_slot_t holder = {.aside = copy, .bytes = how.bytes};
+        drop_aside(&holder);
+        return;
+    }
+    sw_copy(copy, data, how.bytes);
+    reachable(&how, copy, &slot->part);
+    atomic_store_explicit(&slot->state, state + SW_SLOT_OFFERED,
+                          memory_order_release);
+    slot->aside = copy;
+    __atomic_fetch_add(&stats.moved_aside, 1, __ATOMIC_RELAXED);
+}
+
+void sw_slot_leave(sw_slot_t *slot)
+{
+    pthread_mutex_lock(&lock);
+    if (sw_slot_is(slot, SW_SLOT_TAKEN))
+        retire(slot);
+    else
+        bury(slot);
+    pthread_mutex_unlock(&lock);
+}
+
+void sw_slot_withdraw(sw_slot_t *slot)
+{
+    pthread_mutex_lock(&lock);
+    retire(slot);
+    pthread_mutex_unlock(&lock);
+}
+
+/* The receiver ------------------------------------------------------------ */
+
+sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d, int me)
+{
+    if (!peer->control || d->slot % 8 ||
+        d->slot + sizeof(sw_slot_t) > peer->card.control_span)
+        return NULL;
+    sw_slot_t *slot = (sw_slot_t *)(peer->control + d->slot);
+    uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+    unsigned is = state % SW_SLOT_STATES;
+    return state / SW_SLOT_STATES == d->ticket && slot->dest == me &&
+                   slot->bytes == d->bytes &&
+                   (is == SW_SLOT_OFFERED || is == SW_SLOT_MOVING)
+               ? slot : NULL;
+}
+
+int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, void *to, size_t room)
+{
+    uint64_t base = sw_slot_ticket(slot) * SW_SLOT_STATES;
+    while (true) {
+        uint64_t expected = base + SW_SLOT_OFFERED;
+        if (atomic_compare_exchange_strong_explicit(
+                &slot->state, &expected, base + SW_SLOT_CLAIMED,
+                memory_order_acquire, memory_order_acquire))
+            break;
+        if (sw_wait_crowded())
+            sw_os_yield();
+        else
+            sw_os_pause();
+    }
+    size_t n = sw_min(room, slot->bytes);
+    int rc = 0;
+    if (slot->part.form == SW_FORM_INLINE)
+        memcpy(to, slot->small, n);
+    else
+        rc = sw_peer_read(peer, &slot->part, 0, to, n);
+    int error = errno;
+    set(slot, base / SW_SLOT_STATES, SW_SLOT_TAKEN);
+    sw_bell_ring(&slot->bell);
+    errno = error;
+    return rc;
+}
+
+sw_slot_t *sw_slots_find(const sw_peer_t *peer, uint64_t directory_at,
+                         uint64_t lineage, int me, int tag)
+{
+    const directory_t *d =
+        (const directory_t *)(peer->control + directory_at);
+    uint32_t blocks = atomic_load_explicit(
+        &((directory_t *)(uintptr_t)d)->blocks, memory_order_acquire);
+    sw_slot_t *found = NULL;
+    for (uint32_t b = 0; b < blocks; b++)
+        for (unsigned i = 0; i < SLOTS; i++) {
+            sw_slot_t *slot = (sw_slot_t *)(peer->control + d->at[b] +
+                                            i * sizeof *slot);
+            bool there = sw_slot_is(slot, SW_SLOT_OFFERED) ||
+                         sw_slot_is(slot, SW_SLOT_MOVING);
+            if (there && slot->lineage == lineage && slot->dest == me &&
+                slot->tag == tag && !atomic_load(&slot->matched) &&
+                (!found || slot->order < found->order))
+                found = slot;
+        }
+    return found;
+}
+
+void sw_slot_stats(sw_slot_stats_t *to)
+{
+    pthread_mutex_lock(&lock);
+    *to = stats;
+    pthread_mutex_unlock(&lock);
+}

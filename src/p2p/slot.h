@@ -1,0 +1,129 @@
+/*
+ * slot.h - messages on offer: where their data lies, and who is done with it.
+ *
+ * Every process keeps a table of slots in its control segment, one for each
+ * large message under way. The sender fills a slot and sends its descriptor
+ * through the host; the receiver, which has the segment mapped, claims the
+ * slot, copies, and marks it taken. That releases the sender.
+ *
+ *     sender                           receiver
+ *     FREE -> OFFERED                  (descriptor arrives)
+ *       |        |  \                  OFFERED -> CLAIMED
+ *       |     MOVING |                 copy
+ *       |        |  /                  CLAIMED -> TAKEN, ring
+ *     FREE <--------------------------
+ *
+ * A sender that has waited in vain for a while copies its data aside (MOVING,
+ * then OFFERED again, at another place), and goes on: the receiver may be
+ * computing, or stuck in a call of the host that needs the sender. A receiver
+ * that finds MOVING waits for it: the mover holds nothing else.
+ *
+ * Memory order. All changes of `state` that hand the slot over are made with
+ * release and seen with acquire: the sender's fields (part, bytes) before
+ * OFFERED, the receiver's copy before TAKEN. OFFERED -> CLAIMED and OFFERED
+ * -> MOVING are compare-and-swap, so one of them wins. The state carries the
+ * ticket, a count of uses: a stale descriptor finds another ticket.
+ */
+#ifndef SW_P2P_SLOT_H
+#define SW_P2P_SLOT_H
+
+#include "descriptor.h"
+#include "../node/peer.h"
+#include "../node/wait.h"
+
+enum { SW_SLOT_FREE, SW_SLOT_OFFERED, SW_SLOT_MOVING, SW_SLOT_CLAIMED,
+       SW_SLOT_TAKEN, SW_SLOT_STATES = 8 };
+
+typedef struct {
+    /* The receiver looks for a probed message by these. */
+    _Atomic uint64_t state;     /* ticket * SW_SLOT_STATES + SW_SLOT_*    */
+    uint64_t lineage;           /* the communicator (mpi/lineage.h)       */
+    int32_t dest, tag;          /* the receiver's place on the node       */
+    uint64_t order;             /* of the sender's offers                 */
+    uint64_t bytes;
+    sw_part_t part;             /* where the data lies                    */
+    /* Set by the receiver when a matched probe has taken the message out of
+     * the host's queues, so that no other probe finds it. */
+    _Atomic uint32_t matched;
+    uint32_t reserved;
+    sw_bell_t bell;
+    char small[SW_DESCRIPTOR_BYTES];    /* SW_FORM_INLINE: the data itself */
+    /* The sender's own. */
+    void *aside;                /* the copy, to be freed                  */
+    uint64_t since;             /* when it was offered, ns                */
+    uint64_t offset;            /* of the slot in the segment             */
+    uint64_t next;              /* free or orphaned slots: a list         */
+} sw_slot_t;
+
+/* What a sender offers. */
+typedef struct {
+    uint64_t lineage;
+    int32_t dest, tag;
+    const void *data;
+    size_t bytes;
+    bool arena, cma;            /* how the receiver can reach us          */
+} sw_offer_t;
+
+/* A slot on offer, or NULL: the message goes through the host. If the data
+ * cannot be read where it lies it is copied aside. Thread safe. */
+SW_API sw_slot_t *sw_slot_offer(const sw_offer_t *offer);
+
+static inline uint64_t sw_slot_ticket(const sw_slot_t *slot)
+{
+    return atomic_load_explicit(&((sw_slot_t *)(uintptr_t)slot)->state,
+                                memory_order_relaxed) / SW_SLOT_STATES;
+}
+
+static inline bool sw_slot_is(const sw_slot_t *slot, int state)
+{
+    return atomic_load_explicit(&((sw_slot_t *)(uintptr_t)slot)->state,
+                                memory_order_acquire) % SW_SLOT_STATES ==
+           (unsigned)state;
+}
+
+/* May the sender's buffer be used again? */
+static inline bool sw_slot_released(const sw_slot_t *slot)
+{
+    return slot->aside || slot->part.form == SW_FORM_INLINE ||
+           sw_slot_is(slot, SW_SLOT_TAKEN);
+}
+
+/* The sender has waited: copy the data aside if it has waited long enough and
+ * the receiver has not begun. After that sw_slot_released says true. */
+SW_API void sw_slot_nudge(sw_slot_t *slot, const void *data);
+
+/* The sender will not look at the slot again; it is reused once taken. */
+SW_API void sw_slot_leave(sw_slot_t *slot);
+/* ... and the message was cancelled: nobody will take it. */
+SW_API void sw_slot_withdraw(sw_slot_t *slot);
+
+/* Have all messages arrived that their senders have left? */
+SW_API bool sw_slots_quiet(void);
+
+/* Where this process's list of slots lies in its segment, for the receivers'
+ * sw_slots_find; 0: there is none. */
+SW_API uint64_t sw_slots_directory(void);
+
+/* The receiver's side. `peer` is the sender, its control segment mapped. */
+
+/* The slot of a descriptor, if it is on offer to `me`; else NULL. */
+SW_API sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d,
+                             int me);
+
+/* Claim the slot and copy the first min(room, bytes) bytes to `to`; release
+ * the sender. 0, or -1 with errno if the copy failed. */
+SW_API int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, void *to,
+                        size_t room);
+
+/* The earliest message on offer to `me` with this lineage and tag, that no
+ * probe has taken; NULL: none. `directory`: the peer's sw_slots_directory. */
+SW_API sw_slot_t *sw_slots_find(const sw_peer_t *peer, uint64_t directory,
+                                uint64_t lineage, int me, int tag);
+
+/* For --stats and tests. */
+typedef struct {
+    uint64_t offered, moved_aside, bytes;
+} sw_slot_stats_t;
+SW_API void sw_slot_stats(sw_slot_stats_t *to);
+
+#endif
