@@ -78,12 +78,14 @@ static int try_all(set_t *s, bool *complete)
     return ours ? MPI_ERR_IN_STATUS : rc;
 }
 
-/* Fill `asked`; how many of the tracked sends are not released. */
+/* Fill `asked`; how many of the tracked sends are not released (or have become
+ * so since `ended` looked). */
 static int ask(set_t *s)
 {
     int left_out = 0;
     for (int i = 0; i < s->n; i++) {
-        bool ready = !s->track[i] || sw_track_ready(s->track[i]);
+        sw_track_t *t = s->track[i];
+        bool ready = !t || (sw_track_ready(t) && !(t->active && t->ended));
         s->asked[i] = ready ? s->requests[i] : MPI_REQUEST_NULL;
         left_out += !ready;
     }
@@ -105,8 +107,25 @@ static int finish(set_t *s, int i, MPI_Status *status)
     return error;
 }
 
+/* The first that the host has nothing more to say of, or -1. */
+static int ended(const set_t *s)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->track[i] && s->track[i]->active && s->track[i]->ended &&
+            sw_track_ready(s->track[i]))
+            return i;
+    return -1;
+}
+
 static int try_any(set_t *s, bool *complete)
 {
+    s->done = ended(s);
+    if (sw_unlikely(s->done >= 0)) {
+        *complete = true;
+        s->asked[s->done] = s->requests[s->done];
+        sw_status_empty(s->statuses);
+        return finish(s, s->done, s->statuses);
+    }
     int left_out = ask(s), flag = 0, index = MPI_UNDEFINED;
     int rc = host.Testany(s->n, s->asked, &index, &flag, s->statuses);
     *complete = rc != MPI_SUCCESS ||
@@ -121,6 +140,14 @@ static int try_any(set_t *s, bool *complete)
 
 static int try_some(set_t *s, bool *complete)
 {
+    *s->indices = ended(s);
+    if (sw_unlikely(*s->indices >= 0)) {
+        *complete = true;
+        s->done = 1;
+        s->asked[*s->indices] = s->requests[*s->indices];
+        sw_status_empty(s->statuses);
+        return finish(s, *s->indices, s->statuses);
+    }
     int left_out = ask(s), count = 0;
     int rc = host.Testsome(s->n, s->asked, &count, s->indices, s->statuses);
     *complete = rc != MPI_SUCCESS || count > 0 ||
@@ -317,15 +344,18 @@ int sw_MPI_Request_get_status(MPI_Request request, int *flag,
         sw_track_progress();
         return host.Request_get_status(request, flag, status);
     }
-    MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
     sw_track_progress();
-    if (!sw_track_ready(t)) {
-        *flag = 0;
-        sw_link_poke();
+    if (!t->receive) {
+        *flag = sw_track_ready(t) && sw_track_ended(t);
+        if (!*flag)
+            sw_link_poke();
+        else
+            sw_status_empty(status);
         return MPI_SUCCESS;
     }
+    MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
     int rc = host.Request_get_status(request, flag, to);
-    if (rc == MPI_SUCCESS && *flag && t->receive)
+    if (rc == MPI_SUCCESS && *flag)
         sw_track_peek(t, to);
     return rc;
 }

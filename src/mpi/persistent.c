@@ -103,7 +103,7 @@ static void prepare(sw_track_t *t)
 int sw_MPI_Start(MPI_Request *request)
 {
     sw_track_t *t = request ? sw_track_of(*request) : NULL;
-    if (!t || !t->persistent || t->active)
+    if (!t || !t->persistent || (t->active && !t->receive))
         return host.Start(request);
     prepare(t);
     int rc = host.Start(request);

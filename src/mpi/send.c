@@ -35,16 +35,15 @@ static void await(sw_slot_t *slot, const void *data)
     sw_wait_end(&wait);
 }
 
-typedef int starter_t(const void *buffer, int count, MPI_Datatype type,
-                      int dest, int tag, MPI_Comm comm, MPI_Request *request);
-
-/* Start a descriptor as a persistent request of the host, and track it. */
-static int begin(starter_t *init, bool synchronous, sw_track_t *t, int dest,
-                 int tag, MPI_Comm comm, MPI_Request *request)
+/* Send a tracked descriptor: as a persistent request of the host's own, or
+ * synchronous, of which each has a handle of its own anyway. */
+static int begin(bool synchronous, sw_track_t *t, int dest, int tag,
+                 MPI_Comm comm, MPI_Request *request)
 {
-    int rc = init(&t->descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE, dest, tag,
-                  comm, &t->handle);
-    if (rc == MPI_SUCCESS)
+    int rc = (synchronous ? host.Issend : host.Send_init)(
+        &t->descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE, dest, tag, comm,
+        &t->handle);
+    if (rc == MPI_SUCCESS && !synchronous)
         rc = host.Start(&t->handle);
     if (rc != MPI_SUCCESS) {
         sw_slot_withdraw(t->slot);
@@ -109,11 +108,11 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
     if (sw_likely(!t))                                                  \
         return host.NAME(buffer, count, type, dest, tag, comm);         \
     MPI_Request request;                                                \
-    int rc = begin(host.Ssend_init, true, t, dest, tag, comm, &request);\
+    int rc = begin(true, t, dest, tag, comm, &request);                 \
     return rc ? rc : sw_wait_one(&request, MPI_STATUS_IGNORE);          \
 }
 
-#define ISEND(NAME, COUNT, INIT, SYNCHRONOUS)                           \
+#define ISEND(NAME, COUNT, SYNCHRONOUS)                                 \
 int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm,                     \
                   MPI_Request *request)                                 \
@@ -121,7 +120,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
     sw_track_t *t = tracked(buffer, count, type, dest, tag, comm);      \
     if (sw_likely(!t))                                                  \
         return host.NAME(buffer, count, type, dest, tag, comm, request);\
-    return begin(host.INIT, SYNCHRONOUS, t, dest, tag, comm, request);  \
+    return begin(SYNCHRONOUS, t, dest, tag, comm, request);             \
 }
 
 /* Buffered: as long as a descriptor, and it lies in the slot at once. The
@@ -172,17 +171,17 @@ SEND(Send, int)
 SEND(Rsend, int)
 SSEND(Ssend, int)
 BSEND(Bsend, int)
-ISEND(Isend, int, Send_init, false)
-ISEND(Irsend, int, Send_init, false)
-ISEND(Issend, int, Ssend_init, true)
+ISEND(Isend, int, false)
+ISEND(Irsend, int, false)
+ISEND(Issend, int, true)
 IBSEND(Ibsend, int)
 #if SW_LARGE_COUNT
 SEND(Send_c, MPI_Count)
 SEND(Rsend_c, MPI_Count)
 SSEND(Ssend_c, MPI_Count)
 BSEND(Bsend_c, MPI_Count)
-ISEND(Isend_c, MPI_Count, Send_init, false)
-ISEND(Irsend_c, MPI_Count, Send_init, false)
-ISEND(Issend_c, MPI_Count, Ssend_init, true)
+ISEND(Isend_c, MPI_Count, false)
+ISEND(Irsend_c, MPI_Count, false)
+ISEND(Issend_c, MPI_Count, true)
 IBSEND(Ibsend_c, MPI_Count)
 #endif

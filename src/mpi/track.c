@@ -71,7 +71,7 @@ sw_track_t *sw_track_new(void)
         t = malloc(sizeof *t);
     if (t) {
         t->receive = t->persistent = t->synchronous = false;
-        t->active = t->freed = t->cancelled = t->held = t->taken = false;
+        t->active = t->freed = t->cancelled = t->held = t->taken = t->blind = false;
         t->slot = NULL;
     }
     return t;
@@ -111,7 +111,7 @@ static bool owes(const sw_track_t *t)
 static void activate(sw_track_t *t)
 {
     t->active = true;
-    t->taken = t->cancelled = false;
+    t->taken = t->cancelled = t->ended = false;
     t->error = MPI_SUCCESS;
     t->after = &active;
     t->before = active.before;
@@ -147,6 +147,7 @@ void sw_track_add(sw_track_t *t)
 void sw_track_begin(sw_track_t *t)
 {
     enter();
+    deactivate(t);
     activate(t);
     leave();
 }
@@ -290,7 +291,8 @@ void sw_track_peek(sw_track_t *t, MPI_Status *status)
     int gone = 0;
     if (t->cancelled)
         host.Test_cancelled(status, &gone);
-    if (!t->taken && !gone && sw_status_bytes(status) == SW_DESCRIPTOR_BYTES)
+    if (!t->taken && !gone &&
+        (t->blind || sw_status_bytes(status) == SW_DESCRIPTOR_BYTES))
         take_tracked(t);
     if (t->taken)
         sw_status_set_bytes(status, t->bytes);
@@ -298,44 +300,64 @@ void sw_track_peek(sw_track_t *t, MPI_Status *status)
 
 /* Sends ------------------------------------------------------------------- */
 
+bool sw_track_ended(sw_track_t *t)
+{
+    int done = 0;
+    if (t->ended)
+        return true;
+    if (t->synchronous && !t->persistent) {
+        host.Request_get_status(t->handle, &done, MPI_STATUS_IGNORE);
+        return done;
+    }
+    MPI_Request handle = t->handle;
+    host.Test(&handle, &done, MPI_STATUS_IGNORE);
+    t->ended = done;
+    return done;
+}
+
 bool sw_track_ready(sw_track_t *t)
 {
-    if (t->receive || !t->active || sw_slot_released(t->slot))
+    /* A cancelled one is the host's to judge; see end_cancelled. */
+    if (t->receive || !t->active || t->cancelled || sw_slot_released(t->slot))
         return true;
-    if (t->synchronous || t->cancelled) {
-        int done = 0, gone = 0;
-        MPI_Status status;
-        host.Request_get_status(t->handle, &done, &status);
-        if (done && t->cancelled)
-            host.Test_cancelled(&status, &gone);
-        if (gone)
-            return true;
-        if (!done)
-            return false;
-    }
-    sw_slot_nudge(t->slot, t->offer.data);
+    /* A synchronous one may lie aside once it is matched. */
+    if (!t->synchronous || sw_track_ended(t))
+        sw_slot_nudge(t->slot, t->offer.data);
     return sw_slot_released(t->slot);
+}
+
+/* The host has completed a send that was to be cancelled. */
+static void end_cancelled(sw_track_t *t, const MPI_Status *status)
+{
+    int gone = 0;
+    host.Test_cancelled(status, &gone);
+    if (gone) {
+        sw_slot_withdraw(t->slot);
+        return;
+    }
+    while (!sw_slot_released(t->slot)) {
+        sw_slot_nudge(t->slot, t->offer.data);
+        sw_os_yield();
+    }
+    sw_slot_leave(t->slot);
 }
 
 /* The end ----------------------------------------------------------------- */
 
 int sw_track_finish(sw_track_t *t, MPI_Status *status)
 {
-    int error = MPI_SUCCESS, gone = 0;
+    int error = MPI_SUCCESS;
     if (t->receive) {
         sw_track_peek(t, status);
         if (t->taken)
             error = t->error;
+    } else if (t->cancelled) {
+        end_cancelled(t, status);
     } else {
-        if (t->cancelled)
-            host.Test_cancelled(status, &gone);
-        if (gone)
-            sw_slot_withdraw(t->slot);
-        else
-            sw_slot_leave(t->slot);
+        sw_slot_leave(t->slot);
     }
     MPI_Request ours = t->handle;
-    bool over = !t->persistent, send = !t->receive;
+    bool over = !t->persistent, send = !t->receive && !t->synchronous;
     enter();
     deactivate(t);
     t->held = false;
@@ -370,34 +392,56 @@ void sw_track_free(sw_track_t *t)
     leave();
 }
 
-/* Has something arrived for it? The lock is held. */
-static bool arrived(sw_track_t *t, MPI_Status *status)
+/* Has a descriptor arrived for it? Where the buffer is dense it shows itself:
+ * its check tells whether it is all there. */
+static bool arrived(const sw_track_t *t)
 {
     int done = 0;
-    if (!t->freed &&
-        (size_t)t->count * t->type->size < SW_DESCRIPTOR_BYTES)
+    if ((size_t)t->count * t->type->size < SW_DESCRIPTOR_BYTES || t->cancelled)
         return false;
-    if (!t->freed && t->type->dense &&
-        (!t->buffer || !sw_descriptor_begins(t->buffer, &sw_link_cookie)))
+    if (t->type->dense)
+        return t->buffer && sw_descriptor_begins(t->buffer, &sw_link_cookie);
+    if (t->persistent)      /* see sw_track_ended */
         return false;
-    host.Request_get_status(t->handle, &done, status);
-    return done;
+    MPI_Status status;
+    host.Request_get_status(t->handle, &done, &status);
+    return done && sw_status_bytes(&status) == SW_DESCRIPTOR_BYTES;
 }
 
-static void finish_freed(sw_track_t *t)
+/* A receive whose request the program has freed: has it ended? */
+static bool finish_freed(sw_track_t *t)
 {
     MPI_Request handle = t->handle;
     MPI_Status status;
-    int done;
+    int done = 0;
     host.Test(&handle, &done, &status);
+    if (!done)
+        return false;
     if (handle != MPI_REQUEST_NULL)     /* persistent: now inactive */
         host.Request_free(&handle);
     t->persistent = false;
     sw_track_finish(t, &status);
+    return true;
 }
 
-/* Fetch what has arrived, whatever this thread waits for. The list is gone
- * through from the start after each copy: it may have changed. */
+/* The next active track, from `t` on, that needs us; held by us then. */
+static sw_track_t *needing(sw_track_t *t, pthread_t me, bool *held)
+{
+    for (; t != &active; t = t->after) {
+        if (t->held && !pthread_equal(t->holder, me))
+            continue;
+        if (t->receive ? t->freed || (!t->taken && arrived(t))
+                       : !sw_slot_released(t->slot)) {
+            *held = t->held;
+            t->held = true;
+            t->holder = me;
+            return t;
+        }
+    }
+    return NULL;
+}
+
+/* Fetch what has arrived, whatever this thread waits for. */
 void sw_track_progress(void)
 {
     static __thread bool inside __attribute__((tls_model("initial-exec")));
@@ -405,41 +449,23 @@ void sw_track_progress(void)
         return;
     inside = true;
     pthread_t me = pthread_self();
-    bool again = true;
-    while (again) {
-        sw_track_t *found = NULL;
-        MPI_Status status;
-        again = false;
+    bool held;
+    enter();
+    sw_track_t *t = needing(active.after, me, &held);
+    leave();
+    while (t) {
+        if (t->receive && t->freed) {
+            if (finish_freed(t))
+                break;      /* it is no longer in the list: the next time */
+        } else if (t->receive) {
+            take_tracked(t);
+        } else {
+            sw_track_ready(t);
+        }
         enter();
-        for (sw_track_t *t = active.after; t != &active; t = t->after) {
-            if (t->held && t->holder != me)
-                continue;
-            if (!t->receive) {
-                if (!sw_slot_released(t->slot))
-                    sw_track_ready(t);
-            } else if (!t->taken && arrived(t, &status) &&
-                       (t->freed ||
-                        sw_status_bytes(&status) == SW_DESCRIPTOR_BYTES)) {
-                found = t;
-                break;
-            }
-        }
-        bool held = found && found->held;
-        if (found) {
-            found->held = true;
-            found->holder = me;
-        }
+        t->held = held;
+        t = needing(t->after, me, &held);
         leave();
-        if (!found)
-            break;
-        if (found->freed) {
-            finish_freed(found);
-            again = true;
-            continue;
-        }
-        take_tracked(found);
-        again = found->taken;
-        sw_track_hold(found, held);
     }
     inside = false;
 }

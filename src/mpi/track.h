@@ -38,11 +38,14 @@ typedef struct sw_track {
     int64_t count;
     const sw_datatype_t *type;
     MPI_Comm comm;
+    bool blind;         /* the status does not tell how much came */
     bool taken;
     size_t bytes;
     int error;
 
-    /* A send. */
+    /* A send. `ended`: the host has completed it, and it is inactive there:
+     * a question for its status was answered by a test (complete.c). */
+    bool ended;
     sw_descriptor_t descriptor;
     sw_slot_t *slot;
     const sw_link_t *link;
@@ -99,6 +102,19 @@ void sw_track_progress(void);
 /* A receive that has just completed, without a track: as sw_track_finish. */
 int sw_received(void *buffer, int64_t count, const sw_datatype_t *type,
                 MPI_Comm comm, MPI_Status *status);
+
+/* Has the host completed the send? Asked by testing it where it is persistent
+ * to the host: MPICH and its kin take the activity of one that is asked for
+ * its status. */
+bool sw_track_ended(sw_track_t *t);
+
+/* What the standard calls an empty status (MPI 4.1, 3.7.3). */
+static inline void sw_status_empty(MPI_Status *status)
+{
+    int always;
+    if (status != MPI_STATUS_IGNORE)
+        host.Request_get_status(MPI_REQUEST_NULL, &always, status);
+}
 
 /* Bytes of a status; SIZE_MAX when undefined. */
 static inline size_t sw_status_bytes(const MPI_Status *status)
