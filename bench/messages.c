@@ -31,10 +31,11 @@ void sw_area_lay(sw_area_t *area, size_t size, size_t under_way, size_t cold,
 {
     uintptr_t page = ((uintptr_t)area->memory + SW_GUARD + PAGE - 1)
                      / PAGE * PAGE;
+    size_t walked = area->next * area->stride;
     area->first = area->memory + (page - (uintptr_t)area->memory) + offset;
     area->stride = stride_of(size);
     area->places = places_of(size, under_way, cold);
-    area->next = 0;
+    area->next = (walked + area->stride - 1) / area->stride % area->places;
 }
 
 /* No short period, so that a block of a message in another's place shows. */

@@ -33,11 +33,17 @@ typedef struct {
  * through `cold` bytes if those are more. */
 size_t sw_area_bytes(size_t size, size_t under_way, size_t cold);
 
-/* Lay places into memory of that many bytes. */
+/* Lay places into memory of that many bytes. The walk goes on where it was:
+ * what lies behind it is what was used last. */
 void sw_area_lay(sw_area_t *area, size_t size, size_t under_way, size_t cold,
                  size_t offset);
 
-/* Where the next message lies. */
+/* Where the next message lies, and the one `ahead` messages later. */
+static inline unsigned char *sw_area_peek(const sw_area_t *area, size_t ahead)
+{
+    return area->first + (area->next + ahead) % area->places * area->stride;
+}
+
 static inline unsigned char *sw_area_next(sw_area_t *area)
 {
     size_t i = area->next;

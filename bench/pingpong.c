@@ -180,17 +180,13 @@ static bool receives(const pattern_t *pattern)
     return !pattern->one_way || !first_of_pair();
 }
 
-static unsigned char *place(const sw_area_t *area, size_t message)
-{
-    return area->first + message * area->stride;
-}
-
-static void look(const pattern_t *pattern, int mode, int time,
-                 long long *words)
+/* Compare what has arrived in the places from `from` on. */
+static void look(const pattern_t *pattern, const sw_area_t *from, int mode,
+                 int time, long long *words)
 {
     for (size_t i = 0; i < under_way(pattern) && !words[WRONG]; i++) {
         sw_wrong_t wrong = sw_message_check(
-            place(&received, i), (size_t)length,
+            sw_area_peek(from, i), (size_t)length,
             seed_of(sender_to_me(pattern), i, mode, time));
         if (!wrong.found)
             continue;
@@ -206,19 +202,19 @@ static void exchange_once(const sw_cell_t *cell, int mode, int time,
                           long long *words)
 {
     const pattern_t *pattern = cell->what;
-    sent.next = received.next = 0;
+    const sw_area_t before = received;
     for (size_t i = 0; i < under_way(pattern); i++) {
-        sw_message_fill(place(&sent, i), (size_t)length,
+        sw_message_fill(sw_area_peek(&sent, i), (size_t)length,
                         seed_of(rank, i, mode, time));
-        sw_message_spoil(place(&received, i), (size_t)length,
+        sw_message_spoil(sw_area_peek(&received, i), (size_t)length,
                          seed_of(sender_to_me(pattern), i, mode, time));
     }
     sw_batch(cell, mode, 1);
     if (!receives(pattern))
         return;
     if (plan->corrupt)
-        place(&received, 0)[length / 2] ^= 0xff;
-    look(pattern, mode, time, words);
+        sw_area_peek(&before, 0)[length / 2] ^= 0xff;
+    look(pattern, &before, mode, time, words);
 }
 
 static bool check(const sw_cell_t *cell, int mode)

@@ -1,8 +1,8 @@
-"""A figure of messages: bandwidth by size, and beneath it latency.
+"""A figure of messages: bandwidth by size, and beneath it time.
 
 A column for each pattern. Bandwidth is on log-log axes, over all sizes;
-latency is on a linear axis from 0, over the small sizes. The floor, a memcpy
-or a cache line's way, bounds both: bandwidth from above, latency from below.
+time is on a linear axis from 0, over the small sizes. The floor, a memcpy
+or a cache line's way, bounds both: bandwidth from above, time from below.
 Bars show the interval that holds a median.
 """
 
@@ -11,9 +11,9 @@ import math
 from straightway.reporters import svg
 from straightway.reporters.terminal import human
 
-SMALL = 4096
+SMALL = 1024            # bytes; what larger ones take hides these
 _LEFT, _TOP, _RIGHT, _BOTTOM = 62, 26, 14, 28
-_BANDWIDTH, _LATENCY = 290, 210         # heights, with labels
+_BANDWIDTH, _TIME = 290, 210         # heights, with labels
 _STEPS = (1, 2, 2.5, 5, 10)
 
 
@@ -73,7 +73,7 @@ class _Panel:
             xy = [(x - 20, y), (x + 20, y)]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in xy)
         edge = self.y(edge)
-        return (f'<polygon class="floor" points="{xy[0][0]:.1f},{edge:.1f} '
+        return (f'<path class="edge" d="M{line}"/><polygon class="floor" points="{xy[0][0]:.1f},{edge:.1f} '
                 f'{line} {xy[-1][0]:.1f},{edge:.1f}"/>')
 
     def curve(self, mode, points):
@@ -119,19 +119,21 @@ def _bandwidth(cells, lanes, width):
     low = math.floor(math.log10(min(values)))
     high = max(low + 1, math.ceil(math.log10(max(values))))
     panel = _Panel(cells, width, _BANDWIDTH, 10.0 ** low, 10.0 ** high, True)
-    yield from panel.frame("bandwidth", _decades(panel))
+    yield from panel.frame(cells[0]["operation"] + ": bandwidth",
+                           _decades(panel))
     if floors:
         yield panel.floor(floors, panel.top)
     for mode, points in curves.items():
         yield from panel.curve(mode, points)
 
 
-def _latency(cells, width):
-    top = 1.1 * max(c[mode]["high"] for c in cells
-                    for mode in ("host", "ours") if c[mode])
-    top = max(top, 1.1 * max(c["floor"] for c in cells))
-    panel = _Panel(cells, width, _LATENCY, 0.0, top, False)
-    yield from panel.frame("latency of small messages", _steps(panel))
+def _time(cells, width):
+    top = 1.25 * max(t for c in cells for t in (
+        c["floor"], *(c[mode]["median"] for mode in ("host", "ours")
+                      if c[mode])))
+    panel = _Panel(cells, width, _TIME, 0.0, top, False)
+    yield from panel.frame(cells[0]["operation"] + ": time of small messages",
+                           _steps(panel))
     yield panel.floor([(c["size"], c["floor"]) for c in cells], 0.0)
     for mode in ("host", "ours"):
         yield from panel.curve(mode, [
@@ -145,25 +147,23 @@ def render(report):
     names = list(dict.fromkeys(c["operation"] for c in report["cells"]))
     wide = 780 if len(names) == 1 else 420
     width = max(620, len(names) * wide) + 16
-    height = 64 + 20 + _BANDWIDTH + _LATENCY + 24
+    height = 64 + _BANDWIDTH + _TIME + 24
     parts = []
     for i, name in enumerate(names):
         cells = [c for c in report["cells"]
                  if c["operation"] == name and c["size"]]
         small = [c for c in cells if c["size"] <= SMALL]
-        parts.append(f'<g transform="translate({8 + i * wide},64)">'
-                     f'<text class="name" x="{_LEFT}" y="14">{name}</text>')
+        parts.append(f'<g transform="translate({8 + i * wide},64)">')
         if cells:
             # Bandwidth is a size by a time, times a number that the report
             # has worked out.
             def lanes(cell):
                 return (cell["host"]["bandwidth"] * cell["host"]["median"]
                         / cell["size"])
-            parts += ['<g transform="translate(0,20)">',
-                      *_bandwidth(cells, lanes, wide), "</g>"]
+            parts += _bandwidth(cells, lanes, wide)
         if small:
-            parts += [f'<g transform="translate(0,{20 + _BANDWIDTH})">',
-                      *_latency(small, wide), "</g>"]
+            parts += [f'<g transform="translate(0,{_BANDWIDTH})">',
+                      *_time(small, wide), "</g>"]
         parts.append("</g>")
     plan = report["plan"]
     title = (f"Messages on {report['ranks']} ranks, {plan['cache']} caches: "

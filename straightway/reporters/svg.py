@@ -23,6 +23,7 @@ text { font: 11px system-ui, sans-serif; fill: #333333; }
         stroke-dasharray: 6 3; }
 .ours { stroke: #1f6fb2; fill: none; stroke-width: 2.2; }
 .floor { fill: #888888; fill-opacity: .14; stroke: none; }
+.edge { stroke: #888888; fill: none; stroke-width: 1; }
 .dot-host { fill: #b3541e; } .dot-ours { fill: #1f6fb2; }
 .bar-host { stroke: #b3541e; } .bar-ours { stroke: #1f6fb2; }
 .gain { fill: #1f6fb2; font-weight: 600; }

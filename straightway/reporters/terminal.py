@@ -279,7 +279,7 @@ def _messages(report, pattern):
             continue
         rates = [_megabytes(cell[mode]["bandwidth"]) if cell[mode] else ""
                  for mode in ("host", "ours")]
-        table.add_row(human(cell["size"]) if cell["size"] else "0",
+        table.add_row(human(cell["size"]),
                       *_timing(cell["host"]), *_timing(cell["ours"]),
                       _ratio(cell["ratio"]), *rates,
                       Text(microseconds(cell["floor"]), "dim"))
@@ -294,13 +294,24 @@ _TIMES = {
     "ring": "one step of all ranks"}
 
 
-def _peaks(report):
-    for pattern, peak in report["summary"]["peaks"].items():
-        parts = [f"{name} {_megabytes(peak[mode]['bandwidth'])} MB/s at "
-                 f"{human(peak[mode]['size'])}"
-                 for mode, name in (("host", "host"), ("ours", "ours"))
-                 if peak[mode]]
-        yield f"{pattern}, most bandwidth: {', '.join(parts)}"
+def _patterns(report):
+    table = Table(box=None, padding=(0, 1), pad_edge=False,
+                  header_style="bold")
+    table.add_column("host / ours", min_width=14)
+    for name in ("mean", "worst", "at", "host MB/s", "at", "ours MB/s", "at"):
+        table.add_column(name, justify="right")
+    summary = report["summary"]
+    for name, peak in summary["peaks"].items():
+        one = summary["operations"].get(name)
+        row = ["", "", ""] if not one else [
+            _ratio(one["geometric_mean"]), _ratio(one["worst"]),
+            human(one["worst_size"])]
+        for mode in ("host", "ours"):
+            most = peak[mode]
+            row += [_megabytes(most["bandwidth"]), human(most["size"])] \
+                if most else ["", ""]
+        table.add_row(name, *row)
+    return table
 
 
 def pingpong(report):
@@ -313,15 +324,14 @@ def pingpong(report):
         console.print(title)
         console.print(_messages(report, pattern))
         console.print()
-    for line in _peaks(report):
-        console.print(Text(line))
+    console.print(_patterns(report))
     trip = report["floors"].get("round_trip")
     notes = ["Medians; ± holds the median with 95 % confidence. The floor is "
              "half a cache-line round trip"
              + (f" ({trip:.3g} µs)" if trip else "")
              + ", for stream and window one line of a stream, or a memcpy of "
-             "the message. Bandwidth is that of all pairs together; "
-             "1 MB is 1,000,000 bytes."]
+             "the message. Bandwidth is that of all pairs together, below "
+             "the tables the most of it; 1 MB is 1,000,000 bytes."]
     where = {"heap": "on the heap", "stack": "on the stack",
              "mmap": "in private mappings"}[plan["buffers"]]
     notes.append(
