@@ -1,6 +1,7 @@
 """What the benchmarks have in common: one run of straightway-bench, its
 options, its lines, and the verdict on them."""
 
+import difflib
 import json
 import os
 import pathlib
@@ -39,6 +40,23 @@ def parse_size_list(text):
                             "1g a rank")
         sizes.append((word.strip(), n))
     return sizes
+
+
+def parse_names(option, what, text, known):
+    """"allreduce,MPI_Bcast" -> those of `known`, in its order; or all."""
+    if text.lower() == "all":
+        return list(known)
+    chosen = set()
+    for word in text.split(","):
+        name = re.sub("^mpi_", "", word.strip().lower())
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = (f"did you mean {near[0]}?" if near else
+                    "there are " + ", ".join(known))
+            raise UserError(f"{option} {text}: unknown {what} "
+                            f"{word.strip() or '(none)'}; {hint}")
+        chosen.add(name)
+    return [name for name in known if name in chosen]
 
 
 def add_common(add):

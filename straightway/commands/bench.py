@@ -1,7 +1,5 @@
 """straightway bench: the host MPI and Straightway side by side."""
 
-import difflib
-import re
 import time
 
 from straightway import benchmark, collectives, hosts, machine, native
@@ -26,20 +24,8 @@ def parse_sizes(text):
 
 
 def parse_operations(text):
-    """"allreduce,MPI_Bcast" -> in the order of measurement."""
-    if text.lower() == "all":
-        return list(collectives.OPERATIONS)
-    chosen = set()
-    for word in text.split(","):
-        name = re.sub("^mpi_", "", word.strip().lower())
-        if name not in collectives.OPERATIONS:
-            near = difflib.get_close_matches(name, collectives.OPERATIONS, 1)
-            hint = (f"did you mean {near[0]}?" if near else
-                    "there are " + ", ".join(collectives.OPERATIONS))
-            raise UserError(f"--ops {text}: unknown operation "
-                            f"{word.strip() or '(none)'}; {hint}")
-        chosen.add(name)
-    return [name for name in collectives.OPERATIONS if name in chosen]
+    return benchmark.parse_names("--ops", "operation", text,
+                                 collectives.OPERATIONS)
 
 
 class Bench:

@@ -1,16 +1,12 @@
 """straightway bench pingpong: messages between neighbouring ranks."""
 
-import difflib
 import resource
 import time
 
-from straightway import benchmark, hosts, machine, native
+from straightway import benchmark, hosts, machine, messages, native
 from straightway.errors import UserError
 from straightway.reporters import json_file, pingpong_svg, svg, terminal
 
-# What the busiest moment moves: a message in each pair, or one per rank.
-PATTERNS = {"pingpong": "pair", "bidirectional": "rank", "stream": "pair",
-            "window": "pair", "ring": "rank"}
 FROM, TO, FACTOR, PERTURB = "1", "4m", 4.0, 3
 MOST_SIZES = 256
 STACK = 64 << 20        # of all messages of a rank, where they lie there
@@ -18,45 +14,12 @@ STACK = 64 << 20        # of all messages of a rank, where they lie there
 
 # The plan ---------------------------------------------------------------
 
-def parse_patterns(text):
-    """"window,pingpong" -> in the order of measurement."""
-    if text.lower() == "all":
-        return list(PATTERNS)
-    chosen = set()
-    for word in text.lower().split(","):
-        name = word.strip()
-        if name not in PATTERNS:
-            near = difflib.get_close_matches(name, PATTERNS, 1)
-            hint = (f"did you mean {near[0]}?" if near else
-                    "there are " + ", ".join(PATTERNS) + " and all")
-            raise UserError(f"--pattern {text}: unknown pattern "
-                            f"{name or '(none)'}; {hint}")
-        chosen.add(name)
-    return [name for name in PATTERNS if name in chosen]
-
-
 def _bound(option, text):
     n = benchmark.parse_bytes(text)
     if n is None or not 1 <= n <= 1 << 30:
         raise UserError(f"{option} {text}: give a size from 1 to 1g, like "
                         "64k")
     return n
-
-
-def ladder(first, last, factor):
-    """Sizes from first to last, each `factor` times the one before."""
-    sizes, size = [], float(first)
-    while round(size) <= last:
-        sizes.append(round(size))
-        size *= factor
-    return sizes
-
-
-def perturbed(sizes, by):
-    """Each size, and `by` bytes less and more: what only works well at
-    round sizes shows beside them."""
-    return sorted({n for size in sizes for n in (size - by, size, size + by)
-                   if n >= min(1, size)})
 
 
 def parse_sizes(options):
@@ -83,9 +46,9 @@ def parse_sizes(options):
         if not 1.01 <= factor <= 1024:
             raise UserError(f"--factor {factor:g}: give a factor from 1.01 "
                             "to 1024, like 2")
-        sizes = ladder(first, last, factor)
+        sizes = messages.ladder(first, last, factor)
         by = PERTURB if options.perturb is None else options.perturb
-    sizes = perturbed(sizes, by)
+    sizes = messages.perturbed(sizes, by)
     if len(sizes) > MOST_SIZES:
         raise UserError(f"{len(sizes)} sizes; at most {MOST_SIZES}: give a "
                         "larger --factor or fewer --sizes")
@@ -119,15 +82,9 @@ def cold_bytes(options):
     return _bound("--cold-area", options.cold_area)
 
 
-def area_bytes(size, under_way, cold):
-    """As bench/messages.c lays it out."""
-    stride = (size + 63) // 64 * 64 + 128
-    return 3 * 4096 + max(-(-cold // stride), under_way) * stride
-
-
 def check_area(options, ranks, patterns, sizes, cold):
     under_way = options.window if "window" in patterns else 1
-    need = 2 * max(area_bytes(n, under_way, cold) for n in sizes)
+    need = 2 * max(messages.area_bytes(n, under_way, cold) for n in sizes)
     smaller = "give smaller sizes" + (
         " or a smaller --window" if under_way > 1 else "") + (
         " or --cold-area" if cold else "")
@@ -229,7 +186,8 @@ class Pingpong:
 
     @staticmethod
     def run(options):
-        patterns = parse_patterns(options.pattern)
+        patterns = benchmark.parse_names("--pattern", "pattern",
+                                         options.pattern, messages.PATTERNS)
         sizes = parse_sizes(options)
         check_options(options)
         check_ranks(options.ranks, patterns)
@@ -281,30 +239,16 @@ def _arguments(plan, seed):
 
 # The report -------------------------------------------------------------
 
-def lanes(pattern, ranks):
-    """Messages that travel at once: the bandwidth is theirs together."""
-    return ranks if PATTERNS[pattern] == "rank" else ranks // 2
-
-
-def floor(pattern, memcpy, floors):
-    """Microseconds for a message, about: a line must come from another core,
-    in a loop of one-way messages as one of a stream, and the bytes must be
-    copied at least once."""
-    if pattern in ("stream", "window"):
-        latency = floors.get("line") or 0
-    else:
-        latency = (floors.get("round_trip") or 0) / 2
-    return max(latency, memcpy)
-
-
 def _cell(line, ranks, floors):
     pattern, size = line["cell"], line["size"]
-    cell = benchmark.cell(line, floor(pattern, line["memcpy"], floors))
+    cell = benchmark.cell(line, messages.floor(pattern, line["memcpy"],
+                                               floors))
     cell["memcpy"] = line["memcpy"]
     for mode in benchmark.MODES:
         one = cell[mode]
         if one:
-            one["bandwidth"] = lanes(pattern, ranks) * size / one["median"]
+            one["bandwidth"] = (messages.lanes(pattern, ranks) * size
+                                / one["median"])
             one["wrong"] = line.get(mode + "_wrong")
     return cell
 
@@ -330,7 +274,7 @@ def _report(run, host, ranks, probe, description, plan, seed, seconds):
     report = benchmark.head("straightway-bench-pingpong/1", run, host, ranks,
                             description, floors, seed, seconds)
     return dict(report, plan=plan, cells=cells,
-                summary=dict(benchmark.summary(cells, PATTERNS),
+                summary=dict(benchmark.summary(cells, messages.PATTERNS),
                              peaks=_peaks(cells)))
 
 

@@ -73,8 +73,9 @@ class _Panel:
             xy = [(x - 20, y), (x + 20, y)]
         line = " ".join(f"{x:.1f},{y:.1f}" for x, y in xy)
         edge = self.y(edge)
-        return (f'<path class="edge" d="M{line}"/><polygon class="floor" points="{xy[0][0]:.1f},{edge:.1f} '
-                f'{line} {xy[-1][0]:.1f},{edge:.1f}"/>')
+        return (f'<path class="edge" d="M{line}"/><polygon class="floor" '
+                f'points="{xy[0][0]:.1f},{edge:.1f} {line} '
+                f'{xy[-1][0]:.1f},{edge:.1f}"/>')
 
     def curve(self, mode, points):
         """points: (size, value, low, high)"""
