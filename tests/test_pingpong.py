@@ -12,9 +12,32 @@ import pytest
 
 from harness.hosts import COMMAND
 from straightway import benchmark, cli, messages
+from straightway.commands import pingpong
 from straightway.errors import UserError
-from straightway.reporters import pingpong_svg
+from straightway.reporters import pingpong_svg, terminal
 
+SPOILS = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+static int state = 1;
+int straightway_accelerate(int on)
+{
+    int before = state;
+    if (on >= 0)
+        state = on;
+    return before;
+}
+int MPI_Recv(void *to, int n, HANDLE type, int from, int tag, HANDLE comm,
+             void *status)
+{
+    int (*host)(void *, int, HANDLE, int, int, HANDLE, void *) =
+        dlsym(RTLD_DEFAULT, "PMPI_Recv");
+    int error = host(to, n, type, from, tag, comm, status);
+    if (state && n > SPOIL_FROM)
+        ((unsigned char *)to)[WHERE] += 1;
+    return error;
+}
+"""
 PAIRS = ["pingpong", "bidirectional", "stream", "window"]
 
 
@@ -25,11 +48,12 @@ def one_host(all_hosts):
     return all_hosts[0]
 
 
-def run(host, *arguments):
+def run(host, *arguments, library=None):
+    env = host.environment({"STRAIGHTWAY_LIB": library} if library else {})
     return subprocess.run(
         [COMMAND, "bench", "pingpong", "--mpi", host.library, "--seconds",
          "0.002", *map(str, arguments)], text=True, capture_output=True,
-        timeout=120, env=host.environment())
+        timeout=120, env=env)
 
 
 def test_every_pattern_is_measured_in_both_modes(host, tmp_path):
@@ -109,6 +133,24 @@ def test_a_flipped_byte_is_found(one_host):
     assert "WRONG" in done.stdout
 
 
+@pytest.mark.parametrize("where, words", [
+    ("n - 1", "byte 63 of rank 0's message 0"),
+    ("-3", "byte 3 before the buffer of rank 0's message 0"),
+])
+def test_a_wrong_byte_of_ours_is_ours(one_host, tmp_path, where, words):
+    source = tmp_path / "lib.c"
+    source.write_text(SPOILS)
+    handle = "int" if one_host.flavour == "mpich" else "void *"
+    subprocess.run(["cc", "-shared", "-fPIC", f"-DHANDLE={handle}",
+                    "-DSPOIL_FROM=8", f"-DWHERE={where}", source, "-o",
+                    tmp_path / "lib.so"], check=True, timeout=60)
+    done = run(one_host, "--sizes", "8,64", library=tmp_path / "lib.so")
+    assert done.returncode == 1
+    assert "WRONG RESULT: pingpong at 64 bytes with Straightway: " + words \
+        in done.stderr
+    assert done.stderr.count("WRONG") == 1
+
+
 def test_messages_may_lie_on_the_stack(one_host):
     done = run(one_host, "--buffers", "stack", "--sizes", "1,5m",
                "--offset-receive", 1)
@@ -183,19 +225,28 @@ def test_the_floor_is_a_line_or_a_copy():
 def cell(size, host, ours):
     def one(time):
         return dict(median=time, low=time, high=time, min=time,
-                    bandwidth=size / time)
+                    right=True, bandwidth=size / time)
     return {"operation": "pingpong", "size": size, "floor": 0.05,
+            "memcpy": 0.01,
             "ratio": host / ours if ours else None, "host": one(host),
             "ours": one(ours) if ours else None}
 
 
 @pytest.mark.parametrize("sizes", [(0,), (64,), (0, 1 << 22), (1, 64, 8192)])
 @pytest.mark.parametrize("ours", [1, 0])
-def test_any_set_of_sizes_can_be_drawn(sizes, ours):
-    report = {"cells": [cell(n, 2, ours) for n in sizes], "ranks": 2,
-              "plan": {"cache": "warm"}, "mpi": {"name": "A & B"},
+def test_any_set_of_sizes_can_be_drawn(sizes, ours, capsys):
+    cells = [cell(n, 2, ours) for n in sizes]
+    report = {"cells": cells, "ranks": 2, "oversubscribed": False,
+              "floors": {}, "mpi": {"name": "A & B"},
+              "plan": {"patterns": ["pingpong"], "cache": "cold",
+                       "cold_area": 4096, "offset_send": 0,
+                       "offset_receive": 0, "buffers": "heap"},
+              "summary": dict(benchmark.summary(cells, messages.PATTERNS),
+                              peaks=pingpong.peaks(cells)),
               "machine": {"cpu": "<x>", "cores": 2, "kernel": "6",
                           "date": "2026-01-01"}}
+    terminal.pingpong(report)
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
     picture = xml.fromstring(pingpong_svg.render(report))
     names = [e.get("class") for e in picture.iter()]
     panels = any(sizes) + any(0 < n <= pingpong_svg.SMALL for n in sizes)

@@ -253,19 +253,18 @@ def _cell(line, ranks, floors):
     return cell
 
 
-def _peaks(cells):
-    """MB/s, the most that each pattern came to."""
-    peaks = {}
+def peaks(cells):
+    """The most bandwidth that each pattern came to, and where."""
+    found = {}
     for cell in cells:
-        mine = peaks.setdefault(cell["operation"], dict.fromkeys(
-            benchmark.MODES))
+        mine = found.setdefault(cell["operation"],
+                                dict.fromkeys(benchmark.MODES))
         for mode in benchmark.MODES:
-            one = cell[mode]
-            if one and one["bandwidth"] > (mine[mode] or
-                                           {"bandwidth": -1})["bandwidth"]:
+            one, most = cell[mode], mine[mode]
+            if one and (not most or one["bandwidth"] > most["bandwidth"]):
                 mine[mode] = {"bandwidth": one["bandwidth"],
                               "size": cell["size"]}
-    return peaks
+    return found
 
 
 def _report(run, host, ranks, probe, description, plan, seed, seconds):
@@ -275,7 +274,7 @@ def _report(run, host, ranks, probe, description, plan, seed, seconds):
                             description, floors, seed, seconds)
     return dict(report, plan=plan, cells=cells,
                 summary=dict(benchmark.summary(cells, messages.PATTERNS),
-                             peaks=_peaks(cells)))
+                             peaks=peaks(cells)))
 
 
 def _why(corrupt):
