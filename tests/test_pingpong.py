@@ -100,6 +100,8 @@ def test_every_pattern_is_measured_in_both_modes(host, tmp_path):
     assert sum(e.get("class") == "floor"
                for e in picture.iter(space + "polygon")) == 10
     assert classes.count("frame") == 10
+    # in each panel of bandwidth, and in the legend
+    assert classes.count("peer") == (6 if found["floors"]["peer_read"] else 0)
 
 
 def test_four_ranks_are_two_pairs(one_host, tmp_path):

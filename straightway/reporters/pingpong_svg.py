@@ -3,7 +3,8 @@
 A column for each pattern. Bandwidth is on log-log axes, over all sizes;
 time is on a linear axis from 0, over the small sizes. The floor, a memcpy
 or a cache line's way, bounds both: bandwidth from above, time from below.
-Bars show the interval that holds a median.
+Beside it stands a memcpy out of another process's memory, where the caches
+are warm. Bars show the interval that holds a median.
 """
 
 import math
@@ -106,9 +107,13 @@ def _steps(panel):
         yield i * step, f"{i * step:g} µs"
 
 
-def _bandwidth(cells, lanes, width):
+def _bandwidth(cells, peer, width):
+    # What the report has worked out holds for any other time, too.
+    lanes = (cells[0]["host"]["bandwidth"] * cells[0]["host"]["median"]
+             / cells[0]["size"])
+
     def rate(cell, time):
-        return lanes(cell) * cell["size"] / time
+        return lanes * cell["size"] / time
 
     floors = [(c["size"], rate(c, c["floor"])) for c in cells
               if c["floor"] > 0]
@@ -116,7 +121,9 @@ def _bandwidth(cells, lanes, width):
                                    ("median", "high", "low")))
                      for c in cells if c[mode]] for mode in ("host", "ours")}
     values = [v for points in curves.values() for p in points for v in p[1:]]
-    values += [v for _, v in floors]
+    reads = [(n, lanes * n / us) for n, us in peer
+             if cells[0]["size"] <= n <= cells[-1]["size"]]
+    values += [v for _, v in floors + reads]
     low = math.floor(math.log10(min(values)))
     high = max(low + 1, math.ceil(math.log10(max(values))))
     panel = _Panel(cells, width, _BANDWIDTH, 10.0 ** low, 10.0 ** high, True)
@@ -124,6 +131,10 @@ def _bandwidth(cells, lanes, width):
                            _decades(panel))
     if floors:
         yield panel.floor(floors, panel.top)
+    if reads:
+        line = " ".join(f"{panel.x(n):.1f},{panel.y(v):.1f}"
+                        for n, v in reads)
+        yield f'<path class="peer" d="M{line}"/>'
     for mode, points in curves.items():
         yield from panel.curve(mode, points)
 
@@ -149,6 +160,10 @@ def render(report):
     wide = 780 if len(names) == 1 else 420
     width = max(620, len(names) * wide) + 16
     height = 64 + _BANDWIDTH + _TIME + 24
+    peer = []
+    if report["plan"]["cache"] == "warm":
+        peer = sorted((int(n), us) for n, us in
+                      report["floors"].get("peer_read", {}).items())
     parts = []
     for i, name in enumerate(names):
         cells = [c for c in report["cells"]
@@ -156,12 +171,7 @@ def render(report):
         small = [c for c in cells if c["size"] <= SMALL]
         parts.append(f'<g transform="translate({8 + i * wide},64)">')
         if cells:
-            # Bandwidth is a size by a time, times a number that the report
-            # has worked out.
-            def lanes(cell):
-                return (cell["host"]["bandwidth"] * cell["host"]["median"]
-                        / cell["size"])
-            parts += _bandwidth(cells, lanes, wide)
+            parts += _bandwidth(cells, peer, wide)
         if small:
             parts += [f'<g transform="translate(0,{_BANDWIDTH})">',
                       *_time(small, wide), "</g>"]
@@ -170,4 +180,7 @@ def render(report):
     title = (f"Messages on {report['ranks']} ranks, {plan['cache']} caches: "
              "host and Straightway")
     foot = svg.footing(report) + "; medians, both in one run"
-    return svg.document(report, title, foot, width, height, parts)
+    return svg.document(
+        report, title, foot, width, height, parts,
+        floor="a memcpy, or a cache line's way",
+        more=("peer", "memcpy from another process") if peer else None)

@@ -23,6 +23,8 @@ text { font: 11px system-ui, sans-serif; fill: #333333; }
         stroke-dasharray: 6 3; }
 .ours { stroke: #1f6fb2; fill: none; stroke-width: 2.2; }
 .floor { fill: #888888; fill-opacity: .14; stroke: none; }
+.peer { stroke: #888888; fill: none; stroke-width: 1.4;
+        stroke-dasharray: 1 3; }
 .edge { stroke: #888888; fill: none; stroke-width: 1; }
 .dot-host { fill: #b3541e; } .dot-ours { fill: #1f6fb2; }
 .bar-host { stroke: #b3541e; } .bar-ours { stroke: #1f6fb2; }
@@ -130,8 +132,9 @@ def _panel(axes, name, cells, sizes, gain):
     yield from _curve(axes, cells, "ours")
 
 
-def legend(report):
-    """Which line is whose: 46 units below the top."""
+def legend(report, floor="what the machine allows", more=None):
+    """Which line is whose: 46 units below the top. `more` is the class and
+    the name of another line."""
     host = escape(report["mpi"]["name"])
     yield ('<line class="host" x1="16" x2="46" y1="46" y2="46"/>'
            f'<text x="52" y="50">{host}</text>')
@@ -140,7 +143,11 @@ def legend(report):
            f'<text x="{x + 36}" y="50">Straightway</text>')
     x += 124
     yield (f'<rect class="floor" x="{x}" y="40" width="30" height="12"/>'
-           f'<text x="{x + 36}" y="50">floor: what the machine allows</text>')
+           f'<text x="{x + 36}" y="50">floor: {floor}</text>')
+    if more:
+        x += 90 + 6 * len(floor)
+        yield (f'<path class="{more[0]}" d="M{x} 46H{x + 30}"/>'
+               f'<text x="{x + 36}" y="50">{more[1]}</text>')
 
 
 def render(report):
@@ -176,15 +183,15 @@ def footing(report):
             f"{machine['kernel']}, {machine['date'][:10]}")
 
 
-def document(report, title, foot, width, height, parts):
+def document(report, title, foot, width, height, parts, **names):
     """The whole file around the panels, which begin 64 units from the top
-    and end 24 above the bottom."""
+    and end 24 above the bottom; `names` are the legend's."""
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" '
         f'height="{height}" viewBox="0 0 {width} {height}" role="img">',
         f"<title>{escape(title)}</title>", f"<style>{_STYLE}</style>",
         f'<text class="title" x="16" y="26">{escape(title)}</text>',
-        *legend(report), *parts,
+        *legend(report, **names), *parts,
         f'<text x="16" y="{height - 10}">{escape(foot)}</text>', "</svg>\n"])
 
 
