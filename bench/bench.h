@@ -3,26 +3,42 @@
  *
  * straightway-bench is linked with no MPI. It loads the host it is told to
  * measure and then the module that was compiled for that host's binary
- * interface (libstraightway-bench-<flavour>.so, from collectives.c); the
- * module's MPI calls are bound as any program's would be, to the preloaded
- * front if it is there, else to the host.
+ * interface (libstraightway-bench-<flavour>.so, from collectives.c,
+ * pingpong.c and what they share); the module's MPI calls are bound as any
+ * program's would be, to the preloaded front if it is there, else to the
+ * host.
  */
 #ifndef SW_BENCH_H
 #define SW_BENCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define SW_BENCH_SYMBOL "sw_bench"
-#define SW_BENCH_SIZES 64
+#define SW_BENCH_SIZES 256
+
+/* Where the messages of bench pingpong lie. */
+typedef enum {
+    SW_BENCH_HEAP, SW_BENCH_STACK, SW_BENCH_MMAP
+} sw_bench_memory_t;
 
 typedef struct {
-    const char *ops;                /* comma-separated names                */
-    size_t size[SW_BENCH_SIZES];    /* bytes per rank                       */
+    const char *ops;                /* collectives: comma-separated names   */
+    const char *patterns;           /* or else pingpong: the same           */
+    size_t size[SW_BENCH_SIZES];    /* bytes per rank, per message          */
     int size_count;
     double seconds;                 /* budget of one cell                   */
     const char *out;                /* file for rank 0's lines of JSON      */
     unsigned seed;                  /* of the shuffled order                */
     int (*accelerate)(int on);      /* NULL: nothing preloaded              */
+
+    /* Of pingpong alone. */
+    int window;                     /* messages under way at once           */
+    size_t offset[2];               /* of messages sent and received, from
+                                     * the start of a page                  */
+    size_t cold;                    /* bytes to walk through; 0: warm       */
+    sw_bench_memory_t memory;
+    bool corrupt;                   /* spoil what arrives: is it found?     */
 } sw_bench_plan_t;
 
 /* Run the plan; the exit status. */

@@ -1,20 +1,8 @@
 /*
- * collectives.c - the host and Straightway side by side, in one run.
+ * collectives.c - the blocking collectives, each at each size.
  *
- * The method (after ReproMPI):
- * - A cell is one operation at one size. Host and ours are switched at run
- *   time and interleaved round by round, in shuffled order, so that drift of
- *   the machine (clock, neighbours, memory layout) falls on both alike.
- * - A sample is a batch of k calls, k such that the batch lasts at least
- *   50 us, with a host barrier before it. Its value is the largest batch time
- *   over all ranks, divided by k. Buffers are warm and stay the same.
- * - A cell has a budget of time; the number of rounds follows from it and is
- *   decided by rank 0 for all. All samples are kept and written out; medians
- *   and intervals are the reader's business.
- * - Results are checked once per cell in both modes. A wrong result is
- *   written down and makes the exit status 1.
- *
- * Everything but the measured calls runs on the host.
+ * Buffers are warm and stay the same. How a cell is measured is told in
+ * sampling.c.
  *
  * The size of a cell, in bytes: a rank's whole contribution for bcast,
  * reduce, allreduce, scan and exscan; the block that travels between two
@@ -24,32 +12,20 @@
 #include <mpi.h>
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "bench.h"
-
-#define SHORTEST_BATCH 50e-6
-#define MOST_CALLS 4096
-#define FEWEST_ROUNDS 5
-#define MOST_ROUNDS 400
-#define WARM_CALLS 4
-
-enum { HOST, OURS };
+#include "sampling.h"
 
 static const sw_bench_plan_t *plan;
-static int (*accelerate)(int on);
 static int rank, ranks;
 static MPI_Comm comm;
 static double *in, *out;        /* ranks * count doubles each               */
 static int count;               /* doubles in a block of this cell          */
 static int *counts, *places, *byte_places;
 static MPI_Datatype *types;
-static int call_error;
 
 /* The operations -------------------------------------------------------- */
 
@@ -244,164 +220,27 @@ static bool result_is_right(const operation_t *op)
     return true;
 }
 
-/* Time ------------------------------------------------------------------ */
+/* Cells ----------------------------------------------------------------- */
 
-static double now(void)
+static int repeat(const void *what, int calls)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void mode(int which)
-{
-    if (accelerate)
-        accelerate(which);
-}
-
-static double batch(const operation_t *op, int which, int calls)
-{
-    /* The barrier is the measured side's own: ranks that share cores leave a
-     * barrier one by one, and how long that takes belongs to the side. */
-    mode(which);
-    MPI_Barrier(comm);
-    double start = now();
+    const operation_t *op = what;
+    int error = 0;
     for (int i = 0; i < calls; i++)
-        call_error |= op->call();
-    double time = now() - start;
-    mode(HOST);
-    return time;
+        error |= op->call();
+    return error;
 }
 
-static double longest(double time)
-{
-    double all;
-    MPI_Allreduce(&time, &all, 1, MPI_DOUBLE, MPI_MAX, comm);
-    return all;
-}
-
-/* Seconds that a batch must last. With more ranks than cores it must outlast
- * the turns (some ms each) that ranks still spend in the call before it. */
-static double shortest_batch(void)
-{
-    return ranks > sysconf(_SC_NPROCESSORS_ONLN) ? 1000 * SHORTEST_BATCH
-                                                 : SHORTEST_BATCH;
-}
-
-/* Calls per batch: the first power of two that lasts long enough on the
- * slowest rank. All ranks see the same maximum and so agree. */
-static int calibrate(const operation_t *op, int which)
-{
-    batch(op, which, WARM_CALLS);
-    for (int calls = 1;; calls *= 2) {
-        double time = longest(batch(op, which, calls));
-        if (time >= shortest_batch() || calls >= MOST_CALLS)
-            return calls;
-    }
-}
-
-static bool check(const operation_t *op, int which)
+static bool check(const sw_cell_t *cell, int mode)
 {
     memset(out, 0xff, sizeof *out * (size_t)ranks * (size_t)count);
-    batch(op, which, 1);
-    int right = result_is_right(op), all;
+    sw_batch(cell, mode, 1);
+    int right = result_is_right(cell->what), all;
     MPI_Allreduce(&right, &all, 1, MPI_INT, MPI_LAND, comm);
     return all;
 }
 
-/* Output: one line of JSON per event ------------------------------------ */
-
-static FILE *file;
-
-static void put_samples(const char *name, const double *samples, int n,
-                        int calls)
-{
-    fprintf(file, ", \"%s\": [", name);
-    for (int i = 0; i < n; i++)
-        fprintf(file, "%s%.5g", i ? ", " : "", samples[i] / calls * 1e6);
-    fputc(']', file);
-}
-
-static void put_cell(const operation_t *op, size_t size, int modes,
-                     const bool *right, const int *calls, double **samples,
-                     int rounds)
-{
-    if (!file)
-        return;
-    static const char *const names[] = {"host", "ours"};
-    fprintf(file, "{\"cell\": \"%s\", \"size\": %zu, \"rounds\": %d", op->name,
-            size, rounds);
-    for (int m = 0; m < modes; m++) {
-        fprintf(file, ", \"%s_calls\": %d, \"%s_right\": %s", names[m],
-                calls[m], names[m], right[m] ? "true" : "false");
-        put_samples(names[m], samples[m], rounds, calls[m]);
-    }
-    fputs("}\n", file);
-    fflush(file);
-}
-
-static void put_text(const char *text)
-{
-    fputc('"', file);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c == '"' || c == '\\')
-            fprintf(file, "\\%c", c);
-        else if (c < 32)
-            fprintf(file, c == '\n' ? " " : "\\u%04x", c);
-        else
-            fputc(c, file);
-    }
-    fputc('"', file);
-}
-
-static bool open_output(int modes)
-{
-    int opened = 1;
-    if (rank == 0) {
-        file = fopen(plan->out, "w");
-        opened = file != NULL;
-    }
-    MPI_Bcast(&opened, 1, MPI_INT, 0, comm);
-    if (!opened) {
-        if (rank == 0)
-            fprintf(stderr, "straightway-bench: cannot write %s\n", plan->out);
-        return false;
-    }
-    if (!file)
-        return true;
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int n;
-    MPI_Get_library_version(version, &n);
-    fprintf(file, "{\"start\": {\"ranks\": %d, \"modes\": %d, \"mpi\": ",
-            ranks, modes);
-    put_text(version);
-    fputs("}}\n", file);
-    fflush(file);
-    return true;
-}
-
-/* One cell -------------------------------------------------------------- */
-
-static uint64_t shuffle_state;
-
-/* xorshift64: the same sequence on every rank, so all switch alike. */
-static uint64_t shuffle(void)
-{
-    shuffle_state ^= shuffle_state << 13;
-    shuffle_state ^= shuffle_state >> 7;
-    shuffle_state ^= shuffle_state << 17;
-    return shuffle_state;
-}
-
-static int rounds_for(double round, double spent)
-{
-    double fit = (plan->seconds - spent) / (round > 0 ? round : 1e-6);
-    int n = fit > MOST_ROUNDS ? MOST_ROUNDS : (int)fit;
-    return n < FEWEST_ROUNDS ? FEWEST_ROUNDS : n;
-}
-
-static bool measure(const operation_t *op, size_t size, int modes)
+static bool measure(const operation_t *op, size_t size)
 {
     count = op->result == NOTHING ? 0 : (int)(size / sizeof(double));
     for (int r = 0; r < ranks; r++) {
@@ -411,52 +250,10 @@ static bool measure(const operation_t *op, size_t size, int modes)
         types[r] = MPI_DOUBLE;
     }
     fill();
-
-    double start = now();
-    bool right[2] = {true, true};
-    int calls[2] = {1, 1};
-    double *samples[2];
-    for (int m = 0; m < modes; m++)
-        calls[m] = calibrate(op, m);
-    for (int m = 0; m < modes; m++)
-        right[m] = check(op, m);
-    for (int m = 0; m < modes; m++)
-        samples[m] = malloc(MOST_ROUNDS * sizeof(double));
-    if (!samples[0] || (modes > 1 && !samples[1]))
-        MPI_Abort(comm, 1);
-
-    /* The first round says what a round costs. */
-    int rounds = 1;
-    double first = now();
-    for (int i = 0; i < rounds; i++) {
-        int swapped = modes > 1 && (shuffle() >> 33 & 1);
-        for (int m = 0; m < modes; m++) {
-            int which = swapped ? !m : m;
-            samples[which][i] = batch(op, which, calls[which]);
-        }
-        if (i == 0) {
-            rounds = rounds_for(now() - first, now() - start);
-            MPI_Bcast(&rounds, 1, MPI_INT, 0, comm);
-        }
-    }
-    for (int m = 0; m < modes; m++)
-        MPI_Reduce(rank ? samples[m] : MPI_IN_PLACE, samples[m], rounds,
-                   MPI_DOUBLE, MPI_MAX, 0, comm);
-    put_cell(op, op->result == NOTHING ? 0 : size, modes, right, calls,
-             samples, rounds);
-    for (int m = 0; m < modes; m++)
-        free(samples[m]);
-    return right[HOST] && right[OURS];
-}
-
-static bool chosen(const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *at = plan->ops; at;
-         at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        if (!strncmp(at, name, n) && (at[n] == ',' || !at[n]))
-            return true;
-    return false;
+    sw_cell_t cell = {.name = op->name, .what = op, .repeat = repeat,
+                      .size = op->result == NOTHING ? 0 : size,
+                      .check = check, .share = 1};
+    return sw_measure(&cell);
 }
 
 static bool make_buffers(void)
@@ -485,33 +282,21 @@ static bool make_buffers(void)
     return true;
 }
 
-__attribute__((visibility("default")))
-int sw_bench(const sw_bench_plan_t *given)
+bool sw_collectives(bool (*start)(void))
 {
-    plan = given;
-    MPI_Init(NULL, NULL);
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_rank(comm, &rank);
-    MPI_Comm_size(comm, &ranks);
-
-    /* Ours can be measured only where every rank can switch. */
-    int modes = plan->accelerate && plan->accelerate(-1) >= 0 ? 2 : 1, all;
-    MPI_Allreduce(&modes, &all, 1, MPI_INT, MPI_MIN, comm);
-    accelerate = all == 2 ? plan->accelerate : NULL;
-    mode(HOST);
-
-    bool good = make_buffers() && open_output(all), right = true;
-    shuffle_state = 0x9e3779b97f4a7c15u ^ plan->seed;
-    for (int o = 0; good && o < OPERATIONS; o++) {
-        if (!chosen(operations[o].name))
+    plan = sw_run.plan;
+    comm = sw_run.comm;
+    rank = sw_run.rank;
+    ranks = sw_run.ranks;
+    if (!make_buffers() || !start())
+        return false;
+    bool right = true;
+    for (int o = 0; o < OPERATIONS; o++) {
+        if (!sw_chosen(plan->ops, operations[o].name))
             continue;
         int sizes = operations[o].result == NOTHING ? 1 : plan->size_count;
         for (int s = 0; s < sizes; s++)
-            right &= measure(&operations[o], plan->size[s], all);
+            right &= measure(&operations[o], plan->size[s]);
     }
-    mode(OURS);
-    if (file)
-        fclose(file);
-    MPI_Finalize();
-    return good && right && !call_error ? 0 : 1;
+    return right;
 }

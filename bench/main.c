@@ -15,9 +15,74 @@
 static void usage(void)
 {
     fputs("usage: straightway-bench --host LIBMPI --module MODULE --out FILE\n"
-          "         --ops NAME,... --sizes BYTES,... [--seconds S] [--seed N]\n"
+          "         --ops NAME,... | --patterns NAME,...\n"
+          "         --sizes BYTES,... [--seconds S] [--seed N]\n"
+          "         [--window N] [--offset-send N] [--offset-receive N]\n"
+          "         [--cold BYTES] [--buffers heap|stack|mmap] [--corrupt 1]\n"
           "(started by `straightway bench`)\n", stderr);
     exit(2);
+}
+
+static size_t number(const char *text)
+{
+    char *end;
+    size_t n = strtoull(text, &end, 10);
+    if (!*text || *end)
+        usage();
+    return n;
+}
+
+static void parse_sizes(const char *text, sw_bench_plan_t *plan)
+{
+    char *end = (char *)text;
+    while (*end && plan->size_count < SW_BENCH_SIZES) {
+        plan->size[plan->size_count++] = strtoull(text, &end, 10);
+        if (*end && *end != ',')
+            usage();
+        text = end + 1;
+    }
+}
+
+static sw_bench_memory_t parse_memory(const char *name)
+{
+    static const char *const names[] = {"heap", "stack", "mmap"};
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(name, names[i]))
+            return (sw_bench_memory_t)i;
+    usage();
+    return SW_BENCH_HEAP;
+}
+
+/* One option of the plan; false: not one. */
+static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
+{
+    if (!strcmp(name, "--out"))
+        plan->out = value;
+    else if (!strcmp(name, "--ops"))
+        plan->ops = value;
+    else if (!strcmp(name, "--patterns"))
+        plan->patterns = value;
+    else if (!strcmp(name, "--sizes"))
+        parse_sizes(value, plan);
+    else if (!strcmp(name, "--seconds"))
+        plan->seconds = atof(value);
+    else if (!strcmp(name, "--seed"))
+        plan->seed = (unsigned)number(value);
+    else if (!strcmp(name, "--window"))
+        plan->window = (int)number(value);
+    else if (!strcmp(name, "--offset-send"))
+        plan->offset[0] = number(value);
+    else if (!strcmp(name, "--offset-receive"))
+        plan->offset[1] = number(value);
+    else if (!strcmp(name, "--cold"))
+        plan->cold = number(value);
+    else if (!strcmp(name, "--buffers"))
+        plan->memory = parse_memory(value);
+    else if (!strcmp(name, "--corrupt"))
+        plan->corrupt = number(value) != 0;
+    else
+        return false;
+    return true;
 }
 
 static void *load(const char *path, int scope)
@@ -32,7 +97,7 @@ static void *load(const char *path, int scope)
 
 int main(int argc, char **argv)
 {
-    sw_bench_plan_t plan = {.seconds = 0.5, .seed = 1};
+    sw_bench_plan_t plan = {.seconds = 0.5, .seed = 1, .window = 64};
     const char *host = NULL, *module = NULL;
     for (int i = 1; i < argc; i += 2) {
         const char *name = argv[i], *value = argv[i + 1];
@@ -42,26 +107,11 @@ int main(int argc, char **argv)
             host = value;
         else if (!strcmp(name, "--module"))
             module = value;
-        else if (!strcmp(name, "--out"))
-            plan.out = value;
-        else if (!strcmp(name, "--ops"))
-            plan.ops = value;
-        else if (!strcmp(name, "--seconds"))
-            plan.seconds = atof(value);
-        else if (!strcmp(name, "--seed"))
-            plan.seed = (unsigned)strtoul(value, NULL, 10);
-        else if (!strcmp(name, "--sizes")) {
-            char *end = (char *)value;
-            while (*end && plan.size_count < SW_BENCH_SIZES) {
-                plan.size[plan.size_count++] = strtoull(value, &end, 10);
-                if (*end && *end != ',')
-                    usage();
-                value = end + 1;
-            }
-        } else
+        else if (!parse(name, value, &plan))
             usage();
     }
-    if (!host || !module || !plan.out || !plan.ops || !plan.size_count)
+    if (!host || !module || !plan.out || !plan.ops == !plan.patterns ||
+        !plan.size_count)
         usage();
 
     /* The host must be visible to the module, and to the front. */

@@ -42,7 +42,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/include/straightway.h DESTINATION include)
 foreach(flavour ${SW_FLAVOURS})
   string(TOUPPER ${flavour} FLAVOUR)
   set(module straightway_bench_${flavour})
-  add_library(${module} MODULE ${PROJECT_SOURCE_DIR}/bench/collectives.c)
+  add_library(${module} MODULE ${PROJECT_SOURCE_DIR}/bench/sampling.c
+              ${PROJECT_SOURCE_DIR}/bench/collectives.c
+              ${PROJECT_SOURCE_DIR}/bench/messages.c
+              ${PROJECT_SOURCE_DIR}/bench/pingpong.c)
   target_include_directories(${module} SYSTEM PRIVATE ${include_${FLAVOUR}})
   target_compile_definitions(${module} PRIVATE OMPI_SKIP_MPICXX
                              MPICH_SKIP_MPICXX

@@ -23,7 +23,11 @@ text { font: 11px system-ui, sans-serif; fill: #333333; }
         stroke-dasharray: 6 3; }
 .ours { stroke: #1f6fb2; fill: none; stroke-width: 2.2; }
 .floor { fill: #888888; fill-opacity: .14; stroke: none; }
+.peer { stroke: #888888; fill: none; stroke-width: 1.4;
+        stroke-dasharray: 1 3; }
+.edge { stroke: #888888; fill: none; stroke-width: 1; }
 .dot-host { fill: #b3541e; } .dot-ours { fill: #1f6fb2; }
+.bar-host { stroke: #b3541e; } .bar-ours { stroke: #1f6fb2; }
 .gain { fill: #1f6fb2; font-weight: 600; }
 @media (prefers-color-scheme: dark) {
   svg { background: #15181c; }
@@ -31,6 +35,7 @@ text { font: 11px system-ui, sans-serif; fill: #333333; }
   .grid { stroke: #2a2f36; } .frame { stroke: #4a515a; }
   .host { stroke: #f0925a; } .ours, .dot-ours { stroke: #63b3f2; }
   .dot-host { fill: #f0925a; } .dot-ours, .gain { fill: #63b3f2; }
+  .bar-host { stroke: #f0925a; } .bar-ours { stroke: #63b3f2; }
   .floor { fill: #aaaaaa; fill-opacity: .16; }
 }
 """
@@ -127,7 +132,9 @@ def _panel(axes, name, cells, sizes, gain):
     yield from _curve(axes, cells, "ours")
 
 
-def _legend(report):
+def legend(report, floor="what the machine allows", more=None):
+    """Which line is whose: 46 units below the top. `more` is the class and
+    the name of another line."""
     host = escape(report["mpi"]["name"])
     yield ('<line class="host" x1="16" x2="46" y1="46" y2="46"/>'
            f'<text x="52" y="50">{host}</text>')
@@ -136,7 +143,11 @@ def _legend(report):
            f'<text x="{x + 36}" y="50">Straightway</text>')
     x += 124
     yield (f'<rect class="floor" x="{x}" y="40" width="30" height="12"/>'
-           f'<text x="{x + 36}" y="50">floor: what the machine allows</text>')
+           f'<text x="{x + 36}" y="50">floor: {floor}</text>')
+    if more:
+        x += 90 + 6 * len(floor)
+        yield (f'<path class="{more[0]}" d="M{x} 46H{x + 30}"/>'
+               f'<text x="{x + 36}" y="50">{more[1]}</text>')
 
 
 def render(report):
@@ -148,18 +159,11 @@ def render(report):
     rows = math.ceil(len(names) / _COLUMNS)
     width = max(620, min(len(names), _COLUMNS) * _WIDTH) + 16
     height = 64 + rows * _HEIGHT + 24
-    machine = report["machine"]
     title = (f"Collectives on {report['ranks']} ranks: time by size, "
              "host and Straightway")
-    foot = (f"{machine['cpu']}, {machine['cores']} cores, Linux "
-            f"{machine['kernel']}, {machine['date'][:10]}; medians, both in "
-            "one run; × is the geometric mean of host / ours")
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" '
-        f'height="{height}" viewBox="0 0 {width} {height}" role="img">',
-        f"<title>{escape(title)}</title>", f"<style>{_STYLE}</style>",
-        f'<text class="title" x="16" y="26">{escape(title)}</text>',
-        *_legend(report)]
+    foot = (footing(report) + "; medians, both in one run; × is the "
+            "geometric mean of host / ours")
+    parts = []
     for i, name in enumerate(names):
         x = 8 + i % _COLUMNS * _WIDTH
         y = 64 + i // _COLUMNS * _HEIGHT
@@ -169,15 +173,32 @@ def render(report):
         parts.append(f'<g transform="translate({x},{y})">')
         parts += _panel(axes, name, mine, sizes, gain)
         parts.append("</g>")
-    parts.append(f'<text x="16" y="{height - 10}">{escape(foot)}</text>')
-    parts.append("</svg>\n")
-    return "\n".join(parts)
+    return document(report, title, foot, width, height, parts)
 
 
-def write(path, report):
-    """Write the figure to `path`."""
+def footing(report):
+    """The machine and the day, in a line."""
+    machine = report["machine"]
+    return (f"{machine['cpu']}, {machine['cores']} cores, Linux "
+            f"{machine['kernel']}, {machine['date'][:10]}")
+
+
+def document(report, title, foot, width, height, parts, **names):
+    """The whole file around the panels, which begin 64 units from the top
+    and end 24 above the bottom; `names` are the legend's."""
+    return "\n".join([
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" '
+        f'height="{height}" viewBox="0 0 {width} {height}" role="img">',
+        f"<title>{escape(title)}</title>", f"<style>{_STYLE}</style>",
+        f'<text class="title" x="16" y="26">{escape(title)}</text>',
+        *legend(report, **names), *parts,
+        f'<text x="16" y="{height - 10}">{escape(foot)}</text>', "</svg>\n"])
+
+
+def write(path, figure):
+    """Write a figure's text to `path`."""
     try:
         with open(path, "w", encoding="utf-8") as file:
-            file.write(render(report))
+            file.write(figure)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}", 1) from None

@@ -117,11 +117,10 @@ def settings(table):
 
 # bench -------------------------------------------------------------------
 
-def bench_start(mpi, ranks, operations, sizes, machine):
+def bench_start(mpi, ranks, what, number, sizes, machine):
     console = _console(stderr=True)
-    plural = "s" * (operations != 1)
     title = (f"{mpi}, {ranks} ranks on {machine['cores']} cores: "
-             f"{operations} operation{plural}, "
+             f"{number} {what}{'s' * (number != 1)}, "
              f"{sizes} size{'s' * (sizes != 1)}")
     for line in _wrapped(title, console.width):
         console.print(Text(line))
@@ -153,6 +152,18 @@ def progress(total):
         yield step
 
 
+def _timing(one):
+    """A median and its spread."""
+    if not one:
+        return ["", ""]
+    spread = max(one["high"] - one["median"],
+                 one["median"] - one["low"]) / one["median"]
+    text = microseconds(one["median"])
+    return [Text(text if one["right"] else "WRONG",
+                 "" if one["right"] else "bold red"),
+            Text(f"±{spread:.0%}" if spread < 10 else "wide", "dim")]
+
+
 def _cells(report):
     table = Table(box=None, padding=(0, 1), pad_edge=False,
                   header_style="bold")
@@ -166,17 +177,7 @@ def _cells(report):
                human(cell["size"]) if cell["size"] else ""]
         last = cell["operation"]
         for mode in ("host", "ours"):
-            one = cell[mode]
-            if not one:
-                row += ["", ""]
-                continue
-            spread = max(one["high"] - one["median"],
-                         one["median"] - one["low"]) / one["median"]
-            text = microseconds(one["median"])
-            row += [Text(text if one["right"] else "WRONG",
-                         "" if one["right"] else "bold red"),
-                    Text(f"±{spread:.0%}" if spread < 10 else "wide",
-                         "dim")]
+            row += _timing(cell[mode])
         row += [_ratio(cell["ratio"]),
                 Text(microseconds(cell["floor"]), "dim")]
         table.add_row(*row)
@@ -217,6 +218,25 @@ def _guidelines(report):
     return table
 
 
+def _notes(console, notes):
+    console.print()
+    for note in notes:
+        for line in textwrap.wrap(note, min(78, console.width)):
+            console.print(Text(line, "dim"))
+
+
+def _overall(console, summary):
+    worst = summary["worst"]
+    line = Text("\nOverall: host / ours = ", "bold")
+    line.append_text(_ratio(summary["geometric_mean"]))
+    line.append(" (geometric mean); worst ")
+    line.append_text(_ratio(worst["ratio"]))
+    line.append(f" ({worst['operation']}"
+                + (f" {human(worst['size'])}" if worst["size"] else "")
+                + ")")
+    console.print(line)
+
+
 def bench(report):
     console = _console()
     console.print(_cells(report))
@@ -230,23 +250,98 @@ def bench(report):
     if report["oversubscribed"]:
         notes.append("There are more ranks than cores: the floor counts no "
                      "waiting for a core.")
-    console.print()
-    for note in notes:
-        for line in textwrap.wrap(note, min(78, console.width)):
-            console.print(Text(line, "dim"))
+    _notes(console, notes)
     summary = report["summary"]
     if summary["operations"]:
         console.print()
         console.print(_means(report))
-        worst = summary["worst"]
-        line = Text("\nOverall: host / ours = ", "bold")
-        line.append_text(_ratio(summary["geometric_mean"]))
-        line.append(" (geometric mean); worst ")
-        line.append_text(_ratio(worst["ratio"]))
-        line.append(f" ({worst['operation']}"
-                    + (f" {human(worst['size'])}" if worst["size"] else "")
-                    + ")")
-        console.print(line)
+        _overall(console, summary)
     if any(report["guidelines"].values()):
         console.print()
         console.print(_guidelines(report))
+
+
+# bench pingpong ----------------------------------------------------------
+
+def _megabytes(rate):
+    """Bandwidth in MB/s, three digits that count."""
+    return f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"
+
+
+def _messages(report, pattern):
+    table = Table(box=None, padding=(0, 1), pad_edge=False,
+                  header_style="bold")
+    for name in ("size", "host µs", "95 %", "ours µs", "95 %", "ratio",
+                 "host\nMB/s", "ours\nMB/s", "floor\nµs"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for cell in report["cells"]:
+        if cell["operation"] != pattern:
+            continue
+        rates = [_megabytes(cell[mode]["bandwidth"]) if cell[mode] else ""
+                 for mode in ("host", "ours")]
+        table.add_row(human(cell["size"]),
+                      *_timing(cell["host"]), *_timing(cell["ours"]),
+                      _ratio(cell["ratio"]), *rates,
+                      Text(microseconds(cell["floor"]), "dim"))
+    return table
+
+
+_TIMES = {
+    "pingpong": "half of a round trip",
+    "bidirectional": "both ways at once",
+    "stream": "one message's share of a stream",
+    "window": "one message's share, {window} under way",
+    "ring": "one step of all ranks"}
+
+
+def _patterns(report):
+    table = Table(box=None, padding=(0, 1), pad_edge=False,
+                  header_style="bold")
+    table.add_column("host / ours", min_width=14)
+    for name in ("mean", "worst", "at", "host MB/s", "at", "ours MB/s", "at"):
+        table.add_column(name, justify="right")
+    summary = report["summary"]
+    for name, peak in summary["peaks"].items():
+        one = summary["operations"].get(name)
+        row = ["", "", ""] if not one else [
+            _ratio(one["geometric_mean"]), _ratio(one["worst"]),
+            human(one["worst_size"])]
+        for mode in ("host", "ours"):
+            most = peak[mode]
+            row += [_megabytes(most["bandwidth"]), human(most["size"])] \
+                if most else ["", ""]
+        table.add_row(name, *row)
+    return table
+
+
+def pingpong(report):
+    console = _console()
+    plan = report["plan"]
+    shown = {c["operation"] for c in report["cells"]}
+    for pattern in [p for p in plan["patterns"] if p in shown]:
+        title = Text(pattern, "bold")
+        title.append(": " + _TIMES[pattern].format(**plan), "default")
+        console.print(title)
+        console.print(_messages(report, pattern))
+        console.print()
+    console.print(_patterns(report))
+    trip = report["floors"].get("round_trip")
+    notes = ["Medians; ± holds the median with 95 % confidence. The floor is "
+             "half a cache-line round trip"
+             + (f" ({trip:.3g} µs)" if trip else "")
+             + ", for stream and window one line of a stream, or a memcpy of "
+             "the message. Bandwidth is that of all pairs together, below "
+             "the tables the most of it; 1 MB is 1,000,000 bytes."]
+    where = {"heap": "on the heap", "stack": "on the stack",
+             "mmap": "in private mappings"}[plan["buffers"]]
+    notes.append(
+        f"Buffers lie {where}, {plan['offset_send']} (sent) and "
+        f"{plan['offset_receive']} (received) bytes from a page, "
+        + ("and are the same each time." if plan["cache"] == "warm" else
+           f"and walk through {human(plan['cold_area'])} each."))
+    if report["oversubscribed"]:
+        notes.append("There are more ranks than cores: the floor counts no "
+                     "waiting for a core.")
+    _notes(console, notes)
+    if report["summary"]["worst"]:
+        _overall(console, report["summary"])

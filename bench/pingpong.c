@@ -1,0 +1,399 @@
+/*
+ * pingpong.c - messages between neighbours, in the manner of NetPIPE.
+ *
+ * Ranks 0 and 1 are a pair, 2 and 3 the next; all pairs work at once. The
+ * patterns, with what the time of a cell is:
+ *
+ *   pingpong       there and back by blocking calls; half of a round trip
+ *   bidirectional  both send and receive at once (Irecv, Isend, Waitall)
+ *   stream         even ranks send without a pause, an empty message comes
+ *                  back at the end of the batch; one message's share
+ *   window         W Isend against W Irecv, Waitall on both sides, then an
+ *                  empty message back; one message's share
+ *   ring           all ranks: Sendrecv to the right and from the left
+ *
+ * Messages have places of their own for sending and for receiving. Each cell
+ * is checked in both modes before it is timed: the receiver starts with the
+ * contrary of what it must get, and every byte must arrive, in the right
+ * place, once with one content and once with another. How a cell is measured
+ * is told in sampling.c.
+ */
+#include <mpi.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "messages.h"
+#include "sampling.h"
+
+#define CHECKS 2
+#define COPY_BATCHES 12
+
+enum { MESSAGE, BACK };         /* tags                                     */
+
+static const sw_bench_plan_t *plan;
+static int rank, ranks, partner;
+static MPI_Comm comm;
+static sw_area_t sent, received;
+static int length;              /* of this cell's messages                  */
+static MPI_Request *requests;
+
+/* The patterns ----------------------------------------------------------- */
+
+static bool first_of_pair(void)
+{
+    return rank % 2 == 0;
+}
+
+static int send_one(void)
+{
+    return MPI_Send(sw_area_next(&sent), length, MPI_BYTE, partner, MESSAGE,
+                    comm);
+}
+
+static int receive_one(void)
+{
+    return MPI_Recv(sw_area_next(&received), length, MPI_BYTE, partner,
+                    MESSAGE, comm, MPI_STATUS_IGNORE);
+}
+
+/* The empty message that ends a stream or a window. */
+static int come_back(void)
+{
+    char nothing;
+    if (first_of_pair())
+        return MPI_Recv(&nothing, 0, MPI_BYTE, partner, BACK, comm,
+                        MPI_STATUS_IGNORE);
+    return MPI_Send(&nothing, 0, MPI_BYTE, partner, BACK, comm);
+}
+
+static int pingpong(int calls)
+{
+    int error = 0;
+    for (int i = 0; i < calls; i++) {
+        error |= first_of_pair() ? send_one() : receive_one();
+        error |= first_of_pair() ? receive_one() : send_one();
+    }
+    return error;
+}
+
+static int bidirectional(int calls)
+{
+    int error = 0;
+    for (int i = 0; i < calls; i++) {
+        MPI_Request both[2];
+        error |= MPI_Irecv(sw_area_next(&received), length, MPI_BYTE, partner,
+                           MESSAGE, comm, &both[0]);
+        error |= MPI_Isend(sw_area_next(&sent), length, MPI_BYTE, partner,
+                           MESSAGE, comm, &both[1]);
+        error |= MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+    }
+    return error;
+}
+
+static int stream(int calls)
+{
+    int error = 0;
+    for (int i = 0; i < calls; i++)
+        error |= first_of_pair() ? send_one() : receive_one();
+    return error | come_back();
+}
+
+static int window(int calls)
+{
+    int error = 0;
+    for (int i = 0; i < calls; i++) {
+        for (int w = 0; w < plan->window; w++)
+            error |= first_of_pair()
+                ? MPI_Isend(sw_area_next(&sent), length, MPI_BYTE, partner,
+                            MESSAGE, comm, &requests[w])
+                : MPI_Irecv(sw_area_next(&received), length, MPI_BYTE,
+                            partner, MESSAGE, comm, &requests[w]);
+        error |= MPI_Waitall(plan->window, requests, MPI_STATUSES_IGNORE);
+        error |= come_back();
+    }
+    return error;
+}
+
+static int ring(int calls)
+{
+    int error = 0;
+    for (int i = 0; i < calls; i++)
+        error |= MPI_Sendrecv(sw_area_next(&sent), length, MPI_BYTE,
+                              (rank + 1) % ranks, MESSAGE,
+                              sw_area_next(&received), length, MPI_BYTE,
+                              (rank + ranks - 1) % ranks, MESSAGE, comm,
+                              MPI_STATUS_IGNORE);
+    return error;
+}
+
+typedef struct {
+    const char *name;
+    int (*repeat)(int calls);
+    bool one_way;           /* only the second of a pair receives           */
+    bool windowed;          /* plan->window messages in a call              */
+    double share;           /* of a call's time                             */
+} pattern_t;
+
+static const pattern_t patterns[] = {
+    {"pingpong", pingpong, false, false, 0.5},
+    {"bidirectional", bidirectional, false, false, 1},
+    {"stream", stream, true, false, 1},
+    {"window", window, true, true, 1},
+    {"ring", ring, false, false, 1},
+};
+enum { PATTERNS = sizeof patterns / sizeof *patterns };
+
+static size_t under_way(const pattern_t *pattern)
+{
+    return pattern->windowed ? (size_t)plan->window : 1;
+}
+
+static int repeat(const void *what, int calls)
+{
+    return ((const pattern_t *)what)->repeat(calls);
+}
+
+/* The check -------------------------------------------------------------- */
+
+/* What rank 0 gets to know of one rank's messages, and of the worst. */
+enum { WRONG, WHOSE, WHICH, AT, GOT, WANT, WORDS };
+static long long report[SW_MODES][WORDS];
+
+static unsigned seed_of(int sender, size_t message, int mode, int time)
+{
+    return (unsigned)message + 101u * (unsigned)sender + 57u * (unsigned)mode
+           + 31u * (unsigned)time + 0x100u * (unsigned)(sender + time);
+}
+
+static int sender_to_me(const pattern_t *pattern)
+{
+    return pattern->repeat == ring ? (rank + ranks - 1) % ranks : partner;
+}
+
+static bool receives(const pattern_t *pattern)
+{
+    return !pattern->one_way || !first_of_pair();
+}
+
+/* Compare what has arrived in the places from `from` on. */
+static void look(const pattern_t *pattern, const sw_area_t *from, int mode,
+                 int time, long long *words)
+{
+    for (size_t i = 0; i < under_way(pattern) && !words[WRONG]; i++) {
+        sw_wrong_t wrong = sw_message_check(
+            sw_area_peek(from, i), (size_t)length,
+            seed_of(sender_to_me(pattern), i, mode, time));
+        if (!wrong.found)
+            continue;
+        words[WRONG] = 1;
+        words[WHICH] = (long long)i;
+        words[AT] = wrong.at;
+        words[GOT] = wrong.got;
+        words[WANT] = wrong.want;
+    }
+}
+
+static void exchange_once(const sw_cell_t *cell, int mode, int time,
+                          long long *words)
+{
+    const pattern_t *pattern = cell->what;
+    const sw_area_t before = received;
+    for (size_t i = 0; i < under_way(pattern); i++) {
+        sw_message_fill(sw_area_peek(&sent, i), (size_t)length,
+                        seed_of(rank, i, mode, time));
+        sw_message_spoil(sw_area_peek(&received, i), (size_t)length,
+                         seed_of(sender_to_me(pattern), i, mode, time));
+    }
+    sw_batch(cell, mode, 1);
+    if (!receives(pattern))
+        return;
+    if (plan->corrupt)
+        sw_area_peek(&before, 0)[length / 2] ^= 0xff;
+    look(pattern, &before, mode, time, words);
+}
+
+static bool check(const sw_cell_t *cell, int mode)
+{
+    long long mine[WORDS] = {0};
+    mine[WHOSE] = rank;
+    for (int time = 0; time < CHECKS; time++)
+        exchange_once(cell, mode, time, mine);
+    int right = !mine[WRONG], all;
+    MPI_Allreduce(&right, &all, 1, MPI_INT, MPI_LAND, comm);
+
+    memset(report[mode], 0, sizeof report[mode]);
+    if (!all) {
+        long long *found = malloc((size_t)ranks * sizeof mine);
+        if (!found)
+            MPI_Abort(comm, 1);
+        MPI_Gather(mine, WORDS, MPI_LONG_LONG, found, WORDS, MPI_LONG_LONG, 0,
+                   comm);
+        for (int r = 0; rank == 0 && r < ranks; r++)
+            if (found[r * WORDS + WRONG] && !report[mode][WRONG])
+                memcpy(report[mode], found + r * WORDS, sizeof mine);
+        free(found);
+    }
+    return all;
+}
+
+/* The floor -------------------------------------------------------------- */
+
+static double copy_us;          /* a memcpy of a message, on rank 0         */
+
+static double copies(int calls)
+{
+    double start = sw_now();
+    for (int i = 0; i < calls; i++) {
+        unsigned char *to = sw_area_next(&received);
+        memcpy(to, sw_area_next(&sent), (size_t)length);
+        __asm__ volatile("" :: "r"(to) : "memory");
+    }
+    return sw_now() - start;
+}
+
+/* The least of several batches, over the places that messages use. The other
+ * ranks sleep: they must not take the core. */
+static void measure_copy(void)
+{
+    if (rank == 0) {
+        int calls = 1;
+        while (copies(calls) < 20e-6 && calls < 4096)
+            calls *= 2;
+        copy_us = 0;
+        for (int i = 0; i < COPY_BATCHES; i++) {
+            double us = copies(calls) / calls * 1e6;
+            copy_us = i == 0 || us < copy_us ? us : copy_us;
+        }
+    }
+    MPI_Request done;
+    int finished = 0;
+    MPI_Ibarrier(comm, &done);
+    for (;;) {
+        MPI_Test(&done, &finished, MPI_STATUS_IGNORE);
+        if (finished)
+            return;
+        usleep(200);
+    }
+}
+
+/* Cells ------------------------------------------------------------------ */
+
+static void put_more(FILE *file)
+{
+    static const char *const names[] = {"host", "ours"};
+    fprintf(file, ", \"memcpy\": %.5g", copy_us);
+    for (int m = 0; m < sw_run.modes; m++)
+        if (report[m][WRONG])
+            fprintf(file, ", \"%s_wrong\": {\"rank\": %lld, \"message\": %lld,"
+                    " \"byte\": %lld, \"got\": %lld, \"want\": %lld}",
+                    names[m], report[m][WHOSE], report[m][WHICH],
+                    report[m][AT], report[m][GOT], report[m][WANT]);
+}
+
+static bool measure(const pattern_t *pattern, size_t size)
+{
+    size_t cold = plan->cold;
+    length = (int)size;
+    sw_area_lay(&sent, size, under_way(pattern), cold, plan->offset[0]);
+    sw_area_lay(&received, size, under_way(pattern), cold, plan->offset[1]);
+    measure_copy();
+    sw_cell_t cell = {.name = pattern->name, .size = size, .what = pattern,
+                      .repeat = repeat, .check = check, .more = put_more,
+                      .share = pattern->share / (double)under_way(pattern)};
+    return sw_measure(&cell);
+}
+
+/* Memory ----------------------------------------------------------------- */
+
+static size_t need(void)
+{
+    size_t most = 0;
+    for (int p = 0; p < PATTERNS; p++)
+        for (int s = 0; s < plan->size_count; s++) {
+            size_t bytes = sw_area_bytes(plan->size[s],
+                                         under_way(&patterns[p]), plan->cold);
+            if (sw_chosen(plan->patterns, patterns[p].name) && bytes > most)
+                most = bytes;
+        }
+    return most;
+}
+
+static bool agree(bool good, size_t bytes)
+{
+    int mine = good, all;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, comm);
+    if (!all && rank == 0)
+        fprintf(stderr, "straightway-bench: no memory for two areas of %zu "
+                "bytes per rank%s\n", bytes,
+                plan->memory == SW_BENCH_STACK ? " on the stack (ulimit -s)"
+                                               : "");
+    return all;
+}
+
+static bool run(void *first, void *second, size_t bytes,
+                bool (*start)(void))
+{
+    requests = malloc((size_t)plan->window * sizeof *requests);
+    if (!agree(first && second && requests, bytes) || !start())
+        return false;
+    sent.memory = first;
+    received.memory = second;
+    memset(first, 1, bytes);
+    memset(second, 1, bytes);
+    bool right = true;
+    for (int p = 0; p < PATTERNS; p++)
+        for (int s = 0; s < plan->size_count; s++)
+            if (sw_chosen(plan->patterns, patterns[p].name))
+                right &= measure(&patterns[p], plan->size[s]);
+    free(requests);
+    return right;
+}
+
+/* The main thread's stack grows up to the limit of the moment, so raising it
+ * helps even now. */
+static bool stack_has(size_t bytes)
+{
+    struct rlimit limit;
+    size_t wanted = bytes + ((size_t)4 << 20);
+    if (getrlimit(RLIMIT_STACK, &limit))
+        return false;
+    if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= wanted)
+        return true;
+    limit.rlim_cur = wanted;
+    return !setrlimit(RLIMIT_STACK, &limit);
+}
+
+static bool run_on_stack(size_t bytes, bool (*start)(void))
+{
+    if (!agree(stack_has(2 * bytes), bytes))
+        return false;
+    void *first = __builtin_alloca(bytes), *second = __builtin_alloca(bytes);
+    return run(first, second, bytes, start);
+}
+
+static void *mapped(size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+bool sw_pingpong(bool (*start)(void))
+{
+    plan = sw_run.plan;
+    comm = sw_run.comm;
+    rank = sw_run.rank;
+    ranks = sw_run.ranks;
+    partner = rank ^ 1;
+    size_t bytes = need();
+    if (plan->memory == SW_BENCH_STACK)
+        return run_on_stack(bytes, start);
+    bool heap = plan->memory == SW_BENCH_HEAP;
+    return run(heap ? malloc(bytes) : mapped(bytes),
+               heap ? malloc(bytes) : mapped(bytes), bytes, start);
+}

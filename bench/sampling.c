@@ -1,0 +1,260 @@
+/*
+ * sampling.c - the host and Straightway side by side, in one run.
+ *
+ * The method (after ReproMPI):
+ * - Host and ours are switched at run time and interleaved round by round, in
+ *   shuffled order, so that drift of the machine (clock, neighbours, memory
+ *   layout) falls on both alike.
+ * - A sample is a batch of k calls, k such that the batch lasts at least
+ *   50 us, with a barrier before it. Its value is the largest batch time over
+ *   all ranks, divided by k.
+ * - A cell has a budget of time; the number of rounds follows from it and is
+ *   decided by rank 0 for all. All samples are kept and written out; medians
+ *   and intervals are the reader's business.
+ * - Results are checked once per cell in both modes, outside the timed part.
+ *   A wrong result is written down and makes the exit status 1.
+ *
+ * Everything but the measured calls and their barrier runs on the host.
+ */
+#include "sampling.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SHORTEST_BATCH 50e-6
+#define MOST_CALLS 4096
+#define FEWEST_ROUNDS 5
+#define MOST_ROUNDS 400
+#define WARM_CALLS 4
+
+sw_run_t sw_run;
+
+static int (*accelerate)(int on);
+static int call_error;
+static FILE *file;
+
+/* Time ------------------------------------------------------------------ */
+
+double sw_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void switch_to(int mode)
+{
+    if (accelerate)
+        accelerate(mode);
+}
+
+double sw_batch(const sw_cell_t *cell, int mode, int calls)
+{
+    /* The barrier is the measured side's own: ranks that share cores leave a
+     * barrier one by one, and how long that takes belongs to the side. */
+    switch_to(mode);
+    MPI_Barrier(sw_run.comm);
+    double start = sw_now();
+    call_error |= cell->repeat(cell->what, calls);
+    double time = sw_now() - start;
+    switch_to(SW_HOST);
+    return time;
+}
+
+static double longest(double time)
+{
+    double all;
+    MPI_Allreduce(&time, &all, 1, MPI_DOUBLE, MPI_MAX, sw_run.comm);
+    return all;
+}
+
+/* With more ranks than cores a batch must outlast the turns (some ms each)
+ * that ranks still spend in the call before it. */
+double sw_shortest_batch(void)
+{
+    return sw_run.ranks > sysconf(_SC_NPROCESSORS_ONLN)
+        ? 1000 * SHORTEST_BATCH : SHORTEST_BATCH;
+}
+
+/* Calls per batch: the first power of two that lasts long enough on the
+ * slowest rank. All ranks see the same maximum and so agree. */
+static int calibrate(const sw_cell_t *cell, int mode)
+{
+    sw_batch(cell, mode, WARM_CALLS);
+    for (int calls = 1;; calls *= 2) {
+        double time = longest(sw_batch(cell, mode, calls));
+        if (time >= sw_shortest_batch() || calls >= MOST_CALLS)
+            return calls;
+    }
+}
+
+/* Output: one line of JSON per event ------------------------------------ */
+
+static void put_samples(const char *name, const double *samples, int n,
+                        double share)
+{
+    fprintf(file, ", \"%s\": [", name);
+    for (int i = 0; i < n; i++)
+        fprintf(file, "%s%.5g", i ? ", " : "", samples[i] * share * 1e6);
+    fputc(']', file);
+}
+
+static void put_cell(const sw_cell_t *cell, const bool *right,
+                     const int *calls, double **samples, int rounds)
+{
+    if (!file)
+        return;
+    static const char *const names[] = {"host", "ours"};
+    fprintf(file, "{\"cell\": \"%s\", \"size\": %zu, \"rounds\": %d",
+            cell->name, cell->size, rounds);
+    if (cell->more)
+        cell->more(file);
+    for (int m = 0; m < sw_run.modes; m++) {
+        fprintf(file, ", \"%s_calls\": %d, \"%s_right\": %s", names[m],
+                calls[m], names[m], right[m] ? "true" : "false");
+        put_samples(names[m], samples[m], rounds, cell->share / calls[m]);
+    }
+    fputs("}\n", file);
+    fflush(file);
+}
+
+static void put_text(const char *text)
+{
+    fputc('"', file);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\')
+            fprintf(file, "\\%c", c);
+        else if (c < 32)
+            fprintf(file, c == '\n' ? " " : "\\u%04x", c);
+        else
+            fputc(c, file);
+    }
+    fputc('"', file);
+}
+
+static bool open_output(void)
+{
+    int opened = 1;
+    if (sw_run.rank == 0) {
+        file = fopen(sw_run.plan->out, "w");
+        opened = file != NULL;
+    }
+    MPI_Bcast(&opened, 1, MPI_INT, 0, sw_run.comm);
+    if (!opened) {
+        if (sw_run.rank == 0)
+            fprintf(stderr, "straightway-bench: cannot write %s\n",
+                    sw_run.plan->out);
+        return false;
+    }
+    if (!file)
+        return true;
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int n;
+    MPI_Get_library_version(version, &n);
+    fprintf(file, "{\"start\": {\"ranks\": %d, \"modes\": %d, \"mpi\": ",
+            sw_run.ranks, sw_run.modes);
+    put_text(version);
+    fputs("}}\n", file);
+    fflush(file);
+    return true;
+}
+
+/* One cell -------------------------------------------------------------- */
+
+static uint64_t shuffle_state;
+
+/* xorshift64: the same sequence on every rank, so all switch alike. */
+static uint64_t shuffle(void)
+{
+    shuffle_state ^= shuffle_state << 13;
+    shuffle_state ^= shuffle_state >> 7;
+    shuffle_state ^= shuffle_state << 17;
+    return shuffle_state;
+}
+
+static int rounds_for(double round, double spent)
+{
+    double fit = (sw_run.plan->seconds - spent) / (round > 0 ? round : 1e-6);
+    int n = fit > MOST_ROUNDS ? MOST_ROUNDS : (int)fit;
+    return n < FEWEST_ROUNDS ? FEWEST_ROUNDS : n;
+}
+
+bool sw_measure(const sw_cell_t *cell)
+{
+    int modes = sw_run.modes;
+    double start = sw_now();
+    bool right[SW_MODES] = {true, true};
+    int calls[SW_MODES] = {1, 1};
+    double *samples[SW_MODES] = {NULL, NULL};
+    for (int m = 0; m < modes; m++)
+        calls[m] = calibrate(cell, m);
+    for (int m = 0; m < modes; m++)
+        right[m] = cell->check(cell, m);
+    for (int m = 0; m < modes; m++)
+        samples[m] = malloc(MOST_ROUNDS * sizeof(double));
+    if (!samples[0] || (modes > 1 && !samples[1]))
+        MPI_Abort(sw_run.comm, 1);
+
+    /* The first round says what a round costs. */
+    int rounds = 1;
+    double first = sw_now();
+    for (int i = 0; i < rounds; i++) {
+        int swapped = modes > 1 && (shuffle() >> 33 & 1);
+        for (int m = 0; m < modes; m++) {
+            int mode = swapped ? !m : m;
+            samples[mode][i] = sw_batch(cell, mode, calls[mode]);
+        }
+        if (i == 0) {
+            rounds = rounds_for(sw_now() - first, sw_now() - start);
+            MPI_Bcast(&rounds, 1, MPI_INT, 0, sw_run.comm);
+        }
+    }
+    for (int m = 0; m < modes; m++)
+        MPI_Reduce(sw_run.rank ? samples[m] : MPI_IN_PLACE, samples[m],
+                   rounds, MPI_DOUBLE, MPI_MAX, 0, sw_run.comm);
+    put_cell(cell, right, calls, samples, rounds);
+    for (int m = 0; m < modes; m++)
+        free(samples[m]);
+    return right[SW_HOST] && right[SW_OURS];
+}
+
+bool sw_chosen(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = list; at;
+         at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (!strncmp(at, name, n) && (at[n] == ',' || !at[n]))
+            return true;
+    return false;
+}
+
+/* The run --------------------------------------------------------------- */
+
+__attribute__((visibility("default")))
+int sw_bench(const sw_bench_plan_t *plan)
+{
+    sw_run.plan = plan;
+    MPI_Init(NULL, NULL);
+    MPI_Comm_dup(MPI_COMM_WORLD, &sw_run.comm);
+    MPI_Comm_rank(sw_run.comm, &sw_run.rank);
+    MPI_Comm_size(sw_run.comm, &sw_run.ranks);
+
+    /* Ours can be measured only where every rank can switch. */
+    int modes = plan->accelerate && plan->accelerate(-1) >= 0 ? 2 : 1;
+    MPI_Allreduce(&modes, &sw_run.modes, 1, MPI_INT, MPI_MIN, sw_run.comm);
+    accelerate = sw_run.modes == 2 ? plan->accelerate : NULL;
+    switch_to(SW_HOST);
+
+    shuffle_state = 0x9e3779b97f4a7c15u ^ plan->seed;
+    bool good = plan->patterns ? sw_pingpong(open_output)
+                               : sw_collectives(open_output);
+    switch_to(SW_OURS);
+    if (file)
+        fclose(file);
+    MPI_Finalize();
+    return good && !call_error ? 0 : 1;
+}

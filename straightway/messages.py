@@ -1,0 +1,44 @@
+"""What the benchmark knows of messages between neighbours: patterns, sizes,
+floors."""
+
+# What travels at once: a message in each pair, or one from each rank.
+PATTERNS = {"pingpong": "pair", "bidirectional": "rank", "stream": "pair",
+            "window": "pair", "ring": "rank"}
+
+
+def ladder(first, last, factor):
+    """Sizes from first to last, each `factor` times the one before."""
+    sizes, size = [], float(first)
+    while round(size) <= last:
+        sizes.append(round(size))
+        size *= factor
+    return sizes
+
+
+def perturbed(sizes, by):
+    """Each size, and `by` bytes less and more: what only works well at
+    round sizes shows beside them."""
+    return sorted({n for size in sizes for n in (size - by, size, size + by)
+                   if n >= min(1, size)})
+
+
+def area_bytes(size, under_way, cold):
+    """As bench/messages.c lays it out."""
+    stride = (size + 63) // 64 * 64 + 128
+    return 3 * 4096 + max(-(-cold // stride), under_way) * stride
+
+
+def lanes(pattern, ranks):
+    """Messages that travel at once: the bandwidth is theirs together."""
+    return ranks if PATTERNS[pattern] == "rank" else ranks // 2
+
+
+def floor(pattern, memcpy, floors):
+    """Microseconds for a message, about: a line must come from another core,
+    in a loop of one-way messages as one of a stream, and the bytes must be
+    copied at least once."""
+    if pattern in ("stream", "window"):
+        latency = floors.get("line") or 0
+    else:
+        latency = (floors.get("round_trip") or 0) / 2
+    return max(latency, memcpy)
