@@ -122,15 +122,16 @@ static void *memory(rng_t *r, buffer_t *b, room_t rooms[2], size_t need)
 }
 
 /* A buffer for k elements; with `message`, one that holds it; `written`: MPI
- * will write there. */
+ * will write there; `grain` 0: with the element as the datatype. */
 static buffer_t buffer_make(rng_t *r, room_t rooms[2], const element_t *e,
                             size_t k, int grain, bool message, bool written,
                             uint64_t key)
 {
     buffer_t b = { .k = k, .key = rng_next(r) };
     ptrdiff_t hi;
-    b.layout = has("derived") ? layout_random(r, e, (int)k, grain, 1, 0)
-                              : layout_base(e);
+    b.layout = has("derived") && grain > 0 ? layout_random(r, e, (int)k, grain, 1,
+                                                         0)
+                                           : layout_base(e);
     layout_bounds(&b.layout, (ptrdiff_t)(k / (size_t)b.layout.m), &b.lo, &hi);
     b.n = (size_t)(hi - b.lo) + 2 * GUARD;
     b.kind = (int)rng_below(r, written ? READ_ONLY : KINDS);

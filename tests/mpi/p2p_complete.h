@@ -13,6 +13,12 @@
 enum { WAIT, TEST, WAITALL, TESTALL, WAITANY, TESTANY, WAITSOME, TESTSOME,
        GET_STATUS, WAYS };
 
+static const char *const way_names[WAYS] = {
+    "; by Wait", "; by Test", "; by Waitall", "; by Testall", "; by Waitany",
+    "; by Testany", "; by Waitsome", "; by Testsome",
+    "; by Request_get_status"
+};
+
 typedef struct {
     int n, left;                /* handles; how many must still end   */
     op_t *op[OPS_MAX + 8];      /* NULL: a null handle                */
@@ -124,6 +130,12 @@ static void each_by_itself(player_t *y, array_t *a, int way, bool told)
         MPI_Status *s = told ? &a->status[i] : MPI_STATUS_IGNORE;
         static const op_t none = { .item = -1 };
         const op_t *o = a->op[i] ? a->op[i] : &none;
+#ifndef OMPI_MAJOR_VERSION
+        /* With MPICH and its kin this takes the status of a persistent
+         * receive away: a Wait after it finds the empty one. */
+        if (a->op[i] && a->op[i]->persistent && way == GET_STATUS)
+            way = WAIT;
+#endif
         if (way == GET_STATUS) {
             MPI_Status early;
             while (right(y, o, MPI_Request_get_status(a->request[i], &flag,
@@ -195,7 +207,7 @@ static void one_or_some(player_t *y, array_t *a, int way, bool told)
 }
 
 /* End operations of items up to `turn`: all of them, or some. */
-static void complete(player_t *y, int turn, bool all)
+static void complete_some(player_t *y, int turn, bool all)
 {
     static _Thread_local array_t a;
     a.n = a.left = 0;
@@ -227,6 +239,12 @@ static void complete(player_t *y, int turn, bool all)
     }
     MPI_Status *s = told ? a.status : MPI_STATUSES_IGNORE;
     int flag = 0;
+    waiting = way_names[way];
+    if (trace)
+        for (int i = 0; i < a.n; i++)
+            fprintf(stderr, "[%d] %d of %d%s%s: %s\n", world_rank, i, a.n,
+                    waiting, a.needed[i] ? "" : " perhaps",
+                    a.op[i] ? describe(y, a.op[i]) : "null");
     op_t *o = &y->op[0];
     switch (way) {
     case WAITALL:
@@ -245,6 +263,12 @@ static void complete(player_t *y, int turn, bool all)
     }
     for (int i = 0; i < a.n; i++)
         array_ended(y, &a, i, told ? &a.status[i] : NULL);
+}
+
+static void complete(player_t *y, int turn, bool all)
+{
+    complete_some(y, turn, all);
+    waiting = "";
 }
 
 #endif
