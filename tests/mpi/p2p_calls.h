@@ -12,7 +12,9 @@
 #include "p2p_plan.h"
 #include <sched.h>
 
-#if HAVE_LARGE_COUNT || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION > 4)
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200000
+#define HAVE_ISENDRECV 0    /* the oldest hosts never end one with nobody */
+#elif HAVE_LARGE_COUNT || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION > 4)
 #define HAVE_ISENDRECV 1
 #else
 #define HAVE_ISENDRECV 0
@@ -192,11 +194,12 @@ static void op_replaces(player_t *y, op_t *o, const item_t *m, int going,
     o->in_key = key2(m->key, (uint64_t)coming);
     int grain = m->grain;
 #ifndef OMPI_MAJOR_VERSION
-    /* MPICH and its kin put a derived datatype's bytes elsewhere here. */
+    /* MPICH and its kin put other than dense bytes in the wrong place. */
     if (o->mode == IREPLACE)
         grain = 0;
 #endif
-    o->in = buffer_make(&y->r, y->rooms, m->element, m->k, grain, true, true, o->out_key);
+    o->in = buffer_make(&y->r, y->rooms, m->element, m->k, grain, true, true,
+                        o->out_key);
 }
 
 /* Whom a receive names, and what it leaves open. */

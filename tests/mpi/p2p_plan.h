@@ -103,6 +103,17 @@ static size_t draw_bytes(rng_t *r, size_t max)
     return n > max ? max : n;
 }
 
+/* Elements of a message. MPICH and its kin cut large ones into segments, and
+ * fail where the cut falls inside an element that is more than one word. */
+static size_t draw_count(rng_t *r, const element_t *e, size_t max)
+{
+#ifndef OMPI_MAJOR_VERSION
+    if ((e->packed > 8 || e->loose || e->derived) && max > 8192)
+        max = 8192;
+#endif
+    return draw_bytes(r, max) / e->packed;
+}
+
 static void draw_message(rng_t *r, item_t *m, size_t max)
 {
     static const int grains[] = { 1, 2, 3, 4, 6, 8, 12, 24, 64, 100 };
@@ -110,12 +121,7 @@ static void draw_message(rng_t *r, item_t *m, size_t max)
     m->element = &elements[rng_one_in(r, 3) ? rng_below(r, (size_t)
                                                         element_count)
                                             : rng_below(r, 4)];
-#ifndef OMPI_MAJOR_VERSION
-    /* MPICH and its kin take this type for one of another size. */
-    if (!strcmp(m->element->name, "MPI_C_LONG_DOUBLE_COMPLEX"))
-        m->element = &elements[0];
-#endif
-    m->k = draw_bytes(r, max) / m->element->packed;
+    m->k = draw_count(r, m->element, max);
     m->grain = grains[rng_below(r, LENGTH(grains))];
     if (m->k >= 2 * (size_t)m->grain && rng_one_in(r, 2))
         m->k -= m->k % (size_t)m->grain;

@@ -153,6 +153,11 @@ static void exchange_item(player_t *y, int i)
         mode = SENDRECV;
     if (mode >= ISENDRECV && mode <= IREPLACE && !HAVE_ISENDRECV)
         mode -= ISENDRECV - SENDRECV;
+#ifndef OMPI_MAJOR_VERSION
+    /* MPICH and its kin put other than dense bytes in the wrong place. */
+    if (mode == IREPLACE && !element_dense(m->element))
+        mode = ISENDRECV;
+#endif
     replaces = mode == REPLACE || mode == IREPLACE;
     op_t *o = op_new(y, i, mode);
     o->dest = dest;
