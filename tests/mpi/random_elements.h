@@ -59,6 +59,7 @@ typedef struct element {
 #define ELEMENTS_MAX 96
 static element_t elements[ELEMENTS_MAX];
 static int element_count;
+static bool elements_move_only;     /* set it before, to need no reductions */
 
 /* The C arithmetic ------------------------------------------------------ */
 
@@ -392,7 +393,7 @@ static element_t *element_add(const char *name, MPI_Datatype type,
                       .fold = fold };
     /* Not every host takes every pair that the standard names: ask. The
      * answer is the host's alone, the same on all ranks. */
-    for (int op = 0; op < OPS; op++) {
+    for (int op = 0; op < OPS && !elements_move_only; op++) {
         char a[64] __attribute__((aligned(16))) = { 0 };
         char b[64] __attribute__((aligned(16))) = { 0 };
         if (ops_mask & 1u << op && ops[op] != MPI_OP_NULL &&

@@ -1,0 +1,156 @@
+"""Random programs of messages give the host's bytes, statuses and counts,
+and the edges of what MPI allows are the host's."""
+
+import os
+import time
+
+import pytest
+
+from harness import jobs
+from programs import run, well
+
+ON = {"STRAIGHTWAY_P2P": "on"}
+REFUSALS = ["cma", "memfd", "map", "memfd,cma", "peerfd"]
+CASES = ["outstanding", "oneway", "lookalike", "headtohead", "progress",
+         "computing", "finalize", "self", "shared"]
+
+
+def rounds_for(host, n, few):
+    """MPICH oversubscribed takes milliseconds a message on its own."""
+    if n > 2 and "mpich" in host.name:
+        return max(few // 20, 3)
+    return few
+
+
+def kept_alone(host, n, seed, rounds, options):
+    """The folder of the host's own run of a program, which is made once."""
+    key = "-".join(map(str, ["p2p", n, seed, rounds, *options]))
+    kept = host.scratch / host.name / key
+    failed = kept / "failed"
+    if not kept.exists():
+        kept.mkdir(parents=True)
+        try:
+            done = run(host, n, "random_p2p", seed, rounds, "--log",
+                       kept / "log", *options, straightway=False)
+        except jobs.JobTimeout as why:
+            failed.write_text(str(why))
+        else:
+            if done.returncode or "right" not in done.stdout:
+                failed.write_text(done.stderr + done.stdout)
+    if failed.exists():
+        # Older hosts have bugs of their own that a program can hit.
+        says = failed.read_text()
+        assert host.name.startswith("debian-") or "no MPI_THREAD" in says, says
+        pytest.skip(f"the host alone fails on it: {says.strip()[:100]}")
+    return kept
+
+
+def compare(host, n, seed, rounds, folder, *options, env=None):
+    kept = kept_alone(host, n, seed, rounds, options)
+    well(run(host, n, "random_p2p", seed, rounds, "--log", folder / "log",
+             *options, env={**ON, **(env or {})}), "messages right")
+    logs = sorted(path.name for path in kept.glob("log.*"))
+    assert len(logs) >= n
+    for name in logs:
+        a = (kept / name).read_text().splitlines()
+        b = (folder / name).read_text().splitlines()
+        wrong = [pair for pair in zip(a, b) if pair[0] != pair[1]]
+        assert not wrong and len(a) == len(b), \
+            f"{name}: first of {len(wrong)} differences: {wrong[:1]}"
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_random_messages_give_the_hosts_bytes(host, n, tmp_path):
+    compare(host, n, 1 + n, rounds_for(host, n, 150), tmp_path)
+
+
+@pytest.mark.parametrize("least", [192, 256, 1000, 16384])
+def test_any_threshold_gives_the_hosts_bytes(host, least, tmp_path):
+    compare(host, 2, 3, 150, tmp_path, env={"STRAIGHTWAY_P2P_MIN": least})
+
+
+def test_switched_off_it_gives_the_hosts_bytes(host, tmp_path):
+    compare(host, 2, 3, 150, tmp_path, env={"STRAIGHTWAY_P2P": "off"})
+
+
+@pytest.mark.parametrize("service", REFUSALS)
+def test_a_refused_service_costs_no_correctness(host, service, tmp_path):
+    compare(host, 2, 3, 150, tmp_path,
+            env={"STRAIGHTWAY_REFUSE": service, "STRAIGHTWAY_P2P_MIN": 192})
+
+
+def test_virtual_nodes_give_the_hosts_bytes(host, tmp_path):
+    compare(host, 4, 5, rounds_for(host, 4, 150), tmp_path,
+            env={"STRAIGHTWAY_NODE_SIZE": 2, "STRAIGHTWAY_P2P_MIN": 192})
+
+
+@pytest.mark.parametrize("threads", [2, 4])
+def test_threads_give_the_hosts_bytes(host, threads, tmp_path):
+    compare(host, 2, 7, 30, tmp_path, "--threads", threads, "--max", 100000,
+            env={"STRAIGHTWAY_P2P_MIN": 192})
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_edges_of_what_mpi_allows(host, case):
+    well(run(host, 2, "p2p_limits", case,
+             env={**ON, "STRAIGHTWAY_P2P_MIN": 1000}))
+
+
+@pytest.mark.parametrize("handler", ["return", "user"])
+def test_truncation_is_told_as_the_host_tells_it(host, handler, tmp_path):
+    for who in "alone", "ours":
+        well(run(host, 2, "p2p_limits", "truncate", tmp_path / who, handler,
+                 straightway=who == "ours", env=ON))
+    for rank in range(2):
+        alone = (tmp_path / f"alone.{rank}").read_text().splitlines()
+        ours = (tmp_path / f"ours.{rank}").read_text().splitlines()
+        assert ours == alone
+    assert len(alone) > 50
+
+
+def timed(host, who, seed, **options):
+    begun = time.monotonic()
+    done = run(host, 2, "kill_p2p", who, seed, timeout=60, **options)
+    assert done.returncode != 0
+    return time.monotonic() - begun
+
+
+def ends_as_the_host_does(host, who, seed):
+    before = set(os.listdir("/dev/shm"))
+    alone = timed(host, who, seed, straightway=False)
+    between = set(os.listdir("/dev/shm"))
+    ours = timed(host, who, seed, env=ON)
+    after = set(os.listdir("/dev/shm"))
+    # Not a measurement: a hang that a launcher ends would take far longer.
+    assert ours < alone + 2 + (os.getloadavg()[0] > os.cpu_count()) * 8
+    assert len(after - between) <= len(between - before), after - between
+    assert not [name for name in after if "straightway" in name]
+
+
+@pytest.mark.parametrize("who", ["sender", "receiver"])
+def test_a_rank_lost_in_a_message_ends_the_job(host, who):
+    ends_as_the_host_does(host, who, 1)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("who", ["sender", "receiver", "both"])
+def test_a_rank_lost_at_any_moment_ends_the_job(host, who, seed):
+    ends_as_the_host_does(host, who, seed)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("n", [2, 3, 4, 8])
+def test_long_random_messages_give_the_hosts_bytes(host, n, seed, tmp_path):
+    least = [192, 256, 1000, 4096, 16384][seed % 5]
+    compare(host, n, seed, rounds_for(host, n, 2000), tmp_path,
+            env={"STRAIGHTWAY_P2P_MIN": least})
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("threads", [2, 3, 4])
+def test_many_threads_give_the_hosts_bytes(host, threads, seed, tmp_path):
+    compare(host, 2, seed, 300, tmp_path, "--threads", threads,
+            env={"STRAIGHTWAY_P2P_MIN": 192})
