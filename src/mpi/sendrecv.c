@@ -7,6 +7,7 @@
  * to be one if it is as long.
  */
 #include "complete.h"
+#include "guard.h"
 #include "route.h"
 
 static bool sends(int64_t count, MPI_Datatype type, int dest, MPI_Comm comm)
@@ -128,27 +129,16 @@ static int started(sw_track_t *t, int rc, const MPI_Request *request)
     return rc;
 }
 
-/* Where one half is to nobody, Open MPI makes the other half alone, and gives
- * one and the same handle to many small sends: so do we, with our own. */
-#ifdef OMPI_MAJOR_VERSION
-#define ONE_HALF(SUFFIX, OUT, OUTCOUNT, OUTTYPE, IN, INCOUNT, INTYPE)   \
-    if (source == MPI_PROC_NULL && dest != MPI_PROC_NULL)               \
-        return sw_MPI_Isend##SUFFIX(OUT, OUTCOUNT, OUTTYPE, dest,       \
-                                    outtag, comm, request);             \
-    if (dest == MPI_PROC_NULL && source != MPI_PROC_NULL)               \
-        return sw_MPI_Irecv##SUFFIX(IN, INCOUNT, INTYPE, source, intag, \
-                                    comm, request);
-#else
-#define ONE_HALF(SUFFIX, OUT, OUTCOUNT, OUTTYPE, IN, INCOUNT, INTYPE)
-#endif
-
 #define ISENDRECV(SUFFIX, COUNT)                                        \
 int sw_MPI_Isendrecv##SUFFIX(                                           \
     const void *out, COUNT outcount, MPI_Datatype outtype, int dest,    \
     int outtag, void *in, COUNT incount, MPI_Datatype intype,           \
     int source, int intag, MPI_Comm comm, MPI_Request *request)         \
 {                                                                       \
-    ONE_HALF(SUFFIX, out, outcount, outtype, in, incount, intype)       \
+    if (!sw_from_user())        /* in MPI_Isendrecv_replace, see there */\
+        return host.Isendrecv##SUFFIX(out, outcount, outtype, dest,     \
+                                      outtag, in, incount, intype,      \
+                                      source, intag, comm, request);    \
     int64_t count = outcount;                                           \
     sw_track_t *t = prepare(&out, &count, &outtype, dest, outtag, in,   \
                             incount, intype, source, comm);             \
@@ -162,7 +152,7 @@ int sw_MPI_Isendrecv_replace##SUFFIX(                                   \
     void *buffer, COUNT count, MPI_Datatype type, int dest, int outtag, \
     int source, int intag, MPI_Comm comm, MPI_Request *request)         \
 {                                                                       \
-    ONE_HALF(SUFFIX, buffer, count, type, buffer, count, type)          \
+    SW_INSIDE;  /* Open MPI makes it of MPI_Isendrecv, by that name */  \
     const void *out = buffer;                                           \
     int64_t outcount = count;                                           \
     MPI_Datatype outtype = type;                                        \
