@@ -10,7 +10,12 @@ from harness import jobs
 from programs import run, well
 
 ON = {"STRAIGHTWAY_P2P": "on"}
-REFUSALS = ["cma", "memfd", "map", "memfd,cma", "peerfd"]
+DEEP = pytest.mark.deep
+LEAST = [256, 16384, pytest.param(192, marks=DEEP),
+         pytest.param(1000, marks=DEEP)]
+REFUSALS = ["cma", "memfd,cma", *(pytest.param(service, marks=DEEP)
+                                  for service in ("memfd", "map", "peerfd"))]
+ROUNDS = 60         # of short runs
 CASES = ["outstanding", "oneway", "lookalike", "headtohead", "progress",
          "computing", "finalize", "self", "shared"]
 
@@ -61,50 +66,62 @@ def compare(host, n, seed, rounds, folder, *options, env=None):
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_random_messages_give_the_hosts_bytes(host, n, tmp_path):
-    compare(host, n, 1 + n, rounds_for(host, n, 150), tmp_path)
+    compare(host, n, 1 + n, rounds_for(host, n, ROUNDS), tmp_path)
 
 
-@pytest.mark.parametrize("least", [192, 256, 1000, 16384])
+@pytest.mark.parametrize("least", LEAST)
 def test_any_threshold_gives_the_hosts_bytes(host, least, tmp_path):
-    compare(host, 2, 3, 150, tmp_path, env={"STRAIGHTWAY_P2P_MIN": least})
+    compare(host, 2, 3, ROUNDS, tmp_path, env={"STRAIGHTWAY_P2P_MIN": least})
 
 
+@pytest.mark.deep
 def test_switched_off_it_gives_the_hosts_bytes(host, tmp_path):
-    compare(host, 2, 3, 150, tmp_path, env={"STRAIGHTWAY_P2P": "off"})
+    compare(host, 2, 3, ROUNDS, tmp_path, env={"STRAIGHTWAY_P2P": "off"})
 
 
 @pytest.mark.parametrize("service", REFUSALS)
 def test_a_refused_service_costs_no_correctness(host, service, tmp_path):
-    compare(host, 2, 3, 150, tmp_path,
+    compare(host, 2, 3, ROUNDS, tmp_path,
             env={"STRAIGHTWAY_REFUSE": service, "STRAIGHTWAY_P2P_MIN": 192})
 
 
 def test_virtual_nodes_give_the_hosts_bytes(host, tmp_path):
-    compare(host, 4, 5, rounds_for(host, 4, 150), tmp_path,
+    compare(host, 4, 5, rounds_for(host, 4, ROUNDS), tmp_path,
             env={"STRAIGHTWAY_NODE_SIZE": 2, "STRAIGHTWAY_P2P_MIN": 192})
 
 
-@pytest.mark.parametrize("threads", [2, 4])
+@pytest.mark.parametrize("threads", [2, pytest.param(4, marks=DEEP)])
 def test_threads_give_the_hosts_bytes(host, threads, tmp_path):
     compare(host, 2, 7, 30, tmp_path, "--threads", threads, "--max", 100000,
             env={"STRAIGHTWAY_P2P_MIN": 192})
 
 
+def test_the_edges_of_what_mpi_allows(host):
+    well(run(host, 2, "p2p_limits", "all", env=ON))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("least", [192, 1000, 50000])
 @pytest.mark.parametrize("case", CASES)
-def test_the_edges_of_what_mpi_allows(host, case):
+def test_each_edge_of_what_mpi_allows(host, case, least):
     well(run(host, 2, "p2p_limits", case,
-             env={**ON, "STRAIGHTWAY_P2P_MIN": 1000}))
+             env={**ON, "STRAIGHTWAY_P2P_MIN": least}))
 
 
-@pytest.mark.parametrize("handler", ["return", "user"])
+@pytest.mark.parametrize("handler", ["user", pytest.param("return",
+                                                          marks=DEEP)])
 def test_truncation_is_told_as_the_host_tells_it(host, handler, tmp_path):
     for who in "alone", "ours":
         well(run(host, 2, "p2p_limits", "truncate", tmp_path / who, handler,
                  straightway=who == "ours", env=ON))
-    for rank in range(2):
-        alone = (tmp_path / f"alone.{rank}").read_text().splitlines()
-        ours = (tmp_path / f"ours.{rank}").read_text().splitlines()
-        assert ours == alone
+    alone, ours = ((tmp_path / f"{who}.1").read_text().splitlines()
+                   for who in ("alone", "ours"))
+    # Some hosts write past the room; nobody else has to.
+    beyond = [line for line in alone if line.endswith("beyond")]
+    assert set(line for line in ours if line.endswith("beyond")) \
+        <= set(beyond)
+    assert [line for line in ours if not line.endswith("beyond")] \
+        == [line for line in alone if line not in beyond]
     assert len(alone) > 50
 
 
@@ -116,18 +133,15 @@ def timed(host, who, seed, **options):
 
 
 def ends_as_the_host_does(host, who, seed):
-    before = set(os.listdir("/dev/shm"))
     alone = timed(host, who, seed, straightway=False)
-    between = set(os.listdir("/dev/shm"))
     ours = timed(host, who, seed, env=ON)
-    after = set(os.listdir("/dev/shm"))
     # Not a measurement: a hang that a launcher ends would take far longer.
     assert ours < alone + 2 + (os.getloadavg()[0] > os.cpu_count()) * 8
-    assert len(after - between) <= len(between - before), after - between
-    assert not [name for name in after if "straightway" in name]
+    assert not [name for name in os.listdir("/dev/shm")
+                if "straightway" in name]
 
 
-@pytest.mark.parametrize("who", ["sender", "receiver"])
+@pytest.mark.parametrize("who", ["receiver"])
 def test_a_rank_lost_in_a_message_ends_the_job(host, who):
     ends_as_the_host_does(host, who, 1)
 

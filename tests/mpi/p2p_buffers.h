@@ -18,7 +18,7 @@
 #define GUARD 64
 #define ROOM_SIZE (768 << 10)
 #define NOTHING PTRDIFF_MIN
-#define PREFIX 192              /* bytes that messages like to have in common */
+#define PREFIX 192  /* bytes that messages often have in common */
 
 enum { HEAP, HEAP_ALIGNED, HEAP_MPI, ROOM_STACK, ROOM_STATIC, MAP_OWN,
        MAP_TOGETHER, READ_ONLY, KINDS };
@@ -129,9 +129,10 @@ static buffer_t buffer_make(rng_t *r, room_t rooms[2], const element_t *e,
 {
     buffer_t b = { .k = k, .key = rng_next(r) };
     ptrdiff_t hi;
-    b.layout = has("derived") && grain > 0 ? layout_random(r, e, (int)k, grain, 1,
-                                                         0)
-                                           : layout_base(e);
+    if (has("derived") && grain > 0)
+        b.layout = layout_random(r, e, (int)k, grain, 1, 0);
+    else
+        b.layout = layout_base(e);
     layout_bounds(&b.layout, (ptrdiff_t)(k / (size_t)b.layout.m), &b.lo, &hi);
     b.n = (size_t)(hi - b.lo) + 2 * GUARD;
     b.kind = (int)rng_below(r, written ? READ_ONLY : KINDS);

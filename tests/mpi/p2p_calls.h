@@ -14,7 +14,8 @@
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200000
 #define HAVE_ISENDRECV 0    /* the oldest hosts never end one with nobody */
-#elif HAVE_LARGE_COUNT || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION > 4)
+#elif HAVE_LARGE_COUNT || \
+    (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION > 4)
 #define HAVE_ISENDRECV 1
 #else
 #define HAVE_ISENDRECV 0
@@ -95,7 +96,8 @@ static const char *describe(const player_t *y, const op_t *o)
              o->source, o->any_source ? " (any)" : "", o->tag,
              o->any_tag ? " (any)" : "", m ? m->element->name : "-", o->out_k,
              o->out.p ? o->out.layout.made_by : "-", o->out.kind, o->in_k,
-             o->in.k, o->in.p ? o->in.layout.made_by : "-", o->in.kind, waiting);
+             o->in.k, o->in.p ? o->in.layout.made_by : "-", o->in.kind,
+             waiting);
     return text;
 }
 
@@ -302,6 +304,10 @@ static void op_ended(player_t *y, op_t *o, const MPI_Status *s)
     /* MPICH and its kin leave chance words in the status of these. */
     if (o->mode == ISENDRECV || o->mode == IREPLACE)
         o->told = false;
+#if MPICH_NUMVERSION < 40200000     /* so does the oldest, from nobody */
+    if (o->mode == IRECV && o->source == MPI_PROC_NULL)
+        o->told = false;
+#endif
 #endif
     if (s)
         o->status = *s;

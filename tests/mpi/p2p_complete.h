@@ -221,7 +221,8 @@ static void complete_some(player_t *y, int turn, bool all)
             continue;
         }
         bool needed = o->item <= turn && (all || rng_one_in(&y->ends, 2));
-        if (needed || (extra && rng_one_in(&y->ends, 3) && o->mode != CANCELLED))
+        if (needed || (extra && rng_one_in(&y->ends, 3) &&
+                       o->mode != CANCELLED))
             array_add(&a, o, needed);
         if (needed && o->mode == GENERAL)
             right(y, o, MPI_Grequest_complete(o->request));
