@@ -304,7 +304,8 @@ static void op_ended(player_t *y, op_t *o, const MPI_Status *s)
     /* MPICH and its kin leave chance words in the status of these. */
     if (o->mode == ISENDRECV || o->mode == IREPLACE)
         o->told = false;
-#if MPICH_NUMVERSION < 40200000     /* so does the oldest, from nobody */
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200000
+    /* So does the oldest of them, for a receive from nobody. */
     if (o->mode == IRECV && o->source == MPI_PROC_NULL)
         o->told = false;
 #endif

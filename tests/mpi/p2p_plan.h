@@ -188,7 +188,7 @@ static void draw_plan(plan_t *p, uint64_t seed, int thread, long index,
         if (p->shape == WILD && i > 0) {
             /* One datatype, since nobody knows which message comes. */
             m->element = p->item[0].element;
-            m->k = draw_bytes(&r, max) / m->element->packed;
+            m->k = draw_count(&r, m->element, max);
             m->grain = 1;
         }
         m->let_go = !m->ring && rng_one_in(&r, 40);
