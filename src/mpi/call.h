@@ -46,6 +46,10 @@ void sw_decline(sw_collective_t id, sw_reason_t reason);
 /* The program has made one-sided windows; see window.c. */
 extern _Atomic bool sw_windows_made __attribute__((visibility("hidden")));
 
+/* Raise an error class on a communicator (MPI_SUCCESS: do nothing). Returns
+ * what the call is to return. */
+int sw_raise(MPI_Comm comm, int error);
+
 /* The MPI result of a coll function's: errors go through the communicator's
  * error handler. */
 int sw_finish(sw_collective_t id, MPI_Comm comm, int status);

@@ -56,6 +56,7 @@ static int try_all(set_t *s, bool *complete)
     if (!*complete)
         return rc;
     bool errors = rc != MPI_SUCCESS, ours = false;
+    int raised = rc;
     if (!errors)
         no_errors(s);
     for (int i = 0; i < s->n; i++) {
@@ -71,11 +72,11 @@ static int try_all(set_t *s, bool *complete)
         if (error && !errors) {
             s->statuses[i].MPI_ERROR = error;
             if (!ours)
-                sw_raise(comm, MPI_ERR_IN_STATUS);
+                raised = sw_raise(comm, MPI_ERR_IN_STATUS);
             ours = true;
         }
     }
-    return ours ? MPI_ERR_IN_STATUS : rc;
+    return raised;
 }
 
 /* Fill `asked`; how many of the tracked sends are not released (or have become
@@ -131,6 +132,8 @@ static int try_any(set_t *s, bool *complete)
     *complete = rc != MPI_SUCCESS ||
                 (flag && (index != MPI_UNDEFINED || !left_out));
     s->done = index;
+    if (*complete && rc == MPI_SUCCESS && index == MPI_UNDEFINED)
+        sw_status_empty(s->statuses);
     if (!*complete || index == MPI_UNDEFINED || index < 0)
         return rc;
     MPI_Comm comm = s->track[index] ? s->track[index]->comm : MPI_COMM_NULL;
@@ -154,6 +157,7 @@ static int try_some(set_t *s, bool *complete)
                 (count == MPI_UNDEFINED && !left_out);
     s->done = count == MPI_UNDEFINED && left_out ? 0 : count;
     bool errors = rc != MPI_SUCCESS, ours = false;
+    int raised = rc;
     if (!errors && count > 0)
         for (int k = 0; k < count; k++)
             s->statuses[k].MPI_ERROR = MPI_SUCCESS;
@@ -164,11 +168,11 @@ static int try_some(set_t *s, bool *complete)
         if (error && !errors) {
             s->statuses[k].MPI_ERROR = error;
             if (!ours)
-                sw_raise(comm, MPI_ERR_IN_STATUS);
+                raised = sw_raise(comm, MPI_ERR_IN_STATUS);
             ours = true;
         }
     }
-    return ours ? MPI_ERR_IN_STATUS : rc;
+    return raised;
 }
 
 static int try(set_t *s, bool *complete)

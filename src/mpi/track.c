@@ -469,10 +469,3 @@ void sw_track_progress(void)
     }
     inside = false;
 }
-
-int sw_raise(MPI_Comm comm, int error)
-{
-    if (error != MPI_SUCCESS)
-        host.Comm_call_errhandler(comm, error);
-    return error;
-}
