@@ -6,7 +6,6 @@
 #include "call.h"
 #include "guard.h"
 #include "track.h"
-#include "../node/arena.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 
 #define VERSION 1u
 
-bool sw_linked, sw_threaded;
+bool sw_linked, sw_threaded, sw_link_stages;
 sw_token_t sw_link_cookie;
 int sw_link_place;
 MPI_Comm sw_link_comm = MPI_COMM_NULL;
@@ -32,12 +31,11 @@ typedef struct {
     int32_t virtual_node;
 } hello_t;
 
-enum { REACHED = 1, BY_ARENA = 2, BY_CMA = 4 };
-
 static void fill_hello(hello_t *to)
 {
     memset(to, 0, sizeof *to);
-    if (!sw_settings.p2p || !sw_settings.enable || !sw_peer_card(&to->card))
+    if (!sw_settings.p2p || !sw_settings.enable || sw_arena.fd < 0 ||
+        !sw_peer_card(&to->card))
         return;
     to->directory = sw_slots_directory();
     to->virtual_node = sw_comm_virtual_node();
@@ -59,8 +57,7 @@ static void try_all(const hello_t *all, unsigned char *reach)
             continue;
         links[i] = (sw_link_t){.peer = peer, .place = i,
                                .directory = all[i].directory};
-        reach[i] = (unsigned char)(REACHED | (peer->arena ? BY_ARENA : 0) |
-                                   (peer->cma ? BY_CMA : 0));
+        reach[i] = peer->arena != NULL;
     }
 }
 
@@ -82,12 +79,21 @@ static bool name_all(void)
         host.Group_free(&here);
         host.Group_free(&all);
         for (int i = 0; i < places; i++)
-            if (links[i].arena || links[i].cma)
+            if (links[i].open)
                 world[to[i]] = &links[i];
     }
     free(from);
     free(to);
     return ok;
+}
+
+/* Intel MPI moves private memory twice as fast as two copies do. */
+static bool host_is_intel(void)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+    host.Get_library_version(text, &length);
+    return strstr(text, "Intel") != NULL;
 }
 
 void sw_link_start(void)
@@ -119,15 +125,14 @@ void sw_link_start(void)
     try_all(all, reach);
     host.Alltoall(reach, 1, MPI_BYTE, reached, 1, MPI_BYTE, sw_link_comm);
     bool any = false;
-    for (int i = 0; i < places; i++)
-        if ((reach[i] & REACHED) && (reached[i] & REACHED)) {
-            links[i].arena = sw_arena.fd >= 0 && (reached[i] & BY_ARENA);
-            links[i].cma = reached[i] & BY_CMA;
-            any = any || links[i].arena || links[i].cma;
-        }
+    for (int i = 0; i < places; i++) {
+        links[i].open = reach[i] && reached[i];
+        any = any || links[i].open;
+    }
     if (all[0].version == VERSION && any && name_all()) {
         sw_comm_measure_crowd();
         sw_wait_progress = sw_comm_progress;
+        sw_link_stages = !host_is_intel();
         sw_linked = true;
     }
     free(all);
@@ -167,7 +172,7 @@ void sw_link_poke(void)
 
 const sw_link_t *sw_link_at(int place)
 {
-    return place >= 0 && place < places && links[place].peer ? &links[place]
+    return place >= 0 && place < places && links[place].open ? &links[place]
                                                              : NULL;
 }
 

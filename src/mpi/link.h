@@ -23,7 +23,7 @@ typedef struct sw_link {
     sw_peer_t *peer;
     int place;              /* of the other, on the node                  */
     uint64_t directory;     /* of its slots                               */
-    bool arena, cma;        /* how it reaches our memory                  */
+    bool open;              /* it reaches our arena, and we its slots     */
 } sw_link_t;
 
 /* Are there links at all? Constant after MPI_Init. */
@@ -31,6 +31,8 @@ extern bool sw_linked __attribute__((visibility("hidden")));
 extern bool sw_threaded __attribute__((visibility("hidden")));
 extern sw_token_t sw_link_cookie __attribute__((visibility("hidden")));
 extern int sw_link_place __attribute__((visibility("hidden")));
+/* Is a copy of private memory into the arena quicker than the host? */
+extern bool sw_link_stages __attribute__((visibility("hidden")));
 /* A communicator of the linked ranks that the program never sees. */
 extern MPI_Comm sw_link_comm __attribute__((visibility("hidden")));
 

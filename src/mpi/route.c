@@ -44,7 +44,9 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
         return NULL;
     bool small = bytes == SW_DESCRIPTOR_BYTES;
     if (!small && (!type->dense || !buffer || !type->grain ||
-                   SW_DESCRIPTOR_BYTES % type->grain))
+                   SW_DESCRIPTOR_BYTES % type->grain ||
+                   (!sw_slot_reaches(buffer, bytes) &&
+                    (!sw_link_stages || bytes > SW_STAGED_MAX))))
         return NULL;
     sw_comm_t *c = sw_comm_state(comm);
     sw_link_t *link = c && c->lineage ? sw_link(c, dest) : NULL;
@@ -52,8 +54,7 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
         return NULL;
     sw_comm_use(comm);
     *offer = (sw_offer_t){.lineage = c->lineage, .dest = link->place,
-                          .tag = tag, .data = buffer, .bytes = bytes,
-                          .arena = link->arena, .cma = link->cma};
+                          .tag = tag, .data = buffer, .bytes = bytes};
     return type->dense ? offer_it(offer, descriptor)
                        : offer_short(buffer, count, type, comm, offer,
                                      descriptor);

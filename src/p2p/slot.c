@@ -8,13 +8,11 @@
  */
 #include "slot.h"
 
-#include "../node/arena.h"
 #include "../node/copy.h"
 #include "../node/settings.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 
 #define SLOTS 256u              /* in a block                                */
 #define BLOCKS 500u             /* the directory is one page                 */
@@ -106,21 +104,27 @@ static bool grow(void)
     return true;
 }
 
-static void drop_aside(sw_slot_t *slot)
+/* Memory for a copy of the data; NULL when the arena is full. */
+static void *make_aside(size_t bytes)
 {
-    if (!slot->aside)
+    void *p = sw_arena_alloc(bytes, SW_LINE);
+    if (p)
+        atomic_fetch_add(&aside_bytes, bytes);
+    return p;
+}
+
+static void drop(void *aside, size_t bytes)
+{
+    if (!aside)
         return;
-    atomic_fetch_sub(&aside_bytes, slot->bytes);
-    if (sw_arena_is_block(slot->aside))
-        sw_arena_free(slot->aside);
-    else
-        free(slot->aside);
-    slot->aside = NULL;
+    atomic_fetch_sub(&aside_bytes, bytes);
+    sw_arena_free(aside);
 }
 
 static void retire(sw_slot_t *slot)
 {
-    drop_aside(slot);
+    drop(slot->aside, slot->bytes);
+    slot->aside = NULL;
     set(slot, sw_slot_ticket(slot) + 1, SW_SLOT_FREE);
     push(&free_slots, slot);
 }
@@ -160,32 +164,10 @@ bool sw_slots_quiet(void)
     return !any;
 }
 
-static bool reachable(const sw_offer_t *offer, const void *at, sw_part_t *part)
+static sw_part_t part_at(const void *at, size_t bytes)
 {
-    uint64_t offset = offer->arena ? sw_arena_offset(at, offer->bytes)
-                                   : UINT64_MAX;
-    *part = (sw_part_t){.bytes = offer->bytes};
-    if (offset != UINT64_MAX) {
-        part->form = SW_FORM_ARENA;
-        part->address = offset;
-    } else if (offer->cma) {
-        part->form = SW_FORM_CMA;
-        part->address = (uint64_t)(uintptr_t)at;
-    } else {
-        return false;
-    }
-    return true;
-}
-
-/* Memory for a copy of the data. */
-static void *make_aside(size_t bytes, bool arena, bool cma)
-{
-    void *p = arena ? sw_arena_alloc(bytes, SW_LINE) : NULL;
-    if (!p && cma)
-        p = malloc(bytes);
-    if (p)
-        atomic_fetch_add(&aside_bytes, bytes);
-    return p;
+    return (sw_part_t){.form = SW_FORM_ARENA, .bytes = bytes,
+                       .address = sw_arena_offset(at, bytes)};
 }
 
 sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
@@ -193,12 +175,14 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     sw_part_t part = {.bytes = offer->bytes, .form = SW_FORM_INLINE};
     void *aside = NULL;
     bool fits = offer->bytes <= SW_DESCRIPTOR_BYTES;
-    if (!fits && !reachable(offer, offer->data, &part)) {
-        aside = make_aside(offer->bytes, offer->arena, offer->cma);
+    if (!fits && sw_slot_reaches(offer->data, offer->bytes)) {
+        part = part_at(offer->data, offer->bytes);
+    } else if (!fits) {
+        aside = make_aside(offer->bytes);
         if (!aside)
             return NULL;
         sw_copy(aside, offer->data, offer->bytes);
-        reachable(offer, aside, &part);
+        part = part_at(aside, offer->bytes);
     }
     pthread_mutex_lock(&lock);
     if (orphans)
@@ -211,10 +195,7 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     }
     pthread_mutex_unlock(&lock);
     if (!slot) {
-        if (aside) {
-            sw_slot_t holder = {.aside = aside, .bytes = offer->bytes};
-            drop_aside(&holder);
-        }
+        drop(aside, offer->bytes);
         return NULL;
     }
     slot->lineage = offer->lineage;
@@ -224,7 +205,6 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     slot->part = part;
     slot->aside = aside;
     slot->since = 0;
-    slot->reserved = (uint32_t)offer->arena | (uint32_t)offer->cma << 1;
     atomic_store_explicit(&slot->matched, 0, memory_order_relaxed);
     if (fits)
         memcpy(slot->small, offer->data, offer->bytes);
@@ -246,21 +226,18 @@ void sw_slot_nudge(sw_slot_t *slot, const void *data)
     if (now - slot->since < patience)
         return;
     slot->since = now;
-    sw_offer_t how = {.bytes = slot->bytes, .arena = slot->reserved & 1,
-                      .cma = slot->reserved & 2};
-    void *copy = make_aside(how.bytes, how.arena, how.cma);
+    void *copy = make_aside(slot->bytes);
     if (!copy)
         return;
     uint64_t state = sw_slot_ticket(slot) * SW_SLOT_STATES;
     uint64_t expected = state + SW_SLOT_OFFERED;
     if (!atomic_compare_exchange_strong(&slot->state, &expected,
                                         state + SW_SLOT_MOVING)) {
-        sw_slot_t holder = {.aside = copy, .bytes = how.bytes};
-        drop_aside(&holder);
+        drop(copy, slot->bytes);
         return;
     }
-    sw_copy(copy, data, how.bytes);
-    reachable(&how, copy, &slot->part);
+    sw_copy(copy, data, slot->bytes);
+    slot->part = part_at(copy, slot->bytes);
     atomic_store_explicit(&slot->state, state + SW_SLOT_OFFERED,
                           memory_order_release);
     slot->aside = copy;
