@@ -2,6 +2,7 @@
 and the edges of what MPI allows are the host's."""
 
 import os
+import re
 import time
 
 import pytest
@@ -52,8 +53,9 @@ def kept_alone(host, n, seed, rounds, options):
 
 def compare(host, n, seed, rounds, folder, *options, env=None):
     kept = kept_alone(host, n, seed, rounds, options)
-    well(run(host, n, "random_p2p", seed, rounds, "--log", folder / "log",
-             *options, env={**ON, **(env or {})}), "messages right")
+    done = well(run(host, n, "random_p2p", seed, rounds, "--log",
+                    folder / "log", *options, env={**ON, **(env or {})}),
+                "messages right")
     logs = sorted(path.name for path in kept.glob("log.*"))
     assert len(logs) >= n
     for name in logs:
@@ -62,11 +64,13 @@ def compare(host, n, seed, rounds, folder, *options, env=None):
         wrong = [pair for pair in zip(a, b) if pair[0] != pair[1]]
         assert not wrong and len(a) == len(b), \
             f"{name}: first of {len(wrong)} differences: {wrong[:1]}"
+    moved = re.search(r"point to point: (\d+) messages moved", done.stderr)
+    return int(moved[1]) if moved else 0
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_random_messages_give_the_hosts_bytes(host, n, tmp_path):
-    compare(host, n, 1 + n, rounds_for(host, n, ROUNDS), tmp_path)
+    assert compare(host, n, 1 + n, rounds_for(host, n, ROUNDS), tmp_path) > 0
 
 
 @pytest.mark.parametrize("least", LEAST)
@@ -120,8 +124,14 @@ def test_truncation_is_told_as_the_host_tells_it(host, handler, tmp_path):
     beyond = [line for line in alone if line.endswith("beyond")]
     assert set(line for line in ours if line.endswith("beyond")) \
         <= set(beyond)
-    assert [line for line in ours if not line.endswith("beyond")] \
-        == [line for line in alone if line not in beyond]
+    # One takes short messages into no room at all for good; a descriptor is
+    # short.
+    lax = any(line.startswith("192 into 0,") and "success, handler called 0"
+              in line for line in alone)
+    ours, alone = ([line for line in lines if not line.endswith("beyond")
+                    and not (lax and " into 0," in line)]
+                   for lines in (ours, alone))
+    assert ours == alone
     assert len(alone) > 50
 
 

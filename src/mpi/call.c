@@ -5,6 +5,7 @@
 
 #include "guard.h"
 #include "../node/arena.h"
+#include "../p2p/slot.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -180,6 +181,21 @@ static void print_row(const char *name, const int64_t *row)
            at ? ")" : "");
 }
 
+/* Collective, as sw_stats_print; how many messages were ours, on rank 0. */
+static int64_t print_messages(int rank)
+{
+    sw_slot_stats_t s;
+    sw_slot_stats(&s);
+    int64_t mine[3] = {(int64_t)s.offered, (int64_t)s.bytes,
+                       (int64_t)s.moved_aside}, all[3] = {0};
+    host.Reduce(mine, all, 3, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0 && all[0])
+        sw_say("point to point: %lld messages moved, %lld KiB; %lld of them "
+               "copied aside for a late receiver", (long long)all[0],
+               (long long)(all[1] / 1024), (long long)all[2]);
+    return all[0];
+}
+
 void sw_stats_print(void)
 {
     int64_t mine[SW_COLL_COUNT][ROW], all[SW_COLL_COUNT][ROW];
@@ -191,8 +207,10 @@ void sw_stats_print(void)
     }
     host.Comm_rank(MPI_COMM_WORLD, &rank);
     host.Comm_size(MPI_COMM_WORLD, &size);
-    if (host.Reduce(mine, all, SW_COLL_COUNT * ROW, MPI_INT64_T, MPI_SUM, 0,
-                    MPI_COMM_WORLD) != MPI_SUCCESS || rank != 0)
+    int rc = host.Reduce(mine, all, SW_COLL_COUNT * ROW, MPI_INT64_T, MPI_SUM,
+                         0, MPI_COMM_WORLD);
+    int64_t messages = print_messages(rank);
+    if (rc != MPI_SUCCESS || rank != 0)
         return;
     sw_say("collective calls of %d ranks, summed:", size);
     int64_t total[ROW] = {0};
@@ -205,9 +223,9 @@ void sw_stats_print(void)
     int64_t sum = 0;
     for (int r = 0; r < ROW; r++)
         sum += total[r];
-    if (!sum)
-        sw_say("this program made no blocking collective call: there was "
-               "nothing to accelerate");
+    if (!sum && !messages)
+        sw_say("this program made no blocking collective call and sent no "
+               "large message: there was nothing to accelerate");
     sw_arena_stats_t arena;
     sw_arena_stats(&arena);
     size_t blocks, peak;
