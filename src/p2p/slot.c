@@ -61,6 +61,8 @@ uint64_t sw_slots_directory(void)
     return directory_offset;
 }
 
+#define put(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
+
 static void set(sw_slot_t *slot, uint64_t ticket, int state)
 {
     atomic_store_explicit(&slot->state,
@@ -189,7 +191,7 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
         reap();
     sw_slot_t *slot = free_slots || grow() ? pop(&free_slots) : NULL;
     if (slot) {
-        slot->order = ++order;
+        put(slot->order, ++order);
         stats.offered++;
         stats.bytes += offer->bytes;
     }
@@ -198,9 +200,11 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
         drop(aside, offer->bytes);
         return NULL;
     }
-    slot->lineage = offer->lineage;
-    slot->dest = offer->dest;
-    slot->tag = offer->tag;
+    /* The new ticket comes before what is written now; see matches. */
+    atomic_thread_fence(memory_order_release);
+    put(slot->lineage, offer->lineage);
+    put(slot->dest, offer->dest);
+    put(slot->tag, offer->tag);
     slot->bytes = offer->bytes;
     slot->part = part;
     slot->aside = aside;
@@ -261,19 +265,24 @@ void sw_slot_withdraw(sw_slot_t *slot)
     pthread_mutex_unlock(&lock);
 }
 
+/* What searchers read while the slot may be in use for others: see matches. */
+#define get(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+
 /* The receiver ------------------------------------------------------------ */
 
 sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d, int me)
 {
     if (!peer->control || d->slot % 8 ||
-        d->slot + sizeof(sw_slot_t) > peer->card.control_span)
+        d->slot > peer->card.control_span - sizeof(sw_slot_t))
         return NULL;
     sw_slot_t *slot = (sw_slot_t *)(peer->control + d->slot);
+    /* On offer under this ticket, and it stays so until we take it: then the
+     * rest may be looked at. */
     uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
     unsigned is = state % SW_SLOT_STATES;
-    return state / SW_SLOT_STATES == d->ticket && slot->dest == me &&
-                   slot->bytes == d->bytes &&
-                   (is == SW_SLOT_OFFERED || is == SW_SLOT_MOVING)
+    return state / SW_SLOT_STATES == d->ticket &&
+                   (is == SW_SLOT_OFFERED || is == SW_SLOT_MOVING) &&
+                   slot->dest == me && slot->bytes == d->bytes
                ? slot : NULL;
 }
 
@@ -304,6 +313,23 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, void *to, size_t room)
     return rc;
 }
 
+/* Is the slot on offer to `me`, and what is looked for? Others take and offer
+ * slots meanwhile: what was read counts if the state has not changed. */
+static bool matches(sw_slot_t *slot, uint64_t lineage, int me, int tag,
+                    uint64_t *at)
+{
+    uint64_t before = atomic_load_explicit(&slot->state, memory_order_acquire);
+    unsigned is = before % SW_SLOT_STATES;
+    if (is != SW_SLOT_OFFERED && is != SW_SLOT_MOVING)
+        return false;
+    bool same = get(slot->lineage) == lineage && get(slot->dest) == me &&
+                get(slot->tag) == tag && !atomic_load(&slot->matched);
+    *at = get(slot->order);
+    atomic_thread_fence(memory_order_acquire);
+    uint64_t after = atomic_load_explicit(&slot->state, memory_order_relaxed);
+    return same && after / SW_SLOT_STATES == before / SW_SLOT_STATES;
+}
+
 sw_slot_t *sw_slots_find(const sw_peer_t *peer, uint64_t directory_at,
                          uint64_t lineage, int me, int tag)
 {
@@ -312,16 +338,15 @@ sw_slot_t *sw_slots_find(const sw_peer_t *peer, uint64_t directory_at,
     uint32_t blocks = atomic_load_explicit(
         &((directory_t *)(uintptr_t)d)->blocks, memory_order_acquire);
     sw_slot_t *found = NULL;
+    uint64_t first = UINT64_MAX, at;
     for (uint32_t b = 0; b < blocks; b++)
         for (unsigned i = 0; i < SLOTS; i++) {
             sw_slot_t *slot = (sw_slot_t *)(peer->control + d->at[b] +
                                             i * sizeof *slot);
-            bool there = sw_slot_is(slot, SW_SLOT_OFFERED) ||
-                         sw_slot_is(slot, SW_SLOT_MOVING);
-            if (there && slot->lineage == lineage && slot->dest == me &&
-                slot->tag == tag && !atomic_load(&slot->matched) &&
-                (!found || slot->order < found->order))
+            if (matches(slot, lineage, me, tag, &at) && at < first) {
                 found = slot;
+                first = at;
+            }
         }
     return found;
 }
