@@ -71,7 +71,8 @@ sw_track_t *sw_track_new(void)
         t = malloc(sizeof *t);
     if (t) {
         t->receive = t->persistent = t->synchronous = false;
-        t->active = t->freed = t->cancelled = t->held = t->taken = t->blind = false;
+        t->active = t->freed = t->cancelled = t->held = false;
+        t->taken = t->blind = false;
         t->slot = NULL;
     }
     return t;
@@ -175,11 +176,27 @@ static void forget(sw_track_t *t)
     atomic_fetch_sub_explicit(&sw_tracks, 1, memory_order_relaxed);
 }
 
-void sw_track_hold(sw_track_t *t, bool hold)
+void sw_track_hold(sw_track_t *t)
+{
+    pthread_t me = pthread_self();
+    while (true) {
+        enter();
+        bool mine = !t->held || pthread_equal(t->holder, me);
+        if (mine) {
+            t->held = true;
+            t->holder = me;
+        }
+        leave();
+        if (mine)
+            return;
+        sw_os_yield();
+    }
+}
+
+void sw_track_let_go(sw_track_t *t)
 {
     enter();
-    t->held = hold;
-    t->holder = pthread_self();
+    t->held = false;
     leave();
 }
 
@@ -375,8 +392,10 @@ int sw_track_finish(sw_track_t *t, MPI_Status *status)
 void sw_track_free(sw_track_t *t)
 {
     MPI_Request handle = t->handle;
+    sw_track_hold(t);
     if (t->receive && t->active) {
         t->freed = true;            /* progress ends it */
+        sw_track_let_go(t);
         return;
     }
     host.Request_free(&handle);

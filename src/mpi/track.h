@@ -48,7 +48,6 @@ typedef struct sw_track {
     bool ended;
     sw_descriptor_t descriptor;
     sw_slot_t *slot;
-    const sw_link_t *link;
     sw_offer_t offer;
 } sw_track_t;
 
@@ -80,8 +79,10 @@ void sw_track_drop(sw_track_t *t);      /* never added                      */
 /* The track of a handle, or NULL. */
 sw_track_t *sw_track_of(MPI_Request handle);
 
-/* Hold (by this thread) and let go. */
-void sw_track_hold(sw_track_t *t, bool hold);
+/* Hold, and let go: between, no other thread touches it. Waits while another
+ * thread's progress has it. */
+void sw_track_hold(sw_track_t *t);
+void sw_track_let_go(sw_track_t *t);
 
 /* The host has completed the request: fetch if need be, correct the status
  * (may be MPI_STATUS_IGNORE for a send). Returns MPI_SUCCESS or an error
@@ -94,7 +95,7 @@ bool sw_track_ready(sw_track_t *t);
 /* The host has completed a receive, which stays: fetch, correct the status. */
 void sw_track_peek(sw_track_t *t, MPI_Status *status);
 
-/* MPI_Request_free on an active one. */
+/* MPI_Request_free. */
 void sw_track_free(sw_track_t *t);
 
 void sw_track_progress(void);

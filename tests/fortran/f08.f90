@@ -8,7 +8,7 @@ program f08
     type(MPI_Comm) :: comm, half
     type(MPI_Op) :: own
     integer :: rank, ranks, round, total
-    double precision :: plenty(many)
+    double precision, asynchronous :: plenty(many), out(many)
     common /large/ plenty
 
     call MPI_Init()
@@ -22,6 +22,7 @@ program f08
         call movements()
         call on_a_half()
         call point_to_point()
+        call messages()
     end do
     call MPI_Op_free(own)
     call MPI_Comm_free(half)
@@ -156,5 +157,78 @@ contains
         call MPI_Get_count(status, MPI_INTEGER, n)
         call check(got == right .and. n == 1 .and. status%MPI_SOURCE == right, &
                    'Sendrecv and its status')
+    end subroutine
+
+    ! Messages of many pages: the MPI matches, Straightway moves. Every way to
+    ! receive that a Fortran layer may translate by itself.
+    subroutine messages()
+        integer :: right, left, n, i
+        type(MPI_Request) :: requests(2)
+        type(MPI_Status) :: status, statuses_2(2)
+        logical :: flag
+        right = mod(rank + 1, ranks)
+        left = mod(rank + ranks - 1, ranks)
+        do i = 1, 7
+            out = [(rank * 1000.0d0 + i + n, n = 1, many)]
+            plenty = -1
+            select case (i)
+            case (1)
+                call MPI_Sendrecv(out, many, MPI_DOUBLE_PRECISION, right, 3, &
+                                  plenty, many, MPI_DOUBLE_PRECISION, left, &
+                                  3, comm, status)
+            case (2)
+                call MPI_Irecv(plenty, many, MPI_DOUBLE_PRECISION, &
+                               MPI_ANY_SOURCE, 3, comm, requests(1))
+                call MPI_Isend(out, many, MPI_DOUBLE_PRECISION, right, 3, &
+                               comm, requests(2))
+                call MPI_Waitall(2, requests, statuses_2)
+                status = statuses_2(1)
+            case (3)
+                call MPI_Issend(out, many, MPI_DOUBLE_PRECISION, right, 3, &
+                                comm, requests(2))
+                call MPI_Recv(plenty, many, MPI_DOUBLE_PRECISION, left, &
+                              MPI_ANY_TAG, comm, status)
+                call MPI_Wait(requests(2), MPI_STATUS_IGNORE)
+            case (4)
+                call MPI_Isend(out, many, MPI_DOUBLE_PRECISION, right, 3, &
+                               comm, requests(2))
+                call MPI_Probe(left, 3, comm, status)
+                call MPI_Get_count(status, MPI_DOUBLE_PRECISION, n)
+                call check(n == many, 'Probe tells the length')
+                call MPI_Recv(plenty, many, MPI_DOUBLE_PRECISION, left, 3, &
+                              comm, status)
+                call MPI_Waitall(1, requests(2:2), MPI_STATUSES_IGNORE)
+            case (5)
+                call MPI_Recv_init(plenty, many, MPI_DOUBLE_PRECISION, left, &
+                                   3, comm, requests(1))
+                call MPI_Send_init(out, many, MPI_DOUBLE_PRECISION, right, &
+                                   3, comm, requests(2))
+                call MPI_Startall(2, requests)
+                call MPI_Wait(requests(1), status)
+                call MPI_Wait(requests(2), MPI_STATUS_IGNORE)
+                call MPI_Request_free(requests(1))
+                call MPI_Request_free(requests(2))
+            case (6)
+                call MPI_Irecv(plenty, many, MPI_DOUBLE_PRECISION, left, 3, &
+                               comm, requests(1))
+                call MPI_Isend(out, many, MPI_DOUBLE_PRECISION, right, 3, &
+                               comm, requests(2))
+                flag = .false.
+                do while (.not. flag)
+                    call MPI_Test(requests(1), flag, status)
+                end do
+                call MPI_Wait(requests(2), MPI_STATUS_IGNORE)
+            case (7)
+                plenty = out
+                call MPI_Sendrecv_replace(plenty, many, &
+                                          MPI_DOUBLE_PRECISION, right, 3, &
+                                          left, 3, comm, status)
+            end select
+            call MPI_Get_count(status, MPI_DOUBLE_PRECISION, n)
+            call check(n == many .and. status%MPI_SOURCE == left .and. status%MPI_TAG == 3, &
+                       'a large message has a true status')
+            call check(all(plenty == [(left * 1000.0d0 + i + n, &
+                                       n = 1, many)]), 'a large message')
+        end do
     end subroutine
 end program

@@ -19,7 +19,7 @@ program old_bindings
 
     ! Buffers in COMMON: static data, one small and one of many pages.
     integer :: few(8)
-    double precision :: plenty(many)
+    double precision :: plenty(many), out(many)
     common /small/ few
     common /large/ plenty
 
@@ -36,6 +36,7 @@ program old_bindings
         call vectors()
         call bottom()
         call statuses()
+        call messages()
     end do
     call MPI_Comm_free(comm, ierr)
     call MPI_Reduce(failed, total, 1, MPI_INTEGER, MPI_SUM, 0, &
@@ -318,6 +319,78 @@ contains
                    .and. n == 1, 'a status says source, tag and count')
         call MPI_Barrier(comm, ierr)
         call check(ierr == MPI_SUCCESS, 'Barrier')
+    end subroutine
+
+    ! Messages of many pages: the MPI matches, Straightway moves. Every way to
+    ! receive that a Fortran layer may translate by itself.
+    subroutine messages()
+        integer :: right, left, n, i, requests(2)
+        integer :: status(MPI_STATUS_SIZE), statuses_2(MPI_STATUS_SIZE, 2)
+        logical :: flag
+        right = mod(rank + 1, ranks)
+        left = mod(rank + ranks - 1, ranks)
+        do i = 1, 7
+            out = [(rank * 1000.0d0 + i + n, n = 1, many)]
+            plenty = -1
+            select case (i)
+            case (1)
+                call MPI_Sendrecv(out, many, MPI_DOUBLE_PRECISION, right, 3, &
+                                  plenty, many, MPI_DOUBLE_PRECISION, left, &
+                                  3, comm, status, ierr)
+            case (2)
+                call MPI_Irecv(plenty, many, MPI_DOUBLE_PRECISION, &
+                               MPI_ANY_SOURCE, 3, comm, requests(1), ierr)
+                call MPI_Isend(out, many, MPI_DOUBLE_PRECISION, right, 3, &
+                               comm, requests(2), ierr)
+                call MPI_Waitall(2, requests, statuses_2, ierr)
+                status = statuses_2(:, 1)
+            case (3)
+                call MPI_Issend(out, many, MPI_DOUBLE_PRECISION, right, 3, &
+                                comm, requests(2), ierr)
+                call MPI_Recv(plenty, many, MPI_DOUBLE_PRECISION, left, &
+                              MPI_ANY_TAG, comm, status, ierr)
+                call MPI_Wait(requests(2), MPI_STATUS_IGNORE, ierr)
+            case (4)
+                call MPI_Isend(out, many, MPI_DOUBLE_PRECISION, right, 3, &
+                               comm, requests(2), ierr)
+                call MPI_Probe(left, 3, comm, status, ierr)
+                call MPI_Get_count(status, MPI_DOUBLE_PRECISION, n, ierr)
+                call check(n == many, 'Probe tells the length')
+                call MPI_Recv(plenty, many, MPI_DOUBLE_PRECISION, left, 3, &
+                              comm, status, ierr)
+                call MPI_Waitall(1, requests(2:2), MPI_STATUSES_IGNORE, ierr)
+            case (5)
+                call MPI_Recv_init(plenty, many, MPI_DOUBLE_PRECISION, left, &
+                                   3, comm, requests(1), ierr)
+                call MPI_Send_init(out, many, MPI_DOUBLE_PRECISION, right, &
+                                   3, comm, requests(2), ierr)
+                call MPI_Startall(2, requests, ierr)
+                call MPI_Wait(requests(1), status, ierr)
+                call MPI_Wait(requests(2), MPI_STATUS_IGNORE, ierr)
+                call MPI_Request_free(requests(1), ierr)
+                call MPI_Request_free(requests(2), ierr)
+            case (6)
+                call MPI_Irecv(plenty, many, MPI_DOUBLE_PRECISION, left, 3, &
+                               comm, requests(1), ierr)
+                call MPI_Isend(out, many, MPI_DOUBLE_PRECISION, right, 3, &
+                               comm, requests(2), ierr)
+                flag = .false.
+                do while (.not. flag)
+                    call MPI_Test(requests(1), flag, status, ierr)
+                end do
+                call MPI_Wait(requests(2), MPI_STATUS_IGNORE, ierr)
+            case (7)
+                plenty = out
+                call MPI_Sendrecv_replace(plenty, many, &
+                                          MPI_DOUBLE_PRECISION, right, 3, &
+                                          left, 3, comm, status, ierr)
+            end select
+            call MPI_Get_count(status, MPI_DOUBLE_PRECISION, n, ierr)
+            call check(n == many .and. status(MPI_SOURCE) == left .and. status(MPI_TAG) == 3, &
+                       'a large message has a true status')
+            call check(all(plenty == [(left * 1000.0d0 + i + n, &
+                                       n = 1, many)]), 'a large message')
+        end do
     end subroutine
 end program
 
