@@ -24,7 +24,7 @@ CASES = ["outstanding", "oneway", "lookalike", "headtohead", "progress",
 def rounds_for(host, n, few):
     """MPICH oversubscribed takes milliseconds a message on its own."""
     if n > 2 and "mpich" in host.name:
-        return max(few // 20, 3)
+        return max(few // 6, 6)
     return few
 
 
@@ -98,6 +98,18 @@ def test_virtual_nodes_give_the_hosts_bytes(host, tmp_path):
 def test_threads_give_the_hosts_bytes(host, threads, tmp_path):
     compare(host, 2, 7, 30, tmp_path, "--threads", threads, "--max", 100000,
             env={"STRAIGHTWAY_P2P_MIN": 192})
+
+
+@pytest.mark.parametrize("least", [192, 16384])
+@pytest.mark.parametrize("n, messages, modes", [
+    (2, 500, "mirnsm"), (3, 150, "mmri"),
+    *(pytest.param(n, 5000, modes, marks=DEEP) for n in (2, 3)
+      for modes in ("mm", "mirnsm", "iirs", "rrnn"))])
+def test_threads_share_a_stream(host, n, messages, modes, least):
+    done = run(host, n, "p2p_consumers", messages, modes,
+               env={**ON, "STRAIGHTWAY_P2P_MIN": least}, timeout=300)
+    if "no MPI_THREAD_MULTIPLE" not in done.stdout:
+        well(done)
 
 
 def test_the_edges_of_what_mpi_allows(host):

@@ -1,6 +1,5 @@
 /*
- * complete.c - MPI_Wait, MPI_Test and their kin, MPI_Request_get_status,
- * MPI_Request_free, MPI_Cancel.
+ * complete.c - MPI_Wait, MPI_Test and their kin, MPI_Request_free, MPI_Cancel.
  *
  * Where no request is tracked, the host serves. Else its Test procedures are
  * asked in turns with our progress, on a copy of the array from which sends
@@ -66,13 +65,17 @@ static int try_all(set_t *s, bool *complete)
             continue;
         MPI_Comm comm = t->comm;
         bool over = !t->persistent;
+        int result = t->result;
         int error = sw_track_finish(t, &s->statuses[i]);
-        if (over)
+        if (over) {
             s->requests[i] = MPI_REQUEST_NULL;
-        if (error && !errors) {
-            s->statuses[i].MPI_ERROR = error;
+            s->track[i] = NULL;
+        }
+        if ((result || error) && !errors) {
+            s->statuses[i].MPI_ERROR = result ? result : error;
             if (!ours)
-                raised = sw_raise(comm, MPI_ERR_IN_STATUS);
+                raised = result ? MPI_ERR_IN_STATUS
+                                : sw_raise(comm, MPI_ERR_IN_STATUS);
             ours = true;
         }
     }
@@ -103,8 +106,10 @@ static int finish(set_t *s, int i, MPI_Status *status)
     }
     bool over = !t->persistent;
     int error = sw_track_finish(t, status);
-    if (over)
+    if (over) {
         s->requests[i] = MPI_REQUEST_NULL;
+        s->track[i] = NULL;
+    }
     return error;
 }
 
@@ -118,14 +123,23 @@ static int ended(const set_t *s)
     return -1;
 }
 
+/* An error that the host has found, it has raised, too. */
+static int take_ended(set_t *s, int i)
+{
+    int result = s->track[i]->result;
+    MPI_Comm comm = s->track[i]->comm;
+    s->asked[i] = s->requests[i];
+    sw_status_empty(s->statuses);
+    int error = finish(s, i, s->statuses);
+    return result || !error ? result : sw_raise(comm, error);
+}
+
 static int try_any(set_t *s, bool *complete)
 {
     s->done = ended(s);
     if (sw_unlikely(s->done >= 0)) {
         *complete = true;
-        s->asked[s->done] = s->requests[s->done];
-        sw_status_empty(s->statuses);
-        return finish(s, s->done, s->statuses);
+        return take_ended(s, s->done);
     }
     int left_out = ask(s), flag = 0, index = MPI_UNDEFINED;
     int rc = host.Testany(s->n, s->asked, &index, &flag, s->statuses);
@@ -147,9 +161,7 @@ static int try_some(set_t *s, bool *complete)
     if (sw_unlikely(*s->indices >= 0)) {
         *complete = true;
         s->done = 1;
-        s->asked[*s->indices] = s->requests[*s->indices];
-        sw_status_empty(s->statuses);
-        return finish(s, *s->indices, s->statuses);
+        return take_ended(s, *s->indices);
     }
     int left_out = ask(s), count = 0;
     int rc = host.Testsome(s->n, s->asked, &count, s->indices, s->statuses);
@@ -177,9 +189,16 @@ static int try_some(set_t *s, bool *complete)
 
 static int try(set_t *s, bool *complete)
 {
-    return s->how == ALL   ? try_all(s, complete)
-           : s->how == ANY ? try_any(s, complete)
-                           : try_some(s, complete);
+    for (int i = 0; i < s->n; i++)
+        if (s->track[i])
+            sw_track_hold(s->track[i]);
+    int rc = s->how == ALL   ? try_all(s, complete)
+             : s->how == ANY ? try_any(s, complete)
+                             : try_some(s, complete);
+    for (int i = 0; i < s->n; i++)
+        if (s->track[i])
+            sw_track_let_go(s->track[i]);
+    return rc;
 }
 
 #define FEW 16
@@ -224,7 +243,7 @@ static int complete(how_t how, bool blocking, int n, MPI_Request *requests,
     for (int i = 0; i < n; i++) {
         s.track[i] = sw_track_of(requests[i]);
         if (s.track[i])
-            sw_track_hold(s.track[i]);
+            sw_track_claim(s.track[i]);
     }
     bool over = false;
     int rc = MPI_SUCCESS;
@@ -242,10 +261,9 @@ static int complete(how_t how, bool blocking, int n, MPI_Request *requests,
         if (idle.turns % 64 == 0)
             sw_link_poke();
     }
-    /* Those that are still there go back to everybody. */
     for (int i = 0; i < n; i++)
-        if (s.track[i] && requests[i] == s.track[i]->handle)
-            sw_track_let_go(s.track[i]);
+        if (s.track[i])
+            sw_track_unclaim(s.track[i]);
     *flag = over;
     *done = s.done;
     free(room);
@@ -339,131 +357,6 @@ int sw_MPI_Testsome(int n, MPI_Request requests[], int *count, int indices[],
                     statuses);
 }
 
-/* The request stays; so does what was fetched for it. */
-static int look_at(sw_track_t *t, MPI_Request request, int *flag,
-                   MPI_Status *status)
-{
-    if (!t->receive) {
-        *flag = sw_track_ready(t) && sw_track_ended(t);
-        if (!*flag)
-            sw_link_poke();
-        else
-            sw_status_empty(status);
-        return MPI_SUCCESS;
-    }
-    MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
-    int rc = host.Request_get_status(request, flag, to);
-    if (rc == MPI_SUCCESS && *flag)
-        sw_track_peek(t, to);
-    return rc;
-}
-
-int sw_MPI_Request_get_status(MPI_Request request, int *flag,
-                              MPI_Status *status)
-{
-    sw_track_progress();
-    sw_track_t *t = sw_track_of(request);
-    if (!t || !t->active)
-        return host.Request_get_status(request, flag, status);
-    sw_track_hold(t);
-    int rc = look_at(t, request, flag, status);
-    sw_track_let_go(t);
-    return rc;
-}
-
-#ifdef SW_HAS_Request_get_status_all
-
-static bool any_tracked(int n, const MPI_Request *requests)
-{
-    for (int i = 0; i < n; i++)
-        if (sw_track_of(requests[i]))
-            return true;
-    return false;
-}
-
-/* Nothing to wait for: none, or a tracked persistent one that is not
- * started. */
-static bool idle(MPI_Request request)
-{
-    sw_track_t *t = sw_track_of(request);
-    return request == MPI_REQUEST_NULL || (t && !t->active);
-}
-
-/* How many of the requests have completed, the first `most` of them in
- * indices and statuses; *waiting: how many there are to wait for. */
-static int look_at_all(int n, const MPI_Request requests[], int most,
-                       int indices[], MPI_Status statuses[], bool ignored,
-                       int *waiting)
-{
-    int found = 0;
-    *waiting = 0;
-    for (int i = 0; i < n && found < most; i++) {
-        MPI_Status status;
-        int flag = 0;
-        if (idle(requests[i]))
-            continue;
-        ++*waiting;
-        sw_MPI_Request_get_status(requests[i], &flag, &status);
-        if (!flag)
-            continue;
-        indices[found] = i;
-        if (!ignored)
-            statuses[found] = status;
-        found++;
-    }
-    return found;
-}
-
-int sw_MPI_Request_get_status_any(int n, const MPI_Request requests[],
-                                  int *index, int *flag, MPI_Status *status)
-{
-    int waiting;
-    if (!any_tracked(n, requests))
-        return host.Request_get_status_any(n, requests, index, flag, status);
-    *flag = look_at_all(n, requests, 1, index, status,
-                        status == MPI_STATUS_IGNORE, &waiting);
-    if (!*flag)
-        *index = MPI_UNDEFINED;
-    if (!waiting)
-        sw_status_empty(status);
-    *flag = *flag || !waiting;
-    return MPI_SUCCESS;
-}
-
-int sw_MPI_Request_get_status_some(int n, const MPI_Request requests[],
-                                   int *count, int indices[],
-                                   MPI_Status statuses[])
-{
-    int waiting;
-    if (!any_tracked(n, requests))
-        return host.Request_get_status_some(n, requests, count, indices,
-                                            statuses);
-    *count = look_at_all(n, requests, n, indices, statuses,
-                         statuses == MPI_STATUSES_IGNORE, &waiting);
-    if (!waiting)
-        *count = MPI_UNDEFINED;
-    return MPI_SUCCESS;
-}
-
-int sw_MPI_Request_get_status_all(int n, const MPI_Request requests[],
-                                  int *flag, MPI_Status statuses[])
-{
-    if (!any_tracked(n, requests))
-        return host.Request_get_status_all(n, requests, flag, statuses);
-    *flag = 1;
-    for (int i = 0; i < n && *flag; i++) {
-        MPI_Status *status = statuses == MPI_STATUSES_IGNORE
-                                 ? MPI_STATUS_IGNORE : &statuses[i];
-        if (idle(requests[i]))
-            sw_status_empty(status);
-        else
-            sw_MPI_Request_get_status(requests[i], flag, status);
-    }
-    return MPI_SUCCESS;
-}
-
-#endif
-
 int sw_MPI_Request_free(MPI_Request *request)
 {
     sw_track_t *t = request ? sw_track_of(*request) : NULL;
@@ -476,7 +369,7 @@ int sw_MPI_Request_free(MPI_Request *request)
 
 int sw_MPI_Cancel(MPI_Request *request)
 {
-    sw_track_t *t = request ? sw_track_of(*request) : NULL;
+    sw_track_t *t = request ? sw_track_to_cancel(*request) : NULL;
     if (t)
         t->cancelled = true;
     return host.Cancel(request);

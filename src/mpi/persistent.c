@@ -68,7 +68,8 @@ int sw_MPI_##NAME(void *buffer, COUNT count, MPI_Datatype type,         \
     int rc = host.NAME(buffer, count, type, source, tag, comm, request);\
     if (!d || rc != MPI_SUCCESS)                                        \
         return rc;                                                      \
-    sw_track_t *t = sw_track_receive(buffer, count, d, comm);           \
+    sw_track_t *t = sw_track_receive(buffer, count, d, comm, source,    \
+                                     tag);                              \
     t->persistent = true;                                               \
     return add(t, rc, request);                                         \
 }
@@ -106,11 +107,13 @@ int sw_MPI_Start(MPI_Request *request)
     if (!t || !t->persistent || (t->active && !t->receive))
         return host.Start(request);
     prepare(t);
+    sw_match_enter();
     int rc = host.Start(request);
     if (rc == MPI_SUCCESS)
         sw_track_begin(t);
     else if (!t->receive)
         sw_slot_withdraw(t->slot);
+    sw_match_leave();
     return rc;
 }
 

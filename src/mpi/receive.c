@@ -11,12 +11,18 @@
 #include "route.h"
 
 static int track(MPI_Request handle, void *buffer, int64_t count,
-                 const sw_datatype_t *type, MPI_Comm comm)
+                 const sw_datatype_t *type, MPI_Comm comm, int source, int tag)
 {
-    sw_track_t *t = sw_track_receive(buffer, count, type, comm);
+    sw_track_t *t = sw_track_receive(buffer, count, type, comm, source, tag);
     t->handle = handle;
     sw_track_add(t);
     return MPI_SUCCESS;
+}
+
+/* With threads, too: another's probe must find it (sw_track_expected). */
+static inline bool must_not_block(const sw_datatype_t *d, int source)
+{
+    return (sw_owing() && source != MPI_PROC_NULL) || (d && sw_threaded);
 }
 
 #define RECV(SUFFIX, COUNT)                                             \
@@ -26,25 +32,30 @@ int sw_MPI_Irecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
 {                                                                       \
     const sw_datatype_t *d = sw_route_receive(count, type, source,      \
                                               comm);                    \
+    if (!d)                                                             \
+        return host.Irecv##SUFFIX(buffer, count, type, source, tag,     \
+                                  comm, request);                       \
+    sw_match_enter();                                                   \
     int rc = host.Irecv##SUFFIX(buffer, count, type, source, tag, comm, \
                                 request);                               \
-    if (!d || rc != MPI_SUCCESS)                                        \
-        return rc;                                                      \
-    return track(*request, buffer, count, d, comm);                     \
+    if (rc == MPI_SUCCESS)                                              \
+        rc = track(*request, buffer, count, d, comm, source, tag);      \
+    sw_match_leave();                                                   \
+    return rc;                                                          \
 }                                                                       \
                                                                         \
 int sw_MPI_Recv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,   \
                         int source, int tag, MPI_Comm comm,             \
                         MPI_Status *status)                             \
 {                                                                       \
-    if (sw_owing() && source != MPI_PROC_NULL) {                        \
+    const sw_datatype_t *d = sw_route_receive(count, type, source,      \
+                                              comm);                    \
+    if (must_not_block(d, source)) {                                    \
         MPI_Request request = MPI_REQUEST_NULL;                         \
         int rc = sw_MPI_Irecv##SUFFIX(buffer, count, type, source, tag, \
                                       comm, &request);                  \
         return rc ? rc : sw_wait_one(&request, status);                 \
     }                                                                   \
-    const sw_datatype_t *d = sw_route_receive(count, type, source,      \
-                                              comm);                    \
     if (!d)                                                             \
         return host.Recv##SUFFIX(buffer, count, type, source, tag,      \
                                  comm, status);                         \
@@ -72,7 +83,8 @@ int sw_MPI_Imrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type, \
     if (comm == MPI_COMM_NULL || rc != MPI_SUCCESS)                     \
         return rc;                                                      \
     const sw_datatype_t *d = sw_route_receive(count, type, 0, comm);    \
-    return d ? track(*request, buffer, count, d, comm) : rc;            \
+    return d ? track(*request, buffer, count, d, comm, MPI_PROC_NULL, 0)\
+             : rc;                                                      \
 }                                                                       \
                                                                         \
 int sw_MPI_Mrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \

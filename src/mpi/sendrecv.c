@@ -84,11 +84,12 @@ SENDRECV(_c, MPI_Count)
 
 /* A track for both halves: it keeps the descriptor that is sent, if the
  * message is as long as one (then *out and *count become it), and looks at
- * what is received, if that may be one. NULL: the host's alone. */
+ * what is received, if that may be one. NULL: the host's alone. The call to
+ * the host, and `started`, must follow. */
 static sw_track_t *prepare(const void **out, int64_t *count,
                            MPI_Datatype *type, int dest, int tag,
                            void *in, int64_t room, MPI_Datatype intype,
-                           int source, MPI_Comm comm)
+                           int source, int intag, MPI_Comm comm)
 {
     const sw_datatype_t *d = sw_route_receive(room, intype, source, comm);
     sw_offer_t offer;
@@ -108,6 +109,8 @@ static sw_track_t *prepare(const void **out, int64_t *count,
     int code;
     t->type = d ? d : sw_datatype(MPI_BYTE, comm, &code);
     t->comm = comm;
+    t->source = d ? source : MPI_PROC_NULL;
+    t->tag = intag;
     if (slot) {
         t->descriptor = descriptor;
         *out = &t->descriptor;
@@ -115,17 +118,20 @@ static sw_track_t *prepare(const void **out, int64_t *count,
         *type = MPI_BYTE;
         sw_slot_leave(slot);
     }
+    sw_match_enter();
     return t;
 }
 
 static int started(sw_track_t *t, int rc, const MPI_Request *request)
 {
-    if (t && rc == MPI_SUCCESS) {
-        t->handle = *request;
+    if (!t)
+        return rc;
+    t->handle = *request;
+    if (rc == MPI_SUCCESS)
         sw_track_add(t);
-    } else if (t) {
+    else
         sw_track_drop(t);
-    }
+    sw_match_leave();
     return rc;
 }
 
@@ -141,7 +147,7 @@ int sw_MPI_Isendrecv##SUFFIX(                                           \
                                       source, intag, comm, request);    \
     int64_t count = outcount;                                           \
     sw_track_t *t = prepare(&out, &count, &outtype, dest, outtag, in,   \
-                            incount, intype, source, comm);             \
+                            incount, intype, source, intag, comm);      \
     return started(t, host.Isendrecv##SUFFIX(                           \
                           out, (COUNT)count, outtype, dest, outtag, in, \
                           incount, intype, source, intag, comm,         \
@@ -157,7 +163,7 @@ int sw_MPI_Isendrecv_replace##SUFFIX(                                   \
     int64_t outcount = count;                                           \
     MPI_Datatype outtype = type;                                        \
     sw_track_t *t = prepare(&out, &outcount, &outtype, dest, outtag,    \
-                            buffer, count, type, source, comm);         \
+                            buffer, count, type, source, intag, comm);  \
     if (out == buffer)                                                  \
         return started(t, host.Isendrecv_replace##SUFFIX(               \
                               buffer, count, type, dest, outtag,        \

@@ -8,11 +8,10 @@
  */
 #include "track.h"
 
-#include "buffer.h"
 #include "call.h"
 
+#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define BUCKETS 4096u
 
@@ -36,6 +35,20 @@ static void leave(void)
 {
     if (sw_threaded)
         pthread_mutex_unlock(&lock);
+}
+
+static pthread_mutex_t match = PTHREAD_MUTEX_INITIALIZER;
+
+void sw_match_enter(void)
+{
+    if (sw_threaded)
+        pthread_mutex_lock(&match);
+}
+
+void sw_match_leave(void)
+{
+    if (sw_threaded)
+        pthread_mutex_unlock(&match);
 }
 
 static sw_track_t **bucket(MPI_Request handle)
@@ -71,7 +84,8 @@ sw_track_t *sw_track_new(void)
         t = malloc(sizeof *t);
     if (t) {
         t->receive = t->persistent = t->synchronous = false;
-        t->active = t->freed = t->cancelled = t->held = false;
+        t->active = t->freed = t->cancelled = false;
+        t->held = t->claimed = false;
         t->taken = t->blind = false;
         t->slot = NULL;
     }
@@ -79,7 +93,8 @@ sw_track_t *sw_track_new(void)
 }
 
 sw_track_t *sw_track_receive(void *buffer, int64_t count,
-                             const sw_datatype_t *type, MPI_Comm comm)
+                             const sw_datatype_t *type, MPI_Comm comm,
+                             int source, int tag)
 {
     sw_track_t *t = sw_track_new();
     if (!t) {
@@ -91,6 +106,8 @@ sw_track_t *sw_track_receive(void *buffer, int64_t count,
     t->count = count;
     t->type = type;
     t->comm = comm;
+    t->source = source;
+    t->tag = tag;
     return t;
 }
 
@@ -112,8 +129,8 @@ static bool owes(const sw_track_t *t)
 static void activate(sw_track_t *t)
 {
     t->active = true;
-    t->taken = t->cancelled = t->ended = false;
-    t->error = MPI_SUCCESS;
+    t->taken = t->cancelled = t->done = t->ended = false;
+    t->error = t->result = MPI_SUCCESS;
     t->after = &active;
     t->before = active.before;
     active.before->after = t;
@@ -159,7 +176,20 @@ sw_track_t *sw_track_of(MPI_Request handle)
         return NULL;
     enter();
     sw_track_t *t = *bucket(handle);
-    while (t && t->handle != handle)
+    while (t && (t->handle != handle || t->claimed || t->freed))
+        t = t->next;
+    leave();
+    return t;
+}
+
+sw_track_t *sw_track_to_cancel(MPI_Request handle)
+{
+    sw_track_t *t = sw_track_of(handle);
+    if (t || !sw_any_tracks())
+        return t;
+    enter();
+    t = *bucket(handle);
+    while (t && (t->handle != handle || t->freed))
         t = t->next;
     leave();
     return t;
@@ -176,21 +206,30 @@ static void forget(sw_track_t *t)
     atomic_fetch_sub_explicit(&sw_tracks, 1, memory_order_relaxed);
 }
 
+void sw_track_claim(sw_track_t *t)
+{
+    enter();
+    t->claimed = true;
+    leave();
+}
+
+void sw_track_unclaim(sw_track_t *t)
+{
+    enter();
+    t->claimed = false;
+    leave();
+}
+
 void sw_track_hold(sw_track_t *t)
 {
-    pthread_t me = pthread_self();
-    while (true) {
-        enter();
-        bool mine = !t->held || pthread_equal(t->holder, me);
-        if (mine) {
-            t->held = true;
-            t->holder = me;
-        }
+    enter();
+    while (sw_unlikely(t->held)) {
         leave();
-        if (mine)
-            return;
         sw_os_yield();
+        enter();
     }
+    t->held = true;
+    leave();
 }
 
 void sw_track_let_go(sw_track_t *t)
@@ -200,107 +239,28 @@ void sw_track_let_go(sw_track_t *t)
     leave();
 }
 
+bool sw_track_ask(sw_track_t *t)
+{
+    int done = 0;
+    if (t->done || t->ended)
+        return true;
+    if (!t->persistent && (t->receive || t->synchronous)) {
+        host.Request_get_status(t->handle, &done, &t->status);
+        t->done = done;
+        return done;
+    }
+    MPI_Request handle = t->handle;
+    t->result = host.Test(&handle, &done, &t->status);
+    t->ended = done || t->result != MPI_SUCCESS;
+    return t->ended;
+}
+
 /* Receives ---------------------------------------------------------------- */
 
-void sw_status_set_bytes(MPI_Status *status, size_t bytes)
+static void take(sw_track_t *t)
 {
-    if (status == MPI_STATUS_IGNORE)
-        return;
-#ifdef SW_HAS_Status_set_elements_x
-    if (host.Status_set_elements_x) {
-        host.Status_set_elements_x(status, MPI_BYTE, (MPI_Count)bytes);
-        return;
-    }
-#endif
-    host.Status_set_elements(status, MPI_BYTE, (int)bytes);
-}
-
-/* The first bytes of what has arrived, by signature. */
-static void peek(const void *buffer, int64_t count, const sw_datatype_t *type,
-                 MPI_Comm comm, sw_descriptor_t *to)
-{
-    if (type->dense) {
-        memcpy(to, buffer, sizeof *to);
-        return;
-    }
-    int64_t n = (int64_t)((sizeof *to + type->size - 1) / type->size);
-    n = n < count ? n : count;
-    char *bytes = sw_temporary((size_t)n * type->size);
-    sw_pack(buffer, n, type, bytes, comm);
-    memcpy(to, bytes, sizeof *to);
-    sw_temporary_free(bytes);
-}
-
-/* Whole elements are unpacked; of a last one in parts, the rest stays. */
-static void spread(const char *data, size_t bytes, void *buffer,
-                   const sw_datatype_t *type, MPI_Comm comm)
-{
-    int64_t whole = (int64_t)(bytes / type->size);
-    size_t rest = bytes % type->size;
-    sw_unpack(data, buffer, whole, type, comm);
-    if (rest) {
-        char *one = sw_temporary(type->size);
-        void *at = sw_element(buffer, whole, type);
-        sw_pack(at, 1, type, one, comm);
-        memcpy(one, data + (size_t)whole * type->size, rest);
-        sw_unpack(one, at, 1, type, comm);
-        sw_temporary_free(one);
-    }
-}
-
-/* 192 bytes have been received. If they are a descriptor, fetch: true, with
- * *bytes the message's length and *error an error class. */
-static bool take(void *buffer, int64_t count, const sw_datatype_t *type,
-                 MPI_Comm comm, size_t *bytes, int *error)
-{
-    sw_descriptor_t d;
-    size_t room = (size_t)count * type->size;
-    if (room < sizeof d)
-        return false;
-    peek(buffer, count, type, comm, &d);
-    if (sw_likely(!sw_descriptor_valid(&d, &sw_link_cookie)))
-        return false;
-    const sw_link_t *link = sw_link_at(d.source);
-    sw_slot_t *slot = link ? sw_slot_of(link->peer, &d, sw_link_place) : NULL;
-    if (!slot)
-        return false;
-    int rc;
-    size_t n = sw_min(room, d.bytes);
-    if (type->dense) {
-        rc = sw_slot_take(link->peer, slot, buffer, room);
-    } else {
-        char *data = sw_temporary(n);
-        rc = sw_slot_take(link->peer, slot, data, n);
-        if (rc == 0)
-            spread(data, n, buffer, type, comm);
-        sw_temporary_free(data);
-    }
-    *bytes = n;
-    *error = rc ? MPI_ERR_OTHER
-             : d.bytes > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
-    static _Atomic bool said;
-    if (rc)
-        sw_say_once(&said, "a message of %llu bytes could not be fetched from "
-                    "its sender: %m", (unsigned long long)d.bytes);
-    return true;
-}
-
-int sw_received(void *buffer, int64_t count, const sw_datatype_t *type,
-                MPI_Comm comm, MPI_Status *status)
-{
-    size_t bytes;
-    int error;
-    if (sw_likely(sw_status_bytes(status) != SW_DESCRIPTOR_BYTES) ||
-        !take(buffer, count, type, comm, &bytes, &error))
-        return MPI_SUCCESS;
-    sw_status_set_bytes(status, bytes);
-    return error;
-}
-
-static void take_tracked(sw_track_t *t)
-{
-    t->taken = take(t->buffer, t->count, t->type, t->comm, &t->bytes,
-                    &t->error);
+    t->taken = sw_fetch(t->buffer, t->count, t->type, t->comm, &t->bytes,
+                        &t->error);
 }
 
 void sw_track_peek(sw_track_t *t, MPI_Status *status)
@@ -310,27 +270,12 @@ void sw_track_peek(sw_track_t *t, MPI_Status *status)
         host.Test_cancelled(status, &gone);
     if (!t->taken && !gone &&
         (t->blind || sw_status_bytes(status) == SW_DESCRIPTOR_BYTES))
-        take_tracked(t);
+        take(t);
     if (t->taken)
         sw_status_set_bytes(status, t->bytes);
 }
 
 /* Sends ------------------------------------------------------------------- */
-
-bool sw_track_ended(sw_track_t *t)
-{
-    int done = 0;
-    if (t->ended)
-        return true;
-    if (t->synchronous && !t->persistent) {
-        host.Request_get_status(t->handle, &done, MPI_STATUS_IGNORE);
-        return done;
-    }
-    MPI_Request handle = t->handle;
-    host.Test(&handle, &done, MPI_STATUS_IGNORE);
-    t->ended = done;
-    return done;
-}
 
 bool sw_track_ready(sw_track_t *t)
 {
@@ -338,7 +283,7 @@ bool sw_track_ready(sw_track_t *t)
     if (t->receive || !t->active || t->cancelled || sw_slot_released(t->slot))
         return true;
     /* A synchronous one may lie aside once it is matched. */
-    if (!t->synchronous || sw_track_ended(t))
+    if (!t->synchronous || sw_track_ask(t))
         sw_slot_nudge(t->slot, t->offer.data);
     return sw_slot_released(t->slot);
 }
@@ -365,6 +310,8 @@ int sw_track_finish(sw_track_t *t, MPI_Status *status)
 {
     int error = MPI_SUCCESS;
     if (t->receive) {
+        if (t->ended)
+            *status = t->status;
         sw_track_peek(t, status);
         if (t->taken)
             error = t->error;
@@ -377,7 +324,7 @@ int sw_track_finish(sw_track_t *t, MPI_Status *status)
     bool over = !t->persistent, send = !t->receive && !t->synchronous;
     enter();
     deactivate(t);
-    t->held = false;
+    t->held = t->claimed = false;
     if (over) {
         forget(t);
         t->next = spare;
@@ -393,9 +340,9 @@ void sw_track_free(sw_track_t *t)
 {
     MPI_Request handle = t->handle;
     sw_track_hold(t);
+    t->freed = true;
     if (t->receive && t->active) {
-        t->freed = true;            /* progress ends it */
-        sw_track_let_go(t);
+        sw_track_let_go(t);         /* progress ends it */
         return;
     }
     host.Request_free(&handle);
@@ -411,20 +358,23 @@ void sw_track_free(sw_track_t *t)
     leave();
 }
 
-/* Has a descriptor arrived for it? Where the buffer is dense it shows itself:
- * its check tells whether it is all there. */
-static bool arrived(const sw_track_t *t)
+/* May a descriptor have arrived for it? Where the buffer is dense it shows
+ * itself: its check tells whether it is all there. */
+static bool may_have_arrived(const sw_track_t *t)
 {
-    int done = 0;
-    if ((size_t)t->count * t->type->size < SW_DESCRIPTOR_BYTES || t->cancelled)
+    if (t->taken || t->done || t->ended || t->cancelled ||
+        (size_t)t->count * t->type->size < SW_DESCRIPTOR_BYTES)
         return false;
+    return !t->type->dense ||
+           (t->buffer && sw_descriptor_begins(t->buffer, &sw_link_cookie));
+}
+
+static void look(sw_track_t *t)
+{
     if (t->type->dense)
-        return t->buffer && sw_descriptor_begins(t->buffer, &sw_link_cookie);
-    if (t->persistent)      /* see sw_track_ended */
-        return false;
-    MPI_Status status;
-    host.Request_get_status(t->handle, &done, &status);
-    return done && sw_status_bytes(&status) == SW_DESCRIPTOR_BYTES;
+        take(t);
+    else if (sw_track_ask(t))
+        sw_track_peek(t, &t->status);
 }
 
 /* A receive whose request the program has freed: has it ended? */
@@ -443,17 +393,16 @@ static bool finish_freed(sw_track_t *t)
     return true;
 }
 
-/* The next active track, from `t` on, that needs us; held by us then. */
-static sw_track_t *needing(sw_track_t *t, pthread_t me, bool *held)
+/* The next active track, from `t` on, that needs us; held by us then. The lock
+ * is held. */
+static sw_track_t *needing(sw_track_t *t)
 {
     for (; t != &active; t = t->after) {
-        if (t->held && !pthread_equal(t->holder, me))
+        if (t->held)
             continue;
-        if (t->receive ? t->freed || (!t->taken && arrived(t))
+        if (t->receive ? t->freed || may_have_arrived(t)
                        : !sw_slot_released(t->slot)) {
-            *held = t->held;
             t->held = true;
-            t->holder = me;
             return t;
         }
     }
@@ -467,24 +416,52 @@ void sw_track_progress(void)
     if (!sw_any_tracks() || inside)
         return;
     inside = true;
-    pthread_t me = pthread_self();
-    bool held;
     enter();
-    sw_track_t *t = needing(active.after, me, &held);
+    sw_track_t *t = needing(active.after);
     leave();
     while (t) {
         if (t->receive && t->freed) {
             if (finish_freed(t))
                 break;      /* it is no longer in the list: the next time */
         } else if (t->receive) {
-            take_tracked(t);
+            look(t);
         } else {
             sw_track_ready(t);
         }
         enter();
-        t->held = held;
-        t = needing(t->after, me, &held);
+        t->held = false;
+        t = needing(t->after);
         leave();
     }
     inside = false;
+}
+
+static bool could_get(const sw_track_t *t, MPI_Comm comm, int source, int tag)
+{
+    return t->receive && !t->taken && !t->cancelled && t->comm == comm &&
+           (t->source == source || t->source == MPI_ANY_SOURCE) &&
+           (t->tag == tag || t->tag == MPI_ANY_TAG);
+}
+
+bool sw_track_expected(MPI_Comm comm, int source, int tag)
+{
+    bool open = false;
+    enter();
+    for (sw_track_t *t = active.after; t != &active && !open; t = t->after) {
+        if (!could_get(t, comm, source, tag))
+            continue;
+        if (t->held) {
+            open = true;
+            break;
+        }
+        t->held = true;
+        leave();
+        open = !sw_track_ask(t);
+        if (!open)
+            sw_track_peek(t, &t->status);
+        enter();
+        t->held = false;
+    }
+    leave();
+    return open;
 }

@@ -17,10 +17,8 @@
 #ifndef SW_MPI_TRACK_H
 #define SW_MPI_TRACK_H
 
-#include "datatype.h"
+#include "fetch.h"
 #include "link.h"
-
-#include <pthread.h>
 
 typedef struct sw_track {
     MPI_Request handle;
@@ -28,24 +26,31 @@ typedef struct sw_track {
     struct sw_track *after, *before;/* in the list of active ones           */
     bool receive, persistent, synchronous;
     bool active, freed, cancelled;
-    /* Who waits for it: no other thread asks the host about it. */
-    bool held;
-    pthread_t holder;
+    /* Claimed: a call of the program's is to complete it, and the host may
+     * give its handle to another request before we have heard of it. Held: one
+     * thread asks the host about it, or copies for it. */
+    bool claimed, held;
+    MPI_Comm comm;
+
+    /* The host has completed it, with this status (of a receive) and result.
+     * `ended`: and it is inactive there, for it was asked by a test; see
+     * sw_track_ask. */
+    bool done, ended;
+    MPI_Status status;
+    int result;
 
     /* A receive. `taken`: the data is there, `bytes` long; `error` an MPI
      * error class. */
     void *buffer;
     int64_t count;
     const sw_datatype_t *type;
-    MPI_Comm comm;
+    int source, tag;    /* as the program asked; MPI_PROC_NULL: matched */
     bool blind;         /* the status does not tell how much came */
     bool taken;
     size_t bytes;
     int error;
 
-    /* A send. `ended`: the host has completed it, and it is inactive there:
-     * a question for its status was answered by a test (complete.c). */
-    bool ended;
+    /* A send. */
     sw_descriptor_t descriptor;
     sw_slot_t *slot;
     sw_offer_t offer;
@@ -70,17 +75,26 @@ static inline bool sw_owing(void)
 sw_track_t *sw_track_new(void);
 /* One for a receive; ends the program when out of memory. */
 sw_track_t *sw_track_receive(void *buffer, int64_t count,
-                             const sw_datatype_t *type, MPI_Comm comm);
+                             const sw_datatype_t *type, MPI_Comm comm,
+                             int source, int tag);
 /* Now that the host's request is there (t->handle); active or, persistent,
  * not. */
 void sw_track_add(sw_track_t *t);
 void sw_track_begin(sw_track_t *t);     /* persistent: started              */
 void sw_track_drop(sw_track_t *t);      /* never added                      */
-/* The track of a handle, or NULL. */
+/* The track of a handle, or NULL. One that is claimed or freed is not found:
+ * MPI lets nobody else ask for that request any more, so who comes with this
+ * handle has been given it for a new one. */
 sw_track_t *sw_track_of(MPI_Request handle);
+/* The same, or a claimed one: MPI_Cancel may come while another waits. */
+sw_track_t *sw_track_to_cancel(MPI_Request handle);
 
-/* Hold, and let go: between, no other thread touches it. Waits while another
- * thread's progress has it. */
+/* The program completes it from here, until it does not. */
+void sw_track_claim(sw_track_t *t);
+void sw_track_unclaim(sw_track_t *t);
+
+/* Between, no other thread touches it. Waits while another has it, which is
+ * never long: for a question to the host, or a copy. */
 void sw_track_hold(sw_track_t *t);
 void sw_track_let_go(sw_track_t *t);
 
@@ -100,35 +114,20 @@ void sw_track_free(sw_track_t *t);
 
 void sw_track_progress(void);
 
-/* A receive that has just completed, without a track: as sw_track_finish. */
-int sw_received(void *buffer, int64_t count, const sw_datatype_t *type,
-                MPI_Comm comm, MPI_Status *status);
+/* Has the host completed it? Asked by testing it where it is persistent to the
+ * host: MPICH and its kin take the activity of one that is asked for its
+ * status. */
+bool sw_track_ask(sw_track_t *t);
 
-/* Has the host completed the send? Asked by testing it where it is persistent
- * to the host: MPICH and its kin take the activity of one that is asked for
- * its status. */
-bool sw_track_ended(sw_track_t *t);
+/* Which receive gets a message is settled by the order in which they are
+ * posted and probed. With threads, each of these is one step with what we
+ * note of it, so that a probe (probe.c) can tell. */
+void sw_match_enter(void);
+void sw_match_leave(void);
 
-/* What the standard calls an empty status (MPI 4.1, 3.7.3). By hand: MPICH
- * 4.0 leaves some as they are. */
-static inline void sw_status_empty(MPI_Status *status)
-{
-    if (status == MPI_STATUS_IGNORE)
-        return;
-    status->MPI_SOURCE = MPI_ANY_SOURCE;
-    status->MPI_TAG = MPI_ANY_TAG;
-    status->MPI_ERROR = MPI_SUCCESS;
-    host.Status_set_cancelled(status, 0);
-    host.Status_set_elements(status, MPI_BYTE, 0);
-}
-
-/* Bytes of a status; SIZE_MAX when undefined. */
-static inline size_t sw_status_bytes(const MPI_Status *status)
-{
-    int n = MPI_UNDEFINED;
-    host.Get_count(status, MPI_BYTE, &n);
-    return n == MPI_UNDEFINED || n < 0 ? SIZE_MAX : (size_t)n;
-}
-void sw_status_set_bytes(MPI_Status *status, size_t bytes);
+/* Is there a receive that could have got a message from `source` with `tag`
+ * before this probe, and of which that is not known yet? Fetches for those of
+ * which it is. */
+bool sw_track_expected(MPI_Comm comm, int source, int tag);
 
 #endif

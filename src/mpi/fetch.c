@@ -1,0 +1,103 @@
+/*
+ * fetch.c - see fetch.h.
+ */
+#include "fetch.h"
+
+#include "buffer.h"
+#include "call.h"
+#include "link.h"
+
+#include <string.h>
+
+void sw_status_set_bytes(MPI_Status *status, size_t bytes)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+#ifdef SW_HAS_Status_set_elements_x
+    if (host.Status_set_elements_x) {
+        host.Status_set_elements_x(status, MPI_BYTE, (MPI_Count)bytes);
+        return;
+    }
+#endif
+    host.Status_set_elements(status, MPI_BYTE, (int)bytes);
+}
+
+/* The first bytes of what has arrived, by signature. */
+static void peek(const void *buffer, int64_t count, const sw_datatype_t *type,
+                 MPI_Comm comm, sw_descriptor_t *to)
+{
+    if (type->dense) {
+        memcpy(to, buffer, sizeof *to);
+        return;
+    }
+    int64_t n = (int64_t)((sizeof *to + type->size - 1) / type->size);
+    n = n < count ? n : count;
+    char *bytes = sw_temporary((size_t)n * type->size);
+    sw_pack(buffer, n, type, bytes, comm);
+    memcpy(to, bytes, sizeof *to);
+    sw_temporary_free(bytes);
+}
+
+/* Whole elements are unpacked; of a last one in parts, the rest stays. */
+static void spread(const char *data, size_t bytes, void *buffer,
+                   const sw_datatype_t *type, MPI_Comm comm)
+{
+    int64_t whole = (int64_t)(bytes / type->size);
+    size_t rest = bytes % type->size;
+    sw_unpack(data, buffer, whole, type, comm);
+    if (rest) {
+        char *one = sw_temporary(type->size);
+        void *at = sw_element(buffer, whole, type);
+        sw_pack(at, 1, type, one, comm);
+        memcpy(one, data + (size_t)whole * type->size, rest);
+        sw_unpack(one, at, 1, type, comm);
+        sw_temporary_free(one);
+    }
+}
+
+bool sw_fetch(void *buffer, int64_t count, const sw_datatype_t *type,
+              MPI_Comm comm, size_t *bytes, int *error)
+{
+    sw_descriptor_t d;
+    size_t room = (size_t)count * type->size;
+    if (room < sizeof d)
+        return false;
+    peek(buffer, count, type, comm, &d);
+    if (sw_likely(!sw_descriptor_valid(&d, &sw_link_cookie)))
+        return false;
+    const sw_link_t *link = sw_link_at(d.source);
+    sw_slot_t *slot = link ? sw_slot_of(link->peer, &d, sw_link_place) : NULL;
+    if (!slot)
+        return false;
+    int rc;
+    size_t n = sw_min(room, d.bytes);
+    if (type->dense) {
+        rc = sw_slot_take(link->peer, slot, buffer, room);
+    } else {
+        char *data = sw_temporary(n);
+        rc = sw_slot_take(link->peer, slot, data, n);
+        if (rc == 0)
+            spread(data, n, buffer, type, comm);
+        sw_temporary_free(data);
+    }
+    *bytes = n;
+    *error = rc ? MPI_ERR_OTHER
+             : d.bytes > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+    static _Atomic bool said;
+    if (rc)
+        sw_say_once(&said, "a message of %llu bytes could not be fetched from "
+                    "its sender: %m", (unsigned long long)d.bytes);
+    return true;
+}
+
+int sw_received(void *buffer, int64_t count, const sw_datatype_t *type,
+                MPI_Comm comm, MPI_Status *status)
+{
+    size_t bytes;
+    int error;
+    if (sw_likely(sw_status_bytes(status) != SW_DESCRIPTOR_BYTES) ||
+        !sw_fetch(buffer, count, type, comm, &bytes, &error))
+        return MPI_SUCCESS;
+    sw_status_set_bytes(status, bytes);
+    return error;
+}
