@@ -2,7 +2,8 @@
  * sendrecv.c - MPI_Sendrecv, MPI_Sendrecv_replace and their nonblocking forms.
  *
  * Where either half may be a descriptor, the blocking ones are a receive, a
- * send and two waits. Of the nonblocking ones the host carries both halves;
+ * send and two waits (and what comes from nobody comes from us: MPICH 4.0's
+ * nonblocking receive says that rank 0 sent it). Of the nonblocking ones the host carries both halves;
  * what they receive may be a descriptor all the same, and what they send has
  * to be one if it is as long.
  */
@@ -40,18 +41,25 @@ int sw_MPI_Sendrecv##SUFFIX(                                            \
                                      outtag, in, incount, intype,       \
                                      source, intag, comm, status);      \
     MPI_Request receive = MPI_REQUEST_NULL, send = MPI_REQUEST_NULL;    \
-    int rc = sw_MPI_Irecv##SUFFIX(in, incount, intype, source, intag,   \
+    int rc = MPI_SUCCESS;                                               \
+    if (source != MPI_PROC_NULL)                                        \
+        rc = sw_MPI_Irecv##SUFFIX(in, incount, intype, source, intag,   \
                                   comm, &receive);                      \
     if (rc != MPI_SUCCESS)                                              \
         return rc;                                                      \
     rc = sw_MPI_Isend##SUFFIX(out, outcount, outtype, dest, outtag,     \
                               comm, &send);                             \
     if (rc != MPI_SUCCESS) {                                            \
-        sw_MPI_Cancel(&receive);                                        \
-        sw_wait_one(&receive, status);                                  \
+        if (source != MPI_PROC_NULL) {                                  \
+            sw_MPI_Cancel(&receive);                                    \
+            sw_wait_one(&receive, status);                              \
+        }                                                               \
         return rc;                                                      \
     }                                                                   \
-    return both(&receive, &send, status);                               \
+    rc = both(&receive, &send, status);                                 \
+    if (source == MPI_PROC_NULL && status != MPI_STATUS_IGNORE)         \
+        status->MPI_SOURCE = MPI_PROC_NULL;                             \
+    return rc;                                                          \
 }                                                                       \
                                                                         \
 int sw_MPI_Sendrecv_replace##SUFFIX(                                    \
