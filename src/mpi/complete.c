@@ -1,10 +1,11 @@
 /*
- * complete.c - MPI_Wait, MPI_Test and their kin, MPI_Request_free, MPI_Cancel.
+ * complete.c - MPI_Waitall, MPI_Waitany, MPI_Waitsome and their tests.
  *
  * Where no request is tracked, the host serves. Else its Test procedures are
- * asked in turns with our progress, on a copy of the array from which sends
- * are left out (as MPI_REQUEST_NULL) that are not released yet: the host would
- * call them complete. What it completes is then finished by us.
+ * asked in turns with our progress, and what the host completes is finished by
+ * us. Sends that are not released yet are kept from the host, which would call
+ * them complete: MPI_Waitall comes to them in its turn, the others ask for a
+ * copy of the array with MPI_REQUEST_NULL in their place.
  */
 #include "complete.h"
 
@@ -23,27 +24,70 @@ typedef struct {
     MPI_Status *statuses;       /* never ignored: the program's, or our own */
     sw_track_t **track;         /* [n], NULL where it is the host's alone   */
     MPI_Request *asked;         /* [n], what the host is asked              */
-    int first;                  /* ALL: those before it are ready           */
+    int first;                  /* ALL: those before it are done, or ready  */
     int done;                   /* ANY: the index; SOME: how many           */
     int *indices;               /* SOME                                     */
 } set_t;
 
-void sw_idle(sw_idle_t *idle)
-{
-    if (sw_wait_crowded() || ++idle->turns > 2000)
-        sw_os_yield();
-    else
-        sw_os_pause();
-}
-
 /* Hosts write MPI_ERROR only where there are errors. */
-static void no_errors(const set_t *s)
+static void no_errors(MPI_Status *statuses, int n)
 {
-    for (int i = 0; i < s->n; i++)
-        s->statuses[i].MPI_ERROR = MPI_SUCCESS;
+    for (int i = 0; i < n; i++)
+        statuses[i].MPI_ERROR = MPI_SUCCESS;
 }
 
-static int try_all(set_t *s, bool *complete)
+/* The host has nothing more to say of it. */
+static bool spent(const sw_track_t *t)
+{
+    return t && t->active && t->ended;
+}
+
+/* The host has completed those from `first` on, `n` of them, with `rc`; finish
+ * the tracked ones. Returns what is to be returned. */
+static int finish_all(set_t *s, int first, int n, int rc)
+{
+    bool errors = rc != MPI_SUCCESS;
+    if (!errors)
+        no_errors(s->statuses + first, n);
+    for (int i = first; i < first + n; i++) {
+        sw_track_t *t = s->track[i];
+        MPI_Status *status = &s->statuses[i];
+        if (!t || !t->active ||
+            (errors && status->MPI_ERROR == MPI_ERR_PENDING))
+            continue;
+        MPI_Comm comm = t->comm;
+        bool over = !t->persistent;
+        int result = t->result;     /* which the host has raised */
+        int error = sw_track_finish(t, status);
+        if (over) {
+            s->requests[i] = MPI_REQUEST_NULL;
+            s->track[i] = NULL;
+        }
+        if (errors || (!result && !error))
+            continue;
+        status->MPI_ERROR = result ? result : error;
+        if (rc == MPI_SUCCESS)
+            rc = result ? MPI_ERR_IN_STATUS
+                        : sw_raise(comm, MPI_ERR_IN_STATUS);
+    }
+    return rc;
+}
+
+static void hold(const set_t *s, int first, int n)
+{
+    for (int i = first; i < first + n; i++)
+        if (s->track[i])
+            sw_track_hold(s->track[i]);
+}
+
+static void let_go(const set_t *s, int first, int n)
+{
+    for (int i = first; i < first + n; i++)
+        if (s->track[i])
+            sw_track_let_go(s->track[i]);
+}
+
+static int test_all(set_t *s, bool *complete)
 {
     int flag = 0;
     *complete = false;
@@ -52,33 +96,60 @@ static int try_all(set_t *s, bool *complete)
             return MPI_SUCCESS;
     int rc = host.Testall(s->n, s->requests, &flag, s->statuses);
     *complete = flag || rc != MPI_SUCCESS;
-    if (!*complete)
-        return rc;
-    bool errors = rc != MPI_SUCCESS, ours = false;
-    int raised = rc;
-    if (!errors)
-        no_errors(s);
-    for (int i = 0; i < s->n; i++) {
-        sw_track_t *t = s->track[i];
-        if (!t || !t->active ||
-            (errors && s->statuses[i].MPI_ERROR == MPI_ERR_PENDING))
-            continue;
-        MPI_Comm comm = t->comm;
-        bool over = !t->persistent;
-        int result = t->result;
-        int error = sw_track_finish(t, &s->statuses[i]);
-        if (over) {
-            s->requests[i] = MPI_REQUEST_NULL;
-            s->track[i] = NULL;
-        }
-        if ((result || error) && !errors) {
-            s->statuses[i].MPI_ERROR = result ? result : error;
-            if (!ours)
-                raised = result ? MPI_ERR_IN_STATUS
-                                : sw_raise(comm, MPI_ERR_IN_STATUS);
-            ours = true;
-        }
+    return *complete ? finish_all(s, 0, s->n, rc) : rc;
+}
+
+/* So many requests the host is asked for at once, while others may wait for
+ * what we do in between. */
+#define AT_ONCE 8
+
+/* Complete some of the requests from s->first on; false: none could be. */
+static bool advance(set_t *s, int *raised)
+{
+    int first = s->first, n = 0, flag = 0, rc;
+    bool alone = !sw_owing() && !sw_threaded;
+    int left = s->n - first, most = alone || left < AT_ONCE ? left : AT_ONCE;
+    hold(s, first, 1);
+    if (spent(s->track[first]) && sw_track_ready(s->track[first])) {
+        sw_status_empty(&s->statuses[first]);
+        *raised = finish_all(s, first, 1, MPI_SUCCESS);
+        s->first++;
+        let_go(s, first, 1);
+        return true;
     }
+    let_go(s, first, 1);
+    hold(s, first, most);
+    while (n < most && (!s->track[first + n] ||
+                        (sw_track_ready(s->track[first + n]) &&
+                         !spent(s->track[first + n]))))
+        n++;
+    if (n == 0) {
+        sw_link_poke();
+        rc = MPI_SUCCESS;
+    } else if (alone) {
+        rc = host.Waitall(n, s->requests + first, s->statuses + first);
+        flag = 1;
+    } else {
+        rc = host.Testall(n, s->requests + first, &flag, s->statuses + first);
+    }
+    if (flag || rc != MPI_SUCCESS) {
+        rc = finish_all(s, first, n, rc);
+        *raised = *raised ? *raised : rc;
+        s->first += n;
+    }
+    let_go(s, first, most);
+    return s->first > first;
+}
+
+static int wait_all(set_t *s)
+{
+    int raised = MPI_SUCCESS;
+    sw_idle_t idle = {0};
+    while (s->first < s->n)
+        if (!advance(s, &raised)) {
+            sw_track_progress();
+            sw_idle(&idle);
+        }
     return raised;
 }
 
@@ -89,7 +160,7 @@ static int ask(set_t *s)
     int left_out = 0;
     for (int i = 0; i < s->n; i++) {
         sw_track_t *t = s->track[i];
-        bool ready = !t || (sw_track_ready(t) && !(t->active && t->ended));
+        bool ready = !t || (sw_track_ready(t) && !spent(t));
         s->asked[i] = ready ? s->requests[i] : MPI_REQUEST_NULL;
         left_out += !ready;
     }
@@ -117,8 +188,7 @@ static int finish(set_t *s, int i, MPI_Status *status)
 static int ended(const set_t *s)
 {
     for (int i = 0; i < s->n; i++)
-        if (s->track[i] && s->track[i]->active && s->track[i]->ended &&
-            sw_track_ready(s->track[i]))
+        if (spent(s->track[i]) && sw_track_ready(s->track[i]))
             return i;
     return -1;
 }
@@ -142,6 +212,8 @@ static int try_any(set_t *s, bool *complete)
         return take_ended(s, s->done);
     }
     int left_out = ask(s), flag = 0, index = MPI_UNDEFINED;
+    if (left_out)
+        sw_link_poke();
     int rc = host.Testany(s->n, s->asked, &index, &flag, s->statuses);
     *complete = rc != MPI_SUCCESS ||
                 (flag && (index != MPI_UNDEFINED || !left_out));
@@ -164,6 +236,8 @@ static int try_some(set_t *s, bool *complete)
         return take_ended(s, *s->indices);
     }
     int left_out = ask(s), count = 0;
+    if (left_out)
+        sw_link_poke();
     int rc = host.Testsome(s->n, s->asked, &count, s->indices, s->statuses);
     *complete = rc != MPI_SUCCESS || count > 0 ||
                 (count == MPI_UNDEFINED && !left_out);
@@ -187,18 +261,27 @@ static int try_some(set_t *s, bool *complete)
     return raised;
 }
 
-static int try(set_t *s, bool *complete)
+/* Of a blocking call: until it is complete. */
+static int serve(set_t *s, bool blocking, bool *over)
 {
-    for (int i = 0; i < s->n; i++)
-        if (s->track[i])
-            sw_track_hold(s->track[i]);
-    int rc = s->how == ALL   ? try_all(s, complete)
-             : s->how == ANY ? try_any(s, complete)
-                             : try_some(s, complete);
-    for (int i = 0; i < s->n; i++)
-        if (s->track[i])
-            sw_track_let_go(s->track[i]);
-    return rc;
+    int rc;
+    sw_idle_t idle = {0};
+    *over = true;
+    if (s->how == ALL && blocking)
+        return wait_all(s);
+    if (!blocking)
+        sw_track_progress();
+    while (true) {
+        hold(s, 0, s->n);
+        rc = s->how == ALL   ? test_all(s, over)
+             : s->how == ANY ? try_any(s, over)
+                             : try_some(s, over);
+        let_go(s, 0, s->n);
+        if (*over || !blocking)
+            return rc;
+        sw_track_progress();
+        sw_idle(&idle);
+    }
 }
 
 #define FEW 16
@@ -245,53 +328,12 @@ static int complete(how_t how, bool blocking, int n, MPI_Request *requests,
         if (s.track[i])
             sw_track_claim(s.track[i]);
     }
-    bool over = false;
-    int rc = MPI_SUCCESS;
-    sw_idle_t idle = {0};
-    while (true) {
-        rc = try(&s, &over);
-        if (over)
-            break;
-        sw_track_progress();
-        if (!blocking) {
-            rc = try(&s, &over);
-            break;
-        }
-        sw_idle(&idle);
-        if (idle.turns % 64 == 0)
-            sw_link_poke();
-    }
+    int rc = serve(&s, blocking, flag);
     for (int i = 0; i < n; i++)
         if (s.track[i])
             sw_track_unclaim(s.track[i]);
-    *flag = over;
     *done = s.done;
     free(room);
-    return rc;
-}
-
-int sw_wait_one(MPI_Request *request, MPI_Status *status)
-{
-    bool over;
-    int done;
-    return complete(ANY, true, 1, request, &over, &done, NULL, status);
-}
-
-int sw_MPI_Wait(MPI_Request *request, MPI_Status *status)
-{
-    if (!concerns(1, request))
-        return host.Wait(request, status);
-    return sw_wait_one(request, status);
-}
-
-int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
-{
-    if (!concerns(1, request))
-        return host.Test(request, flag, status);
-    bool over;
-    int done, rc = complete(ANY, false, 1, request, &over, &done, NULL,
-                            status);
-    *flag = over;
     return rc;
 }
 
@@ -355,22 +397,4 @@ int sw_MPI_Testsome(int n, MPI_Request requests[], int *count, int indices[],
     bool over;
     return complete(SOME, false, n, requests, &over, count, indices,
                     statuses);
-}
-
-int sw_MPI_Request_free(MPI_Request *request)
-{
-    sw_track_t *t = request ? sw_track_of(*request) : NULL;
-    if (!t)
-        return host.Request_free(request);
-    sw_track_free(t);
-    *request = MPI_REQUEST_NULL;
-    return MPI_SUCCESS;
-}
-
-int sw_MPI_Cancel(MPI_Request *request)
-{
-    sw_track_t *t = request ? sw_track_to_cancel(*request) : NULL;
-    if (t)
-        t->cancelled = true;
-    return host.Cancel(request);
 }

@@ -7,13 +7,12 @@
  * MPI_Bsend and MPI_Rsend differ from MPI_Send in what the program promises;
  * of theirs, only messages as long as a descriptor travel as one.
  */
+#include "send.h"
+
 #include "complete.h"
 #include "route.h"
 
-#include <string.h>
-
-/* Until the receiver has the data, or it lies aside. */
-static void await(sw_slot_t *slot, const void *data)
+void sw_send_await(sw_slot_t *slot, const void *data)
 {
     int left = sw_wait_spins;
     while (!sw_slot_released(slot) && left > 0) {
@@ -95,7 +94,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
         sw_slot_withdraw(slot);                                         \
         return rc;                                                      \
     }                                                                   \
-    await(slot, buffer);                                                \
+    sw_send_await(slot, buffer);                                                \
     sw_slot_leave(slot);                                                \
     return MPI_SUCCESS;                                                 \
 }

@@ -1,26 +1,37 @@
 /*
  * sendrecv.c - MPI_Sendrecv, MPI_Sendrecv_replace and their nonblocking forms.
  *
- * Where either half may be a descriptor, the blocking ones are a receive, a
- * send and two waits (and what comes from nobody comes from us: MPICH 4.0's
- * nonblocking receive says that rank 0 sent it). Of the nonblocking ones the host carries both halves;
- * what they receive may be a descriptor all the same, and what they send has
- * to be one if it is as long.
+ * The host exchanges what is sent, a descriptor or the message, for what comes,
+ * of which the same is true: then each fetches. While other receives are
+ * posted that a peer may be waiting for, the blocking ones are a receive, a
+ * send and two waits, so that they are served meanwhile.
+ *
+ * Of the nonblocking ones the host carries both halves; what they receive may
+ * be a descriptor all the same, and what they send has to be one if it is as
+ * long.
  */
 #include "complete.h"
 #include "guard.h"
 #include "route.h"
+#include "send.h"
 
-static bool sends(int64_t count, MPI_Datatype type, int dest, MPI_Comm comm)
+/* The host has exchanged: fetch, then wait to be fetched from. After an error
+ * it is not known what was sent: the data is left where it can be found. */
+static int settle(int rc, const sw_datatype_t *type, void *in, int64_t count,
+                  MPI_Comm comm, MPI_Status *status, sw_slot_t *slot,
+                  const void *out)
 {
-    if (dest == MPI_PROC_NULL || count <= 0)
-        return false;
-    const sw_datatype_t *d = sw_route_type(type, count, comm);
-    size_t bytes = d ? (size_t)count * d->size : 0;
-    return bytes >= sw_settings.p2p_min || bytes == SW_DESCRIPTOR_BYTES;
+    int error = MPI_SUCCESS;
+    if (rc == MPI_SUCCESS && type)
+        error = sw_received(in, count, type, comm, status);
+    if (slot) {
+        sw_send_await(slot, out);
+        sw_slot_leave(slot);
+    }
+    return rc != MPI_SUCCESS ? rc : sw_raise(comm, error);
 }
 
-/* Both errors have been raised; the receive's is told first. */
+/* The send's end first: meanwhile what comes is fetched. */
 static int both(MPI_Request *receive, MPI_Request *send, MPI_Status *status)
 {
     int sent = sw_wait_one(send, MPI_STATUS_IGNORE);
@@ -28,18 +39,14 @@ static int both(MPI_Request *receive, MPI_Request *send, MPI_Status *status)
     return received ? received : sent;
 }
 
-#define SENDRECV(SUFFIX, COUNT)                                         \
-int sw_MPI_Sendrecv##SUFFIX(                                            \
+#define SPLIT(SUFFIX, COUNT)                                            \
+/* From nobody nothing is asked: MPICH 4.0's nonblocking receive says that\
+ * rank 0 has sent it. */                                               \
+static int split##SUFFIX(                                               \
     const void *out, COUNT outcount, MPI_Datatype outtype, int dest,    \
     int outtag, void *in, COUNT incount, MPI_Datatype intype,           \
     int source, int intag, MPI_Comm comm, MPI_Status *status)           \
 {                                                                       \
-    if (!sw_linked ||                                                   \
-        (!sw_owing() && !sends(outcount, outtype, dest, comm) &&        \
-         !sw_route_receive(incount, intype, source, comm)))             \
-        return host.Sendrecv##SUFFIX(out, outcount, outtype, dest,      \
-                                     outtag, in, incount, intype,       \
-                                     source, intag, comm, status);      \
     MPI_Request receive = MPI_REQUEST_NULL, send = MPI_REQUEST_NULL;    \
     int rc = MPI_SUCCESS;                                               \
     if (source != MPI_PROC_NULL)                                        \
@@ -60,6 +67,38 @@ int sw_MPI_Sendrecv##SUFFIX(                                            \
     if (source == MPI_PROC_NULL && status != MPI_STATUS_IGNORE)         \
         status->MPI_SOURCE = MPI_PROC_NULL;                             \
     return rc;                                                          \
+}
+
+#define SENDRECV(SUFFIX, COUNT)                                         \
+int sw_MPI_Sendrecv##SUFFIX(                                            \
+    const void *out, COUNT outcount, MPI_Datatype outtype, int dest,    \
+    int outtag, void *in, COUNT incount, MPI_Datatype intype,           \
+    int source, int intag, MPI_Comm comm, MPI_Status *status)           \
+{                                                                       \
+    if (!sw_linked)                                                     \
+        return host.Sendrecv##SUFFIX(out, outcount, outtype, dest,      \
+                                     outtag, in, incount, intype,       \
+                                     source, intag, comm, status);      \
+    const sw_datatype_t *d = sw_route_receive(incount, intype, source,  \
+                                              comm);                    \
+    if (sw_owing() || (d && sw_threaded))   /* as MPI_Recv */           \
+        return split##SUFFIX(out, outcount, outtype, dest, outtag, in,  \
+                             incount, intype, source, intag, comm,      \
+                             status);                                   \
+    sw_offer_t offer;                                                   \
+    sw_descriptor_t descriptor;                                         \
+    sw_slot_t *slot = dest == MPI_PROC_NULL ? NULL :                    \
+        sw_route(out, outcount, outtype, dest, outtag, comm, &offer,    \
+                 &descriptor);                                          \
+    MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;\
+    int rc = slot                                                       \
+        ? host.Sendrecv##SUFFIX(&descriptor, SW_DESCRIPTOR_BYTES,       \
+                                MPI_BYTE, dest, outtag, in, incount,    \
+                                intype, source, intag, comm, to)        \
+        : host.Sendrecv##SUFFIX(out, outcount, outtype, dest, outtag,   \
+                                in, incount, intype, source, intag,     \
+                                comm, to);                              \
+    return settle(rc, d, in, incount, comm, to, slot, out);             \
 }                                                                       \
                                                                         \
 int sw_MPI_Sendrecv_replace##SUFFIX(                                    \
@@ -83,8 +122,10 @@ int sw_MPI_Sendrecv_replace##SUFFIX(                                    \
     return rc;                                                          \
 }
 
+SPLIT(, int)
 SENDRECV(, int)
 #if SW_LARGE_COUNT
+SPLIT(_c, MPI_Count)
 SENDRECV(_c, MPI_Count)
 #endif
 

@@ -119,11 +119,13 @@ void sw_track_drop(sw_track_t *t)
     leave();
 }
 
-/* A receive that cannot hold a large message keeps nobody waiting. */
+/* A receive that cannot hold a large message keeps nobody waiting; but one
+ * that is freed ends in nobody's call. */
 static bool owes(const sw_track_t *t)
 {
     return t->receive &&
-           (size_t)t->count * t->type->size >= sw_settings.p2p_min;
+           (t->freed ||
+            (size_t)t->count * t->type->size >= sw_settings.p2p_min);
 }
 
 static void activate(sw_track_t *t)
@@ -340,11 +342,16 @@ void sw_track_free(sw_track_t *t)
 {
     MPI_Request handle = t->handle;
     sw_track_hold(t);
-    t->freed = true;
     if (t->receive && t->active) {
-        sw_track_let_go(t);         /* progress ends it */
+        enter();
+        if (!owes(t))
+            atomic_fetch_add_explicit(&sw_posted, 1, memory_order_relaxed);
+        t->freed = true;            /* progress ends it */
+        t->held = false;
+        leave();
         return;
     }
+    t->freed = true;
     host.Request_free(&handle);
     enter();
     bool active_send = t->active;

@@ -15,12 +15,12 @@
 #include <pthread.h>
 
 #define SLOTS 256u              /* in a block                                */
-#define BLOCKS 500u             /* the directory is one page                 */
+#define BLOCKS 480u             /* the directory is one page                 */
 #define FIRST SW_PAIR           /* where a block's first slot lies           */
 #define ORPHANS_LOOKED 8
 
-/* How long a sender waits before it copies aside, ns: a copy costs less than
- * what it has waited then. Beyond the memory that may lie aside, only those
+/* How long a sender waits before it copies aside, ns, if nobody takes anything
+ * from it: a copy costs less than what it has waited then. Beyond the memory that may lie aside, only those
  * that seem stuck for good. */
 #define PATIENCE        50000u
 #define PATIENCE_LARGE  1000000u
@@ -32,6 +32,7 @@ typedef struct {
     sw_block_t block;
     _Atomic uint32_t blocks;
     uint32_t reserved;
+    _Atomic uint64_t taken;     /* messages, by all receivers                */
     uint64_t at[BLOCKS];        /* offsets of the blocks' first slots        */
 } directory_t;
 
@@ -100,6 +101,7 @@ static bool grow(void)
         uint64_t at = offset + FIRST + i * sizeof(sw_slot_t);
         sw_slot_t *slot = (sw_slot_t *)(sw_segment()->base + at);
         slot->offset = at;
+        slot->directory = directory_offset;
         push(&free_slots, slot);
     }
     atomic_store_explicit(&d->blocks, n + 1, memory_order_release);
@@ -219,8 +221,12 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
 void sw_slot_nudge(sw_slot_t *slot, const void *data)
 {
     uint64_t now = sw_os_now();
-    if (!slot->since) {
+    directory_t *d = (directory_t *)((char *)slot - slot->offset +
+                                     slot->directory);
+    uint64_t taken = atomic_load_explicit(&d->taken, memory_order_relaxed);
+    if (!slot->since || slot->seen != taken) {
         slot->since = now;
+        slot->seen = taken;
         return;
     }
     uint64_t patience = slot->bytes < LARGE ? PATIENCE : PATIENCE_LARGE;
@@ -307,7 +313,9 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, void *to, size_t room)
     else
         rc = sw_peer_read(peer, &slot->part, 0, to, n);
     int error = errno;
+    directory_t *d = (directory_t *)(peer->control + slot->directory);
     set(slot, base / SW_SLOT_STATES, SW_SLOT_TAKEN);
+    atomic_fetch_add_explicit(&d->taken, 1, memory_order_relaxed);
     sw_bell_ring(&slot->bell);
     errno = error;
     return rc;

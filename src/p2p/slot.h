@@ -51,7 +51,10 @@ typedef struct {
     char small[SW_DESCRIPTOR_BYTES];    /* SW_FORM_INLINE: the data itself */
     /* The sender's own. */
     void *aside;                /* the copy, to be freed                  */
-    uint64_t since;             /* when it was offered, ns                */
+    uint64_t since;             /* when its receiver was last known to be
+                                 * busy, ns                               */
+    uint64_t seen;              /* messages taken from us by then         */
+    uint64_t directory;         /* its offset in the segment              */
     uint64_t offset;            /* of the slot in the segment             */
     uint64_t next;              /* free or orphaned slots: a list         */
 } sw_slot_t;
@@ -98,8 +101,9 @@ static inline bool sw_slot_released(const sw_slot_t *slot)
            sw_slot_is(slot, SW_SLOT_TAKEN);
 }
 
-/* The sender has waited: copy the data aside if it has waited long enough and
- * the receiver has not begun. After that sw_slot_released says true. */
+/* The sender has waited: copy the data aside if nobody has taken anything from
+ * it for long enough, and the receiver has not begun. After that
+ * sw_slot_released says true. */
 SW_API void sw_slot_nudge(sw_slot_t *slot, const void *data);
 
 /* The sender will not look at the slot again; it is reused once taken. */
