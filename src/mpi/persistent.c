@@ -20,6 +20,7 @@ static sw_track_t *persistent(const void *buffer, int64_t count,
     if (sw_likely(!slot))
         return NULL;
     sw_slot_withdraw(slot);
+    sw_route_sent();
     sw_track_t *t = sw_track_new();
     if (!t)
         return NULL;
@@ -27,9 +28,8 @@ static sw_track_t *persistent(const void *buffer, int64_t count,
     t->offer = offer;
     t->descriptor = descriptor;
     t->comm = comm;
-    t->buffer = (void *)(uintptr_t)buffer;
-    t->count = count;
-    t->type = sw_route_type(type, count, comm);
+    t->rank = dest;
+    t->tag = tag;
     return t;
 }
 
@@ -44,7 +44,7 @@ static int add(sw_track_t *t, int rc, const MPI_Request *request)
     return rc;
 }
 
-#define SEND_INIT(NAME, COUNT, INIT, SYNCHRONOUS)                       \
+#define SEND_INIT(NAME, COUNT, INIT, MODE)                              \
 int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm,                     \
                   MPI_Request *request)                                 \
@@ -52,7 +52,8 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
     sw_track_t *t = persistent(buffer, count, type, dest, tag, comm);   \
     if (!t)                                                             \
         return host.NAME(buffer, count, type, dest, tag, comm, request);\
-    t->synchronous = SYNCHRONOUS;                                       \
+    t->synchronous = MODE == 'S';                                       \
+    t->buffered = MODE == 'B';                                          \
     return add(t, host.INIT(&t->descriptor, SW_DESCRIPTOR_BYTES,        \
                             MPI_BYTE, dest, tag, comm, request),        \
                request);                                                \
@@ -74,31 +75,72 @@ int sw_MPI_##NAME(void *buffer, COUNT count, MPI_Datatype type,         \
     return add(t, rc, request);                                         \
 }
 
-SEND_INIT(Send_init, int, Send_init, false)
-SEND_INIT(Rsend_init, int, Send_init, false)
-SEND_INIT(Ssend_init, int, Ssend_init, true)
-SEND_INIT(Bsend_init, int, Bsend_init, false)
+SEND_INIT(Send_init, int, Send_init, 0)
+SEND_INIT(Rsend_init, int, Send_init, 0)
+SEND_INIT(Ssend_init, int, Ssend_init, 'S')
+SEND_INIT(Bsend_init, int, Bsend_init, 'B')
 RECV_INIT(Recv_init, int)
 #if SW_LARGE_COUNT
-SEND_INIT(Send_init_c, MPI_Count, Send_init, false)
-SEND_INIT(Rsend_init_c, MPI_Count, Send_init, false)
-SEND_INIT(Ssend_init_c, MPI_Count, Ssend_init, true)
-SEND_INIT(Bsend_init_c, MPI_Count, Bsend_init, false)
+SEND_INIT(Send_init_c, MPI_Count, Send_init, 0)
+SEND_INIT(Rsend_init_c, MPI_Count, Send_init, 0)
+SEND_INIT(Ssend_init_c, MPI_Count, Ssend_init, 'S')
+SEND_INIT(Bsend_init_c, MPI_Count, Bsend_init, 'B')
 RECV_INIT(Recv_init_c, MPI_Count)
 #endif
 
-/* Put the message on offer again. A start cannot go another way than the
- * request was made for: wait for a slot, while receivers release some. */
-static void prepare(sw_track_t *t)
+/* Put the message on offer again; false: it must not travel so any more. While
+ * there is no slot, wait until receivers release some. */
+static bool offer(sw_track_t *t)
 {
-    if (t->receive)
-        return;
+    bool no;
     sw_idle_t idle = {0};
-    while (!(t->slot = sw_route_repeat(t))) {
+    while (!(t->slot = sw_route_repeat(t, &no)) && !no) {
         sw_track_progress();
         sw_link_poke();
         sw_idle(&idle);
     }
+    return !no;
+}
+
+/* The message itself, through the host: the request that the program holds
+ * stays inactive there. (It is dense: bytes will do.) */
+static int start_plain(sw_track_t *t)
+{
+    const void *data = t->offer.data;
+    size_t n = t->offer.bytes;
+    MPI_Datatype type = MPI_BYTE;
+    bool huge = n > INT32_MAX;
+    if (huge) {
+        /* Elements of the descriptor's length: the rest of 2 GiB and more. */
+        MPI_Datatype parts[2];
+        int blocks[2] = {(int)(n >> 20), (int)(n & ((1u << 20) - 1))};
+        MPI_Aint at[2] = {0, (MPI_Aint)(n >> 20 << 20)};
+        host.Type_contiguous(1 << 20, MPI_BYTE, &parts[0]);
+        parts[1] = MPI_BYTE;
+        host.Type_create_struct(2, blocks, at, parts, &type);
+        host.Type_commit(&type);
+        host.Type_free(&parts[0]);
+        n = 1;
+    }
+    int rc = (t->synchronous ? host.Issend
+              : t->buffered  ? host.Ibsend : host.Isend)(
+        data, (int)n, type, t->rank, t->tag, t->comm, &t->plain);
+    if (huge)
+        host.Type_free(&type);
+    return rc;
+}
+
+static int start(sw_track_t *t, MPI_Request *request)
+{
+    if (t->receive)
+        return host.Start(request);
+    if (!offer(t))
+        return start_plain(t);
+    int rc = host.Start(request);
+    sw_route_sent();
+    if (rc != MPI_SUCCESS)
+        sw_slot_withdraw(t->slot);
+    return rc;
 }
 
 int sw_MPI_Start(MPI_Request *request)
@@ -106,13 +148,10 @@ int sw_MPI_Start(MPI_Request *request)
     sw_track_t *t = request ? sw_track_of(*request) : NULL;
     if (!t || !t->persistent || (t->active && !t->receive))
         return host.Start(request);
-    prepare(t);
     sw_match_enter();
-    int rc = host.Start(request);
+    int rc = start(t, request);
     if (rc == MPI_SUCCESS)
         sw_track_begin(t);
-    else if (!t->receive)
-        sw_slot_withdraw(t->slot);
     sw_match_leave();
     return rc;
 }

@@ -7,7 +7,8 @@
  * that this is the one the probe saw,
  *   - receives that the host has completed must have taken theirs: progress
  *     is made first;
- *   - a message that is 192 bytes long itself has a slot, too (route.h);
+ *   - behind a message that is 192 bytes long itself, no descriptor is sent
+ *     with the same tag (route.h): it has no slot, and none is found;
  *   - a matched probe marks the slot, for it takes the message away.
  *
  * With threads the question to the host and the search are one step, between

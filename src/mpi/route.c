@@ -3,35 +3,80 @@
  */
 #include "route.h"
 
-static sw_slot_t *offer_it(const sw_offer_t *offer,
-                           sw_descriptor_t *descriptor)
+/* Where messages as long as a descriptor have gone through the host: bits, by
+ * receiver, communicator and tag. Two that share a bit lose speed only. */
+#define NOTES (1u << 16)
+static _Atomic uint64_t notes[NOTES / 64];
+static _Atomic bool any_notes;
+
+/* Descriptors that are between the look at the notes and the host. Whoever
+ * notes waits for those of other threads, so that none comes behind its
+ * message. */
+static _Atomic int under_way;
+
+static unsigned note_of(uint64_t lineage, int place, int tag)
 {
-    sw_slot_t *slot = sw_slot_offer(offer);
+    uint64_t x = lineage ^ ((uint64_t)(uint32_t)place << 32 | (uint32_t)tag);
+    return (unsigned)(sw_handle_mix(x) % NOTES);
+}
+
+static bool noted(const sw_offer_t *offer)
+{
+    if (sw_likely(!atomic_load_explicit(&any_notes, memory_order_relaxed)))
+        return false;
+    unsigned n = note_of(offer->lineage, offer->dest, offer->tag);
+    return atomic_load(&notes[n / 64]) >> n % 64 & 1;
+}
+
+static sw_link_t *link_to(MPI_Comm comm, int dest, uint64_t *lineage)
+{
+    sw_comm_t *c = sw_comm_state(comm);
+    if (!c || !c->lineage)
+        return NULL;
+    *lineage = c->lineage;
+    return sw_link(c, dest);
+}
+
+void sw_route_note(int dest, int tag, MPI_Comm comm)
+{
+    uint64_t lineage = 0;
+    sw_link_t *link = tag < 0 ? NULL : link_to(comm, dest, &lineage);
+    if (!link)
+        return;
+    unsigned n = note_of(lineage, link->place, tag);
+    uint64_t bit = (uint64_t)1 << n % 64;
+    if (atomic_load(&notes[n / 64]) & bit)
+        return;
+    atomic_store(&any_notes, true);
+    atomic_fetch_or(&notes[n / 64], bit);
+    for (int i = 0; sw_threaded && i < 100000 && atomic_load(&under_way); i++)
+        sw_os_yield();
+}
+
+void sw_route_sent(void)
+{
+    if (sw_threaded)
+        atomic_fetch_sub(&under_way, 1);
+}
+
+static sw_slot_t *offer_it(const sw_offer_t *offer,
+                           sw_descriptor_t *descriptor, bool *no)
+{
+    if (sw_threaded)
+        atomic_fetch_add(&under_way, 1);
+    *no = noted(offer);
+    sw_slot_t *slot = *no ? NULL : sw_slot_offer(offer);
     if (slot)
         sw_descriptor_fill(descriptor, &sw_link_cookie, sw_link_place,
                            slot->offset, sw_slot_ticket(slot), slot->bytes);
+    else
+        sw_route_sent();
     return slot;
 }
 
-/* As long as a descriptor, and not dense: packed now. */
-static sw_slot_t *offer_short(const void *buffer, int64_t count,
-                              const sw_datatype_t *type, MPI_Comm comm,
-                              const sw_offer_t *offer,
-                              sw_descriptor_t *descriptor)
+sw_slot_t *sw_route_repeat(sw_track_t *t, bool *no)
 {
-    char packed[SW_DESCRIPTOR_BYTES];
-    sw_offer_t of_packed = *offer;
-    sw_pack(buffer, count, type, packed, comm);
-    of_packed.data = packed;
-    return offer_it(&of_packed, descriptor);
-}
-
-sw_slot_t *sw_route_repeat(sw_track_t *t)
-{
-    return t->type->dense
-               ? offer_it(&t->offer, &t->descriptor)
-               : offer_short(t->buffer, t->count, t->type, t->comm, &t->offer,
-                             &t->descriptor);
+    return offer_it(&t->offer, &t->descriptor, no);
 }
 
 sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
@@ -40,22 +85,18 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
                          sw_descriptor_t *descriptor)
 {
     size_t bytes = (size_t)count * type->size;
-    if (!sw_accelerating() || tag < 0)
+    if (!sw_accelerating() || tag < 0 || !type->dense || !buffer ||
+        !type->grain || SW_DESCRIPTOR_BYTES % type->grain ||
+        (!sw_slot_reaches(buffer, bytes) &&
+         (!sw_link_stages || bytes > SW_STAGED_MAX)))
         return NULL;
-    bool small = bytes == SW_DESCRIPTOR_BYTES;
-    if (!small && (!type->dense || !buffer || !type->grain ||
-                   SW_DESCRIPTOR_BYTES % type->grain ||
-                   (!sw_slot_reaches(buffer, bytes) &&
-                    (!sw_link_stages || bytes > SW_STAGED_MAX))))
-        return NULL;
-    sw_comm_t *c = sw_comm_state(comm);
-    sw_link_t *link = c && c->lineage ? sw_link(c, dest) : NULL;
+    uint64_t lineage;
+    sw_link_t *link = link_to(comm, dest, &lineage);
     if (!link)
         return NULL;
     sw_comm_use(comm);
-    *offer = (sw_offer_t){.lineage = c->lineage, .dest = link->place,
+    *offer = (sw_offer_t){.lineage = lineage, .dest = link->place,
                           .tag = tag, .data = buffer, .bytes = bytes};
-    return type->dense ? offer_it(offer, descriptor)
-                       : offer_short(buffer, count, type, comm, offer,
-                                     descriptor);
+    bool no;
+    return offer_it(offer, descriptor, &no);
 }

@@ -3,9 +3,12 @@
  * what the receiver knows as well or need not know.
  *
  * From STRAIGHTWAY_P2P_MIN bytes on it does, if the buffer is dense and its
- * basic type divides a descriptor (descriptor.h). And so does every message
- * that is as long as a descriptor is: a probe that sees this length must know
- * what it sees (probe.c).
+ * basic type divides a descriptor (descriptor.h).
+ *
+ * A probe that sees as many bytes as a descriptor has must know what it sees
+ * (probe.c). So where this process has ever sent a message of that very length
+ * through the host, to the same receiver on the same communicator with the
+ * same tag, no descriptor follows it: those messages go through the host, too.
  */
 #ifndef SW_MPI_ROUTE_H
 #define SW_MPI_ROUTE_H
@@ -22,8 +25,15 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
                          MPI_Comm comm, sw_offer_t *offer,
                          sw_descriptor_t *descriptor);
 
-/* Offer again what a persistent request's track describes. */
-sw_slot_t *sw_route_repeat(sw_track_t *t);
+/* The host has been given the descriptor, or the slot was withdrawn. */
+void sw_route_sent(void);
+
+/* Offer again what a persistent request's track describes; *no: it must not
+ * travel as a descriptor any more. */
+sw_slot_t *sw_route_repeat(sw_track_t *t, bool *no);
+
+/* A message as long as a descriptor goes through the host. */
+void sw_route_note(int dest, int tag, MPI_Comm comm);
 
 /* A type's description, if it has been met or a message of `count` elements
  * could be large; else NULL, and nobody asks the host about it. */
@@ -55,25 +65,33 @@ static inline sw_slot_t *sw_route(const void *buffer, int64_t count,
     if (!d || count <= 0)
         return NULL;
     size_t bytes = (size_t)count * d->size;
-    if (sw_likely(bytes < sw_settings.p2p_min && bytes != SW_DESCRIPTOR_BYTES))
-        return NULL;
-    return sw_route_slow(buffer, count, d, dest, tag, comm, offer,
-                         descriptor);
+    sw_slot_t *slot = NULL;
+    if (sw_unlikely(bytes >= sw_settings.p2p_min))
+        slot = sw_route_slow(buffer, count, d, dest, tag, comm, offer,
+                             descriptor);
+    if (sw_unlikely(bytes == SW_DESCRIPTOR_BYTES && !slot))
+        sw_route_note(dest, tag, comm);
+    return slot;
 }
 
-/* Only if the message is exactly as long as a descriptor. */
-static inline sw_slot_t *sw_route_short(const void *buffer, int64_t count,
-                                        MPI_Datatype type, int dest, int tag,
-                                        MPI_Comm comm, sw_offer_t *offer,
-                                        sw_descriptor_t *descriptor)
+/* One that the host is to carry anyway. */
+static inline void sw_route_plain(int64_t count, MPI_Datatype type, int dest,
+                                  int tag, MPI_Comm comm)
 {
     if (!sw_linked)
-        return NULL;
+        return;
     const sw_datatype_t *d = sw_route_type(type, count, comm);
-    if (!d || count <= 0 || (size_t)count * d->size != SW_DESCRIPTOR_BYTES)
-        return NULL;
-    return sw_route_slow(buffer, count, d, dest, tag, comm, offer,
-                         descriptor);
+    if (d && count > 0 && (size_t)count * d->size == SW_DESCRIPTOR_BYTES)
+        sw_route_note(dest, tag, comm);
+}
+
+/* Is it long enough? */
+static inline bool sw_route_large(int64_t count, MPI_Datatype type,
+                                  MPI_Comm comm)
+{
+    const sw_datatype_t *d =
+        sw_linked ? sw_route_type(type, count, comm) : NULL;
+    return d && count > 0 && (size_t)count * d->size >= sw_settings.p2p_min;
 }
 
 /* Could a descriptor reach a receive of `count` elements? Then its type. */

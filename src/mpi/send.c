@@ -4,8 +4,8 @@
  * A blocking send sends the descriptor and waits for the slot. Small messages
  * pay a look at the type's size and a comparison.
  *
- * MPI_Bsend and MPI_Rsend differ from MPI_Send in what the program promises;
- * of theirs, only messages as long as a descriptor travel as one.
+ * MPI_Rsend differs from MPI_Send in what the program promises only. Buffered
+ * sends stay with the host.
  */
 #include "send.h"
 
@@ -44,6 +44,7 @@ static int begin(bool synchronous, sw_track_t *t, int dest, int tag,
         &t->handle);
     if (rc == MPI_SUCCESS && !synchronous)
         rc = host.Start(&t->handle);
+    sw_route_sent();
     if (rc != MPI_SUCCESS) {
         sw_slot_withdraw(t->slot);
         sw_track_drop(t);
@@ -70,6 +71,7 @@ static sw_track_t *tracked(const void *buffer, int64_t count,
     sw_track_t *t = sw_track_new();
     if (!t) {
         sw_slot_withdraw(slot);
+        sw_route_sent();
         return NULL;
     }
     t->slot = slot;
@@ -90,6 +92,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
         return host.NAME(buffer, count, type, dest, tag, comm);         \
     int rc = host.Send(&descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE,      \
                        dest, tag, comm);                                \
+    sw_route_sent();                                                    \
     if (rc != MPI_SUCCESS) {                                            \
         sw_slot_withdraw(slot);                                         \
         return rc;                                                      \
@@ -122,26 +125,12 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
     return begin(SYNCHRONOUS, t, dest, tag, comm, request);             \
 }
 
-/* Buffered: as long as a descriptor, and it lies in the slot at once. The
- * host's buffer is asked for room all the same. */
 #define BSEND(NAME, COUNT)                                              \
 int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm)                     \
 {                                                                       \
-    sw_offer_t offer;                                                   \
-    sw_descriptor_t descriptor;                                         \
-    sw_slot_t *slot =                                                   \
-        sw_route_short(buffer, count, type, dest, tag, comm, &offer,    \
-                       &descriptor);                                    \
-    if (sw_likely(!slot))                                               \
-        return host.NAME(buffer, count, type, dest, tag, comm);         \
-    int rc = host.Bsend(&descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE,     \
-                        dest, tag, comm);                               \
-    if (rc != MPI_SUCCESS)                                              \
-        sw_slot_withdraw(slot);                                         \
-    else                                                                \
-        sw_slot_leave(slot);                                            \
-    return rc;                                                          \
+    sw_route_plain(count, type, dest, tag, comm);                       \
+    return host.NAME(buffer, count, type, dest, tag, comm);             \
 }
 
 #define IBSEND(NAME, COUNT)                                             \
@@ -149,21 +138,8 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm,                     \
                   MPI_Request *request)                                 \
 {                                                                       \
-    sw_offer_t offer;                                                   \
-    sw_descriptor_t descriptor;                                         \
-    sw_slot_t *slot =                                                   \
-        sw_route_short(buffer, count, type, dest, tag, comm, &offer,    \
-                       &descriptor);                                    \
-    if (sw_likely(!slot))                                               \
-        return host.NAME(buffer, count, type, dest, tag, comm, request);\
-    /* Ibsend has copied the descriptor when it returns. */             \
-    int rc = host.Ibsend(&descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE,    \
-                         dest, tag, comm, request);                     \
-    if (rc != MPI_SUCCESS)                                              \
-        sw_slot_withdraw(slot);                                         \
-    else                                                                \
-        sw_slot_leave(slot);                                            \
-    return rc;                                                          \
+    sw_route_plain(count, type, dest, tag, comm);                       \
+    return host.NAME(buffer, count, type, dest, tag, comm, request);    \
 }
 
 SEND(Send, int)

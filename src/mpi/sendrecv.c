@@ -6,9 +6,8 @@
  * posted that a peer may be waiting for, the blocking ones are a receive, a
  * send and two waits, so that they are served meanwhile.
  *
- * Of the nonblocking ones the host carries both halves; what they receive may
- * be a descriptor all the same, and what they send has to be one if it is as
- * long.
+ * Of the nonblocking ones the host carries both halves, and sends the message
+ * itself; what they receive may be a descriptor all the same.
  */
 #include "complete.h"
 #include "guard.h"
@@ -81,7 +80,8 @@ int sw_MPI_Sendrecv##SUFFIX(                                            \
                                      source, intag, comm, status);      \
     const sw_datatype_t *d = sw_route_receive(incount, intype, source,  \
                                               comm);                    \
-    if (sw_owing() || (d && sw_threaded))   /* as MPI_Recv */           \
+    if (sw_owing() ||                       /* as MPI_Recv */           \
+        (sw_threaded && (d || sw_route_large(outcount, outtype, comm))))\
         return split##SUFFIX(out, outcount, outtype, dest, outtag, in,  \
                              incount, intype, source, intag, comm,      \
                              status);                                   \
@@ -98,6 +98,8 @@ int sw_MPI_Sendrecv##SUFFIX(                                            \
         : host.Sendrecv##SUFFIX(out, outcount, outtype, dest, outtag,   \
                                 in, incount, intype, source, intag,     \
                                 comm, to);                              \
+    if (slot)                                                           \
+        sw_route_sent();                                                \
     return settle(rc, d, in, incount, comm, to, slot, out);             \
 }                                                                       \
                                                                         \
@@ -131,42 +133,18 @@ SENDRECV(_c, MPI_Count)
 
 #ifdef SW_HAS_Isendrecv
 
-/* A track for both halves: it keeps the descriptor that is sent, if the
- * message is as long as one (then *out and *count become it), and looks at
- * what is received, if that may be one. NULL: the host's alone. The call to
- * the host, and `started`, must follow. */
-static sw_track_t *prepare(const void **out, int64_t *count,
-                           MPI_Datatype *type, int dest, int tag,
+/* A track for what is received, if that may be a descriptor. NULL: the host's
+ * alone. The call to the host, and `started`, must follow. */
+static sw_track_t *prepare(int64_t count, MPI_Datatype type, int dest, int tag,
                            void *in, int64_t room, MPI_Datatype intype,
                            int source, int intag, MPI_Comm comm)
 {
+    sw_route_plain(count, type, dest, tag, comm);
     const sw_datatype_t *d = sw_route_receive(room, intype, source, comm);
-    sw_offer_t offer;
-    sw_descriptor_t descriptor;
-    sw_slot_t *slot = sw_route_short(*out, *count, *type, dest, tag, comm,
-                                     &offer, &descriptor);
-    sw_track_t *t = d || slot ? sw_track_new() : NULL;
-    if (!t) {
-        if (slot)
-            sw_slot_withdraw(slot);
+    if (!d)
         return NULL;
-    }
-    t->receive = true;
+    sw_track_t *t = sw_track_receive(in, room, d, comm, source, intag);
     t->blind = true;            /* MPICH's status of these is empty */
-    t->buffer = in;
-    t->count = d ? room : 0;
-    int code;
-    t->type = d ? d : sw_datatype(MPI_BYTE, comm, &code);
-    t->comm = comm;
-    t->source = d ? source : MPI_PROC_NULL;
-    t->tag = intag;
-    if (slot) {
-        t->descriptor = descriptor;
-        *out = &t->descriptor;
-        *count = SW_DESCRIPTOR_BYTES;
-        *type = MPI_BYTE;
-        sw_slot_leave(slot);
-    }
     sw_match_enter();
     return t;
 }
@@ -194,11 +172,10 @@ int sw_MPI_Isendrecv##SUFFIX(                                           \
         return host.Isendrecv##SUFFIX(out, outcount, outtype, dest,     \
                                       outtag, in, incount, intype,      \
                                       source, intag, comm, request);    \
-    int64_t count = outcount;                                           \
-    sw_track_t *t = prepare(&out, &count, &outtype, dest, outtag, in,   \
+    sw_track_t *t = prepare(outcount, outtype, dest, outtag, in,        \
                             incount, intype, source, intag, comm);      \
     return started(t, host.Isendrecv##SUFFIX(                           \
-                          out, (COUNT)count, outtype, dest, outtag, in, \
+                          out, outcount, outtype, dest, outtag, in,     \
                           incount, intype, source, intag, comm,         \
                           request), request);                           \
 }                                                                       \
@@ -208,19 +185,11 @@ int sw_MPI_Isendrecv_replace##SUFFIX(                                   \
     int source, int intag, MPI_Comm comm, MPI_Request *request)         \
 {                                                                       \
     SW_INSIDE;  /* Open MPI makes it of MPI_Isendrecv, by that name */  \
-    const void *out = buffer;                                           \
-    int64_t outcount = count;                                           \
-    MPI_Datatype outtype = type;                                        \
-    sw_track_t *t = prepare(&out, &outcount, &outtype, dest, outtag,    \
-                            buffer, count, type, source, intag, comm);  \
-    if (out == buffer)                                                  \
-        return started(t, host.Isendrecv_replace##SUFFIX(               \
-                              buffer, count, type, dest, outtag,        \
-                              source, intag, comm, request), request);  \
-    return started(t, host.Isendrecv##SUFFIX(                           \
-                          out, (COUNT)outcount, outtype, dest, outtag,  \
-                          buffer, count, type, source, intag, comm,     \
-                          request), request);                           \
+    sw_track_t *t = prepare(count, type, dest, outtag, buffer, count,   \
+                            type, source, intag, comm);                 \
+    return started(t, host.Isendrecv_replace##SUFFIX(                   \
+                          buffer, count, type, dest, outtag, source,    \
+                          intag, comm, request), request);              \
 }
 
 ISENDRECV(, int)

@@ -83,11 +83,12 @@ sw_track_t *sw_track_new(void)
     if (!t)
         t = malloc(sizeof *t);
     if (t) {
-        t->receive = t->persistent = t->synchronous = false;
+        t->receive = t->persistent = t->synchronous = t->buffered = false;
         t->active = t->freed = t->cancelled = false;
         t->held = t->claimed = false;
         t->taken = t->blind = false;
         t->slot = NULL;
+        t->plain = MPI_REQUEST_NULL;
     }
     return t;
 }
@@ -106,7 +107,7 @@ sw_track_t *sw_track_receive(void *buffer, int64_t count,
     t->count = count;
     t->type = type;
     t->comm = comm;
-    t->source = source;
+    t->rank = source;
     t->tag = tag;
     return t;
 }
@@ -208,36 +209,22 @@ static void forget(sw_track_t *t)
     atomic_fetch_sub_explicit(&sw_tracks, 1, memory_order_relaxed);
 }
 
-void sw_track_claim(sw_track_t *t)
+void sw_track_claims(sw_track_t *t, bool claimed)
 {
     enter();
-    t->claimed = true;
+    t->claimed = claimed;
     leave();
 }
 
-void sw_track_unclaim(sw_track_t *t)
+void sw_track_holds(sw_track_t *t, bool held)
 {
     enter();
-    t->claimed = false;
-    leave();
-}
-
-void sw_track_hold(sw_track_t *t)
-{
-    enter();
-    while (sw_unlikely(t->held)) {
+    while (held && sw_unlikely(t->held)) {
         leave();
         sw_os_yield();
         enter();
     }
-    t->held = true;
-    leave();
-}
-
-void sw_track_let_go(sw_track_t *t)
-{
-    enter();
-    t->held = false;
+    t->held = held;
     leave();
 }
 
@@ -281,8 +268,16 @@ void sw_track_peek(sw_track_t *t, MPI_Status *status)
 
 bool sw_track_ready(sw_track_t *t)
 {
+    if (t->receive || !t->active || t->ended)
+        return true;
+    if (!t->slot) {
+        int done = 0;
+        t->result = host.Test(&t->plain, &done, &t->status);
+        t->ended = done || t->result != MPI_SUCCESS;
+        return t->ended;
+    }
     /* A cancelled one is the host's to judge; see end_cancelled. */
-    if (t->receive || !t->active || t->cancelled || sw_slot_released(t->slot))
+    if (t->cancelled || sw_slot_released(t->slot))
         return true;
     /* A synchronous one may lie aside once it is matched. */
     if (!t->synchronous || sw_track_ask(t))
@@ -317,6 +312,8 @@ int sw_track_finish(sw_track_t *t, MPI_Status *status)
         sw_track_peek(t, status);
         if (t->taken)
             error = t->error;
+    } else if (!t->slot) {
+        *status = t->status;
     } else if (t->cancelled) {
         end_cancelled(t, status);
     } else {
@@ -353,8 +350,10 @@ void sw_track_free(sw_track_t *t)
     }
     t->freed = true;
     host.Request_free(&handle);
+    if (t->plain != MPI_REQUEST_NULL)
+        host.Request_free(&t->plain);
     enter();
-    bool active_send = t->active;
+    bool active_send = t->active && t->slot;
     deactivate(t);
     forget(t);
     t->next = active_send ? zombies : spare;
@@ -363,6 +362,14 @@ void sw_track_free(sw_track_t *t)
     else
         spare = t;
     leave();
+}
+
+int sw_track_cancel(sw_track_t *t, MPI_Request *request)
+{
+    if (t->active && !t->receive && !t->slot)
+        return host.Cancel(&t->plain);
+    t->cancelled = true;
+    return host.Cancel(request);
 }
 
 /* May a descriptor have arrived for it? Where the buffer is dense it shows
@@ -408,7 +415,7 @@ static sw_track_t *needing(sw_track_t *t)
         if (t->held)
             continue;
         if (t->receive ? t->freed || may_have_arrived(t)
-                       : !sw_slot_released(t->slot)) {
+                       : t->slot && !sw_slot_released(t->slot)) {
             t->held = true;
             return t;
         }
@@ -446,7 +453,7 @@ void sw_track_progress(void)
 static bool could_get(const sw_track_t *t, MPI_Comm comm, int source, int tag)
 {
     return t->receive && !t->taken && !t->cancelled && t->comm == comm &&
-           (t->source == source || t->source == MPI_ANY_SOURCE) &&
+           (t->rank == source || t->rank == MPI_ANY_SOURCE) &&
            (t->tag == tag || t->tag == MPI_ANY_TAG);
 }
 

@@ -24,13 +24,15 @@ typedef struct sw_track {
     MPI_Request handle;
     struct sw_track *next;          /* in the table, or spare               */
     struct sw_track *after, *before;/* in the list of active ones           */
-    bool receive, persistent, synchronous;
+    bool receive, persistent, synchronous, buffered;
     bool active, freed, cancelled;
     /* Claimed: a call of the program's is to complete it, and the host may
      * give its handle to another request before we have heard of it. Held: one
      * thread asks the host about it, or copies for it. */
     bool claimed, held;
+    /* As the program asked; MPI_PROC_NULL: a receive that is matched. */
     MPI_Comm comm;
+    int rank, tag;
 
     /* The host has completed it, with this status (of a receive) and result.
      * `ended`: and it is inactive there, for it was asked by a test; see
@@ -44,16 +46,17 @@ typedef struct sw_track {
     void *buffer;
     int64_t count;
     const sw_datatype_t *type;
-    int source, tag;    /* as the program asked; MPI_PROC_NULL: matched */
     bool blind;         /* the status does not tell how much came */
     bool taken;
     size_t bytes;
     int error;
 
-    /* A send. */
+    /* A send. `slot` is NULL while a persistent one goes through the host as
+     * `plain` (route.h). */
     sw_descriptor_t descriptor;
     sw_slot_t *slot;
     sw_offer_t offer;
+    MPI_Request plain;
 } sw_track_t;
 
 /* Tracks there are, and receives among them that a peer may be waiting for. */
@@ -90,13 +93,39 @@ sw_track_t *sw_track_of(MPI_Request handle);
 sw_track_t *sw_track_to_cancel(MPI_Request handle);
 
 /* The program completes it from here, until it does not. */
-void sw_track_claim(sw_track_t *t);
-void sw_track_unclaim(sw_track_t *t);
+void sw_track_claims(sw_track_t *t, bool claimed);
+static inline void sw_track_claim(sw_track_t *t)
+{
+    if (sw_threaded)
+        sw_track_claims(t, true);
+    else
+        t->claimed = true;
+}
+static inline void sw_track_unclaim(sw_track_t *t)
+{
+    if (sw_threaded)
+        sw_track_claims(t, false);
+    else
+        t->claimed = false;
+}
 
 /* Between, no other thread touches it. Waits while another has it, which is
  * never long: for a question to the host, or a copy. */
-void sw_track_hold(sw_track_t *t);
-void sw_track_let_go(sw_track_t *t);
+void sw_track_holds(sw_track_t *t, bool held);
+static inline void sw_track_hold(sw_track_t *t)
+{
+    if (sw_threaded)
+        sw_track_holds(t, true);
+    else
+        t->held = true;
+}
+static inline void sw_track_let_go(sw_track_t *t)
+{
+    if (sw_threaded)
+        sw_track_holds(t, false);
+    else
+        t->held = false;
+}
 
 /* The host has completed the request: fetch if need be, correct the status
  * (may be MPI_STATUS_IGNORE for a send). Returns MPI_SUCCESS or an error
@@ -109,8 +138,9 @@ bool sw_track_ready(sw_track_t *t);
 /* The host has completed a receive, which stays: fetch, correct the status. */
 void sw_track_peek(sw_track_t *t, MPI_Status *status);
 
-/* MPI_Request_free. */
+/* MPI_Request_free, MPI_Cancel. */
 void sw_track_free(sw_track_t *t);
+int sw_track_cancel(sw_track_t *t, MPI_Request *request);
 
 void sw_track_progress(void);
 

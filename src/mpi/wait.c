@@ -130,7 +130,5 @@ int sw_MPI_Request_free(MPI_Request *request)
 int sw_MPI_Cancel(MPI_Request *request)
 {
     sw_track_t *t = request ? sw_track_to_cancel(*request) : NULL;
-    if (t)
-        t->cancelled = true;
-    return host.Cancel(request);
+    return t ? sw_track_cancel(t, request) : host.Cancel(request);
 }

@@ -176,18 +176,14 @@ static sw_part_t part_at(const void *at, size_t bytes)
 
 sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
 {
-    sw_part_t part = {.bytes = offer->bytes, .form = SW_FORM_INLINE};
     void *aside = NULL;
-    bool fits = offer->bytes <= SW_DESCRIPTOR_BYTES;
-    if (!fits && sw_slot_reaches(offer->data, offer->bytes)) {
-        part = part_at(offer->data, offer->bytes);
-    } else if (!fits) {
+    if (!sw_slot_reaches(offer->data, offer->bytes)) {
         aside = make_aside(offer->bytes);
         if (!aside)
             return NULL;
         sw_copy(aside, offer->data, offer->bytes);
-        part = part_at(aside, offer->bytes);
     }
+    sw_part_t part = part_at(aside ? aside : offer->data, offer->bytes);
     pthread_mutex_lock(&lock);
     if (orphans)
         reap();
@@ -212,8 +208,6 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     slot->aside = aside;
     slot->since = 0;
     atomic_store_explicit(&slot->matched, 0, memory_order_relaxed);
-    if (fits)
-        memcpy(slot->small, offer->data, offer->bytes);
     set(slot, sw_slot_ticket(slot), SW_SLOT_OFFERED);
     return slot;
 }
@@ -307,11 +301,7 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, void *to, size_t room)
             sw_os_pause();
     }
     size_t n = sw_min(room, slot->bytes);
-    int rc = 0;
-    if (slot->part.form == SW_FORM_INLINE)
-        memcpy(to, slot->small, n);
-    else
-        rc = sw_peer_read(peer, &slot->part, 0, to, n);
+    int rc = sw_peer_read(peer, &slot->part, 0, to, n);
     int error = errno;
     directory_t *d = (directory_t *)(peer->control + slot->directory);
     set(slot, base / SW_SLOT_STATES, SW_SLOT_TAKEN);

@@ -48,7 +48,6 @@ typedef struct {
     _Atomic uint32_t matched;
     uint32_t reserved;
     sw_bell_t bell;
-    char small[SW_DESCRIPTOR_BYTES];    /* SW_FORM_INLINE: the data itself */
     /* The sender's own. */
     void *aside;                /* the copy, to be freed                  */
     uint64_t since;             /* when its receiver was last known to be
@@ -97,8 +96,7 @@ static inline bool sw_slot_is(const sw_slot_t *slot, int state)
 /* May the sender's buffer be used again? */
 static inline bool sw_slot_released(const sw_slot_t *slot)
 {
-    return slot->aside || slot->part.form == SW_FORM_INLINE ||
-           sw_slot_is(slot, SW_SLOT_TAKEN);
+    return slot->aside || sw_slot_is(slot, SW_SLOT_TAKEN);
 }
 
 /* The sender has waited: copy the data aside if nobody has taken anything from
