@@ -115,6 +115,14 @@ def test_threads_share_a_stream(host, n, messages, modes, least):
         well(done)
 
 
+@pytest.mark.parametrize("seed", [4, *(pytest.param(seed, marks=DEEP)
+                                       for seed in range(100, 110))])
+@pytest.mark.parametrize("n, least", [(2, 16384), (3, 192)])
+def test_probes_tell_a_descriptor_from_a_message(host, n, least, seed):
+    well(run(host, n, "p2p_lengths", seed, 60,
+             env={**ON, "STRAIGHTWAY_P2P_MIN": least}))
+
+
 def test_the_edges_of_what_mpi_allows(host):
     well(run(host, 2, "p2p_limits", "all", env=ON))
 

@@ -6,6 +6,7 @@
 #include "buffer.h"
 #include "call.h"
 #include "link.h"
+#include "tally.h"
 
 #include <string.h>
 
@@ -95,9 +96,12 @@ int sw_received(void *buffer, int64_t count, const sw_datatype_t *type,
 {
     size_t bytes;
     int error;
-    if (sw_likely(sw_status_bytes(status) != SW_DESCRIPTOR_BYTES) ||
-        !sw_fetch(buffer, count, type, comm, &bytes, &error))
+    if (sw_likely(sw_status_bytes(status) != SW_DESCRIPTOR_BYTES))
         return MPI_SUCCESS;
+    if (!sw_fetch(buffer, count, type, comm, &bytes, &error)) {
+        sw_tally_receive(comm, status->MPI_SOURCE, status->MPI_TAG);
+        return MPI_SUCCESS;
+    }
     sw_status_set_bytes(status, bytes);
     return error;
 }

@@ -15,8 +15,8 @@ static sw_track_t *persistent(const void *buffer, int64_t count,
 {
     sw_offer_t offer;
     sw_descriptor_t descriptor;
-    sw_slot_t *slot = sw_route(buffer, count, type, dest, tag, comm, &offer,
-                               &descriptor);
+    sw_slot_t *slot = sw_route(buffer, count, type, dest, tag, comm,
+                               false, &offer, &descriptor);
     if (sw_likely(!slot))
         return NULL;
     sw_slot_withdraw(slot);

@@ -7,8 +7,8 @@
  * that this is the one the probe saw,
  *   - receives that the host has completed must have taken theirs: progress
  *     is made first;
- *   - behind a message that is 192 bytes long itself, no descriptor is sent
- *     with the same tag (route.h): it has no slot, and none is found;
+ *   - messages that are 192 bytes long themselves must have been received as
+ *     often as its slot says that they were sent before it (tally.h);
  *   - a matched probe marks the slot, for it takes the message away.
  *
  * With threads the question to the host and the search are one step, between
@@ -20,6 +20,7 @@
 #include "complete.h"
 #include "receive.h"
 #include "route.h"
+#include "tally.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -66,21 +67,32 @@ MPI_Comm sw_matched_comm(const MPI_Message *message)
 }
 
 /* Other threads' receives of earlier messages; ends when these threads have
- * been scheduled. The bound is against hosts that do not match in order. */
+ * been scheduled. The bound is for receives that have got a large message from
+ * the host, which may take its time. */
 static void await_receives(MPI_Comm comm, int source, int tag)
 {
     uint64_t end = 0;
     while (sw_track_expected(comm, source, tag)) {
         uint64_t now = sw_os_now();
-        end = end ? end : now + 10 * 1000000000ull;
-        if (now > end) {
-            static _Atomic bool said;
-            sw_say_once(&said, "a probe saw a message before a receive that "
-                        "was posted for it: its length may be wrong");
+        end = end ? end : now + 1000000000ull;
+        if (now > end)
             return;
-        }
         sw_os_yield();
     }
+}
+
+/* Have all messages of the same length been received that went before it?
+ * Receives that the host has completed are counted when they are looked at. */
+static bool is_next(const sw_slot_t *slot, int sender, MPI_Comm comm,
+                    const MPI_Status *status)
+{
+    for (int look = 0; look < 2; look++) {
+        if (slot->behind <= sw_tally_of(&sw_tally_received, slot->lineage,
+                                        sender, status->MPI_TAG))
+            return true;
+        sw_track_expected(comm, status->MPI_SOURCE, status->MPI_TAG);
+    }
+    return sw_tally_lost;
 }
 
 /* Correct the status of a probe; the slot, or NULL. */
@@ -97,6 +109,8 @@ static sw_slot_t *correct(MPI_Comm comm, MPI_Status *status)
         await_receives(comm, status->MPI_SOURCE, status->MPI_TAG);
     sw_slot_t *slot = sw_slots_find(link->peer, link->directory, c->lineage,
                                     sw_link_place, status->MPI_TAG);
+    if (slot && !is_next(slot, link->place, comm, status))
+        slot = NULL;
     if (slot)
         sw_status_set_bytes(status, slot->bytes);
     return slot;
@@ -104,7 +118,10 @@ static sw_slot_t *correct(MPI_Comm comm, MPI_Status *status)
 
 static void matched(MPI_Comm comm, MPI_Message message, MPI_Status *status)
 {
+    bool as_long = sw_status_bytes(status) == SW_DESCRIPTOR_BYTES;
     sw_slot_t *slot = correct(comm, status);
+    if (!slot && as_long)
+        sw_tally_receive(comm, status->MPI_SOURCE, status->MPI_TAG);
     if (!slot)
         return;
     atomic_store(&slot->matched, 1);

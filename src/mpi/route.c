@@ -3,8 +3,10 @@
  */
 #include "route.h"
 
-/* Where messages as long as a descriptor have gone through the host: bits, by
- * receiver, communicator and tag. Two that share a bit lose speed only. */
+#include "tally.h"
+
+/* Where messages as long as a descriptor go through the host and cannot be
+ * counted: bits, by receiver, communicator and tag. Two that share a bit lose speed only. */
 #define NOTES (1u << 16)
 static _Atomic uint64_t notes[NOTES / 64];
 static _Atomic bool any_notes;
@@ -37,11 +39,12 @@ static sw_link_t *link_to(MPI_Comm comm, int dest, uint64_t *lineage)
     return sw_link(c, dest);
 }
 
-void sw_route_note(int dest, int tag, MPI_Comm comm)
+void sw_route_note(int dest, int tag, MPI_Comm comm, bool once)
 {
     uint64_t lineage = 0;
     sw_link_t *link = tag < 0 ? NULL : link_to(comm, dest, &lineage);
-    if (!link)
+    if (!link || (once && !sw_threaded &&
+                  sw_tally_add(&sw_tally_sent, lineage, link->place, tag)))
         return;
     unsigned n = note_of(lineage, link->place, tag);
     uint64_t bit = (uint64_t)1 << n % 64;
@@ -59,12 +62,14 @@ void sw_route_sent(void)
         atomic_fetch_sub(&under_way, 1);
 }
 
-static sw_slot_t *offer_it(const sw_offer_t *offer,
+static sw_slot_t *offer_it(sw_offer_t *offer,
                            sw_descriptor_t *descriptor, bool *no)
 {
     if (sw_threaded)
         atomic_fetch_add(&under_way, 1);
     *no = noted(offer);
+    offer->behind = sw_tally_of(&sw_tally_sent, offer->lineage, offer->dest,
+                                offer->tag);
     sw_slot_t *slot = *no ? NULL : sw_slot_offer(offer);
     if (slot)
         sw_descriptor_fill(descriptor, &sw_link_cookie, sw_link_place,

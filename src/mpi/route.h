@@ -6,9 +6,10 @@
  * basic type divides a descriptor (descriptor.h).
  *
  * A probe that sees as many bytes as a descriptor has must know what it sees
- * (probe.c). So where this process has ever sent a message of that very length
- * through the host, to the same receiver on the same communicator with the
- * same tag, no descriptor follows it: those messages go through the host, too.
+ * (probe.c). So messages of that very length are counted on their way into the
+ * host (tally.h). Where that cannot be done (persistent requests, several
+ * threads), no descriptor follows them to the same receiver on the same
+ * communicator with the same tag: what does goes through the host, too.
  */
 #ifndef SW_MPI_ROUTE_H
 #define SW_MPI_ROUTE_H
@@ -32,8 +33,9 @@ void sw_route_sent(void);
  * travel as a descriptor any more. */
 sw_slot_t *sw_route_repeat(sw_track_t *t, bool *no);
 
-/* A message as long as a descriptor goes through the host. */
-void sw_route_note(int dest, int tag, MPI_Comm comm);
+/* A message as long as a descriptor goes through the host; now and once, or
+ * whenever. */
+void sw_route_note(int dest, int tag, MPI_Comm comm, bool once);
 
 /* A type's description, if it has been met or a message of `count` elements
  * could be large; else NULL, and nobody asks the host about it. */
@@ -56,7 +58,8 @@ static inline const sw_datatype_t *sw_route_type(MPI_Datatype type,
 
 static inline sw_slot_t *sw_route(const void *buffer, int64_t count,
                                   MPI_Datatype type, int dest, int tag,
-                                  MPI_Comm comm, sw_offer_t *offer,
+                                  MPI_Comm comm, bool once,
+                                  sw_offer_t *offer,
                                   sw_descriptor_t *descriptor)
 {
     if (!sw_linked)
@@ -70,19 +73,19 @@ static inline sw_slot_t *sw_route(const void *buffer, int64_t count,
         slot = sw_route_slow(buffer, count, d, dest, tag, comm, offer,
                              descriptor);
     if (sw_unlikely(bytes == SW_DESCRIPTOR_BYTES && !slot))
-        sw_route_note(dest, tag, comm);
+        sw_route_note(dest, tag, comm, once);
     return slot;
 }
 
 /* One that the host is to carry anyway. */
 static inline void sw_route_plain(int64_t count, MPI_Datatype type, int dest,
-                                  int tag, MPI_Comm comm)
+                                  int tag, MPI_Comm comm, bool once)
 {
     if (!sw_linked)
         return;
     const sw_datatype_t *d = sw_route_type(type, count, comm);
     if (d && count > 0 && (size_t)count * d->size == SW_DESCRIPTOR_BYTES)
-        sw_route_note(dest, tag, comm);
+        sw_route_note(dest, tag, comm, once);
 }
 
 /* Is it long enough? */

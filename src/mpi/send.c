@@ -64,8 +64,8 @@ static sw_track_t *tracked(const void *buffer, int64_t count,
 {
     sw_offer_t offer;
     sw_descriptor_t descriptor;
-    sw_slot_t *slot = sw_route(buffer, count, type, dest, tag, comm, &offer,
-                               &descriptor);
+    sw_slot_t *slot = sw_route(buffer, count, type, dest, tag, comm,
+                               true, &offer, &descriptor);
     if (sw_likely(!slot))
         return NULL;
     sw_track_t *t = sw_track_new();
@@ -87,7 +87,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
     sw_offer_t offer;                                                   \
     sw_descriptor_t descriptor;                                         \
     sw_slot_t *slot = sw_route(buffer, count, type, dest, tag, comm,    \
-                               &offer, &descriptor);                    \
+                               true, &offer, &descriptor);              \
     if (sw_likely(!slot))                                               \
         return host.NAME(buffer, count, type, dest, tag, comm);         \
     int rc = host.Send(&descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE,      \
@@ -129,7 +129,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
 int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm)                     \
 {                                                                       \
-    sw_route_plain(count, type, dest, tag, comm);                       \
+    sw_route_plain(count, type, dest, tag, comm, true);                 \
     return host.NAME(buffer, count, type, dest, tag, comm);             \
 }
 
@@ -138,7 +138,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm,                     \
                   MPI_Request *request)                                 \
 {                                                                       \
-    sw_route_plain(count, type, dest, tag, comm);                       \
+    sw_route_plain(count, type, dest, tag, comm, true);                 \
     return host.NAME(buffer, count, type, dest, tag, comm, request);    \
 }
 

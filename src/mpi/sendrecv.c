@@ -88,8 +88,8 @@ int sw_MPI_Sendrecv##SUFFIX(                                            \
     sw_offer_t offer;                                                   \
     sw_descriptor_t descriptor;                                         \
     sw_slot_t *slot = dest == MPI_PROC_NULL ? NULL :                    \
-        sw_route(out, outcount, outtype, dest, outtag, comm, &offer,    \
-                 &descriptor);                                          \
+        sw_route(out, outcount, outtype, dest, outtag, comm, true,      \
+                 &offer, &descriptor);                                  \
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;\
     int rc = slot                                                       \
         ? host.Sendrecv##SUFFIX(&descriptor, SW_DESCRIPTOR_BYTES,       \
@@ -139,7 +139,7 @@ static sw_track_t *prepare(int64_t count, MPI_Datatype type, int dest, int tag,
                            void *in, int64_t room, MPI_Datatype intype,
                            int source, int intag, MPI_Comm comm)
 {
-    sw_route_plain(count, type, dest, tag, comm);
+    sw_route_plain(count, type, dest, tag, comm, true);
     const sw_datatype_t *d = sw_route_receive(room, intype, source, comm);
     if (!d)
         return NULL;

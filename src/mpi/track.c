@@ -9,6 +9,7 @@
 #include "track.h"
 
 #include "call.h"
+#include "tally.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -86,9 +87,10 @@ sw_track_t *sw_track_new(void)
         t->receive = t->persistent = t->synchronous = t->buffered = false;
         t->active = t->freed = t->cancelled = false;
         t->held = t->claimed = false;
-        t->taken = t->blind = false;
+        t->taken = t->blind = t->counted = false;
         t->slot = NULL;
         t->plain = MPI_REQUEST_NULL;
+        t->rank = MPI_PROC_NULL;
     }
     return t;
 }
@@ -133,6 +135,7 @@ static void activate(sw_track_t *t)
 {
     t->active = true;
     t->taken = t->cancelled = t->done = t->ended = false;
+    t->counted = t->rank == MPI_PROC_NULL;      /* by the probe */
     t->error = t->result = MPI_SUCCESS;
     t->after = &active;
     t->before = active.before;
@@ -257,11 +260,19 @@ void sw_track_peek(sw_track_t *t, MPI_Status *status)
     int gone = 0;
     if (t->cancelled)
         host.Test_cancelled(status, &gone);
-    if (!t->taken && !gone &&
-        (t->blind || sw_status_bytes(status) == SW_DESCRIPTOR_BYTES))
+    if (gone)
+        return;
+    size_t bytes = t->taken ? 0 : sw_status_bytes(status);
+    if (!t->taken && (t->blind || bytes == SW_DESCRIPTOR_BYTES))
         take(t);
-    if (t->taken)
+    if (t->taken) {
         sw_status_set_bytes(status, t->bytes);
+    } else if (bytes == SW_DESCRIPTOR_BYTES && !t->counted) {
+        t->counted = true;
+        sw_tally_receive(t->comm, status->MPI_SOURCE, status->MPI_TAG);
+    } else if (t->blind && bytes == 0) {
+        sw_tally_lost = true;
+    }
 }
 
 /* Sends ------------------------------------------------------------------- */
@@ -461,18 +472,19 @@ bool sw_track_expected(MPI_Comm comm, int source, int tag)
 {
     bool open = false;
     enter();
-    for (sw_track_t *t = active.after; t != &active && !open; t = t->after) {
+    for (sw_track_t *t = active.after; t != &active; t = t->after) {
         if (!could_get(t, comm, source, tag))
             continue;
         if (t->held) {
             open = true;
-            break;
+            continue;
         }
         t->held = true;
         leave();
-        open = !sw_track_ask(t);
-        if (!open)
+        bool done = sw_track_ask(t);
+        if (done)
             sw_track_peek(t, &t->status);
+        open = open || !done;
         enter();
         t->held = false;
     }

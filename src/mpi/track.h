@@ -47,6 +47,7 @@ typedef struct sw_track {
     int64_t count;
     const sw_datatype_t *type;
     bool blind;         /* the status does not tell how much came */
+    bool counted;       /* by tally.h, or need not be */
     bool taken;
     size_t bytes;
     int error;

@@ -203,6 +203,7 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     put(slot->lineage, offer->lineage);
     put(slot->dest, offer->dest);
     put(slot->tag, offer->tag);
+    slot->behind = offer->behind;
     slot->bytes = offer->bytes;
     slot->part = part;
     slot->aside = aside;

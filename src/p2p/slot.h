@@ -41,6 +41,7 @@ typedef struct {
     uint64_t lineage;           /* the communicator (mpi/lineage.h)       */
     int32_t dest, tag;          /* the receiver's place on the node       */
     uint64_t order;             /* of the sender's offers                 */
+    uint64_t behind;            /* as offered                             */
     uint64_t bytes;
     sw_part_t part;             /* where the data lies                    */
     /* Set by the receiver when a matched probe has taken the message out of
@@ -64,6 +65,7 @@ typedef struct {
     int32_t dest, tag;
     const void *data;
     size_t bytes;
+    uint64_t behind;            /* so many like it went another way before */
 } sw_offer_t;
 
 /* Private memory up to here is worth a copy into the arena; beyond, the host

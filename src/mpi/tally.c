@@ -1,0 +1,95 @@
+/*
+ * tally.c - see tally.h. A table with open addressing, which grows by two up
+ * to a bound.
+ */
+#include "tally.h"
+
+#include "link.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define FIRST (1u << 6)
+#define MOST (1u << 18)
+
+typedef struct {
+    uint64_t lineage, count;        /* count 0: free */
+    int place, tag;
+} entry_t;
+
+struct sw_tally {
+    pthread_mutex_t lock;
+    entry_t *at;
+    unsigned size, used;
+};
+
+sw_tally_t sw_tally_sent = {.lock = PTHREAD_MUTEX_INITIALIZER},
+           sw_tally_received = {.lock = PTHREAD_MUTEX_INITIALIZER};
+_Atomic bool sw_tally_lost;
+
+/* Its entry, or the free one where it belongs; at least one is free. */
+static entry_t *find(const sw_tally_t *t, uint64_t lineage, int place, int tag)
+{
+    uint64_t key = lineage ^ ((uint64_t)(uint32_t)place << 32 | (uint32_t)tag);
+    unsigned i = (unsigned)sw_handle_mix(key);
+    while (true) {
+        entry_t *e = &t->at[i++ & (t->size - 1)];
+        if (!e->count ||
+            (e->lineage == lineage && e->place == place && e->tag == tag))
+            return e;
+    }
+}
+
+/* Room for one more. */
+static bool grow(sw_tally_t *t)
+{
+    if (2 * (t->used + 1) <= t->size)
+        return true;
+    sw_tally_t to = {.size = t->size ? 2 * t->size : FIRST, .used = t->used};
+    if (to.size > MOST || !(to.at = calloc(to.size, sizeof *to.at)))
+        return false;
+    for (unsigned i = 0; i < t->size; i++)
+        if (t->at[i].count)
+            *find(&to, t->at[i].lineage, t->at[i].place, t->at[i].tag) =
+                t->at[i];
+    free(t->at);
+    t->at = to.at;
+    t->size = to.size;
+    return true;
+}
+
+bool sw_tally_add(sw_tally_t *t, uint64_t lineage, int place, int tag)
+{
+    pthread_mutex_lock(&t->lock);
+    bool room = grow(t);
+    entry_t *e = t->at ? find(t, lineage, place, tag) : NULL;
+    if (e && (e->count || room)) {
+        t->used += !e->count;
+        e->lineage = lineage;
+        e->place = place;
+        e->tag = tag;
+        e->count++;
+        room = true;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return room;
+}
+
+uint64_t sw_tally_of(sw_tally_t *t, uint64_t lineage, int place, int tag)
+{
+    if (sw_likely(!t->at))
+        return 0;
+    pthread_mutex_lock(&t->lock);
+    uint64_t count = find(t, lineage, place, tag)->count;
+    pthread_mutex_unlock(&t->lock);
+    return count;
+}
+
+void sw_tally_receive(MPI_Comm comm, int source, int tag)
+{
+    sw_comm_t *c = sw_linked ? sw_comm_state(comm) : NULL;
+    sw_link_t *link = c && c->lineage ? sw_link(c, source) : NULL;
+    if (link && !sw_tally_add(&sw_tally_received, c->lineage, link->place,
+                              tag))
+        sw_tally_lost = true;
+}

@@ -1,0 +1,27 @@
+/*
+ * tally.h - how many messages as long as a descriptor have gone through the
+ * host, by peer, communicator and tag: sent, and received.
+ *
+ * A probe that sees this length may see such a message or a descriptor. Each
+ * descriptor's slot says how many of them were sent before it; who has
+ * received as many sees the descriptor (probe.c).
+ */
+#ifndef SW_MPI_TALLY_H
+#define SW_MPI_TALLY_H
+
+#include "host.h"
+
+typedef struct sw_tally sw_tally_t;
+extern sw_tally_t sw_tally_sent, sw_tally_received;
+
+/* One more; false: there is no room to count it. */
+bool sw_tally_add(sw_tally_t *t, uint64_t lineage, int place, int tag);
+uint64_t sw_tally_of(sw_tally_t *t, uint64_t lineage, int place, int tag);
+
+/* A message of this length has been received from `source`. */
+void sw_tally_receive(MPI_Comm comm, int source, int tag);
+
+/* Some were received that nobody could count. */
+extern _Atomic bool sw_tally_lost __attribute__((visibility("hidden")));
+
+#endif
