@@ -286,17 +286,58 @@ static int serve(set_t *s, bool blocking, bool *over)
 
 #define FEW 16
 
-/* False: none of the requests is tracked, and nobody may wait for us. */
+static void *room_for(int n, size_t each)
+{
+    void *room = malloc((size_t)n * each + 64);
+    if (!room) {
+        sw_say("out of memory in a wait for %d requests", n);
+        abort();
+    }
+    return room;
+}
+
+/* MPI_Waitany and MPI_Testany where the host may be asked as it is. */
+static int plain_any(bool blocking, int n, MPI_Request *requests, int *index,
+                     int *flag, MPI_Status *status)
+{
+    MPI_Request few[FEW], *asked = n > FEW ? room_for(n, sizeof *asked) : few;
+    MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
+    memcpy(asked, requests, (size_t)n * sizeof *asked);
+    *flag = 1;
+    *index = MPI_UNDEFINED;
+    int rc = blocking ? host.Waitany(n, requests, index, to)
+                      : host.Testany(n, requests, index, flag, to);
+    if ((*flag || rc != MPI_SUCCESS) && *index >= 0 && *index < n) {
+        sw_track_t *t = sw_track_of(asked[*index]);
+        MPI_Comm comm = t ? t->comm : MPI_COMM_NULL;
+        int error = t && t->active ? sw_track_finish(t, to) : MPI_SUCCESS;
+        if (rc == MPI_SUCCESS)
+            rc = sw_raise(comm, error);
+    }
+    if (asked != few)
+        free(asked);
+    return rc;
+}
+
+/* False: none of the requests can be tracked. */
 static bool concerns(int n, const MPI_Request *requests)
 {
-    if (!sw_any_tracks() || n < 1 || !requests)
-        return false;
-    if (sw_owing())
-        return true;
-    for (int i = 0; i < n; i++)
-        if (sw_track_of(requests[i]))
-            return true;
-    return false;
+    return sw_any_tracks() && n > 0 && requests;
+}
+
+/* MPI_Waitall and MPI_Testall, likewise. */
+static int plain_all(set_t *s, bool blocking, bool *over)
+{
+    int flag = 1;
+    memcpy(s->asked, s->requests, (size_t)s->n * sizeof *s->asked);
+    int rc = blocking ? host.Waitall(s->n, s->requests, s->statuses)
+                      : host.Testall(s->n, s->requests, &flag, s->statuses);
+    *over = flag || rc != MPI_SUCCESS;
+    if (!*over)
+        return rc;
+    for (int i = 0; i < s->n; i++)
+        s->track[i] = sw_track_of(s->asked[i]);
+    return finish_all(s, 0, s->n, rc);
 }
 
 static int complete(how_t how, bool blocking, int n, MPI_Request *requests,
@@ -308,11 +349,7 @@ static int complete(how_t how, bool blocking, int n, MPI_Request *requests,
     int few_indices[FEW];
     size_t each = sizeof(sw_track_t *) + sizeof(MPI_Request) +
                   sizeof(MPI_Status) + sizeof(int);
-    void *room = n > FEW ? malloc((size_t)n * each + 64) : NULL;
-    if (n > FEW && !room) {
-        sw_say("out of memory in a wait for %d requests", n);
-        abort();
-    }
+    void *room = n > FEW ? room_for(n, each) : NULL;
     set_t s = {.how = how, .n = n, .requests = requests};
     bool ignored = statuses == MPI_STATUSES_IGNORE ||
                    statuses == MPI_STATUS_IGNORE;
@@ -323,6 +360,11 @@ static int complete(how_t how, bool blocking, int n, MPI_Request *requests,
               : room    ? (void *)(s.asked + n) : few_indices;
     if (!ignored)
         s.statuses = statuses;
+    if (how == ALL && sw_plain_requests()) {
+        int rc = plain_all(&s, blocking, flag);
+        free(room);
+        return rc;
+    }
     for (int i = 0; i < n; i++) {
         s.track[i] = sw_track_of(requests[i]);
         if (s.track[i])
@@ -364,6 +406,9 @@ int sw_MPI_Waitany(int n, MPI_Request requests[], int *index,
     if (!concerns(n, requests))
         return host.Waitany(n, requests, index, status);
     bool over;
+    int flag;
+    if (sw_plain_requests())
+        return plain_any(true, n, requests, index, &flag, status);
     return complete(ANY, true, n, requests, &over, index, NULL, status);
 }
 
@@ -373,6 +418,8 @@ int sw_MPI_Testany(int n, MPI_Request requests[], int *index, int *flag,
     if (!concerns(n, requests))
         return host.Testany(n, requests, index, flag, status);
     bool over;
+    if (sw_plain_requests())
+        return plain_any(false, n, requests, index, flag, status);
     int rc = complete(ANY, false, n, requests, &over, index, NULL, status);
     *flag = over;
     if (!over)

@@ -16,7 +16,7 @@
 
 #define BUCKETS 4096u
 
-_Atomic int sw_tracks, sw_posted;
+_Atomic int sw_tracks, sw_posted, sw_special;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sw_track_t *table[BUCKETS];
@@ -143,6 +143,8 @@ static void activate(sw_track_t *t)
     active.before = t;
     if (owes(t))
         atomic_fetch_add_explicit(&sw_posted, 1, memory_order_relaxed);
+    if (!t->receive)
+        atomic_fetch_add_explicit(&sw_special, 1, memory_order_relaxed);
 }
 
 static void deactivate(sw_track_t *t)
@@ -154,6 +156,8 @@ static void deactivate(sw_track_t *t)
     t->before->after = t->after;
     if (owes(t))
         atomic_fetch_sub_explicit(&sw_posted, 1, memory_order_relaxed);
+    if (!t->receive || t->ended)
+        atomic_fetch_sub_explicit(&sw_special, 1, memory_order_relaxed);
 }
 
 void sw_track_add(sw_track_t *t)
@@ -244,6 +248,8 @@ bool sw_track_ask(sw_track_t *t)
     MPI_Request handle = t->handle;
     t->result = host.Test(&handle, &done, &t->status);
     t->ended = done || t->result != MPI_SUCCESS;
+    if (t->ended && t->receive)
+        atomic_fetch_add_explicit(&sw_special, 1, memory_order_relaxed);
     return t->ended;
 }
 

@@ -63,6 +63,9 @@ typedef struct sw_track {
 /* Tracks there are, and receives among them that a peer may be waiting for. */
 extern _Atomic int sw_tracks __attribute__((visibility("hidden")));
 extern _Atomic int sw_posted __attribute__((visibility("hidden")));
+/* Active ones of which the host's answer is not the whole truth: sends, and
+ * receives that it has ended before the program asked. */
+extern _Atomic int sw_special __attribute__((visibility("hidden")));
 
 static inline bool sw_any_tracks(void)
 {
@@ -73,6 +76,14 @@ static inline bool sw_owing(void)
 {
     return sw_unlikely(atomic_load_explicit(&sw_posted,
                                             memory_order_relaxed) > 0);
+}
+
+/* May the host be asked for the program's requests as they are? What it has
+ * completed is then to be finished. */
+static inline bool sw_plain_requests(void)
+{
+    return !sw_owing() && !sw_threaded &&
+           !atomic_load_explicit(&sw_special, memory_order_relaxed);
 }
 
 /* A new track with `handle` not set yet; NULL when out of memory. */
