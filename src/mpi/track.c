@@ -1,10 +1,8 @@
 /*
  * track.c - see track.h.
  *
- * One lock guards the table, the list of active tracks and who holds what.
- * Without MPI_THREAD_MULTIPLE only one thread comes here at a time, and the
- * lock is left alone. Copies are made without it: the thread that makes one
- * holds the track.
+ * The table, the list of active tracks, their beginning and end. What happens
+ * between is in progress.c.
  */
 #include "track.h"
 
@@ -21,18 +19,18 @@ _Atomic int sw_tracks, sw_posted, sw_special;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sw_track_t *table[BUCKETS];
 static sw_track_t *spare;
-static sw_track_t active = {.after = &active, .before = &active};
+sw_track_t sw_active = {.after = &sw_active, .before = &sw_active};
 /* Sends whose request the program has freed: the host may still read the
  * descriptor, until the receiver has it. */
 static sw_track_t *zombies;
 
-static void enter(void)
+void sw_tracks_enter(void)
 {
     if (sw_threaded)
         pthread_mutex_lock(&lock);
 }
 
-static void leave(void)
+void sw_tracks_leave(void)
 {
     if (sw_threaded)
         pthread_mutex_unlock(&lock);
@@ -74,13 +72,13 @@ static void bury(void)
 
 sw_track_t *sw_track_new(void)
 {
-    enter();
+    sw_tracks_enter();
     if (sw_unlikely(zombies))
         bury();
     sw_track_t *t = spare;
     if (t)
         spare = t->next;
-    leave();
+    sw_tracks_leave();
     if (!t)
         t = malloc(sizeof *t);
     if (t) {
@@ -116,10 +114,10 @@ sw_track_t *sw_track_receive(void *buffer, int64_t count,
 
 void sw_track_drop(sw_track_t *t)
 {
-    enter();
+    sw_tracks_enter();
     t->next = spare;
     spare = t;
-    leave();
+    sw_tracks_leave();
 }
 
 /* A receive that cannot hold a large message keeps nobody waiting; but one
@@ -137,10 +135,10 @@ static void activate(sw_track_t *t)
     t->taken = t->cancelled = t->done = t->ended = false;
     t->counted = t->rank == MPI_PROC_NULL;      /* by the probe */
     t->error = t->result = MPI_SUCCESS;
-    t->after = &active;
-    t->before = active.before;
-    active.before->after = t;
-    active.before = t;
+    t->after = &sw_active;
+    t->before = sw_active.before;
+    sw_active.before->after = t;
+    sw_active.before = t;
     if (owes(t))
         atomic_fetch_add_explicit(&sw_posted, 1, memory_order_relaxed);
     if (!t->receive)
@@ -162,33 +160,33 @@ static void deactivate(sw_track_t *t)
 
 void sw_track_add(sw_track_t *t)
 {
-    enter();
+    sw_tracks_enter();
     sw_track_t **first = bucket(t->handle);
     t->next = *first;
     *first = t;
     atomic_fetch_add_explicit(&sw_tracks, 1, memory_order_relaxed);
     if (!t->persistent)
         activate(t);
-    leave();
+    sw_tracks_leave();
 }
 
 void sw_track_begin(sw_track_t *t)
 {
-    enter();
+    sw_tracks_enter();
     deactivate(t);
     activate(t);
-    leave();
+    sw_tracks_leave();
 }
 
 sw_track_t *sw_track_of(MPI_Request handle)
 {
     if (!sw_any_tracks() || handle == MPI_REQUEST_NULL)
         return NULL;
-    enter();
+    sw_tracks_enter();
     sw_track_t *t = *bucket(handle);
     while (t && (t->handle != handle || t->claimed || t->freed))
         t = t->next;
-    leave();
+    sw_tracks_leave();
     return t;
 }
 
@@ -197,11 +195,11 @@ sw_track_t *sw_track_to_cancel(MPI_Request handle)
     sw_track_t *t = sw_track_of(handle);
     if (t || !sw_any_tracks())
         return t;
-    enter();
+    sw_tracks_enter();
     t = *bucket(handle);
     while (t && (t->handle != handle || t->freed))
         t = t->next;
-    leave();
+    sw_tracks_leave();
     return t;
 }
 
@@ -218,21 +216,21 @@ static void forget(sw_track_t *t)
 
 void sw_track_claims(sw_track_t *t, bool claimed)
 {
-    enter();
+    sw_tracks_enter();
     t->claimed = claimed;
-    leave();
+    sw_tracks_leave();
 }
 
 void sw_track_holds(sw_track_t *t, bool held)
 {
-    enter();
+    sw_tracks_enter();
     while (held && sw_unlikely(t->held)) {
-        leave();
+        sw_tracks_leave();
         sw_os_yield();
-        enter();
+        sw_tracks_enter();
     }
     t->held = held;
-    leave();
+    sw_tracks_leave();
 }
 
 bool sw_track_ask(sw_track_t *t)
@@ -255,7 +253,7 @@ bool sw_track_ask(sw_track_t *t)
 
 /* Receives ---------------------------------------------------------------- */
 
-static void take(sw_track_t *t)
+void sw_track_take(sw_track_t *t)
 {
     t->taken = sw_fetch(t->buffer, t->count, t->type, t->comm, &t->bytes,
                         &t->error);
@@ -270,7 +268,7 @@ void sw_track_peek(sw_track_t *t, MPI_Status *status)
         return;
     size_t bytes = t->taken ? 0 : sw_status_bytes(status);
     if (!t->taken && (t->blind || bytes == SW_DESCRIPTOR_BYTES))
-        take(t);
+        sw_track_take(t);
     if (t->taken) {
         sw_status_set_bytes(status, t->bytes);
     } else if (bytes == SW_DESCRIPTOR_BYTES && !t->counted) {
@@ -338,7 +336,7 @@ int sw_track_finish(sw_track_t *t, MPI_Status *status)
     }
     MPI_Request ours = t->handle;
     bool over = !t->persistent, send = !t->receive && !t->synchronous;
-    enter();
+    sw_tracks_enter();
     deactivate(t);
     t->held = t->claimed = false;
     if (over) {
@@ -346,7 +344,7 @@ int sw_track_finish(sw_track_t *t, MPI_Status *status)
         t->next = spare;
         spare = t;
     }
-    leave();
+    sw_tracks_leave();
     if (over && send)
         host.Request_free(&ours);
     return error;
@@ -357,19 +355,19 @@ void sw_track_free(sw_track_t *t)
     MPI_Request handle = t->handle;
     sw_track_hold(t);
     if (t->receive && t->active) {
-        enter();
+        sw_tracks_enter();
         if (!owes(t))
             atomic_fetch_add_explicit(&sw_posted, 1, memory_order_relaxed);
         t->freed = true;            /* progress ends it */
         t->held = false;
-        leave();
+        sw_tracks_leave();
         return;
     }
     t->freed = true;
     host.Request_free(&handle);
     if (t->plain != MPI_REQUEST_NULL)
         host.Request_free(&t->plain);
-    enter();
+    sw_tracks_enter();
     bool active_send = t->active && t->slot;
     deactivate(t);
     forget(t);
@@ -378,7 +376,7 @@ void sw_track_free(sw_track_t *t)
         zombies = t;
     else
         spare = t;
-    leave();
+    sw_tracks_leave();
 }
 
 int sw_track_cancel(sw_track_t *t, MPI_Request *request)
@@ -387,113 +385,4 @@ int sw_track_cancel(sw_track_t *t, MPI_Request *request)
         return host.Cancel(&t->plain);
     t->cancelled = true;
     return host.Cancel(request);
-}
-
-/* May a descriptor have arrived for it? Where the buffer is dense it shows
- * itself: its check tells whether it is all there. */
-static bool may_have_arrived(const sw_track_t *t)
-{
-    if (t->taken || t->done || t->ended || t->cancelled ||
-        (size_t)t->count * t->type->size < SW_DESCRIPTOR_BYTES)
-        return false;
-    return !t->type->dense ||
-           (t->buffer && sw_descriptor_begins(t->buffer, &sw_link_cookie));
-}
-
-static void look(sw_track_t *t)
-{
-    if (t->type->dense)
-        take(t);
-    else if (sw_track_ask(t))
-        sw_track_peek(t, &t->status);
-}
-
-/* A receive whose request the program has freed: has it ended? */
-static bool finish_freed(sw_track_t *t)
-{
-    MPI_Request handle = t->handle;
-    MPI_Status status;
-    int done = 0;
-    host.Test(&handle, &done, &status);
-    if (!done)
-        return false;
-    if (handle != MPI_REQUEST_NULL)     /* persistent: now inactive */
-        host.Request_free(&handle);
-    t->persistent = false;
-    sw_track_finish(t, &status);
-    return true;
-}
-
-/* The next active track, from `t` on, that needs us; held by us then. The lock
- * is held. */
-static sw_track_t *needing(sw_track_t *t)
-{
-    for (; t != &active; t = t->after) {
-        if (t->held)
-            continue;
-        if (t->receive ? t->freed || may_have_arrived(t)
-                       : t->slot && !sw_slot_released(t->slot)) {
-            t->held = true;
-            return t;
-        }
-    }
-    return NULL;
-}
-
-/* Fetch what has arrived, whatever this thread waits for. */
-void sw_track_progress(void)
-{
-    static __thread bool inside __attribute__((tls_model("initial-exec")));
-    if (!sw_any_tracks() || inside)
-        return;
-    inside = true;
-    enter();
-    sw_track_t *t = needing(active.after);
-    leave();
-    while (t) {
-        if (t->receive && t->freed) {
-            if (finish_freed(t))
-                break;      /* it is no longer in the list: the next time */
-        } else if (t->receive) {
-            look(t);
-        } else {
-            sw_track_ready(t);
-        }
-        enter();
-        t->held = false;
-        t = needing(t->after);
-        leave();
-    }
-    inside = false;
-}
-
-static bool could_get(const sw_track_t *t, MPI_Comm comm, int source, int tag)
-{
-    return t->receive && !t->taken && !t->cancelled && t->comm == comm &&
-           (t->rank == source || t->rank == MPI_ANY_SOURCE) &&
-           (t->tag == tag || t->tag == MPI_ANY_TAG);
-}
-
-bool sw_track_expected(MPI_Comm comm, int source, int tag)
-{
-    bool open = false;
-    enter();
-    for (sw_track_t *t = active.after; t != &active; t = t->after) {
-        if (!could_get(t, comm, source, tag))
-            continue;
-        if (t->held) {
-            open = true;
-            continue;
-        }
-        t->held = true;
-        leave();
-        bool done = sw_track_ask(t);
-        if (done)
-            sw_track_peek(t, &t->status);
-        open = open || !done;
-        enter();
-        t->held = false;
-    }
-    leave();
-    return open;
 }

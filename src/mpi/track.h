@@ -78,6 +78,13 @@ static inline bool sw_owing(void)
                                             memory_order_relaxed) > 0);
 }
 
+/* The list of active ones, and the lock that guards it and all that is not
+ * held. Without MPI_THREAD_MULTIPLE only one thread comes here at a time, and
+ * it is left alone. */
+extern sw_track_t sw_active __attribute__((visibility("hidden")));
+void sw_tracks_enter(void);
+void sw_tracks_leave(void);
+
 /* May the host be asked for the program's requests as they are? What it has
  * completed is then to be finished. */
 static inline bool sw_plain_requests(void)
@@ -149,6 +156,9 @@ bool sw_track_ready(sw_track_t *t);
 
 /* The host has completed a receive, which stays: fetch, correct the status. */
 void sw_track_peek(sw_track_t *t, MPI_Status *status);
+
+/* Fetch, if what has come is a descriptor. */
+void sw_track_take(sw_track_t *t);
 
 /* MPI_Request_free, MPI_Cancel. */
 void sw_track_free(sw_track_t *t);

@@ -24,6 +24,19 @@ class JobTimeout(AssertionError):
     """The job did not end in its time; carries what it had printed."""
 
 
+def _environment(pid):
+    """As bytes. In the midst of exec it reads empty: then it is read again
+    (kernel threads and zombies have none, nor an executable)."""
+    for _ in range(20):
+        with open(f"/proc/{pid}/environ", "rb") as f:
+            text = f.read()
+        if text:
+            return text
+        os.readlink(f"/proc/{pid}/exe")
+        time.sleep(0.001)
+    return b""
+
+
 def processes_marked(mark):
     """The process ids of all living processes that carry the mark."""
     wanted = f"{MARK}={mark}".encode()
@@ -32,9 +45,8 @@ def processes_marked(mark):
         if not name.isdigit():
             continue
         try:
-            with open(f"/proc/{name}/environ", "rb") as f:
-                if wanted in f.read().split(b"\0"):
-                    found.append(int(name))
+            if wanted in _environment(name).split(b"\0"):
+                found.append(int(name))
         except OSError:
             continue        # gone, a zombie, or another user's
     return found

@@ -1,0 +1,117 @@
+/*
+ * progress.c - serving receives that nobody asks for just now; see track.h.
+ *
+ * Copies are made without the lock: the thread that makes one holds the track.
+ */
+#include "track.h"
+
+#include "call.h"
+
+/* May a descriptor have arrived for it? Where the buffer is dense it shows
+ * itself: its check tells whether it is all there. */
+static bool may_have_arrived(const sw_track_t *t)
+{
+    if (t->taken || t->done || t->ended || t->cancelled ||
+        (size_t)t->count * t->type->size < SW_DESCRIPTOR_BYTES)
+        return false;
+    return !t->type->dense ||
+           (t->buffer && sw_descriptor_begins(t->buffer, &sw_link_cookie));
+}
+
+static void look(sw_track_t *t)
+{
+    if (t->type->dense)
+        sw_track_take(t);
+    else if (sw_track_ask(t))
+        sw_track_peek(t, &t->status);
+}
+
+/* A receive whose request the program has freed: has it ended? */
+static bool finish_freed(sw_track_t *t)
+{
+    MPI_Request handle = t->handle;
+    MPI_Status status;
+    int done = 0;
+    host.Test(&handle, &done, &status);
+    if (!done)
+        return false;
+    if (handle != MPI_REQUEST_NULL)     /* persistent: now inactive */
+        host.Request_free(&handle);
+    t->persistent = false;
+    sw_track_finish(t, &status);
+    return true;
+}
+
+/* The next active track, from `t` on, that needs us; held by us then. The lock
+ * is held. */
+static sw_track_t *needing(sw_track_t *t)
+{
+    for (; t != &sw_active; t = t->after) {
+        if (t->held)
+            continue;
+        if (t->receive ? t->freed || may_have_arrived(t)
+                       : t->slot && !sw_slot_released(t->slot)) {
+            t->held = true;
+            return t;
+        }
+    }
+    return NULL;
+}
+
+/* Fetch what has arrived, whatever this thread waits for. */
+void sw_track_progress(void)
+{
+    static __thread bool inside __attribute__((tls_model("initial-exec")));
+    if (!sw_any_tracks() || inside)
+        return;
+    inside = true;
+    sw_tracks_enter();
+    sw_track_t *t = needing(sw_active.after);
+    sw_tracks_leave();
+    while (t) {
+        if (t->receive && t->freed) {
+            if (finish_freed(t))
+                break;      /* it is no longer in the list: the next time */
+        } else if (t->receive) {
+            look(t);
+        } else {
+            sw_track_ready(t);
+        }
+        sw_tracks_enter();
+        t->held = false;
+        t = needing(t->after);
+        sw_tracks_leave();
+    }
+    inside = false;
+}
+
+static bool could_get(const sw_track_t *t, MPI_Comm comm, int source, int tag)
+{
+    return t->receive && !t->taken && !t->cancelled && t->comm == comm &&
+           (t->rank == source || t->rank == MPI_ANY_SOURCE) &&
+           (t->tag == tag || t->tag == MPI_ANY_TAG);
+}
+
+bool sw_track_expected(MPI_Comm comm, int source, int tag)
+{
+    bool open = false;
+    sw_tracks_enter();
+    for (sw_track_t *t = sw_active.after; t != &sw_active; t = t->after) {
+        if (!could_get(t, comm, source, tag))
+            continue;
+        if (t->held) {
+            open = true;
+            continue;
+        }
+        t->held = true;
+        sw_tracks_leave();
+        bool done = sw_track_ask(t);
+        if (done)
+            sw_track_peek(t, &t->status);
+        open = open || !done;
+        sw_tracks_enter();
+        t->held = false;
+    }
+    sw_tracks_leave();
+    return open;
+}
