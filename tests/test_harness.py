@@ -48,7 +48,7 @@ def test_timeout_ends_every_process(host):
         "#include <mpi.h>\n#include <unistd.h>\n"
         "int main(void) { MPI_Init(0, 0); for (;;) pause(); }\n")
     with pytest.raises(jobs.JobTimeout):
-        host.run(2, program, straightway=False, timeout=5)
+        host.run(2, program, straightway=False, timeout=3)
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()

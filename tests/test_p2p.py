@@ -12,10 +12,10 @@ from programs import run, well
 
 ON = {"STRAIGHTWAY_P2P": "on"}
 DEEP = pytest.mark.deep
-LEAST = [256, 16384, pytest.param(192, marks=DEEP),
-         pytest.param(1000, marks=DEEP)]
-REFUSALS = ["cma", "memfd,cma", *(pytest.param(service, marks=DEEP)
-                                  for service in ("memfd", "map", "peerfd"))]
+LEAST = [256, *(pytest.param(least, marks=DEEP)
+                for least in (192, 1000, 16384))]
+REFUSALS = ["memfd,cma", *(pytest.param(service, marks=DEEP)
+                           for service in ("cma", "memfd", "map", "peerfd"))]
 ROUNDS = 60         # of short runs
 CASES = ["outstanding", "oneway", "lookalike", "headtohead", "progress",
          "computing", "finalize", "self", "shared"]
@@ -103,7 +103,7 @@ def test_threads_give_the_hosts_bytes(host, threads, tmp_path):
             env={"STRAIGHTWAY_P2P_MIN": 192})
 
 
-@pytest.mark.parametrize("least", [192, 16384])
+@pytest.mark.parametrize("least", [192, pytest.param(16384, marks=DEEP)])
 @pytest.mark.parametrize("n, messages, modes", [
     (2, 500, "mirnsm"), (3, 150, "mmri"),
     *(pytest.param(n, 5000, modes, marks=DEEP) for n in (2, 3)
