@@ -18,6 +18,8 @@
  */
 #include "sampling.h"
 
+#include <straightway.h>
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +50,7 @@ double sw_now(void)
 static void switch_to(int mode)
 {
     if (accelerate)
-        accelerate(mode);
+        accelerate(mode == SW_HOST ? STRAIGHTWAY_ALONE : 1);
 }
 
 double sw_batch(const sw_cell_t *cell, int mode, int calls)

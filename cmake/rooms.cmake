@@ -1,6 +1,6 @@
 # One object library per room that knows no MPI. Arrows run downwards:
-# coll -> topology -> node; p2p -> node.
-foreach(room node topology coll p2p)
+# coll -> topology -> node; p2p, offload -> node.
+foreach(room node topology coll p2p offload)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
        ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
   if(sources)

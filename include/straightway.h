@@ -26,14 +26,20 @@ extern "C" {
 /*
  * Turn acceleration on (1) or off (0) for all communicators of this process,
  * from the next MPI call on; a negative value only asks. Returns the state
- * before, 1 or 0, or -1 when there is nothing to switch: no MPI call was made
- * yet, or this MPI cannot be served.
+ * before, or -1 when there is nothing to switch: no MPI call was made yet, or
+ * this MPI cannot be served.
  *
  * Collective in meaning: all ranks of a communicator must switch between the
  * same two of their collective calls, since the paths of the host and of
  * Straightway do not meet. No MPI call may be in progress in another thread
  * of the process. It takes a few nanoseconds and does not communicate.
+ *
+ * Off, receives are still looked at when they complete, because a message may
+ * have been sent while acceleration was on. STRAIGHTWAY_ALONE spares the host
+ * that, too: for benchmarks. When any rank switches to it or from it, no
+ * message may be under way and no receive posted in the whole job.
  */
+#define STRAIGHTWAY_ALONE 2
 int straightway_accelerate(int on);
 
 #define STRAIGHTWAY_ACCELERATE_SYMBOL "straightway_accelerate"

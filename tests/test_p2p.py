@@ -86,6 +86,28 @@ def test_switched_off_it_gives_the_hosts_bytes(host, tmp_path):
     compare(host, 2, 3, ROUNDS, tmp_path, env={"STRAIGHTWAY_P2P": "off"})
 
 
+@pytest.mark.parametrize("threads", [1, pytest.param(3, marks=DEEP)])
+def test_helpers_give_the_hosts_bytes(host, threads, tmp_path):
+    compare(host, 2, 3, ROUNDS, tmp_path,
+            *(["--threads", threads] if threads > 1 else []),
+            env={"STRAIGHTWAY_AGENT": 1, "STRAIGHTWAY_P2P_JOINT": 20000,
+                 "STRAIGHTWAY_P2P_MIN": 192})
+
+
+@pytest.mark.parametrize("agent", [0, 1])
+def test_what_is_used_again_at_once(host, agent):
+    well(run(host, 2, "p2p_lifetimes",
+             env={**ON, "STRAIGHTWAY_AGENT": agent}))
+
+
+def test_an_agent_refused_is_told(host):
+    done = run(host, 2, "p2p_lifetimes",
+               env={**ON, "STRAIGHTWAY_AGENT": 1,
+                    "STRAIGHTWAY_REFUSE": "thread"})
+    assert "no thread for the agent" in done.stderr
+    well(done)
+
+
 @pytest.mark.parametrize("service", REFUSALS)
 def test_a_refused_service_costs_no_correctness(host, service, tmp_path):
     compare(host, 2, 3, ROUNDS, tmp_path,

@@ -39,7 +39,7 @@ static void no_errors(MPI_Status *statuses, int n)
 /* The host has nothing more to say of it. */
 static bool spent(const sw_track_t *t)
 {
-    return t && t->active && t->ended;
+    return t && t->active && t->ended && !t->pair;
 }
 
 /* The host has completed those from `first` on, `n` of them, with `rc`; finish

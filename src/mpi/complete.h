@@ -6,6 +6,8 @@
 
 #include "track.h"
 
+int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status);
+
 /* MPI_Wait where something is tracked. */
 int sw_wait_one(MPI_Request *request, MPI_Status *status);
 

@@ -4,6 +4,7 @@
 #include "datatype.h"
 
 #include "comm.h"
+#include "guard.h"
 
 #include <complex.h>
 #include <pthread.h>
@@ -196,11 +197,9 @@ static int copy_attribute(MPI_Datatype type, int key, void *extra,
     return MPI_SUCCESS;
 }
 
-static int delete_attribute(MPI_Datatype type, int key, void *value,
-                            void *extra)
+/* No look-up finds it any more. The lock is held. */
+static void unlink_it(sw_datatype_t *d)
 {
-    sw_datatype_t *d = value;
-    pthread_mutex_lock(&lock);
     sw_datatype_t **link = &table[mix(d->handle) % BUCKETS];
     while (*link && *link != d)
         link = &(*link)->next;
@@ -209,11 +208,64 @@ static int delete_attribute(MPI_Datatype type, int key, void *value,
     _Atomic(sw_datatype_t *) *slot = cached(d->handle);
     if (atomic_load(slot) == d)
         atomic_store(slot, NULL);
+}
+
+/* The lock is held. */
+static void retire(sw_datatype_t *d)
+{
     d->handle = MPI_DATATYPE_NULL;
     d->next = spare;
     spare = d;
+}
+
+static int delete_attribute(MPI_Datatype type, int key, void *value,
+                            void *extra)
+{
+    sw_datatype_t *d = value;
+    pthread_mutex_lock(&lock);
+    d->gone = true;
+    if (!d->kept) {
+        unlink_it(d);
+        retire(d);
+    } else if (!atomic_load(&d->users)) {
+        retire(d);
+    }
     pthread_mutex_unlock(&lock);
     return MPI_SUCCESS;
+}
+
+void sw_datatype_last(sw_datatype_t *d)
+{
+    if (sw_likely(!d->kept))
+        return;
+    host.Type_free(&d->handle);
+    pthread_mutex_lock(&lock);
+    if (d->gone)
+        retire(d);
+    pthread_mutex_unlock(&lock);
+}
+
+int sw_MPI_Type_free(MPI_Datatype *type)
+{
+    SW_INSIDE;
+    sw_datatype_t *d = NULL;
+    MPI_Datatype copy;
+    if (type) {
+        pthread_mutex_lock(&lock);
+        d = table[mix(*type) % BUCKETS];
+        while (d && d->handle != *type)
+            d = d->next;
+        pthread_mutex_unlock(&lock);
+    }
+    if (d && sw_unlikely(atomic_load(&d->users)) &&
+        host.Type_dup(*type, &copy) == MPI_SUCCESS) {
+        pthread_mutex_lock(&lock);
+        unlink_it(d);
+        d->handle = copy;
+        d->kept = true;
+        pthread_mutex_unlock(&lock);
+    }
+    return host.Type_free(type);
 }
 
 void sw_datatype_forget_keyval(void)

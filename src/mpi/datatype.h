@@ -24,7 +24,28 @@ typedef struct sw_datatype {
     bool dense;
     bool predefined;
     size_t grain;           /* dense: bytes of its basic type, else 0     */
+    /* Of a derived type: receives under way that were given it. A program may
+     * free it meanwhile (MPI 4.1, 5.1.9); then `handle` is a copy of it. */
+    _Atomic int users;
+    bool kept;              /* freed by the program, and copied           */
+    bool gone;              /* ... and the host has forgotten it          */
 } sw_datatype_t;
+
+void sw_datatype_last(sw_datatype_t *d);
+
+static inline void sw_datatype_hold(const sw_datatype_t *type)
+{
+    sw_datatype_t *d = (sw_datatype_t *)(uintptr_t)type;
+    if (!d->predefined)
+        atomic_fetch_add_explicit(&d->users, 1, memory_order_relaxed);
+}
+
+static inline void sw_datatype_drop(const sw_datatype_t *type)
+{
+    sw_datatype_t *d = (sw_datatype_t *)(uintptr_t)type;
+    if (!d->predefined && atomic_fetch_sub(&d->users, 1) == 1)
+        sw_datatype_last(d);
+}
 
 /* What is known of `type`; NULL with *code set when the host finds it invalid
  * or not committed: it has then raised its error on `comm`. For

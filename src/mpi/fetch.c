@@ -56,6 +56,28 @@ static void spread(const char *data, size_t bytes, void *buffer,
     }
 }
 
+/* The slot of a descriptor, if that is what it is. */
+static sw_slot_t *offered(const sw_descriptor_t *d, const sw_link_t **link)
+{
+    if (sw_likely(!sw_descriptor_valid(d, &sw_link_cookie)))
+        return NULL;
+    *link = sw_link_at(d->source);
+    return *link ? sw_slot_of((*link)->peer, d, sw_link_place) : NULL;
+}
+
+/* Fetched, with rc: *bytes and *error. */
+static void conclude(int rc, const sw_descriptor_t *d, size_t room,
+                     size_t *bytes, int *error)
+{
+    *bytes = sw_min(room, d->bytes);
+    *error = rc ? MPI_ERR_OTHER
+             : d->bytes > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+    static _Atomic bool said;
+    if (rc)
+        sw_say_once(&said, "a message of %llu bytes could not be fetched from "
+                    "its sender: %m", (unsigned long long)d->bytes);
+}
+
 bool sw_fetch(void *buffer, int64_t count, const sw_datatype_t *type,
               MPI_Comm comm, size_t *bytes, int *error)
 {
@@ -64,11 +86,9 @@ bool sw_fetch(void *buffer, int64_t count, const sw_datatype_t *type,
     if (room < sizeof d)
         return false;
     peek(buffer, count, type, comm, &d);
-    if (sw_likely(!sw_descriptor_valid(&d, &sw_link_cookie)))
-        return false;
-    const sw_link_t *link = sw_link_at(d.source);
-    sw_slot_t *slot = link ? sw_slot_of(link->peer, &d, sw_link_place) : NULL;
-    if (!slot)
+    const sw_link_t *link;
+    sw_slot_t *slot = offered(&d, &link);
+    if (sw_likely(!slot))
         return false;
     int rc;
     size_t n = sw_min(room, d.bytes);
@@ -81,13 +101,23 @@ bool sw_fetch(void *buffer, int64_t count, const sw_datatype_t *type,
             spread(data, n, buffer, type, comm);
         sw_temporary_free(data);
     }
-    *bytes = n;
-    *error = rc ? MPI_ERR_OTHER
-             : d.bytes > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
-    static _Atomic bool said;
-    if (rc)
-        sw_say_once(&said, "a message of %llu bytes could not be fetched from "
-                    "its sender: %m", (unsigned long long)d.bytes);
+    conclude(rc, &d, room, bytes, error);
+    return true;
+}
+
+bool sw_fetch_early(void *buffer, size_t room, void *head, size_t *bytes,
+                    int *error)
+{
+    sw_descriptor_t d;
+    if (room < sizeof d)
+        return false;
+    memcpy(&d, buffer, sizeof d);
+    const sw_link_t *link;
+    sw_slot_t *slot = offered(&d, &link);
+    if (!slot)
+        return false;
+    conclude(sw_slot_take_apart(link->peer, slot, head, buffer, room), &d,
+             room, bytes, error);
     return true;
 }
 

@@ -13,6 +13,12 @@
 bool sw_fetch(void *buffer, int64_t count, const sw_datatype_t *type,
               MPI_Comm comm, size_t *bytes, int *error);
 
+/* The same while the host may still be writing the descriptor into a dense
+ * buffer of `room` bytes: the first SW_DESCRIPTOR_BYTES of the message go to
+ * `head`. Makes no MPI call. */
+bool sw_fetch_early(void *buffer, size_t room, void *head, size_t *bytes,
+                    int *error);
+
 /* A receive has completed: fetch if need be, and correct the status. Returns
  * MPI_SUCCESS or an error class, not yet raised. */
 int sw_received(void *buffer, int64_t count, const sw_datatype_t *type,

@@ -5,7 +5,9 @@
 
 #include "call.h"
 #include "guard.h"
+#include "serve.h"
 #include "track.h"
+#include "../node/control.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -96,12 +98,17 @@ static bool host_is_intel(void)
     return strstr(text, "Intel") != NULL;
 }
 
+static void leave_alone(bool alone)
+{
+    sw_linked = !alone;
+}
+
 void sw_link_start(void)
 {
     SW_INSIDE;
     int level = MPI_THREAD_SINGLE;
     host.Query_thread(&level);
-    sw_threaded = level == MPI_THREAD_MULTIPLE;
+    sw_threaded = sw_tracks_shared = level == MPI_THREAD_MULTIPLE;
     if (!host.Comm_split_type ||
         host.Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
                              MPI_INFO_NULL, &sw_link_comm) != MPI_SUCCESS)
@@ -134,6 +141,8 @@ void sw_link_start(void)
         sw_wait_progress = sw_comm_progress;
         sw_link_stages = !host_is_intel();
         sw_linked = true;
+        sw_serve_start();
+        sw_control_alone = leave_alone;
     }
     free(all);
     free(reach);
@@ -158,6 +167,8 @@ void sw_link_stop(void)
                 sw_os_yield();
         }
     }
+    sw_serve_stop();
+    sw_control_alone = NULL;
     sw_linked = false;
     host.Comm_free(&sw_link_comm);
 }

@@ -26,7 +26,8 @@ typedef struct sw_link {
     bool open;              /* it reaches our arena, and we its slots     */
 } sw_link_t;
 
-/* Are there links at all? Constant after MPI_Init. */
+/* Are there links at all? Constant after MPI_Init, unless a benchmark wants the
+ * host alone (node/control.h). */
 extern bool sw_linked __attribute__((visibility("hidden")));
 extern bool sw_threaded __attribute__((visibility("hidden")));
 extern sw_token_t sw_link_cookie __attribute__((visibility("hidden")));

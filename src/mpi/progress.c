@@ -6,21 +6,38 @@
 #include "track.h"
 
 #include "call.h"
+#include "serve.h"
 
-/* May a descriptor have arrived for it? Where the buffer is dense it shows
- * itself: its check tells whether it is all there. */
+static bool open(const sw_track_t *t)
+{
+    return !t->taken && !t->early && !t->done && !t->ended && !t->cancelled &&
+           (size_t)t->count * t->type->size >= SW_DESCRIPTOR_BYTES;
+}
+
+/* Its check will tell whether the descriptor is all there. */
+bool sw_track_shows(const sw_track_t *t)
+{
+    return open(t) && t->type->dense && t->buffer &&
+           sw_descriptor_begins(t->buffer, &sw_link_cookie);
+}
+
+/* May a descriptor have arrived for it? */
 static bool may_have_arrived(const sw_track_t *t)
 {
-    if (t->taken || t->done || t->ended || t->cancelled ||
-        (size_t)t->count * t->type->size < SW_DESCRIPTOR_BYTES)
-        return false;
-    return !t->type->dense ||
-           (t->buffer && sw_descriptor_begins(t->buffer, &sw_link_cookie));
+    return t->type->dense ? sw_track_shows(t) : open(t);
+}
+
+void sw_track_take_early(sw_track_t *t)
+{
+    t->early = sw_fetch_early(t->buffer, (size_t)t->count * t->type->size,
+                              t->head, &t->bytes, &t->error);
 }
 
 static void look(sw_track_t *t)
 {
-    if (t->type->dense)
+    if (t->type->dense && sw_threaded)
+        sw_track_take_early(t);     /* another thread may be in the host */
+    else if (t->type->dense)
         sw_track_take(t);
     else if (sw_track_ask(t))
         sw_track_peek(t, &t->status);
@@ -32,6 +49,8 @@ static bool finish_freed(sw_track_t *t)
     MPI_Request handle = t->handle;
     MPI_Status status;
     int done = 0;
+    if (t->pair && !sw_track_ask(t))
+        return false;
     host.Test(&handle, &done, &status);
     if (!done)
         return false;
@@ -64,6 +83,7 @@ void sw_track_progress(void)
     static __thread bool inside __attribute__((tls_model("initial-exec")));
     if (!sw_any_tracks() || inside)
         return;
+    sw_serve_attended();
     inside = true;
     sw_tracks_enter();
     sw_track_t *t = needing(sw_active.after);
@@ -87,7 +107,7 @@ void sw_track_progress(void)
 
 static bool could_get(const sw_track_t *t, MPI_Comm comm, int source, int tag)
 {
-    return t->receive && !t->taken && !t->cancelled && t->comm == comm &&
+    return t->receive && !t->taken && !t->early && !t->cancelled && t->comm == comm &&
            (t->rank == source || t->rank == MPI_ANY_SOURCE) &&
            (t->tag == tag || t->tag == MPI_ANY_TAG);
 }

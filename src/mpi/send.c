@@ -14,9 +14,11 @@
 
 void sw_send_await(sw_slot_t *slot, const void *data)
 {
+    const sw_peer_t *receiver = sw_link_at(slot->dest)->peer;
     int left = sw_wait_spins;
     while (!sw_slot_released(slot) && left > 0) {
         left--;
+        sw_slot_help(slot, receiver, data);
         if ((left & 15) == 0)
             sw_os_pause();
     }
@@ -25,6 +27,7 @@ void sw_send_await(sw_slot_t *slot, const void *data)
     sw_wait_t wait = {.bell = &slot->bell};
     while (true) {
         sw_wait_step(&wait);
+        sw_slot_help(slot, receiver, data);
         if (sw_slot_released(slot))
             break;
         sw_slot_nudge(slot, data);

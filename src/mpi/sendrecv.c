@@ -1,16 +1,12 @@
 /*
- * sendrecv.c - MPI_Sendrecv, MPI_Sendrecv_replace and their nonblocking forms.
+ * sendrecv.c - MPI_Sendrecv and MPI_Sendrecv_replace.
  *
  * The host exchanges what is sent, a descriptor or the message, for what comes,
  * of which the same is true: then each fetches. While other receives are
  * posted that a peer may be waiting for, the blocking ones are a receive, a
  * send and two waits, so that they are served meanwhile.
- *
- * Of the nonblocking ones the host carries both halves, and sends the message
- * itself; what they receive may be a descriptor all the same.
  */
 #include "complete.h"
-#include "guard.h"
 #include "route.h"
 #include "send.h"
 
@@ -129,71 +125,4 @@ SENDRECV(, int)
 #if SW_LARGE_COUNT
 SPLIT(_c, MPI_Count)
 SENDRECV(_c, MPI_Count)
-#endif
-
-#ifdef SW_HAS_Isendrecv
-
-/* A track for what is received, if that may be a descriptor. NULL: the host's
- * alone. The call to the host, and `started`, must follow. */
-static sw_track_t *prepare(int64_t count, MPI_Datatype type, int dest, int tag,
-                           void *in, int64_t room, MPI_Datatype intype,
-                           int source, int intag, MPI_Comm comm)
-{
-    sw_route_plain(count, type, dest, tag, comm, true);
-    const sw_datatype_t *d = sw_route_receive(room, intype, source, comm);
-    if (!d)
-        return NULL;
-    sw_track_t *t = sw_track_receive(in, room, d, comm, source, intag);
-    t->blind = true;            /* MPICH's status of these is empty */
-    sw_match_enter();
-    return t;
-}
-
-static int started(sw_track_t *t, int rc, const MPI_Request *request)
-{
-    if (!t)
-        return rc;
-    t->handle = *request;
-    if (rc == MPI_SUCCESS)
-        sw_track_add(t);
-    else
-        sw_track_drop(t);
-    sw_match_leave();
-    return rc;
-}
-
-#define ISENDRECV(SUFFIX, COUNT)                                        \
-int sw_MPI_Isendrecv##SUFFIX(                                           \
-    const void *out, COUNT outcount, MPI_Datatype outtype, int dest,    \
-    int outtag, void *in, COUNT incount, MPI_Datatype intype,           \
-    int source, int intag, MPI_Comm comm, MPI_Request *request)         \
-{                                                                       \
-    if (!sw_from_user())        /* in MPI_Isendrecv_replace, see there */\
-        return host.Isendrecv##SUFFIX(out, outcount, outtype, dest,     \
-                                      outtag, in, incount, intype,      \
-                                      source, intag, comm, request);    \
-    sw_track_t *t = prepare(outcount, outtype, dest, outtag, in,        \
-                            incount, intype, source, intag, comm);      \
-    return started(t, host.Isendrecv##SUFFIX(                           \
-                          out, outcount, outtype, dest, outtag, in,     \
-                          incount, intype, source, intag, comm,         \
-                          request), request);                           \
-}                                                                       \
-                                                                        \
-int sw_MPI_Isendrecv_replace##SUFFIX(                                   \
-    void *buffer, COUNT count, MPI_Datatype type, int dest, int outtag, \
-    int source, int intag, MPI_Comm comm, MPI_Request *request)         \
-{                                                                       \
-    SW_INSIDE;  /* Open MPI makes it of MPI_Isendrecv, by that name */  \
-    sw_track_t *t = prepare(count, type, dest, outtag, buffer, count,   \
-                            type, source, intag, comm);                 \
-    return started(t, host.Isendrecv_replace##SUFFIX(                   \
-                          buffer, count, type, dest, outtag, source,    \
-                          intag, comm, request), request);              \
-}
-
-ISENDRECV(, int)
-#if SW_LARGE_COUNT
-ISENDRECV(_c, MPI_Count)
-#endif
 #endif

@@ -6,11 +6,15 @@
  */
 #include "track.h"
 
+#include "buffer.h"
 #include "call.h"
+#include "complete.h"
+#include "serve.h"
 #include "tally.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BUCKETS 4096u
 
@@ -24,16 +28,23 @@ sw_track_t sw_active = {.after = &sw_active, .before = &sw_active};
  * descriptor, until the receiver has it. */
 static sw_track_t *zombies;
 
+bool sw_tracks_shared;
+
 void sw_tracks_enter(void)
 {
-    if (sw_threaded)
+    if (sw_tracks_shared)
         pthread_mutex_lock(&lock);
 }
 
 void sw_tracks_leave(void)
 {
-    if (sw_threaded)
+    if (sw_tracks_shared)
         pthread_mutex_unlock(&lock);
+}
+
+bool sw_tracks_try(void)
+{
+    return !pthread_mutex_trylock(&lock);
 }
 
 static pthread_mutex_t match = PTHREAD_MUTEX_INITIALIZER;
@@ -85,9 +96,10 @@ sw_track_t *sw_track_new(void)
         t->receive = t->persistent = t->synchronous = t->buffered = false;
         t->active = t->freed = t->cancelled = false;
         t->held = t->claimed = false;
-        t->taken = t->blind = t->counted = false;
+        t->taken = t->early = t->counted = t->pair = false;
         t->slot = NULL;
-        t->plain = MPI_REQUEST_NULL;
+        t->plain = t->second = MPI_REQUEST_NULL;
+        t->copy = NULL;
         t->rank = MPI_PROC_NULL;
     }
     return t;
@@ -106,6 +118,7 @@ sw_track_t *sw_track_receive(void *buffer, int64_t count,
     t->buffer = buffer;
     t->count = count;
     t->type = type;
+    sw_datatype_hold(type);
     t->comm = comm;
     t->rank = source;
     t->tag = tag;
@@ -114,15 +127,15 @@ sw_track_t *sw_track_receive(void *buffer, int64_t count,
 
 void sw_track_drop(sw_track_t *t)
 {
+    if (t->receive)
+        sw_datatype_drop(t->type);
     sw_tracks_enter();
     t->next = spare;
     spare = t;
     sw_tracks_leave();
 }
 
-/* A receive that cannot hold a large message keeps nobody waiting; but one
- * that is freed ends in nobody's call. */
-static bool owes(const sw_track_t *t)
+bool sw_track_owes(const sw_track_t *t)
 {
     return t->receive &&
            (t->freed ||
@@ -132,16 +145,19 @@ static bool owes(const sw_track_t *t)
 static void activate(sw_track_t *t)
 {
     t->active = true;
-    t->taken = t->cancelled = t->done = t->ended = false;
+    t->taken = t->early = t->cancelled = t->done = t->ended = false;
     t->counted = t->rank == MPI_PROC_NULL;      /* by the probe */
     t->error = t->result = MPI_SUCCESS;
     t->after = &sw_active;
     t->before = sw_active.before;
     sw_active.before->after = t;
     sw_active.before = t;
-    if (owes(t))
+    if (sw_track_owes(t)) {
         atomic_fetch_add_explicit(&sw_posted, 1, memory_order_relaxed);
-    if (!t->receive)
+        if (sw_served)
+            sw_agent_wake();
+    }
+    if (!t->receive || t->pair)
         atomic_fetch_add_explicit(&sw_special, 1, memory_order_relaxed);
 }
 
@@ -152,9 +168,9 @@ static void deactivate(sw_track_t *t)
     t->active = false;
     t->after->before = t->before;
     t->before->after = t->after;
-    if (owes(t))
+    if (sw_track_owes(t))
         atomic_fetch_sub_explicit(&sw_posted, 1, memory_order_relaxed);
-    if (!t->receive || t->ended)
+    if (!t->receive || t->pair || t->ended)
         atomic_fetch_sub_explicit(&sw_special, 1, memory_order_relaxed);
 }
 
@@ -233,11 +249,35 @@ void sw_track_holds(sw_track_t *t, bool held)
     sw_tracks_leave();
 }
 
+/* A host's error in either half ends that half, and is kept. */
+static bool ask_pair(sw_track_t *t)
+{
+    MPI_Status ignored;
+    int received = 1, sent = 1;
+    if (t->plain != MPI_REQUEST_NULL) {
+        int rc = host.Test(&t->plain, &received, &t->status);
+        t->result = rc ? rc : t->result;
+        received = received || rc;
+    }
+    if (t->second != MPI_REQUEST_NULL) {
+        int rc = sw_MPI_Test(&t->second, &sent, &ignored);
+        t->result = t->result ? t->result : rc;
+        sent = sent || rc;
+    }
+    if (!received || !sent)
+        return false;
+    t->ended = true;
+    host.Grequest_complete(t->handle);
+    return true;
+}
+
 bool sw_track_ask(sw_track_t *t)
 {
     int done = 0;
     if (t->done || t->ended)
         return true;
+    if (t->pair)
+        return ask_pair(t);
     if (!t->persistent && (t->receive || t->synchronous)) {
         host.Request_get_status(t->handle, &done, &t->status);
         t->done = done;
@@ -255,6 +295,11 @@ bool sw_track_ask(sw_track_t *t)
 
 void sw_track_take(sw_track_t *t)
 {
+    if (t->early) {
+        memcpy(t->buffer, t->head, sw_min(t->bytes, sizeof t->head));
+        t->taken = true;
+        return;
+    }
     t->taken = sw_fetch(t->buffer, t->count, t->type, t->comm, &t->bytes,
                         &t->error);
 }
@@ -267,15 +312,13 @@ void sw_track_peek(sw_track_t *t, MPI_Status *status)
     if (gone)
         return;
     size_t bytes = t->taken ? 0 : sw_status_bytes(status);
-    if (!t->taken && (t->blind || bytes == SW_DESCRIPTOR_BYTES))
+    if (bytes == SW_DESCRIPTOR_BYTES)
         sw_track_take(t);
     if (t->taken) {
         sw_status_set_bytes(status, t->bytes);
     } else if (bytes == SW_DESCRIPTOR_BYTES && !t->counted) {
         t->counted = true;
         sw_tally_receive(t->comm, status->MPI_SOURCE, status->MPI_TAG);
-    } else if (t->blind && bytes == 0) {
-        sw_tally_lost = true;
     }
 }
 
@@ -283,9 +326,13 @@ void sw_track_peek(sw_track_t *t, MPI_Status *status)
 
 bool sw_track_ready(sw_track_t *t)
 {
-    if (t->receive || !t->active || t->ended)
+    if (t->pair && t->active)
+        return sw_track_ask(t);
+    if (t->receive || !t->active)
         return true;
     if (!t->slot) {
+        if (t->ended)
+            return true;
         int done = 0;
         t->result = host.Test(&t->plain, &done, &t->status);
         t->ended = done || t->result != MPI_SUCCESS;
@@ -294,6 +341,7 @@ bool sw_track_ready(sw_track_t *t)
     /* A cancelled one is the host's to judge; see end_cancelled. */
     if (t->cancelled || sw_slot_released(t->slot))
         return true;
+    sw_slot_help(t->slot, sw_link_at(t->slot->dest)->peer, t->offer.data);
     /* A synchronous one may lie aside once it is matched. */
     if (!t->synchronous || sw_track_ask(t))
         sw_slot_nudge(t->slot, t->offer.data);
@@ -327,6 +375,11 @@ int sw_track_finish(sw_track_t *t, MPI_Status *status)
         sw_track_peek(t, status);
         if (t->taken)
             error = t->error;
+        if (t->pair && t->result)
+            error = t->result;
+        if (t->copy)
+            sw_temporary_free(t->copy);
+        t->copy = NULL;
     } else if (!t->slot) {
         *status = t->status;
     } else if (t->cancelled) {
@@ -336,6 +389,8 @@ int sw_track_finish(sw_track_t *t, MPI_Status *status)
     }
     MPI_Request ours = t->handle;
     bool over = !t->persistent, send = !t->receive && !t->synchronous;
+    if (over && t->receive)
+        sw_datatype_drop(t->type);
     sw_tracks_enter();
     deactivate(t);
     t->held = t->claimed = false;
@@ -356,7 +411,7 @@ void sw_track_free(sw_track_t *t)
     sw_track_hold(t);
     if (t->receive && t->active) {
         sw_tracks_enter();
-        if (!owes(t))
+        if (!sw_track_owes(t))
             atomic_fetch_add_explicit(&sw_posted, 1, memory_order_relaxed);
         t->freed = true;            /* progress ends it */
         t->held = false;
@@ -364,6 +419,8 @@ void sw_track_free(sw_track_t *t)
         return;
     }
     t->freed = true;
+    if (t->receive)
+        sw_datatype_drop(t->type);
     host.Request_free(&handle);
     if (t->plain != MPI_REQUEST_NULL)
         host.Request_free(&t->plain);
@@ -381,7 +438,7 @@ void sw_track_free(sw_track_t *t)
 
 int sw_track_cancel(sw_track_t *t, MPI_Request *request)
 {
-    if (t->active && !t->receive && !t->slot)
+    if (t->pair || (t->active && !t->receive && !t->slot))
         return host.Cancel(&t->plain);
     t->cancelled = true;
     return host.Cancel(request);

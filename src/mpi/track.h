@@ -9,7 +9,9 @@
  *     fetch the data;
  *   sends of a descriptor: they are complete when the host has sent it and
  *     the slot is released. Their handle is a persistent request's, because
- *     hosts give one and the same handle to many small sends.
+ *     hosts give one and the same handle to many small sends;
+ *   pairs (isendrecv.c): a receive and a send behind a generalized request,
+ *     which we complete when the host has completed both.
  *
  * Law 3: whoever waits in MPI calls sw_track_progress, which fetches for
  * receives that have been matched, and copies aside what nobody comes for.
@@ -39,25 +41,37 @@ typedef struct sw_track {
      * sw_track_ask. */
     bool done, ended;
     MPI_Status status;
-    int result;
+    int result;                     /* of a pair, in either half            */
 
     /* A receive. `taken`: the data is there, `bytes` long; `error` an MPI
      * error class. */
     void *buffer;
     int64_t count;
     const sw_datatype_t *type;
-    bool blind;         /* the status does not tell how much came */
     bool counted;       /* by tally.h, or need not be */
     bool taken;
+    /* ... but for the first bytes, which lie in `head`: the host may still be
+     * writing there. */
+    bool early;
     size_t bytes;
     int error;
 
+    union {
+        char head[SW_DESCRIPTOR_BYTES];
+        sw_descriptor_t descriptor;     /* of a send */
+    };
+
     /* A send. `slot` is NULL while a persistent one goes through the host as
      * `plain` (route.h). */
-    sw_descriptor_t descriptor;
     sw_slot_t *slot;
     sw_offer_t offer;
     MPI_Request plain;
+
+    /* A pair: `plain` receives, `second` sends, `copy` is what is sent, to be
+     * freed. */
+    bool pair;
+    MPI_Request second;
+    void *copy;
 } sw_track_t;
 
 /* Tracks there are, and receives among them that a peer may be waiting for. */
@@ -79,11 +93,13 @@ static inline bool sw_owing(void)
 }
 
 /* The list of active ones, and the lock that guards it and all that is not
- * held. Without MPI_THREAD_MULTIPLE only one thread comes here at a time, and
- * it is left alone. */
+ * held. Where only one thread comes here at a time (no MPI_THREAD_MULTIPLE, no
+ * agent) it is left alone. */
+extern bool sw_tracks_shared __attribute__((visibility("hidden")));
 extern sw_track_t sw_active __attribute__((visibility("hidden")));
 void sw_tracks_enter(void);
 void sw_tracks_leave(void);
+bool sw_tracks_try(void);       /* to enter */
 
 /* May the host be asked for the program's requests as they are? What it has
  * completed is then to be finished. */
@@ -111,6 +127,10 @@ sw_track_t *sw_track_of(MPI_Request handle);
 /* The same, or a claimed one: MPI_Cancel may come while another waits. */
 sw_track_t *sw_track_to_cancel(MPI_Request handle);
 
+/* May a peer be waiting for this receive? One that cannot hold a large message
+ * keeps nobody waiting; but one that is freed ends in nobody's call. */
+bool sw_track_owes(const sw_track_t *t);
+
 /* The program completes it from here, until it does not. */
 void sw_track_claims(sw_track_t *t, bool claimed);
 static inline void sw_track_claim(sw_track_t *t)
@@ -133,14 +153,14 @@ static inline void sw_track_unclaim(sw_track_t *t)
 void sw_track_holds(sw_track_t *t, bool held);
 static inline void sw_track_hold(sw_track_t *t)
 {
-    if (sw_threaded)
+    if (sw_tracks_shared)
         sw_track_holds(t, true);
     else
         t->held = true;
 }
 static inline void sw_track_let_go(sw_track_t *t)
 {
-    if (sw_threaded)
+    if (sw_tracks_shared)
         sw_track_holds(t, false);
     else
         t->held = false;
@@ -157,8 +177,13 @@ bool sw_track_ready(sw_track_t *t);
 /* The host has completed a receive, which stays: fetch, correct the status. */
 void sw_track_peek(sw_track_t *t, MPI_Status *status);
 
-/* Fetch, if what has come is a descriptor. */
+/* Fetch, if what has come is a descriptor. The host is done with the buffer. */
 void sw_track_take(sw_track_t *t);
+
+/* Does the buffer of this receive show a descriptor? */
+bool sw_track_shows(const sw_track_t *t);
+/* Then fetch while the host may still be at work on it. Makes no MPI call. */
+void sw_track_take_early(sw_track_t *t);
 
 /* MPI_Request_free, MPI_Cancel. */
 void sw_track_free(sw_track_t *t);

@@ -27,7 +27,7 @@ static bool try(sw_track_t *t, bool may_block, MPI_Request *request,
         sw_link_poke();
         return false;
     }
-    if (t->active && t->ended) {
+    if (t->active && t->ended && !t->pair) {
         sw_status_empty(status);
         *rc = t->result;
     } else if (may_block) {
@@ -123,7 +123,8 @@ int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     sw_track_t *t = sw_track_of(*request);
     if (!t)
         return host.Test(request, flag, status);
-    if (t->receive && t->active && !t->ended && !sw_threaded)
+    if (t->receive && t->active && !t->ended && !t->pair &&
+        !sw_tracks_shared)
         return test_receive(t, request, flag, status);
     bool stays = t->persistent;
     int rc = MPI_SUCCESS;

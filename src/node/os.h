@@ -18,6 +18,8 @@
 
 #include "base.h"
 
+#include <pthread.h>
+
 /* The services that can be refused, in the order of sw_os_door_names. */
 typedef enum {
     SW_DOOR_MEMFD,      /* memfd_create                                 */
@@ -29,6 +31,7 @@ typedef enum {
     SW_DOOR_HUGE,       /* MADV_HUGEPAGE, MADV_COLLAPSE                 */
     SW_DOOR_PUNCH,      /* hole punching                                */
     SW_DOOR_TOPOLOGY,   /* the machine's tables in /sys                 */
+    SW_DOOR_THREAD,     /* a thread of our own                          */
     SW_DOOR_COUNT
 } sw_door_t;
 
@@ -107,6 +110,8 @@ SW_API void sw_os_futex_wait(_Atomic uint32_t *word, uint32_t value,
                              uint64_t ns);
 SW_API void sw_os_futex_wake_all(_Atomic uint32_t *word);
 SW_API void sw_os_random(void *to, size_t n);
+/* A thread that takes no signals. 0, or -1. */
+SW_API int sw_os_thread(pthread_t *thread, void *(*run)(void *));
 /* Processors this process may run on, as a bit mask of `words` 64-bit words
  * (bits beyond are dropped); returns how many there are, at least 1. */
 SW_API int sw_os_affinity(uint64_t *mask, int words);

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@
 
 const char *const sw_os_door_names[SW_DOOR_COUNT] = {
     "memfd", "map", "peerfd", "cma", "futex", "huge", "punch", "topology",
+    "thread",
 };
 
 /* The first refused call of each door: 1 = all, 0 = none. Parsed once from
@@ -264,6 +266,28 @@ void sw_os_futex_wake_all(_Atomic uint32_t *word)
     if (sw_unlikely(sw_os_refused(SW_DOOR_FUTEX)))
         return;
     syscall(SYS_futex, word, FUTEX_WAKE, 0x7fffffff, NULL, NULL, 0);
+}
+
+/* The stack holds no buffers; sanitizers want more than the least. */
+#define STACK ((size_t)256 << 10)
+
+int sw_os_thread(pthread_t *thread, void *(*run)(void *))
+{
+    if (refused(SW_DOOR_THREAD, EAGAIN))
+        return -1;
+    pthread_attr_t attributes;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(thread, &attributes, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (!error)
+        pthread_setname_np(*thread, "straightway");
+    errno = error;
+    return error ? -1 : 0;
 }
 
 void sw_os_random(void *to, size_t n)

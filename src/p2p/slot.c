@@ -231,6 +231,8 @@ void sw_slot_nudge(sw_slot_t *slot, const void *data)
     if (now - slot->since < patience)
         return;
     slot->since = now;
+    if (!sw_slot_is(slot, SW_SLOT_OFFERED))
+        return;
     void *copy = make_aside(slot->bytes);
     if (!copy)
         return;
@@ -287,27 +289,58 @@ sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d, int me)
                ? slot : NULL;
 }
 
-int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, void *to, size_t room)
+/* Returns the ticket. */
+static uint64_t claim(sw_slot_t *slot)
 {
-    uint64_t base = sw_slot_ticket(slot) * SW_SLOT_STATES;
+    uint64_t ticket = sw_slot_ticket(slot), base = ticket * SW_SLOT_STATES;
     while (true) {
         uint64_t expected = base + SW_SLOT_OFFERED;
         if (atomic_compare_exchange_strong_explicit(
                 &slot->state, &expected, base + SW_SLOT_CLAIMED,
                 memory_order_acquire, memory_order_acquire))
-            break;
+            return ticket;
         if (sw_wait_crowded())
             sw_os_yield();
         else
             sw_os_pause();
     }
-    size_t n = sw_min(room, slot->bytes);
-    int rc = sw_peer_read(peer, &slot->part, 0, to, n);
-    int error = errno;
+}
+
+static void release(const sw_peer_t *peer, sw_slot_t *slot, uint64_t ticket)
+{
     directory_t *d = (directory_t *)(peer->control + slot->directory);
-    set(slot, base / SW_SLOT_STATES, SW_SLOT_TAKEN);
+    set(slot, ticket, SW_SLOT_TAKEN);
     atomic_fetch_add_explicit(&d->taken, 1, memory_order_relaxed);
     sw_bell_ring(&slot->bell);
+}
+
+int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, void *to, size_t room)
+{
+    uint64_t ticket = claim(slot);
+    size_t n = sw_min(room, slot->bytes);
+    bool joint = sw_joint_open(&slot->joint, to, n);
+    if (joint)
+        set(slot, ticket, SW_SLOT_JOINT);
+    int rc = joint ? sw_joint_pull(&slot->joint, peer, &slot->part, to)
+                    : sw_peer_read(peer, &slot->part, 0, to, n);
+    int error = errno;
+    release(peer, slot, ticket);
+    errno = error;
+    return rc;
+}
+
+int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot, void *head,
+                       void *to, size_t room)
+{
+    uint64_t ticket = claim(slot);
+    size_t n = sw_min(room, slot->bytes);
+    size_t first = sw_min(n, SW_DESCRIPTOR_BYTES);
+    int rc = sw_peer_read(peer, &slot->part, 0, head, first);
+    if (rc == 0)
+        rc = sw_peer_read(peer, &slot->part, first, (char *)to + first,
+                          n - first);
+    int error = errno;
+    release(peer, slot, ticket);
     errno = error;
     return rc;
 }

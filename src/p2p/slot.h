@@ -13,6 +13,9 @@
  *       |        |  /                  CLAIMED -> TAKEN, ring
  *     FREE <--------------------------
  *
+ * While a large message is copied its state may be JOINT instead of CLAIMED:
+ * the sender is welcome to help (joint.h).
+ *
  * A sender that has waited in vain for a while copies its data aside (MOVING,
  * then OFFERED again, at another place), and goes on: the receiver may be
  * computing, or stuck in a call of the host that needs the sender. A receiver
@@ -28,12 +31,13 @@
 #define SW_P2P_SLOT_H
 
 #include "descriptor.h"
+#include "joint.h"
 #include "../node/arena.h"
 #include "../node/peer.h"
 #include "../node/wait.h"
 
 enum { SW_SLOT_FREE, SW_SLOT_OFFERED, SW_SLOT_MOVING, SW_SLOT_CLAIMED,
-       SW_SLOT_TAKEN, SW_SLOT_STATES = 8 };
+       SW_SLOT_JOINT, SW_SLOT_TAKEN, SW_SLOT_STATES = 8 };
 
 typedef struct {
     /* The receiver looks for a probed message by these. */
@@ -49,6 +53,7 @@ typedef struct {
     _Atomic uint32_t matched;
     uint32_t reserved;
     sw_bell_t bell;
+    sw_joint_t joint;
     /* The sender's own. */
     void *aside;                /* the copy, to be freed                  */
     uint64_t since;             /* when its receiver was last known to be
@@ -101,6 +106,14 @@ static inline bool sw_slot_released(const sw_slot_t *slot)
     return slot->aside || sw_slot_is(slot, SW_SLOT_TAKEN);
 }
 
+/* The sender waits: if the receiver is copying a large message, help it. */
+static inline void sw_slot_help(sw_slot_t *slot, const sw_peer_t *receiver,
+                                const void *data)
+{
+    if (sw_unlikely(sw_slot_is(slot, SW_SLOT_JOINT)))
+        sw_joint_push(&slot->joint, receiver, data);
+}
+
 /* The sender has waited: copy the data aside if nobody has taken anything from
  * it for long enough, and the receiver has not begun. After that
  * sw_slot_released says true. */
@@ -128,6 +141,12 @@ SW_API sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d,
  * the sender. 0, or -1 with errno if the copy failed. */
 SW_API int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, void *to,
                         size_t room);
+
+/* The same for a buffer to whose beginning somebody else may still be writing
+ * the descriptor: as many bytes of the message go to `head`, what follows them
+ * to its place behind `to`. room >= SW_DESCRIPTOR_BYTES. */
+SW_API int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot,
+                              void *head, void *to, size_t room);
 
 /* The earliest message on offer to `me` with this lineage and tag, that no
  * probe has taken; NULL: none. `directory`: the peer's sw_slots_directory. */

@@ -77,3 +77,15 @@ size_t sw_machine_l3_bytes(void)
     static _Atomic size_t known = SIZE_MAX;
     return cached(&known, 3);
 }
+
+int sw_machine_core_threads(void)
+{
+    sw_cpus_t allowed, core;
+    sw_os_affinity(allowed.word, SW_CPU_WORDS);
+    int cpu = sw_cpus_next(&allowed, 0), n = 0;
+    if (cpu < 0 || !sw_sysfs_core(cpu, &core))
+        return 1;
+    for (int w = 0; w < SW_CPU_WORDS; w++)
+        n += __builtin_popcountll(core.word[w] & allowed.word[w]);
+    return n ? n : 1;
+}

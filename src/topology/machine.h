@@ -28,4 +28,7 @@ SW_API void sw_machine_describe(sw_machine_t *to);
 SW_API size_t sw_machine_l2_bytes(void);
 SW_API size_t sw_machine_l3_bytes(void);
 
+/* Hardware threads of a core that this process may use, at least 1. */
+SW_API int sw_machine_core_threads(void);
+
 #endif

@@ -2,7 +2,8 @@
  * Messages on offer: a sender and a receiver, two threads of one process (so
  * that the thread sanitizer sees both), pass random messages. The sender
  * spoils its buffer as soon as the slot says that it may; late receivers make
- * it copy aside. And what a descriptor is taken for, and what not.
+ * it copy aside; large messages are copied by both. And what a descriptor is
+ * taken for, and what not.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -68,6 +69,9 @@ static size_t size_of(uint64_t i)
     return n + 1;
 }
 
+static long invited;            /* times that the sender saw it could help  */
+static bool patient;
+
 static void *send_all(void *ignored)
 {
     char *shared = sw_arena_alloc(LARGEST + 1, 64);
@@ -84,7 +88,10 @@ static void *send_all(void *ignored)
         sw_descriptor_t d = describe(slot);
         CHECK(write(queue[1], &d, sizeof d) == sizeof d);
         while (!sw_slot_released(slot)) {
-            sw_slot_nudge(slot, data);
+            invited += sw_slot_is(slot, SW_SLOT_JOINT);
+            sw_slot_help(slot, &peer, data);
+            if (!patient)
+                sw_slot_nudge(slot, data);
             sw_os_yield();
         }
         memset(data, 0xee, n);
@@ -97,7 +104,8 @@ static void *send_all(void *ignored)
 
 static void receive_all(void)
 {
-    char *to = malloc(LARGEST + 1);
+    char *place[2] = {malloc(LARGEST + 1), sw_arena_alloc(LARGEST + 1, 64)};
+    char head[SW_DESCRIPTOR_BYTES];
     uint64_t state = 2;
     for (uint64_t i = 0; i < MESSAGES; i++) {
         sw_descriptor_t d;
@@ -114,11 +122,33 @@ static void receive_all(void)
         CHECK(sw_slots_find(&peer, sw_slots_directory(), LINEAGE, ME, 5) ==
               slot);
         size_t room = next(&state) % 10 ? LARGEST + 1 : n / 2;
-        CHECK(sw_slot_take(&peer, slot, to, room) == 0);
-        CHECK(filled(to, sw_min(n, room), i));
+        char *to = place[next(&state) % 2];
+        size_t whole = sw_min(n, room);
+        memset(to, 0x77, LARGEST + 1);
+        if (room >= sizeof head && next(&state) % 4 == 0) {
+            CHECK(sw_slot_take_apart(&peer, slot, head, to, room) == 0);
+            for (size_t k = 0; k < sizeof head; k++)
+                CHECK(to[k] == 0x77);
+            memcpy(to, head, sw_min(whole, sizeof head));
+        } else {
+            CHECK(sw_slot_take(&peer, slot, to, room) == 0);
+        }
+        CHECK(filled(to, whole, i));
+        for (size_t k = whole; k < LARGEST + 1; k++)
+            CHECK(to[k] == 0x77);
         CHECK(!sw_slot_of(&peer, &d, ME));
     }
-    free(to);
+    free(place[0]);
+    sw_arena_free(place[1]);
+}
+
+static void stream(void)
+{
+    pthread_t sender;
+    CHECK(pthread_create(&sender, NULL, send_all, NULL) == 0);
+    receive_all();
+    pthread_join(sender, NULL);
+    CHECK(sw_slots_quiet());
 }
 
 /* Any byte changed, and it is none. */
@@ -187,11 +217,14 @@ int main(void)
     only_whole_descriptors();
     found_in_order();
     CHECK(pipe(queue) == 0);
-    pthread_t sender;
-    CHECK(pthread_create(&sender, NULL, send_all, NULL) == 0);
-    receive_all();
-    pthread_join(sender, NULL);
-    CHECK(sw_slots_quiet());
+    stream();
+    CHECK(invited == 0);            /* not where cores are crowded */
+    sw_wait_crowd(1);
+    sw_settings.p2p_joint = 20000;
+    patient = true;
+    stream();
+    uint64_t mask[4];
+    CHECK(invited > 0 || sw_os_affinity(mask, 4) == 1);
     sw_slot_stats_t stats;
     sw_slot_stats(&stats);
     CHECK(stats.offered >= MESSAGES && stats.moved_aside > 0);

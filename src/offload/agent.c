@@ -1,0 +1,92 @@
+/*
+ * agent.c - see agent.h.
+ */
+#include "agent.h"
+
+#include "../node/os.h"
+
+#include <pthread.h>
+
+#define EAGER_NS    100000u     /* pauses only, since the last event         */
+#define LINGER_NS  2000000u     /* ... and then parks, if there is nothing   */
+#define NAP_MIN_NS   20000u
+#define NAP_MAX_NS 1000000u
+#define PARK_NS  100000000u     /* should a wake-up be lost                  */
+#define PAUSES          64
+
+static sw_agent_found_t (*work)(void);
+static pthread_t thread;
+static bool running;
+static _Atomic bool quit;
+static _Atomic uint32_t event, parked;
+
+/* Nothing has happened since `last`; wait a little. */
+static void nap(uint64_t last, uint32_t seen)
+{
+    uint64_t idle = sw_os_now() - last;
+    if (idle < EAGER_NS) {
+        for (int i = 0; i < PAUSES; i++)
+            sw_os_pause();
+        return;
+    }
+    uint64_t ns = idle / 8;
+    ns = ns < NAP_MIN_NS ? NAP_MIN_NS : ns > NAP_MAX_NS ? NAP_MAX_NS : ns;
+    sw_os_futex_wait(&event, seen, ns);
+}
+
+static void park(uint32_t seen)
+{
+    atomic_store(&parked, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+    while (work() == SW_AGENT_NOTHING && !atomic_load(&quit) &&
+           atomic_load(&event) == seen)
+        sw_os_futex_wait(&event, seen, PARK_NS);
+    atomic_store(&parked, 0);
+}
+
+static void *live(void *unused)
+{
+    uint64_t last = sw_os_now();
+    while (!atomic_load(&quit)) {
+        uint32_t seen = atomic_load(&event);
+        sw_agent_found_t found = work();
+        if (found == SW_AGENT_WORKED) {
+            last = sw_os_now();
+        } else if (found == SW_AGENT_NOTHING &&
+                   sw_os_now() - last > LINGER_NS) {
+            park(seen);
+            last = sw_os_now();
+        } else {
+            nap(last, seen);
+        }
+    }
+    return unused;
+}
+
+void sw_agent_wake(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (sw_likely(!atomic_load_explicit(&parked, memory_order_relaxed)))
+        return;
+    atomic_fetch_add(&event, 1);
+    sw_os_futex_wake_all(&event);
+}
+
+bool sw_agent_start(sw_agent_found_t (*what)(void))
+{
+    work = what;
+    atomic_store(&quit, false);
+    running = sw_os_thread(&thread, live) == 0;
+    return running;
+}
+
+void sw_agent_stop(void)
+{
+    if (!running)
+        return;
+    atomic_store(&quit, true);
+    atomic_fetch_add(&event, 1);
+    sw_os_futex_wake_all(&event);
+    pthread_join(thread, NULL);
+    running = false;
+}

@@ -1,0 +1,45 @@
+/*
+ * agent.h - the helper thread that works while the program computes.
+ *
+ * It calls one function, again and again, for as long as that says there is
+ * something to do or to watch; else it parks, and costs nothing until it is
+ * woken. It knows no MPI, and what it calls must not either: the program's
+ * thread level is the program's.
+ *
+ * Between two calls it pauses for a short while, then takes naps that grow
+ * with the time in which nothing happened, up to 1 ms: a receive that stays
+ * posted for an hour costs 0.1 % of a core.
+ *
+ * Parking. The agent stores `parked`, then asks once more; whoever posts work
+ * stores that, then looks at `parked`. A full fence between store and look on
+ * either side means that one of them sees the other's store.
+ */
+#ifndef SW_OFFLOAD_AGENT_H
+#define SW_OFFLOAD_AGENT_H
+
+#include "../node/base.h"
+
+typedef enum {
+    SW_AGENT_NOTHING,       /* there is none: park                         */
+    SW_AGENT_WATCHING,      /* there may be some soon, with no wake-up     */
+    SW_AGENT_WORKED,
+} sw_agent_found_t;
+
+/* Start it, all signals blocked, on the processors of the calling thread.
+ * False with errno: the system refuses a thread. One at a time. */
+SW_API bool sw_agent_start(sw_agent_found_t (*work)(void));
+
+/* Returns when it is gone; harmless without one. */
+SW_API void sw_agent_stop(void);
+
+/* Work was posted. */
+SW_API void sw_agent_wake(void);
+
+/* Is there a core for it? `ranks_per_core` as in node/wait.h, processors
+ * counted as cores; `threads`: hardware threads in a core. */
+static inline bool sw_agent_fits(double ranks_per_core, int threads)
+{
+    return ranks_per_core * threads <= 0.5;
+}
+
+#endif
