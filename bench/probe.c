@@ -27,6 +27,7 @@
 
 #include "node/os.h"
 #include "node/settings.h"
+#include "streamed.h"
 
 #define PROBE_BYTES ((size_t)8 << 20)
 
@@ -571,6 +572,7 @@ int main(int argc, char **argv)
         else
             puts("    \"round_trip\": null,\n    \"line\": null,");
         put_rates("memcpy", copy_us, false);
+        sw_put_streamed();
         put_rates("peer_read", shared->read_us, false);
         put_rates("cma_read", shared->cma_us, true);
         printf("  }");

@@ -14,9 +14,11 @@ target_compile_definitions(straightway_command PRIVATE
     SW_VERSION="${PROJECT_VERSION}")
 target_link_options(straightway_command PRIVATE -Wl,-z,now)
 
-# The probe stands on the node room, to try what the library will use.
+# The probe stands on the library's own rooms, to try what it will use.
 add_executable(straightway_probe ${PROJECT_SOURCE_DIR}/bench/probe.c
-               $<TARGET_OBJECTS:sw_node>)
+               ${PROJECT_SOURCE_DIR}/bench/streamed.c
+               $<TARGET_OBJECTS:sw_node> $<TARGET_OBJECTS:sw_topology>
+               $<TARGET_OBJECTS:sw_p2p>)
 set_target_properties(straightway_probe PROPERTIES
     OUTPUT_NAME straightway-probe
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${SW_LIB_SUBDIR})

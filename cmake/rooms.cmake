@@ -1,5 +1,5 @@
 # One object library per room that knows no MPI. Arrows run downwards:
-# coll -> topology -> node; p2p, offload -> node.
+# coll, p2p -> topology -> node; offload -> node.
 foreach(room node topology coll p2p offload)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
        ${PROJECT_SOURCE_DIR}/src/${room}/*.c)

@@ -91,7 +91,8 @@ def test_helpers_give_the_hosts_bytes(host, threads, tmp_path):
     compare(host, 2, 3, ROUNDS, tmp_path,
             *(["--threads", threads] if threads > 1 else []),
             env={"STRAIGHTWAY_AGENT": 1, "STRAIGHTWAY_P2P_JOINT": 20000,
-                 "STRAIGHTWAY_P2P_MIN": 192})
+                 "STRAIGHTWAY_P2P_MIN": 192,
+                 "STRAIGHTWAY_STREAM_MIN": 50000})
 
 
 @pytest.mark.parametrize("agent", [0, 1])

@@ -3,8 +3,8 @@
  */
 #include "joint.h"
 
+#include "move.h"
 #include "../node/arena.h"
-#include "../node/copy.h"
 #include "../node/settings.h"
 #include "../node/wait.h"
 
@@ -66,7 +66,8 @@ int sw_joint_pull(sw_joint_t *joint, const sw_peer_t *sender,
     int rc = 0, error = 0;
     while (claim(joint, true, &piece)) {
         uint64_t at = piece * joint->piece;
-        if (sw_peer_read(sender, from, at, to + at, length(joint, piece))) {
+        if (sw_move_from(sender, from, at, to + at, length(joint, piece),
+                         joint->bytes)) {
             rc = -1;
             error = errno;
         }
@@ -90,8 +91,8 @@ void sw_joint_push(sw_joint_t *joint, const sw_peer_t *receiver,
     uint64_t piece;
     while (claim(joint, false, &piece)) {
         uint64_t at = piece * joint->piece;
-        sw_copy(receiver->arena + joint->to + at, data + at,
-                length(joint, piece));
+        sw_move(receiver->arena + joint->to + at, data + at,
+                length(joint, piece), joint->bytes);
         atomic_fetch_add_explicit(&joint->pushed, 1, memory_order_release);
     }
 }

@@ -8,6 +8,7 @@
  */
 #include "slot.h"
 
+#include "move.h"
 #include "../node/copy.h"
 #include "../node/settings.h"
 
@@ -322,7 +323,7 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, void *to, size_t room)
     if (joint)
         set(slot, ticket, SW_SLOT_JOINT);
     int rc = joint ? sw_joint_pull(&slot->joint, peer, &slot->part, to)
-                    : sw_peer_read(peer, &slot->part, 0, to, n);
+                    : sw_move_from(peer, &slot->part, 0, to, n, n);
     int error = errno;
     release(peer, slot, ticket);
     errno = error;
@@ -337,8 +338,8 @@ int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot, void *head,
     size_t first = sw_min(n, SW_DESCRIPTOR_BYTES);
     int rc = sw_peer_read(peer, &slot->part, 0, head, first);
     if (rc == 0)
-        rc = sw_peer_read(peer, &slot->part, first, (char *)to + first,
-                          n - first);
+        rc = sw_move_from(peer, &slot->part, first, (char *)to + first,
+                          n - first, n);
     int error = errno;
     release(peer, slot, ticket);
     errno = error;

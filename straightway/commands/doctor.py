@@ -292,6 +292,24 @@ def _floors(probe):
                  for n, us in rates.items() if n in ("65536", "4194304")]
         if parts:
             yield Check("floors", name, OK, ", ".join(parts))
+    yield from _streamed(floors.get("streamed"))
+
+
+def _streamed(found):
+    """Whether the size from which messages are copied past the caches fits."""
+    if not found or not found["through"] or not found["past"]:
+        return
+    n = found["from"]
+    through, past = (f"{n / found[way] / 1000:.3g} GB/s"
+                     for way in ("through", "past"))
+    finding = (f"messages from {size(n)} on; at that size {past}, through "
+               f"them {through}")
+    if found["past"] <= 1.1 * found["through"]:
+        yield Check("floors", "copies past the caches", OK, finding)
+    else:
+        yield Check("floors", "copies past the caches", NOTE, finding,
+                    "large messages are copied more slowly than they could be",
+                    f"export STRAIGHTWAY_STREAM_MIN={4 * n}")
 
 
 class Doctor:

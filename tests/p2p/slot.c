@@ -221,6 +221,7 @@ int main(void)
     CHECK(invited == 0);            /* not where cores are crowded */
     sw_wait_crowd(1);
     sw_settings.p2p_joint = 20000;
+    sw_settings.stream_min = 30000;
     patient = true;
     stream();
     uint64_t mask[4];
