@@ -73,9 +73,10 @@ typedef struct {
     uint64_t behind;            /* so many like it went another way before */
 } sw_offer_t;
 
-/* Private memory up to here is worth a copy into the arena; beyond, the host
- * is as quick. (CMA is not used: at no size did it beat the hosts' own.) */
-#define SW_STAGED_MAX ((size_t)256 << 10)
+/* Private memory up to here is worth a copy into the arena; beyond, a host that
+ * copies in the kernel may be quicker. (CMA is not used: at no size did it
+ * beat the hosts' own.) */
+#define SW_STAGED_MAX ((size_t)12 << 10)
 
 /* Can the receiver, who has our arena mapped, read the data where it lies? */
 static inline bool sw_slot_reaches(const void *data, size_t bytes)
