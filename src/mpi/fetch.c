@@ -126,6 +126,8 @@ int sw_received(void *buffer, int64_t count, const sw_datatype_t *type,
 {
     size_t bytes;
     int error;
+    if (sw_likely(sw_plainly_none(buffer, type)))
+        return MPI_SUCCESS;
     if (sw_likely(sw_status_bytes(status) != SW_DESCRIPTOR_BYTES))
         return MPI_SUCCESS;
     if (!sw_fetch(buffer, count, type, comm, &bytes, &error)) {

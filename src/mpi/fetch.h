@@ -7,6 +7,7 @@
 
 #include "datatype.h"
 #include "host.h"
+#include "link.h"
 
 /* 192 bytes have been received. If they are a descriptor, fetch: true, with
  * *bytes the message's length and *error an error class. */
@@ -23,6 +24,15 @@ bool sw_fetch_early(void *buffer, size_t room, void *head, size_t *bytes,
  * MPI_SUCCESS or an error class, not yet raised. */
 int sw_received(void *buffer, int64_t count, const sw_datatype_t *type,
                 MPI_Comm comm, MPI_Status *status);
+
+/* Nobody sends messages as long as a descriptor, and a dense buffer does not
+ * begin with the cookie: then no descriptor has come, whatever the status. */
+static inline bool sw_plainly_none(const void *buffer,
+                                   const sw_datatype_t *type)
+{
+    return type->dense && buffer && !sw_slots_warned() &&
+           !sw_descriptor_begins(buffer, &sw_link_cookie);
+}
 
 /* What the standard calls an empty status (MPI 4.1, 3.7.3). By hand: MPICH
  * 4.0 leaves some as they are. */

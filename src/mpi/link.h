@@ -24,6 +24,7 @@ typedef struct sw_link {
     int place;              /* of the other, on the node                  */
     uint64_t directory;     /* of its slots                               */
     bool open;              /* it reaches our arena, and we its slots     */
+    bool warned;            /* by us: sw_slots_warn                       */
 } sw_link_t;
 
 /* Are there links at all? Constant after MPI_Init, unless a benchmark wants the

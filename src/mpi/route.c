@@ -43,6 +43,10 @@ void sw_route_note(int dest, int tag, MPI_Comm comm, bool once)
 {
     uint64_t lineage = 0;
     sw_link_t *link = tag < 0 ? NULL : link_to(comm, dest, &lineage);
+    if (link && !link->warned) {
+        sw_slots_warn(link->peer, link->directory);
+        link->warned = true;
+    }
     if (!link || (once && !sw_threaded &&
                   sw_tally_add(&sw_tally_sent, lineage, link->place, tag)))
         return;

@@ -27,6 +27,19 @@ sw_tally_t sw_tally_sent = {.lock = PTHREAD_MUTEX_INITIALIZER},
            sw_tally_received = {.lock = PTHREAD_MUTEX_INITIALIZER};
 _Atomic bool sw_tally_lost;
 
+/* Threads of the program's. */
+static void enter(sw_tally_t *t)
+{
+    if (sw_threaded)
+        pthread_mutex_lock(&t->lock);
+}
+
+static void leave(sw_tally_t *t)
+{
+    if (sw_threaded)
+        pthread_mutex_unlock(&t->lock);
+}
+
 /* Its entry, or the free one where it belongs; at least one is free. */
 static entry_t *find(const sw_tally_t *t, uint64_t lineage, int place, int tag)
 {
@@ -60,7 +73,7 @@ static bool grow(sw_tally_t *t)
 
 bool sw_tally_add(sw_tally_t *t, uint64_t lineage, int place, int tag)
 {
-    pthread_mutex_lock(&t->lock);
+    enter(t);
     bool room = grow(t);
     entry_t *e = t->at ? find(t, lineage, place, tag) : NULL;
     if (e && (e->count || room)) {
@@ -71,7 +84,7 @@ bool sw_tally_add(sw_tally_t *t, uint64_t lineage, int place, int tag)
         e->count++;
         room = true;
     }
-    pthread_mutex_unlock(&t->lock);
+    leave(t);
     return room;
 }
 
@@ -79,9 +92,9 @@ uint64_t sw_tally_of(sw_tally_t *t, uint64_t lineage, int place, int tag)
 {
     if (sw_likely(!t->at))
         return 0;
-    pthread_mutex_lock(&t->lock);
+    enter(t);
     uint64_t count = find(t, lineage, place, tag)->count;
-    pthread_mutex_unlock(&t->lock);
+    leave(t);
     return count;
 }
 

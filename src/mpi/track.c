@@ -61,6 +61,18 @@ void sw_match_leave(void)
         pthread_mutex_unlock(&match);
 }
 
+/* One of the counters above, by `by`. Where they are not shared, no locked
+ * instruction is needed. */
+static void count(_Atomic int *counter, int by)
+{
+    if (sw_tracks_shared)
+        atomic_fetch_add_explicit(counter, by, memory_order_relaxed);
+    else
+        atomic_store_explicit(counter, atomic_load_explicit(
+                                  counter, memory_order_relaxed) + by,
+                              memory_order_relaxed);
+}
+
 static sw_track_t **bucket(MPI_Request handle)
 {
     return &table[sw_handle_mix((uintptr_t)handle) % BUCKETS];
@@ -153,12 +165,12 @@ static void activate(sw_track_t *t)
     sw_active.before->after = t;
     sw_active.before = t;
     if (sw_track_owes(t)) {
-        atomic_fetch_add_explicit(&sw_posted, 1, memory_order_relaxed);
+        count(&sw_posted, 1);
         if (sw_served)
             sw_agent_wake();
     }
     if (!t->receive || t->pair)
-        atomic_fetch_add_explicit(&sw_special, 1, memory_order_relaxed);
+        count(&sw_special, 1);
 }
 
 static void deactivate(sw_track_t *t)
@@ -169,9 +181,9 @@ static void deactivate(sw_track_t *t)
     t->after->before = t->before;
     t->before->after = t->after;
     if (sw_track_owes(t))
-        atomic_fetch_sub_explicit(&sw_posted, 1, memory_order_relaxed);
+        count(&sw_posted, -1);
     if (!t->receive || t->pair || t->ended)
-        atomic_fetch_sub_explicit(&sw_special, 1, memory_order_relaxed);
+        count(&sw_special, -1);
 }
 
 void sw_track_add(sw_track_t *t)
@@ -180,7 +192,7 @@ void sw_track_add(sw_track_t *t)
     sw_track_t **first = bucket(t->handle);
     t->next = *first;
     *first = t;
-    atomic_fetch_add_explicit(&sw_tracks, 1, memory_order_relaxed);
+    count(&sw_tracks, 1);
     if (!t->persistent)
         activate(t);
     sw_tracks_leave();
@@ -227,7 +239,7 @@ static void forget(sw_track_t *t)
         link = &(*link)->next;
     if (*link)
         *link = t->next;
-    atomic_fetch_sub_explicit(&sw_tracks, 1, memory_order_relaxed);
+    count(&sw_tracks, -1);
 }
 
 void sw_track_claims(sw_track_t *t, bool claimed)
@@ -287,7 +299,7 @@ bool sw_track_ask(sw_track_t *t)
     t->result = host.Test(&handle, &done, &t->status);
     t->ended = done || t->result != MPI_SUCCESS;
     if (t->ended && t->receive)
-        atomic_fetch_add_explicit(&sw_special, 1, memory_order_relaxed);
+        count(&sw_special, 1);
     return t->ended;
 }
 
@@ -307,6 +319,8 @@ void sw_track_take(sw_track_t *t)
 void sw_track_peek(sw_track_t *t, MPI_Status *status)
 {
     int gone = 0;
+    if (sw_likely(!t->taken && sw_plainly_none(t->buffer, t->type)))
+        return;
     if (t->cancelled)
         host.Test_cancelled(status, &gone);
     if (gone)
@@ -412,7 +426,7 @@ void sw_track_free(sw_track_t *t)
     if (t->receive && t->active) {
         sw_tracks_enter();
         if (!sw_track_owes(t))
-            atomic_fetch_add_explicit(&sw_posted, 1, memory_order_relaxed);
+            count(&sw_posted, 1);
         t->freed = true;            /* progress ends it */
         t->held = false;
         sw_tracks_leave();

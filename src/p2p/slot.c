@@ -32,7 +32,7 @@
 typedef struct {
     sw_block_t block;
     _Atomic uint32_t blocks;
-    uint32_t reserved;
+    _Atomic uint32_t warned;                 /* see sw_slots_warn            */
     _Atomic uint64_t taken;     /* messages, by all receivers                */
     uint64_t at[BLOCKS];        /* offsets of the blocks' first slots        */
 } directory_t;
@@ -59,8 +59,19 @@ uint64_t sw_slots_directory(void)
     if (!directory_offset)
         directory_offset = sw_segment_alloc(sizeof(directory_t),
                                             sizeof(directory_t), 1);
+    if (directory_offset)
+        sw_slots_warned_at = &directory()->warned;
     pthread_mutex_unlock(&lock);
     return directory_offset;
+}
+
+static _Atomic uint32_t nobody;
+_Atomic uint32_t *sw_slots_warned_at = &nobody;
+
+void sw_slots_warn(const sw_peer_t *peer, uint64_t directory_at)
+{
+    directory_t *d = (directory_t *)(peer->control + directory_at);
+    atomic_store(&d->warned, 1);
 }
 
 #define put(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)

@@ -132,6 +132,18 @@ SW_API bool sw_slots_quiet(void);
  * sw_slots_find; 0: there is none. */
 SW_API uint64_t sw_slots_directory(void);
 
+/* Tell a peer, once and for all, that messages as long as a descriptor may come
+ * to it: before the first is sent. */
+SW_API void sw_slots_warn(const sw_peer_t *peer, uint64_t directory);
+
+/* Has this process been told so? Who has received such a message finds it. */
+extern SW_API _Atomic uint32_t *sw_slots_warned_at;
+static inline bool sw_slots_warned(void)
+{
+    return sw_unlikely(atomic_load_explicit(sw_slots_warned_at,
+                                            memory_order_acquire));
+}
+
 /* The receiver's side. `peer` is the sender, its control segment mapped. */
 
 /* The slot of a descriptor, if it is on offer to `me`; else NULL. */
