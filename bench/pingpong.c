@@ -11,6 +11,8 @@
  *   window         W Isend against W Irecv, Waitall on both sides, then an
  *                  empty message back; one message's share
  *   ring           all ranks: Sendrecv to the right and from the left
+ *   random         Sendrecv with a partner that each call draws anew: the
+ *                  ranks fall into random pairs
  *
  * Messages have places of their own for sending and for receiving. Each cell
  * is checked in both modes before it is timed: the receiver starts with the
@@ -32,6 +34,7 @@
 
 #define CHECKS 2
 #define COPY_BATCHES 12
+#define DRAWS 64                /* of pairs, used in turn                   */
 
 enum { MESSAGE, BACK };         /* tags                                     */
 
@@ -131,6 +134,45 @@ static int ring(int calls)
     return error;
 }
 
+static int drawn[DRAWS];        /* this rank's partners                     */
+
+/* All ranks draw the same pairs. */
+static bool draw_partners(void)
+{
+    unsigned long long state = plan->seed;
+    int *order = malloc((size_t)ranks * sizeof *order);
+    if (!order)
+        return false;
+    for (int i = 0; i < ranks; i++)
+        order[i] = i;
+    for (int d = 0; d < DRAWS; d++) {
+        for (int i = ranks - 1; i > 0; i--) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            int j = (int)((state >> 33) % (unsigned)(i + 1)), was = order[i];
+            order[i] = order[j];
+            order[j] = was;
+        }
+        for (int i = 0; i < ranks; i++)
+            if (order[i] == rank)
+                drawn[d] = order[i ^ 1];
+    }
+    free(order);
+    return true;
+}
+
+static int shuffled(int calls)
+{
+    int error = 0;
+    for (int i = 0; i < calls; i++) {
+        int with = drawn[i % DRAWS];
+        error |= MPI_Sendrecv(sw_area_next(&sent), length, MPI_BYTE, with,
+                              MESSAGE, sw_area_next(&received), length,
+                              MPI_BYTE, with, MESSAGE, comm,
+                              MPI_STATUS_IGNORE);
+    }
+    return error;
+}
+
 typedef struct {
     const char *name;
     int (*repeat)(int calls);
@@ -145,6 +187,7 @@ static const pattern_t patterns[] = {
     {"stream", stream, true, false, 1},
     {"window", window, true, true, 1},
     {"ring", ring, false, false, 1},
+    {"random", shuffled, false, false, 1},
 };
 enum { PATTERNS = sizeof patterns / sizeof *patterns };
 
@@ -172,7 +215,8 @@ static unsigned seed_of(int sender, size_t message, int mode, int time)
 
 static int sender_to_me(const pattern_t *pattern)
 {
-    return pattern->repeat == ring ? (rank + ranks - 1) % ranks : partner;
+    return pattern->repeat == ring ? (rank + ranks - 1) % ranks
+         : pattern->repeat == shuffled ? drawn[0] : partner;
 }
 
 static bool receives(const pattern_t *pattern)
@@ -339,7 +383,8 @@ static bool run(void *first, void *second, size_t bytes,
                 bool (*start)(void))
 {
     requests = malloc((size_t)plan->window * sizeof *requests);
-    if (!agree(first && second && requests, bytes) || !start())
+    bool paired = ranks % 2 || draw_partners();
+    if (!agree(first && second && requests && paired, bytes) || !start())
         return false;
     sent.memory = first;
     received.memory = second;

@@ -3,7 +3,7 @@ floors."""
 
 # What travels at once: a message in each pair, or one from each rank.
 PATTERNS = {"pingpong": "pair", "bidirectional": "rank", "stream": "pair",
-            "window": "pair", "ring": "rank"}
+            "window": "pair", "ring": "rank", "random": "rank"}
 
 
 def ladder(first, last, factor):

@@ -26,7 +26,7 @@ int straightway_accelerate(int on)
 {
     int before = state;
     if (on >= 0)
-        state = on;
+        state = on == 1;
     return before;
 }
 #ifdef SPOIL

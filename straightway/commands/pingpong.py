@@ -128,6 +128,7 @@ class Pingpong:
       window         --window messages under way at once, then an empty
                      message back; the time is one message's share
       ring           MPI_Sendrecv, every rank to its right
+      random         MPI_Sendrecv in random pairs, drawn anew for each call
 
     Host and Straightway are switched at run time and interleaved in one run,
     in shuffled order. A sample is a batch of calls of 50 µs or more with a

@@ -291,7 +291,8 @@ _TIMES = {
     "bidirectional": "both ways at once",
     "stream": "one message's share of a stream",
     "window": "one message's share, {window} under way",
-    "ring": "one step of all ranks"}
+    "ring": "one step of all ranks",
+    "random": "one step of all ranks"}
 
 
 def _patterns(report):
