@@ -100,7 +100,7 @@ static void suit_host(void)
         bool stages;
     } known[] = {
         {"Open MPI", 4096, true},
-        {"Intel", 16384, false},
+        {"Intel", 32768, false},
         {"MPICH", 8192, true},
         {"", 16384, false},
     }, *found = known;

@@ -21,11 +21,12 @@
 #define ORPHANS_LOOKED 8
 
 /* How long a sender waits before it copies aside, ns, if nobody takes anything
- * from it: a copy costs less than what it has waited then. Beyond the memory that may lie aside, only those
- * that seem stuck for good. */
+ * from it: a copy costs less than what it has waited then. While somebody is
+ * at it, or beyond the memory that may lie aside, only those that seem stuck
+ * for good. */
 #define PATIENCE        50000u
 #define PATIENCE_LARGE  1000000u
-#define PATIENCE_FULL   1000000000u
+#define PATIENCE_LAST   1000000000u
 #define LARGE           ((size_t)1 << 20)
 #define ASIDE_MAX       ((size_t)256 << 20)
 
@@ -33,8 +34,10 @@ typedef struct {
     sw_block_t block;
     _Atomic uint32_t blocks;
     _Atomic uint32_t warned;                 /* see sw_slots_warn            */
-    _Atomic uint64_t taken;     /* messages, by all receivers                */
-    uint64_t at[BLOCKS];        /* offsets of the blocks' first slots        */
+    /* Written by all receivers, away from what the owner reads often. */
+    _Alignas(SW_LINE) _Atomic uint64_t taken;   /* messages                  */
+    _Atomic uint32_t busy;                      /* receivers that copy now   */
+    _Alignas(SW_LINE) uint64_t at[BLOCKS];      /* the blocks' first slots   */
 } directory_t;
 
 _Static_assert(sizeof(directory_t) <= SW_PAGE, "the directory is one page");
@@ -237,9 +240,10 @@ void sw_slot_nudge(sw_slot_t *slot, const void *data)
         return;
     }
     uint64_t patience = slot->bytes < LARGE ? PATIENCE : PATIENCE_LARGE;
-    if (atomic_load_explicit(&aside_bytes, memory_order_relaxed) +
+    if (atomic_load_explicit(&d->busy, memory_order_relaxed) ||
+        atomic_load_explicit(&aside_bytes, memory_order_relaxed) +
             slot->bytes > ASIDE_MAX)
-        patience = PATIENCE_FULL;
+        patience = PATIENCE_LAST;
     if (now - slot->since < patience)
         return;
     slot->since = now;
@@ -301,10 +305,17 @@ sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d, int me)
                ? slot : NULL;
 }
 
+static directory_t *directory_of(const sw_peer_t *peer, const sw_slot_t *slot)
+{
+    return (directory_t *)(peer->control + slot->directory);
+}
+
 /* Returns the ticket. */
-static uint64_t claim(sw_slot_t *slot)
+static uint64_t claim(const sw_peer_t *peer, sw_slot_t *slot)
 {
     uint64_t ticket = sw_slot_ticket(slot), base = ticket * SW_SLOT_STATES;
+    atomic_fetch_add_explicit(&directory_of(peer, slot)->busy, 1,
+                              memory_order_relaxed);
     while (true) {
         uint64_t expected = base + SW_SLOT_OFFERED;
         if (atomic_compare_exchange_strong_explicit(
@@ -320,15 +331,16 @@ static uint64_t claim(sw_slot_t *slot)
 
 static void release(const sw_peer_t *peer, sw_slot_t *slot, uint64_t ticket)
 {
-    directory_t *d = (directory_t *)(peer->control + slot->directory);
+    directory_t *d = directory_of(peer, slot);
     set(slot, ticket, SW_SLOT_TAKEN);
     atomic_fetch_add_explicit(&d->taken, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&d->busy, 1, memory_order_relaxed);
     sw_bell_ring(&slot->bell);
 }
 
 int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, void *to, size_t room)
 {
-    uint64_t ticket = claim(slot);
+    uint64_t ticket = claim(peer, slot);
     size_t n = sw_min(room, slot->bytes);
     bool joint = sw_joint_open(&slot->joint, to, n);
     if (joint)
@@ -344,7 +356,7 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, void *to, size_t room)
 int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot, void *head,
                        void *to, size_t room)
 {
-    uint64_t ticket = claim(slot);
+    uint64_t ticket = claim(peer, slot);
     size_t n = sw_min(room, slot->bytes);
     size_t first = sw_min(n, SW_DESCRIPTOR_BYTES);
     int rc = sw_peer_read(peer, &slot->part, 0, head, first);
