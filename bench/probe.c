@@ -544,7 +544,8 @@ int main(int argc, char **argv)
                                               : shared->cma_read[1]);
     put_errno("cma_write", shared->cma_write[0] ? shared->cma_write[0]
                                                 : shared->cma_write[1]);
-    printf("  \"cma_needs_ptracer\": %s,\n", truth(shared->ptracer_helped && !shared->cma_read[0] &&
+    printf("  \"cma_needs_ptracer\": %s,\n",
+           truth(shared->ptracer_helped && !shared->cma_read[0] &&
                  !shared->cma_read[1]));
     put_errno("futex", shared->futex);
     printf("  \"huge\": {\"shmem_at_touch\": %s, \"shmem_collapse\": %s, "

@@ -101,6 +101,14 @@ def test_what_is_used_again_at_once(host, agent):
              env={**ON, "STRAIGHTWAY_AGENT": agent}))
 
 
+def test_the_agent_fetches_while_the_program_computes(host):
+    done = well(run(host, 2, "p2p_agent", env={
+        **ON, "STRAIGHTWAY_AGENT": 1, "STRAIGHTWAY_P2P_MIN": 192,
+        "STRAIGHTWAY_STATS": "on"}))
+    fetched = re.search(r"(\d+) fetched by the agent", done.stderr)
+    assert fetched and int(fetched[1]) >= 20, done.stderr
+
+
 def test_an_agent_refused_is_told(host):
     done = run(host, 2, "p2p_lifetimes",
                env={**ON, "STRAIGHTWAY_AGENT": 1,

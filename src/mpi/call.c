@@ -4,6 +4,7 @@
 #include "call.h"
 
 #include "guard.h"
+#include "serve.h"
 #include "../node/arena.h"
 #include "../p2p/slot.h"
 
@@ -186,13 +187,14 @@ static int64_t print_messages(int rank)
 {
     sw_slot_stats_t s;
     sw_slot_stats(&s);
-    int64_t mine[3] = {(int64_t)s.offered, (int64_t)s.bytes,
-                       (int64_t)s.moved_aside}, all[3] = {0};
-    host.Reduce(mine, all, 3, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    int64_t mine[4] = {(int64_t)s.offered, (int64_t)s.bytes,
+                       (int64_t)s.moved_aside, sw_serve_count()}, all[4] = {0};
+    host.Reduce(mine, all, 4, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0 && all[0])
         sw_say("point to point: %lld messages moved, %lld KiB; %lld of them "
-               "copied aside for a late receiver", (long long)all[0],
-               (long long)(all[1] / 1024), (long long)all[2]);
+               "copied aside for a late receiver, %lld fetched by the agent",
+               (long long)all[0], (long long)(all[1] / 1024),
+               (long long)all[2], (long long)all[3]);
     return all[0];
 }
 

@@ -107,7 +107,8 @@ void sw_track_progress(void)
 
 static bool could_get(const sw_track_t *t, MPI_Comm comm, int source, int tag)
 {
-    return t->receive && !t->taken && !t->early && !t->cancelled && t->comm == comm &&
+    return t->receive && !t->taken && !t->early && !t->cancelled &&
+           t->comm == comm &&
            (t->rank == source || t->rank == MPI_ANY_SOURCE) &&
            (t->tag == tag || t->tag == MPI_ANY_TAG);
 }

@@ -6,7 +6,8 @@
 #include "tally.h"
 
 /* Where messages as long as a descriptor go through the host and cannot be
- * counted: bits, by receiver, communicator and tag. Two that share a bit lose speed only. */
+ * counted: bits, by receiver, communicator and tag. Two that share a bit lose
+ * speed only. */
 #define NOTES (1u << 16)
 static _Atomic uint64_t notes[NOTES / 64];
 static _Atomic bool any_notes;

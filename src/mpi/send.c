@@ -100,7 +100,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
         sw_slot_withdraw(slot);                                         \
         return rc;                                                      \
     }                                                                   \
-    sw_send_await(slot, buffer);                                                \
+    sw_send_await(slot, buffer);                                        \
     sw_slot_leave(slot);                                                \
     return MPI_SUCCESS;                                                 \
 }
