@@ -52,3 +52,7 @@ if [ "${STRAIGHTWAY_DEEP:-0}" != 0 ]; then
 fi
 check "bell" good bell.pml -- -a -f -N comes
 check "bell without a time limit" bad bell.pml -DNO_LIMIT -- -a -f -N comes
+check "slot" good slot.pml --
+for bug in 1 2 3 4; do
+    check "planted error $bug in slot" bad slot.pml -DBUG=$bug --
+done
