@@ -1,6 +1,6 @@
 """A figure of messages: bandwidth by size, and beneath it time.
 
-A column for each pattern. Bandwidth is on log-log axes, over all sizes;
+A column for each pattern, three side by side. Bandwidth is on log-log axes, over all sizes;
 time is on a linear axis from 0, over the small sizes. The floor, a memcpy
 or a cache line's way, bounds both: bandwidth from above, time from below.
 Beside it stands a memcpy out of another process's memory, where the caches
@@ -15,6 +15,7 @@ from straightway.reporters.terminal import human
 SMALL = 1024            # bytes; what larger ones take hides these
 _LEFT, _TOP, _RIGHT, _BOTTOM = 62, 26, 14, 28
 _BANDWIDTH, _TIME = 290, 210         # heights, with labels
+_COLUMNS = 3
 _STEPS = (1, 2, 2.5, 5, 10)
 
 
@@ -158,8 +159,10 @@ def render(report):
     """The figure's text. Empty messages have no place on the axes."""
     names = list(dict.fromkeys(c["operation"] for c in report["cells"]))
     wide = 780 if len(names) == 1 else 420
-    width = max(620, len(names) * wide) + 16
-    height = 64 + _BANDWIDTH + _TIME + 24
+    width = max(620, min(len(names), _COLUMNS) * wide) + 16
+    any_small = any(0 < c["size"] <= SMALL for c in report["cells"])
+    tall = _BANDWIDTH + (_TIME if any_small else 0)
+    height = 64 + -(-len(names) // _COLUMNS) * tall + 24
     peer = []
     if report["plan"]["cache"] == "warm":
         peer = sorted((int(n), us) for n, us in
@@ -169,7 +172,9 @@ def render(report):
         cells = [c for c in report["cells"]
                  if c["operation"] == name and c["size"]]
         small = [c for c in cells if c["size"] <= SMALL]
-        parts.append(f'<g transform="translate({8 + i * wide},64)">')
+        row, column = divmod(i, _COLUMNS)
+        parts.append(f'<g transform="translate({8 + column * wide},'
+                     f'{64 + row * tall})">')
         if cells:
             parts += _bandwidth(cells, peer, wide)
         if small:
