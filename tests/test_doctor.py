@@ -29,8 +29,8 @@ def test_every_service_is_reported():
     assert found["schema"] == "straightway-doctor/1"
     for name in ("preloaded library", "memfd", "CMA", "Yama",
                  "shared huge pages", "heap huge pages", "/dev/shm", "memory",
-                 "address space", "file size", "cores", "machine tables",
-                 "memcpy"):
+                 "address space", "file size", "cores", "agent",
+                 "machine tables", "memcpy", "copies past the caches"):
         assert name in checks
         assert checks[name]["status"] in ("ok", "note", "degraded", "missing")
         assert checks[name]["finding"]

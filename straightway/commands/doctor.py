@@ -226,6 +226,16 @@ def _limits():
                     f"ulimit -n {min(hard, 4096)}")
 
 
+def _agent(cores):
+    """Who has a helper thread, as src/offload/agent.h decides."""
+    asked = os.environ.get("STRAIGHTWAY_AGENT", "-1")
+    if asked != "-1":
+        return f"STRAIGHTWAY_AGENT={asked}"
+    if cores < 4:
+        return "none: it takes two cores for each of two ranks"
+    return f"fetches messages while ranks compute, for up to {cores // 2} ranks"
+
+
 def _processors():
     allowed, cores = machine.affinity(), machine.cores()
     online = os.cpu_count() or len(allowed)
@@ -239,6 +249,7 @@ def _processors():
                     "ask the batch system for more")
     else:
         yield Check("processors", "cores", OK, finding)
+    yield Check("processors", "agent", OK, _agent(cores))
     quota = machine.cpu_quota()
     if quota is not None and quota < len(allowed):
         yield Check("processors", "cgroup quota", DEGRADED,
