@@ -227,22 +227,26 @@ static int delete_attribute(MPI_Datatype type, int key, void *value,
     if (!d->kept) {
         unlink_it(d);
         retire(d);
-    } else if (!atomic_load(&d->users)) {
+    } else if (d->over) {
         retire(d);
     }
     pthread_mutex_unlock(&lock);
     return MPI_SUCCESS;
 }
 
+/* The copy may keep what it was made from alive in the host (Open MPI), which
+ * then forgets that only when the copy is freed: d may be another's by then. */
 void sw_datatype_last(sw_datatype_t *d)
 {
     if (sw_likely(!d->kept))
         return;
-    host.Type_free(&d->handle);
     pthread_mutex_lock(&lock);
+    MPI_Datatype copy = d->handle;
+    d->over = true;
     if (d->gone)
         retire(d);
     pthread_mutex_unlock(&lock);
+    host.Type_free(&copy);
 }
 
 int sw_MPI_Type_free(MPI_Datatype *type)

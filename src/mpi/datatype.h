@@ -29,6 +29,7 @@ typedef struct sw_datatype {
     _Atomic int users;
     bool kept;              /* freed by the program, and copied           */
     bool gone;              /* ... and the host has forgotten it          */
+    bool over;              /* ... and so have its users                  */
 } sw_datatype_t;
 
 void sw_datatype_last(sw_datatype_t *d);

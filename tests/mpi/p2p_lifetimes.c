@@ -112,20 +112,23 @@ static MPI_Datatype comb(int n, int step)
 
 static void types(void)
 {
-    enum { N = 10000 };
+    enum { N = 10000, MANY = 200 };
     int *numbers = (int *)(void *)out, *got = (int *)(void *)in;
-    for (int i = 0; i < ROUNDS; i++) {
+    int *wide = malloc(3 * N * sizeof *wide);
+    for (int i = 0; i < MANY; i++) {
         bool persistent = i % 2;
         MPI_Request request;
-        MPI_Barrier(MPI_COMM_WORLD);
+        if (i < ROUNDS)
+            MPI_Barrier(MPI_COMM_WORLD);
         if (world_rank == 0) {
             for (int k = 0; k < N; k++)
                 numbers[k] = k * 7 + i;
             MPI_Send(numbers, N, MPI_INT, 1, 1, MPI_COMM_WORLD);
+            MPI_Send(numbers, N, MPI_INT, 1, 2, MPI_COMM_WORLD);
             continue;
         }
         memset(got, 0xff, 3 * N * sizeof *got);
-        if (i % 3)
+        if (i < ROUNDS && i % 3)
             usleep(LATE_US / 8);
         MPI_Datatype type = comb(N, 2), other;
         if (persistent) {
@@ -138,14 +141,21 @@ static void types(void)
             MPI_Type_free(&type);
             other = comb(N, 3);
         }
+        MPI_Request second;
+        MPI_Irecv(wide, 1, other, 0, 2, MPI_COMM_WORLD, &second);
+        MPI_Type_free(&other);
+        MPI_Wait(&second, MPI_STATUS_IGNORE);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         if (persistent)
             MPI_Request_free(&request);
-        MPI_Type_free(&other);
+        for (int k = 0; k < N; k++)
+            CHECK(wide[3 * k] == k * 7 + i, "another freed type, round %d: "
+                  "number %d is %d", i, k, wide[3 * k]);
         for (int k = 0; k < 2 * N; k++)
             CHECK(got[k] == (k % 2 ? -1 : k / 2 * 7 + i),
                   "a freed type, round %d: number %d is %d", i, k, got[k]);
     }
+    free(wide);
 }
 
 #if HAVE_ISENDRECV
