@@ -13,12 +13,15 @@ import pytest
 from harness import hosts, jobs
 
 EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
-SIDES = pytest.mark.parametrize("straightway", [False, True],
-                                ids=["alone", "ours"])
+DEEP = pytest.mark.deep
+RUNS = pytest.mark.parametrize("n, straightway", [
+    pytest.param(n, ours, marks=marks,
+                 id=f"{n}-{'ours' if ours else 'alone'}")
+    for n, ours, marks in ((1, False, DEEP), (1, True, DEEP), (2, False, ()),
+                           (2, True, ()), (4, False, DEEP), (4, True, ()))])
 
 
-@SIDES
-@pytest.mark.parametrize("n", [1, 2, 4])
+@RUNS
 def test_transpose(host, n, straightway):
     program = host.compile(EXAMPLES / "transpose.c")
     for size, rounds in (256, 4), (128, 3), (n, 1):
@@ -27,8 +30,7 @@ def test_transpose(host, n, straightway):
         assert done.stdout.split()[-1] == "PASS", done.stdout
 
 
-@SIDES
-@pytest.mark.parametrize("n", [1, 2, 4])
+@RUNS
 def test_heat(host, n, straightway):
     if "fortran" not in host.compilers:
         pytest.skip(f"{host.name} has no Fortran here")
@@ -55,7 +57,7 @@ def flow(host, n, tmp_path, *args, straightway=False):
     return data
 
 
-@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize("n", [pytest.param(1, marks=DEEP), 2, 4])
 def test_taylor_green_is_the_same_flow(host, n, tmp_path):
     args = "--n", 32, "--steps", 10
     alone = flow(host, n, tmp_path, *args)

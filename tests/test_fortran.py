@@ -46,8 +46,10 @@ def build(host, binding):
     return host.compile(HERE / "checks.f90", *flags, HERE / source)
 
 
-@pytest.mark.parametrize("straightway", [False, True], ids=["alone", "ours"])
-@pytest.mark.parametrize("n", [1, 2, 3, 5])
+@pytest.mark.parametrize("n, straightway", [
+    pytest.param(n, ours, id=f"{n}-{'ours' if ours else 'alone'}",
+                 marks=() if ours or n == 3 else pytest.mark.deep)
+    for n in (1, 2, 3, 5) for ours in (False, True)])
 @pytest.mark.parametrize("binding", BINDINGS)
 def test_bindings(host, binding, n, straightway):
     program = build(host, binding)
