@@ -122,15 +122,18 @@ static int window(int calls)
     return error;
 }
 
+static int exchange(int to, int from)
+{
+    return MPI_Sendrecv(sw_area_next(&sent), length, MPI_BYTE, to, MESSAGE,
+                        sw_area_next(&received), length, MPI_BYTE, from,
+                        MESSAGE, comm, MPI_STATUS_IGNORE);
+}
+
 static int ring(int calls)
 {
     int error = 0;
     for (int i = 0; i < calls; i++)
-        error |= MPI_Sendrecv(sw_area_next(&sent), length, MPI_BYTE,
-                              (rank + 1) % ranks, MESSAGE,
-                              sw_area_next(&received), length, MPI_BYTE,
-                              (rank + ranks - 1) % ranks, MESSAGE, comm,
-                              MPI_STATUS_IGNORE);
+        error |= exchange((rank + 1) % ranks, (rank + ranks - 1) % ranks);
     return error;
 }
 
@@ -163,13 +166,8 @@ static bool draw_partners(void)
 static int shuffled(int calls)
 {
     int error = 0;
-    for (int i = 0; i < calls; i++) {
-        int with = drawn[i % DRAWS];
-        error |= MPI_Sendrecv(sw_area_next(&sent), length, MPI_BYTE, with,
-                              MESSAGE, sw_area_next(&received), length,
-                              MPI_BYTE, with, MESSAGE, comm,
-                              MPI_STATUS_IGNORE);
-    }
+    for (int i = 0; i < calls; i++)
+        error |= exchange(drawn[i % DRAWS], drawn[i % DRAWS]);
     return error;
 }
 

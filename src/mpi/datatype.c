@@ -197,6 +197,17 @@ static int copy_attribute(MPI_Datatype type, int key, void *extra,
     return MPI_SUCCESS;
 }
 
+/* What is known of a type already, or NULL. */
+static sw_datatype_t *look_up(MPI_Datatype type)
+{
+    pthread_mutex_lock(&lock);
+    sw_datatype_t *d = table[mix(type) % BUCKETS];
+    while (d && d->handle != type)
+        d = d->next;
+    pthread_mutex_unlock(&lock);
+    return d;
+}
+
 /* No look-up finds it any more. The lock is held. */
 static void unlink_it(sw_datatype_t *d)
 {
@@ -224,12 +235,10 @@ static int delete_attribute(MPI_Datatype type, int key, void *value,
     sw_datatype_t *d = value;
     pthread_mutex_lock(&lock);
     d->gone = true;
-    if (!d->kept) {
+    if (!d->kept)
         unlink_it(d);
+    if (!d->kept || d->over)
         retire(d);
-    } else if (d->over) {
-        retire(d);
-    }
     pthread_mutex_unlock(&lock);
     return MPI_SUCCESS;
 }
@@ -252,15 +261,8 @@ void sw_datatype_last(sw_datatype_t *d)
 int sw_MPI_Type_free(MPI_Datatype *type)
 {
     SW_INSIDE;
-    sw_datatype_t *d = NULL;
+    sw_datatype_t *d = type ? look_up(*type) : NULL;
     MPI_Datatype copy;
-    if (type) {
-        pthread_mutex_lock(&lock);
-        d = table[mix(*type) % BUCKETS];
-        while (d && d->handle != *type)
-            d = d->next;
-        pthread_mutex_unlock(&lock);
-    }
     if (d && sw_unlikely(atomic_load(&d->users)) &&
         host.Type_dup(*type, &copy) == MPI_SUCCESS) {
         pthread_mutex_lock(&lock);
@@ -357,11 +359,7 @@ const sw_datatype_t *sw_datatype_slow(MPI_Datatype type, MPI_Comm comm,
 {
     if (type == MPI_DATATYPE_NULL)
         return NULL;
-    pthread_mutex_lock(&lock);
-    sw_datatype_t *d = table[mix(type) % BUCKETS];
-    while (d && d->handle != type)
-        d = d->next;
-    pthread_mutex_unlock(&lock);
+    sw_datatype_t *d = look_up(type);
     if (!d && !(d = meet(type, comm, code)))
         return NULL;
     atomic_store_explicit(cached(type), d, memory_order_release);

@@ -69,11 +69,9 @@ void sw_serve_start(void)
     sw_tracks_shared = sw_served = true;
     if (sw_agent_start(serve))
         return;
-    sw_served = false;
-    sw_tracks_shared = sw_threaded;
-    static _Atomic bool said;
-    sw_say_once(&said, "no thread for the agent (%m): large messages are "
-                "fetched inside MPI calls only");
+    sw_say("no thread for the agent (%m): large messages are fetched inside "
+           "MPI calls only");
+    sw_serve_stop();
 }
 
 void sw_serve_stop(void)

@@ -1,10 +1,10 @@
 """A figure of messages: bandwidth by size, and beneath it time.
 
-A column for each pattern, three side by side. Bandwidth is on log-log axes, over all sizes;
-time is on a linear axis from 0, over the small sizes. The floor, a memcpy
-or a cache line's way, bounds both: bandwidth from above, time from below.
-Beside it stands a memcpy out of another process's memory, where the caches
-are warm. Bars show the interval that holds a median.
+A column for each pattern, three side by side. Bandwidth is on log-log axes,
+over all sizes; time is on a linear axis from 0, over the small sizes. The
+floor, a memcpy or a cache line's way, bounds both: bandwidth from above, time
+from below. Beside it stands a memcpy out of another process's memory, where
+the caches are warm. Bars show the interval that holds a median.
 """
 
 import math

@@ -25,18 +25,11 @@
 
 static char *out, *in;
 
-static void fill_from(char *p, size_t n, uint64_t key)
-{
-    for (size_t i = 0; i < n; i++)
-        p[i] = (char)(mix(key + i / 8) >> (8 * (i % 8)));
-}
-
 static void check_from(const char *p, size_t n, uint64_t key, const char *what,
                        int round)
 {
-    for (size_t i = 0; i < n; i++)
-        CHECK(p[i] == (char)(mix(key + i / 8) >> (8 * (i % 8))),
-              "%s, round %d: byte %zu of %zu is wrong", what, round, i, n);
+    size_t i = wrong_from(p, n, key);
+    CHECK(i == n, "%s, round %d: byte %zu of %zu is wrong", what, round, i, n);
 }
 
 /* What the sender does about its request in round i. */

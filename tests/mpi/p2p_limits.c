@@ -30,17 +30,10 @@ static bool user_handler;
 static int handled, other;  /* other: the partner, or -1 */
 static char *big[2];
 
-static void fill_from(char *p, size_t n, uint64_t key)
-{
-    for (size_t i = 0; i < n; i++)
-        p[i] = (char)(mix(key + i / 8) >> (8 * (i % 8)));
-}
-
 static void check_from(const char *p, size_t n, uint64_t key, const char *what)
 {
-    for (size_t i = 0; i < n; i++)
-        CHECK(p[i] == (char)(mix(key + i / 8) >> (8 * (i % 8))),
-              "%s: wrong at %zu of %zu", what, i, n);
+    size_t i = wrong_from(p, n, key);
+    CHECK(i == n, "%s: wrong at %zu of %zu", what, i, n);
 }
 
 static void count_handled(MPI_Comm *comm, int *code, ...)

@@ -77,6 +77,21 @@ static inline size_t rng_size(rng_t *r, size_t max)
     return n > max ? rng_below(r, max + 1) : n;
 }
 
+/* Bytes that follow from a key, and the first of n that does not (n: none). */
+static inline void fill_from(char *p, size_t n, uint64_t key)
+{
+    for (size_t i = 0; i < n; i++)
+        p[i] = (char)(mix(key + i / 8) >> (8 * (i % 8)));
+}
+
+static inline size_t wrong_from(const char *p, size_t n, uint64_t key)
+{
+    size_t i = 0;
+    while (i < n && p[i] == (char)(mix(key + i / 8) >> (8 * (i % 8))))
+        i++;
+    return i;
+}
+
 /* Fail: say why, end the whole job. */
 static void __attribute__((format(printf, 1, 2), noreturn, unused))
 fail(const char *format, ...)
