@@ -86,5 +86,9 @@ def pytest_terminal_summary(terminalreporter, config):
         reasons[(where, why.removeprefix("Skipped: "))] += 1
     for (where, why), count in sorted(reasons.items()):
         say(f"SKIPPED {count} in {where}: {why}", yellow=True)
+    for one in config.straightway_hosts:
+        if one.false_starts:
+            say(f"the launcher of {one.name} did not begin, and was run "
+                f"again: {one.false_starts} times", yellow=True)
     for name in config.stash.get(_LEFT, ()):
         say(f"a host left /dev/shm/{name}", yellow=True)

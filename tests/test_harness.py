@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from harness import jobs
+from harness import hosts, jobs
 
 RING = """
 #include <mpi.h>
@@ -65,3 +65,19 @@ def test_stragglers_are_found_and_killed():
         jobs.run(argv, env, timeout=20)
     assert time.monotonic() - before < 20
     assert jobs.run(argv, env, timeout=20, stragglers="kill").returncode == 0
+
+
+@pytest.mark.parametrize("failures", [0, 1, 2])
+def test_launcher_that_does_not_begin_is_run_again_once(tmp_path, failures):
+    launcher = tmp_path / "mpirun"
+    launcher.write_text(
+        f"#!/bin/sh\necho >> {tmp_path}/runs\n"
+        f"[ $(wc -l < {tmp_path}/runs) -gt {failures} ] && exit 0\n"
+        "echo \"The PMIx server's listener thread failed to start. We\"\n"
+        "exit 1\n")
+    launcher.chmod(0o755)
+    host = hosts.Host("fake", "ompi", tmp_path, tmp_path, {}, launcher)
+    done = host.run(2, ["true"], straightway=False)
+    assert done.returncode == (failures == 2)
+    assert host.false_starts == min(failures, 1)
+    assert len((tmp_path / "runs").read_text()) == min(failures, 1) + 1

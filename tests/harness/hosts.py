@@ -28,6 +28,10 @@ _FOREIGN = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "I_MPI_", "HYDRA_", "HYDI_",
             "LD_PRELOAD", "LD_LIBRARY_PATH")
 _OURS = ("STRAIGHTWAY_LIB",)
 
+# What Open MPI's launcher says when it could not begin: once in some tens of
+# thousands of runs, of any program, before a rank of it has started.
+_NOT_BEGUN = "The PMIx server's listener thread failed to start"
+
 _SUFFIX = {"c": ".c", "c++": ".cc", "fortran": ".f90"}
 
 
@@ -48,6 +52,7 @@ class Host:
         self.library = library            # libmpi itself
         self.mpi4py = mpi4py              # the mpi4py build that serves it
         self.scratch = None               # set by the fixture
+        self.false_starts = 0             # of the launcher, run again
 
     def __repr__(self):
         return f"<host {self.name}>"
@@ -147,14 +152,20 @@ class Host:
         `run_args` are options of `straightway run`. Returns a
         CompletedProcess with text output; check=True fails on a non-zero
         exit with everything it printed. A job past its timeout is killed
-        and fails the test.
+        and fails the test. A launcher that did not begin is run again, once.
         """
         if isinstance(argv, (str, os.PathLike)):
             argv = [argv]
         command = self.command_line(n, argv, straightway, launcher_args,
                                     run_args)
-        done = jobs.run(command, self.environment(env), timeout, cwd=cwd,
-                        stragglers=stragglers)
+        def job():
+            return jobs.run(command, self.environment(env), timeout, cwd=cwd,
+                            stragglers=stragglers)
+
+        done = job()
+        if done.returncode and _NOT_BEGUN in done.stdout + done.stderr:
+            self.false_starts += 1
+            done = job()
         if check and done.returncode:
             raise AssertionError(
                 f"exit status {done.returncode}: "
