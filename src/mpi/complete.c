@@ -63,7 +63,7 @@ static int finish_all(set_t *s, int first, int n, int rc)
             s->requests[i] = MPI_REQUEST_NULL;
             s->track[i] = NULL;
         }
-        if (errors || (!result && !error))
+        if (!result && !error)
             continue;
         status->MPI_ERROR = result ? result : error;
         if (rc == MPI_SUCCESS)
@@ -308,9 +308,12 @@ static int plain_any(bool blocking, int n, MPI_Request *requests, int *index,
     int rc = blocking ? host.Waitany(n, requests, index, to)
                       : host.Testany(n, requests, index, flag, to);
     if ((*flag || rc != MPI_SUCCESS) && *index >= 0 && *index < n) {
-        sw_track_t *t = sw_track_of(asked[*index]);
-        MPI_Comm comm = t ? t->comm : MPI_COMM_NULL;
-        int error = t && t->active ? sw_track_finish(t, to) : MPI_SUCCESS;
+        sw_note_t note;
+        sw_note_take(asked[*index], &note);
+        sw_track_t *t = note.type ? NULL : sw_track_of(asked[*index]);
+        MPI_Comm comm = note.type ? note.comm : t ? t->comm : MPI_COMM_NULL;
+        int error = note.type        ? sw_note_end(&note, to)
+                  : t && t->active ? sw_track_finish(t, to) : MPI_SUCCESS;
         if (rc == MPI_SUCCESS)
             rc = sw_raise(comm, error);
     }
@@ -325,19 +328,76 @@ static bool concerns(int n, const MPI_Request *requests)
     return sw_any_tracks() && n > 0 && requests;
 }
 
-/* MPI_Waitall and MPI_Testall, likewise. */
-static int plain_all(set_t *s, bool blocking, bool *over)
+/* The host has tested all, with `rc`, and is done with them if `over`. The
+ * notes are put back, or ended. */
+static int finish_notes(int n, const sw_note_t *note, MPI_Status *statuses,
+                        bool over, int rc)
 {
+    bool errors = rc != MPI_SUCCESS;
+    for (int i = 0; i < n; i++) {
+        if (!note[i].type)
+            continue;
+        if (sw_unlikely(!over || (errors && statuses[i].MPI_ERROR ==
+                                            MPI_ERR_PENDING))) {
+            sw_note_back(&note[i]);
+            continue;
+        }
+        int error = sw_note_end(&note[i], &statuses[i]);
+        if (sw_likely(!error))
+            continue;
+        if (rc == MPI_SUCCESS) {
+            no_errors(statuses, n);
+            rc = sw_raise(note[i].comm, MPI_ERR_IN_STATUS);
+        }
+        statuses[i].MPI_ERROR = error;
+    }
+    return rc;
+}
+
+/* The same of the tracks among them; the notes tell their handles. */
+static int finish_tracks(int n, const sw_note_t *note, MPI_Request *requests,
+                         MPI_Status *statuses, int rc)
+{
+    sw_track_t *few[FEW];
+    set_t s = {.how = ALL, .n = n, .requests = requests, .statuses = statuses,
+               .track = n > FEW ? room_for(n, sizeof *s.track) : few};
+    for (int i = 0; i < n; i++)
+        s.track[i] = sw_track_of(note[i].handle);
+    rc = finish_all(&s, 0, n, rc);
+    if (n > FEW)
+        free(s.track);
+    return rc;
+}
+
+static bool ignores(const MPI_Status *statuses)
+{
+    return statuses == MPI_STATUSES_IGNORE || statuses == MPI_STATUS_IGNORE;
+}
+
+/* MPI_Waitall and MPI_Testall, likewise. */
+static int plain_all(bool blocking, int n, MPI_Request *requests,
+                     MPI_Status *statuses, bool *over)
+{
+    sw_note_t few_notes[FEW], *note = few_notes;
+    MPI_Status few_statuses[FEW], *to = few_statuses;
     int flag = 1;
-    memcpy(s->asked, s->requests, (size_t)s->n * sizeof *s->asked);
-    int rc = blocking ? host.Waitall(s->n, s->requests, s->statuses)
-                      : host.Testall(s->n, s->requests, &flag, s->statuses);
+    if (n > FEW) {
+        note = room_for(n, sizeof *note + sizeof *to);
+        to = (MPI_Status *)(note + n);
+    }
+    if (!ignores(statuses))
+        to = statuses;
+    for (int i = 0; i < n; i++)
+        sw_note_take(requests[i], &note[i]);
+    int rc = blocking ? host.Waitall(n, requests, to)
+                      : host.Testall(n, requests, &flag, to);
     *over = flag || rc != MPI_SUCCESS;
-    if (!*over)
-        return rc;
-    for (int i = 0; i < s->n; i++)
-        s->track[i] = sw_track_of(s->asked[i]);
-    return finish_all(s, 0, s->n, rc);
+    if (*over && sw_any_tracks())
+        rc = finish_tracks(n, note, requests, to, rc);
+    rc = finish_notes(n, note, to, *over, rc);
+    if (note != few_notes)
+        free(note);
+    return rc;
 }
 
 static int complete(how_t how, bool blocking, int n, MPI_Request *requests,
@@ -351,20 +411,13 @@ static int complete(how_t how, bool blocking, int n, MPI_Request *requests,
                   sizeof(MPI_Status) + sizeof(int);
     void *room = n > FEW ? room_for(n, each) : NULL;
     set_t s = {.how = how, .n = n, .requests = requests};
-    bool ignored = statuses == MPI_STATUSES_IGNORE ||
-                   statuses == MPI_STATUS_IGNORE;
-    s.statuses = room ? room : few_statuses;
-    s.track = room ? (void *)((MPI_Status *)room + n) : few_tracks;
+    s.track = room ? room : few_tracks;
     s.asked = room ? (void *)(s.track + n) : few_asked;
+    s.statuses = room ? (void *)(s.asked + n) : few_statuses;
     s.indices = indices ? indices
-              : room    ? (void *)(s.asked + n) : few_indices;
-    if (!ignored)
+              : room    ? (void *)(s.statuses + n) : few_indices;
+    if (!ignores(statuses))
         s.statuses = statuses;
-    if (how == ALL && sw_plain_requests()) {
-        int rc = plain_all(&s, blocking, flag);
-        free(room);
-        return rc;
-    }
     for (int i = 0; i < n; i++) {
         s.track[i] = sw_track_of(requests[i]);
         if (s.track[i])
@@ -385,6 +438,8 @@ int sw_MPI_Waitall(int n, MPI_Request requests[], MPI_Status statuses[])
         return host.Waitall(n, requests, statuses);
     bool over;
     int done;
+    if (sw_plain_requests())
+        return plain_all(true, n, requests, statuses, &over);
     return complete(ALL, true, n, requests, &over, &done, NULL, statuses);
 }
 
@@ -394,8 +449,9 @@ int sw_MPI_Testall(int n, MPI_Request requests[], int *flag,
     if (!concerns(n, requests))
         return host.Testall(n, requests, flag, statuses);
     bool over;
-    int done, rc = complete(ALL, false, n, requests, &over, &done, NULL,
-                            statuses);
+    int done, rc = sw_plain_requests()
+        ? plain_all(false, n, requests, statuses, &over)
+        : complete(ALL, false, n, requests, &over, &done, NULL, statuses);
     *flag = over;
     return rc;
 }

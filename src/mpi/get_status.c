@@ -22,6 +22,11 @@ static int look_at(sw_track_t *t, int *flag, MPI_Status *status)
     sw_track_peek(t, &seen);
     if (status != MPI_STATUS_IGNORE)
         *status = seen;
+#ifndef OMPI_MAJOR_VERSION
+    /* MPICH and its kin raise it here, and again when it is completed. */
+    if (t->taken && t->error && !t->result)
+        return sw_raise(t->comm, t->error);
+#endif
     return t->result;
 }
 

@@ -116,6 +116,7 @@ static bool could_get(const sw_track_t *t, MPI_Comm comm, int source, int tag)
 bool sw_track_expected(MPI_Comm comm, int source, int tag)
 {
     bool open = false;
+    sw_notes_track();
     sw_tracks_enter();
     for (sw_track_t *t = sw_active.after; t != &sw_active; t = t->after) {
         if (!could_get(t, comm, source, tag))

@@ -2,7 +2,7 @@
  * receive.c - MPI_Recv and MPI_Irecv, MPI_Mrecv and MPI_Imrecv.
  *
  * A receive that a descriptor may reach is looked at when it completes
- * (track.c). A blocking one waits in the host, unless other receives are
+ * (track.h, small.h). A blocking one waits in the host, unless other receives are
  * posted that a peer may be waiting for: then it becomes its nonblocking form,
  * so that they are served meanwhile.
  */
@@ -16,6 +16,21 @@ static int track(MPI_Request handle, void *buffer, int64_t count,
     sw_track_t *t = sw_track_receive(buffer, count, type, comm, source, tag);
     t->handle = handle;
     sw_track_add(t);
+    return MPI_SUCCESS;
+}
+
+/* A note of it, if that is enough. */
+static int note(MPI_Request handle, void *buffer, int64_t count,
+                const sw_datatype_t *type, MPI_Comm comm, int source, int tag)
+{
+    const sw_note_t one = {.handle = handle, .type = type, .buffer = buffer,
+                           .count = count, .comm = comm, .source = source,
+                           .tag = tag};
+    if (sw_tracks_shared ||
+        (size_t)count * type->size >= sw_settings.p2p_min ||
+        !sw_note_put(&one))
+        return track(handle, buffer, count, type, comm, source, tag);
+    sw_datatype_hold(type);
     return MPI_SUCCESS;
 }
 
@@ -39,7 +54,7 @@ int sw_MPI_Irecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
     int rc = host.Irecv##SUFFIX(buffer, count, type, source, tag, comm, \
                                 request);                               \
     if (rc == MPI_SUCCESS)                                              \
-        rc = track(*request, buffer, count, d, comm, source, tag);      \
+        rc = note(*request, buffer, count, d, comm, source, tag);       \
     sw_match_leave();                                                   \
     return rc;                                                          \
 }                                                                       \

@@ -210,6 +210,7 @@ sw_track_t *sw_track_of(MPI_Request handle)
 {
     if (!sw_any_tracks() || handle == MPI_REQUEST_NULL)
         return NULL;
+    sw_note_track(handle);
     sw_tracks_enter();
     sw_track_t *t = *bucket(handle);
     while (t && (t->handle != handle || t->claimed || t->freed))

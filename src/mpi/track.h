@@ -6,7 +6,7 @@
  * keep a track, found by the handle, of
  *
  *   receives that a descriptor may reach: at their completion we look, and
- *     fetch the data;
+ *     fetch the data (of small ones there may be a note only: small.h);
  *   sends of a descriptor: they are complete when the host has sent it and
  *     the slot is released. Their handle is a persistent request's, because
  *     hosts give one and the same handle to many small sends;
@@ -21,6 +21,7 @@
 
 #include "fetch.h"
 #include "link.h"
+#include "small.h"
 
 typedef struct sw_track {
     MPI_Request handle;
@@ -84,7 +85,8 @@ extern _Atomic int sw_special __attribute__((visibility("hidden")));
 static inline bool sw_any_tracks(void)
 {
     return sw_unlikely(atomic_load_explicit(&sw_tracks,
-                                            memory_order_relaxed) > 0);
+                                            memory_order_relaxed) > 0 ||
+                       sw_noted);
 }
 static inline bool sw_owing(void)
 {

@@ -73,8 +73,22 @@ static bool once(sw_track_t *t, bool may_block, MPI_Request *request,
     return over;
 }
 
+/* The host has answered for the request of a note that was taken. */
+static int end_note(const sw_note_t *note, int rc, MPI_Status *status)
+{
+    int error = sw_note_end(note, status);
+    return rc != MPI_SUCCESS ? rc : sw_raise(note->comm, error);
+}
+
 int sw_wait_one(MPI_Request *request, MPI_Status *status)
 {
+    if (sw_noted && !sw_owing()) {
+        MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
+        sw_note_t note;
+        sw_note_take(*request, &note);
+        if (note.type)
+            return end_note(&note, host.Wait(request, to), to);
+    }
     sw_track_t *t = sw_track_of(*request);
     if (!t)
         return sw_owing() ? wait_untracked(request, status)
@@ -100,6 +114,17 @@ int sw_MPI_Wait(MPI_Request *request, MPI_Status *status)
 }
 
 /* Programs poll for messages: straight through. */
+static int test_note(const sw_note_t *note, MPI_Request *request, int *flag,
+                     MPI_Status *status)
+{
+    MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
+    int rc = host.Test(request, flag, to);
+    if (rc != MPI_SUCCESS || *flag)
+        return end_note(note, rc, to);
+    sw_note_back(note);
+    return rc;
+}
+
 static int test_receive(sw_track_t *t, MPI_Request *request, int *flag,
                         MPI_Status *status)
 {
@@ -120,6 +145,10 @@ int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         return host.Test(request, flag, status);
     if (sw_owing())
         sw_track_progress();
+    sw_note_t note;
+    sw_note_take(*request, &note);
+    if (note.type)
+        return test_note(&note, request, flag, status);
     sw_track_t *t = sw_track_of(*request);
     if (!t)
         return host.Test(request, flag, status);

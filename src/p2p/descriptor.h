@@ -13,8 +13,8 @@
  *       24      8  slot       the slot's offset in the sender's control segment
  *       32      8  ticket     which use of the slot this is
  *       40      8  bytes      length of the message
- *       48    136  zero
- *      184      8  check      over all that is before it
+ *       48      8  check      over all that is before it
+ *       56    136  zero
  *
  * Can user data be taken for a descriptor? It would have to be 192 bytes long,
  * hold the cookie, which no program ever sees, a valid check and the ticket of
@@ -28,7 +28,7 @@
 #include <string.h>
 
 #define SW_DESCRIPTOR_BYTES 192
-#define SW_DESCRIPTOR_VERSION 1u
+#define SW_DESCRIPTOR_VERSION 2u
 
 typedef struct {
     sw_token_t cookie;
@@ -37,8 +37,8 @@ typedef struct {
     uint64_t slot;
     uint64_t ticket;
     uint64_t bytes;
-    uint64_t zero[17];
     uint64_t check;
+    uint64_t zero[17];
 } sw_descriptor_t;
 
 _Static_assert(sizeof(sw_descriptor_t) == SW_DESCRIPTOR_BYTES,
@@ -47,9 +47,9 @@ _Static_assert(sizeof(sw_descriptor_t) == SW_DESCRIPTOR_BYTES,
 /* Multiply and add, word by word: any change of one word changes it. */
 static inline uint64_t sw_descriptor_check(const sw_descriptor_t *d)
 {
-    const uint64_t *word = (const uint64_t *)(const void *)d;
-    uint64_t sum = 0x5354524149474854u;
-    for (size_t i = 0; i < sizeof *d / 8 - 1; i++)
+    uint64_t word[6], sum = 0x5354524149474854u;
+    memcpy(word, d, sizeof word);
+    for (size_t i = 0; i < 6; i++)
         sum = (sum ^ word[i]) * 0x9e3779b97f4a7c15u;
     return sum;
 }
