@@ -1,12 +1,12 @@
 /*
  * lineage.c - communicators get the same name on all their members.
  *
- * Every procedure here is collective over the parent, so that all its members
- * count the same makings, and the parent's name with that count is the
- * child's. (The children of one split share a name, and no two members.)
- * Other makings (over a part of the parent, between groups, with sessions, or
- * complete later only) leave the child without: its messages go through the
- * host.
+ * Most makings are collective over the parent, so that all its members count
+ * the same ones, and the parent's name with that count is the child's. (The
+ * children of one split share a name, and no two members.) Where only members
+ * of the child take part, its first member draws a name and tells the others.
+ * Other makings (between groups, with sessions, or complete later only) leave
+ * the child without: its messages go through the host.
  */
 #include "call.h"
 #include "guard.h"
@@ -41,6 +41,22 @@ static int born(uint64_t name, int result, const MPI_Comm *child)
     return result;
 }
 
+/* Members of another MPI_COMM_WORLD might not be listening. */
+static int christened(int result, const MPI_Comm *child)
+{
+    sw_comm_t *c = result == MPI_SUCCESS && *child != MPI_COMM_NULL
+        ? sw_comm_state(*child) : NULL;
+    uint64_t name;
+    if (!c || c->n < 2 || c->reason == SW_REASON_FOREIGN)
+        return result;
+    sw_os_random(&name, sizeof name);
+    name |= 1;
+    if (host.Bcast(&name, (int)sizeof name, MPI_BYTE, 0, *child) ==
+        MPI_SUCCESS)
+        c->lineage = name;
+    return result;
+}
+
 #define MAKER(NAME, PARENT, CHILD, PARAMETERS, ARGUMENTS)               \
 int sw_MPI_##NAME PARAMETERS                                            \
 {                                                                       \
@@ -66,6 +82,19 @@ MAKER(Graph_create, comm, made,
       (MPI_Comm comm, int n, const int index[], const int edges[],
        int reorder, MPI_Comm *made),
       (comm, n, index, edges, reorder, made))
+int sw_MPI_Intercomm_merge(MPI_Comm between, int high, MPI_Comm *made)
+{
+    SW_INSIDE;
+    return christened(host.Intercomm_merge(between, high, made), made);
+}
+#ifdef SW_HAS_Comm_create_group
+int sw_MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag,
+                             MPI_Comm *made)
+{
+    SW_INSIDE;
+    return christened(host.Comm_create_group(comm, group, tag, made), made);
+}
+#endif
 #ifdef SW_HAS_Comm_dup_with_info
 MAKER(Comm_dup_with_info, comm, made,
       (MPI_Comm comm, MPI_Info info, MPI_Comm *made), (comm, info, made))

@@ -30,7 +30,7 @@
 #include "p2p_buffers.h"
 
 #define MEMBERS_MAX 64
-#define CIRCLES_MAX 10
+#define CIRCLES_MAX 12
 #define ITEMS_MAX 24
 #define THREADS_MAX 4
 #define TAG_ALONE 1000          /* tags of one message only begin here   */

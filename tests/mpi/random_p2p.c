@@ -433,6 +433,28 @@ static void circle_split(player_t *y, int first, int n, int step,
     c->mine_to_free = comm != MPI_COMM_NULL;
 }
 
+/* The same, of which the other ranks do not hear. */
+static void circle_group(player_t *y, int first, int n, int step,
+                         const char *name)
+{
+    int *rank = malloc((size_t)n * sizeof *rank), mine;
+    for (int i = 0; i < n; i++)
+        rank[i] = first + i * step;
+    MPI_Group all, some;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Group_incl(all, n, rank, &some);
+    MPI_Group_rank(some, &mine);
+    MPI_Comm comm = MPI_COMM_NULL;
+    if (mine != MPI_UNDEFINED)
+        MPI_Comm_create_group(MPI_COMM_WORLD, some, 31, &comm);
+    MPI_Group_free(&all);
+    MPI_Group_free(&some);
+    free(rank);
+    circle_t *c = circle_new(y, comm, name);
+    circle_members(c, first, n, step);
+    c->mine_to_free = comm != MPI_COMM_NULL;
+}
+
 static void player_make(player_t *y, int thread)
 {
     int n = world_size, half = n / 2;
@@ -471,10 +493,16 @@ static void player_make(player_t *y, int thread)
             c->as_sender = lower != way ? rank : -1;
             c->as_receiver = lower != way ? -1 : rank;
         }
+        MPI_Comm merged;
+        MPI_Intercomm_merge(between, !lower, &merged);
+        c = circle_new(y, merged, "the merged");
+        circle_members(c, 0, n, 1);
+        c->mine_to_free = true;
     }
     if (n > 2) {
         circle_split(y, 0, n - 1, 1, "all but the last");
         circle_split(y, 1, n - 1, 1, "all but the first");
+        circle_group(y, n - 2, n - 1, -1, "a group of all but the last");
     }
 }
 
