@@ -18,7 +18,7 @@ REFUSALS = ["memfd,cma", *(pytest.param(service, marks=DEEP)
                            for service in ("cma", "memfd", "map", "peerfd"))]
 ROUNDS = 60         # of short runs
 CASES = ["outstanding", "oneway", "lookalike", "headtohead", "progress",
-         "computing", "finalize", "self", "shared"]
+         "computing", "finalize", "self", "shared", "uneven"]
 
 
 def rounds_for(host, n, few):

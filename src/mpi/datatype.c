@@ -162,7 +162,7 @@ static size_t dense_grain(MPI_Datatype type)
         return 0;
     host.Type_get_envelope(type, &ni, &na, &nd, &combiner);
     if (combiner == MPI_COMBINER_NAMED)
-        return (size_t)size;
+        return type == MPI_PACKED ? SIZE_MAX : (size_t)size;
     bool may = combiner == MPI_COMBINER_DUP ||
                combiner == MPI_COMBINER_CONTIGUOUS ||
                combiner == MPI_COMBINER_RESIZED ||

@@ -23,7 +23,8 @@ typedef struct sw_datatype {
     int kernel;             /* sw_type_t, or -1: no kernel for it         */
     bool dense;
     bool predefined;
-    size_t grain;           /* dense: bytes of its basic type, else 0     */
+    size_t grain;           /* dense: bytes of its basic type, else 0; of
+                             * MPI_PACKED, which can be any: SIZE_MAX     */
     /* Of a derived type: receives under way that were given it. A program may
      * free it meanwhile (MPI 4.1, 5.1.9); then `handle` is a copy of it. */
     _Atomic int users;

@@ -4,8 +4,11 @@
  * Where a descriptor may be received, they are a receive and a send, each as
  * any other of ours, behind one generalized request, which the program gets: a
  * pair (track.h). The host's own forms will not do: MPICH's leaves the status
- * empty, so that nobody knows whether what came could be a descriptor.
+ * empty, so that nobody knows whether what came could be a descriptor. What
+ * only sends, to be counted (route.h), is ours in the _replace form as well:
+ * Open MPI's calls MPI_Isendrecv, which would be counted again.
  */
+#include "aside.h"
 #include "complete.h"
 #include "route.h"
 #include "send.h"
@@ -114,19 +117,15 @@ int sw_MPI_Isendrecv_replace##SUFFIX(                                   \
     void *buffer, COUNT count, MPI_Datatype type, int dest, int outtag, \
     int source, int intag, MPI_Comm comm, MPI_Request *request)         \
 {                                                                       \
-    const sw_datatype_t *d = sw_route_receive(count, type, source,      \
-                                              comm);                    \
-    size_t bytes = d ? (size_t)count * d->size : 0;                     \
-    if (!d) {                                                           \
-        sw_route_plain(count, type, dest, outtag, comm, true);          \
+    const sw_datatype_t *d = NULL;                                      \
+    if (source != MPI_PROC_NULL || dest != MPI_PROC_NULL)               \
+        d = sw_route_receive(count, type, 0, comm);                     \
+    if (!d)                                                             \
         return host.Isendrecv_replace##SUFFIX(buffer, count, type, dest,\
                                               outtag, source, intag,    \
                                               comm, request);           \
-    }                                                                   \
-    void *copy = sw_temporary(bytes);                                   \
-    sw_pack(buffer, count, d, copy, comm);                              \
-    outgoing_t going = {copy, (int64_t)bytes, MPI_BYTE, dest, outtag,   \
-                        copy};                                          \
+    outgoing_t going = {NULL, count, type, dest, outtag, NULL};         \
+    going.data = sw_set_aside(buffer, count, d, comm, &going.copy);     \
     return both(&going, buffer, count, type, d, source, intag, comm,    \
                 request);                                               \
 }

@@ -6,6 +6,7 @@
  * posted that a peer may be waiting for, the blocking ones are a receive, a
  * send and two waits, so that they are served meanwhile.
  */
+#include "aside.h"
 #include "complete.h"
 #include "route.h"
 #include "send.h"
@@ -106,17 +107,16 @@ int sw_MPI_Sendrecv_replace##SUFFIX(                                    \
     const sw_datatype_t *d = NULL;                                      \
     if (sw_linked && (source != MPI_PROC_NULL || dest != MPI_PROC_NULL))\
         d = sw_route_receive(count, type, 0, comm);                     \
-    size_t bytes = d ? (size_t)count * d->size : 0;                     \
-    if (!d || bytes > INT32_MAX)                                        \
+    if (!d)                                                             \
         return host.Sendrecv_replace##SUFFIX(buffer, count, type, dest, \
                                              outtag, source, intag,     \
                                              comm, status);             \
-    char *copy = sw_temporary(bytes);                                   \
-    sw_pack(buffer, count, d, copy, comm);                              \
-    int rc = sw_MPI_Sendrecv##SUFFIX(copy, (COUNT)bytes, MPI_BYTE,      \
-                                     dest, outtag, buffer, count, type, \
-                                     source, intag, comm, status);      \
-    sw_temporary_free(copy);                                            \
+    void *block;                                                        \
+    const void *copy = sw_set_aside(buffer, count, d, comm, &block);    \
+    int rc = sw_MPI_Sendrecv##SUFFIX(copy, count, type, dest, outtag,   \
+                                     buffer, count, type, source,       \
+                                     intag, comm, status);              \
+    sw_temporary_free(block);                                           \
     return rc;                                                          \
 }
 

@@ -17,6 +17,7 @@
  *   finalize      messages that were sent just before the end
  *   self          large messages to itself
  *   shared        one buffer sent to many, and again while it is being sent
+ *   uneven        elements of which no descriptor holds a whole number
  *   all           every one but truncate, in a row
  */
 #include "test.h"
@@ -112,6 +113,72 @@ static void shared(void)
     MPI_Waitall(2 * N, request, MPI_STATUSES_IGNORE);
     for (int i = 0; i < N; i++)
         check_from(big[1] + i * n, (size_t)n, 5, "shared");
+}
+
+/* Elements of which no descriptor holds a whole number, as packed data and as
+ * what a procedure must copy aside. Hosts refuse a message that ends within an
+ * element. */
+static void uneven_of(MPI_Datatype type, size_t size, MPI_Aint extent)
+{
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
+    enum { FIRST = 1 };     /* it takes large packed data for truncated */
+#else
+    enum { FIRST = 0 };
+#endif
+    enum { N = 2000, WAYS = 3 };
+    char *wanted = malloc(N * size), *packed = malloc(N * size);
+    char *element = malloc(N * (size_t)extent);
+    for (int way = FIRST; way < WAYS; way++) {
+        int from = 0, at = 0;
+        memset(element, 0, N * (size_t)extent);
+        fill_from(packed, N * size, (uint64_t)(way + world_rank));
+        fill_from(wanted, N * size, (uint64_t)(way + other));
+        if (way == 0) {
+            MPI_Sendrecv(packed, (int)(N * size), MPI_PACKED, other, 3,
+                         element, N, type, other, 3, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+        } else {
+            MPI_Unpack(packed, (int)(N * size), &from, element, N, type,
+                       MPI_COMM_WORLD);
+            if (way == 1) {
+                MPI_Sendrecv_replace(element, N, type, other, 3, other, 3,
+                                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            } else {
+                MPI_Request request[2];
+                memset(packed, 0, N * size);
+                MPI_Isend(element, N, type, other, 3, MPI_COMM_WORLD,
+                          &request[0]);
+                MPI_Irecv(packed, (int)(N * size), MPI_PACKED, other, 3,
+                          MPI_COMM_WORLD, &request[1]);
+                MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+            }
+        }
+        if (way < 2)
+            MPI_Pack(element, N, type, packed, (int)(N * size), &at,
+                     MPI_COMM_WORLD);
+        CHECK(!memcmp(packed, wanted, N * size), "way %d of %zu bytes", way,
+              size);
+    }
+    free(wanted);
+    free(packed);
+    free(element);
+}
+
+static void uneven(void)
+{
+    MPI_Datatype three, spaced;
+    if (other < 0)
+        return;
+    MPI_Type_create_struct(3, (int[]){ 1, 1, 1 }, (MPI_Aint[]){ 0, 8, 16 },
+                           (MPI_Datatype[]){ MPI_INT, MPI_DOUBLE, MPI_CHAR },
+                           &three);
+    MPI_Type_create_resized(three, 0, 24, &spaced);
+    MPI_Type_commit(&spaced);
+    uneven_of(spaced, 13, 24);
+    MPI_Type_free(&spaced);
+    MPI_Type_free(&three);
+    uneven_of(MPI_LONG_DOUBLE_INT, sizeof(long double) + sizeof(int),
+              2 * sizeof(long double));
 }
 
 /* Errors ----------------------------------------------------------------- */
@@ -457,6 +524,7 @@ int main(int argc, char **argv)
         { "truncate", truncate_all }, { "lookalike", lookalike },
         { "headtohead", headtohead }, { "progress", progress },
         { "computing", computing }, { "self", self }, { "shared", shared },
+        { "uneven", uneven },
         { "finalize", finalize },
     };
     alarm(BOUND);
