@@ -1,6 +1,6 @@
 # One object library per room that knows no MPI. Arrows run downwards:
-# coll, p2p -> topology -> node; offload -> node.
-foreach(room node topology coll p2p offload)
+# coll, p2p -> topology -> node; layout, offload -> node.
+foreach(room node topology coll p2p layout offload)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
        ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
   if(sources)

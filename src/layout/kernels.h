@@ -1,0 +1,67 @@
+/*
+ * kernels.h - the innermost loops: many short runs to or from contiguous bytes.
+ *
+ * For each length that occurs often, a loop of moves of that length, which the
+ * compiler makes into a few loads and stores; the others up to SW_SHORT bytes
+ * go in steps of eight with an overlapping last one, without a call.
+ *
+ * SW_MOVE(to or from memory, the contiguous bytes, n) is defined by who
+ * includes this; NAME(x) makes the two directions' names.
+ */
+#define SW_SHORT 256
+
+static inline void NAME(short)(char *at, char *data, size_t n)
+{
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        SW_MOVE(at + i, data + i, 8);
+    if (i < n)                      /* n > 8 */
+        SW_MOVE(at + n - 8, data + n - 8, 8);
+}
+
+static inline void NAME(one)(char *at, char *data, size_t n)
+{
+    if (n > 8 && n <= SW_SHORT)
+        NAME(short)(at, data, n);
+    else
+        SW_MOVE(at, data, n);
+}
+
+#define EACH(N)                                                         \
+    case N:                                                             \
+        for (int64_t i = 0; i < count; i++)                             \
+            SW_MOVE(PLACE(i), data + i * N, N);                         \
+        return;
+#define EVERY                                                           \
+    EACH(1) EACH(2) EACH(4) EACH(8) EACH(12) EACH(16) EACH(20) EACH(24) \
+    EACH(32) EACH(40) EACH(48) EACH(64) EACH(72) EACH(96)
+
+/* `count` runs of n bytes, `stride` apart. */
+static void NAME(strided)(char *at, int64_t count, int64_t stride, size_t n,
+                          char *data)
+{
+#define PLACE(i) (at + (i) * stride)
+    switch (n) {
+        EVERY
+    }
+    for (int64_t i = 0; i < count; i++)
+        NAME(one)(PLACE(i), data + (size_t)i * n, n);
+#undef PLACE
+}
+
+/* `count` runs of n bytes at offsets. */
+static void NAME(indexed)(char *at, int64_t count, const int64_t *offset,
+                          size_t n, char *data)
+{
+#define PLACE(i) (at + offset[i])
+    switch (n) {
+        EVERY
+    }
+    for (int64_t i = 0; i < count; i++)
+        NAME(one)(PLACE(i), data + (size_t)i * n, n);
+#undef PLACE
+}
+
+#undef EACH
+#undef EVERY
+#undef SW_SHORT

@@ -1,0 +1,58 @@
+/*
+ * walk.c - sw_layout_pack and sw_layout_unpack; see layout.h.
+ *
+ * The walk is written once (way.h) and compiled for both directions.
+ */
+#include "layout.h"
+
+#include <string.h>
+
+#define NAME(x) pack_##x
+#define SW_MOVE(at, data, n) memcpy(data, at, n)
+#include "way.h"
+#undef NAME
+#undef SW_MOVE
+
+#define NAME(x) unpack_##x
+#define SW_MOVE(at, data, n) memcpy(at, data, n)
+#include "way.h"
+#undef NAME
+#undef SW_MOVE
+
+/* The node of `count` elements, which is in no layout: its child is the root,
+ * or what that repeats, if the elements go on where it ends. */
+static sw_node_t elements(const sw_layout_t *l, int64_t count)
+{
+    const sw_node_t *root = &l->node[l->root];
+    sw_node_t n = {.kind = SW_NODE_REPEAT, .child = l->root, .count = count,
+                   .stride = l->extent, .unit = l->size,
+                   .size = (uint64_t)count * l->size};
+    if (count == 1)
+        return *root;
+    if (root->kind == SW_NODE_RUN && l->extent == (int64_t)root->unit)
+        return (sw_node_t){.kind = SW_NODE_RUN, .unit = n.size,
+                           .size = n.size};
+    if (root->kind == SW_NODE_REPEAT &&
+        l->extent == root->count * root->stride) {
+        n.child = root->child;
+        n.count = count * root->count;
+        n.stride = root->stride;
+        n.unit = root->unit;
+    }
+    return n;
+}
+
+void sw_layout_pack(const sw_layout_t *l, const void *base, int64_t count,
+                    uint64_t from, uint64_t to, void *data)
+{
+    sw_node_t n = elements(l, count);
+    pack_part(l, &n, (char *)((intptr_t)base + l->at), from, to, data);
+}
+
+void sw_layout_unpack(const sw_layout_t *l, void *base, int64_t count,
+                      uint64_t from, uint64_t to, const void *data)
+{
+    sw_node_t n = elements(l, count);
+    unpack_part(l, &n, (char *)((intptr_t)base + l->at), from, to,
+                (char *)(uintptr_t)data);
+}
