@@ -1,8 +1,9 @@
 /*
  * buffer.c - see buffer.h.
  *
- * MPI_Pack counts in int. Elements are packed in groups that stay below that;
- * a single element of 2 GiB or more would not fit.
+ * A layout packs. Of a type that has none the host does it: MPI_Pack counts in
+ * int, so elements are packed in groups that stay below that; a single element
+ * of 2 GiB or more would not fit.
  */
 #include "buffer.h"
 
@@ -64,6 +65,11 @@ void sw_pack(const void *user, int64_t count, const sw_datatype_t *type,
         sw_copy(data, user, (size_t)count * type->size);
         return;
     }
+    if (type->layout) {
+        sw_layout_pack(type->layout, user, count, 0,
+                       (uint64_t)count * type->size, data);
+        return;
+    }
     int64_t group = group_of(type);
     for (int64_t i = 0; i < count; i += group) {
         int now = (int)(count - i < group ? count - i : group), at = 0;
@@ -83,6 +89,11 @@ void sw_unpack(const char *data, void *user, int64_t count,
 {
     if (type->dense) {
         sw_copy(user, data, (size_t)count * type->size);
+        return;
+    }
+    if (type->layout) {
+        sw_layout_unpack(type->layout, user, count, 0,
+                         (uint64_t)count * type->size, data);
         return;
     }
     int64_t group = group_of(type);

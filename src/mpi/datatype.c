@@ -4,7 +4,9 @@
 #include "datatype.h"
 
 #include "comm.h"
+#include "decode.h"
 #include "guard.h"
+#include "../p2p/descriptor.h"
 
 #include <complex.h>
 #include <pthread.h>
@@ -123,71 +125,6 @@ static int kernel_of(MPI_Datatype type, size_t size)
     return -1;
 }
 
-/* Examining derived types ---------------------------------------------- */
-
-static bool predefined(MPI_Datatype type)
-{
-    int ni, na, nd, combiner = 0;
-    host.Type_get_envelope(type, &ni, &na, &nd, &combiner);
-    return combiner == MPI_COMBINER_NAMED;
-}
-
-/* A type that was made with large counts has an envelope that the small call
- * refuses. */
-static bool large(MPI_Datatype type)
-{
-#ifdef SW_HAS_Type_get_envelope_c
-    MPI_Count ni, na, nl, nd;
-    int combiner;
-    if (host.Type_get_envelope_c)
-        return host.Type_get_envelope_c(type, &ni, &na, &nl, &nd,
-                                        &combiner) != MPI_SUCCESS || nl > 0;
-#endif
-    return false;
-}
-
-/* Are elements of `type` contiguous, gapless and in signature order? Then the
- * size of the basic type that they are made of, else 0. Follows the
- * constructors that can be, and denies the rest: a type wrongly denied is
- * packed, which is slow but right. */
-static size_t dense_grain(MPI_Datatype type)
-{
-    MPI_Aint lb, extent;
-    int size, ni, na, nd, combiner;
-    if (large(type))
-        return 0;
-    host.Type_size(type, &size);
-    host.Type_get_extent(type, &lb, &extent);
-    if (size < 0 || lb != 0 || extent != size)
-        return 0;
-    host.Type_get_envelope(type, &ni, &na, &nd, &combiner);
-    if (combiner == MPI_COMBINER_NAMED)
-        return type == MPI_PACKED ? SIZE_MAX : (size_t)size;
-    bool may = combiner == MPI_COMBINER_DUP ||
-               combiner == MPI_COMBINER_CONTIGUOUS ||
-               combiner == MPI_COMBINER_RESIZED ||
-               combiner == MPI_COMBINER_VECTOR;
-    if (!may || nd != 1 || ni > 3 || na > 2)
-        return 0;
-    int integers[3];
-    MPI_Aint addresses[2];
-    MPI_Datatype inner;
-    host.Type_get_contents(type, ni, na, nd, integers, addresses, &inner);
-    size_t grain = dense_grain(inner);
-    bool dense = grain > 0;
-    if (combiner == MPI_COMBINER_VECTOR)
-        /* count, blocklength, stride: in order only if it never steps back */
-        dense = dense && (integers[0] <= 1 || integers[1] == integers[2]);
-    if (combiner == MPI_COMBINER_RESIZED) {
-        int inner_size;
-        host.Type_size(inner, &inner_size);
-        dense = dense && inner_size == size;
-    }
-    if (!predefined(inner))
-        host.Type_free(&inner);
-    return dense ? grain : 0;
-}
-
 /* The table ------------------------------------------------------------ */
 
 static int copy_attribute(MPI_Datatype type, int key, void *extra,
@@ -224,6 +161,8 @@ static void unlink_it(sw_datatype_t *d)
 /* The lock is held. */
 static void retire(sw_datatype_t *d)
 {
+    free(d->layout);
+    d->layout = NULL;
     d->handle = MPI_DATATYPE_NULL;
     d->next = spare;
     spare = d;
@@ -311,6 +250,13 @@ MPI_Comm sw_private_comm(MPI_Comm other)
     return found;
 }
 
+/* Hosts refuse a message that ends within a basic element. */
+static bool cuts(const sw_signature_t *signature, size_t size)
+{
+    size_t grain = signature->grain ? signature->grain : size;
+    return !signature->packed && grain && SW_DESCRIPTOR_BYTES % grain == 0;
+}
+
 static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
 {
     /* A message to nobody: may this type travel? One element it has to be:
@@ -325,10 +271,12 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     MPI_Aint lb, extent;
     host.Type_get_extent(type, &lb, &extent);
     size_t size = size_of(type);
-    bool named = predefined(type);
+    bool named, fixed = sw_predefined(type, &named);
     int kernel = named ? kernel_of(type, size) : -1;
-    size_t grain = dense_grain(type);
-    bool dense = grain || (named && size == 0 && extent == 0);
+    sw_signature_t signature;
+    sw_layout_t *layout = sw_decode(type, &signature);
+    bool dense = layout && (sw_layout_dense(layout) ||
+                            (named && size == 0 && extent == 0));
     pthread_mutex_lock(&lock);
     if (keyval == MPI_KEYVAL_INVALID)
         host.Type_create_keyval(copy_attribute, delete_attribute, &keyval,
@@ -341,7 +289,8 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     if (d) {
         *d = (sw_datatype_t){.handle = type, .size = size, .extent = extent,
                              .kernel = kernel, .dense = dense,
-                             .predefined = named, .grain = grain};
+                             .predefined = fixed, .layout = layout,
+                             .cuts = cuts(&signature, size)};
         if (kernel >= 0 && sw_type_bytes((sw_type_t)kernel) != (size_t)extent)
             d->kernel = -1;
         d->next = table[mix(type) % BUCKETS];
@@ -349,7 +298,9 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     }
     int key = keyval;
     pthread_mutex_unlock(&lock);
-    if (d && !named)
+    if (!d)
+        free(layout);
+    if (d && !fixed)
         host.Type_set_attr(type, key, d);
     return d;
 }

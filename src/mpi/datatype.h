@@ -6,14 +6,15 @@
  * type's handle, reused by the host, is never mistaken for it.
  *
  * `dense` means that count elements are count * size contiguous bytes in
- * signature order: such a buffer is used as it is. Any other is packed by the
- * host (buffer.h).
+ * signature order: such a buffer is used as it is. Any other is packed
+ * (buffer.h).
  */
 #ifndef SW_MPI_DATATYPE_H
 #define SW_MPI_DATATYPE_H
 
 #include "host.h"
 #include "../coll/reduce/kernel.h"
+#include "../layout/layout.h"
 
 typedef struct sw_datatype {
     MPI_Datatype handle;
@@ -23,8 +24,8 @@ typedef struct sw_datatype {
     int kernel;             /* sw_type_t, or -1: no kernel for it         */
     bool dense;
     bool predefined;
-    size_t grain;           /* dense: bytes of its basic type, else 0; of
-                             * MPI_PACKED, which can be any: SIZE_MAX     */
+    bool cuts;              /* a basic element ends where a descriptor does */
+    sw_layout_t *layout;    /* NULL: not understood, the host packs       */
     /* Of a derived type: receives under way that were given it. A program may
      * free it meanwhile (MPI 4.1, 5.1.9); then `handle` is a copy of it. */
     _Atomic int users;

@@ -96,7 +96,7 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
 {
     size_t bytes = (size_t)count * type->size;
     if (!sw_accelerating() || tag < 0 || !type->dense || !buffer ||
-        !sw_route_cuts(type) ||
+        !type->cuts ||
         (!sw_slot_reaches(buffer, bytes) &&
          (!sw_link_stages || bytes > SW_STAGED_MAX)))
         return NULL;

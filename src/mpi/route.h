@@ -97,13 +97,6 @@ static inline bool sw_route_large(int64_t count, MPI_Datatype type,
     return d && count > 0 && (size_t)count * d->size >= sw_settings.p2p_min;
 }
 
-/* Can elements of this type be cut where a descriptor ends? Hosts refuse a
- * message that ends within a basic element. */
-static inline bool sw_route_cuts(const sw_datatype_t *type)
-{
-    return type->grain && SW_DESCRIPTOR_BYTES % type->grain == 0;
-}
-
 /* Could a descriptor reach a receive of `count` elements? Then its type. */
 static inline const sw_datatype_t *sw_route_receive(int64_t count,
                                                     MPI_Datatype type,
