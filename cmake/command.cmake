@@ -18,7 +18,7 @@ target_link_options(straightway_command PRIVATE -Wl,-z,now)
 add_executable(straightway_probe ${PROJECT_SOURCE_DIR}/bench/probe.c
                ${PROJECT_SOURCE_DIR}/bench/streamed.c
                $<TARGET_OBJECTS:sw_node> $<TARGET_OBJECTS:sw_topology>
-               $<TARGET_OBJECTS:sw_p2p>)
+               $<TARGET_OBJECTS:sw_p2p> $<TARGET_OBJECTS:sw_layout>)
 set_target_properties(straightway_probe PROPERTIES
     OUTPUT_NAME straightway-probe
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${SW_LIB_SUBDIR})

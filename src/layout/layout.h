@@ -49,6 +49,9 @@ enum { SW_ENTRY_AT, SW_ENTRY_BEFORE, SW_ENTRY_NODE, SW_ENTRY_WORDS };
 
 typedef struct {
     uint64_t bytes;             /* of the whole block                      */
+    uint64_t serial;            /* of its process; 0: not shared           */
+    _Atomic uint32_t users;     /* in its own process: see share.h         */
+    uint32_t reserved;
     uint64_t size;              /* data of an element                      */
     int64_t extent;             /* from an element to the next             */
     int64_t at;                 /* where the root begins                   */
@@ -71,6 +74,15 @@ static inline bool sw_layout_dense(const sw_layout_t *l)
            l->node[l->root].kind == SW_NODE_RUN;
 }
 
+/* Where `count` elements at address 0 begin and end. */
+static inline void sw_layout_span(const sw_layout_t *l, int64_t count,
+                                  int64_t *low, int64_t *high)
+{
+    int64_t last = (count - 1) * l->extent;
+    *low = l->low + (last < 0 ? last : 0);
+    *high = l->high + (last > 0 ? last : 0);
+}
+
 /* Copy the bytes [from, to) of the data of `count` elements at `base` to `data`
  * (which gets to - from bytes), or back. */
 SW_API void sw_layout_pack(const sw_layout_t *l, const void *base,
@@ -78,5 +90,16 @@ SW_API void sw_layout_pack(const sw_layout_t *l, const void *base,
                            void *data);
 SW_API void sw_layout_unpack(const sw_layout_t *l, void *base, int64_t count,
                              uint64_t from, uint64_t to, const void *data);
+
+/* Copy the first n bytes of data from elements to elements of another layout,
+ * through a small buffer that stays in the nearest cache. */
+SW_API void sw_layout_transfer(const sw_layout_t *from, const void *source,
+                               int64_t source_count, const sw_layout_t *to,
+                               void *target, int64_t target_count,
+                               uint64_t n);
+
+/* Is a block of `bytes` bytes, from somebody else, a layout that can be walked?
+ * Whatever passes reads and writes between low and high only. */
+SW_API bool sw_layout_valid(const sw_layout_t *l, uint64_t bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * walk.c - sw_layout_pack and sw_layout_unpack; see layout.h.
+ * walk.c - packing, unpacking, and both at once; see layout.h.
  *
  * The walk is written once (way.h) and compiled for both directions.
  */
@@ -47,6 +47,25 @@ void sw_layout_pack(const sw_layout_t *l, const void *base, int64_t count,
 {
     sw_node_t n = elements(l, count);
     pack_part(l, &n, (char *)((intptr_t)base + l->at), from, to, data);
+}
+
+/* Fits the nearest cache of any processor with both sides' lines. */
+#define STEP 8192
+
+void sw_layout_transfer(const sw_layout_t *from, const void *source,
+                        int64_t source_count, const sw_layout_t *to,
+                        void *target, int64_t target_count, uint64_t n)
+{
+    sw_node_t out = elements(from, source_count);
+    sw_node_t in = elements(to, target_count);
+    char *source_at = (char *)((intptr_t)source + from->at);
+    char *target_at = (char *)((intptr_t)target + to->at);
+    _Alignas(SW_LINE) char step[STEP];
+    for (uint64_t at = 0, end; at < n; at = end) {
+        end = n - at < STEP ? n : at + STEP;
+        pack_part(from, &out, source_at, at, end, step);
+        unpack_part(to, &in, target_at, at, end, step);
+    }
 }
 
 void sw_layout_unpack(const sw_layout_t *l, void *base, int64_t count,

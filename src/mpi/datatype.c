@@ -6,6 +6,7 @@
 #include "comm.h"
 #include "decode.h"
 #include "guard.h"
+#include "../layout/share.h"
 #include "../p2p/descriptor.h"
 
 #include <complex.h>
@@ -161,7 +162,8 @@ static void unlink_it(sw_datatype_t *d)
 /* The lock is held. */
 static void retire(sw_datatype_t *d)
 {
-    free(d->layout);
+    if (d->layout)
+        sw_layout_drop(d->layout);
     d->layout = NULL;
     d->handle = MPI_DATATYPE_NULL;
     d->next = spare;
@@ -275,6 +277,8 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     int kernel = named ? kernel_of(type, size) : -1;
     sw_signature_t signature;
     sw_layout_t *layout = sw_decode(type, &signature);
+    if (layout)
+        layout = sw_layout_share(layout);
     bool dense = layout && (sw_layout_dense(layout) ||
                             (named && size == 0 && extent == 0));
     pthread_mutex_lock(&lock);
@@ -298,8 +302,8 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     }
     int key = keyval;
     pthread_mutex_unlock(&lock);
-    if (!d)
-        free(layout);
+    if (!d && layout)
+        sw_layout_drop(layout);
     if (d && !fixed)
         host.Type_set_attr(type, key, d);
     return d;

@@ -31,6 +31,10 @@ static void peek(const void *buffer, int64_t count, const sw_datatype_t *type,
         memcpy(to, buffer, sizeof *to);
         return;
     }
+    if (type->layout) {
+        sw_layout_pack(type->layout, buffer, count, 0, sizeof *to, to);
+        return;
+    }
     int64_t n = (int64_t)((sizeof *to + type->size - 1) / type->size);
     n = n < count ? n : count;
     char *bytes = sw_temporary((size_t)n * type->size);
@@ -92,14 +96,16 @@ bool sw_fetch(void *buffer, int64_t count, const sw_datatype_t *type,
         return false;
     int rc;
     size_t n = sw_min(room, d.bytes);
-    if (type->dense) {
-        rc = sw_slot_take(link->peer, slot, buffer, room);
+    sw_target_t to = {.at = buffer, .room = room, .count = count,
+                      .layout = type->dense ? NULL : type->layout};
+    if (type->dense || type->layout) {
+        rc = sw_slot_take(link->peer, slot, &to);
     } else {
-        char *data = sw_temporary(n);
-        rc = sw_slot_take(link->peer, slot, data, n);
+        to = (sw_target_t){.at = sw_temporary(n), .room = n};
+        rc = sw_slot_take(link->peer, slot, &to);
         if (rc == 0)
-            spread(data, n, buffer, type, comm);
-        sw_temporary_free(data);
+            spread(to.at, n, buffer, type, comm);
+        sw_temporary_free(to.at);
     }
     conclude(rc, &d, room, bytes, error);
     return true;

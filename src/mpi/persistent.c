@@ -25,6 +25,9 @@ static sw_track_t *persistent(const void *buffer, int64_t count,
     if (!t)
         return NULL;
     t->persistent = true;
+    t->type = sw_route_type(type, count, comm);
+    sw_datatype_hold(t->type);
+    t->count = count;
     t->offer = offer;
     t->descriptor = descriptor;
     t->comm = comm;
@@ -103,31 +106,21 @@ static bool offer(sw_track_t *t)
 }
 
 /* The message itself, through the host: the request that the program holds
- * stays inactive there. (It is dense: bytes will do.) */
+ * stays inactive there. */
 static int start_plain(sw_track_t *t)
 {
     const void *data = t->offer.data;
-    size_t n = t->offer.bytes;
-    MPI_Datatype type = MPI_BYTE;
-    bool huge = n > INT32_MAX;
-    if (huge) {
-        /* Elements of the descriptor's length: the rest of 2 GiB and more. */
-        MPI_Datatype parts[2];
-        int blocks[2] = {(int)(n >> 20), (int)(n & ((1u << 20) - 1))};
-        MPI_Aint at[2] = {0, (MPI_Aint)(n >> 20 << 20)};
-        host.Type_contiguous(1 << 20, MPI_BYTE, &parts[0]);
-        parts[1] = MPI_BYTE;
-        host.Type_create_struct(2, blocks, at, parts, &type);
-        host.Type_commit(&type);
-        host.Type_free(&parts[0]);
-        n = 1;
-    }
-    int rc = (t->synchronous ? host.Issend
-              : t->buffered  ? host.Ibsend : host.Isend)(
-        data, (int)n, type, t->rank, t->tag, t->comm, &t->plain);
-    if (huge)
-        host.Type_free(&type);
-    return rc;
+    MPI_Datatype type = t->type->handle;
+#if SW_LARGE_COUNT
+    if (t->count > INT32_MAX)
+        return (t->synchronous ? host.Issend_c
+                : t->buffered  ? host.Ibsend_c : host.Isend_c)(
+            data, (MPI_Count)t->count, type, t->rank, t->tag, t->comm,
+            &t->plain);
+#endif
+    return (t->synchronous ? host.Issend
+            : t->buffered  ? host.Ibsend : host.Isend)(
+        data, (int)t->count, type, t->rank, t->tag, t->comm, &t->plain);
 }
 
 static int start(sw_track_t *t, MPI_Request *request)

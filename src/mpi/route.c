@@ -95,18 +95,22 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
                          sw_descriptor_t *descriptor)
 {
     size_t bytes = (size_t)count * type->size;
-    if (!sw_accelerating() || tag < 0 || !type->dense || !buffer ||
-        !type->cuts ||
-        (!sw_slot_reaches(buffer, bytes) &&
-         (!sw_link_stages || bytes > SW_STAGED_MAX)))
+    size_t span;
+    *offer = (sw_offer_t){.tag = tag, .data = buffer, .bytes = bytes,
+                          .layout = type->dense ? NULL : type->layout,
+                          .count = count};
+    if (!sw_accelerating() || tag < 0 || !type->cuts ||
+        !(type->dense ? (bool)buffer : (bool)type->layout))
         return NULL;
-    uint64_t lineage;
-    sw_link_t *link = link_to(comm, dest, &lineage);
+    const void *first = sw_offer_span(offer, &span);
+    if (!sw_slot_reaches(first, span) &&
+        (!sw_link_stages || bytes > SW_STAGED_MAX))
+        return NULL;
+    sw_link_t *link = link_to(comm, dest, &offer->lineage);
     if (!link)
         return NULL;
+    offer->dest = link->place;
     sw_comm_use(comm);
-    *offer = (sw_offer_t){.lineage = lineage, .dest = link->place,
-                          .tag = tag, .data = buffer, .bytes = bytes};
     bool no;
     return offer_it(offer, descriptor, &no);
 }

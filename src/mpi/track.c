@@ -139,7 +139,7 @@ sw_track_t *sw_track_receive(void *buffer, int64_t count,
 
 void sw_track_drop(sw_track_t *t)
 {
-    if (t->receive)
+    if (t->receive || t->persistent)
         sw_datatype_drop(t->type);
     sw_tracks_enter();
     t->next = spare;
@@ -434,7 +434,7 @@ void sw_track_free(sw_track_t *t)
         return;
     }
     t->freed = true;
-    if (t->receive)
+    if (t->receive || t->persistent)
         sw_datatype_drop(t->type);
     host.Request_free(&handle);
     if (t->plain != MPI_REQUEST_NULL)

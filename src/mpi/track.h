@@ -44,8 +44,8 @@ typedef struct sw_track {
     MPI_Status status;
     int result;                     /* of a pair, in either half            */
 
-    /* A receive. `taken`: the data is there, `bytes` long; `error` an MPI
-     * error class. */
+    /* A receive, and what a persistent send has of it. `taken`: the data is
+     * there, `bytes` long; `error` an MPI error class. */
     void *buffer;
     int64_t count;
     const sw_datatype_t *type;

@@ -9,6 +9,7 @@
 #include "slot.h"
 
 #include "move.h"
+#include "scattered.h"
 #include "../node/copy.h"
 #include "../node/settings.h"
 
@@ -144,6 +145,9 @@ static void retire(sw_slot_t *slot)
 {
     drop(slot->aside, slot->bytes);
     slot->aside = NULL;
+    if (slot->how)
+        sw_layout_drop(slot->how);
+    slot->how = NULL;
     set(slot, sw_slot_ticket(slot) + 1, SW_SLOT_FREE);
     push(&free_slots, slot);
 }
@@ -189,16 +193,43 @@ static sw_part_t part_at(const void *at, size_t bytes)
                        .address = sw_arena_offset(at, bytes)};
 }
 
+/* The data, contiguous. */
+static void gather(void *to, const void *data, size_t bytes,
+                   const sw_layout_t *layout, int64_t count)
+{
+    if (layout)
+        sw_layout_pack(layout, data, count, 0, bytes, to);
+    else
+        sw_copy(to, data, bytes);
+}
+
+/* Can the receiver read it where it lies, and its layout as well? */
+static bool reaches(const sw_offer_t *offer)
+{
+    size_t span;
+    const void *first = sw_offer_span(offer, &span);
+    return sw_slot_reaches(first, span) &&
+           (!offer->layout ||
+            (offer->layout->serial &&
+             sw_slot_reaches(offer->layout, offer->layout->bytes)));
+}
+
 sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
 {
     void *aside = NULL;
-    if (!sw_slot_reaches(offer->data, offer->bytes)) {
+    size_t span;
+    const void *first = sw_offer_span(offer, &span);
+    sw_layout_t *layout = offer->layout;
+    if (!reaches(offer)) {
         aside = make_aside(offer->bytes);
         if (!aside)
             return NULL;
-        sw_copy(aside, offer->data, offer->bytes);
+        gather(aside, offer->data, offer->bytes, layout, offer->count);
+        layout = NULL;
+        first = aside;
+        span = offer->bytes;
     }
-    sw_part_t part = part_at(aside ? aside : offer->data, offer->bytes);
+    sw_part_t part = part_at(first, span);
     pthread_mutex_lock(&lock);
     if (orphans)
         reap();
@@ -221,6 +252,12 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     slot->behind = offer->behind;
     slot->bytes = offer->bytes;
     slot->part = part;
+    slot->layout = layout ? sw_arena_offset(layout, layout->bytes) : 0;
+    slot->serial = layout ? layout->serial : 0;
+    slot->count = offer->count;
+    slot->how = layout;
+    if (layout)
+        sw_layout_hold(layout);
     slot->aside = aside;
     slot->since = 0;
     atomic_store_explicit(&slot->matched, 0, memory_order_relaxed);
@@ -259,8 +296,9 @@ void sw_slot_nudge(sw_slot_t *slot, const void *data)
         drop(copy, slot->bytes);
         return;
     }
-    sw_copy(copy, data, slot->bytes);
+    gather(copy, data, slot->bytes, slot->how, slot->count);
     slot->part = part_at(copy, slot->bytes);
+    slot->serial = 0;
     atomic_store_explicit(&slot->state, state + SW_SLOT_OFFERED,
                           memory_order_release);
     slot->aside = copy;
@@ -338,15 +376,17 @@ static void release(const sw_peer_t *peer, sw_slot_t *slot, uint64_t ticket)
     sw_bell_ring(&slot->bell);
 }
 
-int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, void *to, size_t room)
+int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
 {
     uint64_t ticket = claim(peer, slot);
-    size_t n = sw_min(room, slot->bytes);
-    bool joint = sw_joint_open(&slot->joint, to, n);
+    size_t n = sw_min(to->room, slot->bytes);
+    bool scattered = slot->serial || to->layout;
+    bool joint = !scattered && sw_joint_open(&slot->joint, to->at, n);
     if (joint)
         set(slot, ticket, SW_SLOT_JOINT);
-    int rc = joint ? sw_joint_pull(&slot->joint, peer, &slot->part, to)
-                    : sw_move_from(peer, &slot->part, 0, to, n, n);
+    int rc = joint     ? sw_joint_pull(&slot->joint, peer, &slot->part, to->at)
+           : scattered ? sw_scattered_take(peer, slot, to, n)
+                       : sw_move_from(peer, &slot->part, 0, to->at, n, n);
     int error = errno;
     release(peer, slot, ticket);
     errno = error;
@@ -359,10 +399,14 @@ int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot, void *head,
     uint64_t ticket = claim(peer, slot);
     size_t n = sw_min(room, slot->bytes);
     size_t first = sw_min(n, SW_DESCRIPTOR_BYTES);
-    int rc = sw_peer_read(peer, &slot->part, 0, head, first);
+    int rc = slot->serial
+        ? sw_scattered_read(peer, slot, 0, first, head)
+        : sw_peer_read(peer, &slot->part, 0, head, first);
     if (rc == 0)
-        rc = sw_move_from(peer, &slot->part, first, (char *)to + first,
-                          n - first, n);
+        rc = slot->serial
+            ? sw_scattered_read(peer, slot, first, n, (char *)to + first)
+            : sw_move_from(peer, &slot->part, first, (char *)to + first,
+                           n - first, n);
     int error = errno;
     release(peer, slot, ticket);
     errno = error;

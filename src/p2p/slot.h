@@ -32,6 +32,7 @@
 
 #include "descriptor.h"
 #include "joint.h"
+#include "../layout/layout.h"
 #include "../node/arena.h"
 #include "../node/peer.h"
 #include "../node/wait.h"
@@ -48,6 +49,10 @@ typedef struct {
     uint64_t behind;            /* as offered                             */
     uint64_t bytes;
     sw_part_t part;             /* where the data lies                    */
+    /* The data is what this layout picks from `part`: its offset in the
+     * sender's arena, and `count` elements. serial 0: it is all of it. */
+    uint64_t layout, serial;
+    int64_t count;
     /* Set by the receiver when a matched probe has taken the message out of
      * the host's queues, so that no other probe finds it. */
     _Atomic uint32_t matched;
@@ -56,6 +61,7 @@ typedef struct {
     sw_joint_t joint;
     /* The sender's own. */
     void *aside;                /* the copy, to be freed                  */
+    sw_layout_t *how;           /* how the data lies at the sender        */
     uint64_t since;             /* when its receiver was last known to be
                                  * busy, ns                               */
     uint64_t seen;              /* messages taken from us by then         */
@@ -71,7 +77,17 @@ typedef struct {
     const void *data;
     size_t bytes;
     uint64_t behind;            /* so many like it went another way before */
+    sw_layout_t *layout;        /* `count` elements of it; NULL: contiguous */
+    int64_t count;
 } sw_offer_t;
+
+/* Where a receiver wants it. */
+typedef struct {
+    void *at;
+    size_t room;                /* bytes of data                           */
+    const sw_layout_t *layout;  /* `count` elements of it; NULL: contiguous */
+    int64_t count;
+} sw_target_t;
 
 /* Private memory up to here is worth a copy into the arena; beyond, a host that
  * copies in the kernel may be quicker. (CMA is not used: at no size did it
@@ -84,8 +100,20 @@ static inline bool sw_slot_reaches(const void *data, size_t bytes)
     return sw_arena_offset(data, bytes) != UINT64_MAX;
 }
 
+/* Where the data of an offer begins and how many bytes it spans. */
+static inline const void *sw_offer_span(const sw_offer_t *offer, size_t *bytes)
+{
+    int64_t low, high;
+    *bytes = offer->bytes;
+    if (!offer->layout)
+        return offer->data;
+    sw_layout_span(offer->layout, offer->count, &low, &high);
+    *bytes = (size_t)(high - low);
+    return (const void *)((intptr_t)offer->data + low);
+}
+
 /* A slot on offer, or NULL: the message goes through the host. Data that does
- * not lie in the arena is copied there. Thread safe. */
+ * not lie in the arena is copied there, and the layout with it. Thread safe. */
 SW_API sw_slot_t *sw_slot_offer(const sw_offer_t *offer);
 
 static inline uint64_t sw_slot_ticket(const sw_slot_t *slot)
@@ -150,10 +178,10 @@ static inline bool sw_slots_warned(void)
 SW_API sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d,
                              int me);
 
-/* Claim the slot and copy the first min(room, bytes) bytes to `to`; release
- * the sender. 0, or -1 with errno if the copy failed. */
-SW_API int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, void *to,
-                        size_t room);
+/* Claim the slot and copy the first min(room, bytes) bytes to the target;
+ * release the sender. 0, or -1 with errno if the copy failed. */
+SW_API int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot,
+                        const sw_target_t *to);
 
 /* The same for a buffer to whose beginning somebody else may still be writing
  * the descriptor: as many bytes of the message go to `head`, what follows them

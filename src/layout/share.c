@@ -1,0 +1,33 @@
+/*
+ * share.c - see share.h.
+ */
+#include "share.h"
+
+#include "../node/arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+sw_layout_t *sw_layout_share(sw_layout_t *l)
+{
+    static _Atomic uint64_t serials;
+    sw_layout_t *shared = sw_arena_alloc(l->bytes, SW_LINE);
+    if (shared) {
+        memcpy(shared, l, l->bytes);
+        shared->serial = atomic_fetch_add(&serials, 1) + 1;
+        free(l);
+        l = shared;
+    }
+    atomic_store_explicit(&l->users, 1, memory_order_relaxed);
+    return l;
+}
+
+void sw_layout_drop(sw_layout_t *l)
+{
+    if (atomic_fetch_sub_explicit(&l->users, 1, memory_order_acq_rel) != 1)
+        return;
+    if (sw_arena_is_block(l))
+        sw_arena_free(l);
+    else
+        free(l);
+}
