@@ -256,7 +256,7 @@ MPI_Comm sw_private_comm(MPI_Comm other)
 static bool cuts(const sw_signature_t *signature, size_t size)
 {
     size_t grain = signature->grain ? signature->grain : size;
-    return !signature->packed && grain && SW_DESCRIPTOR_BYTES % grain == 0;
+    return !signature->vague && grain && SW_DESCRIPTOR_BYTES % grain == 0;
 }
 
 static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)

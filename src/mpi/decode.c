@@ -133,6 +133,21 @@ static sw_place_t pair(decode_t *d, size_t one, size_t at, size_t two)
     return sw_build_list(d->b, 2, both);
 }
 
+static bool vague(MPI_Datatype type)
+{
+    const MPI_Datatype vague[] = {
+        MPI_PACKED, MPI_LONG_DOUBLE, MPI_LONG_DOUBLE_INT,
+        MPI_C_LONG_DOUBLE_COMPLEX, MPI_REAL16, MPI_COMPLEX32,
+#ifdef MPI_CXX_LONG_DOUBLE_COMPLEX
+        MPI_CXX_LONG_DOUBLE_COMPLEX,
+#endif
+    };
+    for (size_t i = 0; i < sizeof vague / sizeof *vague; i++)
+        if (type == vague[i])
+            return true;
+    return false;
+}
+
 #define PAIR(TYPE) do {                                                 \
         struct { TYPE value; int index; } p;                            \
         return pair(d, sizeof p.value,                                  \
@@ -143,6 +158,7 @@ static sw_place_t pair(decode_t *d, size_t one, size_t at, size_t two)
 static sw_place_t basic(decode_t *d, MPI_Datatype type)
 {
     MPI_Count size = 0;
+    d->signature.vague = d->signature.vague || vague(type);
     if (type == MPI_FLOAT_INT)
         PAIR(float);
     if (type == MPI_DOUBLE_INT)
@@ -156,7 +172,6 @@ static sw_place_t basic(decode_t *d, MPI_Datatype type)
     host.Type_size_x(type, &size);
     if (size < 0)
         return unknown(d);
-    d->signature.packed = d->signature.packed || type == MPI_PACKED;
     if (type == MPI_2INT || type == MPI_2REAL ||
         type == MPI_2DOUBLE_PRECISION || type == MPI_2INTEGER)
         sign(d, (size_t)size / 2);

@@ -13,7 +13,9 @@
 
 typedef struct {
     size_t grain;           /* bytes of every basic element; 0: they differ */
-    bool packed;            /* MPI_PACKED is among them: nobody knows       */
+    bool vague;             /* MPI_PACKED is among them, which can be
+                             * anything, or a type that hosts do not copy bit
+                             * by bit: of a long double's 16 bytes, ten     */
 } sw_signature_t;
 
 /* The layout, to be freed by free(); NULL: not understood, no memory, or too
