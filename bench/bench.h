@@ -4,9 +4,9 @@
  * straightway-bench is linked with no MPI. It loads the host it is told to
  * measure and then the module that was compiled for that host's binary
  * interface (libstraightway-bench-<flavour>.so, from collectives.c,
- * pingpong.c and what they share); the module's MPI calls are bound as any
- * program's would be, to the preloaded front if it is there, else to the
- * host.
+ * pingpong.c, datatypes.c and what they share); the module's MPI calls are
+ * bound as any program's would be, to the preloaded front if it is there,
+ * else to the host.
  */
 #ifndef SW_BENCH_H
 #define SW_BENCH_H
@@ -25,7 +25,9 @@ typedef enum {
 typedef struct {
     const char *ops;                /* collectives: comma-separated names   */
     const char *patterns;           /* or else pingpong: the same           */
-    size_t size[SW_BENCH_SIZES];    /* bytes per rank, per message          */
+    const char *kernels;            /* or else datatypes: the same          */
+    size_t size[SW_BENCH_SIZES];    /* bytes per rank, per message; for
+                                     * datatypes the least and the most     */
     int size_count;
     double seconds;                 /* budget of one cell                   */
     const char *out;                /* file for rank 0's lines of JSON      */
@@ -38,6 +40,11 @@ typedef struct {
                                      * the start of a page                  */
     size_t cold;                    /* bytes to walk through; 0: warm       */
     sw_bench_memory_t memory;
+
+    /* Of datatypes alone. */
+    const char *data;               /* fresh, untouched, or both            */
+    bool published;                 /* no sizes but the papers'             */
+
     bool corrupt;                   /* spoil what arrives: is it found?     */
 } sw_bench_plan_t;
 

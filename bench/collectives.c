@@ -222,7 +222,7 @@ static bool result_is_right(const operation_t *op)
 
 /* Cells ----------------------------------------------------------------- */
 
-static int repeat(const void *what, int calls)
+static int repeat(const void *what, int mode, int calls, double *seconds)
 {
     const operation_t *op = what;
     int error = 0;

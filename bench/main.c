@@ -15,10 +15,11 @@
 static void usage(void)
 {
     fputs("usage: straightway-bench --host LIBMPI --module MODULE --out FILE\n"
-          "         --ops NAME,... | --patterns NAME,...\n"
+          "         --ops NAME,... | --patterns NAME,... | --kernels NAME,...\n"
           "         --sizes BYTES,... [--seconds S] [--seed N]\n"
           "         [--window N] [--offset-send N] [--offset-receive N]\n"
           "         [--cold BYTES] [--buffers heap|stack|mmap] [--corrupt 1]\n"
+          "         [--data fresh,untouched] [--published 1]\n"
           "(started by `straightway bench`)\n", stderr);
     exit(2);
 }
@@ -62,6 +63,12 @@ static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
         plan->ops = value;
     else if (!strcmp(name, "--patterns"))
         plan->patterns = value;
+    else if (!strcmp(name, "--kernels"))
+        plan->kernels = value;
+    else if (!strcmp(name, "--data"))
+        plan->data = value;
+    else if (!strcmp(name, "--published"))
+        plan->published = number(value) != 0;
     else if (!strcmp(name, "--sizes"))
         parse_sizes(value, plan);
     else if (!strcmp(name, "--seconds"))
@@ -110,8 +117,9 @@ int main(int argc, char **argv)
         else if (!parse(name, value, &plan))
             usage();
     }
-    if (!host || !module || !plan.out || !plan.ops == !plan.patterns ||
-        !plan.size_count)
+    int benchmarks = !!plan.ops + !!plan.patterns + !!plan.kernels;
+    if (!host || !module || !plan.out || benchmarks != 1 ||
+        plan.size_count < (plan.kernels ? 2 : 1))
         usage();
 
     /* The host must be visible to the module, and to the front. */

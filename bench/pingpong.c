@@ -26,14 +26,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "bench.h"
 #include "messages.h"
 #include "sampling.h"
 
 #define CHECKS 2
-#define COPY_BATCHES 12
 #define DRAWS 64                /* of pairs, used in turn                   */
 
 enum { MESSAGE, BACK };         /* tags                                     */
@@ -194,7 +192,7 @@ static size_t under_way(const pattern_t *pattern)
     return pattern->windowed ? (size_t)plan->window : 1;
 }
 
-static int repeat(const void *what, int calls)
+static int repeat(const void *what, int mode, int calls, double *seconds)
 {
     return ((const pattern_t *)what)->repeat(calls);
 }
@@ -287,6 +285,7 @@ static bool check(const sw_cell_t *cell, int mode)
 
 static double copy_us;          /* a memcpy of a message, on rank 0         */
 
+/* Over the places that messages use. */
 static double copies(int calls)
 {
     double start = sw_now();
@@ -296,31 +295,6 @@ static double copies(int calls)
         __asm__ volatile("" :: "r"(to) : "memory");
     }
     return sw_now() - start;
-}
-
-/* The least of several batches, over the places that messages use. The other
- * ranks sleep: they must not take the core. */
-static void measure_copy(void)
-{
-    if (rank == 0) {
-        int calls = 1;
-        while (copies(calls) < 20e-6 && calls < 4096)
-            calls *= 2;
-        copy_us = 0;
-        for (int i = 0; i < COPY_BATCHES; i++) {
-            double us = copies(calls) / calls * 1e6;
-            copy_us = i == 0 || us < copy_us ? us : copy_us;
-        }
-    }
-    MPI_Request done;
-    int finished = 0;
-    MPI_Ibarrier(comm, &done);
-    for (;;) {
-        MPI_Test(&done, &finished, MPI_STATUS_IGNORE);
-        if (finished)
-            return;
-        usleep(200);
-    }
 }
 
 /* Cells ------------------------------------------------------------------ */
@@ -343,7 +317,7 @@ static bool measure(const pattern_t *pattern, size_t size)
     length = (int)size;
     sw_area_lay(&sent, size, under_way(pattern), cold, plan->offset[0]);
     sw_area_lay(&received, size, under_way(pattern), cold, plan->offset[1]);
-    measure_copy();
+    copy_us = sw_least_copy(copies);
     sw_cell_t cell = {.name = pattern->name, .size = size, .what = pattern,
                       .repeat = repeat, .check = check, .more = put_more,
                       .share = pattern->share / (double)under_way(pattern)};

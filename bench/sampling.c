@@ -11,7 +11,8 @@
  * - A cell has a budget of time; the number of rounds follows from it and is
  *   decided by rank 0 for all. All samples are kept and written out; medians
  *   and intervals are the reader's business.
- * - Results are checked once per cell in both modes, outside the timed part.
+ * - A cell may have more ways than these two; all take turns alike.
+ * - Results are checked once per cell in every way, outside the timed part.
  *   A wrong result is written down and makes the exit status 1.
  *
  * Everything but the measured calls and their barrier runs on the host.
@@ -31,6 +32,7 @@
 #define FEWEST_ROUNDS 5
 #define MOST_ROUNDS 400
 #define WARM_CALLS 4
+#define COPY_BATCHES 12
 
 sw_run_t sw_run;
 
@@ -53,17 +55,33 @@ static void switch_to(int mode)
         accelerate(mode == SW_HOST ? STRAIGHTWAY_ALONE : 1);
 }
 
-double sw_batch(const sw_cell_t *cell, int mode, int calls)
+static const sw_way_t *ways_of(const sw_cell_t *cell)
+{
+    static const sw_way_t sides[] = {{"host", SW_HOST}, {"ours", SW_OURS}};
+    return cell->ways ? cell->ways : sides;
+}
+
+/* Those that can be measured in this run; how many. */
+static int open_ways(const sw_cell_t *cell, int *open)
+{
+    int all = cell->ways ? cell->way_count : SW_MODES, n = 0;
+    for (int w = 0; w < all; w++)
+        if (ways_of(cell)[w].mode < sw_run.modes)
+            open[n++] = w;
+    return n;
+}
+
+double sw_batch(const sw_cell_t *cell, int way, int calls)
 {
     /* The barrier is the measured side's own: ranks that share cores leave a
      * barrier one by one, and how long that takes belongs to the side. */
-    switch_to(mode);
+    switch_to(ways_of(cell)[way].mode);
     MPI_Barrier(sw_run.comm);
-    double start = sw_now();
-    call_error |= cell->repeat(cell->what, calls);
+    double part = -1, start = sw_now();
+    call_error |= cell->repeat(cell->what, way, calls, &part);
     double time = sw_now() - start;
     switch_to(SW_HOST);
-    return time;
+    return part < 0 ? time : part;
 }
 
 static double longest(double time)
@@ -83,13 +101,36 @@ double sw_shortest_batch(void)
 
 /* Calls per batch: the first power of two that lasts long enough on the
  * slowest rank. All ranks see the same maximum and so agree. */
-static int calibrate(const sw_cell_t *cell, int mode)
+static int calibrate(const sw_cell_t *cell, int way)
 {
-    sw_batch(cell, mode, WARM_CALLS);
+    sw_batch(cell, way, WARM_CALLS);
     for (int calls = 1;; calls *= 2) {
-        double time = longest(sw_batch(cell, mode, calls));
+        double time = longest(sw_batch(cell, way, calls));
         if (time >= sw_shortest_batch() || calls >= MOST_CALLS)
             return calls;
+    }
+}
+
+double sw_least_copy(double (*copies)(int calls))
+{
+    double least = 0;
+    if (sw_run.rank == 0) {
+        int calls = 1;
+        while (copies(calls) < 20e-6 && calls < 4096)
+            calls *= 2;
+        for (int i = 0; i < COPY_BATCHES; i++) {
+            double us = copies(calls) / calls * 1e6;
+            least = i == 0 || us < least ? us : least;
+        }
+    }
+    MPI_Request done;
+    int finished = 0;
+    MPI_Ibarrier(sw_run.comm, &done);
+    for (;;) {
+        MPI_Test(&done, &finished, MPI_STATUS_IGNORE);
+        if (finished)
+            return least;
+        usleep(200);
     }
 }
 
@@ -104,20 +145,27 @@ static void put_samples(const char *name, const double *samples, int n,
     fputc(']', file);
 }
 
-static void put_cell(const sw_cell_t *cell, const bool *right,
-                     const int *calls, double **samples, int rounds)
+/* What is known of one way. */
+typedef struct {
+    int way, calls;
+    bool right;
+    double *samples;
+} trial_t;
+
+static void put_cell(const sw_cell_t *cell, const trial_t *trials, int n,
+                     int rounds)
 {
     if (!file)
         return;
-    static const char *const names[] = {"host", "ours"};
     fprintf(file, "{\"cell\": \"%s\", \"size\": %zu, \"rounds\": %d",
             cell->name, cell->size, rounds);
     if (cell->more)
         cell->more(file);
-    for (int m = 0; m < sw_run.modes; m++) {
-        fprintf(file, ", \"%s_calls\": %d, \"%s_right\": %s", names[m],
-                calls[m], names[m], right[m] ? "true" : "false");
-        put_samples(names[m], samples[m], rounds, cell->share / calls[m]);
+    for (const trial_t *t = trials; t < trials + n; t++) {
+        const char *name = ways_of(cell)[t->way].name;
+        fprintf(file, ", \"%s_calls\": %d, \"%s_right\": %s", name, t->calls,
+                name, t->right ? "true" : "false");
+        put_samples(name, t->samples, rounds, cell->share / t->calls);
     }
     fputs("}\n", file);
     fflush(file);
@@ -185,43 +233,56 @@ static int rounds_for(double round, double spent)
     return n < FEWEST_ROUNDS ? FEWEST_ROUNDS : n;
 }
 
+/* An order of n ways, drawn anew for each round. */
+static void draw_order(int *order, int n)
+{
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        int j = (int)((shuffle() >> 33) % (unsigned)(i + 1)), was = order[i];
+        order[i] = order[j];
+        order[j] = was;
+    }
+}
+
 bool sw_measure(const sw_cell_t *cell)
 {
-    int modes = sw_run.modes;
     double start = sw_now();
-    bool right[SW_MODES] = {true, true};
-    int calls[SW_MODES] = {1, 1};
-    double *samples[SW_MODES] = {NULL, NULL};
-    for (int m = 0; m < modes; m++)
-        calls[m] = calibrate(cell, m);
-    for (int m = 0; m < modes; m++)
-        right[m] = cell->check(cell, m);
-    for (int m = 0; m < modes; m++)
-        samples[m] = malloc(MOST_ROUNDS * sizeof(double));
-    if (!samples[0] || (modes > 1 && !samples[1]))
-        MPI_Abort(sw_run.comm, 1);
+    int ways[SW_MOST_WAYS], order[SW_MOST_WAYS], n = open_ways(cell, ways);
+    trial_t trials[SW_MOST_WAYS];
+    bool right = true;
+    for (int t = 0; t < n; t++)
+        trials[t] = (trial_t){.way = ways[t],
+                              .calls = calibrate(cell, ways[t])};
+    for (int t = 0; t < n; t++) {
+        right &= trials[t].right = cell->check(cell, ways[t]);
+        trials[t].samples = malloc(MOST_ROUNDS * sizeof(double));
+        if (!trials[t].samples)
+            MPI_Abort(sw_run.comm, 1);
+    }
 
     /* The first round says what a round costs. */
     int rounds = 1;
     double first = sw_now();
     for (int i = 0; i < rounds; i++) {
-        int swapped = modes > 1 && (shuffle() >> 33 & 1);
-        for (int m = 0; m < modes; m++) {
-            int mode = swapped ? !m : m;
-            samples[mode][i] = sw_batch(cell, mode, calls[mode]);
+        draw_order(order, n);
+        for (int o = 0; o < n; o++) {
+            trial_t *t = &trials[order[o]];
+            t->samples[i] = sw_batch(cell, t->way, t->calls);
         }
         if (i == 0) {
             rounds = rounds_for(sw_now() - first, sw_now() - start);
             MPI_Bcast(&rounds, 1, MPI_INT, 0, sw_run.comm);
         }
     }
-    for (int m = 0; m < modes; m++)
-        MPI_Reduce(sw_run.rank ? samples[m] : MPI_IN_PLACE, samples[m],
-                   rounds, MPI_DOUBLE, MPI_MAX, 0, sw_run.comm);
-    put_cell(cell, right, calls, samples, rounds);
-    for (int m = 0; m < modes; m++)
-        free(samples[m]);
-    return right[SW_HOST] && right[SW_OURS];
+    for (int t = 0; t < n; t++)
+        MPI_Reduce(sw_run.rank ? trials[t].samples : MPI_IN_PLACE,
+                   trials[t].samples, rounds, MPI_DOUBLE, MPI_MAX, 0,
+                   sw_run.comm);
+    put_cell(cell, trials, n, rounds);
+    for (int t = 0; t < n; t++)
+        free(trials[t].samples);
+    return right;
 }
 
 bool sw_chosen(const char *list, const char *name)
@@ -252,7 +313,8 @@ int sw_bench(const sw_bench_plan_t *plan)
     switch_to(SW_HOST);
 
     shuffle_state = 0x9e3779b97f4a7c15u ^ plan->seed;
-    bool good = plan->patterns ? sw_pingpong(open_output)
+    bool good = plan->kernels ? sw_datatypes(open_output)
+              : plan->patterns ? sw_pingpong(open_output)
                                : sw_collectives(open_output);
     switch_to(SW_OURS);
     if (file)

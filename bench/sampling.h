@@ -1,9 +1,10 @@
 /*
  * sampling.h - how a cell is measured, whatever it holds.
  *
- * A cell is one thing to call at one size. Its owner says how to repeat the
- * call and how to check what it did; batches, rounds, the order of host and
- * ours, and the line of JSON are the same for all (sampling.c).
+ * A cell is one thing to call at one size, in two ways or more: by the host,
+ * by us. Its owner says how to repeat the call and how to check what it did;
+ * batches, rounds, the order of the ways, and the line of JSON are the same
+ * for all (sampling.c).
  */
 #ifndef SW_BENCH_SAMPLING_H
 #define SW_BENCH_SAMPLING_H
@@ -17,6 +18,7 @@
 #include "bench.h"
 
 enum { SW_HOST, SW_OURS, SW_MODES };
+enum { SW_MOST_WAYS = 4 };
 
 /* This run. */
 typedef struct {
@@ -28,13 +30,24 @@ typedef struct {
 
 extern sw_run_t sw_run;
 
+/* A way to do what a cell holds: its name in the output, and the mode that it
+ * runs in. A way of ours is left out where ours cannot be switched on. */
+typedef struct {
+    const char *name;
+    int mode;
+} sw_way_t;
+
 typedef struct sw_cell sw_cell_t;
 struct sw_cell {
     const char *name;
     size_t size;
     const void *what;                               /* the owner's own      */
-    int (*repeat)(const void *what, int calls);     /* an MPI error, or 0   */
-    bool (*check)(const sw_cell_t *cell, int mode); /* on all ranks alike   */
+    const sw_way_t *ways;   /* NULL: one for each mode, of the same number  */
+    int way_count;
+
+    /* An MPI error, or 0. An owner that times a part only sets *seconds. */
+    int (*repeat)(const void *what, int way, int calls, double *seconds);
+    bool (*check)(const sw_cell_t *cell, int way);  /* on all ranks alike   */
     double share;           /* of the time of a call that is reported       */
     void (*more)(FILE *file);   /* more members for the line, or NULL       */
 };
@@ -42,21 +55,27 @@ struct sw_cell {
 /* Measure, check and write down; false when a result was wrong. */
 bool sw_measure(const sw_cell_t *cell);
 
-/* One batch in one mode, after a barrier of that mode: its seconds here. */
-double sw_batch(const sw_cell_t *cell, int mode, int calls);
+/* One batch in one way, after a barrier of that way's mode: its seconds
+ * here. */
+double sw_batch(const sw_cell_t *cell, int way, int calls);
 
 /* Seconds that a batch must last at least. */
 double sw_shortest_batch(void);
 
 double sw_now(void);
 
+/* The µs of one of `calls` copies, the least of several batches on rank 0.
+ * The other ranks sleep: they must not take the core. */
+double sw_least_copy(double (*copies)(int calls));
+
 /* Whether `name` is in a comma-separated list. */
 bool sw_chosen(const char *list, const char *name);
 
-/* The two benchmarks. Each makes its buffers, opens the output by start()
+/* The benchmarks. Each makes its buffers, opens the output by start()
  * (the same on every rank) and measures its cells; false when one of these
  * failed, which it has said on stderr, or when a result was wrong. */
 bool sw_collectives(bool (*start)(void));
 bool sw_pingpong(bool (*start)(void));
+bool sw_datatypes(bool (*start)(void));
 
 #endif

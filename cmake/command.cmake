@@ -41,13 +41,17 @@ install(FILES ${PROJECT_SOURCE_DIR}/include/straightway.h DESTINATION include)
 # One module per flavour that is built, with the headers found for it
 # (SW_FLAVOURS and include_<FLAVOUR>: flavours.cmake). Its MPI symbols stay
 # undefined: the process brings them.
+file(GLOB kernel_sources CONFIGURE_DEPENDS
+     ${PROJECT_SOURCE_DIR}/bench/kernels/*.c)
 foreach(flavour ${SW_FLAVOURS})
   string(TOUPPER ${flavour} FLAVOUR)
   set(module straightway_bench_${flavour})
   add_library(${module} MODULE ${PROJECT_SOURCE_DIR}/bench/sampling.c
               ${PROJECT_SOURCE_DIR}/bench/collectives.c
               ${PROJECT_SOURCE_DIR}/bench/messages.c
-              ${PROJECT_SOURCE_DIR}/bench/pingpong.c)
+              ${PROJECT_SOURCE_DIR}/bench/pingpong.c
+              ${PROJECT_SOURCE_DIR}/bench/datatypes.c
+              ${PROJECT_SOURCE_DIR}/bench/places.c ${kernel_sources})
   target_include_directories(${module} SYSTEM PRIVATE ${include_${FLAVOUR}})
   target_compile_definitions(${module} PRIVATE OMPI_SKIP_MPICXX
                              MPICH_SKIP_MPICXX

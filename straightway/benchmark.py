@@ -2,6 +2,7 @@
 options, its lines, and the verdict on them."""
 
 import difflib
+import fnmatch
 import json
 import os
 import pathlib
@@ -43,19 +44,21 @@ def parse_size_list(text):
 
 
 def parse_names(option, what, text, known):
-    """"allreduce,MPI_Bcast" -> those of `known`, in its order; or all."""
+    """"allreduce,MPI_Bcast" or "all*" -> those of `known`, in its order; or
+    all."""
     if text.lower() == "all":
         return list(known)
     chosen = set()
     for word in text.split(","):
         name = re.sub("^mpi_", "", word.strip().lower())
-        if name not in known:
+        found = fnmatch.filter(known, name)
+        if not found:
             near = difflib.get_close_matches(name, known, 1)
             hint = (f"did you mean {near[0]}?" if near else
                     "there are " + ", ".join(known))
             raise UserError(f"{option} {text}: unknown {what} "
                             f"{word.strip() or '(none)'}; {hint}")
-        chosen.add(name)
+        chosen.update(found)
     return [name for name in known if name in chosen]
 
 
@@ -146,8 +149,9 @@ class _Lines:
             yield json.loads(line)
 
 
-def launch(host, ranks, launcher_args, arguments, cells):
-    """Run the native benchmark; its lines, command and exit status."""
+def launch(host, ranks, launcher_args, arguments, cells=None):
+    """Run the native benchmark; its lines, command and exit status. Where
+    it is not known how many cells there will be, each of them says so."""
     with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
         out = os.path.join(folder, "lines")
         command = _command(host, ranks, launcher_args, arguments, out)
@@ -166,7 +170,8 @@ def launch(host, ranks, launcher_args, arguments, cells):
                     for line in lines.read():
                         events.append(line)
                         if "cell" in line:
-                            progress(line["cell"], line["size"])
+                            cells = line.get("cells", cells)
+                            progress(line["cell"], line["size"], cells)
         except BaseException:
             process.terminate()
             process.wait()
@@ -177,11 +182,11 @@ def launch(host, ranks, launcher_args, arguments, cells):
 
 # What came of it --------------------------------------------------------
 
-def cell(line, floor):
+def cell(line, floor, modes=MODES):
     """One cell of a report, from its line."""
     found = {"operation": line["cell"], "size": line["size"], "floor": floor,
-             "host": None, "ours": None, "ratio": None}
-    for mode in MODES:
+             **dict.fromkeys(modes), "ratio": None}
+    for mode in modes:
         if line.get(mode):
             found[mode] = dict(statistics.summary(line[mode]),
                                calls=line[mode + "_calls"],
@@ -234,15 +239,16 @@ def head(schema, run, host, ranks, description, floors, seed, seconds):
     }
 
 
-def verdict(run, report, host, why=lambda cell, mode: ""):
-    """The exit status; what is wrong is said, `why` adds what is known."""
+def verdict(run, report, host, why=lambda cell, mode: "", who=None):
+    """The exit status; what is wrong is said, `why` adds what is known. `who`
+    names those who did it, for other modes than the usual ones."""
+    who = who or {"host": host.title, "ours": "Straightway"}
     cells = report["cells"]
-    wrong = [(c, mode) for c in cells for mode in MODES
+    wrong = [(c, mode) for c in cells for mode in who
              if c[mode] and not c[mode]["right"]]
     for one, mode in wrong:
-        who = host.title if mode == "host" else "Straightway"
-        terminal.error(f"WRONG RESULT: {one['operation']} at "
-                       f"{one['size']} bytes with {who}" + why(one, mode))
+        terminal.error(f"WRONG RESULT: {one['operation']} at {one['size']} "
+                       f"bytes with {who[mode]}" + why(one, mode))
     if wrong:
         return 1
     if not cells:

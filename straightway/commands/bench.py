@@ -3,6 +3,7 @@
 import time
 
 from straightway import benchmark, collectives, hosts, machine, native
+from straightway.commands.datatypes import Datatypes
 from straightway.commands.pingpong import Pingpong
 from straightway.errors import UserError
 from straightway.reporters import json_file, svg, terminal
@@ -32,8 +33,9 @@ class Bench:
     """Measure the host MPI and Straightway side by side.
 
     straightway bench collectives measures the blocking collectives,
-    straightway bench pingpong messages between neighbours; see
-    straightway bench collectives --help, straightway bench pingpong --help
+    straightway bench pingpong messages between neighbours,
+    straightway bench datatypes messages with gaps; see
+    straightway bench collectives --help and so on
     """
 
     name = "bench"
@@ -43,7 +45,7 @@ class Bench:
         below = parser.add_subparsers(dest="benchmark", metavar="BENCHMARK",
                                       required=True,
                                       parser_class=type(parser))
-        for one in (Collectives, Pingpong):
+        for one in (Collectives, Pingpong, Datatypes):
             lines = (one.__doc__ or "").split("\n")
             child = below.add_parser(
                 one.name, help=lines[0],

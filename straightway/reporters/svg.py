@@ -26,7 +26,10 @@ text { font: 11px system-ui, sans-serif; fill: #333333; }
 .peer { stroke: #888888; fill: none; stroke-width: 1.4;
         stroke-dasharray: 1 3; }
 .edge { stroke: #888888; fill: none; stroke-width: 1; }
+.hand { stroke: #5a7d2a; fill: none; stroke-width: 1.6;
+        stroke-dasharray: 2 3; }
 .dot-host { fill: #b3541e; } .dot-ours { fill: #1f6fb2; }
+.dot-hand { fill: #5a7d2a; }
 .bar-host { stroke: #b3541e; } .bar-ours { stroke: #1f6fb2; }
 .gain { fill: #1f6fb2; font-weight: 600; }
 @media (prefers-color-scheme: dark) {
@@ -35,24 +38,25 @@ text { font: 11px system-ui, sans-serif; fill: #333333; }
   .grid { stroke: #2a2f36; } .frame { stroke: #4a515a; }
   .host { stroke: #f0925a; } .ours, .dot-ours { stroke: #63b3f2; }
   .dot-host { fill: #f0925a; } .dot-ours, .gain { fill: #63b3f2; }
+  .hand { stroke: #a5cc6b; } .dot-hand { fill: #a5cc6b; }
   .bar-host { stroke: #f0925a; } .bar-ours { stroke: #63b3f2; }
   .floor { fill: #aaaaaa; fill-opacity: .16; }
 }
 """
 _COLUMNS = 4
-_WIDTH, _HEIGHT = 262, 190              # a panel with its labels
+WIDTH, HEIGHT = 262, 190                # a panel with its labels
 _LEFT, _TOP, _RIGHT, _BOTTOM = 54, 24, 12, 26
 
 
-class _Axes:
-    """Logarithmic axes, the same for all panels."""
+class Axes:
+    """Logarithmic axes, the same for all panels, for the curves `modes`."""
 
-    def __init__(self, cells):
+    def __init__(self, cells, modes=("host", "ours")):
+        self.modes = modes
         sizes = [c["size"] for c in cells if c["size"]] or [8]
         times = [t for c in cells for t in (
-            c["host"]["low"], c["host"]["high"],
-            *((c["ours"]["low"], c["ours"]["high"]) if c["ours"] else ()),
-            c["floor"]) if t > 0]
+            *(c[mode][end] for mode in modes if c[mode]
+              for end in ("low", "high")), c["floor"]) if t > 0]
         self.x0, self.x1 = math.log2(min(sizes)), math.log2(max(sizes))
         if self.x0 == self.x1:
             self.x0, self.x1 = self.x0 - 1, self.x1 + 1
@@ -61,14 +65,14 @@ class _Axes:
 
     def x(self, size):
         if not size:
-            return (_LEFT + _WIDTH - _RIGHT) / 2
+            return (_LEFT + WIDTH - _RIGHT) / 2
         part = (math.log2(size) - self.x0) / (self.x1 - self.x0)
-        return _LEFT + part * (_WIDTH - _LEFT - _RIGHT)
+        return _LEFT + part * (WIDTH - _LEFT - _RIGHT)
 
     def y(self, time):
         part = (math.log10(max(time, 10.0 ** self.y0)) - self.y0) \
             / (self.y1 - self.y0)
-        return _HEIGHT - _BOTTOM - part * (_HEIGHT - _TOP - _BOTTOM)
+        return HEIGHT - _BOTTOM - part * (HEIGHT - _TOP - _BOTTOM)
 
 
 def _tick(power):
@@ -82,7 +86,7 @@ def _tick(power):
 def _grid(axes, sizes):
     for power in range(axes.y0, axes.y1 + 1):
         y = axes.y(10.0 ** power)
-        yield (f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" '
+        yield (f'<line class="grid" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" '
                f'y1="{y:.1f}" y2="{y:.1f}"/>')
         yield (f'<text x="{_LEFT - 5}" y="{y + 4:.1f}" '
                f'text-anchor="end">{_tick(power)}</text>')
@@ -90,8 +94,8 @@ def _grid(axes, sizes):
     for size in sizes[::step]:
         x = axes.x(size)
         yield (f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" '
-               f'y2="{_HEIGHT - _BOTTOM}"/>')
-        yield (f'<text x="{x:.1f}" y="{_HEIGHT - _BOTTOM + 14}" '
+               f'y2="{HEIGHT - _BOTTOM}"/>')
+        yield (f'<text x="{x:.1f}" y="{HEIGHT - _BOTTOM + 14}" '
                f'text-anchor="middle">{human(size)}</text>')
 
 
@@ -106,7 +110,7 @@ def _curve(axes, cells, mode):
 
 
 def _floor(axes, cells):
-    bottom = _HEIGHT - _BOTTOM
+    bottom = HEIGHT - _BOTTOM
     points = [(axes.x(c["size"]), axes.y(c["floor"])) for c in cells
               if c["floor"] > 0]
     if len(points) == 1:
@@ -118,18 +122,20 @@ def _floor(axes, cells):
                f'{line} {points[-1][0]:.1f},{bottom}"/>')
 
 
-def _panel(axes, name, cells, sizes, gain):
+def panel(axes, name, cells, sizes, gain):
+    """One panel at the origin; `sizes` are labelled, `gain` is a mean ratio.
+    """
     yield f'<text class="name" x="{_LEFT}" y="{_TOP - 8}">{name}</text>'
     if gain:
-        yield (f'<text class="gain" x="{_WIDTH - _RIGHT}" y="{_TOP - 8}" '
+        yield (f'<text class="gain" x="{WIDTH - _RIGHT}" y="{_TOP - 8}" '
                f'text-anchor="end">{gain:.2f} ×</text>')
     yield from _grid(axes, sizes if cells[0]["size"] else [])
     yield (f'<rect class="frame" x="{_LEFT}" y="{_TOP}" '
-           f'width="{_WIDTH - _LEFT - _RIGHT}" '
-           f'height="{_HEIGHT - _TOP - _BOTTOM}"/>')
+           f'width="{WIDTH - _LEFT - _RIGHT}" '
+           f'height="{HEIGHT - _TOP - _BOTTOM}"/>')
     yield from _floor(axes, cells)
-    yield from _curve(axes, cells, "host")
-    yield from _curve(axes, cells, "ours")
+    for mode in axes.modes:
+        yield from _curve(axes, cells, mode)
 
 
 def legend(report, floor="what the machine allows", more=None):
@@ -153,25 +159,25 @@ def legend(report, floor="what the machine allows", more=None):
 def render(report):
     """The figure's text."""
     cells = report["cells"]
-    axes = _Axes(cells)
+    axes = Axes(cells)
     sizes = sorted({c["size"] for c in cells if c["size"]})
     names = list(dict.fromkeys(c["operation"] for c in cells))
     rows = math.ceil(len(names) / _COLUMNS)
-    width = max(620, min(len(names), _COLUMNS) * _WIDTH) + 16
-    height = 64 + rows * _HEIGHT + 24
+    width = max(620, min(len(names), _COLUMNS) * WIDTH) + 16
+    height = 64 + rows * HEIGHT + 24
     title = (f"Collectives on {report['ranks']} ranks: time by size, "
              "host and Straightway")
     foot = (footing(report) + "; medians, both in one run; × is the "
             "geometric mean of host / ours")
     parts = []
     for i, name in enumerate(names):
-        x = 8 + i % _COLUMNS * _WIDTH
-        y = 64 + i // _COLUMNS * _HEIGHT
+        x = 8 + i % _COLUMNS * WIDTH
+        y = 64 + i // _COLUMNS * HEIGHT
         gain = report["summary"]["operations"].get(name, {}).get(
             "geometric_mean")
         mine = [c for c in cells if c["operation"] == name]
         parts.append(f'<g transform="translate({x},{y})">')
-        parts += _panel(axes, name, mine, sizes, gain)
+        parts += panel(axes, name, mine, sizes, gain)
         parts.append("</g>")
     return document(report, title, foot, width, height, parts)
 

@@ -44,11 +44,12 @@ def microseconds(t):
     return f"{t:.3g}" if t >= 10 else f"{t:.2f}"
 
 
-def _ratio(ratio):
+def _ratio(ratio, coloured=True):
     if ratio is None:
         return Text("")
     style = "green" if ratio >= 1.05 else "bold red" if ratio < .95 else ""
-    return Text(f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}", style)
+    return Text(f"{ratio:.2f}" if ratio < 100 else f"{ratio:,.0f}",
+                style if coloured else "")
 
 
 # doctor ------------------------------------------------------------------
@@ -118,10 +119,13 @@ def settings(table):
 # bench -------------------------------------------------------------------
 
 def bench_start(mpi, ranks, what, number, sizes, machine):
+    _start(f"{mpi}, {ranks} ranks on {machine['cores']} cores: "
+           f"{number} {what}{'s' * (number != 1)}, "
+           f"{sizes} size{'s' * (sizes != 1)}", machine)
+
+
+def _start(title, machine):
     console = _console(stderr=True)
-    title = (f"{mpi}, {ranks} ranks on {machine['cores']} cores: "
-             f"{number} {what}{'s' * (number != 1)}, "
-             f"{sizes} size{'s' * (sizes != 1)}")
     for line in _wrapped(title, console.width):
         console.print(Text(line))
     if machine["load"] > 0.5 * machine["cores"]:
@@ -132,11 +136,12 @@ def bench_start(mpi, ranks, what, number, sizes, machine):
 
 @contextlib.contextmanager
 def progress(total):
-    """Yields a function(operation, size) to call after each cell. Drawn on
-    demand only: a refreshing thread would take time from the ranks."""
+    """Yields a function(operation, size, total) to call after each cell.
+    Drawn on demand only: a refreshing thread would take time from the ranks.
+    """
     console = _console(stderr=True)
     if not console.is_terminal:
-        yield lambda operation, size: None
+        yield lambda operation, size, total: None
         return
     bar = Progress(TextColumn("{task.description:<28}"), BarColumn(None),
                    MofNCompleteColumn(), TimeRemainingColumn(),
@@ -144,15 +149,16 @@ def progress(total):
     with bar:
         task = bar.add_task("starting", total=total)
 
-        def step(operation, size):
-            bar.update(task, advance=1, refresh=True, description=(
-                f"{operation} {human(size)}" if size else operation))
+        def step(operation, size, total):
+            bar.update(task, advance=1, total=total, refresh=True,
+                       description=(f"{operation} {human(size)}" if size
+                                    else operation))
 
         bar.refresh()
         yield step
 
 
-def _timing(one):
+def _timing(one, widest=10):
     """A median and its spread."""
     if not one:
         return ["", ""]
@@ -161,7 +167,7 @@ def _timing(one):
     text = microseconds(one["median"])
     return [Text(text if one["right"] else "WRONG",
                  "" if one["right"] else "bold red"),
-            Text(f"±{spread:.0%}" if spread < 10 else "wide", "dim")]
+            Text(f"±{spread:.0%}" if spread < widest else "wide", "dim")]
 
 
 def _cells(report):
@@ -343,6 +349,86 @@ def pingpong(report):
     if report["oversubscribed"]:
         notes.append("There are more ranks than cores: the floor counts no "
                      "waiting for a core.")
+    _notes(console, notes)
+    if report["summary"]["worst"]:
+        _overall(console, report["summary"])
+
+
+# bench datatypes ---------------------------------------------------------
+
+def datatypes_start(mpi, plan, machine):
+    number = len(plan["kernels"])
+    _start(f"{mpi}, 2 ranks on {machine['cores']} cores: {number} "
+           f"kernel{'s' * (number != 1)}, messages from "
+           f"{human(plan['from'])} to {human(plan['to'])}, "
+           f"{' and '.join(plan['data'])} data", machine)
+
+
+_RATIOS = {"ratio": "host/\nours", "hand_ratio": "hand/\nours",
+           "floor_ratio": "ours/\nfloor"}
+
+
+def _three_ratios(one):
+    # Nobody is expected to pass the floor.
+    return [_ratio(one["ratio"]), _ratio(one["hand_ratio"]),
+            _ratio(one["floor_ratio"], coloured=False)]
+
+
+def _kernel(report, kernel):
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False,
+                  header_style="bold")
+    table.add_column("bytes", justify="right", min_width=7)
+    table.add_column("data", min_width=9)
+    for name in ("host\nµs", "95 %", "hand\nµs", "95 %", "ours\nµs", "95 %",
+                 "floor\nµs", *_RATIOS.values()):
+        table.add_column(name, justify="right", no_wrap=True)
+    last = None
+    for cell in report["cells"]:
+        if cell["operation"] != kernel:
+            continue
+        row = [str(cell["size"]) if cell["size"] != last else "",
+               cell["data"]]
+        last = cell["size"]
+        for way in ("host", "hand", "ours"):
+            row += _timing(cell[way], widest=.995)
+        table.add_row(*row, _timing(cell["contiguous"])[0],
+                      *_three_ratios(cell))
+    return table
+
+
+def _kernel_means(report):
+    table = Table(box=None, padding=(0, 1), pad_edge=False,
+                  header_style="bold")
+    table.add_column("geometric means", min_width=15)
+    table.add_column("data", min_width=9)
+    for name in _RATIOS.values():
+        table.add_column(name, justify="right")
+    for kernel, kinds in report["summary"]["means"].items():
+        for i, (data, one) in enumerate(kinds.items()):
+            table.add_row("" if i else kernel, data, *_three_ratios(one))
+    return table
+
+
+def datatypes(report):
+    console = _console()
+    plan = report["plan"]
+    applications = {c["operation"]: c["application"] for c in report["cells"]}
+    for kernel, application in applications.items():
+        title = Text(kernel, "bold")
+        title.append(f": {application}", "default")
+        console.print(title)
+        console.print(_kernel(report, kernel))
+        console.print()
+    console.print(_kernel_means(report))
+    notes = ["Half of a round trip; medians, ± holds the median with 95 % "
+             "confidence. host: the MPI gets the datatype; hand: packed and "
+             "unpacked by loops around the MPI; ours: Straightway gets the "
+             "datatype; floor: Straightway gets as many bytes without gaps."]
+    if "fresh" in plan["data"]:
+        notes.append("Fresh data are written by the sender before each "
+                     "message, which is not timed.")
+    if report["oversubscribed"]:
+        notes.append("There are more ranks than cores.")
     _notes(console, notes)
     if report["summary"]["worst"]:
         _overall(console, report["summary"])

@@ -1,0 +1,409 @@
+/*
+ * datatypes.c - messages of derived datatypes, as applications send them.
+ *
+ * Ranks 0 and 1 play ping-pong with one message of a kernel (kernels/), and
+ * the time is half of a round trip. The ways, which take turns:
+ *
+ *   hand        loops pack into a buffer, the host sends it, loops unpack
+ *   host        the host gets the datatype
+ *   ours        we get the datatype
+ *   contiguous  we get a message without gaps of as many bytes: the floor
+ *
+ * What is sent is either fresh, written anew by the sender's processor before
+ * each message, or untouched since it was checked: the lines of what is fresh
+ * lie in the sender's cache alone. The writing is not timed. So that it can
+ * be left out, round trips are timed one by one, by rank 0:
+ *
+ *   rank 0:  write        |start  send .......... receive  stop|
+ *   rank 1:  write  ready             receive  send
+ *
+ * The first round trip of a batch brings the data back that another way has
+ * driven from the caches, and is not counted.
+ *
+ * Every way is checked before it is timed. What a kernel's loops touch is
+ * found out by running them (places.h); by that the sender's array is filled
+ * and the receiver's is checked, word by word, with guards in the gaps. The
+ * bytes of the loops and those of the datatypes must be the same.
+ */
+#include <mpi.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "kernels/kernels.h"
+#include "places.h"
+#include "sampling.h"
+
+#define CHECKS 2
+
+enum { MESSAGE, READY };        /* tags                                     */
+enum { HAND, HOST, OURS, CONTIGUOUS, WAYS };
+enum { SENT, RECEIVED, SIDES };
+
+static const sw_way_t ways[WAYS] = {
+    {"hand", SW_HOST}, {"host", SW_HOST}, {"ours", SW_OURS},
+    {"contiguous", SW_OURS}};
+
+#define ONE(name) &sw_##name,
+static const sw_kernel_t *const kernels[] = {SW_KERNELS(ONE)};
+#undef ONE
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+static const sw_bench_plan_t *plan;
+static MPI_Comm comm;
+static int rank, partner, cells;
+
+/* The message of the moment. */
+static const sw_kernel_t *kernel;
+static const sw_shape_t *shape;
+static const int *d;
+static size_t bytes;
+static bool fresh;
+static uint32_t content;                /* the seed of what is sent         */
+
+/* Each side's memory: the array, the buffer of the loops, and the message
+ * without gaps. */
+typedef struct {
+    uint32_t *array, *packed, *flat;
+    MPI_Datatype type;
+    size_t at;                          /* where the datatype begins        */
+    sw_places_t places, whole;          /* in array, in flat                */
+} side_t;
+
+static side_t sides[SIDES];
+
+/* The ways --------------------------------------------------------------- */
+
+static int send_one(int way)
+{
+    side_t *s = &sides[SENT];
+    int n = (int)bytes;
+    switch (way) {
+    case HAND:
+        kernel->pack(d, s->array, s->packed);
+        return MPI_Send(s->packed, n, MPI_BYTE, partner, MESSAGE, comm);
+    case CONTIGUOUS:
+        return MPI_Send(s->flat, n, MPI_BYTE, partner, MESSAGE, comm);
+    default:
+        return MPI_Send((char *)s->array + s->at, 1, s->type, partner,
+                        MESSAGE, comm);
+    }
+}
+
+static int receive_one(int way)
+{
+    side_t *r = &sides[RECEIVED];
+    int n = (int)bytes, error;
+    switch (way) {
+    case HAND:
+        error = MPI_Recv(r->packed, n, MPI_BYTE, partner, MESSAGE, comm,
+                         MPI_STATUS_IGNORE);
+        kernel->unpack(d, r->packed, r->array);
+        return error;
+    case CONTIGUOUS:
+        return MPI_Recv(r->flat, n, MPI_BYTE, partner, MESSAGE, comm,
+                        MPI_STATUS_IGNORE);
+    default:
+        return MPI_Recv((char *)r->array + r->at, 1, r->type, partner,
+                        MESSAGE, comm, MPI_STATUS_IGNORE);
+    }
+}
+
+static const sw_places_t *places_of(const side_t *side, int way)
+{
+    return way == CONTIGUOUS ? &side->whole : &side->places;
+}
+
+static uint32_t *memory_of(const side_t *side, int way)
+{
+    return way == CONTIGUOUS ? side->flat : side->array;
+}
+
+static void write_content(int way)
+{
+    sw_places_fill(places_of(&sides[SENT], way),
+                   memory_of(&sides[SENT], way), content);
+}
+
+static int there_and_back(int way, double *time)
+{
+    char nothing;
+    int error;
+    if (rank == 0) {
+        error = MPI_Recv(&nothing, 0, MPI_BYTE, partner, READY, comm,
+                         MPI_STATUS_IGNORE);
+        double start = sw_now();
+        error |= send_one(way);
+        error |= receive_one(way);
+        *time = sw_now() - start;
+    } else {
+        error = MPI_Send(&nothing, 0, MPI_BYTE, partner, READY, comm);
+        error |= receive_one(way);
+        error |= send_one(way);
+        *time = 0;
+    }
+    return error;
+}
+
+static int repeat(const void *what, int way, int calls, double *seconds)
+{
+    double time, all = 0;
+    int error = 0;
+    for (int i = 0; i <= calls; i++) {
+        if (fresh)
+            write_content(way);
+        error |= there_and_back(way, &time);
+        if (i > 0)
+            all += time;
+    }
+    *seconds = all;
+    return error;
+}
+
+/* The check -------------------------------------------------------------- */
+
+/* What rank 0 gets to know of one rank's arrays, and of the worst. */
+enum { WRONG, WHOSE, GAP, AT, GOT, WANT, WORDS };
+static long long report[WAYS][WORDS];
+
+static uint32_t seed_of(int sender, int way, int time)
+{
+    return (uint32_t)(1 + sender + 2 * (time + CHECKS * way));
+}
+
+static void exchange_once(const sw_cell_t *cell, int way, int time,
+                          long long *words)
+{
+    uint32_t *array = memory_of(&sides[RECEIVED], way);
+    const sw_places_t *places = places_of(&sides[RECEIVED], way);
+    uint32_t seed = seed_of(partner, way, time);
+    content = seed_of(rank, way, time);
+    write_content(way);
+    sw_places_spoil(places, array, seed);
+    sw_batch(cell, way, 1);
+    if (plan->corrupt)
+        array[places->stretches[places->count / 2].at] ^= 0xff;
+    sw_misplaced_t wrong = sw_places_check(places, array, seed);
+    if (wrong.found && !words[WRONG]) {
+        words[WRONG] = 1;
+        words[GAP] = wrong.gap;
+        words[AT] = wrong.at;
+        words[GOT] = wrong.got;
+        words[WANT] = wrong.want;
+    }
+}
+
+static bool check(const sw_cell_t *cell, int way)
+{
+    long long mine[WORDS] = {0}, both[2][WORDS];
+    mine[WHOSE] = rank;
+    for (int time = 0; time < CHECKS; time++)
+        exchange_once(cell, way, time, mine);
+    MPI_Allgather(mine, WORDS, MPI_LONG_LONG, both, WORDS, MPI_LONG_LONG,
+                  comm);
+    memcpy(report[way], both[!both[0][WRONG]], sizeof mine);
+    return !report[way][WRONG];
+}
+
+/* Cells ------------------------------------------------------------------ */
+
+static double copy_us;          /* a memcpy of the message, on rank 0       */
+
+static double copies(int calls)
+{
+    double start = sw_now();
+    for (int i = 0; i < calls; i++) {
+        memcpy(sides[RECEIVED].flat, sides[SENT].flat, bytes);
+        __asm__ volatile("" :: "r"(sides[RECEIVED].flat) : "memory");
+    }
+    return sw_now() - start;
+}
+
+static void put_more(FILE *file)
+{
+    int size;
+    MPI_Type_size(sides[SENT].type, &size);
+    fprintf(file, ", \"cells\": %d, \"application\": \"%s\", \"data\": \"%s\""
+            ", \"published\": %s, \"type_bytes\": %d, \"extent\": %zu, "
+            "\"runs_sent\": %zu, \"runs_received\": %zu, \"memcpy\": %.5g",
+            cells, kernel->application, fresh ? "fresh" : "untouched",
+            shape->published ? "true" : "false", size, kernel->extent(d),
+            sides[SENT].places.count, sides[RECEIVED].places.count, copy_us);
+    for (int w = 0; w < WAYS; w++)
+        if (report[w][WRONG])
+            fprintf(file, ", \"%s_wrong\": {\"rank\": %lld, \"gap\": %s, "
+                    "\"byte\": %lld, \"got\": %lld, \"want\": %lld}",
+                    ways[w].name, report[w][WHOSE],
+                    report[w][GAP] ? "true" : "false", report[w][AT],
+                    report[w][GOT], report[w][WANT]);
+}
+
+static bool measure(bool with_fresh_data)
+{
+    fresh = with_fresh_data;
+    sw_cell_t cell = {.name = kernel->name, .size = bytes, .ways = ways,
+                      .way_count = WAYS, .repeat = repeat, .check = check,
+                      .share = 0.5, .more = put_more};
+    return sw_measure(&cell);
+}
+
+/* The message's memory, places and datatypes ----------------------------- */
+
+static uint32_t *with_margins(size_t n)
+{
+    char *memory = malloc(n + 2 * SW_MARGIN);
+    if (!memory)
+        return NULL;
+    memset(memory, 0, n + 2 * SW_MARGIN);
+    return (uint32_t *)(memory + SW_MARGIN);
+}
+
+static void free_with_margins(uint32_t *at)
+{
+    if (at)
+        free((char *)at - SW_MARGIN);
+}
+
+static bool get_memory(void)
+{
+    bool good = true;
+    for (side_t *s = sides; s < sides + SIDES; s++) {
+        s->array = with_margins(kernel->extent(d));
+        s->packed = with_margins(bytes);
+        s->flat = with_margins(bytes);
+        good &= s->array && s->packed && s->flat;
+    }
+    return good;
+}
+
+/* By the loops themselves; false: they do not do what they say. */
+static bool find_places(void)
+{
+    size_t extent = kernel->extent(d) / sizeof(uint32_t);
+    size_t words = bytes / sizeof(uint32_t);
+    side_t *s = &sides[SENT], *r = &sides[RECEIVED];
+    sw_places_number(s->array, extent, 0);
+    bool good = kernel->pack(d, s->array, s->packed) == bytes
+                && sw_places_make(&s->places, s->packed, words, extent);
+
+    sw_places_number(r->packed, words, 1);
+    good = good && kernel->unpack(d, r->packed, r->array) == bytes
+           && sw_places_invert(r->array, extent, r->packed, words)
+           && sw_places_make(&r->places, r->packed, words, extent);
+
+    sw_places_number(s->flat, words, 0);
+    for (int i = 0; i < SIDES; i++)
+        good = good && sw_places_make(&sides[i].whole, s->flat, words, words);
+    return good;
+}
+
+static bool make_types(void)
+{
+    bool good = true;
+    sides[SENT].type = kernel->sent(d, &sides[SENT].at);
+    sides[RECEIVED].type = kernel->received(d, &sides[RECEIVED].at);
+    for (side_t *s = sides; s < sides + SIDES; s++) {
+        int size;
+        MPI_Type_commit(&s->type);
+        MPI_Type_size(s->type, &size);
+        good &= (size_t)size == bytes;
+    }
+    return good;
+}
+
+static void drop(void)
+{
+    for (side_t *s = sides; s < sides + SIDES; s++) {
+        free_with_margins(s->array);
+        free_with_margins(s->packed);
+        free_with_margins(s->flat);
+        sw_places_drop(&s->places);
+        sw_places_drop(&s->whole);
+        MPI_Type_free(&s->type);
+    }
+    if (kernel->end)
+        kernel->end();
+}
+
+static bool agree(bool good, const char *what)
+{
+    int mine = good, all;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, comm);
+    if (!all && rank == 0)
+        fprintf(stderr, "straightway-bench: %s at %zu bytes: %s\n",
+                kernel->name, bytes, what);
+    return all;
+}
+
+static bool prepare(void)
+{
+    bool listed = !kernel->begin || kernel->begin(d);
+    return agree(get_memory() && listed, "no memory")
+           && agree(find_places(), "its loops contradict each other")
+           && agree(make_types(), "its datatypes have other bytes than its "
+                    "loops");
+}
+
+/* The run ---------------------------------------------------------------- */
+
+static bool is_planned(const sw_kernel_t *k, const sw_shape_t *s)
+{
+    size_t n = k->bytes(s->d);
+    return sw_chosen(plan->kernels, k->name) && n >= plan->size[0]
+           && n <= plan->size[1] && (s->published || !plan->published);
+}
+
+/* False: this message cannot be measured, or came out wrong. */
+static bool measure_shape(const sw_kernel_t *k, const sw_shape_t *s)
+{
+    kernel = k;
+    shape = s;
+    d = s->d;
+    bytes = k->bytes(d);
+    if (!prepare())
+        MPI_Abort(comm, 1);
+    copy_us = sw_least_copy(copies);
+    bool right = true;
+    if (sw_chosen(plan->data, "untouched"))
+        right &= measure(false);
+    if (sw_chosen(plan->data, "fresh"))
+        right &= measure(true);
+    drop();
+    return right;
+}
+
+typedef bool (*visit_t)(const sw_kernel_t *k, const sw_shape_t *s);
+
+static bool for_all_planned(visit_t visit)
+{
+    bool right = true;
+    for (int k = 0; k < KERNELS; k++)
+        for (int s = 0; s < kernels[k]->shape_count; s++)
+            if (is_planned(kernels[k], &kernels[k]->shapes[s]))
+                right &= visit(kernels[k], &kernels[k]->shapes[s]);
+    return right;
+}
+
+static bool count_cells(const sw_kernel_t *k, const sw_shape_t *s)
+{
+    cells += sw_chosen(plan->data, "untouched")
+             + sw_chosen(plan->data, "fresh");
+    return true;
+}
+
+bool sw_datatypes(bool (*start)(void))
+{
+    plan = sw_run.plan;
+    comm = sw_run.comm;
+    rank = sw_run.rank;
+    partner = !rank;
+    if (sw_run.ranks != 2) {
+        if (rank == 0)
+            fputs("straightway-bench: datatypes are measured on 2 ranks\n",
+                  stderr);
+        return false;
+    }
+    for_all_planned(count_cells);
+    return start() && for_all_planned(measure_shape);
+}
