@@ -305,6 +305,7 @@ sw_place_t sw_build_list(sw_build_t *b, int64_t n, sw_place_t *place)
 
 typedef struct {
     int64_t low, high;
+    uint64_t runs;
     uint32_t as;            /* its number in the layout; 0: not there */
 } kept_t;
 
@@ -314,12 +315,14 @@ static void widen(kept_t *r, int64_t low, int64_t high)
     r->high = high > r->high ? high : r->high;
 }
 
-/* The bytes from its beginning that a node covers. */
+/* The bytes from its beginning that a node covers, and its runs. */
 static void cover(const sw_build_t *b, const sw_node_t *n, kept_t *kept,
                   kept_t *r)
 {
     const int64_t *word = words_at(b, n);
     r->low = r->high = 0;
+    r->runs = n->kind == SW_NODE_BLOCKS ? (uint64_t)n->count
+              : n->kind == SW_NODE_RUN;
     if (n->kind == SW_NODE_RUN)
         r->high = (int64_t)n->unit;
     if (n->kind == SW_NODE_REPEAT) {
@@ -327,6 +330,7 @@ static void cover(const sw_build_t *b, const sw_node_t *n, kept_t *kept,
         int64_t last = (n->count - 1) * n->stride;
         widen(r, child->low, child->high);
         widen(r, child->low + last, child->high + last);
+        r->runs = child->runs * (uint64_t)n->count;
     }
     for (int64_t k = 0; n->kind == SW_NODE_BLOCKS && k < n->count; k++)
         widen(r, word[k], word[k] + (int64_t)n->unit);
@@ -335,6 +339,7 @@ static void cover(const sw_build_t *b, const sw_node_t *n, kept_t *kept,
         const kept_t *child = &kept[entry[SW_ENTRY_NODE]];
         widen(r, entry[SW_ENTRY_AT] + child->low,
               entry[SW_ENTRY_AT] + child->high);
+        r->runs += child->runs;
     }
 }
 
@@ -402,6 +407,7 @@ static sw_layout_t *layout_of(const sw_build_t *b, sw_place_t root,
         copy_node(b, n, kept, &l->node[kept[i].as],
                   (int64_t *)(void *)(l->node + nodes), &used);
     }
+    l->runs = kept[root.node].runs;
     l->low = root.at + kept[root.node].low;
     l->high = root.at + kept[root.node].high;
     return l;

@@ -53,6 +53,7 @@ typedef struct {
     _Atomic uint32_t users;     /* in its own process: see share.h         */
     uint32_t reserved;
     uint64_t size;              /* data of an element                      */
+    uint64_t runs;              /* in so many pieces                       */
     int64_t extent;             /* from an element to the next             */
     int64_t at;                 /* where the root begins                   */
     int64_t low, high;          /* the bytes of an element lie in between  */

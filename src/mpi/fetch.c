@@ -23,20 +23,44 @@ void sw_status_set_bytes(MPI_Status *status, size_t bytes)
     host.Status_set_elements(status, MPI_BYTE, (int)bytes);
 }
 
-/* The first bytes of what has arrived, by signature. */
-static void peek(const void *buffer, int64_t count, const sw_datatype_t *type,
-                 MPI_Comm comm, sw_descriptor_t *to)
+sw_landing_t sw_landing_slow(void *buffer, int64_t count,
+                             const sw_datatype_t *type)
 {
-    if (type->dense) {
-        memcpy(to, buffer, sizeof *to);
+    sw_landing_t in = {.buffer = buffer, .count = count, .type = type};
+    size_t bytes = (size_t)count * type->size;
+    if (type->layout && bytes <= INT32_MAX)
+        in.block = sw_temporary(bytes);
+    return in;
+}
+
+void sw_landing_spread(const sw_landing_t *in, size_t bytes)
+{
+    size_t room = (size_t)in->count * in->type->size;
+    sw_layout_unpack(in->type->layout, in->buffer, in->count, 0,
+                     sw_min(bytes, room), in->block);
+}
+
+void sw_landing_free(char *block)
+{
+    if (block)
+        sw_temporary_free(block);
+}
+
+/* The first bytes of what has arrived, by signature. */
+static void peek(const sw_landing_t *in, MPI_Comm comm, sw_descriptor_t *to)
+{
+    const void *buffer = in->buffer;
+    const sw_datatype_t *type = in->type;
+    if (type->dense || in->block) {
+        memcpy(to, in->block ? in->block : buffer, sizeof *to);
         return;
     }
     if (type->layout) {
-        sw_layout_pack(type->layout, buffer, count, 0, sizeof *to, to);
+        sw_layout_pack(type->layout, buffer, in->count, 0, sizeof *to, to);
         return;
     }
     int64_t n = (int64_t)((sizeof *to + type->size - 1) / type->size);
-    n = n < count ? n : count;
+    n = n < in->count ? n : in->count;
     char *bytes = sw_temporary((size_t)n * type->size);
     sw_pack(buffer, n, type, bytes, comm);
     memcpy(to, bytes, sizeof *to);
@@ -82,21 +106,22 @@ static void conclude(int rc, const sw_descriptor_t *d, size_t room,
                     "its sender: %m", (unsigned long long)d->bytes);
 }
 
-bool sw_fetch(void *buffer, int64_t count, const sw_datatype_t *type,
-              MPI_Comm comm, size_t *bytes, int *error)
+bool sw_fetch(const sw_landing_t *in, MPI_Comm comm, size_t *bytes,
+              int *error)
 {
     sw_descriptor_t d;
-    size_t room = (size_t)count * type->size;
+    const sw_datatype_t *type = in->type;
+    size_t room = (size_t)in->count * type->size;
     if (room < sizeof d)
         return false;
-    peek(buffer, count, type, comm, &d);
+    peek(in, comm, &d);
     const sw_link_t *link;
     sw_slot_t *slot = offered(&d, &link);
     if (sw_likely(!slot))
         return false;
     int rc;
     size_t n = sw_min(room, d.bytes);
-    sw_target_t to = {.at = buffer, .room = room, .count = count,
+    sw_target_t to = {.at = in->buffer, .room = room, .count = in->count,
                       .layout = type->dense ? NULL : type->layout};
     if (type->dense || type->layout) {
         rc = sw_slot_take(link->peer, slot, &to);
@@ -104,7 +129,7 @@ bool sw_fetch(void *buffer, int64_t count, const sw_datatype_t *type,
         to = (sw_target_t){.at = sw_temporary(n), .room = n};
         rc = sw_slot_take(link->peer, slot, &to);
         if (rc == 0)
-            spread(to.at, n, buffer, type, comm);
+            spread(to.at, n, in->buffer, type, comm);
         sw_temporary_free(to.at);
     }
     conclude(rc, &d, room, bytes, error);
@@ -127,19 +152,21 @@ bool sw_fetch_early(void *buffer, size_t room, void *head, size_t *bytes,
     return true;
 }
 
-int sw_received(void *buffer, int64_t count, const sw_datatype_t *type,
-                MPI_Comm comm, MPI_Status *status)
+int sw_received(const sw_landing_t *in, MPI_Comm comm, MPI_Status *status)
 {
     size_t bytes;
-    int error;
-    if (sw_likely(sw_plainly_none(buffer, type)))
+    int error = MPI_SUCCESS;
+    if (sw_likely(sw_plainly_none(in->buffer, in->type)))
         return MPI_SUCCESS;
-    if (sw_likely(sw_status_bytes(status) != SW_DESCRIPTOR_BYTES))
-        return MPI_SUCCESS;
-    if (!sw_fetch(buffer, count, type, comm, &bytes, &error)) {
-        sw_tally_receive(comm, status->MPI_SOURCE, status->MPI_TAG);
-        return MPI_SUCCESS;
+    size_t come = sw_status_bytes(status);
+    if (come == SW_DESCRIPTOR_BYTES && sw_fetch(in, comm, &bytes, &error)) {
+        sw_status_set_bytes(status, bytes);
+    } else {
+        if (come == SW_DESCRIPTOR_BYTES)
+            sw_tally_receive(comm, status->MPI_SOURCE, status->MPI_TAG);
+        if (in->block && come != SIZE_MAX)
+            sw_landing_spread(in, come);
     }
-    sw_status_set_bytes(status, bytes);
+    sw_landing_free(in->block);
     return error;
 }

@@ -9,10 +9,46 @@
 #include "host.h"
 #include "link.h"
 
+/* Where a message is to land. Open MPI receives into the program's buffer,
+ * whatever its type. MPICH and its kin refuse some messages that end within an
+ * element, as a descriptor may: of elements with gaps they are given `block`
+ * and as many MPI_PACKED, and our layout distributes what comes. */
+typedef struct {
+    void *buffer;
+    int64_t count;
+    const sw_datatype_t *type;
+    char *block;            /* NULL: the host has got the buffer */
+} sw_landing_t;
+
+sw_landing_t sw_landing_slow(void *buffer, int64_t count,
+                             const sw_datatype_t *type);
+
+/* `type` may be NULL: the host's affair alone. */
+static inline sw_landing_t sw_landing(void *buffer, int64_t count,
+                                      const sw_datatype_t *type)
+{
+#ifndef OMPI_MAJOR_VERSION
+    if (sw_unlikely(type && !type->dense))
+        return sw_landing_slow(buffer, count, type);
+#endif
+    return (sw_landing_t){.buffer = buffer, .count = count, .type = type};
+}
+
+/* What the host is given: address, count, datatype. */
+#define SW_LANDING(in, TYPE)                                            \
+    (in).block ? (in).block : (in).buffer,                              \
+    (in).block ? (int)((size_t)(in).count * (in).type->size)            \
+               : (in).count,                                            \
+    (in).block ? MPI_PACKED : (TYPE)
+
+/* `bytes` bytes have come into the block. */
+void sw_landing_spread(const sw_landing_t *in, size_t bytes);
+void sw_landing_free(char *block);
+
 /* 192 bytes have been received. If they are a descriptor, fetch: true, with
  * *bytes the message's length and *error an error class. */
-bool sw_fetch(void *buffer, int64_t count, const sw_datatype_t *type,
-              MPI_Comm comm, size_t *bytes, int *error);
+bool sw_fetch(const sw_landing_t *in, MPI_Comm comm, size_t *bytes,
+              int *error);
 
 /* The same while the host may still be writing the descriptor into a dense
  * buffer of `room` bytes: the first SW_DESCRIPTOR_BYTES of the message go to
@@ -21,9 +57,8 @@ bool sw_fetch_early(void *buffer, size_t room, void *head, size_t *bytes,
                     int *error);
 
 /* A receive has completed: fetch if need be, and correct the status. Returns
- * MPI_SUCCESS or an error class, not yet raised. */
-int sw_received(void *buffer, int64_t count, const sw_datatype_t *type,
-                MPI_Comm comm, MPI_Status *status);
+ * MPI_SUCCESS or an error class, not yet raised. The block is freed. */
+int sw_received(const sw_landing_t *in, MPI_Comm comm, MPI_Status *status);
 
 /* Nobody sends messages as long as a descriptor, and a dense buffer does not
  * begin with the cookie: then no descriptor has come, whatever the status. */

@@ -53,13 +53,14 @@ static int send_off(const outgoing_t *out, MPI_Comm comm, MPI_Request *request)
 
 static int receive(sw_track_t *t, MPI_Datatype type)
 {
+    const sw_landing_t in = {t->buffer, t->count, t->type, t->block};
 #if SW_LARGE_COUNT
     if (t->count > INT32_MAX)
-        return host.Irecv_c(t->buffer, (MPI_Count)t->count, type, t->rank,
-                            t->tag, t->comm, &t->plain);
+        return host.Irecv_c(SW_LANDING(in, type), t->rank, t->tag, t->comm,
+                            &t->plain);
 #endif
-    return host.Irecv(t->buffer, (int)t->count, type, t->rank, t->tag,
-                      t->comm, &t->plain);
+    return host.Irecv(SW_LANDING(in, type), t->rank, t->tag, t->comm,
+                      &t->plain);
 }
 
 /* The receive first, so that nothing is sent if it is refused. */
@@ -67,7 +68,8 @@ static int both(const outgoing_t *out, void *in, int64_t count,
                 MPI_Datatype type, const sw_datatype_t *d, int source, int tag,
                 MPI_Comm comm, MPI_Request *request)
 {
-    sw_track_t *t = sw_track_receive(in, count, d, comm, source, tag);
+    const sw_landing_t landing = sw_landing(in, count, d);
+    sw_track_t *t = sw_track_receive(&landing, comm, source, tag);
     t->pair = true;
     t->copy = out->copy;
     t->held = true;                 /* until both are under way */

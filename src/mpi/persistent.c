@@ -69,11 +69,14 @@ int sw_MPI_##NAME(void *buffer, COUNT count, MPI_Datatype type,         \
 {                                                                       \
     const sw_datatype_t *d = sw_route_receive(count, type, source,      \
                                               comm);                    \
-    int rc = host.NAME(buffer, count, type, source, tag, comm, request);\
-    if (!d || rc != MPI_SUCCESS)                                        \
+    const sw_landing_t in = sw_landing(buffer, count, d);               \
+    int rc = host.NAME(SW_LANDING(in, type), source, tag, comm,         \
+                       request);                                        \
+    if (!d || rc != MPI_SUCCESS) {                                      \
+        sw_landing_free(in.block);                                      \
         return rc;                                                      \
-    sw_track_t *t = sw_track_receive(buffer, count, d, comm, source,    \
-                                     tag);                              \
+    }                                                                   \
+    sw_track_t *t = sw_track_receive(&in, comm, source, tag);           \
     t->persistent = true;                                               \
     return add(t, rc, request);                                         \
 }

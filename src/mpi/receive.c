@@ -10,27 +10,27 @@
 #include "receive.h"
 #include "route.h"
 
-static int track(MPI_Request handle, void *buffer, int64_t count,
-                 const sw_datatype_t *type, MPI_Comm comm, int source, int tag)
+static int track(MPI_Request handle, const sw_landing_t *in, MPI_Comm comm,
+                 int source, int tag)
 {
-    sw_track_t *t = sw_track_receive(buffer, count, type, comm, source, tag);
+    sw_track_t *t = sw_track_receive(in, comm, source, tag);
     t->handle = handle;
     sw_track_add(t);
     return MPI_SUCCESS;
 }
 
 /* A note of it, if that is enough. */
-static int note(MPI_Request handle, void *buffer, int64_t count,
-                const sw_datatype_t *type, MPI_Comm comm, int source, int tag)
+static int note(MPI_Request handle, const sw_landing_t *in, MPI_Comm comm,
+                int source, int tag)
 {
-    const sw_note_t one = {.handle = handle, .type = type, .buffer = buffer,
-                           .count = count, .comm = comm, .source = source,
-                           .tag = tag};
-    if (sw_tracks_shared ||
-        (size_t)count * type->size >= sw_settings.p2p_min ||
+    const sw_note_t one = {.handle = handle, .type = in->type,
+                           .buffer = in->buffer, .count = in->count,
+                           .comm = comm, .source = source, .tag = tag};
+    if (sw_tracks_shared || in->block ||
+        (size_t)in->count * in->type->size >= sw_settings.p2p_min ||
         !sw_note_put(&one))
-        return track(handle, buffer, count, type, comm, source, tag);
-    sw_datatype_hold(type);
+        return track(handle, in, comm, source, tag);
+    sw_datatype_hold(in->type);
     return MPI_SUCCESS;
 }
 
@@ -50,11 +50,14 @@ int sw_MPI_Irecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
     if (!d)                                                             \
         return host.Irecv##SUFFIX(buffer, count, type, source, tag,     \
                                   comm, request);                       \
+    const sw_landing_t in = sw_landing(buffer, count, d);               \
     sw_match_enter();                                                   \
-    int rc = host.Irecv##SUFFIX(buffer, count, type, source, tag, comm, \
+    int rc = host.Irecv##SUFFIX(SW_LANDING(in, type), source, tag, comm,\
                                 request);                               \
     if (rc == MPI_SUCCESS)                                              \
-        rc = note(*request, buffer, count, d, comm, source, tag);       \
+        rc = note(*request, &in, comm, source, tag);                    \
+    else                                                                \
+        sw_landing_free(in.block);                                      \
     sw_match_leave();                                                   \
     return rc;                                                          \
 }                                                                       \
@@ -75,11 +78,14 @@ int sw_MPI_Recv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,   \
         return host.Recv##SUFFIX(buffer, count, type, source, tag,      \
                                  comm, status);                         \
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;\
-    int rc = host.Recv##SUFFIX(buffer, count, type, source, tag, comm,  \
+    const sw_landing_t in = sw_landing(buffer, count, d);               \
+    int rc = host.Recv##SUFFIX(SW_LANDING(in, type), source, tag, comm, \
                                to);                                     \
-    if (rc != MPI_SUCCESS)                                              \
+    if (rc != MPI_SUCCESS) {                                            \
+        sw_landing_free(in.block);                                      \
         return rc;                                                      \
-    return sw_raise(comm, sw_received(buffer, count, d, comm, to));     \
+    }                                                                   \
+    return sw_raise(comm, sw_received(&in, comm, to));                  \
 }
 
 RECV(, int)
@@ -94,12 +100,15 @@ int sw_MPI_Imrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type, \
                           MPI_Message *message, MPI_Request *request)   \
 {                                                                       \
     MPI_Comm comm = sw_matched_comm(message);                           \
-    int rc = host.Imrecv##SUFFIX(buffer, count, type, message, request);\
-    if (comm == MPI_COMM_NULL || rc != MPI_SUCCESS)                     \
-        return rc;                                                      \
-    const sw_datatype_t *d = sw_route_receive(count, type, 0, comm);    \
-    return d ? track(*request, buffer, count, d, comm, MPI_PROC_NULL, 0)\
-             : rc;                                                      \
+    const sw_datatype_t *d = comm == MPI_COMM_NULL                      \
+        ? NULL : sw_route_receive(count, type, 0, comm);                \
+    const sw_landing_t in = sw_landing(buffer, count, d);               \
+    int rc = host.Imrecv##SUFFIX(SW_LANDING(in, type), message,         \
+                                 request);                              \
+    if (d && rc == MPI_SUCCESS)                                         \
+        return track(*request, &in, comm, MPI_PROC_NULL, 0);            \
+    sw_landing_free(in.block);                                          \
+    return rc;                                                          \
 }                                                                       \
                                                                         \
 int sw_MPI_Mrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
@@ -107,12 +116,14 @@ int sw_MPI_Mrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
 {                                                                       \
     MPI_Comm comm = sw_matched_comm(message);                           \
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;\
-    int rc = host.Mrecv##SUFFIX(buffer, count, type, message, to);      \
-    if (comm == MPI_COMM_NULL || rc != MPI_SUCCESS)                     \
-        return rc;                                                      \
-    const sw_datatype_t *d = sw_route_receive(count, type, 0, comm);    \
-    return d ? sw_raise(comm, sw_received(buffer, count, d, comm, to))  \
-             : rc;                                                      \
+    const sw_datatype_t *d = comm == MPI_COMM_NULL                      \
+        ? NULL : sw_route_receive(count, type, 0, comm);                \
+    const sw_landing_t in = sw_landing(buffer, count, d);               \
+    int rc = host.Mrecv##SUFFIX(SW_LANDING(in, type), message, to);     \
+    if (d && rc == MPI_SUCCESS)                                         \
+        return sw_raise(comm, sw_received(&in, comm, to));              \
+    sw_landing_free(in.block);                                          \
+    return rc;                                                          \
 }
 
 MRECV(, int)

@@ -13,13 +13,14 @@
 
 /* The host has exchanged: fetch, then wait to be fetched from. After an error
  * it is not known what was sent: the data is left where it can be found. */
-static int settle(int rc, const sw_datatype_t *type, void *in, int64_t count,
-                  MPI_Comm comm, MPI_Status *status, sw_slot_t *slot,
-                  const void *out)
+static int settle(int rc, const sw_landing_t *in, MPI_Comm comm,
+                  MPI_Status *status, sw_slot_t *slot, const void *out)
 {
     int error = MPI_SUCCESS;
-    if (rc == MPI_SUCCESS && type)
-        error = sw_received(in, count, type, comm, status);
+    if (rc == MPI_SUCCESS && in->type)
+        error = sw_received(in, comm, status);
+    else
+        sw_landing_free(in->block);
     if (slot) {
         sw_send_await(slot, out);
         sw_slot_leave(slot);
@@ -88,16 +89,18 @@ int sw_MPI_Sendrecv##SUFFIX(                                            \
         sw_route(out, outcount, outtype, dest, outtag, comm, true,      \
                  &offer, &descriptor);                                  \
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;\
+    const sw_landing_t landing = sw_landing(in, incount, d);            \
     int rc = slot                                                       \
         ? host.Sendrecv##SUFFIX(&descriptor, SW_DESCRIPTOR_BYTES,       \
-                                MPI_BYTE, dest, outtag, in, incount,    \
-                                intype, source, intag, comm, to)        \
+                                MPI_BYTE, dest, outtag,                 \
+                                SW_LANDING(landing, intype), source,    \
+                                intag, comm, to)                        \
         : host.Sendrecv##SUFFIX(out, outcount, outtype, dest, outtag,   \
-                                in, incount, intype, source, intag,     \
-                                comm, to);                              \
+                                SW_LANDING(landing, intype), source,    \
+                                intag, comm, to);                       \
     if (slot)                                                           \
         sw_route_sent();                                                \
-    return settle(rc, d, in, incount, comm, to, slot, out);             \
+    return settle(rc, &landing, comm, to, slot, out);                   \
 }                                                                       \
                                                                         \
 int sw_MPI_Sendrecv_replace##SUFFIX(                                    \

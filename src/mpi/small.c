@@ -11,8 +11,10 @@ unsigned sw_noted;
 
 static void track(const sw_note_t *note)
 {
-    sw_track_t *t = sw_track_receive(note->buffer, note->count, note->type,
-                                     note->comm, note->source, note->tag);
+    const sw_landing_t in = {.buffer = note->buffer, .count = note->count,
+                             .type = note->type};
+    sw_track_t *t = sw_track_receive(&in, note->comm, note->source,
+                                     note->tag);
     sw_datatype_drop(note->type);       /* held twice now */
     t->handle = note->handle;
     sw_track_add(t);

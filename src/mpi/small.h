@@ -79,8 +79,9 @@ void sw_note_back(const sw_note_t *note);
 /* It has, with this status (not ignored): as sw_received. */
 static inline int sw_note_end(const sw_note_t *note, MPI_Status *status)
 {
-    int error = sw_received(note->buffer, note->count, note->type, note->comm,
-                            status);
+    const sw_landing_t in = {.buffer = note->buffer, .count = note->count,
+                             .type = note->type};
+    int error = sw_received(&in, note->comm, status);
     sw_datatype_drop(note->type);
     return error;
 }

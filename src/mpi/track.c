@@ -112,13 +112,13 @@ sw_track_t *sw_track_new(void)
         t->slot = NULL;
         t->plain = t->second = MPI_REQUEST_NULL;
         t->copy = NULL;
+        t->block = NULL;
         t->rank = MPI_PROC_NULL;
     }
     return t;
 }
 
-sw_track_t *sw_track_receive(void *buffer, int64_t count,
-                             const sw_datatype_t *type, MPI_Comm comm,
+sw_track_t *sw_track_receive(const sw_landing_t *in, MPI_Comm comm,
                              int source, int tag)
 {
     sw_track_t *t = sw_track_new();
@@ -127,10 +127,11 @@ sw_track_t *sw_track_receive(void *buffer, int64_t count,
         abort();
     }
     t->receive = true;
-    t->buffer = buffer;
-    t->count = count;
-    t->type = type;
-    sw_datatype_hold(type);
+    t->buffer = in->buffer;
+    t->count = in->count;
+    t->type = in->type;
+    t->block = in->block;
+    sw_datatype_hold(in->type);
     t->comm = comm;
     t->rank = source;
     t->tag = tag;
@@ -141,6 +142,7 @@ void sw_track_drop(sw_track_t *t)
 {
     if (t->receive || t->persistent)
         sw_datatype_drop(t->type);
+    sw_landing_free(t->block);
     sw_tracks_enter();
     t->next = spare;
     spare = t;
@@ -158,6 +160,7 @@ static void activate(sw_track_t *t)
 {
     t->active = true;
     t->taken = t->early = t->cancelled = t->done = t->ended = false;
+    t->spread = false;
     t->counted = t->rank == MPI_PROC_NULL;      /* by the probe */
     t->error = t->result = MPI_SUCCESS;
     t->after = &sw_active;
@@ -313,8 +316,8 @@ void sw_track_take(sw_track_t *t)
         t->taken = true;
         return;
     }
-    t->taken = sw_fetch(t->buffer, t->count, t->type, t->comm, &t->bytes,
-                        &t->error);
+    const sw_landing_t in = {t->buffer, t->count, t->type, t->block};
+    t->taken = sw_fetch(&in, t->comm, &t->bytes, &t->error);
 }
 
 void sw_track_peek(sw_track_t *t, MPI_Status *status)
@@ -331,9 +334,16 @@ void sw_track_peek(sw_track_t *t, MPI_Status *status)
         sw_track_take(t);
     if (t->taken) {
         sw_status_set_bytes(status, t->bytes);
-    } else if (bytes == SW_DESCRIPTOR_BYTES && !t->counted) {
+        return;
+    }
+    if (bytes == SW_DESCRIPTOR_BYTES && !t->counted) {
         t->counted = true;
         sw_tally_receive(t->comm, status->MPI_SOURCE, status->MPI_TAG);
+    }
+    if (t->block && !t->spread && bytes != SIZE_MAX) {
+        const sw_landing_t in = {t->buffer, t->count, t->type, t->block};
+        sw_landing_spread(&in, bytes);
+        t->spread = true;
     }
 }
 
@@ -404,8 +414,10 @@ int sw_track_finish(sw_track_t *t, MPI_Status *status)
     }
     MPI_Request ours = t->handle;
     bool over = !t->persistent, send = !t->receive && !t->synchronous;
-    if (over && t->receive)
+    if (over && t->receive) {
         sw_datatype_drop(t->type);
+        sw_landing_free(t->block);
+    }
     sw_tracks_enter();
     deactivate(t);
     t->held = t->claimed = false;
@@ -436,6 +448,7 @@ void sw_track_free(sw_track_t *t)
     t->freed = true;
     if (t->receive || t->persistent)
         sw_datatype_drop(t->type);
+    sw_landing_free(t->block);
     host.Request_free(&handle);
     if (t->plain != MPI_REQUEST_NULL)
         host.Request_free(&t->plain);

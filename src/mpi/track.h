@@ -49,6 +49,8 @@ typedef struct sw_track {
     void *buffer;
     int64_t count;
     const sw_datatype_t *type;
+    char *block;        /* see sw_landing_t */
+    bool spread;        /* what came there is in the buffer */
     bool counted;       /* by tally.h, or need not be */
     bool taken;
     /* ... but for the first bytes, which lie in `head`: the host may still be
@@ -114,8 +116,7 @@ static inline bool sw_plain_requests(void)
 /* A new track with `handle` not set yet; NULL when out of memory. */
 sw_track_t *sw_track_new(void);
 /* One for a receive; ends the program when out of memory. */
-sw_track_t *sw_track_receive(void *buffer, int64_t count,
-                             const sw_datatype_t *type, MPI_Comm comm,
+sw_track_t *sw_track_receive(const sw_landing_t *in, MPI_Comm comm,
                              int source, int tag);
 /* Now that the host's request is there (t->handle); active or, persistent,
  * not. */

@@ -203,15 +203,17 @@ static void gather(void *to, const void *data, size_t bytes,
         sw_copy(to, data, bytes);
 }
 
-/* Can the receiver read it where it lies, and its layout as well? */
-static bool reaches(const sw_offer_t *offer)
+/* Can the receiver read it where it lies, and its layout as well? Should it:
+ * pieces shorter than a cache line are gathered by their owner, who has them
+ * in its cache. */
+static bool readable(const sw_offer_t *offer)
 {
     size_t span;
     const void *first = sw_offer_span(offer, &span);
+    const sw_layout_t *l = offer->layout;
     return sw_slot_reaches(first, span) &&
-           (!offer->layout ||
-            (offer->layout->serial &&
-             sw_slot_reaches(offer->layout, offer->layout->bytes)));
+           (!l || (l->serial && l->size >= l->runs * SW_LINE &&
+                   sw_slot_reaches(l, l->bytes)));
 }
 
 sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
@@ -220,7 +222,7 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     size_t span;
     const void *first = sw_offer_span(offer, &span);
     sw_layout_t *layout = offer->layout;
-    if (!reaches(offer)) {
+    if (!readable(offer)) {
         aside = make_aside(offer->bytes);
         if (!aside)
             return NULL;

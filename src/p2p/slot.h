@@ -113,7 +113,7 @@ static inline const void *sw_offer_span(const sw_offer_t *offer, size_t *bytes)
 }
 
 /* A slot on offer, or NULL: the message goes through the host. Data that does
- * not lie in the arena is copied there, and the layout with it. Thread safe. */
+ * not lie in the arena, or in small pieces, is gathered there. Thread safe. */
 SW_API sw_slot_t *sw_slot_offer(const sw_offer_t *offer);
 
 static inline uint64_t sw_slot_ticket(const sw_slot_t *slot)
