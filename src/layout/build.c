@@ -6,8 +6,9 @@
  *     goes on with the same stride;
  *   - a LIST holds at least two entries, none of them empty, no two runs that
  *     touch; if all its children are one node and equally spaced, it is a
- *     REPEAT; if they are equal runs, it is BLOCKS; stretches of at least
- *     STRETCH children that are so are a REPEAT within it;
+ *     REPEAT; stretches of at least STRETCH children that are so are a REPEAT
+ *     within it; if they are equal runs of which that would leave more than
+ *     one in FEWER, it is BLOCKS, which is quicker to walk;
  *   - no two nodes are equal.
  */
 #include "build.h"
@@ -17,6 +18,7 @@
 
 #define BEYOND ((int64_t)1 << 62)
 #define STRETCH 8
+#define FEWER 4
 
 struct sw_build {
     sw_node_t *node;
@@ -229,6 +231,23 @@ static int64_t stretch(int64_t n, const sw_place_t *place, int64_t i)
     return end - i;
 }
 
+/* Are they equal runs that are better left as they are? */
+static bool ragged(const sw_build_t *b, int64_t n, const sw_place_t *place)
+{
+    int64_t kept = 0;
+    if (b->node[place[0].node].kind != SW_NODE_RUN)
+        return false;
+    for (int64_t i = 1; i < n; i++)
+        if (place[i].node != place[0].node)
+            return false;
+    for (int64_t i = 0; i < n;) {
+        int64_t many = stretch(n, place, i);
+        i += many < STRETCH && many < n ? 1 : many;
+        kept++;
+    }
+    return kept > 1 && kept > n / FEWER;
+}
+
 /* Make REPEATs of the stretches; how many places remain. */
 static int64_t gather(sw_build_t *b, int64_t n, sw_place_t *place)
 {
@@ -283,12 +302,13 @@ sw_place_t sw_build_list(sw_build_t *b, int64_t n, sw_place_t *place)
     n = join(b, n, place);
     if (b->failed || n <= 1)
         return n && !b->failed ? place[0] : nothing;
-    n = gather(b, n, place);
+    bool same = ragged(b, n, place);
+    for (int64_t before = 0; !same && n > 1 && n != before && !b->failed;) {
+        before = n;
+        n = gather(b, n, place);
+    }
     if (b->failed || n == 1)
         return n && !b->failed ? place[0] : nothing;
-    bool same = b->node[place[0].node].kind == SW_NODE_RUN;
-    for (int64_t i = 1; i < n && same; i++)
-        same = place[i].node == place[0].node;
     size_t words = (size_t)n * (same ? 1 : SW_ENTRY_WORDS);
     if (words > SW_LAYOUT_WORDS)
         return fail(b);

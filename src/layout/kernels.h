@@ -21,7 +21,11 @@ static inline void NAME(short)(char *at, char *data, size_t n)
 
 static inline void NAME(one)(char *at, char *data, size_t n)
 {
-    if (n > 8 && n <= SW_SHORT)
+    if (n == 4)
+        SW_MOVE(at, data, 4);
+    else if (n == 8)
+        SW_MOVE(at, data, 8);
+    else if (n > 8 && n <= SW_SHORT)
         NAME(short)(at, data, n);
     else
         SW_MOVE(at, data, n);

@@ -47,10 +47,14 @@ static void NAME(whole)(const sw_layout_t *l, const sw_node_t *n, char *at,
         break;
     case SW_NODE_LIST: {
         const int64_t *entry = sw_layout_words(l) + n->child;
-        for (int64_t i = 0; i < n->count; i++, entry += SW_ENTRY_WORDS)
-            NAME(whole)(l, &l->node[entry[SW_ENTRY_NODE]],
-                        at + entry[SW_ENTRY_AT],
-                        data + entry[SW_ENTRY_BEFORE]);
+        for (int64_t i = 0; i < n->count; i++, entry += SW_ENTRY_WORDS) {
+            const sw_node_t *c = &l->node[entry[SW_ENTRY_NODE]];
+            char *place = at + entry[SW_ENTRY_AT];
+            if (c->kind == SW_NODE_RUN)
+                NAME(one)(place, data + entry[SW_ENTRY_BEFORE], c->unit);
+            else
+                NAME(whole)(l, c, place, data + entry[SW_ENTRY_BEFORE]);
+        }
         break;
     }
     }

@@ -95,16 +95,15 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
                          sw_descriptor_t *descriptor)
 {
     size_t bytes = (size_t)count * type->size;
-    size_t span;
     *offer = (sw_offer_t){.tag = tag, .data = buffer, .bytes = bytes,
                           .layout = type->dense ? NULL : type->layout,
                           .count = count};
     if (!sw_accelerating() || tag < 0 || !type->cuts ||
         !(type->dense ? (bool)buffer : (bool)type->layout))
         return NULL;
-    const void *first = sw_offer_span(offer, &span);
-    if (!sw_slot_reaches(first, span) &&
-        (!sw_link_stages || bytes > SW_STAGED_MAX))
+    if (!sw_slot_readable(offer) &&
+        (type->dense ? !sw_link_stages || bytes > SW_STAGED_MAX
+                     : bytes > sw_link_gathers))
         return NULL;
     sw_link_t *link = link_to(comm, dest, &offer->lineage);
     if (!link)

@@ -203,10 +203,7 @@ static void gather(void *to, const void *data, size_t bytes,
         sw_copy(to, data, bytes);
 }
 
-/* Can the receiver read it where it lies, and its layout as well? Should it:
- * pieces shorter than a cache line are gathered by their owner, who has them
- * in its cache. */
-static bool readable(const sw_offer_t *offer)
+bool sw_slot_readable(const sw_offer_t *offer)
 {
     size_t span;
     const void *first = sw_offer_span(offer, &span);
@@ -222,7 +219,7 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     size_t span;
     const void *first = sw_offer_span(offer, &span);
     sw_layout_t *layout = offer->layout;
-    if (!readable(offer)) {
+    if (!sw_slot_readable(offer)) {
         aside = make_aside(offer->bytes);
         if (!aside)
             return NULL;

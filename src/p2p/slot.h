@@ -112,8 +112,13 @@ static inline const void *sw_offer_span(const sw_offer_t *offer, size_t *bytes)
     return (const void *)((intptr_t)offer->data + low);
 }
 
-/* A slot on offer, or NULL: the message goes through the host. Data that does
- * not lie in the arena, or in small pieces, is gathered there. Thread safe. */
+/* Can the receiver read it where it lies, and its layout as well? Should it:
+ * pieces shorter than a cache line are gathered by their owner, who has them
+ * in its cache. */
+SW_API bool sw_slot_readable(const sw_offer_t *offer);
+
+/* A slot on offer, or NULL: the message goes through the host. Data that is
+ * not readable is gathered in the arena. Thread safe. */
 SW_API sw_slot_t *sw_slot_offer(const sw_offer_t *offer);
 
 static inline uint64_t sw_slot_ticket(const sw_slot_t *slot)

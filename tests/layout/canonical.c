@@ -113,6 +113,14 @@ static void irregular(void)
     expect(root(l)->kind == SW_NODE_BLOCKS && l->words == N,
            "equal runs at odd places are blocks");
     free(l);
+    b = sw_build_new();
+    for (int64_t i = 0; i < N; i++)
+        place[i] = sw_place_moved(sw_build_run(b, 24),
+                                  i * 48 + i / 100 * 4096);
+    l = sw_build_end(b, sw_build_list(b, N, place), 8);
+    expect(root(l)->kind == SW_NODE_REPEAT && root(l)->count == 20 &&
+           l->nodes == 4, "stretches of a hundred are repeats of repeats");
+    free(l);
 }
 
 static void refused(void)
