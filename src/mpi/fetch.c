@@ -28,7 +28,7 @@ sw_landing_t sw_landing_slow(void *buffer, int64_t count,
 {
     sw_landing_t in = {.buffer = buffer, .count = count, .type = type};
     size_t bytes = (size_t)count * type->size;
-    if (type->layout && bytes <= INT32_MAX)
+    if (type->layout && bytes >= sw_settings.p2p_min && bytes <= INT32_MAX)
         in.block = sw_temporary(bytes);
     return in;
 }

@@ -12,7 +12,8 @@
 /* Where a message is to land. Open MPI receives into the program's buffer,
  * whatever its type. MPICH and its kin refuse some messages that end within an
  * element, as a descriptor may: of elements with gaps they are given `block`
- * and as many MPI_PACKED, and our layout distributes what comes. */
+ * and as many MPI_PACKED, and our layout distributes what comes. (Not of those
+ * that are too small for a descriptor, unless by mistake.) */
 typedef struct {
     void *buffer;
     int64_t count;
