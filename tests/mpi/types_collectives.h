@@ -93,14 +93,49 @@ static int block_turns(const collective_t *c, int i, int j)
     return c->grain * (int)rng_below(&(rng_t){ block_key(c, i, j) }, grains);
 }
 
+/* What a host wants of the datatypes of a collective, beyond the standard:
+ * EXACT: items of the same size on all ranks; TILING: that do not interleave.
+ * (The same as in random_collectives.c.) */
+static int host_wants(int kind)
+{
+#ifdef I_MPI_VERSION
+    /* It cuts messages, and holds others', by the own datatype. */
+    (void)kind;
+    return EXACT | TILING;
+#elif defined(OMPI_MAJOR_VERSION)
+    /* A broadcast is cut into segments, and the algorithm of an allgatherv is
+     * chosen, by the own datatype; in a tree, others' blocks are held in it,
+     * one after the other. */
+    return kind == BCAST || kind == ALLGATHERV ? EXACT
+           : kind == GATHER || kind == SCATTER ? TILING : 0;
+#else
+    (void)kind;
+    return 0;
+#endif
+}
+
+/* Does the host make a collective with derived datatypes at all? */
+static bool host_can(int kind)
+{
+#ifdef I_MPI_VERSION
+    /* Where it gathers, it frees what it has overrun. */
+    return kind != GATHER;
+#else
+    (void)kind;
+    return true;
+#endif
+}
+
 /* Lay `n` blocks out, each a message to or from a peer; `sends` says which. */
 static void side_make(rng_t *r, const collective_t *c, side_t *s, int how,
                       bool sends)
 {
     typed_t *t = &s->buffer;
-    int most = ELEMENTS_CAP / c->signature.n;
+    int most = ELEMENTS_CAP / c->signature.n, wants = host_wants(c->kind);
     for (int attempt = 0;; attempt++) {
         int own = attempt < 8 ? divisor(r, c->grain) : 1, order[PIECES_MAX];
+        if (wants & EXACT)
+            own = c->grain;
         if (own > most)
             own = 1;
         short *seq = unrolled(&c->signature, own * c->signature.n);
@@ -108,7 +143,8 @@ static void side_make(rng_t *r, const collective_t *c, side_t *s, int how,
         m.column = c->turns / own;
         if (how == IN_A_ROW)
             m.column *= s->blocks ? s->blocks : 1;
-        if (attempt >= 8)
+        m.tiling = wants & TILING;
+        if (m.tiling || attempt >= 8)
             m.column = 0;
         *t = (typed_t){ .mades = 0 };
         shuffle(r, order, s->blocks);
@@ -123,8 +159,7 @@ static void side_make(rng_t *r, const collective_t *c, side_t *s, int how,
             s->count[b] = turns / own;
             if (!d || how == BY_BYTES) {
                 d = &t->made[t->mades++];
-                *d = make_type(&m, seq, own * c->signature.n,
-                               s->count[b] ? s->count[b] : 1);
+                *d = make_type(&m, seq, own * c->signature.n, c->turns / own);
             }
             s->type[b] = d->type;
             ptrdiff_t at = place, lo, hi;
@@ -154,8 +189,10 @@ static void side_make(rng_t *r, const collective_t *c, side_t *s, int how,
                 piece_after(p, block_key(c, peer, me), n);
         }
         free(seq);
-        if (sends || typed_separate(t)) {
-            typed_place(r, t, !sends);
+        if (typed_separate(t)) {
+            /* MPICH writes to the root's buffer in a Bcast, with what is
+             * there. */
+            typed_place(r, t, !sends || c->kind == BCAST);
             return;
         }
         CHECK(attempt < 20, "no room for the blocks of\n  %s",
@@ -224,8 +261,8 @@ static void reduce(rng_t *r, const collective_t *c, int n)
     typed_t out = { .mades = 1 }, in = { .mades = 0 };
     int items = 0;
     for (int attempt = 0; attempt < 40; attempt++) {
-        out.made[0] = draw_type(&common, &c->signature, c->turns, c->grain, 1,
-                                false, &items);
+        out.made[0] = draw_type(&common, &c->signature, c->turns, c->grain,
+                                false, false, &items);
         if (dense(&out.made[0]))
             break;
         made_drop(&out.made[0]);

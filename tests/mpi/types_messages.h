@@ -114,7 +114,7 @@ static short *unrolled(const signature_t *s, int n)
 /* A type that describes some turns, which divide `turns`, and how many items
  * of it those are. */
 static made_t draw_type(rng_t *r, const signature_t *s, int turns, int grain,
-                        int items_beside, bool overlap, int *count)
+                        bool overlap, bool partial, int *count)
 {
     int most = ELEMENTS_CAP / s->n, own = divisor(r, grain);
     if (own > most)
@@ -122,7 +122,11 @@ static made_t draw_type(rng_t *r, const signature_t *s, int turns, int grain,
     *count = turns / own;
     maker_t m = { .r = r, .overlap = overlap, .odd = has("odd") &&
                                                      rng_one_in(r, 3) };
-    m.column = *count * items_beside;
+    m.column = *count;
+#ifndef OMPI_MAJOR_VERSION
+    /* MPICH and its kin call half a pair a mismatch. */
+    m.whole = partial;
+#endif
     short *seq = unrolled(s, own * s->n);
     made_t d = make_type(&m, seq, own * s->n, *count);
     free(seq);
@@ -133,7 +137,8 @@ static made_t draw_type(rng_t *r, const signature_t *s, int turns, int grain,
 static char *overlapping_data(const item_t *m, made_t *type, int *count)
 {
     rng_t r = rng_from(key2(m->key, 77));
-    *type = draw_type(&r, &m->signature, m->turns, m->grain, 1, true, count);
+    *type = draw_type(&r, &m->signature, m->turns, m->grain, true, false,
+                      count);
     ptrdiff_t lo, hi;
     made_bounds(type, *count, &lo, &hi);
     char *image = malloc((size_t)(hi - lo) + 1);
@@ -224,8 +229,8 @@ static end_t *sender(rng_t *r, const item_t *m)
         data = overlapping_data(m, &t->made[0], &count);
     } else {
         data = data_of(m->key, m->bytes);
-        t->made[0] = draw_type(r, &m->signature, m->turns, m->grain, 1, false,
-                               &count);
+        t->made[0] = draw_type(r, &m->signature, m->turns, m->grain, false,
+                               false, &count);
     }
     t->mades = 1;
     end_pieces(r, t, count, absolute);
@@ -252,7 +257,8 @@ static end_t *receiver(rng_t *r, const item_t *m)
         turns += turns % grain ? grain - turns % grain : 0;
     }
     bool absolute = draw_absolute(r);
-    t->made[0] = draw_type(r, &m->signature, turns, grain, 1, false, &count);
+    t->made[0] = draw_type(r, &m->signature, turns, grain, false,
+                           turns != m->turns, &count);
     t->mades = 1;
     end_pieces(r, t, count, absolute);
     char *data = m->overlap ? NULL : data_of(m->key, m->bytes);

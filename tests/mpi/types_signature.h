@@ -203,6 +203,19 @@ static signature_t draw_signature(rng_t *r)
     return s;
 }
 
+/* May a message of it be cut at any 8 bytes, and no element be cut? */
+static bool cuts_at_words(const signature_t *s)
+{
+    int at = 0;
+    for (int i = 0; i < s->n; i++) {
+        int size = basics[s->basic[i]].size;
+        if (size > 8 || at % size || 8 % size)
+            return false;
+        at += size;
+    }
+    return at % 8 == 0 || 8 % at == 0;
+}
+
 /* The shortest sequence of which seq is repetitions. */
 static int period(const short *seq, int n)
 {
