@@ -232,8 +232,8 @@ static void neighbours(const collective_t *c, side_t *out, side_t *in)
         int weighted;
         MPI_Dist_graph_neighbors_count(c->comm, &in->blocks, &out->blocks,
                                        &weighted);
-        MPI_Dist_graph_neighbors(c->comm, PIECES_MAX, in->peer,
-                                 MPI_UNWEIGHTED, PIECES_MAX, out->peer,
+        MPI_Dist_graph_neighbors(c->comm, in->blocks, in->peer,
+                                 MPI_UNWEIGHTED, out->blocks, out->peer,
                                  MPI_UNWEIGHTED);
     }
 }

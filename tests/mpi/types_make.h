@@ -38,6 +38,7 @@ typedef struct {
     MPI_Datatype type;
     bool mine;                  /* to be freed                          */
     bool pairs, darray;         /* such types are in it                 */
+    bool backwards;             /* items in it touch, the last first    */
     int n, size;
     short *basic;
     ptrdiff_t *at;
@@ -110,6 +111,7 @@ static void made_contains(made_t *d, const made_t *inner)
 {
     d->pairs = d->pairs || inner->pairs;
     d->darray = d->darray || inner->darray;
+    d->backwards = d->backwards || inner->backwards;
 }
 
 static made_t made_base(short basic)
@@ -166,6 +168,8 @@ static made_t make_repeated(maker_t *m, const short *seq, int n, int p,
                        inner.extent, draw_unit(m, seq, q), at, &name);
     for (int i = 0; i < n; i++)
         d.at[i] = at[i / q] + inner.at[i % q];
+    for (int i = 1; i < items; i++)
+        d.backwards = d.backwards || at[i] == at[i - 1] - inner.extent;
     made_contains(&d, &inner);
     d.darray = d.darray || how == DARRAY;
     made_named(&d, name, &inner);
@@ -503,14 +507,16 @@ static void made_spread(made_t *d)
     made_measure(d);
 }
 
-/* May the host err in it? Such a type proves nothing, and is not used. */
+/* May the host err in it? Such a type proves nothing, and is not used if the
+ * host does. */
 static bool known_quirk(const made_t *d)
 {
-#ifndef OMPI_MAJOR_VERSION
+#ifdef OMPI_MAJOR_VERSION
+    /* Open MPI takes what touches for contiguous, whatever the order. */
+    return d->backwards;
+#else
     /* MPICH and its kin misplace some distributed arrays. */
     return d->darray;
-#else
-    return false;
 #endif
 }
 

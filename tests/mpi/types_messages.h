@@ -123,10 +123,8 @@ static made_t draw_type(rng_t *r, const signature_t *s, int turns, int grain,
     maker_t m = { .r = r, .overlap = overlap, .odd = has("odd") &&
                                                      rng_one_in(r, 3) };
     m.column = *count;
-#ifndef OMPI_MAJOR_VERSION
     /* MPICH and its kin call half a pair a mismatch. */
     m.whole = partial;
-#endif
     short *seq = unrolled(s, own * s->n);
     made_t d = make_type(&m, seq, own * s->n, *count);
     free(seq);

@@ -22,6 +22,7 @@ typedef struct {
 
 static basic_t basics[BASICS_MAX];
 static int basic_count;
+static int word;                /* a basic type of 8 bytes */
 
 /* A predefined type of two basic ones. */
 typedef struct {
@@ -106,7 +107,7 @@ static void basics_make(bool f90)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     BASIC(MPI_CHAR);
     BASIC(MPI_INT);
-    BASIC(MPI_DOUBLE);
+    word = BASIC(MPI_DOUBLE);
     BASIC(MPI_BYTE);
     BASIC(MPI_FLOAT);
     BASIC(MPI_SHORT);
@@ -173,7 +174,20 @@ static short draw_basic(rng_t *r)
 static signature_t draw_signature(rng_t *r)
 {
     signature_t s = { .n = 0 };
-    switch (rng_below(r, 4)) {
+    switch (rng_below(r, 5)) {
+    case 4:                             /* words, and halves of words */
+        for (int i = 1 + (int)rng_below(r, 4); i > 0; i--) {
+            short a = draw_basic(r), b = draw_basic(r);
+            if (basics[a].size == 4 && basics[b].size == 4)
+                s.basic[s.n++] = b;
+            if (basics[a].size == 4 && basics[b].size == 4)
+                s.basic[s.n++] = a;
+            else if (basics[a].size == 8)
+                s.basic[s.n++] = a;
+            else
+                s.basic[s.n++] = basics[b].size == 8 ? b : (short)word;
+        }
+        break;
     case 0:
         s.basic[s.n++] = draw_basic(r);
         break;
