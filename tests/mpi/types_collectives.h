@@ -380,9 +380,15 @@ static void collective(rng_t *r, const collective_t *c)
 
     void *from = in_place ? MPI_IN_PLACE : out.buffer.user;
     void *to = in.buffer.user;
-    MPI_Datatype none = MPI_INT;        /* where an argument has no meaning */
-    MPI_Datatype otype = out.blocks ? out.type[0] : none;
-    MPI_Datatype itype = in.blocks ? in.type[0] : none;
+    /* Where an argument has no meaning, some hosts look at it all the same
+     * (Open MPI, for whether there is anything to do). */
+    side_t *any = out.blocks ? &out : &in, *way = in.blocks ? &in : &out;
+    MPI_Datatype otype = any->blocks ? any->type[0] : MPI_INT;
+    MPI_Datatype itype = way->blocks ? way->type[0] : MPI_INT;
+    if (!out.blocks)
+        out.count[0] = in.count[0];
+    if (!in.blocks)
+        in.count[0] = out.count[0];
     int rc = MPI_SUCCESS;
     switch (kind) {
     case BCAST: {
