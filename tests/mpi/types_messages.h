@@ -70,7 +70,7 @@ static int me;                  /* in the item's communicator             */
 
 static const char *end_says(const end_t *e)
 {
-    static char text[900];
+    static _Thread_local char text[900];
     const item_t *m = e->item;
     snprintf(text, sizeof text, "seed %llu round %ld item %d: %s%s from %d to "
              "%d, %zu bytes (%d basic types, %d turns)%s%s%s%s\n    %s",
@@ -273,12 +273,10 @@ static end_t *receiver(rng_t *r, const item_t *m)
     return e;
 }
 
-/* Its type goes while the message is under way. */
-static void end_let_go(rng_t *r, end_t *e)
+/* Its type goes, perhaps while the message is under way. */
+static void end_let_go(end_t *e)
 {
     typed_t *t = &e->buffer;
-    if (!has("letgo") || !rng_one_in(r, 4))
-        return;
     e->freed = true;
     if (t->absolute)
         MPI_Type_free(&t->type);
@@ -398,7 +396,7 @@ static void wait_for(end_t *e)
 }
 
 /* Begins, or makes, the sending; false: it has ended. */
-static bool send_begin(rng_t *r, end_t *e)
+static bool send_begin(end_t *e)
 {
     const item_t *m = e->item;
     typed_t *t = &e->buffer;
@@ -434,8 +432,6 @@ static bool send_begin(rng_t *r, end_t *e)
         right(e, MPI_Start(&e->request[0]));
         break;
     }
-    if (m->times == 1)
-        end_let_go(r, e);
     return true;
 }
 
@@ -489,8 +485,6 @@ static bool receive_begin(rng_t *r, end_t *e)
             right(e, e->error);
         return false;
     }
-    if (m->times == 1)
-        end_let_go(r, e);
     return true;
 }
 
@@ -538,6 +532,11 @@ static void end_again(end_t *e, uint64_t key)
     typed_fill(&e->buffer);
 }
 
+static bool draw_let_go(rng_t *r)
+{
+    return has("letgo") && rng_one_in(r, 4);
+}
+
 static void end_trace(const end_t *e)
 {
     if (trace)
@@ -580,8 +579,13 @@ static void item_pass(rng_t *r, const item_t *m)
             end_again(s, key);
         if (i > 0 && t)
             end_again(t, key);
-        bool sending = s && send_begin(r, s);
-        if (t && receive_begin(r, t) && !t_later)
+        bool sending = s && send_begin(s);
+        if (sending && m->times == 1 && draw_let_go(r))
+            end_let_go(s);
+        bool receiving = t && receive_begin(r, t);
+        if (receiving && m->times == 1 && draw_let_go(r))
+            end_let_go(t);
+        if (receiving && !t_later)
             wait_for(t);
         s_later = sending && m->times == 1 && rng_one_in(r, 3);
         if (sending && !s_later)
