@@ -41,7 +41,7 @@ def accelerated(done):
     return ours, calls
 
 
-def kept_alone(host, n, name, arguments, words, excused=()):
+def kept_alone(host, n, name, arguments, words, excused=(), env=None):
     """The folder of the host's own run of a program with --log, which is made
     once. Where the host alone fails the test is skipped, if that is known of
     the host or one of the `excused` words is what it says."""
@@ -52,7 +52,7 @@ def kept_alone(host, n, name, arguments, words, excused=()):
         kept.mkdir(parents=True)
         try:
             done = run(host, n, name, *arguments, "--log", kept / "log",
-                       straightway=False)
+                       straightway=False, env=env)
         except jobs.JobTimeout as why:
             failed.write_text(str(why))
         else:

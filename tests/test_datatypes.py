@@ -12,8 +12,14 @@ LEAST = [192, pytest.param(1000, marks=DEEP), 4096,
 PARTS = ["messages", "collectives", "neighbours"]
 
 
+# MPICH 5.0 reads many pieces at once from the other process, at times more
+# than the system takes ("process_vm_readv failed (errno 22)").
+HOSTS = {"MPIR_CVAR_CH4_CMA_ENABLE": 0}
+
+
 def on(least=192, **more):
-    return {"STRAIGHTWAY_P2P": "on", "STRAIGHTWAY_P2P_MIN": least, **more}
+    return {"STRAIGHTWAY_P2P": "on", "STRAIGHTWAY_P2P_MIN": least, **HOSTS,
+            **more}
 
 
 def rounds_for(host, n, few):
@@ -25,7 +31,8 @@ def rounds_for(host, n, few):
 
 def compare(host, n, seed, rounds, folder, *options, env=None):
     arguments = [seed, rounds, *options]
-    kept = kept_alone(host, n, "random_types", arguments, "datatypes right")
+    kept = kept_alone(host, n, "random_types", arguments, "datatypes right",
+                      env=HOSTS)
     well(run(host, n, "random_types", *arguments, "--log", folder / "log",
              env=env or on()), "datatypes right")
     same_logs(kept, folder, n)
@@ -93,10 +100,13 @@ def test_types_come_and_go_in_threads(host, threads, rounds):
     well(done)
 
 
-def test_attributes_of_types_are_called_as_by_the_host(host, tmp_path):
+@pytest.mark.parametrize("when", [
+    "after", pytest.param("under_way", marks=pytest.mark.xfail(
+        reason="a type freed under way is duplicated, with its attributes"))])
+def test_attributes_of_types_are_called_as_by_the_host(host, when, tmp_path):
     for who in "alone", "ours":
         well(run(host, 2, "type_lifetimes", "attributes", tmp_path / who,
-                 straightway=who == "ours", env=on()))
+                 when, straightway=who == "ours", env=on()))
     for rank in range(2):
         alone = (tmp_path / f"alone.{rank}").read_text()
         assert "delete of first's other value" in alone

@@ -4,7 +4,7 @@
  * hundred thousand. Two ranks.
  *
  *   type_lifetimes reuse SEED ROUNDS [THREADS]
- *   type_lifetimes attributes LOG
+ *   type_lifetimes attributes LOG [under_way]
  *   type_lifetimes cycles COUNT
  *
  * reuse        Types are freed as soon as a call has begun, or has ended, and
@@ -12,7 +12,8 @@
  *              may take the new type for the old one. With threads, each does
  *              so on a communicator of its own while the others do.
  * attributes   LOG.RANK gets every call of a callback, in order: it must be
- *              the same with and without Straightway.
+ *              the same with and without Straightway. Types are freed after
+ *              their messages or, under_way, before.
  * cycles       Types are made, committed, used and freed: the resident memory
  *              at the end is what it was after the first tenth of them, give
  *              or take some bytes a cycle.
@@ -232,7 +233,8 @@ static void reuse(long rounds, int threads)
 
 #define KEYS 5
 static FILE *report;
-static int refuse;              /* callbacks that return an error */
+static bool refuse;             /* callbacks return an error          */
+static bool early_free;         /* types go while under way           */
 
 static int copy(MPI_Datatype from, int key, void *extra, void *value,
                 void *to, int *flag)
@@ -241,7 +243,7 @@ static int copy(MPI_Datatype from, int key, void *extra, void *value,
     (void)key;
     fprintf(report, "copy of %s's %s\n", (char *)extra, (char *)value);
     *(void **)to = value;
-    *flag = strcmp(extra, "stays");
+    *flag = strcmp(extra, "stays") != 0;
     return refuse ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
@@ -253,8 +255,7 @@ static int drop(MPI_Datatype from, int key, void *value, void *extra)
     return refuse ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-/* A message large enough to be Straightway's, with the types used in all the
- * ways that look at them. */
+/* A message large enough to be Straightway's; and the type may go. */
 static void use(MPI_Datatype type, bool free_it, MPI_Datatype *handle)
 {
     enum { ITEMS = 400 };
@@ -268,16 +269,19 @@ static void use(MPI_Datatype type, bool free_it, MPI_Datatype *handle)
     }
     MPI_Irecv(in, ITEMS, type, other, 3, MPI_COMM_WORLD, &request[0]);
     MPI_Isend(out, ITEMS, type, other, 3, MPI_COMM_WORLD, &request[1]);
-    if (free_it)
+    bool early = free_it && early_free;
+    if (early)
         MPI_Type_free(handle);
     MPI_Waitall(2, request, status);
-    if (!free_it)
+    if (!early)
         MPI_Get_count(&status[0], type, &count);
-    CHECK(free_it || count == ITEMS, "%d items", count);
+    CHECK(early || count == ITEMS, "%d items", count);
     /* Two numbers of every eight. */
     for (int i = 0; i < 8 * ITEMS; i++)
         CHECK(in[i] == (i % 8 < 2 ? i + other : -1), "%d at %d", in[i], i);
-    MPI_Bcast(in, ITEMS, free_it ? MPI_INT : type, 0, MPI_COMM_WORLD);
+    MPI_Bcast(in, ITEMS, early ? MPI_INT : type, 0, MPI_COMM_WORLD);
+    if (free_it && !early)
+        MPI_Type_free(handle);
     fprintf(report, "used%s\n", free_it ? " and freed" : "");
 }
 
@@ -336,9 +340,9 @@ static void attributes(const char *prefix)
 
     /* A copy that is refused makes no duplicate. */
     MPI_Datatype none = MPI_DATATYPE_NULL;
-    refuse = 1;
+    refuse = true;
     int rc = MPI_Type_dup(dup[0], &none);
-    refuse = 0;
+    refuse = false;
     fprintf(report, "refused: %s\n", rc ? "an error" : "none");
     if (!rc && none != MPI_DATATYPE_NULL)
         MPI_Type_free(&none);
@@ -464,6 +468,7 @@ int main(int argc, char **argv)
         seed = (uint64_t)argument(argc, argv, 2, 1);
         reuse(argument(argc, argv, 3, 100), threads);
     } else if (!strcmp(what, "attributes") && argc > 2) {
+        early_free = argc > 3 && !strcmp(argv[3], "under_way");
         attributes(argv[2]);
     } else if (!strcmp(what, "cycles")) {
         cycles(argument(argc, argv, 2, 100000));
