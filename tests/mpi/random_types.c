@@ -99,7 +99,7 @@ static int draw_turns(rng_t *r, const signature_t *s, size_t bytes, int *grain)
 {
     /* Hosts cut large messages into segments, and all of them err in some
      * types where the cut falls inside an element. */
-    if (bytes > uncut && !cuts_at_words(s))
+    if (bytes > uncut && !cuts_well(s))
         bytes = uncut;
     int turns = (int)(bytes / (size_t)s->size);
     turns = turns ? turns : 1;

@@ -243,7 +243,7 @@ static end_t *sender(rng_t *r, const item_t *m)
 static const bool partial_of_mixed = true;
 #else
 /* MPICH and its kin often find no match where less comes than there is room
- * for, and elements are not words. */
+ * for, and the basic types differ. */
 static const bool partial_of_mixed = false;
 #endif
 
@@ -258,7 +258,7 @@ static end_t *receiver(rng_t *r, const item_t *m)
         turns = 1 + (int)rng_below(r, (size_t)m->turns - 1);
         grain = 1;
     } else if (has("room") && rng_one_in(r, 3) &&
-               (partial_of_mixed || cuts_at_words(&m->signature))) {
+               (partial_of_mixed || cuts_well(&m->signature))) {
         turns += 1 + (int)rng_size(r, 4000 / (size_t)m->signature.size + 8);
         grain = grains[rng_below(r, LENGTH(grains))];
         turns += turns % grain ? grain - turns % grain : 0;
