@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
+from harness import jobs
+
 MPI = Path(__file__).parent / "mpi"
 
 # The shared block of a communicator is set up at its first call, so that
@@ -35,3 +39,41 @@ def accelerated(done):
             calls += int(word[2])
             ours += int(word[word.index("ours") + 1])
     return ours, calls
+
+
+def kept_alone(host, n, name, arguments, words, excused=(), env=None):
+    """The folder of the host's own run of a program with --log, which is made
+    once. Where the host alone fails the test is skipped, if that is known of
+    the host or one of the `excused` words is what it says."""
+    key = "-".join(map(str, [name, n, *arguments]))
+    kept = host.scratch / host.name / key
+    failed = kept / "failed"
+    if not kept.exists():
+        kept.mkdir(parents=True)
+        try:
+            done = run(host, n, name, *arguments, "--log", kept / "log",
+                       straightway=False, env=env)
+        except jobs.JobTimeout as why:
+            failed.write_text(str(why))
+        else:
+            if done.returncode or words not in done.stdout:
+                failed.write_text(done.stderr + done.stdout)
+    if failed.exists():
+        # Older hosts have bugs of their own that a program can hit.
+        says = failed.read_text()
+        assert host.name.startswith("debian-") or \
+            any(word in says for word in excused), says
+        pytest.skip(f"the host alone fails on it: {says.strip()[:100]}")
+    return kept
+
+
+def same_logs(kept, ours, least):
+    """Assert that the logs of two runs, at least so many, are the same."""
+    logs = sorted(path.name for path in kept.glob("log.*"))
+    assert len(logs) >= least
+    for name in logs:
+        a = (kept / name).read_text().splitlines()
+        b = (ours / name).read_text().splitlines()
+        wrong = [pair for pair in zip(a, b) if pair[0] != pair[1]]
+        assert not wrong and len(a) == len(b), \
+            f"{name}: first of {len(wrong)} differences: {wrong[:1]}"

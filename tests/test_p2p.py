@@ -7,8 +7,7 @@ import time
 
 import pytest
 
-from harness import jobs
-from programs import run, well
+from programs import kept_alone, run, same_logs, well
 
 ON = {"STRAIGHTWAY_P2P": "on"}
 DEEP = pytest.mark.deep
@@ -28,42 +27,14 @@ def rounds_for(host, n, few):
     return few
 
 
-def kept_alone(host, n, seed, rounds, options):
-    """The folder of the host's own run of a program, which is made once."""
-    key = "-".join(map(str, ["p2p", n, seed, rounds, *options]))
-    kept = host.scratch / host.name / key
-    failed = kept / "failed"
-    if not kept.exists():
-        kept.mkdir(parents=True)
-        try:
-            done = run(host, n, "random_p2p", seed, rounds, "--log",
-                       kept / "log", *options, straightway=False)
-        except jobs.JobTimeout as why:
-            failed.write_text(str(why))
-        else:
-            if done.returncode or "right" not in done.stdout:
-                failed.write_text(done.stderr + done.stdout)
-    if failed.exists():
-        # Older hosts have bugs of their own that a program can hit.
-        says = failed.read_text()
-        assert host.name.startswith("debian-") or "no MPI_THREAD" in says, says
-        pytest.skip(f"the host alone fails on it: {says.strip()[:100]}")
-    return kept
-
-
 def compare(host, n, seed, rounds, folder, *options, env=None):
-    kept = kept_alone(host, n, seed, rounds, options)
-    done = well(run(host, n, "random_p2p", seed, rounds, "--log",
-                    folder / "log", *options, env={**ON, **(env or {})}),
+    arguments = [seed, rounds, *options]
+    kept = kept_alone(host, n, "random_p2p", arguments, "right",
+                      excused=["no MPI_THREAD"])
+    done = well(run(host, n, "random_p2p", *arguments, "--log",
+                    folder / "log", env={**ON, **(env or {})}),
                 "messages right")
-    logs = sorted(path.name for path in kept.glob("log.*"))
-    assert len(logs) >= n
-    for name in logs:
-        a = (kept / name).read_text().splitlines()
-        b = (folder / name).read_text().splitlines()
-        wrong = [pair for pair in zip(a, b) if pair[0] != pair[1]]
-        assert not wrong and len(a) == len(b), \
-            f"{name}: first of {len(wrong)} differences: {wrong[:1]}"
+    same_logs(kept, folder, n)
     moved = re.search(r"point to point: (\d+) messages moved", done.stderr)
     return int(moved[1]) if moved else 0
 

@@ -14,6 +14,7 @@
 #ifndef RANDOM_LAYOUTS_H
 #define RANDOM_LAYOUTS_H
 
+#include "random_constructors.h"
 #include "random_elements.h"
 
 typedef struct {
@@ -67,39 +68,6 @@ static void layout_drop(layout_t *l)
     l->disp = NULL;
 }
 
-/* A divisor of m, any. */
-static int divisor(rng_t *r, int m)
-{
-    int d[64], n = 0;
-    for (int i = 1; i <= m && n < 64; i++)
-        if (m % i == 0)
-            d[n++] = i;
-    return d[rng_below(r, (size_t)n)];
-}
-
-/* Cut `n` items into blocks: lengths in len[], returns how many. */
-static int cut(rng_t *r, int n, int *len)
-{
-    int blocks = 0, longest = 1 + (int)rng_below(r, (size_t)n);
-    while (n > 0) {
-        int k = rng_one_in(r, 12) ? 0 : 1 + (int)rng_below(r, (size_t)longest);
-        len[blocks] = k < n ? k : n;
-        n -= len[blocks++];
-    }
-    return blocks;
-}
-
-static void shuffle(rng_t *r, int *order, int n)
-{
-    for (int i = 0; i < n; i++)
-        order[i] = i;
-    for (int i = n - 1; i > 0; i--) {
-        int j = (int)rng_below(r, (size_t)i + 1), t = order[i];
-        order[i] = order[j];
-        order[j] = t;
-    }
-}
-
 static layout_t layout_make(rng_t *r, const element_t *e, int m, int depth);
 
 /* Items of `inner`, placed by one of MPI's constructors. */
@@ -110,130 +78,11 @@ static layout_t layout_place(rng_t *r, const element_t *e, int m, int depth)
     int n = m / inner_m;
     ptrdiff_t x = inner.extent;
     ptrdiff_t unit = (ptrdiff_t)e->align;
-    MPI_Datatype type = MPI_DATATYPE_NULL;
     ptrdiff_t *at = malloc((size_t)n * sizeof *at);     /* of each item */
     const char *made_by = "";
-
-    switch (rng_below(r, 9)) {
-    case 0:
-        made_by = "contiguous";
-        MPI_Type_contiguous(n, inner.type, &type);
-        for (int i = 0; i < n; i++)
-            at[i] = i * x;
-        break;
-    case 1: {
-        made_by = "vector";
-        int block = divisor(r, n), stride = block + (int)rng_below(r, 3);
-        MPI_Type_vector(n / block, block, stride, inner.type, &type);
-        for (int i = 0; i < n; i++)
-            at[i] = (i / block * stride + i % block) * x;
-        break;
-    }
-    case 2: {
-        made_by = "hvector";
-        int block = divisor(r, n);
-        ptrdiff_t stride = block * x + (ptrdiff_t)rng_below(r, 4) * unit;
-        if (rng_one_in(r, 3))
-            stride = -stride;
-        MPI_Type_create_hvector(n / block, block, stride, inner.type, &type);
-        for (int i = 0; i < n; i++)
-            at[i] = i / block * stride + i % block * x;
-        break;
-    }
-    case 3: case 4: case 5: {
-        /* Blocks of any length in any order with any gaps. */
-        int *len = malloc(2 * ((size_t)n + 64) * sizeof *len);
-        int blocks = cut(r, n, len);
-        while (blocks > 2 * n + 32) {       /* too many empty ones */
-            rng_next(r);
-            blocks = cut(r, n, len);
-        }
-        int *order = malloc((size_t)blocks * sizeof *order);
-        int *index = malloc((size_t)blocks * sizeof *index);
-        MPI_Aint *byte = malloc((size_t)blocks * sizeof *byte);
-        MPI_Datatype *types = malloc((size_t)blocks * sizeof(MPI_Datatype));
-        shuffle(r, order, blocks);
-        if (rng_one_in(r, 2))
-            for (int i = 0; i < blocks; i++)
-                order[i] = i;
-        int kind = (int)rng_below(r, 3);    /* indexed, hindexed, struct */
-        ptrdiff_t position = rng_one_in(r, 4) ? -3 * x : 0;
-        for (int k = 0; k < blocks; k++) {
-            int b = order[k];
-            position += kind ? (ptrdiff_t)rng_below(r, 3) * unit
-                             : (ptrdiff_t)rng_below(r, 3) * x;
-            byte[b] = position;
-            index[b] = x ? (int)(position / x) : 0;
-            types[b] = inner.type;
-            position += len[b] * x;
-        }
-        for (int b = 0, i = 0; b < blocks; b++)
-            for (int k = 0; k < len[b]; k++)
-                at[i++] = byte[b] + k * x;
-        if (kind == 0) {
-            made_by = "indexed";
-            MPI_Type_indexed(blocks, len, index, inner.type, &type);
-        } else if (kind == 1) {
-            made_by = "hindexed";
-            MPI_Type_create_hindexed(blocks, len, byte, inner.type, &type);
-        } else {
-            made_by = "struct";
-            MPI_Type_create_struct(blocks, len, byte, types, &type);
-        }
-        free(len);
-        free(order);
-        free(index);
-        free(byte);
-        free(types);
-        break;
-    }
-    case 6: {
-        made_by = "indexed_block";
-        int block = divisor(r, n), blocks = n / block;
-        int *order = malloc((size_t)blocks * sizeof *order);
-        int *index = malloc((size_t)blocks * sizeof *index);
-        int gap = (int)rng_below(r, 3);
-        shuffle(r, order, blocks);
-        for (int b = 0; b < blocks; b++)
-            index[b] = order[b] * (block + gap);
-        MPI_Type_create_indexed_block(blocks, block, index, inner.type, &type);
-        for (int i = 0; i < n; i++)
-            at[i] = (index[i / block] + i % block) * x;
-        free(order);
-        free(index);
-        break;
-    }
-    case 7: {
-        made_by = "subarray";
-        int columns = divisor(r, n), rows = n / columns;
-        int start[2] = { (int)rng_below(r, 3), (int)rng_below(r, 3) };
-        int sub[2] = { rows, columns };
-        int full[2] = { rows + start[0] + (int)rng_below(r, 2),
-                        columns + start[1] + (int)rng_below(r, 2) };
-        bool fortran = rng_one_in(r, 2);
-        int f_start[2] = { start[1], start[0] }, f_sub[2] = { columns, rows };
-        int f_full[2] = { full[1], full[0] };
-        if (fortran)
-            MPI_Type_create_subarray(2, f_full, f_sub, f_start,
-                                     MPI_ORDER_FORTRAN, inner.type, &type);
-        else
-            MPI_Type_create_subarray(2, full, sub, start, MPI_ORDER_C,
-                                     inner.type, &type);
-        for (int i = 0; i < n; i++)
-            at[i] = ((i / columns + start[0]) * full[1] + i % columns +
-                     start[1]) * x;
-        break;
-    }
-    default:
-        made_by = "dup";
-        MPI_Type_contiguous(n, inner.type, &type);
-        for (int i = 0; i < n; i++)
-            at[i] = i * x;
-        MPI_Datatype same;
-        MPI_Type_dup(type, &same);
-        MPI_Type_free(&type);
-        type = same;
-    }
+    int how = (int)rng_below(r, LAYOUT_CONSTRUCTORS);
+    MPI_Datatype type = construct(r, how, false, inner.type, n, x, unit, at,
+                                  &made_by);
 
     layout_t l = { .element = e, .type = type, .derived = true, .m = m,
                    .made_by = made_by };
