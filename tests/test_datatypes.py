@@ -17,12 +17,6 @@ PARTS = ["messages", "collectives", "neighbours"]
 HOSTS = {"MPIR_CVAR_CH4_CMA_ENABLE": 0}
 
 
-# A message of MPI_PACKED, or of Sendrecv_replace, is offered by a descriptor
-# into receives whose types it does not divide: MPICH and its kin call that a
-# mismatch, or crash.
-SPARED = ["--without", "packed,replace"]
-
-
 def on(least=192, **more):
     return {"STRAIGHTWAY_P2P": "on", "STRAIGHTWAY_P2P_MIN": least, **HOSTS,
             **more}
@@ -35,8 +29,8 @@ def rounds_for(host, n, few):
     return few
 
 
-def compare(host, n, seed, rounds, folder, *options, env=None, spared=SPARED):
-    arguments = [seed, rounds, *spared, *options]
+def compare(host, n, seed, rounds, folder, *options, env=None):
+    arguments = [seed, rounds, *options]
     kept = kept_alone(host, n, "random_types", arguments, "datatypes right",
                       env=HOSTS)
     well(run(host, n, "random_types", *arguments, "--log", folder / "log",
@@ -54,12 +48,6 @@ def test_random_types_give_the_hosts_bytes(host, n, seed, least, tmp_path):
 @pytest.mark.deep
 def test_small_messages_of_random_types_give_the_hosts_bytes(host, tmp_path):
     compare(host, 2, 4, ROUNDS, tmp_path, "--max", 3000)
-
-
-@pytest.mark.xfail(reason="descriptors of packed data, see SPARED")
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=DEEP)])
-def test_what_is_packed_arrives_in_any_type(host, seed, tmp_path):
-    compare(host, 2, seed, ROUNDS // 2, tmp_path, spared=[])
 
 
 @pytest.mark.parametrize("part", [
