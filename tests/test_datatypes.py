@@ -7,15 +7,11 @@ from programs import kept_alone, run, same_logs, well
 
 DEEP = pytest.mark.deep
 ROUNDS = 40         # of short runs
-LEAST = [192, pytest.param(1000, marks=DEEP), 4096,
-         pytest.param(16384, marks=DEEP)]
 PARTS = ["messages", "collectives", "neighbours"]
-
 
 # MPICH 5.0 reads many pieces at once from the other process, at times more
 # than the system takes ("process_vm_readv failed (errno 22)").
 HOSTS = {"MPIR_CVAR_CH4_CMA_ENABLE": 0}
-
 
 # A message of MPI_PACKED, or of Sendrecv_replace, is offered by a descriptor
 # into receives whose types it does not divide: MPICH and its kin call that a
