@@ -399,7 +399,7 @@ static void cycles(long count)
         MPI_Datatype vector, wide, both, type;
         if (i == warm)
             before = resident();
-        MPI_Type_vector(2 + (int)(i % 3), 2, 4, MPI_INT, &vector);
+        MPI_Type_vector(1 + (int)(i % 3), 2, 4, MPI_INT, &vector);
         MPI_Type_create_resized(vector, 0, INTS / 2 * sizeof(int), &wide);
         MPI_Type_create_struct(2, (int[]){ 1, 1 },
                                (MPI_Aint[]){ 0, INTS / 2 * sizeof(int) },

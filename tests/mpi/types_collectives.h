@@ -126,7 +126,7 @@ static bool host_can(int kind)
 #endif
 }
 
-/* Lay `n` blocks out, each a message to or from a peer; `sends` says which. */
+/* Lay the blocks out, each a message to a peer, or from one. */
 static void side_make(rng_t *r, const collective_t *c, side_t *s, int how,
                       bool sends)
 {

@@ -324,8 +324,9 @@ static bool make_pair(maker_t *m, const short *seq, made_t *d)
 {
     for (int i = 0; i < pair_count; i++) {
         const pair_t *p = &pairs[i];
-        if (p->first != seq[0] || p->second != seq[1] ||
-            rng_one_in(m->r, 2) || (m->whole && p->first == p->second) || m->plain || !has("pairs"))
+        if (p->first != seq[0] || p->second != seq[1] || m->plain ||
+            (m->whole && p->first == p->second) || !has("pairs") ||
+            rng_one_in(m->r, 2))
             continue;
         *d = made_of(seq, 2);
         d->type = p->type;
