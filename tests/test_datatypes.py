@@ -102,9 +102,7 @@ def test_types_come_and_go_in_threads(host, threads, rounds):
     well(done)
 
 
-@pytest.mark.parametrize("when", [
-    "after", pytest.param("under_way", marks=pytest.mark.xfail(
-        reason="a type freed under way is duplicated, with its attributes"))])
+@pytest.mark.parametrize("when", ["after", "under_way"])
 def test_attributes_of_types_are_called_as_by_the_host(host, when, tmp_path):
     for who in "alone", "ours":
         well(run(host, 2, "type_lifetimes", "attributes", tmp_path / who,

@@ -196,16 +196,18 @@ void sw_datatype_last(sw_datatype_t *d)
     if (d->gone)
         retire(d);
     pthread_mutex_unlock(&lock);
-    host.Type_free(&copy);
+    if (copy != MPI_DATATYPE_NULL)
+        host.Type_free(&copy);
 }
 
 int sw_MPI_Type_free(MPI_Datatype *type)
 {
     SW_INSIDE;
     sw_datatype_t *d = type ? look_up(*type) : NULL;
-    MPI_Datatype copy;
+    MPI_Datatype copy = MPI_DATATYPE_NULL;
     if (d && sw_unlikely(atomic_load(&d->users)) &&
-        host.Type_dup(*type, &copy) == MPI_SUCCESS) {
+        ((d->layout && !atomic_load(&d->bound)) ||
+         host.Type_dup(*type, &copy) == MPI_SUCCESS)) {
         pthread_mutex_lock(&lock);
         unlink_it(d);
         d->handle = copy;

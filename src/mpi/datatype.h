@@ -26,10 +26,13 @@ typedef struct sw_datatype {
     bool predefined;
     bool cuts;              /* a basic element ends where a descriptor does */
     sw_layout_t *layout;    /* NULL: not understood, the host packs       */
-    /* Of a derived type: receives under way that were given it. A program may
-     * free it meanwhile (MPI 4.1, 5.1.9); then `handle` is a copy of it. */
+    /* Of a derived type: receives under way that were given it, and persistent
+     * sends. A program may free it meanwhile (MPI 4.1, 5.1.9). Then `handle`
+     * is MPI_DATATYPE_NULL, or a copy of it where it is needed: without a
+     * layout, and for persistent sends (`bound`). */
     _Atomic int users;
-    bool kept;              /* freed by the program, and copied           */
+    _Atomic bool bound;
+    bool kept;              /* freed by the program, but not by its users */
     bool gone;              /* ... and the host has forgotten it          */
     bool over;              /* ... and so have its users                  */
 } sw_datatype_t;

@@ -27,6 +27,7 @@ static sw_track_t *persistent(const void *buffer, int64_t count,
     t->persistent = true;
     t->type = sw_route_type(type, count, comm);
     sw_datatype_hold(t->type);
+    atomic_store(&((sw_datatype_t *)(uintptr_t)t->type)->bound, true);
     t->count = count;
     t->offer = offer;
     t->descriptor = descriptor;
