@@ -102,7 +102,7 @@ static void suit_host(void)
         bool stages;
         size_t gathers;
     } known[] = {
-        {"Open MPI", 4096, true, 20 << 10},
+        {"Open MPI", 4096, true, 16000},
         {"Intel", 32768, false, SIZE_MAX},
         {"MPICH", 8192, true, SIZE_MAX},
         {"", 16384, false, 0},
