@@ -2,8 +2,8 @@
  * buffer.h - the user's buffers as contiguous bytes.
  *
  * A buffer of dense elements is used where it is. Any other is packed into a
- * temporary block, or unpacked from it, at the price of a copy. Temporary blocks come from the arena, so that peers
- * reach them.
+ * temporary block, or unpacked from it, at the price of a copy. Temporary
+ * blocks come from the arena, so that peers reach them.
  *
  * Sizes are in bytes by signature: count * size.
  */

@@ -2,9 +2,9 @@
  * receive.c - MPI_Recv and MPI_Irecv, MPI_Mrecv and MPI_Imrecv.
  *
  * A receive that a descriptor may reach is looked at when it completes
- * (track.h, small.h). A blocking one waits in the host, unless other receives are
- * posted that a peer may be waiting for: then it becomes its nonblocking form,
- * so that they are served meanwhile.
+ * (track.h, small.h). A blocking one waits in the host, unless other receives
+ * are posted that a peer may be waiting for: then it becomes its nonblocking
+ * form, so that they are served meanwhile.
  */
 #include "complete.h"
 #include "receive.h"
