@@ -1,6 +1,8 @@
 """Random nested datatypes give the host's bytes, statuses and counts, in
 messages and in collectives; and datatypes come and go as the host has them."""
 
+import re
+
 import pytest
 
 from programs import kept_alone, run, same_logs, well
@@ -120,3 +122,13 @@ def test_types_leave_no_memory_behind(host, cycles):
         pytest.skip("MPICH 4.0 alone loses 64 bytes a cycle at times")
     well(run(host, 2, "type_lifetimes", "cycles", cycles, env=on(),
              timeout=600))
+
+
+def test_a_senders_layout_crosses_once(host):
+    """Of fifty messages of one type, each way; some are copied aside."""
+    done = well(run(host, 2, "type_lifetimes", "again", 50, env=on(
+        STRAIGHTWAY_STATS=1)))
+    counts = re.search(r"known (\d+) times, brought (\d+) times", done.stderr)
+    assert counts, done.stderr
+    assert int(counts[2]) == 2
+    assert 0 < int(counts[1]) <= 98

@@ -5,6 +5,7 @@
 
 #include "guard.h"
 #include "serve.h"
+#include "../layout/known.h"
 #include "../node/arena.h"
 #include "../p2p/slot.h"
 
@@ -186,15 +187,21 @@ static void print_row(const char *name, const int64_t *row)
 static int64_t print_messages(int rank)
 {
     sw_slot_stats_t s;
+    uint64_t known, brought;
     sw_slot_stats(&s);
-    int64_t mine[4] = {(int64_t)s.offered, (int64_t)s.bytes,
-                       (int64_t)s.moved_aside, sw_serve_count()}, all[4] = {0};
-    host.Reduce(mine, all, 4, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    sw_layout_counts(&known, &brought);
+    int64_t mine[6] = {(int64_t)s.offered, (int64_t)s.bytes,
+                       (int64_t)s.moved_aside, sw_serve_count(),
+                       (int64_t)known, (int64_t)brought}, all[6] = {0};
+    host.Reduce(mine, all, 6, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0 && all[0])
         sw_say("point to point: %lld messages moved, %lld KiB; %lld of them "
                "copied aside for a late receiver, %lld fetched by the agent",
                (long long)all[0], (long long)(all[1] / 1024),
                (long long)all[2], (long long)all[3]);
+    if (rank == 0 && all[4] + all[5])
+        sw_say("layouts of senders: known %lld times, brought %lld times",
+               (long long)all[4], (long long)all[5]);
     return all[0];
 }
 

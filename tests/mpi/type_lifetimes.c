@@ -6,6 +6,7 @@
  *   type_lifetimes reuse SEED ROUNDS [THREADS]
  *   type_lifetimes attributes LOG [under_way]
  *   type_lifetimes cycles COUNT
+ *   type_lifetimes again COUNT
  *
  * reuse        Types are freed as soon as a call has begun, or has ended, and
  *              other ones are made, whose handles are often the same: nobody
@@ -14,6 +15,7 @@
  * attributes   LOG.RANK gets every call of a callback, in order: it must be
  *              the same with and without Straightway. Types are freed after
  *              their messages or, under_way, before.
+ * again        One type is sent again and again, both ways.
  * cycles       Types are made, committed, used and freed: the resident memory
  *              at the end is what it was after the first tenth of them, give
  *              or take some bytes a cycle.
@@ -446,6 +448,28 @@ static void cycles(long count)
             grown, count - warm);
 }
 
+/* Again -------------------------------------------------------------------- */
+
+static void again(long count)
+{
+    enum { ROWS = 500, LONG = 32, STEP = 40 };
+    static double out[ROWS * STEP], in[ROWS * STEP];
+    int other = 1 - world_rank;
+    MPI_Datatype type;
+    MPI_Type_vector(ROWS, LONG, STEP, MPI_DOUBLE, &type);
+    MPI_Type_commit(&type);
+    for (long i = 0; i < count; i++) {
+        for (int k = 0; k < ROWS * STEP; k++)
+            out[k] = (double)(k + i + world_rank);
+        MPI_Sendrecv(out, 1, type, other, 1, in, 1, type, other, 1,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int k = 0; k < ROWS * STEP; k++)
+            CHECK(in[k] == (k % STEP < LONG ? (double)(k + i + other) : 0),
+                  "number %d of message %ld", k, i);
+    }
+    MPI_Type_free(&type);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -470,6 +494,8 @@ int main(int argc, char **argv)
     } else if (!strcmp(what, "attributes") && argc > 2) {
         early_free = argc > 3 && !strcmp(argv[3], "under_way");
         attributes(argv[2]);
+    } else if (!strcmp(what, "again")) {
+        again(argument(argc, argv, 2, 10));
     } else if (!strcmp(what, "cycles")) {
         cycles(argument(argc, argv, 2, 100000));
     } else {
