@@ -130,5 +130,5 @@ def test_a_senders_layout_crosses_once(host):
         STRAIGHTWAY_STATS=1)))
     counts = re.search(r"known (\d+) times, brought (\d+) times", done.stderr)
     assert counts, done.stderr
-    assert int(counts[2]) == 2
+    assert 1 <= int(counts[2]) <= 2
     assert 0 < int(counts[1]) <= 98
