@@ -28,6 +28,15 @@ def parse_bytes(word):
     return int(found.group(1)) * _UNITS[found.group(2)] if found else None
 
 
+def parse_bound(option, text):
+    """Bytes, from 1 to 1g, that an option gives."""
+    n = parse_bytes(text)
+    if n is None or not 1 <= n <= 1 << 30:
+        raise UserError(f"{option} {text}: give a size from 1 to 1g, like "
+                        "64k")
+    return n
+
+
 def parse_size_list(text):
     """"8,64k" -> [("8", 8), ("64k", 65536)], as they were given."""
     sizes = []

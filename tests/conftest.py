@@ -62,6 +62,14 @@ def all_hosts(request, _scratch):
     return request.config.straightway_hosts
 
 
+@pytest.fixture
+def one_host(all_hosts):
+    """For what does not depend on the MPI."""
+    if not all_hosts:
+        pytest.skip("no MPI at all")
+    return all_hosts[0]
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _dev_shm_stays_clean(request):
     before = shm.entries()

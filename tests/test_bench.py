@@ -13,22 +13,13 @@ import xml.etree.ElementTree as xml
 import pytest
 
 from harness.hosts import COMMAND
+from programs import SWITCH
 from straightway import collectives, statistics
 from straightway.commands import bench
 from straightway.errors import UserError
 from straightway.reporters import svg
 
-STAND_IN = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-static int state = 1;
-int straightway_accelerate(int on)
-{
-    int before = state;
-    if (on >= 0)
-        state = on == 1;
-    return before;
-}
+STAND_IN = SWITCH + r"""
 #ifdef SPOIL
 typedef int (*call_t)(void *, void *, long, void *, void *, void *);
 #ifdef OMPI

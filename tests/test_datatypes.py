@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from programs import kept_alone, run, same_logs, well
+from programs import kept_alone, rounds_for, run, same_logs, well
 
 DEEP = pytest.mark.deep
 ROUNDS = 40         # of short runs
@@ -22,13 +22,6 @@ HOSTS = {"MPIR_CVAR_CH4_CMA_ENABLE": 0}
 def on(least=192, **more):
     return {"STRAIGHTWAY_P2P": "on", "STRAIGHTWAY_P2P_MIN": least, **HOSTS,
             **more}
-
-
-def rounds_for(host, n, few):
-    """MPICH oversubscribed takes milliseconds a message on its own."""
-    if n > 2 and "mpich" in host.name:
-        return max(few // 6, 6)
-    return few
 
 
 def compare(host, n, seed, rounds, folder, *options, env=None):

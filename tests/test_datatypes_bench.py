@@ -11,7 +11,7 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
-from harness.hosts import COMMAND
+from programs import SWITCH, bench
 from straightway import benchmark, cli, datatypes
 from straightway.errors import UserError
 from straightway.reporters import datatypes_svg, terminal
@@ -20,18 +20,7 @@ HERE = pathlib.Path(__file__).parent
 KERNELS = HERE.parent / "bench" / "kernels"
 
 # Switches like ours; with SPOIL, changes a byte of each datatype's message.
-STAND_IN = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#ifdef SWITCHES
-static int state = 1;
-int straightway_accelerate(int on)
-{
-    int before = state;
-    if (on >= 0)
-        state = on == 1;
-    return before;
-}
+STAND_IN = "#ifdef SWITCHES\n" + SWITCH + r"""
 int MPI_Recv(void *to, int n, HANDLE type, int from, int tag, HANDLE comm,
              void *status)
 {
@@ -46,13 +35,6 @@ int MPI_Recv(void *to, int n, HANDLE type, int from, int tag, HANDLE comm,
 """
 
 
-@pytest.fixture
-def one_host(all_hosts):
-    if not all_hosts:
-        pytest.skip("no MPI at all")
-    return all_hosts[0]
-
-
 def stand_in(host, folder, *flags):
     source = folder / "lib.c"
     source.write_text(STAND_IN)
@@ -62,12 +44,8 @@ def stand_in(host, folder, *flags):
     return folder / "lib.so"
 
 
-def run(host, *arguments, library=None):
-    env = host.environment({"STRAIGHTWAY_LIB": library} if library else {})
-    return subprocess.run(
-        [COMMAND, "bench", "datatypes", "--mpi", host.library, "--seconds",
-         "0.002", *map(str, arguments)], text=True, capture_output=True,
-        timeout=240, env=env)
+def run(host, *arguments, **options):
+    return bench(host, "datatypes", *arguments, timeout=240, **options)
 
 
 # Runs -------------------------------------------------------------------

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from programs import kept_alone, run, same_logs, well
+from programs import kept_alone, rounds_for, run, same_logs, well
 
 ON = {"STRAIGHTWAY_P2P": "on"}
 DEEP = pytest.mark.deep
@@ -18,13 +18,6 @@ REFUSALS = ["memfd,cma", *(pytest.param(service, marks=DEEP)
 ROUNDS = 60         # of short runs
 CASES = ["outstanding", "oneway", "lookalike", "headtohead", "progress",
          "computing", "finalize", "self", "shared", "uneven"]
-
-
-def rounds_for(host, n, few):
-    """MPICH oversubscribed takes milliseconds a message on its own."""
-    if n > 2 and "mpich" in host.name:
-        return max(few // 6, 6)
-    return few
 
 
 def compare(host, n, seed, rounds, folder, *options, env=None):

@@ -10,23 +10,13 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
-from harness.hosts import COMMAND
+from programs import SWITCH, bench
 from straightway import benchmark, cli, messages
 from straightway.commands import pingpong
 from straightway.errors import UserError
 from straightway.reporters import pingpong_svg, terminal
 
-SPOILS = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-static int state = 1;
-int straightway_accelerate(int on)
-{
-    int before = state;
-    if (on >= 0)
-        state = on == 1;
-    return before;
-}
+SPOILS = SWITCH + r"""
 int MPI_Recv(void *to, int n, HANDLE type, int from, int tag, HANDLE comm,
              void *status)
 {
@@ -42,19 +32,8 @@ PAIRS = ["pingpong", "bidirectional", "stream", "window"]
 OTHERS = ["ring", "random"]
 
 
-@pytest.fixture
-def one_host(all_hosts):
-    if not all_hosts:
-        pytest.skip("no MPI at all")
-    return all_hosts[0]
-
-
-def run(host, *arguments, library=None):
-    env = host.environment({"STRAIGHTWAY_LIB": library} if library else {})
-    return subprocess.run(
-        [COMMAND, "bench", "pingpong", "--mpi", host.library, "--seconds",
-         "0.002", *map(str, arguments)], text=True, capture_output=True,
-        timeout=120, env=env)
+def run(host, *arguments, **options):
+    return bench(host, "pingpong", *arguments, **options)
 
 
 def test_every_pattern_is_measured_in_both_modes(host, tmp_path):

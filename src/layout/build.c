@@ -151,11 +151,6 @@ static sw_place_t intern(sw_build_t *b, int64_t at, sw_node_t n,
     return (sw_place_t){at, b->nodes++};
 }
 
-uint64_t sw_build_size(const sw_build_t *b, sw_place_t p)
-{
-    return b->failed ? 0 : b->node[p.node].size;
-}
-
 /* The steps --------------------------------------------------------------- */
 
 sw_place_t sw_build_run(sw_build_t *b, uint64_t bytes)

@@ -34,8 +34,6 @@ static inline sw_place_t sw_place_moved(sw_place_t p, int64_t by)
     return p;
 }
 
-SW_API uint64_t sw_build_size(const sw_build_t *b, sw_place_t p);
-
 /* The layout, to be freed by free(), or NULL. The builder is gone. */
 SW_API sw_layout_t *sw_build_end(sw_build_t *b, sw_place_t root,
                                  int64_t extent);

@@ -15,7 +15,7 @@
 /* Temporary memory of n bytes (n may be 0); aborts the job with a message when
  * there is none: the other members are already in the collective. */
 void *sw_temporary(size_t n);
-void sw_temporary_free(void *p);
+void sw_temporary_free(void *p);        /* or NULL */
 
 typedef struct {
     char *data;             /* contiguous bytes                         */

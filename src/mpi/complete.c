@@ -310,9 +310,10 @@ static int plain_any(bool blocking, int n, MPI_Request *requests, int *index,
     if ((*flag || rc != MPI_SUCCESS) && *index >= 0 && *index < n) {
         sw_note_t note;
         sw_note_take(asked[*index], &note);
-        sw_track_t *t = note.type ? NULL : sw_track_of(asked[*index]);
-        MPI_Comm comm = note.type ? note.comm : t ? t->comm : MPI_COMM_NULL;
-        int error = note.type        ? sw_note_end(&note, to)
+        bool noted = note.in.type;
+        sw_track_t *t = noted ? NULL : sw_track_of(asked[*index]);
+        MPI_Comm comm = noted ? note.comm : t ? t->comm : MPI_COMM_NULL;
+        int error = noted          ? sw_note_end(&note, to)
                   : t && t->active ? sw_track_finish(t, to) : MPI_SUCCESS;
         if (rc == MPI_SUCCESS)
             rc = sw_raise(comm, error);
@@ -335,7 +336,7 @@ static int finish_notes(int n, const sw_note_t *note, MPI_Status *statuses,
 {
     bool errors = rc != MPI_SUCCESS;
     for (int i = 0; i < n; i++) {
-        if (!note[i].type)
+        if (!note[i].in.type)
             continue;
         if (sw_unlikely(!over || (errors && statuses[i].MPI_ERROR ==
                                             MPI_ERR_PENDING))) {

@@ -102,13 +102,20 @@ static int64_t extent_of(MPI_Datatype type)
     return extent;
 }
 
+static bool predefined(const level_t *v)
+{
+    return v->combiner == MPI_COMBINER_NAMED ||
+           v->combiner == MPI_COMBINER_F90_REAL ||
+           v->combiner == MPI_COMBINER_F90_COMPLEX ||
+           v->combiner == MPI_COMBINER_F90_INTEGER;
+}
+
 bool sw_predefined(MPI_Datatype type, bool *named)
 {
     level_t v;
-    *named = envelope(type, &v) && v.combiner == MPI_COMBINER_NAMED;
-    return *named || v.combiner == MPI_COMBINER_F90_REAL ||
-           v.combiner == MPI_COMBINER_F90_COMPLEX ||
-           v.combiner == MPI_COMBINER_F90_INTEGER;
+    bool known = envelope(type, &v);
+    *named = known && v.combiner == MPI_COMBINER_NAMED;
+    return known && predefined(&v);
 }
 
 /* Basic types ------------------------------------------------------------- */
@@ -369,13 +376,10 @@ static sw_place_t construct(decode_t *d, const level_t *v)
 static sw_place_t decode(decode_t *d, MPI_Datatype type)
 {
     level_t v;
-    bool named;
-    if (d->unknown)
+    if (d->unknown || !envelope(type, &v))
         return unknown(d);
-    if (sw_predefined(type, &named))
+    if (predefined(&v))
         return basic(d, type);
-    if (!envelope(type, &v))
-        return unknown(d);
     bool known = contents(type, &v);
     sw_place_t place = known ? construct(d, &v) : unknown(d);
     forget(&v, known);

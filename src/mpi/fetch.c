@@ -40,12 +40,6 @@ void sw_landing_spread(const sw_landing_t *in, size_t bytes)
                      sw_min(bytes, room), in->block);
 }
 
-void sw_landing_free(char *block)
-{
-    if (block)
-        sw_temporary_free(block);
-}
-
 /* The first bytes of what has arrived, by signature. */
 static void peek(const sw_landing_t *in, MPI_Comm comm, sw_descriptor_t *to)
 {
@@ -167,6 +161,6 @@ int sw_received(const sw_landing_t *in, MPI_Comm comm, MPI_Status *status)
         if (in->block && come != SIZE_MAX)
             sw_landing_spread(in, come);
     }
-    sw_landing_free(in->block);
+    sw_temporary_free(in->block);
     return error;
 }

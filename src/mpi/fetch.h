@@ -18,7 +18,8 @@ typedef struct {
     void *buffer;
     int64_t count;
     const sw_datatype_t *type;
-    char *block;            /* NULL: the host has got the buffer */
+    char *block;            /* to be freed by sw_temporary_free; NULL: the host
+                             * has got the buffer */
 } sw_landing_t;
 
 sw_landing_t sw_landing_slow(void *buffer, int64_t count,
@@ -44,7 +45,6 @@ static inline sw_landing_t sw_landing(void *buffer, int64_t count,
 
 /* `bytes` bytes have come into the block. */
 void sw_landing_spread(const sw_landing_t *in, size_t bytes);
-void sw_landing_free(char *block);
 
 /* 192 bytes have been received. If they are a descriptor, fetch: true, with
  * *bytes the message's length and *error an error class. */

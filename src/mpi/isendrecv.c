@@ -53,13 +53,12 @@ static int send_off(const outgoing_t *out, MPI_Comm comm, MPI_Request *request)
 
 static int receive(sw_track_t *t, MPI_Datatype type)
 {
-    const sw_landing_t in = {t->buffer, t->count, t->type, t->block};
 #if SW_LARGE_COUNT
-    if (t->count > INT32_MAX)
-        return host.Irecv_c(SW_LANDING(in, type), t->rank, t->tag, t->comm,
+    if (t->in.count > INT32_MAX)
+        return host.Irecv_c(SW_LANDING(t->in, type), t->rank, t->tag, t->comm,
                             &t->plain);
 #endif
-    return host.Irecv(SW_LANDING(in, type), t->rank, t->tag, t->comm,
+    return host.Irecv(SW_LANDING(t->in, type), t->rank, t->tag, t->comm,
                       &t->plain);
 }
 

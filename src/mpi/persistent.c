@@ -25,10 +25,10 @@ static sw_track_t *persistent(const void *buffer, int64_t count,
     if (!t)
         return NULL;
     t->persistent = true;
-    t->type = sw_route_type(type, count, comm);
-    sw_datatype_hold(t->type);
-    atomic_store(&((sw_datatype_t *)(uintptr_t)t->type)->bound, true);
-    t->count = count;
+    t->in.type = sw_route_type(type, count, comm);
+    sw_datatype_hold(t->in.type);
+    atomic_store(&((sw_datatype_t *)(uintptr_t)t->in.type)->bound, true);
+    t->in.count = count;
     t->offer = offer;
     t->descriptor = descriptor;
     t->comm = comm;
@@ -74,7 +74,7 @@ int sw_MPI_##NAME(void *buffer, COUNT count, MPI_Datatype type,         \
     int rc = host.NAME(SW_LANDING(in, type), source, tag, comm,         \
                        request);                                        \
     if (!d || rc != MPI_SUCCESS) {                                      \
-        sw_landing_free(in.block);                                      \
+        sw_temporary_free(in.block);                                      \
         return rc;                                                      \
     }                                                                   \
     sw_track_t *t = sw_track_receive(&in, comm, source, tag);           \
@@ -114,17 +114,17 @@ static bool offer(sw_track_t *t)
 static int start_plain(sw_track_t *t)
 {
     const void *data = t->offer.data;
-    MPI_Datatype type = t->type->handle;
+    MPI_Datatype type = t->in.type->handle;
 #if SW_LARGE_COUNT
-    if (t->count > INT32_MAX)
+    if (t->in.count > INT32_MAX)
         return (t->synchronous ? host.Issend_c
                 : t->buffered  ? host.Ibsend_c : host.Isend_c)(
-            data, (MPI_Count)t->count, type, t->rank, t->tag, t->comm,
+            data, (MPI_Count)t->in.count, type, t->rank, t->tag, t->comm,
             &t->plain);
 #endif
     return (t->synchronous ? host.Issend
             : t->buffered  ? host.Ibsend : host.Isend)(
-        data, (int)t->count, type, t->rank, t->tag, t->comm, &t->plain);
+        data, (int)t->in.count, type, t->rank, t->tag, t->comm, &t->plain);
 }
 
 static int start(sw_track_t *t, MPI_Request *request)

@@ -11,33 +11,33 @@
 static bool open(const sw_track_t *t)
 {
     return !t->taken && !t->early && !t->done && !t->ended && !t->cancelled &&
-           (size_t)t->count * t->type->size >= SW_DESCRIPTOR_BYTES;
+           (size_t)t->in.count * t->in.type->size >= SW_DESCRIPTOR_BYTES;
 }
 
 /* Its check will tell whether the descriptor is all there. */
 bool sw_track_shows(const sw_track_t *t)
 {
-    return open(t) && t->type->dense && t->buffer &&
-           sw_descriptor_begins(t->buffer, &sw_link_cookie);
+    return open(t) && t->in.type->dense && t->in.buffer &&
+           sw_descriptor_begins(t->in.buffer, &sw_link_cookie);
 }
 
 /* May a descriptor have arrived for it? */
 static bool may_have_arrived(const sw_track_t *t)
 {
-    return t->type->dense ? sw_track_shows(t) : open(t);
+    return t->in.type->dense ? sw_track_shows(t) : open(t);
 }
 
 void sw_track_take_early(sw_track_t *t)
 {
-    t->early = sw_fetch_early(t->buffer, (size_t)t->count * t->type->size,
+    t->early = sw_fetch_early(t->in.buffer, (size_t)t->in.count * t->in.type->size,
                               t->head, &t->bytes, &t->error);
 }
 
 static void look(sw_track_t *t)
 {
-    if (t->type->dense && sw_threaded)
+    if (t->in.type->dense && sw_threaded)
         sw_track_take_early(t);     /* another thread may be in the host */
-    else if (t->type->dense)
+    else if (t->in.type->dense)
         sw_track_take(t);
     else if (sw_track_ask(t))
         sw_track_peek(t, &t->status);

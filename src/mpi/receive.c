@@ -23,9 +23,8 @@ static int track(MPI_Request handle, const sw_landing_t *in, MPI_Comm comm,
 static int note(MPI_Request handle, const sw_landing_t *in, MPI_Comm comm,
                 int source, int tag)
 {
-    const sw_note_t one = {.handle = handle, .type = in->type,
-                           .buffer = in->buffer, .count = in->count,
-                           .comm = comm, .source = source, .tag = tag};
+    const sw_note_t one = {.handle = handle, .in = *in, .comm = comm,
+                           .source = source, .tag = tag};
     if (sw_tracks_shared || in->block ||
         (size_t)in->count * in->type->size >= sw_settings.p2p_min ||
         !sw_note_put(&one))
@@ -57,7 +56,7 @@ int sw_MPI_Irecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
     if (rc == MPI_SUCCESS)                                              \
         rc = note(*request, &in, comm, source, tag);                    \
     else                                                                \
-        sw_landing_free(in.block);                                      \
+        sw_temporary_free(in.block);                                      \
     sw_match_leave();                                                   \
     return rc;                                                          \
 }                                                                       \
@@ -82,7 +81,7 @@ int sw_MPI_Recv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,   \
     int rc = host.Recv##SUFFIX(SW_LANDING(in, type), source, tag, comm, \
                                to);                                     \
     if (rc != MPI_SUCCESS) {                                            \
-        sw_landing_free(in.block);                                      \
+        sw_temporary_free(in.block);                                      \
         return rc;                                                      \
     }                                                                   \
     return sw_raise(comm, sw_received(&in, comm, to));                  \
@@ -107,7 +106,7 @@ int sw_MPI_Imrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type, \
                                  request);                              \
     if (d && rc == MPI_SUCCESS)                                         \
         return track(*request, &in, comm, MPI_PROC_NULL, 0);            \
-    sw_landing_free(in.block);                                          \
+    sw_temporary_free(in.block);                                          \
     return rc;                                                          \
 }                                                                       \
                                                                         \
@@ -122,7 +121,7 @@ int sw_MPI_Mrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
     int rc = host.Mrecv##SUFFIX(SW_LANDING(in, type), message, to);     \
     if (d && rc == MPI_SUCCESS)                                         \
         return sw_raise(comm, sw_received(&in, comm, to));              \
-    sw_landing_free(in.block);                                          \
+    sw_temporary_free(in.block);                                          \
     return rc;                                                          \
 }
 

@@ -20,7 +20,7 @@ static int settle(int rc, const sw_landing_t *in, MPI_Comm comm,
     if (rc == MPI_SUCCESS && in->type)
         error = sw_received(in, comm, status);
     else
-        sw_landing_free(in->block);
+        sw_temporary_free(in->block);
     if (slot) {
         sw_send_await(slot, out);
         sw_slot_leave(slot);

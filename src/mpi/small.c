@@ -11,11 +11,9 @@ unsigned sw_noted;
 
 static void track(const sw_note_t *note)
 {
-    const sw_landing_t in = {.buffer = note->buffer, .count = note->count,
-                             .type = note->type};
-    sw_track_t *t = sw_track_receive(&in, note->comm, note->source,
+    sw_track_t *t = sw_track_receive(&note->in, note->comm, note->source,
                                      note->tag);
-    sw_datatype_drop(note->type);       /* held twice now */
+    sw_datatype_drop(note->in.type);       /* held twice now */
     t->handle = note->handle;
     sw_track_add(t);
 }
@@ -30,7 +28,7 @@ void sw_note_track(MPI_Request handle)
 {
     sw_note_t note;
     sw_note_take(handle, &note);
-    if (note.type)
+    if (note.in.type)
         track(&note);
 }
 

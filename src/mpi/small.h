@@ -17,9 +17,7 @@
 
 typedef struct {
     MPI_Request handle;
-    const sw_datatype_t *type;      /* NULL: there is no note */
-    void *buffer;
-    int64_t count;
+    sw_landing_t in;                /* type NULL: there is no note */
     MPI_Comm comm;
     int source, tag;
 } sw_note_t;
@@ -58,11 +56,11 @@ static inline bool sw_note_put(const sw_note_t *note)
     return true;
 }
 
-/* to->type is NULL if there is none; to->handle is set. */
+/* to->in.type is NULL if there is none; to->handle is set. */
 static inline void sw_note_take(MPI_Request handle, sw_note_t *to)
 {
     to->handle = handle;
-    to->type = NULL;
+    to->in.type = NULL;
     if (!sw_noted)
         return;
     unsigned at = sw_note_place(handle, (uintptr_t)handle);
@@ -79,10 +77,8 @@ void sw_note_back(const sw_note_t *note);
 /* It has, with this status (not ignored): as sw_received. */
 static inline int sw_note_end(const sw_note_t *note, MPI_Status *status)
 {
-    const sw_landing_t in = {.buffer = note->buffer, .count = note->count,
-                             .type = note->type};
-    int error = sw_received(&in, note->comm, status);
-    sw_datatype_drop(note->type);
+    int error = sw_received(&note->in, note->comm, status);
+    sw_datatype_drop(note->in.type);
     return error;
 }
 

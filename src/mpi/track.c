@@ -112,7 +112,7 @@ sw_track_t *sw_track_new(void)
         t->slot = NULL;
         t->plain = t->second = MPI_REQUEST_NULL;
         t->copy = NULL;
-        t->block = NULL;
+        t->in.block = NULL;
         t->rank = MPI_PROC_NULL;
     }
     return t;
@@ -127,10 +127,7 @@ sw_track_t *sw_track_receive(const sw_landing_t *in, MPI_Comm comm,
         abort();
     }
     t->receive = true;
-    t->buffer = in->buffer;
-    t->count = in->count;
-    t->type = in->type;
-    t->block = in->block;
+    t->in = *in;
     sw_datatype_hold(in->type);
     t->comm = comm;
     t->rank = source;
@@ -141,8 +138,8 @@ sw_track_t *sw_track_receive(const sw_landing_t *in, MPI_Comm comm,
 void sw_track_drop(sw_track_t *t)
 {
     if (t->receive || t->persistent)
-        sw_datatype_drop(t->type);
-    sw_landing_free(t->block);
+        sw_datatype_drop(t->in.type);
+    sw_temporary_free(t->in.block);
     sw_tracks_enter();
     t->next = spare;
     spare = t;
@@ -153,7 +150,7 @@ bool sw_track_owes(const sw_track_t *t)
 {
     return t->receive &&
            (t->freed ||
-            (size_t)t->count * t->type->size >= sw_settings.p2p_min);
+            (size_t)t->in.count * t->in.type->size >= sw_settings.p2p_min);
 }
 
 static void activate(sw_track_t *t)
@@ -312,18 +309,17 @@ bool sw_track_ask(sw_track_t *t)
 void sw_track_take(sw_track_t *t)
 {
     if (t->early) {
-        memcpy(t->buffer, t->head, sw_min(t->bytes, sizeof t->head));
+        memcpy(t->in.buffer, t->head, sw_min(t->bytes, sizeof t->head));
         t->taken = true;
         return;
     }
-    const sw_landing_t in = {t->buffer, t->count, t->type, t->block};
-    t->taken = sw_fetch(&in, t->comm, &t->bytes, &t->error);
+    t->taken = sw_fetch(&t->in, t->comm, &t->bytes, &t->error);
 }
 
 void sw_track_peek(sw_track_t *t, MPI_Status *status)
 {
     int gone = 0;
-    if (sw_likely(!t->taken && sw_plainly_none(t->buffer, t->type)))
+    if (sw_likely(!t->taken && sw_plainly_none(t->in.buffer, t->in.type)))
         return;
     if (t->cancelled)
         host.Test_cancelled(status, &gone);
@@ -340,9 +336,8 @@ void sw_track_peek(sw_track_t *t, MPI_Status *status)
         t->counted = true;
         sw_tally_receive(t->comm, status->MPI_SOURCE, status->MPI_TAG);
     }
-    if (t->block && !t->spread && bytes != SIZE_MAX) {
-        const sw_landing_t in = {t->buffer, t->count, t->type, t->block};
-        sw_landing_spread(&in, bytes);
+    if (t->in.block && !t->spread && bytes != SIZE_MAX) {
+        sw_landing_spread(&t->in, bytes);
         t->spread = true;
     }
 }
@@ -402,8 +397,7 @@ int sw_track_finish(sw_track_t *t, MPI_Status *status)
             error = t->error;
         if (t->pair && t->result)
             error = t->result;
-        if (t->copy)
-            sw_temporary_free(t->copy);
+        sw_temporary_free(t->copy);
         t->copy = NULL;
     } else if (!t->slot) {
         *status = t->status;
@@ -415,8 +409,8 @@ int sw_track_finish(sw_track_t *t, MPI_Status *status)
     MPI_Request ours = t->handle;
     bool over = !t->persistent, send = !t->receive && !t->synchronous;
     if (over && t->receive) {
-        sw_datatype_drop(t->type);
-        sw_landing_free(t->block);
+        sw_datatype_drop(t->in.type);
+        sw_temporary_free(t->in.block);
     }
     sw_tracks_enter();
     deactivate(t);
@@ -447,8 +441,8 @@ void sw_track_free(sw_track_t *t)
     }
     t->freed = true;
     if (t->receive || t->persistent)
-        sw_datatype_drop(t->type);
-    sw_landing_free(t->block);
+        sw_datatype_drop(t->in.type);
+    sw_temporary_free(t->in.block);
     host.Request_free(&handle);
     if (t->plain != MPI_REQUEST_NULL)
         host.Request_free(&t->plain);

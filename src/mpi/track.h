@@ -46,11 +46,8 @@ typedef struct sw_track {
 
     /* A receive, and what a persistent send has of it. `taken`: the data is
      * there, `bytes` long; `error` an MPI error class. */
-    void *buffer;
-    int64_t count;
-    const sw_datatype_t *type;
-    char *block;        /* see sw_landing_t */
-    bool spread;        /* what came there is in the buffer */
+    sw_landing_t in;
+    bool spread;        /* what came into the block is in the buffer */
     bool counted;       /* by tally.h, or need not be */
     bool taken;
     /* ... but for the first bytes, which lie in `head`: the host may still be

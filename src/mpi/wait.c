@@ -86,7 +86,7 @@ int sw_wait_one(MPI_Request *request, MPI_Status *status)
         MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
         sw_note_t note;
         sw_note_take(*request, &note);
-        if (note.type)
+        if (note.in.type)
             return end_note(&note, host.Wait(request, to), to);
     }
     sw_track_t *t = sw_track_of(*request);
@@ -147,7 +147,7 @@ int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         sw_track_progress();
     sw_note_t note;
     sw_note_take(*request, &note);
-    if (note.type)
+    if (note.in.type)
         return test_note(&note, request, flag, status);
     sw_track_t *t = sw_track_of(*request);
     if (!t)

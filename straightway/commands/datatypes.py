@@ -11,18 +11,10 @@ FROM, TO = "4k", "4m"
 RANKS = 2
 
 
-def _bound(option, text):
-    n = benchmark.parse_bytes(text)
-    if n is None or not 1 <= n <= 1 << 30:
-        raise UserError(f"{option} {text}: give a size from 1 to 1g, like "
-                        "64k")
-    return n
-
-
 def parse_bounds(options):
     """The least and the most bytes of a message."""
-    least = _bound("--from", options.from_)
-    most = _bound("--to", options.to_)
+    least = benchmark.parse_bound("--from", options.from_)
+    most = benchmark.parse_bound("--to", options.to_)
     if least > most:
         raise UserError(f"--from {options.from_} is more than --to "
                         f"{options.to_}; give a smaller --from or a larger "

@@ -14,14 +14,6 @@ STACK = 64 << 20        # of all messages of a rank, where they lie there
 
 # The plan ---------------------------------------------------------------
 
-def _bound(option, text):
-    n = benchmark.parse_bytes(text)
-    if n is None or not 1 <= n <= 1 << 30:
-        raise UserError(f"{option} {text}: give a size from 1 to 1g, like "
-                        "64k")
-    return n
-
-
 def parse_sizes(options):
     """The sizes of the plan, from --sizes or --from, --to and --factor."""
     steps = [name for name in ("from", "to", "factor")
@@ -36,8 +28,8 @@ def parse_sizes(options):
         sizes = [n for _, n in benchmark.parse_size_list(options.sizes)]
         by = options.perturb or 0
     else:
-        first = _bound("--from", options.from_ or FROM)
-        last = _bound("--to", options.to_ or TO)
+        first = benchmark.parse_bound("--from", options.from_ or FROM)
+        last = benchmark.parse_bound("--to", options.to_ or TO)
         factor = FACTOR if options.factor_ is None else options.factor_
         if first > last:
             raise UserError(f"--from {options.from_ or FROM} is more than "
@@ -79,7 +71,7 @@ def cold_bytes(options):
         return 0
     if options.cold_area is None:
         return last_level_cache()
-    return _bound("--cold-area", options.cold_area)
+    return benchmark.parse_bound("--cold-area", options.cold_area)
 
 
 def check_area(options, ranks, patterns, sizes, cold):
