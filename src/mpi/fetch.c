@@ -27,7 +27,7 @@ sw_landing_t sw_landing_slow(void *buffer, int64_t count,
                              const sw_datatype_t *type)
 {
     sw_landing_t in = {.buffer = buffer, .count = count, .type = type};
-    size_t bytes = (size_t)count * type->size;
+    size_t bytes = sw_landing_room(&in);
     if (type->layout && bytes >= sw_settings.p2p_min && bytes <= INT32_MAX)
         in.block = sw_temporary(bytes);
     return in;
@@ -35,7 +35,7 @@ sw_landing_t sw_landing_slow(void *buffer, int64_t count,
 
 void sw_landing_spread(const sw_landing_t *in, size_t bytes)
 {
-    size_t room = (size_t)in->count * in->type->size;
+    size_t room = sw_landing_room(in);
     sw_layout_unpack(in->type->layout, in->buffer, in->count, 0,
                      sw_min(bytes, room), in->block);
 }
@@ -105,7 +105,7 @@ bool sw_fetch(const sw_landing_t *in, MPI_Comm comm, size_t *bytes,
 {
     sw_descriptor_t d;
     const sw_datatype_t *type = in->type;
-    size_t room = (size_t)in->count * type->size;
+    size_t room = sw_landing_room(in);
     if (room < sizeof d)
         return false;
     peek(in, comm, &d);

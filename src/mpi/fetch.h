@@ -22,6 +22,12 @@ typedef struct {
                              * has got the buffer */
 } sw_landing_t;
 
+/* Bytes of data that it has room for. */
+static inline size_t sw_landing_room(const sw_landing_t *in)
+{
+    return (size_t)in->count * in->type->size;
+}
+
 sw_landing_t sw_landing_slow(void *buffer, int64_t count,
                              const sw_datatype_t *type);
 
@@ -39,8 +45,7 @@ static inline sw_landing_t sw_landing(void *buffer, int64_t count,
 /* What the host is given: address, count, datatype. */
 #define SW_LANDING(in, TYPE)                                            \
     (in).block ? (in).block : (in).buffer,                              \
-    (in).block ? (int)((size_t)(in).count * (in).type->size)            \
-               : (in).count,                                            \
+    (in).block ? (int)sw_landing_room(&(in)) : (in).count,              \
     (in).block ? MPI_PACKED : (TYPE)
 
 /* `bytes` bytes have come into the block. */

@@ -11,7 +11,7 @@
 static bool open(const sw_track_t *t)
 {
     return !t->taken && !t->early && !t->done && !t->ended && !t->cancelled &&
-           (size_t)t->in.count * t->in.type->size >= SW_DESCRIPTOR_BYTES;
+           sw_landing_room(&t->in) >= SW_DESCRIPTOR_BYTES;
 }
 
 /* Its check will tell whether the descriptor is all there. */
@@ -29,7 +29,7 @@ static bool may_have_arrived(const sw_track_t *t)
 
 void sw_track_take_early(sw_track_t *t)
 {
-    t->early = sw_fetch_early(t->in.buffer, (size_t)t->in.count * t->in.type->size,
+    t->early = sw_fetch_early(t->in.buffer, sw_landing_room(&t->in),
                               t->head, &t->bytes, &t->error);
 }
 

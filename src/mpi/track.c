@@ -149,8 +149,7 @@ void sw_track_drop(sw_track_t *t)
 bool sw_track_owes(const sw_track_t *t)
 {
     return t->receive &&
-           (t->freed ||
-            (size_t)t->in.count * t->in.type->size >= sw_settings.p2p_min);
+           (t->freed || sw_landing_room(&t->in) >= sw_settings.p2p_min);
 }
 
 static void activate(sw_track_t *t)
