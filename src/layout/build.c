@@ -226,15 +226,34 @@ static int64_t stretch(int64_t n, const sw_place_t *place, int64_t i)
     return end - i;
 }
 
-/* Are they equal runs that are better left as they are? */
-static bool ragged(const sw_build_t *b, int64_t n, const sw_place_t *place)
+/* Runs all of whose lengths are multiples of a unit, and most of them one:
+ * such as the points of a mesh, some of which are neighbours. How many units
+ * they are, 0 if they are no such runs. */
+static int64_t units(const sw_build_t *b, int64_t n, const sw_place_t *place,
+                     uint64_t *unit)
+{
+    uint64_t bytes = 0;
+    *unit = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const sw_node_t *c = &b->node[place[i].node];
+        if (c->kind != SW_NODE_RUN)
+            return 0;
+        for (uint64_t rest = c->unit; rest;) {          /* Euclid */
+            uint64_t divisor = rest;
+            rest = *unit % divisor;
+            *unit = divisor;
+        }
+        if (__builtin_add_overflow(bytes, c->unit, &bytes))
+            return 0;
+    }
+    uint64_t many = bytes / *unit;
+    return many - (uint64_t)n <= (uint64_t)n / 2 ? (int64_t)many : 0;
+}
+
+/* Are they too irregular for anything else? */
+static bool ragged(int64_t n, const sw_place_t *place)
 {
     int64_t kept = 0;
-    if (b->node[place[0].node].kind != SW_NODE_RUN)
-        return false;
-    for (int64_t i = 1; i < n; i++)
-        if (place[i].node != place[0].node)
-            return false;
     for (int64_t i = 0; i < n;) {
         int64_t many = stretch(n, place, i);
         i += many < STRETCH && many < n ? 1 : many;
@@ -261,15 +280,15 @@ static int64_t gather(sw_build_t *b, int64_t n, sw_place_t *place)
 }
 
 static sw_place_t blocks(sw_build_t *b, int64_t n, const sw_place_t *place,
-                         int64_t *word)
+                         uint64_t unit, int64_t *word)
 {
-    int64_t at = place[0].at;
-    uint64_t unit = b->node[place[0].node].unit;
+    int64_t at = place[0].at, many = 0;
     for (int64_t i = 0; i < n; i++)
-        word[i] = place[i].at - at;
-    return intern(b, at, (sw_node_t){.kind = SW_NODE_BLOCKS, .count = n,
+        for (uint64_t k = 0; k < b->node[place[i].node].unit; k += unit)
+            word[many++] = place[i].at - at + (int64_t)k;
+    return intern(b, at, (sw_node_t){.kind = SW_NODE_BLOCKS, .count = many,
                                      .unit = unit,
-                                     .size = (uint64_t)n * unit}, word);
+                                     .size = (uint64_t)many * unit}, word);
 }
 
 static sw_place_t list(sw_build_t *b, int64_t n, const sw_place_t *place,
@@ -297,20 +316,21 @@ sw_place_t sw_build_list(sw_build_t *b, int64_t n, sw_place_t *place)
     n = join(b, n, place);
     if (b->failed || n <= 1)
         return n && !b->failed ? place[0] : nothing;
-    bool same = ragged(b, n, place);
-    for (int64_t before = 0; !same && n > 1 && n != before && !b->failed;) {
+    uint64_t unit = 0;
+    int64_t many = ragged(n, place) ? units(b, n, place, &unit) : 0;
+    for (int64_t before = 0; !many && n > 1 && n != before && !b->failed;) {
         before = n;
         n = gather(b, n, place);
     }
     if (b->failed || n == 1)
         return n && !b->failed ? place[0] : nothing;
-    size_t words = (size_t)n * (same ? 1 : SW_ENTRY_WORDS);
+    size_t words = many ? (size_t)many : (size_t)n * SW_ENTRY_WORDS;
     if (words > SW_LAYOUT_WORDS)
         return fail(b);
     int64_t *word = malloc(words * sizeof *word);
     if (!word)
         return fail(b);
-    sw_place_t made = same ? blocks(b, n, place, word)
+    sw_place_t made = many ? blocks(b, n, place, unit, word)
                            : list(b, n, place, word);
     free(word);
     return made;

@@ -27,9 +27,9 @@ sw_landing_t sw_landing_slow(void *buffer, int64_t count,
                              const sw_datatype_t *type)
 {
     sw_landing_t in = {.buffer = buffer, .count = count, .type = type};
-    size_t bytes = sw_landing_room(&in);
-    if (type->layout && bytes >= sw_settings.p2p_min && bytes <= INT32_MAX)
-        in.block = sw_temporary(bytes);
+    if (type->layout && sw_landing_is_large(&in) &&
+        sw_landing_room(&in) <= INT32_MAX)
+        in.block = sw_temporary(sw_landing_room(&in));
     return in;
 }
 

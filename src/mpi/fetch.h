@@ -28,6 +28,12 @@ static inline size_t sw_landing_room(const sw_landing_t *in)
     return (size_t)in->count * in->type->size;
 }
 
+/* Could that be a message that comes as a descriptor? */
+static inline bool sw_landing_is_large(const sw_landing_t *in)
+{
+    return sw_landing_room(in) >= sw_link_scattered_min;
+}
+
 sw_landing_t sw_landing_slow(void *buffer, int64_t count,
                              const sw_datatype_t *type);
 

@@ -16,7 +16,7 @@
 #define VERSION 1u
 
 bool sw_linked, sw_threaded, sw_link_stages;
-size_t sw_link_gathers;
+size_t sw_link_scattered_min;
 sw_token_t sw_link_cookie;
 int sw_link_place;
 MPI_Comm sw_link_comm = MPI_COMM_NULL;
@@ -91,21 +91,19 @@ static bool name_all(void)
 }
 
 /* What was measured of each host (docs/performance.md, "The threshold"): from
- * `least` on we win in every pattern. `stages`: two copies of private memory
- * beat it, too. `gathers`: and so does gathering small pieces, up to so many
- * bytes of them; beyond, Open MPI has both sides at work at once. */
+ * `least` on we win in every pattern, from `scattered` on with data that has
+ * gaps. `stages`: two copies of private memory beat it, too. */
 static void suit_host(void)
 {
     static const struct {
         const char *name;
-        size_t least;
+        size_t least, scattered;
         bool stages;
-        size_t gathers;
     } known[] = {
-        {"Open MPI", 4096, true, 16000},
-        {"Intel", 32768, false, SIZE_MAX},
-        {"MPICH", 8192, true, SIZE_MAX},
-        {"", 16384, false, 0},
+        {"Open MPI", 4096, 4096, true},
+        {"Intel", 32768, 4096, false},
+        {"MPICH", 8192, 4096, true},
+        {"", 16384, 16384, false},
     }, *found = known;
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
@@ -113,11 +111,13 @@ static void suit_host(void)
     while (!strstr(text, found->name))
         found++;
     sw_link_stages = found->stages;
-    sw_link_gathers = found->gathers;
-    if (!sw_settings.p2p_min)
+    sw_link_scattered_min = sw_settings.p2p_min;
+    if (!sw_settings.p2p_min) {
         sw_settings.p2p_min = found->least;
+        sw_link_scattered_min = found->scattered;
+    }
     if (sw_settings.p2p_min < SW_DESCRIPTOR_BYTES)
-        sw_settings.p2p_min = SW_DESCRIPTOR_BYTES;
+        sw_settings.p2p_min = sw_link_scattered_min = SW_DESCRIPTOR_BYTES;
 }
 
 static void leave_alone(bool alone)

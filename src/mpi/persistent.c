@@ -134,6 +134,7 @@ static int start(sw_track_t *t, MPI_Request *request)
     if (!offer(t))
         return start_plain(t);
     int rc = host.Start(request);
+    sw_slot_fill(t->slot, &t->offer);
     sw_route_sent();
     if (rc != MPI_SUCCESS)
         sw_slot_withdraw(t->slot);

@@ -26,7 +26,7 @@ static int note(MPI_Request handle, const sw_landing_t *in, MPI_Comm comm,
     const sw_note_t one = {.handle = handle, .in = *in, .comm = comm,
                            .source = source, .tag = tag};
     if (sw_tracks_shared || in->block ||
-        sw_landing_room(in) >= sw_settings.p2p_min ||
+        sw_landing_is_large(in) ||
         !sw_note_put(&one))
         return track(handle, in, comm, source, tag);
     sw_datatype_hold(in->type);

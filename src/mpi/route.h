@@ -2,8 +2,8 @@
  * route.h - does a message travel as a descriptor? The sender decides, from
  * what the receiver knows as well or need not know.
  *
- * From STRAIGHTWAY_P2P_MIN bytes on it does, if the buffer is dense and its
- * basic type divides a descriptor (descriptor.h).
+ * From STRAIGHTWAY_P2P_MIN bytes on (sw_link_scattered_min, if it has gaps) it
+ * does, if a basic element ends where a descriptor does (descriptor.h).
  *
  * A probe that sees as many bytes as a descriptor has must know what it sees
  * (probe.c). So messages of that very length are counted on their way into the
@@ -37,6 +37,12 @@ sw_slot_t *sw_route_repeat(sw_track_t *t, bool *no);
  * whenever. */
 void sw_route_note(int dest, int tag, MPI_Comm comm, bool once);
 
+/* The bytes from which messages of a type do not travel through the host. */
+static inline size_t sw_route_min(const sw_datatype_t *type)
+{
+    return type->dense ? sw_settings.p2p_min : sw_link_scattered_min;
+}
+
 /* A type's description, if it has been met or a message of `count` elements
  * could be large; else NULL, and nobody asks the host about it. */
 static inline const sw_datatype_t *sw_route_type(MPI_Datatype type,
@@ -69,7 +75,7 @@ static inline sw_slot_t *sw_route(const void *buffer, int64_t count,
         return NULL;
     size_t bytes = (size_t)count * d->size;
     sw_slot_t *slot = NULL;
-    if (sw_unlikely(bytes >= sw_settings.p2p_min))
+    if (sw_unlikely(bytes >= sw_route_min(d)))
         slot = sw_route_slow(buffer, count, d, dest, tag, comm, offer,
                              descriptor);
     if (sw_unlikely(bytes == SW_DESCRIPTOR_BYTES && !slot))
@@ -94,7 +100,7 @@ static inline bool sw_route_large(int64_t count, MPI_Datatype type,
 {
     const sw_datatype_t *d =
         sw_linked ? sw_route_type(type, count, comm) : NULL;
-    return d && count > 0 && (size_t)count * d->size >= sw_settings.p2p_min;
+    return d && count > 0 && (size_t)count * d->size >= sw_route_min(d);
 }
 
 /* Could a descriptor reach a receive of `count` elements? Then its type. */

@@ -47,6 +47,7 @@ static int begin(bool synchronous, sw_track_t *t, int dest, int tag,
         &t->handle);
     if (rc == MPI_SUCCESS && !synchronous)
         rc = host.Start(&t->handle);
+    sw_slot_fill(t->slot, &t->offer);
     sw_route_sent();
     if (rc != MPI_SUCCESS) {
         sw_slot_withdraw(t->slot);
@@ -83,6 +84,23 @@ static sw_track_t *tracked(const void *buffer, int64_t count,
     return t;
 }
 
+/* Send a descriptor. What it stands for is gathered when the host has it. */
+static int send_off(sw_slot_t *slot, const sw_offer_t *offer,
+                    const sw_descriptor_t *descriptor, int dest, int tag,
+                    MPI_Comm comm)
+{
+    if (sw_likely(sw_slot_full(slot)))
+        return host.Send(descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE, dest, tag,
+                         comm);
+    MPI_Request request;
+    int rc = host.Isend(descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE, dest, tag,
+                        comm, &request);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    sw_slot_fill(slot, offer);
+    return host.Wait(&request, MPI_STATUS_IGNORE);
+}
+
 #define SEND(NAME, COUNT)                                               \
 int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm)                     \
@@ -93,8 +111,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                                true, &offer, &descriptor);              \
     if (sw_likely(!slot))                                               \
         return host.NAME(buffer, count, type, dest, tag, comm);         \
-    int rc = host.Send(&descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE,      \
-                       dest, tag, comm);                                \
+    int rc = send_off(slot, &offer, &descriptor, dest, tag, comm);      \
     sw_route_sent();                                                    \
     if (rc != MPI_SUCCESS) {                                            \
         sw_slot_withdraw(slot);                                         \

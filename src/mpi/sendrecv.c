@@ -88,6 +88,8 @@ int sw_MPI_Sendrecv##SUFFIX(                                            \
     sw_slot_t *slot = dest == MPI_PROC_NULL ? NULL :                    \
         sw_route(out, outcount, outtype, dest, outtag, comm, true,      \
                  &offer, &descriptor);                                  \
+    if (slot)                       /* the host may wait for what comes */ \
+        sw_slot_fill(slot, &offer);                                     \
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;\
     const sw_landing_t landing = sw_landing(in, incount, d);            \
     int rc = slot                                                       \

@@ -148,8 +148,7 @@ void sw_track_drop(sw_track_t *t)
 
 bool sw_track_owes(const sw_track_t *t)
 {
-    return t->receive &&
-           (t->freed || sw_landing_room(&t->in) >= sw_settings.p2p_min);
+    return t->receive && (t->freed || sw_landing_is_large(&t->in));
 }
 
 static void activate(sw_track_t *t)

@@ -56,6 +56,16 @@ SW_API bool sw_wait_crowded(void);
 SW_API void sw_wait_step(sw_wait_t *wait);
 SW_API void sw_wait_end(sw_wait_t *wait);
 
+/* One turn of a wait for somebody who does nothing but copy a piece: it ends
+ * soon, unless the system has taken his core. */
+static inline void sw_wait_turn(unsigned *turns)
+{
+    if (sw_wait_crowded() || ++*turns > 10000)
+        sw_os_yield();
+    else
+        sw_os_pause();
+}
+
 /* Wait until `condition` holds; `ring` is the sw_bell_t* of the member that
  * will make it so. */
 #define SW_WAIT_UNTIL(condition, ring)                                  \

@@ -13,7 +13,6 @@
 #define PIECE_MIN ((size_t)16 << 10)
 #define PIECE_MAX ((size_t)128 << 10)
 #define PIECES 16u
-#define PAUSES 10000u           /* longer than a piece takes                 */
 
 static uint64_t pieces_of(const sw_joint_t *joint)
 {
@@ -77,12 +76,8 @@ int sw_joint_pull(sw_joint_t *joint, const sw_peer_t *sender,
     uint64_t theirs = pieces_of(joint) - mine;
     unsigned turns = 0;
     while (atomic_load_explicit(&joint->pushed, memory_order_acquire) !=
-           theirs) {
-        if (sw_wait_crowded() || ++turns > PAUSES)
-            sw_os_yield();
-        else
-            sw_os_pause();
-    }
+           theirs)
+        sw_wait_turn(&turns);
     errno = error;
     return rc;
 }

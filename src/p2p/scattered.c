@@ -8,6 +8,7 @@
 #include "scattered.h"
 
 #include "../layout/known.h"
+#include "../node/copy.h"
 
 #include <errno.h>
 
@@ -53,6 +54,20 @@ static const sw_layout_t *source(const sw_peer_t *sender,
     return l;
 }
 
+/* What the sender has gathered, or is gathering now. */
+static void spread(const sw_slot_t *slot, const char *data,
+                   const sw_target_t *to, size_t n)
+{
+    for (size_t at = 0, end; at < n; at = end) {
+        end = sw_min(n, sw_slot_ready(slot, at));
+        if (to->layout)
+            sw_layout_unpack(to->layout, to->at, to->count, at, end,
+                             data + at);
+        else
+            sw_copy((char *)to->at + at, data + at, end - at);
+    }
+}
+
 int sw_scattered_take(const sw_peer_t *sender, const sw_slot_t *slot,
                       const sw_target_t *to, size_t n)
 {
@@ -60,7 +75,7 @@ int sw_scattered_take(const sw_peer_t *sender, const sw_slot_t *slot,
         const char *data = window(sender, &slot->part);
         if (!data)
             return -1;
-        sw_layout_unpack(to->layout, to->at, to->count, 0, n, data);
+        spread(slot, data, to, n);
         return 0;
     }
     const void *base;

@@ -21,6 +21,12 @@
 #define FIRST SW_PAIR           /* where a block's first slot lies           */
 #define ORPHANS_LOOKED 8
 
+/* What is gathered aside is shown to the receiver in so many steps, of at
+ * least and at most so many bytes. */
+#define STEPS 8
+#define STEP_MIN ((size_t)4 << 10)
+#define STEP_MAX ((size_t)32 << 10)
+
 /* How long a sender waits before it copies aside, ns, if nobody takes anything
  * from it: a copy costs less than what it has waited then. While somebody is
  * at it, or beyond the memory that may lie aside, only those that seem stuck
@@ -193,14 +199,14 @@ static sw_part_t part_at(const void *at, size_t bytes)
                        .address = sw_arena_offset(at, bytes)};
 }
 
-/* The data, contiguous. */
-static void gather(void *to, const void *data, size_t bytes,
+/* The bytes [from, end) of the data, to their place in the copy `to`. */
+static void gather(char *to, const char *data, size_t from, size_t end,
                    const sw_layout_t *layout, int64_t count)
 {
     if (layout)
-        sw_layout_pack(layout, data, count, 0, bytes, to);
+        sw_layout_pack(layout, data, count, from, end, to + from);
     else
-        sw_copy(to, data, bytes);
+        sw_copy(to + from, data + from, end - from);
 }
 
 bool sw_slot_readable(const sw_offer_t *offer)
@@ -223,7 +229,6 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
         aside = make_aside(offer->bytes);
         if (!aside)
             return NULL;
-        gather(aside, offer->data, offer->bytes, layout, offer->count);
         layout = NULL;
         first = aside;
         span = offer->bytes;
@@ -259,9 +264,23 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
         sw_layout_hold(layout);
     slot->aside = aside;
     slot->since = 0;
+    atomic_store_explicit(&slot->ready, aside ? 0 : offer->bytes,
+                          memory_order_relaxed);
     atomic_store_explicit(&slot->matched, 0, memory_order_relaxed);
     set(slot, sw_slot_ticket(slot), SW_SLOT_OFFERED);
     return slot;
+}
+
+void sw_slot_fill_slow(sw_slot_t *slot, const sw_offer_t *offer)
+{
+    size_t bytes = offer->bytes, step = sw_min(bytes / STEPS, STEP_MAX);
+    step = sw_max(step, STEP_MIN);
+    for (size_t at = 0, end; at < bytes; at = end) {
+        end = bytes - at < 2 * step ? bytes : at + step;
+        gather(slot->aside, offer->data, at, end, offer->layout,
+               offer->count);
+        atomic_store_explicit(&slot->ready, end, memory_order_release);
+    }
 }
 
 void sw_slot_nudge(sw_slot_t *slot, const void *data)
@@ -295,7 +314,7 @@ void sw_slot_nudge(sw_slot_t *slot, const void *data)
         drop(copy, slot->bytes);
         return;
     }
-    gather(copy, data, slot->bytes, slot->how, slot->count);
+    gather(copy, data, 0, slot->bytes, slot->how, slot->count);
     slot->part = part_at(copy, slot->bytes);
     slot->serial = 0;
     atomic_store_explicit(&slot->state, state + SW_SLOT_OFFERED,
@@ -342,6 +361,17 @@ sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d, int me)
                ? slot : NULL;
 }
 
+uint64_t sw_slot_ready(const sw_slot_t *slot, uint64_t at)
+{
+    uint64_t ready;
+    unsigned turns = 0;
+    while ((ready = atomic_load_explicit(
+                &((sw_slot_t *)(uintptr_t)slot)->ready,
+                memory_order_acquire)) <= at)
+        sw_wait_turn(&turns);
+    return ready;
+}
+
 static directory_t *directory_of(const sw_peer_t *peer, const sw_slot_t *slot)
 {
     return (directory_t *)(peer->control + slot->directory);
@@ -353,17 +383,13 @@ static uint64_t claim(const sw_peer_t *peer, sw_slot_t *slot)
     uint64_t ticket = sw_slot_ticket(slot), base = ticket * SW_SLOT_STATES;
     atomic_fetch_add_explicit(&directory_of(peer, slot)->busy, 1,
                               memory_order_relaxed);
-    while (true) {
-        uint64_t expected = base + SW_SLOT_OFFERED;
-        if (atomic_compare_exchange_strong_explicit(
-                &slot->state, &expected, base + SW_SLOT_CLAIMED,
-                memory_order_acquire, memory_order_acquire))
-            return ticket;
-        if (sw_wait_crowded())
-            sw_os_yield();
-        else
-            sw_os_pause();
-    }
+    uint64_t expected = base + SW_SLOT_OFFERED;
+    for (unsigned turns = 0; !atomic_compare_exchange_strong_explicit(
+             &slot->state, &expected, base + SW_SLOT_CLAIMED,
+             memory_order_acquire, memory_order_acquire);
+         expected = base + SW_SLOT_OFFERED)
+        sw_wait_turn(&turns);
+    return ticket;
 }
 
 static void release(const sw_peer_t *peer, sw_slot_t *slot, uint64_t ticket)
@@ -379,7 +405,7 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
 {
     uint64_t ticket = claim(peer, slot);
     size_t n = sw_min(to->room, slot->bytes);
-    bool scattered = slot->serial || to->layout;
+    bool scattered = slot->serial || to->layout || !sw_slot_full(slot);
     bool joint = !scattered && sw_joint_open(&slot->joint, to->at, n);
     if (joint)
         set(slot, ticket, SW_SLOT_JOINT);
@@ -398,6 +424,7 @@ int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot, void *head,
     uint64_t ticket = claim(peer, slot);
     size_t n = sw_min(room, slot->bytes);
     size_t first = sw_min(n, SW_DESCRIPTOR_BYTES);
+    sw_slot_ready(slot, n - 1);
     int rc = slot->serial
         ? sw_scattered_read(peer, slot, 0, first, head)
         : sw_peer_read(peer, &slot->part, 0, head, first);

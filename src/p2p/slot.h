@@ -53,6 +53,9 @@ typedef struct {
      * sender's arena, and `count` elements. serial 0: it is all of it. */
     uint64_t layout, serial;
     int64_t count;
+    /* Of a copy aside, so many bytes are there: the receiver may take them
+     * while the sender still copies (release, acquire). */
+    _Atomic uint64_t ready;
     /* Set by the receiver when a matched probe has taken the message out of
      * the host's queues, so that no other probe finds it. */
     _Atomic uint32_t matched;
@@ -118,8 +121,25 @@ static inline const void *sw_offer_span(const sw_offer_t *offer, size_t *bytes)
 SW_API bool sw_slot_readable(const sw_offer_t *offer);
 
 /* A slot on offer, or NULL: the message goes through the host. Data that is
- * not readable is gathered in the arena. Thread safe. */
+ * not readable is to be gathered in the arena, by sw_slot_fill. Thread safe. */
 SW_API sw_slot_t *sw_slot_offer(const sw_offer_t *offer);
+
+/* Is nothing left to be gathered? */
+static inline bool sw_slot_full(const sw_slot_t *slot)
+{
+    return atomic_load_explicit(&((sw_slot_t *)(uintptr_t)slot)->ready,
+                                memory_order_acquire) == slot->bytes;
+}
+
+/* Gather what is left. Whoever has offered the slot calls this before doing
+ * anything that may wait: best when the descriptor is under way, because the
+ * receiver begins with what is there. */
+SW_API void sw_slot_fill_slow(sw_slot_t *slot, const sw_offer_t *offer);
+static inline void sw_slot_fill(sw_slot_t *slot, const sw_offer_t *offer)
+{
+    if (!sw_slot_full(slot))
+        sw_slot_fill_slow(slot, offer);
+}
 
 static inline uint64_t sw_slot_ticket(const sw_slot_t *slot)
 {
@@ -178,6 +198,10 @@ static inline bool sw_slots_warned(void)
 }
 
 /* The receiver's side. `peer` is the sender, its control segment mapped. */
+
+/* How many bytes are there: more than `at`, after a wait if need be. It is not
+ * long: a sender that has not filled its slot does nothing else. */
+SW_API uint64_t sw_slot_ready(const sw_slot_t *slot, uint64_t at);
 
 /* The slot of a descriptor, if it is on offer to `me`; else NULL. */
 SW_API sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d,

@@ -92,7 +92,10 @@ static void *send_all(void *ignored)
         sw_slot_t *slot = sw_slot_offer(&offer);
         CHECK(slot);
         sw_descriptor_t d = describe(slot);
+        if (next(&state) % 2)
+            sw_slot_fill(slot, &offer);
         CHECK(write(queue[1], &d, sizeof d) == sizeof d);
+        sw_slot_fill(slot, &offer);
         while (!sw_slot_released(slot)) {
             invited += sw_slot_is(slot, SW_SLOT_JOINT);
             sw_slot_help(slot, &peer, data);
@@ -194,6 +197,7 @@ static void found_in_order(void)
         sw_offer_t offer = {.lineage = LINEAGE, .dest = ME, .tag = i % 7,
                             .data = data, .bytes = sizeof data};
         CHECK((slot[i] = sw_slot_offer(&offer)));
+        sw_slot_fill(slot[i], &offer);
     }
     for (int i = 0; i < MANY; i++) {
         CHECK(sw_slots_find(&peer, directory, LINEAGE, ME, i % 7) == slot[i]);
@@ -219,6 +223,7 @@ int main(void)
     peer = (sw_peer_t){.control = segment->base,
                        .arena = sw_arena.range[0].start};
     peer.card.control_span = segment->span;
+    peer.card.arena_span = sw_arena.span;
     sw_wait_crowd(2);
     only_whole_descriptors();
     found_in_order();
