@@ -92,12 +92,12 @@ SW_API void sw_layout_pack(const sw_layout_t *l, const void *base,
 SW_API void sw_layout_unpack(const sw_layout_t *l, void *base, int64_t count,
                              uint64_t from, uint64_t to, const void *data);
 
-/* Copy the first n bytes of data from elements to elements of another layout,
- * through a small buffer that stays in the nearest cache. */
+/* Copy the bytes [begin, end) of the data from elements to elements of another
+ * layout, through a small buffer that stays in the nearest cache. */
 SW_API void sw_layout_transfer(const sw_layout_t *from, const void *source,
                                int64_t source_count, const sw_layout_t *to,
                                void *target, int64_t target_count,
-                               uint64_t n);
+                               uint64_t begin, uint64_t end);
 
 /* Is a block of `bytes` bytes, from somebody else, a layout that can be walked?
  * Whatever passes reads and writes between low and high only. */

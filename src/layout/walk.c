@@ -54,17 +54,18 @@ void sw_layout_pack(const sw_layout_t *l, const void *base, int64_t count,
 
 void sw_layout_transfer(const sw_layout_t *from, const void *source,
                         int64_t source_count, const sw_layout_t *to,
-                        void *target, int64_t target_count, uint64_t n)
+                        void *target, int64_t target_count, uint64_t begin,
+                        uint64_t end)
 {
     sw_node_t out = elements(from, source_count);
     sw_node_t in = elements(to, target_count);
     char *source_at = (char *)((intptr_t)source + from->at);
     char *target_at = (char *)((intptr_t)target + to->at);
     _Alignas(SW_LINE) char step[STEP];
-    for (uint64_t at = 0, end; at < n; at = end) {
-        end = n - at < STEP ? n : at + STEP;
-        pack_part(from, &out, source_at, at, end, step);
-        unpack_part(to, &in, target_at, at, end, step);
+    for (uint64_t at = begin, next; at < end; at = next) {
+        next = end - at < STEP ? end : at + STEP;
+        pack_part(from, &out, source_at, at, next, step);
+        unpack_part(to, &in, target_at, at, next, step);
     }
 }
 

@@ -115,16 +115,17 @@ bool sw_fetch(const sw_landing_t *in, MPI_Comm comm, size_t *bytes,
         return false;
     int rc;
     size_t n = sw_min(room, d.bytes);
-    sw_target_t to = {.at = in->buffer, .room = room, .count = in->count,
-                      .layout = type->dense ? NULL : type->layout};
+    sw_target_t to = {.room = room,
+                      .data = {.at = in->buffer, .count = in->count,
+                               .layout = type->dense ? NULL : type->layout}};
     if (type->dense || type->layout) {
         rc = sw_slot_take(link->peer, slot, &to);
     } else {
-        to = (sw_target_t){.at = sw_temporary(n), .room = n};
+        to = (sw_target_t){.data = {.at = sw_temporary(n)}, .room = n};
         rc = sw_slot_take(link->peer, slot, &to);
         if (rc == 0)
-            spread(to.at, n, in->buffer, type, comm);
-        sw_temporary_free(to.at);
+            spread(to.data.at, n, in->buffer, type, comm);
+        sw_temporary_free(to.data.at);
     }
     conclude(rc, &d, room, bytes, error);
     return true;

@@ -101,7 +101,8 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
     if (!sw_accelerating() || tag < 0 || !type->cuts ||
         !(type->dense ? (bool)buffer : (bool)type->layout))
         return NULL;
-    if (type->dense && !sw_slot_readable(offer) &&
+    sw_shown_t shown;
+    if (type->dense && !sw_slot_readable(offer, &shown) &&
         (!sw_link_stages || bytes > SW_STAGED_MAX))
         return NULL;
     sw_link_t *link = link_to(comm, dest, &offer->lineage);

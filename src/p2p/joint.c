@@ -3,33 +3,35 @@
  */
 #include "joint.h"
 
-#include "move.h"
-#include "../node/arena.h"
 #include "../node/settings.h"
 #include "../node/wait.h"
 
-#include <errno.h>
-
-#define PIECE_MIN ((size_t)16 << 10)
-#define PIECE_MAX ((size_t)128 << 10)
+/* Bytes that one party copies without a look at the other. Scattered ones take
+ * longer. */
 #define PIECES 16u
+#define PIECE_MIN ((size_t)16 << 10)
+#define PIECE_MIN_SCATTERED ((size_t)4 << 10)
+#define PIECE_MAX ((size_t)128 << 10)
+#define SCATTERED 4u
 
 static uint64_t pieces_of(const sw_joint_t *joint)
 {
     return (joint->bytes + joint->piece - 1) / joint->piece;
 }
 
-bool sw_joint_open(sw_joint_t *joint, const void *to, size_t bytes)
+bool sw_joint_open(sw_joint_t *joint, const sw_data_t *from,
+                   const sw_data_t *to, size_t bytes)
 {
-    if (bytes < sw_settings.p2p_joint || sw_wait_crowded())
-        return false;
-    uint64_t at = sw_arena_offset(to, bytes);
-    if (at == UINT64_MAX)
+    bool scattered = from->layout || to->layout;
+    size_t least = sw_settings.p2p_joint / (scattered ? SCATTERED : 1);
+    if (bytes < least || sw_wait_crowded() ||
+        !sw_data_is_coarse(from->layout) || !sw_data_is_coarse(to->layout) ||
+        !sw_data_show(to, bytes, &joint->to))
         return false;
     size_t piece = sw_round_up(bytes / PIECES, SW_PAGE);
-    joint->to = at;
     joint->bytes = bytes;
-    joint->piece = sw_min(sw_max(piece, PIECE_MIN), PIECE_MAX);
+    joint->piece = sw_min(sw_max(piece, scattered ? PIECE_MIN_SCATTERED
+                                                  : PIECE_MIN), PIECE_MAX);
     atomic_store_explicit(&joint->pushed, 0, memory_order_relaxed);
     atomic_store_explicit(&joint->ends, pieces_of(joint),
                           memory_order_relaxed);
@@ -54,42 +56,37 @@ static bool claim(sw_joint_t *joint, bool first, uint64_t *piece)
     }
 }
 
-static size_t length(const sw_joint_t *joint, uint64_t piece)
+static void copy(const sw_joint_t *joint, uint64_t piece,
+                 const sw_data_t *from, const sw_data_t *to)
 {
-    return sw_min(joint->piece, joint->bytes - piece * joint->piece);
+    size_t at = piece * joint->piece;
+    sw_data_copy(from, to, at, sw_min(at + joint->piece, joint->bytes),
+                 joint->bytes);
 }
 
-int sw_joint_pull(sw_joint_t *joint, const sw_peer_t *sender,
-                  const sw_part_t *from, char *to)
+void sw_joint_pull(sw_joint_t *joint, const sw_data_t *from,
+                   const sw_data_t *to)
 {
     uint64_t piece, mine = 0;
-    int rc = 0, error = 0;
-    while (claim(joint, true, &piece)) {
-        uint64_t at = piece * joint->piece;
-        if (sw_move_from(sender, from, at, to + at, length(joint, piece),
-                         joint->bytes)) {
-            rc = -1;
-            error = errno;
-        }
-        mine++;
-    }
+    for (; claim(joint, true, &piece); mine++)
+        copy(joint, piece, from, to);
     uint64_t theirs = pieces_of(joint) - mine;
     unsigned turns = 0;
     while (atomic_load_explicit(&joint->pushed, memory_order_acquire) !=
            theirs)
         sw_wait_turn(&turns);
-    errno = error;
-    return rc;
 }
 
 void sw_joint_push(sw_joint_t *joint, const sw_peer_t *receiver,
-                   const char *data)
+                   const sw_data_t *from)
 {
     uint64_t piece;
+    sw_data_t to;
+    if (sw_data_find(receiver, &joint->to, joint->bytes, &to))
+        return;
     while (claim(joint, false, &piece)) {
-        uint64_t at = piece * joint->piece;
-        sw_move(receiver->arena + joint->to + at, data + at,
-                length(joint, piece), joint->bytes);
+        copy(joint, piece, from, &to);
         atomic_fetch_add_explicit(&joint->pushed, 1, memory_order_release);
     }
+    sw_data_done(&to);
 }

@@ -20,26 +20,27 @@
 #ifndef SW_P2P_JOINT_H
 #define SW_P2P_JOINT_H
 
-#include "../node/peer.h"
+#include "data.h"
 
 typedef struct {
-    uint64_t to;                /* offset in the receiver's arena            */
+    sw_shown_t to;
     uint64_t bytes;
     uint64_t piece;             /* bytes; the last one may be shorter        */
     _Atomic uint64_t ends;      /* low << 32 | high                          */
     _Atomic uint64_t pushed;    /* pieces copied by the sender               */
 } sw_joint_t;
 
-/* The receiver: may the sender help to bring `bytes` to `to`? If so *joint is
- * filled, and is to be published. */
-bool sw_joint_open(sw_joint_t *joint, const void *to, size_t bytes);
+/* The receiver: may the sender help to bring `bytes` from `from` to `to`? If so
+ * *joint is filled, and is to be published. */
+bool sw_joint_open(sw_joint_t *joint, const sw_data_t *from,
+                   const sw_data_t *to, size_t bytes);
 
-/* The receiver: copy until all is there. Returns 0, or -1 with errno. */
-int sw_joint_pull(sw_joint_t *joint, const sw_peer_t *sender,
-                  const sw_part_t *from, char *to);
+/* The receiver: copy until all is there. */
+void sw_joint_pull(sw_joint_t *joint, const sw_data_t *from,
+                   const sw_data_t *to);
 
-/* The sender: copy from `data` until nothing is left to claim. */
+/* The sender: copy until nothing is left to claim. */
 SW_API void sw_joint_push(sw_joint_t *joint, const sw_peer_t *receiver,
-                   const char *data);
+                          const sw_data_t *from);
 
 #endif

@@ -30,13 +30,3 @@ void sw_move(void *to, const void *from, size_t n, size_t whole)
     else
         sw_copy(to, from, n);
 }
-
-int sw_move_from(const sw_peer_t *sender, const sw_part_t *part,
-                 uint64_t offset, void *to, size_t n, size_t whole)
-{
-    const char *from = sw_peer_window(sender, part, offset);
-    if (sw_unlikely(!from))
-        return sw_peer_read(sender, part, offset, to, n);
-    sw_move(to, from, n, whole);
-    return 0;
-}

@@ -8,10 +8,8 @@
  */
 #include "slot.h"
 
-#include "move.h"
-#include "scattered.h"
-#include "../node/copy.h"
-#include "../node/settings.h"
+#include "../layout/share.h"
+#include "../node/arena.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -193,47 +191,23 @@ bool sw_slots_quiet(void)
     return !any;
 }
 
-static sw_part_t part_at(const void *at, size_t bytes)
+static sw_shown_t shown_aside(const void *aside, size_t bytes)
 {
-    return (sw_part_t){.form = SW_FORM_ARENA, .bytes = bytes,
-                       .address = sw_arena_offset(at, bytes)};
-}
-
-/* The bytes [from, end) of the data, to their place in the copy `to`. */
-static void gather(char *to, const char *data, size_t from, size_t end,
-                   const sw_layout_t *layout, int64_t count)
-{
-    if (layout)
-        sw_layout_pack(layout, data, count, from, end, to + from);
-    else
-        sw_copy(to + from, data + from, end - from);
-}
-
-bool sw_slot_readable(const sw_offer_t *offer)
-{
-    size_t span;
-    const void *first = sw_offer_span(offer, &span);
-    const sw_layout_t *l = offer->layout;
-    return sw_slot_reaches(first, span) &&
-           (!l || (l->serial && l->size >= l->runs * SW_LINE &&
-                   sw_slot_reaches(l, l->bytes)));
+    return (sw_shown_t){.at = sw_arena_offset(aside, bytes), .span = bytes};
 }
 
 sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
 {
     void *aside = NULL;
-    size_t span;
-    const void *first = sw_offer_span(offer, &span);
     sw_layout_t *layout = offer->layout;
-    if (!sw_slot_readable(offer)) {
+    sw_shown_t shown;
+    if (!sw_slot_readable(offer, &shown)) {
         aside = make_aside(offer->bytes);
         if (!aside)
             return NULL;
         layout = NULL;
-        first = aside;
-        span = offer->bytes;
+        shown = shown_aside(aside, offer->bytes);
     }
-    sw_part_t part = part_at(first, span);
     pthread_mutex_lock(&lock);
     if (orphans)
         reap();
@@ -255,10 +229,7 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     put(slot->tag, offer->tag);
     slot->behind = offer->behind;
     slot->bytes = offer->bytes;
-    slot->part = part;
-    slot->layout = layout ? sw_arena_offset(layout, layout->bytes) : 0;
-    slot->serial = layout ? layout->serial : 0;
-    slot->count = offer->count;
+    slot->shown = shown;
     slot->how = layout;
     if (layout)
         sw_layout_hold(layout);
@@ -274,11 +245,11 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
 void sw_slot_fill_slow(sw_slot_t *slot, const sw_offer_t *offer)
 {
     size_t bytes = offer->bytes, step = sw_min(bytes / STEPS, STEP_MAX);
+    const sw_data_t from = sw_offer_data(offer), to = {.at = slot->aside};
     step = sw_max(step, STEP_MIN);
     for (size_t at = 0, end; at < bytes; at = end) {
         end = bytes - at < 2 * step ? bytes : at + step;
-        gather(slot->aside, offer->data, at, end, offer->layout,
-               offer->count);
+        sw_data_copy(&from, &to, at, end, bytes);
         atomic_store_explicit(&slot->ready, end, memory_order_release);
     }
 }
@@ -314,9 +285,11 @@ void sw_slot_nudge(sw_slot_t *slot, const void *data)
         drop(copy, slot->bytes);
         return;
     }
-    gather(copy, data, 0, slot->bytes, slot->how, slot->count);
-    slot->part = part_at(copy, slot->bytes);
-    slot->serial = 0;
+    const sw_data_t from = {.at = (char *)(uintptr_t)data,
+                            .layout = slot->how, .count = slot->shown.count};
+    const sw_data_t to = {.at = copy};
+    sw_data_copy(&from, &to, 0, slot->bytes, slot->bytes);
+    slot->shown = shown_aside(copy, slot->bytes);
     atomic_store_explicit(&slot->state, state + SW_SLOT_OFFERED,
                           memory_order_release);
     slot->aside = copy;
@@ -401,18 +374,33 @@ static void release(const sw_peer_t *peer, sw_slot_t *slot, uint64_t ticket)
     sw_bell_ring(&slot->bell);
 }
 
+/* What is there already, then what comes while the sender fills the slot. */
+static void follow(const sw_slot_t *slot, const sw_data_t *from,
+                   const sw_data_t *to, size_t begin, size_t end)
+{
+    for (size_t at = begin, next; at < end; at = next) {
+        next = sw_min(end, sw_slot_ready(slot, at));
+        sw_data_copy(from, to, at, next, end);
+    }
+}
+
 int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
 {
     uint64_t ticket = claim(peer, slot);
     size_t n = sw_min(to->room, slot->bytes);
-    bool scattered = slot->serial || to->layout || !sw_slot_full(slot);
-    bool joint = !scattered && sw_joint_open(&slot->joint, to->at, n);
-    if (joint)
-        set(slot, ticket, SW_SLOT_JOINT);
-    int rc = joint     ? sw_joint_pull(&slot->joint, peer, &slot->part, to->at)
-           : scattered ? sw_scattered_take(peer, slot, to, n)
-                       : sw_move_from(peer, &slot->part, 0, to->at, n, n);
+    sw_data_t from;
+    int rc = sw_data_find(peer, &slot->shown, slot->bytes, &from);
     int error = errno;
+    if (rc == 0) {
+        if (sw_slot_full(slot) &&
+            sw_joint_open(&slot->joint, &from, &to->data, n)) {
+            set(slot, ticket, SW_SLOT_JOINT);
+            sw_joint_pull(&slot->joint, &from, &to->data);
+        } else {
+            follow(slot, &from, &to->data, 0, n);
+        }
+        sw_data_done(&from);
+    }
     release(peer, slot, ticket);
     errno = error;
     return rc;
@@ -424,16 +412,15 @@ int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot, void *head,
     uint64_t ticket = claim(peer, slot);
     size_t n = sw_min(room, slot->bytes);
     size_t first = sw_min(n, SW_DESCRIPTOR_BYTES);
-    sw_slot_ready(slot, n - 1);
-    int rc = slot->serial
-        ? sw_scattered_read(peer, slot, 0, first, head)
-        : sw_peer_read(peer, &slot->part, 0, head, first);
-    if (rc == 0)
-        rc = slot->serial
-            ? sw_scattered_read(peer, slot, first, n, (char *)to + first)
-            : sw_move_from(peer, &slot->part, first, (char *)to + first,
-                           n - first, n);
+    const sw_data_t apart = {.at = head}, rest = {.at = to};
+    sw_data_t from;
+    int rc = sw_data_find(peer, &slot->shown, slot->bytes, &from);
     int error = errno;
+    if (rc == 0) {
+        follow(slot, &from, &apart, 0, first);
+        follow(slot, &from, &rest, first, n);
+        sw_data_done(&from);
+    }
     release(peer, slot, ticket);
     errno = error;
     return rc;

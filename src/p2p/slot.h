@@ -22,7 +22,7 @@
  * that finds MOVING waits for it: the mover holds nothing else.
  *
  * Memory order. All changes of `state` that hand the slot over are made with
- * release and seen with acquire: the sender's fields (part, bytes) before
+ * release and seen with acquire: the sender's fields (shown, bytes) before
  * OFFERED, the receiver's copy before TAKEN. OFFERED -> CLAIMED and OFFERED
  * -> MOVING are compare-and-swap, so one of them wins. The state carries the
  * ticket, a count of uses: a stale descriptor finds another ticket.
@@ -32,7 +32,6 @@
 
 #include "descriptor.h"
 #include "joint.h"
-#include "../layout/layout.h"
 #include "../node/arena.h"
 #include "../node/peer.h"
 #include "../node/wait.h"
@@ -48,11 +47,7 @@ typedef struct {
     uint64_t order;             /* of the sender's offers                 */
     uint64_t behind;            /* as offered                             */
     uint64_t bytes;
-    sw_part_t part;             /* where the data lies                    */
-    /* The data is what this layout picks from `part`: its offset in the
-     * sender's arena, and `count` elements. serial 0: it is all of it. */
-    uint64_t layout, serial;
-    int64_t count;
+    sw_shown_t shown;           /* where the data lies                    */
     /* Of a copy aside, so many bytes are there: the receiver may take them
      * while the sender still copies (release, acquire). */
     _Atomic uint64_t ready;
@@ -64,7 +59,7 @@ typedef struct {
     sw_joint_t joint;
     /* The sender's own. */
     void *aside;                /* the copy, to be freed                  */
-    sw_layout_t *how;           /* how the data lies at the sender        */
+    sw_layout_t *how;           /* the layout that is shown               */
     uint64_t since;             /* when its receiver was last known to be
                                  * busy, ns                               */
     uint64_t seen;              /* messages taken from us by then         */
@@ -86,10 +81,8 @@ typedef struct {
 
 /* Where a receiver wants it. */
 typedef struct {
-    void *at;
+    sw_data_t data;
     size_t room;                /* bytes of data                           */
-    const sw_layout_t *layout;  /* `count` elements of it; NULL: contiguous */
-    int64_t count;
 } sw_target_t;
 
 /* Private memory up to here is worth a copy into the arena; beyond, a host that
@@ -97,28 +90,19 @@ typedef struct {
  * beat the hosts' own.) */
 #define SW_STAGED_MAX ((size_t)12 << 10)
 
-/* Can the receiver, who has our arena mapped, read the data where it lies? */
-static inline bool sw_slot_reaches(const void *data, size_t bytes)
+static inline sw_data_t sw_offer_data(const sw_offer_t *offer)
 {
-    return sw_arena_offset(data, bytes) != UINT64_MAX;
+    return (sw_data_t){.at = (char *)(uintptr_t)offer->data,
+                       .layout = offer->layout, .count = offer->count};
 }
 
-/* Where the data of an offer begins and how many bytes it spans. */
-static inline const void *sw_offer_span(const sw_offer_t *offer, size_t *bytes)
+/* Can the receiver read it where it lies, and should it? */
+static inline bool sw_slot_readable(const sw_offer_t *offer, sw_shown_t *shown)
 {
-    int64_t low, high;
-    *bytes = offer->bytes;
-    if (!offer->layout)
-        return offer->data;
-    sw_layout_span(offer->layout, offer->count, &low, &high);
-    *bytes = (size_t)(high - low);
-    return (const void *)((intptr_t)offer->data + low);
+    sw_data_t data = sw_offer_data(offer);
+    return sw_data_is_coarse(offer->layout) &&
+           sw_data_show(&data, offer->bytes, shown);
 }
-
-/* Can the receiver read it where it lies, and its layout as well? Should it:
- * pieces shorter than a cache line are gathered by their owner, who has them
- * in its cache. */
-SW_API bool sw_slot_readable(const sw_offer_t *offer);
 
 /* A slot on offer, or NULL: the message goes through the host. Data that is
  * not readable is to be gathered in the arena, by sw_slot_fill. Thread safe. */
@@ -164,8 +148,11 @@ static inline bool sw_slot_released(const sw_slot_t *slot)
 static inline void sw_slot_help(sw_slot_t *slot, const sw_peer_t *receiver,
                                 const void *data)
 {
-    if (sw_unlikely(sw_slot_is(slot, SW_SLOT_JOINT)))
-        sw_joint_push(&slot->joint, receiver, data);
+    if (sw_likely(!sw_slot_is(slot, SW_SLOT_JOINT)))
+        return;
+    const sw_data_t from = {.at = (char *)(uintptr_t)data,
+                            .layout = slot->how, .count = slot->shown.count};
+    sw_joint_push(&slot->joint, receiver, &from);
 }
 
 /* The sender has waited: copy the data aside if nobody has taken anything from

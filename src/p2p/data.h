@@ -1,0 +1,49 @@
+/*
+ * data.h - where the data of a message lies, at its sender or its receiver, and
+ * copying some of it from the one to the other.
+ *
+ * It is contiguous, or what a layout picks. Peers are shown it as a stretch of
+ * its owner's arena, and where in there the layout is.
+ */
+#ifndef SW_P2P_DATA_H
+#define SW_P2P_DATA_H
+
+#include "../layout/layout.h"
+#include "../node/peer.h"
+
+typedef struct {
+    char *at;                   /* of the first element, or of the first byte */
+    const sw_layout_t *layout;  /* `count` elements of it; NULL: contiguous   */
+    int64_t count;
+} sw_data_t;
+
+typedef struct {
+    uint64_t at, span;          /* from the first byte to the last            */
+    uint64_t layout, serial;    /* where the layout lies; 0: contiguous       */
+    int64_t count;
+} sw_shown_t;
+
+/* Show peers the data, `bytes` of it if it is contiguous. False: they do not
+ * reach it, or its layout. */
+SW_API bool sw_data_show(const sw_data_t *data, size_t bytes, sw_shown_t *to);
+
+/* What a peer has shown, in memory that is ours to read and write: at least
+ * `bytes` bytes of data. To be given back. Returns 0, or -1 with errno:
+ * EBADMSG, it cannot be, or ENOMEM. */
+SW_API int sw_data_find(const sw_peer_t *owner, const sw_shown_t *shown,
+                        size_t bytes, sw_data_t *to);
+SW_API void sw_data_done(const sw_data_t *found);
+
+/* Copy the bytes [begin, end) of a message of `whole` bytes. */
+SW_API void sw_data_copy(const sw_data_t *from, const sw_data_t *to,
+                         size_t begin, size_t end, size_t whole);
+
+/* Are the pieces long enough that another processor than their owner's may
+ * touch them one by one? Those shorter than a cache line are better gathered
+ * or distributed by their owner, who has them in its cache. */
+static inline bool sw_data_is_coarse(const sw_layout_t *l)
+{
+    return !l || l->size >= l->runs * SW_LINE;
+}
+
+#endif
