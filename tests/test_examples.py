@@ -6,6 +6,7 @@ Each example checks itself; these tests also check that the check can fail.
 import json
 import os
 import pathlib
+import re
 import sys
 
 import pytest
@@ -30,16 +31,54 @@ def test_transpose(host, n, straightway):
         assert done.stdout.split()[-1] == "PASS", done.stdout
 
 
-@RUNS
-def test_heat(host, n, straightway):
+HEAT = EXAMPLES / "heat.f90"
+
+
+def heat(host, source=HEAT):
     if "fortran" not in host.compilers:
         pytest.skip(f"{host.name} has no Fortran here")
     if host.name == "impi":
         pytest.skip("Intel MPI has mpi_f08 for Intel's compiler only")
-    program = host.compile(EXAMPLES / "heat.f90")
-    done = host.run(n, [program, 256, 500], check=True,
-                    straightway=straightway)
+    return host.compile(source, language="fortran")
+
+
+@RUNS
+def test_heat(host, n, straightway):
+    program = heat(host)
+    # The halo of two ranks has 1, 12 and 80 KiB: below the threshold, between
+    # it and where Open MPI keeps what is strided so finely, and beyond.
+    for cells, steps, fields in (64, 200, 2), (96, 60, 16), (64, 30, 160):
+        done = host.run(n, [program, cells, steps, fields], check=True,
+                        straightway=straightway)
+        assert done.stdout.split()[-1] == "PASS", done.stdout
+
+
+@pytest.mark.parametrize("n", [3, pytest.param(6, marks=DEEP)])
+def test_heat_on_an_uneven_grid(host, n):
+    done = host.run(n, [heat(host), 96, 20, 16], check=True)
     assert done.stdout.split()[-1] == "PASS", done.stdout
+
+
+def test_heat_has_its_halo_moved(host):
+    done = host.run(2, [heat(host), 96, 60, 16], check=True,
+                    run_args=["--stats"])
+    assert re.search(r" 120 messages moved", done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("right, wrong", [
+    ("call exchange(u)", "if (step < 10) call exchange(u)"),
+    ("edge = [block([1, 1], [1, ny])", "edge = [block([2, 1], [2, ny])"),
+], ids=["once too few", "wrong column"])
+def test_heat_fails_where_the_halo_does(host, right, wrong):
+    text = HEAT.read_text()
+    assert text.count(right) == 1
+    done = host.run(2, [heat(host, text.replace(right, wrong)), 64, 10, 16])
+    assert done.returncode and "FAIL" in done.stdout, done.stdout + done.stderr
+
+
+def test_heat_says_what_it_wants(host):
+    done = host.run(2, [heat(host), 95])
+    assert done.returncode and "usage: heat" in done.stderr
 
 
 def flow(host, n, tmp_path, *args, straightway=False):
