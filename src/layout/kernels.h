@@ -66,6 +66,29 @@ static void NAME(indexed)(char *at, int64_t count, const int64_t *offset,
 #undef PLACE
 }
 
+/* `rows` rows of `count` runs of n bytes each, the rows so close to each other
+ * that their runs share cache lines: as many rows at once as fill them. */
+#define WEAVE(N)                                                        \
+    case N:                                                             \
+        for (int64_t j = 0; j < count; j++)                             \
+            for (int64_t i = 0; i < rows; i++)                          \
+                SW_MOVE(at + i * apart + j * stride,                    \
+                        data + (size_t)i * row + (size_t)j * N, N);     \
+        return;
+
+static void NAME(woven)(char *at, int64_t rows, int64_t apart, size_t row,
+                        int64_t count, int64_t stride, size_t n, char *data)
+{
+    switch (n) {
+        WEAVE(4) WEAVE(8) WEAVE(16) WEAVE(32)
+    }
+    for (int64_t j = 0; j < count; j++)
+        for (int64_t i = 0; i < rows; i++)
+            NAME(one)(at + i * apart + j * stride,
+                      data + (size_t)i * row + (size_t)j * n, n);
+}
+
+#undef WEAVE
 #undef EACH
 #undef EVERY
 #undef SW_SHORT

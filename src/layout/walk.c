@@ -5,7 +5,28 @@
  */
 #include "layout.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+/* Rows of fewer runs do not drive each other's lines out of the nearest cache. */
+#define WOVEN_FROM 8
+
+/* Rows `apart` bytes from each other, each of `count` runs that share no cache
+ * line with the next: do those of several rows share them? */
+static bool close_rows(int64_t apart, int64_t count, int64_t stride)
+{
+    return count >= WOVEN_FROM && llabs(stride) >= SW_LINE && apart != 0 &&
+           llabs(apart) <= SW_LINE / 2;
+}
+
+/* How many rows, at most `rows`, share the line of the first. */
+static int64_t rows_of_line(const char *at, int64_t apart, int64_t rows)
+{
+    int64_t before = (int64_t)((uintptr_t)at % SW_LINE);
+    int64_t room = apart > 0 ? SW_LINE - 1 - before : before;
+    int64_t n = room / llabs(apart) + 1;
+    return n < rows ? n : rows;
+}
 
 #define NAME(x) pack_##x
 #define SW_MOVE(at, data, n) memcpy(data, at, n)
@@ -49,8 +70,8 @@ void sw_layout_pack(const sw_layout_t *l, const void *base, int64_t count,
     pack_part(l, &n, (char *)((intptr_t)base + l->at), from, to, data);
 }
 
-/* Fits the nearest cache of any processor with both sides' lines. */
-#define STEP 8192
+/* Some rows of a large matrix; in the second cache. */
+#define STEP 32768
 
 void sw_layout_transfer(const sw_layout_t *from, const void *source,
                         int64_t source_count, const sw_layout_t *to,

@@ -21,6 +21,14 @@ static void NAME(children)(const sw_layout_t *l, const sw_node_t *n,
     }
     const sw_node_t *g = &l->node[c->child];
     bool rows = c->kind == SW_NODE_REPEAT && g->kind == SW_NODE_RUN;
+    bool woven = rows && close_rows(n->stride, c->count, c->stride);
+    for (int64_t some; woven && count > 0; count -= some) {
+        some = rows_of_line(at, n->stride, count);
+        NAME(woven)(at, some, n->stride, n->unit, c->count, c->stride,
+                    g->unit, data);
+        at += some * n->stride;
+        data += (size_t)some * n->unit;
+    }
     for (int64_t i = 0; i < count; i++) {
         if (rows)
             NAME(strided)(at, c->count, c->stride, g->unit, data);
