@@ -16,6 +16,10 @@
  * While a large message is copied its state may be JOINT instead of CLAIMED:
  * the sender is welcome to help (joint.h).
  *
+ * Data that the receiver cannot read, or should not, is gathered in the arena
+ * while the slot is on offer already: `ready` says how much of it is there. The
+ * receiver takes it as it comes.
+ *
  * A sender that has waited in vain for a while copies its data aside (MOVING,
  * then OFFERED again, at another place), and goes on: the receiver may be
  * computing, or stuck in a call of the host that needs the sender. A receiver
