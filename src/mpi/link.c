@@ -16,7 +16,7 @@
 #define VERSION 1u
 
 bool sw_linked, sw_threaded, sw_link_stages;
-size_t sw_link_scattered_min;
+size_t sw_link_scattered_min, sw_link_coarse_min;
 sw_token_t sw_link_cookie;
 int sw_link_place;
 MPI_Comm sw_link_comm = MPI_COMM_NULL;
@@ -91,19 +91,20 @@ static bool name_all(void)
 }
 
 /* What was measured of each host (docs/performance.md, "The threshold"): from
- * `least` on we win in every pattern, from `scattered` on with data that has
- * gaps. `stages`: two copies of private memory beat it, too. */
+ * `least` on we win in every pattern, with data that has gaps from `scattered`
+ * on, if its pieces are long from `coarse` on. `stages`: two copies of private
+ * memory beat it, too. */
 static void suit_host(void)
 {
     static const struct {
         const char *name;
-        size_t least, scattered;
+        size_t least, scattered, coarse;
         bool stages;
     } known[] = {
-        {"Open MPI", 4096, 4096, true},
-        {"Intel", 32768, 4096, false},
-        {"MPICH", 8192, 4096, true},
-        {"", 16384, 16384, false},
+        {"Open MPI", 4096, 4096, 4096, true},
+        {"Intel", 32768, 4096, 6144, false},
+        {"MPICH", 8192, 4096, 4096, true},
+        {"", 16384, 16384, 16384, false},
     }, *found = known;
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
@@ -111,13 +112,11 @@ static void suit_host(void)
     while (!strstr(text, found->name))
         found++;
     sw_link_stages = found->stages;
-    sw_link_scattered_min = sw_settings.p2p_min;
-    if (!sw_settings.p2p_min) {
-        sw_settings.p2p_min = found->least;
-        sw_link_scattered_min = found->scattered;
-    }
-    if (sw_settings.p2p_min < SW_DESCRIPTOR_BYTES)
-        sw_settings.p2p_min = sw_link_scattered_min = SW_DESCRIPTOR_BYTES;
+    size_t asked = sw_settings.p2p_min
+        ? sw_max(sw_settings.p2p_min, SW_DESCRIPTOR_BYTES) : 0;
+    sw_settings.p2p_min = asked ? asked : found->least;
+    sw_link_scattered_min = asked ? asked : found->scattered;
+    sw_link_coarse_min = asked ? asked : found->coarse;
 }
 
 static void leave_alone(bool alone)

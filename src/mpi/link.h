@@ -33,9 +33,11 @@ extern bool sw_linked __attribute__((visibility("hidden")));
 extern bool sw_threaded __attribute__((visibility("hidden")));
 extern sw_token_t sw_link_cookie __attribute__((visibility("hidden")));
 extern int sw_link_place __attribute__((visibility("hidden")));
-/* Bytes from which a message moves in our way, if its data has gaps; without
- * gaps sw_settings.p2p_min, which is no less. */
+/* Bytes from which a message moves in our way, if its data has gaps, and if it
+ * is coarse besides (p2p/data.h); without gaps sw_settings.p2p_min, which is no
+ * less. */
 extern size_t sw_link_scattered_min __attribute__((visibility("hidden")));
+extern size_t sw_link_coarse_min __attribute__((visibility("hidden")));
 /* Is a copy of private memory into the arena quicker than the host? */
 extern bool sw_link_stages __attribute__((visibility("hidden")));
 /* A communicator of the linked ranks that the program never sees. */

@@ -101,6 +101,9 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
     if (!sw_accelerating() || tag < 0 || !type->cuts ||
         !(type->dense ? (bool)buffer : (bool)type->layout))
         return NULL;
+    if (!type->dense && bytes < sw_link_coarse_min &&
+        sw_data_is_coarse(type->layout))
+        return NULL;
     sw_shown_t shown;
     if (type->dense && !sw_slot_readable(offer, &shown) &&
         (!sw_link_stages || bytes > SW_STAGED_MAX))
