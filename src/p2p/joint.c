@@ -14,6 +14,10 @@
 #define PIECE_MAX ((size_t)128 << 10)
 #define SCATTERED 4u
 
+/* Short pieces that lie in the receiver's cache are its own affair; of so many
+ * bytes they do not. */
+#define FINE ((size_t)256 << 10)
+
 static uint64_t pieces_of(const sw_joint_t *joint)
 {
     return (joint->bytes + joint->piece - 1) / joint->piece;
@@ -25,7 +29,7 @@ bool sw_joint_open(sw_joint_t *joint, const sw_data_t *from,
     bool scattered = from->layout || to->layout;
     size_t least = sw_settings.p2p_joint / (scattered ? SCATTERED : 1);
     if (bytes < least || sw_wait_crowded() ||
-        !sw_data_is_coarse(from->layout) || !sw_data_is_coarse(to->layout) ||
+        (!sw_data_is_coarse(to->layout) && bytes < FINE) ||
         !sw_data_show(to, bytes, &joint->to))
         return false;
     size_t piece = sw_round_up(bytes / PIECES, SW_PAGE);
