@@ -21,8 +21,7 @@ typedef struct {
 
 typedef struct {
     sw_build_t *b;
-    sw_signature_t signature;
-    bool begun, unknown;
+    bool unknown, vague;
 } decode_t;
 
 static sw_place_t decode(decode_t *d, MPI_Datatype type);
@@ -102,6 +101,13 @@ static int64_t extent_of(MPI_Datatype type)
     return extent;
 }
 
+static uint64_t size_of(MPI_Datatype type)
+{
+    MPI_Count size = 0;
+    host.Type_size_x(type, &size);
+    return size > 0 ? (uint64_t)size : 0;
+}
+
 static bool predefined(const level_t *v)
 {
     return v->combiner == MPI_COMBINER_NAMED ||
@@ -120,14 +126,6 @@ bool sw_predefined(MPI_Datatype type, bool *named)
 
 /* Basic types ------------------------------------------------------------- */
 
-static void sign(decode_t *d, size_t bytes)
-{
-    if (d->begun && d->signature.grain != bytes)
-        bytes = 0;
-    d->signature.grain = bytes;
-    d->begun = true;
-}
-
 /* Two values, the second at `at`. */
 static sw_place_t pair(decode_t *d, size_t one, size_t at, size_t two)
 {
@@ -135,8 +133,6 @@ static sw_place_t pair(decode_t *d, size_t one, size_t at, size_t two)
         sw_build_run(d->b, one),
         sw_place_moved(sw_build_run(d->b, two), (int64_t)at),
     };
-    sign(d, one);
-    sign(d, two);
     return sw_build_list(d->b, 2, both);
 }
 
@@ -165,7 +161,7 @@ static bool vague(MPI_Datatype type)
 static sw_place_t basic(decode_t *d, MPI_Datatype type)
 {
     MPI_Count size = 0;
-    d->signature.vague = d->signature.vague || vague(type);
+    d->vague = d->vague || vague(type);
     if (type == MPI_FLOAT_INT)
         PAIR(float);
     if (type == MPI_DOUBLE_INT)
@@ -179,11 +175,6 @@ static sw_place_t basic(decode_t *d, MPI_Datatype type)
     host.Type_size_x(type, &size);
     if (size < 0)
         return unknown(d);
-    if (type == MPI_2INT || type == MPI_2REAL ||
-        type == MPI_2DOUBLE_PRECISION || type == MPI_2INTEGER)
-        sign(d, (size_t)size / 2);
-    else if (size)
-        sign(d, (size_t)size);
     return sw_build_run(d->b, (uint64_t)size);
 }
 
@@ -396,7 +387,7 @@ static bool agrees(const sw_layout_t *l, MPI_Datatype type)
            (!size || (low == l->low && low + extent == l->high));
 }
 
-sw_layout_t *sw_decode(MPI_Datatype type, sw_signature_t *signature)
+sw_layout_t *sw_decode(MPI_Datatype type, bool *vague)
 {
     decode_t d = {.b = sw_build_new()};
     bool named;
@@ -404,11 +395,41 @@ sw_layout_t *sw_decode(MPI_Datatype type, sw_signature_t *signature)
         return NULL;
     sw_place_t root = decode(&d, type);
     sw_layout_t *l = sw_build_end(d.b, root, extent_of(type));
-    *signature = d.signature;
+    *vague = d.vague;
     if (l && (d.unknown ||
               (!sw_predefined(type, &named) && !agrees(l, type)))) {
         free(l);
         l = NULL;
     }
     return l;
+}
+
+/* Basic elements in order -------------------------------------------------- */
+
+/* The part of a structure that holds byte *at of its data; *at is then counted
+ * from where that part begins. */
+static MPI_Datatype part_at(const level_t *v, uint64_t *at)
+{
+    int64_t k = 0;
+    for (uint64_t bytes;; k++, *at -= bytes) {
+        bytes = (uint64_t)count_at(v, 1 + k) * size_of(v->type[k]);
+        if (*at < bytes)
+            return v->type[k];
+    }
+}
+
+bool sw_ends_at(MPI_Datatype type, uint64_t bytes)
+{
+    uint64_t at = bytes % size_of(type);
+    level_t v;
+    if (at == 0)
+        return true;
+    if (!envelope(type, &v) || predefined(&v))
+        return false;
+    bool known = contents(type, &v);
+    MPI_Datatype of = !known ? type : v.combiner == MPI_COMBINER_STRUCT
+                                          ? part_at(&v, &at) : v.type[0];
+    bool ends = known && sw_ends_at(of, at);
+    forget(&v, known);
+    return ends;
 }

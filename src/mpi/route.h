@@ -2,8 +2,8 @@
  * route.h - does a message travel as a descriptor? The sender decides, from
  * what the receiver knows as well or need not know.
  *
- * From STRAIGHTWAY_P2P_MIN bytes on it does, if the buffer is dense and its
- * basic type divides a descriptor (descriptor.h).
+ * From STRAIGHTWAY_P2P_MIN bytes on it does, if a basic element of its data
+ * ends where a descriptor does (decode.h).
  *
  * A probe that sees as many bytes as a descriptor has must know what it sees
  * (probe.c). So messages of that very length are counted on their way into the
