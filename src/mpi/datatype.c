@@ -270,11 +270,11 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     size_t size = size_of(type);
     bool named, fixed = sw_predefined(type, &named);
     int kernel = named ? kernel_of(type, size) : -1;
-    bool vague;
-    sw_layout_t *layout = sw_decode(type, &vague);
+    sw_doubts_t doubts;
+    sw_layout_t *layout = sw_decode(type, &doubts);
+    bool plain = layout && size && !doubts.vague;
     /* Hosts may refuse a message that ends within a basic element. */
-    bool cuts = layout && size && !vague &&
-                sw_ends_at(type, SW_DESCRIPTOR_BYTES);
+    bool cuts = plain && sw_ends_at(type, SW_DESCRIPTOR_BYTES);
     if (layout)
         layout = sw_layout_share(layout);
     bool dense = layout && (sw_layout_dense(layout) ||
@@ -292,7 +292,8 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
         *d = (sw_datatype_t){.handle = type, .size = size, .extent = extent,
                              .kernel = kernel, .dense = dense,
                              .predefined = fixed, .layout = layout,
-                             .cuts = cuts};
+                             .cuts = cuts,
+                             .packs = plain && !doubts.odd};
         if (kernel >= 0 && sw_type_bytes((sw_type_t)kernel) != (size_t)extent)
             d->kernel = -1;
         d->next = table[mix(type) % BUCKETS];

@@ -21,7 +21,8 @@ typedef struct {
 
 typedef struct {
     sw_build_t *b;
-    bool unknown, vague;
+    bool unknown;
+    sw_doubts_t doubts;
 } decode_t;
 
 static sw_place_t decode(decode_t *d, MPI_Datatype type);
@@ -161,7 +162,7 @@ static bool vague(MPI_Datatype type)
 static sw_place_t basic(decode_t *d, MPI_Datatype type)
 {
     MPI_Count size = 0;
-    d->vague = d->vague || vague(type);
+    d->doubts.vague = d->doubts.vague || vague(type);
     if (type == MPI_FLOAT_INT)
         PAIR(float);
     if (type == MPI_DOUBLE_INT)
@@ -364,6 +365,20 @@ static sw_place_t construct(decode_t *d, const level_t *v)
     }
 }
 
+/* Open MPI takes a type without gaps for contiguous, in whatever order its
+ * pieces are; MPICH and its kin misplace some distributed arrays. */
+static bool odd(const decode_t *d, MPI_Datatype type, const level_t *v,
+                sw_place_t place)
+{
+    MPI_Count low = 0, extent = 0;
+    if (v->combiner == MPI_COMBINER_DARRAY || extent_of(type) < 0)
+        return true;
+    if (sw_build_is_run(d->b, place))
+        return false;
+    host.Type_get_true_extent_x(type, &low, &extent);
+    return (uint64_t)extent <= size_of(type);
+}
+
 static sw_place_t decode(decode_t *d, MPI_Datatype type)
 {
     level_t v;
@@ -373,6 +388,7 @@ static sw_place_t decode(decode_t *d, MPI_Datatype type)
         return basic(d, type);
     bool known = contents(type, &v);
     sw_place_t place = known ? construct(d, &v) : unknown(d);
+    d->doubts.odd = d->doubts.odd || odd(d, type, &v, place);
     forget(&v, known);
     return place;
 }
@@ -387,7 +403,7 @@ static bool agrees(const sw_layout_t *l, MPI_Datatype type)
            (!size || (low == l->low && low + extent == l->high));
 }
 
-sw_layout_t *sw_decode(MPI_Datatype type, bool *vague)
+sw_layout_t *sw_decode(MPI_Datatype type, sw_doubts_t *doubts)
 {
     decode_t d = {.b = sw_build_new()};
     bool named;
@@ -395,7 +411,7 @@ sw_layout_t *sw_decode(MPI_Datatype type, bool *vague)
         return NULL;
     sw_place_t root = decode(&d, type);
     sw_layout_t *l = sw_build_end(d.b, root, extent_of(type));
-    *vague = d.vague;
+    *doubts = d.doubts;
     if (l && (d.unknown ||
               (!sw_predefined(type, &named) && !agrees(l, type)))) {
         free(l);

@@ -42,10 +42,8 @@ void sw_route_note(int dest, int tag, MPI_Comm comm, bool once);
 static inline const sw_datatype_t *sw_route_type(MPI_Datatype type,
                                                  int64_t count, MPI_Comm comm)
 {
-    size_t slot = sw_handle_mix((uintptr_t)type) % SW_DATATYPES_CACHED;
-    const sw_datatype_t *d = atomic_load_explicit(&sw_datatype_cache[slot],
-                                                  memory_order_acquire);
-    if (sw_likely(d && d->handle == type))
+    const sw_datatype_t *d = sw_datatype_cached(type);
+    if (sw_likely(d))
         return d;
     int size = 0, code;
     if (count <= 0 || type == MPI_DATATYPE_NULL ||
