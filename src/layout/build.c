@@ -161,6 +161,11 @@ sw_place_t sw_build_run(sw_build_t *b, uint64_t bytes)
                                     .size = bytes}, NULL);
 }
 
+bool sw_build_is_run(const sw_build_t *b, sw_place_t place)
+{
+    return !b->failed && b->node[place.node].kind == SW_NODE_RUN;
+}
+
 sw_place_t sw_build_repeat(sw_build_t *b, int64_t count, int64_t stride,
                            sw_place_t child)
 {

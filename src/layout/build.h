@@ -28,6 +28,9 @@ SW_API sw_place_t sw_build_repeat(sw_build_t *b, int64_t count,
 /* One after another; `place` is used up. */
 SW_API sw_place_t sw_build_list(sw_build_t *b, int64_t n, sw_place_t *place);
 
+/* Is it one piece? */
+SW_API bool sw_build_is_run(const sw_build_t *b, sw_place_t place);
+
 static inline sw_place_t sw_place_moved(sw_place_t p, int64_t by)
 {
     p.at += by;

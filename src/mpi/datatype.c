@@ -254,13 +254,6 @@ MPI_Comm sw_private_comm(MPI_Comm other)
     return found;
 }
 
-/* Hosts refuse a message that ends within a basic element. */
-static bool cuts(const sw_signature_t *signature, size_t size)
-{
-    size_t grain = signature->grain ? signature->grain : size;
-    return !signature->vague && grain && SW_DESCRIPTOR_BYTES % grain == 0;
-}
-
 static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
 {
     /* A message to nobody: may this type travel? One element it has to be:
@@ -277,8 +270,11 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     size_t size = size_of(type);
     bool named, fixed = sw_predefined(type, &named);
     int kernel = named ? kernel_of(type, size) : -1;
-    sw_signature_t signature;
-    sw_layout_t *layout = sw_decode(type, &signature);
+    sw_doubts_t doubts;
+    sw_layout_t *layout = sw_decode(type, &doubts);
+    bool plain = layout && size && !doubts.vague;
+    /* Hosts may refuse a message that ends within a basic element. */
+    bool cuts = plain && sw_ends_at(type, SW_DESCRIPTOR_BYTES);
     if (layout)
         layout = sw_layout_share(layout);
     bool dense = layout && (sw_layout_dense(layout) ||
@@ -296,7 +292,8 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
         *d = (sw_datatype_t){.handle = type, .size = size, .extent = extent,
                              .kernel = kernel, .dense = dense,
                              .predefined = fixed, .layout = layout,
-                             .cuts = cuts(&signature, size)};
+                             .cuts = cuts,
+                             .packs = plain && !doubts.odd};
         if (kernel >= 0 && sw_type_bytes((sw_type_t)kernel) != (size_t)extent)
             d->kernel = -1;
         d->next = table[mix(type) % BUCKETS];

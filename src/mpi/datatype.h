@@ -25,6 +25,7 @@ typedef struct sw_datatype {
     bool dense;
     bool predefined;
     bool cuts;              /* a basic element ends where a descriptor does */
+    bool packs;             /* our packed form is the host's              */
     sw_layout_t *layout;    /* NULL: not understood, the host packs       */
     /* Of a derived type: receives under way that were given it, and persistent
      * sends. A program may free it meanwhile (MPI 4.1, 5.1.9). Then `handle`
@@ -75,14 +76,21 @@ extern _Atomic(sw_datatype_t *) sw_datatype_cache[SW_DATATYPES_CACHED]
 const sw_datatype_t *sw_datatype_slow(MPI_Datatype type, MPI_Comm comm,
                                       int *code);
 
-static inline const sw_datatype_t *sw_datatype(MPI_Datatype type,
-                                               MPI_Comm comm, int *code)
+/* NULL: not in the cache; nobody asks the host. */
+static inline const sw_datatype_t *sw_datatype_cached(MPI_Datatype type)
 {
     size_t slot = sw_handle_mix((uintptr_t)type) % SW_DATATYPES_CACHED;
     const sw_datatype_t *d = atomic_load_explicit(&sw_datatype_cache[slot],
                                                   memory_order_acquire);
+    return sw_likely(d && d->handle == type) ? d : NULL;
+}
+
+static inline const sw_datatype_t *sw_datatype(MPI_Datatype type,
+                                               MPI_Comm comm, int *code)
+{
+    const sw_datatype_t *d = sw_datatype_cached(type);
     *code = MPI_SUCCESS;
-    if (sw_likely(d && d->handle == type))
+    if (sw_likely(d))
         return d;
     return sw_datatype_slow(type, comm, code);
 }

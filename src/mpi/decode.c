@@ -21,8 +21,8 @@ typedef struct {
 
 typedef struct {
     sw_build_t *b;
-    sw_signature_t signature;
-    bool begun, unknown;
+    bool unknown;
+    sw_doubts_t doubts;
 } decode_t;
 
 static sw_place_t decode(decode_t *d, MPI_Datatype type);
@@ -102,6 +102,13 @@ static int64_t extent_of(MPI_Datatype type)
     return extent;
 }
 
+static uint64_t size_of(MPI_Datatype type)
+{
+    MPI_Count size = 0;
+    host.Type_size_x(type, &size);
+    return size > 0 ? (uint64_t)size : 0;
+}
+
 static bool predefined(const level_t *v)
 {
     return v->combiner == MPI_COMBINER_NAMED ||
@@ -120,14 +127,6 @@ bool sw_predefined(MPI_Datatype type, bool *named)
 
 /* Basic types ------------------------------------------------------------- */
 
-static void sign(decode_t *d, size_t bytes)
-{
-    if (d->begun && d->signature.grain != bytes)
-        bytes = 0;
-    d->signature.grain = bytes;
-    d->begun = true;
-}
-
 /* Two values, the second at `at`. */
 static sw_place_t pair(decode_t *d, size_t one, size_t at, size_t two)
 {
@@ -135,8 +134,6 @@ static sw_place_t pair(decode_t *d, size_t one, size_t at, size_t two)
         sw_build_run(d->b, one),
         sw_place_moved(sw_build_run(d->b, two), (int64_t)at),
     };
-    sign(d, one);
-    sign(d, two);
     return sw_build_list(d->b, 2, both);
 }
 
@@ -165,7 +162,7 @@ static bool vague(MPI_Datatype type)
 static sw_place_t basic(decode_t *d, MPI_Datatype type)
 {
     MPI_Count size = 0;
-    d->signature.vague = d->signature.vague || vague(type);
+    d->doubts.vague = d->doubts.vague || vague(type);
     if (type == MPI_FLOAT_INT)
         PAIR(float);
     if (type == MPI_DOUBLE_INT)
@@ -179,11 +176,6 @@ static sw_place_t basic(decode_t *d, MPI_Datatype type)
     host.Type_size_x(type, &size);
     if (size < 0)
         return unknown(d);
-    if (type == MPI_2INT || type == MPI_2REAL ||
-        type == MPI_2DOUBLE_PRECISION || type == MPI_2INTEGER)
-        sign(d, (size_t)size / 2);
-    else if (size)
-        sign(d, (size_t)size);
     return sw_build_run(d->b, (uint64_t)size);
 }
 
@@ -373,6 +365,20 @@ static sw_place_t construct(decode_t *d, const level_t *v)
     }
 }
 
+/* Open MPI takes a type without gaps for contiguous, in whatever order its
+ * pieces are; MPICH and its kin misplace some distributed arrays. */
+static bool odd(const decode_t *d, MPI_Datatype type, const level_t *v,
+                sw_place_t place)
+{
+    MPI_Count low = 0, extent = 0;
+    if (v->combiner == MPI_COMBINER_DARRAY || extent_of(type) < 0)
+        return true;
+    if (sw_build_is_run(d->b, place))
+        return false;
+    host.Type_get_true_extent_x(type, &low, &extent);
+    return (uint64_t)extent <= size_of(type);
+}
+
 static sw_place_t decode(decode_t *d, MPI_Datatype type)
 {
     level_t v;
@@ -382,6 +388,7 @@ static sw_place_t decode(decode_t *d, MPI_Datatype type)
         return basic(d, type);
     bool known = contents(type, &v);
     sw_place_t place = known ? construct(d, &v) : unknown(d);
+    d->doubts.odd = d->doubts.odd || odd(d, type, &v, place);
     forget(&v, known);
     return place;
 }
@@ -396,7 +403,7 @@ static bool agrees(const sw_layout_t *l, MPI_Datatype type)
            (!size || (low == l->low && low + extent == l->high));
 }
 
-sw_layout_t *sw_decode(MPI_Datatype type, sw_signature_t *signature)
+sw_layout_t *sw_decode(MPI_Datatype type, sw_doubts_t *doubts)
 {
     decode_t d = {.b = sw_build_new()};
     bool named;
@@ -404,11 +411,41 @@ sw_layout_t *sw_decode(MPI_Datatype type, sw_signature_t *signature)
         return NULL;
     sw_place_t root = decode(&d, type);
     sw_layout_t *l = sw_build_end(d.b, root, extent_of(type));
-    *signature = d.signature;
+    *doubts = d.doubts;
     if (l && (d.unknown ||
               (!sw_predefined(type, &named) && !agrees(l, type)))) {
         free(l);
         l = NULL;
     }
     return l;
+}
+
+/* Basic elements in order -------------------------------------------------- */
+
+/* The part of a structure that holds byte *at of its data; *at is then counted
+ * from where that part begins. */
+static MPI_Datatype part_at(const level_t *v, uint64_t *at)
+{
+    int64_t k = 0;
+    for (uint64_t bytes;; k++, *at -= bytes) {
+        bytes = (uint64_t)count_at(v, 1 + k) * size_of(v->type[k]);
+        if (*at < bytes)
+            return v->type[k];
+    }
+}
+
+bool sw_ends_at(MPI_Datatype type, uint64_t bytes)
+{
+    uint64_t at = bytes % size_of(type);
+    level_t v;
+    if (at == 0)
+        return true;
+    if (!envelope(type, &v) || predefined(&v))
+        return false;
+    bool known = contents(type, &v);
+    MPI_Datatype of = !known ? type : v.combiner == MPI_COMBINER_STRUCT
+                                          ? part_at(&v, &at) : v.type[0];
+    bool ends = known && sw_ends_at(of, at);
+    forget(&v, known);
+    return ends;
 }

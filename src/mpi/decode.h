@@ -11,16 +11,22 @@
 #include "host.h"
 #include "../layout/layout.h"
 
+/* Where hosts may see more in a type than its layout, or less. */
 typedef struct {
-    size_t grain;           /* bytes of every basic element; 0: they differ */
-    bool vague;             /* MPI_PACKED is among them, which can be
-                             * anything, or a type that hosts do not copy bit
-                             * by bit: of a long double's 16 bytes, ten     */
-} sw_signature_t;
+    bool vague;             /* MPI_PACKED is in it, which can be anything, or a
+                             * type that hosts do not copy bit by bit: of a
+                             * long double's 16 bytes, ten                  */
+    bool odd;               /* some hosts are known to misplace such types  */
+} sw_doubts_t;
 
 /* The layout, to be freed by free(); NULL: not understood, no memory, or too
  * large. The type has been committed. */
-sw_layout_t *sw_decode(MPI_Datatype type, sw_signature_t *signature);
+sw_layout_t *sw_decode(MPI_Datatype type, sw_doubts_t *doubts);
+
+/* Does a basic element end after the first `bytes` bytes of data, of elements
+ * of a type that was understood and has data? A pair, or a complex number, is
+ * one element: it is to some hosts. */
+bool sw_ends_at(MPI_Datatype type, uint64_t bytes);
 
 /* Is it a predefined type, named or not? Nobody frees those. */
 bool sw_predefined(MPI_Datatype type, bool *named);

@@ -3,7 +3,7 @@
  * what the receiver knows as well or need not know.
  *
  * From STRAIGHTWAY_P2P_MIN bytes on (sw_link_scattered_min, if it has gaps) it
- * does, if a basic element ends where a descriptor does (descriptor.h).
+ * does, if a basic element of its data ends where a descriptor does (decode.h).
  *
  * A probe that sees as many bytes as a descriptor has must know what it sees
  * (probe.c). So messages of that very length are counted on their way into the
@@ -48,10 +48,8 @@ static inline size_t sw_route_min(const sw_datatype_t *type)
 static inline const sw_datatype_t *sw_route_type(MPI_Datatype type,
                                                  int64_t count, MPI_Comm comm)
 {
-    size_t slot = sw_handle_mix((uintptr_t)type) % SW_DATATYPES_CACHED;
-    const sw_datatype_t *d = atomic_load_explicit(&sw_datatype_cache[slot],
-                                                  memory_order_acquire);
-    if (sw_likely(d && d->handle == type))
+    const sw_datatype_t *d = sw_datatype_cached(type);
+    if (sw_likely(d))
         return d;
     int size = 0, code;
     if (count <= 0 || type == MPI_DATATYPE_NULL ||

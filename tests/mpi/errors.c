@@ -149,6 +149,44 @@ static void aliased(void)
           MPI_Allreduce(a, MPI_IN_PLACE, 4, MPI_INT, MPI_SUM, comm));
 }
 
+static void packing(void)
+{
+    MPI_Datatype spaced;
+    int at = 0;
+    MPI_Type_vector(4, 1, 2, MPI_INT, &spaced);
+    WRONG("Pack: uncommitted",
+          MPI_Pack(a, 1, spaced, b, ROOM, &at, comm));
+    MPI_Type_commit(&spaced);
+    for (int i = 0; i < 100; i++) {
+        at = 0;
+        CHECK(MPI_Pack(a, 1, spaced, b, 16, &at, comm) == MPI_SUCCESS &&
+              at == 16, "packed");
+        at = 0;
+        CHECK(MPI_Unpack(b, 16, &at, a, 1, spaced, comm) == MPI_SUCCESS &&
+              at == 16, "unpacked");
+    }
+    at = 0;
+    WRONG("Pack: no room", MPI_Pack(a, 1, spaced, b, 15, &at, comm));
+    WRONG("Pack: negative count",
+          MPI_Pack(a, -1, spaced, b, ROOM, &at, comm));
+    WRONG("Pack: no type",
+          MPI_Pack(a, 1, MPI_DATATYPE_NULL, b, ROOM, &at, comm));
+    WRONG("Pack: no communicator",
+          MPI_Pack(a, 1, spaced, b, ROOM, &at, MPI_COMM_NULL));
+    at = 4;
+    WRONG("Pack: no room left", MPI_Pack(a, 1, spaced, b, 16, &at, comm));
+    at = 0;
+    WRONG("Unpack: too little", MPI_Unpack(b, 15, &at, a, 1, spaced, comm));
+    at = 0;
+    WRONG("Unpack: negative count",
+          MPI_Unpack(b, ROOM, &at, a, -1, spaced, comm));
+    WRONG("Unpack: no type",
+          MPI_Unpack(b, ROOM, &at, a, 1, MPI_DATATYPE_NULL, comm));
+    WRONG("Unpack: no communicator",
+          MPI_Unpack(b, ROOM, &at, a, 1, spaced, MPI_COMM_NULL));
+    MPI_Type_free(&spaced);
+}
+
 int main(int argc, char **argv)
 {
     test_start(&argc, &argv);
@@ -207,6 +245,7 @@ int main(int argc, char **argv)
 
     on_no_communicator();
     aliased();
+    packing();
     if (user)
         MPI_Errhandler_free(&handler);
     MPI_Comm_free(&comm);

@@ -49,6 +49,7 @@ typedef struct {
     char made_by[200];
 } made_t;
 
+static int (*accelerate)(int on);   /* Straightway's switch, or NULL    */
 static bool verbose;            /* say which types are not trusted      */
 static _Thread_local long mistrusted;   /* types the host gets wrong     */
 
@@ -437,6 +438,49 @@ static bool made_separate(const made_t *d, int count)
     return separate;
 }
 
+/* Pack and unpack, by the host alone and by Straightway, which looks at a type
+ * when it has been packed a few times; at bytes that differ everywhere. Says
+ * what is not the same. Without the switch nothing is done. */
+static const char *made_packed(const made_t *d, int count, bool overlap)
+{
+    enum { BEFORE = 3, TIMES = 64, MARGIN = 1 << 12 };
+    size_t n = (size_t)count * (size_t)d->size + BEFORE;
+    ptrdiff_t lo, hi;
+    if (!accelerate)
+        return NULL;
+    made_bounds(d, count, &lo, &hi);
+    lo -= MARGIN;                       /* for a host that misses */
+    size_t span = (size_t)(hi - lo) + MARGIN;
+    char *memory = malloc(span), *data[2], *back[2];
+    const char *wrong = NULL;
+    int on = accelerate(-1), at[2] = { BEFORE, BEFORE }, nowhere = 0;
+    fill(memory, span, 99);
+    for (int who = 0; who < 2; who++) {
+        accelerate(who ? on : 0);
+        data[who] = calloc(1, n);
+        back[who] = calloc(1, span);
+        for (int i = 0; i < TIMES; i++)
+            MPI_Pack(memory - lo, 0, d->type, data[who], (int)n, &nowhere,
+                     MPI_COMM_SELF);
+        MPI_Pack(memory - lo, count, d->type, data[who], (int)n, &at[who],
+                 MPI_COMM_SELF);
+        int from = BEFORE;
+        if (!overlap)
+            MPI_Unpack(data[0], (int)n, &from, back[who] - lo, count, d->type,
+                       MPI_COMM_SELF);
+    }
+    if (at[0] != at[1] || memcmp(data[0], data[1], n))
+        wrong = "packed";
+    else if (memcmp(back[0], back[1], span))
+        wrong = "unpacked";
+    for (int who = 0; who < 2; who++) {
+        free(data[who]);
+        free(back[who]);
+    }
+    free(memory);
+    return wrong;
+}
+
 /* Does the host know where the elements lie? Its size, true extent, packed
  * form, and what it unpacks, must be ours. */
 static const char *made_wrong(const made_t *d, int count, bool overlap)
@@ -542,6 +586,11 @@ static made_t make_type(maker_t *m, const short *seq, int n, int count)
         ptrdiff_t lo, hi;
         made_bounds(&d, count, &lo, &hi);
         const char *wrong = NULL;
+        if (hi - lo <= SPAN_MAX)
+            wrong = made_packed(&d, count, m->overlap ||
+                                           !made_separate(&d, count));
+        CHECK(!wrong, "not %s as by the host: %d of %s", wrong, count,
+              d.made_by);
         if ((d.extent > 0 || count == 1) && hi - lo <= SPAN_MAX &&
             lo > -SPAN_MAX && hi < SPAN_MAX &&
             (m->overlap || made_separate(&d, count)) &&
