@@ -130,6 +130,11 @@ def test_each_edge_of_what_mpi_allows(host, case, least):
              env={**ON, "STRAIGHTWAY_P2P_MIN": least}))
 
 
+def test_a_message_after_one_cut_short_is_seen_as_it_is(host, tmp_path):
+    well(run(host, 2, "p2p_limits", "aftercut", tmp_path / "report", "return",
+             env={**ON, "STRAIGHTWAY_P2P_MIN": 4096}))
+
+
 @pytest.mark.parametrize("handler", ["user", pytest.param("return",
                                                           marks=DEEP)])
 def test_truncation_is_told_as_the_host_tells_it(host, handler, tmp_path):

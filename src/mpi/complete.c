@@ -10,6 +10,7 @@
 #include "complete.h"
 
 #include "call.h"
+#include "tally.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +95,8 @@ static int test_all(set_t *s, bool *complete)
     for (; s->first < s->n; s->first++)
         if (s->track[s->first] && !sw_track_ready(s->track[s->first]))
             return MPI_SUCCESS;
-    int rc = host.Testall(s->n, s->requests, &flag, s->statuses);
+    int rc = sw_tally_doubt(host.Testall(s->n, s->requests, &flag,
+                                         s->statuses));
     *complete = flag || rc != MPI_SUCCESS;
     return *complete ? finish_all(s, 0, s->n, rc) : rc;
 }
@@ -127,10 +129,12 @@ static bool advance(set_t *s, int *raised)
         sw_link_poke();
         rc = MPI_SUCCESS;
     } else if (alone) {
-        rc = host.Waitall(n, s->requests + first, s->statuses + first);
+        rc = sw_tally_doubt(host.Waitall(n, s->requests + first,
+                                         s->statuses + first));
         flag = 1;
     } else {
-        rc = host.Testall(n, s->requests + first, &flag, s->statuses + first);
+        rc = sw_tally_doubt(host.Testall(n, s->requests + first, &flag,
+                                         s->statuses + first));
     }
     if (flag || rc != MPI_SUCCESS) {
         rc = finish_all(s, first, n, rc);
@@ -214,7 +218,8 @@ static int try_any(set_t *s, bool *complete)
     int left_out = ask(s), flag = 0, index = MPI_UNDEFINED;
     if (left_out)
         sw_link_poke();
-    int rc = host.Testany(s->n, s->asked, &index, &flag, s->statuses);
+    int rc = sw_tally_doubt(host.Testany(s->n, s->asked, &index, &flag,
+                                         s->statuses));
     *complete = rc != MPI_SUCCESS ||
                 (flag && (index != MPI_UNDEFINED || !left_out));
     s->done = index;
@@ -238,7 +243,8 @@ static int try_some(set_t *s, bool *complete)
     int left_out = ask(s), count = 0;
     if (left_out)
         sw_link_poke();
-    int rc = host.Testsome(s->n, s->asked, &count, s->indices, s->statuses);
+    int rc = sw_tally_doubt(host.Testsome(s->n, s->asked, &count, s->indices,
+                                          s->statuses));
     *complete = rc != MPI_SUCCESS || count > 0 ||
                 (count == MPI_UNDEFINED && !left_out);
     s->done = count == MPI_UNDEFINED && left_out ? 0 : count;
@@ -305,8 +311,9 @@ static int plain_any(bool blocking, int n, MPI_Request *requests, int *index,
     memcpy(asked, requests, (size_t)n * sizeof *asked);
     *flag = 1;
     *index = MPI_UNDEFINED;
-    int rc = blocking ? host.Waitany(n, requests, index, to)
-                      : host.Testany(n, requests, index, flag, to);
+    int rc = sw_tally_doubt(
+        blocking ? host.Waitany(n, requests, index, to)
+                 : host.Testany(n, requests, index, flag, to));
     if ((*flag || rc != MPI_SUCCESS) && *index >= 0 && *index < n) {
         sw_note_t note;
         sw_note_take(asked[*index], &note);
@@ -390,8 +397,9 @@ static int plain_all(bool blocking, int n, MPI_Request *requests,
         to = statuses;
     for (int i = 0; i < n; i++)
         sw_note_take(requests[i], &note[i]);
-    int rc = blocking ? host.Waitall(n, requests, to)
-                      : host.Testall(n, requests, &flag, to);
+    int rc = sw_tally_doubt(blocking
+                                ? host.Waitall(n, requests, to)
+                                : host.Testall(n, requests, &flag, to));
     *over = flag || rc != MPI_SUCCESS;
     if (*over && sw_any_tracks())
         rc = finish_tracks(n, note, requests, to, rc);
@@ -436,7 +444,7 @@ static int complete(how_t how, bool blocking, int n, MPI_Request *requests,
 int sw_MPI_Waitall(int n, MPI_Request requests[], MPI_Status statuses[])
 {
     if (!concerns(n, requests))
-        return host.Waitall(n, requests, statuses);
+        return sw_tally_doubt(host.Waitall(n, requests, statuses));
     bool over;
     int done;
     if (sw_plain_requests())
@@ -448,7 +456,7 @@ int sw_MPI_Testall(int n, MPI_Request requests[], int *flag,
                    MPI_Status statuses[])
 {
     if (!concerns(n, requests))
-        return host.Testall(n, requests, flag, statuses);
+        return sw_tally_doubt(host.Testall(n, requests, flag, statuses));
     bool over;
     int done, rc = sw_plain_requests()
         ? plain_all(false, n, requests, statuses, &over)
@@ -461,7 +469,7 @@ int sw_MPI_Waitany(int n, MPI_Request requests[], int *index,
                    MPI_Status *status)
 {
     if (!concerns(n, requests))
-        return host.Waitany(n, requests, index, status);
+        return sw_tally_doubt(host.Waitany(n, requests, index, status));
     bool over;
     int flag;
     if (sw_plain_requests())
@@ -473,7 +481,7 @@ int sw_MPI_Testany(int n, MPI_Request requests[], int *index, int *flag,
                    MPI_Status *status)
 {
     if (!concerns(n, requests))
-        return host.Testany(n, requests, index, flag, status);
+        return sw_tally_doubt(host.Testany(n, requests, index, flag, status));
     bool over;
     if (sw_plain_requests())
         return plain_any(false, n, requests, index, flag, status);
@@ -488,7 +496,8 @@ int sw_MPI_Waitsome(int n, MPI_Request requests[], int *count, int indices[],
                     MPI_Status statuses[])
 {
     if (!concerns(n, requests))
-        return host.Waitsome(n, requests, count, indices, statuses);
+        return sw_tally_doubt(host.Waitsome(n, requests, count, indices,
+                                            statuses));
     bool over;
     return complete(SOME, true, n, requests, &over, count, indices, statuses);
 }
@@ -497,7 +506,8 @@ int sw_MPI_Testsome(int n, MPI_Request requests[], int *count, int indices[],
                     MPI_Status statuses[])
 {
     if (!concerns(n, requests))
-        return host.Testsome(n, requests, count, indices, statuses);
+        return sw_tally_doubt(host.Testsome(n, requests, count, indices,
+                                            statuses));
     bool over;
     return complete(SOME, false, n, requests, &over, count, indices,
                     statuses);

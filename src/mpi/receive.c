@@ -9,6 +9,7 @@
 #include "complete.h"
 #include "receive.h"
 #include "route.h"
+#include "tally.h"
 
 static int track(MPI_Request handle, const sw_landing_t *in, MPI_Comm comm,
                  int source, int tag)
@@ -56,7 +57,7 @@ int sw_MPI_Irecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
     if (rc == MPI_SUCCESS)                                              \
         rc = note(*request, &in, comm, source, tag);                    \
     else                                                                \
-        sw_temporary_free(in.block);                                      \
+        sw_temporary_free(in.block);                                    \
     sw_match_leave();                                                   \
     return rc;                                                          \
 }                                                                       \
@@ -74,14 +75,15 @@ int sw_MPI_Recv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,   \
         return rc ? rc : sw_wait_one(&request, status);                 \
     }                                                                   \
     if (!d)                                                             \
-        return host.Recv##SUFFIX(buffer, count, type, source, tag,      \
-                                 comm, status);                         \
+        return sw_tally_doubt(                                          \
+            host.Recv##SUFFIX(buffer, count, type, source, tag, comm,   \
+                              status));                                 \
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;\
     const sw_landing_t in = sw_landing(buffer, count, d);               \
     int rc = host.Recv##SUFFIX(SW_LANDING(in, type), source, tag, comm, \
                                to);                                     \
     if (rc != MPI_SUCCESS) {                                            \
-        sw_temporary_free(in.block);                                      \
+        sw_temporary_free(in.block);                                    \
         return rc;                                                      \
     }                                                                   \
     return sw_raise(comm, sw_received(&in, comm, to));                  \
@@ -106,7 +108,7 @@ int sw_MPI_Imrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type, \
                                  request);                              \
     if (d && rc == MPI_SUCCESS)                                         \
         return track(*request, &in, comm, MPI_PROC_NULL, 0);            \
-    sw_temporary_free(in.block);                                          \
+    sw_temporary_free(in.block);                                        \
     return rc;                                                          \
 }                                                                       \
                                                                         \
@@ -121,7 +123,7 @@ int sw_MPI_Mrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
     int rc = host.Mrecv##SUFFIX(SW_LANDING(in, type), message, to);     \
     if (d && rc == MPI_SUCCESS)                                         \
         return sw_raise(comm, sw_received(&in, comm, to));              \
-    sw_temporary_free(in.block);                                          \
+    sw_temporary_free(in.block);                                        \
     return rc;                                                          \
 }
 

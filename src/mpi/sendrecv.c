@@ -10,6 +10,7 @@
 #include "complete.h"
 #include "route.h"
 #include "send.h"
+#include "tally.h"
 
 /* The host has exchanged: fetch, then wait to be fetched from. After an error
  * it is not known what was sent: the data is left where it can be found. */
@@ -92,14 +93,14 @@ int sw_MPI_Sendrecv##SUFFIX(                                            \
         sw_slot_fill(slot, &offer);                                     \
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;\
     const sw_landing_t landing = sw_landing(in, incount, d);            \
-    int rc = slot                                                       \
+    int rc = sw_tally_doubt(slot                                        \
         ? host.Sendrecv##SUFFIX(&descriptor, SW_DESCRIPTOR_BYTES,       \
                                 MPI_BYTE, dest, outtag,                 \
                                 SW_LANDING(landing, intype), source,    \
                                 intag, comm, to)                        \
         : host.Sendrecv##SUFFIX(out, outcount, outtype, dest, outtag,   \
                                 SW_LANDING(landing, intype), source,    \
-                                intag, comm, to);                       \
+                                intag, comm, to));                      \
     if (slot)                                                           \
         sw_route_sent();                                                \
     return settle(rc, &landing, comm, to, slot, out);                   \
@@ -113,9 +114,10 @@ int sw_MPI_Sendrecv_replace##SUFFIX(                                    \
     if (sw_linked && (source != MPI_PROC_NULL || dest != MPI_PROC_NULL))\
         d = sw_route_receive(count, type, 0, comm);                     \
     if (!d)                                                             \
-        return host.Sendrecv_replace##SUFFIX(buffer, count, type, dest, \
-                                             outtag, source, intag,     \
-                                             comm, status);             \
+        return sw_tally_doubt(                                          \
+            host.Sendrecv_replace##SUFFIX(buffer, count, type, dest,    \
+                                          outtag, source, intag, comm,  \
+                                          status));                     \
     void *block;                                                        \
     const void *copy = sw_set_aside(buffer, count, d, comm, &block);    \
     int rc = sw_MPI_Sendrecv##SUFFIX(copy, count, type, dest, outtag,   \

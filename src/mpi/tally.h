@@ -24,4 +24,13 @@ void sw_tally_receive(MPI_Comm comm, int source, int tag);
 /* Some were received that nobody could count. */
 extern _Atomic bool sw_tally_lost __attribute__((visibility("hidden")));
 
+/* What the host says of receives that nobody keeps account of, being shorter:
+ * after an error such a message may have been cut short by one. */
+static inline int sw_tally_doubt(int rc)
+{
+    if (sw_unlikely(rc != MPI_SUCCESS))
+        sw_tally_lost = true;
+    return rc;
+}
+
 #endif

@@ -8,6 +8,7 @@
 #include "complete.h"
 
 #include "call.h"
+#include "tally.h"
 
 void sw_idle(sw_idle_t *idle)
 {
@@ -91,8 +92,8 @@ int sw_wait_one(MPI_Request *request, MPI_Status *status)
     }
     sw_track_t *t = sw_track_of(*request);
     if (!t)
-        return sw_owing() ? wait_untracked(request, status)
-                          : host.Wait(request, status);
+        return sw_tally_doubt(sw_owing() ? wait_untracked(request, status)
+                                         : host.Wait(request, status));
     bool stays = t->persistent;
     bool may_block = !sw_threaded && !sw_owing();
     int rc = MPI_SUCCESS;
@@ -109,8 +110,9 @@ int sw_wait_one(MPI_Request *request, MPI_Status *status)
 
 int sw_MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    return sw_any_tracks() && request ? sw_wait_one(request, status)
-                                      : host.Wait(request, status);
+    return sw_any_tracks() && request
+        ? sw_wait_one(request, status)
+        : sw_tally_doubt(host.Wait(request, status));
 }
 
 /* Programs poll for messages: straight through. */
@@ -142,7 +144,7 @@ static int test_receive(sw_track_t *t, MPI_Request *request, int *flag,
 int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     if (!sw_any_tracks() || !request)
-        return host.Test(request, flag, status);
+        return sw_tally_doubt(host.Test(request, flag, status));
     if (sw_owing())
         sw_track_progress();
     sw_note_t note;
@@ -151,7 +153,7 @@ int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         return test_note(&note, request, flag, status);
     sw_track_t *t = sw_track_of(*request);
     if (!t)
-        return host.Test(request, flag, status);
+        return sw_tally_doubt(host.Test(request, flag, status));
     if (t->receive && t->active && !t->ended && !t->pair &&
         !sw_tracks_shared)
         return test_receive(t, request, flag, status);

@@ -18,7 +18,8 @@
  *   self          large messages to itself
  *   shared        one buffer sent to many, and again while it is being sent
  *   uneven        elements of which no descriptor holds a whole number
- *   all           every one but truncate, in a row
+ *   aftercut      a large message after one that was cut short
+ *   all           every one but truncate and aftercut, in a row
  */
 #include "test.h"
 #include <time.h>
@@ -235,6 +236,9 @@ static int receive_by(int way, MPI_Request *request, MPI_Status *s)
     }
 }
 
+#define AFTER 60000
+static bool after;
+
 /* A message of n bytes where there is room for `room`; then a good one. */
 static void truncated(MPI_Comm comm, int n, int room)
 {
@@ -298,6 +302,20 @@ static void truncated(MPI_Comm comm, int n, int room)
             MPI_Recv(big[1], n, MPI_BYTE, other, 2, comm, &s[0]);
             check_from(big[1], (size_t)n, 9, name);
         }
+        if (!after)
+            continue;
+        /* What comes after the one that was cut short is seen as it is. */
+        fill_from(big[0], AFTER, 10);
+        if (!receives) {
+            MPI_Send(big[0], AFTER, MPI_BYTE, other, 1, comm);
+        } else {
+            int come;
+            MPI_Probe(other, 1, comm, &s[0]);
+            MPI_Get_count(&s[0], MPI_BYTE, &come);
+            CHECK(come == AFTER, "%s: %d bytes seen after it", name, come);
+            MPI_Recv(big[1], AFTER, MPI_BYTE, other, 1, comm, &s[0]);
+            check_from(big[1], AFTER, 10, name);
+        }
     }
     for (int i = 0; i < WAYS && other < 0; i++)
         MPI_Barrier(comm);
@@ -321,6 +339,19 @@ static void truncate_all(void)
         truncated(comm, size[i][0], size[i][1]);
     if (user_handler)
         MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&comm);
+}
+
+/* Short ones as long as a descriptor, then a large one. */
+static void after_cut(void)
+{
+    MPI_Comm comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    after = true;
+    truncated(comm, 192, 191);
+    truncated(comm, 192, 0);
     MPI_Comm_free(&comm);
 }
 
@@ -530,7 +561,7 @@ int main(int argc, char **argv)
         { "headtohead", headtohead }, { "progress", progress },
         { "computing", computing }, { "self", self }, { "shared", shared },
         { "uneven", uneven },
-        { "finalize", finalize },
+        { "aftercut", after_cut }, { "finalize", finalize },
     };
     alarm(BOUND);
     test_start(&argc, &argv);
@@ -547,7 +578,8 @@ int main(int argc, char **argv)
     bool all = !strcmp(wanted, "all"), known = false, last = false;
     for (size_t i = 0; i < LENGTH(cases); i++)
         if (!strcmp(wanted, cases[i].name) ||
-            (all && cases[i].run != truncate_all)) {
+            (all && cases[i].run != truncate_all &&
+             cases[i].run != after_cut)) {
             cases[i].run();
             known = true;
             last = cases[i].run == finalize;
