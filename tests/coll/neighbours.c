@@ -158,7 +158,7 @@ static void body(member_t *m)
     graph_t all;
     for (int round = 0; round < count; round++) {
         uint64_t r = (uint64_t)round;
-        if (round % 25 == 0) {
+        if (round % 75 == 0) {
             /* Nobody reads an entry of the old graph any more. */
             expect_ok(m, sw_coll_barrier(m->g));
             draw_graph(m, &all);
