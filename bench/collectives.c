@@ -7,7 +7,8 @@
  * The size of a cell, in bytes: a rank's whole contribution for bcast,
  * reduce, allreduce, scan and exscan; the block that travels between two
  * ranks for gather, scatter, allgather, alltoall and reduce_scatter with
- * their variants. Elements are doubles.
+ * their variants, and between neighbours in a periodic grid of two
+ * dimensions. Elements are doubles.
  */
 #include <mpi.h>
 
@@ -22,9 +23,13 @@
 static const sw_bench_plan_t *plan;
 static int rank, ranks;
 static MPI_Comm comm;
-static double *in, *out;        /* ranks * count doubles each               */
+static MPI_Comm grid;
+static int source[4];           /* in the grid: from where the blocks come  */
+static int blocks;              /* in a buffer: one for each rank, or edge  */
+static double *in, *out;        /* blocks * count doubles each              */
 static int count;               /* doubles in a block of this cell          */
 static int *counts, *places, *byte_places;
+static MPI_Aint *addresses;
 static MPI_Datatype *types;
 
 /* The operations -------------------------------------------------------- */
@@ -78,6 +83,31 @@ static int alltoallw(void)
     return MPI_Alltoallw(in, counts, byte_places, types, out, counts,
                          byte_places, types, comm);
 }
+static int neighbor_allgather(void)
+{
+    return MPI_Neighbor_allgather(in, count, MPI_DOUBLE, out, count,
+                                  MPI_DOUBLE, grid);
+}
+static int neighbor_allgatherv(void)
+{
+    return MPI_Neighbor_allgatherv(in, count, MPI_DOUBLE, out, counts, places,
+                                   MPI_DOUBLE, grid);
+}
+static int neighbor_alltoall(void)
+{
+    return MPI_Neighbor_alltoall(in, count, MPI_DOUBLE, out, count, MPI_DOUBLE,
+                                 grid);
+}
+static int neighbor_alltoallv(void)
+{
+    return MPI_Neighbor_alltoallv(in, counts, places, MPI_DOUBLE, out, counts,
+                                  places, MPI_DOUBLE, grid);
+}
+static int neighbor_alltoallw(void)
+{
+    return MPI_Neighbor_alltoallw(in, counts, addresses, types, out, counts,
+                                  addresses, types, grid);
+}
 static int reduce(void)
 {
     return MPI_Reduce(in, out, count, MPI_DOUBLE, MPI_SUM, 0, comm);
@@ -111,6 +141,9 @@ typedef enum {
     SCATTERED,      /* every rank: its block of rank 0                      */
     ALLGATHERED,    /* every rank: block 0 of every rank                    */
     TRANSPOSED,     /* every rank: its block of every rank                  */
+    FROM_NEIGHBOURS,    /* every rank: block 0 of each neighbour            */
+    MADE_FOR_ME,    /* every rank: a block of each neighbour, of the same
+                       dimension: which of the two, hosts differ in         */
     SUM_AT_ROOT, SUM, SUM_OF_MINE, SUM_TO_ME, SUM_BEFORE_ME
 } result_t;
 
@@ -132,6 +165,11 @@ static const operation_t operations[] = {
     {"alltoall", alltoall, TRANSPOSED},
     {"alltoallv", alltoallv, TRANSPOSED},
     {"alltoallw", alltoallw, TRANSPOSED},
+    {"neighbor_allgather", neighbor_allgather, FROM_NEIGHBOURS},
+    {"neighbor_allgatherv", neighbor_allgatherv, FROM_NEIGHBOURS},
+    {"neighbor_alltoall", neighbor_alltoall, MADE_FOR_ME},
+    {"neighbor_alltoallv", neighbor_alltoallv, MADE_FOR_ME},
+    {"neighbor_alltoallw", neighbor_alltoallw, MADE_FOR_ME},
     {"reduce", reduce, SUM_AT_ROOT},
     {"allreduce", allreduce, SUM},
     {"reduce_scatter", reduce_scatter, SUM_OF_MINE},
@@ -158,11 +196,12 @@ static double sum(int from, int to, int b, int i)
     return total;
 }
 
-static void fill(void)
+static void fill(result_t result)
 {
-    for (int b = 0; b < ranks; b++)
+    for (int b = 0; b < blocks; b++)
         for (int i = 0; i < count; i++)
-            in[(size_t)b * (size_t)count + (size_t)i] = value(rank, b, i);
+            in[(size_t)b * (size_t)count + (size_t)i] =
+                value(rank, result == MADE_FOR_ME ? b / 2 : b, i);
 }
 
 /* True when element i of block b of `out` is defined; *want is its value. */
@@ -176,16 +215,22 @@ static bool expected(result_t result, int b, int i, double *want)
         return rank != 0 && b == 0;
     case GATHERED:
         *want = value(b, 0, i);
-        return rank == 0;
+        return rank == 0 && b < ranks;
     case SCATTERED:
         *want = value(0, rank, i);
         return b == 0;
     case ALLGATHERED:
         *want = value(b, 0, i);
-        return true;
+        return b < ranks;
     case TRANSPOSED:
         *want = value(b, rank, i);
-        return true;
+        return b < ranks;
+    case FROM_NEIGHBOURS:
+        *want = b < 4 ? value(source[b], 0, i) : 0;
+        return b < 4;
+    case MADE_FOR_ME:
+        *want = b < 4 ? value(source[b], b / 2, i) : 0;
+        return b < 4;
     case SUM_AT_ROOT:
         *want = sum(0, ranks, 0, i);
         return rank == 0 && b == 0;
@@ -207,7 +252,7 @@ static bool expected(result_t result, int b, int i, double *want)
 
 static bool result_is_right(const operation_t *op)
 {
-    for (int b = 0; b < ranks; b++) {
+    for (int b = 0; b < blocks; b++) {
         double want;
         if (!expected(op->result, b, 0, &want))
             continue;
@@ -233,7 +278,7 @@ static int repeat(const void *what, int mode, int calls, double *seconds)
 
 static bool check(const sw_cell_t *cell, int mode)
 {
-    memset(out, 0xff, sizeof *out * (size_t)ranks * (size_t)count);
+    memset(out, 0xff, sizeof *out * (size_t)blocks * (size_t)count);
     sw_batch(cell, mode, 1);
     int right = result_is_right(cell->what), all;
     MPI_Allreduce(&right, &all, 1, MPI_INT, MPI_LAND, comm);
@@ -243,13 +288,14 @@ static bool check(const sw_cell_t *cell, int mode)
 static bool measure(const operation_t *op, size_t size)
 {
     count = op->result == NOTHING ? 0 : (int)(size / sizeof(double));
-    for (int r = 0; r < ranks; r++) {
-        counts[r] = count;
-        places[r] = r * count;
-        byte_places[r] = r * count * (int)sizeof(double);
-        types[r] = MPI_DOUBLE;
+    for (int b = 0; b < blocks; b++) {
+        counts[b] = count;
+        places[b] = b * count;
+        byte_places[b] = b * count * (int)sizeof(double);
+        addresses[b] = (MPI_Aint)b * count * (MPI_Aint)sizeof(double);
+        types[b] = MPI_DOUBLE;
     }
-    fill();
+    fill(op->result);
     sw_cell_t cell = {.name = op->name, .what = op, .repeat = repeat,
                       .size = op->result == NOTHING ? 0 : size,
                       .check = check, .share = 1};
@@ -262,14 +308,16 @@ static bool make_buffers(void)
     for (int i = 0; i < plan->size_count; i++)
         if (plan->size[i] > largest)
             largest = plan->size[i];
-    size_t n = (size_t)ranks;
+    size_t n = (size_t)blocks;
     in = malloc(n * largest);
     out = malloc(n * largest);
     counts = malloc(n * sizeof *counts);
     places = malloc(n * sizeof *places);
     byte_places = malloc(n * sizeof *byte_places);
+    addresses = malloc(n * sizeof *addresses);
     types = malloc(n * sizeof *types);
-    int good = in && out && counts && places && byte_places && types, all;
+    int good = in && out && counts && places && byte_places && addresses &&
+               types, all;
     MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_LAND, comm);
     if (!all) {
         if (rank == 0)
@@ -282,12 +330,23 @@ static bool make_buffers(void)
     return true;
 }
 
+static void make_grid(void)
+{
+    int dims[2] = {0, 0}, periodic[2] = {1, 1};
+    MPI_Dims_create(ranks, 2, dims);
+    MPI_Cart_create(comm, 2, dims, periodic, 0, &grid);
+    for (int d = 0; d < 2; d++)
+        MPI_Cart_shift(grid, d, 1, &source[2 * d], &source[2 * d + 1]);
+    blocks = ranks > 4 ? ranks : 4;
+}
+
 bool sw_collectives(bool (*start)(void))
 {
     plan = sw_run.plan;
     comm = sw_run.comm;
     rank = sw_run.rank;
     ranks = sw_run.ranks;
+    make_grid();
     if (!make_buffers() || !start())
         return false;
     bool right = true;
@@ -298,5 +357,6 @@ bool sw_collectives(bool (*start)(void))
         for (int s = 0; s < sizes; s++)
             right &= measure(&operations[o], plan->size[s]);
     }
+    MPI_Comm_free(&grid);
     return right;
 }

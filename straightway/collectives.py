@@ -7,8 +7,10 @@ import bisect
 ROOTED = ("bcast", "gather", "gatherv", "scatter", "scatterv", "reduce")
 OPERATIONS = ("barrier", "bcast", "gather", "gatherv", "scatter", "scatterv",
               "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw",
-              "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block",
-              "scan", "exscan")
+              "neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall",
+              "neighbor_alltoallv", "neighbor_alltoallw", "reduce",
+              "allreduce", "reduce_scatter", "reduce_scatter_block", "scan",
+              "exscan")
 _ONE_PER_RANK = ("allgather", "allgatherv", "alltoall", "alltoallv",
                  "alltoallw", "reduce_scatter", "reduce_scatter_block")
 
@@ -20,6 +22,8 @@ def bytes_moved(operation, size, ranks):
         return 0
     if operation in _ONE_PER_RANK:
         return size * ranks
+    if operation.startswith("neighbor_"):
+        return size * 4
     if operation == "allreduce":
         # its slice of every input, then the others' slices of the result
         return size + size * (ranks - 1) / ranks
@@ -71,6 +75,8 @@ GUIDELINES = (
     ("alltoall", ("alltoallv",)),
     ("alltoallv", ("alltoallw",)),
     ("reduce_scatter_block", ("reduce_scatter",)),
+    ("neighbor_alltoall", ("neighbor_alltoallv",)),
+    ("neighbor_alltoallv", ("neighbor_alltoallw",)),
     ("bcast", ("allgather",)),
     ("reduce", ("scan",)),
 )

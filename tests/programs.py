@@ -49,7 +49,8 @@ def rounds_for(host, n, few):
 
 def run(host, n, name, *arguments, straightway=True, env=None, timeout=120):
     """Run tests/mpi/NAME.c on n ranks; returns the completed process."""
-    program = host.compile(MPI / f"{name}.c", "-lm", "-lpthread")
+    program = host.compile(MPI / f"{name}.c", "-lm", "-lpthread",
+                           "-ldl")
     argv = [str(program), *map(str, arguments)]
     settings = {**(AT_ONCE if straightway else {}), **(env or {})}
     return host.run(n, argv, straightway=straightway, env=settings,

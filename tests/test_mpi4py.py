@@ -25,8 +25,9 @@ RECORD = pathlib.Path(__file__).parent / "mpi4py_suite" / "record.py"
 
 # What Straightway touches: collectives, reductions, communicators,
 # datatypes, memory that MPI hands out, errors; and some of what it passes on.
-NEAR = ["test_cco_buf", "test_cco_vec", "test_cco_obj", "test_comm",
-        "test_op", "test_datatype", "test_mpimem", "test_rma",
+NEAR = ["test_cco_buf", "test_cco_vec", "test_cco_obj", "test_cco_ngh_buf",
+        "test_cco_ngh_obj", "test_comm", "test_op", "test_datatype",
+        "test_mpimem", "test_rma",
         "test_attributes", "test_errhandler", "test_exceptions",
         "test_threads", "test_p2p_buf", "test_p2p_obj",
         "test_p2p_buf_matched", "test_p2p_obj_matched", "test_request",

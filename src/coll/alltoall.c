@@ -10,7 +10,8 @@ int sw_coll_alltoall(sw_group_t *g, const void *send, const sw_blocks_t *sends,
     uint32_t what = sw_what(SW_COLL_ALLTOALL, 0);
     uint64_t step = ++g->step;
     sw_exposed_t x;
-    bool part = sw_deal(g, step, what, g->eager_all, send, sends, &x);
+    sw_hand_t hand = sw_hand_all(g, g->eager_all);
+    bool part = sw_deal(g, step, what, &hand, send, sends, &x);
     sw_extent_t from = sw_block(sends, g->me), to = sw_block(recvs, g->me);
     int rc = from.bytes > to.bytes ? SW_TRUNCATED : SW_OK;
     sw_copy((char *)recv + to.offset, (const char *)send + from.offset,

@@ -25,6 +25,11 @@
     X(ALLGATHER, Allgather) X(ALLGATHERV, Allgatherv)               \
     X(ALLTOALL, Alltoall) X(ALLTOALLV, Alltoallv)                   \
     X(ALLTOALLW, Alltoallw)                                         \
+    X(NEIGHBOR_ALLGATHER, Neighbor_allgather)                       \
+    X(NEIGHBOR_ALLGATHERV, Neighbor_allgatherv)                     \
+    X(NEIGHBOR_ALLTOALL, Neighbor_alltoall)                         \
+    X(NEIGHBOR_ALLTOALLV, Neighbor_alltoallv)                       \
+    X(NEIGHBOR_ALLTOALLW, Neighbor_alltoallw)                       \
     X(REDUCE, Reduce) X(ALLREDUCE, Allreduce)                       \
     X(REDUCE_SCATTER, Reduce_scatter)                               \
     X(REDUCE_SCATTER_BLOCK, Reduce_scatter_block)                   \
@@ -79,6 +84,24 @@ SW_API int sw_coll_allgather(sw_group_t *g, const void *send, size_t bytes,
 SW_API int sw_coll_alltoall(sw_group_t *g, const void *send,
                             const sw_blocks_t *sends, void *recv,
                             const sw_blocks_t *recvs);
+
+/* Where what has come on an edge goes: `take` gets n bytes of `from`, at most
+ * room[edge]. Returns SW_OK or SW_UNREACHABLE. */
+typedef struct {
+    int (*take)(void *context, int edge, const sw_source_t *from, size_t n);
+    void *context;
+    const uint64_t *room;       /* [ins]; 0: nothing is to come            */
+} sw_taker_t;
+
+/* The neighbourhood collectives, each for its variants: with g->neighbours, one
+ * block for all of `out`, or one for each; `sends` then has a block for each
+ * edge in `out`, and index[i] tells which of its sender's comes on edge i of
+ * `in`. `send` overlaps no memory that is written. */
+SW_API int sw_coll_neighbor_allgather(sw_group_t *g, const void *send,
+                                      size_t bytes, const sw_taker_t *to);
+SW_API int sw_coll_neighbor_alltoall(sw_group_t *g, const void *send,
+                                     const sw_blocks_t *sends,
+                                     const int *index, const sw_taker_t *to);
 
 /* n elements; `in` may be `out`. */
 SW_API int sw_coll_reduce(sw_group_t *g, int root, const sw_reducer_t *r,

@@ -7,18 +7,12 @@
 
 #define LISTED 0x100    /* in an entry's form: a table comes first */
 
-/* Place of a member's block among copies that leave the dealer's out. */
-static size_t place(int dealer, int member)
-{
-    return (size_t)(member < dealer ? member : member - 1);
-}
-
 /* Copy all blocks but our own side by side. */
-static void pack(const sw_group_t *g, const char *send,
+static void pack(const sw_hand_t *hand, const char *send,
                  const sw_blocks_t *blocks, char *to)
 {
-    for (int i = 0; i < g->n; i++) {
-        if (i == g->me)
+    for (int i = 0; i < hand->n; i++) {
+        if (i == hand->own)
             continue;
         sw_extent_t block = sw_block(blocks, i);
         sw_copy(to, send + block.offset, block.bytes);
@@ -33,40 +27,40 @@ static bool direct(const sw_group_t *g, const char *p, size_t n)
 }
 
 static bool deal_equal(sw_group_t *g, sw_entry_t *e, uint64_t step,
-                       size_t eager, const char *send,
+                       const sw_hand_t *hand, const char *send,
                        const sw_blocks_t *blocks, sw_exposed_t *x)
 {
-    size_t all = (size_t)(g->n - 1) * blocks->bytes;
+    size_t whole = (size_t)hand->n * blocks->bytes;
+    size_t all = hand->own < 0 ? whole : whole - blocks->bytes;
     e->bytes = blocks->bytes;
     if (all <= SW_INLINE_MAX) {
         e->form = SW_FORM_INLINE;
-        pack(g, send, blocks, e->data);
+        pack(hand, send, blocks, e->data);
         return false;
     }
-    if (all <= eager ||
-        (all <= g->stage_max &&
-         !direct(g, send, (size_t)g->n * blocks->bytes))) {
+    if (all <= hand->eager ||
+        (all <= g->stage_max && !direct(g, send, whole))) {
         e->form = SW_FORM_STAGED;
-        pack(g, send, blocks,
-             sw_claim_stage(g, step, SW_READ_ALL, all, e));
+        pack(hand, send, blocks,
+             sw_claim_stage(g, step, hand->readers, all, e));
         return false;
     }
-    sw_expose(g, x, send, (size_t)g->n * blocks->bytes, true);
+    sw_expose(g, x, send, whole, true);
     e->form = (uint16_t)x->part.form;
     e->send = x->part;
     return true;
 }
 
 /* The stretch of memory that all blocks but our own lie in. */
-static void span(const sw_group_t *g, const sw_blocks_t *blocks, int64_t *low,
-                 int64_t *high, size_t *total)
+static void span(const sw_hand_t *hand, const sw_blocks_t *blocks,
+                 int64_t *low, int64_t *high, size_t *total)
 {
     *low = INT64_MAX;
     *high = INT64_MIN;
     *total = 0;
-    for (int i = 0; i < g->n; i++) {
+    for (int i = 0; i < hand->n; i++) {
         sw_extent_t b = blocks->list[i];
-        if (i == g->me || !b.bytes)
+        if (i == hand->own || !b.bytes)
             continue;
         *low = b.offset < *low ? b.offset : *low;
         int64_t end = b.offset + (int64_t)b.bytes;
@@ -78,30 +72,30 @@ static void span(const sw_group_t *g, const sw_blocks_t *blocks, int64_t *low,
 }
 
 static bool deal_listed(sw_group_t *g, sw_entry_t *e, uint64_t step,
-                        size_t eager, const char *send,
+                        const sw_hand_t *hand, const char *send,
                         const sw_blocks_t *blocks, sw_exposed_t *x)
 {
     int64_t low, high;
-    size_t total, head = (size_t)g->n * sizeof(sw_extent_t);
-    span(g, blocks, &low, &high, &total);
+    size_t total, head = (size_t)hand->n * sizeof(sw_extent_t);
+    span(hand, blocks, &low, &high, &total);
     bool small = head + total <= SW_INLINE_MAX, stage = small;
     bool inside = false;
     char *copy = NULL;
     if (!stage) {
         inside = direct(g, send + low, (size_t)(high - low));
         stage = head + total <= g->stage_max &&
-                (total <= eager || !inside);
+                (total <= hand->eager || !inside);
     }
     if (!stage && !inside && g->arena && (total <= SW_COPY_MAX || !g->cma))
         copy = sw_shared_copy(g, total);
     char *place = small ? e->data
-                        : sw_claim_stage(g, step, SW_READ_ALL,
+                        : sw_claim_stage(g, step, hand->readers,
                                          head + (stage ? total : 0), e);
     sw_extent_t *table = (sw_extent_t *)place;
-    int64_t at = 0;
-    for (int i = 0; i < g->n; i++) {
+    int64_t at = stage ? (int64_t)head : 0;
+    for (int i = 0; i < hand->n; i++) {
         sw_extent_t b = blocks->list[i];
-        b.bytes = i == g->me ? 0 : b.bytes;
+        b.bytes = i == hand->own ? 0 : b.bytes;
         table[i] = (sw_extent_t){stage || copy ? at : b.offset - low,
                                  b.bytes};
         at += (int64_t)b.bytes;
@@ -109,13 +103,13 @@ static bool deal_listed(sw_group_t *g, sw_entry_t *e, uint64_t step,
     e->bytes = total;
     if (stage) {
         e->form = (small ? SW_FORM_INLINE : SW_FORM_STAGED) | LISTED;
-        pack(g, send, blocks, place + head);
+        pack(hand, send, blocks, place + head);
         return false;
     }
     /* What lies between the blocks is not ours to touch: it may not even be
      * mapped. So copies are of the blocks alone. */
     if (copy)
-        pack(g, send, blocks, copy);
+        pack(hand, send, blocks, copy);
     *x = (sw_exposed_t){.copy = copy};
     x->part = inside || copy
         ? (sw_part_t){.form = SW_FORM_ARENA,
@@ -128,19 +122,20 @@ static bool deal_listed(sw_group_t *g, sw_entry_t *e, uint64_t step,
     return true;
 }
 
-bool sw_deal(sw_group_t *g, uint64_t step, uint32_t what, size_t eager,
-             const void *send, const sw_blocks_t *blocks, sw_exposed_t *x)
+bool sw_deal(sw_group_t *g, uint64_t step, uint32_t what,
+             const sw_hand_t *hand, const void *send,
+             const sw_blocks_t *blocks, sw_exposed_t *x)
 {
-    sw_entry_t *e = sw_claim(g, step, SW_READ_ALL);
+    sw_entry_t *e = sw_claim(g, step, hand->readers);
     e->what = what;
-    bool part = blocks->list ? deal_listed(g, e, step, eager, send, blocks, x)
-                             : deal_equal(g, e, step, eager, send, blocks, x);
+    bool part = blocks->list ? deal_listed(g, e, step, hand, send, blocks, x)
+                             : deal_equal(g, e, step, hand, send, blocks, x);
     sw_post(g, e, step);
     return part;
 }
 
-int sw_receive_deal(sw_group_t *g, int member, uint64_t step, uint32_t what,
-                    void *to, size_t room)
+int sw_deal_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
+                   int index, int own, sw_source_t *to)
 {
     int rc = SW_OK;
     const sw_entry_t *e = sw_await(g, member, step, &rc);
@@ -150,24 +145,34 @@ int sw_receive_deal(sw_group_t *g, int member, uint64_t step, uint32_t what,
         return SW_MISMATCH;
     unsigned form = e->form & ~LISTED;
     bool part = form != SW_FORM_INLINE && form != SW_FORM_STAGED;
+    const char *first = form == SW_FORM_INLINE
+                            ? e->data : sw_staged(g, member, e->place);
     sw_extent_t block;
-    const char *at;
     if (e->form & LISTED) {
-        const char *first = form == SW_FORM_INLINE
-                                ? e->data : sw_staged(g, member, e->place);
-        block = ((const sw_extent_t *)first)[g->me];
-        at = first + (size_t)g->n * sizeof(sw_extent_t);
+        block = ((const sw_extent_t *)first)[index];
     } else {
-        size_t index = part ? (size_t)g->me : place(member, g->me);
-        block = (sw_extent_t){(int64_t)(index * e->bytes), e->bytes};
-        at = form == SW_FORM_INLINE ? e->data
-             : part ? NULL : sw_staged(g, member, e->place);
+        bool behind = !part && own >= 0 && index > own;
+        block = (sw_extent_t){(int64_t)((size_t)(index - behind) * e->bytes),
+                              e->bytes};
     }
-    size_t bytes = sw_min(block.bytes, room);
-    if (!part)
-        sw_copy(to, at + block.offset, bytes);
-    else if (sw_peer_read(g->peer[member], &e->send, (uint64_t)block.offset,
-                          to, bytes))
-        return SW_UNREACHABLE;
-    return block.bytes > room ? SW_TRUNCATED : SW_OK;
+    to->bytes = block.bytes;
+    to->peer = g->peer[member];
+    if (!part) {
+        to->at = first + block.offset;
+        return SW_OK;
+    }
+    to->part = e->send;
+    to->part.address += (uint64_t)block.offset;
+    to->at = sw_peer_window(to->peer, &to->part, 0);
+    return SW_OK;
+}
+
+int sw_receive_deal(sw_group_t *g, int member, uint64_t step, uint32_t what,
+                    void *to, size_t room)
+{
+    sw_source_t from;
+    int rc = sw_deal_source(g, member, step, what, g->me, member, &from);
+    if (!rc)
+        rc = sw_source_copy(&from, 0, to, sw_min(from.bytes, room));
+    return rc ? rc : from.bytes > room ? SW_TRUNCATED : SW_OK;
 }

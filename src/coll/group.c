@@ -229,6 +229,11 @@ void sw_reuse_wait(sw_group_t *g, const sw_use_t *use)
         await_room(g, use->readers, use->step);
         return;
     }
+    if (use->readers == SW_READ_NEIGHBOURS) {
+        for (int i = 0; i < g->neighbours->readers; i++)
+            await_room(g, g->neighbours->reader[i], use->step);
+        return;
+    }
     if (use->readers != SW_READ_ALL && g->tree) {
         int16_t child[SW_MEMBERS_MAX];
         int root = -2 - use->readers;

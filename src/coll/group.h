@@ -51,6 +51,7 @@
 #include "../node/wait.h"
 #include "../topology/location.h"
 #include "../topology/tree.h"
+#include "neighbours.h"
 
 #define SW_INLINE_MAX 104   /* payload bytes inside an entry               */
 #define SW_RING_MAX 32      /* entries of a ring, at most                  */
@@ -92,8 +93,10 @@ typedef struct {
 _Static_assert(sizeof(sw_entry_t) == SW_PAIR, "an entry is a line pair");
 _Static_assert(sizeof(sw_lane_t) == SW_PAIR, "entries start on a pair");
 
-/* Who reads an entry: all members, one of them, or a tree's children. */
+/* Who reads an entry: all members, one of them, those that the neighbours'
+ * list of the group names, or a tree's children. */
 #define SW_READ_ALL (-1)
+#define SW_READ_NEIGHBOURS INT32_MIN
 #define SW_READ_CHILDREN(root) (-2 - (root))
 
 typedef struct {
@@ -130,6 +133,7 @@ typedef struct {
     sw_block_t *block;
     sw_tree_t *tree;        /* follows the machine; NULL up to SW_FLAT     */
     sw_tree_t *ordered;     /* contiguous ranks, for non-commutative ops   */
+    const sw_neighbours_t *neighbours;  /* the caller's, set once          */
     uint64_t *known;        /* [n] latest done seen of each member         */
     sw_use_t *ring_use;     /* [ring]                                      */
     sw_staged_t staged[SW_RING_MAX];    /* in use, oldest first, circular  */

@@ -28,7 +28,8 @@ int sw_coll_scatter(sw_group_t *g, int root, const void *send,
         return rc;
     }
     sw_exposed_t x = {.copy = NULL};
-    bool part = sw_deal(g, step, what, g->eager, send, blocks, &x);
+    sw_hand_t hand = sw_hand_all(g, g->eager);
+    bool part = sw_deal(g, step, what, &hand, send, blocks, &x);
     sw_done(g, step);
     /* A root that receives into what it sends (some hosts bear with it) must
      * leave the others' blocks alone until they have been read. */

@@ -78,24 +78,6 @@ static bool alltoallv(sw_group_t *g, const void *send, sw_vector_t sendcounts,
     return true;
 }
 
-/* The types of n blocks; false as sw_usable. Nobody asks for the type of an
- * empty block, which may be MPI_DATATYPE_NULL: only this member would decline,
- * and the others would wait for it. */
-static bool types_of(const MPI_Datatype types[], sw_vector_t counts, int n,
-                     MPI_Comm comm, const sw_datatype_t **to, int *result)
-{
-    static const sw_datatype_t nothing = {.dense = true};
-    if (!types)
-        return false;
-    for (int i = 0; i < n; i++) {
-        to[i] = sw_at(counts, i) ? sw_datatype(types[i], comm, result)
-                                 : &nothing;
-        if (!to[i])
-            return false;
-    }
-    return true;
-}
-
 static bool alltoallw(sw_group_t *g, const void *send, sw_vector_t sendcounts,
                       sw_vector_t sdispls, const MPI_Datatype sendtypes[],
                       void *recv, sw_vector_t recvcounts, sw_vector_t rdispls,
@@ -108,11 +90,11 @@ static bool alltoallw(sw_group_t *g, const void *send, sw_vector_t sendcounts,
     if (recv == MPI_IN_PLACE || !rdispls.at ||
         !sw_counts_ok(recvcounts, g->n) ||
         (send == recv && sw_counts_any(recvcounts, g->n)) ||
-        !types_of(recvtypes, recvcounts, g->n, comm, r, result))
+        !sw_types_of(recvtypes, recvcounts, g->n, comm, r, result))
         return *result != MPI_SUCCESS;
     if (!in_place && (!sdispls.at || !sw_counts_ok(sendcounts, g->n) ||
-                      !types_of(sendtypes, sendcounts, g->n, comm, s,
-                                result)))
+                      !sw_types_of(sendtypes, sendcounts, g->n, comm, s,
+                                   result)))
         return *result != MPI_SUCCESS;
     sw_vbuffer_t to = {.user = recv, .counts = recvcounts,
                        .displacements = rdispls, .types = r, .bytes = true,

@@ -6,6 +6,7 @@
  * does not match.
  */
 #include "comm.h"
+#include "hood.h"
 #include "track.h"
 
 #include "../node/settings.h"
@@ -52,6 +53,8 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     c->handle = MPI_COMM_NULL;
     sw_group_t *group = c->group;
     c->group = NULL;
+    sw_hood_t *hood = c->hood;
+    c->hood = NULL;
     free(c->link);
     c->link = NULL;
     c->next = spare;
@@ -59,6 +62,7 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     pthread_mutex_unlock(&lock);
     if (group)
         sw_group_close(group);
+    sw_hood_free(hood);
     return MPI_SUCCESS;
 }
 

@@ -26,6 +26,7 @@
     X(APART, "members not on one node, or unreachable")             \
     X(FULL, "pool of communicator blocks full")                     \
     X(OPERATION, "operation or type without a kernel")              \
+    X(TOPOLOGY, "no topology, or one for the host")                 \
     X(ARGUMENTS, "arguments for the host to judge")
 
 typedef enum {
@@ -47,6 +48,7 @@ typedef struct sw_comm {
     /* Point to point; see link.h and lineage.c. */
     uint64_t lineage;           /* 0: messages go through the host alone  */
     uint64_t children;          /* communicators made from this one       */
+    struct sw_hood *hood;       /* neighbours, see hood.h; NULL: not met  */
     struct sw_link **link;      /* [n]: how members are reached, or NULL  */
 } sw_comm_t;
 

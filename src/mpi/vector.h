@@ -8,6 +8,7 @@
 
 #include "buffer.h"
 #include "call.h"
+#include "../coll/payload.h"
 
 typedef struct {
     const void *at;
@@ -62,5 +63,21 @@ void sw_vbuffer_send(sw_vbuffer_t *b, bool packed, sw_extent_t *list);
 void sw_vbuffer_receive(sw_vbuffer_t *b, sw_extent_t *list);
 void sw_vbuffer_received(sw_vbuffer_t *b);
 void sw_vbuffer_end(sw_vbuffer_t *b);
+
+/* Block i, which needs no description: its bytes by signature, and n of them
+ * (whole elements) put where they go from where they lie. Returns what
+ * sw_source_copy does. */
+size_t sw_vbuffer_bytes(const sw_vbuffer_t *b, int i);
+int sw_vbuffer_take(const sw_vbuffer_t *b, int i, const sw_source_t *from,
+                    size_t n);
+
+/* Stands for the type of an empty block. Nobody asks for that one, which may be
+ * MPI_DATATYPE_NULL: only this member would decline, and the others would wait
+ * for it. */
+extern const sw_datatype_t sw_nothing __attribute__((visibility("hidden")));
+
+/* The types of n blocks; false as sw_usable. */
+bool sw_types_of(const MPI_Datatype types[], sw_vector_t counts, int n,
+                 MPI_Comm comm, const sw_datatype_t **to, int *result);
 
 #endif

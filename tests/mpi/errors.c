@@ -16,7 +16,7 @@
 
 #define ROOM 64
 
-static MPI_Comm comm;
+static MPI_Comm comm, grid;
 static bool few;
 static FILE *report;
 static int handled;
@@ -36,6 +36,11 @@ static void still_serves(const char *after)
     int code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
     CHECK(code == MPI_SUCCESS && sum == world_size,
           "after %s: Allreduce gives %d, code %d", after, sum, code);
+    code = MPI_Neighbor_allgather(&world_rank, 1, MPI_INT, all, 1, MPI_INT,
+                                  grid);
+    CHECK(code == MPI_SUCCESS && all[1] == (world_rank + 1) % world_size,
+          "after %s: Neighbor_allgather gives %d, code %d", after, all[1],
+          code);
     code = MPI_Bcast(&got, 1, MPI_INT, world_size - 1, comm);
     CHECK(code == MPI_SUCCESS && got == world_size - 1,
           "after %s: Bcast gives %d, code %d", after, got, code);
@@ -91,6 +96,12 @@ static void unrooted(const char *what, int count, MPI_Datatype type)
          "Allgatherv");
     EACH(MPI_Alltoallv(a, counts, at, type, b, counts, at, type, comm),
          "Alltoallv");
+    EACH(MPI_Neighbor_allgather(a, count, type, b, count, type, grid),
+         "Neighbor_allgather");
+    EACH(MPI_Neighbor_alltoall(a, count, type, b, count, type, grid),
+         "Neighbor_alltoall");
+    EACH(MPI_Neighbor_alltoallv(a, counts, at, type, b, counts, at, type,
+                                grid), "Neighbor_alltoallv");
     if (few)
         return;
     EACH(MPI_Allreduce(a, b, count, type, MPI_SUM, comm), "Allreduce");
@@ -138,6 +149,10 @@ static void on_no_communicator(void)
           MPI_Allreduce(a, b, 1, MPI_INT, MPI_SUM, MPI_COMM_NULL));
     WRONG("Alltoall: MPI_COMM_NULL",
           MPI_Alltoall(a, 1, MPI_INT, b, 1, MPI_INT, MPI_COMM_NULL));
+    WRONG("Neighbor_alltoall: MPI_COMM_NULL",
+          MPI_Neighbor_alltoall(a, 1, MPI_INT, b, 1, MPI_INT, MPI_COMM_NULL));
+    WRONG("Neighbor_alltoall: no topology",
+          MPI_Neighbor_alltoall(a, 1, MPI_INT, b, 1, MPI_INT, comm));
 }
 
 static void aliased(void)
@@ -191,6 +206,7 @@ int main(int argc, char **argv)
 {
     test_start(&argc, &argv);
     bool user = argc > 1 && !strcmp(argv[1], "user");
+    int periodic = 1;
     few = argc > 3;
     char path[4096];
     snprintf(path, sizeof path, "%s.%d", argc > 2 ? argv[2] : "errors",
@@ -202,6 +218,8 @@ int main(int argc, char **argv)
         MPI_Comm_create_errhandler(count_handled, &handler);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, handler);
+    MPI_Cart_create(comm, 1, &world_size, &periodic, 0, &grid);
+    MPI_Comm_set_errhandler(grid, handler);
     /* Where an error has no communicator, one of these takes it. */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
@@ -248,6 +266,7 @@ int main(int argc, char **argv)
     packing();
     if (user)
         MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&grid);
     MPI_Comm_free(&comm);
     test_end();
 }

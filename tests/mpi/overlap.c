@@ -1,6 +1,7 @@
 /*
  * overlap.c - ranks that run ahead and ranks that lag, in long streams of
- * small rooted collectives that nothing else orders.
+ * small collectives that nothing else orders: rooted ones, and those among
+ * neighbours in a row.
  *
  *   overlap [CALLS]
  */
@@ -11,10 +12,14 @@ int main(int argc, char **argv)
     test_start(&argc, &argv);
     long calls = argument(argc, argv, 1, 100000);
     int n = world_size, me = world_rank, *all = malloc((size_t)n * 8);
+    int wraps = 0, beside[2], left, right;
+    MPI_Comm row;
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &n, &wraps, 0, &row);
+    MPI_Cart_shift(row, 0, 1, &left, &right);
     rng_t own = rng_from(key2(9, (uint64_t)me));
     for (long i = 0; i < calls; i++) {
         rng_t r = rng_from((uint64_t)i / 50);   /* a stream of 50 alike */
-        int kind = (int)rng_below(&r, 5);
+        int kind = (int)rng_below(&r, 6);
         int root = (int)((rng_below(&r, (size_t)n) +
                           (rng_one_in(&r, 3) ? (size_t)i : 0)) % (size_t)n);
         int v = me * 7 + (int)i, w = -1;
@@ -48,8 +53,17 @@ int main(int argc, char **argv)
             CHECK(me == 0 || w == 7 * me * (me - 1) / 2 + me * (int)i,
                   "Exscan %ld: %d", i, w);
             break;
+        case 5:
+            beside[0] = beside[1] = -1;
+            MPI_Neighbor_allgather(&v, 1, MPI_INT, beside, 1, MPI_INT, row);
+            CHECK(beside[0] == (left < 0 ? -1 : left * 7 + (int)i) &&
+                  beside[1] == (right < 0 ? -1 : right * 7 + (int)i),
+                  "Neighbor_allgather %ld: %d and %d", i, beside[0],
+                  beside[1]);
+            break;
         }
     }
+    MPI_Comm_free(&row);
     free(all);
     test_end();
 }

@@ -1,0 +1,111 @@
+/*
+ * neighbours.c - see neighbours.h; and Neighbor_allgather, Neighbor_alltoall
+ * with their variants. A member offers its block (payload.h), or deals
+ * (deal.h), and takes what it is to receive, edge by edge.
+ */
+#include "deal.h"
+
+#include <stdlib.h>
+
+static int by_number(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+void sw_neighbours_sort(sw_neighbours_t *to, int me)
+{
+    int n = 0;
+    for (int i = 0; i < to->outs; i++)
+        if (to->out[i] != SW_NOBODY && to->out[i] != me)
+            to->reader[n++] = to->out[i];
+    qsort(to->reader, (size_t)n, sizeof *to->reader, by_number);
+    to->readers = 0;
+    for (int i = 0; i < n; i++)
+        if (i == 0 || to->reader[i] != to->reader[i - 1])
+            to->reader[to->readers++] = to->reader[i];
+    to->first = 0;
+    while (to->first < to->ins && to->in[to->first] <= me)
+        to->first++;
+}
+
+/* What a member offers on an edge. Who has posted this step is done with the
+ * one before. */
+static int source(sw_group_t *g, int member, uint64_t step, uint32_t what,
+                  const int *index, int edge, sw_source_t *to)
+{
+    int rc = index ? sw_deal_source(g, member, step, what, index[edge], -1,
+                                    to)
+                   : sw_source(g, member, step, what, to);
+    if (!rc && g->known[member] < step - 1)
+        g->known[member] = step - 1;
+    return rc;
+}
+
+/* Receive on all edges. `index`: which block of its sender comes on each;
+ * NULL: the one that everybody gets. */
+static int receive(sw_group_t *g, uint64_t step, uint32_t what,
+                   const int *index, const void *send,
+                   const sw_blocks_t *sends, const sw_taker_t *to)
+{
+    const sw_neighbours_t *all = g->neighbours;
+    int rc = SW_OK;
+    for (int k = 0; k < all->ins; k++) {
+        int edge = all->first + k;
+        edge -= edge < all->ins ? 0 : all->ins;
+        int member = all->in[edge], bad = SW_OK;
+        sw_source_t from;
+        if (member == SW_NOBODY || to->room[edge] == 0)
+            continue;
+        if (member == g->me) {
+            sw_extent_t own = sw_block(sends, index ? index[edge] : 0);
+            from = sw_source_own((const char *)send + own.offset, own.bytes);
+        } else {
+            bad = source(g, member, step, what, index, edge, &from);
+        }
+        if (!bad)
+            bad = to->take(to->context, edge, &from,
+                           sw_min(from.bytes, to->room[edge]));
+        if (!bad && from.bytes > to->room[edge])
+            bad = SW_TRUNCATED;
+        rc = rc ? rc : bad;
+    }
+    return rc;
+}
+
+static void conclude(sw_group_t *g, uint64_t step, bool part, sw_exposed_t *x)
+{
+    sw_done(g, step);
+    if (!part)
+        return;
+    for (int i = 0; i < g->neighbours->readers; i++)
+        sw_await_done(g, g->neighbours->reader[i], step);
+    sw_unexpose(x, false);
+}
+
+int sw_coll_neighbor_allgather(sw_group_t *g, const void *send, size_t bytes,
+                               const sw_taker_t *to)
+{
+    uint32_t what = sw_what(SW_COLL_NEIGHBOR_ALLGATHER, 0);
+    uint64_t step = ++g->step;
+    sw_blocks_t own = {bytes, NULL};
+    sw_exposed_t x;
+    bool part = sw_offer(g, step, what, SW_READ_NEIGHBOURS, g->eager, send,
+                         bytes, &x);
+    int rc = receive(g, step, what, NULL, send, &own, to);
+    conclude(g, step, part, &x);
+    return rc;
+}
+
+int sw_coll_neighbor_alltoall(sw_group_t *g, const void *send,
+                              const sw_blocks_t *sends, const int *index,
+                              const sw_taker_t *to)
+{
+    uint32_t what = sw_what(SW_COLL_NEIGHBOR_ALLTOALL, 0);
+    uint64_t step = ++g->step;
+    sw_hand_t hand = {g->neighbours->outs, -1, SW_READ_NEIGHBOURS, g->eager};
+    sw_exposed_t x;
+    bool part = sw_deal(g, step, what, &hand, send, sends, &x);
+    int rc = receive(g, step, what, index, send, sends, to);
+    conclude(g, step, part, &x);
+    return rc;
+}

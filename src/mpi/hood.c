@@ -1,0 +1,208 @@
+/*
+ * hood.c - see hood.h.
+ */
+#include "hood.h"
+
+#include "../node/settings.h"
+
+#include <stdlib.h>
+
+static void *memory(size_t n)
+{
+    void *p = calloc(1, n ? n : 1);
+    if (!p) {
+        sw_say("out of memory while asking for a communicator's neighbours");
+        abort();
+    }
+    return p;
+}
+
+/* A decision that all members take alike. */
+static bool all_agree(bool ok, MPI_Comm comm)
+{
+    int mine = ok, all = 0;
+    host.Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, comm);
+    return all;
+}
+
+/* The lists, as the host counts edges -------------------------------------- */
+
+static void count_edges(MPI_Comm comm, int topology, int me, int *outs,
+                        int *ins)
+{
+    int weighted;
+    *outs = *ins = 0;
+    if (topology == MPI_CART) {
+        host.Cartdim_get(comm, outs);
+        *outs *= 2;
+    } else if (topology == MPI_GRAPH) {
+        host.Graph_neighbors_count(comm, me, outs);
+    } else {
+        host.Dist_graph_neighbors_count(comm, ins, outs, &weighted);
+        return;
+    }
+    *ins = *outs;
+}
+
+/* In a Cartesian topology the edges of a dimension are those to the lower and
+ * to the higher coordinate. */
+static void list_edges(MPI_Comm comm, int topology, int me,
+                       sw_neighbours_t *to)
+{
+    if (topology == MPI_DIST_GRAPH) {
+        int *weights = memory((size_t)(to->ins + to->outs) * sizeof(int));
+        host.Dist_graph_neighbors(comm, to->ins, to->in, weights, to->outs,
+                                  to->out, weights + to->ins);
+        free(weights);
+        return;
+    }
+    if (topology == MPI_GRAPH)
+        host.Graph_neighbors(comm, me, to->outs, to->out);
+    for (int i = 0; topology == MPI_CART && i < to->outs; i += 2)
+        host.Cart_shift(comm, i / 2, 1, &to->out[i], &to->out[i + 1]);
+    for (int i = 0; i < to->ins; i++)
+        to->in[i] = to->out[i];
+}
+
+static bool in_range(int *list, int edges, int n)
+{
+    bool ok = true;
+    for (int i = 0; i < edges; i++) {
+        if (list[i] == MPI_PROC_NULL)
+            list[i] = SW_NOBODY;
+        ok &= list[i] < n && (list[i] >= 0 || list[i] == SW_NOBODY);
+    }
+    return ok;
+}
+
+static sw_hood_t *ask(const sw_group_t *g, MPI_Comm comm)
+{
+    int topology = MPI_UNDEFINED, outs, ins;
+    host.Topo_test(comm, &topology);
+    if (topology == MPI_UNDEFINED)
+        return memory(sizeof(sw_hood_t));
+    count_edges(comm, topology, g->me, &outs, &ins);
+    size_t edges = 2 * (size_t)outs + (size_t)ins;
+    sw_hood_t *h = memory(sizeof *h + edges * sizeof(int));
+    sw_neighbours_t *lists = &h->lists;
+    lists->outs = outs;
+    lists->ins = ins;
+    lists->out = (int *)(h + 1);
+    lists->reader = lists->out + outs;
+    lists->in = lists->reader + outs;
+    list_edges(comm, topology, g->me, lists);
+    /* A table of the blocks must find room (coll/deal.h), and the stack. */
+    int most = (int)sw_min(SW_MEMBERS_MAX,
+                           g->stage_max / sizeof(sw_extent_t));
+    bool ok = outs <= most && ins <= most;
+    ok &= in_range(lists->out, outs, g->n);
+    ok &= in_range(lists->in, ins, g->n);
+    h->ours = all_agree(ok, comm);
+    if (h->ours)
+        sw_neighbours_sort(lists, g->me);
+    return h;
+}
+
+/* The ways of the blocks --------------------------------------------------- */
+
+typedef struct {
+    int member, edge;
+} note_t;
+
+#define NOTE ((int)(sizeof(note_t) / sizeof(int)))
+
+/* Let the host exchange a note on each edge. */
+static int exchange(sw_collective_t id, MPI_Comm comm, int edges,
+                    const note_t *mine, note_t *got)
+{
+    size_t n = (size_t)edges;
+    int *count = memory(n * sizeof *count), *place = memory(n * sizeof *place);
+    MPI_Aint *address = memory(n * sizeof *address);
+    MPI_Datatype *type = memory(n * sizeof(MPI_Datatype));
+    int rc;
+    for (int i = 0; i < edges; i++) {
+        count[i] = NOTE;
+        place[i] = i * NOTE;
+        address[i] = i * (MPI_Aint)sizeof(note_t);
+        type[i] = MPI_INT;
+    }
+    if (id == SW_COLL_NEIGHBOR_ALLTOALL)
+        rc = host.Neighbor_alltoall(mine, NOTE, MPI_INT, got, NOTE, MPI_INT,
+                                    comm);
+    else if (id == SW_COLL_NEIGHBOR_ALLTOALLV)
+        rc = host.Neighbor_alltoallv(mine, count, place, MPI_INT, got, count,
+                                     place, MPI_INT, comm);
+    else
+        rc = host.Neighbor_alltoallw(mine, count, address, type, got, count,
+                                     address, type, comm);
+    free(count);
+    free(place);
+    free(address);
+    free(type);
+    return rc;
+}
+
+static int *learn(const sw_group_t *g, sw_collective_t id, MPI_Comm comm)
+{
+    const sw_neighbours_t *lists = g->neighbours;
+    int edges = lists->outs > lists->ins ? lists->outs : lists->ins;
+    note_t *mine = memory((size_t)edges * sizeof *mine);
+    note_t *got = memory((size_t)edges * sizeof *got);
+    int *index = memory((size_t)lists->ins * sizeof *index);
+    for (int i = 0; i < edges; i++) {
+        mine[i] = (note_t){g->me, i};
+        got[i] = (note_t){SW_NOBODY, 0};
+    }
+    bool ok = exchange(id, comm, edges, mine, got) == MPI_SUCCESS;
+    for (int i = 0; i < lists->ins; i++) {
+        ok &= got[i].member == lists->in[i];
+        index[i] = got[i].edge;
+    }
+    free(mine);
+    free(got);
+    if (all_agree(ok, comm))
+        return index;
+    free(index);
+    return NULL;
+}
+
+/* -------------------------------------------------------------------------- */
+
+static sw_hood_t *hood(sw_group_t *g, MPI_Comm comm)
+{
+    sw_comm_t *c = sw_comm_state(comm);
+    if (sw_unlikely(!c->hood))
+        c->hood = ask(g, comm);
+    if (!c->hood->ours)
+        return NULL;
+    g->neighbours = &c->hood->lists;
+    return c->hood;
+}
+
+const sw_neighbours_t *sw_hood(sw_group_t *g, MPI_Comm comm)
+{
+    sw_hood_t *h = hood(g, comm);
+    return h ? &h->lists : NULL;
+}
+
+const sw_neighbours_t *sw_hood_alltoall(sw_group_t *g, MPI_Comm comm,
+                                        sw_collective_t id, const int **index)
+{
+    sw_hood_t *h = hood(g, comm);
+    if (!h)
+        return NULL;
+    sw_way_t *way = &h->way[id - SW_COLL_NEIGHBOR_ALLTOALL];
+    if (sw_unlikely(!way->asked)) {
+        way->asked = true;
+        way->index = learn(g, id, comm);
+    }
+    *index = way->index;
+    return way->index ? &h->lists : NULL;
+}
+
+void sw_hood_free(sw_hood_t *h)
+{
+    for (int i = 0; h && i < SW_ALLTOALL_KINDS; i++)
+        free(h->way[i].index);
+    free(h);
+}

@@ -1,0 +1,44 @@
+/*
+ * hood.h - the neighbourhood of a rank in a communicator with a topology.
+ *
+ * Which ranks are neighbours the host tells, at the communicator's first
+ * neighbourhood collective that is ours. Where two ranks are joined by several
+ * edges (a periodic dimension of size one or two, a graph that names a rank
+ * twice), it also matters which block comes on which edge. The standard says
+ * so since 4.0 only, and hosts differ, by version and by procedure. So each of
+ * the host's procedures is asked once, by letting it exchange the numbers of
+ * the edges; from then on the blocks go the same ways.
+ */
+#ifndef SW_MPI_HOOD_H
+#define SW_MPI_HOOD_H
+
+#include "comm.h"
+
+enum { SW_ALLTOALL_KINDS = SW_COLL_NEIGHBOR_ALLTOALLW -
+                           SW_COLL_NEIGHBOR_ALLTOALL + 1 };
+
+/* What the host has told of one of its alltoalls. */
+typedef struct {
+    bool asked;
+    int *index;             /* [ins]: which block of its sender comes; NULL:
+                               the host's alone                            */
+} sw_way_t;
+
+typedef struct sw_hood {
+    sw_neighbours_t lists;
+    bool ours;              /* all members can serve                       */
+    sw_way_t way[SW_ALLTOALL_KINDS];
+} sw_hood_t;
+
+/* The neighbourhood, or NULL: the host serves. Collective at the first call on
+ * a communicator, as all members call alike. */
+const sw_neighbours_t *sw_hood(sw_group_t *g, MPI_Comm comm);
+
+/* The same for an alltoall, with the blocks that come. */
+const sw_neighbours_t *sw_hood_alltoall(sw_group_t *g, MPI_Comm comm,
+                                        sw_collective_t id,
+                                        const int **index);
+
+void sw_hood_free(sw_hood_t *hood);     /* or NULL */
+
+#endif

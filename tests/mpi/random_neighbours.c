@@ -1,0 +1,367 @@
+/*
+ * random_neighbours.c - neighbourhood collectives over random topologies, with
+ * random datatypes and counts, compared with the host byte by byte.
+ *
+ *   random_neighbours SEED ROUNDS [MOST]
+ *
+ * A round is a few calls in a row on communicators of random_topologies.h,
+ * with nothing in between but a rank that is late at times: once accelerated,
+ * where that can be, and once by the host. What was received, with the gaps
+ * and the room around it, must be the same. Whatever was sent is overwritten
+ * as soon as the call is back. MOST bounds a block's bytes.
+ *
+ * Which block comes on which edge differs between hosts, so the sizes that a
+ * receiver expects follow from what the host does. The bytes follow from
+ * nothing but the rank and the place: a block that went a wrong way shows.
+ */
+#include <dlfcn.h>
+
+#include "../../include/straightway.h"
+#include "random_layouts.h"
+#include "random_memory.h"
+#include "random_topologies.h"
+
+enum { ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, KINDS };
+static const char *const kind_names[KINDS] = {
+    "Neighbor_allgather", "Neighbor_allgatherv", "Neighbor_alltoall",
+    "Neighbor_alltoallv", "Neighbor_alltoallw"
+};
+
+#define COMMS 3
+#define CALLS_MAX 4
+#define MARGIN 64
+
+typedef struct {
+    topology_t topology;
+    int index[KINDS][EDGES_MAX];    /* of the sender's block, on each edge */
+} comm_t;
+
+/* One side of a call. */
+typedef struct {
+    layout_t layout[EDGES_MAX];     /* one for all, or one each             */
+    int layouts, blocks;
+    int count[EDGES_MAX], place[EDGES_MAX];
+    MPI_Aint address[EDGES_MAX];
+    MPI_Datatype type[EDGES_MAX];
+    MPI_Count large_count[EDGES_MAX];
+    MPI_Aint large_place[EDGES_MAX];
+    char *image;                    /* of the memory it lies in             */
+    size_t bytes, origin;           /* the user's address in it             */
+    bool bottom;                    /* addresses, from MPI_BOTTOM           */
+} side_t;
+
+typedef struct {
+    const comm_t *on;
+    int kind, pause;                /* ms that this rank is late            */
+    bool large;
+    side_t out, in;
+    char *got;                      /* the image after the accelerated call */
+} call_t;
+
+static comm_t comms[COMMS];
+static straightway_accelerate_func_t accelerate;
+static size_t most = 100000;
+static uint64_t seed;
+static long now;
+
+static void switch_to(int on)
+{
+    if (accelerate)
+        accelerate(on);
+}
+
+/* Communicators ---------------------------------------------------------- */
+
+/* What the host does with each edge. */
+static void learn(comm_t *c)
+{
+    topology_t *t = &c->topology;
+    int n[EDGES_MAX], place[EDGES_MAX], mine[EDGES_MAX];
+    MPI_Aint address[EDGES_MAX];
+    MPI_Datatype type[EDGES_MAX];
+    for (int i = 0; i < EDGES_MAX; i++) {
+        n[i] = 1;
+        mine[i] = place[i] = i;
+        address[i] = i * (MPI_Aint)sizeof(int);
+        type[i] = MPI_INT;
+    }
+    memset(c->index, 0, sizeof c->index);
+    MPI_Neighbor_alltoall(mine, 1, MPI_INT, c->index[ALLTOALL], 1, MPI_INT,
+                          t->comm);
+    MPI_Neighbor_alltoallv(mine, n, place, MPI_INT, c->index[ALLTOALLV], n,
+                           place, MPI_INT, t->comm);
+    MPI_Neighbor_alltoallw(mine, n, address, type, c->index[ALLTOALLW], n,
+                           address, type, t->comm);
+}
+
+static void comm_make(rng_t *plan, rng_t *own, comm_t *c)
+{
+    if (c->topology.comm != MPI_COMM_NULL)
+        MPI_Comm_free(&c->topology.comm);
+    topology_make(plan, own, &c->topology);
+    if (c->topology.comm != MPI_COMM_NULL)
+        learn(c);
+}
+
+/* Calls ------------------------------------------------------------------ */
+
+static bool listed(int kind)
+{
+    return kind == ALLGATHERV || kind >= ALLTOALLV;
+}
+
+/* Pieces of m elements in a block, of those of a call. */
+static int pieces(uint64_t key, int kind, int from, int index, int all)
+{
+    uint64_t x = key2(key, (uint64_t)(from * 1000 + index));
+    return !listed(kind) ? all : x % 4 == 0 ? 0 : (int)(x % (unsigned)all) + 1;
+}
+
+/* Draw the layouts and where the blocks lie; s->count holds pieces of m
+ * elements. `form`: of the call, for this side. */
+static void side_make(rng_t *own, side_t *s, const element_t *e, int m,
+                      int form)
+{
+    ptrdiff_t lo = 0, hi = 0, at = 0;
+    int items = 0;
+    s->layouts = form == ALLTOALLW || !s->blocks ? s->blocks : 1;
+    int largest = 0, how = form == ALLGATHER || form == ALLTOALL ? 0 : TILING;
+#ifdef I_MPI_VERSION        /* it wants items of the same size on all ranks */
+    how |= EXACT;
+#endif
+    for (int i = 0; i < s->blocks; i++)
+        largest = s->count[i] > largest ? s->count[i] : largest;
+    for (int i = 0; i < s->layouts; i++)
+        s->layout[i] = layout_random(own, e, largest * m, m, s->blocks, how);
+    for (int i = 0; i < s->blocks; i++) {
+        const layout_t *l = &s->layout[form == ALLTOALLW ? i : 0];
+        ptrdiff_t low, high;
+        s->count[i] *= m / l->m;
+        s->type[i] = l->type;
+        if (form == ALLTOALLW) {
+            layout_bounds(l, s->count[i], &low, &high);
+            s->address[i] = (at - low + 15) / 16 * 16;
+            at = s->address[i] + high + (ptrdiff_t)rng_below(own, 64);
+            continue;
+        }
+        items += listed(form) ? (int)rng_below(own, 3) : 0;
+        s->place[i] = items;
+        items += s->count[i];
+        layout_bounds(l, items, &lo, &hi);
+    }
+    if (form == ALLTOALLW)
+        hi = at;
+    s->origin = MARGIN + (lo < 0 ? (size_t)((-lo + 63) / 64 * 64) : 0);
+    s->bytes = s->origin + (hi > 0 ? (size_t)hi : 0) + MARGIN;
+    s->image = malloc(s->bytes);
+    fill_from(s->image, s->bytes, rng_next(own));
+    for (int i = 0; i < s->blocks; i++) {
+        s->large_count[i] = s->count[i];
+        s->large_place[i] = s->place[i];
+    }
+    s->bottom = form == ALLTOALLW && rng_one_in(own, 4);
+}
+
+static void side_drop(side_t *s)
+{
+    for (int i = 0; i < s->layouts; i++)
+        layout_drop(&s->layout[i]);
+    free(s->image);
+}
+
+static void call_make(rng_t *plan, rng_t *own, call_t *c)
+{
+    *c = (call_t){ .on = &comms[rng_below(plan, COMMS)] };
+    const topology_t *t = &c->on->topology;
+    c->kind = (int)rng_below(plan, KINDS);
+    c->large = HAVE_LARGE_COUNT && rng_one_in(plan, 3);
+    const element_t *e;
+    do
+        e = &elements[rng_below(plan, (size_t)element_count)];
+    while (e->loose);
+    int m = 1 + (int)rng_below(plan, 24);
+    size_t piece = (size_t)m * e->packed;
+    int all = 1 + (int)(rng_size(plan, most) / piece);
+    uint64_t key = rng_next(plan);
+    c->pause = rng_one_in(own, 12) ? (int)rng_below(own, 8) : 0;
+    if (t->comm == MPI_COMM_NULL)
+        return;
+    bool gather = c->kind <= ALLGATHERV;
+    c->out.blocks = gather ? 1 : t->outs;
+    c->in.blocks = t->ins;
+    /* What is said of an edge that leads nowhere means nothing. */
+    for (int i = 0; i < c->out.blocks; i++)
+        c->out.count[i] = pieces(key, c->kind, t->rank, i, all);
+    for (int i = 0; i < t->ins; i++)
+        c->in.count[i] = pieces(key, c->kind, t->in[i],
+                                gather ? 0 : c->on->index[c->kind][i], all);
+    side_make(own, &c->out, e, m, gather ? ALLGATHER : c->kind);
+    side_make(own, &c->in, e, m, c->kind);
+    if (!c->out.blocks)
+        c->out.count[0] = c->in.count[0];
+    if (!c->in.blocks)
+        c->in.count[0] = c->out.count[0];
+}
+
+static int perform(const call_t *c, void *from, void *to)
+{
+    const side_t *s = &c->out, *r = &c->in;
+    MPI_Comm comm = c->on->topology.comm;
+    /* Without blocks the arguments still have to be valid, and Open MPI wants
+     * as much sent as received. */
+    MPI_Datatype stype = s->layouts ? s->layout[0].type
+                         : r->layouts ? r->layout[0].type : MPI_INT;
+    MPI_Datatype rtype = r->layouts ? r->layout[0].type : stype;
+#if HAVE_LARGE_COUNT
+    if (c->large)
+        switch (c->kind) {
+        case ALLGATHER:
+            return MPI_Neighbor_allgather_c(from, s->count[0], stype, to,
+                                            r->count[0], rtype, comm);
+        case ALLGATHERV:
+            return MPI_Neighbor_allgatherv_c(from, s->count[0], stype, to,
+                                             r->large_count, r->large_place,
+                                             rtype, comm);
+        case ALLTOALL:
+            return MPI_Neighbor_alltoall_c(from, s->count[0], stype, to,
+                                           r->count[0], rtype, comm);
+        case ALLTOALLV:
+            return MPI_Neighbor_alltoallv_c(from, s->large_count,
+                                            s->large_place, stype, to,
+                                            r->large_count, r->large_place,
+                                            rtype, comm);
+        default:
+            return MPI_Neighbor_alltoallw_c(from, s->large_count, s->address,
+                                            s->type, to, r->large_count,
+                                            r->address, r->type, comm);
+        }
+#endif
+    switch (c->kind) {
+    case ALLGATHER:
+        return MPI_Neighbor_allgather(from, s->count[0], stype, to,
+                                      r->count[0], rtype, comm);
+    case ALLGATHERV:
+        return MPI_Neighbor_allgatherv(from, s->count[0], stype, to, r->count,
+                                       r->place, rtype, comm);
+    case ALLTOALL:
+        return MPI_Neighbor_alltoall(from, s->count[0], stype, to,
+                                     r->count[0], rtype, comm);
+    case ALLTOALLV:
+        return MPI_Neighbor_alltoallv(from, s->count, s->place, stype, to,
+                                      r->count, r->place, rtype, comm);
+    default:
+        return MPI_Neighbor_alltoallw(from, s->count, s->address, s->type, to,
+                                      r->count, r->address, r->type, comm);
+    }
+}
+
+/* Where the user's address is, with a side's memory at `p`. */
+static void *address_of(side_t *s, char *p, int sign)
+{
+    if (!s->bottom)
+        return p + s->origin;
+    MPI_Aint at;
+    MPI_Get_address(p + s->origin, &at);
+    for (int i = 0; i < s->blocks; i++)
+        s->address[i] += sign * at;
+    return MPI_BOTTOM;
+}
+
+/* One way of making a call; the image of what was received. */
+static char *call_once(rng_t *own, call_t *c)
+{
+    place_t from = place_take(own, SEND_ROLE, false, c->out.image,
+                              c->out.bytes, rng_below(own, 4) * 16);
+    place_t to = place_take(own, RECEIVE_ROLE, false, c->in.image,
+                            c->in.bytes, rng_below(own, 4) * 16);
+    if (c->pause)
+        usleep((unsigned)c->pause * 1000);
+    void *sent = address_of(&c->out, from.p, 1);
+    void *into = address_of(&c->in, to.p, 1);
+    int rc = perform(c, sent, into);
+    CHECK(rc == MPI_SUCCESS, "error %d of %s", rc, kind_names[c->kind]);
+    address_of(&c->out, from.p, -1);
+    address_of(&c->in, to.p, -1);
+    CHECK(!memcmp(from.p, c->out.image, c->out.bytes),
+          "seed %llu round %ld: %s changed what it sent",
+          (unsigned long long)seed, now, kind_names[c->kind]);
+    memset(from.p, 0x77, from.n);
+    char *got = malloc(c->in.bytes);
+    memcpy(got, to.p, c->in.bytes);
+    place_give(&from);
+    place_give(&to);
+    return got;
+}
+
+static void compare(const call_t *c, const char *host)
+{
+    const topology_t *t = &c->on->topology;
+    for (size_t i = 0; i < c->in.bytes; i++)
+        CHECK(c->got[i] == host[i],
+              "seed %llu round %ld: %s%s on a %s of %d: byte %td of %zu is "
+              "%02x, the host's %02x (type: %s)",
+              (unsigned long long)seed, now, kind_names[c->kind],
+              c->large ? "_c" : "", t->made_by, t->size,
+              (ptrdiff_t)(i - c->in.origin), c->in.bytes,
+              (unsigned char)c->got[i], (unsigned char)host[i],
+              c->in.layouts ? c->in.layout[0].made_by : "none");
+}
+
+static void play(rng_t *plan, rng_t *own)
+{
+    call_t calls[CALLS_MAX];
+    int n = 1 + (int)rng_below(plan, CALLS_MAX);
+    for (int i = 0; i < n; i++)
+        call_make(plan, own, &calls[i]);
+    for (int host = 0; host < 2; host++) {
+        switch_to(!host);
+        for (int i = 0; i < n; i++) {
+            if (calls[i].on->topology.comm == MPI_COMM_NULL)
+                continue;
+            char *got = call_once(own, &calls[i]);
+            if (!host) {
+                calls[i].got = got;
+                continue;
+            }
+            compare(&calls[i], got);
+            free(got);
+            free(calls[i].got);
+            side_drop(&calls[i].out);
+            side_drop(&calls[i].in);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    test_start(&argc, &argv);
+    seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+    long rounds = argument(argc, argv, 2, 100);
+    most = (size_t)argument(argc, argv, 3, (long)most);
+    accelerate = (straightway_accelerate_func_t)
+        dlsym(RTLD_DEFAULT, STRAIGHTWAY_ACCELERATE_SYMBOL);
+    CHECK(world_size <= 5, "at most 5 ranks");
+    char here[2 * STACK_ROOM];
+    stack_room[0] = here;
+    stack_room[1] = here + STACK_ROOM;
+    elements_move_only = true;
+    elements_make();
+    for (int i = 0; i < COMMS; i++)
+        comms[i].topology.comm = MPI_COMM_NULL;
+    for (now = 0; now < rounds; now++) {
+        uint64_t key = key2(seed, (uint64_t)now);
+        rng_t plan = rng_from(key);
+        rng_t own = rng_from(key2(key, 2u + (uint64_t)world_rank));
+        switch_to(0);
+        for (int i = 0; i < COMMS; i++)
+            if (now == 0 || (now % 10 == 0 && rng_one_in(&plan, 2)))
+                comm_make(&plan, &own, &comms[i]);
+        play(&plan, &own);
+    }
+    for (int i = 0; i < COMMS; i++)
+        if (comms[i].topology.comm != MPI_COMM_NULL)
+            MPI_Comm_free(&comms[i].topology.comm);
+    elements_free();
+    test_end();
+    return 0;
+}

@@ -1,0 +1,63 @@
+"""Neighbourhood collectives give the host's bytes, over random topologies,
+types and counts, and are really served by Straightway."""
+
+import pytest
+
+from programs import accelerated, rounds_for, run, well
+
+DEEP = pytest.mark.deep
+ROUNDS = 100
+# MPICH 5.0 reads many pieces at once from the other process, at times more
+# than the system takes ("process_vm_readv failed (errno 22)").
+HOSTS = {"MPIR_CVAR_CH4_CMA_ENABLE": 0}
+SETTINGS = [
+    {"STRAIGHTWAY_EAGER_MAX": 64},
+    {"STRAIGHTWAY_EAGER_MAX": 100000, "STRAIGHTWAY_ARENA_THRESHOLD": 4096},
+    {"STRAIGHTWAY_REFUSE": "cma"},
+    {"STRAIGHTWAY_P2P_MIN": 192},
+]
+
+
+def compare(host, n, seed, rounds, *options, env=None, share=0.45):
+    """The program makes every call on both sides, and compares."""
+    arguments = [seed, rounds_for(host, n, rounds), *options]
+    if host.name.startswith("debian-"):
+        alone = run(host, n, "random_neighbours", *arguments,
+                    straightway=False, env=HOSTS)
+        if alone.returncode:
+            pytest.skip("the host alone fails on it")
+    done = well(run(host, n, "random_neighbours", *arguments,
+                    env={**HOSTS, **(env or {})}))
+    ours, made = accelerated(done)
+    assert made > 0 and ours >= share * made, \
+        f"only {ours} of {made} calls were served by Straightway"
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_random_neighbourhoods_give_the_hosts_bytes(host, n):
+    # A communicator of one rank stays with the host.
+    compare(host, n, n, ROUNDS, share=0.2)
+
+
+@pytest.mark.parametrize("env", SETTINGS, ids=lambda env: list(env)[0][12:])
+def test_settings_give_the_hosts_bytes(host, env):
+    compare(host, 2, 7, ROUNDS, env=env, share=0.2)
+
+
+@pytest.mark.parametrize("service", [
+    "memfd", *(pytest.param(service, marks=DEEP)
+               for service in ("map", "map:3", "peerfd", "memfd,cma"))])
+def test_a_refused_service_costs_no_correctness(host, service):
+    compare(host, 2, 8, ROUNDS // 2, env={"STRAIGHTWAY_REFUSE": service},
+            share=0)
+
+
+def test_virtual_nodes_give_the_hosts_bytes(host):
+    compare(host, 4, 9, ROUNDS // 2, env={"STRAIGHTWAY_NODE_SIZE": 2}, share=0)
+
+
+@DEEP
+@pytest.mark.parametrize("seed", range(100, 110))
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_many_random_neighbourhoods_give_the_hosts_bytes(host, n, seed):
+    compare(host, n, seed, 300, *([1000] if seed % 2 else []), share=0.2)
