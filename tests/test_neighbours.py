@@ -6,26 +6,24 @@ import pytest
 from programs import accelerated, rounds_for, run, well
 
 DEEP = pytest.mark.deep
-ROUNDS = 100
+ROUNDS = 40
 # MPICH 5.0 reads many pieces at once from the other process, at times more
 # than the system takes ("process_vm_readv failed (errno 22)").
 HOSTS = {"MPIR_CVAR_CH4_CMA_ENABLE": 0}
 SETTINGS = [
     {"STRAIGHTWAY_EAGER_MAX": 64},
-    {"STRAIGHTWAY_EAGER_MAX": 100000, "STRAIGHTWAY_ARENA_THRESHOLD": 4096},
-    {"STRAIGHTWAY_REFUSE": "cma"},
-    {"STRAIGHTWAY_P2P_MIN": 192},
+    *(pytest.param(env, marks=DEEP) for env in (
+        {"STRAIGHTWAY_EAGER_MAX": 100000, "STRAIGHTWAY_ARENA_THRESHOLD": 4096},
+        {"STRAIGHTWAY_REFUSE": "cma"},
+        {"STRAIGHTWAY_P2P_MIN": 192})),
 ]
 
 
 def compare(host, n, seed, rounds, *options, env=None, share=0.45):
     """The program makes every call on both sides, and compares."""
+    if host.name == "debian-mpich":
+        pytest.skip("MPICH 4.0 alone hangs in some of these calls")
     arguments = [seed, rounds_for(host, n, rounds), *options]
-    if host.name.startswith("debian-"):
-        alone = run(host, n, "random_neighbours", *arguments,
-                    straightway=False, env=HOSTS)
-        if alone.returncode:
-            pytest.skip("the host alone fails on it")
     done = well(run(host, n, "random_neighbours", *arguments,
                     env={**HOSTS, **(env or {})}))
     ours, made = accelerated(done)
@@ -33,7 +31,8 @@ def compare(host, n, seed, rounds, *options, env=None, share=0.45):
         f"only {ours} of {made} calls were served by Straightway"
 
 
-@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("n", [3, *(pytest.param(n, marks=DEEP)
+                                    for n in (2, 4))])
 def test_random_neighbourhoods_give_the_hosts_bytes(host, n):
     # A communicator of one rank stays with the host.
     compare(host, n, n, ROUNDS, share=0.2)

@@ -42,6 +42,13 @@ bool sw_joint_open(sw_joint_t *joint, const sw_data_t *from,
     return true;
 }
 
+static bool left(const sw_joint_t *joint)
+{
+    uint64_t ends = atomic_load_explicit(
+        &((sw_joint_t *)(uintptr_t)joint)->ends, memory_order_relaxed);
+    return ends >> 32 != (ends & UINT32_MAX);
+}
+
 /* Claim a piece from the beginning or from the end; false: none is left. */
 static bool claim(sw_joint_t *joint, bool first, uint64_t *piece)
 {
@@ -86,7 +93,7 @@ void sw_joint_push(sw_joint_t *joint, const sw_peer_t *receiver,
 {
     uint64_t piece;
     sw_data_t to;
-    if (sw_data_find(receiver, &joint->to, joint->bytes, &to))
+    if (!left(joint) || sw_data_find(receiver, &joint->to, joint->bytes, &to))
         return;
     while (claim(joint, false, &piece)) {
         copy(joint, piece, from, &to);
