@@ -7,8 +7,9 @@
  *   - a LIST holds at least two entries, none of them empty, no two runs that
  *     touch; if all its children are one node and equally spaced, it is a
  *     REPEAT; stretches of at least STRETCH children that are so are a REPEAT
- *     within it; if they are equal runs of which that would leave more than
- *     one in FEWER, it is BLOCKS, which is quicker to walk;
+ *     within it; if that would leave more than one in FEWER, and they are runs
+ *     of one length, or of few multiples of it, it is BLOCKS of that length,
+ *     which is quicker to walk;
  *   - no two nodes are equal.
  */
 #include "build.h"
