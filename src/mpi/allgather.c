@@ -70,20 +70,12 @@ static bool allgatherv(sw_group_t *g, const void *send, int64_t sendcount,
 }
 
 #define ALLGATHER(NAME, COUNT)                                          \
-SW_COLLECTIVE(NAME, SW_COLL_ALLGATHER,                                  \
-    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
-     void *recv, COUNT recvcount, MPI_Datatype recvtype,                \
-     MPI_Comm comm),                                                    \
-    (send, sendcount, sendtype, recv, recvcount, recvtype, comm),       \
+SW_COLLECTIVE_ROWS(NAME, SW_COLL_ALLGATHER, COUNT,                      \
     allgather(g, send, sendcount, sendtype, recv, recvcount, recvtype,  \
               comm, &result))
 
 #define ALLGATHERV(NAME, COUNT, DISPL)                                  \
-SW_COLLECTIVE(NAME, SW_COLL_ALLGATHERV,                                 \
-    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
-     void *recv, const COUNT counts[], const DISPL displs[],            \
-     MPI_Datatype recvtype, MPI_Comm comm),                             \
-    (send, sendcount, sendtype, recv, counts, displs, recvtype, comm),  \
+SW_COLLECTIVE_V(NAME, SW_COLL_ALLGATHERV, COUNT, DISPL,                 \
     allgatherv(g, send, sendcount, sendtype, recv, SW_VECTOR(counts),   \
                SW_VECTOR(displs), recvtype, comm, &result))
 

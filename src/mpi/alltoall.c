@@ -111,23 +111,13 @@ static bool alltoallw(sw_group_t *g, const void *send, sw_vector_t sendcounts,
 }
 
 #define ALLTOALL(NAME, COUNT)                                           \
-SW_COLLECTIVE(NAME, SW_COLL_ALLTOALL,                                   \
-    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
-     void *recv, COUNT recvcount, MPI_Datatype recvtype,                \
-     MPI_Comm comm),                                                    \
-    (send, sendcount, sendtype, recv, recvcount, recvtype, comm),       \
+SW_COLLECTIVE_ROWS(NAME, SW_COLL_ALLTOALL, COUNT,                       \
     alltoall(g, send, sendcount, sendtype, recv, recvcount, recvtype,   \
              comm, &result))
 
 /* TYPES: one datatype, or an array of them. */
 #define ALLTOALLVW(NAME, COUNT, DISPL, TYPES, ID, BODY)                 \
-SW_COLLECTIVE(NAME, ID,                                                 \
-    (const void *send, const COUNT sendcounts[],                        \
-     const DISPL sdispls[], TYPES sendtype, void *recv,                 \
-     const COUNT recvcounts[], const DISPL rdispls[], TYPES recvtype,   \
-     MPI_Comm comm),                                                    \
-    (send, sendcounts, sdispls, sendtype, recv, recvcounts, rdispls,    \
-     recvtype, comm),                                                   \
+SW_COLLECTIVE_VW(NAME, ID, COUNT, DISPL, TYPES,                         \
     BODY(g, send, SW_VECTOR(sendcounts), SW_VECTOR(sdispls), sendtype,  \
          recv, SW_VECTOR(recvcounts), SW_VECTOR(rdispls), recvtype,     \
          comm, &result))

@@ -70,6 +70,14 @@ int sw_MPI_##NAME PARAMETERS                                            \
     return host.NAME ARGUMENTS;                                         \
 }
 
+/* The same for a procedure whose blocks are all of one size. */
+#define SW_COLLECTIVE_ROWS(NAME, ID, COUNT, BODY)                       \
+SW_COLLECTIVE(NAME, ID,                                                 \
+    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
+     void *recv, COUNT recvcount, MPI_Datatype recvtype,                \
+     MPI_Comm comm),                                                    \
+    (send, sendcount, sendtype, recv, recvcount, recvtype, comm), BODY)
+
 /* Print what was ours and what was not; collective over MPI_COMM_WORLD. */
 void sw_stats_print(void);
 

@@ -227,13 +227,6 @@ void sw_datatype_forget_keyval(void)
         host.Type_free_keyval(&key);
 }
 
-static size_t size_of(MPI_Datatype type)
-{
-    MPI_Count size = 0;
-    host.Type_size_x(type, &size);
-    return size > 0 ? (size_t)size : 0;
-}
-
 /* Where errors are returned and nobody's handler is called: a communicator of
  * this process alone, made before the first attribute, so that no callback can
  * wait for the lock meanwhile. It tells us what the host thinks of a type; the
@@ -267,7 +260,7 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     }
     MPI_Aint lb, extent;
     host.Type_get_extent(type, &lb, &extent);
-    size_t size = size_of(type);
+    size_t size = sw_datatype_bytes(type);
     bool named, fixed = sw_predefined(type, &named);
     int kernel = named ? kernel_of(type, size) : -1;
     sw_doubts_t doubts;

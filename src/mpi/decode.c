@@ -102,7 +102,7 @@ static int64_t extent_of(MPI_Datatype type)
     return extent;
 }
 
-static uint64_t size_of(MPI_Datatype type)
+uint64_t sw_datatype_bytes(MPI_Datatype type)
 {
     MPI_Count size = 0;
     host.Type_size_x(type, &size);
@@ -376,7 +376,7 @@ static bool odd(const decode_t *d, MPI_Datatype type, const level_t *v,
     if (sw_build_is_run(d->b, place))
         return false;
     host.Type_get_true_extent_x(type, &low, &extent);
-    return (uint64_t)extent <= size_of(type);
+    return (uint64_t)extent <= sw_datatype_bytes(type);
 }
 
 static sw_place_t decode(decode_t *d, MPI_Datatype type)
@@ -428,7 +428,7 @@ static MPI_Datatype part_at(const level_t *v, uint64_t *at)
 {
     int64_t k = 0;
     for (uint64_t bytes;; k++, *at -= bytes) {
-        bytes = (uint64_t)count_at(v, 1 + k) * size_of(v->type[k]);
+        bytes = (uint64_t)count_at(v, 1 + k) * sw_datatype_bytes(v->type[k]);
         if (*at < bytes)
             return v->type[k];
     }
@@ -436,7 +436,7 @@ static MPI_Datatype part_at(const level_t *v, uint64_t *at)
 
 bool sw_ends_at(MPI_Datatype type, uint64_t bytes)
 {
-    uint64_t at = bytes % size_of(type);
+    uint64_t at = bytes % sw_datatype_bytes(type);
     level_t v;
     if (at == 0)
         return true;

@@ -28,6 +28,9 @@ sw_layout_t *sw_decode(MPI_Datatype type, sw_doubts_t *doubts);
  * one element: it is to some hosts. */
 bool sw_ends_at(MPI_Datatype type, uint64_t bytes);
 
+/* Bytes of data in an element; 0 where the host cannot say. */
+uint64_t sw_datatype_bytes(MPI_Datatype type);
+
 /* Is it a predefined type, named or not? Nobody frees those. */
 bool sw_predefined(MPI_Datatype type, bool *named);
 

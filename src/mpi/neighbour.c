@@ -140,43 +140,25 @@ static bool allgather(sw_group_t *g, sw_collective_t id, const void *send,
               .displacements = SW_VECTOR(DISPLS), .types = TYPES}
 
 #define ALLGATHER(NAME, COUNT)                                          \
-SW_COLLECTIVE(NAME, SW_COLL_NEIGHBOR_ALLGATHER,                         \
-    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
-     void *recv, COUNT recvcount, MPI_Datatype recvtype,                \
-     MPI_Comm comm),                                                    \
-    (send, sendcount, sendtype, recv, recvcount, recvtype, comm),       \
+SW_COLLECTIVE_ROWS(NAME, SW_COLL_NEIGHBOR_ALLGATHER, COUNT,             \
     allgather(g, SW_COLL_NEIGHBOR_ALLGATHER, send, sendcount, sendtype, \
               SIDE_ROW(recv, recvcount, recvtype), comm, &reason, &result))
 
 #define ALLGATHERV(NAME, COUNT, DISPL)                                  \
-SW_COLLECTIVE(NAME, SW_COLL_NEIGHBOR_ALLGATHERV,                        \
-    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
-     void *recv, const COUNT counts[], const DISPL displs[],            \
-     MPI_Datatype recvtype, MPI_Comm comm),                             \
-    (send, sendcount, sendtype, recv, counts, displs, recvtype, comm),  \
+SW_COLLECTIVE_V(NAME, SW_COLL_NEIGHBOR_ALLGATHERV, COUNT, DISPL,        \
     allgather(g, SW_COLL_NEIGHBOR_ALLGATHERV, send, sendcount,          \
               sendtype, SIDE_LIST(recv, counts, displs, recvtype),      \
               comm, &reason, &result))
 
 #define ALLTOALL(NAME, COUNT)                                           \
-SW_COLLECTIVE(NAME, SW_COLL_NEIGHBOR_ALLTOALL,                          \
-    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
-     void *recv, COUNT recvcount, MPI_Datatype recvtype,                \
-     MPI_Comm comm),                                                    \
-    (send, sendcount, sendtype, recv, recvcount, recvtype, comm),       \
+SW_COLLECTIVE_ROWS(NAME, SW_COLL_NEIGHBOR_ALLTOALL, COUNT,              \
     alltoall(g, SW_COLL_NEIGHBOR_ALLTOALL,                              \
              SIDE_ROW(send, sendcount, sendtype),                       \
              SIDE_ROW(recv, recvcount, recvtype), comm, &reason, &result))
 
 /* TYPES: one datatype, or an array of them, as SIDE says. */
 #define ALLTOALLVW(NAME, ID, COUNT, DISPL, TYPES, SIDE)                 \
-SW_COLLECTIVE(NAME, ID,                                                 \
-    (const void *send, const COUNT sendcounts[],                        \
-     const DISPL sdispls[], TYPES sendtype, void *recv,                 \
-     const COUNT recvcounts[], const DISPL rdispls[], TYPES recvtype,   \
-     MPI_Comm comm),                                                    \
-    (send, sendcounts, sdispls, sendtype, recv, recvcounts, rdispls,    \
-     recvtype, comm),                                                   \
+SW_COLLECTIVE_VW(NAME, ID, COUNT, DISPL, TYPES,                         \
     alltoall(g, ID, SIDE(send, sendcounts, sdispls, sendtype),          \
              SIDE(recv, recvcounts, rdispls, recvtype), comm, &reason,  \
              &result))

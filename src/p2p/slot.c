@@ -191,11 +191,6 @@ bool sw_slots_quiet(void)
     return !any;
 }
 
-static sw_shown_t shown_aside(const void *aside, size_t bytes)
-{
-    return (sw_shown_t){.at = sw_arena_offset(aside, bytes), .span = bytes};
-}
-
 sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
 {
     void *aside = NULL;
@@ -206,7 +201,7 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
         if (!aside)
             return NULL;
         layout = NULL;
-        shown = shown_aside(aside, offer->bytes);
+        sw_data_show(&(sw_data_t){.at = aside}, offer->bytes, &shown);
     }
     pthread_mutex_lock(&lock);
     if (orphans)
@@ -285,11 +280,9 @@ void sw_slot_nudge(sw_slot_t *slot, const void *data)
         drop(copy, slot->bytes);
         return;
     }
-    const sw_data_t from = {.at = (char *)(uintptr_t)data,
-                            .layout = slot->how, .count = slot->shown.count};
-    const sw_data_t to = {.at = copy};
+    const sw_data_t from = sw_slot_data(slot, data), to = {.at = copy};
     sw_data_copy(&from, &to, 0, slot->bytes, slot->bytes);
-    slot->shown = shown_aside(copy, slot->bytes);
+    sw_data_show(&to, slot->bytes, &slot->shown);
     atomic_store_explicit(&slot->state, state + SW_SLOT_OFFERED,
                           memory_order_release);
     slot->aside = copy;

@@ -148,14 +148,20 @@ static inline bool sw_slot_released(const sw_slot_t *slot)
     return slot->aside || sw_slot_is(slot, SW_SLOT_TAKEN);
 }
 
+/* What the sender shows, at `data` in its own memory. */
+static inline sw_data_t sw_slot_data(const sw_slot_t *slot, const void *data)
+{
+    return (sw_data_t){.at = (char *)(uintptr_t)data, .layout = slot->how,
+                       .count = slot->shown.count};
+}
+
 /* The sender waits: if the receiver is copying a large message, help it. */
 static inline void sw_slot_help(sw_slot_t *slot, const sw_peer_t *receiver,
                                 const void *data)
 {
     if (sw_likely(!sw_slot_is(slot, SW_SLOT_JOINT)))
         return;
-    const sw_data_t from = {.at = (char *)(uintptr_t)data,
-                            .layout = slot->how, .count = slot->shown.count};
+    const sw_data_t from = sw_slot_data(slot, data);
     sw_joint_push(&slot->joint, receiver, &from);
 }
 
