@@ -34,6 +34,10 @@ typedef struct {
     unsigned seed;                  /* of the shuffled order                */
     int (*accelerate)(int on);      /* NULL: nothing preloaded              */
 
+    /* Of collectives alone. */
+    int run;                        /* doubles in a row, with gaps as long
+                                     * between the rows; 0: no gaps         */
+
     /* Of pingpong alone. */
     int window;                     /* messages under way at once           */
     size_t offset[2];               /* of messages sent and received, from

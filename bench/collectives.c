@@ -8,7 +8,9 @@
  * reduce, allreduce, scan and exscan; the block that travels between two
  * ranks for gather, scatter, allgather, alltoall and reduce_scatter with
  * their variants, and between neighbours in a periodic grid of two
- * dimensions. Elements are doubles.
+ * dimensions. Elements are doubles; what is not reduced may be sent as a
+ * datatype with gaps: a block is then one element of a vector, runs of `run`
+ * doubles with gaps as long.
  */
 #include <mpi.h>
 
@@ -26,8 +28,11 @@ static MPI_Comm comm;
 static MPI_Comm grid;
 static int source[4];           /* in the grid: from where the blocks come  */
 static int blocks;              /* in a buffer: one for each rank, or edge  */
-static double *in, *out;        /* blocks * count doubles each              */
+static double *in, *out;        /* blocks * count doubles each, and gaps    */
 static int count;               /* doubles in a block of this cell          */
+static int run;                 /* so many in a row; 0: there are no gaps   */
+static int items;               /* elements of `type` in a block            */
+static MPI_Datatype type;
 static int *counts, *places, *byte_places;
 static MPI_Aint *addresses;
 static MPI_Datatype *types;
@@ -40,43 +45,43 @@ static int barrier(void)
 }
 static int bcast(void)
 {
-    return MPI_Bcast(rank ? out : in, count, MPI_DOUBLE, 0, comm);
+    return MPI_Bcast(rank ? out : in, items, type, 0, comm);
 }
 static int gather(void)
 {
-    return MPI_Gather(in, count, MPI_DOUBLE, out, count, MPI_DOUBLE, 0, comm);
+    return MPI_Gather(in, items, type, out, items, type, 0, comm);
 }
 static int gatherv(void)
 {
-    return MPI_Gatherv(in, count, MPI_DOUBLE, out, counts, places, MPI_DOUBLE,
+    return MPI_Gatherv(in, items, type, out, counts, places, type,
                        0, comm);
 }
 static int scatter(void)
 {
-    return MPI_Scatter(in, count, MPI_DOUBLE, out, count, MPI_DOUBLE, 0, comm);
+    return MPI_Scatter(in, items, type, out, items, type, 0, comm);
 }
 static int scatterv(void)
 {
-    return MPI_Scatterv(in, counts, places, MPI_DOUBLE, out, count, MPI_DOUBLE,
+    return MPI_Scatterv(in, counts, places, type, out, items, type,
                         0, comm);
 }
 static int allgather(void)
 {
-    return MPI_Allgather(in, count, MPI_DOUBLE, out, count, MPI_DOUBLE, comm);
+    return MPI_Allgather(in, items, type, out, items, type, comm);
 }
 static int allgatherv(void)
 {
-    return MPI_Allgatherv(in, count, MPI_DOUBLE, out, counts, places,
-                          MPI_DOUBLE, comm);
+    return MPI_Allgatherv(in, items, type, out, counts, places,
+                          type, comm);
 }
 static int alltoall(void)
 {
-    return MPI_Alltoall(in, count, MPI_DOUBLE, out, count, MPI_DOUBLE, comm);
+    return MPI_Alltoall(in, items, type, out, items, type, comm);
 }
 static int alltoallv(void)
 {
-    return MPI_Alltoallv(in, counts, places, MPI_DOUBLE, out, counts, places,
-                         MPI_DOUBLE, comm);
+    return MPI_Alltoallv(in, counts, places, type, out, counts, places,
+                         type, comm);
 }
 static int alltoallw(void)
 {
@@ -85,23 +90,23 @@ static int alltoallw(void)
 }
 static int neighbor_allgather(void)
 {
-    return MPI_Neighbor_allgather(in, count, MPI_DOUBLE, out, count,
-                                  MPI_DOUBLE, grid);
+    return MPI_Neighbor_allgather(in, items, type, out, items,
+                                  type, grid);
 }
 static int neighbor_allgatherv(void)
 {
-    return MPI_Neighbor_allgatherv(in, count, MPI_DOUBLE, out, counts, places,
-                                   MPI_DOUBLE, grid);
+    return MPI_Neighbor_allgatherv(in, items, type, out, counts, places,
+                                   type, grid);
 }
 static int neighbor_alltoall(void)
 {
-    return MPI_Neighbor_alltoall(in, count, MPI_DOUBLE, out, count, MPI_DOUBLE,
+    return MPI_Neighbor_alltoall(in, items, type, out, items, type,
                                  grid);
 }
 static int neighbor_alltoallv(void)
 {
-    return MPI_Neighbor_alltoallv(in, counts, places, MPI_DOUBLE, out, counts,
-                                  places, MPI_DOUBLE, grid);
+    return MPI_Neighbor_alltoallv(in, counts, places, type, out, counts,
+                                  places, type, grid);
 }
 static int neighbor_alltoallw(void)
 {
@@ -196,12 +201,18 @@ static double sum(int from, int to, int b, int i)
     return total;
 }
 
+/* Where element i of block b lies. */
+static size_t at(int b, int i)
+{
+    size_t n = (size_t)b * (size_t)count + (size_t)i;
+    return run ? n + n / (size_t)run * (size_t)run : n;
+}
+
 static void fill(result_t result)
 {
     for (int b = 0; b < blocks; b++)
         for (int i = 0; i < count; i++)
-            in[(size_t)b * (size_t)count + (size_t)i] =
-                value(rank, result == MADE_FOR_ME ? b / 2 : b, i);
+            in[at(b, i)] = value(rank, result == MADE_FOR_ME ? b / 2 : b, i);
 }
 
 /* True when element i of block b of `out` is defined; *want is its value. */
@@ -258,7 +269,7 @@ static bool result_is_right(const operation_t *op)
             continue;
         for (int i = 0; i < count; i++) {
             expected(op->result, b, i, &want);
-            if (out[(size_t)b * (size_t)count + (size_t)i] != want)
+            if (out[at(b, i)] != want)
                 return false;
         }
     }
@@ -278,28 +289,52 @@ static int repeat(const void *what, int mode, int calls, double *seconds)
 
 static bool check(const sw_cell_t *cell, int mode)
 {
-    memset(out, 0xff, sizeof *out * (size_t)blocks * (size_t)count);
+    memset(out, 0xff, sizeof *out * at(blocks, 0));
     sw_batch(cell, mode, 1);
     int right = result_is_right(cell->what), all;
     MPI_Allreduce(&right, &all, 1, MPI_INT, MPI_LAND, comm);
     return all;
 }
 
+/* A block of `count` doubles as `items` elements of `type`. */
+static void describe(int in_a_row)
+{
+    run = in_a_row && count % in_a_row == 0 ? in_a_row : 0;
+    items = run ? 1 : count;
+    type = MPI_DOUBLE;
+    if (!run)
+        return;
+    MPI_Datatype vector;
+    MPI_Type_vector(count / run, run, 2 * run, MPI_DOUBLE, &vector);
+    MPI_Type_create_resized(vector, 0, (MPI_Aint)(16 * (size_t)count), &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&vector);
+}
+
+static bool reduces(const operation_t *op)
+{
+    return op->result >= SUM_AT_ROOT;
+}
+
 static bool measure(const operation_t *op, size_t size)
 {
     count = op->result == NOTHING ? 0 : (int)(size / sizeof(double));
+    describe(reduces(op) || !count ? 0 : plan->run);
     for (int b = 0; b < blocks; b++) {
-        counts[b] = count;
-        places[b] = b * count;
-        byte_places[b] = b * count * (int)sizeof(double);
-        addresses[b] = (MPI_Aint)b * count * (MPI_Aint)sizeof(double);
-        types[b] = MPI_DOUBLE;
+        counts[b] = reduces(op) ? count : items;
+        places[b] = b * items;
+        byte_places[b] = (int)(at(b, 0) * sizeof(double));
+        addresses[b] = (MPI_Aint)(at(b, 0) * sizeof(double));
+        types[b] = type;
     }
     fill(op->result);
     sw_cell_t cell = {.name = op->name, .what = op, .repeat = repeat,
                       .size = op->result == NOTHING ? 0 : size,
                       .check = check, .share = 1};
-    return sw_measure(&cell);
+    bool right = sw_measure(&cell);
+    if (run)
+        MPI_Type_free(&type);
+    return right;
 }
 
 static bool make_buffers(void)
@@ -309,6 +344,7 @@ static bool make_buffers(void)
         if (plan->size[i] > largest)
             largest = plan->size[i];
     size_t n = (size_t)blocks;
+    largest *= plan->run ? 2 : 1;
     in = malloc(n * largest);
     out = malloc(n * largest);
     counts = malloc(n * sizeof *counts);

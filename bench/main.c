@@ -16,7 +16,7 @@ static void usage(void)
 {
     fputs("usage: straightway-bench --host LIBMPI --module MODULE --out FILE\n"
           "         --ops NAME,... | --patterns NAME,... | --kernels NAME,...\n"
-          "         --sizes BYTES,... [--seconds S] [--seed N]\n"
+          "         --sizes BYTES,... [--seconds S] [--seed N] [--run N]\n"
           "         [--window N] [--offset-send N] [--offset-receive N]\n"
           "         [--cold BYTES] [--buffers heap|stack|mmap] [--corrupt 1]\n"
           "         [--data fresh,untouched] [--published 1]\n"
@@ -75,6 +75,8 @@ static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
         plan->seconds = atof(value);
     else if (!strcmp(name, "--seed"))
         plan->seed = (unsigned)number(value);
+    else if (!strcmp(name, "--run"))
+        plan->run = (int)number(value);
     else if (!strcmp(name, "--window"))
         plan->window = (int)number(value);
     else if (!strcmp(name, "--offset-send"))

@@ -11,6 +11,8 @@ OPERATIONS = ("barrier", "bcast", "gather", "gatherv", "scatter", "scatterv",
               "neighbor_alltoallv", "neighbor_alltoallw", "reduce",
               "allreduce", "reduce_scatter", "reduce_scatter_block", "scan",
               "exscan")
+WITHOUT_GAPS = ("barrier", "reduce", "allreduce", "reduce_scatter",
+                "reduce_scatter_block", "scan", "exscan")
 _ONE_PER_RANK = ("allgather", "allgatherv", "alltoall", "alltoallv",
                  "alltoallw", "reduce_scatter", "reduce_scatter_block")
 

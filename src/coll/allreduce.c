@@ -45,7 +45,7 @@ static int up_and_down(sw_group_t *g, uint32_t what, const sw_reducer_t *r,
     uint64_t step = ++g->step;
     int rc = sw_climb(g, step, what, 0, r, in, out, n);
     sw_done(g, step);
-    int down = sw_coll_bcast(g, 0, out, n * r->elem);
+    int down = sw_coll_bcast(g, 0, &(sw_data_t){.at = out}, n * r->elem);
     return rc ? rc : down;
 }
 

@@ -10,22 +10,24 @@ int sw_coll_alltoall(sw_group_t *g, const void *send, const sw_blocks_t *sends,
     uint32_t what = sw_what(SW_COLL_ALLTOALL, 0);
     uint64_t step = ++g->step;
     sw_exposed_t x;
-    sw_hand_t hand = sw_hand_all(g, g->eager_all);
+    sw_hand_t hand = sw_hand_all(g, sw_eager(g->eager_all, sends->data));
     bool part = sw_deal(g, step, what, &hand, send, sends, &x);
-    sw_extent_t from = sw_block(sends, g->me), to = sw_block(recvs, g->me);
-    int rc = from.bytes > to.bytes ? SW_TRUNCATED : SW_OK;
-    sw_copy((char *)recv + to.offset, (const char *)send + from.offset,
-            sw_min(from.bytes, to.bytes));
+    size_t out = sw_block(sends, g->me).bytes;
+    size_t in = sw_block(recvs, g->me).bytes;
+    sw_data_t from = sw_block_data(sends, send, g->me);
+    sw_data_t own = sw_block_data(recvs, recv, g->me);
+    int rc = out > in ? SW_TRUNCATED : SW_OK;
+    sw_keep(&from, &own, sw_min(out, in));
     bool seen_all = true;
     for (int k = 1; k < g->n; k++) {
         int member = sw_neighbour(g, k);
-        sw_extent_t block = sw_block(recvs, member);
-        if (block.bytes == 0) {
+        size_t room = sw_block(recvs, member).bytes;
+        if (room == 0) {
             seen_all = false;
             continue;
         }
-        int bad = sw_receive_deal(g, member, step, what,
-                                  (char *)recv + block.offset, block.bytes);
+        sw_data_t to = sw_block_data(recvs, recv, member);
+        int bad = sw_receive_deal(g, member, step, what, &to, room);
         rc = rc ? rc : bad;
     }
     sw_conclude(g, step, part, &x, seen_all);

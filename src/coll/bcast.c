@@ -13,21 +13,22 @@
  */
 #include "coll.h"
 #include "slice.h"
+#include "../node/temporary.h"
 
 /* Take the payload of `from` into the buffer, as far as both go. */
 static int take(sw_group_t *g, int from, uint64_t step, uint32_t what,
-                void *buffer, size_t bytes)
+                const sw_data_t *buffer, size_t bytes)
 {
     sw_source_t source;
     int rc = sw_source(g, from, step, what, &source);
     if (rc)
         return rc;
-    rc = sw_source_copy(&source, 0, buffer, sw_min(bytes, source.bytes));
+    rc = sw_source_put(&source, buffer, sw_min(bytes, source.bytes));
     return rc ? rc : source.bytes > bytes ? SW_TRUNCATED : SW_OK;
 }
 
-static int flat(sw_group_t *g, int root, uint32_t what, void *buffer,
-                size_t bytes)
+static int flat(sw_group_t *g, int root, uint32_t what,
+                const sw_data_t *buffer, size_t bytes)
 {
     uint64_t step = ++g->step;
     if (g->me != root) {
@@ -36,8 +37,9 @@ static int flat(sw_group_t *g, int root, uint32_t what, void *buffer,
         return rc;
     }
     sw_exposed_t x;
-    bool part = sw_offer(g, step, what, SW_READ_ALL, g->eager, buffer,
-                         bytes, &x);
+    bool part = sw_offer(g, step, what, SW_READ_ALL,
+                         sw_eager(g->eager, buffer->layout), buffer, bytes,
+                         &x);
     sw_done(g, step);
     if (part) {
         sw_await_done_all(g, step);
@@ -46,15 +48,15 @@ static int flat(sw_group_t *g, int root, uint32_t what, void *buffer,
     return SW_OK;
 }
 
-static int down_tree(sw_group_t *g, int root, uint32_t what, void *buffer,
+static int down_tree(sw_group_t *g, int root, uint32_t what, char *buffer,
                      size_t bytes)
 {
     int16_t child[SW_MEMBERS_MAX];
     uint64_t step = ++g->step;
     int rc = SW_OK;
     if (g->me != root)
-        rc = take(g, sw_tree_parent(g->tree, root, g->me), step, what, buffer,
-                  bytes);
+        rc = take(g, sw_tree_parent(g->tree, root, g->me), step, what,
+                  &(sw_data_t){.at = buffer}, bytes);
     if (sw_tree_children(g->tree, root, g->me, child))
         sw_stage(g, step, what, SW_READ_CHILDREN(root), buffer, bytes);
     sw_done(g, step);
@@ -62,7 +64,7 @@ static int down_tree(sw_group_t *g, int root, uint32_t what, void *buffer,
 }
 
 static int scatter_gather(sw_group_t *g, int root, uint32_t what,
-                          void *buffer, size_t bytes)
+                          char *buffer, size_t bytes)
 {
     uint64_t step = g->step + 1, end = step + 1;
     g->step = end;
@@ -87,12 +89,10 @@ static int scatter_gather(sw_group_t *g, int root, uint32_t what,
         if (!bad && source.bytes != bytes)
             bad = SW_TRUNCATED;
         if (!bad)
-            bad = sw_source_copy(&source, s.start, (char *)buffer + s.start,
-                                 s.count);
+            bad = sw_source_copy(&source, s.start, buffer + s.start, s.count);
         if (k == 0) {
             if (x.copy && !bad)
-                sw_copy((char *)x.copy + s.start, (char *)buffer + s.start,
-                        s.count);
+                sw_copy((char *)x.copy + s.start, buffer + s.start, s.count);
             sw_done(g, step);
         }
         rc = rc ? rc : bad;
@@ -103,7 +103,31 @@ static int scatter_gather(sw_group_t *g, int root, uint32_t what,
     return rc;
 }
 
-int sw_coll_bcast(sw_group_t *g, int root, void *buffer, size_t bytes)
+/* Beyond SW_FLAT members. */
+static int many(sw_group_t *g, int root, uint32_t what, char *buffer,
+                size_t bytes)
+{
+    return bytes <= g->stage_max
+               ? down_tree(g, root, what, buffer, bytes)
+               : scatter_gather(g, root, what, buffer, bytes);
+}
+
+/* Others read what a member has received: packed. */
+static int many_scattered(sw_group_t *g, int root, uint32_t what,
+                          const sw_data_t *buffer, size_t bytes)
+{
+    sw_data_t packed = {.at = sw_temporary(bytes)};
+    if (g->me == root)
+        sw_data_pack(buffer, bytes, packed.at);
+    int rc = many(g, root, what, packed.at, bytes);
+    if (g->me != root)
+        sw_data_copy(&packed, buffer, 0, bytes);
+    sw_temporary_free(packed.at);
+    return rc;
+}
+
+int sw_coll_bcast(sw_group_t *g, int root, const sw_data_t *buffer,
+                  size_t bytes)
 {
     uint32_t what = sw_what(SW_COLL_BCAST, root);
     if (bytes == 0) {
@@ -113,7 +137,6 @@ int sw_coll_bcast(sw_group_t *g, int root, void *buffer, size_t bytes)
     }
     if (g->n <= SW_FLAT)
         return flat(g, root, what, buffer, bytes);
-    if (bytes <= g->stage_max)
-        return down_tree(g, root, what, buffer, bytes);
-    return scatter_gather(g, root, what, buffer, bytes);
+    return buffer->layout ? many_scattered(g, root, what, buffer, bytes)
+                          : many(g, root, what, buffer->at, bytes);
 }

@@ -1,8 +1,8 @@
 /*
  * coll.h - the collectives, as the MPI room calls them.
  *
- * All sizes are in bytes, all buffers contiguous; datatypes have been dealt
- * with above. Every member of the group calls the same function, in the same
+ * All sizes are in bytes. Buffers are contiguous, or what layouts pick
+ * (layout/data.h); datatypes have been dealt with above. Every member of the group calls the same function, in the same
  * order. Each returns SW_OK or what went wrong here (group.h); the collective
  * has then still run to its end, so that nobody hangs.
  *
@@ -43,15 +43,16 @@ typedef enum {
 } sw_collective_t;
 
 /* Where each member's block lies in a buffer of n blocks: equal blocks side
- * by side, or as listed. */
+ * by side, or as listed; or each as its own layout says. */
 typedef struct {
     int64_t offset;             /* from the buffer; may be negative */
     uint64_t bytes;
 } sw_extent_t;
 
 typedef struct {
-    size_t bytes;               /* of every block, where `list` is NULL */
-    const sw_extent_t *list;    /* [n], or NULL                         */
+    size_t bytes;               /* of every block, where `list` is NULL    */
+    const sw_extent_t *list;    /* [n], or NULL                            */
+    const sw_data_t *data;      /* [n], or NULL; then there are no offsets */
 } sw_blocks_t;
 
 static inline sw_extent_t sw_block(const sw_blocks_t *blocks, int i)
@@ -61,47 +62,54 @@ static inline sw_extent_t sw_block(const sw_blocks_t *blocks, int i)
     return (sw_extent_t){(int64_t)((size_t)i * blocks->bytes), blocks->bytes};
 }
 
+/* Where block i of a buffer lies. */
+static inline sw_data_t sw_block_data(const sw_blocks_t *blocks,
+                                      const void *buffer, int i)
+{
+    if (sw_unlikely(blocks->data != NULL))
+        return blocks->data[i];
+    return sw_data_plain((const char *)buffer + sw_block(blocks, i).offset);
+}
+
 SW_API int sw_coll_barrier(sw_group_t *g);
-SW_API int sw_coll_bcast(sw_group_t *g, int root, void *buffer, size_t bytes);
+SW_API int sw_coll_bcast(sw_group_t *g, int root, const sw_data_t *buffer,
+                         size_t bytes);
 
 /* Each member's block goes to the root. `send` at the root may be its own block
- * of `recv` (MPI_IN_PLACE). Gather: all blocks have `bytes`. Gatherv: `bytes`
- * is the caller's own, and the root alone knows all `blocks`. */
-SW_API int sw_coll_gather(sw_group_t *g, int root, const void *send,
-                          size_t bytes, void *recv);
-SW_API int sw_coll_gatherv(sw_group_t *g, int root, const void *send,
+ * of `recv` (MPI_IN_PLACE). `bytes` is the caller's own. The root alone knows all
+ * `blocks`; in Gather they are equal. */
+SW_API int sw_coll_gather(sw_group_t *g, int root, const sw_data_t *send,
+                          size_t bytes, void *recv,
+                          const sw_blocks_t *blocks);
+SW_API int sw_coll_gatherv(sw_group_t *g, int root, const sw_data_t *send,
                            size_t bytes, void *recv,
                            const sw_blocks_t *blocks);
 /* Scatter and Scatterv alike: the root describes, the others follow. `recv` at
  * the root may be NULL (MPI_IN_PLACE). */
 SW_API int sw_coll_scatter(sw_group_t *g, int root, const void *send,
-                           const sw_blocks_t *blocks, void *recv,
+                           const sw_blocks_t *blocks, const sw_data_t *recv,
                            size_t bytes);
 /* Allgather and Allgatherv alike. `send` may be its block of `recv`. */
-SW_API int sw_coll_allgather(sw_group_t *g, const void *send, size_t bytes,
-                             void *recv, const sw_blocks_t *blocks);
+SW_API int sw_coll_allgather(sw_group_t *g, const sw_data_t *send,
+                             size_t bytes, void *recv,
+                             const sw_blocks_t *blocks);
 /* Alltoall, Alltoallv and Alltoallw alike. `send`, `recv` do not overlap. */
 SW_API int sw_coll_alltoall(sw_group_t *g, const void *send,
                             const sw_blocks_t *sends, void *recv,
                             const sw_blocks_t *recvs);
 
-/* Where what has come on an edge goes: `take` gets n bytes of `from`, at most
- * room[edge]. Returns SW_OK or SW_UNREACHABLE. */
-typedef struct {
-    int (*take)(void *context, int edge, const sw_source_t *from, size_t n);
-    void *context;
-    const uint64_t *room;       /* [ins]; 0: nothing is to come            */
-} sw_taker_t;
-
 /* The neighbourhood collectives, each for its variants: with g->neighbours, one
  * block for all of `out`, or one for each; `sends` then has a block for each
- * edge in `out`, and index[i] tells which of its sender's comes on edge i of
- * `in`. `send` overlaps no memory that is written. */
-SW_API int sw_coll_neighbor_allgather(sw_group_t *g, const void *send,
-                                      size_t bytes, const sw_taker_t *to);
+ * edge in `out`, `recvs` one for each in `in` (0 bytes: nothing is to come),
+ * and index[i] tells which of its sender's comes on edge i of `in`. `send`
+ * overlaps no memory that is written. */
+SW_API int sw_coll_neighbor_allgather(sw_group_t *g, const sw_data_t *send,
+                                      size_t bytes, void *recv,
+                                      const sw_blocks_t *recvs);
 SW_API int sw_coll_neighbor_alltoall(sw_group_t *g, const void *send,
                                      const sw_blocks_t *sends,
-                                     const int *index, const sw_taker_t *to);
+                                     const int *index, void *recv,
+                                     const sw_blocks_t *recvs);
 
 /* n elements; `in` may be `out`. */
 SW_API int sw_coll_reduce(sw_group_t *g, int root, const sw_reducer_t *r,

@@ -4,19 +4,43 @@
 #include "deal.h"
 
 #include "../node/arena.h"
+#include "../node/temporary.h"
 
 #define LISTED 0x100    /* in an entry's form: a table comes first */
+
+/* An entry of the table of blocks with gaps that others read where they are. */
+typedef struct {
+    sw_shown_t shown;
+    uint64_t bytes;
+} shown_t;
+
+/* Block i, if it leaves. */
+static uint64_t bytes_of(const sw_hand_t *hand, const sw_blocks_t *blocks,
+                         int i)
+{
+    bool stays = i == hand->own ||
+                 (hand->to && blocks->list && hand->to[i] == hand->me);
+    return stays ? 0 : sw_block(blocks, i).bytes;
+}
+
+/* The k-th block in the order in which they are asked for, by members that
+ * each begin with their right neighbour. */
+static int turn(const sw_hand_t *hand, int k)
+{
+    int i = hand->own - 1 - k;
+    return hand->own < 0 ? k : i < 0 ? i + hand->n : i;
+}
 
 /* Copy all blocks but our own side by side. */
 static void pack(const sw_hand_t *hand, const char *send,
                  const sw_blocks_t *blocks, char *to)
 {
     for (int i = 0; i < hand->n; i++) {
-        if (i == hand->own)
-            continue;
-        sw_extent_t block = sw_block(blocks, i);
-        sw_copy(to, send + block.offset, block.bytes);
-        to += block.bytes;
+        size_t bytes = bytes_of(hand, blocks, i);
+        sw_data_t block = sw_block_data(blocks, send, i);
+        if (bytes)
+            sw_data_pack(&block, bytes, to);
+        to += bytes;
     }
 }
 
@@ -24,6 +48,62 @@ static void pack(const sw_hand_t *hand, const char *send,
 static bool direct(const sw_group_t *g, const char *p, size_t n)
 {
     return g->arena && sw_arena_offset(p, n) != UINT64_MAX;
+}
+
+/* Show all blocks: false if one of them is better packed, or the table does not
+ * fit. */
+static bool show(sw_group_t *g, sw_entry_t *e, uint64_t step,
+                 const sw_hand_t *hand, const sw_blocks_t *blocks,
+                 sw_exposed_t *x)
+{
+    if ((size_t)hand->n * sizeof(shown_t) > g->stage_max)
+        return false;
+    shown_t table[hand->n];
+    for (int i = 0; i < hand->n; i++) {
+        uint64_t bytes = bytes_of(hand, blocks, i);
+        sw_data_t block = blocks->data[i];
+        table[i] = (shown_t){.bytes = bytes};
+        if (bytes && !sw_expose_shown(g, &block, bytes, &table[i].shown))
+            return false;
+    }
+    *x = (sw_exposed_t){.part.form = SW_FORM_SHOWN};
+    e->form = SW_FORM_SHOWN | LISTED;
+    sw_copy(sw_claim_stage(g, step, hand->readers, sizeof table, e), table,
+            sizeof table);
+    return true;
+}
+
+/* Pack all blocks that leave; what is asked for first comes first. */
+static void fill(sw_group_t *g, const sw_hand_t *hand,
+                 const sw_blocks_t *blocks, sw_exposed_t *x)
+{
+    for (int k = 0; k < hand->n; k++) {
+        int i = turn(hand, k);
+        uint64_t bytes = bytes_of(hand, blocks, i);
+        if (bytes)
+            sw_packing_add(g, x, &blocks->data[i], bytes);
+    }
+}
+
+/* Blocks with gaps that are too many bytes to be staged. */
+static void deal_packed(sw_group_t *g, sw_entry_t *e, uint64_t step,
+                        const sw_hand_t *hand, const sw_blocks_t *blocks,
+                        size_t total, sw_exposed_t *x)
+{
+    if (!sw_packing(g, x, total)) {
+        fill(g, hand, blocks, x);
+        sw_packing_end(g, x);
+    }
+    e->form = (uint16_t)(x->part.form | LISTED);
+    e->send = x->part;
+    sw_extent_t *table = (sw_extent_t *)sw_claim_stage(
+        g, step, hand->readers, (size_t)hand->n * sizeof *table, e);
+    int64_t at = 0;
+    for (int k = 0; k < hand->n; k++) {
+        int i = turn(hand, k);
+        table[i] = (sw_extent_t){at, bytes_of(hand, blocks, i)};
+        at += (int64_t)table[i].bytes;
+    }
 }
 
 static bool deal_equal(sw_group_t *g, sw_entry_t *e, uint64_t step,
@@ -38,12 +118,19 @@ static bool deal_equal(sw_group_t *g, sw_entry_t *e, uint64_t step,
         pack(hand, send, blocks, e->data);
         return false;
     }
+    if (blocks->data && all > hand->eager &&
+        show(g, e, step, hand, blocks, x))
+        return true;
     if (all <= hand->eager ||
-        (all <= g->stage_max && !direct(g, send, whole))) {
+        (all <= g->stage_max && (blocks->data || !direct(g, send, whole)))) {
         e->form = SW_FORM_STAGED;
         pack(hand, send, blocks,
              sw_claim_stage(g, step, hand->readers, all, e));
         return false;
+    }
+    if (blocks->data) {
+        deal_packed(g, e, step, hand, blocks, all, x);
+        return true;
     }
     sw_expose(g, x, send, whole, true);
     e->form = (uint16_t)x->part.form;
@@ -60,7 +147,7 @@ static void span(const sw_hand_t *hand, const sw_blocks_t *blocks,
     *total = 0;
     for (int i = 0; i < hand->n; i++) {
         sw_extent_t b = blocks->list[i];
-        if (i == hand->own || !b.bytes)
+        if (!bytes_of(hand, blocks, i))
             continue;
         *low = b.offset < *low ? b.offset : *low;
         int64_t end = b.offset + (int64_t)b.bytes;
@@ -81,10 +168,19 @@ static bool deal_listed(sw_group_t *g, sw_entry_t *e, uint64_t step,
     bool small = head + total <= SW_INLINE_MAX, stage = small;
     bool inside = false;
     char *copy = NULL;
+    e->bytes = total;
+    if (blocks->data && total > hand->eager &&
+        show(g, e, step, hand, blocks, x))
+        return true;
     if (!stage) {
-        inside = direct(g, send + low, (size_t)(high - low));
+        inside = !blocks->data &&
+                 direct(g, send + low, (size_t)(high - low));
         stage = head + total <= g->stage_max &&
                 (total <= hand->eager || !inside);
+    }
+    if (!stage && blocks->data) {
+        deal_packed(g, e, step, hand, blocks, total, x);
+        return true;
     }
     if (!stage && !inside && g->arena && (total <= SW_COPY_MAX || !g->cma))
         copy = sw_shared_copy(g, total);
@@ -94,13 +190,11 @@ static bool deal_listed(sw_group_t *g, sw_entry_t *e, uint64_t step,
     sw_extent_t *table = (sw_extent_t *)place;
     int64_t at = stage ? (int64_t)head : 0;
     for (int i = 0; i < hand->n; i++) {
-        sw_extent_t b = blocks->list[i];
-        b.bytes = i == hand->own ? 0 : b.bytes;
-        table[i] = (sw_extent_t){stage || copy ? at : b.offset - low,
-                                 b.bytes};
-        at += (int64_t)b.bytes;
+        uint64_t bytes = bytes_of(hand, blocks, i);
+        table[i] = (sw_extent_t){
+            stage || copy ? at : blocks->list[i].offset - low, bytes};
+        at += (int64_t)bytes;
     }
-    e->bytes = total;
     if (stage) {
         e->form = (small ? SW_FORM_INLINE : SW_FORM_STAGED) | LISTED;
         pack(hand, send, blocks, place + head);
@@ -131,6 +225,8 @@ bool sw_deal(sw_group_t *g, uint64_t step, uint32_t what,
     bool part = blocks->list ? deal_listed(g, e, step, hand, send, blocks, x)
                              : deal_equal(g, e, step, hand, send, blocks, x);
     sw_post(g, e, step);
+    if (part && x->part.form == SW_FORM_PACKED)
+        fill(g, hand, blocks, x);
     return part;
 }
 
@@ -147,6 +243,16 @@ int sw_deal_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
     bool part = form != SW_FORM_INLINE && form != SW_FORM_STAGED;
     const char *first = form == SW_FORM_INLINE
                             ? e->data : sw_staged(g, member, e->place);
+    to->peer = g->peer[member];
+    to->shown = NULL;
+    to->packed = NULL;
+    if (form == SW_FORM_SHOWN) {
+        const shown_t *shown = (const shown_t *)first + index;
+        to->at = NULL;
+        to->shown = &shown->shown;
+        to->bytes = shown->bytes;
+        return SW_OK;
+    }
     sw_extent_t block;
     if (e->form & LISTED) {
         block = ((const sw_extent_t *)first)[index];
@@ -156,7 +262,10 @@ int sw_deal_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
                               e->bytes};
     }
     to->bytes = block.bytes;
-    to->peer = g->peer[member];
+    if (form == SW_FORM_PACKED) {
+        sw_source_packed(g, member, e, (uint64_t)block.offset, to);
+        return SW_OK;
+    }
     if (!part) {
         to->at = first + block.offset;
         return SW_OK;
@@ -168,11 +277,11 @@ int sw_deal_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
 }
 
 int sw_receive_deal(sw_group_t *g, int member, uint64_t step, uint32_t what,
-                    void *to, size_t room)
+                    const sw_data_t *to, size_t room)
 {
     sw_source_t from;
     int rc = sw_deal_source(g, member, step, what, g->me, member, &from);
     if (!rc)
-        rc = sw_source_copy(&from, 0, to, sw_min(from.bytes, room));
+        rc = sw_source_put(&from, to, sw_min(from.bytes, room));
     return rc ? rc : from.bytes > room ? SW_TRUNCATED : SW_OK;
 }

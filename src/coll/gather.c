@@ -5,7 +5,8 @@
  * root exposes its receive buffer, and the members write into it, all at once.
  * In Gatherv some may be large and others small: a member knows its own size,
  * and the root, who knows all, exposes its buffer if anybody's is large, with
- * a table of the places.
+ * a table of the places. Of blocks with gaps it shows each, or has memory that
+ * stands in for all.
  *
  * Every member posts an entry, a large sender one without payload: so a root
  * that expects another size than a member has sees it, and neither waits for
@@ -14,39 +15,61 @@
 #include "coll.h"
 
 #include "../node/arena.h"
+#include "../node/temporary.h"
+
+/* What the members write into, and the places of the large blocks there. */
+typedef struct {
+    sw_group_t *g;
+    uint64_t step;
+    uint32_t what;
+    char *recv;
+    const sw_blocks_t *blocks;
+} root_t;
+
+/* An entry of the table of blocks with gaps. */
+typedef struct {
+    sw_shown_t shown;
+    uint64_t bytes;
+} shown_t;
 
 /* A block that its sender has staged. */
-static int take(sw_group_t *g, int from, uint64_t step, uint32_t what,
-                char *recv, sw_extent_t block)
+static int take(const root_t *r, int from, size_t room)
 {
     sw_source_t source;
-    int rc = sw_source(g, from, step, what, &source);
+    int rc = sw_source(r->g, from, r->step, r->what, &source);
     if (rc)
         return rc;
-    sw_read_ahead(g, from, step, source.bytes);
-    if (source.bytes > block.bytes)
+    sw_read_ahead(r->g, from, r->step, source.bytes);
+    if (source.bytes > room)
         return SW_TRUNCATED;
-    return sw_source_copy(&source, 0, recv + block.offset, source.bytes);
+    sw_data_t to = sw_block_data(r->blocks, r->recv, from);
+    return sw_source_put(&source, &to, source.bytes);
 }
 
 /* The root's own block, and those it expects to be staged. */
-static int fill_in(sw_group_t *g, uint64_t step, uint32_t what,
-                   const void *send, size_t bytes, char *recv,
-                   const sw_blocks_t *blocks)
+static int fill_in(const root_t *r, const sw_data_t *send, size_t bytes)
 {
-    sw_extent_t own = sw_block(blocks, g->me);
-    int rc = bytes > own.bytes ? SW_TRUNCATED : SW_OK;
-    if (own.bytes && recv + own.offset != (const char *)send)
-        memmove(recv + own.offset, send, sw_min(bytes, own.bytes));
+    sw_group_t *g = r->g;
+    size_t room = sw_block(r->blocks, g->me).bytes;
+    sw_data_t own = sw_block_data(r->blocks, r->recv, g->me);
+    int rc = bytes > room ? SW_TRUNCATED : SW_OK;
+    sw_keep(send, &own, sw_min(bytes, room));
     for (int k = 1; k < g->n; k++) {
         int from = sw_neighbour(g, k);
-        sw_extent_t block = sw_block(blocks, from);
-        if (block.bytes == 0 || block.bytes > g->eager)
+        room = sw_block(r->blocks, from).bytes;
+        if (room == 0 || room > g->eager)
             continue;
-        int bad = take(g, from, step, what, recv, block);
+        int bad = take(r, from, room);
         rc = rc ? rc : bad;
     }
     return rc;
+}
+
+/* The bytes of a block, if it is large. */
+static uint64_t large(const root_t *r, int i)
+{
+    uint64_t bytes = sw_block(r->blocks, i).bytes;
+    return i == r->g->me || bytes <= r->g->eager ? 0 : bytes;
 }
 
 /* Where the large blocks lie in the root's buffer. */
@@ -55,12 +78,12 @@ typedef struct {
     size_t total;           /* their bytes; 0: there are none       */
 } large_t;
 
-static large_t large_blocks(const sw_group_t *g, const sw_blocks_t *blocks)
+static large_t large_blocks(const root_t *r)
 {
     large_t l = {INT64_MAX, INT64_MIN, 0};
-    for (int i = 0; i < g->n; i++) {
-        sw_extent_t b = sw_block(blocks, i);
-        if (i == g->me || b.bytes <= g->eager)
+    for (int i = 0; i < r->g->n; i++) {
+        sw_extent_t b = sw_block(r->blocks, i);
+        if (!large(r, i))
             continue;
         l.low = b.offset < l.low ? b.offset : l.low;
         int64_t end = b.offset + (int64_t)b.bytes;
@@ -70,90 +93,166 @@ static large_t large_blocks(const sw_group_t *g, const sw_blocks_t *blocks)
     return l;
 }
 
+/* Show the places of the large blocks; false if the members had better write
+ * elsewhere. */
+static bool show(const root_t *r, sw_entry_t *e)
+{
+    sw_group_t *g = r->g;
+    shown_t table[g->n];
+    for (int i = 0; i < g->n; i++) {
+        sw_data_t block = r->blocks->data[i];
+        table[i] = (shown_t){.bytes = large(r, i)};
+        if (table[i].bytes &&
+            !sw_expose_shown(g, &block, table[i].bytes, &table[i].shown))
+            return false;
+    }
+    e->form = SW_FORM_SHOWN;
+    sw_copy(sw_claim_stage(g, r->step, SW_READ_ALL, sizeof table, e), table,
+            sizeof table);
+    return true;
+}
+
+/* Let the others write to `to`, on which `offset` falls: where each block goes,
+ * side by side if `packed`. */
+static void open_up(const root_t *r, sw_entry_t *e, const char *to,
+                    uint64_t offset, bool packed, int64_t low)
+{
+    e->form = SW_FORM_NONE;
+    e->recv = offset != UINT64_MAX
+        ? (sw_part_t){.form = SW_FORM_ARENA, .address = offset}
+        : (sw_part_t){.form = SW_FORM_CMA, .address = (uintptr_t)to};
+    sw_extent_t *table = (sw_extent_t *)sw_claim_stage(
+        r->g, r->step, SW_READ_ALL, (size_t)r->g->n * sizeof *table, e);
+    int64_t at = 0;
+    for (int i = 0; i < r->g->n; i++) {
+        uint64_t bytes = large(r, i);
+        int64_t place = packed ? at : sw_block(r->blocks, i).offset - low;
+        table[i] = (sw_extent_t){place, bytes};
+        at += (int64_t)bytes;
+    }
+}
+
+/* Memory that stands in for all large blocks, and how the others reach it: by
+ * CMA, if *offset is none. NULL: they reach the blocks themselves. */
+static char *stand_in(const root_t *r, large_t l, uint64_t *offset)
+{
+    sw_group_t *g = r->g;
+    size_t wide = (size_t)(l.high - l.low);
+    char *copy = NULL;
+    *offset = UINT64_MAX;
+    if (r->blocks->data)
+        copy = sw_temporary(l.total);
+    if (g->arena)
+        *offset = copy ? sw_arena_offset(copy, l.total)
+                       : sw_arena_offset(r->recv + l.low, wide);
+    if (*offset != UINT64_MAX || !g->arena ||
+        (g->cma && (copy || l.total > SW_COPY_MAX)))
+        return copy;
+    sw_temporary_free(copy);
+    copy = sw_shared_copy(g, l.total);
+    *offset = copy ? sw_arena_offset(copy, 1) : UINT64_MAX;
+    return copy;
+}
+
 /* Expose the places of the large blocks, or memory that stands in for them
  * (what lies between the blocks is not ours to touch), and post where each
  * block goes. Returns the stand-in, or NULL. */
-static char *invite(sw_group_t *g, uint64_t step, uint32_t what, char *recv,
-                    const sw_blocks_t *blocks, large_t l)
+static char *invite(const root_t *r, large_t l)
 {
-    size_t wide = (size_t)(l.high - l.low);
-    uint64_t offset = g->arena ? sw_arena_offset(recv + l.low, wide)
-                               : UINT64_MAX;
-    char *copy = NULL;
-    if (offset == UINT64_MAX && g->arena &&
-        (l.total <= SW_COPY_MAX || !g->cma))
-        copy = sw_shared_copy(g, l.total);
-    sw_entry_t *e = sw_claim(g, step, SW_READ_ALL);
-    e->what = what;
-    e->form = SW_FORM_NONE;
+    sw_group_t *g = r->g;
+    sw_entry_t *e = sw_claim(g, r->step, SW_READ_ALL);
+    e->what = r->what;
     e->bytes = 0;
-    if (copy)
-        e->recv = (sw_part_t){.form = SW_FORM_ARENA,
-                              .address = sw_arena_offset(copy, 1)};
-    else if (offset != UINT64_MAX)
-        e->recv = (sw_part_t){.form = SW_FORM_ARENA, .address = offset};
-    else
-        e->recv = (sw_part_t){.form = SW_FORM_CMA,
-                              .address = (uintptr_t)(recv + l.low)};
-    sw_extent_t *table = (sw_extent_t *)sw_claim_stage(
-        g, step, SW_READ_ALL, (size_t)g->n * sizeof *table, e);
-    int64_t at = 0;
-    for (int i = 0; i < g->n; i++) {
-        sw_extent_t b = sw_block(blocks, i);
-        if (i == g->me || b.bytes <= g->eager)
-            b.bytes = 0;
-        table[i] = (sw_extent_t){copy ? at : b.offset - l.low, b.bytes};
-        at += (int64_t)b.bytes;
+    char *copy = NULL;
+    if (!r->blocks->data || (size_t)g->n * sizeof(shown_t) > g->stage_max ||
+        !show(r, e)) {
+        uint64_t offset;
+        copy = stand_in(r, l, &offset);
+        open_up(r, e, copy ? copy : r->recv + l.low, offset, copy, l.low);
     }
-    sw_post(g, e, step);
+    sw_post(g, e, r->step);
     return copy;
 }
 
 /* All large blocks have come: out of the stand-in, and from members that sent
  * less than was expected and staged it. */
-static int settle(sw_group_t *g, uint64_t step, uint32_t what, char *recv,
-                  const sw_blocks_t *blocks, char *copy)
+static int settle(const root_t *r, char *copy)
 {
-    size_t at = 0;
+    sw_data_t packed = {.at = copy};
     int rc = SW_OK;
-    for (int i = 0; i < g->n; i++) {
-        sw_extent_t b = sw_block(blocks, i);
-        if (i == g->me || b.bytes <= g->eager)
+    for (int i = 0; i < r->g->n; i++) {
+        uint64_t bytes = large(r, i);
+        if (!bytes)
             continue;
-        unsigned form = sw_entry(g, i, step)->form;
+        unsigned form = sw_entry(r->g, i, r->step)->form;
         int bad = SW_OK;
-        if (form == SW_FORM_INLINE || form == SW_FORM_STAGED)
-            bad = take(g, i, step, what, recv, b);
-        else if (copy)
-            sw_copy(recv + b.offset, copy + at, b.bytes);
+        if (form == SW_FORM_INLINE || form == SW_FORM_STAGED) {
+            bad = take(r, i, bytes);
+        } else if (copy) {
+            sw_data_t to = sw_block_data(r->blocks, r->recv, i);
+            sw_data_copy(&packed, &to, 0, bytes);
+        }
         rc = rc ? rc : bad;
-        at += b.bytes;
+        packed.at += bytes;
     }
-    if (copy)
-        sw_arena_free(copy);
+    sw_temporary_free(copy);
     return rc;
 }
 
-static int receive(sw_group_t *g, uint64_t step, uint32_t what,
-                   const void *send, size_t bytes, char *recv,
-                   const sw_blocks_t *blocks)
+static int receive(const root_t *r, const sw_data_t *send, size_t bytes)
 {
-    large_t l = large_blocks(g, blocks);
+    large_t l = large_blocks(r);
     char *copy = NULL;
     if (l.total)
-        copy = invite(g, step, what, recv, blocks, l);
-    int rc = fill_in(g, step, what, send, bytes, recv, blocks);
+        copy = invite(r, l);
+    int rc = fill_in(r, send, bytes);
     if (l.total) {
-        sw_await_done_all(g, step);
-        int bad = settle(g, step, what, recv, blocks, copy);
+        sw_await_done_all(r->g, r->step);
+        int bad = settle(r, copy);
         rc = rc ? rc : bad;
     }
+    return rc;
+}
+
+/* Write a large block piece by piece where the root shows that it goes. */
+static int write_shown(const sw_peer_t *root, const shown_t *table, int me,
+                       const sw_data_t *send, size_t bytes)
+{
+    shown_t block = table[me];
+    sw_data_t to;
+    if (block.bytes < bytes)
+        return SW_TRUNCATED;
+    if (sw_data_find(root, &block.shown, bytes, &to))
+        return SW_UNREACHABLE;
+    sw_data_copy(send, &to, 0, bytes);
+    sw_data_done(&to);
+    return SW_OK;
+}
+
+static int write_part(const sw_peer_t *root, const sw_part_t *recv,
+                      sw_extent_t block, const sw_data_t *send, size_t bytes)
+{
+    uint64_t offset = (uint64_t)block.offset;
+    char *window = sw_peer_window(root, recv, offset), *packed = NULL;
+    if (block.bytes < bytes)
+        return SW_TRUNCATED;
+    if (send->layout && window) {
+        sw_data_pack(send, bytes, window);
+        return SW_OK;
+    }
+    if (send->layout) {
+        packed = sw_temporary(bytes);
+        sw_data_pack(send, bytes, packed);
+    }
+    int rc = sw_peer_write(root, recv, offset, packed ? packed : send->at,
+                           bytes) ? SW_UNREACHABLE : SW_OK;
+    sw_temporary_free(packed);
     return rc;
 }
 
 /* A large block: say so, and write it where the root wants it. */
 static int send_large(sw_group_t *g, int root, uint64_t step, uint32_t what,
-                      const void *send, size_t bytes)
+                      const sw_data_t *send, size_t bytes)
 {
     sw_entry_t *mine = sw_claim(g, step, root);
     mine->what = what;
@@ -166,39 +265,40 @@ static int send_large(sw_group_t *g, int root, uint64_t step, uint32_t what,
         return rc;
     if (e->what != what)
         return SW_MISMATCH;
-    sw_extent_t block =
-        ((const sw_extent_t *)sw_staged(g, root, e->place))[g->me];
-    if (block.bytes < bytes)
-        return SW_TRUNCATED;
-    return sw_peer_write(g->peer[root], &e->recv, (uint64_t)block.offset,
-                         send, bytes) ? SW_UNREACHABLE : SW_OK;
+    const char *table = sw_staged(g, root, e->place);
+    if (e->form == SW_FORM_SHOWN)
+        return write_shown(g->peer[root], (const shown_t *)table, g->me, send,
+                           bytes);
+    return write_part(g->peer[root], &e->recv,
+                      ((const sw_extent_t *)table)[g->me], send, bytes);
 }
 
-static int gather(sw_group_t *g, int root, uint32_t what, const void *send,
-                  size_t bytes, void *recv, const sw_blocks_t *blocks)
+static int gather(sw_group_t *g, int root, uint32_t what,
+                  const sw_data_t *send, size_t bytes, void *recv,
+                  const sw_blocks_t *blocks)
 {
     uint64_t step = ++g->step;
+    root_t all = {g, step, what, recv, blocks};
     int rc = SW_OK;
     if (g->me == root)
-        rc = receive(g, step, what, send, bytes, recv, blocks);
+        rc = receive(&all, send, bytes);
     else if (bytes > g->eager)
         rc = send_large(g, root, step, what, send, bytes);
     else
-        sw_stage(g, step, what, root, send, bytes);
+        sw_stage_data(g, step, what, root, send, bytes);
     sw_done(g, step);
     return rc;
 }
 
-int sw_coll_gather(sw_group_t *g, int root, const void *send, size_t bytes,
-                   void *recv)
+int sw_coll_gather(sw_group_t *g, int root, const sw_data_t *send,
+                   size_t bytes, void *recv, const sw_blocks_t *blocks)
 {
-    sw_blocks_t blocks = {bytes, NULL};
     return gather(g, root, sw_what(SW_COLL_GATHER, root), send, bytes, recv,
-                  &blocks);
+                  blocks);
 }
 
-int sw_coll_gatherv(sw_group_t *g, int root, const void *send, size_t bytes,
-                    void *recv, const sw_blocks_t *blocks)
+int sw_coll_gatherv(sw_group_t *g, int root, const sw_data_t *send,
+                    size_t bytes, void *recv, const sw_blocks_t *blocks)
 {
     return gather(g, root, sw_what(SW_COLL_GATHERV, root), send, bytes, recv,
                   blocks);

@@ -47,6 +47,7 @@
 #ifndef SW_GROUP_H
 #define SW_GROUP_H
 
+#include "../layout/data.h"
 #include "../node/peer.h"
 #include "../node/wait.h"
 #include "../topology/location.h"
@@ -80,6 +81,7 @@ typedef struct {
             sw_part_t send; /* memory the others may read                  */
             sw_part_t recv; /* memory the others may write                 */
         };
+        sw_shown_t shown;   /* data with gaps that the others may read     */
     };
 } sw_entry_t;
 

@@ -45,7 +45,8 @@ static int source(sw_group_t *g, int member, uint64_t step, uint32_t what,
  * NULL: the one that everybody gets. */
 static int receive(sw_group_t *g, uint64_t step, uint32_t what,
                    const int *index, const void *send,
-                   const sw_blocks_t *sends, const sw_taker_t *to)
+                   const sw_blocks_t *sends, void *recv,
+                   const sw_blocks_t *recvs)
 {
     const sw_neighbours_t *all = g->neighbours;
     int rc = SW_OK;
@@ -53,19 +54,22 @@ static int receive(sw_group_t *g, uint64_t step, uint32_t what,
         int edge = all->first + k;
         edge -= edge < all->ins ? 0 : all->ins;
         int member = all->in[edge], bad = SW_OK;
-        sw_source_t from;
-        if (member == SW_NOBODY || to->room[edge] == 0)
+        size_t room = sw_block(recvs, edge).bytes;
+        if (member == SW_NOBODY || room == 0)
             continue;
+        sw_data_t to = sw_block_data(recvs, recv, edge);
+        sw_source_t from;
         if (member == g->me) {
-            sw_extent_t own = sw_block(sends, index ? index[edge] : 0);
-            from = sw_source_own((const char *)send + own.offset, own.bytes);
+            int block = index ? index[edge] : 0;
+            sw_data_t own = sw_block_data(sends, send, block);
+            from.bytes = sw_block(sends, block).bytes;
+            sw_keep(&own, &to, sw_min(from.bytes, room));
         } else {
             bad = source(g, member, step, what, index, edge, &from);
+            if (!bad)
+                bad = sw_source_put(&from, &to, sw_min(from.bytes, room));
         }
-        if (!bad)
-            bad = to->take(to->context, edge, &from,
-                           sw_min(from.bytes, to->room[edge]));
-        if (!bad && from.bytes > to->room[edge])
+        if (!bad && from.bytes > room)
             bad = SW_TRUNCATED;
         rc = rc ? rc : bad;
     }
@@ -82,30 +86,35 @@ static void conclude(sw_group_t *g, uint64_t step, bool part, sw_exposed_t *x)
     sw_unexpose(x, false);
 }
 
-int sw_coll_neighbor_allgather(sw_group_t *g, const void *send, size_t bytes,
-                               const sw_taker_t *to)
+int sw_coll_neighbor_allgather(sw_group_t *g, const sw_data_t *send,
+                               size_t bytes, void *recv,
+                               const sw_blocks_t *recvs)
 {
     uint32_t what = sw_what(SW_COLL_NEIGHBOR_ALLGATHER, 0);
     uint64_t step = ++g->step;
-    sw_blocks_t own = {bytes, NULL};
+    sw_blocks_t own = {.bytes = bytes, .data = send};
     sw_exposed_t x;
-    bool part = sw_offer(g, step, what, SW_READ_NEIGHBOURS, g->eager, send,
-                         bytes, &x);
-    int rc = receive(g, step, what, NULL, send, &own, to);
+    bool part = sw_offer(g, step, what, SW_READ_NEIGHBOURS,
+                         sw_eager(g->eager, send->layout), send, bytes, &x);
+    int rc = receive(g, step, what, NULL, NULL, &own, recv, recvs);
     conclude(g, step, part, &x);
     return rc;
 }
 
 int sw_coll_neighbor_alltoall(sw_group_t *g, const void *send,
                               const sw_blocks_t *sends, const int *index,
-                              const sw_taker_t *to)
+                              void *recv, const sw_blocks_t *recvs)
 {
     uint32_t what = sw_what(SW_COLL_NEIGHBOR_ALLTOALL, 0);
     uint64_t step = ++g->step;
-    sw_hand_t hand = {g->neighbours->outs, -1, SW_READ_NEIGHBOURS, g->eager};
+    const sw_neighbours_t *all = g->neighbours;
+    sw_hand_t hand = {.n = all->outs, .own = -1,
+                      .readers = SW_READ_NEIGHBOURS,
+                      .eager = sw_eager(g->eager, sends->data),
+                      .to = all->out, .me = g->me};
     sw_exposed_t x;
     bool part = sw_deal(g, step, what, &hand, send, sends, &x);
-    int rc = receive(g, step, what, index, send, sends, to);
+    int rc = receive(g, step, what, index, send, sends, recv, recvs);
     conclude(g, step, part, &x);
     return rc;
 }

@@ -41,9 +41,10 @@ int sw_coll_reduce_scatter(sw_group_t *g, const sw_reducer_t *r,
     size_t bytes = total * r->elem;
     sw_source_t from[SW_MEMBERS_MAX];
     void *to = aside(in, out, mine * r->elem);
+    sw_data_t data = sw_data_plain(in);
     sw_exposed_t x;
-    bool part = sw_offer(g, step, what, SW_READ_ALL, g->eager_all, in, bytes,
-                         &x);
+    bool part = sw_offer(g, step, what, SW_READ_ALL, g->eager_all, &data,
+                         bytes, &x);
     int rc = sw_sources(g, step, what, in, bytes, from);
     if (!rc)
         rc = to || !mine ? sw_combine(g, r, from, g->n, start * r->elem, to,

@@ -7,16 +7,16 @@
 #include "deal.h"
 
 static void keep_own(const void *send, const sw_blocks_t *blocks, int root,
-                     void *recv, size_t bytes)
+                     const sw_data_t *recv, size_t bytes)
 {
-    sw_extent_t own = sw_block(blocks, root);
-    const char *from = (const char *)send + own.offset;
-    if (recv && recv != from)
-        memmove(recv, from, sw_min(own.bytes, bytes));
+    sw_data_t own = sw_block_data(blocks, send, root);
+    if (recv)
+        sw_keep(&own, recv, sw_min(sw_block(blocks, root).bytes, bytes));
 }
 
 int sw_coll_scatter(sw_group_t *g, int root, const void *send,
-                    const sw_blocks_t *blocks, void *recv, size_t bytes)
+                    const sw_blocks_t *blocks, const sw_data_t *recv,
+                    size_t bytes)
 {
     uint32_t what = sw_what(SW_COLL_SCATTER, root);
     uint64_t step = ++g->step;
@@ -28,12 +28,12 @@ int sw_coll_scatter(sw_group_t *g, int root, const void *send,
         return rc;
     }
     sw_exposed_t x = {.copy = NULL};
-    sw_hand_t hand = sw_hand_all(g, g->eager);
+    sw_hand_t hand = sw_hand_all(g, sw_eager(g->eager, blocks->data));
     bool part = sw_deal(g, step, what, &hand, send, blocks, &x);
     sw_done(g, step);
     /* A root that receives into what it sends (some hosts bear with it) must
      * leave the others' blocks alone until they have been read. */
-    bool last = part && !x.copy && recv == send;
+    bool last = part && !x.copy && !x.packed && recv && recv->at == send;
     if (!last)
         keep_own(send, blocks, root, recv, bytes);
     if (part) {

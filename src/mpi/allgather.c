@@ -10,6 +10,7 @@ static bool allgather(sw_group_t *g, const void *send, int64_t sendcount,
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     sw_buffer_t from = {0}, to;
+    sw_data_t rows[g->n];
     bool in_place = send == MPI_IN_PLACE;
     if (!sw_usable(recv, recvcount, recvtype, comm, &r, result) ||
         (!in_place &&
@@ -17,16 +18,16 @@ static bool allgather(sw_group_t *g, const void *send, int64_t sendcount,
         (sw_aliased(send, recv) && recvcount))
         return *result != MPI_SUCCESS;
     sw_buffer_receive(&to, recv, recvcount * g->n, r, comm);
-    sw_blocks_t blocks = {(size_t)recvcount * r->size, NULL};
-    char *own = to.data + (size_t)g->me * blocks.bytes;
+    sw_blocks_t blocks = sw_buffer_rows(&to, g->n, rows);
+    sw_data_t own = sw_block_data(&blocks, to.data.at, g->me);
     if (!in_place)
         sw_buffer_send(&from, send, sendcount, s, comm);
     else if (to.temporary)
-        sw_pack(sw_element(recv, g->me * recvcount, r), recvcount, r, own,
+        sw_pack(sw_element(recv, g->me * recvcount, r), recvcount, r, own.at,
                 comm);
-    int status = sw_coll_allgather(g, in_place ? own : from.data,
+    int status = sw_coll_allgather(g, in_place ? &own : &from.data,
                                    in_place ? blocks.bytes : from.bytes,
-                                   to.data, &blocks);
+                                   to.data.at, &blocks);
     sw_buffer_end(&from);
     sw_buffer_received(&to);
     *result = sw_finish(SW_COLL_ALLGATHER, comm, status);
@@ -41,6 +42,7 @@ static bool allgatherv(sw_group_t *g, const void *send, int64_t sendcount,
     const sw_datatype_t *s = NULL, *r = NULL;
     sw_buffer_t from = {0};
     sw_extent_t list[g->n];
+    sw_data_t data[g->n];
     bool in_place = send == MPI_IN_PLACE;
     *result = MPI_SUCCESS;
     if ((!in_place &&
@@ -52,15 +54,14 @@ static bool allgatherv(sw_group_t *g, const void *send, int64_t sendcount,
     sw_vbuffer_t to = {.user = recv, .counts = counts,
                        .displacements = displs, .types = &r, .same = true,
                        .n = g->n, .comm = comm};
-    sw_vbuffer_receive(&to, list);
-    char *own = to.data + list[g->me].offset;
+    sw_blocks_t blocks = sw_vbuffer_receive(&to, list, data);
+    sw_data_t own = sw_block_data(&blocks, to.data, g->me);
     if (!in_place)
         sw_buffer_send(&from, send, sendcount, s, comm);
     else if (to.temporary)
         sw_pack(sw_element(recv, sw_at(displs, g->me), r),
-                sw_at(counts, g->me), r, own, comm);
-    sw_blocks_t blocks = {0, list};
-    int status = sw_coll_allgather(g, in_place ? own : from.data,
+                sw_at(counts, g->me), r, own.at, comm);
+    int status = sw_coll_allgather(g, in_place ? &own : &from.data,
                                    in_place ? list[g->me].bytes : from.bytes,
                                    to.data, &blocks);
     sw_buffer_end(&from);

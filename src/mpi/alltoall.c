@@ -11,7 +11,8 @@ static bool alltoall(sw_group_t *g, const void *send, int64_t sendcount,
                      MPI_Datatype recvtype, MPI_Comm comm, int *result)
 {
     const sw_datatype_t *s = NULL, *r = NULL;
-    sw_buffer_t from = {0}, to;
+    sw_buffer_t from, to;
+    sw_data_t out[g->n], in[g->n];
     bool in_place = send == MPI_IN_PLACE;
     if (!sw_usable(recv, recvcount, recvtype, comm, &r, result) ||
         (!in_place &&
@@ -19,15 +20,17 @@ static bool alltoall(sw_group_t *g, const void *send, int64_t sendcount,
         (send == recv && recvcount))
         return *result != MPI_SUCCESS;
     sw_buffer_receive(&to, recv, recvcount * g->n, r, comm);
-    sw_blocks_t recvs = {(size_t)recvcount * r->size, NULL}, sends = recvs;
     if (in_place) {
-        from.data = from.temporary = sw_temporary(to.bytes);
-        sw_pack(recv, recvcount * g->n, r, from.data, comm);
+        from = (sw_buffer_t){.bytes = to.bytes};
+        from.data.at = from.temporary = sw_temporary(to.bytes);
+        sw_pack(recv, recvcount * g->n, r, from.data.at, comm);
     } else {
         sw_buffer_send(&from, send, sendcount * g->n, s, comm);
-        sends.bytes = (size_t)sendcount * s->size;
     }
-    int status = sw_coll_alltoall(g, from.data, &sends, to.data, &recvs);
+    sw_blocks_t sends = sw_buffer_rows(&from, g->n, out);
+    sw_blocks_t recvs = sw_buffer_rows(&to, g->n, in);
+    int status = sw_coll_alltoall(g, from.data.at, &sends, to.data.at,
+                                  &recvs);
     sw_buffer_end(&from);
     sw_buffer_received(&to);
     *result = sw_finish(SW_COLL_ALLTOALL, comm, status);
@@ -38,11 +41,11 @@ static bool alltoall(sw_group_t *g, const void *send, int64_t sendcount,
 static int exchange(sw_group_t *g, sw_collective_t id, sw_vbuffer_t *from,
                     sw_vbuffer_t *to, bool in_place, MPI_Comm comm)
 {
-    sw_extent_t sends[g->n], recvs[g->n];
-    sw_vbuffer_send(from, in_place, sends);
-    sw_vbuffer_receive(to, recvs);
-    sw_blocks_t out = {0, sends}, in = {0, recvs};
-    int status = sw_coll_alltoall(g, from->data, &out, to->data, &in);
+    sw_extent_t out[g->n], in[g->n];
+    sw_data_t from_data[g->n], to_data[g->n];
+    sw_blocks_t sends = sw_vbuffer_send(from, in_place, out, from_data);
+    sw_blocks_t recvs = sw_vbuffer_receive(to, in, to_data);
+    int status = sw_coll_alltoall(g, from->data, &sends, to->data, &recvs);
     sw_vbuffer_end(from);
     sw_vbuffer_received(to);
     return sw_finish(id, comm, status);

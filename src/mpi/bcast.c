@@ -19,7 +19,7 @@ static bool bcast(sw_group_t *g, void *buffer, int64_t count,
         sw_buffer_send(&b, buffer, count, d, comm);
     else
         sw_buffer_receive(&b, buffer, count, d, comm);
-    int status = sw_coll_bcast(g, root, b.data, b.bytes);
+    int status = sw_coll_bcast(g, root, &b.data, b.bytes);
     if (g->me == root)
         sw_buffer_end(&b);
     else

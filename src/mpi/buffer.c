@@ -7,33 +7,9 @@
  */
 #include "buffer.h"
 
-#include "../node/arena.h"
 #include "../node/copy.h"
-#include "../node/settings.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-
-void *sw_temporary(size_t n)
-{
-    void *p = sw_arena_alloc(n ? n : 1, 64);
-    if (!p)
-        p = malloc(n ? n : 1);
-    if (!p) {
-        sw_say("no memory for a temporary copy of %zu bytes in a collective",
-               n);
-        abort();
-    }
-    return p;
-}
-
-void sw_temporary_free(void *p)
-{
-    if (sw_arena_is_block(p))
-        sw_arena_free(p);
-    else
-        free(p);
-}
 
 /* Elements per call of the host's int-counted pack. */
 static int64_t group_of(const sw_datatype_t *type)
@@ -117,9 +93,11 @@ static void describe(sw_buffer_t *b, const void *user, int64_t count,
                        .type = type, .comm = comm,
                        .bytes = (size_t)count * type->size};
     if (type->dense)
-        b->data = b->user;
+        b->data = sw_data_plain(user);
+    else if (type->layout)
+        b->data = (sw_data_t){b->user, type->layout, count};
     else
-        b->data = b->temporary = sw_temporary(b->bytes);
+        b->data.at = b->temporary = sw_temporary(b->bytes);
 }
 
 void sw_buffer_send(sw_buffer_t *b, const void *user, int64_t count,
@@ -127,7 +105,7 @@ void sw_buffer_send(sw_buffer_t *b, const void *user, int64_t count,
 {
     describe(b, user, count, type, comm);
     if (b->temporary)
-        sw_pack(user, count, type, b->data, comm);
+        sw_pack(user, count, type, b->data.at, comm);
 }
 
 void sw_buffer_receive(sw_buffer_t *b, void *user, int64_t count,
@@ -139,7 +117,7 @@ void sw_buffer_receive(sw_buffer_t *b, void *user, int64_t count,
 void sw_buffer_received(sw_buffer_t *b)
 {
     if (b->temporary)
-        sw_unpack(b->data, b->user, b->count, b->type, b->comm);
+        sw_unpack(b->temporary, b->user, b->count, b->type, b->comm);
     sw_buffer_end(b);
 }
 
@@ -148,4 +126,17 @@ void sw_buffer_end(sw_buffer_t *b)
     if (b->temporary)
         sw_temporary_free(b->temporary);
     b->temporary = NULL;
+}
+
+sw_blocks_t sw_buffer_rows(const sw_buffer_t *b, int n, sw_data_t *rows)
+{
+    sw_blocks_t blocks = {.bytes = b->bytes / (size_t)n};
+    if (!b->data.layout)
+        return blocks;
+    int64_t each = b->count / n;
+    for (int i = 0; i < n; i++)
+        rows[i] = (sw_data_t){sw_element(b->user, i * each, b->type),
+                              b->data.layout, each};
+    blocks.data = rows;
+    return blocks;
 }

@@ -1,9 +1,10 @@
 /*
- * buffer.h - the user's buffers as contiguous bytes.
+ * buffer.h - the user's buffers as the rooms below take them: contiguous bytes,
+ * or what a layout picks.
  *
- * A buffer of dense elements is used where it is. Any other is packed into a
- * temporary block, or unpacked from it, at the price of a copy. Temporary
- * blocks come from the arena, so that peers reach them.
+ * Where neither is known (the host alone understands the datatype), the buffer
+ * is packed into a temporary block, or unpacked from it, at the price of a
+ * copy.
  *
  * Sizes are in bytes by signature: count * size.
  */
@@ -11,16 +12,13 @@
 #define SW_MPI_BUFFER_H
 
 #include "datatype.h"
-
-/* Temporary memory of n bytes (n may be 0); aborts the job with a message when
- * there is none: the other members are already in the collective. */
-void *sw_temporary(size_t n);
-void sw_temporary_free(void *p);        /* or NULL */
+#include "../coll/coll.h"
+#include "../node/temporary.h"
 
 typedef struct {
-    char *data;             /* contiguous bytes                         */
+    sw_data_t data;
     size_t bytes;
-    void *temporary;        /* to be freed; NULL: data is the user's    */
+    void *temporary;        /* to be freed; NULL: `data` is the user's  */
     void *user;
     int64_t count;
     const sw_datatype_t *type;
@@ -36,6 +34,8 @@ void sw_buffer_receive(sw_buffer_t *b, void *user, int64_t count,
 void sw_buffer_received(sw_buffer_t *b);
 /* Free without unpacking. */
 void sw_buffer_end(sw_buffer_t *b);
+/* It holds n equal blocks; rows[n] is room for their description. */
+sw_blocks_t sw_buffer_rows(const sw_buffer_t *b, int n, sw_data_t *rows);
 
 /* Pack or unpack `count` elements at `user` to or from `data`. */
 void sw_pack(const void *user, int64_t count, const sw_datatype_t *type,

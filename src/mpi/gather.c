@@ -11,6 +11,8 @@ static bool gather(sw_group_t *g, const void *send, int64_t sendcount,
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     sw_buffer_t from = {0}, to = {0};
+    sw_blocks_t blocks = {0};
+    sw_data_t rows[g->n];
     *result = MPI_SUCCESS;
     if (root < 0 || root >= g->n)
         return false;
@@ -23,21 +25,19 @@ static bool gather(sw_group_t *g, const void *send, int64_t sendcount,
             !sw_usable(recv, recvcount, recvtype, comm, &r, result))
             return *result != MPI_SUCCESS;
         sw_buffer_receive(&to, recv, recvcount * g->n, r, comm);
-        if (in_place && to.temporary)
+        blocks = sw_buffer_rows(&to, g->n, rows);
+    }
+    if (in_place) {
+        from.data = sw_block_data(&blocks, to.data.at, root);
+        from.bytes = blocks.bytes;
+        if (to.temporary)
             sw_pack(sw_element(recv, (int64_t)root * recvcount, r), recvcount,
-                    r, to.data + (size_t)root * to.bytes / (size_t)g->n,
-                    comm);
-    }
-    size_t bytes = is_root ? (size_t)recvcount * r->size
-                           : (size_t)sendcount * s->size;
-    const char *data = in_place ? to.data + (size_t)root * bytes : NULL;
-    if (!in_place) {
+                    r, from.data.at, comm);
+    } else {
         sw_buffer_send(&from, send, sendcount, s, comm);
-        data = from.data;
     }
-    int status = sw_coll_gather(g, root, data, bytes, to.data);
-    if (is_root && !in_place && from.bytes > bytes)
-        status = status ? status : SW_TRUNCATED;
+    int status = sw_coll_gather(g, root, &from.data, from.bytes, to.data.at,
+                                &blocks);
     sw_buffer_end(&from);
     if (is_root)
         sw_buffer_received(&to);
@@ -52,7 +52,9 @@ static bool gatherv(sw_group_t *g, const void *send, int64_t sendcount,
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     sw_buffer_t from = {0};
+    sw_blocks_t blocks = {0};
     sw_extent_t list[g->n];
+    sw_data_t data[g->n];
     *result = MPI_SUCCESS;
     if (root < 0 || root >= g->n)
         return false;
@@ -69,24 +71,19 @@ static bool gatherv(sw_group_t *g, const void *send, int64_t sendcount,
             (sendcount && sw_aliased(send, recv)) ||
             !(r = sw_datatype(recvtype, comm, result)))
             return *result != MPI_SUCCESS;
-        sw_vbuffer_receive(&to, list);
-        if (in_place && to.temporary)
-            sw_pack(sw_element(recv, sw_at(displs, root), r),
-                    sw_at(counts, root), r, to.data + list[root].offset,
-                    comm);
+        blocks = sw_vbuffer_receive(&to, list, data);
     }
-    const char *data;
-    size_t bytes;
     if (in_place) {
-        data = to.data + list[root].offset;
-        bytes = list[root].bytes;
+        from.data = sw_block_data(&blocks, to.data, root);
+        from.bytes = list[root].bytes;
+        if (to.temporary)
+            sw_pack(sw_element(recv, sw_at(displs, root), r),
+                    sw_at(counts, root), r, from.data.at, comm);
     } else {
         sw_buffer_send(&from, send, sendcount, s, comm);
-        data = from.data;
-        bytes = from.bytes;
     }
-    sw_blocks_t blocks = {0, list};
-    int status = sw_coll_gatherv(g, root, data, bytes, to.data, &blocks);
+    int status = sw_coll_gatherv(g, root, &from.data, from.bytes, to.data,
+                                 &blocks);
     sw_buffer_end(&from);
     if (is_root)
         sw_vbuffer_received(&to);

@@ -117,11 +117,12 @@ static int exchange(sw_collective_t id, MPI_Comm comm, int edges,
 {
     size_t n = (size_t)edges;
     int *count = memory(n * sizeof *count), *place = memory(n * sizeof *place);
+    MPI_Count *large = memory(n * sizeof *large);
     MPI_Aint *address = memory(n * sizeof *address);
     MPI_Datatype *type = memory(n * sizeof(MPI_Datatype));
     int rc;
     for (int i = 0; i < edges; i++) {
-        count[i] = NOTE;
+        large[i] = count[i] = NOTE;
         place[i] = i * NOTE;
         address[i] = i * (MPI_Aint)sizeof(note_t);
         type[i] = MPI_INT;
@@ -132,11 +133,19 @@ static int exchange(sw_collective_t id, MPI_Comm comm, int edges,
     else if (id == SW_COLL_NEIGHBOR_ALLTOALLV)
         rc = host.Neighbor_alltoallv(mine, count, place, MPI_INT, got, count,
                                      place, MPI_INT, comm);
+#ifdef SW_HAS_Neighbor_alltoallw_c
+    /* MPICH before 4.0.3 mixes up the numbers of edges in and out in the
+     * other form: it then reads and sends what it should not. */
+    else if (host.Neighbor_alltoallw_c)
+        rc = host.Neighbor_alltoallw_c(mine, large, address, type, got, large,
+                                       address, type, comm);
+#endif
     else
         rc = host.Neighbor_alltoallw(mine, count, address, type, got, count,
                                      address, type, comm);
     free(count);
     free(place);
+    free(large);
     free(address);
     free(type);
     return rc;

@@ -34,7 +34,7 @@ extern bool sw_threaded __attribute__((visibility("hidden")));
 extern sw_token_t sw_link_cookie __attribute__((visibility("hidden")));
 extern int sw_link_place __attribute__((visibility("hidden")));
 /* Bytes from which a message moves in our way, if its data has gaps, and if it
- * is coarse besides (p2p/data.h); without gaps sw_settings.p2p_min, which is no
+ * is coarse besides (layout/data.h); without gaps sw_settings.p2p_min, which is no
  * less. */
 extern size_t sw_link_scattered_min __attribute__((visibility("hidden")));
 extern size_t sw_link_coarse_min __attribute__((visibility("hidden")));

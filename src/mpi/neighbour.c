@@ -3,8 +3,7 @@
  * variants and their large forms.
  *
  * A block of an edge that leads nowhere (MPI_PROC_NULL) has no elements,
- * whatever the arguments say of it. Each block that comes is unpacked from
- * where it lies.
+ * whatever the arguments say of it.
  */
 #include "hood.h"
 #include "vector.h"
@@ -51,18 +50,6 @@ static bool blocks(const side_t *s, const int *edge, int n, MPI_Comm comm,
     return known[0] && (s->user || !any || !known[0]->dense);
 }
 
-static int take(void *context, int edge, const sw_source_t *from, size_t n)
-{
-    return sw_vbuffer_take(context, edge, from, n);
-}
-
-static sw_taker_t taker(sw_vbuffer_t *to, uint64_t *room)
-{
-    for (int i = 0; i < to->n; i++)
-        room[i] = sw_vbuffer_bytes(to, i);
-    return (sw_taker_t){take, to, room};
-}
-
 static bool alltoall(sw_group_t *g, sw_collective_t id, const side_t *out,
                      const side_t *in, MPI_Comm comm, sw_reason_t *reason,
                      int *result)
@@ -77,8 +64,8 @@ static bool alltoall(sw_group_t *g, sw_collective_t id, const side_t *out,
     int outs = all->outs + 1, ins = all->ins + 1;
     int64_t sent[outs], got[ins], from_places[outs], to_places[ins];
     const sw_datatype_t *s[outs], *r[ins];
-    sw_extent_t list[outs];
-    uint64_t room[ins];
+    sw_extent_t out_list[outs], in_list[ins];
+    sw_data_t out_data[outs], in_data[ins];
     sw_vbuffer_t from, to;
     if (!blocks(in, all->in, all->ins, comm, got, to_places, r, &to,
                 result) ||
@@ -87,15 +74,17 @@ static bool alltoall(sw_group_t *g, sw_collective_t id, const side_t *out,
         return *result != MPI_SUCCESS;
     bool equal = out->form == ROW && all->outs;
     for (int i = 0; i < all->outs; i++)
-        equal &= all->out[i] != SW_NOBODY;
-    sw_vbuffer_send(&from, false, list);
-    sw_blocks_t sends = {0, list};
-    if (equal)
-        sends = (sw_blocks_t){list[0].bytes, NULL};
-    sw_taker_t takes = taker(&to, room);
+        equal &= all->out[i] != SW_NOBODY && all->out[i] != g->me;
+    sw_blocks_t sends = sw_vbuffer_send(&from, false, out_list, out_data);
+    sw_blocks_t recvs = sw_vbuffer_receive(&to, in_list, in_data);
+    if (equal) {
+        sends.bytes = out_list[0].bytes;
+        sends.list = NULL;
+    }
     int status = sw_coll_neighbor_alltoall(g, from.data, &sends, index,
-                                           &takes);
+                                           to.data, &recvs);
     sw_vbuffer_end(&from);
+    sw_vbuffer_received(&to);
     *result = sw_finish(id, comm, status);
     return true;
 }
@@ -110,9 +99,11 @@ static bool allgather(sw_group_t *g, sw_collective_t id, const void *send,
         *reason = SW_REASON_TOPOLOGY;
         return false;
     }
-    int64_t got[all->ins + 1], places[all->ins + 1];
-    const sw_datatype_t *s = NULL, *r[all->ins + 1];
-    uint64_t room[all->ins + 1];
+    int ins = all->ins + 1;
+    int64_t got[ins], places[ins];
+    const sw_datatype_t *s = NULL, *r[ins];
+    sw_extent_t list[ins];
+    sw_data_t data[ins];
     sw_buffer_t from;
     sw_vbuffer_t to;
     bool anybody = false;
@@ -123,9 +114,11 @@ static bool allgather(sw_group_t *g, sw_collective_t id, const void *send,
         return *result != MPI_SUCCESS;
     sw_buffer_send(&from, send, anybody ? count : 0,
                    anybody ? s : &sw_nothing, comm);
-    sw_taker_t takes = taker(&to, room);
-    int status = sw_coll_neighbor_allgather(g, from.data, from.bytes, &takes);
+    sw_blocks_t recvs = sw_vbuffer_receive(&to, list, data);
+    int status = sw_coll_neighbor_allgather(g, &from.data, from.bytes,
+                                            to.data, &recvs);
     sw_buffer_end(&from);
+    sw_vbuffer_received(&to);
     *result = sw_finish(id, comm, status);
     return true;
 }

@@ -11,7 +11,8 @@ static bool scatter(sw_group_t *g, const void *send, int64_t sendcount,
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     sw_buffer_t from = {0}, to = {0};
-    sw_blocks_t blocks = {0, NULL};
+    sw_blocks_t blocks = {0};
+    sw_data_t rows[g->n];
     *result = MPI_SUCCESS;
     if (root < 0 || root >= g->n)
         return false;
@@ -24,12 +25,12 @@ static bool scatter(sw_group_t *g, const void *send, int64_t sendcount,
             !sw_usable(send, sendcount, sendtype, comm, &s, result))
             return *result != MPI_SUCCESS;
         sw_buffer_send(&from, send, sendcount * g->n, s, comm);
-        blocks.bytes = (size_t)sendcount * s->size;
+        blocks = sw_buffer_rows(&from, g->n, rows);
     }
     if (!in_place)
         sw_buffer_receive(&to, recv, recvcount, r, comm);
-    int status = sw_coll_scatter(g, root, from.data, &blocks,
-                                 in_place ? NULL : to.data, to.bytes);
+    int status = sw_coll_scatter(g, root, from.data.at, &blocks,
+                                 in_place ? NULL : &to.data, to.bytes);
     sw_buffer_end(&from);
     if (!in_place)
         sw_buffer_received(&to);
@@ -45,7 +46,8 @@ static bool scatterv(sw_group_t *g, const void *send, sw_vector_t counts,
     const sw_datatype_t *s = NULL, *r = NULL;
     sw_buffer_t to = {0};
     sw_extent_t list[g->n];
-    sw_blocks_t blocks = {0, list};
+    sw_data_t data[g->n];
+    sw_blocks_t blocks = {0};
     *result = MPI_SUCCESS;
     if (root < 0 || root >= g->n)
         return false;
@@ -62,12 +64,12 @@ static bool scatterv(sw_group_t *g, const void *send, sw_vector_t counts,
             (recvcount && sw_aliased(send, recv)) ||
             !(s = sw_datatype(sendtype, comm, result)))
             return *result != MPI_SUCCESS;
-        sw_vbuffer_send(&from, false, list);
+        blocks = sw_vbuffer_send(&from, false, list, data);
     }
     if (!in_place)
         sw_buffer_receive(&to, recv, recvcount, r, comm);
     int status = sw_coll_scatter(g, root, from.data, &blocks,
-                                 in_place ? NULL : to.data, to.bytes);
+                                 in_place ? NULL : &to.data, to.bytes);
     if (is_root)
         sw_vbuffer_end(&from);
     if (!in_place)

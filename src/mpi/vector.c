@@ -24,7 +24,7 @@ bool sw_types_of(const MPI_Datatype types[], sw_vector_t counts, int n,
     return true;
 }
 
-size_t sw_vbuffer_bytes(const sw_vbuffer_t *b, int i)
+static size_t bytes_of(const sw_vbuffer_t *b, int i)
 {
     return (size_t)sw_at(b->counts, i) * type_of(b, i)->size;
 }
@@ -39,7 +39,7 @@ static void *block_of(const sw_vbuffer_t *b, int i)
 
 /* Blocks of one dense type, in place: the common case, without a look at the
  * description for each. */
-static void describe_here(sw_vbuffer_t *b, sw_extent_t *list)
+static sw_blocks_t dense(sw_vbuffer_t *b, sw_extent_t *list)
 {
     size_t size = b->types[0]->size;
     int64_t step = b->bytes ? 1 : b->types[0]->extent;
@@ -48,56 +48,78 @@ static void describe_here(sw_vbuffer_t *b, sw_extent_t *list)
         list[i] = (sw_extent_t){
             bytes ? sw_at(b->displacements, i) * step : 0, bytes};
     }
-    b->temporary = NULL;
     b->data = b->user;
+    return (sw_blocks_t){.list = list};
 }
 
-static bool all_dense(const sw_vbuffer_t *b)
+/* Blocks where they are, by their layouts if one has gaps. */
+static sw_blocks_t here(sw_vbuffer_t *b, bool gaps, sw_extent_t *list,
+                        sw_data_t *data)
 {
-    for (int i = 0; i < (b->same ? 1 : b->n); i++)
-        if (!b->types[i]->dense && (b->same || sw_at(b->counts, i)))
-            return false;
-    return true;
-}
-
-static void describe(sw_vbuffer_t *b, bool packed, sw_extent_t *list)
-{
-    if (b->same && !packed && b->types[0]->dense) {
-        describe_here(b, list);
-        return;
-    }
-    size_t total = 0;
-    bool here = !packed && all_dense(b);
     for (int i = 0; i < b->n; i++) {
-        size_t size = sw_vbuffer_bytes(b, i);
-        int64_t at = here && size ? (char *)block_of(b, i) - (char *)b->user
-                                  : (int64_t)total;
-        list[i] = (sw_extent_t){at, size};
-        total += size;
+        const sw_datatype_t *type = type_of(b, i);
+        size_t size = bytes_of(b, i);
+        char *at = size ? block_of(b, i) : NULL;
+        list[i] = (sw_extent_t){size && !gaps ? at - (char *)b->user : 0,
+                                size};
+        data[i] = (sw_data_t){at, type->dense ? NULL : type->layout,
+                              sw_at(b->counts, i)};
     }
-    b->temporary = here ? NULL : sw_temporary(total);
-    b->data = here ? b->user : b->temporary;
+    b->data = b->user;
+    return (sw_blocks_t){.list = list, .data = gaps ? data : NULL};
 }
 
-void sw_vbuffer_send(sw_vbuffer_t *b, bool packed, sw_extent_t *list)
+/* Blocks in temporary memory. */
+static sw_blocks_t packed(sw_vbuffer_t *b, sw_extent_t *list)
 {
-    describe(b, packed, list);
+    size_t total = 0;
+    for (int i = 0; i < b->n; i++) {
+        list[i] = (sw_extent_t){(int64_t)total, bytes_of(b, i)};
+        total += list[i].bytes;
+    }
+    b->data = b->temporary = sw_temporary(total);
+    return (sw_blocks_t){.list = list};
+}
+
+static sw_blocks_t describe(sw_vbuffer_t *b, bool pack, sw_extent_t *list,
+                            sw_data_t *data)
+{
+    bool gaps = false, known = true;
+    b->temporary = NULL;
+    if (b->same && !pack && b->types[0]->dense)
+        return dense(b, list);
+    for (int i = 0; i < b->n; i++) {
+        const sw_datatype_t *type = type_of(b, i);
+        if (type->dense || !sw_at(b->counts, i))
+            continue;
+        gaps = true;
+        known &= type->layout != NULL;
+    }
+    return pack || !known ? packed(b, list) : here(b, gaps, list, data);
+}
+
+sw_blocks_t sw_vbuffer_send(sw_vbuffer_t *b, bool pack, sw_extent_t *list,
+                            sw_data_t *data)
+{
+    sw_blocks_t blocks = describe(b, pack, list, data);
     for (int i = 0; i < b->n && b->temporary; i++)
         if (list[i].bytes)
             sw_pack(block_of(b, i), sw_at(b->counts, i), type_of(b, i),
                     b->data + list[i].offset, b->comm);
+    return blocks;
 }
 
-void sw_vbuffer_receive(sw_vbuffer_t *b, sw_extent_t *list)
+sw_blocks_t sw_vbuffer_receive(sw_vbuffer_t *b, sw_extent_t *list,
+                               sw_data_t *data)
 {
-    describe(b, false, list);
+    return describe(b, false, list, data);
 }
 
 void sw_vbuffer_received(sw_vbuffer_t *b)
 {
     size_t at = 0;
     for (int i = 0; i < b->n && b->temporary; i++) {
-        size_t size = sw_vbuffer_bytes(b, i);
+        size_t size = bytes_of(b, i);
         if (size)
             sw_unpack(b->data + at, block_of(b, i), sw_at(b->counts, i),
                       type_of(b, i), b->comm);
@@ -111,24 +133,4 @@ void sw_vbuffer_end(sw_vbuffer_t *b)
     if (b->temporary)
         sw_temporary_free(b->temporary);
     b->temporary = NULL;
-}
-
-int sw_vbuffer_take(const sw_vbuffer_t *b, int i, const sw_source_t *from,
-                    size_t n)
-{
-    const sw_datatype_t *type = type_of(b, i);
-    void *to = block_of(b, i);
-    if (type->dense || n == 0)
-        return sw_source_copy(from, 0, to, n);
-    int64_t count = (int64_t)(n / type->size);
-    if (from->at) {
-        sw_unpack(from->at, to, count, type, b->comm);
-        return SW_OK;
-    }
-    char *data = sw_temporary(n);
-    int rc = sw_source_copy(from, 0, data, n);
-    if (!rc)
-        sw_unpack(data, to, count, type, b->comm);
-    sw_temporary_free(data);
-    return rc;
 }

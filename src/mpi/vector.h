@@ -8,7 +8,6 @@
 
 #include "buffer.h"
 #include "call.h"
-#include "../coll/payload.h"
 
 typedef struct {
     const void *at;
@@ -62,8 +61,9 @@ static inline bool sw_counts_any(sw_vector_t counts, int n)
     return false;
 }
 
-/* n blocks of a user's buffer, as the coll room takes them: in place where the
- * type is dense, else (packed side by side) in temporary memory. */
+/* n blocks of a user's buffer, as the coll room takes them: in place where all
+ * types are dense or have layouts, else (packed side by side) in temporary
+ * memory. */
 typedef struct {
     char *data;
     void *temporary;
@@ -76,19 +76,15 @@ typedef struct {
     MPI_Comm comm;
 } sw_vbuffer_t;
 
-/* Fill `list` (n extents). `packed`: always in temporary memory. To be read:
- * the data is packed now. To be written: sw_vbuffer_received unpacks. */
-void sw_vbuffer_send(sw_vbuffer_t *b, bool packed, sw_extent_t *list);
-void sw_vbuffer_receive(sw_vbuffer_t *b, sw_extent_t *list);
+/* Describe them; `list` and `data` (n each) are room for that. `pack`: always
+ * in temporary memory. To be read: the data is packed now, if need be. To be
+ * written: sw_vbuffer_received unpacks it. */
+sw_blocks_t sw_vbuffer_send(sw_vbuffer_t *b, bool pack, sw_extent_t *list,
+                            sw_data_t *data);
+sw_blocks_t sw_vbuffer_receive(sw_vbuffer_t *b, sw_extent_t *list,
+                               sw_data_t *data);
 void sw_vbuffer_received(sw_vbuffer_t *b);
 void sw_vbuffer_end(sw_vbuffer_t *b);
-
-/* Block i, which needs no description: its bytes by signature, and n of them
- * (whole elements) put where they go from where they lie. Returns what
- * sw_source_copy does. */
-size_t sw_vbuffer_bytes(const sw_vbuffer_t *b, int i);
-int sw_vbuffer_take(const sw_vbuffer_t *b, int i, const sw_source_t *from,
-                    size_t n);
 
 /* Stands for the type of an empty block. Nobody asks for that one, which may be
  * MPI_DATATYPE_NULL: only this member would decline, and the others would wait

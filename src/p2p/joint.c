@@ -3,6 +3,7 @@
  */
 #include "joint.h"
 
+#include "move.h"
 #include "../node/settings.h"
 #include "../node/wait.h"
 
@@ -71,8 +72,8 @@ static void copy(const sw_joint_t *joint, uint64_t piece,
                  const sw_data_t *from, const sw_data_t *to)
 {
     size_t at = piece * joint->piece;
-    sw_data_copy(from, to, at, sw_min(at + joint->piece, joint->bytes),
-                 joint->bytes);
+    sw_move(from, to, at, sw_min(at + joint->piece, joint->bytes),
+            joint->bytes);
 }
 
 void sw_joint_pull(sw_joint_t *joint, const sw_data_t *from,

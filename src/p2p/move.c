@@ -22,11 +22,12 @@ size_t sw_move_streams_from(void)
         : sw_min(sw_max(sw_machine_l3_bytes() / 2, LEAST), MOST);
 }
 
-void sw_move(void *to, const void *from, size_t n, size_t whole)
+void sw_move(const sw_data_t *from, const sw_data_t *to, size_t begin,
+             size_t end, size_t whole)
 {
     if (sw_unlikely(whole >= LEAST || sw_settings.stream_min) &&
-        whole >= sw_move_streams_from())
-        sw_copy_past(to, from, n);
+        !from->layout && !to->layout && whole >= sw_move_streams_from())
+        sw_copy_past(to->at + begin, from->at + begin, end - begin);
     else
-        sw_copy(to, from, n);
+        sw_data_copy(from, to, begin, end);
 }

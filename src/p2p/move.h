@@ -4,12 +4,13 @@
 #ifndef SW_P2P_MOVE_H
 #define SW_P2P_MOVE_H
 
-#include "../node/base.h"
+#include "../layout/data.h"
 
 /* Bytes from which messages are copied past the caches. */
 SW_API size_t sw_move_streams_from(void);
 
-/* Copy n bytes of a message that is `whole` bytes long. */
-void sw_move(void *to, const void *from, size_t n, size_t whole);
+/* Copy the bytes [begin, end) of a message that is `whole` bytes long. */
+void sw_move(const sw_data_t *from, const sw_data_t *to, size_t begin,
+             size_t end, size_t whole);
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include "slot.h"
 
+#include "move.h"
 #include "../layout/share.h"
 #include "../node/arena.h"
 
@@ -244,7 +245,7 @@ void sw_slot_fill_slow(sw_slot_t *slot, const sw_offer_t *offer)
     step = sw_max(step, STEP_MIN);
     for (size_t at = 0, end; at < bytes; at = end) {
         end = bytes - at < 2 * step ? bytes : at + step;
-        sw_data_copy(&from, &to, at, end, bytes);
+        sw_move(&from, &to, at, end, bytes);
         atomic_store_explicit(&slot->ready, end, memory_order_release);
     }
 }
@@ -281,7 +282,7 @@ void sw_slot_nudge(sw_slot_t *slot, const void *data)
         return;
     }
     const sw_data_t from = sw_slot_data(slot, data), to = {.at = copy};
-    sw_data_copy(&from, &to, 0, slot->bytes, slot->bytes);
+    sw_move(&from, &to, 0, slot->bytes, slot->bytes);
     sw_data_show(&to, slot->bytes, &slot->shown);
     atomic_store_explicit(&slot->state, state + SW_SLOT_OFFERED,
                           memory_order_release);
@@ -373,7 +374,7 @@ static void follow(const sw_slot_t *slot, const sw_data_t *from,
 {
     for (size_t at = begin, next; at < end; at = next) {
         next = sw_min(end, sw_slot_ready(slot, at));
-        sw_data_copy(from, to, at, next, end);
+        sw_move(from, to, at, next, end);
     }
 }
 

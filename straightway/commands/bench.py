@@ -9,6 +9,8 @@ from straightway.errors import UserError
 from straightway.reporters import json_file, svg, terminal
 
 SIZES = "8,64,1k,16k,64k,256k,1m,4m"
+# How many doubles lie in a row; 0: all of a block.
+DATATYPES = {"double": 0, "rows": 64, "columns": 1}
 
 
 def parse_sizes(text):
@@ -27,6 +29,15 @@ def parse_sizes(text):
 def parse_operations(text):
     return benchmark.parse_names("--ops", "operation", text,
                                  collectives.OPERATIONS)
+
+
+def with_gaps(operations):
+    """Those that take a datatype with gaps."""
+    left = [op for op in operations if op not in collectives.WITHOUT_GAPS]
+    if not left:
+        raise UserError(f"--ops {','.join(operations)}: these take doubles "
+                        "only; leave --datatype away")
+    return left
 
 
 class Bench:
@@ -73,6 +84,11 @@ class Collectives:
     exscan), or the block that travels between two ranks (gather, scatter,
     allgather, alltoall, reduce_scatter and their variants).
 
+    With --datatype rows or columns blocks are not contiguous: each is a
+    vector, of rows of 512 bytes with gaps as long, or of every other double
+    (at sizes that are not whole rows contiguous, still). Reductions take no
+    such types, and are left out.
+
     The exit status is 1 when a result was wrong or the run failed.
     """
 
@@ -87,6 +103,8 @@ class Collectives:
             help="operations, as in allreduce,bcast [all]")
         add("--sizes", metavar="LIST", default=SIZES,
             help=f"bytes [{SIZES}]")
+        add("--datatype", choices=DATATYPES, default="double", help=(
+            "how blocks lie in memory: double, rows or columns [double]"))
         add("--time-per-cell", metavar="S", type=float, default=0.5,
             help="seconds for one operation at one size [0.5]")
         add("--json", metavar="FILE", help=(
@@ -97,6 +115,8 @@ class Collectives:
     @staticmethod
     def run(options):
         operations = parse_operations(options.ops)
+        if options.datatype != "double":
+            operations = with_gaps(operations)
         sizes = parse_sizes(options.sizes)
         ranks = options.ranks if options.ranks is not None else \
             max(2, machine.cores())
@@ -104,7 +124,8 @@ class Collectives:
         benchmark.check_seconds("--time-per-cell", options.time_per_cell)
         if operations != ["barrier"]:
             benchmark.check_memory(
-                2 * ranks * ranks * max(sizes),
+                2 * ranks * ranks * max(sizes)
+                * (1 if options.datatype == "double" else 2),
                 f"{ranks} ranks at {max(sizes)} bytes",
                 "give fewer ranks or smaller --sizes")
         for path in (options.json, options.plot):
@@ -122,7 +143,8 @@ class Collectives:
             host, ranks, options.launcher_args,
             ["--ops", ",".join(operations),
              "--sizes", ",".join(map(str, sizes)),
-             "--seconds", options.time_per_cell, "--seed", seed],
+             "--seconds", options.time_per_cell, "--seed", seed,
+             "--run", DATATYPES[options.datatype]],
             sum(1 if op == "barrier" else len(sizes) for op in operations))
         report = _report(run, host, ranks, probe, description, options, seed,
                          time.monotonic() - start)
@@ -143,7 +165,8 @@ def _report(run, host, ranks, probe, description, options, seed, seconds):
     report = benchmark.head("straightway-bench-collectives/1", run, host,
                             ranks, description, floors, seed, seconds)
     return dict(
-        report, time_per_cell=options.time_per_cell, cells=cells,
+        report, time_per_cell=options.time_per_cell,
+        datatype=options.datatype, cells=cells,
         summary=benchmark.summary(cells, collectives.OPERATIONS),
         guidelines={mode: collectives.check_guidelines(cells, mode)
                     for mode in benchmark.MODES

@@ -3,7 +3,7 @@
  * it. Both sides are described apart: equal blocks on one side may meet a list
  * on the other, and members' blocks differ in size.
  */
-#include "everywhere.h"
+#include "scattered.h"
 
 /* The size of what `from` sends to `to`, known to all. */
 static size_t size_of(uint64_t round, int from, int to, size_t most)
@@ -45,7 +45,7 @@ static void holes(member_t *m)
                          PROT_NONE))
                 fail(m, "mprotect");
         }
-        sw_blocks_t sends = {0, out}, recvs = {bytes, NULL};
+        sw_blocks_t sends = {.list = out}, recvs = {.bytes = bytes};
         expect_ok(m, sw_coll_alltoall(m->g, send, &sends, recv, &recvs));
         for (int i = 0; i < m->n; i++)
             expect_data(m, recv + bytes * (size_t)i, bytes,
@@ -69,7 +69,8 @@ static void body(member_t *m)
             out[i].bytes = equal ? bytes : size_of(r, m->me, i, 2 * bytes);
             in[i].bytes = equal ? bytes : size_of(r, i, m->me, 2 * bytes);
         }
-        sw_blocks_t sends = {bytes, NULL}, recvs = {bytes, NULL};
+        sw_blocks_t sends = {.bytes = bytes}, recvs = sends;
+        sw_data_t out_data[64], in_data[64];
         size_t send_size = bytes * (size_t)m->n, recv_size = send_size;
         if (!equal || below(&m->own, 2)) {
             sends.list = out;
@@ -80,17 +81,28 @@ static void body(member_t *m)
             recv_size = lay_out(m, in, gap);
         }
         dawdle(m);
-        char *send = take_buffer(m, send_size);
-        char *recv = take_buffer(m, recv_size);
+        char *send = NULL, *recv = NULL;
+        if (below(&m->own, 2)) {
+            take_blocks(m, out, out_data, m->n);
+            sends.data = out_data;
+        } else {
+            send = take_buffer(m, send_size);
+        }
+        if (below(&m->own, 2)) {
+            take_blocks(m, in, in_data, m->n);
+            recvs.data = in_data;
+        } else {
+            recv = take_buffer(m, recv_size);
+        }
         for (int i = 0; i < m->n; i++) {
-            sw_extent_t b = sw_block(&sends, i);
-            fill(send + b.offset, b.bytes, key_of(r, m->me, i));
+            sw_data_t block = sw_block_data(&sends, send, i);
+            fill_data(&block, out[i].bytes, key_of(r, m->me, i));
         }
         expect_ok(m, sw_coll_alltoall(m->g, send, &sends, recv, &recvs));
         for (int i = 0; i < m->n; i++) {
-            sw_extent_t b = sw_block(&recvs, i);
-            expect_data(m, recv + b.offset, b.bytes, key_of(r, i, m->me),
-                        "alltoall");
+            sw_data_t block = sw_block_data(&recvs, recv, i);
+            expect_there(m, &block, in[i].bytes, key_of(r, i, m->me),
+                         "alltoall");
         }
         release_buffers(m);
     }

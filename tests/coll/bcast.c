@@ -3,7 +3,7 @@
  * size, the root and the place of the buffers; and a barrier holds everybody
  * until the last has come.
  */
-#include "everywhere.h"
+#include "scattered.h"
 
 static void body(member_t *m)
 {
@@ -12,12 +12,12 @@ static void body(member_t *m)
         size_t bytes = pick_size(m, 1);
         int root = below(&m->common, m->n);
         uint64_t key = key_of((uint64_t)round, root, 0);
-        char *p = take_buffer(m, bytes);
+        sw_data_t p = take_data(m, bytes);
         if (m->me == root)
-            fill(p, bytes, key);
+            fill_data(&p, bytes, key);
         dawdle(m);
-        expect_ok(m, sw_coll_bcast(m->g, root, p, bytes));
-        expect_data(m, p, bytes, key, "bcast");
+        expect_ok(m, sw_coll_bcast(m->g, root, &p, bytes));
+        expect_there(m, &p, bytes, key, "bcast");
         release_buffers(m);
         if (below(&m->common, 4) == 0)
             expect_ok(m, sw_coll_barrier(m->g));

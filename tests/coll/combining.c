@@ -77,8 +77,8 @@ static void allreduce(member_t *m, const job_t *j)
                     "the operand after allreduce");
     expect_result(m, j, "allreduce", out, 0, m->n - 1, 0, j->n);
     uint64_t mine = hash(out, bytes), all[FORKED_MAX];
-    sw_blocks_t blocks = {8, NULL};
-    expect_ok(m, sw_coll_allgather(m->g, &mine, 8, all, &blocks));
+    sw_blocks_t blocks = {.bytes = 8};
+    expect_ok(m, sw_coll_allgather(m->g, PLAIN(&mine), 8, all, &blocks));
     for (int i = 0; i < m->n; i++)
         if (all[i] != mine)
             fail(m, "allreduce (%s): member %d has other bits", j->o.name, i);

@@ -2,22 +2,37 @@
  * gather.c - the root of a Gather or Gatherv has every member's block where it
  * said it should be, in place or not, and nothing beside the blocks changes.
  */
-#include "everywhere.h"
+#include "scattered.h"
 
 static void gather(member_t *m, int round)
 {
     size_t bytes = pick_size(m, below(&m->common, 2) ? 1 : m->n);
     int root = below(&m->common, m->n);
-    bool in_place = below(&m->common, 2);
-    char *recv = m->me == root ? take_buffer(m, bytes * (size_t)m->n) : NULL;
-    char *send = m->me == root && in_place ? recv + bytes * (size_t)root
-                                           : take_buffer(m, bytes);
-    fill(send, bytes, key_of((uint64_t)round, m->me, root));
-    expect_ok(m, sw_coll_gather(m->g, root, send, bytes, recv));
-    expect_data(m, send, bytes, key_of((uint64_t)round, m->me, root), "sent");
-    for (int i = 0; recv && i < m->n; i++)
-        expect_data(m, recv + bytes * (size_t)i, bytes,
-                    key_of((uint64_t)round, i, root), "gather");
+    bool in_place = below(&m->common, 2), gaps = below(&m->own, 2);
+    sw_extent_t list[64];
+    sw_data_t data[64];
+    sw_blocks_t blocks = {.bytes = bytes};
+    for (int i = 0; i < m->n; i++)
+        list[i] = (sw_extent_t){0, bytes};
+    char *recv = NULL;
+    if (m->me == root && gaps) {
+        take_blocks(m, list, data, m->n);
+        blocks.data = data;
+    } else if (m->me == root) {
+        recv = take_buffer(m, bytes * (size_t)m->n);
+    }
+    sw_data_t send = m->me == root && in_place
+                         ? sw_block_data(&blocks, recv, root)
+                         : take_data(m, bytes);
+    fill_data(&send, bytes, key_of((uint64_t)round, m->me, root));
+    expect_ok(m, sw_coll_gather(m->g, root, &send, bytes, recv, &blocks));
+    expect_there(m, &send, bytes, key_of((uint64_t)round, m->me, root),
+                 "sent");
+    for (int i = 0; m->me == root && i < m->n; i++) {
+        sw_data_t block = sw_block_data(&blocks, recv, i);
+        expect_there(m, &block, bytes, key_of((uint64_t)round, i, root),
+                     "gather");
+    }
 }
 
 static void gatherv(member_t *m, int round)
@@ -36,12 +51,22 @@ static void gatherv(member_t *m, int round)
         at += list[i].bytes;
     }
     size_t mine = list[m->me].bytes;
-    char *recv = m->me == root ? take_buffer(m, at) : NULL;
-    char *send = m->me == root && in_place ? recv + list[root].offset
-                                           : take_buffer(m, mine);
-    fill(send, mine, key_of((uint64_t)round, m->me, root));
-    sw_blocks_t blocks = {0, list};
-    expect_ok(m, sw_coll_gatherv(m->g, root, send, mine, recv, &blocks));
+    bool gaps = m->me == root && below(&m->own, 2);
+    sw_data_t data[64];
+    sw_blocks_t blocks = {.list = list};
+    if (gaps) {
+        take_blocks(m, list, data, m->n);
+        blocks.data = data;
+    }
+    char *recv = m->me == root && !gaps ? take_buffer(m, at) : NULL;
+    sw_data_t send = m->me == root && in_place
+                         ? sw_block_data(&blocks, recv, root)
+                         : take_data(m, mine);
+    fill_data(&send, mine, key_of((uint64_t)round, m->me, root));
+    expect_ok(m, sw_coll_gatherv(m->g, root, &send, mine, recv, &blocks));
+    for (int i = 0; gaps && i < m->n; i++)
+        expect_there(m, &data[i], list[i].bytes,
+                     key_of((uint64_t)round, i, root), "gatherv");
     if (!recv)
         return;
     char *end = recv;

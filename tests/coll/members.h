@@ -13,6 +13,7 @@
 #define SW_TEST_COLL_MEMBERS_H
 
 #include "coll/coll.h"
+#include "layout/share.h"
 #include "node/arena.h"
 #include "node/os.h"
 #include "node/settings.h"
@@ -32,12 +33,13 @@ typedef enum { IN_ARENA, IN_HEAP, ON_STACK, IN_MMAP, IN_STATIC, PLACES }
     place_t;
 
 #define GUARD 32        /* bytes of a known pattern on either side */
-#define BUFFERS 64      /* held at once */
+#define BUFFERS 160     /* held at once */
 
 typedef struct {
     char *base, *at;
     size_t total, n;
     place_t place;
+    sw_data_t data;     /* in there, if it has gaps: scattered.h */
 } buffer_t;
 
 typedef struct {
@@ -51,6 +53,9 @@ typedef struct {
     char *stack, *fixed;        /* pools for ON_STACK, IN_STATIC */
     size_t stack_used, stack_room, fixed_used, fixed_room;
 } member_t;
+
+/* Contiguous data at `p`. */
+#define PLAIN(p) (&(sw_data_t){.at = (char *)(p)})
 
 typedef void (*member_func_t)(member_t *m);
 
@@ -195,10 +200,24 @@ static inline char *take_buffer(member_t *m, size_t n)
     return b->at;
 }
 
+/* What is left of it are the gaps, which nobody may have written. */
+static inline void spoil_data(buffer_t *b)
+{
+    size_t n = (size_t)b->data.count * b->data.layout->size;
+    sw_data_t blank = {.at = malloc(n)};
+    memset(blank.at, 0xa5, n);
+    sw_data_copy(&blank, &b->data, 0, n);
+    free(blank.at);
+    sw_layout_drop((sw_layout_t *)(uintptr_t)b->data.layout);
+    b->n = 0;
+}
+
 static inline void release_buffers(member_t *m)
 {
     while (m->held > 0) {
         buffer_t *b = &m->buffer[--m->held];
+        if (b->data.layout)
+            spoil_data(b);
         for (char *p = b->base; p < b->base + b->total; p++)
             if ((p < b->at || p >= b->at + b->n) &&
                 *p != (char)0xa5)

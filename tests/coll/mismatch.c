@@ -16,7 +16,7 @@ static void too_long(member_t *m)
             bool short_one = m->me == (root + 1) % m->n;
             size_t bytes = sizes[s] - (short_one ? 1 : 0);
             char *p = take_buffer(m, bytes);
-            int rc = sw_coll_bcast(m->g, root, p, bytes);
+            int rc = sw_coll_bcast(m->g, root, PLAIN(p), bytes);
             int want = short_one ? SW_TRUNCATED : SW_OK;
             if (rc != want && m->n <= SW_FLAT)
                 fail(m, "bcast: %d, not %d", rc, want);
@@ -27,17 +27,18 @@ static void too_long(member_t *m)
             for (int i = 0; i < m->n; i++)
                 list[i] = (sw_extent_t){(int64_t)((size_t)i * sizes[s]),
                                         sizes[s] - (short_one && i == root)};
-            sw_blocks_t blocks = {0, list};
+            sw_blocks_t blocks = {.list = list};
             char *send = take_buffer(m, sizes[s]);
             char *recv = take_buffer(m, sizes[s] * (size_t)m->n);
-            rc = sw_coll_allgather(m->g, send, sizes[s], recv, &blocks);
+            rc = sw_coll_allgather(m->g, PLAIN(send), sizes[s], recv,
+                                   &blocks);
             if (rc != want)
                 fail(m, "allgather: %d, not %d", rc, want);
             release_buffers(m);
-            sw_blocks_t all = {sizes[s], NULL};
+            sw_blocks_t all = {.bytes = sizes[s]};
             recv = take_buffer(m, bytes);
             send = take_buffer(m, sizes[s] * (size_t)m->n);
-            rc = sw_coll_scatter(m->g, root, send, &all, recv, bytes);
+            rc = sw_coll_scatter(m->g, root, send, &all, PLAIN(recv), bytes);
             if (rc != want)
                 fail(m, "scatter: %d, not %d", rc, want);
             release_buffers(m);
@@ -54,7 +55,9 @@ static void no_room(member_t *m)
         size_t less = sizes[s] / 100, bytes = m->me == root ? less : sizes[s];
         char *send = take_buffer(m, bytes);
         char *recv = take_buffer(m, less * (size_t)m->n);
-        int rc = sw_coll_gather(m->g, root, send, bytes, recv);
+        sw_blocks_t blocks = {.bytes = bytes};
+        int rc = sw_coll_gather(m->g, root, PLAIN(send), bytes, recv,
+                                &blocks);
         /* Who expects nothing does not look. */
         if (m->me == root && less && rc == SW_OK)
             fail(m, "gather of %zu into %zu went well", sizes[s], less);
@@ -99,14 +102,14 @@ static void lengths(member_t *m)
 static int call(member_t *m, int which, size_t bytes, char *a, char *b)
 {
     sw_reducer_t sum = {1, true, sw_reduce_kernel(SW_SUM, SW_UINT8), NULL};
-    sw_blocks_t blocks = {bytes, NULL};
+    sw_blocks_t blocks = {.bytes = bytes};
     switch (which) {
     case 0:
         return sw_coll_barrier(m->g);
     case 1:
-        return sw_coll_bcast(m->g, 0, a, bytes);
+        return sw_coll_bcast(m->g, 0, PLAIN(a), bytes);
     case 2:
-        return sw_coll_allgather(m->g, a, bytes, b, &blocks);
+        return sw_coll_allgather(m->g, PLAIN(a), bytes, b, &blocks);
     case 3:
         return sw_coll_alltoall(m->g, a, &blocks, b, &blocks);
     case 4:
@@ -116,7 +119,7 @@ static int call(member_t *m, int which, size_t bytes, char *a, char *b)
     case 6:
         return sw_coll_scan(m->g, false, &sum, a, b, bytes);
     case 7:
-        return sw_coll_scatter(m->g, 0, a, &blocks, b, bytes);
+        return sw_coll_scatter(m->g, 0, a, &blocks, PLAIN(b), bytes);
     default:
         return sw_coll_reduce(m->g, 0, &sum, a, b, bytes);
     }

@@ -4,7 +4,7 @@
  * Members run ahead of those that they do not meet, and other collectives come
  * in between.
  */
-#include "everywhere.h"
+#include "scattered.h"
 
 #define EDGES_MAX 40        /* of a member, in either direction            */
 #define DRAWN_MAX 200       /* in a graph                                  */
@@ -61,17 +61,11 @@ static void draw_graph(member_t *m, graph_t *all)
 }
 
 typedef struct {
-    char *data;
+    char *recv;
     sw_blocks_t blocks;
     sw_extent_t list[EDGES_MAX];
-    uint64_t room[EDGES_MAX];
+    sw_data_t data[EDGES_MAX];
 } recv_t;
-
-static int take(void *context, int edge, const sw_source_t *from, size_t n)
-{
-    recv_t *r = context;
-    return sw_source_copy(from, 0, r->data + r->list[edge].offset, n);
-}
 
 /* The size of a block, known to all. */
 static size_t size_of(uint64_t round, int from, int out, size_t most)
@@ -99,19 +93,28 @@ static void expect(member_t *m, const graph_t *all, recv_t *to, uint64_t round,
         size_t size = equal ? bytes
                       : size_of(round, all->in[i], gather ? 0 : all->index[i],
                                 bytes);
-        to->list[i].bytes = to->room[i] = all->in[i] == SW_NOBODY ? 0 : size;
+        to->list[i].bytes = all->in[i] == SW_NOBODY ? 0 : size;
     }
-    to->data = take_buffer(m, lay_out(m, to->list, all->mine.ins, 30));
+    to->recv = NULL;
+    to->blocks = (sw_blocks_t){.list = to->list};
+    if (below(&m->own, 2)) {
+        take_blocks(m, to->list, to->data, all->mine.ins);
+        to->blocks.data = to->data;
+    } else {
+        to->recv = take_buffer(m, lay_out(m, to->list, all->mine.ins, 30));
+    }
 }
 
 static void check(member_t *m, const graph_t *all, const recv_t *to,
                   uint64_t round, bool gather)
 {
-    for (int i = 0; i < all->mine.ins; i++)
-        expect_data(m, to->data + to->list[i].offset, to->list[i].bytes,
-                    key_of(round, all->in[i], gather ? 0 : all->index[i]),
-                    gather ? "neighbours' allgather"
-                           : "neighbours' alltoall");
+    for (int i = 0; i < all->mine.ins; i++) {
+        sw_data_t block = sw_block_data(&to->blocks, to->recv, i);
+        expect_there(m, &block, to->list[i].bytes,
+                     key_of(round, all->in[i], gather ? 0 : all->index[i]),
+                     gather ? "neighbours' allgather"
+                            : "neighbours' alltoall");
+    }
 }
 
 static void alltoall(member_t *m, const graph_t *all, uint64_t round,
@@ -124,18 +127,26 @@ static void alltoall(member_t *m, const graph_t *all, uint64_t round,
         list[i].bytes = equal ? bytes : size_of(round, m->me, i, bytes);
         list[i].offset = (int64_t)((size_t)i * bytes);
     }
-    sw_blocks_t sends = {bytes, NULL};
+    sw_blocks_t sends = {.bytes = bytes};
+    sw_data_t data[EDGES_MAX];
     if (!equal || below(&m->own, 2)) {
         sends.list = list;
         lay_out(m, list, outs, below(&m->own, 3) ? 30 : 5000);
     }
-    char *send = take_buffer(m, (bytes + 5000) * (size_t)outs);
-    for (int i = 0; i < outs; i++)
-        fill(send + list[i].offset, list[i].bytes, key_of(round, m->me, i));
+    char *send = NULL;
+    if (below(&m->own, 2)) {
+        take_blocks(m, list, data, outs);
+        sends.data = data;
+    } else {
+        send = take_buffer(m, (bytes + 5000) * (size_t)outs);
+    }
+    for (int i = 0; i < outs; i++) {
+        sw_data_t block = sw_block_data(&sends, send, i);
+        fill_data(&block, list[i].bytes, key_of(round, m->me, i));
+    }
     expect(m, all, &to, round, bytes, equal, false);
-    sw_taker_t taker = {take, &to, to.room};
     expect_ok(m, sw_coll_neighbor_alltoall(m->g, send, &sends, all->index,
-                                           &taker));
+                                           to.recv, &to.blocks));
     check(m, all, &to, round, false);
 }
 
@@ -144,11 +155,11 @@ static void allgather(member_t *m, const graph_t *all, uint64_t round,
 {
     recv_t to;
     size_t mine = equal ? bytes : size_of(round, m->me, 0, bytes);
-    char *send = take_buffer(m, mine);
-    fill(send, mine, key_of(round, m->me, 0));
+    sw_data_t send = take_data(m, mine);
+    fill_data(&send, mine, key_of(round, m->me, 0));
     expect(m, all, &to, round, bytes, equal, true);
-    sw_taker_t taker = {take, &to, to.room};
-    expect_ok(m, sw_coll_neighbor_allgather(m->g, send, mine, &taker));
+    expect_ok(m, sw_coll_neighbor_allgather(m->g, &send, mine, to.recv,
+                                            &to.blocks));
     check(m, all, &to, round, true);
 }
 

@@ -3,7 +3,7 @@
  * Scatterv, in place or not; offsets may be negative and blocks may have gaps
  * between them, or overlap.
  */
-#include "everywhere.h"
+#include "scattered.h"
 
 static void scatter(member_t *m, int round)
 {
@@ -12,18 +12,31 @@ static void scatter(member_t *m, int round)
     bool in_place = m->me == root && below(&m->common, 2);
     if (m->me != root)
         below(&m->common, 2);
-    sw_blocks_t blocks = {bytes, NULL};
-    char *send = NULL, *recv = in_place ? NULL : take_buffer(m, bytes);
+    sw_blocks_t blocks = {.bytes = bytes};
+    sw_extent_t list[64];
+    sw_data_t data[64], recv = {.at = NULL};
+    char *send = NULL;
+    if (!in_place)
+        recv = take_data(m, bytes);
     if (m->me == root) {
-        send = take_buffer(m, bytes * (size_t)m->n);
         for (int i = 0; i < m->n; i++)
-            fill(send + bytes * (size_t)i, bytes,
-                 key_of((uint64_t)round, root, i));
+            list[i] = (sw_extent_t){0, bytes};
+        if (below(&m->own, 2)) {
+            take_blocks(m, list, data, m->n);
+            blocks.data = data;
+        } else {
+            send = take_buffer(m, bytes * (size_t)m->n);
+        }
+        for (int i = 0; i < m->n; i++) {
+            sw_data_t block = sw_block_data(&blocks, send, i);
+            fill_data(&block, bytes, key_of((uint64_t)round, root, i));
+        }
     }
-    expect_ok(m, sw_coll_scatter(m->g, root, send, &blocks, recv, bytes));
-    if (recv)
-        expect_data(m, recv, bytes, key_of((uint64_t)round, root, m->me),
-                    "scatter");
+    expect_ok(m, sw_coll_scatter(m->g, root, send, &blocks,
+                                 in_place ? NULL : &recv, bytes));
+    if (!in_place)
+        expect_there(m, &recv, bytes, key_of((uint64_t)round, root, m->me),
+                     "scatter");
 }
 
 static void scatterv(member_t *m, int round)
@@ -41,8 +54,16 @@ static void scatterv(member_t *m, int round)
         at += list[i].bytes;
     }
     size_t mine = list[m->me].bytes;
-    char *recv = take_buffer(m, mine), *send = NULL;
-    if (m->me == root) {
+    sw_blocks_t blocks = {.list = list};
+    sw_data_t recv = take_data(m, mine), data[64];
+    char *send = NULL;
+    if (m->me == root && below(&m->own, 2)) {
+        take_blocks(m, list, data, m->n);
+        blocks.data = data;
+        for (int i = 0; i < m->n; i++)
+            fill_data(&data[i], list[i].bytes,
+                      key_of((uint64_t)round, root, share ? 0 : i));
+    } else if (m->me == root) {
         send = take_buffer(m, share ? all : at);
         for (int i = 0; i < m->n; i++)
             fill(send + list[i].offset, list[i].bytes,
@@ -53,10 +74,10 @@ static void scatterv(member_t *m, int round)
             list[i].offset -= (int64_t)middle;
         send += middle;
     }
-    sw_blocks_t blocks = {0, list};
-    expect_ok(m, sw_coll_scatter(m->g, root, send, &blocks, recv, mine));
-    expect_data(m, recv, mine,
-                key_of((uint64_t)round, root, share ? 0 : m->me), "scatterv");
+    expect_ok(m, sw_coll_scatter(m->g, root, send, &blocks, &recv, mine));
+    expect_there(m, &recv, mine,
+                 key_of((uint64_t)round, root, share ? 0 : m->me),
+                 "scatterv");
 }
 
 static void body(member_t *m)

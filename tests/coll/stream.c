@@ -49,7 +49,7 @@ static void one(member_t *m, uint64_t round, int kind, int root, size_t words)
     case 0:
         if (m->me == root)
             stamp(recv, words, round, root);
-        expect_ok(m, sw_coll_bcast(m->g, root, recv, bytes));
+        expect_ok(m, sw_coll_bcast(m->g, root, PLAIN(recv), bytes));
         expect_stamp(m, recv, words, round, root);
         memset(recv, 0, bytes);
         break;
@@ -57,7 +57,8 @@ static void one(member_t *m, uint64_t round, int kind, int root, size_t words)
         words = words > 16 ? 16 : words;
         bytes = 8 * words;
         stamp(send, words, round, m->me);
-        expect_ok(m, sw_coll_gather(m->g, root, send, bytes, recv));
+        expect_ok(m, sw_coll_gather(m->g, root, PLAIN(send), bytes, recv,
+                                    &(sw_blocks_t){.bytes = bytes}));
         memset(send, 0, bytes);
         for (int i = 0; m->me == root && i < m->n; i++)
             expect_stamp(m, recv + words * (size_t)i, words, round, i);
@@ -65,11 +66,11 @@ static void one(member_t *m, uint64_t round, int kind, int root, size_t words)
     case 2: {
         words = words > 16 ? 16 : words;
         bytes = 8 * words;
-        sw_blocks_t blocks = {bytes, NULL};
+        sw_blocks_t blocks = {.bytes = bytes};
         for (int i = 0; m->me == root && i < m->n; i++)
             stamp(recv + words * (size_t)i, words, round, i);
-        expect_ok(m, sw_coll_scatter(m->g, root, recv, &blocks, send,
-                                     bytes));
+        expect_ok(m, sw_coll_scatter(m->g, root, recv, &blocks,
+                                     PLAIN(send), bytes));
         memset(recv, 0, bytes * (size_t)m->n);
         expect_stamp(m, send, words, round, m->me);
         break;

@@ -38,7 +38,7 @@ static void check_bcast(member_t *m, uint64_t round, int root, size_t bytes)
     char *p = take_buffer(m, bytes);
     if (m->me == root)
         fill(p, bytes, key_of(round, root, 0));
-    expect_ok(m, sw_coll_bcast(m->g, root, p, bytes));
+    expect_ok(m, sw_coll_bcast(m->g, root, PLAIN(p), bytes));
     expect_data(m, p, bytes, key_of(round, root, 0), "bcast");
 }
 

@@ -27,6 +27,15 @@ static const char *const kind_names[KINDS] = {
     "Neighbor_alltoallv", "Neighbor_alltoallw"
 };
 
+/* MPICH before 4.0.3 mixes up the numbers of edges in and out, where they
+ * differ, in MPI_Neighbor_alltoallw. Its large form is right. */
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40000000 && \
+    MPICH_NUMVERSION < 40003300
+#define MIXES_EDGES_UP true
+#else
+#define MIXES_EDGES_UP false
+#endif
+
 #define COMMS 3
 #define CALLS_MAX 4
 #define MARGIN 64
@@ -34,6 +43,7 @@ static const char *const kind_names[KINDS] = {
 typedef struct {
     topology_t topology;
     int index[KINDS][EDGES_MAX];    /* of the sender's block, on each edge */
+    bool only_large;                /* to be used for Neighbor_alltoallw   */
 } comm_t;
 
 /* One side of a call. */
@@ -90,6 +100,20 @@ static void learn(comm_t *c)
                           t->comm);
     MPI_Neighbor_alltoallv(mine, n, place, MPI_INT, c->index[ALLTOALLV], n,
                            place, MPI_INT, t->comm);
+    int even = t->outs == t->ins, all;
+    MPI_Allreduce(&even, &all, 1, MPI_INT, MPI_LAND, t->comm);
+    c->only_large = MIXES_EDGES_UP && !all;
+#if HAVE_LARGE_COUNT
+    if (c->only_large) {
+        MPI_Count large[EDGES_MAX];
+        for (int i = 0; i < EDGES_MAX; i++)
+            large[i] = 1;
+        MPI_Neighbor_alltoallw_c(mine, large, address, type,
+                                 c->index[ALLTOALLW], large, address, type,
+                                 t->comm);
+        return;
+    }
+#endif
     MPI_Neighbor_alltoallw(mine, n, address, type, c->index[ALLTOALLW], n,
                            address, type, t->comm);
 }
@@ -186,6 +210,7 @@ static void call_make(rng_t *plan, rng_t *own, call_t *c)
     c->pause = rng_one_in(own, 12) ? (int)rng_below(own, 8) : 0;
     if (t->comm == MPI_COMM_NULL)
         return;
+    c->large |= c->kind == ALLTOALLW && c->on->only_large;
     bool gather = c->kind <= ALLGATHERV;
     c->out.blocks = gather ? 1 : t->outs;
     c->in.blocks = t->ins;

@@ -7,8 +7,7 @@
  */
 #include "data.h"
 
-#include "move.h"
-#include "../layout/known.h"
+#include "known.h"
 #include "../node/arena.h"
 
 #include <errno.h>
@@ -82,7 +81,7 @@ void sw_data_done(const sw_data_t *found)
 }
 
 void sw_data_copy(const sw_data_t *from, const sw_data_t *to, size_t begin,
-                  size_t end, size_t whole)
+                  size_t end)
 {
     if (from->layout && to->layout)
         sw_layout_transfer(from->layout, from->at, from->count, to->layout,
@@ -94,5 +93,5 @@ void sw_data_copy(const sw_data_t *from, const sw_data_t *to, size_t begin,
         sw_layout_unpack(to->layout, to->at, to->count, begin, end,
                          from->at + begin);
     else
-        sw_move(to->at + begin, from->at + begin, end - begin, whole);
+        sw_copy(to->at + begin, from->at + begin, end - begin);
 }

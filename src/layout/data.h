@@ -1,14 +1,15 @@
 /*
- * data.h - where the data of a message lies, at its sender or its receiver, and
- * copying some of it from the one to the other.
+ * data.h - where the data of a message or of a collective lies, at its sender or
+ * its receiver, and copying some of it from the one to the other.
  *
  * It is contiguous, or what a layout picks. Peers are shown it as a stretch of
  * its owner's arena, and where in there the layout is.
  */
-#ifndef SW_P2P_DATA_H
-#define SW_P2P_DATA_H
+#ifndef SW_LAYOUT_DATA_H
+#define SW_LAYOUT_DATA_H
 
-#include "../layout/layout.h"
+#include "layout.h"
+#include "../node/copy.h"
 #include "../node/peer.h"
 
 typedef struct {
@@ -34,9 +35,25 @@ SW_API int sw_data_find(const sw_peer_t *owner, const sw_shown_t *shown,
                         size_t bytes, sw_data_t *to);
 SW_API void sw_data_done(const sw_data_t *found);
 
-/* Copy the bytes [begin, end) of a message of `whole` bytes. */
+/* Copy the bytes [begin, end) of the data. Contiguous data of the two do not
+ * overlap. */
 SW_API void sw_data_copy(const sw_data_t *from, const sw_data_t *to,
-                         size_t begin, size_t end, size_t whole);
+                         size_t begin, size_t end);
+
+/* Copy the first n bytes of it side by side. */
+static inline void sw_data_pack(const sw_data_t *from, size_t n, char *to)
+{
+    if (from->layout)
+        sw_layout_pack(from->layout, from->at, from->count, 0, n, to);
+    else
+        sw_copy(to, from->at, n);
+}
+
+/* Bytes at `p`. */
+static inline sw_data_t sw_data_plain(const void *p)
+{
+    return (sw_data_t){.at = (char *)(uintptr_t)p};
+}
 
 /* Are the pieces long enough that another processor than their owner's may
  * touch them one by one? Those shorter than a cache line are better gathered

@@ -1,0 +1,29 @@
+/*
+ * temporary.c - see temporary.h.
+ */
+#include "temporary.h"
+
+#include "arena.h"
+#include "settings.h"
+
+#include <stdlib.h>
+
+void *sw_temporary(size_t n)
+{
+    void *p = sw_arena_alloc(n ? n : 1, SW_LINE);
+    if (!p)
+        p = malloc(n ? n : 1);
+    if (!p) {
+        sw_say("no memory for a temporary copy of %zu bytes", n);
+        abort();
+    }
+    return p;
+}
+
+void sw_temporary_free(void *p)
+{
+    if (sw_arena_is_block(p))
+        sw_arena_free(p);
+    else
+        free(p);
+}
