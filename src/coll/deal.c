@@ -3,16 +3,10 @@
  */
 #include "deal.h"
 
+#include "packing.h"
 #include "../node/arena.h"
-#include "../node/temporary.h"
 
 #define LISTED 0x100    /* in an entry's form: a table comes first */
-
-/* An entry of the table of blocks with gaps that others read where they are. */
-typedef struct {
-    sw_shown_t shown;
-    uint64_t bytes;
-} shown_t;
 
 /* Block i, if it leaves. */
 static uint64_t bytes_of(const sw_hand_t *hand, const sw_blocks_t *blocks,
@@ -50,26 +44,19 @@ static bool direct(const sw_group_t *g, const char *p, size_t n)
     return g->arena && sw_arena_offset(p, n) != UINT64_MAX;
 }
 
-/* Show all blocks: false if one of them is better packed, or the table does not
- * fit. */
+/* Show all blocks; false: they are to be packed. */
 static bool show(sw_group_t *g, sw_entry_t *e, uint64_t step,
                  const sw_hand_t *hand, const sw_blocks_t *blocks,
                  sw_exposed_t *x)
 {
-    if ((size_t)hand->n * sizeof(shown_t) > g->stage_max)
+    uint64_t bytes[hand->n];
+    for (int i = 0; i < hand->n; i++)
+        bytes[i] = bytes_of(hand, blocks, i);
+    if (!sw_show_blocks(g, e, step, hand->readers, hand->n, blocks->data,
+                        bytes))
         return false;
-    shown_t table[hand->n];
-    for (int i = 0; i < hand->n; i++) {
-        uint64_t bytes = bytes_of(hand, blocks, i);
-        sw_data_t block = blocks->data[i];
-        table[i] = (shown_t){.bytes = bytes};
-        if (bytes && !sw_expose_shown(g, &block, bytes, &table[i].shown))
-            return false;
-    }
     *x = (sw_exposed_t){.part.form = SW_FORM_SHOWN};
-    e->form = SW_FORM_SHOWN | LISTED;
-    sw_copy(sw_claim_stage(g, step, hand->readers, sizeof table, e), table,
-            sizeof table);
+    e->form |= LISTED;
     return true;
 }
 
@@ -247,7 +234,8 @@ int sw_deal_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
     to->shown = NULL;
     to->packed = NULL;
     if (form == SW_FORM_SHOWN) {
-        const shown_t *shown = (const shown_t *)first + index;
+        const sw_shown_block_t *shown =
+            (const sw_shown_block_t *)first + index;
         to->at = NULL;
         to->shown = &shown->shown;
         to->bytes = shown->bytes;

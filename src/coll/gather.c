@@ -26,12 +26,6 @@ typedef struct {
     const sw_blocks_t *blocks;
 } root_t;
 
-/* An entry of the table of blocks with gaps. */
-typedef struct {
-    sw_shown_t shown;
-    uint64_t bytes;
-} shown_t;
-
 /* A block that its sender has staged. */
 static int take(const root_t *r, int from, size_t room)
 {
@@ -97,19 +91,11 @@ static large_t large_blocks(const root_t *r)
  * elsewhere. */
 static bool show(const root_t *r, sw_entry_t *e)
 {
-    sw_group_t *g = r->g;
-    shown_t table[g->n];
-    for (int i = 0; i < g->n; i++) {
-        sw_data_t block = r->blocks->data[i];
-        table[i] = (shown_t){.bytes = large(r, i)};
-        if (table[i].bytes &&
-            !sw_expose_shown(g, &block, table[i].bytes, &table[i].shown))
-            return false;
-    }
-    e->form = SW_FORM_SHOWN;
-    sw_copy(sw_claim_stage(g, r->step, SW_READ_ALL, sizeof table, e), table,
-            sizeof table);
-    return true;
+    uint64_t bytes[r->g->n];
+    for (int i = 0; i < r->g->n; i++)
+        bytes[i] = large(r, i);
+    return sw_show_blocks(r->g, e, r->step, SW_READ_ALL, r->g->n,
+                          r->blocks->data, bytes);
 }
 
 /* Let the others write to `to`, on which `offset` falls: where each block goes,
@@ -164,8 +150,7 @@ static char *invite(const root_t *r, large_t l)
     e->what = r->what;
     e->bytes = 0;
     char *copy = NULL;
-    if (!r->blocks->data || (size_t)g->n * sizeof(shown_t) > g->stage_max ||
-        !show(r, e)) {
+    if (!r->blocks->data || !show(r, e)) {
         uint64_t offset;
         copy = stand_in(r, l, &offset);
         open_up(r, e, copy ? copy : r->recv + l.low, offset, copy, l.low);
@@ -215,10 +200,10 @@ static int receive(const root_t *r, const sw_data_t *send, size_t bytes)
 }
 
 /* Write a large block piece by piece where the root shows that it goes. */
-static int write_shown(const sw_peer_t *root, const shown_t *table, int me,
-                       const sw_data_t *send, size_t bytes)
+static int write_shown(const sw_peer_t *root, const sw_shown_block_t *table,
+                       int me, const sw_data_t *send, size_t bytes)
 {
-    shown_t block = table[me];
+    sw_shown_block_t block = table[me];
     sw_data_t to;
     if (block.bytes < bytes)
         return SW_TRUNCATED;
@@ -267,8 +252,8 @@ static int send_large(sw_group_t *g, int root, uint64_t step, uint32_t what,
         return SW_MISMATCH;
     const char *table = sw_staged(g, root, e->place);
     if (e->form == SW_FORM_SHOWN)
-        return write_shown(g->peer[root], (const shown_t *)table, g->me, send,
-                           bytes);
+        return write_shown(g->peer[root], (const sw_shown_block_t *)table,
+                           g->me, send, bytes);
     return write_part(g->peer[root], &e->recv,
                       ((const sw_extent_t *)table)[g->me], send, bytes);
 }

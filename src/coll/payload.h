@@ -1,11 +1,11 @@
 /*
- * payload.h - offering memory to the other members, and reading what they
- * offer, in whatever form it travels.
+ * payload.h - offering memory to the other members, in whatever form it
+ * travels. They read it by source.h.
  */
 #ifndef SW_PAYLOAD_H
 #define SW_PAYLOAD_H
 
-#include "group.h"
+#include "source.h"
 #include "../node/copy.h"
 
 /* The largest private buffer, in bytes, that is shared by a copy although CMA
@@ -35,24 +35,6 @@ void sw_expose(sw_group_t *g, sw_exposed_t *to, const void *p, size_t n,
 /* End it. `out`: the others have written it (the data leaves the copy). */
 void sw_unexpose(sw_exposed_t *x, bool out);
 
-/* Packing: data with gaps, side by side in temporary memory. Who reads follows
- * who packs: the entry is posted before, and the packer stores in `ready` how
- * much is there (release; acquired by the reader). */
-typedef struct sw_packed {
-    _Atomic uint64_t ready;     /* bytes                                    */
-    char pad[SW_LINE - 8];
-    char data[];
-} sw_packed_t;
-
-/* Room for n bytes, exposed as x->part: SW_FORM_PACKED, to be posted and then
- * filled; or, where readers cannot follow, false: then fill it, and call
- * sw_packing_end before the entry is posted. */
-bool sw_packing(sw_group_t *g, sw_exposed_t *x, size_t n);
-/* Pack n bytes behind those that are there. */
-void sw_packing_add(sw_group_t *g, sw_exposed_t *x, const sw_data_t *data,
-                    size_t n);
-void sw_packing_end(sw_group_t *g, sw_exposed_t *x);
-
 /* Data with gaps, where the others read it piece by piece: pieces shorter than
  * a cache line, and what they do not reach, are packed instead. */
 static inline bool sw_expose_shown(const sw_group_t *g, const sw_data_t *data,
@@ -61,6 +43,17 @@ static inline bool sw_expose_shown(const sw_group_t *g, const sw_data_t *data,
     return g->arena && sw_data_is_coarse(data->layout) &&
            sw_data_show(data, n, to);
 }
+
+/* An entry of a table of blocks with gaps. */
+typedef struct {
+    sw_shown_t shown;
+    uint64_t bytes;
+} sw_shown_block_t;
+
+/* Put a table of n blocks, of so many bytes each, into the staging ring for
+ * this entry. False: one of them is better packed, or the table is too long. */
+bool sw_show_blocks(sw_group_t *g, sw_entry_t *e, uint64_t step, int readers,
+                    int n, const sw_data_t *data, const uint64_t *bytes);
 
 /* Staging: post a copy of `n` bytes as this step's payload, inside the entry
  * or in the staging ring: n <= g->stage_max. The caller may go on at once. */
@@ -96,56 +89,5 @@ static inline void sw_conclude(sw_group_t *g, uint64_t step, bool part,
         g->acked = step - 1;
     }
 }
-
-/* A payload as its reader sees it. */
-typedef struct {
-    const char *at;             /* readable here, or NULL: one of these, or
-                                   by CMA                                   */
-    const sw_shown_t *shown;    /* valid until this reader is done          */
-    const sw_packed_t *packed;  /* from data[before] on                     */
-    uint64_t before;
-    sw_bell_t *bell;            /* of the packer                            */
-    const sw_peer_t *peer;
-    sw_part_t part;
-    uint64_t bytes;
-} sw_source_t;
-
-/* A packed payload of which this part is meant; to->peer is set. */
-void sw_source_packed(sw_group_t *g, int member, const sw_entry_t *e,
-                      uint64_t before, sw_source_t *to);
-/* Wait for a member's payload of this step. Returns SW_OK or SW_MISMATCH. */
-int sw_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
-              sw_source_t *to);
-/* This process's own memory as a source. */
-static inline sw_source_t sw_source_own(const void *p, size_t n)
-{
-    return (sw_source_t){.at = p, .bytes = n};
-}
-
-/* Copy n bytes at `offset` of the payload. Returns SW_OK or SW_UNREACHABLE. */
-int sw_source_fetch(const sw_source_t *from, uint64_t offset, void *to,
-                    size_t n);
-static inline int sw_source_copy(const sw_source_t *from, uint64_t offset,
-                                 void *to, size_t n)
-{
-    if (sw_unlikely(!from->at))
-        return sw_source_fetch(from, offset, to, n);
-    sw_copy(to, from->at + offset, n);
-    return SW_OK;
-}
-
-/* Put its first n bytes where they go. Returns likewise. */
-int sw_source_spread(const sw_source_t *from, const sw_data_t *to, size_t n);
-static inline int sw_source_put(const sw_source_t *from, const sw_data_t *to,
-                                size_t n)
-{
-    if (sw_unlikely(to->layout != NULL))
-        return sw_source_spread(from, to, n);
-    return sw_source_copy(from, 0, to->at, n);
-}
-
-/* A member's own data, from where it is sent to where it is received: that may
- * be the same place, and hosts bear with places that overlap. */
-void sw_keep(const sw_data_t *from, const sw_data_t *to, size_t n);
 
 #endif

@@ -104,8 +104,8 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
     if (!type->dense && bytes < sw_link_coarse_min &&
         sw_data_is_coarse(type->layout))
         return NULL;
-    sw_shown_t shown;
-    if (type->dense && !sw_slot_readable(offer, &shown) &&
+    sw_offer_bind(offer);
+    if (type->dense && !offer->readable &&
         (!sw_link_stages || bytes > SW_STAGED_MAX))
         return NULL;
     sw_link_t *link = link_to(comm, dest, &offer->lineage);

@@ -26,7 +26,7 @@ typedef enum {
     SW_FORM_INLINE,     /* in the message's entry itself (coll/group.h) */
     SW_FORM_STAGED,     /* in the member's staging slot  (coll/group.h) */
     SW_FORM_SHOWN,      /* with gaps, in the arena      (layout/data.h) */
-    SW_FORM_PACKED,     /* being packed, in the arena  (coll/payload.h) */
+    SW_FORM_PACKED,     /* being packed, in the arena  (coll/packing.h) */
     SW_FORM_ARENA,
     SW_FORM_CMA,
 } sw_form_t;

@@ -196,8 +196,8 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
 {
     void *aside = NULL;
     sw_layout_t *layout = offer->layout;
-    sw_shown_t shown;
-    if (!sw_slot_readable(offer, &shown)) {
+    sw_shown_t shown = offer->shown;
+    if (!offer->readable) {
         aside = make_aside(offer->bytes);
         if (!aside)
             return NULL;

@@ -81,6 +81,8 @@ typedef struct {
     uint64_t behind;            /* so many like it went another way before */
     sw_layout_t *layout;        /* `count` elements of it; NULL: contiguous */
     int64_t count;
+    bool readable;              /* by the receiver, where it lies          */
+    sw_shown_t shown;           /* then                                    */
 } sw_offer_t;
 
 /* Where a receiver wants it. */
@@ -100,12 +102,13 @@ static inline sw_data_t sw_offer_data(const sw_offer_t *offer)
                        .layout = offer->layout, .count = offer->count};
 }
 
-/* Can the receiver read it where it lies, and should it? */
-static inline bool sw_slot_readable(const sw_offer_t *offer, sw_shown_t *shown)
+/* Can the receiver read it where it lies, and should it? To be asked once of
+ * each offer, however often it is made. */
+static inline void sw_offer_bind(sw_offer_t *offer)
 {
     sw_data_t data = sw_offer_data(offer);
-    return sw_data_is_coarse(offer->layout) &&
-           sw_data_show(&data, offer->bytes, shown);
+    offer->readable = sw_data_is_coarse(offer->layout) &&
+                      sw_data_show(&data, offer->bytes, &offer->shown);
 }
 
 /* A slot on offer, or NULL: the message goes through the host. Data that is

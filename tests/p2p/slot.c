@@ -142,6 +142,7 @@ static void *send_all(void *ignored)
         sw_offer_t offer = {.lineage = LINEAGE, .dest = ME, .tag = 5,
                             .data = data, .bytes = n, .layout = l,
                             .count = (int64_t)(n / ELEMENT)};
+        sw_offer_bind(&offer);
         sw_slot_t *slot = sw_slot_offer(&offer);
         CHECK(slot);
         sw_descriptor_t d = describe(slot);

@@ -1,0 +1,44 @@
+/*
+ * packing.c - see packing.h.
+ */
+#include "packing.h"
+
+#include "../node/arena.h"
+#include "../node/temporary.h"
+
+#define STEP ((size_t)16 << 10)
+
+bool sw_packing(sw_group_t *g, sw_exposed_t *x, size_t n)
+{
+    sw_packed_t *p = sw_temporary(sizeof *p + n);
+    atomic_init(&p->ready, 0);
+    *x = (sw_exposed_t){.packed = p, .bytes = n};
+    if (g->arena)
+        x->part.address = sw_arena_offset(p, sizeof *p + n);
+    if (!g->arena || x->part.address == UINT64_MAX)
+        return false;
+    x->part.form = SW_FORM_PACKED;
+    x->part.bytes = n;
+    return true;
+}
+
+void sw_packing_add(sw_group_t *g, sw_exposed_t *x, const sw_data_t *data,
+                    size_t n)
+{
+    sw_packed_t *p = x->packed;
+    uint64_t before = atomic_load_explicit(&p->ready, memory_order_relaxed);
+    sw_data_t to = {.at = p->data + before};
+    for (size_t at = 0, end; at < n; at = end) {
+        end = n - at < 2 * STEP ? n : at + STEP;
+        sw_data_copy(data, &to, at, end);
+        atomic_store_explicit(&p->ready, before + end, memory_order_release);
+        sw_bell_ring(&sw_lane(g, g->me)->bell);
+    }
+}
+
+void sw_packing_end(sw_group_t *g, sw_exposed_t *x)
+{
+    sw_packed_t *p = x->packed;
+    sw_expose(g, x, p->data, x->bytes, true);
+    x->packed = p;
+}

@@ -1,0 +1,59 @@
+/*
+ * source.h - a payload as its reader sees it.
+ */
+#ifndef SW_SOURCE_H
+#define SW_SOURCE_H
+
+#include "group.h"
+
+typedef struct {
+    const char *at;             /* readable here, or NULL: one of these, or
+                                   by CMA                                   */
+    const sw_shown_t *shown;    /* valid until this reader is done          */
+    const struct sw_packed *packed;     /* from data[before] on             */
+    uint64_t before;
+    sw_bell_t *bell;            /* of the packer                            */
+    const sw_peer_t *peer;
+    sw_part_t part;
+    uint64_t bytes;
+} sw_source_t;
+
+/* A packed payload of which this part is meant; to->peer is set. */
+void sw_source_packed(sw_group_t *g, int member, const sw_entry_t *e,
+                      uint64_t before, sw_source_t *to);
+/* Wait for a member's payload of this step. Returns SW_OK or SW_MISMATCH. */
+int sw_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
+              sw_source_t *to);
+/* This process's own memory as a source. */
+static inline sw_source_t sw_source_own(const void *p, size_t n)
+{
+    return (sw_source_t){.at = p, .bytes = n};
+}
+
+/* Copy n bytes at `offset` of the payload. Returns SW_OK or SW_UNREACHABLE. */
+int sw_source_fetch(const sw_source_t *from, uint64_t offset, void *to,
+                    size_t n);
+static inline int sw_source_copy(const sw_source_t *from, uint64_t offset,
+                                 void *to, size_t n)
+{
+    if (sw_unlikely(!from->at))
+        return sw_source_fetch(from, offset, to, n);
+    sw_copy(to, from->at + offset, n);
+    return SW_OK;
+}
+
+/* Put its first n bytes where they go. Returns likewise. */
+int sw_source_spread(const sw_source_t *from, const sw_data_t *to, size_t n);
+static inline int sw_source_put(const sw_source_t *from, const sw_data_t *to,
+                                size_t n)
+{
+    if (sw_unlikely(to->layout != NULL))
+        return sw_source_spread(from, to, n);
+    return sw_source_copy(from, 0, to->at, n);
+}
+
+/* A member's own data, from where it is sent to where it is received: that may
+ * be the same place, and hosts bear with places that overlap. */
+void sw_keep(const sw_data_t *from, const sw_data_t *to, size_t n);
+
+#endif
