@@ -115,7 +115,25 @@ def test_our_library_is_measured_and_right(host, tmp_path):
     assert json.loads(out.read_text())["switchable"]
 
 
+@pytest.mark.parametrize("datatype", ["rows", "columns"])
+def test_blocks_with_gaps_are_measured_and_right(host, datatype, tmp_path):
+    out = tmp_path / "b.json"
+    ops = ["bcast", "gather", "gatherv", "scatter", "scatterv", "allgather",
+           "allgatherv", "alltoall", "alltoallv", "alltoallw",
+           "neighbor_allgather", "neighbor_alltoall", "neighbor_alltoallw"]
+    done = run(host, "--datatype", datatype, "--ops",
+               ",".join([*ops, "allreduce"]), "--sizes", "520,16k,96k",
+               "--json", out)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(out.read_text())
+    assert found["datatype"] == datatype
+    # Sums take no such types.
+    assert {c["operation"] for c in found["cells"]} == set(ops)
+
+
 @pytest.mark.parametrize("arguments, words, status", [
+    (["--datatype", "rows", "--ops", "scan,barrier"], "doubles only", 2),
+    (["--datatype", "row"], "rows", 2),
     (["--sizes", "8,banana"], "banana is no size", 2),
     (["--sizes", "12"], "multiple of 8", 2),
     (["--sizes", "8,"], "no size", 2),

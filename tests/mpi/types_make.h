@@ -438,6 +438,30 @@ static bool made_separate(const made_t *d, int count)
     return separate;
 }
 
+/* n bytes of packed data and a place in there, by either form of the calls. */
+static void packed_by(bool large, char *at, int count, MPI_Datatype type,
+                      char *data, size_t n, int *place, bool unpack)
+{
+#if HAVE_LARGE_COUNT
+    MPI_Count where = *place;
+    if (large && unpack)
+        MPI_Unpack_c(data, (MPI_Count)n, &where, at, count, type,
+                     MPI_COMM_SELF);
+    else if (large)
+        MPI_Pack_c(at, count, type, data, (MPI_Count)n, &where,
+                   MPI_COMM_SELF);
+    if (large) {
+        *place = (int)where;
+        return;
+    }
+#endif
+    (void)large;
+    if (unpack)
+        MPI_Unpack(data, (int)n, place, at, count, type, MPI_COMM_SELF);
+    else
+        MPI_Pack(at, count, type, data, (int)n, place, MPI_COMM_SELF);
+}
+
 /* Pack and unpack, by the host alone and by Straightway, which looks at a type
  * when it has been packed a few times; at bytes that differ everywhere. Says
  * what is not the same. Without the switch nothing is done. */
@@ -454,6 +478,7 @@ static const char *made_packed(const made_t *d, int count, bool overlap)
     char *memory = malloc(span), *data[2], *back[2];
     const char *wrong = NULL;
     int on = accelerate(-1), at[2] = { BEFORE, BEFORE }, nowhere = 0;
+    bool large = (count + d->size) % 2;
     fill(memory, span, 99);
     for (int who = 0; who < 2; who++) {
         accelerate(who ? on : 0);
@@ -462,12 +487,12 @@ static const char *made_packed(const made_t *d, int count, bool overlap)
         for (int i = 0; i < TIMES; i++)
             MPI_Pack(memory - lo, 0, d->type, data[who], (int)n, &nowhere,
                      MPI_COMM_SELF);
-        MPI_Pack(memory - lo, count, d->type, data[who], (int)n, &at[who],
-                 MPI_COMM_SELF);
+        packed_by(large, memory - lo, count, d->type, data[who], n, &at[who],
+                  false);
         int from = BEFORE;
         if (!overlap)
-            MPI_Unpack(data[0], (int)n, &from, back[who] - lo, count, d->type,
-                       MPI_COMM_SELF);
+            packed_by(large, back[who] - lo, count, d->type, data[0], n,
+                      &from, true);
     }
     if (at[0] != at[1] || memcmp(data[0], data[1], n))
         wrong = "packed";
