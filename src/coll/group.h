@@ -37,12 +37,13 @@
  *     Staged bytes are reused by the same rule.
  *   - no cycle: a wait in step s is for posts of step s, or for done of steps
  *     before s, or for done of s by members who need nothing more from the
- *     waiter. By induction over s all of them come.
+ *     waiter, or for a packer, who waits for nobody (packing.h). By induction
+ *     over s all of them come.
  *
  * Payloads travel in one of the forms of node/peer.h: inside the entry, in the
  * member's staging ring (the sender may return at once), or from the user's
- * memory itself (the sender stays until the readers are done). The sender
- * alone chooses; the readers follow the entry.
+ * memory itself or what it is packed into (the sender stays until the readers
+ * are done). The sender alone chooses; the readers follow the entry.
  */
 #ifndef SW_GROUP_H
 #define SW_GROUP_H
