@@ -20,6 +20,8 @@
 #define BEYOND ((int64_t)1 << 62)
 #define STRETCH 8
 #define FEWER 4
+#define SAMPLE 16       /* of a node's words, those that are hashed */
+#define FIRST 64        /* buckets at first */
 
 struct sw_build {
     sw_node_t *node;
@@ -27,7 +29,8 @@ struct sw_build {
     int64_t *word;
     size_t words, words_room;
     uint32_t *bucket;           /* of the nodes' hashes; 0: free */
-    uint32_t buckets;
+    uint32_t buckets;           /* a power of two */
+    uint32_t first[FIRST];      /* the buckets, until there are more */
     bool failed;
 };
 
@@ -44,7 +47,7 @@ static bool room_for(void **array, size_t each, size_t used, size_t more,
 {
     if (used + more <= *room)
         return true;
-    size_t n = 2 * (used + more);
+    size_t n = sw_max(2 * used, used + more);
     void *grown = realloc(*array, n * each);
     if (!grown)
         return false;
@@ -59,11 +62,11 @@ sw_build_t *sw_build_new(void)
     if (!b)
         return NULL;
     b->nodes_room = 16;
-    b->buckets = 64;
+    b->buckets = FIRST;
     b->node = calloc(b->nodes_room, sizeof *b->node);
-    b->bucket = calloc(b->buckets, sizeof *b->bucket);
+    b->bucket = b->first;
     b->nodes = 1;               /* SW_NODE_EMPTY */
-    b->failed = !b->node || !b->bucket;
+    b->failed = !b->node;
     return b;
 }
 
@@ -80,6 +83,19 @@ static const int64_t *words_at(const sw_build_t *b, const sw_node_t *n)
     return words_of(n) ? b->word + n->child : NULL;
 }
 
+/* Room for a node's words, behind those of the others: there intern finds
+ * them. NULL: it has failed. */
+static int64_t *next_words(sw_build_t *b, size_t words)
+{
+    if (words > SW_LAYOUT_WORDS - b->words ||
+        !room_for((void **)&b->word, sizeof *b->word, b->words, words,
+                  &b->words_room)) {
+        fail(b);
+        return NULL;
+    }
+    return b->word + b->words;
+}
+
 static uint64_t mixed(uint64_t h, uint64_t x)
 {
     h = (h ^ x) * 0x9e3779b97f4a7c15u;
@@ -88,11 +104,12 @@ static uint64_t mixed(uint64_t h, uint64_t x)
 
 static uint64_t hash(const sw_node_t *n, const int64_t *word)
 {
+    size_t words = words_of(n), step = words / SAMPLE + 1;
     uint64_t h = mixed(n->kind, (uint64_t)n->count);
     h = mixed(mixed(h, n->unit), (uint64_t)n->stride);
     if (n->kind == SW_NODE_REPEAT)
         h = mixed(h, n->child);
-    for (size_t i = 0; i < words_of(n); i++)
+    for (size_t i = 0; i < words; i += step)
         h = mixed(h, (uint64_t)word[i]);
     return h;
 }
@@ -114,40 +131,37 @@ static void rehash(sw_build_t *b)
         return;                 /* slower, until it is full */
     for (uint32_t i = 1; i < b->nodes; i++) {
         uint64_t h = hash(&b->node[i], words_at(b, &b->node[i]));
-        while (bucket[h % n])
+        while (bucket[h & (n - 1)])
             h++;
-        bucket[h % n] = i;
+        bucket[h & (n - 1)] = i;
     }
-    free(b->bucket);
+    if (b->bucket != b->first)
+        free(b->bucket);
     b->bucket = bucket;
     b->buckets = n;
 }
 
-/* The node that is as `n`, whose words are `word`. */
-static sw_place_t intern(sw_build_t *b, int64_t at, sw_node_t n,
-                         const int64_t *word)
+/* The node that is as `n`, whose words are the next. */
+static sw_place_t intern(sw_build_t *b, int64_t at, sw_node_t n)
 {
-    size_t words = words_of(&n), room = b->nodes_room;
+    size_t room = b->nodes_room;
+    const int64_t *word = b->word ? b->word + b->words : NULL;
     if (2 * b->nodes >= b->buckets)
         rehash(b);
-    if (b->nodes + 1 >= b->buckets || n.size >= (uint64_t)BEYOND ||
-        b->words + words > SW_LAYOUT_WORDS)
+    if (b->nodes + 1 >= b->buckets || n.size >= (uint64_t)BEYOND)
         return fail(b);
     uint64_t h = hash(&n, word);
-    for (; b->bucket[h % b->buckets]; h++)
-        if (equal(b, &b->node[b->bucket[h % b->buckets]], &n, word))
-            return (sw_place_t){at, b->bucket[h % b->buckets]};
-    if (!room_for((void **)&b->node, sizeof *b->node, b->nodes, 1, &room) ||
-        !room_for((void **)&b->word, sizeof *b->word, b->words, words,
-                  &b->words_room))
+    uint32_t mask = b->buckets - 1;
+    for (; b->bucket[h & mask]; h++)
+        if (equal(b, &b->node[b->bucket[h & mask]], &n, word))
+            return (sw_place_t){at, b->bucket[h & mask]};
+    if (!room_for((void **)&b->node, sizeof *b->node, b->nodes, 1, &room))
         return fail(b);
     b->nodes_room = (uint32_t)room;
-    if (words) {
+    if (words_of(&n))
         n.child = (uint32_t)b->words;
-        memcpy(b->word + b->words, word, words * sizeof *word);
-        b->words += words;
-    }
-    b->bucket[h % b->buckets] = b->nodes;
+    b->words += words_of(&n);
+    b->bucket[h & mask] = b->nodes;
     b->node[b->nodes] = n;
     return (sw_place_t){at, b->nodes++};
 }
@@ -159,7 +173,7 @@ sw_place_t sw_build_run(sw_build_t *b, uint64_t bytes)
     if (b->failed || !bytes)
         return nothing;
     return intern(b, 0, (sw_node_t){.kind = SW_NODE_RUN, .unit = bytes,
-                                    .size = bytes}, NULL);
+                                    .size = bytes});
 }
 
 bool sw_build_is_run(const sw_build_t *b, sw_place_t place)
@@ -174,48 +188,51 @@ sw_place_t sw_build_repeat(sw_build_t *b, int64_t count, int64_t stride,
         return nothing;
     if (count == 1)
         return child;
-    sw_node_t c = b->node[child.node];
+    const sw_node_t *c = &b->node[child.node];
     int64_t size, span;
-    if (__builtin_mul_overflow(count, (int64_t)c.size, &size) ||
+    if (__builtin_mul_overflow(count, (int64_t)c->size, &size) ||
         __builtin_mul_overflow(count, stride, &span) ||
         size >= BEYOND || span >= BEYOND || span <= -BEYOND)
         return fail(b);
-    if (c.kind == SW_NODE_RUN && stride == (int64_t)c.unit)
+    if (c->kind == SW_NODE_RUN && stride == (int64_t)c->unit)
         return sw_place_moved(sw_build_run(b, (uint64_t)size), child.at);
-    if (c.kind == SW_NODE_REPEAT && stride == c.count * c.stride) {
-        count *= c.count;
-        stride = c.stride;
-        child.node = c.child;
-        c = b->node[c.child];
+    if (c->kind == SW_NODE_REPEAT && stride == c->count * c->stride) {
+        count *= c->count;
+        stride = c->stride;
+        child.node = c->child;
+        c = &b->node[c->child];
     }
     return intern(b, child.at,
                   (sw_node_t){.kind = SW_NODE_REPEAT, .child = child.node,
                               .count = count, .stride = stride,
-                              .unit = c.size, .size = (uint64_t)size}, NULL);
+                              .unit = c->size, .size = (uint64_t)size});
 }
 
 /* Leave out what is empty, join runs that touch; how many remain. Only the
  * joined run becomes a node. */
 static int64_t join(sw_build_t *b, int64_t n, sw_place_t *place)
 {
+    const sw_node_t *c = b->node;       /* of number `node` */
+    uint32_t node = 0;
     int64_t kept = 0;
-    for (int64_t i = 0; i < n && !b->failed;) {
+    for (int64_t i = 0; i < n;) {
         sw_place_t first = place[i++];
-        const sw_node_t *c = &b->node[first.node];
+        if (first.node != node)
+            c = &b->node[node = first.node];
         if (c->kind == SW_NODE_EMPTY)
             continue;
         uint64_t bytes = c->unit;
-        bool longer = false;
-        for (; c->kind == SW_NODE_RUN && i < n; i++) {
+        for (; c->kind == SW_NODE_RUN && i < n &&
+               place[i].at == first.at + (int64_t)bytes; i++) {
             const sw_node_t *next = &b->node[place[i].node];
-            if (next->kind != SW_NODE_RUN ||
-                place[i].at != first.at + (int64_t)bytes)
+            if (next->kind != SW_NODE_RUN)
                 break;
             bytes += next->unit;
-            longer = true;
         }
-        if (longer)
+        if (c->kind == SW_NODE_RUN && bytes != c->unit) {
             first.node = sw_build_run(b, bytes).node;
+            c = &b->node[node = first.node];
+        }
         place[kept++] = first;
     }
     return kept;
@@ -238,32 +255,37 @@ static int64_t stretch(int64_t n, const sw_place_t *place, int64_t i)
 static int64_t units(const sw_build_t *b, int64_t n, const sw_place_t *place,
                      uint64_t *unit)
 {
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, length = 0, most = (uint64_t)(n + n / 2);
+    uint32_t node = 0;
     *unit = 0;
     for (int64_t i = 0; i < n; i++) {
-        const sw_node_t *c = &b->node[place[i].node];
-        if (c->kind != SW_NODE_RUN)
-            return 0;
-        for (uint64_t rest = c->unit; rest;) {          /* Euclid */
-            uint64_t divisor = rest;
-            rest = *unit % divisor;
-            *unit = divisor;
+        if (place[i].node != node) {
+            node = place[i].node;
+            length = b->node[node].unit;
+            if (b->node[node].kind != SW_NODE_RUN)
+                return 0;
+            for (uint64_t rest = length; rest;) {       /* Euclid */
+                uint64_t divisor = rest;
+                rest = *unit % divisor;
+                *unit = divisor;
+            }
+            if (bytes / *unit + (uint64_t)(n - i) > most)
+                return 0;       /* were each that comes a unit only */
         }
-        if (__builtin_add_overflow(bytes, c->unit, &bytes))
+        if (__builtin_add_overflow(bytes, length, &bytes))
             return 0;
     }
     uint64_t many = bytes / *unit;
-    return many - (uint64_t)n <= (uint64_t)n / 2 ? (int64_t)many : 0;
+    return many <= most ? (int64_t)many : 0;
 }
 
 /* Are they too irregular for anything else? */
 static bool ragged(int64_t n, const sw_place_t *place)
 {
     int64_t kept = 0;
-    for (int64_t i = 0; i < n;) {
+    for (int64_t i = 0; i < n && (kept <= 1 || kept <= n / FEWER); kept++) {
         int64_t many = stretch(n, place, i);
         i += many < STRETCH && many < n ? 1 : many;
-        kept++;
     }
     return kept > 1 && kept > n / FEWER;
 }
@@ -289,12 +311,14 @@ static sw_place_t blocks(sw_build_t *b, int64_t n, const sw_place_t *place,
                          uint64_t unit, int64_t *word)
 {
     int64_t at = place[0].at, many = 0;
-    for (int64_t i = 0; i < n; i++)
-        for (uint64_t k = 0; k < b->node[place[i].node].unit; k += unit)
+    for (int64_t i = 0; i < n; i++) {
+        uint64_t length = b->node[place[i].node].unit;
+        for (uint64_t k = 0; k < length; k += unit)
             word[many++] = place[i].at - at + (int64_t)k;
+    }
     return intern(b, at, (sw_node_t){.kind = SW_NODE_BLOCKS, .count = many,
                                      .unit = unit,
-                                     .size = (uint64_t)many * unit}, word);
+                                     .size = (uint64_t)many * unit});
 }
 
 static sw_place_t list(sw_build_t *b, int64_t n, const sw_place_t *place,
@@ -312,7 +336,7 @@ static sw_place_t list(sw_build_t *b, int64_t n, const sw_place_t *place,
             return fail(b);
     }
     return intern(b, at, (sw_node_t){.kind = SW_NODE_LIST, .count = n,
-                                     .size = (uint64_t)before}, word);
+                                     .size = (uint64_t)before});
 }
 
 sw_place_t sw_build_list(sw_build_t *b, int64_t n, sw_place_t *place)
@@ -331,15 +355,10 @@ sw_place_t sw_build_list(sw_build_t *b, int64_t n, sw_place_t *place)
     if (b->failed || n == 1)
         return n && !b->failed ? place[0] : nothing;
     size_t words = many ? (size_t)many : (size_t)n * SW_ENTRY_WORDS;
-    if (words > SW_LAYOUT_WORDS)
-        return fail(b);
-    int64_t *word = malloc(words * sizeof *word);
+    int64_t *word = next_words(b, words);
     if (!word)
-        return fail(b);
-    sw_place_t made = many ? blocks(b, n, place, unit, word)
-                           : list(b, n, place, word);
-    free(word);
-    return made;
+        return nothing;
+    return many ? blocks(b, n, place, unit, word) : list(b, n, place, word);
 }
 
 /* The end ----------------------------------------------------------------- */
@@ -373,8 +392,11 @@ static void cover(const sw_build_t *b, const sw_node_t *n, kept_t *kept,
         widen(r, child->low + last, child->high + last);
         r->runs = child->runs * (uint64_t)n->count;
     }
-    for (int64_t k = 0; n->kind == SW_NODE_BLOCKS && k < n->count; k++)
-        widen(r, word[k], word[k] + (int64_t)n->unit);
+    if (n->kind == SW_NODE_BLOCKS) {
+        int64_t low, high;
+        sw_offsets_span(word, n->count, &low, &high);
+        widen(r, low, high + (int64_t)n->unit);
+    }
     for (int64_t k = 0; n->kind == SW_NODE_LIST && k < n->count; k++) {
         const int64_t *entry = word + k * SW_ENTRY_WORDS;
         const kept_t *child = &kept[entry[SW_ENTRY_NODE]];
@@ -461,7 +483,8 @@ sw_layout_t *sw_build_end(sw_build_t *b, sw_place_t root, int64_t extent)
     free(kept);
     free(b->node);
     free(b->word);
-    free(b->bucket);
+    if (b->bucket != b->first)
+        free(b->bucket);
     free(b);
     return l;
 }

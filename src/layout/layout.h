@@ -67,6 +67,17 @@ static inline const int64_t *sw_layout_words(const sw_layout_t *l)
     return (const int64_t *)(const void *)(l->node + l->nodes);
 }
 
+/* The lowest and the highest of n offsets, n > 0. */
+static inline void sw_offsets_span(const int64_t *at, int64_t n, int64_t *low,
+                                   int64_t *high)
+{
+    *low = *high = at[0];
+    for (int64_t i = 1; i < n; i++) {
+        *low = at[i] < *low ? at[i] : *low;
+        *high = at[i] > *high ? at[i] : *high;
+    }
+}
+
 /* Is an element `size` contiguous bytes from its address on, and the next one
  * behind it? */
 static inline bool sw_layout_dense(const sw_layout_t *l)

@@ -56,11 +56,10 @@ static bool blocks(const sw_layout_t *l, const sw_node_t *n, span_t *s)
         __builtin_mul_overflow(n->unit, (uint64_t)n->count, &size) ||
         size != n->size)
         return false;
-    const int64_t *word = sw_layout_words(l) + n->child;
-    for (int64_t k = 0; k < n->count; k++)
-        if (!widen(s, (span_t){0, (int64_t)n->unit}, word[k]))
-            return false;
-    return true;
+    span_t run = {0, (int64_t)n->unit};
+    int64_t low, high;
+    sw_offsets_span(sw_layout_words(l) + n->child, n->count, &low, &high);
+    return widen(s, run, low) && widen(s, run, high);
 }
 
 static bool list(const sw_layout_t *l, uint32_t i, const span_t *span,

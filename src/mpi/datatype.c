@@ -267,7 +267,9 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     sw_layout_t *layout = sw_decode(type, &doubts);
     bool plain = layout && size && !doubts.vague;
     /* Hosts may refuse a message that ends within a basic element. */
-    bool cuts = plain && sw_ends_at(type, SW_DESCRIPTOR_BYTES);
+    bool cuts = plain &&
+                ((doubts.basic && SW_DESCRIPTOR_BYTES % doubts.basic == 0) ||
+                 sw_ends_at(type, SW_DESCRIPTOR_BYTES));
     if (layout)
         layout = sw_layout_share(layout);
     bool dense = layout && (sw_layout_dense(layout) ||

@@ -13,15 +13,16 @@
 typedef struct {
     int combiner;
     MPI_Count ni, na, nl, nd;
-    int *i;
-    MPI_Aint *a;
+    MPI_Aint *a;            /* all of them in one block, which begins here */
     MPI_Count *l;
     MPI_Datatype *type;
+    int *i;
 } level_t;
 
 typedef struct {
     sw_build_t *b;
     bool unknown;
+    bool any;               /* basic type has been seen */
     sw_doubts_t doubts;
 } decode_t;
 
@@ -55,12 +56,15 @@ static bool envelope(MPI_Datatype type, level_t *v)
 
 static bool contents(MPI_Datatype type, level_t *v)
 {
-    v->i = malloc((size_t)(v->ni + 1) * sizeof *v->i);
-    v->a = malloc((size_t)(v->na + 1) * sizeof *v->a);
-    v->l = malloc((size_t)(v->nl + 1) * sizeof *v->l);
-    v->type = malloc((size_t)(v->nd + 1) * sizeof *v->type);
-    if (!v->i || !v->a || !v->l || !v->type)
+    v->a = malloc((size_t)v->na * sizeof *v->a +
+                  (size_t)v->nl * sizeof *v->l +
+                  (size_t)v->nd * sizeof *v->type +
+                  (size_t)v->ni * sizeof *v->i + 1);
+    if (!v->a)
         return false;
+    v->l = (MPI_Count *)(void *)(v->a + v->na);
+    v->type = (MPI_Datatype *)(void *)(v->l + v->nl);
+    v->i = (int *)(void *)(v->type + v->nd);
 #ifdef SW_HAS_Type_get_envelope_c
     if (host.Type_get_envelope_c && host.Type_get_contents_c)
         return host.Type_get_contents_c(type, v->ni, v->na, v->nl, v->nd,
@@ -77,10 +81,7 @@ static void forget(level_t *v, bool types)
     for (MPI_Count k = 0; types && k < v->nd; k++)
         if (!sw_predefined(v->type[k], &named))
             host.Type_free(&v->type[k]);
-    free(v->i);
     free(v->a);
-    free(v->l);
-    free(v->type);
 }
 
 /* The kth count, of those that become large. */
@@ -162,7 +163,13 @@ static bool vague(MPI_Datatype type)
 static sw_place_t basic(decode_t *d, MPI_Datatype type)
 {
     MPI_Count size = 0;
+    host.Type_size_x(type, &size);
+    if (size < 0)
+        return unknown(d);
     d->doubts.vague = d->doubts.vague || vague(type);
+    d->doubts.basic = d->any && d->doubts.basic != (uint64_t)size
+                          ? 0 : (uint64_t)size;
+    d->any = true;
     if (type == MPI_FLOAT_INT)
         PAIR(float);
     if (type == MPI_DOUBLE_INT)
@@ -173,9 +180,6 @@ static sw_place_t basic(decode_t *d, MPI_Datatype type)
         PAIR(short);
     if (type == MPI_LONG_DOUBLE_INT)
         PAIR(long double);
-    host.Type_size_x(type, &size);
-    if (size < 0)
-        return unknown(d);
     return sw_build_run(d->b, (uint64_t)size);
 }
 
@@ -189,38 +193,38 @@ static sw_place_t vector(decode_t *d, int64_t count, int64_t length,
     return sw_build_repeat(d->b, count, stride, block);
 }
 
-/* Blocks of `of`: of lengths v(first + k), or all of `fixed`; at the kth of
- * displacements, times `unit`. */
+/* Blocks of few lengths are made once. */
+#define LENGTHS 16
+
+/* Blocks: of the lengths from `lengths` on, or all of `fixed`; at the addresses
+ * or counts from `at` on, times `unit`. */
 static sw_place_t indexed(decode_t *d, const level_t *v, int64_t count,
-                          int64_t fixed, MPI_Count lengths,
-                          int64_t (*displacement)(const level_t *v,
-                                                  MPI_Count at, MPI_Count k),
+                          int64_t fixed, MPI_Count lengths, bool addresses,
                           MPI_Count at, int64_t unit)
 {
-    int64_t extent = extent_of(v->type[0]), last = -1;
-    sw_place_t one = decode(d, v->type[0]), block = {0, 0};
+    struct { int64_t length; sw_place_t place; } made[LENGTHS] = {{0}};
+    int64_t extent = extent_of(v->type[0]);
+    sw_place_t one = decode(d, v->type[0]);
     sw_place_t *place = malloc((size_t)(count + 1) * sizeof *place);
     if (!place)
         return unknown(d);
     for (int64_t k = 0; k < count; k++) {
-        int64_t length = fixed >= 0 ? fixed : count_at(v, lengths + k), by;
-        if (length != last)
-            block = sw_build_repeat(d->b, length, extent, one);
-        last = length;
-        if (__builtin_mul_overflow(displacement(v, at, k), unit, &by)) {
+        int64_t length = fixed >= 0 ? fixed : count_at(v, lengths + k);
+        int64_t by = addresses ? address_at(v, at, k) : count_at(v, at + k);
+        size_t m = (size_t)length % LENGTHS;
+        if (made[m].length != length) {
+            made[m].length = length;
+            made[m].place = sw_build_repeat(d->b, length, extent, one);
+        }
+        if (__builtin_mul_overflow(by, unit, &by)) {
             free(place);
             return unknown(d);
         }
-        place[k] = sw_place_moved(block, by);
+        place[k] = sw_place_moved(made[m].place, by);
     }
     sw_place_t all = sw_build_list(d->b, count, place);
     free(place);
     return all;
-}
-
-static int64_t by_count(const level_t *v, MPI_Count at, MPI_Count k)
-{
-    return count_at(v, at + k);
 }
 
 static sw_place_t structure(decode_t *d, const level_t *v)
@@ -346,14 +350,14 @@ static sw_place_t construct(decode_t *d, const level_t *v)
     case MPI_COMBINER_HVECTOR:
         return vector(d, n, count_at(v, 1), address_at(v, 2, 0), of);
     case MPI_COMBINER_INDEXED:
-        return indexed(d, v, n, -1, 1, by_count, 1 + n, extent_of(of));
+        return indexed(d, v, n, -1, 1, false, 1 + n, extent_of(of));
     case MPI_COMBINER_HINDEXED:
-        return indexed(d, v, n, -1, 1, address_at, 1 + n, 1);
+        return indexed(d, v, n, -1, 1, true, 1 + n, 1);
     case MPI_COMBINER_INDEXED_BLOCK:
-        return indexed(d, v, n, count_at(v, 1), 0, by_count, 2,
+        return indexed(d, v, n, count_at(v, 1), 0, false, 2,
                        extent_of(of));
     case MPI_COMBINER_HINDEXED_BLOCK:
-        return indexed(d, v, n, count_at(v, 1), 0, address_at, 2, 1);
+        return indexed(d, v, n, count_at(v, 1), 0, true, 2, 1);
     case MPI_COMBINER_STRUCT:
         return structure(d, v);
     case MPI_COMBINER_SUBARRAY:

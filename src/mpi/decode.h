@@ -17,6 +17,7 @@ typedef struct {
                              * type that hosts do not copy bit by bit: of a
                              * long double's 16 bytes, ten                  */
     bool odd;               /* some hosts are known to misplace such types  */
+    uint64_t basic;         /* bytes of each basic element; 0: they differ  */
 } sw_doubts_t;
 
 /* The layout, to be freed by free(); NULL: not understood, no memory, or too

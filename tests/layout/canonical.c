@@ -123,6 +123,29 @@ static void irregular(void)
     free(l);
 }
 
+/* Long lists are one node if they are equal, not if they nearly are: here each
+ * has one run, another one, in an odd place. */
+static void nearly(void)
+{
+    enum { N = 100, LISTS = N };
+    sw_build_t *b = sw_build_new();
+    sw_place_t place[N], all[2 * LISTS];
+    for (int64_t i = 0; i < 2 * LISTS; i++) {
+        for (int64_t k = 0; k < N; k++)
+            place[k] = sw_place_moved(sw_build_run(b, 8), k * k * 64 +
+                                      (k == i % LISTS && k ? 8 : 0));
+        all[i] = sw_place_moved(sw_build_list(b, N, place), i << 20);
+    }
+    bool same = true, other = true;
+    for (int64_t i = 0; i < LISTS; i++) {
+        same = same && all[i].node == all[i + LISTS].node;
+        other = other && (!i || all[i].node != all[i - 1].node);
+    }
+    expect(same, "equal lists are one node");
+    expect(other, "and others are not, wherever they differ");
+    free(sw_build_end(b, sw_build_list(b, 2 * LISTS, all), 8));
+}
+
 static void refused(void)
 {
     sw_build_t *b = sw_build_new();
@@ -152,6 +175,7 @@ int main(void)
     nests();
     shared();
     irregular();
+    nearly();
     refused();
     puts(failures ? "FAILED" : "ok");
     return failures != 0;
