@@ -104,7 +104,8 @@ SW_API void sw_layout_unpack(const sw_layout_t *l, void *base, int64_t count,
                              uint64_t from, uint64_t to, const void *data);
 
 /* Copy the bytes [begin, end) of the data from elements to elements of another
- * layout, through a small buffer that stays in the cache. */
+ * layout: in one pass if both are regular (pair.h), else through a small buffer
+ * that stays in the cache. */
 SW_API void sw_layout_transfer(const sw_layout_t *from, const void *source,
                                int64_t source_count, const sw_layout_t *to,
                                void *target, int64_t target_count,

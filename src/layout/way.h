@@ -111,16 +111,9 @@ static void NAME(some)(const sw_layout_t *l, const sw_node_t *n, char *at,
 static void NAME(entries)(const sw_layout_t *l, const sw_node_t *n, char *at,
                           uint64_t from, uint64_t to, char *data)
 {
-    const int64_t *entry = sw_layout_words(l) + n->child;
-    int64_t low = 0, high = n->count - 1;
-    while (low < high) {            /* the last that begins at or before */
-        int64_t middle = (low + high + 1) / 2;
-        if ((uint64_t)entry[middle * SW_ENTRY_WORDS + SW_ENTRY_BEFORE] > from)
-            high = middle - 1;
-        else
-            low = middle;
-    }
-    entry += low * SW_ENTRY_WORDS;
+    int64_t low = entry_at(l, n, from);
+    const int64_t *entry = sw_layout_words(l) + n->child +
+                           low * SW_ENTRY_WORDS;
     for (; low < n->count && (uint64_t)entry[SW_ENTRY_BEFORE] < to;
          low++, entry += SW_ENTRY_WORDS) {
         const sw_node_t *c = &l->node[entry[SW_ENTRY_NODE]];
