@@ -163,7 +163,7 @@ static char *invite(const root_t *r, large_t l)
  * less than was expected and staged it. */
 static int settle(const root_t *r, char *copy)
 {
-    sw_data_t packed = {.at = copy};
+    size_t at = 0;
     int rc = SW_OK;
     for (int i = 0; i < r->g->n; i++) {
         uint64_t bytes = large(r, i);
@@ -174,11 +174,12 @@ static int settle(const root_t *r, char *copy)
         if (form == SW_FORM_INLINE || form == SW_FORM_STAGED) {
             bad = take(r, i, bytes);
         } else if (copy) {
+            sw_data_t packed = {.at = copy + at};
             sw_data_t to = sw_block_data(r->blocks, r->recv, i);
             sw_data_copy(&packed, &to, 0, bytes);
         }
         rc = rc ? rc : bad;
-        packed.at += bytes;
+        at += bytes;
     }
     sw_temporary_free(copy);
     return rc;
