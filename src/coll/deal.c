@@ -38,12 +38,6 @@ static void pack(const sw_hand_t *hand, const char *send,
     }
 }
 
-/* Do peers reach this memory as it is, without a system call? */
-static bool direct(const sw_group_t *g, const char *p, size_t n)
-{
-    return g->arena && sw_arena_offset(p, n) != UINT64_MAX;
-}
-
 /* Show all blocks; false: they are to be packed. */
 static bool show(sw_group_t *g, sw_entry_t *e, uint64_t step,
                  const sw_hand_t *hand, const sw_blocks_t *blocks,
@@ -109,7 +103,7 @@ static bool deal_equal(sw_group_t *g, sw_entry_t *e, uint64_t step,
         show(g, e, step, hand, blocks, x))
         return true;
     if (all <= hand->eager ||
-        (all <= g->stage_max && (blocks->data || !direct(g, send, whole)))) {
+        (all <= g->stage_max && (blocks->data || !sw_direct(g, send, whole)))) {
         e->form = SW_FORM_STAGED;
         pack(hand, send, blocks,
              sw_claim_stage(g, step, hand->readers, all, e));
@@ -161,7 +155,7 @@ static bool deal_listed(sw_group_t *g, sw_entry_t *e, uint64_t step,
         return true;
     if (!stage) {
         inside = !blocks->data &&
-                 direct(g, send + low, (size_t)(high - low));
+                 sw_direct(g, send + low, (size_t)(high - low));
         stage = head + total <= g->stage_max &&
                 (total <= hand->eager || !inside);
     }

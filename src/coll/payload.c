@@ -122,8 +122,7 @@ bool sw_offer(sw_group_t *g, uint64_t step, uint32_t what, int readers,
     /* Up to what can be staged a copy is also better than an exposed copy. */
     if (n <= eager ||
         (n <= g->stage_max && !shows &&
-         !(g->arena && !data->layout &&
-           sw_arena_offset(data->at, n) != UINT64_MAX))) {
+         (data->layout || !sw_direct(g, data->at, n)))) {
         sw_stage_data(g, step, what, readers, data, n);
         return false;
     }

@@ -6,6 +6,7 @@
 #define SW_PAYLOAD_H
 
 #include "source.h"
+#include "../node/arena.h"
 #include "../node/copy.h"
 
 /* The largest private buffer, in bytes, that is shared by a copy although CMA
@@ -19,6 +20,12 @@
 /* n bytes that the other members map; NULL where there are none and CMA can do
  * instead, else the job ends with a message. */
 void *sw_shared_copy(const sw_group_t *g, size_t n);
+
+/* Do the others reach this memory as it is, without a system call? */
+static inline bool sw_direct(const sw_group_t *g, const void *p, size_t n)
+{
+    return g->arena && sw_arena_offset(p, n) != UINT64_MAX;
+}
 
 /* Exposing: the user's own memory, as a part the others can reach. Where they
  * cannot (a stack, without CMA) a copy in the arena stands in for it. */

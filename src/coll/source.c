@@ -82,8 +82,8 @@ static void follow(const sw_source_t *from, const sw_data_t *to, size_t begin,
 int sw_source_fetch(const sw_source_t *from, uint64_t offset, void *to,
                     size_t n)
 {
+    sw_data_t skipped = {.at = (char *)to - offset};
     if (from->packed) {
-        sw_data_t skipped = {.at = (char *)to - offset};
         follow(from, &skipped, offset, offset + n);
         return SW_OK;
     }
@@ -94,11 +94,7 @@ int sw_source_fetch(const sw_source_t *from, uint64_t offset, void *to,
     int rc = find(from, offset + n, &data);
     if (rc)
         return rc;
-    if (data.layout)
-        sw_layout_pack(data.layout, data.at, data.count, offset, offset + n,
-                       to);
-    else
-        sw_copy(to, data.at + offset, n);
+    sw_data_copy(&data, &skipped, offset, offset + n);
     sw_data_done(&data);
     return SW_OK;
 }

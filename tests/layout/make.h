@@ -5,11 +5,23 @@
 #ifndef TESTS_LAYOUT_MAKE_H
 #define TESTS_LAYOUT_MAKE_H
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "layout/build.h"
 
 #define BYTES_MAX 6000          /* of data in an element */
+
+/* Or say which seed it was, and end. */
+#define CHECK(what, ...)                                                \
+    do                                                                  \
+        if (!(what)) {                                                  \
+            printf("seed %llu: ", (unsigned long long)seed);            \
+            printf(__VA_ARGS__);                                        \
+            puts("");                                                   \
+            exit(1);                                                    \
+        }                                                               \
+    while (0)
 
 static uint64_t state;
 

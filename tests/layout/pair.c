@@ -13,16 +13,6 @@
 #define SPAN_MAX (1 << 20)
 #define PARTS 6
 
-#define CHECK(what, ...)                                                \
-    do                                                                  \
-        if (!(what)) {                                                  \
-            printf("seed %llu: ", (unsigned long long)seed);            \
-            printf(__VA_ARGS__);                                        \
-            puts("");                                                   \
-            exit(1);                                                    \
-        }                                                               \
-    while (0)
-
 /* `bytes` bytes as runs, repeated as often as it takes, one way of many; how
  * many bytes of memory. */
 static sw_place_t nest(sw_build_t *b, uint64_t bytes, int64_t *span_of)

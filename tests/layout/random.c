@@ -11,16 +11,6 @@
 
 #define SPAN_MAX (1 << 20)
 
-#define CHECK(what, ...)                                                \
-    do                                                                  \
-        if (!(what)) {                                                  \
-            printf("seed %llu: ", (unsigned long long)seed);            \
-            printf(__VA_ARGS__);                                        \
-            puts("");                                                   \
-            exit(1);                                                    \
-        }                                                               \
-    while (0)
-
 static void check(uint64_t seed, const sw_layout_t *l, const map_t *m)
 {
     int64_t low = 0, high = 0;
