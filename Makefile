@@ -31,7 +31,7 @@ SOURCES := $(shell find src include bench cmake straightway packaging -type f \
 
 help:
 	@echo 'make demo       a real computation, on the MPI alone and with Straightway'
-	@echo 'make test       every test, under every MPI there is (some 25 minutes)'
+	@echo 'make test       every test, under every MPI there is (some 30 minutes)'
 	@echo 'make test-deep  the long stress runs and whole suites'
 	@echo 'make bench      the collectives, host and Straightway side by side'
 	@echo 'make setup      build and install into .venv, and nothing else'

@@ -4,9 +4,9 @@
  * straightway-bench is linked with no MPI. It loads the host it is told to
  * measure and then the module that was compiled for that host's binary
  * interface (libstraightway-bench-<flavour>.so, from collectives.c,
- * pingpong.c, datatypes.c and what they share); the module's MPI calls are
- * bound as any program's would be, to the preloaded front if it is there,
- * else to the host.
+ * pingpong.c, datatypes.c, profile.c and what they share); the module's MPI
+ * calls are bound as any program's would be, to the preloaded front if it is
+ * there, else to the host.
  */
 #ifndef SW_BENCH_H
 #define SW_BENCH_H
@@ -26,8 +26,10 @@ typedef struct {
     const char *ops;                /* collectives: comma-separated names   */
     const char *patterns;           /* or else pingpong: the same           */
     const char *kernels;            /* or else datatypes: the same          */
+    const char *items;              /* or else profile: the same            */
     size_t size[SW_BENCH_SIZES];    /* bytes per rank, per message; for
-                                     * datatypes the least and the most     */
+                                     * datatypes the least and the most,
+                                     * for profile none                     */
     int size_count;
     double seconds;                 /* budget of one cell                   */
     const char *out;                /* file for rank 0's lines of JSON      */

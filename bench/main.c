@@ -15,8 +15,9 @@
 static void usage(void)
 {
     fputs("usage: straightway-bench --host LIBMPI --module MODULE --out FILE\n"
-          "         --ops NAME,... | --patterns NAME,... | --kernels NAME,...\n"
-          "         --sizes BYTES,... [--seconds S] [--seed N] [--run N]\n"
+          "         --ops NAME,... | --patterns NAME,... |\n"
+          "         --kernels NAME,... | --items NAME,...\n"
+          "         [--sizes BYTES,...] [--seconds S] [--seed N] [--run N]\n"
           "         [--window N] [--offset-send N] [--offset-receive N]\n"
           "         [--cold BYTES] [--buffers heap|stack|mmap] [--corrupt 1]\n"
           "         [--data fresh,untouched] [--published 1]\n"
@@ -65,6 +66,8 @@ static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
         plan->patterns = value;
     else if (!strcmp(name, "--kernels"))
         plan->kernels = value;
+    else if (!strcmp(name, "--items"))
+        plan->items = value;
     else if (!strcmp(name, "--data"))
         plan->data = value;
     else if (!strcmp(name, "--published"))
@@ -119,9 +122,10 @@ int main(int argc, char **argv)
         else if (!parse(name, value, &plan))
             usage();
     }
-    int benchmarks = !!plan.ops + !!plan.patterns + !!plan.kernels;
+    int benchmarks = !!plan.ops + !!plan.patterns + !!plan.kernels
+                     + !!plan.items;
     if (!host || !module || !plan.out || benchmarks != 1 ||
-        plan.size_count < (plan.kernels ? 2 : 1))
+        plan.size_count < (plan.items ? 0 : plan.kernels ? 2 : 1))
         usage();
 
     /* The host must be visible to the module, and to the front. */
@@ -133,7 +137,8 @@ int main(int argc, char **argv)
                 module);
         return 1;
     }
-    plan.accelerate = (straightway_accelerate_func_t)
-        dlsym(RTLD_DEFAULT, STRAIGHTWAY_ACCELERATE_SYMBOL);
+    if (!plan.items)
+        plan.accelerate = (straightway_accelerate_func_t)
+            dlsym(RTLD_DEFAULT, STRAIGHTWAY_ACCELERATE_SYMBOL);
     return run(&plan);
 }

@@ -104,6 +104,8 @@ double sw_shortest_batch(void)
 static int calibrate(const sw_cell_t *cell, int way)
 {
     sw_batch(cell, way, WARM_CALLS);
+    if (cell->calls)
+        return cell->calls;
     for (int calls = 1;; calls *= 2) {
         double time = longest(sw_batch(cell, way, calls));
         if (time >= sw_shortest_batch() || calls >= MOST_CALLS)
@@ -313,7 +315,8 @@ int sw_bench(const sw_bench_plan_t *plan)
     switch_to(SW_HOST);
 
     shuffle_state = 0x9e3779b97f4a7c15u ^ plan->seed;
-    bool good = plan->kernels ? sw_datatypes(open_output)
+    bool good = plan->items ? sw_profile(open_output)
+              : plan->kernels ? sw_datatypes(open_output)
               : plan->patterns ? sw_pingpong(open_output)
                                : sw_collectives(open_output);
     switch_to(SW_OURS);

@@ -48,6 +48,7 @@ struct sw_cell {
     /* An MPI error, or 0. An owner that times a part only sets *seconds. */
     int (*repeat)(const void *what, int way, int calls, double *seconds);
     bool (*check)(const sw_cell_t *cell, int way);  /* on all ranks alike   */
+    int calls;              /* of a batch; 0: so many that it lasts long    */
     double share;           /* of the time of a call that is reported       */
     void (*more)(FILE *file);   /* more members for the line, or NULL       */
 };
@@ -77,5 +78,6 @@ bool sw_chosen(const char *list, const char *name);
 bool sw_collectives(bool (*start)(void));
 bool sw_pingpong(bool (*start)(void));
 bool sw_datatypes(bool (*start)(void));
+bool sw_profile(bool (*start)(void));
 
 #endif

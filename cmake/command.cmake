@@ -1,4 +1,4 @@
-# bin/straightway, the probe and the benchmark.
+# bin/straightway, the probe, the reader of traces and the benchmark.
 #
 # The layout of the build folder is that of an installation (bin/ beside
 # lib/straightway/), so the command finds its library in both alike.
@@ -26,6 +26,15 @@ target_include_directories(straightway_probe PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(straightway_probe PRIVATE Threads::Threads m
                       ${CMAKE_DL_LIBS})
 
+# What goes through every event of a trace.
+add_executable(straightway_trace ${PROJECT_SOURCE_DIR}/src/trace/main.c
+               ${PROJECT_SOURCE_DIR}/src/node/crc.c
+               $<TARGET_OBJECTS:sw_trace>)
+set_target_properties(straightway_trace PROPERTIES
+    OUTPUT_NAME straightway-trace
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${SW_LIB_SUBDIR})
+target_link_libraries(straightway_trace PRIVATE Threads::Threads)
+
 # The benchmark: an executable that knows no MPI, and one module per flavour.
 add_executable(straightway_bench ${PROJECT_SOURCE_DIR}/bench/main.c)
 set_target_properties(straightway_bench PROPERTIES
@@ -34,7 +43,7 @@ set_target_properties(straightway_bench PROPERTIES
 target_link_libraries(straightway_bench PRIVATE ${CMAKE_DL_LIBS})
 
 install(TARGETS straightway_command DESTINATION bin)
-install(TARGETS straightway_probe straightway_bench
+install(TARGETS straightway_probe straightway_bench straightway_trace
         DESTINATION ${SW_LIB_SUBDIR})
 install(FILES ${PROJECT_SOURCE_DIR}/include/straightway.h DESTINATION include)
 
@@ -51,6 +60,7 @@ foreach(flavour ${SW_FLAVOURS})
               ${PROJECT_SOURCE_DIR}/bench/messages.c
               ${PROJECT_SOURCE_DIR}/bench/pingpong.c
               ${PROJECT_SOURCE_DIR}/bench/datatypes.c
+              ${PROJECT_SOURCE_DIR}/bench/profile.c
               ${PROJECT_SOURCE_DIR}/bench/places.c ${kernel_sources})
   target_include_directories(${module} SYSTEM PRIVATE ${include_${FLAVOUR}})
   target_compile_definitions(${module} PRIVATE OMPI_SKIP_MPICXX

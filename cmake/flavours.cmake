@@ -72,7 +72,8 @@ foreach(folder ${folders})
   endforeach()
 endforeach()
 
-file(GLOB mpi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/*.c)
+file(GLOB mpi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/*.c
+     ${PROJECT_SOURCE_DIR}/src/mpi/record/*.c)
 set(SW_FLAVOURS "")
 foreach(flavour ompi mpich abi)
   string(TOUPPER ${flavour} FLAVOUR)
@@ -108,17 +109,30 @@ foreach(flavour ompi mpich abi)
     DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/generate.py ${include}/mpi.h
             ${SW_GENERATED}/procedures.inc
     COMMENT "Reading the mpi.h of flavour ${flavour}" VERBATIM)
+  set(record ${PROJECT_SOURCE_DIR}/src/mpi/record)
+  add_custom_command(
+    OUTPUT ${generated}/recorded.c
+    COMMAND ${Python3_EXECUTABLE} ${record}/generate_recorded.py
+            ${generated}/recorded.c ${SW_GENERATED}/procedures.inc
+            ${CMAKE_C_COMPILER} ${flags}
+    DEPENDS ${record}/generate_recorded.py ${record}/rules.py
+            ${PROJECT_SOURCE_DIR}/src/mpi/generate.py ${include}/mpi.h
+            ${SW_GENERATED}/procedures.inc
+    COMMENT "Wrapping the procedures of flavour ${flavour}" VERBATIM)
   add_custom_target(sw_header_${flavour}
                     DEPENDS ${generated}/host.inc ${generated}/has.h
                             ${generated}/weak.h)
   add_dependencies(sw_header_${flavour} sw_procedures)
 
   add_library(straightway-${flavour} MODULE ${mpi_sources}
-              ${generated}/guard.c)
+              ${generated}/guard.c ${generated}/recorded.c)
   add_dependencies(straightway-${flavour} sw_header_${flavour})
   target_include_directories(straightway-${flavour} PRIVATE
-                             ${generated} ${SW_GENERATED}
-                             ${PROJECT_SOURCE_DIR}/src/mpi)
+                             ${generated} ${SW_GENERATED})
+  # For #include "..." alone: the system has a <link.h> as well.
+  target_compile_options(straightway-${flavour} PRIVATE
+                         "SHELL:-iquote ${PROJECT_SOURCE_DIR}/src/mpi"
+                         "SHELL:-iquote ${record}")
   # The host's headers are not ours to warn about.
   target_include_directories(straightway-${flavour} SYSTEM PRIVATE ${include})
   target_compile_definitions(straightway-${flavour} PRIVATE

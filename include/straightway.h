@@ -45,6 +45,33 @@ int straightway_accelerate(int on);
 #define STRAIGHTWAY_ACCELERATE_SYMBOL "straightway_accelerate"
 typedef int (*straightway_accelerate_func_t)(int on);
 
+/*
+ * For programs that are profiled (`straightway profile`, or run --profile).
+ *
+ * A region is a part of the program that a report shows apart. Regions nest;
+ * they belong to the process, not to a thread. `name` is copied; an end names
+ * the region that was begun last, or NULL for whichever that is. Where nothing
+ * is profiled, both do nothing. MPI_Pcontrol(n) and MPI_Pcontrol(-n), n > 1,
+ * begin and end the region "phase n".
+ */
+void straightway_region_begin(const char *name);
+void straightway_region_end(const char *name);
+
+#define STRAIGHTWAY_REGION_BEGIN_SYMBOL "straightway_region_begin"
+#define STRAIGHTWAY_REGION_END_SYMBOL "straightway_region_end"
+typedef void (*straightway_region_func_t)(const char *name);
+
+/*
+ * Switch recording on (1) or off (0) in this process; a negative value only
+ * asks. Returns the state before, or -1 where nothing is profiled, or not yet:
+ * a profile begins at the end of MPI_Init. MPI_Pcontrol(1) and
+ * MPI_Pcontrol(0) do the same.
+ */
+int straightway_profile(int on);
+
+#define STRAIGHTWAY_PROFILE_SYMBOL "straightway_profile"
+typedef int (*straightway_profile_func_t)(int on);
+
 #ifdef __cplusplus
 }
 #endif

@@ -128,13 +128,15 @@ def check_parts(host):
 
 # The run ----------------------------------------------------------------
 
-def _command(host, ranks, launcher_args, arguments, out):
-    command = [str(native.command()), "run", "-n", str(ranks),
+def command(host, ranks, launcher_args, arguments, out, before=()):
+    """What is to be run; `before`: words that start the program, as of env.
+    """
+    words = [str(native.command()), "run", "-n", str(ranks),
                "--mpi", os.path.abspath(host.launcher)]
     if launcher_args:
-        command += ["--launcher-args", launcher_args]
-    return command + [
-        "--", str(native.bench_executable()), "--host", host.library,
+        words += ["--launcher-args", launcher_args]
+    return words + [
+        "--", *before, str(native.bench_executable()), "--host", host.library,
         "--module", str(native.bench_module(host.flavour)), "--out", out,
         *map(str, arguments)]
 
@@ -158,35 +160,47 @@ class _Lines:
             yield json.loads(line)
 
 
+def follow(words, out, note=lambda line: None, **process_options):
+    """Run a command; the lines it writes to `out`, each of them noted as it
+    comes, and its exit status."""
+    lines, events = _Lines(out), []
+    # Polled rarely: the ranks may need every core there is.
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL,
+                               **process_options)
+    try:
+        running = True
+        while running:
+            try:
+                process.wait(0.5)
+                running = False
+            except subprocess.TimeoutExpired:
+                pass
+            for line in lines.read():
+                events.append(line)
+                note(line)
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    return events, process.returncode
+
+
 def launch(host, ranks, launcher_args, arguments, cells=None):
     """Run the native benchmark; its lines, command and exit status. Where
     it is not known how many cells there will be, each of them says so."""
     with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
         out = os.path.join(folder, "lines")
-        command = _command(host, ranks, launcher_args, arguments, out)
-        lines, events = _Lines(out), []
-        # Polled rarely: the ranks may need every core there is.
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
-        try:
-            with terminal.progress(cells) as progress:
-                running = True
-                while running:
-                    try:
-                        process.wait(0.5)
-                        running = False
-                    except subprocess.TimeoutExpired:
-                        pass
-                    for line in lines.read():
-                        events.append(line)
-                        if "cell" in line:
-                            cells = line.get("cells", cells)
-                            progress(line["cell"], line["size"], cells)
-        except BaseException:
-            process.terminate()
-            process.wait()
-            raise
-    return {"events": events, "status": process.returncode,
-            "command": command, "expected": cells}
+        words = command(host, ranks, launcher_args, arguments, out)
+        with terminal.progress(cells) as progress:
+            def note(line):
+                nonlocal cells
+                if "cell" in line:
+                    cells = line.get("cells", cells)
+                    progress(line["cell"], line["size"], cells)
+
+            events, status = follow(words, out, note)
+    return {"events": events, "status": status, "command": words,
+            "expected": cells}
 
 
 # What came of it --------------------------------------------------------

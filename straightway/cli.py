@@ -95,7 +95,7 @@ def main(argv=None):
     """Run the command line; returns the exit status."""
     _restore_environment()
     argv = sys.argv[1:] if argv is None else argv
-    if argv[:1] == ["run"] or argv[:1] == ["--version"]:
+    if argv[:1] in (["run"], ["profile"], ["--version"]):
         # python -m straightway run: the native command does it.
         os.execv(native.command(), [str(native.command()), *argv])
     try:

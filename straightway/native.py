@@ -51,6 +51,10 @@ def bench_module(flavour):
     return folder() / f"libstraightway-bench-{flavour}.so"
 
 
+def trace_executable():
+    return folder() / "straightway-trace"
+
+
 def probe(what=None):
     """Run the probe; `what` is --services, --floors or --settings."""
     path = folder() / "straightway-probe"

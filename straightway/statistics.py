@@ -27,6 +27,19 @@ def summary(samples):
             "high": ordered[high], "min": ordered[0]}
 
 
+def quartiles(samples):
+    """{"median", "low", "high"}: half of the samples lie in low..high."""
+    ordered = sorted(samples)
+
+    def at(share):
+        place = share * (len(ordered) - 1)
+        low = math.floor(place)
+        high = min(low + 1, len(ordered) - 1)
+        return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+    return {"median": at(0.5), "low": at(0.25), "high": at(0.75)}
+
+
 def geometric_mean(values):
     values = list(values)
     if not values:

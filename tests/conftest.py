@@ -15,6 +15,7 @@ import os
 import pytest
 
 from harness import hosts, shm
+from straightway import cli
 
 _ABSENT = pytest.StashKey()
 _LEFT = pytest.StashKey()
@@ -100,3 +101,17 @@ def pytest_terminal_summary(terminalreporter, config):
                 f"again: {one.false_starts} times", yellow=True)
     for name in config.stash.get(_LEFT, ()):
         say(f"a host left /dev/shm/{name}", yellow=True)
+
+
+@pytest.fixture
+def run(capsys):
+    """The command in this process: run(words) -> (status, stdout, stderr)"""
+    def call(*words):
+        try:
+            status = cli.main([str(word) for word in words])
+        except SystemExit as end:
+            status = end.code
+        shown = capsys.readouterr()
+        assert "Traceback" not in shown.err
+        return status, shown.out, shown.err
+    return call

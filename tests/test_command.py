@@ -62,13 +62,22 @@ def compiled(folder, text, *flags):
 # Help and mistakes ------------------------------------------------------
 
 @pytest.mark.parametrize("arguments", [
-    ["--help"], ["run", "--help"], ["doctor", "--help"], ["bench", "--help"],
-    ["bench", "collectives", "--help"]], ids=" ".join)
+    ["--help"], ["run", "--help"], ["profile", "--help"],
+    ["doctor", "--help"], ["bench", "--help"],
+    ["bench", "collectives", "--help"], ["report", "--help"],
+    ["diff", "--help"], ["merge", "--help"]], ids=" ".join)
 def test_help_fits_80_columns(arguments):
     done = straightway(*arguments, COLUMNS="80")
     assert done.returncode == 0, done.stderr
     assert "usage: straightway" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("command, default", [("run", "on"),
+                                              ("profile", "off")])
+def test_help_has_the_command_s_own_defaults(command, default):
+    text = " ".join(straightway(command, "--help").stdout.split())
+    assert f"to the host untouched [{default}]" in text
 
 
 def test_version():
@@ -86,6 +95,9 @@ def test_version():
     (["run", "-n", "2", "--mpi", "opnmpi", "true"], "openmpi"),
     (["doctor", "--jsn", "x"], "--json"),
     (["bench", "colectives"], "collectives"),
+    (["repotr", "app.swcap"], "report"),
+    (["report", "app.swcap", "--jsn", "x"], "--json"),
+    (["mereg", "all.swcap", "app.swcap"], "merge"),
     (["bench", "collectives", "--size", "8"], "--sizes"),
     (["bench", "collectives", "--ops", "alreduce"], "allreduce"),
 ])

@@ -61,7 +61,7 @@ def suite():
 Outcome = collections.namedtuple("Outcome", "bad passed says")
 
 
-def run(host, n, suite, options, folder, straightway, timeout):
+def run(host, n, suite, options, folder, straightway, timeout, env=None):
     """Run the suite: which tests went wrong on any rank, how many passed."""
     folder.mkdir()
     argv = [host.python, "-W", "ignore", RECORD, suite, folder, "-q",
@@ -69,7 +69,7 @@ def run(host, n, suite, options, folder, straightway, timeout):
     hung = False
     try:
         done = host.run(n, argv, straightway=straightway, timeout=timeout,
-                        stragglers="kill", cwd=folder.parent)
+                        stragglers="kill", cwd=folder.parent, env=env)
         says = done.stderr[-6000:]
     except jobs.JobTimeout as why:
         hung, says = True, str(why)[-6000:]
@@ -116,13 +116,14 @@ def host_alone(host, n, suite, options, tmp_path, timeout):
     return alone
 
 
-def compare(host, n, suite, options, tmp_path, timeout):
+def compare(host, n, suite, options, tmp_path, timeout, env=None):
     if host.name == "impi":
         # Dynamic processes crash in this wheel, with nothing of ours.
         options = [*options, "-e", "spawn", "-e", "dynproc", "-x", "Spawn",
                    "-x", "Connect", "-x", "Join"]
     alone = host_alone(host, n, suite, options, tmp_path, timeout)
-    ours = run(host, n, suite, options, tmp_path / "ours", True, timeout)
+    ours = run(host, n, suite, options, tmp_path / "ours", True, timeout,
+               env)
     new = ours.bad - alone.bad
     assert not new, (f"{len(new)} fail with us only: "
                      + ", ".join(sorted(new)) + "\n" + ours.says)
@@ -148,3 +149,13 @@ def test_communication(host, suite, tmp_path):
 def test_everything(host, suite, tmp_path, n):
     of_mpi4py(host)
     compare(host, n, suite, [], tmp_path, 1800)
+
+
+@pytest.mark.deep
+def test_everything_recorded(host, suite, tmp_path):
+    of_mpi4py(host)
+    compare(host, 2, suite, [], tmp_path, 1800, {
+        "STRAIGHTWAY_PROFILE": "on", "STRAIGHTWAY_PROFILE_REPORT": "off",
+        "STRAIGHTWAY_PROFILE_OUTPUT": str(tmp_path),
+        "STRAIGHTWAY_ENABLE": "off"})
+    assert list(tmp_path.glob("*.swcap"))

@@ -53,10 +53,10 @@ typedef struct {
     char **program;             /* PROGRAM ARGS, NULL-ended                 */
 } sw_run_options_t;
 
-/* Read `run`'s arguments (argv[0] is "run"); every setting that is given is
+/* Read the arguments of `run` or `profile` (argv[0] tells which); every setting that is given is
  * put in the environment. Fails with status 2 on a mistake. */
 void sw_read_options(char **argv, sw_run_options_t *to);
-void sw_print_run_help(void);
+void sw_print_run_help(const char *command);   /* "run", "profile" */
 void sw_print_help(void);
 
 /* elf.c: what a file is, and what it asks the dynamic linker for -------- */

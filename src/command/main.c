@@ -71,7 +71,9 @@ const char *sw_bin_dir(void)
     return dir;
 }
 
-static const char *const commands[] = {"run", "doctor", "bench", NULL};
+static const char *const commands[] = {
+    "run", "profile", "doctor", "bench", "report", "diff", "merge", NULL
+};
 
 static int run_python(char **argv)
 {
@@ -109,7 +111,7 @@ static int run_python(char **argv)
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "--help";
-    if (!strcmp(word, "run"))
+    if (!strcmp(word, "run") || !strcmp(word, "profile"))
         return sw_run(argv + 1);
     if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
         puts("straightway " SW_VERSION);

@@ -46,8 +46,11 @@ static setting_t settings[] = {
 enum { COUNT = sizeof settings / sizeof *settings };
 
 static const char *const own[] = {
-    "-n", "--ranks", "--mpi", "--launcher-args", "--show", "--help", NULL
+    "-n", "--ranks", "--mpi", "--launcher-args", "--show", "--help", "-o",
+    "--output", NULL
 };
+
+static const char *command;         /* "run" or "profile" */
 
 static void name_options(void)
 {
@@ -85,6 +88,14 @@ static bool good_int(const char *text)
     return n && n < 19 && !text[n];
 }
 
+static const setting_t *setting(const char *name)
+{
+    const setting_t *s = settings;
+    while (strcmp(s->name, name))
+        s++;
+    return s;
+}
+
 static void give(sw_run_options_t *to, const setting_t *s, const char *value)
 {
     if (s->type == BOOL && !good_bool(value))
@@ -120,8 +131,8 @@ static void unknown(const char *option)
     if (near)
         sw_fail(SW_EXIT_USAGE, "unknown option %s; did you mean %s?", word,
                 near);
-    sw_fail(SW_EXIT_USAGE, "unknown option %s; see straightway run --help",
-            word);
+    sw_fail(SW_EXIT_USAGE, "unknown option %s; see straightway %s --help",
+            word, command);
 }
 
 /* The value of an option that needs one: after "=", or the next argument. */
@@ -131,8 +142,8 @@ static char *value_of(char ***at, const char *option)
     if (equals)
         return equals + 1;
     if (!(*at)[1])
-        sw_fail(SW_EXIT_USAGE, "%s needs a value; see straightway run --help",
-                option);
+        sw_fail(SW_EXIT_USAGE, "%s needs a value; see straightway %s --help",
+                option, command);
     return *++*at;
 }
 
@@ -171,8 +182,16 @@ void sw_read_options(char **argv, sw_run_options_t *to)
     while (argv[n])
         n++;
     memset(to, 0, sizeof *to);
-    to->settings = sw_grab((size_t)(n + 1) * sizeof *to->settings);
+    to->settings = sw_grab((size_t)(n + 3) * sizeof *to->settings);
     name_options();
+    command = argv[0];
+    /* To see a program as it is; what is given after this wins. */
+    if (!strcmp(command, "profile")) {
+        const char *enable = getenv("STRAIGHTWAY_ENABLE");
+        give(to, setting("PROFILE"), "on");
+        if (!enable || !*enable)
+            give(to, setting("ENABLE"), "off");
+    }
 
     char **at = argv + 1;
     for (; *at && **at == '-' && (*at)[1]; at++) {
@@ -186,6 +205,8 @@ void sw_read_options(char **argv, sw_run_options_t *to)
             to->mpi = value_of(&at, "--mpi");
         else if (is(*at, "--launcher-args"))
             to->launcher_args = value_of(&at, "--launcher-args");
+        else if (is(*at, "-o") || is(*at, "--output"))
+            give(to, setting("PROFILE_OUTPUT"), value_of(&at, *at));
         else if (!strcmp(*at, "--show"))
             to->show = true;
         else if (!strcmp(*at, "--help") || !strcmp(*at, "-h"))
@@ -240,9 +261,28 @@ static const char *short_size(const char *text)
     return text;
 }
 
-void sw_print_run_help(void)
+static void print_profile_head(void)
 {
-    name_options();
+    fputs(
+"usage: straightway profile [options] [--] PROGRAM [ARGUMENT ...]\n"
+"\n"
+"Run an MPI program as it is, record every MPI call, write a capture file and\n"
+"print a page: where communication time goes, what of it is waiting, and what\n"
+"could be gained. C, C++, Fortran or Python, Open MPI, MPICH or Intel MPI.\n"
+"\n"
+"  mpirun -n 8 straightway profile ./app       under any launcher\n"
+"  straightway profile -n 8 ./app              finds the launcher itself\n"
+"  straightway profile -n 8 --enable ./app     the program accelerated\n"
+"  straightway report FILE --html              more of it; see report --help\n"
+"\n"
+"capture:\n"
+"  -o FILE, --output FILE  the capture's file, or the folder for it\n"
+"                          [PROGRAM.RANKS.JOB.swcap]\n"
+"\n", stdout);
+}
+
+static void print_run_head(void)
+{
     fputs(
 "usage: straightway run [options] [--] PROGRAM [ARGUMENT ...]\n"
 "\n"
@@ -257,7 +297,25 @@ void sw_print_run_help(void)
 "With -n it finds the launcher of the program's own MPI and starts it:\n"
 "\n"
 "  straightway run -n 8 ./app\n"
-"\n"
+"\n", stdout);
+}
+
+/* A switch's default, which may be the command's own. */
+static bool is_on(const setting_t *s, const char *word)
+{
+    if (!strcmp(word, "profile") && s == setting("ENABLE"))
+        return false;
+    return !strcmp(s->initial, "true");
+}
+
+void sw_print_run_help(const char *word)
+{
+    name_options();
+    if (!strcmp(word, "profile"))
+        print_profile_head();
+    else
+        print_run_head();
+    fputs(
 "launching:\n"
 "  -n N, --ranks N         start N ranks with the program's own launcher\n"
 "  --mpi MPI               that of this MPI: an installation's folder, a\n"
@@ -278,7 +336,7 @@ void sw_print_run_help(void)
         if (width > 26)
             printf("\n%*s", 26, "");
         const char *initial = s->type == TEXT ? ""
-            : s->type == BOOL ? (strcmp(s->initial, "true") ? "off" : "on")
+            : s->type == BOOL ? (is_on(s, word) ? "on" : "off")
             : short_size(s->initial);
         char *help = *initial ? sw_text("%s [%s]", s->help, initial)
                               : sw_text("%s", s->help);
@@ -301,14 +359,20 @@ void sw_print_help(void)
 "\n"
 "commands:\n"
 "  run      run a program with Straightway loaded\n"
+"  profile  run a program, and see what its communication costs\n"
 "  doctor   what this machine offers, what is missing and how to mend it\n"
 "  bench    measure the host MPI and Straightway side by side\n"
+"  report   show what a profile's capture file says\n"
+"  diff     compare two capture files\n"
+"  merge    join the parts of one job's capture into one file\n"
 "\n"
 "examples:\n"
 "  mpirun -n 8 straightway run ./app       under any launcher\n"
 "  straightway run -n 8 --stats ./app      finds the launcher itself\n"
 "  straightway doctor\n"
 "  straightway bench collectives -n 2\n"
+"  straightway profile -n 8 ./app\n"
+"  straightway report app.8.4711.swcap --html\n"
 "\n"
 "options:\n"
 "  -h, --help       this text; `straightway COMMAND --help` for each command\n"

@@ -352,12 +352,12 @@ int sw_run(char **argv)
     sw_run_options_t options;
     sw_read_options(argv, &options);
     if (options.help) {
-        sw_print_run_help();
+        sw_print_run_help(argv[0]);
         return 0;
     }
     if (!options.program[0])
-        sw_fail(SW_EXIT_USAGE, "run: which program? "
-                "straightway run [options] PROGRAM");
+        sw_fail(SW_EXIT_USAGE, "%s: which program? "
+                "straightway %s [options] PROGRAM", argv[0], argv[0]);
     refuse_launcher(options.program);
     char *library = library_path();
     char *program = check_program(options.program[0]);
@@ -365,6 +365,8 @@ int sw_run(char **argv)
         launch(&options, program);
 
     preload(library);
+    /* For the page that a profile ends with. */
+    setenv("STRAIGHTWAY_COMMAND", sw_self(), 1);
     if (options.show) {
         printf("LD_PRELOAD=");
         print_word(stdout, getenv("LD_PRELOAD"));

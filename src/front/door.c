@@ -150,7 +150,7 @@ static const sw_flavour_t *load_flavour(void)
     const char *name = sw_hosts_flavour(&door.host);
     char path[4096], cause[4608];
 
-    if (!sw_settings.enable)
+    if (!sw_settings.enable && !sw_settings.profile)
         return NULL;
     if (!name) {
         snprintf(cause, sizeof cause, "%s is an MPI whose binary interface "
@@ -220,7 +220,7 @@ static int fill(const sw_flavour_t *flavour)
         void *to = host_function(k);
         if (!to)
             continue;               /* stays at its thunk, which says so */
-        sw_entry_t entry = flavour ? flavour->entry((int)(k / 2)) : NULL;
+        sw_function_t entry = flavour ? flavour->entry((int)(k / 2)) : NULL;
         if (entry) {
             to = (void *)entry;
             ours++;

@@ -15,7 +15,7 @@
 
 #include "../node/base.h"
 
-typedef void (*sw_entry_t)(void);
+typedef void (*sw_function_t)(void);
 
 enum {
 #define SW_PROC(index, name) SW_PROC_##name = index,
@@ -38,7 +38,7 @@ typedef struct {
 
     /* Our own function for a procedure, or NULL: the host's is called
      * directly. Asked after bind, for every procedure the host has. */
-    sw_entry_t (*entry)(int procedure);
+    sw_function_t (*entry)(int procedure);
 } sw_flavour_t;
 
 /* The one symbol a flavour library exports. */

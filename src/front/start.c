@@ -15,6 +15,8 @@
 #include "heap.h"
 #include "../node/arena.h"
 #include "../node/settings.h"
+#include "../profile/ending.h"
+#include "../profile/job.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -64,8 +66,16 @@ __attribute__((constructor)) static void construct(void)
 
 __attribute__((destructor)) static void report_silence(void)
 {
-    if (!sw_settings.stats || sw_door_opened() || !sw_start_first_rank())
+    sw_ending_now(SW_END_EXIT);
+    if (!(sw_settings.stats || sw_settings.profile) || !sw_start_first_rank())
         return;
+    if (sw_door_opened()) {
+        if (sw_settings.profile && !sw_job.start && *sw_door_flavour())
+            sw_say("%s was not profiled: it ended without a call of MPI_Init "
+                   "(programs that use MPI sessions only cannot be profiled "
+                   "yet).", program_invocation_short_name);
+        return;
+    }
     sw_say("%s made no MPI call that Straightway could see, so there is "
            "nothing to report. Either it is not an MPI program, or MPI is "
            "linked into it statically: link it with the shared library.",

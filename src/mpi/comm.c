@@ -85,6 +85,25 @@ void sw_comm_forget_keyval(void)
         host.Comm_free_keyval(&key);
 }
 
+int *sw_world_ranks(MPI_Group group, int n)
+{
+    size_t bytes = (size_t)(n + !n) * sizeof(int);
+    int *from = malloc(bytes), *to = malloc(bytes);
+    if (from && to) {
+        MPI_Group all;
+        for (int i = 0; i < n; i++)
+            from[i] = i;
+        host.Comm_group(MPI_COMM_WORLD, &all);
+        host.Group_translate_ranks(group, n, from, all, to);
+        host.Group_free(&all);
+    } else {
+        free(to);
+        to = NULL;
+    }
+    free(from);
+    return to;
+}
+
 /* Has it members from outside our MPI_COMM_WORLD: spawned, or met by connect
  * and accept? They may run without us, so they cannot be asked. Every member
  * sees some from outside, whichever world is its own. A program without
@@ -94,23 +113,16 @@ static bool foreign(MPI_Comm comm, int n)
     bool found = false;
     if (!sw_comm_has_world())
         return false;
-    int *from = malloc((size_t)n * sizeof *from);
-    int *to = malloc((size_t)n * sizeof *to);
-    MPI_Group all, these;
-    if (!from || !to) {
+    MPI_Group these;
+    host.Comm_group(comm, &these);
+    int *to = sw_world_ranks(these, n);
+    host.Group_free(&these);
+    if (!to) {
         sw_say("out of memory while setting a communicator up");
         abort();
     }
-    for (int i = 0; i < n; i++)
-        from[i] = i;
-    host.Comm_group(MPI_COMM_WORLD, &all);
-    host.Comm_group(comm, &these);
-    host.Group_translate_ranks(these, n, from, all, to);
     for (int i = 0; i < n && !found; i++)
         found = to[i] == MPI_UNDEFINED;
-    host.Group_free(&these);
-    host.Group_free(&all);
-    free(from);
     free(to);
     return found;
 }

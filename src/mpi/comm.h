@@ -71,6 +71,10 @@ void sw_comm_measure_crowd(void);
 /* Which virtual node a test has put this rank on; 0 without one. */
 int sw_comm_virtual_node(void);
 
+/* The ranks in MPI_COMM_WORLD, or MPI_UNDEFINED, of a group's n members; to be
+ * freed. NULL: no memory. Only where MPI_COMM_WORLD is there. */
+int *sw_world_ranks(MPI_Group group, int n);
+
 /* Are MPI_COMM_WORLD and MPI_COMM_SELF there? Not with sessions only. */
 bool sw_comm_has_world(void);
 

@@ -8,7 +8,11 @@
  */
 #include "../front/flavour.h"
 #include "host.h"
+#include "record/event.h"
 #include "../node/control.h"
+#include "../node/settings.h"
+
+#include <string.h>
 
 #define SW_PROC(index, name) \
     extern void sw_ours_##name(void) __asm__("sw_MPI_" #name) \
@@ -16,8 +20,21 @@
 #include "procedures.inc"
 #undef SW_PROC
 
-static const sw_entry_t ours[] = {
+#define SW_PROC(index, name) \
+    extern void sw_recorded_##name(void) __asm__("sw_recorded_MPI_" #name) \
+        __attribute__((weak, visibility("hidden")));
+#include "procedures.inc"
+#undef SW_PROC
+
+static const sw_function_t ours[] = {
 #define SW_PROC(index, name) [index] = sw_ours_##name,
+#include "procedures.inc"
+#undef SW_PROC
+};
+
+/* With STRAIGHTWAY_PROFILE: the wrappers before them; see record/event.h. */
+static const sw_function_t recorded[] = {
+#define SW_PROC(index, name) [index] = sw_recorded_##name,
 #include "procedures.inc"
 #undef SW_PROC
 };
@@ -29,19 +46,38 @@ static void *const theirs[SW_PROC_COUNT] = {
 #undef SW_HOST_PROC
 };
 
-static sw_entry_t entry(int procedure)
+static sw_function_t entry(int procedure)
 {
     void *const *their = theirs[procedure];
 
-    return their && *their ? ours[procedure] : NULL;
+    if (!their || !*their)
+        return NULL;
+    if (sw_settings.profile && recorded[procedure])
+        return recorded[procedure];
+    return sw_settings.enable ? ours[procedure] : NULL;
+}
+
+/* What the recorded wrappers call. */
+static void fill_served(void)
+{
+    served = host;
+    for (int i = 0; sw_settings.enable && i < SW_PROC_COUNT; i++) {
+        void *const *their = theirs[i];
+        if (their && *their && ours[i]) {
+            size_t at = (size_t)((const char *)their - (const char *)&host);
+            memcpy((char *)&served + at, &ours[i], sizeof ours[i]);
+        }
+    }
 }
 
 static const char *bind_host(void *(*find)(const char *symbol))
 {
     const char *why = sw_host_bind(find);
 
-    if (!why)
+    if (!why && sw_settings.enable)
         atomic_store(&sw_accelerate_switch, 1);
+    if (!why && sw_settings.profile)
+        fill_served();
     return why;
 }
 

@@ -27,27 +27,28 @@ static bool all_agree(bool ok, MPI_Comm comm)
 
 /* The lists, as the host counts edges -------------------------------------- */
 
-static void count_edges(MPI_Comm comm, int topology, int me, int *outs,
-                        int *ins)
+int sw_edges_count(MPI_Comm comm, int me, int *outs, int *ins)
 {
-    int weighted;
+    int topology = MPI_UNDEFINED, weighted;
     *outs = *ins = 0;
+    host.Topo_test(comm, &topology);
+    if (topology == MPI_DIST_GRAPH) {
+        host.Dist_graph_neighbors_count(comm, ins, outs, &weighted);
+        return topology;
+    }
     if (topology == MPI_CART) {
         host.Cartdim_get(comm, outs);
         *outs *= 2;
     } else if (topology == MPI_GRAPH) {
         host.Graph_neighbors_count(comm, me, outs);
-    } else {
-        host.Dist_graph_neighbors_count(comm, ins, outs, &weighted);
-        return;
     }
     *ins = *outs;
+    return topology;
 }
 
 /* In a Cartesian topology the edges of a dimension are those to the lower and
  * to the higher coordinate. */
-static void list_edges(MPI_Comm comm, int topology, int me,
-                       sw_neighbours_t *to)
+void sw_edges_list(MPI_Comm comm, int topology, int me, sw_neighbours_t *to)
 {
     if (topology == MPI_DIST_GRAPH) {
         int *weights = memory((size_t)(to->ins + to->outs) * sizeof(int));
@@ -77,11 +78,10 @@ static bool in_range(int *list, int edges, int n)
 
 static sw_hood_t *ask(const sw_group_t *g, MPI_Comm comm)
 {
-    int topology = MPI_UNDEFINED, outs, ins;
-    host.Topo_test(comm, &topology);
+    int outs, ins;
+    int topology = sw_edges_count(comm, g->me, &outs, &ins);
     if (topology == MPI_UNDEFINED)
         return memory(sizeof(sw_hood_t));
-    count_edges(comm, topology, g->me, &outs, &ins);
     size_t edges = 2 * (size_t)outs + (size_t)ins;
     sw_hood_t *h = memory(sizeof *h + edges * sizeof(int));
     sw_neighbours_t *lists = &h->lists;
@@ -90,7 +90,7 @@ static sw_hood_t *ask(const sw_group_t *g, MPI_Comm comm)
     lists->out = (int *)(h + 1);
     lists->reader = lists->out + outs;
     lists->in = lists->reader + outs;
-    list_edges(comm, topology, g->me, lists);
+    sw_edges_list(comm, topology, g->me, lists);
     /* A table of the blocks must find room (coll/deal.h), and the stack. */
     int most = (int)sw_min(SW_MEMBERS_MAX,
                            g->stage_max / sizeof(sw_extent_t));

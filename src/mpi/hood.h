@@ -30,6 +30,12 @@ typedef struct sw_hood {
     sw_way_t way[SW_ALLTOALL_KINDS];
 } sw_hood_t;
 
+/* How many edges the host counts, of any communicator: a topology, or
+ * MPI_UNDEFINED and none. */
+int sw_edges_count(MPI_Comm comm, int me, int *outs, int *ins);
+/* The lists `in` and `out`, for which there is room, in the host's order. */
+void sw_edges_list(MPI_Comm comm, int topology, int me, sw_neighbours_t *to);
+
 /* The neighbourhood, or NULL: the host serves. Collective at the first call on
  * a communicator, as all members call alike. */
 const sw_neighbours_t *sw_hood(sw_group_t *g, MPI_Comm comm);

@@ -67,25 +67,16 @@ static void try_all(const hello_t *all, unsigned char *reach)
 /* MPI_COMM_WORLD's ranks, from their places on the node. */
 static bool name_all(void)
 {
-    int *from = malloc((size_t)places * sizeof *from);
-    int *to = malloc((size_t)places * sizeof *to);
+    MPI_Group here;
     host.Comm_size(MPI_COMM_WORLD, &world_size);
     world = calloc((size_t)world_size, sizeof *world);
-    bool ok = from && to && world;
-    if (ok) {
-        MPI_Group here, all;
-        for (int i = 0; i < places; i++)
-            from[i] = i;
-        host.Comm_group(sw_link_comm, &here);
-        host.Comm_group(MPI_COMM_WORLD, &all);
-        host.Group_translate_ranks(here, places, from, all, to);
-        host.Group_free(&here);
-        host.Group_free(&all);
-        for (int i = 0; i < places; i++)
-            if (links[i].open)
-                world[to[i]] = &links[i];
-    }
-    free(from);
+    host.Comm_group(sw_link_comm, &here);
+    int *to = sw_world_ranks(here, places);
+    host.Group_free(&here);
+    bool ok = to && world;
+    for (int i = 0; ok && i < places; i++)
+        if (links[i].open)
+            world[to[i]] = &links[i];
     free(to);
     return ok;
 }
@@ -213,18 +204,12 @@ sw_link_t **sw_links_slow(sw_comm_t *c)
     if (!sw_linked || !c->lineage || c->reason == SW_REASON_INTER ||
         c->reason == SW_REASON_FOREIGN)
         return NULL;
-    size_t n = (size_t)c->n;
-    int *from = malloc(n * sizeof *from), *to = malloc(n * sizeof *to);
-    sw_link_t **link = calloc(n, sizeof *link);
-    if (from && to && link) {
-        MPI_Group these, all;
-        for (int i = 0; i < c->n; i++)
-            from[i] = i;
-        host.Comm_group(c->handle, &these);
-        host.Comm_group(MPI_COMM_WORLD, &all);
-        host.Group_translate_ranks(these, c->n, from, all, to);
-        host.Group_free(&these);
-        host.Group_free(&all);
+    MPI_Group these;
+    host.Comm_group(c->handle, &these);
+    int *to = sw_world_ranks(these, c->n);
+    host.Group_free(&these);
+    sw_link_t **link = calloc((size_t)c->n, sizeof *link);
+    if (to && link) {
         for (int i = 0; i < c->n; i++)
             if (to[i] != MPI_UNDEFINED)
                 link[i] = world[to[i]];
@@ -232,7 +217,6 @@ sw_link_t **sw_links_slow(sw_comm_t *c)
         free(link);
         link = NULL;
     }
-    free(from);
     free(to);
     /* Another thread may have done the same. */
     sw_link_t **none = NULL;

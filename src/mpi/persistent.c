@@ -147,9 +147,13 @@ int sw_MPI_Start(MPI_Request *request)
     if (!t || !t->persistent || (t->active && !t->receive))
         return host.Start(request);
     sw_match_enter();
+    /* Open MPI gives a request that it has not quite done with another handle
+     * when it is started again, and the old one may soon be another's. */
+    sw_track_claim(t);
     int rc = start(t, request);
     if (rc == MPI_SUCCESS)
-        sw_track_begin(t);
+        sw_track_begin(t, *request);
+    sw_track_unclaim(t);
     sw_match_leave();
     return rc;
 }

@@ -24,7 +24,9 @@ struct sw_tally {
 };
 
 sw_tally_t sw_tally_sent = {.lock = PTHREAD_MUTEX_INITIALIZER},
-           sw_tally_received = {.lock = PTHREAD_MUTEX_INITIALIZER};
+           sw_tally_received = {.lock = PTHREAD_MUTEX_INITIALIZER},
+           sw_numbers_sent = {.lock = PTHREAD_MUTEX_INITIALIZER},
+           sw_numbers_received = {.lock = PTHREAD_MUTEX_INITIALIZER};
 _Atomic bool sw_tally_lost;
 
 /* Threads of the program's. */
@@ -71,8 +73,9 @@ static bool grow(sw_tally_t *t)
     return true;
 }
 
-bool sw_tally_add(sw_tally_t *t, uint64_t lineage, int place, int tag)
+uint64_t sw_tally_next(sw_tally_t *t, uint64_t lineage, int place, int tag)
 {
+    uint64_t count = 0;
     enter(t);
     bool room = grow(t);
     entry_t *e = t->at ? find(t, lineage, place, tag) : NULL;
@@ -81,11 +84,15 @@ bool sw_tally_add(sw_tally_t *t, uint64_t lineage, int place, int tag)
         e->lineage = lineage;
         e->place = place;
         e->tag = tag;
-        e->count++;
-        room = true;
+        count = ++e->count;
     }
     leave(t);
-    return room;
+    return count;
+}
+
+bool sw_tally_add(sw_tally_t *t, uint64_t lineage, int place, int tag)
+{
+    return sw_tally_next(t, lineage, place, tag);
 }
 
 uint64_t sw_tally_of(sw_tally_t *t, uint64_t lineage, int place, int tag)

@@ -13,9 +13,13 @@
 
 typedef struct sw_tally sw_tally_t;
 extern sw_tally_t sw_tally_sent, sw_tally_received;
+/* All messages that a profile sees; see record/messages.c. */
+extern sw_tally_t sw_numbers_sent, sw_numbers_received;
 
 /* One more; false: there is no room to count it. */
 bool sw_tally_add(sw_tally_t *t, uint64_t lineage, int place, int tag);
+/* One more; which one it is, 1 and up; 0: there is no room to count it. */
+uint64_t sw_tally_next(sw_tally_t *t, uint64_t lineage, int place, int tag);
 uint64_t sw_tally_of(sw_tally_t *t, uint64_t lineage, int place, int tag);
 
 /* A message of this length has been received from `source`. */

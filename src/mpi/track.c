@@ -184,22 +184,42 @@ static void deactivate(sw_track_t *t)
         count(&sw_special, -1);
 }
 
-void sw_track_add(sw_track_t *t)
+/* Into the table and out of it; the lock is held. */
+static void link_in(sw_track_t *t)
 {
-    sw_tracks_enter();
     sw_track_t **first = bucket(t->handle);
     t->next = *first;
     *first = t;
+}
+
+static void unlink_it(sw_track_t *t)
+{
+    sw_track_t **link = bucket(t->handle);
+    while (*link && *link != t)
+        link = &(*link)->next;
+    if (*link)
+        *link = t->next;
+}
+
+void sw_track_add(sw_track_t *t)
+{
+    sw_tracks_enter();
+    link_in(t);
     count(&sw_tracks, 1);
     if (!t->persistent)
         activate(t);
     sw_tracks_leave();
 }
 
-void sw_track_begin(sw_track_t *t)
+void sw_track_begin(sw_track_t *t, MPI_Request handle)
 {
     sw_tracks_enter();
     deactivate(t);
+    if (sw_unlikely(t->handle != handle)) {
+        unlink_it(t);
+        t->handle = handle;
+        link_in(t);
+    }
     activate(t);
     sw_tracks_leave();
 }
@@ -230,14 +250,9 @@ sw_track_t *sw_track_to_cancel(MPI_Request handle)
     return t;
 }
 
-/* Out of the table; the lock is held. */
 static void forget(sw_track_t *t)
 {
-    sw_track_t **link = bucket(t->handle);
-    while (*link && *link != t)
-        link = &(*link)->next;
-    if (*link)
-        *link = t->next;
+    unlink_it(t);
     count(&sw_tracks, -1);
 }
 

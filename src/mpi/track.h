@@ -118,7 +118,8 @@ sw_track_t *sw_track_receive(const sw_landing_t *in, MPI_Comm comm,
 /* Now that the host's request is there (t->handle); active or, persistent,
  * not. */
 void sw_track_add(sw_track_t *t);
-void sw_track_begin(sw_track_t *t);     /* persistent: started              */
+/* Persistent: started, and has this handle from here. */
+void sw_track_begin(sw_track_t *t, MPI_Request handle);
 void sw_track_drop(sw_track_t *t);      /* never added                      */
 /* The track of a handle, or NULL. One that is claimed or freed is not found:
  * MPI lets nobody else ask for that request any more, so who comes with this

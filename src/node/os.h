@@ -84,6 +84,12 @@ SW_API uint64_t sw_os_file_id(int fd);
 /* Which of `pages` private pages at `at` were ever written or read: one byte
  * each. Returns -1 if the system does not tell. */
 SW_API int sw_os_touched(const void *at, size_t pages, unsigned char *touched);
+/* The calling thread's stack, [*low, *high); false where nobody knows. (The
+ * thread may still run on another one: a coroutine's, a signal's.) */
+SW_API bool sw_os_stack(uintptr_t *low, uintptr_t *high);
+/* Can the aligned word at p be read? Asks the kernel: some 100 ns. Safe in a
+ * signal handler. */
+SW_API bool sw_os_readable(const void *p);
 /* True when [start, start+size) is all private, readable and writable. */
 SW_API bool sw_os_is_private_rw(const void *start, size_t size);
 SW_API size_t sw_os_address_used(void);  /* bytes of address space in use */
@@ -120,6 +126,12 @@ SW_API size_t sw_os_address_limit(void);         /* RLIMIT_AS, SIZE_MAX: none */
 /* Read a small text file (e.g. under /sys) into `to`; NUL-terminated.
  * Returns its length, or -1. Refused by SW_DOOR_TOPOLOGY. */
 SW_API int sw_os_read_text(const char *path, char *to, size_t room);
+/* As open, for appending to a file that may have to be made. Where the process
+ * has no descriptor left but may have more, it is given one. */
+SW_API int sw_os_open_append(const char *path);
+/* As write, for all n bytes: 0, or -1. A limit on the size of files is an
+ * error, and does not end the process. Both are safe in a signal handler. */
+SW_API int sw_os_write_all(int fd, const void *bytes, size_t n);
 
 /* One spin of a wait loop. */
 static inline void sw_os_pause(void)

@@ -346,6 +346,51 @@ int sw_os_read_text(const char *path, char *to, size_t room)
     return (int)n;
 }
 
+int sw_os_open_append(const char *path)
+{
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
+    int fd = open(path, flags, 0666);
+    struct rlimit limit;
+    if (fd >= 0 || errno != EMFILE || getrlimit(RLIMIT_NOFILE, &limit))
+        return fd;
+    struct rlimit more = {limit.rlim_max, limit.rlim_max};
+    if (!setrlimit(RLIMIT_NOFILE, &more)) {
+        fd = open(path, flags, 0666);
+        int error = errno;
+        setrlimit(RLIMIT_NOFILE, &limit);
+        errno = error;
+    }
+    return fd;
+}
+
+/* SIGXFSZ comes to the thread that writes. One that is pending already is the
+ * program's. */
+int sw_os_write_all(int fd, const void *bytes, size_t n)
+{
+    const struct timespec now = {0, 0};
+    const char *at = bytes;
+    sigset_t limit, before, pending;
+    int error = 0;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &limit, &before);
+    while (n && !error) {
+        ssize_t done = write(fd, at, n);
+        if (done > 0) {
+            at += done;
+            n -= (size_t)done;
+        } else if (done == 0 || errno != EINTR) {
+            error = done ? errno : ENOSPC;
+        }
+    }
+    if (error == EFBIG && !sigismember(&pending, SIGXFSZ))
+        sigtimedwait(&limit, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return error ? -1 : 0;
+}
+
 size_t sw_os_memory_total(void)
 {
     size_t pages = (size_t)sysconf(_SC_PHYS_PAGES);

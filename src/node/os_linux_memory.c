@@ -2,7 +2,7 @@
  * os_linux_memory.c - the part of the door to Linux that the arena alone uses:
  * what is resident, what is a hole, and copying it aside for a fork.
  *
- * Like os_linux.c it never allocates.
+ * Like os_linux.c it never allocates (libc may, in sw_os_stack).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 void *sw_os_map_lazy(void *at, size_t size)
@@ -208,4 +209,29 @@ int sw_os_threads(void)
     if (stat("/proc/self/task", &tasks))
         return 0;
     return (int)tasks.st_nlink - 2;
+}
+
+bool sw_os_stack(uintptr_t *low, uintptr_t *high)
+{
+    pthread_attr_t attributes;
+    void *at;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attributes))
+        return false;
+    int rc = pthread_attr_getstack(&attributes, &at, &size);
+    pthread_attr_destroy(&attributes);
+    *low = (uintptr_t)at;
+    *high = (uintptr_t)at + size;
+    return !rc;
+}
+
+/* The kernel fetches the new mask before it finds that it does not know what
+ * to do with it: EFAULT if it could not, EINVAL if it could. */
+bool sw_os_readable(const void *p)
+{
+    int error = errno;
+    bool can = syscall(SYS_rt_sigprocmask, -1, p, NULL, 8) == 0 ||
+               errno != EFAULT;
+    errno = error;
+    return can;
 }

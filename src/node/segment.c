@@ -22,6 +22,9 @@ typedef struct {
     bool live;
 } record_t;
 
+/* The span of a segment that holds the profile's board alone. */
+#define PROFILE_ONLY ((size_t)1 << 20)
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sw_segment_t self = {.fd = -1};
 static bool tried;
@@ -39,7 +42,7 @@ static void make(void)
     int fd = sw_os_memfd("straightway-control");
     if (fd < 0)
         return;
-    size_t span = sw_settings.pool_size;
+    size_t span = sw_settings.enable ? sw_settings.pool_size : PROFILE_ONLY;
     size_t limit = sw_os_address_limit();
     if (limit != SIZE_MAX)
         span = sw_min(span, limit / 16);

@@ -137,4 +137,5 @@ void sw_settings_load(void)
 #undef SW_SETTING_SIZE
 #undef SW_SETTING_INT
 #undef SW_SETTING_TEXT
+    sw_settings.profile |= sw_settings.trace;
 }

@@ -1,6 +1,9 @@
 """One module per subcommand."""
 
 from straightway.commands.bench import Bench
+from straightway.commands.diff import Diff
 from straightway.commands.doctor import Doctor
+from straightway.commands.merge import Merge
+from straightway.commands.report import Report
 
-COMMANDS = (Doctor, Bench)
+COMMANDS = (Doctor, Bench, Report, Diff, Merge)

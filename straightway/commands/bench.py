@@ -5,6 +5,7 @@ import time
 from straightway import benchmark, collectives, hosts, machine, native
 from straightway.commands.datatypes import Datatypes
 from straightway.commands.pingpong import Pingpong
+from straightway.commands.recording import Recording
 from straightway.errors import UserError
 from straightway.reporters import json_file, svg, terminal
 
@@ -45,7 +46,8 @@ class Bench:
 
     straightway bench collectives measures the blocking collectives,
     straightway bench pingpong messages between neighbours,
-    straightway bench datatypes messages with gaps; see
+    straightway bench datatypes messages with gaps,
+    straightway bench profile what recording costs; see
     straightway bench collectives --help and so on
     """
 
@@ -56,7 +58,7 @@ class Bench:
         below = parser.add_subparsers(dest="benchmark", metavar="BENCHMARK",
                                       required=True,
                                       parser_class=type(parser))
-        for one in (Collectives, Pingpong, Datatypes):
+        for one in (Collectives, Pingpong, Datatypes, Recording):
             lines = (one.__doc__ or "").split("\n")
             child = below.add_parser(
                 one.name, help=lines[0],

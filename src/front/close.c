@@ -1,0 +1,28 @@
+/*
+ * close.c - dlclose, so that a profile knows at once when objects go.
+ *
+ * What is known of a call's address is void when another object may come to
+ * lie there (profile/site.h). The answer is that of whatever dlclose comes
+ * next, which does not depend on who asks.
+ */
+#include "../profile/recorder.h"
+#include "../profile/site.h"
+
+#include <dlfcn.h>
+
+typedef int (*dlclose_t)(void *handle);
+
+SW_API int dlclose(void *handle)
+{
+    static _Atomic(dlclose_t) next;
+    dlclose_t real = atomic_load_explicit(&next, memory_order_relaxed);
+
+    if (sw_unlikely(!real)) {
+        *(void **)&real = dlsym(RTLD_NEXT, "dlclose");
+        atomic_store_explicit(&next, real, memory_order_relaxed);
+    }
+    int result = real(handle);
+    if (sw_unlikely(atomic_load(&sw_recording)))
+        sw_sites_closed();
+    return result;
+}

@@ -1,0 +1,79 @@
+/*
+ * known_comm.h - what the profile knows of a communicator.
+ *
+ * Each has a number in the capture, and an `id` that is alike on all its
+ * members, so that their views of it can be put together, and partners find
+ * each other's stamps: it is made from the members' ranks in MPI_COMM_WORLD
+ * and from how many communicators of just these members came before. All of
+ * them take part in the making of each, in the same order, so nothing need be
+ * said. Members from another MPI_COMM_WORLD have no ranks here: id 0.
+ *
+ * States stay when communicators go: requests may outlive them (MPI 4.1,
+ * 7.4.3).
+ */
+#ifndef SW_MPI_KNOWN_COMM_H
+#define SW_MPI_KNOWN_COMM_H
+
+#include "../host.h"
+#include "../../profile/board.h"
+
+typedef struct sw_known_comm {
+    MPI_Comm handle;
+    struct sw_known_comm *next;
+    uint64_t id;
+    uint64_t collectives;       /* begun so far                           */
+    int32_t *world;             /* ranks in MPI_COMM_WORLD of those that messages
+                                 * go to (the remote group); NULL: not known */
+    int n, me;                  /* own group                              */
+    int targets;                /* to whom messages go: n, or remote size */
+    bool inter;
+    uint16_t number;            /* in the catalogue                       */
+    int outs, ins;              /* neighbours; -1: not asked yet          */
+    int *in;                    /* [ins] the members received from        */
+} sw_known_comm_t;
+
+/* Those that are in use again and again are found here. */
+#define SW_KNOWN_COMMS 64
+extern _Atomic(sw_known_comm_t *) sw_known_comms[SW_KNOWN_COMMS]
+    __attribute__((visibility("hidden")));
+
+sw_known_comm_t *sw_known_comm_find(MPI_Comm comm);
+
+/* The state of a communicator; NULL: it was not met. Calls nothing. */
+static inline sw_known_comm_t *sw_known_comm(MPI_Comm comm)
+{
+    sw_known_comm_t *c = atomic_load_explicit(
+        &sw_known_comms[sw_handle_mix((uintptr_t)comm) % SW_KNOWN_COMMS],
+        memory_order_acquire);
+    return sw_likely(c && c->handle == comm) ? c : sw_known_comm_find(comm);
+}
+/* The same, met now at need. `comm` must be valid. */
+sw_known_comm_t *sw_known_comm_meet(MPI_Comm comm);
+/* A communicator was made by a procedure ("dup") from `parent`. */
+void sw_known_comm_made(const char *how, MPI_Comm parent, MPI_Comm comm);
+void sw_known_comm_forget(MPI_Comm comm);
+void sw_known_comm_rename(MPI_Comm comm, const char *name);
+
+/* Fill in the neighbours of one with a topology, or none. */
+void sw_known_comm_ask_neighbours(sw_known_comm_t *c);
+
+/* A member's rank in MPI_COMM_WORLD, or -1. */
+static inline int64_t sw_known_rank(const sw_known_comm_t *c, int member)
+{
+    return c && c->world && member >= 0 && member < c->targets
+               ? c->world[member] : -1;
+}
+
+/* The board of a rank in MPI_COMM_WORLD, or NULL: not on this node. */
+extern const sw_board_t **sw_boards __attribute__((visibility("hidden")));
+extern int sw_boards_ranks __attribute__((visibility("hidden")));
+/* This process's, or NULL. */
+extern sw_board_t *sw_board __attribute__((visibility("hidden")));
+
+static inline const sw_board_t *sw_board_of(int64_t rank)
+{
+    return sw_boards && rank >= 0 && rank < sw_boards_ranks ? sw_boards[rank]
+                                                            : NULL;
+}
+
+#endif

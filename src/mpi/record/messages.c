@@ -1,0 +1,458 @@
+/*
+ * messages.c - sends, receives and probes; see traffic.h.
+ *
+ * Messages from one rank to another on one communicator with one tag are
+ * numbered by both, and come in this order (MPI 4.1, 3.5). So the receiver of
+ * the k-th finds the sender's stamp under this number, and a sender the
+ * receiver's. Receives that name source and tag are numbered when they are
+ * posted, others when it is known whose message they took.
+ */
+#include "traffic.h"
+
+#include "../fetch.h"
+#include "../tally.h"
+
+/* Bytes below which every host sends without waiting for the receiver. */
+#define SMALL 1024
+
+/* See told(). */
+#if defined(OMPI_MAJOR_VERSION)
+#define SW_ISENDRECV_UNTOLD false
+#else
+#define SW_ISENDRECV_UNTOLD true
+#endif
+
+/* What two partners' stamps of one message differ in: not in their places. */
+#define BOTH 0x25a5a5a5a5a5a000u
+
+/* Keys of the sender's stamp and of the receiver's; one is made of the other.
+ * A sum of products first, which a processor computes side by side. */
+static uint64_t stamp(uint64_t id, int64_t from, int64_t to, int tag,
+                      uint64_t number, bool of_sender)
+{
+    uint64_t pair = (uint64_t)from << 32 | (uint64_t)to;
+    uint64_t x = id * 0x9e3779b97f4a7c15u + pair * 0xbf58476d1ce4e5b9u +
+                 (uint64_t)(uint32_t)tag * 0x94d049bb133111ebu +
+                 number / SW_BOARD_RUN * 0xd6e8feb86659fd93u;
+    x ^= x >> 32;
+    x *= 0x9e3779b97f4a7c15u;
+    x ^= x >> 29;
+    x = sw_board_in_run(x, number);
+    return of_sender ? x : x ^ BOTH;
+}
+
+/* The number of the next message to or from `member`, with the own stamp and
+ * the partner's where they are looked for. 0: nobody asks for it. */
+static uint64_t next_stamps(const sw_known_comm_t *c, int member, int tag,
+                            bool sends, uint64_t *own, uint64_t *theirs)
+{
+    *own = *theirs = 0;
+    if (!c || !c->id)
+        return 0;
+    int64_t them = sw_known_rank(c, member);
+    bool seen = them != sw_job.rank && sw_board_of(them);
+    if (!seen && (!sw_tracing || them < 0))
+        return 0;
+    sw_tally_t *numbers = sends ? &sw_numbers_sent : &sw_numbers_received;
+    uint64_t n = sw_tally_next(numbers, c->id, (int)them, tag);
+    if (!n || !seen)
+        return n;
+    int64_t me = sw_job.rank;
+    *own = stamp(c->id, sends ? me : them, sends ? them : me, tag, n, sends);
+    *theirs = *own ^ BOTH;
+    return n;
+}
+
+/* A peer as the trace names it. */
+static uint64_t peer_of(const sw_known_comm_t *c, int member)
+{
+    int64_t rank = sw_known_rank(c, member);
+    if (member == MPI_ANY_SOURCE)
+        rank = SW_PEER_ANY;
+    else if (rank < 0)
+        rank = SW_PEER_ELSEWHERE;
+    return sw_tracer_signed(rank);
+}
+
+static uint64_t tag_of(int tag)
+{
+    return sw_tracer_signed(tag == MPI_ANY_TAG ? SW_PEER_ANY : tag);
+}
+
+static void note(sw_event_t *e, sw_note_kind_t kind, const sw_known_comm_t *c,
+                 int member, int tag, uint64_t number)
+{
+    SW_EVENT_NOTE(e, kind, peer_of(c, member), tag_of(tag), number,
+                  sw_comm_number(c));
+}
+
+/* A request's message has come. */
+static void note_came(sw_event_t *e, const sw_pending_t *p, int member,
+                      int tag, uint64_t number, uint64_t bytes)
+{
+    const sw_known_comm_t *c = p->communicator;
+    SW_EVENT_NOTE(e, SW_NOTE_CAME, p->name, peer_of(c, member), tag_of(tag),
+                  number, bytes, sw_comm_number(c));
+}
+
+void sw_send_before(sw_event_t *e, MPI_Comm comm, int dest, int tag)
+{
+    sw_event_comm(e, comm);
+    if (dest == MPI_PROC_NULL)
+        return;
+    uint64_t n = next_stamps(e->comm, dest, tag, true, &e->post, &e->wanted);
+    e->partners = e->wanted != 0;
+    note(e, SW_NOTE_SENDS, e->comm, dest, tag, n);
+}
+
+void sw_send_after(sw_event_t *e, MPI_Comm comm, int dest, int64_t count,
+                   MPI_Datatype type)
+{
+    sw_event_comm_after(e, comm);
+    if (dest == MPI_PROC_NULL)
+        return;
+    e->amount.sent = e->amount.size = sw_event_bytes(e, count, type);
+    int64_t rank = sw_known_rank(e->comm, dest);
+    sw_peers_sent(&e->recorder->peers, SW_PEERS_MESSAGES, rank,
+                  e->amount.sent);
+    /* A receiver that has not come yet was not waited for. */
+    if (e->stands_for) {
+        e->looked = true;
+        sw_event_look(e, rank, e->wanted);
+    }
+}
+
+/* Hosts have one handle for all sends that are over before they begin. Who is
+ * given it again knows that the former is over. */
+static void end_former(sw_event_t *e, const sw_pending_t *p)
+{
+    sw_pending_t former;
+    if (sw_unlikely(p->name) && sw_pending_look(p->request, &former) &&
+        former.name && !former.persistent)
+        SW_EVENT_NOTE(e, SW_NOTE_ENDS, former.name);
+}
+
+void sw_send_pending(sw_event_t *e, MPI_Comm comm, int dest, int tag,
+                     int64_t count, MPI_Datatype type, MPI_Request request,
+                     bool persistent)
+{
+    sw_event_comm_after(e, comm);
+    if (dest == MPI_PROC_NULL)
+        return;
+    e->amount.size = sw_event_bytes(e, count, type);
+    sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
+                      .kind = SW_PENDING_SEND, .persistent = persistent,
+                      .peer = dest, .tag = tag, .sent = e->amount.size};
+    if (!persistent) {
+        e->amount.sent = e->amount.size;
+        sw_peers_sent(&e->recorder->peers, SW_PEERS_MESSAGES,
+                      sw_known_rank(e->comm, dest), e->amount.sent);
+    }
+    /* A small one does not wait for its receiver, unless it is told to. */
+    bool waits = p.sent >= SMALL || e->key.procedure == SW_PROC_Issend ||
+                 e->key.procedure == SW_PROC_Issend_c;
+    if (waits)
+        p.stamp = e->wanted;
+    if (!persistent)
+        p.name = sw_event_starts(e);
+    end_former(e, &p);
+    if (persistent || p.name || p.stamp)
+        sw_pending_add(&p);
+}
+
+static bool wild(int source, int tag)
+{
+    return source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG;
+}
+
+void sw_receive_before(sw_event_t *e, MPI_Comm comm, int source, int tag)
+{
+    sw_event_comm(e, comm);
+    if (source == MPI_PROC_NULL)
+        return;
+    e->partners = 1;
+    if (!wild(source, tag))
+        e->number = next_stamps(e->comm, source, tag, false, &e->post,
+                                &e->wanted);
+}
+
+uint64_t sw_bytes_come(const MPI_Status *status)
+{
+    /* Where headers show it, as their binary interfaces promise. */
+#if defined(OMPI_MAJOR_VERSION)
+    return status->_ucount;
+#elif defined(MPICH_NUMVERSION) && !defined(MPI_ABI)
+    return (uint64_t)(uint32_t)(status->count_hi_and_cancelled >> 1) << 32 |
+           (uint32_t)status->count_lo;
+#endif
+    size_t bytes = sw_status_bytes(status);
+#ifdef SW_HAS_Get_elements_x
+    MPI_Count many = 0;
+    if (sw_unlikely(bytes == SIZE_MAX) && host.Get_elements_x &&
+        host.Get_elements_x(status, MPI_BYTE, &many) == MPI_SUCCESS)
+        bytes = many < 0 ? 0 : (size_t)many;
+#endif
+    return bytes == SIZE_MAX ? 0 : bytes;
+}
+
+/* What a receive asked for. */
+typedef struct {
+    int source, tag;
+    uint64_t number, stamp;     /* of what was named; else 0 */
+    const sw_pending_t *request;        /* NULL: it was blocking */
+} asked_t;
+
+/* What has come, by its status. */
+static void arrived(sw_event_t *e, sw_known_comm_t *c, const asked_t *asked,
+                    const MPI_Status *status)
+{
+    uint64_t number = asked->number, theirs = asked->stamp;
+    uint64_t bytes = sw_bytes_come(status);
+    int source = status->MPI_SOURCE, tag = status->MPI_TAG;
+    int64_t rank = sw_known_rank(c, source);
+    e->amount.received += bytes;
+    sw_peers_received(&e->recorder->peers, SW_PEERS_MESSAGES, rank, bytes);
+    uint64_t own;
+    if (!number && wild(asked->source, asked->tag))
+        number = next_stamps(c, source, tag, false, &own, &theirs);
+    if (e->stands_for)
+        sw_event_look(e, rank, theirs);
+    if (!asked->request)
+        note(e, SW_NOTE_RECEIVES, c, source, tag, number);
+    else
+        note_came(e, asked->request, source, tag, number, bytes);
+}
+
+void sw_receive_after(sw_event_t *e, MPI_Comm comm, int source, int tag,
+                      MPI_Datatype type, const MPI_Status *status)
+{
+    sw_event_comm_after(e, comm);
+    if (source == MPI_PROC_NULL)
+        return;
+    arrived(e, e->comm, &(asked_t){source, tag, e->number, e->wanted, NULL},
+            status);
+    SW_KEY_SET(&e->key, datatype, sw_known_type(type)->number);
+    if (!e->amount.sent)
+        e->amount.size = e->amount.received;
+}
+
+/* A nonblocking receive. */
+static void posted(sw_event_t *e, sw_pending_t *p)
+{
+    note(e, SW_NOTE_POSTS, p->communicator, p->peer, p->tag, p->number);
+    p->name = sw_event_starts(e);
+}
+
+void sw_receive_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
+                        MPI_Datatype type, MPI_Request request,
+                        bool persistent)
+{
+    sw_event_comm_after(e, comm);
+    if (source == MPI_PROC_NULL)
+        return;
+    SW_KEY_SET(&e->key, datatype, sw_known_type(type)->number);
+    sw_pending_t *p = sw_pending_place((uintptr_t)request);
+    if (!p)
+        return;
+    *p = (sw_pending_t){.request = (uintptr_t)request,
+                        .communicator = e->comm, .kind = SW_PENDING_RECEIVE,
+                        .persistent = persistent, .peer = source, .tag = tag,
+                        .stamp = e->wanted, .number = e->number};
+    if (!persistent)
+        posted(e, p);
+    sw_pending_placed();
+}
+
+void sw_isendrecv_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
+                          int64_t count, MPI_Datatype type,
+                          MPI_Request request)
+{
+    sw_event_comm_after(e, comm);
+    if (source == MPI_PROC_NULL)
+        return;
+    sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
+                      .kind = SW_PENDING_RECEIVE, .peer = source, .tag = tag,
+                      .stamp = e->wanted, .number = e->number,
+                      .untold = SW_ISENDRECV_UNTOLD,
+                      .received = sw_event_bytes(e, count, type)};
+    posted(e, &p);
+    sw_pending_add(&p);
+}
+
+/* MPICH and Intel MPI (seen: 5.0, 2021) leave anything in the status of
+ * MPI_Isendrecv. What agrees with what was asked for is believed; else what
+ * there was room for is taken to have come. */
+static bool told(const sw_pending_t *p, const MPI_Status *status)
+{
+    return !p->untold ||
+           (status->MPI_SOURCE == p->peer && status->MPI_TAG == p->tag &&
+            sw_bytes_come(status) <= p->received);
+}
+
+static void untold(sw_event_t *e, const sw_pending_t *p)
+{
+    const sw_known_comm_t *c = p->communicator;
+    e->amount.received += p->received;
+    if (p->peer != MPI_ANY_SOURCE)
+        sw_peers_received(&e->recorder->peers, SW_PEERS_MESSAGES,
+                          sw_known_rank(c, p->peer), p->received);
+    if (e->stands_for)
+        sw_event_look(e, sw_known_rank(c, p->peer), p->stamp);
+    note_came(e, p, p->peer, p->tag, p->number, p->received);
+}
+
+void sw_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest, int sendtag,
+                        int source, int recvtag)
+{
+    sw_event_comm(e, comm);
+    /* Who sends and receives may be another; the receive's partner is looked
+     * at. Both stamps have the time of the call's beginning. */
+    if (dest != MPI_PROC_NULL) {
+        uint64_t theirs, own;
+        uint64_t n = next_stamps(e->comm, dest, sendtag, true, &own, &theirs);
+        if (own && sw_board)
+            sw_board_post(sw_board, own, sw_ticks());
+        note(e, SW_NOTE_SENDS, e->comm, dest, sendtag, n);
+    }
+    if (source != MPI_PROC_NULL)
+        sw_receive_before(e, comm, source, recvtag);
+}
+
+void sw_message_ended(sw_event_t *e, const sw_pending_t *p,
+                      const MPI_Status *status)
+{
+    sw_known_comm_t *c = p->communicator;
+    bool came = false;
+    if (p->partitioned) {
+        if (p->kind == SW_PENDING_RECEIVE) {
+            e->amount.received += p->received;
+            sw_peers_received(&e->recorder->peers, SW_PEERS_MESSAGES,
+                              sw_known_rank(c, p->peer), p->received);
+        }
+    } else if (p->kind == SW_PENDING_RECEIVE) {
+        int cancelled = 0;
+        if (p->cancelled || sw_pending_shared)
+            host.Test_cancelled(status, &cancelled);
+        came = !cancelled;
+        if (came && !told(p, status))
+            untold(e, p);
+        else if (came)
+            arrived(e, c, &(asked_t){p->peer, p->tag, p->number, p->stamp, p},
+                    status);
+    } else if (e->stands_for && p->stamp) {
+        e->looked = true;
+        sw_event_look(e, sw_known_rank(c, p->peer), p->stamp);
+    }
+    if (!came)
+        SW_EVENT_NOTE(e, SW_NOTE_ENDS, p->name);
+    if (!e->comm)
+        e->comm = c;
+}
+
+void sw_message_starts(sw_event_t *e, sw_pending_t *p)
+{
+    sw_known_comm_t *c = p->communicator;
+    uint64_t own = 0;
+    bool sends = p->kind == SW_PENDING_SEND;
+    p->stamp = p->number = 0;
+    if (!p->partitioned && (sends || !wild(p->peer, p->tag)))
+        p->number = next_stamps(c, p->peer, p->tag, sends, &own, &p->stamp);
+    if (own && sw_board)
+        sw_board_post(sw_board, own, sw_ticks());
+    note(e, sends ? SW_NOTE_SENDS : SW_NOTE_POSTS, c, p->peer, p->tag,
+         p->number);
+    p->name = sw_event_starts(e);
+    sw_pending_start(p);
+    if (sends) {
+        e->amount.sent += p->sent;
+        sw_peers_sent(&e->recorder->peers, SW_PEERS_MESSAGES,
+                      sw_known_rank(c, p->peer), p->sent);
+    }
+    e->comm = c;
+}
+
+/* Partitioned messages are matched when they are made, apart from others. */
+void sw_partitioned(sw_event_t *e, sw_pending_kind_t kind, MPI_Comm comm,
+                    int peer, int partitions, int64_t count, MPI_Datatype type,
+                    MPI_Request request)
+{
+    sw_event_comm_after(e, comm);
+    if (peer == MPI_PROC_NULL)
+        return;
+    e->amount.size = sw_event_bytes(e, partitions * count, type);
+    sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
+                      .kind = (uint8_t)kind, .persistent = true,
+                      .partitioned = true, .peer = peer};
+    *(kind == SW_PENDING_SEND ? &p.sent : &p.received) = e->amount.size;
+    sw_pending_add(&p);
+}
+
+/* Probes ------------------------------------------------------------------ */
+
+void sw_probe_before(sw_event_t *e, MPI_Comm comm)
+{
+    sw_event_comm(e, comm);
+    e->partners = 1;
+}
+
+/* The message stays: its number is the next one's, which is not taken. */
+void sw_probe_after(sw_event_t *e, MPI_Comm comm, const MPI_Status *status)
+{
+    sw_event_comm_after(e, comm);
+    int64_t from = sw_known_rank(e->comm, status->MPI_SOURCE);
+    if (!e->stands_for || from < 0 || !e->comm->id)
+        return;
+    uint64_t n = sw_tally_of(&sw_numbers_received, e->comm->id, (int)from,
+                                status->MPI_TAG);
+    sw_event_look(e, from, stamp(e->comm->id, from, sw_job.rank,
+                                 status->MPI_TAG, n + 1, true));
+}
+
+void sw_mprobe_after(sw_event_t *e, MPI_Comm comm, MPI_Message message,
+                     const MPI_Status *status)
+{
+    sw_event_comm_after(e, comm);
+    if (message == MPI_MESSAGE_NULL || message == MPI_MESSAGE_NO_PROC)
+        return;
+    sw_pending_t p = {.request = ~(uint64_t)(uintptr_t)message,
+                      .communicator = e->comm, .kind = SW_PENDING_RECEIVE};
+    uint64_t own;
+    p.number = next_stamps(e->comm, status->MPI_SOURCE, status->MPI_TAG, false,
+                           &own, &p.stamp);
+    sw_pending_add(&p);
+}
+
+void sw_mrecv_before(sw_event_t *e, MPI_Message message)
+{
+    sw_pending_t p;
+    if (sw_pending_end(~(uint64_t)(uintptr_t)message, &p)) {
+        e->comm = p.communicator;
+        e->number = p.number;
+        e->wanted = p.stamp;
+    }
+    e->partners = 1;
+}
+
+void sw_mrecv_after(sw_event_t *e, MPI_Datatype type,
+                    const MPI_Status *status)
+{
+    if (!e->comm)
+        return;
+    arrived(e, e->comm, &(asked_t){MPI_ANY_SOURCE, MPI_ANY_TAG, e->number,
+                                   e->wanted, NULL}, status);
+    SW_KEY_SET(&e->key, datatype, sw_known_type(type)->number);
+    e->amount.size = e->amount.received;
+}
+
+void sw_mrecv_pending(sw_event_t *e, MPI_Datatype type, MPI_Request request)
+{
+    SW_KEY_SET(&e->key, datatype, sw_known_type(type)->number);
+    sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
+                      .kind = SW_PENDING_RECEIVE, .peer = MPI_ANY_SOURCE,
+                      .tag = MPI_ANY_TAG, .number = e->number,
+                      .stamp = e->wanted};
+    if (!e->comm)
+        return;
+    posted(e, &p);
+    sw_pending_add(&p);
+}

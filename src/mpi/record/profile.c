@@ -1,0 +1,399 @@
+/*
+ * profile.c - the beginning and the end of a profile, in the recorded forms of
+ * the procedures that they belong to.
+ */
+#include "traffic.h"
+
+#include "../link.h"
+#include "../../front/door.h"
+#include "../../node/os.h"
+#include "../../node/peer.h"
+#include "../../node/settings.h"
+#include "../../profile/ending.h"
+#include "../../profile/page.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+sw_host_t served;
+
+static MPI_Comm gathering = MPI_COMM_NULL;  /* MPI_COMM_WORLD, our own */
+
+/* The beginning ----------------------------------------------------------- */
+
+typedef struct {
+    sw_card_t card;
+    uint64_t board;             /* offset in the control segment; 0: none */
+    int32_t world;
+} hello_t;
+
+/* A board in this process's control segment, which its peers map. */
+static uint64_t make_board(sw_card_t *card)
+{
+    uint64_t at = 0;
+    size_t size = sizeof(sw_block_t) + SW_LINE + sizeof(sw_board_t);
+    if (sw_peer_card(card) && sw_segment())
+        at = sw_segment_alloc(size, size, 1);
+    if (at) {
+        at = sw_round_up(at + sizeof(sw_block_t), SW_LINE);
+        sw_board = (sw_board_t *)(void *)(sw_segment()->base + at);
+    }
+    return at;
+}
+
+static void show_boards(MPI_Comm node)
+{
+    hello_t mine, *all = calloc((size_t)sw_job.node_ranks, sizeof *all);
+    memset(&mine, 0, sizeof mine);
+    mine.board = make_board(&mine.card);
+    mine.world = sw_job.rank;
+    sw_boards = calloc((size_t)sw_job.ranks, sizeof *sw_boards);
+    if (!all || !sw_boards) {
+        sw_say("out of memory in MPI_Init");
+        abort();
+    }
+    host.Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine,
+                   MPI_BYTE, node);
+    int unseen = 0;
+    for (int i = 0; i < sw_job.node_ranks; i++) {
+        sw_peer_t *peer = all[i].board ? sw_peer_attach(&all[i].card) : NULL;
+        if (all[i].world == sw_job.rank)
+            sw_boards[all[i].world] = sw_board;
+        else if (peer && sw_peer_control(peer))
+            sw_boards[all[i].world] =
+                (sw_board_t *)(void *)(peer->control + all[i].board);
+        else
+            unseen++;
+    }
+    sw_boards_ranks = sw_job.ranks;
+    free(all);
+    if (unseen && sw_job.rank == 0)
+        sw_say("profile: waiting cannot be told from moving: the system lets "
+               "no memory be shared (straightway doctor says more)");
+}
+
+/* Nodes are numbered in the order of their lowest ranks. */
+static void look_at_node(void)
+{
+    MPI_Comm node;
+    int place, first = 0;
+    if (!host.Comm_split_type ||
+        host.Comm_split_type(gathering, MPI_COMM_TYPE_SHARED, 0,
+                             MPI_INFO_NULL, &node) != MPI_SUCCESS) {
+        sw_job.node_ranks = 1;
+        return;
+    }
+    host.Comm_rank(node, &place);
+    host.Comm_size(node, &sw_job.node_ranks);
+    int leads = place == 0;
+    host.Exscan(&leads, &first, 1, MPI_INT, MPI_SUM, gathering);
+    sw_job.node_number = sw_job.rank ? first : 0;
+    host.Bcast(&sw_job.node_number, 1, MPI_INT, 0, node);
+    show_boards(node);
+    host.Comm_free(&node);
+}
+
+/* Rank 0 names the file; all must know it, should one of them die. */
+static void agree(void)
+{
+    struct {
+        uint64_t began;
+        char id[sizeof sw_job.id], path[sizeof sw_job.path];
+    } job;
+    memset(&job, 0, sizeof job);
+    MPI_Comm parent = MPI_COMM_NULL;
+    host.Comm_get_parent(&parent);
+    sw_job.spawned = parent != MPI_COMM_NULL;
+    if (sw_job.rank == 0) {
+        const char *why = sw_job_name_capture();
+        if (why) {
+            const char *other = getenv("TMPDIR");
+            sw_say("profile: %s: %s; the capture goes to %s instead",
+                   sw_job.path, why, other && *other ? other : "/tmp");
+            sw_settings.profile_output = other && *other ? other : "/tmp";
+            sw_job_name_capture();
+        }
+        job.began = sw_job.began;
+        memcpy(job.id, sw_job.id, sizeof job.id);
+        memcpy(job.path, sw_job.path, sizeof job.path);
+    }
+    host.Bcast(&job, (int)sizeof job, MPI_BYTE, 0, gathering);
+    sw_job.began = job.began;
+    memcpy(sw_job.id, job.id, sizeof job.id);
+    memcpy(sw_job.path, job.path, sizeof job.path);
+}
+
+static void describe(void)
+{
+    int length, level = MPI_THREAD_SINGLE;
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED,
+                                 MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
+    host.Query_thread(&level);
+    for (int i = 0; i < 4; i++)
+        if (level == levels[i])
+            sw_job.thread_level = i;
+    sw_pending_shared = level == MPI_THREAD_MULTIPLE;
+    if (!sw_settings.enable)
+        sw_threaded = sw_pending_shared;
+    if (host.Get_library_version)
+        host.Get_library_version(text, &length);
+    text[strcspn(text, "\n")] = '\0';
+    snprintf(sw_job.mpi, sizeof sw_job.mpi, "%s", text);
+    snprintf(sw_job.library, sizeof sw_job.library, "%s", sw_door_host());
+    snprintf(sw_job.flavour, sizeof sw_job.flavour, "%s", SW_FLAVOUR);
+    sw_job.accelerated = sw_settings.enable;
+    sw_job.procedures = sw_proc_names;
+}
+
+/* Of a call in the trace, as a rule. */
+#define TRACED_BYTES 17
+
+static void begin_trace(void)
+{
+    uint64_t limit = sw_tracer_open(sw_settings.trace_limit);
+    if (!limit) {
+        sw_say("rank %d: no trace can be written beside %s: %s", sw_job.rank,
+               sw_job.path, strerror(errno));
+        return;
+    }
+    double mib = 1.0 / (1 << 20);
+    if (sw_job.rank == 0)
+        sw_say("the trace takes at most %.0f MiB%s: %.1f MiB a rank, some "
+               "%.1f million calls (STRAIGHTWAY_TRACE_LIMIT)",
+               (double)limit * mib, limit < sw_settings.trace_limit
+                                        ? ", half of what the disk has free"
+                                        : "",
+               (double)limit * mib / sw_job.ranks,
+               (double)limit / sw_job.ranks / TRACED_BYTES * 1e-6);
+}
+
+/* Record many calls that do nothing, into a recorder of their own. Other
+ * processes may be in the way at first: the best of some batches counts. */
+static uint64_t measure_own_cost(void)
+{
+    enum { BATCHES = 10, CALLS = 250 };
+    sw_recorder_t *real = sw_recorder, *scratch = sw_recorder_scratch();
+    if (!scratch)
+        return 0;
+    if (sw_tracing)
+        scratch->tracer = sw_tracer_make(0, true);
+    sw_recorder = scratch;
+    uint64_t best = UINT64_MAX, before = sw_ticks();
+    for (int i = 1; i <= BATCHES * CALLS; i++) {
+        SW_EVENT(Bcast);
+        if (!sw_event_begin(&e, &sw_from))
+            break;
+        sw_collective_before(&e, MPI_COMM_WORLD, SW_SHAPE_FROM_ROOT, 0);
+        sw_event_clock(&e);
+        sw_event_stop(&e, MPI_SUCCESS);
+        sw_bcast_after(&e, MPI_COMM_WORLD, 8, MPI_BYTE, 0);
+        sw_collective_look(&e, SW_SHAPE_FROM_ROOT, 0);
+        sw_event_end(&e);
+        if (i % CALLS == 0) {
+            uint64_t now = sw_ticks();
+            best = sw_min(best, now - before);
+            before = now;
+        }
+    }
+    sw_recorder = real;
+    return best == UINT64_MAX ? 0 : (sw_clock_ns(best) + CALLS / 2) / CALLS;
+}
+
+/* After MPI_Init: agree on the file, show the boards, begin. */
+static void start(uint64_t init_ticks)
+{
+    SW_INSIDE;
+    if (!sw_settings.profile || atomic_load(&sw_recording))
+        return;
+    sw_clock_start();
+    sw_job_look();
+    host.Comm_rank(MPI_COMM_WORLD, &sw_job.rank);
+    host.Comm_size(MPI_COMM_WORLD, &sw_job.ranks);
+    describe();
+    if (host.Comm_dup(MPI_COMM_WORLD, &gathering) != MPI_SUCCESS)
+        return;
+    agree();
+    look_at_node();
+    if (sw_settings.trace)
+        begin_trace();
+    sw_peers_ranks = (uint32_t)sw_job.ranks;
+    if (!sw_site_depth((int)sw_settings.stack_depth) && sw_job.rank == 0)
+        sw_say("STRAIGHTWAY_STACK_DEPTH=%lld: give 1 to %d; it is 1",
+               (long long)sw_settings.stack_depth, SW_DEPTH_MAX);
+    sw_site_skip_module(sw_job.library);
+    sw_known_comm_meet(MPI_COMM_WORLD);
+    sw_known_comm_meet(MPI_COMM_SELF);
+    sw_recorder_make();
+    atomic_store(&sw_recording, SW_RECORDING_ON);
+    sw_job.own_cost = measure_own_cost();
+    host.Barrier(gathering);
+    sw_ending_watch();
+    sw_job.init_ticks = init_ticks;
+    sw_job.cpu_before = sw_job_cpu();
+    sw_job.start = sw_ticks();
+}
+
+/* The end ----------------------------------------------------------------- */
+
+/* Bytes in a message: so few that no host needs more than its own shared
+ * memory for it. (MPICH fails where the system refuses process_vm_readv.) */
+#define PIECE 4096u
+
+/* When rank 0 asks for it, so that it has not all of them at once. */
+static void send_block(const sw_blob_t *block)
+{
+    uint64_t size = block->size;
+    host.Recv(NULL, 0, MPI_BYTE, 0, 0, gathering, MPI_STATUS_IGNORE);
+    host.Send(&size, 8, MPI_BYTE, 0, 0, gathering);
+    for (uint64_t at = 0; at < size; at += PIECE)
+        host.Send(block->at + at, (int)sw_min(PIECE, size - at), MPI_BYTE, 0,
+                  0, gathering);
+}
+
+/* The file with the blocks that have come. */
+typedef struct {
+    int fd, error;              /* errno; 0: all is written */
+    int ranks;                  /* that have a block        */
+    int whole;                  /* blocks that are written  */
+} file_t;
+
+static void put(file_t *to, const void *bytes, size_t n)
+{
+    if (!to->error && sw_os_write_all(to->fd, bytes, n))
+        to->error = errno;
+}
+
+/* A rank without a block is no reason for a file. */
+static void put_rank(file_t *to, uint64_t size)
+{
+    if (!size || to->ranks++)
+        return;
+    to->fd = sw_os_open_append(sw_job.path);
+    if (to->fd < 0 || sw_capture_begin(to->fd))
+        to->error = errno;
+}
+
+/* Even if the file cannot be written, what is sent must be received. */
+static void receive_block(file_t *to, int from)
+{
+    static char piece[PIECE];
+    uint64_t size = 0;
+    host.Send(NULL, 0, MPI_BYTE, from, 0, gathering);
+    host.Recv(&size, 8, MPI_BYTE, from, 0, gathering, MPI_STATUS_IGNORE);
+    put_rank(to, size);
+    for (uint64_t at = 0; at < size; at += PIECE) {
+        size_t n = sw_min(PIECE, size - at);
+        host.Recv(piece, (int)n, MPI_BYTE, from, 0, gathering,
+                  MPI_STATUS_IGNORE);
+        put(to, piece, n);
+    }
+    to->whole += size && !to->error;
+}
+
+static void close_file(file_t *to)
+{
+    if (to->fd >= 0 && close(to->fd) && !to->error)
+        to->error = errno;
+    if (to->error && to->fd >= 0 && !to->whole)
+        unlink(sw_job.path);
+    if (to->error)
+        sw_say("the profile cannot be written to %s: %s (%d of %d ranks are "
+               "there)", sw_job.path, strerror(to->error), to->whole,
+               sw_job.ranks);
+    if (to->ranks < sw_job.ranks)
+        sw_say("%d of %d ranks have no profile: the system has no memory left "
+               "for it (ulimit -v)", sw_job.ranks - to->ranks, sw_job.ranks);
+}
+
+static void gather(const sw_blob_t *mine)
+{
+    file_t to = {.fd = -1};
+    if (sw_job.rank) {
+        send_block(mine);
+        return;
+    }
+    put_rank(&to, mine->size);
+    put(&to, mine->at, mine->size);
+    to.whole = mine->size && !to.error;
+    for (int i = 1; i < sw_job.ranks; i++)
+        receive_block(&to, i);
+    close_file(&to);
+}
+
+/* In MPI_Finalize, before the host's: all ranks' blocks into one file. */
+static void stop(void)
+{
+    SW_INSIDE;
+    if (gathering == MPI_COMM_NULL)
+        return;
+    sw_job.stop = sw_ticks();
+    atomic_store(&sw_recording, SW_RECORDING_OFF);
+    sw_recorder_close_tracers();
+    sw_blob_t block;
+    if (!sw_capture_block(SW_END_FINALIZE, 0, &block))
+        sw_blob_free(&block);
+    gather(&block);
+    sw_blob_free(&block);
+    sw_ending_done();
+    host.Comm_free(&gathering);
+}
+
+/* Procedures that begin and end ------------------------------------------- */
+
+int sw_recorded_MPI_Init(int *argc, char ***argv)
+{
+    sw_clock_open();
+    uint64_t before = sw_ticks();
+    int result = served.Init(argc, argv);
+    if (result == MPI_SUCCESS)
+        start(sw_ticks() - before);
+    return result;
+}
+
+int sw_recorded_MPI_Init_thread(int *argc, char ***argv, int required,
+                                int *provided)
+{
+    sw_clock_open();
+    uint64_t before = sw_ticks();
+    int result = served.Init_thread(argc, argv, required, provided);
+    if (result == MPI_SUCCESS)
+        start(sw_ticks() - before);
+    return result;
+}
+
+int sw_recorded_MPI_Finalize(void)
+{
+    stop();
+    int result = served.Finalize();
+    if (sw_job.stop && sw_job.rank == 0)
+        sw_profile_page();
+    return result;
+}
+
+int sw_recorded_MPI_Abort(MPI_Comm comm, int code)
+{
+    sw_ending_now(SW_END_ABORT);
+    return served.Abort(comm, code);
+}
+
+/* 0 switches recording off, 1 on; n begins the region "phase n", -n ends it
+ * (MPI 4.1, 15.2.4, leaves that to tools). */
+int sw_recorded_MPI_Pcontrol(const int level, ...)
+{
+    char name[32];
+    if (!atomic_load(&sw_recording))
+        return MPI_SUCCESS;
+    snprintf(name, sizeof name, "phase %d", level < 0 ? -level : level);
+    if (level == 0 || level == 1)
+        sw_recording_switch(level);
+    else if (level > 0)
+        sw_region_begin(name);
+    else
+        sw_region_end(name);
+    return MPI_SUCCESS;
+}

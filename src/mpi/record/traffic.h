@@ -1,0 +1,190 @@
+/*
+ * traffic.h - what each family of procedures moves, for the recorded wrappers.
+ *
+ * docs/capture-format.md defines the bytes. Functions named `..._before` run
+ * before the host's, and call nothing of MPI.
+ */
+#ifndef SW_MPI_TRAFFIC_H
+#define SW_MPI_TRAFFIC_H
+
+#include "event.h"
+
+/* Bytes that a status tells of. */
+uint64_t sw_bytes_come(const MPI_Status *status);
+
+/* Messages (messages.c) --------------------------------------------------- */
+
+void sw_send_before(sw_event_t *e, MPI_Comm comm, int dest, int tag);
+void sw_send_after(sw_event_t *e, MPI_Comm comm, int dest, int64_t count,
+                   MPI_Datatype type);
+/* Of a nonblocking or persistent one. */
+void sw_send_pending(sw_event_t *e, MPI_Comm comm, int dest, int tag,
+                     int64_t count, MPI_Datatype type, MPI_Request request,
+                     bool persistent);
+void sw_receive_before(sw_event_t *e, MPI_Comm comm, int source, int tag);
+void sw_receive_after(sw_event_t *e, MPI_Comm comm, int source, int tag,
+                      MPI_Datatype type, const MPI_Status *status);
+void sw_receive_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
+                        MPI_Datatype type, MPI_Request request,
+                        bool persistent);
+/* The receive of a combined and nonblocking one. */
+void sw_isendrecv_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
+                          int64_t count, MPI_Datatype type,
+                          MPI_Request request);
+/* A combined send and receive. */
+void sw_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest, int sendtag,
+                        int source, int recvtag);
+void sw_partitioned(sw_event_t *e, sw_pending_kind_t kind, MPI_Comm comm,
+                    int peer, int partitions, int64_t count, MPI_Datatype type,
+                    MPI_Request request);
+void sw_probe_before(sw_event_t *e, MPI_Comm comm);
+void sw_probe_after(sw_event_t *e, MPI_Comm comm, const MPI_Status *status);
+/* A matched message: from where, for its receive. */
+void sw_mprobe_after(sw_event_t *e, MPI_Comm comm, MPI_Message message,
+                     const MPI_Status *status);
+void sw_mrecv_before(sw_event_t *e, MPI_Message message);
+void sw_mrecv_after(sw_event_t *e, MPI_Datatype type,
+                    const MPI_Status *status);
+void sw_mrecv_pending(sw_event_t *e, MPI_Datatype type, MPI_Request request);
+
+/* Requests (requests.c) --------------------------------------------------- */
+
+/* What the program gave to a call that completes requests, kept because the
+ * call changes it. `statuses`: where the host is to write. */
+#define SW_COMPLETION_FEW 8
+typedef struct {
+    int64_t n;
+    uint64_t *requests;         /* NULL: nothing is to be looked at */
+    MPI_Status *statuses;
+    sw_pending_t *taken;        /* see requests.c; NULL: one thread at a time */
+    sw_pending_t one_taken;
+    uint64_t few[SW_COMPLETION_FEW];            /* room for them    */
+    MPI_Status few_statuses[SW_COMPLETION_FEW];
+} sw_completion_t;
+
+/* For calls that complete one (`request`), any or some of n, or all. Returns
+ * the statuses to hand to the host. */
+MPI_Status *sw_complete_one_before(sw_event_t *e, sw_completion_t *c,
+                                   const MPI_Request *request,
+                                   MPI_Status *status, bool waits);
+MPI_Status *sw_complete_before(sw_event_t *e, sw_completion_t *c, int64_t n,
+                               const MPI_Request *requests,
+                               MPI_Status *statuses, bool several,
+                               bool waits);
+void sw_complete_one_after(sw_event_t *e, sw_completion_t *c);
+/* The request at `index` (any), `count` of them (some), all n. */
+void sw_complete_any_after(sw_event_t *e, sw_completion_t *c, int index);
+void sw_complete_some_after(sw_event_t *e, sw_completion_t *c, int count,
+                            const int *indices);
+void sw_complete_all_after(sw_event_t *e, sw_completion_t *c, int64_t n);
+/* In the end: what was taken and has not completed is put back. */
+void sw_complete_rest(sw_completion_t *c);
+/* Some have failed: what was remembered of those that are gone is dropped. */
+void sw_complete_failed(sw_completion_t *c, int64_t n,
+                        const MPI_Request *requests);
+void sw_start_before(sw_event_t *e, MPI_Request request);
+/* Returns the handles as they are, which the start may change; NULL: no
+ * memory. */
+MPI_Request *sw_startall_before(sw_event_t *e, int n,
+                                const MPI_Request *requests);
+void sw_start_after(int n, const MPI_Request *were,
+                    const MPI_Request *requests);
+void sw_request_freed(MPI_Request request);
+void sw_request_cancelled(MPI_Request request);
+/* messages.c: a message's request has completed, or starts again. */
+void sw_message_ended(sw_event_t *e, const sw_pending_t *p,
+                      const MPI_Status *status);
+void sw_message_starts(sw_event_t *e, sw_pending_t *p);
+
+/* Collectives (collectives.c) --------------------------------------------- */
+
+void sw_collective_before(sw_event_t *e, MPI_Comm comm, sw_shape_t shape,
+                          int root);
+/* For the nonblocking and persistent forms. */
+void sw_collective_pending(sw_event_t *e, sw_shape_t shape, int root,
+                           MPI_Request request, bool persistent);
+/* After a blocking one: who was late? */
+void sw_collective_look(sw_event_t *e, sw_shape_t shape, int root);
+/* The same for one that a pending request ends. */
+void sw_collective_ended(sw_event_t *e, const sw_pending_t *pending);
+
+void sw_barrier_after(sw_event_t *e, MPI_Comm comm);
+void sw_bcast_after(sw_event_t *e, MPI_Comm comm, int64_t count,
+                    MPI_Datatype type, int root);
+void sw_reduce_after(sw_event_t *e, MPI_Comm comm, int64_t count,
+                     MPI_Datatype type, MPI_Op op, int root);
+void sw_allreduce_after(sw_event_t *e, MPI_Comm comm, int64_t count,
+                        MPI_Datatype type, MPI_Op op);
+void sw_scan_after(sw_event_t *e, MPI_Comm comm, int64_t count,
+                   MPI_Datatype type, MPI_Op op, bool exclusive);
+void sw_reduce_scatter_after(sw_event_t *e, MPI_Comm comm,
+                             sw_vector_t counts, MPI_Datatype type,
+                             MPI_Op op);
+void sw_reduce_scatter_block_after(sw_event_t *e, MPI_Comm comm,
+                                   int64_t count, MPI_Datatype type,
+                                   MPI_Op op);
+void sw_gather_after(sw_event_t *e, MPI_Comm comm, const void *send,
+                     int64_t sendcount, MPI_Datatype sendtype,
+                     int64_t recvcount, MPI_Datatype recvtype, int root);
+void sw_gatherv_after(sw_event_t *e, MPI_Comm comm, const void *send,
+                      int64_t sendcount, MPI_Datatype sendtype,
+                      sw_vector_t recvcounts, MPI_Datatype recvtype, int root);
+void sw_scatter_after(sw_event_t *e, MPI_Comm comm, int64_t sendcount,
+                      MPI_Datatype sendtype, const void *recv,
+                      int64_t recvcount, MPI_Datatype recvtype, int root);
+void sw_scatterv_after(sw_event_t *e, MPI_Comm comm, sw_vector_t sendcounts,
+                       MPI_Datatype sendtype, const void *recv,
+                       int64_t recvcount, MPI_Datatype recvtype, int root);
+void sw_allgather_after(sw_event_t *e, MPI_Comm comm, const void *send,
+                        int64_t sendcount, MPI_Datatype sendtype,
+                        int64_t recvcount, MPI_Datatype recvtype);
+void sw_allgatherv_after(sw_event_t *e, MPI_Comm comm, const void *send,
+                         int64_t sendcount, MPI_Datatype sendtype,
+                         sw_vector_t recvcounts, MPI_Datatype recvtype);
+void sw_alltoall_after(sw_event_t *e, MPI_Comm comm, const void *send,
+                       int64_t sendcount, MPI_Datatype sendtype,
+                       int64_t recvcount, MPI_Datatype recvtype);
+void sw_alltoallv_after(sw_event_t *e, MPI_Comm comm, const void *send,
+                        sw_vector_t sendcounts, MPI_Datatype sendtype,
+                        sw_vector_t recvcounts, MPI_Datatype recvtype);
+void sw_alltoallw_after(sw_event_t *e, MPI_Comm comm, const void *send,
+                        sw_vector_t sendcounts, const MPI_Datatype *sendtypes,
+                        sw_vector_t recvcounts,
+                        const MPI_Datatype *recvtypes);
+void sw_neighbor_allgather_after(sw_event_t *e, MPI_Comm comm,
+                                 int64_t sendcount, MPI_Datatype sendtype,
+                                 int64_t recvcount, MPI_Datatype recvtype);
+void sw_neighbor_allgatherv_after(sw_event_t *e, MPI_Comm comm,
+                                  int64_t sendcount, MPI_Datatype sendtype,
+                                  sw_vector_t recvcounts,
+                                  MPI_Datatype recvtype);
+void sw_neighbor_alltoall_after(sw_event_t *e, MPI_Comm comm,
+                                int64_t sendcount, MPI_Datatype sendtype,
+                                int64_t recvcount, MPI_Datatype recvtype);
+void sw_neighbor_alltoallv_after(sw_event_t *e, MPI_Comm comm,
+                                 sw_vector_t sendcounts, MPI_Datatype sendtype,
+                                 sw_vector_t recvcounts,
+                                 MPI_Datatype recvtype);
+void sw_neighbor_alltoallw_after(sw_event_t *e, MPI_Comm comm,
+                                 sw_vector_t sendcounts,
+                                 const MPI_Datatype *sendtypes,
+                                 sw_vector_t recvcounts,
+                                 const MPI_Datatype *recvtypes);
+
+/* One-sided and files (storage.c) ----------------------------------------- */
+
+void sw_window_made(MPI_Win window, MPI_Comm comm);
+void sw_window_freed(MPI_Win window);
+void sw_window_before(sw_event_t *e, MPI_Win window);
+void sw_put_after(sw_event_t *e, int target, int64_t count,
+                  MPI_Datatype type, MPI_Op op);
+void sw_get_after(sw_event_t *e, int target, int64_t count,
+                  MPI_Datatype type);
+void sw_fetch_after(sw_event_t *e, int target, int64_t sent,
+                    MPI_Datatype type, int64_t received,
+                    MPI_Datatype received_type, MPI_Op op);
+void sw_file_wrote(sw_event_t *e, int64_t count, MPI_Datatype type);
+void sw_file_read(sw_event_t *e, int64_t count, MPI_Datatype type,
+                  const MPI_Status *status);
+
+#endif

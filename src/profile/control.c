@@ -1,0 +1,33 @@
+/*
+ * control.c - what a program may tell the profile; see
+ * include/straightway.h.
+ */
+#include "recorder.h"
+#include "region.h"
+
+#include "../../include/straightway.h"
+
+static bool profiled(void)
+{
+    return atomic_load(&sw_recording) != SW_RECORDING_OFF;
+}
+
+SW_API int straightway_profile(int on)
+{
+    int now = atomic_load(&sw_recording);
+    if (on < 0)
+        return now == SW_RECORDING_OFF ? -1 : now == SW_RECORDING_ON;
+    return sw_recording_switch(on);
+}
+
+SW_API void straightway_region_begin(const char *name)
+{
+    if (profiled() && name && *name)
+        sw_region_begin(name);
+}
+
+SW_API void straightway_region_end(const char *name)
+{
+    if (profiled())
+        sw_region_end(name);
+}

@@ -1,0 +1,243 @@
+"""straightway report: what a capture file says."""
+
+import argparse
+import contextlib
+import difflib
+import gc
+import os
+import sys
+
+from straightway import capture, names, profile, tables, trace, units
+from straightway.errors import UserError
+from straightway.reporters import (json_file, perfetto, profile_csv,
+                                   profile_json, profile_terminal,
+                                   profile_text)
+
+
+def read(path, region=None, only=None):
+    """The Profile of a file, its frames named."""
+    found = capture.read(path)
+    names.add(found)
+    return profile.Profile(found, region, only)
+
+
+def parse_ranks(text):
+    """"0-3,7" -> [(0, 3), (7, 7)]"""
+    found = []
+    for word in text.split(","):
+        first, dash, last = word.strip().partition("-")
+        last = last if dash else first
+        if not (first.isdecimal() and last.isdecimal()
+                and int(first) <= int(last)):
+            raise UserError(f"--ranks {text}: give numbers and ranges, as in "
+                            "0-3,7")
+        found.append((int(first), int(last)))
+    return found
+
+
+def parse_groupings(text):
+    """"region,operation" -> ["region", "operation"]"""
+    found = []
+    for word in text.split(","):
+        word = word.strip()
+        if word not in profile.GROUPINGS:
+            near = difflib.get_close_matches(word, profile.GROUPINGS, 1, 0.6)
+            raise UserError(f"--by {text}: unknown grouping "
+                            f"{word or '(none)'}; " + (
+                                f"did you mean {near[0]}?" if near else
+                                "there is " + ", ".join(profile.GROUPINGS)))
+        found.append(word)
+    return list(dict.fromkeys(found))
+
+
+def write(path, text, source):
+    """Write a report, "-" to stdout; never over the capture itself."""
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    check_not_source(path, source)
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}", 1) from None
+    print(f"straightway: wrote {path}", file=sys.stderr)
+
+
+def check_not_source(path, source):
+    if path != "-" and os.path.exists(path) and os.path.samefile(path,
+                                                                 source):
+        raise UserError(f"{path} is the capture itself; name another file to "
+                        "write")
+
+
+def check_top(top):
+    if top is not None and top < 1:
+        raise UserError(f"--top {top}: give 1 or more")
+
+
+class Report:
+    """Show what a capture file says.
+
+    A page on the terminal, unless another form is asked for:
+
+      straightway report app.8.4711.swcap
+      straightway report app.8.4711.swcap --html
+      straightway report app.8.4711.swcap --csv sites sites.csv
+      straightway report app.8.4711.swcap --by region,operation --top 30
+      straightway report app.8.4711.swtrace --perfetto
+
+    Time in MPI is waiting, while a partner has not yet come, or moving data;
+    no library can win back the first. I/O (MPI_File_*) is counted apart.
+    """
+
+    name = "report"
+
+    @staticmethod
+    def arguments(parser):
+        add = parser.add_argument
+        add("file", metavar="FILE", nargs="?", help=(
+            "a capture, *.swcap, or a trace, *.swtrace"))
+        add("--text", metavar="OUT", nargs="?", const="-",
+            help="plain and in full, in the manner of mpiP [to stdout]")
+        add("--html", metavar="OUT", nargs="?", const="",
+            help="one page for browsers [FILE.html]")
+        add("--json", metavar="OUT", help=(
+            "all views, as profile.schema.json describes them; - is stdout"))
+        add("--csv", metavar=("TABLE", "OUT"), nargs="+", help=(
+            "one table [to stdout]: " + ", ".join(tables.TABLES)))
+        add("--perfetto", metavar="OUT", nargs="?", const="", help=(
+            "the trace, call by call, for the Perfetto UI [FILE.pftrace]"))
+        add("--by", metavar="LIST", help=(
+            "group by these, on the terminal: "
+            + ", ".join(profile.GROUPINGS)))
+        add("--top", metavar="N", type=int,
+            help="rows of each table, of the terminal's page and of --csv")
+        add("--sort", choices=tables.SORTS, help=(
+            "most first, of " + ", ".join(tables.SORTS) + " [time]"),
+            metavar="WHAT")
+        add("--region", metavar="NAME",
+            help="only this region, with those within it")
+        add("--ranks", metavar="LIST", help="only these, as in 0-3,7")
+        # Rank 0 at the end of a profiled run: name the frames, keep the
+        # names in the file, and show the page beside the program's output.
+        add("--finish", action="store_true", help=argparse.SUPPRESS)
+
+    @staticmethod
+    def run(options):
+        _take_file(options)
+        check_top(options.top)
+        with without_collector():
+            if options.finish:
+                return _finish(options.file)
+            return _report(options)
+
+
+@contextlib.contextmanager
+def without_collector():
+    """A profile is many objects without cycles: looking for those would take
+    as long as all the rest."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
+def _report(options):
+    by = None if options.by is None else parse_groupings(options.by)
+    wanted = None if options.ranks is None else parse_ranks(options.ranks)
+    found = capture.read(options.file)
+    names.add(found)
+    only = None if wanted is None else {
+        r.number for r in found.ranks
+        if any(a <= r.number <= b for a, b in wanted)}
+    region = "" if options.region == profile.OUTSIDE else options.region
+    return _show(profile.Profile(found, region, only), options, by)
+
+
+def _take_file(options):
+    """`report --html FILE`: what follows an option's missing OUT is FILE."""
+    if options.file is None:
+        if options.csv and len(options.csv) > 1:
+            options.file = options.csv.pop()
+        elif options.text not in (None, "-"):
+            options.file, options.text = options.text, "-"
+        elif options.html:
+            options.file, options.html = options.html, ""
+        elif options.perfetto:
+            options.file, options.perfetto = options.perfetto, ""
+        elif options.csv and os.path.exists(options.csv[0]):
+            raise UserError("--csv needs a table: " + ", ".join(
+                tables.TABLES))
+        else:
+            raise UserError("which file? straightway report FILE.swcap")
+    if options.csv and len(options.csv) > 2:
+        raise UserError("--csv takes a table and a file to write, not "
+                        + " ".join(options.csv))
+
+
+def _show(p, options, by):
+    source = p.capture.path
+    forms = 0
+    if options.text is not None:
+        write(options.text, profile_text.render(p), source)
+        forms += 1
+    if options.json is not None:
+        check_not_source(options.json, source)
+        json_file.write(options.json, profile_json.render(p))
+        forms += 1
+    if options.csv is not None:
+        name, out = (options.csv + ["-"])[:2]
+        rows = tables.table(p, name, options.sort, options.top)
+        if not rows:
+            print(f"straightway: {source} has no {name}", file=sys.stderr)
+        write(out, profile_csv.render(rows), source)
+        forms += 1
+    if options.html is not None:
+        from straightway.reporters import profile_html
+        write(options.html or beside(source, ".html"),
+              profile_html.render(p), source)
+        forms += 1
+    if options.perfetto is not None:
+        _perfetto(p, options.perfetto or beside(source, ".pftrace"))
+        forms += 1
+    if not forms:
+        profile_terminal.render(p, options.top, options.sort, by)
+    return 0
+
+
+def beside(source, ending):
+    name, before = os.path.splitext(source)
+    return (name if before in (".swcap", trace.ENDING) else source) + ending
+
+
+def _perfetto(p, out):
+    if out == "-":
+        raise UserError("--perfetto needs a file to write, not -")
+    if p.region is not None:
+        raise UserError("--perfetto shows all regions: leave --region out")
+    check_not_source(out, p.capture.path)
+    events, problems = perfetto.write(p, out)
+    for problem in problems:
+        print(f"straightway: {problem}", file=sys.stderr)
+    print(f"straightway: wrote {out}: {units.plural(events, 'event')}; open "
+          "it in the Perfetto UI (ui.perfetto.dev)", file=sys.stderr)
+
+
+def _finish(path):
+    found = capture.read(path)
+    try:
+        names.keep(found)
+    except UserError as error:      # a full disk does not cost the page
+        print(f"straightway: call sites have no names in {error}",
+              file=sys.stderr)
+    profile_terminal.render(profile.Profile(found), stderr=True)
+    if trace.pieces(path):
+        try:
+            trace.gather(path)
+        except UserError as error:
+            print(f"straightway: {error}", file=sys.stderr)
+    return 0

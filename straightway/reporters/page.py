@@ -1,0 +1,125 @@
+"""A page on the terminal: as wide as the terminal, within bounds, coloured
+only there, and in letters that its encoding has."""
+
+import contextlib
+import os
+import re
+import shutil
+import sys
+import textwrap
+
+from rich.console import Console
+from rich.text import Text
+
+NARROW, USUAL, WIDE = 60, 80, 140
+COMPUTE, WAITING, MOVING, IO = PARTS = ("compute", "waiting", "moving", "I/O")
+STYLES = {COMPUTE: "blue", WAITING: "yellow", MOVING: "cyan", IO: "magenta"}
+_BLOCKS = {COMPUTE: "█", WAITING: "░", MOVING: "▓", IO: "▒"}
+_LETTERS = {COMPUTE: "#", WAITING: ".", MOVING: "=", IO: "o"}
+_PLAIN = str.maketrans({"µ": "u", "…": "~", "×": "x", "±": "+", "−": "-"})
+_UNIT = re.compile(r"(?<=\d) (%|[mnµ]?s\b|[KMGTPE]iB\b|bytes?\b|[kMGTP]\b)")
+
+
+def _width(stream):
+    """The terminal's columns; 80 for what is none."""
+    with contextlib.suppress(KeyError, ValueError):
+        return int(os.environ["COLUMNS"])
+    with contextlib.suppress(AttributeError, ValueError, OSError):
+        return os.get_terminal_size(stream.fileno()).columns
+    return 80 if stream is not sys.stdout else \
+        shutil.get_terminal_size((80, 24)).columns
+
+
+class Page:
+    """Prints; texts are never taken for markup, and never break the page."""
+
+    def __init__(self, stderr=False):
+        stream = sys.stderr if stderr else sys.stdout
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="replace")
+        self.console = Console(
+            width=min(WIDE, max(NARROW, _width(stream))), file=stream,
+            highlight=False, markup=False, emoji=False)
+        self.width = self.console.width
+        self.full = "utf" in self.console.encoding.lower()
+        self.glyphs = _BLOCKS if self.full else _LETTERS
+
+    def text(self, value, style=""):
+        """A Text in letters that can be shown."""
+        if not self.full:
+            value = value.translate(_PLAIN)
+        return Text(value, style)
+
+    def line(self, value="", style=""):
+        """One line, cut at the page's width."""
+        text = value if isinstance(value, Text) else self.text(value, style)
+        text.truncate(self.width, overflow="ellipsis" if self.full
+                      else "crop")
+        self.console.print(text, soft_wrap=True)
+
+    def paragraph(self, value, style="", indent=0):
+        """Lines broken between words, or within one that is too long."""
+        # A number stays with its unit.
+        value = _UNIT.sub(lambda match: "\0" + match.group(1), value)
+        for line in textwrap.wrap(value, self.width - indent,
+                                  break_on_hyphens=False):
+            self.line(" " * indent + line.replace("\0", " "), style)
+
+    def whole(self, value, style=""):
+        """A line that can be copied: never cut, however long."""
+        self.console.print(self.text(value, style), soft_wrap=True)
+
+    def heading(self, title, note=""):
+        self.line()
+        text = self.text(title, "bold")
+        if note:
+            text.append_text(self.text(f"  {note}", "dim"))
+        self.line(text)
+
+    def table(self, columns, rows):
+        """`columns`: (name, "left", "right" or "fill"); what fills is cut
+        where there is no room, and on a wide page no wider than it must be.
+        Cells are texts, or Text."""
+        rows = [[self.text(c) if isinstance(c, str) else c for c in row]
+                for row in rows]
+        head = [self.text(name, "bold") for name, _ in columns]
+        widths = [max(row[i].cell_len for row in [head, *rows])
+                  for i in range(len(columns))]
+        for i, (_, kind) in enumerate(columns):
+            if kind == "fill":
+                room = self.width - sum(widths) + widths[i] - len(widths) + 1
+                widths[i] = max(8, min(room, max(
+                    widths[i], room - self.width + USUAL)))
+        for row in [head, *rows]:
+            line = Text()
+            for cell, width, (_, kind) in zip(row, widths, columns):
+                cell.truncate(width, overflow="ellipsis" if self.full
+                              else "crop")
+                gap = " " * (width - cell.cell_len)
+                line.append(" " * bool(line) + gap * (kind == "right"))
+                line.append_text(cell)
+                line.append(gap * (kind != "right"))
+            line.rstrip()
+            self.line(line)
+
+    def bar(self, parts, width, whole):
+        """A stacked bar of {part: value}, `width` long for the value `whole`.
+        Rounded so that a part is off by half a letter at most."""
+        text = Text()
+        value, at = 0.0, 0
+        for name in PARTS:
+            value += parts.get(name, 0)
+            end = round(width * value / whole) if whole else 0
+            end = min(max(end, at), width)
+            text.append(self.glyphs[name] * (end - at), STYLES[name])
+            at = end
+        return text
+
+    def legend(self, names):
+        text = Text()
+        for name in names:
+            if text:
+                text.append("  ")
+            text.append(self.glyphs[name], STYLES[name])
+            text.append(f" {name}")
+        return text

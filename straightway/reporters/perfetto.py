@@ -1,0 +1,137 @@
+"""A trace for the Perfetto UI.
+
+straightway-trace goes through the events; src/trace/names.h says what it is
+told of their names, and that is written here.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+
+from straightway import native, procedures, trace, units
+from straightway.errors import UserError
+
+
+class _Strings:
+    """Texts by number, as they are first needed."""
+
+    def __init__(self, lines):
+        self.lines, self.numbers = lines, {}
+
+    def __getitem__(self, text):
+        number = self.numbers.get(text)
+        if number is None:
+            number = self.numbers[text] = len(self.numbers) + 1
+            self.lines.append(f"string\t{text}")
+        return number
+
+
+def _details(record, strings):
+    """What is alike in all calls of a record."""
+    told = {"communicator": record.communicator and record.communicator.label,
+            "call site": record.site.frames and record.site.label,
+            "datatype": record.datatype, "reduction": record.operation,
+            "region": record.region}
+    for name, text in told.items():
+        if text:
+            yield f"{strings[name]}:{strings[text]}"
+    if record.root is not None:
+        yield f"{strings['root']}={record.root}"
+
+
+def _call(record, strings):
+    return "\t".join([
+        "call", str(record.record), str(strings[record.procedure]),
+        str(strings[procedures.class_of(record.procedure)]),
+        *_details(record, strings)])
+
+
+def names(p, parts):
+    """What straightway-trace is to know, of a Profile and the parts of its
+    trace."""
+    lines, calls = [], {}
+    strings = _Strings(lines)
+    offsets = trace.offsets(p.capture.ranks)
+    files = {rank: i for i, part in enumerate(parts) for rank in part.ranks}
+    for record in p.records:
+        if record.record:
+            calls.setdefault(record.rank, {}).setdefault(
+                record.thread, []).append(_call(record, strings))
+    for rank in [time.capture for time in p.ranks]:
+        if rank.number not in files:
+            continue
+        ticks = rank.stop_ticks - rank.start_ticks
+        lines.append("\t".join(map(str, (
+            "rank", rank.number, files[rank.number], rank.start_ticks,
+            max(0, ticks), rank.wall, rank.start + offsets[rank.number],
+            f"rank {rank.number}",
+            f"{rank.node}, process {rank.pid}"))))
+        lines += [f"communicator\t{communicator.id}"
+                  for communicator in rank.communicators[1:]]
+        for thread, of_thread in sorted(calls.get(rank.number, {}).items()):
+            lines.append(f"thread\t{thread}\tthread {thread}")
+            lines += of_thread
+    return "".join(line + "\n" for line in lines).encode()
+
+
+def _run(p, parts, draft, out):
+    program = native.trace_executable()
+    try:
+        done = subprocess.run(
+            [program, "perfetto", draft, *(part.path for part in parts)],
+            input=names(p, parts), stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE)
+    except FileNotFoundError:
+        raise UserError(f"a part of straightway is missing: {program}\n"
+                        "  reinstall straightway", 1) from None
+    except OSError as error:
+        raise UserError(f"{program}: {error.strerror}", 1) from None
+    if done.returncode:
+        why = done.stderr.decode(errors="replace").strip()
+        raise UserError(why.replace(draft, out) or f"{program} exited with "
+                        f"status {done.returncode}", 1)
+    return json.loads(done.stdout)
+
+
+def _damage(path, found):
+    count = found["damaged"]
+    verb, whose = ("is", "its") if count == 1 else ("are", "their")
+    what = "cut short or damaged" if found["cut"] else "damaged"
+    return (f"{path}: {units.plural(count, 'block')} of the trace {verb} "
+            f"{what}, and {whose} events are left out")
+
+
+def _problems(p, parts, result):
+    """Sentences on what is not in the output."""
+    there = {rank for part in parts for rank in part.ranks}
+    absent = {r.rank for r in p.ranks} - there
+    if absent:
+        yield f"{trace.of_ranks(absent)} left no trace"
+    unnamed = there - {r.number for r in p.capture.ranks}
+    if unnamed:
+        yield (f"the trace of {trace.of_ranks(unnamed)} is left out: there is "
+               "no capture, which would say what its numbers mean")
+    for part, found in zip(parts, result["files"]):
+        if found["damaged"]:
+            yield _damage(part.path, found)
+    if result["unnamed"]:
+        yield (f"the capture does not name the calls of "
+               f"{units.plural(result['unnamed'], 'event')}")
+
+
+def write(p, out):
+    """Write the trace of a Profile to `out`; (events, sentences on what is
+    not there). UserError when there is no trace or it cannot be written."""
+    parts = trace.parts(p.capture)
+    draft = f"{out}.{os.getpid()}.part"
+    try:
+        result = _run(p, parts, draft, out)
+        os.replace(draft, out)
+    except OSError as error:
+        raise UserError(f"{out}: {error.strerror}", 1) from None
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(draft)
+    return result["events"], [*_problems(p, parts, result),
+                              *trace.stopped(p.capture)]

@@ -1,0 +1,363 @@
+"""A profile as one HTML file that needs nothing else: no network, no library.
+
+The page is made here, whole: all tables and all figures but one are in it as
+HTML and SVG, so that it reads without its script, too, and prints. The script
+(html/page.js) sorts, filters, switches light and dark, tells numbers under
+the pointer and draws the communication matrix.
+
+All texts are escaped by the template engine. The page forbids itself, by its
+content security policy, every connection, and every script but its own.
+"""
+
+import base64
+import functools
+import hashlib
+import pathlib
+import statistics
+
+import jinja2
+from markupsafe import Markup
+
+from straightway import findings, procedures, profile, units
+from straightway.reporters import profile_figures as figures
+from straightway.reporters import words
+
+HTML = pathlib.Path(__file__).parent / "html"
+SITES = 500             # rows of the tables that can be long
+COMMUNICATORS = 20
+OPERATIONS = 24         # with a histogram of durations
+SHOWN = 25              # of these, until a button shows all
+MANY = 32               # ranks: from here on, a figure and a folded table
+STACK = 40              # frames of a call site
+
+
+class _Cell:
+    """A table's cell: what it says, and what it is sorted by."""
+
+    def __init__(self, text, value=None, title="", bar=None, frames=None,
+                 indent=0):
+        self.text, self.value, self.title = text, value, title
+        self.bar, self.frames, self.indent = bar, frames, indent
+
+
+class _Column:
+    def __init__(self, name, kind="number", title=""):
+        self.name, self.kind, self.title = name, kind, title
+
+
+class _Table:
+    """What the template's table macro takes."""
+
+    def __init__(self, name, columns, rows, more=0, filter=False, sort=None,
+                 shown=None):
+        self.name, self.rows, self.more = name, rows, more
+        self.columns = [c if isinstance(c, _Column) else _Column(*c)
+                        for c in columns]
+        self.filter, self.sort = filter, sort
+        self.shown = shown if shown and len(rows) > shown * 1.2 else None
+
+
+def _duration(ns):
+    return _Cell(units.duration(ns) if ns else "", ns)
+
+
+def _count(number):
+    return _Cell(units.number(number) if number else "", number,
+                 f"{number:,}" if number >= 10000 else "")
+
+
+def _size(count):
+    return _Cell(units.size(count) if count else "", count,
+                 f"{count:,} bytes" if count >= 1024 else "")
+
+
+def _share(part):
+    return _Cell(units.share(part) if part else "", part)
+
+
+def _ratio(part, whole):
+    return part / whole if whole else 0.0
+
+
+def _sizes(t):
+    """The sizes of a total's messages: 8 bytes, to 4 KiB."""
+    if not t.sized_calls:
+        return _Cell("", -1)
+    large = units.size(t.max_size)
+    if t.min_size == t.max_size:
+        return _Cell(large, t.max_size)
+    return _Cell(f"to {large}", t.max_size,
+                 units.sizes(t.min_size, t.max_size))
+
+
+# Tables -------------------------------------------------------------------
+
+class _Tables:
+    """All tables of a profile. Times are the mean of the ranks."""
+
+    def __init__(self, p):
+        self.p = p
+        self.count = len(p.ranks)
+
+    def _bar(self, t, most, io):
+        if io:
+            parts = [("io", t.time)]
+        else:
+            parts = [("waiting", t.waiting), ("moving", t.moving)]
+        return _Cell("", t.time, bar=figures.bar(parts, most))
+
+    def _common(self, t, most, io=False):
+        return [_duration(t.time / self.count),
+                self._bar(t, most, io),
+                _share(_ratio(t.time, self.p.elapsed)),
+                _share(_ratio(t.waiting, t.time)), _count(t.calls),
+                _duration(t.mean_time)]
+
+    _COMMON = [_Column("time", title="per rank, in the mean"),
+               _Column("", "bar"),
+               _Column("of run", title="of the time of all ranks"),
+               _Column("waiting", title="of this row's time"),
+               _Column("calls", title="of all ranks together"),
+               _Column("mean", title="of one call")]
+
+    def operations(self):
+        totals = self.p.totals("operation")
+        most = max((t.time for t in totals), default=0)
+        errors = any(t.errors for t in totals)
+        rows = [[_Cell(t.label, t.label), *self._common(
+                    t, most, procedures.class_of(t.label) == procedures.IO),
+                 _duration(t.min_time), _duration(t.max_time), _sizes(t),
+                 _size(t.sent), _size(t.received),
+                 *([_count(t.errors)] if errors else [])] for t in totals]
+        return _Table("operations", [
+            ("operation", "text name"), *self._COMMON, ("shortest",),
+            ("longest",), ("size", "number", "of one message or block"),
+            ("sent",), ("received",), *([("errors",)] if errors else [])],
+            rows, sort=1)
+
+    def _spread(self, t):
+        """The rank with most time in a total, by the mean of all."""
+        ranks = profile.group(t.records, "rank")
+        if self.count < 2 or not t.time:
+            return _Cell("", 0)
+        ratio = ranks[0].time * self.count / t.time
+        return _Cell(f"{ratio:.1f} ×", ratio,
+                     f"rank {ranks[0].label}: "
+                     f"{units.duration(ranks[0].time)}")
+
+    def sites(self):
+        totals = self.p.totals(("operation", "site"))
+        most = max((t.time for t in totals), default=0)
+        spread = self.count > 1
+        rows = []
+        for t in totals[:SITES]:
+            name, site = t.key
+            first = site.frames[0] if site.frames else None
+            rows.append([
+                _Cell(name.replace("MPI_", "", 1), name),
+                _Cell(site.label, site.label, frames=site.frames[:STACK])
+                if first else _Cell(profile.UNKNOWN, ""),
+                *self._common(t, most, procedures.class_of(name)
+                              == procedures.IO),
+                *([self._spread(t)] if spread else []),
+                _sizes(t), _size(t.sent + t.received)])
+        return _Table("sites", [
+            ("operation", "text name"), ("call site", "text site"),
+            *self._COMMON,
+            *([("most", "number", "the rank with most time, by the mean of "
+                "all ranks")] if spread else []),
+            ("size", "number", "of one message or block"),
+            ("bytes", "number", "sent and received")], rows,
+            more=len(totals) - SITES, filter=True, sort=2,
+            shown=SHOWN)
+
+    def communicators(self):
+        totals = [t for t in self.p.totals("communicator") if t.key]
+        most = max((t.time for t in totals), default=0)
+        rows = []
+        for t in totals[:COMMUNICATORS]:
+            c = t.key
+            size = units.number(c.size) + (
+                f" + {units.number(c.remote_size)}" if c.remote_size else "")
+            members = str(profile.Ranges(c.members)) if c.members else ""
+            rows.append([_Cell(c.label, c.label, f"id {c.id}"),
+                         _Cell(size, c.size + c.remote_size),
+                         _Cell(members, members and c.members[0][0]),
+                         *self._common(t, most), _size(t.sent)])
+        return _Table("communicators", [
+            ("communicator", "text name"), ("size",),
+            ("members", "text name", "ranks in MPI_COMM_WORLD"), *self._COMMON,
+            ("sent",)], rows, more=len(totals) - COMMUNICATORS, sort=3)
+
+    def regions(self):
+        regions = self.p.regions()
+        most = max((r.time for r in regions), default=0)
+        rows = []
+        for r in regions:
+            parts = [("compute", r.time - r.communication - r.io),
+                     ("waiting", r.waiting),
+                     ("moving", r.communication - r.waiting), ("io", r.io)]
+            rows.append([
+                _Cell(r.label.rpartition("/")[2], r.label, r.label,
+                      indent=r.name.count("/")),
+                _count(r.entered), _duration(r.time / self.count),
+                _Cell("", r.time, bar=figures.bar(parts, most)),
+                _share(_ratio(r.time, self.p.elapsed)), _share(r.share),
+                _share(_ratio(r.waiting, r.time)),
+                _share(_ratio(r.io, r.time))])
+        return _Table("regions", [
+            ("region", "text"), ("entered",),
+            ("time", "number", "per rank, in the mean"), ("", "bar"),
+            ("of run",), ("MPI", "number", "of the region's time"),
+            ("waiting", "number", "of the region's time"),
+            ("file I/O", "number", "of the region's time")], rows)
+
+    def ranks(self):
+        p = self.p
+        most = max((r.elapsed for r in p.ranks), default=0)
+        nodes, io = len(p.nodes) > 1, p.io.calls
+        rows = [[_Cell(str(r.rank), r.rank),
+                 *([_Cell(r.node, r.node)] if nodes else []),
+                 _Cell("", r.communication,
+                       bar=figures.bar(figures.parts(r), most)),
+                 _duration(r.elapsed), _duration(r.compute),
+                 _duration(r.waiting), _duration(r.moving),
+                 *([_duration(r.io)] if io else []), _share(r.share),
+                 _size(r.sent), _size(r.received)] for r in p.ranks]
+        return _Table("ranks", [
+            ("rank",), *([("node", "text name")] if nodes else []),
+            ("", "wide bar"), ("time",), ("compute",), ("waiting",),
+            ("moving",), *([("file I/O",)] if io else []),
+            ("MPI", "number", "of the rank's time"), ("sent",),
+            ("received",)], rows, sort=0)
+
+    def sizes(self, totals):
+        rows = []
+        for t in sorted(totals, key=lambda t: t.key):
+            rows.append([_Cell(profile.size_label(t.key), t.key),
+                         _count(t.calls), _size(t.sent), _size(t.received),
+                         _duration(t.time / self.count),
+                         _share(_ratio(t.waiting, t.time))])
+        return _Table("sizes", [
+            ("size", "text"), ("calls",), ("sent",), ("received",),
+            ("time", "number", "per rank, in the mean"),
+            ("waiting", "number", "of this row's time")], rows)
+
+
+# The page -----------------------------------------------------------------
+
+def _facts(p):
+    """(name, value) of the run."""
+    job = p.job
+    nodes = p.nodes
+    names = ", ".join(n.name for n in nodes[:4] if n.name)
+    if len(nodes) > 4:
+        names += f" and {len(nodes) - 4} more"
+    ended = "MPI_Finalize, on all ranks" if not p.ended_badly \
+        and not p.missing else "not well: see below"
+    facts = [
+        ("Ranks", f"{job.ranks:,}"),
+        ("Nodes", f"{len(nodes):,}" + (f" ({names})" if names else "")),
+        ("MPI", words.mpi(job)),
+        ("Accelerated", "yes, by Straightway" if job.accelerated else ""),
+        ("Began", words.began(job)), ("Job", job.id), ("Ended", ended),
+        ("Part", words.part(p))]
+    return [(name, value) for name, value in facts if value]
+
+
+def _cards(p):
+    """(number, what it is, more about it)"""
+    c, elapsed = p.communication, p.elapsed
+    each = len(p.ranks)
+    cards = [(units.duration(p.wall), "run time" if p.region is None
+              else "time in the region",
+              "of the longest rank, MPI_Init to MPI_Finalize"
+              if p.region is None else "of the longest rank"),
+             (units.share(p.share), "in MPI",
+              f"{units.duration(c.time / each)} per rank, in "
+              f"{units.plural(c.calls, 'call')} of all"),
+             (units.share(p.waiting_share), "waiting",
+              f"{units.duration(c.waiting / each)} per rank: a partner had "
+              "not come yet"),
+             (units.share(_ratio(c.moving, elapsed)), "moving data",
+              f"{units.duration(c.moving / each)} per rank: all that a "
+              "faster library can shorten")]
+    if p.io.calls:
+        cards.append((units.share(_ratio(p.io.time, elapsed)), "file I/O",
+                      f"{units.duration(p.io.time / each)} per rank in "
+                      "MPI_File_*; not counted as MPI"))
+    if c.sent or c.received:
+        cards.append((units.size(c.sent), "sent",
+                      f"and {units.size(c.received)} received, by all ranks "
+                      "together"))
+    return cards
+
+
+def _looked_at(p):
+    """How much of MPI's time the estimate of waiting stands on."""
+    c = p.communication
+    return units.share(min(1.0, c.probed / c.time)) if c.time else "0 %"
+
+
+def _context(p):
+    tables = _Tables(p)
+    by_size = profile.group([r for r in p.communication.records
+                             if r.size_bin], "size")
+    found = findings.find(p)
+    run = statistics.fmean(r.wall for r in p.ranks) / 1e9
+    whole = {"compute": p.compute, "waiting": p.communication.waiting,
+             "moving": p.communication.moving, "io": p.io.time}
+    sites = tables.sites()
+    communicators = tables.communicators()
+    return {
+        "p": p, "title": words.program(p.job), "words": words,
+        "command": words.command(p.job, whole=True),
+        "version": p.ranks[0].capture.version, "facts": _facts(p),
+        "warnings": words.warnings(p), "cards": _cards(p),
+        "looked_at": _looked_at(p),
+        "whole": figures.bar(list(whole.items()), p.elapsed),
+        "whole_parts": [
+            (name, figures.NAMES[name], units.share(_ratio(ns, p.elapsed)))
+            for name, ns in whole.items() if ns],
+        "findings": [(f, units.duration(1e9 * f.seconds),
+                      min(1.0, _ratio(f.seconds, run))) for f in found],
+        "nothing": findings.NOTHING,
+        "share": units.share, "many": len(p.ranks) > MANY,
+        "rank_figure": figures.ranks(p) if len(p.ranks) > MANY else None,
+        "ranks": tables.ranks(), "operations": tables.operations(),
+        "sites": sites if any(len(row[1].frames or ()) for row in sites.rows)
+        else None,
+        "communicators": communicators if len(communicators.rows) > 1
+        else None,
+        "regions": tables.regions(), "sizes": tables.sizes(by_size),
+        "size_figures": figures.sizes(by_size, len(p.ranks)),
+        "no_size": units.number(sum(r.calls for r in p.communication.records
+                                    if not r.size_bin)),
+        "durations": figures.durations(
+            p.totals("operation")[:OPERATIONS]),
+        "matrix": figures.matrix(p), "size": units.size,
+        "duration": units.duration, "number": units.number,
+    }
+
+
+@functools.lru_cache(maxsize=None)
+def _template():
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(HTML), autoescape=True,
+        trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    return environment.get_template("page.html")
+
+
+def _hash(script):
+    """A script's name in a content security policy."""
+    digest = hashlib.sha256(script.encode()).digest()
+    return "sha256-" + base64.b64encode(digest).decode()
+
+
+def render(p):
+    """The file's text."""
+    style = (HTML / "page.css").read_text(encoding="utf-8")
+    script = (HTML / "page.js").read_text(encoding="utf-8")
+    return _template().render(
+        style=Markup(style), script=Markup(script), script_hash=_hash(script),
+        **_context(p))

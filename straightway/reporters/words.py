@@ -1,0 +1,81 @@
+"""What reports say in the same words: the run, and how it ended."""
+
+import os
+import time
+
+from straightway import profile, units
+
+NO_RECORDS = ("No MPI call was recorded between MPI_Init and MPI_Finalize: "
+              "the program communicates by other means, or not at all.")
+_ENDS = {"abort": "called MPI_Abort",
+         "exit": "exited without MPI_Finalize",
+         "unknown": "did not tell how it ended"}
+
+
+def program(job):
+    return os.path.basename(job.program) or job.program or "program"
+
+
+def command(job, whole=False):
+    """The command line of the run; with the program's path, if `whole`.
+
+    A script's name is that of the program (src/profile/job.c), and an
+    argument, too: it is said once."""
+    name, arguments = program(job), job.arguments
+    script = any(os.path.basename(a) == f"{name}.py" for a in arguments) or \
+        any(pair == ("-m", name) for pair in zip(arguments, arguments[1:]))
+    first = [] if script else [job.program if whole else name]
+    return " ".join([*first, *arguments])
+
+
+def mpi(job):
+    """The MPI, without all of its build."""
+    return " ".join(job.mpi.partition(",")[0].split()) or "unknown MPI"
+
+
+def began(job):
+    """The time of MPI_Init, here; "" where it is not known."""
+    if not 0 < job.began < 1 << 40:
+        return ""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(job.began))
+
+
+def part(p):
+    """What part of the capture a Profile shows; "" for all of it."""
+    said = []
+    if p.region is not None:
+        said.append(f"region {p.region or profile.OUTSIDE}")
+    if p.only is not None:
+        said.append(f"ranks {profile.ranges(p.only)} only")
+    return "; ".join(said)
+
+
+def warnings(p):
+    """Sentences on what is not as it should be."""
+    return _endings(p) + _errors(p) + p.problems
+
+
+def _errors(p):
+    """On calls that failed."""
+    failed = [t for t in p.totals("operation") if t.errors]
+    if not failed:
+        return []
+    errors = sum(t.errors for t in failed)
+    return [f"{units.plural(errors, 'call')} returned an error: "
+            + ", ".join(f"{t.label} {units.number(t.errors)}"
+                        for t in failed[:4])
+            + (" and others" if len(failed) > 4 else "") + "."]
+
+
+def _endings(p):
+    """On the ranks that did not reach MPI_Finalize, or that left nothing."""
+    said = []
+    for end, found in p.ended_badly.items():
+        word = "Rank" if found.count == 1 else "Ranks"
+        said.append(f"{word} {found} {_ENDS.get(end, f'ended by {end}')}.")
+    if p.missing:
+        word = "rank" if p.missing.count == 1 else "ranks"
+        said.append(f"{units.plural(p.missing.count, 'rank')} of "
+                    f"{p.job.ranks} left nothing, as when killed: {word} "
+                    f"{p.missing}.")
+    return said

@@ -1,0 +1,8 @@
+/* A shared object that calls MPI, as often as it is told. */
+#include <mpi.h>
+
+__attribute__((visibility("default"))) void call(int times)
+{
+    for (int i = 0; i < times; i++)
+        MPI_Barrier(MPI_COMM_SELF);
+}

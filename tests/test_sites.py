@@ -1,0 +1,65 @@
+"""The call sites' Python lines, under every Python that this machine has."""
+
+import glob
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = ROOT / "tests" / "profile" / "python"
+
+
+def pythons():
+    """{"3.11.7": path}: this one, those on the path, those of pyenv."""
+    pyenv = os.environ.get("PYENV_ROOT", os.path.expanduser("~/.pyenv"))
+    found = {}
+    for path in [sys.executable,
+                 *(shutil.which(f"python3.{n}") for n in range(9, 15)),
+                 *sorted(glob.glob(f"{pyenv}/versions/3.*/bin/python3"))]:
+        if not path:
+            continue
+        done = subprocess.run(
+            [path, "-c", "import sys, ctypes; "
+             "print('%d.%d.%d' % sys.version_info[:3], "
+             "sys.version_info >= (3, 9) and "
+             "sys.implementation.name == 'cpython')"],
+            text=True, capture_output=True, timeout=60)
+        if done.returncode == 0 and done.stdout.endswith("True\n"):
+            found.setdefault(done.stdout.split()[0], path)
+    return found
+
+
+PYTHONS = pythons()
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    out = tmp_path_factory.mktemp("sites") / "lines.so"
+    profile = [p for p in (ROOT / "src" / "profile").glob("*.c")
+               if p.name in ("cfi.c", "frame.c", "module.c", "pycode.c",
+                             "site.c", "table.c", "thread.c", "unwind.c")]
+    node = [ROOT / "src" / "node" / name
+            for name in ("os_linux.c", "os_linux_memory.c", "settings.c")]
+    subprocess.run(
+        ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O3", "-g", "-shared", "-fPIC",
+         "-fvisibility=hidden", "-I", ROOT / "src", SOURCES / "lines.c",
+         *profile, *node, "-o", out, "-lpthread", "-ldl"],
+        check=True, timeout=120)
+    return out
+
+
+@pytest.mark.parametrize("depth, first", [(1, "gil"), (1, "no-gil"),
+                                          (8, "no-gil"), (32, "gil")])
+@pytest.mark.parametrize("version", list(PYTHONS))
+def test_a_site_has_the_lines_that_python_says(version, depth, first, library,
+                                               tmp_path):
+    done = subprocess.run(
+        [PYTHONS[version], SOURCES / "lines.py", library, str(depth), first,
+         tmp_path], text=True, capture_output=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "sites as they should be" in done.stdout
+    assert "straightway" not in done.stderr, done.stderr
