@@ -18,6 +18,7 @@ import trace_check
 import test_fortran as fortran
 import test_front as front
 from harness.hosts import COMMAND
+from harness.jobs import JobTimeout
 from straightway import capture, profile, symbols
 from straightway.reporters import perfetto
 
@@ -25,10 +26,11 @@ LIBRARY = COMMAND.parents[1] / "lib" / "straightway" / "libstraightway.so"
 QUIET = {"STRAIGHTWAY_PROFILE_REPORT": "off"}
 
 
-def profiled(host, n, argv, folder, enable=False, env=None, **keywords):
+def profiled(host, n, argv, folder, enable=False, env=None, timeout=120,
+             **keywords):
     """Run under `straightway run --profile`; (process, capture)."""
     path = folder / "run.swcap"
-    done = host.run(n, argv, timeout=120, env={
+    done = host.run(n, argv, timeout=timeout, env={
         "STRAIGHTWAY_PROFILE": "on", "STRAIGHTWAY_PROFILE_OUTPUT": str(path),
         "STRAIGHTWAY_ENABLE": "on" if enable else "off",
         **QUIET, **(env or {})}, **keywords)
@@ -120,11 +122,32 @@ ENDS = {"abort": ("abort", 0), "exit": ("exit", 0), "_exit": ("exit", 0),
         "term": ("signal", signal.SIGTERM)}
 
 
+def end_early(host, how, folder, env=None):
+    """Rank 1 ends before MPI_Finalize; (process, capture).
+
+    Hydra alone misses such an end at times, and then waits for ever (MPICH
+    5.0 without Straightway: 7 of 1,500 jobs). Such a job is run again, if the
+    rank had gone, as its block of the capture tells.
+    """
+    program = host.compile(programs.MPI / "profile_ends.c")
+    path = folder / "run.swcap"
+    for attempt in range(3):
+        try:
+            return profiled(host, 2, [program, how], folder, env=env,
+                            timeout=40, stragglers="kill")
+        except JobTimeout:
+            if host.flavour == "ompi" or attempt == 2:
+                raise
+            ranks = [r.number for r in capture.read(path).ranks]
+            assert 1 in ranks, "rank 1 has not ended"
+            for left in folder.iterdir():
+                left.unlink()
+    return None
+
+
 def run_to_its_end(host, how, folder):
     """(process, rank 1 as the capture has it)"""
-    program = host.compile(programs.MPI / "profile_ends.c")
-    done, found = profiled(host, 2, [program, how], folder,
-                           stragglers="kill")
+    done, found = end_early(host, how, folder)
     assert done.returncode != 0
     assert not found.problems
     rank = next(r for r in found.ranks if r.number == 1)
@@ -312,9 +335,7 @@ def test_trace_is_joined_and_shown(host, tmp_path):
 
 @pytest.mark.parametrize("how", ENDS)
 def test_trace_of_an_early_end(host, how, tmp_path):
-    program = host.compile(programs.MPI / "profile_ends.c")
-    _, found = profiled(host, 2, [program, how], tmp_path,
-                        env={"STRAIGHTWAY_TRACE": "on"}, stragglers="kill")
+    _, found = end_early(host, how, tmp_path, {"STRAIGHTWAY_TRACE": "on"})
     rank = next(r for r in found.ranks if r.number == 1)
     path = tmp_path / "run.swcap"
     events = trace_check.read(path)[1]
