@@ -35,6 +35,19 @@ set_target_properties(straightway_trace PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${SW_LIB_SUBDIR})
 target_link_libraries(straightway_trace PRIVATE Threads::Threads)
 
+# The engine of virtual time.
+if(TARGET sw_whatif)
+  add_executable(straightway_whatif ${PROJECT_SOURCE_DIR}/src/whatif/main.c
+                 $<TARGET_OBJECTS:sw_node> $<TARGET_OBJECTS:sw_trace>
+                 $<TARGET_OBJECTS:sw_whatif> $<TARGET_OBJECTS:sw_lane>)
+  set_target_properties(straightway_whatif PROPERTIES
+      OUTPUT_NAME straightway-whatif
+      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${SW_LIB_SUBDIR})
+  target_link_libraries(straightway_whatif PRIVATE Threads::Threads m
+                        ${CMAKE_DL_LIBS})
+  install(TARGETS straightway_whatif DESTINATION ${SW_LIB_SUBDIR})
+endif()
+
 # The benchmark: an executable that knows no MPI, and one module per flavour.
 add_executable(straightway_bench ${PROJECT_SOURCE_DIR}/bench/main.c)
 set_target_properties(straightway_bench PROPERTIES

@@ -1,0 +1,12 @@
+/*
+ * commands.h - what straightway-whatif does, a file each. `argv` begins after
+ * the command's name and ends with NULL; the exit status is returned.
+ */
+#ifndef SW_WHATIF_COMMANDS_H
+#define SW_WHATIF_COMMANDS_H
+
+int sw_replay_command(char **argv);     /* replay.c  */
+int sw_convert_command(char **argv);    /* convert.c */
+int sw_serve_command(char **argv);      /* serve.c   */
+
+#endif

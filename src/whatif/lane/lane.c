@@ -1,0 +1,4 @@
+/*
+ * lane.c - see lane.h.
+ */
+#include "lane.h"

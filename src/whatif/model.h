@@ -1,0 +1,114 @@
+/*
+ * model.h - how long things take: the machine that is supposed.
+ *
+ * Messages. The model is LogGOPS (Hoefler, Schneider, Lumsdaine, LogGOPSim,
+ * 2010; after Alexandrov et al., LogGP, 1995, and Ino et al., LogGPS, 2001).
+ * Every pair of ranks belongs to a class (the same rank, domain, node, or two
+ * nodes), and every class has a link. A message of s bytes, sent at time t:
+ *
+ *     sender's processor busy until   c = t + o + O s
+ *     it enters the wire at           i = max(c, out)     out := i + max(g, G s)
+ *     its last byte arrives at        a = max(i + L, in) + G s
+ *                                                         in := max(a, in + g)
+ *     the receive is complete at      max(posted, a) + o' + O' s
+ *
+ * `out` and `in` are when the sender's and the receiver's ports are free: each
+ * rank has its own within a node, each node one to the network. A send of at
+ * most S bytes is eager: it is complete at c. A larger one, or a synchronous
+ * one, waits for its receiver: a request of no bytes goes ahead (as above, with
+ * s = 0, but occupies no port), meets the receive at m = max(posted, t + o +
+ * L), and its data enter the wire at max(c, m + o + L, out); it is complete
+ * when they have left, at i + G s. A blocking send ends when it is complete.
+ * Where s stands, the literature often has s - 1.
+ *
+ * Hockney's model (1994) is a link with o = g = O = 0 and no S; `free` one
+ * with nothing at all. Measured links have tables by size in place of
+ * constants.
+ *
+ * Between nodes, a network (network.h) may stand for L and G, where messages
+ * share links and wait for each other.
+ *
+ * Collectives. A plan is made for each (plan.h): free, a formula, a measured
+ * table, an algorithm of messages, offloaded to the network; scaled if asked.
+ *
+ * Everything here is what model_file.h reads.
+ */
+#ifndef SW_WHATIF_MODEL_H
+#define SW_WHATIF_MODEL_H
+
+#include "op.h"
+
+typedef enum {
+    SW_CLASS_SELF, SW_CLASS_DOMAIN, SW_CLASS_NODE, SW_CLASS_NETWORK,
+    SW_CLASS_COUNT
+} sw_class_t;
+
+/* A point of a measured link: a message of `bytes` costs this. Between points,
+ * lines; below the first, as the first; above the last, its rate goes on. */
+typedef struct {
+    uint64_t bytes;
+    sw_ps_t send, wire, gap, receive;   /* in place of o + O s, L + G s,
+                                         * max(g, G s), o' + O' s */
+} sw_link_point_t;
+
+typedef struct {
+    sw_ps_t o_send, o_recv;     /* o, o' */
+    sw_ps_t L, g;
+    double O_send, O_recv, G;   /* ps a byte */
+    uint64_t S;                 /* bytes; UINT64_MAX: always eager */
+    sw_link_point_t *points;    /* NULL: by the constants */
+    uint32_t point_count;
+} sw_link_t;
+
+/* Where ranks are: node = rank / per_node, domain = rank / per_domain, unless
+ * `node` and `domain` have them one by one. */
+typedef struct {
+    uint32_t per_node, per_domain;
+    uint32_t *node, *domain;    /* by rank, or NULL */
+} sw_places_t;
+
+/* Every `period` on the average the processor is taken away for `duration`
+ * (noise.h). 0: never. */
+typedef struct {
+    sw_ps_t period, duration;
+    uint64_t seed;
+} sw_noise_t;
+
+typedef struct sw_network sw_network_t;
+typedef struct sw_rules sw_rules_t;
+
+typedef struct {
+    uint32_t ranks;
+    sw_places_t places;
+    sw_link_t links[SW_CLASS_COUNT];
+    sw_network_t *network;      /* NULL: messages do not share links */
+    sw_noise_t noise;
+    double cpu_speed;           /* computing takes time / cpu_speed */
+    double reduce;              /* ps a byte that is reduced */
+    sw_ps_t test;               /* of a test or probe that finds nothing */
+    sw_rules_t *rules;          /* of collectives: plan.h */
+} sw_model_t;
+
+/* What a message costs, in the terms above. */
+typedef struct {
+    sw_ps_t send;       /* o + O s                          */
+    sw_ps_t latency;    /* L                                */
+    sw_ps_t transfer;   /* G s                              */
+    sw_ps_t gap;        /* max(g, G s)                      */
+    sw_ps_t receive;    /* o' + O' s                        */
+    sw_ps_t answer;     /* o + L: a request, or its answer  */
+    bool rendezvous;    /* more than S bytes                */
+    bool network;       /* through the ports of the nodes   */
+} sw_cost_t;
+
+/* A model in which nothing takes time, of so many ranks on one node. */
+void sw_model_init(sw_model_t *model, uint32_t ranks);
+void sw_model_free(sw_model_t *model);
+
+uint32_t sw_model_node(const sw_model_t *model, uint32_t rank);
+uint32_t sw_model_nodes(const sw_model_t *model);
+sw_class_t sw_model_class(const sw_model_t *model, uint32_t a, uint32_t b);
+void sw_model_message(const sw_model_t *model, uint32_t from, uint32_t to,
+                      uint64_t bytes, sw_cost_t *cost);
+
+#endif

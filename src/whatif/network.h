@@ -1,0 +1,32 @@
+/*
+ * network.h - networks whose messages share links.
+ *
+ * A message occupies every link of its route for as long as its bytes take;
+ * where another is on a link, it waits (virtual cut-through: the head goes on
+ * as soon as a link is free, each hop adds its latency). Messages are handed
+ * in in the order of the times at which they enter, by the engine.
+ *
+ * One file each: network_crossbar.c, network_fat_tree.c, network_torus.c,
+ * network_dragonfly.c. A network is made from the words of its line in a model
+ * file.
+ */
+#ifndef SW_WHATIF_NETWORK_H
+#define SW_WHATIF_NETWORK_H
+
+#include "model.h"
+
+/* When the last byte of a message that enters at `enters` arrives. Both nodes
+ * are below the model's number of nodes, and differ. */
+sw_ps_t sw_network_cross(sw_network_t *network, uint32_t from, uint32_t to,
+                         uint64_t bytes, sw_ps_t enters);
+
+/* The links between two nodes; at most `most` are written. Returns how many
+ * there are. For tests and reports. */
+uint32_t sw_network_route(const sw_network_t *network, uint32_t from,
+                          uint32_t to, uint32_t *links, uint32_t most);
+
+/* As nothing had ever been sent. */
+void sw_network_reset(sw_network_t *network);
+void sw_network_free(sw_network_t *network);
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * op.h - what ranks do, as the engine of virtual time sees it.
+ *
+ * A rank is a sequence of operations in the order of its program. Whether they
+ * come from a running program, from a trace or from a file makes no difference
+ * to the engine (engine.h). An operation says what is done, never how long
+ * that takes: durations are the model's (model.h), but for what is computed
+ * between calls, which is measured.
+ *
+ * Ranks are those of MPI_COMM_WORLD. A context is a communicator: its members
+ * in order. Requests are numbers that a rank chooses, from 1, and may use
+ * again for another when the former is over; 0 stands for the blocking form.
+ */
+#ifndef SW_WHATIF_OP_H
+#define SW_WHATIF_OP_H
+
+#include "../node/base.h"
+
+/* Virtual time: picoseconds, so that sums are exact and a byte of a fast
+ * network counts; 106 days fit. */
+typedef int64_t sw_ps_t;
+
+#define SW_PS_PER_NS ((sw_ps_t)1000)
+#define SW_PS_NEVER INT64_MAX
+
+#define SW_OP_ANY (-1)          /* any source, any tag */
+
+/* Whom a member of a collective must wait for. */
+typedef enum {
+    SW_WAITS_ALL,               /* everybody                            */
+    SW_WAITS_ROOT,              /* the root; it itself for nobody       */
+    SW_WAITS_AT_ROOT,           /* the root for all; others for nobody  */
+    SW_WAITS_LOWER,             /* those of lower rank                  */
+} sw_waits_t;
+
+/* SW_COLLECTIVE(NAME, name, whom they wait for). `other` stands for what
+ * communicates among all members without data of the program's: making a
+ * communicator, a window, a fence. */
+#define SW_COLLECTIVES(SW_COLLECTIVE)                                   \
+    SW_COLLECTIVE(BARRIER, barrier, ALL)                                \
+    SW_COLLECTIVE(BCAST, bcast, ROOT)                                   \
+    SW_COLLECTIVE(REDUCE, reduce, AT_ROOT)                              \
+    SW_COLLECTIVE(ALLREDUCE, allreduce, ALL)                            \
+    SW_COLLECTIVE(REDUCE_SCATTER, reduce_scatter, ALL)                  \
+    SW_COLLECTIVE(REDUCE_SCATTER_BLOCK, reduce_scatter_block, ALL)      \
+    SW_COLLECTIVE(SCAN, scan, LOWER)                                    \
+    SW_COLLECTIVE(EXSCAN, exscan, LOWER)                                \
+    SW_COLLECTIVE(GATHER, gather, AT_ROOT)                              \
+    SW_COLLECTIVE(GATHERV, gatherv, AT_ROOT)                            \
+    SW_COLLECTIVE(SCATTER, scatter, ROOT)                               \
+    SW_COLLECTIVE(SCATTERV, scatterv, ROOT)                             \
+    SW_COLLECTIVE(ALLGATHER, allgather, ALL)                            \
+    SW_COLLECTIVE(ALLGATHERV, allgatherv, ALL)                          \
+    SW_COLLECTIVE(ALLTOALL, alltoall, ALL)                              \
+    SW_COLLECTIVE(ALLTOALLV, alltoallv, ALL)                            \
+    SW_COLLECTIVE(ALLTOALLW, alltoallw, ALL)                            \
+    SW_COLLECTIVE(OTHER, other, ALL)
+
+typedef enum {
+#define SW_COLLECTIVE(NAME, name, waits) SW_COLLECTIVE_##NAME,
+    SW_COLLECTIVES(SW_COLLECTIVE)
+#undef SW_COLLECTIVE
+    SW_COLLECTIVE_COUNT
+} sw_collective_t;
+
+/* Their tables, by sw_collective_t. */
+extern const char *const sw_collective_names[SW_COLLECTIVE_COUNT];
+extern const sw_waits_t sw_collective_waits[SW_COLLECTIVE_COUNT];
+
+typedef enum {
+    SW_OP_COMPUTE = 1,  /* time                                            */
+    SW_OP_SEND,         /* peer, tag, context, bytes, flags, request       */
+    SW_OP_RECV,         /* peer, tag, context, bytes (room), request       */
+    SW_OP_COLLECTIVE,   /* what, context, peer, bytes, sent, received,
+                         * request                                         */
+    SW_OP_WAIT,         /* request: until it is complete; unknown: no time */
+    SW_OP_DROP,         /* request: freed or cancelled; nobody waits for it */
+    SW_OP_SECTION,      /* bytes: what follows belongs to this section of the
+                         * program (a region, an iteration), for the report */
+    /* What only a running program asks; the engine answers. */
+    SW_OP_CLOCK,        /* what time is it?                                */
+    SW_OP_LIST,         /* request: one more to choose from                */
+    SW_OP_SELECT,       /* what: sw_select_t, from those listed before     */
+    SW_OP_PROBE,        /* peer, tag, context: wait for such a message     */
+    SW_OP_IPROBE,       /* the same: is there one?                         */
+    SW_OP_CHOOSE,       /* peer, tag, context: a receive with wildcards: whose
+                         * message is it? The receive itself follows.      */
+    SW_OP_MATCHED,      /* request, peer, tag: which message the receive with
+                         * wildcards has taken, where the host decided     */
+} sw_op_kind_t;
+
+typedef enum {
+    SW_SELECT_ANY,      /* wait for one: which?                */
+    SW_SELECT_SOME,     /* wait for one: which are complete?   */
+    SW_TEST_ALL,        /* are all of them complete?           */
+    SW_TEST_ANY,        /* is one, and which?                  */
+    SW_TEST_SOME,       /* which are?                          */
+} sw_select_t;
+
+/* Flags of a send. */
+#define SW_SEND_SYNCHRONOUS 1u  /* complete when it is matched      */
+#define SW_SEND_BUFFERED 2u     /* complete at once, whatever size  */
+
+typedef struct {
+    uint8_t kind;       /* sw_op_kind_t                                  */
+    uint8_t what;       /* sw_collective_t, sw_select_t                  */
+    uint16_t flags;
+    uint32_t context;   /* number of the communicator, from 0: the world */
+    int32_t peer;       /* rank in the world, or SW_OP_ANY; of a
+                         * collective the root's number among the members,
+                         * -1 without one                                */
+    int32_t tag;
+    uint32_t request;   /* 0: blocking */
+    uint64_t bytes;     /* of the message; of a collective one block: what a
+                         * member contributes (bcast, reduce, allreduce, scan)
+                         * or what travels between two members (gather,
+                         * alltoall and kin; the mean where they differ) */
+    uint64_t sent, received;    /* of a collective: this member's in all */
+    sw_ps_t time;       /* computed, as it was measured                  */
+} sw_op_t;
+
+#endif

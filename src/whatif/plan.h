@@ -1,0 +1,42 @@
+/*
+ * plan.h - how a collective is carried out, and what that costs.
+ *
+ * Whatever the plan, its dependencies hold: a member leaves no earlier than
+ * those have come for whom it must wait (sw_waits_t), so free collectives are
+ * not free of waiting. Three ways to carry one out:
+ *
+ *   cost      a member that waits for others leaves at
+ *                 max(come, come of those it waits for) + waiting
+ *             and one that waits for nobody at come + leaving. Free is 0, 0;
+ *             formulas, tables and offloaded ones come to this.
+ *   messages  the steps of an algorithm (algorithm.h), each with its cost as a
+ *             message, scaled.
+ *
+ * Offloaded to the network (CORE-Direct: Graham et al. 2010), a collective
+ * costs its members `posting` of processor time and goes on by itself while
+ * they compute, if it is nonblocking.
+ */
+#ifndef SW_WHATIF_PLAN_H
+#define SW_WHATIF_PLAN_H
+
+#include "algorithm.h"
+#include "model.h"
+
+typedef struct {
+    const sw_algorithm_t *algorithm;    /* NULL: by cost */
+    double scale;               /* of its messages' and reductions' costs */
+    sw_ps_t waiting, leaving;   /* scaled already */
+    sw_ps_t posting;            /* the processor's part */
+} sw_plan_t;
+
+/* The collective `call` of all its members: what they must agree upon is
+ * taken from it (what, bytes, sent and received of the member with the most),
+ * n members that are `members` of the world. The class of the farthest pair
+ * decides which link a formula takes. */
+void sw_plan_make(const sw_model_t *model, const sw_op_t *call, uint32_t n,
+                  const uint32_t *members, sw_plan_t *plan);
+
+/* Rules: free, scale, tables, algorithms by name and size, offload. */
+void sw_rules_free(sw_rules_t *rules);
+
+#endif
