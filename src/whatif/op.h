@@ -101,6 +101,17 @@ typedef enum {
 #define SW_SEND_SYNCHRONOUS 1u  /* complete when it is matched      */
 #define SW_SEND_BUFFERED 2u     /* complete at once, whatever size  */
 
+/* Receives with wildcards. A blocking one asks CHOOSE before, and then names
+ * whom it was told. A nonblocking one (RECV with SW_OP_ANY and a request) is
+ * matched by the host of a running program: MATCHED comes when the program
+ * has seen it complete, which is after the WAIT or SELECT that waits for it.
+ * So where a rank waits for such a request, what it does next must be looked
+ * at. Operations without MATCHED, and without anybody to ask (a file), are
+ * matched by the engine.
+ *
+ * CLOCK is answered when all operations of the rank before it are done. So a
+ * program may ask it after any operation, to sleep until that can be done. */
+
 typedef struct {
     uint8_t kind;       /* sw_op_kind_t                                  */
     uint8_t what;       /* sw_collective_t, sw_select_t                  */
