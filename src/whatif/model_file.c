@@ -346,6 +346,7 @@ static const char *finish(reading_t *r)
 {
     sw_model_t *model = r->model;
     sw_places_t *places = &model->places;
+    r->line = 0;
     if (!r->has_ranks)
         return "there is no line: ranks N";
     for (uint32_t rank = 0; places->node && rank < model->ranks; rank++)
