@@ -65,6 +65,11 @@ static double beyond(double x, double x0, double x1, double y0, double y1)
     return y1 + (rate > 0 ? rate * (x - x1) : 0);
 }
 
+static double logarithm(uint64_t bytes)
+{
+    return bytes > 1 ? log2((double)bytes) : 0;
+}
+
 /* What points[first .. end), all of the same ranks, say about so many bytes. */
 static times_t row(const sw_table_t *t, size_t first, size_t end,
                    uint64_t bytes)
@@ -74,15 +79,9 @@ static times_t row(const sw_table_t *t, size_t first, size_t end,
     if (at == first || (at < end && p->bytes == bytes))
         return (times_t){(double)p->waiting, (double)p->leaving};
     const sw_table_point_t *q = p - 1;
-    if (at < end && !q->bytes)  /* the logarithm of nothing: as of 1 */
-        q = bytes > 1 && p->bytes > 1 ? q : p;
-    if (at < end && q == p)
-        return (times_t){(double)p[-1].waiting, (double)p[-1].leaving};
-    double x = (double)bytes, x0 = (double)q->bytes;
     if (at < end) {
-        double x1 = log2((double)p->bytes);
-        x0 = x0 > 1 ? log2(x0) : 0;
-        x = log2(x);
+        double x = logarithm(bytes);
+        double x0 = logarithm(q->bytes), x1 = logarithm(p->bytes);
         return (times_t){
             between(x, x0, x1, (double)q->waiting, (double)p->waiting),
             between(x, x0, x1, (double)q->leaving, (double)p->leaving)};
@@ -90,11 +89,10 @@ static times_t row(const sw_table_t *t, size_t first, size_t end,
     if (at - first == 1)
         return (times_t){(double)q->waiting, (double)q->leaving};
     p = q - 1;
+    double x = (double)bytes, x0 = (double)p->bytes, x1 = (double)q->bytes;
     return (times_t){
-        beyond(x, (double)p->bytes, x0, (double)p->waiting,
-               (double)q->waiting),
-        beyond(x, (double)p->bytes, x0, (double)p->leaving,
-               (double)q->leaving)};
+        beyond(x, x0, x1, (double)p->waiting, (double)q->waiting),
+        beyond(x, x0, x1, (double)p->leaving, (double)q->leaving)};
 }
 
 static double weight(bool blocks, uint32_t n)
@@ -110,30 +108,28 @@ static sw_ps_t whole(double ps)
 void sw_table_at(const sw_table_t *t, bool blocks, uint32_t n, uint64_t bytes,
                  sw_ps_t *waiting, sw_ps_t *leaving)
 {
-    /* The row at or above n begins at `at`; the one below ends there. */
-    size_t at = place(t, n, 0), end = at, first = at;
-    while (end < t->count && t->points[end].ranks == t->points[at].ranks)
+    /* The rows below n, if any, and at or above it, if any. */
+    size_t above = place(t, n, 0), below = above, end = above;
+    while (end < t->count && t->points[end].ranks == t->points[above].ranks)
         end++;
-    while (first > 0 && t->points[first - 1].ranks == t->points[at - 1].ranks)
-        first--;
+    while (below > 0 && t->points[below - 1].ranks == t->points[above - 1].ranks)
+        below--;
     times_t r;
-    if (at < end && (t->points[at].ranks == n || first == at)) {
-        r = row(t, at, end, bytes);
-    } else if (at == end) {
-        r = row(t, first, at, bytes);
-        end = first + 1;
-    } else {
-        times_t low = row(t, first, at, bytes), high = row(t, at, end, bytes);
-        double x = log2(n), x0 = log2(t->points[first].ranks);
-        double x1 = log2(t->points[at].ranks);
+    if (below < above && above < end && t->points[above].ranks > n) {
+        times_t low = row(t, below, above, bytes);
+        times_t high = row(t, above, end, bytes);
+        double x = log2(n), x0 = log2(t->points[below].ranks);
+        double x1 = log2(t->points[above].ranks);
         r.waiting = between(x, x0, x1, low.waiting, high.waiting);
         r.leaving = between(x, x0, x1, low.leaving, high.leaving);
-        *waiting = whole(r.waiting);
-        *leaving = whole(r.leaving);
-        return;
+    } else {
+        size_t nearest = above < end ? above : below;
+        r = row(t, nearest, above < end ? end : above, bytes);
+        double factor =
+            weight(blocks, n) / weight(blocks, t->points[nearest].ranks);
+        r.waiting *= factor;
+        r.leaving *= factor;
     }
-    uint32_t nearest = t->points[end - 1].ranks;
-    double factor = weight(blocks, n) / weight(blocks, nearest);
-    *waiting = whole(r.waiting * factor);
-    *leaving = whole(r.leaving * factor);
+    *waiting = whole(r.waiting);
+    *leaving = whole(r.leaving);
 }
