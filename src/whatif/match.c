@@ -187,6 +187,7 @@ void sw_match_receive(sw_engine_t *engine, sw_request_t *r)
     if (r->peer == SW_OP_ANY) {
         r->any = true;
         engine->result.wildcards++;
+        engine->live |= r->live;
         post(&rank->any, &rank->any_last, r);
         if (!r->live) {
             sw_ps_t after = SW_PS_NEVER;
