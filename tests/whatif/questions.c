@@ -203,6 +203,16 @@ static void wildcards(void)
     ENDS(r, 0, 432);
     ranks_free(r);
 
+    r = begin(2);                       /* of one sender, in order */
+    r->asks = false;
+    recv(r, 0, SW_OP_ANY, 0);           /* 1130 */
+    recv(r, 0, SW_OP_ANY, 0);           /* met 1130, answer 1240; 3340 + 20 */
+    send(r, 1, 0, 0, 1000);             /* there at 1110 */
+    send(r, 1, 0, 0, 2000);             /* its request at 120 */
+    ranks_run(r);
+    ENDS(r, 0, 3360);
+    ranks_free(r);
+
     for (int first = 1; first < 3; first++) {   /* at the same time */
         r = begin(3);
         r->asks = false;
