@@ -130,7 +130,7 @@ static void by_messages(void)
         collective(r, i, SW_COLLECTIVE_ALLREDUCE, -1, 8, 0);
     ranks_run(r);
     ENDS(r, 0, 1154);       /* waits for the other's message */
-    ENDS(r, 1, 1036);       /* 1000 + 20 for what is there + 16; its send 1010 */
+    ENDS(r, 1, 1036);       /* 1000 + 20 for what is there + 16 */
     ranks_free(r);
 
     /* All of it scaled by a half. */

@@ -1,7 +1,8 @@
 /*
  * Times of messages, as they are by hand. Everywhere: o = 10, o' = 20, L = 100,
  * g = 5, G = 1 a byte, S = 1000 (ranks.h). An eager message of s bytes that is
- * sent at t is complete at t + 10, and here at t + 110 + s, with o' t + 130 + s.
+ * sent at t is complete at t + 10, there at t + 110 + s, and received at
+ * t + 130 + s.
  */
 #include "ranks.h"
 

@@ -203,6 +203,21 @@ static void wildcards(void)
     ENDS(r, 0, 432);
     ranks_free(r);
 
+    r = begin(3);                       /* what the second may take is kept */
+    r->asks = false;
+    irecv(r, 0, SW_OP_ANY, 1, 1);       /* of 1: there 111 */
+    irecv(r, 0, 2, SW_OP_ANY, 2);       /* so this has the first of 2: 231 */
+    recv(r, 0, 2, 2);                   /* 540 */
+    wait_for(r, 0, 1);
+    wait_for(r, 0, 2);
+    send(r, 1, 0, 1, 1);
+    compute(r, 2, 100);
+    send(r, 2, 0, 1, 1);                /* there 211 */
+    send(r, 2, 0, 2, 300);              /* ready 120, head 220, there 520 */
+    ranks_run(r);
+    ENDS(r, 0, 540);
+    ranks_free(r);
+
     r = begin(2);                       /* of one sender, in order */
     r->asks = false;
     recv(r, 0, SW_OP_ANY, 0);           /* 1130 */

@@ -10,13 +10,13 @@
 
 #include <string.h>
 
-enum { RANKS_ANSWERS = 64 };
+enum { RANKS_ANSWERS = 64, RANKS_WHICH = 24 };
 
 typedef struct {
     sw_op_t *ops;
     uint32_t count, room, at;
     sw_answer_t answers[RANKS_ANSWERS];
-    uint32_t which[RANKS_ANSWERS][8];
+    uint32_t which[RANKS_ANSWERS][RANKS_WHICH];
     uint32_t answered, asked;
 } script_t;
 
@@ -51,7 +51,7 @@ static inline void ranks_answer(void *of, uint32_t rank,
 {
     ranks_t *r = of;
     script_t *s = &r->rank[rank];
-    MUST(s->answered < RANKS_ANSWERS && answer->count <= 8);
+    MUST(s->answered < RANKS_ANSWERS && answer->count <= RANKS_WHICH);
     memcpy(s->which[s->answered], answer->which,
            answer->count * sizeof *answer->which);
     s->answers[s->answered++] = *answer;
@@ -161,7 +161,7 @@ static inline sw_engine_state_t ranks_try(ranks_t *r, uint64_t seed)
     sw_engine_state_t state;
     do {
         state = sw_engine_run(r->engine);
-        MUST(state != SW_ENGINE_WAITS || seed);
+        MUST(state != SW_ENGINE_WAITS || seed || r->asks);
     } while (state == SW_ENGINE_WAITS);
     sw_engine_result(r->engine, &r->result);
     return state;
