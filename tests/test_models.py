@@ -238,7 +238,7 @@ def test_rules_of_collectives():
         op = "bcast"
         use = "messages"
         algorithm = "binomial"
-        max_bytes = "64 KiB"
+        max_bytes = "64 KiB/n"
         [[collective]]
         op = "allreduce"
         use = "offload"
@@ -257,7 +257,7 @@ def test_rules_of_collectives():
     model = models.load(["edr", rules])
     assert model.lines(4)[-6:] == [
         "scale alltoall 0.5", "scale allreduce 0.5",
-        "messages bcast binomial 0 65536 0 4294967295",
+        "messages bcast binomial 0 65536/n 0 4294967295",
         "offload allreduce 300 1000 0.1", "table barrier 8 0 2000 1500",
         "measured barrier"]
     assert isinstance(check(model, 4), dict)
