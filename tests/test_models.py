@@ -263,6 +263,33 @@ def test_rules_of_collectives():
     assert isinstance(check(model, 4), dict)
 
 
+@pytest.mark.parametrize("name", ["mpich-algorithms", "openmpi-algorithms"])
+def test_the_hosts_choices_are_whole(name):
+    """Some algorithm for every collective, size and number of ranks."""
+    rules = [line.split() for line in models.load(name).lines(1 << 20)
+             if line.startswith("messages")]
+    for op in OPERATIONS:
+        for ranks in (2, 3, 7, 8, 13, 1 << 20):
+            for size in (0, 255, 4096, 1 << 20, 1 << 40):
+                assert any(rule[1] == op and (len(rule) == 3 or (
+                    _limit(rule[3], ranks) <= size <= _limit(rule[4], ranks)
+                    and int(rule[5]) <= ranks <= int(rule[6])))
+                    for rule in rules), (op, ranks, size)
+
+
+def _limit(text, ranks):
+    return int(text[:-2]) / ranks if text.endswith("/n") else int(text)
+
+
+def test_powers_of_two():
+    model = models.load({"collective": [{
+        "op": "barrier", "use": "formula", "algorithm": "dissemination",
+        "powers_of_two": True, "min_ranks": 3, "max_ranks": 20}]})
+    assert [line.split()[-2:] for line in model.lines(4)[1:]] == [
+        ["4", "4"], ["8", "8"], ["16", "16"]]
+    assert isinstance(check(model, 4), dict)
+
+
 def test_operations_are_the_engines():
     """The names are those of src/whatif/op.h: the engine knows each."""
     for name in OPERATIONS:

@@ -123,7 +123,13 @@ for _keys in KINDS.values():
     NETWORK.update(_keys)
 NOISE = {"period": quantities.time, "duration": quantities.time,
          "seed": _seed}
-_LIMITS = {"min_bytes": _limit, "max_bytes": _limit,
+def _yes(value):
+    if not isinstance(value, bool):
+        raise Wrong("true or false")
+    return value
+
+
+_LIMITS = {"powers_of_two": _yes, "min_bytes": _limit, "max_bytes": _limit,
            "min_ranks": quantities.whole, "max_ranks": quantities.whole}
 # Of [[collective]]: how it is carried out, and what must be said of that.
 USES = {
