@@ -162,10 +162,7 @@ def _plan(options, program):
 
 
 def _check_ranks(options, sweep):
-    if os.environ.get("OMPI_COMM_WORLD_SIZE") or os.environ.get("PMI_SIZE") \
-            or os.environ.get("PMIX_RANK"):
-        raise UserError("straightway whatif starts the launcher itself: "
-                        "leave mpirun away and give -n N")
+    refuse_nested("whatif")
     if sweep and sweep[0] == "ranks":
         if options.ranks:
             raise UserError(f"-n {options.ranks} and --sweep {options.sweep}:"
@@ -175,6 +172,14 @@ def _check_ranks(options, sweep):
         raise UserError("how many ranks? straightway whatif -n N PROGRAM")
     if not 1 <= options.ranks <= MOST_RANKS:
         raise UserError(f"-n {options.ranks}: give 1 or more")
+
+
+def refuse_nested(command):
+    """Inside a launcher each rank would start all of it again."""
+    if any(os.environ.get(name) for name in (
+            "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")):
+        raise UserError(f"straightway {command} starts the launcher itself: "
+                        "leave mpirun away and give -n N")
 
 
 @contextlib.contextmanager

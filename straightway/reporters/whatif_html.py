@@ -58,7 +58,7 @@ def predictions(report):
         ("", "text"), ("time",), ("speed-up",), ("", "wide bar")], found)
 
 
-def _collectives(report):
+def collective_table(report):
     """(table, [(letter, experiment)])"""
     base, wanted = report["baseline"], report["experiments"][:6]
     letters = [(chr(ord("a") + i), e["title"]) for i, e in enumerate(wanted)]
@@ -236,7 +236,7 @@ def title_of(report):
 
 
 def context(report):
-    table, letters = _collectives(report)
+    table, letters = collective_table(report)
     sweep = _sweep(report)
     links = [("bound", "Bound")]
     if sweep:
