@@ -42,6 +42,7 @@ class Forecast:
     def __init__(self, runner, supposed, plan, step=lambda text: None):
         self.runner, self.supposed, self.plan = runner, supposed, plan
         self.step, self.notes, self.profile = step, [], None
+        self._ops = None
 
     # One number of ranks --------------------------------------------------
 
@@ -50,6 +51,15 @@ class Forecast:
                                        name)
                 for name, given in BOUNDS.items()]
 
+    def _operations(self):
+        """What --replay names, as operations; and how many ranks it has."""
+        if not self._ops:
+            self.step(f"reading {self.plan.replay}")
+            self._ops = self.runner.operations(self.plan.replay)
+            self.plan.ranks = self.runner.ranks_of(self._ops)
+            self.supposed.ranks = max(self.supposed.ranks, self.plan.ranks)
+        return self._ops
+
     def _models(self, ranks, wanted):
         """Model files: the baseline's, then one for each of `wanted`."""
         return [self.supposed.write(self.runner.path("model"), ranks, one)
@@ -57,12 +67,13 @@ class Forecast:
 
     def _outcomes(self, ranks, wanted):
         """(baseline, [Outcome of each of `wanted`])"""
-        models = self._models(ranks, wanted)
         if self.plan.replay:
+            ops = self._operations()
             self.step(f"replaying {self.plan.replay}")
-            ops = self.runner.operations(self.plan.replay)
-            baseline, *found = self.runner.replay(models, ops)
+            baseline, *found = self.runner.replay(
+                self._models(self.plan.ranks, wanted), ops)
             return baseline, found
+        models = self._models(ranks, wanted)
         self.step(f"running {self.runner.job.title} in virtual time on "
                   f"{units.plural(ranks, 'rank')}")
         baseline, ops = self.runner.live(models[0], ranks)

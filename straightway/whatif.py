@@ -56,6 +56,7 @@ class Outcome:
     times: list = dataclasses.field(default_factory=list)
     sums: RankTime = None       # over all ranks
     extrapolated: bool = False
+    damaged: int = 0            # parts of the file that were left out
     notes: list = dataclasses.field(default_factory=list)
 
     @property
@@ -112,18 +113,21 @@ def outcome(found):
             "end", "compute", "noise", "messages", "collectives")))
         if sums else RankTime(*(sum(getattr(t, f.name) for t in times)
                                 for f in dataclasses.fields(RankTime))),
-        bool(found.get("extrapolated")), list(found.get("notes", ())))
+        bool(found.get("extrapolated")), found.get("damaged", 0),
+        list(found.get("notes", ())))
 
 
 MOST_STUCK = 8
+DEADLOCK = 3                    # the replay's exit status
 
 
 def _deadlock(found):
     stuck = found.get("stuck", [])
     lines = [f"\n  rank {one['rank']}: {one['waits_for']}"
              for one in stuck[:MOST_STUCK]]
-    if len(stuck) > MOST_STUCK:
-        lines.append(f"\n  and {len(stuck) - MOST_STUCK} more ranks")
+    more = found.get("stuck_ranks", len(stuck)) - MOST_STUCK
+    if more > 0:
+        lines.append(f"\n  and {more} more ranks")
     return ("the program is in a deadlock in virtual time: no rank can ever "
             "go on" + "".join(lines))
 
@@ -254,7 +258,7 @@ class Runner:
         except FileNotFoundError:
             raise UserError(f"{words[0]} is missing\n  reinstall straightway",
                             1) from None
-        if done.returncode and not done.stdout.strip():
+        if done.returncode not in (0, DEADLOCK):
             raise UserError(
                 _said(done.stderr) or
                 f"the replay ended with status {done.returncode}: "
