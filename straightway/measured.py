@@ -8,7 +8,7 @@ MPI alone ("host") and with Straightway ("ours"):
 
 for as many ranks as there are cores: more of them would measure how cores are
 shared, not what communication takes. Tables hold for communicators up to that
-size; larger ones are composed of messages (src/whatif/plan.h).
+size; larger ones are formulas over messages (src/whatif/plan.c).
 
 Calibrations are kept in $XDG_CACHE_HOME/straightway/measured, named after what
 they depend on: processor, cores, MPI, ranks and version.
@@ -267,8 +267,9 @@ def served(found):
     return "ours" in found["collectives"]
 
 
-def lines(found, who):
-    """A calibration as lines of a model file (src/whatif/model_file.h)."""
+def lines(found, who, one_node=True):
+    """A calibration as lines of a model file (src/whatif/model_file.h); its
+    collectives only where all ranks share the node."""
     text = [f"# measured: {found['key']['mpi']}, {WHO[who]}, up to "
             f"{found['key']['ranks']} ranks, {found['made']}"]
     for kind in ("self", "domain", "node"):
@@ -278,7 +279,7 @@ def lines(found, who):
                  for n, send, wire, gap, receive in found["links"][who]]
     text.append(f"reduce {1.5 * found['copy']:.4g}")
     text.append(f"test {found['links'][who][0][1]:.4g}")
-    tables = dict(found["collectives"][who])
+    tables = dict(found["collectives"][who]) if one_node else {}
     if "barrier" in tables:     # makes a communicator, a window: a barrier
         tables["other"] = tables["barrier"]
     for operation, by_ranks in tables.items():

@@ -12,8 +12,8 @@ machine itself answers: `measured`, the MPI alone, and `measured-straightway`
 """
 
 import difflib
+import itertools
 import pathlib
-import tempfile
 
 from straightway import experiments, machine, measured, units
 from straightway.errors import UserError
@@ -72,7 +72,6 @@ class Models:
         self.mpi, self.about = None, []
         self.host, self._given_mpi = None, mpi or (job and job.mpi)
         self._calibration = None
-        self._texts = {}
         for name in names:
             self.check(name)
         if any(n in measured.NAMES for n in names) or job:
@@ -108,24 +107,29 @@ class Models:
             if self.ranks > most:
                 self.about.append(
                     f"Measured here with {units.plural(most, 'rank')}; "
-                    "collectives of more are composed of messages.")
+                    "collectives of more are formulas over these messages.")
         return self._calibration
 
-    def _lines(self, name, ranks):
-        if name in measured.NAMES:
-            found, who = self.calibration(), measured.NAMES[name]
-            if who not in found["collectives"]:
-                raise UserError(f"model {name}: Straightway does not "
-                                f"accelerate {self.host.title} here (see "
-                                "straightway doctor)", 1)
-            return measured.lines(found, who)
-        if (name, ranks) not in self._texts:
-            models = _named()
-            with tempfile.TemporaryDirectory(prefix="straightway-") as place:
-                path = pathlib.Path(place) / "model"
-                models.write(models.load(name), str(path), ranks)
-                self._texts[name, ranks] = path.read_text().splitlines()
-        return self._texts[name, ranks]
+    def _measured(self, name, one_node):
+        found, who = self.calibration(), measured.NAMES[name]
+        if who not in found["collectives"]:
+            raise UserError(f"model {name}: Straightway does not "
+                            f"accelerate {self.host.title} here (see "
+                            "straightway doctor)", 1)
+        return measured.lines(found, who, one_node)
+
+    def _layers(self, names, ranks, one_node):
+        """A layer for each measured model, and for the names between them
+        together: models.py knows what they mean to each other."""
+        for mine, group in itertools.groupby(
+                names, lambda name: name in measured.NAMES):
+            if mine:
+                yield from (self._measured(n, one_node) for n in group)
+            else:
+                group = list(group)
+                for name in group:
+                    self.check(name)
+                yield _named().load(group).lines(ranks)
 
     # Writing ----------------------------------------------------------------
 
@@ -136,22 +140,21 @@ class Models:
         return path
 
     def lines(self, ranks, experiment=None):
-        fresh = experiment is not None and experiment.fresh
-        names = [] if fresh else list(self.names)
-        layers = [self._layer(n, ranks) for n in names]
-        if experiment is not None:
-            layers += [self._layer(n, ranks) for n in experiment.models]
-            layers.append(self._places(ranks, experiment))
-            layers.append(_speed(experiment, layers))
-            layers.append(_offloads(experiment, layers))
-            layers.append(experiment.lines)
-        return combine(ranks, layers)
-
-    def _layer(self, name, ranks):
-        if name == "free":
-            return ["free all"]
-        self.check(name)
-        return self._lines(name, ranks)
+        if experiment is None:
+            return combine(ranks, self._layers(self.names, ranks, True))
+        if experiment.models == ["free"]:
+            names, layers = [], [["free all"]]
+        else:
+            names = [] if experiment.fresh else list(self.names)
+            places = self._places(ranks, experiment)
+            # What was measured in a node holds for none that span several.
+            one_node = not places or int(places[0].split()[1]) >= ranks
+            layers = list(self._layers(names + experiment.models, ranks,
+                                       one_node))
+            layers.append(places)
+        layers.append(_speed(experiment, layers))
+        layers.append(_offloads(experiment, layers))
+        return combine(ranks, [*layers, experiment.lines])
 
     def _places(self, ranks, experiment):
         """Where the ranks are."""

@@ -18,11 +18,13 @@ import os
 import pathlib
 import shlex
 import signal
+import struct
 import subprocess
 
 from straightway import capture, native, profile, statistics
 from straightway.errors import UserError
 
+_TAIL = 64
 ENDINGS = {"operations": ".swops", "trace": ".swtrace"}
 
 
@@ -286,6 +288,22 @@ class Runner:
             raise UserError(_said(done.stderr) or f"--replay {path}: cannot "
                             "be read", 1)
         return ops
+
+    @staticmethod
+    def ranks_of(ops):
+        """How many ranks a file of operations is of (opfile_format.h)."""
+        try:
+            with open(ops, "rb") as file:
+                head = file.read(8)
+                file.seek(-_TAIL, os.SEEK_END)
+                tail = file.read(_TAIL)
+        except OSError:
+            head = tail = b""
+        if head != b"\x89SWOPS\r\n" or tail[-8:] != b"SWOPEND\n":
+            raise UserError(f"{ops}: is no file of operations, or not a "
+                            "whole one; straightway whatif --record makes "
+                            "one", 1)
+        return struct.unpack_from("<I", tail, 24)[0]
 
     def measured(self, ranks, accelerated=False):
         """(ns of a normal run, its Profile): what recording cost is taken

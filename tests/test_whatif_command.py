@@ -344,3 +344,10 @@ def test_a_deadlock_is_an_error_with_who_waits_for_what():
             {"rank": 1, "waits_for": "receive from 0, tag 7"}]})
     assert "rank 0: receive from 1, tag 7" in str(caught.value)
     assert caught.value.status == 1
+
+
+def test_what_was_measured_in_a_node_holds_for_no_other():
+    near = lines(experiments.parse("cpu-speed=2"))
+    far = lines(experiments.parse("network=hdr200 ranks-per-node=2"))
+    assert any(line.startswith("measured alltoall") for line in near)
+    assert not any(line.startswith(("measured", "table")) for line in far)

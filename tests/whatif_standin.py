@@ -99,12 +99,11 @@ class Models:
         return ["hockney", "loggps", "hdr200"]
 
     @staticmethod
-    def load(*names):
-        return {"names": names}
+    def load(given, **options):
+        one = Models()
+        one.given = [given] if isinstance(given, str) else list(given)
+        return one
 
-    @staticmethod
-    def write(model, path, ranks):
-        link = {"hdr200": "network"}.get(model["names"][0], "node")
-        with open(path, "w") as file:
-            file.write(f"ranks {ranks}\nlink {link} L 1000 o_send 150 "
-                       "G 0.04\n")
+    def lines(self, ranks):
+        link = "network" if "hdr200" in self.given else "node"
+        return [f"ranks {ranks}", f"link {link} L 1000 o_send 150 G 0.04"]
