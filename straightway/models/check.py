@@ -172,9 +172,9 @@ class _Checker:
                 found[key] = known[key](value)
             except Wrong as wrong:
                 self.fail(f"{path}{key} must be {wrong}"
-                          + ("" if isinstance(value, list) or
-                             repr(value).strip("'") in str(wrong)
-                             else f", not {value!r}"))
+                          + ("" if isinstance(value, list)
+                             or ", not " in str(wrong)
+                             else f"; it is {value!r}"))
         return found
 
     def link(self, name, table):

@@ -59,6 +59,11 @@ def _network(data):
     kind = network.pop("kind", "none")
     if kind == "none":
         return []
+    link = data.get("link", {}).get("network", {})
+    if not link and not {"hop", "latency", "G"} & set(network):
+        name = kind.replace("_", "-")
+        raise UserError(f"a {kind} needs a network whose links it has: give "
+                        f"one before it, as in hdr200+{name}")
     hop = network.pop("hop", 0)
     # A message passes one switch less than links: a host link has half.
     own = {"latency": hop, **network}
@@ -67,7 +72,7 @@ def _network(data):
                        else own["latency"])
     elif "latency" not in network:
         own["latency"] = hop / 2
-    own.setdefault("G", data.get("link", {}).get("network", {}).get("G", 0))
+    own.setdefault("G", link.get("G", 0))
     if kind == "fat_tree":
         if "down" in own or "up" in own:
             own.pop("radix", None)
