@@ -34,7 +34,7 @@
  *                                 communicator's number in the rank's list
  */
 #include "convert.h"
-#include "map.h"
+#include "lookup.h"
 
 #include "../trace/names.h"
 #include "../trace/reader.h"
@@ -99,9 +99,9 @@ typedef struct {
     uint32_t world;
     uint32_t *contexts;         /* how many members; by number */
     uint32_t context_room;
-    sw_map_t posted;            /* under way in the first pass: 1 wild, 2 apart */
-    sw_map_t fates;             /* receives whose posting does not tell it  */
-    sw_map_t requests;          /* under way: the number, and one more's    */
+    sw_lookup_t posted;            /* under way in the first pass: 1 wild, 2 apart */
+    sw_lookup_t fates;             /* receives whose posting does not tell it  */
+    sw_lookup_t requests;          /* under way: the number, and one more's    */
     unsigned char *kinds;       /* by string */
     uint32_t file;
     bool memory;                /* there was always some */
@@ -332,22 +332,22 @@ static void foresee(convert_t *c, uint32_t rank, const sw_event_t *e,
             post = n;
             break;
         case SW_NOTE_STARTS:
-            if (post && (value = sw_map_put(&c->posted, key)))
+            if (post && (value = sw_lookup_put(&c->posted, key)))
                 *value = is_wild(post) | (is_apart(post, kind) ? 2 : 0);
             c->memory &= !post || value;
             post = NULL;
             break;
         case SW_NOTE_CAME:
         case SW_NOTE_ENDS:
-            value = sw_map_get(&c->posted, key);
+            value = sw_lookup_get(&c->posted, key);
             if (!value)
                 break;
             bool cancelled = n->kind == SW_NOTE_ENDS && !(*value & 2);
             bool wild = *value & 1;
-            sw_map_remove(&c->posted, key);
+            sw_lookup_remove(&c->posted, key);
             if (!cancelled && !(wild && n->kind == SW_NOTE_CAME))
                 break;
-            value = sw_map_put(&c->fates, key);
+            value = sw_lookup_put(&c->fates, key);
             if (!value)
                 c->memory = false;
             else
@@ -391,7 +391,7 @@ typedef struct {
 static void remember(convert_t *c, const rank_t *rank, uint64_t request,
                      uint32_t one, uint32_t more)
 {
-    uint64_t *value = sw_map_put(&c->requests,
+    uint64_t *value = sw_lookup_put(&c->requests,
                                  key_of(rank->name->number, request));
     if (value)
         *value = (uint64_t)more << 32 | one;
@@ -486,11 +486,11 @@ static void ends(convert_t *c, rank_t *rank, const sw_event_t *e,
                  uint64_t request)
 {
     uint64_t key = key_of(rank->name->number, request);
-    uint64_t *value = sw_map_get(&c->requests, key);
+    uint64_t *value = sw_lookup_get(&c->requests, key);
     if (!value)
         return;
     uint64_t both = *value;
-    sw_map_remove(&c->requests, key);
+    sw_lookup_remove(&c->requests, key);
     wait_for(c, rank, e->end, (uint32_t)both);
     wait_for(c, rank, e->end, (uint32_t)(both >> 32));
 }
@@ -517,7 +517,7 @@ static void notes(convert_t *c, rank_t *rank, const sw_event_t *e,
         case SW_NOTE_POSTS: {
             sw_note_t post = *n;
             fate = !under_way ? NULL
-                 : sw_map_get(&c->fates, key_of(rank->name->number,
+                 : sw_lookup_get(&c->fates, key_of(rank->name->number,
                                                 after->request));
             if (fate && *fate == FATE_CANCELLED)
                 break;
@@ -738,9 +738,9 @@ bool sw_trace_to_ops(const char *out, char **files, FILE *from,
     free(c.ranks);
     free(c.contexts);
     free(c.kinds);
-    sw_map_free(&c.posted);
-    sw_map_free(&c.fates);
-    sw_map_free(&c.requests);
+    sw_lookup_free(&c.posted);
+    sw_lookup_free(&c.fates);
+    sw_lookup_free(&c.requests);
     sw_names_free(&names);
     return good;
 }

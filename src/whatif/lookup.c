@@ -1,19 +1,19 @@
 /*
- * map.c - see map.h.
+ * lookup.c - see lookup.h.
  */
-#include "map.h"
+#include "lookup.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static size_t home(const sw_map_t *map, uint64_t key)
+static size_t home(const sw_lookup_t *map, uint64_t key)
 {
     uint64_t x = key * 0x9e3779b97f4a7c15u;
     return (size_t)(x ^ x >> 29) & (map->room - 1);
 }
 
 /* Where the key is, or the free place where it would be. */
-static sw_map_entry_t *place(const sw_map_t *map, uint64_t key)
+static sw_lookup_entry_t *place(const sw_lookup_t *map, uint64_t key)
 {
     size_t i = home(map, key);
     while (map->entries[i].key && map->entries[i].key != key + 1)
@@ -21,9 +21,9 @@ static sw_map_entry_t *place(const sw_map_t *map, uint64_t key)
     return &map->entries[i];
 }
 
-static bool grow(sw_map_t *map)
+static bool grow(sw_lookup_t *map)
 {
-    sw_map_t larger = {.room = map->room ? 2 * map->room : 64,
+    sw_lookup_t larger = {.room = map->room ? 2 * map->room : 64,
                        .used = map->used};
     larger.entries = calloc(larger.room, sizeof *larger.entries);
     if (!larger.entries)
@@ -36,28 +36,28 @@ static bool grow(sw_map_t *map)
     return true;
 }
 
-uint64_t *sw_map_put(sw_map_t *map, uint64_t key)
+uint64_t *sw_lookup_put(sw_lookup_t *map, uint64_t key)
 {
     if (2 * map->used >= map->room && !grow(map))
         return NULL;
-    sw_map_entry_t *e = place(map, key);
+    sw_lookup_entry_t *e = place(map, key);
     if (!e->key) {
-        *e = (sw_map_entry_t){.key = key + 1};
+        *e = (sw_lookup_entry_t){.key = key + 1};
         map->used++;
     }
     return &e->value;
 }
 
-uint64_t *sw_map_get(const sw_map_t *map, uint64_t key)
+uint64_t *sw_lookup_get(const sw_lookup_t *map, uint64_t key)
 {
-    sw_map_entry_t *e = map->room ? place(map, key) : NULL;
+    sw_lookup_entry_t *e = map->room ? place(map, key) : NULL;
     return e && e->key ? &e->value : NULL;
 }
 
 /* Those behind it that would not be found any more move up. */
-void sw_map_remove(sw_map_t *map, uint64_t key)
+void sw_lookup_remove(sw_lookup_t *map, uint64_t key)
 {
-    sw_map_entry_t *e = map->room ? place(map, key) : NULL;
+    sw_lookup_entry_t *e = map->room ? place(map, key) : NULL;
     if (!e || !e->key)
         return;
     size_t mask = map->room - 1, hole = (size_t)(e - map->entries);
@@ -73,15 +73,15 @@ void sw_map_remove(sw_map_t *map, uint64_t key)
     map->used--;
 }
 
-void sw_map_clear(sw_map_t *map)
+void sw_lookup_clear(sw_lookup_t *map)
 {
     if (map->room)
         memset(map->entries, 0, map->room * sizeof *map->entries);
     map->used = 0;
 }
 
-void sw_map_free(sw_map_t *map)
+void sw_lookup_free(sw_lookup_t *map)
 {
     free(map->entries);
-    *map = (sw_map_t){0};
+    *map = (sw_lookup_t){0};
 }

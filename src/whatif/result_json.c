@@ -1,5 +1,5 @@
 /*
- * result.c - see result.h.
+ * result_json.c - see result.h.
  */
 #include "result.h"
 
