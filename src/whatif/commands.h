@@ -8,5 +8,6 @@
 int sw_replay_command(char **argv);     /* replay.c  */
 int sw_convert_command(char **argv);    /* convert.c */
 int sw_serve_command(char **argv);      /* serve.c   */
+int sw_check_command(char **argv);      /* check.c   */
 
 #endif

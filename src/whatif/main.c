@@ -5,8 +5,9 @@
  *     straightway-whatif convert ...   traces and foreign formats, from and to
  *                                      files of operations
  *     straightway-whatif serve ...     a program's ranks, as they run
+ *     straightway-whatif check MODEL   is this a model?
  *
- * The heads of replay.c, convert.c and serve.c tell the rest. Started by
+ * The heads of replay.c, convert.c, serve.c and check.c tell the rest. Started by
  * straightway whatif; no command for users.
  */
 #include "commands.h"
@@ -18,7 +19,7 @@ static const struct {
     const char *name;
     int (*run)(char **argv);
 } commands[] = {
-    {"", NULL},
+    {"check", sw_check_command},
 };
 
 int main(int argc, char **argv)

@@ -26,7 +26,8 @@
  * constants.
  *
  * Between nodes, a network (network.h) may stand for L and G, where messages
- * share links and wait for each other.
+ * share links and wait for each other: a = what sw_network_cross says, with
+ * the link's L in it. The costs below are then those without contention.
  *
  * Collectives. A plan is made for each (plan.h): free, a formula, a measured
  * table, an algorithm of messages, offloaded to the network; scaled if asked.
@@ -60,8 +61,9 @@ typedef struct {
     uint32_t point_count;
 } sw_link_t;
 
-/* Where ranks are: node = rank / per_node, domain = rank / per_domain, unless
- * `node` and `domain` have them one by one. */
+/* Where ranks are: node = rank / per_node, and within a node domain = place
+ * there / per_domain (0: the node is one), unless `node` and `domain` have them
+ * one by one. Ranks share a domain only where they share a node. */
 typedef struct {
     uint32_t per_node, per_domain;
     uint32_t *node, *domain;    /* by rank, or NULL */

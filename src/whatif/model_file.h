@@ -24,11 +24,15 @@
  *     messages OP ALGORITHM [MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]
  *     table OP RANKS BYTES WAITING LEAVING
  *     measured OP [MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]
- *                 by the lines `table`, between them by lines in the
- *                 logarithms of bytes, and of ranks
+ *                 by the lines `table` before it, between them by lines
+ *                 in the logarithms of bytes, ranks and times (table.h)
  *     offload OP POSTING ROUND NS_A_BYTE
  *     free OP
  *     scale OP FACTOR
+ *
+ * `all` stands for those collectives that have such an algorithm, or a table.
+ * Bytes are those of one block (op.h); a bound such as 4096/n is one for all
+ * members' blocks together.
  */
 #ifndef SW_WHATIF_MODEL_FILE_H
 #define SW_WHATIF_MODEL_FILE_H

@@ -125,7 +125,8 @@ typedef struct {
     uint64_t bytes;     /* of the message; of a collective one block: what a
                          * member contributes (bcast, reduce, allreduce, scan)
                          * or what travels between two members (gather,
-                         * alltoall and kin; the mean where they differ) */
+                         * alltoall, reduce_scatter and kin; the mean where
+                         * they differ) */
     uint64_t sent, received;    /* of a collective: this member's in all */
     sw_ps_t time;       /* computed, as it was measured                  */
 } sw_op_t;

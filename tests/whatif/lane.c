@@ -207,6 +207,7 @@ static void processes(uint32_t ranks, unsigned rank_rest, unsigned engine_rest,
     sw_lanes_t *lanes = sw_lanes_map(fd);
     sw_taker_t taker;
     MUST(lanes && sw_taker_open(&taker, lanes));
+    sw_taker_serves(lanes, getpid());
     engine_runs(&taker, engine_rest, soon, count);
     for (uint32_t r = 0; r < ranks; r++) {
         int status;
@@ -244,6 +245,7 @@ static void threads(unsigned rank_rest, unsigned engine_rest)
         of[r] = (rank_thread_t){lanes, r, rank_rest};
         MUST(!pthread_create(&thread[r], NULL, rank_thread, &of[r]));
     }
+    sw_taker_serves(lanes, getpid());
     engine_runs(&taker, engine_rest, rank_rest == 0, COUNT);
     for (uint32_t r = 0; r < RANKS; r++)
         pthread_join(thread[r], NULL);

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MASK (SW_LANE_ENTRIES - 1)
 
@@ -22,14 +21,13 @@ bool sw_taker_open(sw_taker_t *taker, sw_lanes_t *lanes)
 {
     *taker = (sw_taker_t){.lanes = lanes};
     taker->of = calloc(lanes->ranks, sizeof *taker->of);
-    if (!taker->of)
-        return false;
-    sw_lanes_head_t *head = lanes->head;
-    if (atomic_load(&head->state) == SW_SERVER_NOT_YET) {
-        sw_watch_process(&head->server, getpid());
-        atomic_store(&head->state, SW_SERVER_RUNS);
-    }
-    return true;
+    return taker->of;
+}
+
+void sw_taker_serves(sw_lanes_t *lanes, pid_t pid)
+{
+    sw_watch_process(&lanes->head->server, pid);
+    atomic_store(&lanes->head->state, SW_SERVER_RUNS);
 }
 
 void sw_taker_close(sw_taker_t *taker)

@@ -25,8 +25,9 @@ typedef struct {
     int skips;
 } sw_taker_t;
 
-/* This process takes from now on, and is watched by the ranks. False: no
- * memory. */
+/* A process takes from now on, and is watched by the ranks. */
+void sw_taker_serves(sw_lanes_t *lanes, pid_t pid);
+/* False: no memory. */
 bool sw_taker_open(sw_taker_t *taker, sw_lanes_t *lanes);
 void sw_taker_close(sw_taker_t *taker);
 

@@ -1,0 +1,60 @@
+/*
+ * algorithm_halving.c - reduce-scatter by recursive halving: in the first
+ * round members exchange with the one half of all away what the other half is
+ * to have in the end, then a quarter of it with one a quarter away, and so on
+ * (Thakur, Rabenseifner, Gropp 2005). Where n is no power of two, it is folded
+ * (algorithm_parts.h): a member that has taken another's part in also works
+ * out its block, and hands it back.
+ *
+ *     log2 n alpha + (n - 1) B (beta + gamma)
+ *
+ * and folded: alpha + n B (beta + gamma) before, alpha + B beta after, and in
+ * each round the largest group counts (at most).
+ */
+#include "algorithm_parts.h"
+
+/* The blocks of the `size` members whose numbers begin alike; size: a power
+ * of two. */
+static uint64_t group(const sw_fold_t *f, uint32_t number, uint32_t size)
+{
+    uint32_t first = number & ~(size - 1);
+    return sw_fold_blocks(f, first + size) - sw_fold_blocks(f, first);
+}
+
+static bool step(const sw_call_t *call, uint32_t me, uint32_t k,
+                 sw_step_t *s)
+{
+    sw_fold_t f = sw_fold(call->n);
+    uint32_t round;
+    sw_fold_at_t at = sw_fold_step(&f, me, k, f.levels,
+                                   call->bytes * call->n, call->bytes, s,
+                                   &round);
+    if (at == SW_FOLD_ROUND) {
+        uint32_t half = f.p >> (round + 1);
+        uint32_t number = sw_fold_number(&f, me), other = number ^ half;
+        uint32_t partner = sw_fold_member(&f, other);
+        sw_step_send(s, partner, call->bytes * group(&f, other, half));
+        sw_step_receive(s, partner, call->bytes * group(&f, number, half));
+    }
+    /* What comes at the end, to one that has left, is the result. */
+    if (!sw_fold_leaves(&f, me))
+        s->reduced = s->received;
+    return at != SW_FOLD_OVER;
+}
+
+static double formula(const sw_call_t *call, double round, double byte,
+                      double gamma)
+{
+    sw_fold_t f = sw_fold(call->n);
+    double time = f.levels * round, block = (double)call->bytes, blocks = 0;
+    for (uint32_t level = 1; level <= f.levels; level++)
+        blocks += (double)group(&f, 0, f.p >> level);
+    if (f.rest) {
+        time += 2 * round + byte * block;
+        blocks += call->n;
+    }
+    return time + blocks * block * (byte + gamma);
+}
+
+const sw_algorithm_t sw_reduce_scatter_recursive_halving = {
+    "recursive_halving", step, formula};

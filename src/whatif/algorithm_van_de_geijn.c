@@ -1,0 +1,41 @@
+/*
+ * algorithm_van_de_geijn.c - broadcast of long messages: cut into n parts,
+ * scattered down a binomial tree, and gathered by all round the ring (Barnett,
+ * Gupta, Payne, Shuler, van de Geijn, Watts, "Interprocessor collective
+ * communication library", 1994; Thakur, Rabenseifner, Gropp 2005). It moves
+ * about 2 B a member, where a binomial tree moves B log2 n from the root.
+ *
+ *     (ceil(log2 n) + n - 1) alpha + 2 (n - 1)/n B beta
+ *         (at most, with the largest part; exact where n divides B and is a
+ *         power of two)
+ */
+#include "algorithm_parts.h"
+
+static bool step(const sw_call_t *call, uint32_t me, uint32_t k,
+                 sw_step_t *s)
+{
+    uint32_t n = call->n, r = sw_from_root(call, me);
+    uint32_t steps = sw_binomial_steps(n, r);
+    if (k < steps) {
+        sw_binomial_down(call, me, k, true, s);
+        return true;
+    }
+    if (k - steps + 1 >= n)
+        return false;
+    sw_ring_gather(call->bytes, n, r, k - steps, s);
+    s->to = sw_to_member(call, s->to);
+    s->from = sw_to_member(call, s->from);
+    return true;
+}
+
+static double formula(const sw_call_t *call, double round, double byte,
+                      double gamma)
+{
+    double part = (double)sw_part_bytes(call->bytes, call->n, 0, 1);
+    double others = call->n - 1.0;
+    return (sw_log2_ceil(call->n) + others) * round +
+           2 * others * part * byte;
+}
+
+const sw_algorithm_t sw_bcast_scatter_allgather = {
+    "scatter_allgather", step, formula};
