@@ -55,7 +55,9 @@ class Forecast:
         """What --replay names, as operations; and how many ranks it has."""
         if not self._ops:
             self.step(f"reading {self.plan.replay}")
-            self._ops = self.runner.operations(self.plan.replay)
+            self._ops, notes = self.runner.operations(self.plan.replay,
+                                                      self.plan.ranks)
+            self.notes += notes
             self.plan.ranks = self.runner.ranks_of(self._ops)
             self.supposed.ranks = max(self.supposed.ranks, self.plan.ranks)
         return self._ops

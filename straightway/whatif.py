@@ -24,8 +24,7 @@ import subprocess
 from straightway import capture, native, profile, statistics
 from straightway.errors import UserError
 
-_TAIL = 64
-ENDINGS = {"operations": ".swops", "trace": ".swtrace"}
+_MAGIC, _TAIL = b"\x89SWOPS\r\n", 64   # of a file of operations
 
 
 # What comes out -------------------------------------------------------------
@@ -272,22 +271,31 @@ class Runner:
                             + shlex.join(words), 1) from None
         return [outcome(one) for one in found["results"]]
 
-    def operations(self, path):
-        """The file of operations of what --replay names."""
-        source = pathlib.Path(path)
+    def operations(self, path, ranks=None):
+        """(file of operations of what --replay names, sentences on it); for
+        more ranks than it has, extrapolated."""
+        from straightway import operations
+        source, notes = pathlib.Path(path), []
         if not source.exists():
             raise UserError(f"--replay {path}: there is no such file")
-        if source.suffix == ENDINGS["operations"]:
-            return source
-        ops = self.path("swops")
-        done = subprocess.run(
-            [str(native.whatif_executable()), "convert", str(source),
-             str(ops)], text=True, errors="replace", capture_output=True,
-            stdin=subprocess.DEVNULL)
-        if done.returncode:
-            raise UserError(_said(done.stderr) or f"--replay {path}: cannot "
-                            "be read", 1)
-        return ops
+        if source.is_dir() or not _magic(source) == _MAGIC:
+            made = self.path("swops")
+            if not source.is_dir() and _magic(source) == capture.MAGIC:
+                found = capture.read(str(source))
+                notes += operations.from_trace(found, str(made)).notes
+            else:
+                notes += operations.convert(str(source), str(made)).notes
+            source = made
+        has = self.ranks_of(source)
+        if ranks and ranks < has:
+            raise UserError(f"-n {ranks}: {path} is of {has} ranks; fewer "
+                            "cannot be made of them")
+        if ranks and ranks > has:
+            more = self.path("swops")
+            notes += operations.extrapolate(str(source), ranks,
+                                            str(more)).notes
+            source = more
+        return source, notes
 
     @staticmethod
     def ranks_of(ops):
@@ -299,7 +307,7 @@ class Runner:
                 tail = file.read(_TAIL)
         except OSError:
             head = tail = b""
-        if head != b"\x89SWOPS\r\n" or tail[-8:] != b"SWOPEND\n":
+        if head != _MAGIC or tail[-8:] != b"SWOPEND\n":
             raise UserError(f"{ops}: is no file of operations, or not a "
                             "whole one; straightway whatif --record makes "
                             "one", 1)
@@ -322,6 +330,14 @@ class Runner:
                 "(straightway doctor)" + _tail(err), 1)
         found = profile.Profile(capture.read(str(path)))
         return _wall(found), found
+
+
+def _magic(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read(8)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}", 1) from None
 
 
 def _said(text):

@@ -51,8 +51,9 @@ class WhatIf:
         add = parser.add_argument
         add("-n", "--ranks", type=int, metavar="N", help="ranks")
         add("--replay", metavar="FILE", help=(
-            "no program: operations that were recorded, *.swops, or a "
-            "trace, *.swtrace"))
+            "no program: operations that were recorded (*.swops), a trace "
+            "(*.swtrace), GOAL (*.goal) or SMPI's traces; -n N: on more "
+            "ranks, extrapolated"))
         group = parser.add_argument_group("experiments")
         for name, (placeholder, text) in experiments.OPTIONS.items():
             group.add_argument(f"--{name}", metavar=placeholder,
@@ -86,8 +87,9 @@ class WhatIf:
             "one page for browsers"))
         out.add_argument("--json", metavar="OUT", help=(
             "as whatif.schema.json describes it; - is stdout"))
-        out.add_argument("--record", metavar="FILE.swops", help=(
-            "keep the recorded operations, for --replay"))
+        out.add_argument("--record", metavar="FILE", help=(
+            "keep the recorded operations, *.swops, for --replay; or as "
+            "*.goal, or for SMPI"))
         out.add_argument("--show-output", action="store_true",
                          help="let the program print")
         add("--mpi", metavar="MPI", help=(
@@ -151,6 +153,8 @@ def _plan(options, program):
     elif sweep and sweep[0] == "ranks":
         raise UserError("--sweep ranks: needs the program; a replay has the "
                         "ranks that were recorded")
+    elif options.ranks is not None and not 1 <= options.ranks <= MOST_RANKS:
+        raise UserError(f"-n {options.ranks}: give 1 or more")
     if options.runs < 0 or options.runs > 1000:
         raise UserError(f"--runs {options.runs}: give 0 to 1000")
     ranks = options.ranks
@@ -213,7 +217,12 @@ def _keep(runner, path):
     recorded = sorted(runner.folder.glob("*.swops"),
                       key=lambda p: int(p.name.partition(".")[0]))
     if recorded:
-        shutil.copyfile(recorded[-1], path)
+        if path.endswith(".swops"):
+            shutil.copyfile(recorded[-1], path)
+        else:
+            from straightway import operations
+            for note in operations.convert(str(recorded[-1]), path).notes:
+                print(f"straightway: {note}", file=sys.stderr)
         print(f"straightway: wrote {path}", file=sys.stderr)
 
 
