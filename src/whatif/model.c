@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#pragma weak sw_rules_free
-
 void sw_model_init(sw_model_t *model, uint32_t ranks)
 {
     *model = (sw_model_t){
@@ -32,7 +30,7 @@ void sw_model_free(sw_model_t *model)
     for (int i = 0; i < SW_CLASS_COUNT; i++)
         free(model->links[i].points);
     sw_network_free(model->network);
-    if (sw_rules_free && model->rules)
+    if (model->rules)
         sw_rules_free(model->rules);
     memset(model, 0, sizeof *model);
 }

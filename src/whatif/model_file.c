@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#pragma weak sw_rules_line
-
 /* An engine has some hundreds of bytes for a rank; above this they fit into
  * no machine. */
 #define RANKS_MOST (1u << 24)
@@ -88,7 +86,7 @@ static const char *no_memory = "there is no memory left";
 
 static const char *read_ranks(reading_t *r, int words, char **word)
 {
-    uint32_t ranks;
+    uint32_t ranks = 0;
     if (r->has_ranks)
         return "ranks is given twice";
     const char *wrong = whole(r, "ranks", word[1], 1, RANKS_MOST, &ranks);
@@ -117,7 +115,7 @@ static const char *read_place(reading_t *r, int words, char **word)
 static const char *read_place_rank(reading_t *r, int words, char **word)
 {
     sw_places_t *places = &r->model->places;
-    uint32_t rank, node, domain, ranks = r->model->ranks;
+    uint32_t rank = 0, node = 0, domain = 0, ranks = r->model->ranks;
     const char *wrong = whole(r, "the rank", word[1], 0, ranks - 1, &rank);
     if (!wrong)
         wrong = whole(r, "the node", word[2], 0, ranks - 1, &node);
@@ -177,7 +175,7 @@ static const char *link_value(reading_t *r, sw_link_t *link, const char *key,
 
 static const char *read_link(reading_t *r, int words, char **word)
 {
-    sw_link_t *link;
+    sw_link_t *link = NULL;
     const char *wrong = class_of(r, word[1], &link);
     for (int i = 2; !wrong && i < words; i += 2)
         wrong = i + 1 < words
@@ -188,8 +186,8 @@ static const char *read_link(reading_t *r, int words, char **word)
 
 static const char *read_point(reading_t *r, int words, char **word)
 {
-    sw_link_t *link;
-    sw_link_point_t point;
+    sw_link_t *link = NULL;
+    sw_link_point_t point = {0};
     const char *wrong = class_of(r, word[1], &link);
     if (!wrong && !sw_words_integer(word[2], &point.bytes))
         wrong = no_whole(r, "the bytes of a point", word[2], 0, UINT64_MAX);
@@ -275,8 +273,6 @@ static const char *read_test(reading_t *r, int words, char **word)
 
 static const char *read_rule(reading_t *r, int words, char **word)
 {
-    if (!sw_rules_line)
-        return "this build has no rules of collectives";
     return sw_rules_line(r->model, words, word, r->why, r->why_size);
 }
 

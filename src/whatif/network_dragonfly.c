@@ -14,6 +14,9 @@
  * left over is unused. Where two groups have several links, the target's number
  * decides which one is taken.
  *
+ * Without sizes it is a balanced one (routers = 2 hosts = 2 global), as small
+ * as will do.
+ *
  * The minimal route has at most one local link, one global, and one local
  * again. With `valiant` each message first goes to a group at random (neither
  * the sender's nor the target's), which spreads whatever load there is over
@@ -42,9 +45,21 @@ typedef struct {
     uint64_t seed;
 } fly_t;
 
-static bool sizes(fly_t *of, const sw_network_words_t *words)
+static const char *const names[] = {"groups", "routers", "hosts", "global"};
+
+/* Balanced, with room for the nodes. */
+static void balance(fly_t *of, uint64_t nodes)
 {
-    static const char *const names[] = {"groups", "routers", "hosts", "global"};
+    uint64_t h = 1;
+    while (2 * h * h * (2 * h * h + 1) < nodes)
+        h++;
+    of->hosts = of->global = (uint32_t)h;
+    of->routers = (uint32_t)(2 * h);
+    of->groups = (uint32_t)((nodes + 2 * h * h - 1) / (2 * h * h));
+}
+
+static bool read_sizes(fly_t *of, const sw_network_words_t *words)
+{
     uint32_t *values[] = {&of->groups, &of->routers, &of->hosts, &of->global};
     uint64_t value;
     for (int i = 0; i < 4; i++) {
@@ -56,6 +71,18 @@ static bool sizes(fly_t *of, const sw_network_words_t *words)
             return false;
         *values[i] = (uint32_t)value;
     }
+    return true;
+}
+
+static bool sizes(fly_t *of, uint64_t nodes, const sw_network_words_t *words)
+{
+    bool given = false;
+    for (int i = 0; i < 4; i++)
+        given = given || sw_network_has(words, names[i]);
+    if (!given)
+        balance(of, nodes);
+    else if (!read_sizes(of, words))
+        return false;
     of->valiant = sw_network_has(words, "valiant");
     if (!sw_network_number(words, "valiant", 0, 0, &of->seed))
         return false;
@@ -79,7 +106,7 @@ static bool make(sw_network_t *network, const sw_network_words_t *words)
     double byte, host_byte, global_byte;
     if (!of)
         return sw_network_fail(words, "there is no memory for the network");
-    if (!sizes(of, words)
+    if (!sizes(of, network->room, words)
         || !sw_network_time(words, "latency", 0, &latency)
         || !sw_network_rate(words, "G", 0, &byte)
         || !sw_network_time(words, "host_latency", latency, &host_latency)

@@ -1,7 +1,7 @@
 /*
  * network_fat_tree.c - trees of switches that grow fatter towards the top.
  *
- *     network fat_tree radix R levels L [nodes_per_leaf N]
+ *     network fat_tree radix R [levels L] [nodes_per_leaf N]
  *                      [latency NS] [G NS_A_BYTE] [host_latency NS]
  *                      [host_G NS_A_BYTE]
  *     network fat_tree down 18x18x36 up 1x18x18 ...
@@ -11,7 +11,7 @@
  * parents. Nodes are on level 0. With switches of radix R, half of a switch's
  * ports go down and half up, on the highest level all down: a k-ary n-tree
  * (Petrini and Vanneschi 1997) for k = R/2. `nodes_per_leaf` tapers it: a leaf
- * then has R - N links up.
+ * then has R - N links up. Without `levels` there are as few as will do.
  *
  * Messages go up as far as they must, and down again. Where there is a choice,
  * the target decides (D-mod-k: Zahavi, Johnson, Kerbyson, Lang 2010): parent
@@ -40,22 +40,37 @@ typedef struct {
     uint32_t count[SW_NETWORK_LIST];    /* in one direction */
 } tree_t;
 
+/* How many levels it takes to have room for the nodes. */
+static uint64_t enough(uint64_t nodes, uint64_t radix, uint64_t leaf)
+{
+    uint64_t levels = 2, room = (leaf ? leaf : radix / 2) * radix;
+    if (nodes <= (leaf ? leaf : radix))
+        return 1;
+    while (room < nodes && levels < SW_NETWORK_LIST) {
+        room *= radix / 2;
+        levels++;
+    }
+    return levels;
+}
+
 /* Of switches with so many ports. */
-static bool of_radix(tree_t *of, const sw_network_words_t *words)
+static bool of_radix(tree_t *of, uint64_t nodes,
+                     const sw_network_words_t *words)
 {
     uint64_t radix, levels, leaf;
-    if (!sw_network_has(words, "radix") || !sw_network_has(words, "levels"))
-        return sw_network_fail(words, "a fat tree needs radix and levels, or "
-                               "down and up");
+    if (!sw_network_has(words, "radix"))
+        return sw_network_fail(words, "a fat tree needs radix, or down and "
+                               "up");
     if (!sw_network_number(words, "radix", 0, 2, &radix)
-        || !sw_network_number(words, "levels", 0, 1, &levels))
+        || !sw_network_number(words, "nodes_per_leaf", 0, 1, &leaf)
+        || !sw_network_number(words, "levels", enough(nodes, radix, leaf), 1,
+                              &levels))
         return false;
     if (levels > SW_NETWORK_LIST)
         return sw_network_fail(words, "levels must be at most %d",
                                SW_NETWORK_LIST);
-    uint64_t usual = levels == 1 ? radix : radix / 2;
-    if (!sw_network_number(words, "nodes_per_leaf", usual, 1, &leaf))
-        return false;
+    if (!leaf)
+        leaf = levels == 1 ? radix : radix / 2;
     if (leaf > radix || (levels > 1 && leaf == radix))
         return sw_network_fail(words, "nodes_per_leaf is %llu, and a switch "
                                "has %llu ports%s", (unsigned long long)leaf,
@@ -93,7 +108,7 @@ static bool make(sw_network_t *network, const sw_network_words_t *words)
     if (!of)
         return sw_network_fail(words, "there is no memory for the network");
     if (!(sw_network_has(words, "down") || sw_network_has(words, "up")
-          ? of_lists(of, words) : of_radix(of, words))
+          ? of_lists(of, words) : of_radix(of, network->room, words))
         || !sw_network_time(words, "latency", 0, &latency)
         || !sw_network_rate(words, "G", 0, &byte)
         || !sw_network_time(words, "host_latency", latency, &host_latency)

@@ -3,6 +3,7 @@
  *
  *     network torus size 8x8x4 [hosts N] [latency NS] [G NS_A_BYTE]
  *                   [host_latency NS] [host_G NS_A_BYTE]
+ *     network torus [dimensions N] ...
  *
  * Routers in a grid whose ends meet; at each one `hosts` nodes (1). A node's
  * router is its number / hosts, and a router's first coordinate counts
@@ -10,7 +11,8 @@
  * then in the next (dimension order: Dally and Seitz 1987); upwards where both
  * ways are equally long.
  *
- * Host links have the latency and the speed of the others unless it is said.
+ * Without a size it is about as long in each of its dimensions (3), and as
+ * small as will do. Host links have the latency and the speed of the others unless it is said.
  * Numbers: nodes to routers, routers to nodes, then for each router two for
  * each dimension, up and down.
  */
@@ -19,7 +21,7 @@
 #include <stdlib.h>
 
 static const char *const keys[] = {
-    "size", "hosts", "host_latency", "host_G", NULL,
+    "size", "dimensions", "hosts", "host_latency", "host_G", NULL,
 };
 
 typedef struct {
@@ -28,24 +30,48 @@ typedef struct {
     uint32_t hosts, nodes;
 } torus_t;
 
+/* As nearly a cube as can be, with so many routers at least. */
+static void shape(torus_t *of, uint64_t routers)
+{
+    for (int d = 0; d < of->dimensions; d++) {
+        uint64_t side = 0, all;
+        do {
+            side++;
+            all = 1;
+            for (int k = d; k < of->dimensions && all < routers; k++)
+                all *= side;
+        } while (all < routers);
+        of->size[d] = (uint32_t)side;
+        routers = (routers + side - 1) / side;
+    }
+}
+
 static bool make(sw_network_t *network, const sw_network_words_t *words)
 {
     torus_t *of = network->of = calloc(1, sizeof *of);
     sw_ps_t latency, host_latency;
     double byte, host_byte;
-    uint64_t hosts;
+    uint64_t hosts, dimensions;
     if (!of)
         return sw_network_fail(words, "there is no memory for the network");
     if (!sw_network_list(words, "size", of->size, &of->dimensions)
         || !sw_network_number(words, "hosts", 1, 1, &hosts)
+        || !sw_network_number(words, "dimensions", 3, 1, &dimensions)
         || !sw_network_time(words, "latency", 0, &latency)
         || !sw_network_rate(words, "G", 0, &byte)
         || !sw_network_time(words, "host_latency", latency, &host_latency)
         || !sw_network_rate(words, "host_G", byte, &host_byte))
         return false;
-    if (!of->dimensions)
-        return sw_network_fail(words, "a torus needs its size, like "
-                               "size 8x8x4");
+    if (dimensions > SW_NETWORK_LIST)
+        return sw_network_fail(words, "dimensions must be at most %d",
+                               SW_NETWORK_LIST);
+    if (of->dimensions && sw_network_has(words, "dimensions"))
+        return sw_network_fail(words, "a torus has a size, or dimensions, not "
+                               "both");
+    if (!of->dimensions) {
+        of->dimensions = (int)dimensions;
+        shape(of, (network->room + hosts - 1) / hosts);
+    }
     uint64_t routers = 1, longest = 2;
     for (int d = 0; d < of->dimensions; d++) {
         routers *= of->size[d];

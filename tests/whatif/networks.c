@@ -315,7 +315,8 @@ static void test_what_is_refused(void)
 {
     refused(4, "mesh", "no network mesh; there are crossbar, fat_tree");
     refused(4, "", "without a name");
-    refused(4, "torus", "needs its size");
+    refused(4, "torus dimensions 9", "at most 8");
+    refused(4, "torus size 2x2 dimensions 2", "not both");
     refused(4, "torus size 2x1", "places for 2 nodes, and there are 4");
     refused(4, "torus size 2x", "numbers like 8x8x4, not 2x");
     refused(4, "torus size 0x8", "numbers like");
@@ -330,7 +331,7 @@ static void test_what_is_refused(void)
     refused(4, "torus size 2x2 G 0x10", "G must be ns a byte");
     refused(4, "torus size 2x2 hosts 0", "at least 1, not 0");
     refused(9, "crossbar ports 8", "places for 8 nodes, and there are 9");
-    refused(4, "fat_tree", "needs radix and levels");
+    refused(4, "fat_tree", "needs radix, or down");
     refused(9, "fat_tree radix 4 levels 2", "places for 8 nodes");
     refused(4, "fat_tree radix 4 levels 2 nodes_per_leaf 4", "must go up");
     refused(4, "fat_tree radix 4 levels 1 nodes_per_leaf 5", "has 4 ports");
@@ -348,6 +349,35 @@ static void test_what_is_refused(void)
     refused(80, "dragonfly groups 9 routers 4 hosts 2 global 2", "for 72");
     refused(4, "dragonfly groups 70000 routers 70000 hosts 2 global 2",
             "which is the most");
+}
+
+/* Without sizes, networks are as small as will do. */
+static void test_sizes(void)
+{
+    static const struct {
+        uint32_t nodes;
+        const char *text;
+        uint32_t room;
+    } cases[] = {
+        {1, "fat_tree radix 36", 36}, {36, "fat_tree radix 36", 36},
+        {37, "fat_tree radix 36", 648}, {649, "fat_tree radix 36", 11664},
+        {13, "fat_tree radix 36 nodes_per_leaf 12", 432},
+        {1, "torus", 1}, {27, "torus", 27}, {28, "torus", 36},
+        {65, "torus dimensions 2", 72}, {100, "torus hosts 4", 108},
+        {5, "torus dimensions 1", 5}, {1, "dragonfly", 2},
+        {6, "dragonfly", 6}, {7, "dragonfly", 8}, {72, "dragonfly", 72},
+        {73, "dragonfly", 90},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sw_network_t *n = made(cases[i].nodes, cases[i].text);
+        if (sw_network_room(n) != cases[i].room)
+            fprintf(stderr, "%s of %u: %u\n", cases[i].text, cases[i].nodes,
+                    sw_network_room(n));
+        MUST(sw_network_room(n) == cases[i].room);
+        check_routes(n, cases[i].nodes > 100 ? 100 : cases[i].nodes, 60);
+        sw_network_free(n);
+    }
+    refused(1000, "fat_tree radix 2", "places for");
 }
 
 /* A hundred thousand nodes: links are all that is held. */
@@ -378,6 +408,7 @@ int main(void)
     test_dragonfly();
     test_valiant();
     test_what_is_refused();
+    test_sizes();
     test_large();
     return 0;
 }
