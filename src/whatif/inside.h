@@ -164,7 +164,7 @@ typedef struct {
 typedef struct {
     uint64_t context, bytes;
     int32_t peer, tag;
-    sw_ps_t arrival;
+    sw_ps_t arrival, receive_time;
 } sw_decided_t;
 
 /* A communicator. */

@@ -285,7 +285,8 @@ static void remember(sw_engine_t *engine, const sw_request_t *r,
             engine->memory = true;
     }
     *d = (sw_decided_t){m->channel->context, m->bytes,
-                        (int32_t)m->channel->from, m->tag, m->arrival};
+                        (int32_t)m->channel->from, m->tag, m->arrival,
+                        m->receive_time};
 }
 
 void sw_match_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
