@@ -81,10 +81,10 @@ void sw_virtual_event(sw_event_t *e, MPI_Comm comm);
 /* May the blocking form be the host's nonblocking one, with waits of ours? */
 bool sw_virtual_apart(MPI_Comm comm);
 /* Tell the engine, and sleep until the members have come. */
-void sw_virtual_collective(sw_event_t *e, sw_collective_t what, int root);
-int sw_virtual_collective_own(sw_event_t *e, sw_collective_t what, int root,
+void sw_virtual_collective(sw_event_t *e, sw_vcollective_t what, int root);
+int sw_virtual_collective_own(sw_event_t *e, sw_vcollective_t what, int root,
                               MPI_Request *own);
-void sw_virtual_collective_pending(sw_event_t *e, sw_collective_t what,
+void sw_virtual_collective_pending(sw_event_t *e, sw_vcollective_t what,
                                    int root, MPI_Request request,
                                    bool persistent);
 /* What communicates among all members without the program's data. */

@@ -44,15 +44,15 @@ bool sw_virtual_apart(MPI_Comm comm)
     return !sw_settings.enable;
 }
 
-static bool operation(sw_event_t *e, sw_collective_t what, int root,
-                      sw_op_t *op)
+static bool operation(sw_event_t *e, sw_vcollective_t what, int root,
+                      sw_vop_t *op)
 {
     const sw_known_comm_t *c = e->comm;
     if (!c) {
         sw_virtual_unmodelled();
         return false;
     }
-    *op = (sw_op_t){.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
+    *op = (sw_vop_t){.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
                     .context = (uint32_t)c->context, .peer = root,
                     .bytes = e->amount.size, .sent = e->amount.sent,
                     .received = e->amount.received};
@@ -65,9 +65,9 @@ static bool operation(sw_event_t *e, sw_collective_t what, int root,
     return true;
 }
 
-void sw_virtual_collective(sw_event_t *e, sw_collective_t what, int root)
+void sw_virtual_collective(sw_event_t *e, sw_vcollective_t what, int root)
 {
-    sw_op_t op;
+    sw_vop_t op;
     if (!operation(e, what, root, &op))
         return;
     sw_virtual_lock();
@@ -85,10 +85,10 @@ void sw_virtual_collective(sw_event_t *e, sw_collective_t what, int root)
     sw_virtual_pause();
 }
 
-int sw_virtual_collective_own(sw_event_t *e, sw_collective_t what, int root,
+int sw_virtual_collective_own(sw_event_t *e, sw_vcollective_t what, int root,
                               MPI_Request *own)
 {
-    sw_op_t op;
+    sw_vop_t op;
     if (!operation(e, what, root, &op))
         return sw_virtual_finish(own, MPI_STATUS_IGNORE, false);
     if (!sw_virtual_shared) {
@@ -107,11 +107,11 @@ int sw_virtual_collective_own(sw_event_t *e, sw_collective_t what, int root,
     return rc;
 }
 
-void sw_virtual_collective_pending(sw_event_t *e, sw_collective_t what,
+void sw_virtual_collective_pending(sw_event_t *e, sw_vcollective_t what,
                                    int root, MPI_Request request,
                                    bool persistent)
 {
-    sw_op_t op;
+    sw_vop_t op;
     if (!operation(e, what, root, &op))
         return;
     sw_virtual_lock();

@@ -91,7 +91,7 @@ static void ended(set_t *s, int i, const MPI_Status *status, bool waited)
         int64_t from = w->wild ? sw_known_rank(w->comm, status->MPI_SOURCE)
                                : 0;
         if (w->wild && from >= 0)
-            sw_virtual_put(&(sw_op_t){
+            sw_virtual_put(&(sw_vop_t){
                 .kind = SW_OP_MATCHED, .request = w->op.request,
                 .peer = (int32_t)from, .tag = status->MPI_TAG});
         else if (w->wild)
@@ -205,7 +205,7 @@ int sw_virtual_waitall(int n, MPI_Request *requests, MPI_Status *statuses)
 /* The engine's choice ------------------------------------------------------ */
 
 /* Ask about all of the set that are under way and not done. */
-static bool ask(set_t *s, sw_select_t what, sw_answer_t *answer)
+static bool ask(set_t *s, sw_select_t what, sw_vanswer_t *answer)
 {
     int listed = 0;
     for (int i = 0; i < s->n; i++) {
@@ -215,19 +215,19 @@ static bool ask(set_t *s, sw_select_t what, sw_answer_t *answer)
         sw_virtual_tell(SW_OP_LIST, w->op.request);
         s->listed[listed++] = i;
     }
-    return sw_virtual_ask(&(sw_op_t){.kind = SW_OP_SELECT,
+    return sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_SELECT,
                                      .what = (uint8_t)what}, answer);
 }
 
 /* The same, where the answer may be no, and may still be. */
-static bool ask_again(set_t *s, sw_select_t what, sw_answer_t *answer)
+static bool ask_again(set_t *s, sw_select_t what, sw_vanswer_t *answer)
 {
     uint64_t key = (uint64_t)what + 2;
     for (int i = 0; i < s->n; i++)
         if (s->work[i] && s->work[i]->active && !s->work[i]->done)
             key = sw_board_key(key, s->work[i]->op.request);
     key |= 1;
-    *answer = (sw_answer_t){.found = false};
+    *answer = (sw_vanswer_t){.found = false};
     if (sw_virtual_still_not(key))
         return true;
     if (!ask(s, what, answer))
@@ -268,7 +268,7 @@ int sw_virtual_waitany(int n, MPI_Request *requests, int *index,
                        MPI_Status *status)
 {
     set_t s;
-    sw_answer_t answer;
+    sw_vanswer_t answer;
     MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     if (n <= 0 || !requests || !take(&s, n, requests))
         return served.Waitany(n, requests, index, status);
@@ -330,7 +330,7 @@ static int complete_some(set_t *s, int count, int *indices,
 }
 
 /* The done ones, or those of an answer; how many. */
-static int chosen(const set_t *s, const sw_answer_t *answer, int *indices)
+static int chosen(const set_t *s, const sw_vanswer_t *answer, int *indices)
 {
     int count = 0;
     if (s->done) {
@@ -365,7 +365,7 @@ int sw_virtual_waitsome(int n, MPI_Request *requests, int *count, int *indices,
                         MPI_Status *statuses)
 {
     set_t s;
-    sw_answer_t answer = {.count = 0};
+    sw_vanswer_t answer = {.count = 0};
     int rc, some = 0;
     if (n <= 0 || !requests || !take(&s, n, requests))
         return served.Waitsome(n, requests, count, indices, statuses);
@@ -386,7 +386,7 @@ int sw_virtual_waitsome(int n, MPI_Request *requests, int *count, int *indices,
 int sw_virtual_test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     set_t s;
-    sw_answer_t answer;
+    sw_vanswer_t answer;
     MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     if (!request || *request == MPI_REQUEST_NULL || !take(&s, 1, request))
         return served.Test(request, flag, status);
@@ -428,7 +428,7 @@ int sw_virtual_testall(int n, MPI_Request *requests, int *flag,
                        MPI_Status *statuses)
 {
     set_t s;
-    sw_answer_t answer;
+    sw_vanswer_t answer;
     void *room = NULL;
     if (n <= 0 || !requests || !take(&s, n, requests))
         return served.Testall(n, requests, flag, statuses);
@@ -465,7 +465,7 @@ int sw_virtual_testany(int n, MPI_Request *requests, int *index, int *flag,
                        MPI_Status *status)
 {
     set_t s;
-    sw_answer_t answer = {.found = false};
+    sw_vanswer_t answer = {.found = false};
     MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     if (n <= 0 || !requests || !take(&s, n, requests))
         return served.Testany(n, requests, index, flag, status);
@@ -492,7 +492,7 @@ int sw_virtual_testsome(int n, MPI_Request *requests, int *count, int *indices,
                         MPI_Status *statuses)
 {
     set_t s;
-    sw_answer_t answer = {.found = false};
+    sw_vanswer_t answer = {.found = false};
     if (n <= 0 || !requests || !take(&s, n, requests))
         return served.Testsome(n, requests, count, indices, statuses);
     int rc = MPI_SUCCESS;
@@ -513,7 +513,7 @@ int sw_virtual_testsome(int n, MPI_Request *requests, int *count, int *indices,
 int sw_virtual_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     set_t s;
-    sw_answer_t answer;
+    sw_vanswer_t answer;
     MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     if (request == MPI_REQUEST_NULL || !take(&s, 1, &request))
         return served.Request_get_status(request, flag, status);
@@ -536,7 +536,7 @@ int sw_virtual_get_status(MPI_Request request, int *flag, MPI_Status *status)
             sw_virtual_tell(SW_OP_WAIT, w->others[k]);
         int64_t from = w->wild ? sw_known_rank(w->comm, its->MPI_SOURCE) : -1;
         if (from >= 0)
-            sw_virtual_put(&(sw_op_t){
+            sw_virtual_put(&(sw_vop_t){
                 .kind = SW_OP_MATCHED, .request = w->op.request,
                 .peer = (int32_t)from, .tag = its->MPI_TAG});
         w->done = true;

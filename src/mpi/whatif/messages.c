@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* False: there is nothing to model. */
-static bool message(sw_op_t *op, sw_op_kind_t kind, MPI_Comm comm, int member,
+static bool message(sw_vop_t *op, sw_op_kind_t kind, MPI_Comm comm, int member,
                     int tag, int64_t count, MPI_Datatype type,
                     sw_known_comm_t **to)
 {
@@ -23,14 +23,14 @@ static bool message(sw_op_t *op, sw_op_kind_t kind, MPI_Comm comm, int member,
         sw_virtual_unmodelled();
         return false;
     }
-    *op = (sw_op_t){
+    *op = (sw_vop_t){
         .kind = (uint8_t)kind, .context = (uint32_t)c->context,
         .peer = (int32_t)rank, .tag = tag == MPI_ANY_TAG ? SW_OP_ANY : tag,
         .bytes = count > 0 ? (uint64_t)count * sw_known_type(type)->size : 0};
     return true;
 }
 
-static bool wild(const sw_op_t *op)
+static bool wild(const sw_vop_t *op)
 {
     return op->peer == SW_OP_ANY || op->tag == SW_OP_ANY;
 }
@@ -43,13 +43,13 @@ static void tell_match(const sw_known_comm_t *c, uint32_t request,
     if (from < 0)               /* the status does not tell */
         sw_virtual_tell(SW_OP_DROP, request);
     else
-        sw_virtual_put(&(sw_op_t){.kind = SW_OP_MATCHED, .request = request,
+        sw_virtual_put(&(sw_vop_t){.kind = SW_OP_MATCHED, .request = request,
                                   .peer = (int32_t)from,
                                   .tag = status->MPI_TAG});
 }
 
 /* Where threads call at once: as a nonblocking one, which is over when it is. */
-static int carry_out(sw_known_comm_t *c, sw_op_t *op, MPI_Request *own,
+static int carry_out(sw_known_comm_t *c, sw_vop_t *op, MPI_Request *own,
                      MPI_Status *status)
 {
     sw_virtual_lock();
@@ -69,7 +69,7 @@ static int carry_out(sw_known_comm_t *c, sw_op_t *op, MPI_Request *own,
 int sw_virtual_sent(MPI_Comm comm, int dest, int tag, int64_t count,
                     MPI_Datatype type, unsigned flags, MPI_Request *own)
 {
-    sw_op_t op;
+    sw_vop_t op;
     sw_known_comm_t *c;
     if (!message(&op, SW_OP_SEND, comm, dest, tag, count, type, &c))
         return sw_virtual_finish(own, MPI_STATUS_IGNORE, false);
@@ -88,14 +88,14 @@ static void nothing(MPI_Request request)
     if (request == MPI_REQUEST_NULL)
         return;
     sw_virtual_lock();
-    if ((w = sw_work_new(NULL, &(sw_op_t){.kind = 0}))) {
+    if ((w = sw_work_new(NULL, &(sw_vop_t){.kind = 0}))) {
         w->active = w->done = true;
         sw_work_add(w, (uintptr_t)request);
     }
     sw_virtual_unlock();
 }
 
-static void begun(sw_known_comm_t *c, const sw_op_t *op, MPI_Request request,
+static void begun(sw_known_comm_t *c, const sw_vop_t *op, MPI_Request request,
                   bool persistent)
 {
     sw_virtual_lock();
@@ -115,7 +115,7 @@ void sw_virtual_isent(MPI_Comm comm, int dest, int tag, int64_t count,
                       MPI_Datatype type, unsigned flags, MPI_Request request,
                       bool persistent)
 {
-    sw_op_t op;
+    sw_vop_t op;
     sw_known_comm_t *c;
     if (message(&op, SW_OP_SEND, comm, dest, tag, count, type, &c)) {
         op.flags = (uint16_t)flags;
@@ -127,8 +127,8 @@ void sw_virtual_isent(MPI_Comm comm, int dest, int tag, int64_t count,
 
 void sw_virtual_choose(MPI_Comm comm, int *source, int *tag)
 {
-    sw_op_t op;
-    sw_answer_t answer;
+    sw_vop_t op;
+    sw_vanswer_t answer;
     sw_known_comm_t *c;
     if (sw_virtual_shared ||
         (*source != MPI_ANY_SOURCE && *tag != MPI_ANY_TAG) ||
@@ -146,7 +146,7 @@ int sw_virtual_received(MPI_Comm comm, int source, int tag, int64_t count,
                         MPI_Datatype type, MPI_Request *own,
                         MPI_Status *status)
 {
-    sw_op_t op;
+    sw_vop_t op;
     sw_known_comm_t *c;
     MPI_Status mine;
     if (!message(&op, SW_OP_RECV, comm, source, tag, count, type, &c))
@@ -162,7 +162,7 @@ void sw_virtual_posted(MPI_Comm comm, int source, int tag, int64_t count,
                        MPI_Datatype type, MPI_Request request,
                        bool persistent)
 {
-    sw_op_t op;
+    sw_vop_t op;
     sw_known_comm_t *c;
     if (message(&op, SW_OP_RECV, comm, source, tag, count, type, &c))
         begun(c, &op, request, persistent);
@@ -173,7 +173,7 @@ void sw_virtual_posted(MPI_Comm comm, int source, int tag, int64_t count,
 uint32_t sw_virtual_sending(MPI_Comm comm, int dest, int tag, int64_t count,
                             MPI_Datatype type)
 {
-    sw_op_t op;
+    sw_vop_t op;
     sw_known_comm_t *c;
     if (!message(&op, SW_OP_SEND, comm, dest, tag, count, type, &c))
         return 0;
@@ -206,7 +206,7 @@ int sw_virtual_sendrecv(MPI_Comm comm, int source, int tag, int64_t count,
         sending_is_over(sent);
         return rc != MPI_SUCCESS ? rc : rc_send;
     }
-    sw_op_t op;
+    sw_vop_t op;
     sw_known_comm_t *c;
     if (message(&op, SW_OP_RECV, comm, source, tag, count, type, &c))
         sw_virtual_put(&op);
@@ -257,7 +257,7 @@ void sw_virtual_isendrecv(MPI_Comm comm, int dest, int sendtag,
 {
     uint32_t sent = sw_virtual_sending(comm, dest, sendtag, sendcount,
                                        sendtype);
-    sw_op_t op;
+    sw_vop_t op;
     sw_known_comm_t *c = NULL;
     bool receives = message(&op, SW_OP_RECV, comm, source, recvtag, recvcount,
                             recvtype, &c);
@@ -266,7 +266,7 @@ void sw_virtual_isendrecv(MPI_Comm comm, int dest, int sendtag,
         return;
     }
     if (!receives)
-        op = (sw_op_t){.request = sent};
+        op = (sw_vop_t){.request = sent};
     sw_virtual_lock();
     sw_work_t *w = sw_work_new(c, &op);
     if (w) {
@@ -288,7 +288,7 @@ void sw_virtual_partitioned(bool sends, MPI_Comm comm, int peer, int tag,
                             int64_t count, MPI_Datatype type,
                             MPI_Request request)
 {
-    sw_op_t op;
+    sw_vop_t op;
     sw_known_comm_t *c;
     if (!message(&op, sends ? SW_OP_SEND : SW_OP_RECV, comm, peer, tag, count,
                  type, &c))

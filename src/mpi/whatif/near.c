@@ -10,13 +10,13 @@
 #define NEAR_TAG INT32_MAX
 
 /* All operations of one call; NULL: no memory, or there are none. */
-static sw_op_t *messages(sw_event_t *e, uint32_t *count)
+static sw_vop_t *messages(sw_event_t *e, uint32_t *count)
 {
     sw_known_comm_t *c = e->comm;
     *count = 0;
     if (!c || !c->in || c->ins < 0 || c->outs < 0)
         return NULL;
-    sw_op_t *all = malloc((size_t)(c->ins + c->outs + 1) * sizeof *all);
+    sw_vop_t *all = malloc((size_t)(c->ins + c->outs + 1) * sizeof *all);
     sw_virtual_lock();
     uint32_t context = sw_virtual_aside(c);
     for (int i = 0; all && i < c->ins + c->outs; i++) {
@@ -25,7 +25,7 @@ static sw_op_t *messages(sw_event_t *e, uint32_t *count)
         uint64_t bytes = sends ? e->amount.sent : e->amount.received;
         if (rank < 0)
             continue;
-        all[(*count)++] = (sw_op_t){
+        all[(*count)++] = (sw_vop_t){
             .kind = sends ? SW_OP_SEND : SW_OP_RECV, .context = context,
             .peer = (int32_t)rank, .tag = NEAR_TAG,
             .request = sw_work_number(),
@@ -39,7 +39,7 @@ static sw_op_t *messages(sw_event_t *e, uint32_t *count)
 void sw_virtual_near(sw_event_t *e, MPI_Request *own, bool persistent)
 {
     uint32_t n;
-    sw_op_t *all = messages(e, &n), none = {.kind = 0};
+    sw_vop_t *all = messages(e, &n), none = {.kind = 0};
     if (!all)
         return;
     sw_virtual_lock();
@@ -68,7 +68,7 @@ void sw_virtual_near(sw_event_t *e, MPI_Request *own, bool persistent)
 int sw_virtual_near_own(sw_event_t *e, MPI_Request *own)
 {
     uint32_t n;
-    sw_op_t *all = messages(e, &n);
+    sw_vop_t *all = messages(e, &n);
     int rc = MPI_SUCCESS;
     sw_virtual_lock();
     for (uint32_t i = 0; i < n; i++)

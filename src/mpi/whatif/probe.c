@@ -7,8 +7,9 @@
  * program receives it.
  */
 #include "virtual.h"
+#include "traffic.h"
 
-static bool probe_op(sw_op_t *op, sw_op_kind_t kind, int source, int tag,
+static bool probe_op(sw_vop_t *op, sw_op_kind_t kind, int source, int tag,
                      MPI_Comm comm, sw_known_comm_t **to)
 {
     if (sw_virtual_shared || source == MPI_PROC_NULL)
@@ -20,14 +21,14 @@ static bool probe_op(sw_op_t *op, sw_op_kind_t kind, int source, int tag,
         sw_virtual_unmodelled();
         return false;
     }
-    *op = (sw_op_t){.kind = (uint8_t)kind, .context = (uint32_t)c->context,
+    *op = (sw_vop_t){.kind = (uint8_t)kind, .context = (uint32_t)c->context,
                     .peer = (int32_t)rank,
                     .tag = tag == MPI_ANY_TAG ? SW_OP_ANY : tag};
     return true;
 }
 
 /* Of the message that the answer names. */
-static void name(const sw_known_comm_t *c, const sw_answer_t *answer,
+static void name(const sw_known_comm_t *c, const sw_vanswer_t *answer,
                  int *source, int *tag)
 {
     int member = sw_virtual_member(c, answer->peer);
@@ -65,7 +66,7 @@ static uint64_t message_key(MPI_Message message)
 static void matched(sw_known_comm_t *c, int source, int tag, uint64_t bytes,
                     MPI_Message message)
 {
-    sw_op_t op = {.kind = SW_OP_RECV, .context = (uint32_t)c->context,
+    sw_vop_t op = {.kind = SW_OP_RECV, .context = (uint32_t)c->context,
                   .peer = (int32_t)sw_known_rank(c, source), .tag = tag,
                   .bytes = bytes};
     sw_virtual_lock();
@@ -90,8 +91,8 @@ static void matched_here(MPI_Comm comm, MPI_Message message,
 
 int sw_virtual_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    sw_op_t op;
-    sw_answer_t answer;
+    sw_vop_t op;
+    sw_vanswer_t answer;
     sw_known_comm_t *c;
     if (probe_op(&op, SW_OP_PROBE, source, tag, comm, &c) &&
         sw_virtual_ask(&op, &answer))
@@ -102,8 +103,8 @@ int sw_virtual_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 int sw_virtual_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
                       MPI_Status *status)
 {
-    sw_op_t op;
-    sw_answer_t answer;
+    sw_vop_t op;
+    sw_vanswer_t answer;
     sw_known_comm_t *c;
     MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     if (probe_op(&op, SW_OP_PROBE, source, tag, comm, &c) &&
@@ -116,9 +117,9 @@ int sw_virtual_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
 }
 
 /* True: the engine has seen a message, which is named now. */
-static bool seen(sw_op_t *op, int *source, int *tag, sw_known_comm_t *c)
+static bool seen(sw_vop_t *op, int *source, int *tag, sw_known_comm_t *c)
 {
-    sw_answer_t answer;
+    sw_vanswer_t answer;
     uint64_t key = sw_board_key((uint64_t)op->context << 32 |
                                 (uint32_t)op->peer, (uint32_t)op->tag) | 1;
     if (sw_virtual_still_not(key) || !sw_virtual_ask(op, &answer))
@@ -134,7 +135,7 @@ static bool seen(sw_op_t *op, int *source, int *tag, sw_known_comm_t *c)
 int sw_virtual_iprobe(int source, int tag, MPI_Comm comm, int *flag,
                       MPI_Status *status)
 {
-    sw_op_t op;
+    sw_vop_t op;
     sw_known_comm_t *c;
     if (!probe_op(&op, SW_OP_IPROBE, source, tag, comm, &c))
         return served.Iprobe(source, tag, comm, flag, status);
@@ -153,7 +154,7 @@ int sw_virtual_iprobe(int source, int tag, MPI_Comm comm, int *flag,
 int sw_virtual_improbe(int source, int tag, MPI_Comm comm, int *flag,
                        MPI_Message *message, MPI_Status *status)
 {
-    sw_op_t op;
+    sw_vop_t op;
     sw_known_comm_t *c;
     MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     if (probe_op(&op, SW_OP_IPROBE, source, tag, comm, &c)) {

@@ -204,9 +204,10 @@ rule("Type_free", "sw_known_type_forget();\n" + call() +
 
 # One-sided -------------------------------------------------------------------
 
-rule("Win_create|Win_allocate|Win_allocate_shared",
-     "sw_virtual_other($4);\n" + call() + OK +
-     "sw_virtual_window_made(*$5, $4);")
+for pattern, comm in (("Win_create", "$4"),
+                      ("Win_allocate|Win_allocate_shared", "$3")):
+    rule(pattern, f"sw_virtual_other({comm});\n" + call() + OK +
+         f"sw_virtual_window_made(*$5, {comm});")
 rule("Win_create_dynamic",
      "sw_virtual_other($1);\n" + call() + OK +
      "sw_virtual_window_made(*$2, $1);")

@@ -29,7 +29,7 @@ __thread sw_virtual_thread_t sw_virtual_thread
 
 static struct {
     pthread_mutex_t lock;
-    sw_lane_t *lane;
+    sw_vlane_t *lane;
     int64_t computed;           /* ps, not put yet          */
     sw_ps_t tested;             /* of tests in vain, too    */
     bool known;                 /* nothing put since...     */
@@ -70,7 +70,7 @@ static void lost(void)
     rank.native = host.Wtime();
 }
 
-void sw_virtual_start(sw_lane_t *lane)
+void sw_virtual_start(sw_vlane_t *lane)
 {
     rank.lane = lane;
     rank.computed = rank.tested = 0;
@@ -80,11 +80,15 @@ void sw_virtual_start(sw_lane_t *lane)
     atomic_store(&sw_virtual_on, true);
 }
 
-sw_lane_t *sw_virtual_stop(void)
+static bool put_computed(void);
+
+sw_vlane_t *sw_virtual_stop(void)
 {
     sw_virtual_lock();
+    if (atomic_load(&sw_virtual_on))
+        put_computed();
     lost();
-    sw_lane_t *lane = rank.lane;
+    sw_vlane_t *lane = rank.lane;
     rank.lane = NULL;
     sw_virtual_unlock();
     return lane;
@@ -106,10 +110,10 @@ static bool put_computed(void)
         return true;
     rank.computed = rank.tested = 0;
     return sw_lane_put(rank.lane,
-                       &(sw_op_t){.kind = SW_OP_COMPUTE, .time = time});
+                       &(sw_vop_t){.kind = SW_OP_COMPUTE, .time = time});
 }
 
-void sw_virtual_put(const sw_op_t *op)
+void sw_virtual_put(const sw_vop_t *op)
 {
     if (!atomic_load_explicit(&sw_virtual_on, memory_order_relaxed))
         return;
@@ -118,7 +122,7 @@ void sw_virtual_put(const sw_op_t *op)
         lost();
 }
 
-bool sw_virtual_ask(const sw_op_t *op, sw_answer_t *answer)
+bool sw_virtual_ask(const sw_vop_t *op, sw_vanswer_t *answer)
 {
     if (!atomic_load_explicit(&sw_virtual_on, memory_order_relaxed))
         return false;
@@ -142,14 +146,14 @@ void sw_virtual_context(uint32_t number, uint64_t id, uint32_t n,
 
 void sw_virtual_tell(sw_op_kind_t kind, uint32_t request)
 {
-    sw_virtual_put(&(sw_op_t){.kind = (uint8_t)kind, .request = request});
+    sw_virtual_put(&(sw_vop_t){.kind = (uint8_t)kind, .request = request});
 }
 
 void sw_virtual_pause(void)
 {
-    sw_answer_t answer;
+    sw_vanswer_t answer;
     if (sw_virtual_crowded && !sw_virtual_shared)
-        sw_virtual_ask(&(sw_op_t){.kind = SW_OP_CLOCK}, &answer);
+        sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK}, &answer);
 }
 
 static sw_ps_t now_here(void)
@@ -159,11 +163,11 @@ static sw_ps_t now_here(void)
 
 bool sw_virtual_time(sw_ps_t *now)
 {
-    sw_answer_t answer;
+    sw_vanswer_t answer;
     sw_virtual_lock();
     bool there = atomic_load(&sw_virtual_on);
     if (there && !rank.known)
-        there = sw_virtual_ask(&(sw_op_t){.kind = SW_OP_CLOCK}, &answer);
+        there = sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK}, &answer);
     *now = there ? now_here() : rank.last;
     if (*now < rank.last)
         *now = rank.last;
@@ -187,7 +191,7 @@ bool sw_virtual_still_not(uint64_t key)
     return true;
 }
 
-void sw_virtual_found_nothing(uint64_t key, const sw_answer_t *answer)
+void sw_virtual_found_nothing(uint64_t key, const sw_vanswer_t *answer)
 {
     rank.polls = 0;
     rank.key = key;

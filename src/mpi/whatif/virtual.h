@@ -40,8 +40,9 @@
 
 #include "../guard.h"
 #include "../record/event.h"
+#include "../../front/door.h"
 #include "../../node/cpu_clock.h"
-#include "../../whatif/lane/lane.h"
+#include "names.h"
 
 #include <pthread.h>
 
@@ -133,8 +134,8 @@ static inline void sw_virtual_through_end(sw_virtual_through_t *t)
 extern MPI_Comm sw_virtual_private __attribute__((visibility("hidden")));
 
 /* Virtual time begins, on this lane, and ends (begin.c). */
-void sw_virtual_start(sw_lane_t *lane);
-sw_lane_t *sw_virtual_stop(void);
+void sw_virtual_start(sw_vlane_t *lane);
+sw_vlane_t *sw_virtual_stop(void);
 
 /* Operations (virtual.c) ---------------------------------------------------
  * Between sw_virtual_lock and sw_virtual_unlock where threads call at once;
@@ -143,9 +144,9 @@ sw_lane_t *sw_virtual_stop(void);
 void sw_virtual_lock(void);
 void sw_virtual_unlock(void);
 
-void sw_virtual_put(const sw_op_t *op);
+void sw_virtual_put(const sw_vop_t *op);
 /* False: there is no engine any more; the program goes on natively. */
-bool sw_virtual_ask(const sw_op_t *op, sw_answer_t *answer);
+bool sw_virtual_ask(const sw_vop_t *op, sw_vanswer_t *answer);
 /* WAIT, DROP and the like. */
 void sw_virtual_tell(sw_op_kind_t kind, uint32_t request);
 /* Sleep until all that was put is done in virtual time, if the node is
@@ -158,7 +159,7 @@ bool sw_virtual_time(sw_ps_t *now);
  * nothing has been put since: is that so still? Then the call's own time has
  * passed. */
 bool sw_virtual_still_not(uint64_t key);
-void sw_virtual_found_nothing(uint64_t key, const sw_answer_t *answer);
+void sw_virtual_found_nothing(uint64_t key, const sw_vanswer_t *answer);
 /* For those who look in vain: the host goes on, and others have the core. */
 void sw_virtual_idle(void);
 void sw_virtual_progress(void);
@@ -192,7 +193,7 @@ typedef struct sw_work {
     struct sw_work *next;
     uint64_t handle;
     sw_known_comm_t *comm;
-    sw_op_t op;                 /* as it is put; `request` is its number    */
+    sw_vop_t op;                 /* as it is put; `request` is its number    */
     uint32_t *others;           /* numbers of more operations that the host
                                  * completes together with it               */
     uint32_t other_count;
@@ -201,7 +202,7 @@ typedef struct sw_work {
     bool cancelled;             /* asked for                                */
     bool done;                  /* the engine has nothing to say (any more) */
     bool taken;                 /* by a call that completes requests        */
-    sw_op_t *parts;             /* of a persistent one of several operations */
+    sw_vop_t *parts;             /* of a persistent one of several operations */
     uint32_t part_count;
 } sw_work_t;
 
@@ -211,7 +212,7 @@ void sw_work_number_free(uint32_t number);
 /* A new one, of which nothing is known; NULL: no memory. It is to be filled,
  * and then added under a handle. Hosts give one handle to many sends that are
  * over before they begin: they are told apart by their order. */
-sw_work_t *sw_work_new(sw_known_comm_t *c, const sw_op_t *op);
+sw_work_t *sw_work_new(sw_known_comm_t *c, const sw_vop_t *op);
 void sw_work_add(sw_work_t *work, uint64_t handle);
 /* The first with this handle that nobody has taken; it is taken now. */
 sw_work_t *sw_work_take(uint64_t handle);

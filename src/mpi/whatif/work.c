@@ -44,7 +44,7 @@ void sw_work_number_free(uint32_t number)
     freed[freed_count++] = number;
 }
 
-sw_work_t *sw_work_new(sw_known_comm_t *c, const sw_op_t *op)
+sw_work_t *sw_work_new(sw_known_comm_t *c, const sw_vop_t *op)
 {
     sw_work_t *w = spare;
     if (w)
