@@ -60,6 +60,9 @@ typedef enum {
     SW_ENGINE_WAITS,    /* for the source          */
     SW_ENGINE_DEADLOCK, /* no rank can ever go on  */
     SW_ENGINE_MEMORY,   /* there is none left      */
+    SW_ENGINE_WRONG,    /* the operations cannot be: members disagree about a
+                         * collective, there is no such rank or context;
+                         * sw_engine_stuck tells, for the rank whose it is */
 } sw_engine_state_t;
 
 typedef struct sw_engine sw_engine_t;

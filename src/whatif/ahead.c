@@ -1,0 +1,151 @@
+/*
+ * ahead.c - a rank's operations, and a look at those that follow.
+ *
+ * A running program tells which message a receive from anybody has taken when
+ * it has seen so itself, which is after it has waited. So where a rank waits
+ * for such a receive, or for one that such a receive may take the message
+ * from, its next operations are looked at. Where it is silent because it
+ * computes, or is in the host's wait itself, there is nothing to do but to ask
+ * again. Where the next thing is a question of its own, it will never tell
+ * before that is answered: then the engine decides.
+ */
+#include "inside.h"
+
+#include <stdlib.h>
+
+static bool put(sw_engine_t *engine, sw_ahead_t *a, const sw_op_t *op)
+{
+    if (a->count == a->room) {
+        uint32_t room = a->room ? 2 * a->room : 16;
+        sw_op_t *more = malloc(room * sizeof *more);
+        if (!more) {
+            engine->memory = true;
+            return false;
+        }
+        for (uint32_t i = 0; i < a->count; i++)
+            more[i] = a->ops[(a->at + i) & (a->room - 1)];
+        free(a->ops);
+        a->ops = more;
+        a->at = 0;
+        a->room = room;
+    }
+    a->ops[(a->at + a->count++) & (a->room - 1)] = *op;
+    return true;
+}
+
+sw_source_state_t sw_ahead_next(sw_engine_t *engine, sw_rank_t *rank,
+                                sw_op_t *op)
+{
+    sw_ahead_t *a = rank->ahead;
+    if (sw_likely(!a))
+        return engine->source.next(engine->source.of, rank->main.rank, op);
+    if (!a->count)
+        return a->ended ? SW_SOURCE_END
+                        : engine->source.next(engine->source.of,
+                                              rank->main.rank, op);
+    *op = a->ops[a->at];
+    a->at = (a->at + 1) & (a->room - 1);
+    a->count--;
+    a->seen -= a->seen > 0;
+    return SW_SOURCE_OP;
+}
+
+/* It waits for a receive that is not matched, and only the host can tell. */
+static bool depends(const sw_rank_t *rank)
+{
+    const sw_request_t *r = rank->waits;
+    if (!r || r->known || r->kind != SW_REQUEST_RECV || r->message)
+        return false;
+    for (const sw_request_t *w = rank->any; w; w = w->next)
+        if (w->live && w->context == r->context && w->order <= r->order)
+            return true;
+    return false;
+}
+
+/* `op` speaks of the request as it is now, not of one that is posted by what
+ * was looked at before. */
+static bool speaks_of_now(const sw_ahead_t *a, uint32_t upto, uint32_t number)
+{
+    for (uint32_t i = 0; i < upto; i++) {
+        const sw_op_t *op = &a->ops[(a->at + i) & (a->room - 1)];
+        if (op->request == number &&
+            (op->kind == SW_OP_RECV || op->kind == SW_OP_SEND ||
+             op->kind == SW_OP_COLLECTIVE))
+            return false;
+    }
+    return true;
+}
+
+static bool asks(unsigned kind)
+{
+    return kind == SW_OP_CLOCK || kind == SW_OP_SELECT ||
+           kind == SW_OP_PROBE || kind == SW_OP_IPROBE ||
+           kind == SW_OP_CHOOSE;
+}
+
+/* The host's wait will end: what it waits for has been sent, and it waits for
+ * nothing else. Then others wait, too, so that all is in order. */
+static bool will_be_told(sw_engine_t *engine, sw_rank_t *rank)
+{
+    const sw_request_t *r = rank->waits;
+    if (rank->ahead->count || !r->any)
+        return false;
+    for (const sw_message_t *m = rank->unmatched; m; m = m->newer)
+        if (m->channel->context == r->context &&
+            (r->tag == SW_OP_ANY || r->tag == m->tag))
+            return true;
+    return false;
+}
+
+void sw_ahead_look(sw_engine_t *engine, sw_rank_t *rank)
+{
+    rank->looking = rank->holds = false;
+    if (sw_likely(!rank->any) || !depends(rank))
+        return;
+    if (!rank->ahead)
+        rank->ahead = calloc(1, sizeof *rank->ahead);
+    sw_ahead_t *a = rank->ahead;
+    if (!a) {
+        engine->memory = true;
+        return;
+    }
+    while (depends(rank)) {
+        if (a->seen == a->count) {
+            sw_op_t next;
+            sw_source_state_t state = a->ended ? SW_SOURCE_END
+                : engine->source.next(engine->source.of, rank->main.rank,
+                                      &next);
+            if (state == SW_SOURCE_LATER) {
+                rank->looking = true;
+                rank->holds = will_be_told(engine, rank);
+                sw_engine_late(engine, rank);
+                return;
+            }
+            if (state == SW_SOURCE_END) {
+                a->ended = true;
+                sw_match_take_over(engine, rank);
+                return;
+            }
+            if (!put(engine, a, &next))
+                return;
+        }
+        sw_op_t *op = &a->ops[(a->at + a->seen) & (a->room - 1)];
+        if (asks(op->kind)) {
+            sw_match_take_over(engine, rank);
+            return;
+        }
+        a->seen++;
+        if (op->kind == SW_OP_MATCHED &&
+            speaks_of_now(a, a->seen - 1, op->request)) {
+            op->kind = SW_OP_SECTION;   /* is done */
+            sw_match_told(engine, rank, op);
+        }
+    }
+}
+
+void sw_ahead_free(sw_rank_t *rank)
+{
+    if (rank->ahead)
+        free(rank->ahead->ops);
+    free(rank->ahead);
+}

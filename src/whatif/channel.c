@@ -1,0 +1,89 @@
+/*
+ * channel.c - the channels between ranks, in a hash table with chains. Those
+ * that are empty are swept away before the table grows, so there are about as
+ * many as messages and receives that wait, whoever has spoken to whom before.
+ */
+#include "inside.h"
+
+#include <stdlib.h>
+
+static size_t place(uint32_t to, uint32_t from, uint64_t context, size_t mask)
+{
+    uint64_t key = ((uint64_t)to << 32 | from) ^ context * 0xd6e8feb86659fd93u;
+    return (size_t)sw_map_mix(key) & mask;
+}
+
+static bool empty(const sw_channel_t *c)
+{
+    return !c->first && !c->posted && !c->users;
+}
+
+static void sweep(sw_engine_t *engine)
+{
+    for (size_t i = 0; engine->bucket && i <= engine->bucket_mask; i++)
+        for (sw_channel_t **at = &engine->bucket[i], *c; (c = *at);) {
+            if (!empty(c)) {
+                at = &c->next;
+                continue;
+            }
+            *at = c->next;
+            sw_pool_give(&engine->channels, c);
+            engine->channel_count--;
+        }
+}
+
+static void grow(sw_engine_t *engine)
+{
+    sweep(engine);
+    size_t size = engine->bucket ? engine->bucket_mask + 1 : 0;
+    if (size && engine->channel_count < size / 2)
+        return;
+    size_t more = size ? 2 * size : 256;
+    sw_channel_t **bucket = calloc(more, sizeof *bucket);
+    if (!bucket) {
+        if (!size)
+            engine->memory = true;
+        return;
+    }
+    for (size_t i = 0; i < size; i++)
+        for (sw_channel_t *c = engine->bucket[i], *next; c; c = next) {
+            next = c->next;
+            size_t at = place(c->to, c->from, c->context, more - 1);
+            c->next = bucket[at];
+            bucket[at] = c;
+        }
+    free(engine->bucket);
+    engine->bucket = bucket;
+    engine->bucket_mask = more - 1;
+}
+
+sw_channel_t *sw_match_channel(sw_engine_t *engine, uint32_t to, uint32_t from,
+                               uint64_t context)
+{
+    size_t at = 0;
+    if (engine->bucket) {
+        at = place(to, from, context, engine->bucket_mask);
+        for (sw_channel_t *c = engine->bucket[at]; c; c = c->next)
+            if (c->to == to && c->from == from && c->context == context)
+                return c;
+    }
+    if (!engine->bucket || engine->channel_count > engine->bucket_mask) {
+        grow(engine);
+        if (engine->bucket)
+            at = place(to, from, context, engine->bucket_mask);
+    }
+    sw_channel_t *c = sw_pool_take(&engine->channels);
+    *c = (sw_channel_t){.to = to, .from = from, .context = context};
+    if (engine->bucket) {
+        c->next = engine->bucket[at];
+        engine->bucket[at] = c;
+        engine->channel_count++;
+    }
+    return c;
+}
+
+void sw_match_free(sw_engine_t *engine)
+{
+    free(engine->bucket);
+    engine->bucket = NULL;
+}

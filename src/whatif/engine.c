@@ -1,0 +1,269 @@
+/*
+ * engine.c - see engine.h; inside.h tells who does what. Here is the order in
+ * which all goes: strands as far as they can, then the earliest event.
+ */
+#include "inside.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void sw_engine_broken(const char *what, const char *file, int line)
+{
+    fprintf(stderr, "straightway-whatif: %s:%d: an event before its cause: "
+                    "not so: %s\n", file, line, what);
+    abort();
+}
+
+void sw_engine_event(sw_engine_t *engine, sw_ps_t time, sw_event_kind_t kind,
+                     uint32_t rank, uint64_t number, void *of)
+{
+    sw_event_t event = {time, (uint64_t)kind << 32 | rank, number, of};
+    if (!sw_heap_push(&engine->events, &event))
+        engine->memory = true;
+}
+
+void sw_engine_ready(sw_engine_t *engine, sw_strand_t *strand)
+{
+    if (strand->ready)
+        return;
+    strand->ready = true;
+    strand->queued = NULL;
+    *(engine->ready ? &engine->ready_last->queued : &engine->ready) = strand;
+    engine->ready_last = strand;
+}
+
+void sw_engine_park(sw_engine_t *engine, sw_rank_t *rank)
+{
+    sw_event_t event = {rank->main.clock, engine->turns++, 0, rank};
+    if (!sw_heap_push(&engine->parked, &event))
+        engine->memory = true;
+}
+
+/* A late rank does nothing before this. */
+static sw_ps_t late_until(const sw_engine_t *engine, const sw_rank_t *rank)
+{
+    sw_ps_t computed = 0;
+    if (rank->state != SW_RANK_LATE)
+        return rank->looking && rank->holds ? rank->main.clock : SW_PS_NEVER;
+    if (engine->source.at_least)
+        computed = engine->source.at_least(engine->source.of, rank->main.rank);
+    if (computed <= 0)
+        computed = 0;
+    else if (engine->model->cpu_speed > 0)
+        computed = (sw_ps_t)((double)computed / engine->model->cpu_speed);
+    return rank->main.clock + computed;
+}
+
+void sw_engine_late(sw_engine_t *engine, sw_rank_t *rank)
+{
+    if (!rank->late)
+        engine->late[engine->late_count++] = rank->main.rank;
+    rank->late = true;
+    engine->bound = sw_ps_min(engine->bound, late_until(engine, rank));
+}
+
+static sw_ps_t bound_again(sw_engine_t *engine)
+{
+    engine->bound = SW_PS_NEVER;
+    for (uint32_t i = 0; i < engine->late_count; i++)
+        engine->bound = sw_ps_min(engine->bound,
+                                  late_until(engine, &engine->rank
+                                                     [engine->late[i]]));
+    return engine->bound;
+}
+
+sw_ps_t sw_engine_bound(const sw_engine_t *engine)
+{
+    sw_ps_t bound = engine->bound;
+    if (engine->events.count)
+        bound = sw_ps_min(bound, engine->events.events[0].time);
+    if (engine->parked.count)
+        bound = sw_ps_min(bound, engine->parked.events[0].time);
+    for (const sw_strand_t *s = engine->ready; s; s = s->queued)
+        bound = sw_ps_min(bound, s->clock);
+    return bound;
+}
+
+void sw_engine_wrong(sw_engine_t *engine, uint32_t rank, const char *format,
+                     ...)
+{
+    if (engine->wrong)
+        return;
+    va_list list;
+    va_start(list, format);
+    vsnprintf(engine->wrong_text, sizeof engine->wrong_text, format, list);
+    va_end(list);
+    engine->wrong = true;
+    engine->wrong_rank = rank;
+}
+
+static bool nothing_but_latency(const sw_link_t *link)
+{
+    return link->g == 0 && link->G == 0 && link->point_count == 0;
+}
+
+sw_engine_t *sw_engine_new(sw_model_t *model, const sw_source_t *source,
+                           const sw_engine_options_t *options)
+{
+    sw_engine_t *e = calloc(1, sizeof *e);
+    if (!e)
+        return NULL;
+    e->model = model;
+    e->source = *source;
+    if (options)
+        e->options = *options;
+    e->ranks = model->ranks;
+    e->bound = SW_PS_NEVER;
+    uint32_t nodes = sw_model_nodes(model);
+    e->rank = calloc(e->ranks, sizeof *e->rank);
+    e->node = calloc(nodes, sizeof *e->node);
+    e->late = calloc(e->ranks, sizeof *e->late);
+    e->everybody = calloc(e->ranks, sizeof *e->everybody);
+    e->times = calloc(e->ranks, sizeof *e->times);
+    bool *bad = &e->memory;
+    if (!e->times || !e->rank || !e->node || !e->late || !e->everybody ||
+        !sw_pool_init(&e->requests, sizeof(sw_request_t), bad) ||
+        !sw_pool_init(&e->messages, sizeof(sw_message_t), bad) ||
+        !sw_pool_init(&e->strands, sizeof(sw_strand_t), bad) ||
+        !sw_pool_init(&e->meetings, sizeof(sw_meeting_t), bad) ||
+        !sw_pool_init(&e->channels, sizeof(sw_channel_t), bad) ||
+        !sw_pool_init(&e->decisions, sizeof(sw_decided_t), bad) ||
+        !sw_engine_context(e, 0, e->ranks, NULL)) {
+        sw_engine_free(e);
+        return NULL;
+    }
+    e->free_port[0] = true;
+    for (int class = 0; class < SW_CLASS_NETWORK; class++)
+        e->free_port[0] &= nothing_but_latency(&model->links[class]);
+    e->free_port[1] = !model->network &&
+        nothing_but_latency(&model->links[SW_CLASS_NETWORK]);
+    for (uint32_t i = 0; i < e->ranks; i++) {
+        sw_rank_t *rank = &e->rank[i];
+        e->everybody[i] = i;
+        rank->main.rank = i;
+        rank->main.main = true;
+        rank->look = SW_PS_NEVER;
+        rank->node = sw_model_node(model, i);
+        e->node[rank->node].ranks++;
+        if (model->noise.period > 0)
+            sw_noise_begin(&model->noise, i, &rank->noise);
+        sw_engine_ready(e, &rank->main);
+    }
+    if (model->network)
+        sw_network_reset(model->network);
+    return e;
+}
+
+void sw_engine_free(sw_engine_t *e)
+{
+    if (!e)
+        return;
+    for (uint32_t i = 0; e->rank && i < e->ranks; i++) {
+        free(e->rank[i].list);
+        sw_ahead_free(&e->rank[i]);
+    }
+    sw_match_free(e);
+    sw_contexts_free(e);
+    sw_pool_free(&e->requests);
+    sw_pool_free(&e->messages);
+    sw_pool_free(&e->strands);
+    sw_pool_free(&e->meetings);
+    sw_pool_free(&e->channels);
+    sw_pool_free(&e->decisions);
+    sw_map_free(&e->numbers);
+    sw_map_free(&e->decided);
+    sw_heap_free(&e->parked);
+    sw_heap_free(&e->events);
+    free(e->times);
+    free(e->which);
+    free(e->everybody);
+    free(e->late);
+    free(e->node);
+    free(e->rank);
+    free(e);
+}
+
+/* Those that were late may not be any more. */
+static void wake_late(sw_engine_t *engine)
+{
+    uint32_t count = engine->late_count;
+    engine->late_count = 0;
+    engine->bound = SW_PS_NEVER;
+    for (uint32_t i = 0; i < count; i++) {
+        sw_rank_t *rank = &engine->rank[engine->late[i]];
+        rank->late = false;
+        if (rank->state == SW_RANK_LATE || rank->looking)
+            sw_engine_ready(engine, &rank->main);
+    }
+}
+
+static void run_strands(sw_engine_t *engine)
+{
+    while (engine->ready && !engine->wrong && !engine->memory) {
+        sw_strand_t *strand = engine->ready;
+        engine->ready = strand->queued;
+        strand->ready = false;
+        if (strand->main)
+            sw_strand_run(engine, &engine->rank[strand->rank]);
+        else
+            sw_collective_run(engine, strand);
+    }
+}
+
+static void happen(sw_engine_t *engine)
+{
+    sw_event_t event = sw_heap_pop(&engine->events);
+    /* What the host decides comes late; all else in the order of time. */
+    sw_engine_must(engine, event.time >= engine->now || engine->source.answer ||
+                           event.key >> 32 == SW_EVENT_DECIDE);
+    engine->now = sw_ps_max(engine->now, event.time);
+    if (event.key >> 32 != SW_EVENT_DECIDE) {
+        sw_wire_event(engine, &event);
+        return;
+    }
+    sw_rank_t *rank = event.of;
+    sw_match_decide(engine, rank, event.time);
+    if (rank->state == SW_RANK_ASKS)
+        sw_question_decide(engine, rank, event.time);
+}
+
+/* Somebody of the late ones may still go on. */
+static bool anybody_late(const sw_engine_t *engine)
+{
+    for (uint32_t i = 0; i < engine->late_count; i++) {
+        const sw_rank_t *rank = &engine->rank[engine->late[i]];
+        if (rank->state == SW_RANK_LATE || rank->looking)
+            return true;
+    }
+    return false;
+}
+
+sw_engine_state_t sw_engine_run(sw_engine_t *engine)
+{
+    wake_late(engine);
+    for (;;) {
+        run_strands(engine);
+        if (engine->memory)
+            return SW_ENGINE_MEMORY;
+        if (engine->wrong)
+            return SW_ENGINE_WRONG;
+        if (engine->ended == engine->ranks)
+            return SW_ENGINE_DONE;
+        const sw_event_t *parked = engine->parked.events;
+        const sw_event_t *next = engine->events.events;
+        bool any_parked = engine->parked.count > 0;
+        bool any = engine->events.count > 0;
+        if (any && !(any_parked && parked->time <= next->time) &&
+            (next->time < engine->bound || next->time < bound_again(engine))) {
+            happen(engine);
+        } else if (any_parked) {
+            sw_rank_t *rank = sw_heap_pop(&engine->parked).of;
+            sw_engine_ready(engine, &rank->main);
+        } else if (anybody_late(engine)) {
+            return SW_ENGINE_WAITS;
+        } else {
+            return SW_ENGINE_DEADLOCK;
+        }
+    }
+}

@@ -1,0 +1,350 @@
+/*
+ * inside.h - what the files of the engine share: engine.c (the order in which
+ * all goes), strand.c (a rank's operations), question.c (what a running
+ * program asks), match.c (messages meet receives), wire.c (messages travel),
+ * collective.c (members meet), request.c.
+ *
+ * A strand is something that has a clock and goes on by itself: the main
+ * program of a rank, and each collective that is carried out by messages. It
+ * runs as far as it can without knowing anything of others that is not decided
+ * yet, and then sleeps until a request is complete.
+ *
+ * What is contended for (ports, links, a receive with wildcards) is decided in
+ * the order of virtual time, by events in a heap. An event is dealt with when
+ * no strand can cause an earlier one: all that can run have a later clock, and
+ * those whose next operation is not there yet (the late ones) have computed
+ * past it. So it makes no difference how far the strands have run ahead, and
+ * in which order. What is not contended for is not delayed by anybody: a
+ * receive that names its sender meets its message as soon as both are known,
+ * and a port that only one strand uses is taken at once.
+ *
+ *     main program --send--> [ OUT ] --> [ ENTER ] --> [ IN ] --> receive
+ *                           sender's     network's   receiver's   complete,
+ *                             port         links        port      wakes
+ */
+#ifndef SW_WHATIF_INSIDE_H
+#define SW_WHATIF_INSIDE_H
+
+#include "engine.h"
+#include "heap.h"
+#include "map.h"
+#include "network.h"
+#include "noise.h"
+#include "plan.h"
+#include "pool.h"
+
+typedef struct sw_rank sw_rank_t;
+typedef struct sw_strand sw_strand_t;
+typedef struct sw_message sw_message_t;
+typedef struct sw_request sw_request_t;
+typedef struct sw_channel sw_channel_t;
+typedef struct sw_context sw_context_t;
+typedef struct sw_meeting sw_meeting_t;
+
+typedef enum {
+    SW_EVENT_OUT, SW_EVENT_ENTER, SW_EVENT_IN,  /* of a message */
+    SW_EVENT_DECIDE,                            /* of a rank    */
+} sw_event_kind_t;
+
+typedef enum {
+    SW_REQUEST_SEND, SW_REQUEST_RECV, SW_REQUEST_COLLECTIVE,
+} sw_request_kind_t;
+
+/* Complete at `complete`, if that is known. */
+struct sw_request {
+    uint8_t kind, what;         /* sw_request_kind_t, sw_collective_t */
+    bool known, dropped, listed;
+    bool held;                  /* by its rank's strand, without a number */
+    bool any;                   /* a receive from anybody, not matched  */
+    bool live;                  /* ... which the host will match        */
+    uint32_t number, rank;
+    sw_ps_t complete, posted;
+    sw_strand_t *waiter;
+    /* A receive: */
+    sw_channel_t *channel;
+    sw_request_t *next, *previous;      /* posted, in order; members waiting */
+    sw_message_t *message;
+    uint64_t order;             /* of its rank's receives */
+    uint64_t context;
+    int32_t peer, tag;
+    uint32_t in_context;        /* a collective: its number */
+};
+
+/* All between two ranks on a context, in order: what was sent and is not
+ * matched, receives that were posted and are not matched. */
+struct sw_channel {
+    uint32_t to, from;
+    uint64_t context;           /* twice its place, 1 more for collectives */
+    sw_channel_t *next;
+    sw_message_t *first, *last;
+    sw_request_t *posted, *posted_last;
+    uint32_t users;             /* messages and receives that know it */
+};
+
+struct sw_message {
+    sw_message_t *next, *previous;      /* in its channel                   */
+    sw_message_t *newer, *older;        /* of all unmatched of the receiver */
+    sw_channel_t *channel;
+    sw_request_t *send, *receive;
+    int32_t tag;
+    bool rendezvous;            /* its request is on the way, not its data  */
+    bool known;                 /* `arrival` is: of the request, or of data */
+    bool network, matched;
+    bool loose;                 /* counted in its sender's `loose` */
+    uint64_t bytes, number;
+    sw_ps_t ready, arrival;
+    sw_ps_t latency, transfer, gap, receive_time, answer;
+    double scale;
+};
+
+struct sw_strand {
+    sw_strand_t *queued;        /* the next that may run */
+    uint32_t rank;
+    uint32_t number;            /* 0: the main program; of those it began */
+    uint32_t sends;
+    uint32_t pending;           /* requests it waits for */
+    bool ready, main;
+    bool apart;                 /* the main program goes on meanwhile */
+    sw_ps_t clock;
+    /* A collective by messages. */
+    const sw_algorithm_t *algorithm;
+    const sw_context_t *context;
+    sw_call_t call;
+    uint32_t me, step;
+    int32_t tag;
+    double scale;
+    uint64_t reduced;
+    sw_request_t *send, *receive, *owner;
+};
+
+typedef struct {
+    sw_op_t *ops;               /* a ring */
+    uint32_t at, count, room;
+    uint32_t seen;              /* of them looked at */
+    bool ended;                 /* and nothing follows */
+} sw_ahead_t;
+
+/* Why a rank does not go on. */
+typedef enum {
+    SW_RANK_GOES, SW_RANK_WAITS /* for `waits` */, SW_RANK_ASKS,
+    SW_RANK_LATE /* the source */, SW_RANK_ENDED,
+} sw_rank_state_t;
+
+struct sw_rank {
+    sw_strand_t main;
+    uint8_t state;
+    bool late;                  /* in the list of the late ones */
+    bool looking;               /* ... for MATCHED, while it waits */
+    bool holds;                 /* ... and others must not pass its clock */
+    uint32_t node;
+    uint32_t loose;             /* who else may take its ports */
+    uint32_t strands;           /* begun */
+    sw_request_t *waits;
+    sw_op_t now;                /* what it waits in */
+    uint64_t asks_in;           /* a probe's context */
+    sw_ps_t out, in;            /* its ports */
+    sw_message_t *unmatched, *unmatched_last;
+    sw_request_t *any, *any_last;       /* receives from anybody, not matched */
+    sw_ps_t look;               /* when they are looked at anyway */
+    uint64_t receives;
+    uint64_t operations;
+    uint32_t *list;             /* requests to choose from */
+    uint32_t listed, list_room;
+    sw_ahead_t *ahead;          /* operations taken from the source before */
+    sw_noise_at_t noise;
+    sw_rank_time_t time;
+};
+
+typedef struct {
+    sw_ps_t out, in;
+    uint32_t ranks;
+} sw_node_t;
+
+/* What the engine decided of a receive whose MATCHED may come later. */
+typedef struct {
+    uint64_t context, bytes;
+    int32_t peer, tag;
+    sw_ps_t arrival, receive_time;
+} sw_decided_t;
+
+/* A communicator. */
+struct sw_context {
+    uint32_t number, place, n;
+    uint32_t *members;          /* NULL: the world */
+    uint32_t *sorted;           /* numbers by rank; NULL: they ascend */
+    uint32_t *begun;            /* collectives, by member */
+    sw_meeting_t **meetings;    /* from the `base`-th on, a ring */
+    uint32_t base, at, count, room;
+    bool planned;               /* `plan` is that of `call` */
+    sw_op_t call;
+    sw_plan_t plan;
+};
+
+/* The n-th collective of a context: who has come, and when. */
+struct sw_meeting {
+    sw_op_t call;               /* what it is, by the first who came */
+    sw_op_t most;               /* the sizes of those with the most */
+    uint32_t first;             /* who came first, for complaints */
+    uint32_t come;
+    sw_ps_t latest;
+    bool root_there;
+    sw_ps_t root_come;
+    sw_request_t *waiting;
+    sw_ps_t *comes;             /* scans: by member, -1: not yet */
+    sw_request_t **scans;
+    uint32_t before;            /* members from 0 that have come */
+};
+
+struct sw_engine {
+    sw_model_t *model;
+    sw_source_t source;
+    sw_engine_options_t options;
+    uint32_t ranks;
+    bool memory;                /* there was none */
+    bool wrong;                 /* the operations cannot be; what, whose: */
+    uint32_t wrong_rank;
+    char wrong_text[160];
+    bool free_port[2];          /* nothing to contend for: in a node, between */
+    sw_rank_t *rank;
+    sw_node_t *node;
+    uint32_t ended;
+    sw_strand_t *ready, *ready_last;
+    sw_heap_t parked;           /* strands that have run enough for now */
+    uint64_t turns;             /* parked so far: at one time in turn */
+    sw_heap_t events;
+    sw_ps_t now;                /* of the last event */
+    uint32_t *late, late_count;
+    sw_ps_t bound;              /* no late rank does anything before */
+    sw_pool_t requests, messages, strands, meetings, channels, decisions;
+    sw_channel_t **bucket;
+    size_t bucket_mask, channel_count;
+    sw_map_t numbers;           /* (rank, number) -> sw_request_t */
+    sw_map_t decided;           /* (rank, number) -> sw_decided_t */
+    sw_map_t context_of;        /* number + 1 -> sw_context_t */
+    sw_context_t **context;     /* by place */
+    uint32_t context_count;
+    uint32_t *everybody;        /* the world's members */
+    uint32_t *which;            /* of an answer */
+    uint32_t which_room;
+    sw_engine_result_t result;
+    sw_rank_time_t *times;      /* of the result */
+};
+
+static inline sw_ps_t sw_ps_max(sw_ps_t a, sw_ps_t b) { return a > b ? a : b; }
+static inline sw_ps_t sw_ps_min(sw_ps_t a, sw_ps_t b) { return a < b ? a : b; }
+
+static inline uint64_t sw_request_key(uint32_t rank, uint32_t number)
+{
+    return (uint64_t)rank << 32 | number;
+}
+
+/* With options.check: what must hold, or the end. */
+#define sw_engine_must(engine, holds)                                   \
+    do {                                                                \
+        if (sw_unlikely((engine)->options.check) && !(holds))           \
+            sw_engine_broken(#holds, __FILE__, __LINE__);               \
+    } while (0)
+__attribute__((noreturn, cold))
+void sw_engine_broken(const char *what, const char *file, int line);
+
+/* engine.c */
+void sw_engine_event(sw_engine_t *engine, sw_ps_t time, sw_event_kind_t kind,
+                     uint32_t rank, uint64_t number, void *of);
+void sw_engine_ready(sw_engine_t *engine, sw_strand_t *strand);
+void sw_engine_park(sw_engine_t *engine, sw_rank_t *rank);
+void sw_engine_late(sw_engine_t *engine, sw_rank_t *rank);
+/* Nothing but what is known happens before; the asking rank apart. */
+sw_ps_t sw_engine_bound(const sw_engine_t *engine);
+__attribute__((cold, format(printf, 3, 4)))
+void sw_engine_wrong(sw_engine_t *engine, uint32_t rank, const char *format,
+                     ...);
+
+/* request.c */
+sw_request_t *sw_request_new(sw_engine_t *engine, sw_request_kind_t kind,
+                             uint32_t rank, uint32_t number);
+sw_request_t *sw_request_find(sw_engine_t *engine, uint32_t rank,
+                              uint32_t number);
+void sw_request_complete(sw_engine_t *engine, sw_request_t *request,
+                         sw_ps_t time);
+void sw_request_free(sw_engine_t *engine, sw_request_t *request);
+void sw_request_drop(sw_engine_t *engine, sw_request_t *request);
+
+/* channel.c */
+sw_channel_t *sw_match_channel(sw_engine_t *engine, uint32_t to, uint32_t from,
+                               uint64_t context);
+void sw_match_free(sw_engine_t *engine);
+
+/* match.c */
+void sw_match_message(sw_engine_t *engine, sw_message_t *message);
+void sw_match_receive(sw_engine_t *engine, sw_request_t *receive);
+void sw_match_withdraw(sw_engine_t *engine, sw_request_t *receive);
+/* All data of a message are there. */
+void sw_match_arrived(sw_engine_t *engine, sw_message_t *message);
+/* The unmatched message that arrives first of those that fit and arrive no
+ * later than `by`; NULL: none. `after` is told the earliest arrival after
+ * `by`. */
+sw_message_t *sw_match_first(sw_engine_t *engine, sw_rank_t *rank,
+                             int32_t peer, int32_t tag, uint64_t context,
+                             sw_ps_t by, const sw_request_t *upto,
+                             sw_ps_t *after);
+/* Receives from anybody that can be decided by `time`, and a look ahead. */
+void sw_match_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
+/* A receive from anybody is one of this sender and tag now. */
+void sw_match_name(sw_engine_t *engine, sw_request_t *receive, int32_t peer,
+                   int32_t tag);
+/* A message that was matched is not: the first of its channel again. */
+void sw_match_return(sw_engine_t *engine, sw_message_t *message);
+/* Look at the rank again at `time`, unless that will be done anyway. */
+void sw_match_look(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
+/* The host cannot be asked: they are the engine's now. */
+void sw_match_take_over(sw_engine_t *engine, sw_rank_t *rank);
+
+/* told.c: the host has matched it so. */
+void sw_match_told(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op);
+
+/* wire.c */
+void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
+                  int32_t tag, uint64_t context, uint64_t bytes,
+                  unsigned flags, double scale, sw_request_t *send);
+/* A rendezvous has met its receive. */
+void sw_wire_meet(sw_engine_t *engine, sw_message_t *message);
+void sw_wire_event(sw_engine_t *engine, const sw_event_t *event);
+
+/* context.c */
+sw_context_t *sw_context_find(sw_engine_t *engine, uint32_t number);
+/* A member's number, or UINT32_MAX. */
+uint32_t sw_context_member(const sw_context_t *context, uint32_t rank);
+/* How `call` of this member is carried out. */
+const sw_plan_t *sw_context_plan(sw_engine_t *engine, sw_context_t *context,
+                                 const sw_op_t *call);
+/* The n-th meeting, of which one more member makes use. */
+sw_meeting_t *sw_context_meeting(sw_engine_t *engine, sw_context_t *context,
+                                 uint32_t n);
+/* Forget those at which all have been. */
+void sw_context_clear(sw_engine_t *engine, sw_context_t *context);
+void sw_contexts_free(sw_engine_t *engine);
+
+/* collective.c */
+/* The request that tells the end; NULL: it was wrong. */
+sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
+                                  const sw_op_t *op);
+void sw_collective_run(sw_engine_t *engine, sw_strand_t *strand);
+
+/* strand.c */
+void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank);
+
+/* ahead.c: the rank's next operation. */
+sw_source_state_t sw_ahead_next(sw_engine_t *engine, sw_rank_t *rank,
+                                sw_op_t *op);
+/* A rank waits: if only the host knows who matches, see what it says. */
+void sw_ahead_look(sw_engine_t *engine, sw_rank_t *rank);
+void sw_ahead_free(sw_rank_t *rank);
+
+/* question.c */
+void sw_question_list(sw_engine_t *engine, sw_rank_t *rank, uint32_t number);
+/* A rank has come to it: true, it is answered. */
+bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context);
+/* At a time when all before it is decided. */
+void sw_question_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
+
+#endif

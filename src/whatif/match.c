@@ -1,0 +1,346 @@
+/*
+ * match.c - messages meet receives.
+ *
+ * The outcome of matching depends on two orders alone: that in which a rank
+ * posts its receives, and that in which messages arrive, which among those of
+ * one sender on one context is that in which they were sent. A receive that
+ * names its sender needs no more than this sender's order: it is matched at
+ * once, whatever the times. A receive from anybody waits until it is certain
+ * which of its messages arrives first (an event at that time); until then,
+ * whatever fits it is kept from the receives that were posted after it.
+ *
+ * With a running program, the host decides for receives from anybody with a
+ * request, and the engine is told (MATCHED). They are not matched before,
+ * unless their rank cannot tell (sw_match_take_over).
+ */
+#include "inside.h"
+
+static bool fits(const sw_request_t *r, const sw_message_t *m)
+{
+    return r->tag == SW_OP_ANY || r->tag == m->tag;
+}
+
+static bool fits_any(const sw_request_t *r, const sw_message_t *m)
+{
+    return r->context == m->channel->context && fits(r, m) &&
+           (r->peer == SW_OP_ANY || (uint32_t)r->peer == m->channel->from);
+}
+
+/* The first receive from anybody that was posted before `order` and may take
+ * the message. */
+static sw_request_t *anybody(const sw_rank_t *rank, const sw_message_t *m,
+                             uint64_t order)
+{
+    for (sw_request_t *w = rank->any; w && w->order < order; w = w->next)
+        if (fits_any(w, m))
+            return w;
+    return NULL;
+}
+
+static sw_message_t *first_fitting(const sw_channel_t *c, int32_t tag)
+{
+    sw_message_t *m = c->first;
+    while (m && tag != SW_OP_ANY && m->tag != tag)
+        m = m->next;
+    return m;
+}
+
+static void keep(sw_rank_t *rank, sw_message_t *m)
+{
+    sw_channel_t *c = m->channel;
+    m->previous = c->last;
+    m->next = NULL;
+    *(c->last ? &c->last->next : &c->first) = m;
+    c->last = m;
+    m->older = rank->unmatched_last;
+    m->newer = NULL;
+    *(rank->unmatched_last ? &rank->unmatched_last->newer
+                           : &rank->unmatched) = m;
+    rank->unmatched_last = m;
+}
+
+static void unkeep(sw_rank_t *rank, sw_message_t *m)
+{
+    sw_channel_t *c = m->channel;
+    *(m->previous ? &m->previous->next : &c->first) = m->next;
+    *(m->next ? &m->next->previous : &c->last) = m->previous;
+    *(m->older ? &m->older->newer : &rank->unmatched) = m->newer;
+    *(m->newer ? &m->newer->older : &rank->unmatched_last) = m->older;
+}
+
+static void unpost(sw_request_t **first, sw_request_t **last, sw_request_t *r)
+{
+    *(r->previous ? &r->previous->next : first) = r->next;
+    *(r->next ? &r->next->previous : last) = r->previous;
+}
+
+/* In the order of posting; mostly it is the last. */
+static void post(sw_request_t **first, sw_request_t **last, sw_request_t *r)
+{
+    sw_request_t *before = *last;
+    while (before && before->order > r->order)
+        before = before->previous;
+    r->previous = before;
+    r->next = before ? before->next : *first;
+    *(before ? &before->next : first) = r;
+    *(r->next ? &r->next->previous : last) = r;
+}
+
+static void end(sw_engine_t *engine, sw_message_t *m)
+{
+    sw_request_t *r = m->receive;
+    sw_ps_t at = sw_ps_max(r->posted, m->arrival) + m->receive_time;
+    r->message = NULL;
+    m->channel->users--;
+    sw_pool_give(&engine->messages, m);
+    sw_request_complete(engine, r, at);
+}
+
+/* Both are in no list. */
+static void match(sw_engine_t *engine, sw_message_t *m, sw_request_t *r)
+{
+    m->receive = r;
+    m->matched = true;
+    r->message = m;
+    r->peer = (int32_t)m->channel->from;
+    r->tag = m->tag;
+    if (r->channel) {
+        r->channel->users--;
+        r->channel = NULL;
+    }
+    if (m->rendezvous)
+        sw_wire_meet(engine, m);
+    else if (m->known)
+        end(engine, m);
+}
+
+/* Somebody of the rank's waits for whatever arrives. */
+static bool interested(const sw_rank_t *rank)
+{
+    return rank->any || rank->state == SW_RANK_ASKS;
+}
+
+static void tell_arrival(sw_engine_t *engine, const sw_message_t *m)
+{
+    sw_rank_t *rank = &engine->rank[m->channel->to];
+    if (interested(rank))
+        sw_engine_event(engine, m->arrival, SW_EVENT_DECIDE, m->channel->to, 0,
+                        rank);
+}
+
+void sw_match_look(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
+{
+    if (time >= rank->look)
+        return;
+    rank->look = time;
+    sw_engine_event(engine, time, SW_EVENT_DECIDE, rank->main.rank, 0, rank);
+}
+
+/* A kept message may have become free for a receive that names its sender. */
+static bool match_kept(sw_engine_t *engine, sw_rank_t *rank, sw_message_t *m)
+{
+    sw_channel_t *c = m->channel;
+    for (sw_request_t *r = c->posted; r; r = r->next)
+        if (fits(r, m)) {
+            if (anybody(rank, m, r->order))
+                return false;
+            unpost(&c->posted, &c->posted_last, r);
+            unkeep(rank, m);
+            match(engine, m, r);
+            return true;
+        }
+    return false;
+}
+
+/* Those that were kept from their receives by one that is decided now. */
+static void release(sw_engine_t *engine, sw_rank_t *rank)
+{
+    for (sw_message_t *m = rank->unmatched, *next; m; m = next) {
+        next = m->newer;
+        match_kept(engine, rank, m);
+    }
+}
+
+void sw_match_message(sw_engine_t *engine, sw_message_t *m)
+{
+    sw_channel_t *c = m->channel;
+    sw_rank_t *rank = &engine->rank[c->to];
+    c->users++;
+    sw_request_t *r = c->posted;
+    while (r && !fits(r, m))
+        r = r->next;
+    if (r && !(rank->any && anybody(rank, m, r->order))) {
+        sw_engine_must(engine, first_fitting(c, r->tag) == NULL);
+        unpost(&c->posted, &c->posted_last, r);
+        match(engine, m, r);
+        return;
+    }
+    keep(rank, m);
+    if (m->known)
+        tell_arrival(engine, m);
+}
+
+void sw_match_receive(sw_engine_t *engine, sw_request_t *r)
+{
+    sw_rank_t *rank = &engine->rank[r->rank];
+    r->order = rank->receives++;
+    if (r->peer == SW_OP_ANY) {
+        r->any = true;
+        engine->result.wildcards++;
+        post(&rank->any, &rank->any_last, r);
+        if (!r->live) {
+            sw_ps_t after = SW_PS_NEVER;
+            sw_match_first(engine, rank, SW_OP_ANY, r->tag, r->context, -1, r,
+                           &after);
+            sw_match_look(engine, rank, after);
+        }
+        return;
+    }
+    sw_channel_t *c = sw_match_channel(engine, r->rank, (uint32_t)r->peer,
+                                       r->context);
+    sw_message_t *m = first_fitting(c, r->tag);
+    if (m && !(rank->any && anybody(rank, m, r->order))) {
+        unkeep(rank, m);
+        match(engine, m, r);
+        return;
+    }
+    r->channel = c;
+    c->users++;
+    post(&c->posted, &c->posted_last, r);
+}
+
+void sw_match_name(sw_engine_t *engine, sw_request_t *r, int32_t peer,
+                   int32_t tag)
+{
+    sw_rank_t *rank = &engine->rank[r->rank];
+    unpost(&rank->any, &rank->any_last, r);
+    r->any = false;
+    r->peer = peer;
+    r->tag = tag;
+    r->channel = sw_match_channel(engine, r->rank, (uint32_t)peer, r->context);
+    r->channel->users++;
+    post(&r->channel->posted, &r->channel->posted_last, r);
+    release(engine, rank);
+    if (rank->any)
+        sw_match_look(engine, rank, engine->now);
+}
+
+void sw_match_return(sw_engine_t *engine, sw_message_t *m)
+{
+    sw_channel_t *c = m->channel;
+    sw_rank_t *rank = &engine->rank[c->to];
+    c->users++;
+    m->next = c->first;
+    m->previous = NULL;
+    *(c->first ? &c->first->previous : &c->last) = m;
+    c->first = m;
+    m->newer = rank->unmatched;
+    m->older = NULL;
+    *(rank->unmatched ? &rank->unmatched->older : &rank->unmatched_last) = m;
+    rank->unmatched = m;
+    if (!match_kept(engine, rank, m))
+        tell_arrival(engine, m);
+}
+
+void sw_match_arrived(sw_engine_t *engine, sw_message_t *m)
+{
+    if (m->receive)
+        end(engine, m);
+    else
+        tell_arrival(engine, m);
+}
+
+sw_message_t *sw_match_first(sw_engine_t *engine, sw_rank_t *rank,
+                             int32_t peer, int32_t tag, uint64_t context,
+                             sw_ps_t by, const sw_request_t *upto,
+                             sw_ps_t *after)
+{
+    sw_message_t *best = NULL;
+    uint64_t order = upto ? upto->order : UINT64_MAX;
+    sw_request_t like = {.peer = peer, .tag = tag, .context = context};
+    for (sw_message_t *m = rank->unmatched; m; m = m->newer) {
+        if (!m->known || !fits_any(&like, m) ||
+            first_fitting(m->channel, tag) != m || anybody(rank, m, order))
+            continue;
+        if (m->arrival > by)
+            *after = sw_ps_min(*after, m->arrival);
+        else if (!best || m->arrival < best->arrival ||
+                 (m->arrival == best->arrival &&
+                  m->channel->from < best->channel->from))
+            best = m;
+    }
+    return best;
+}
+
+static void remember(sw_engine_t *engine, const sw_request_t *r,
+                     const sw_message_t *m)
+{
+    if (!r->number)
+        return;
+    uint64_t key = sw_request_key(r->rank, r->number);
+    sw_decided_t *d = sw_map_find(&engine->decided, key);
+    if (!d) {
+        d = sw_pool_take(&engine->decisions);
+        if (!sw_map_put(&engine->decided, key, d))
+            engine->memory = true;
+    }
+    *d = (sw_decided_t){m->channel->context, m->bytes,
+                        (int32_t)m->channel->from, m->tag, m->arrival,
+                        m->receive_time};
+}
+
+void sw_match_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
+{
+    sw_ps_t after = SW_PS_NEVER;
+    if (time >= rank->look)
+        rank->look = SW_PS_NEVER;
+    for (sw_request_t *w = rank->any; w;) {
+        sw_request_t *next = w->next;
+        sw_message_t *m = w->live ? NULL
+            : sw_match_first(engine, rank, SW_OP_ANY, w->tag, w->context, time,
+                             w, &after);
+        if (m) {
+            sw_engine_must(engine, m->arrival <= time);
+            unpost(&rank->any, &rank->any_last, w);
+            unkeep(rank, m);
+            w->any = false;
+            remember(engine, w, m);
+            match(engine, m, w);
+            release(engine, rank);
+            next = rank->any;
+            after = SW_PS_NEVER;
+        }
+        w = next;
+    }
+    sw_match_look(engine, rank, after);
+}
+
+void sw_match_withdraw(sw_engine_t *engine, sw_request_t *r)
+{
+    sw_rank_t *rank = &engine->rank[r->rank];
+    if (r->any) {
+        unpost(&rank->any, &rank->any_last, r);
+        r->any = false;
+    } else if (r->channel) {
+        unpost(&r->channel->posted, &r->channel->posted_last, r);
+        r->channel->users--;
+        r->channel = NULL;
+    }
+    release(engine, rank);
+    if (rank->any)
+        sw_match_look(engine, rank, engine->now);
+}
+
+void sw_match_take_over(sw_engine_t *engine, sw_rank_t *rank)
+{
+    bool any = false;
+    for (sw_request_t *w = rank->any; w; w = w->next) {
+        any |= w->live;
+        w->live = false;
+    }
+    sw_ps_t after = SW_PS_NEVER;
+    for (sw_request_t *w = rank->any; any && w; w = w->next)
+        sw_match_first(engine, rank, SW_OP_ANY, w->tag, w->context, -1, w,
+                       &after);
+    sw_match_look(engine, rank, after);
+}

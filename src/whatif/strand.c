@@ -1,0 +1,218 @@
+/*
+ * strand.c - the main program of a rank: operation by operation, as far as it
+ * goes without waiting for anybody.
+ */
+#include "inside.h"
+
+/* So many operations at a time, so that no rank runs far ahead of the others
+ * and fills the memory with messages. */
+enum { TURN = 64 };
+
+static void spend(sw_rank_t *rank, sw_ps_t *part, sw_ps_t until)
+{
+    *part += until - rank->main.clock;
+    rank->main.clock = until;
+}
+
+static void compute(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
+{
+    const sw_model_t *model = engine->model;
+    if (time <= 0)
+        return;
+    if (model->cpu_speed != 1 && model->cpu_speed > 0)
+        time = (sw_ps_t)((double)time / model->cpu_speed + 0.5);
+    sw_ps_t begin = rank->main.clock, end = begin + time;
+    if (model->noise.period > 0)
+        end = sw_noise_end(&model->noise, rank->main.rank, &rank->noise, begin,
+                           time);
+    sw_engine_must(engine, end >= begin + time);
+    rank->time.compute += time;
+    rank->time.noise += end - begin - time;
+    rank->main.clock = end;
+}
+
+/* Its request is complete, and over. */
+static void finish(sw_engine_t *engine, sw_rank_t *rank, sw_request_t *r)
+{
+    sw_ps_t until = sw_ps_max(rank->main.clock, r->complete);
+    if (r->kind == SW_REQUEST_COLLECTIVE) {
+        engine->result.time[r->what] += until - rank->main.clock;
+        spend(rank, &rank->time.collectives, until);
+    } else {
+        spend(rank, &rank->time.messages, until);
+    }
+    sw_request_free(engine, r);
+}
+
+/* False: it sleeps. */
+static bool await(sw_engine_t *engine, sw_rank_t *rank, sw_request_t *r,
+                  const sw_op_t *op)
+{
+    if (r->known) {
+        finish(engine, rank, r);
+        return true;
+    }
+    rank->now = *op;
+    rank->state = SW_RANK_WAITS;
+    rank->waits = r;
+    rank->main.pending = 1;
+    r->waiter = &rank->main;
+    if (rank->any)
+        sw_ahead_look(engine, rank);
+    return false;
+}
+
+/* Where the message goes, or comes from, twice; false: nowhere. */
+static bool address(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op,
+                    bool anybody, uint64_t *context)
+{
+    sw_context_t *c = sw_context_find(engine, op->context);
+    if (!c) {
+        sw_engine_wrong(engine, rank->main.rank, "there is no context %u",
+                        op->context);
+        return false;
+    }
+    *context = 2 * (uint64_t)c->place;
+    if (anybody && op->peer == SW_OP_ANY)
+        return true;
+    if (op->peer < 0 || (uint32_t)op->peer >= engine->ranks) {
+        sw_engine_wrong(engine, rank->main.rank, "a message to or from rank "
+                        "%d, which there is not", op->peer);
+        return false;
+    }
+    return true;
+}
+
+static bool send(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
+{
+    uint64_t context;
+    if (!address(engine, rank, op, false, &context))
+        return false;
+    sw_request_t *r = sw_request_new(engine, SW_REQUEST_SEND, rank->main.rank,
+                                     op->request);
+    r->peer = op->peer;
+    r->tag = op->tag;
+    sw_ps_t begin = rank->main.clock;
+    sw_wire_send(engine, &rank->main, (uint32_t)op->peer, op->tag, context,
+                 op->bytes, op->flags, 1, r);
+    rank->time.messages += rank->main.clock - begin;
+    return op->request || await(engine, rank, r, op);
+}
+
+static bool receive(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
+{
+    uint64_t context;
+    if (!address(engine, rank, op, true, &context))
+        return false;
+    sw_request_t *r = sw_request_new(engine, SW_REQUEST_RECV, rank->main.rank,
+                                     op->request);
+    r->peer = op->peer;
+    r->tag = op->tag;
+    r->context = context;
+    r->posted = rank->main.clock;
+    r->live = op->peer == SW_OP_ANY && op->request && engine->source.answer;
+    sw_match_receive(engine, r);
+    return op->request || await(engine, rank, r, op);
+}
+
+static bool collective(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
+{
+    sw_ps_t begin = rank->main.clock;
+    sw_request_t *r = sw_collective_begin(engine, rank, op);
+    if (!r)
+        return false;
+    engine->result.calls[op->what]++;
+    engine->result.time[op->what] += rank->main.clock - begin;
+    rank->time.collectives += rank->main.clock - begin;
+    return op->request || await(engine, rank, r, op);
+}
+
+static bool ask(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
+{
+    uint64_t context = 0;
+    if ((op->kind == SW_OP_PROBE || op->kind == SW_OP_IPROBE ||
+         op->kind == SW_OP_CHOOSE) &&
+        !address(engine, rank, op, true, &context))
+        return false;
+    rank->now = *op;
+    rank->state = SW_RANK_ASKS;
+    return sw_question_ask(engine, rank, context);
+}
+
+/* False: it cannot go on now. */
+static bool operation(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
+{
+    uint32_t me = rank->main.rank;
+    sw_request_t *r;
+    switch (op->kind) {
+    case SW_OP_COMPUTE:
+        compute(engine, rank, op->time);
+        return true;
+    case SW_OP_SEND:
+        return send(engine, rank, op);
+    case SW_OP_RECV:
+        return receive(engine, rank, op);
+    case SW_OP_COLLECTIVE:
+        return collective(engine, rank, op);
+    case SW_OP_WAIT:
+        r = sw_request_find(engine, me, op->request);
+        return !r || await(engine, rank, r, op);
+    case SW_OP_DROP:
+        r = sw_request_find(engine, me, op->request);
+        if (r)
+            sw_request_drop(engine, r);
+        return true;
+    case SW_OP_SECTION:
+        return true;
+    case SW_OP_LIST:
+        sw_question_list(engine, rank, op->request);
+        return true;
+    case SW_OP_CLOCK:
+    case SW_OP_SELECT:
+    case SW_OP_PROBE:
+    case SW_OP_IPROBE:
+    case SW_OP_CHOOSE:
+        return ask(engine, rank, op);
+    case SW_OP_MATCHED:
+        sw_match_told(engine, rank, op);
+        return true;
+    }
+    sw_engine_wrong(engine, me, "there is no operation %u", op->kind);
+    return false;
+}
+
+void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank)
+{
+    if (rank->state == SW_RANK_WAITS) {
+        if (!rank->waits->known) {
+            sw_ahead_look(engine, rank);
+            return;
+        }
+        sw_request_t *r = rank->waits;
+        rank->waits = NULL;
+        rank->looking = rank->holds = false;
+        finish(engine, rank, r);
+    } else if (rank->state == SW_RANK_ASKS || rank->state == SW_RANK_ENDED) {
+        return;
+    }
+    rank->state = SW_RANK_GOES;
+    for (int i = 0; i < TURN; i++) {
+        sw_op_t op;
+        sw_source_state_t state = sw_ahead_next(engine, rank, &op);
+        if (state == SW_SOURCE_LATER) {
+            rank->state = SW_RANK_LATE;
+            sw_engine_late(engine, rank);
+            return;
+        }
+        if (state == SW_SOURCE_END) {
+            rank->state = SW_RANK_ENDED;
+            rank->time.end = rank->main.clock;
+            engine->ended++;
+            return;
+        }
+        rank->operations++;
+        if (!operation(engine, rank, &op) || engine->memory || engine->wrong)
+            return;
+    }
+    sw_engine_park(engine, rank);
+}

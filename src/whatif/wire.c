@@ -1,0 +1,159 @@
+/*
+ * wire.c - messages on their way: out of the sender's port, through the
+ * network, into the receiver's port. model.h has the formulas.
+ *
+ * A port or a link serves in the order of the times at which messages come to
+ * it. Where only one strand can come (nothing of its rank is under way that
+ * could be earlier: rank->loose is 0) it is served at once; else by events. A
+ * link that costs nothing but its latency has nothing to be contended for.
+ */
+#include "inside.h"
+
+static sw_ps_t scaled(sw_ps_t time, double scale)
+{
+    return (sw_ps_t)((double)time * scale + 0.5);
+}
+
+static void arrive(sw_engine_t *engine, sw_message_t *m, sw_ps_t at)
+{
+    sw_engine_must(engine, at >= m->ready);
+    m->arrival = at;
+    m->known = true;
+    sw_match_arrived(engine, m);
+}
+
+/* Its head is at the receiver's port at `head`, or will be. */
+static void head(sw_engine_t *engine, sw_message_t *m, sw_ps_t head_at)
+{
+    sw_engine_event(engine, head_at, SW_EVENT_IN, m->channel->from, m->number,
+                    m);
+}
+
+static void cross(sw_engine_t *engine, sw_message_t *m, sw_ps_t enters)
+{
+    uint32_t from = engine->rank[m->channel->from].node;
+    uint32_t to = engine->rank[m->channel->to].node;
+    sw_ps_t there = sw_network_cross(engine->model->network, from, to,
+                                     m->bytes, enters);
+    sw_engine_must(engine, there >= enters);
+    if (m->scale != 1)
+        there = enters + scaled(there - enters, m->scale);
+    /* The port adds the transfer again: it overlaps with the network's. */
+    m->transfer = sw_ps_min(m->transfer, there - enters);
+    head(engine, m, there - m->transfer);
+}
+
+static void leave(sw_engine_t *engine, sw_message_t *m)
+{
+    sw_rank_t *from = &engine->rank[m->channel->from];
+    sw_ps_t *out = m->network ? &engine->node[from->node].out : &from->out;
+    bool free_port = engine->free_port[m->network];
+    sw_ps_t enters = free_port ? m->ready : sw_ps_max(m->ready, *out);
+    if (m->loose)
+        from->loose--;
+    m->loose = false;
+    if (!free_port)
+        *out = enters + m->gap;
+    if (m->send) {
+        sw_request_t *send = m->send;
+        m->send = NULL;
+        sw_request_complete(engine, send, enters + m->transfer);
+    }
+    if (m->network && engine->model->network)
+        sw_engine_event(engine, enters, SW_EVENT_ENTER, m->channel->from,
+                        m->number, m);
+    else if (free_port)
+        arrive(engine, m, enters + m->latency);
+    else
+        head(engine, m, enters + m->latency);
+}
+
+static void come_to_port(sw_engine_t *engine, sw_message_t *m, bool alone)
+{
+    sw_rank_t *from = &engine->rank[m->channel->from];
+    if (engine->free_port[m->network] ||
+        (alone && (!m->network || engine->node[from->node].ranks == 1))) {
+        leave(engine, m);
+        return;
+    }
+    if (!m->loose)
+        from->loose++;
+    m->loose = true;
+    sw_engine_event(engine, m->ready, SW_EVENT_OUT, m->channel->from,
+                    m->number, m);
+}
+
+void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
+                  int32_t tag, uint64_t context, uint64_t bytes,
+                  unsigned flags, double scale, sw_request_t *send)
+{
+    sw_cost_t cost;
+    sw_model_message(engine->model, strand->rank, to, bytes, &cost);
+    if (sw_unlikely(scale != 1)) {
+        cost.send = scaled(cost.send, scale);
+        cost.latency = scaled(cost.latency, scale);
+        cost.transfer = scaled(cost.transfer, scale);
+        cost.gap = scaled(cost.gap, scale);
+        cost.receive = scaled(cost.receive, scale);
+        cost.answer = scaled(cost.answer, scale);
+    }
+    sw_ps_t begin = strand->clock, end = begin + cost.send;
+    bool rendezvous = cost.rendezvous || (flags & SW_SEND_SYNCHRONOUS);
+    sw_message_t *m = sw_pool_take(&engine->messages);
+    *m = (sw_message_t){
+        .channel = sw_match_channel(engine, to, strand->rank, context),
+        .tag = tag, .rendezvous = rendezvous, .network = cost.network,
+        .bytes = bytes,
+        .number = (uint64_t)strand->number << 32 | strand->sends++,
+        .ready = end, .arrival = begin + cost.answer, .known = rendezvous,
+        .latency = cost.latency, .transfer = cost.transfer, .gap = cost.gap,
+        .receive_time = cost.receive, .answer = cost.answer, .scale = scale,
+    };
+    strand->clock = end;
+    engine->result.messages++;
+    engine->result.bytes += bytes;
+    if (send)
+        send->posted = begin;
+    if (rendezvous && !(flags & SW_SEND_BUFFERED))
+        m->send = send;
+    else if (send)
+        sw_request_complete(engine, send, end);
+    bool alone = engine->rank[strand->rank].loose == 0;
+    if (rendezvous) {
+        m->loose = true;
+        engine->rank[strand->rank].loose++;
+    }
+    sw_match_message(engine, m);
+    if (!rendezvous)
+        come_to_port(engine, m, alone);
+}
+
+void sw_wire_meet(sw_engine_t *engine, sw_message_t *m)
+{
+    sw_ps_t meet = sw_ps_max(m->receive->posted, m->arrival);
+    m->rendezvous = m->known = false;
+    m->ready = sw_ps_max(m->ready, meet + m->answer);
+    come_to_port(engine, m, false);
+}
+
+void sw_wire_event(sw_engine_t *engine, const sw_event_t *event)
+{
+    sw_message_t *m = event->of;
+    switch (event->key >> 32) {
+    case SW_EVENT_OUT:
+        leave(engine, m);
+        break;
+    case SW_EVENT_ENTER:
+        cross(engine, m, event->time);
+        break;
+    case SW_EVENT_IN: {
+        sw_rank_t *to = &engine->rank[m->channel->to];
+        sw_ps_t *in = m->network ? &engine->node[to->node].in : &to->in;
+        sw_ps_t before = *in;
+        sw_ps_t at = sw_ps_max(event->time, before) + m->transfer;
+        *in = sw_ps_max(at, before + m->gap);
+        arrive(engine, m, at);
+        break;
+    }
+    }
+}
