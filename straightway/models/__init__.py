@@ -61,8 +61,8 @@ def _path(name):
         near = difflib.get_close_matches(name, names(), 1, 0.5)
         raise UserError(
             f"unknown model {name[:60]}; "
-            + (f"did you mean {near[0]}? " if near else "") + "There are " + ", ".join(names())
-            + ", and files that end in .toml")
+            + (f"did you mean {near[0]}? " if near else "") + "There are "
+            + ", ".join(names()) + ", and files that end in .toml")
     return pathlib.Path(name)
 
 
