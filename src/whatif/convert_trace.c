@@ -56,6 +56,7 @@ typedef enum {
     IS_BSEND,
     IS_START,       /* of persistent requests          */
     IS_POLL,        /* a test or a probe               */
+    IS_SOME,        /* waits for one of several        */
     IS_FENCE,       /* and bytes                       */
     IS_OTHER,       /* makes a communicator, a window  */
     IS_ONE_SIDED,
@@ -63,8 +64,8 @@ typedef enum {
     IS_COLLECTIVE,  /* and above: sw_collective_t      */
 } kind_t;
 static const char *const kinds[IS_COLLECTIVE] = {
-    "compute", "message", "ssend", "bsend", "start", "poll", "fence",
-    "make", "one-sided", "unmodelled"};
+    "compute", "message", "ssend", "bsend", "start", "poll", "some",
+    "fence", "make", "one-sided", "unmodelled"};
 
 /* What became of a posted receive, as a value of `fates`. */
 #define FATE_CANCELLED UINT64_MAX
@@ -295,8 +296,12 @@ static uint32_t new_request(rank_t *rank)
                             : ++rank->requests;
 }
 
+/* Of several threads' calls, which come one thread after the other, the order
+ * in time is not yet known: there, no number is given twice. */
 static void give_back(convert_t *c, rank_t *rank, uint32_t request)
 {
+    if (several(rank))
+        return;
     if (rank->free_count == rank->free_room) {
         uint32_t room = rank->free_room ? 2 * rank->free_room : 16;
         uint32_t *to = realloc(rank->free_requests, room * sizeof *to);
@@ -311,9 +316,9 @@ static void give_back(convert_t *c, rank_t *rank, uint32_t request)
 }
 
 static void wait_for(convert_t *c, rank_t *rank, uint64_t when,
-                     uint32_t request)
+                     uint32_t request, sw_op_kind_t kind)
 {
-    sw_op_t op = {.kind = SW_OP_WAIT, .request = request};
+    sw_op_t op = {.kind = (uint8_t)kind, .request = request};
     if (!request)
         return;
     emit(c, rank, when, &op);
@@ -440,8 +445,8 @@ static void blocks(convert_t *c, rank_t *rank, const sw_event_t *e,
         received = b->receive.request = split ? new_request(rank) : 0;
         emit(c, rank, e->begin, &b->receive);
     }
-    wait_for(c, rank, e->end, received);
-    wait_for(c, rank, e->end, sent);
+    wait_for(c, rank, e->end, received, SW_OP_WAIT);
+    wait_for(c, rank, e->end, sent, SW_OP_WAIT);
     b->sends = b->receives = false;
 }
 
@@ -487,11 +492,14 @@ static void collective(convert_t *c, rank_t *rank, const sw_event_t *e,
     if (starts)
         remember(c, rank, starts->request, op.request, 0);
     else
-        wait_for(c, rank, e->end, op.request);
+        wait_for(c, rank, e->end, op.request, SW_OP_WAIT);
 }
 
+/* What was found complete of several, or by looking, need not come first
+ * under another model. What has come was used, so it is waited for; a send that
+ * was over is not. */
 static void ends(convert_t *c, rank_t *rank, const sw_event_t *e,
-                 uint64_t request)
+                 kind_t kind, uint64_t request)
 {
     uint64_t key = key_of(rank->name->number, request);
     uint64_t *value = sw_lookup_get(&c->requests, key);
@@ -499,8 +507,10 @@ static void ends(convert_t *c, rank_t *rank, const sw_event_t *e,
         return;
     uint64_t both = *value;
     sw_lookup_remove(&c->requests, key);
-    wait_for(c, rank, e->end, (uint32_t)both);
-    wait_for(c, rank, e->end, (uint32_t)(both >> 32));
+    bool found = kind == IS_POLL || kind == IS_SOME;
+    wait_for(c, rank, e->end, (uint32_t)both, SW_OP_WAIT);
+    wait_for(c, rank, e->end, (uint32_t)(both >> 32),
+             found ? SW_OP_DROP : SW_OP_WAIT);
 }
 
 static void notes(convert_t *c, rank_t *rank, const sw_event_t *e,
@@ -548,7 +558,7 @@ static void notes(convert_t *c, rank_t *rank, const sw_event_t *e,
             break;
         case SW_NOTE_CAME:
         case SW_NOTE_ENDS:
-            ends(c, rank, e, n->request);
+            ends(c, rank, e, kind, n->request);
             break;
         default:
             break;
