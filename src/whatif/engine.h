@@ -46,8 +46,9 @@ typedef struct {
     sw_source_state_t (*next)(void *of, uint32_t rank, sw_op_t *op);
     /* NULL: nobody asks (a trace). */
     void (*answer)(void *of, uint32_t rank, const sw_answer_t *answer);
-    /* A rank that is LATER has computed at least until this, since its last
-     * operation: how far others may go. NULL: not known, 0. */
+    /* A rank that is LATER has computed at least this long since the last
+     * operation that `next` gave: how far others may go. 0 where there is
+     * another by now. NULL: not known, 0. */
     sw_ps_t (*at_least)(void *of, uint32_t rank);
 } sw_source_t;
 
@@ -85,12 +86,13 @@ typedef struct {
     sw_ps_t end;        /* its clock after its last operation */
     sw_ps_t compute, noise;
     sw_ps_t messages;   /* in sends, receives, waits, probes, tests */
-    sw_ps_t collectives;
+    sw_ps_t collectives;        /* and waits for their requests */
 } sw_rank_time_t;
 
 typedef struct {
     sw_ps_t end;                /* of the last rank */
-    uint64_t operations, messages, bytes;
+    uint64_t operations;
+    uint64_t messages, bytes;   /* those of collectives by messages, too */
     /* By collective, over all ranks. */
     uint64_t calls[SW_COLLECTIVE_COUNT];
     sw_ps_t time[SW_COLLECTIVE_COUNT];

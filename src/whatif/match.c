@@ -176,6 +176,8 @@ void sw_match_message(sw_engine_t *engine, sw_message_t *m)
         return;
     }
     keep(rank, m);
+    if (sw_unlikely(rank->looking))
+        sw_engine_late(engine, rank);   /* it may hold others now */
     if (m->known)
         tell_arrival(engine, m);
 }
@@ -187,6 +189,7 @@ void sw_match_receive(sw_engine_t *engine, sw_request_t *r)
     if (r->peer == SW_OP_ANY) {
         r->any = true;
         engine->result.wildcards++;
+        engine->live |= r->live;
         post(&rank->any, &rank->any_last, r);
         if (!r->live) {
             sw_ps_t after = SW_PS_NEVER;
