@@ -33,6 +33,22 @@ def cores():
     return len({text(base.format(cpu), str(cpu)) for cpu in affinity()})
 
 
+def cores_of(part):
+    """Cores in a "numa" domain or a "package" of the processors we may use:
+    of the largest."""
+    groups = {}
+    for cpu in affinity():
+        base = f"/sys/devices/system/cpu/cpu{cpu}"
+        if part == "numa":
+            nodes = sorted(pathlib.Path(base).glob("node[0-9]*"))
+            key = nodes[0].name if nodes else ""
+        else:
+            key = text(f"{base}/topology/physical_package_id")
+        core = text(f"{base}/topology/thread_siblings_list", str(cpu))
+        groups.setdefault(key, set()).add(core)
+    return max(map(len, groups.values()), default=1)
+
+
 def caches():
     """{"L1 data": "48K", ...} of the first processor we may use."""
     found = {}

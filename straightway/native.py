@@ -55,6 +55,10 @@ def trace_executable():
     return folder() / "straightway-trace"
 
 
+def whatif_executable():
+    return folder() / "straightway-whatif"
+
+
 def probe(what=None):
     """Run the probe; `what` is --services, --floors or --settings."""
     path = folder() / "straightway-probe"

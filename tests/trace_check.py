@@ -181,9 +181,10 @@ def check_messages(ranks, traces, guesses, paused):
             kinds = [note.kind for note in e.notes]
             for kind, fields in e.notes:
                 if kind == SENDS:
-                    peer, tag, number, comm = fields
+                    peer, tag, number, comm, *told = fields
                     where = (rank.number, peer)
-                    size = e.sent if kinds.count(SENDS) == 1 else None
+                    size = told[0] if told else \
+                        e.sent if kinds.count(SENDS) == 1 else None
                 elif kind == RECEIVES:
                     peer, tag, number, comm = fields
                     where, size = (peer, rank.number), e.received

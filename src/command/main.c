@@ -72,7 +72,8 @@ const char *sw_bin_dir(void)
 }
 
 static const char *const commands[] = {
-    "run", "profile", "doctor", "bench", "report", "diff", "merge", NULL
+    "run", "profile", "doctor", "bench", "report", "diff", "merge", "whatif",
+    "study", NULL
 };
 
 static int run_python(char **argv)

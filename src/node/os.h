@@ -104,6 +104,9 @@ SW_API int sw_os_peer_fd(pid_t pid, int fd);
  * Return 0, or -1 with errno; partial transfers are continued inside. */
 SW_API int sw_os_cma_read(pid_t pid, void *to, uint64_t from, size_t n);
 SW_API int sw_os_cma_write(pid_t pid, uint64_t to, const void *from, size_t n);
+/* When a process was started, in ticks since boot: 1; 0 where there is none of
+ * that number, or it has ended; -1: the system does not tell. */
+SW_API int sw_os_process_start(pid_t pid, uint64_t *start);
 /* Yama scope 1: let processes of this user attach (widens who may trace). */
 SW_API int sw_os_allow_attach(void);
 

@@ -231,6 +231,38 @@ int sw_os_cma_write(pid_t pid, uint64_t to, const void *from, size_t n)
     return cma(SYS_process_vm_writev, pid, (char *)(uintptr_t)from, to, n);
 }
 
+/* /proc/PID/stat: "PID (NAME) STATE ..."; the name may have any character, and
+ * the 20th word from the state on is the start. */
+int sw_os_process_start(pid_t pid, uint64_t *start)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "/proc/%d/stat", (int)pid);
+    int fd = open(text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno == ENOENT && access("/proc/self/stat", F_OK) == 0 ? 0
+                                                                       : -1;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    int error = errno;
+    close(fd);
+    if (n <= 0)
+        return n < 0 && error == ESRCH ? 0 : -1;
+    text[n] = '\0';
+    char *at = strrchr(text, ')');
+    if (!at || at[1] != ' ')
+        return -1;
+    at += 2;
+    if (*at == 'Z' || *at == 'X')
+        return 0;
+    for (int word = 0; word < 19; word++) {
+        at = strchr(at, ' ');
+        if (!at)
+            return -1;
+        at++;
+    }
+    *start = strtoull(at, NULL, 10);
+    return 1;
+}
+
 int sw_os_allow_attach(void)
 {
     return prctl(PR_SET_PTRACER, -1L, 0L, 0L, 0L);

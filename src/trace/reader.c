@@ -319,6 +319,8 @@ static bool take_note(sw_trace_reader_t *r, sw_cursor_t *c, uint64_t kind,
         note->tag = SIGNED();
         note->number = FIELD();
         note->communicator = FIELD();
+        if (kind == SW_NOTE_SENDS && taken < fields)
+            note->bytes = FIELD() + 1;
         break;
     case SW_NOTE_COLLECTIVE:
         note->number = FIELD();

@@ -28,7 +28,7 @@ typedef struct {
     int64_t peer, tag;
     uint64_t number;
     uint64_t request;
-    uint64_t bytes;
+    uint64_t bytes;             /* of sends: and 1; 0: the call's amount */
     uint64_t communicator;      /* index into the rank's list */
 } sw_note_t;
 

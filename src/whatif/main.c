@@ -20,6 +20,9 @@ static const struct {
     int (*run)(char **argv);
 } commands[] = {
     {"check", sw_check_command},
+    {"replay", sw_replay_command},
+    {"convert", sw_convert_command},
+    {"serve", sw_serve_command},
 };
 
 int main(int argc, char **argv)

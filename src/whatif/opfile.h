@@ -4,7 +4,11 @@
  * A what-if run writes one, traces and foreign formats are turned into one,
  * and any number of replays read it: the ranks' operations apart from each
  * other, compact, so that an engine can take from all ranks at once and hold
- * no more than a window of each. docs/opfile-format.md has the format.
+ * no more than a window of each. docs/opfile-format.md has the format. Files
+ * end in `.swops`, and get their name when they are whole.
+ *
+ * Operations of all kinds may be in a file. Those that ask are answered by
+ * nobody; a converter writes none.
  */
 #ifndef SW_WHATIF_OPFILE_H
 #define SW_WHATIF_OPFILE_H
@@ -23,6 +27,8 @@ bool sw_op_write_context(sw_op_writer_t *writer, uint32_t number, uint32_t n,
 bool sw_op_write(sw_op_writer_t *writer, uint32_t rank, const sw_op_t *op);
 /* False: something could not be written; the file is gone. */
 bool sw_op_writer_close(sw_op_writer_t *writer);
+/* Give it up: there will be no file. */
+void sw_op_writer_drop(sw_op_writer_t *writer);
 
 /* Reading. */
 typedef struct sw_op_file sw_op_file_t;
@@ -34,6 +40,10 @@ uint64_t sw_op_count(const sw_op_file_t *file);
 const char *sw_op_note(const sw_op_file_t *file);
 /* All contexts, into an engine. */
 bool sw_op_contexts(sw_op_file_t *file, sw_engine_t *engine);
+/* The i-th of them by number: its members, to be freed; NULL: no memory. */
+uint32_t sw_op_context_count(const sw_op_file_t *file);
+uint32_t *sw_op_context(const sw_op_file_t *file, uint32_t i,
+                        uint32_t *number, uint32_t *n);
 /* A source that reads from it. A damaged part ends its rank early, and is
  * counted. */
 void sw_op_source(sw_op_file_t *file, sw_source_t *source);

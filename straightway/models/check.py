@@ -45,7 +45,11 @@ def _seed(value):
     return quantities.whole(value, 0)
 
 
-def _bytes_least(value):
+def _limit(value):
+    """A block's bytes; "64 KiB/n": those of all members together."""
+    if isinstance(value, str) and value.endswith("/n"):
+        return f"{quantities.size(value[:-2])}/n" if not \
+            value[:-2].isdigit() else value
     return quantities.size(value)
 
 
@@ -119,7 +123,13 @@ for _keys in KINDS.values():
     NETWORK.update(_keys)
 NOISE = {"period": quantities.time, "duration": quantities.time,
          "seed": _seed}
-_LIMITS = {"min_bytes": _bytes_least, "max_bytes": _bytes_least,
+def _yes(value):
+    if not isinstance(value, bool):
+        raise Wrong("true or false")
+    return value
+
+
+_LIMITS = {"powers_of_two": _yes, "min_bytes": _limit, "max_bytes": _limit,
            "min_ranks": quantities.whole, "max_ranks": quantities.whole}
 # Of [[collective]]: how it is carried out, and what must be said of that.
 USES = {
@@ -234,7 +244,7 @@ class _Checker:
             path = f"collective {number}: "
             rule = dict(self.table(rule, path))
             use = rule.pop("use", None)
-            if use not in USES:
+            if not isinstance(use, str) or use not in USES:
                 self.fail(f"{path}use must be one of {', '.join(USES)}"
                           + (f", not {use!r}" if use is not None else ""))
             known, needed = USES[use]

@@ -92,12 +92,16 @@ def _network(data):
 
 
 def _limits(rule):
-    if not any(key in rule for key in ("min_bytes", "max_bytes", "min_ranks",
-                                       "max_ranks")):
-        return ""
-    return (f" {rule.get('min_bytes', 0)} {rule.get('max_bytes', _ENDLESS)}"
-            f" {rule.get('min_ranks', 0)} "
-            f"{rule.get('max_ranks', (1 << 32) - 1)}")
+    """What follows a rule's line: one, or one for each power of two."""
+    bytes_ = (f" {rule.get('min_bytes', 0)} "
+              f"{rule.get('max_bytes', _ENDLESS)}")
+    least = rule.get("min_ranks", 0)
+    most = rule.get("max_ranks", (1 << 32) - 1)
+    if rule.get("powers_of_two"):
+        return [f"{bytes_} {n} {n}" for n in (1 << k for k in range(1, 25))
+                if least <= n <= most]
+    limited = {"min_bytes", "max_bytes", "min_ranks", "max_ranks"} & set(rule)
+    return [f"{bytes_} {least} {most}" if limited else ""]
 
 
 def _rule(op, rule):
@@ -108,10 +112,11 @@ def _rule(op, rule):
     rest = {"free": lambda: "",
             "scale": lambda: f" {_n(rule['factor'])}",
             "offload": lambda: f" {_n(rule['posting'])} {_n(rule['round'])} "
-                               f"{_n(rule['G'])}",
-            "measured": lambda: _limits(rule)}.get(
-                use, lambda: f" {rule['algorithm']}{_limits(rule)}")
-    return [f"{use} {op}{rest()}"]
+                               f"{_n(rule['G'])}"}
+    if use in rest:
+        return [f"{use} {op}{rest[use]()}"]
+    algorithm = f" {rule['algorithm']}" if "algorithm" in rule else ""
+    return [f"{use} {op}{algorithm}{limits}" for limits in _limits(rule)]
 
 
 def lines(data, ranks):

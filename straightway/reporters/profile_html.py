@@ -5,74 +5,24 @@ HTML and SVG, so that it reads without its script, too, and prints. The script
 (html/page.js) sorts, filters, switches light and dark, tells numbers under
 the pointer and draws the communication matrix.
 
-All texts are escaped by the template engine. The page forbids itself, by its
-content security policy, every connection, and every script but its own.
+html_parts.py says what a page may do.
 """
 
-import base64
-import functools
-import hashlib
-import pathlib
 import statistics
-
-import jinja2
-from markupsafe import Markup
 
 from straightway import findings, procedures, profile, units
 from straightway.reporters import profile_figures as figures
 from straightway.reporters import words
+from straightway.reporters.html_parts import (
+    Cell as _Cell, Column as _Column, Table as _Table, count as _count,
+    duration as _duration, page, share as _share, size as _size)
 
-HTML = pathlib.Path(__file__).parent / "html"
 SITES = 500             # rows of the tables that can be long
 COMMUNICATORS = 20
 OPERATIONS = 24         # with a histogram of durations
 SHOWN = 25              # of these, until a button shows all
 MANY = 32               # ranks: from here on, a figure and a folded table
 STACK = 40              # frames of a call site
-
-
-class _Cell:
-    """A table's cell: what it says, and what it is sorted by."""
-
-    def __init__(self, text, value=None, title="", bar=None, frames=None,
-                 indent=0):
-        self.text, self.value, self.title = text, value, title
-        self.bar, self.frames, self.indent = bar, frames, indent
-
-
-class _Column:
-    def __init__(self, name, kind="number", title=""):
-        self.name, self.kind, self.title = name, kind, title
-
-
-class _Table:
-    """What the template's table macro takes."""
-
-    def __init__(self, name, columns, rows, more=0, filter=False, sort=None,
-                 shown=None):
-        self.name, self.rows, self.more = name, rows, more
-        self.columns = [c if isinstance(c, _Column) else _Column(*c)
-                        for c in columns]
-        self.filter, self.sort = filter, sort
-        self.shown = shown if shown and len(rows) > shown * 1.2 else None
-
-
-def _duration(ns):
-    return _Cell(units.duration(ns) if ns else "", ns)
-
-
-def _count(number):
-    return _Cell(units.number(number) if number else "", number,
-                 f"{number:,}" if number >= 10000 else "")
-
-
-def _size(count):
-    return _Cell(units.size(count) if count else "", count,
-                 f"{count:,} bytes" if count >= 1024 else "")
-
-
-def _share(part):
-    return _Cell(units.share(part) if part else "", part)
 
 
 def _ratio(part, whole):
@@ -299,7 +249,8 @@ def _looked_at(p):
     return units.share(min(1.0, c.probed / c.time)) if c.time else "0 %"
 
 
-def _context(p):
+def context(p):
+    """What html/page.html and html/sections.html show of a Profile."""
     tables = _Tables(p)
     by_size = profile.group([r for r in p.communication.records
                              if r.size_bin], "size")
@@ -340,24 +291,6 @@ def _context(p):
     }
 
 
-@functools.lru_cache(maxsize=None)
-def _template():
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(HTML), autoescape=True,
-        trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    return environment.get_template("page.html")
-
-
-def _hash(script):
-    """A script's name in a content security policy."""
-    digest = hashlib.sha256(script.encode()).digest()
-    return "sha256-" + base64.b64encode(digest).decode()
-
-
 def render(p):
     """The file's text."""
-    style = (HTML / "page.css").read_text(encoding="utf-8")
-    script = (HTML / "page.js").read_text(encoding="utf-8")
-    return _template().render(
-        style=Markup(style), script=Markup(script), script_hash=_hash(script),
-        **_context(p))
+    return page("page.html", context(p))

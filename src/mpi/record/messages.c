@@ -359,8 +359,13 @@ void sw_message_starts(sw_event_t *e, sw_pending_t *p)
         p->number = next_stamps(c, p->peer, p->tag, sends, &own, &p->stamp);
     if (own && sw_board)
         sw_board_post(sw_board, own, sw_ticks());
-    note(e, sends ? SW_NOTE_SENDS : SW_NOTE_POSTS, c, p->peer, p->tag,
-         p->number);
+    /* One call may start several: what it moves does not tell a send's
+     * bytes. */
+    if (sends)
+        SW_EVENT_NOTE(e, SW_NOTE_SENDS, peer_of(c, p->peer), tag_of(p->tag),
+                      p->number, sw_comm_number(c), p->sent);
+    else
+        note(e, SW_NOTE_POSTS, c, p->peer, p->tag, p->number);
     p->name = sw_event_starts(e);
     sw_pending_start(p);
     if (sends) {

@@ -13,7 +13,7 @@
  * sides notice when the other has died. Several threads of a rank take turns
  * (a lock in the process, not here).
  *
- * The part here is the rank's; src/whatif/serve.c has the engine's.
+ * The part here is the rank's; taker.h has the engine's, ring.h the memory.
  */
 #ifndef SW_WHATIF_LANE_H
 #define SW_WHATIF_LANE_H
@@ -24,25 +24,31 @@ typedef struct sw_lanes sw_lanes_t;     /* the segment, mapped   */
 typedef struct sw_lane sw_lane_t;       /* a rank's part of it   */
 
 /* A new segment for so many ranks; its descriptor (close-on-exec), or -1. */
-int sw_lanes_make(uint32_t ranks);
+SW_API int sw_lanes_make(uint32_t ranks);
 /* Map one; NULL: errno (EINVAL: it is none, or of another build). */
-sw_lanes_t *sw_lanes_map(int fd);
-void sw_lanes_unmap(sw_lanes_t *lanes);
+SW_API sw_lanes_t *sw_lanes_map(int fd);
+SW_API void sw_lanes_unmap(sw_lanes_t *lanes);
 
-/* Take a rank's lane; the caller's process is watched from now on. */
-sw_lane_t *sw_lane_begin(sw_lanes_t *lanes, uint32_t rank);
+/* Take a rank's lane; the caller's process is watched from now on. NULL: there
+ * is no such rank, or it has begun already. */
+SW_API sw_lane_t *sw_lane_begin(sw_lanes_t *lanes, uint32_t rank);
 
 /* The members of a communicator, before the first operation that names it.
- * `number` is what this rank calls it (op.context); `id` is alike on all
- * members and on no other communicator that lives in this job. */
-bool sw_lane_context(sw_lane_t *lane, uint32_t number, uint64_t id, uint32_t n,
-                     const uint32_t *members);
+ * `number` is what this rank calls it (op.context), below 16 million and anew
+ * where it was another's; `id` is alike on all members and on no other
+ * communicator that lives in this job. */
+SW_API bool sw_lane_context(sw_lane_t *lane, uint32_t number, uint64_t id,
+                            uint32_t n, const uint32_t *members);
 /* False: the engine is gone; the program goes on without virtual time. */
-bool sw_lane_put(sw_lane_t *lane, const sw_op_t *op);
+SW_API bool sw_lane_put(sw_lane_t *lane, const sw_op_t *op);
 /* Put what asks, and wait for the answer; `answer->which` is valid until the
  * next call. */
-bool sw_lane_ask(sw_lane_t *lane, const sw_op_t *op, sw_answer_t *answer);
-/* No more operations. `ended_well`: in MPI_Finalize. */
-void sw_lane_end(sw_lane_t *lane, bool ended_well);
+SW_API bool sw_lane_ask(sw_lane_t *lane, const sw_op_t *op, sw_answer_t *answer);
+/* Called now and then while a rank sleeps; NULL: nothing. What it does may let
+ * others go on that the engine waits for. */
+SW_API extern void (*sw_lane_idle)(void);
+/* No more operations. `ended_well`: in MPI_Finalize. The lane is freed with
+ * the mapping; what is put after this is refused. */
+SW_API void sw_lane_end(sw_lane_t *lane, bool ended_well);
 
 #endif

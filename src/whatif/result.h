@@ -1,0 +1,47 @@
+/*
+ * result.h - what the engine has found, as JSON.
+ *
+ * One object on one line, times in ns (fractions count):
+ *
+ *     {"state": "done",            or "deadlock", "memory"
+ *      "ranks": 64, "end_ns": 1234.5,
+ *      "operations": 10, "messages": 5, "bytes": 4096,
+ *      "wildcards": 0,             receives, probes with wildcards,
+ *      "undecided": 0,             of these taken as the host did,
+ *      "disordered": 0,            of these not the first to come
+ *      "collectives": {"allreduce": {"calls": 64, "time_ns": 10.25}, ...},
+ *      "sums": {"end_ns": 0, "compute_ns": 0, "noise_ns": 0,
+ *               "messages_ns": 0, "collectives_ns": 0},    of all ranks
+ *      "rank_times": [{"end_ns": ...as in sums}, ...],     each rank's
+ *      "stuck": [{"rank": 0, "waits_for": "receive from 1, tag 3"}, ...],
+ *      "stuck_ranks": 2,           all of them; the list has the first few
+ *      "extrapolated": false,
+ *      "wall_s": 0.1,              that it took to find out
+ *      "damaged": 0,               parts of the file left out
+ *      "notes": ["..."]}
+ *
+ * Only collectives that were called are there, and `stuck` only after a
+ * deadlock.
+ */
+#ifndef SW_WHATIF_RESULT_H
+#define SW_WHATIF_RESULT_H
+
+#include "engine.h"
+
+#include <stdio.h>
+
+typedef struct {
+    const sw_engine_t *engine;
+    sw_engine_state_t state;    /* what the engine ended with */
+    uint32_t ranks;
+    double wall;                /* s */
+    uint64_t damaged;
+    bool extrapolated;
+    const char *notes[4];       /* up to NULL, or all; "" are left out */
+} sw_result_t;
+
+void sw_result_json(FILE *to, const sw_result_t *result);
+/* Sentences on a deadlock, for people. */
+void sw_result_stuck(FILE *to, const sw_result_t *result);
+
+#endif

@@ -1,0 +1,97 @@
+"""straightway study: profile, prediction and measured gain of a program."""
+
+import argparse
+import os
+import pathlib
+import tempfile
+
+from straightway import benchmark, names, study, supposed, whatif
+from straightway.commands.whatif import (refuse_nested, steps, take_program,
+                                         write_page)
+from straightway.errors import UserError
+from straightway.reporters import json_file, study_terminal
+
+MOST_RUNS = 1000
+
+
+class Study:
+    """Profile a program, predict what Straightway gains, and measure it.
+
+    Runs the program several times alone and with Straightway, in turns; then
+    in virtual time, to predict from benchmarks of single operations what that
+    gains, and what could be gained at most. The prediction stands beside the
+    measured gain, on the terminal and in one HTML file with the profile:
+
+      straightway study -n 2 ./app
+      straightway study -n 8 --runs 5 --html app.html python app.py
+
+    It starts the launcher itself. The first study under an MPI measures this
+    machine for some 20 s, and remembers it.
+    """
+
+    name = "study"
+
+    @staticmethod
+    def arguments(parser):
+        add = parser.add_argument
+        add("-n", "--ranks", type=int, metavar="N", help="ranks")
+        add("--runs", type=int, metavar="N", default=3,
+            help="runs of each side [3]")
+        add("--html", metavar="OUT", help="the page [PROGRAM.N.study.html]")
+        add("--json", metavar="OUT", help=(
+            "as study.schema.json describes it; - is stdout"))
+        add("--recalibrate", action="store_true",
+            help="measure this machine anew")
+        add("--mpi", metavar="MPI", help=(
+            "the launcher's: an installation's folder, a launcher, or "
+            "openmpi, mpich, intel"))
+        add("--launcher-args", metavar="\"...\"", default="",
+            help="hand these arguments to the launcher")
+        add("--timeout", type=float, metavar="S",
+            help="give up when a run takes longer")
+        add("program", nargs=argparse.REMAINDER, metavar="PROGRAM ...",
+            help="the program and its arguments")
+
+    @staticmethod
+    def run(options):
+        program = take_program(options.program)
+        if not program:
+            raise UserError("which program? straightway study -n N PROGRAM")
+        refuse_nested("study")
+        if options.ranks is None or not 1 <= options.ranks <= 1 << 20:
+            raise UserError("how many ranks? straightway study -n N PROGRAM")
+        if not 1 <= options.runs <= MOST_RUNS:
+            raise UserError(f"--runs {options.runs}: give 1 to {MOST_RUNS}")
+        job = whatif.Job(program, options.mpi, options.launcher_args,
+                         options.timeout)
+        out = options.html or page_name(program, options.ranks)
+        for path in (out, options.json):
+            benchmark.check_writable(path)
+        with steps() as step, tempfile.TemporaryDirectory(
+                prefix="straightway-") as folder:
+            models = supposed.Models(["measured"], job, options.ranks,
+                                     options.recalibrate, step)
+            models.calibration()
+            runner = whatif.Runner(job, folder)
+            made = study.Study(runner, models, options.ranks, options.runs,
+                               step)
+            report = made.report()
+            names.add(made.profile.capture)
+            made.profile = type(made.profile)(made.profile.capture)
+        if options.json != "-":
+            study_terminal.render(report, made.profile)
+        if options.json:
+            json_file.write(options.json, report)
+        from straightway.reporters import study_html
+        write_page(out, study_html.render(report, made.profile))
+        return 0
+
+
+def page_name(program, ranks):
+    """demo.2.study.html, in the working directory: of a script its name."""
+    word = program[0]
+    if os.path.basename(word).startswith("python"):
+        word = next((w for w in program[1:] if not w.startswith("-")), word)
+    name = pathlib.PurePath(word.rstrip("/")).name
+    name = name[:-3] if name.endswith(".py") else name
+    return f"{name or 'program'}.{ranks}.study.html"

@@ -1,0 +1,85 @@
+"""A study as one HTML file that needs nothing else: the gain, predicted and
+measured, the bounds, and the whole profile beneath them."""
+
+import shlex
+
+from straightway import forecast, study, units
+from straightway.reporters import (profile_figures as figures, profile_html,
+                                   svg, whatif_html)
+from straightway.reporters.html_parts import Cell, Table, page
+from straightway.reporters.whatif_terminal import seconds, times
+
+
+def _gain(report):
+    p, m = report["predicted"], report["measured"]
+    most = max(p["host_s"], p["ours_s"], m["host"]["high_s"],
+               m["ours"]["high_s"]) or 1
+    rows = []
+    for who, title in study.TITLES.items():
+        one = m[who]
+        for name, value, about, off in (
+                ("predicted", p[who + "_s"], "", report["error"][who]),
+                ("measured", one["median_s"],
+                 f"{seconds(one['low_s'])} to {seconds(one['high_s'])}",
+                 None)):
+            rows.append([
+                Cell(f"{title}, {name}"), Cell(seconds(value), value),
+                Cell(about, one["low_s"]),
+                Cell("" if off is None else f"{off:+.1%}".replace(
+                    "%", " %"), off or 0),
+                Cell("", value, bar=figures.bar(
+                    [("moving" if who == "ours" else "compute", value)],
+                    most))])
+    return Table("gain", [("", "text"), ("time",), ("runs",), ("error",),
+                          ("", "wide bar")], rows)
+
+
+def _cards(report):
+    p, m = report["predicted"], report["measured"]
+    yield times(m["speed_up"]), "measured", (
+        f"{seconds(m['host']['median_s'])} alone, "
+        f"{seconds(m['ours']['median_s'])} with Straightway")
+    yield times(p["speed_up"]), "predicted", (
+        f"{seconds(p['host_s'])} alone, {seconds(p['ours_s'])} with "
+        "Straightway")
+    yield f"{100 * abs(report['error']['gain']):.1f} %", "off", \
+        "the predicted gain, of the run's time"
+    yield from whatif_html.bound_cards(report["forecast"])
+
+
+def _facts(report, p):
+    found = [("Ranks", f"{report['ranks']:,}"), ("MPI", report["mpi"]),
+             ("Runs of each side", str(report["runs"])),
+             ("Cores", str(report["machine"]["cores"])),
+             ("Calls", units.number(p.communication.calls))]
+    return [(name, value) for name, value in found if value]
+
+
+def context(report, p):
+    found = profile_html.context(p)
+    inner = report["forecast"]
+    table, letters = whatif_html.collective_table(inner)
+    links = [("gain", "Gain"), ("bound", "Bound"),
+             ("predictions", "Predictions"), ("findings", "Findings"),
+             ("ranks", "Ranks")]
+    if p.records:
+        links.append(("operations", "Operations"))
+    if found["sites"]:
+        links.append(("sites", "Call sites"))
+    found.update(
+        title=whatif_html.title_of(dict(inner, program=report["program"])),
+        kind="Straightway study",
+        command=shlex.join(report["program"]), links=links,
+        facts=_facts(report, p), notes=report["notes"] + found["warnings"],
+        profile_cards=found["cards"], cards=list(_cards(report)),
+        runs=report["runs"], said=study.verdict(report),
+        gain=_gain(report), verdict=forecast.verdict(inner),
+        predictions=whatif_html.predictions(inner), collectives=table,
+        letters=letters, version=report["machine"]["straightway"],
+        machine=svg.footing(report))
+    return found
+
+
+def render(report, p):
+    """The file's text."""
+    return page("study.html", context(report, p), whatif_html.STYLES)

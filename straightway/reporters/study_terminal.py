@@ -1,0 +1,88 @@
+"""A study on one page of a terminal."""
+
+import shlex
+
+from straightway import findings, forecast, study, units
+from straightway.reporters.page import Page
+from straightway.reporters.whatif_terminal import seconds, times
+
+FINDINGS = 4
+
+
+def _header(page, report):
+    right = units.plural(report["ranks"], "rank")
+    left = page.text(shlex.join(report["program"]), "bold")
+    left.truncate(page.width - len(right) - 2, overflow="ellipsis"
+                  if page.full else "crop", pad=True)
+    left.append("  ")
+    left.append_text(page.text(right))
+    page.line(left)
+    page.paragraph(report["mpi"], "dim")
+    for note in report["notes"]:
+        page.paragraph(note, "bold yellow" if report["oversubscribed"]
+                       else "dim")
+
+
+def _off(value):
+    return f"{value:+.1%}".replace("%", " %").replace("-", "−")
+
+
+def _gain(page, report):
+    p, m = report["predicted"], report["measured"]
+    page.heading("Prediction and measurement", "MPI_Init to MPI_Finalize; "
+                 "medians")
+    rows = []
+    for who in ("host", "ours"):
+        one = m[who]
+        rows.append([study.TITLES[who], seconds(p[who + "_s"]),
+                     seconds(one["median_s"]),
+                     f"{seconds(one['low_s'])} to {seconds(one['high_s'])}",
+                     _off(report["error"][who])])
+    rows.append(["speed-up", times(p["speed_up"]), times(m["speed_up"]), "",
+                 ""])
+    page.table([("", "fill"), ("predicted", "right"), ("measured", "right"),
+                (f"{report['runs']} runs", "right"), ("error", "right")],
+               rows)
+    page.line()
+    for sentence in study.verdict(report):
+        page.paragraph(sentence, "bold")
+
+
+def _profile(page, report, p):
+    one = report["profile"]
+    page.heading("Where the time goes", "alone")
+    page.paragraph(
+        f"Communication {units.share(one['communication'])} of the time: "
+        f"waiting {units.share(one['waiting'])}, moving "
+        f"{units.share(one['moving'])}.")
+    for sentence in forecast.verdict(report["forecast"]):
+        page.paragraph(sentence)
+    found = findings.find(p)[:FINDINGS]
+    if found:
+        page.heading("Findings", "seconds concerned, per rank in the mean")
+    for f in found:
+        page.line(f"{units.duration(1e9 * f.seconds):>8}  {f.title}")
+
+
+def _operations(page, report):
+    base = report["forecast"]["baseline"]["collectives"]
+    ours = report["forecast"]["experiments"][0]["collectives"]
+    if not base:
+        return
+    ranks = report["forecast"]["ranks"]
+    page.heading("Collectives, predicted", "per rank, waiting included")
+    rows = sorted(base.items(), key=lambda item: -item[1]["time_s"])[:6]
+    page.table([("", "fill"), ("calls", "right"), ("alone", "right"),
+                ("with Straightway", "right")], [
+        [name, units.number(one["calls"]), seconds(one["time_s"] / ranks),
+         seconds(ours[name]["time_s"] / ranks) if name in ours else ""]
+        for name, one in rows])
+
+
+def render(report, p, stderr=False):
+    """Print the page."""
+    page = Page(stderr)
+    _header(page, report)
+    _gain(page, report)
+    _operations(page, report)
+    _profile(page, report, p)

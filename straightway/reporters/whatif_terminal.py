@@ -1,0 +1,179 @@
+"""A forecast on one page of a terminal."""
+
+import shlex
+
+from straightway import forecast, units
+from straightway.reporters.page import COMPUTE, MOVING, WAITING, Page
+
+BAR = 22
+TOP = 8         # collectives
+# What the bars show, in the page's own parts.
+PARTS = ((COMPUTE, "compute", "compute"), (MOVING, "messages", "messages"),
+         (WAITING, "collectives", "collectives"))
+
+
+def seconds(value):
+    return units.duration(1e9 * value)
+
+
+def times(ratio):
+    """1.55x; an unbounded one has no figure."""
+    if ratio is None:
+        return "no time"
+    return f"{ratio:.2f}x" if ratio < 100 else f"{ratio:,.0f}x"
+
+
+def _speedup(page, ratio):
+    style = "green" if ratio is None or ratio >= 1.05 else \
+        "bold red" if ratio < 0.95 else ""
+    return page.text(times(ratio), style)
+
+
+def _error(value):
+    return f"{value:+.1%}".replace("%", " %").replace("-", "−")
+
+
+def _header(page, report):
+    right = units.plural(report["ranks"], "rank")
+    left = page.text(forecast.command_text(report), "bold")
+    left.truncate(page.width - len(right) - 2, overflow="ellipsis"
+                  if page.full else "crop", pad=True)
+    left.append("  ")
+    left.append_text(page.text(right))
+    page.line(left)
+    page.paragraph("; ".join(x for x in (
+        report["mpi"] or "", "model: " + forecast.model_text(
+            report["models"])) if x), "dim")
+    for line in report["model_about"]:
+        page.paragraph(line, "dim")
+
+
+def legend(page):
+    text = page.text("")
+    for part, _, name in PARTS:
+        if text:
+            text.append("  ")
+        text.append_text(page.legend([part]).copy()[:2])
+        text.append(name)
+    return text
+
+
+def _bar(page, row, longest):
+    share = row["share"]
+    return page.bar({part: share.get(key, 0) * row["time_s"]
+                     for part, key, _ in PARTS}, BAR, longest)
+
+
+def _rows(report):
+    """(title, row, ratio) of what was predicted."""
+    yield "baseline, predicted", report["baseline"], None
+    for one in report["experiments"]:
+        yield one["title"], one, one
+    for name, title in (("collectives", "all collectives free"),
+                        ("communication", "all communication free")):
+        if not any(e["title"] == title for e in report["experiments"]):
+            yield title, report["bounds"][name], report["bounds"][name]
+
+
+def _table(page, report):
+    note = "time from MPI_Init to MPI_Finalize; speed-up: over the baseline"
+    page.heading("Predictions", note)
+    page.line(legend(page))
+    rows = list(_rows(report))
+    longest = max(row["time_s"] for _, row, _ in rows)
+    table = []
+    for title, row, rated in rows:
+        table.append([title, seconds(row["time_s"]),
+                      _speedup(page, rated["ratio"]) if rated else "",
+                      _bar(page, row, longest)])
+    one = report["measured"]
+    if one:
+        table.insert(0, ["measured", seconds(one["median_s"]), "",
+                         f"{seconds(one['low_s'])} to "
+                         f"{seconds(one['high_s'])}"])
+    page.table([("", "fill"), ("time", "right"), ("speed-up", "right"),
+                ("", "left")], table)
+    if one:
+        page.line(f"The baseline is {_error(report['error'])} off the "
+                  f"measured median of {units.plural(one['runs'], 'run')}.",
+                  "dim")
+    elif report["not_measured"]:
+        page.paragraph(f"Not measured: {report['not_measured']}.", "dim")
+
+
+def _bounds(page, report):
+    page.line()
+    for sentence in forecast.verdict(report):
+        page.paragraph(sentence, "bold")
+
+
+def _collectives(page, report):
+    """By time in the baseline, with what becomes of it."""
+    base = report["baseline"]["collectives"]
+    if not base:
+        return
+    ranks = report["ranks"]
+    page.heading("Collectives of the baseline", "time: per rank, in the "
+                 "mean, waiting included")
+    rows = sorted(base.items(), key=lambda item: -item[1]["time_s"])
+    whole = report["baseline"]["time_s"] * ranks or 1
+    page.table([("", "fill"), ("calls", "right"), ("time", "right"),
+                ("of run", "right")], [
+        [name, units.number(one["calls"]), seconds(one["time_s"] / ranks),
+         units.share(one["time_s"] / whole)]
+        for name, one in rows[:TOP]])
+    if len(rows) > TOP:
+        page.line(f"and {len(rows) - TOP} more", "dim")
+
+
+def _sweep(page, report):
+    sweep = report["sweep"]
+    titles = [e["title"] for e in sweep["rows"][0]["experiments"]]
+    page.heading(f"By {sweep['key']}", "times; the letters stand below")
+    letters = [chr(ord("a") + i) for i in range(len(titles))]
+    measured = any(r["measured"] for r in sweep["rows"])
+    room = 4 if measured else 5
+    shown = letters[:room]
+    columns = [(sweep["key"], "right")]
+    if measured:
+        columns.append(("measured", "right"))
+    columns += [("baseline", "right")] + [(x, "right") for x in shown] + [
+        ("no collectives", "right")]
+    rows = []
+    for row in sweep["rows"]:
+        line = [f"{row['value']:g}"]
+        if measured:
+            line.append(seconds(row["measured"]["median_s"])
+                        if row["measured"] else "")
+        line.append(seconds(row["baseline"]["time_s"]))
+        line += [seconds(e["time_s"]) for e in row["experiments"][:room]]
+        line.append(seconds(row["bounds"]["collectives"]["time_s"]))
+        rows.append(line)
+    page.table(columns, rows)
+    for letter, title in zip(shown, titles):
+        page.paragraph(f"{letter}  {title}", "dim")
+    if len(titles) > room:
+        page.line(f"and {len(titles) - room} more experiments: --html, "
+                  "--json", "dim")
+
+
+def render(report, stderr=False):
+    """Print the page."""
+    page = Page(stderr)
+    _header(page, report)
+    if report["sweep"]:
+        _sweep(page, report)
+        page.line()
+        page.line(f"At {report['sweep']['key']} "
+                  f"{report['sweep']['rows'][-1]['value']:g}:", "bold")
+    _table(page, report)
+    _bounds(page, report)
+    _collectives(page, report)
+    if report["notes"]:
+        page.line()
+    for note in report["notes"]:
+        page.paragraph(note, "dim")
+
+
+def command(words):
+    return shlex.join(words)

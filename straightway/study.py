@@ -1,0 +1,159 @@
+"""Study: what communication costs a program, what Straightway is predicted to
+gain, and what it gains.
+
+The order of things:
+
+ 1. the program, normally and with Straightway, in turns: each run has a
+    profile, whose first one is the report's; times are those between MPI_Init
+    and MPI_Finalize, less what recording took
+ 2. the program in virtual time, under the model `measured`: the MPI alone
+ 3. its operations again, under `measured-straightway`: the prediction; and
+    the bounds, as of every forecast
+
+The prediction knows nothing of the measured gain: the models come from
+benchmarks of single operations, made before, and the time of what is computed
+from the processor's clock.
+"""
+
+import random
+import time
+
+from straightway import experiments, forecast, machine, units, whatif
+
+SCHEMA = "straightway-study/1"
+OURS = "measured-straightway"
+TITLES = {"host": "alone", "ours": "with Straightway"}
+
+
+class Study:
+    """`models`: a supposed.Models of `measured`; `step` is told what happens.
+    Carry it out: report(). Then `profile` is the first normal run's."""
+
+    def __init__(self, runner, models, ranks, runs, step=lambda text: None):
+        self.runner, self.models = runner, models
+        self.ranks, self.runs, self.step = ranks, runs, step
+        self.profile = None
+
+    def _measure(self):
+        """{"host": [ns], "ours": [ns]}, in turns, each first as often."""
+        found = {"host": [], "ours": []}
+        order = list(found)
+        random.Random(1).shuffle(order)
+        for i in range(self.runs):
+            for who in order:
+                self.step(f"run {i + 1} of {self.runs} {TITLES[who]}")
+                ns, p = self.runner.measured(self.ranks, who == "ours")
+                found[who].append(ns)
+                if who == "host" and not self.profile:
+                    self.profile = p
+            order.reverse()
+        return found
+
+    def _forecast(self):
+        ours = experiments.Experiment(
+            [experiments.change("model", OURS)], TITLES["ours"])
+        plan = forecast.Plan(self.ranks, [ours], ["measured"], runs=0)
+        return forecast.Forecast(self.runner, self.models, plan,
+                                 self.step).report()
+
+    def report(self):
+        start = time.monotonic()
+        measured = self._measure()
+        found = self._forecast()
+        ours = found["experiments"][0]
+        report = {
+            "schema": SCHEMA, "machine": machine.describe(),
+            "program": list(self.runner.job.program), "ranks": self.ranks,
+            "mpi": self.models.mpi, "runs": self.runs,
+            "oversubscribed": self.ranks > machine.cores(),
+            "profile": _summary(self.profile),
+            "predicted": {
+                "host_s": found["baseline"]["time_s"],
+                "ours_s": ours["time_s"],
+                "speed_up": _speed_up(found["baseline"]["time_s"],
+                                      ours["time_s"])},
+            "measured": _gain(measured),
+            "forecast": found}
+        report["error"] = error(report)
+        report["notes"] = _notes(report)
+        report["seconds"] = time.monotonic() - start
+        return report
+
+
+def _speed_up(host, ours):
+    return host / ours if ours > 0 else None
+
+
+def _gain(samples):
+    found = {who: whatif.spread(ns) for who, ns in samples.items()}
+    host, ours = (found[who]["median_s"] for who in ("host", "ours"))
+    found["speed_up"] = _speed_up(host, ours)
+    # The sides are told apart where no run of one is among the other's.
+    found["apart"] = (found["ours"]["high_s"] < found["host"]["low_s"]
+                      or found["host"]["high_s"] < found["ours"]["low_s"])
+    return found
+
+
+def gain(host, ours):
+    """The part of the run's time that is saved."""
+    return 1 - ours / host if host > 0 else 0.0
+
+
+def error(report):
+    """How far off predictions are: of each side's time, and of the gain, in
+    parts of the run's time."""
+    p, m = report["predicted"], report["measured"]
+    host, ours = (m[who]["median_s"] for who in ("host", "ours"))
+    return {"host": p["host_s"] / host - 1, "ours": p["ours_s"] / ours - 1,
+            "gain": gain(p["host_s"], p["ours_s"]) - gain(host, ours)}
+
+
+def _summary(p):
+    c, elapsed = p.communication, p.elapsed or 1
+    return {"wall_s": p.wall / 1e9, "communication": p.share,
+            "waiting": p.waiting_share,
+            "moving": (c.time - c.waiting) / elapsed, "calls": c.calls,
+            "sent": c.sent,
+            "operations": [
+                {"operation": t.label, "calls": t.calls,
+                 "time_s": t.time / len(p.ranks) / 1e9}
+                for t in p.totals("operation")[:8]]}
+
+
+def verdict(report):
+    """What came of it, in sentences."""
+    p, m = report["predicted"], report["measured"]
+    said = []
+    if not m["apart"] and report["runs"] > 1:
+        said.append("By these runs alone the two sides are not told apart: "
+                    "some of one lie among the other's.")
+    elif m["speed_up"] and m["speed_up"] >= 1:
+        said.append(f"With Straightway this program is {m['speed_up']:.2f} "
+                    "times as fast.")
+    else:
+        said.append("With Straightway this program is slower here: "
+                    f"{1 / m['speed_up']:.2f} times as long."
+                    if m["speed_up"] else "No time is left.")
+    if p["speed_up"]:
+        said.append(f"{p['speed_up']:.2f} times was predicted: "
+                    f"{100 * abs(report['error']['gain']):.1f} % of the "
+                    "run's time off.")
+    return said
+
+
+def _notes(report):
+    said = []
+    if report["oversubscribed"]:
+        said.append(
+            f"{units.plural(report['ranks'], 'rank')} share "
+            f"{units.plural(report['machine']['cores'], 'core')}: the "
+            "measured runs wait for cores, the predicted ones have one "
+            "each. The two cannot be compared.")
+    load, cores = report["machine"]["load"], report["machine"]["cores"]
+    if load > 1.5 * cores + report["ranks"]:
+        said.append(f"This machine was busy (load {load:.1f} on {cores} "
+                    "cores): figures spread.")
+    return said + report["forecast"]["model_about"] + \
+        report["forecast"]["notes"]
+
+

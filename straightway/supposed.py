@@ -1,0 +1,214 @@
+"""The machine that is supposed: layers of model text, one over the other.
+
+A model file (src/whatif/model_file.h) is made of layers: the baseline's
+models, in the order of their names, then those of an experiment, then its
+lines. A later layer replaces what only one can hold: where ranks are, the
+network, the link of a class. Rules of collectives only add up, as the last
+that fits a call counts.
+
+Names are those of models.py (presets and TOML files), and two that this
+machine itself answers: `measured`, the MPI alone, and `measured-straightway`
+(measured.py).
+"""
+
+import difflib
+import itertools
+import pathlib
+
+from straightway import experiments, machine, measured, units
+from straightway.errors import UserError
+
+
+def _named():
+    from straightway import models
+    return models
+
+
+# Layers ---------------------------------------------------------------------
+
+def _holds(line):
+    """What at most one layer says: ("place",), ("link", "node"), ...; None
+    for what adds up."""
+    words = line.split()
+    if words[0] in ("place", "place_rank"):
+        return ("place",)
+    if words[0] in ("link", "point"):
+        return ("link", words[1])
+    if words[0] in ("network", "noise", "cpu_speed", "reduce", "test"):
+        return (words[0],)
+    return None
+
+
+def _plain(layer):
+    """Without comments, and without the number of ranks."""
+    lines = (line.partition("#")[0].strip() for line in layer)
+    return [line for line in lines if line and line.split()[0] != "ranks"]
+
+
+def combine(ranks, layers):
+    """The lines of the whole model."""
+    found = []
+    for layer in map(_plain, layers):
+        taken = {_holds(line) for line in layer} - {None}
+        found = [line for line in found if _holds(line) not in taken]
+        found += layer
+    return [f"ranks {ranks}", *found]
+
+
+# Names ----------------------------------------------------------------------
+
+class Models:
+    """Writes model files. `names`: the baseline's; `job`: whose MPI is
+    measured (None for a replay); `ranks`: the most that there will be.
+
+    mpi     the MPI's name, where it is known
+    about   sentences on what was measured
+    """
+
+    def __init__(self, names, job, ranks, recalibrate=False,
+                 step=lambda text: None, mpi=None):
+        self.names, self.job, self.ranks = names, job, ranks
+        self.recalibrate, self.step = recalibrate, step
+        self.mpi, self.about = None, []
+        self.host, self._given_mpi = None, mpi or (job and job.mpi)
+        self._calibration = None
+        for name in names:
+            self.check(name)
+        if any(n in measured.NAMES for n in names) or job:
+            self._find_host()
+
+    def check(self, name):
+        """UserError, with the nearest name, for one that is unknown."""
+        if name in measured.NAMES:
+            return
+        if name.endswith(".toml") or "/" in name:
+            if not pathlib.Path(name).exists():
+                raise UserError(f"--model {name}: there is no such file")
+            return
+        if "+" in name:
+            for part in name.split("+"):
+                if part in measured.NAMES:
+                    raise UserError(f"model {name}: {part} is a model of its "
+                                    "own; give both")
+                self.check(part)
+            return
+        known = [*measured.NAMES, *_named().names()]
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1, 0.5)
+            raise UserError(f"unknown model {name}; " + (
+                f"did you mean {near[0]}?" if near else
+                "there are " + ", ".join(known)))
+
+    def _find_host(self):
+        from straightway import hosts
+        self.host = measured.host_of(self.job, 2) if self.job else \
+            hosts.choose(self._given_mpi)
+        self.mpi = self.host.title
+
+    def calibration(self):
+        """What was measured on this machine."""
+        if not self._calibration:
+            self._calibration = measured.load(
+                self.host, self.ranks, self.recalibrate, self.step)
+            most = self._calibration["key"]["ranks"]
+            if self.ranks > most:
+                self.about.append(
+                    f"Measured here with {units.plural(most, 'rank')}; "
+                    "collectives of more are formulas over these messages.")
+        return self._calibration
+
+    def _measured(self, name, one_node):
+        found, who = self.calibration(), measured.NAMES[name]
+        if who not in found["collectives"]:
+            raise UserError(f"model {name}: Straightway does not "
+                            f"accelerate {self.host.title} here (see "
+                            "straightway doctor)", 1)
+        return measured.lines(found, who, one_node)
+
+    def _layers(self, names, ranks, one_node):
+        """A layer for each measured model, and for the names between them
+        together: models.py knows what they mean to each other."""
+        for mine, group in itertools.groupby(
+                names, lambda name: name in measured.NAMES):
+            if mine:
+                yield from (self._measured(n, one_node) for n in group)
+            else:
+                group = list(group)
+                for name in group:
+                    self.check(name)
+                yield _named().load(group).lines(ranks)
+
+    # Writing ----------------------------------------------------------------
+
+    def write(self, path, ranks, experiment=None):
+        """The model file of the baseline (None), or of an experiment."""
+        lines = self.lines(ranks, experiment)
+        pathlib.Path(path).write_text("\n".join(lines) + "\n")
+        return path
+
+    def lines(self, ranks, experiment=None):
+        if experiment is None:
+            return combine(ranks, self._layers(self.names, ranks, True))
+        if experiment.models == ["free"]:
+            names, layers = [], [["free all"]]
+        else:
+            names = [] if experiment.fresh else list(self.names)
+            places = self._places(ranks, experiment)
+            # What was measured in a node holds for none that span several.
+            one_node = not places or int(places[0].split()[1]) >= ranks
+            layers = list(self._layers(names + experiment.models, ranks,
+                                       one_node))
+            layers.append(places)
+        layers.append(_speed(experiment, layers))
+        layers.append(_offloads(experiment, layers))
+        return combine(ranks, [*layers, experiment.lines])
+
+    def _places(self, ranks, experiment):
+        """Where the ranks are."""
+        per_node, nodes = (experiment.last(f) for f in ("per_node", "nodes"))
+        per_domain = experiment.last("per_domain")
+        if nodes and per_node and ranks > nodes * per_node:
+            raise UserError(
+                f"{ranks} ranks do not fit {units.plural(nodes, 'node')} of "
+                f"{per_node}: give more --nodes or --ranks-per-node")
+        if nodes and not per_node:
+            per_node = -(-ranks // nodes)
+        if not per_node and any(c.key == "network"
+                                for c in experiment.changes):
+            per_node = machine.cores()
+        if not per_node and not per_domain:
+            return []
+        return [f"place {min(per_node or ranks, ranks)} {per_domain}"]
+
+
+def _speed(experiment, layers):
+    """Speeds multiply: the baseline's may have one."""
+    speed = experiment.last("speed")
+    if not speed:
+        return []
+    for layer in layers:
+        for line in layer:
+            words = line.split()
+            if words and words[0] == "cpu_speed":
+                return [f"cpu_speed {speed * float(words[1]):g}"]
+    return [f"cpu_speed {speed:g}"]
+
+
+def _offloads(experiment, layers):
+    """What the option does not say comes from the network's link: its
+    latency a round, the processor's part of a send."""
+    posting, turn, byte = experiments.OFFLOAD
+    for layer in layers:
+        for line in layer:
+            words = line.split()
+            if words[:2] == ["link", "network"]:
+                link = dict(zip(words[2::2], map(float, words[3::2])))
+                posting = link.get("o_send", posting)
+                turn = link.get("L", turn) or turn
+                byte = link.get("G", byte)
+    lines = []
+    for change in experiment.changes:
+        for name, costs in change.offload:
+            one, two, three = costs or (posting, turn, byte)
+            lines.append(f"offload {name} {one:g} {two:g} {three:g}")
+    return lines

@@ -1,0 +1,359 @@
+"""What-if: a program in virtual time, and its operations timed again.
+
+One run of the program under the baseline's model records what its ranks do
+(src/whatif/op.h); every experiment is that record, timed by another model, in
+seconds and without the program. `Runner` knows how all of that is started,
+`Outcome` what comes out of it:
+
+    runner = Runner(job, folder)
+    baseline, ops = runner.live(model_file, ranks)
+    outcomes = runner.replay([model_file, ...], ops)
+
+Times are ns, those of the program between MPI_Init and MPI_Finalize.
+"""
+
+import dataclasses
+import json
+import os
+import pathlib
+import shlex
+import signal
+import struct
+import subprocess
+
+from straightway import capture, native, profile, statistics
+from straightway.errors import UserError
+
+_MAGIC, _TAIL = b"\x89SWOPS\r\n", 64   # of a file of operations
+
+
+# What comes out -------------------------------------------------------------
+
+@dataclasses.dataclass
+class RankTime:
+    """Where a rank's time went; the parts sum up to `end`."""
+
+    end: float
+    compute: float
+    noise: float
+    messages: float
+    collectives: float
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What a run in virtual time, or a replay, has found."""
+
+    ranks: int
+    end: float                  # of the last rank
+    operations: int = 0
+    messages: int = 0
+    bytes: int = 0
+    collectives: dict = dataclasses.field(default_factory=dict)
+                                # {name: (calls, ns over all ranks)}
+    wildcards: int = 0
+    undecided: int = 0
+    disordered: int = 0
+    times: list = dataclasses.field(default_factory=list)
+    sums: RankTime = None       # over all ranks
+    extrapolated: bool = False
+    damaged: int = 0            # parts of the file that were left out
+    notes: list = dataclasses.field(default_factory=list)
+
+    @property
+    def elapsed(self):
+        """Time of all ranks together."""
+        return self.sums.end if self.sums and self.sums.end else \
+            self.end * self.ranks
+
+    @property
+    def parts(self):
+        """{what: its part of all ranks' time}; what ends early waits."""
+        whole = self.end * self.ranks or 1
+        s = self.sums
+        if not s:
+            return {}
+        return {"compute": (s.compute + s.noise) / whole,
+                "messages": s.messages / whole,
+                "collectives": s.collectives / whole,
+                "ended": max(0.0, 1 - s.end / whole)}
+
+    def describe(self):
+        """For JSON: seconds."""
+        return {
+            "time_s": self.end / 1e9, "ranks": self.ranks,
+            "operations": self.operations, "messages": self.messages,
+            "bytes": self.bytes,
+            "share": {k: v for k, v in self.parts.items() if k != "ended"},
+            "collectives": {name: {"calls": calls, "time_s": ns / 1e9}
+                            for name, (calls, ns)
+                            in self.collectives.items()},
+            "wildcards": self.wildcards, "undecided": self.undecided,
+            "disordered": self.disordered,
+            "extrapolated": self.extrapolated, "notes": self.notes}
+
+
+def outcome(found):
+    """The Outcome of a result as straightway-whatif writes it (result.h).
+    UserError where it is a deadlock."""
+    if found.get("state", "done") == "deadlock":
+        raise UserError(_deadlock(found), 1)
+    times = [RankTime(*(one.get(key + "_ns", 0.0) for key in (
+        "end", "compute", "noise", "messages", "collectives")))
+        for one in found.get("rank_times", ())]
+    sums = found.get("sums")
+    return Outcome(
+        found["ranks"], found["end_ns"], found.get("operations", 0),
+        found.get("messages", 0), found.get("bytes", 0),
+        {name: (one["calls"], one["time_ns"])
+         for name, one in found.get("collectives", {}).items()
+         if one["calls"]},
+        found.get("wildcards", 0), found.get("undecided", 0),
+        found.get("disordered", 0), times,
+        RankTime(*(sums[key + "_ns"] for key in (
+            "end", "compute", "noise", "messages", "collectives")))
+        if sums else RankTime(*(sum(getattr(t, f.name) for t in times)
+                                for f in dataclasses.fields(RankTime))),
+        bool(found.get("extrapolated")), found.get("damaged", 0),
+        list(found.get("notes", ())))
+
+
+MOST_STUCK = 8
+DEADLOCK = 3                    # the replay's exit status
+
+
+def _deadlock(found):
+    stuck = found.get("stuck", [])
+    lines = [f"\n  rank {one['rank']}: {one['waits_for']}"
+             for one in stuck[:MOST_STUCK]]
+    more = found.get("stuck_ranks", len(stuck)) - MOST_STUCK
+    if more > 0:
+        lines.append(f"\n  and {more} more ranks")
+    return ("the program is in a deadlock in virtual time: no rank can ever "
+            "go on" + "".join(lines))
+
+
+# A program ------------------------------------------------------------------
+
+@dataclasses.dataclass
+class Job:
+    """A program as the user gives it."""
+
+    program: list
+    mpi: str = None
+    launcher_args: str = ""
+    timeout: float = None
+    quiet: bool = True          # what the program prints is kept from sight
+
+    @property
+    def title(self):
+        words = [os.path.basename(self.program[0]), *self.program[1:]]
+        return " ".join(words)
+
+    def words(self, ranks, settings):
+        """The command that starts it; `settings` are those of `run`."""
+        words = [str(native.command()), "run", "-n", str(ranks)]
+        if self.mpi:
+            words += ["--mpi", self.mpi]
+        if self.launcher_args:
+            words += ["--launcher-args", self.launcher_args]
+        words += [f"--{name}={value}" for name, value in settings.items()]
+        return [*words, "--", *self.program]
+
+    def run(self, ranks, settings, what):
+        """Run it to its end; UserError where it does not end well. What it
+        prints is shown only then, unless it is asked for."""
+        words = self.words(ranks, settings)
+        try:
+            process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, text=True, errors="replace",
+                stdout=subprocess.PIPE if self.quiet else None,
+                stderr=subprocess.PIPE if self.quiet else None)
+        except OSError as error:
+            raise UserError(f"{words[0]}: {error.strerror}", 1) from None
+        try:
+            out, err = process.communicate(timeout=self.timeout)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            raise UserError(f"{what} took longer than {self.timeout:g} s "
+                            "(--timeout): " + shlex.join(words), 1) from None
+        except BaseException:
+            _end(process)
+            raise
+        return process.returncode, out or "", err or "", words
+
+
+def _end(process):
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _tail(text, most=2000):
+    text = text.strip()
+    return "\n" + text[-most:] if text else ""
+
+
+def _load(path):
+    try:
+        return json.loads(pathlib.Path(path).read_text())
+    except (OSError, ValueError):
+        return None
+
+
+# Running --------------------------------------------------------------------
+
+class Runner:
+    """Starts runs; their files lie in `folder`."""
+
+    def __init__(self, job, folder, check=False):
+        self.job, self.folder, self.check = job, pathlib.Path(folder), check
+        self.number = 0
+
+    def path(self, name):
+        self.number += 1
+        return self.folder / f"{self.number}.{name}"
+
+    def live(self, model, ranks):
+        """(Outcome, file of operations) of the program in virtual time."""
+        result, ops = self.path("json"), self.path("swops")
+        status, out, err, words = self.job.run(
+            ranks, {"whatif": model, "whatif-result": result,
+                    "whatif-record": ops}, "the run in virtual time")
+        found = _load(result)
+        if found and found.get("state") == "deadlock":
+            outcome(found)
+        if status:
+            raise UserError(
+                f"the run in virtual time ended with status {status}: "
+                + shlex.join(words) + _tail(out) + _tail(err),
+                status if status in (126, 127) else 1)
+        if not found:
+            raise UserError(
+                "the run left no result: no rank of "
+                f"{self.job.program[0]} has called MPI_Init and "
+                "MPI_Finalize under an MPI that Straightway knows\n"
+                "  straightway doctor says which there are; try straightway "
+                "run --verbose" + _tail(err), 1)
+        one = outcome(found)
+        if one.ranks != ranks:
+            raise UserError(
+                f"{ranks} ranks were asked for, and the program had a world "
+                f"of {one.ranks}: launcher and MPI do not belong together "
+                "(--mpi names one)", 1)
+        return one, ops
+
+    def replay(self, models, ops):
+        """[Outcome] of a file of operations, under each model file."""
+        words = [str(native.whatif_executable()), "replay"]
+        if self.check:
+            words.append("--check")
+        words += [*map(str, models), "--", str(ops)]
+        try:
+            done = subprocess.run(words, text=True, errors="replace",
+                                  capture_output=True,
+                                  stdin=subprocess.DEVNULL)
+        except FileNotFoundError:
+            raise UserError(f"{words[0]} is missing\n  reinstall straightway",
+                            1) from None
+        if done.returncode not in (0, DEADLOCK):
+            raise UserError(
+                _said(done.stderr) or
+                f"the replay ended with status {done.returncode}: "
+                + shlex.join(words), 1)
+        try:
+            found = json.loads(done.stdout)
+        except ValueError:
+            raise UserError("the replay's answer cannot be read: "
+                            + shlex.join(words), 1) from None
+        return [outcome(one) for one in found["results"]]
+
+    def operations(self, path, ranks=None):
+        """(file of operations of what --replay names, sentences on it); for
+        more ranks than it has, extrapolated."""
+        from straightway import operations
+        source, notes = pathlib.Path(path), []
+        if not source.exists():
+            raise UserError(f"--replay {path}: there is no such file")
+        if source.is_dir() or not _magic(source) == _MAGIC:
+            made = self.path("swops")
+            if not source.is_dir() and _magic(source) == capture.MAGIC:
+                found = capture.read(str(source))
+                notes += operations.from_trace(found, str(made)).notes
+            else:
+                notes += operations.convert(str(source), str(made)).notes
+            source = made
+        has = self.ranks_of(source)
+        if ranks and ranks < has:
+            raise UserError(f"-n {ranks}: {path} is of {has} ranks; fewer "
+                            "cannot be made of them")
+        if ranks and ranks > has:
+            more = self.path("swops")
+            notes += operations.extrapolate(str(source), ranks,
+                                            str(more)).notes
+            source = more
+        return source, notes
+
+    @staticmethod
+    def ranks_of(ops):
+        """How many ranks a file of operations is of (opfile_format.h)."""
+        try:
+            with open(ops, "rb") as file:
+                head = file.read(8)
+                file.seek(-_TAIL, os.SEEK_END)
+                tail = file.read(_TAIL)
+        except OSError:
+            head = tail = b""
+        if head != _MAGIC or tail[-8:] != b"SWOPEND\n":
+            raise UserError(f"{ops}: is no file of operations, or not a "
+                            "whole one; straightway whatif --record makes "
+                            "one", 1)
+        return struct.unpack_from("<I", tail, 24)[0]
+
+    def measured(self, ranks, accelerated=False):
+        """(ns of a normal run, its Profile): what recording cost is taken
+        off again."""
+        path = self.path("swcap")
+        status, out, err, words = self.job.run(ranks, {
+            "enable": "on" if accelerated else "off", "profile": "on",
+            "profile-report": "off", "profile-output": path},
+            "a normal run")
+        if status:
+            raise UserError(f"a normal run ended with status {status}: "
+                            + shlex.join(words) + _tail(out) + _tail(err), 1)
+        if not path.exists():
+            raise UserError(
+                f"{self.job.program[0]} called no MPI that Straightway knows "
+                "(straightway doctor)" + _tail(err), 1)
+        found = profile.Profile(capture.read(str(path)))
+        return _wall(found), found
+
+
+def _magic(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read(8)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}", 1) from None
+
+
+def _said(text):
+    """What the native part said, as the text of a UserError."""
+    return text.strip().removeprefix("straightway-whatif: ") \
+        if hasattr(text, "removeprefix") else text.strip()
+
+
+def _wall(p):
+    """The longest rank's time, less what recording its calls took."""
+    return max(r.wall - min(0.5 * r.wall, r.calls * r.capture.own_call_cost)
+               for r in p.ranks)
+
+
+def spread(samples):
+    """{"median", "low", "high", "samples"} of times in ns, as seconds."""
+    seconds = [ns / 1e9 for ns in samples]
+    return {"median_s": statistics.median(seconds), "low_s": min(seconds),
+            "high_s": max(seconds), "samples_s": seconds}

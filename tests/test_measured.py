@@ -1,0 +1,195 @@
+"""The machine as a model: what calibrations become, and where they are kept."""
+
+import json
+import subprocess
+import types
+
+import pytest
+
+from straightway import hosts, machine, measured, native
+from straightway.errors import UserError
+
+HOST = hosts.Host("libmpi.so.40", "ompi", "/usr/bin/mpiexec", "",
+                  "Open MPI v5.0.11")
+
+
+def cell(operation, size, host, ours):
+    return {"operation": operation, "size": size,
+            "host": {"median": host}, "ours": ours and {"median": ours}}
+
+
+@pytest.fixture
+def bench(monkeypatch, tmp_path):
+    """A stand-in for the benchmarks; remembers what was asked."""
+    asked = []
+
+    def run(host, words):
+        asked.append(words)
+        if words[0] == "pingpong":
+            sizes = words[words.index("--sizes") + 1].split(",")
+            cells = [cell(p, int(n), t + int(n) / 1e4, t / 2 + int(n) / 1e4)
+                     for n in sizes
+                     for p, t in (("pingpong", 0.2), ("stream", 0.15))]
+        else:
+            sizes = words[words.index("--sizes") + 1].split(",")
+            cells = [cell(op, 0 if op == "barrier" else int(n),
+                          0.3 + int(n) / 1e3, 0.1 + int(n) / 1e3)
+                     for op in words[words.index("--ops") + 1].split(",")
+                     for n in (["0"] if op == "barrier" else sizes)]
+        return {"cells": cells, "floors": {"memcpy": {"65536": 3.2}}}
+
+    run.asked = asked
+    monkeypatch.setattr(measured, "_bench", run)
+    monkeypatch.setattr(measured.benchmark, "check_parts", lambda host: None)
+    monkeypatch.setattr(machine, "cores", lambda: 2)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return run
+
+
+def test_a_message_is_split_into_parts_that_sum_to_half_a_round_trip():
+    for trip, share in ((200.0, 150.0), (200.0, 300.0), (200.0, 50.0)):
+        size, send, wire, gap, receive = measured.split(8, trip, share)
+        assert send + wire + receive == pytest.approx(trip)
+        assert min(send, wire, gap, receive) >= 0
+        assert gap == share and max(send, receive) <= gap
+
+
+def test_calibrations_are_made_once(bench):
+    said = []
+    one = measured.load(HOST, 2, note=said.append)
+    assert len(bench.asked) == 3 and "20 s" in said[0]
+    assert measured.load(HOST, 2, note=said.append) == one
+    assert len(bench.asked) == 3 and len(said) == 1
+    measured.load(HOST, 2, recalibrate=True)
+    assert len(bench.asked) == 6
+
+
+def test_another_mpi_has_its_own(bench):
+    measured.load(HOST, 2)
+    other = hosts.Host("libmpi.so.12", "mpich", "mpiexec", "", "MPICH 5.0")
+    measured.load(other, 2)
+    assert len(bench.asked) == 6
+    assert len(list(measured.folder().iterdir())) == 2
+
+
+def test_more_ranks_than_cores_are_not_measured(bench):
+    found = measured.load(HOST, 64)
+    assert found["key"]["ranks"] == 2
+    assert all("64" != words[words.index("-n") + 1] for words in bench.asked)
+
+
+@pytest.mark.parametrize("cores, ranks, counts", [
+    (1, 1, [2]), (2, 64, [2]), (8, 4, [2, 4]), (64, 64, [2, 8, 32, 64])])
+def test_which_numbers_of_ranks(monkeypatch, cores, ranks, counts):
+    monkeypatch.setattr(machine, "cores", lambda: cores)
+    assert measured.rank_counts(ranks) == counts
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"key": 1}'])
+def test_a_damaged_calibration_is_made_anew(bench, text):
+    one = measured.load(HOST, 2)
+    kept, = measured.folder().iterdir()
+    kept.write_text(text)
+    assert measured.load(HOST, 2)["collectives"] == one["collectives"]
+    assert len(bench.asked) == 6
+
+
+def test_a_calibration_that_lacks_a_part_is_made_anew(bench):
+    measured.load(HOST, 2)
+    kept, = measured.folder().iterdir()
+    for part in ("links", "collectives", "eager"):
+        found = json.loads(kept.read_text())
+        del found[part]
+        kept.write_text(json.dumps(found))
+        before = len(bench.asked)
+        measured.load(HOST, 2)
+        assert len(bench.asked) > before
+
+
+def test_a_cache_that_cannot_be_written_costs_only_time(bench, monkeypatch,
+                                                        tmp_path):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert measured.load(HOST, 2)["collectives"]["host"]
+
+
+def test_tables_hold_for_what_was_measured(bench):
+    lines = measured.lines(measured.load(HOST, 2), "host")
+    assert "table alltoall 2 8 308 308" in lines
+    assert "table barrier 2 0 300 300" in lines
+    assert "table other 2 0 300 300" in lines
+    measured_lines = [x for x in lines if x.startswith("measured ")]
+    assert all(x.split()[-2:] == ["2", "2"] for x in measured_lines)
+    # tables stand before what uses them
+    for line in measured_lines:
+        name = line.split()[1]
+        assert max(i for i, x in enumerate(lines)
+                   if x.startswith(f"table {name} ")) < lines.index(line)
+
+
+def test_ours_are_other_tables(bench):
+    found = measured.load(HOST, 2)
+    assert "table alltoall 2 8 108 108" in measured.lines(found, "ours")
+
+
+def test_points_come_by_their_bytes(bench):
+    lines = measured.lines(measured.load(HOST, 2), "host")
+    for kind in ("self", "domain", "node"):
+        sizes = [int(x.split()[2]) for x in lines
+                 if x.startswith(f"point {kind} ")]
+        assert sizes == sorted(set(sizes)) and sizes[0] == 0
+        assert sizes[-1] == measured.LARGEST
+
+
+def test_an_mpi_that_is_not_accelerated_has_no_second_model(bench,
+                                                            monkeypatch):
+    alone = measured._bench
+
+    def run(host, words):
+        report = alone(host, words)
+        for one in report["cells"]:
+            one["ours"] = None
+        return report
+
+    monkeypatch.setattr(measured, "_bench", run)
+    found = measured.load(HOST, 2)
+    assert not measured.served(found)
+    assert measured.lines(found, "host")
+
+
+def test_a_failed_benchmark_is_told_with_what_it_said(monkeypatch):
+    def failed(words, **_):
+        return types.SimpleNamespace(returncode=1, stdout="",
+                                     stderr="straightway: no MPI")
+
+    monkeypatch.setattr(subprocess, "run", failed)
+    with pytest.raises(UserError) as caught:
+        measured._bench(HOST, ["collectives", "-n", "2"])
+    assert "no MPI" in str(caught.value)
+    assert "straightway bench collectives -n 2" in str(caught.value)
+
+
+# A real one -----------------------------------------------------------------
+
+def test_the_engine_takes_a_real_calibration(one_host, monkeypatch, tmp_path):
+    """A small one: two operations, few sizes."""
+    if not native.whatif_executable().exists():
+        pytest.skip("straightway-whatif is not built")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(measured, "OPERATIONS", ("barrier", "allreduce"))
+    monkeypatch.setattr(measured, "CLOSELY", ("allreduce",))
+    monkeypatch.setattr(measured, "LARGEST", 4096)
+    monkeypatch.setattr(measured, "SECONDS", 0.01)
+    for name, value in one_host.environment().items():
+        monkeypatch.setenv(name, value)
+    host = hosts.choose(str(one_host.mpirun))
+    found = measured.load(host, 2)
+    model = tmp_path / "model"
+    for who in measured.WHO:
+        model.write_text("ranks 2\n" + "\n".join(
+            measured.lines(found, who)) + "\n")
+        done = subprocess.run([native.whatif_executable(), "check", model],
+                              text=True, capture_output=True)
+        assert done.returncode == 0, done.stderr
+        node = json.loads(done.stdout)["classes"]
+        assert "self" in node

@@ -1,0 +1,167 @@
+"""straightway study: prediction beside measurement, on one page."""
+
+import json
+import pathlib
+
+import captures
+import jsonschema
+import pytest
+import whatif_standin as standin
+from harness import browser as browsers
+from test_whatif_command import SCHEMA as FORECAST
+from test_whatif_command import calibration
+
+import straightway
+from straightway import hosts, machine, measured, profile, study, whatif
+from straightway.commands import study as command
+
+SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
+    "study.schema.json"
+
+
+@pytest.fixture
+def runner(monkeypatch, tmp_path):
+    """Everything is as it is but the native parts and the machine."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    capture = captures.halo(2).write(tmp_path / "app.swcap")
+    made = []
+
+    def new(*arguments):
+        one = standin.Runner(*arguments)
+        one.profile = profile.load(capture)
+        made.append(one)
+        return one
+
+    new.made = made
+    monkeypatch.setattr(whatif, "Runner", new)
+    host = hosts.Host("libmpi.so.40", "ompi", "mpiexec", "",
+                      "Open MPI v5.0.11")
+    monkeypatch.setattr(measured, "host_of", lambda job, ranks: host)
+    monkeypatch.setattr(measured, "load", lambda *_: calibration())
+    monkeypatch.setattr(machine, "cores", lambda: 2)
+    return new
+
+
+def report_of(run, *words):
+    status, out, err = run("study", "--json", "-", "--html", "page.html",
+                           *words)
+    assert status == 0, err
+    report = json.loads(out)
+    jsonschema.validate(report, json.loads(SCHEMA.read_text()))
+    jsonschema.validate(report["forecast"], json.loads(FORECAST.read_text()))
+    return report
+
+
+def test_the_prediction_stands_beside_the_measured_gain(run, runner):
+    report = report_of(run, "-n", "2", "./app")
+    assert report["predicted"] == pytest.approx(
+        {"host_s": 4.0, "ours_s": 3.0, "speed_up": 4 / 3})
+    assert report["measured"]["host"]["median_s"] == pytest.approx(4.08)
+    assert report["measured"]["ours"]["median_s"] == pytest.approx(3.06)
+    assert report["error"]["host"] == pytest.approx(4 / 4.08 - 1)
+    assert report["error"]["gain"] == pytest.approx(0, abs=1e-12)
+
+
+def test_both_sides_run_in_turns_and_each_is_first_as_often(monkeypatch, run,
+                                                            runner):
+    order = []
+    normal = standin.Runner.measured
+
+    def noted(self, ranks, accelerated=False):
+        order.append(accelerated)
+        return normal(self, ranks, accelerated)
+
+    monkeypatch.setattr(standin.Runner, "measured", noted)
+    report_of(run, "-n", "2", "--runs", "4", "./app")
+    pairs = [tuple(order[i:i + 2]) for i in range(0, 8, 2)]
+    assert all(sorted(pair) == [False, True] for pair in pairs)
+    assert pairs.count((True, False)) == pairs.count((False, True)) == 2
+
+
+def test_the_program_runs_in_virtual_time_once(run, runner):
+    report_of(run, "-n", "2", "./app")
+    assert [a for a in runner.made[0].asked if a[0] != "measured"] == [
+        ("live", 2), ("replay", 3)]
+
+
+@pytest.mark.parametrize("alone, ours, told", [
+    ([4.0, 4.0], [3.0, 3.0], "1.33 times as fast"),
+    ([4.0, 4.1], [3.0, 4.05], "not told apart"),
+    ([3.0, 3.1], [4.0, 4.1], "slower here")])
+def test_the_verdict_is_as_good_as_the_runs(alone, ours, told):
+    measured_ = study._gain({"host": [1e9 * t for t in alone],
+                             "ours": [1e9 * t for t in ours]})
+    report = {"measured": measured_, "runs": 2, "error": {"gain": 0.01},
+              "predicted": {"host_s": 4, "ours_s": 3, "speed_up": 4 / 3}}
+    said = " ".join(study.verdict(report))
+    assert told in said
+    assert "1.0 % of the run's time off" in said
+
+
+def test_more_ranks_than_cores_are_not_compared_in_silence(run, runner):
+    report = report_of(run, "-n", "8", "./app")
+    assert report["oversubscribed"]
+    assert "cannot be compared" in report["notes"][0]
+
+
+def test_the_page_fits_80_columns(run, runner):
+    status, out, err = run("study", "-n", "2", "./app", "with", "arguments")
+    assert status == 0
+    assert max(map(len, out.splitlines())) <= 80
+    for told in ("predicted", "measured", "1.33x", "Where the time goes",
+                 "No improvement of collectives"):
+        assert told in out
+    assert pathlib.Path("app.2.study.html").exists()
+    assert "wrote app.2.study.html" in err
+
+
+@pytest.mark.parametrize("words, name", [
+    (["./app", "x"], "app.2.study.html"),
+    (["python3", "-u", "dir/solve.py", "8"], "solve.2.study.html"),
+    (["/usr/bin/python", "examples/taylor_green"],
+     "taylor_green.2.study.html")])
+def test_the_page_is_named_after_the_program(words, name):
+    assert command.page_name(words, 2) == name
+
+
+@pytest.mark.parametrize("words, told", [
+    (["-n", "2"], "which program?"), (["./app"], "how many ranks?"),
+    (["-n", "2", "--runs", "0", "./app"], "give 1 to"),
+    (["-n", "2", "--html", "/none/at/all.html", "./app"], "no folder")])
+def test_mistakes_are_told_in_a_line(run, runner, words, told):
+    status, out, err = run("study", *words)
+    assert status in (1, 2) and not out and told in err
+
+
+# The page -------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def browser():
+    if not browsers.installed():
+        pytest.skip("there is no Chromium")
+    pytest.importorskip("websocket", reason="no websocket-client")
+    with browsers.Browser() as one:
+        yield one
+
+
+@pytest.mark.parametrize("width, dark", [(1280, False), (390, True)])
+def test_the_page_has_gain_bound_and_profile(run, runner, browser, width,
+                                             dark):
+    report_of(run, "-n", "2", "./<app>")
+    text = pathlib.Path("page.html").read_text()
+    assert "&lt;app&gt;" in text
+    shown = browser.open("page.html", width=width, dark=dark)
+    assert not shown.complaints
+    assert shown.evaluate("document.documentElement.scrollWidth") <= width
+    for part in ("gain", "bound", "predictions", "findings", "ranks",
+                 "operations"):
+        assert shown.evaluate(f"!!document.getElementById('{part}')"), part
+    # No name twice: links go where they say.
+    assert shown.evaluate(
+        "[...document.querySelectorAll('[id]')].map(e => e.id)"
+        ".filter((id, i, all) => all.indexOf(id) != i).length") == 0
+
+

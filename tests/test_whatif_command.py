@@ -1,0 +1,353 @@
+"""straightway whatif: what a user types, what is asked of the native parts,
+and what is shown."""
+
+import io
+import json
+import pathlib
+import sys
+
+import jsonschema
+import pytest
+import whatif_standin as standin
+from harness import browser as browsers
+
+import straightway
+from straightway import (experiments, forecast, hosts, machine, measured,
+                         supposed, whatif)
+from straightway.commands import whatif as command
+from straightway.errors import UserError
+from straightway.reporters import page, whatif_html, whatif_terminal
+
+SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
+    "whatif.schema.json"
+POINTS = [[0, 100.0, 50.0, 150.0, 100.0], [8, 100.0, 50.0, 150.0, 100.0],
+          [1 << 20, 40000.0, 0.0, 90000.0, 40000.0]]
+
+
+def calibration(ranks=2):
+    """As measured.calibrate makes it."""
+    tables = {"barrier": {"2": {"0": 200.0}},
+              "alltoall": {"2": {"8": 300.0, "1048576": 200000.0}}}
+    return {"key": {"mpi": "Open MPI 5.0.11", "ranks": ranks}, "made": "now",
+            "load": 0.0, "eager": 4096, "copy": 0.05,
+            "collectives": {"host": tables, "ours": {
+                name: {n: {s: t / 2 for s, t in by.items()}
+                       for n, by in one.items()}
+                for name, one in tables.items()}},
+            "links": {"host": POINTS, "ours": POINTS}}
+
+
+@pytest.fixture(autouse=True)
+def _stand_ins(monkeypatch):
+    """Everything is as it is but the native parts and the machine."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+    for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK"):
+        monkeypatch.delenv(name, raising=False)
+    made = []
+
+    def runner(*arguments):
+        made.append(standin.Runner(*arguments))
+        return made[-1]
+
+    runner.made = made
+    monkeypatch.setattr(whatif, "Runner", runner)
+    monkeypatch.setattr(supposed, "_named", lambda: standin.Models)
+    host = hosts.Host("libmpi.so.40", "ompi", "mpiexec", "",
+                      "Open MPI v5.0.11")
+    monkeypatch.setattr(measured, "host_of", lambda job, ranks: host)
+    monkeypatch.setattr(hosts, "choose", lambda mpi=None: host)
+    monkeypatch.setattr(measured, "load",
+                        lambda host, ranks, *_: calibration())
+    monkeypatch.setattr(machine, "cores", lambda: 2)
+    return runner
+
+
+def report_of(run, *words):
+    status, out, err = run("whatif", "--json", "-", *words)
+    assert status == 0, err
+    report = json.loads(out)
+    jsonschema.validate(report, json.loads(SCHEMA.read_text()))
+    return report
+
+
+def said(run, *words, status=2):
+    found, out, err = run("whatif", *words)
+    assert found == status and not out
+    return err
+
+
+# Experiments ----------------------------------------------------------------
+
+def test_each_option_is_an_experiment(run):
+    report = report_of(run, "-n", "2", "--free", "alltoall", "--scale",
+                       "allreduce=0.5", "--cpu-speed", "2", "./app", "-x")
+    base = report["baseline"]["time_s"]
+    assert base == pytest.approx(2 + 2)
+    assert [e["title"] for e in report["experiments"]] == [
+        "alltoall free", "allreduce × 0.5", "processor × 2"]
+    assert [e["time_s"] for e in report["experiments"]] == pytest.approx(
+        [3.0, 3.75, 3.0])
+    assert report["experiments"][0]["ratio"] == pytest.approx(4 / 3)
+    assert report["program"] == ["./app", "-x"]
+
+
+def test_changes_are_joined_in_one(run):
+    report = report_of(run, "-n", "2", "--experiment",
+                       "both: free=alltoall,allreduce cpu-speed=2", "./app")
+    one, = report["experiments"]
+    assert one["title"] == "both"
+    assert one["time_s"] == pytest.approx(1 + 0.5)
+
+
+def test_all_experiments_are_one_replay(run, _stand_ins):
+    report_of(run, "-n", "2", "--free", "all", "--free", "alltoall",
+              "--runs", "0", "./app")
+    # two of the user's and the two bounds
+    assert _stand_ins.made[0].asked == [("live", 2), ("replay", 4)]
+
+
+def test_rerun_runs_the_program_for_each(run, _stand_ins):
+    report = report_of(run, "-n", "2", "--free", "all", "--rerun", "--runs",
+                       "0", "./app")
+    assert _stand_ins.made[0].asked == [("live", 2)] * 4
+    assert report["experiments"][0]["by"] == "run"
+
+
+def test_the_bound_is_what_free_collectives_leave(run):
+    report = report_of(run, "-n", "2", "./app")
+    assert report["bounds"]["collectives"]["time_s"] == pytest.approx(2.5)
+    assert report["bounds"]["communication"]["time_s"] == pytest.approx(2.0)
+    assert forecast.verdict(report) == [
+        "No improvement of collectives can make this program more than 1.6x "
+        "faster.", "No improvement of communication can make this program "
+        "more than 2x faster."]
+
+
+@pytest.mark.parametrize("ratio, told", [
+    (1.876, "1.9"), (1.9, "1.9"), (1.901, "2"), (1.0211, "1.022"),
+    (12.2, "13")])
+def test_a_bound_is_never_rounded_down(ratio, told):
+    assert forecast._upwards(ratio) == told
+
+
+def test_no_time_left_has_no_ratio():
+    report = {"bounds": {name: {"ratio": None} for name in forecast.BOUNDS}}
+    assert "no time is left" in forecast.verdict(report)[0]
+
+
+# Models ---------------------------------------------------------------------
+
+def models(*names, ranks=4):
+    return supposed.Models(list(names), None, ranks)
+
+
+def lines(experiment, *names, ranks=4):
+    return models(*(names or ("measured",)), ranks=ranks).lines(
+        ranks, experiment)
+
+
+def test_a_later_layer_replaces_what_only_one_can_hold():
+    found = supposed.combine(4, [
+        ["ranks 9", "point node 1 2 3 4 5", "link node S 7", "free bcast",
+         "place 1 1"],
+        ["link node L 5", "place 2 1 # two"], ["free alltoall"]])
+    assert found == ["ranks 4", "free bcast", "link node L 5", "place 2 1",
+                     "free alltoall"]
+
+
+def test_a_network_is_laid_over_the_machine():
+    one, = experiments.collect([("network", "hdr200")], 2, 2)
+    found = lines(one)
+    assert "place 2 0" in found
+    assert "link network L 1000 o_send 150 G 0.04" in found
+    assert any(line.startswith("point node") for line in found)
+    assert one.title == "network hdr200, 2 nodes, 2 a node"
+
+
+def test_without_places_a_node_is_a_machine_like_this():
+    one, = experiments.collect([("network", "hdr200")])
+    assert "place 2 0" in lines(one)
+
+
+def test_communication_free_leaves_nothing_of_the_baseline():
+    one = experiments.Experiment([experiments.change("free",
+                                                     "communication")])
+    assert lines(one) == ["ranks 4", "free all"]
+
+
+def test_offloading_costs_what_the_network_does():
+    one = experiments.parse("offload=allreduce network=hdr200")
+    assert "offload allreduce 150 1000 0.04" in lines(one)
+    given = experiments.parse("offload=allreduce:1us,2us,0.5")
+    assert "offload allreduce 1000 2000 0.5" in lines(given)
+
+
+def test_noise_and_algorithm_are_lines_of_the_model():
+    assert "noise 1e+06 25000 1" in lines(
+        experiments.parse("noise=1ms,25us"))
+    assert "messages allreduce recursive_doubling" in lines(
+        experiments.parse("algorithm=allreduce=recursive-doubling"))
+
+
+def test_ranks_on_the_domains_of_this_machine(monkeypatch):
+    monkeypatch.setattr(machine, "cores_of", lambda part: 3)
+    one = experiments.parse("ranks-on=numa")
+    assert "place 4 3" in lines(one)
+    assert one.title == "3 ranks on each NUMA domain"
+
+
+@pytest.mark.parametrize("word, name", [
+    ("MPI_Alltoall", "alltoall"), ("ialltoall", "alltoall"),
+    ("MPI_Ialltoallv_c", "alltoallv"), ("Allreduce_init", "allreduce"),
+    ("nothing", "nothing")])
+def test_names_of_operations(word, name):
+    assert experiments.collective(word) == name
+
+
+# Mistakes -------------------------------------------------------------------
+
+@pytest.mark.parametrize("words, told", [
+    (["--free", "altoall"], "did you mean alltoall?"),
+    (["--scale", "alltoall"], "as in alltoall=0.5"),
+    (["--scale", "alltoall=x"], "x is no factor"),
+    (["--network", "hdr20"], "did you mean hdr200?"),
+    (["--model", "mesured"], "did you mean measured?"),
+    (["--model", "./my.toml"], "there is no such file"),
+    (["--noise", "1ms"], "PERIOD,DURATION"),
+    (["--noise", "1ms,2ms"], "shorter than the time between two"),
+    (["--noise", "1,2"], "1 is no time"),
+    (["--experiment", "fre=alltoall"], "did you mean free?"),
+    (["--experiment", "free"], "free has no value"),
+    (["--algorithm", "allreduce"], "as in allreduce=ring"),
+    (["--ranks-on", "moon"], "unknown place moon"),
+    (["--sweep", "rank=2,4"], "did you mean ranks=...?"),
+    (["--sweep", "cpu-speed=2"], "two values or more"),
+    (["--network", "hdr200", "--nodes", "1", "--ranks-per-node", "1"],
+     "do not fit 1 node of 1"),
+    (["--runs", "-1"], "give 0 to 1000"),
+])
+def test_mistakes_are_told_in_a_line(run, words, told):
+    assert told in said(run, "-n", "2", *words, "./app")
+
+
+def test_what_is_missing_is_asked_for(run):
+    assert "which program?" in said(run, "-n", "2")
+    assert "how many ranks?" in said(run, "./app")
+    assert "unknown option --fre" in said(run, "--fre", "alltoall", "./app")
+
+
+def test_a_replay_needs_no_program(run, _stand_ins):
+    report = report_of(run, "--replay", "app.swops", "--free", "alltoall")
+    assert report["program"] is None and report["replay"] == "app.swops"
+    assert ("measured", 2) not in _stand_ins.made[0].asked
+    for words, told in ((["./app"], "give one of them"),
+                        (["--rerun"], "--rerun needs the program"),
+                        (["--sweep", "ranks=2,4"], "needs the program")):
+        assert told in said(run, "--replay", "app.swops", *words)
+
+
+def test_inside_a_launcher_it_refuses(run, monkeypatch):
+    monkeypatch.setenv("PMI_SIZE", "2")
+    assert "starts the launcher itself" in said(run, "-n", "2", "./app")
+
+
+# Measured -------------------------------------------------------------------
+
+def test_the_prediction_stands_beside_the_measured_run(run):
+    report = report_of(run, "-n", "2", "./app")
+    assert report["measured"]["median_s"] == pytest.approx(4.08)
+    assert report["error"] == pytest.approx(4 / 4.08 - 1)
+
+
+def test_more_ranks_than_cores_are_not_measured_unless_asked(run):
+    report = report_of(run, "-n", "8", "./app")
+    assert report["measured"] is None
+    assert "8 ranks do not fit the 2 cores" in report["not_measured"]
+    assert report_of(run, "-n", "8", "--measure", "./app")["measured"]
+
+
+# Sweeps ---------------------------------------------------------------------
+
+def test_a_sweep_of_ranks_runs_each(run, _stand_ins):
+    report = report_of(run, "--sweep", "ranks=2,4,8", "--free", "alltoall",
+                       "./app")
+    rows = report["sweep"]["rows"]
+    assert [r["value"] for r in rows] == [2, 4, 8]
+    assert [r["baseline"]["time_s"] for r in rows] == pytest.approx(
+        [4, 3, 2.5])
+    assert [r["experiments"][0]["time_s"] for r in rows] == pytest.approx(
+        [3, 2, 1.5])
+    assert rows[0]["measured"] and not rows[2]["measured"]
+    assert report["ranks"] == 8
+
+
+def test_a_sweep_of_the_model_is_one_run(run, _stand_ins):
+    report = report_of(run, "-n", "2", "--sweep", "cpu-speed=1,2,4",
+                       "--runs", "0", "--free", "all", "./app")
+    assert [a[0] for a in _stand_ins.made[0].asked].count("live") == 1
+    assert [r["baseline"]["time_s"] for r in report["sweep"]["rows"]] == \
+        pytest.approx([4, 3, 2.5])
+
+
+# What is shown --------------------------------------------------------------
+
+def test_the_page_fits_80_columns(run):
+    status, out, _ = run("whatif", "-n", "2", "--free", "alltoall",
+                         "--scale", "all=0.5", "./app", "with", "arguments")
+    assert status == 0
+    assert max(map(len, out.splitlines())) <= 80
+    for told in ("baseline, predicted", "alltoall free", "1.33x", "measured",
+                 "more than 1.6x faster", "Collectives of the baseline"):
+        assert told in out
+
+
+def test_a_sweep_fits_80_columns(run):
+    status, out, _ = run("whatif", "--sweep", "ranks=2,4,8", "--free",
+                         "alltoall", "--scale", "all=0.5", "--free", "all",
+                         "--cpu-speed", "2", "./app")
+    assert status == 0 and "By ranks" in out
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.fixture(scope="module")
+def browser():
+    if not browsers.installed():
+        pytest.skip("there is no Chromium")
+    pytest.importorskip("websocket", reason="no websocket-client")
+    with browsers.Browser() as one:
+        yield one
+
+
+@pytest.mark.parametrize("width, dark", [(1280, False), (390, True)])
+def test_the_page_for_browsers_stands_alone(run, browser, tmp_path, width,
+                                            dark):
+    path = tmp_path / "page.html"
+    status, _, err = run("whatif", "--sweep", "ranks=2,4,8", "--free",
+                         "alltoall", "--html", path, "./<app>")
+    assert status == 0 and "wrote" in err
+    assert "&lt;app&gt;" in path.read_text()
+    shown = browser.open(path, width=width, dark=dark)
+    assert not shown.complaints
+    assert shown.evaluate("document.documentElement.scrollWidth") <= width
+    assert shown.evaluate("document.querySelectorAll("
+                          "'.curves circle').length") >= 9
+    assert "1.6x" in shown.evaluate("document.body.innerText") or \
+        "x faster" in shown.evaluate("document.body.innerText")
+
+
+# The native parts' answers --------------------------------------------------
+
+def test_a_deadlock_is_an_error_with_who_waits_for_what():
+    with pytest.raises(UserError) as caught:
+        whatif.outcome({"state": "deadlock", "stuck": [
+            {"rank": 0, "waits_for": "receive from 1, tag 7"},
+            {"rank": 1, "waits_for": "receive from 0, tag 7"}]})
+    assert "rank 0: receive from 1, tag 7" in str(caught.value)
+    assert caught.value.status == 1
+
+
+def test_what_was_measured_in_a_node_holds_for_no_other():
+    near = lines(experiments.parse("cpu-speed=2"))
+    far = lines(experiments.parse("network=hdr200 ranks-per-node=2"))
+    assert any(line.startswith("measured alltoall") for line in near)
+    assert not any(line.startswith(("measured", "table")) for line in far)

@@ -1,0 +1,112 @@
+"""A stand-in for what the native parts answer, with known times.
+
+A program of so many ranks computes 4 s / ranks and spends 1 s in alltoall,
+0.5 s in allreduce and 0.5 s in messages, with the baseline's model. What a
+model file says changes that by rules simple enough to check by hand.
+"""
+
+import collections
+import pathlib
+
+from straightway import whatif
+
+SECOND = 1e9
+COMPUTE = 4 * SECOND
+COLLECTIVES = {"alltoall": (1000, 1 * SECOND), "allreduce": (10, SECOND / 2)}
+MESSAGES = SECOND / 2
+
+
+def read(path):
+    """{first word: [the other words]} of a model file."""
+    found = collections.defaultdict(list)
+    with open(path) as file:
+        for line in file:
+            words = line.partition("#")[0].split()
+            if words:
+                found[words[0]].append(words[1:])
+    return found
+
+
+def outcome(path):
+    """The Outcome under a model file."""
+    model = read(path)
+    ranks = int(model["ranks"][0][0])
+    speed = float(model["cpu_speed"][0][0]) if model["cpu_speed"] else 1.0
+    compute = COMPUTE / ranks / speed
+    messages = MESSAGES if model["link"] or model["point"] else 0.0
+    ours = any(words[:1] == ["alltoall"] and float(words[3]) <= 150
+               for words in model["table"])
+    times = {}
+    free = {words[0] for words in model["free"]}
+    scale = {words[0]: float(words[1]) for words in model["scale"]}
+    for name, (calls, ns) in COLLECTIVES.items():
+        ns *= scale.get(name, scale.get("all", 1.0))
+        if name in free or "all" in free or ours and name == "alltoall":
+            ns = 0.0
+        times[name] = (calls, ns * ranks)
+    collectives = sum(ns for _, ns in times.values()) / ranks
+    end = compute + messages + collectives
+    one = whatif.RankTime(end, compute, 0.0, messages, collectives)
+    total = whatif.RankTime(*(ranks * value for value in (
+        end, compute, 0.0, messages, collectives)))
+    return whatif.Outcome(ranks, end, 12345, 678, 1 << 20, times,
+                          times=[one] * ranks, sums=total)
+
+
+class Runner:
+    """In place of whatif.Runner; remembers what was asked."""
+
+    measured_time = 1.02        # of the prediction
+    profile = None              # what a normal run's is
+
+    def __init__(self, job, folder, check=False):
+        self.job, self.folder = job, pathlib.Path(folder)
+        self.asked, self.number = [], 0
+
+    def path(self, name):
+        self.number += 1
+        return self.folder / f"{self.number}.{name}"
+
+    def operations(self, path, ranks=None):
+        self.asked.append(("operations", path))
+        return path, []
+
+    @staticmethod
+    def ranks_of(ops):
+        return 2
+
+    def live(self, model, ranks):
+        self.asked.append(("live", ranks))
+        ops = self.path("swops")
+        ops.write_bytes(b"")
+        return outcome(model), ops
+
+    def replay(self, models, ops):
+        self.asked.append(("replay", len(models)))
+        return [outcome(model) for model in models]
+
+    def measured(self, ranks, accelerated=False):
+        self.asked.append(("measured", ranks))
+        time = COMPUTE / ranks + MESSAGES + sum(
+            ns for _, ns in COLLECTIVES.values())
+        if accelerated:
+            time -= SECOND
+        return time * self.measured_time, self.profile
+
+
+class Models:
+    """In place of models.py."""
+
+    @staticmethod
+    def names():
+        return ["hockney", "loggps", "hdr200"]
+
+    @staticmethod
+    def load(given, **options):
+        one = Models()
+        one.given = [given] if isinstance(given, str) else list(given)
+        return one
+
+    def lines(self, ranks):
+        link = "network" if "hdr200" in self.given else "node"
+        return [f"ranks {ranks}", f"link {link} L 1000 o_send 150 G 0.04"]
