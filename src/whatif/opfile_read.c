@@ -217,13 +217,14 @@ static bool read_contexts(sw_op_file_t *f)
         const unsigned char *at = load(f, part, &length, &n);
         sw_cursor_t c = {.at = at, .end = at ? at + length : NULL};
         bool good = at != NULL;
-        while (good && memory && n--)
+        while (good && memory && n--) {
+            uint32_t before = f->context_count;
             good = read_context(f, &c, seen, &memory);
+            if (!good)
+                f->context_count = before;
+        }
         if (memory && (!good || c.at < c.end))
             f->damaged++;
-        if (memory && at && !good && f->context_count &&
-            n != UINT32_MAX)
-            f->context_count--;     /* the one that was begun */
     }
     free(seen);
     /* The same number again is the same context. */

@@ -125,7 +125,8 @@ static void random_round_trips(void)
         uint32_t open[6][400], count[6] = {0};
         for (int i = 0; i < 300; i++) {
             uint64_t r = random_from(&chance);
-            uint32_t from = (uint32_t)(r >> 8) % 6, to = (uint32_t)(r >> 16) % 6;
+            uint32_t from = (uint32_t)(r >> 8) % 6;
+            uint32_t to = (uint32_t)(r >> 16) % 6;
             uint32_t context = r >> 32 & 1 && from % 2 && to % 2 ? 4 : 0;
             sw_op_t op = {.peer = (int32_t)to, .tag = (int32_t)(r >> 40) % 3,
                           .context = context, .bytes = (r >> 44) % 6000};
