@@ -19,8 +19,10 @@
  *
  * The calls of several threads are put on the rank's one line in the order of
  * time, each as its beginning (with a request) and its end (a wait for it);
- * what is computed there is the time in which at least one thread does. Then
- * what has happened in an order can happen in it again.
+ * what is computed there is the time in which at least one thread does. So
+ * what has happened in an order can happen in it again. Their sends, but those
+ * that are synchronous, are complete at once, whatever the model: on one line
+ * nobody could go on while a thread waits for a receiver.
  *
  * NAMES is the text of src/trace/names.h, as straightway/operations.py writes
  * it, with meanings of its own:
@@ -86,7 +88,7 @@ typedef struct {
     uint64_t cost;              /* ticks of recording a call */
     uint32_t *free_requests, free_count, free_room, requests;
     uint64_t put, got;          /* bytes since the last fence */
-    uint64_t now;               /* ns, of what is written */
+    sw_ps_t computed;           /* and not yet written */
     item_t *items;              /* several threads only */
     size_t item_count, item_room;
 } rank_t;
@@ -203,7 +205,7 @@ static bool find_ranks(convert_t *c)
         sw_rank_name_t *r = &names->ranks[i];
         rank_t *rank = &c->ranks[i];
         uint64_t cost = strtoull(r->name, NULL, 10);
-        *rank = (rank_t){.name = r, .now = r->offset};
+        *rank = (rank_t){.name = r};
         rank->cost = r->ns ? (uint64_t)((unsigned __int128)cost * r->ticks /
                                         r->ns) : cost;
         rank->threads = calloc((size_t)r->thread_count + 1,
@@ -224,10 +226,19 @@ static bool context_of(const convert_t *c, const rank_t *rank,
 
 /* Writing ----------------------------------------------------------------- */
 
+/* What was computed since the last operation comes before it. */
 static void put_op(convert_t *c, rank_t *rank, const sw_op_t *op)
 {
-    c->done->operations++;
-    c->memory &= sw_op_write(c->writer, rank->name->number, op);
+    sw_op_t compute = {.kind = SW_OP_COMPUTE, .time = rank->computed};
+    if (rank->computed) {
+        c->done->operations++;
+        c->memory &= sw_op_write(c->writer, rank->name->number, &compute);
+    }
+    rank->computed = 0;
+    if (op) {
+        c->done->operations++;
+        c->memory &= sw_op_write(c->writer, rank->name->number, op);
+    }
 }
 
 /* Several threads: to be put in order later. */
@@ -273,12 +284,9 @@ static void compute(convert_t *c, rank_t *rank, uint64_t from, uint64_t to)
         put_item(c, rank, to, NULL, -1);
         return;
     }
-    uint64_t a = sw_names_time(rank->name, from);
-    uint64_t b = sw_names_time(rank->name, to);
-    sw_op_t op = {.kind = SW_OP_COMPUTE,
-                  .time = (sw_ps_t)(b - a) * SW_PS_PER_NS};
-    if (b > a)
-        put_op(c, rank, &op);
+    rank->computed += (sw_ps_t)(sw_names_time(rank->name, to) -
+                                sw_names_time(rank->name, from)) *
+                      SW_PS_PER_NS;
 }
 
 static uint32_t new_request(rank_t *rank)
@@ -371,7 +379,7 @@ static bool message(convert_t *c, const rank_t *rank, const sw_note_t *n,
     op->kind = n->kind == SW_NOTE_SENDS ? SW_OP_SEND : SW_OP_RECV;
     if (kind == IS_SSEND && op->kind == SW_OP_SEND)
         op->flags = SW_SEND_SYNCHRONOUS;
-    if (kind == IS_BSEND && op->kind == SW_OP_SEND)
+    else if (op->kind == SW_OP_SEND && (kind == IS_BSEND || several(rank)))
         op->flags = SW_SEND_BUFFERED;
     if (is_apart(n, kind))
         op->tag = TAG_PARTITIONED;
@@ -526,7 +534,8 @@ static void notes(convert_t *c, rank_t *rank, const sw_event_t *e,
                 post.tag = (int64_t)(*fate & UINT32_MAX);
             }
             /* With wildcards and never completed: nobody can tell. */
-            b.receives = message(c, rank, &post, kind, &b.receive);
+            b.receives = message(c, rank, &post, fate ? IS_MESSAGE : kind,
+                                 &b.receive);
             break;
         }
         case SW_NOTE_COLLECTIVE:
@@ -608,7 +617,6 @@ static int in_time(const void *a, const void *b)
 
 static void put_items(convert_t *c, rank_t *rank)
 {
-    sw_ps_t computed = 0;
     uint64_t last = 0;
     int busy = 0;
     if (rank->item_count)
@@ -617,21 +625,11 @@ static void put_items(convert_t *c, rank_t *rank)
         const item_t *item = &rank->items[i];
         uint64_t now = sw_names_time(rank->name, item->when);
         if (busy > 0)
-            computed += (sw_ps_t)(now - last) * SW_PS_PER_NS;
+            rank->computed += (sw_ps_t)(now - last) * SW_PS_PER_NS;
         last = now;
         busy += item->busy;
-        if (!item->op.kind)
-            continue;
-        if (computed) {
-            sw_op_t op = {.kind = SW_OP_COMPUTE, .time = computed};
-            put_op(c, rank, &op);
-            computed = 0;
-        }
-        put_op(c, rank, &item->op);
-    }
-    if (computed) {
-        sw_op_t op = {.kind = SW_OP_COMPUTE, .time = computed};
-        put_op(c, rank, &op);
+        if (item->op.kind)
+            put_op(c, rank, &item->op);
     }
 }
 
@@ -695,6 +693,7 @@ static void finish(convert_t *c)
                         r->start + (r->ticks ? r->ticks : r->ns));
         if (several(rank))
             put_items(c, rank);
+        put_op(c, rank, NULL);
     }
 }
 

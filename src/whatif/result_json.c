@@ -142,7 +142,7 @@ void sw_result_stuck(FILE *to, const sw_result_t *result)
     for (uint32_t i = 0; i < result->ranks; i++) {
         sw_engine_stuck(result->engine, i, text, sizeof text);
         if (*text && stuck++ < STUCK)
-            fprintf(to, "  rank %u waits for %s\n", i, text);
+            fprintf(to, "  rank %u: %s\n", i, text);
     }
     if (stuck > STUCK)
         fprintf(to, "  and %u more ranks wait\n", stuck - STUCK);
