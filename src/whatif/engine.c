@@ -136,7 +136,8 @@ sw_engine_t *sw_engine_new(sw_model_t *model, const sw_source_t *source,
     e->free_port[0] = true;
     for (int class = 0; class < SW_CLASS_NETWORK; class++)
         e->free_port[0] &= nothing_but_latency(&model->links[class]);
-    e->free_port[1] = nothing_but_latency(&model->links[SW_CLASS_NETWORK]);
+    e->free_port[1] = !model->network &&
+        nothing_but_latency(&model->links[SW_CLASS_NETWORK]);
     for (uint32_t i = 0; i < e->ranks; i++) {
         sw_rank_t *rank = &e->rank[i];
         e->everybody[i] = i;

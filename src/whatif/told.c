@@ -18,8 +18,9 @@ static void exchange(sw_engine_t *engine, sw_rank_t *rank,
         .channel = sw_match_channel(engine, rank->main.rank,
                                     (uint32_t)d->peer, d->context),
         .tag = d->tag, .known = true, .bytes = d->bytes,
-        .arrival = d->arrival, .scale = 1,
+        .arrival = d->arrival, .receive_time = d->receive_time, .scale = 1,
     };
+    back->channel->users++;
     sw_match_return(engine, back);
     sw_request_t *r = sw_request_new(engine, SW_REQUEST_RECV, rank->main.rank,
                                      0);
