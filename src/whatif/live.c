@@ -231,7 +231,7 @@ static bool possible(const sw_live_t *live, const sw_op_t *op)
     case SW_OP_RECV: case SW_OP_PROBE: case SW_OP_IPROBE: case SW_OP_CHOOSE:
         return rank || op->peer == SW_OP_ANY;
     case SW_OP_COLLECTIVE:
-        return op->what < SW_COLLECTIVE_COUNT;
+        return op->what < SW_COLLECTIVE_COUNT && (rank || op->peer == -1);
     case SW_OP_SELECT:
         return op->what <= SW_TEST_SOME;
     default:

@@ -57,27 +57,27 @@ static bool absent(const sw_live_t *live, uint32_t rank)
            sw_taker_state(&live->taker, rank) == SW_LANE_NOBODY;
 }
 
-/* Ranks that have not come do not come any more when everybody else has long
- * gone, or when there has been nobody and who made the lanes has gone. */
+/* Ranks that have not come will not come any more when there is nobody else,
+ * and who made the lanes has gone, or has seen others come and go. */
 static void look_for_absent(sw_live_t *live, uint64_t now)
 {
     uint32_t missing = 0;
     for (uint32_t rank = 0; rank < live->ranks; rank++) {
-        if (absent(live, rank))
+        if (absent(live, rank)) {
             missing++;
-        else if (!sw_live_has_ended(live, rank)) {
+        } else if (!sw_live_has_ended(live, rank)) {
             live->empty_since = 0;
             return;
         }
     }
-    if (!missing || (missing == live->ranks &&
-                     !sw_watch_gone(&live->taker.lanes->head->maker))) {
+    bool orphan = sw_watch_gone(&live->taker.lanes->head->maker);
+    if (!missing || (missing == live->ranks && !orphan)) {
         live->empty_since = 0;
         return;
     }
     if (!live->empty_since)
         live->empty_since = now;
-    if (now - live->empty_since < GRACE_NS)
+    if (!orphan && now - live->empty_since < GRACE_NS)
         return;
     for (uint32_t rank = 0; rank < live->ranks; rank++)
         if (absent(live, rank)) {
