@@ -49,7 +49,7 @@ struct sw_live {
     sw_taker_t taker;
     uint32_t ranks;
     rank_t *of;
-    sw_contexts_t *contexts;
+    sw_defined_t *contexts;
     sw_op_writer_t *writer;
     uint32_t *defining, defining_count;     /* ranks */
     uint32_t asking;            /* ranks that wait for an answer */
@@ -79,7 +79,7 @@ sw_live_t *sw_live_new(sw_lanes_t *lanes)
     live->ranks = lanes->ranks;
     live->of = calloc(live->ranks, sizeof *live->of);
     live->defining = calloc(live->ranks, sizeof *live->defining);
-    live->contexts = sw_contexts_new(live->ranks);
+    live->contexts = sw_defined_new(live->ranks);
     if (!live->of || !live->defining || !live->contexts ||
         !sw_taker_open(&live->taker, lanes)) {
         sw_live_free(live);
@@ -100,7 +100,7 @@ void sw_live_free(sw_live_t *live)
         free(live->of[r].listed);
     }
     sw_taker_close(&live->taker);
-    sw_contexts_free(live->contexts);
+    sw_defined_free(live->contexts);
     free(live->defining);
     free(live->of);
     free(live);
@@ -370,8 +370,8 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_op_t *op)
         return SW_SOURCE_LATER;
     }
     if (has_context(op)) {
-        op->context = sw_contexts_number(live->contexts, rank, op->context);
-        if (sw_unlikely(op->context == SW_CONTEXT_NONE)) {
+        op->context = sw_defined_number(live->contexts, rank, op->context);
+        if (sw_unlikely(op->context == SW_DEFINED_NONE)) {
             fail(live, "rank %u has used a communicator that it has not "
                        "defined", rank);
             return SW_SOURCE_LATER;
@@ -395,10 +395,10 @@ static void define(sw_live_t *live, sw_engine_t *engine)
         uint32_t rank = live->defining[i], number;
         rank_t *r = &live->of[rank];
         r->defined = false;
-        switch (sw_contexts_define(live->contexts, rank, r->context.number,
+        switch (sw_defined_define(live->contexts, rank, r->context.number,
                                    r->context.id, r->context.n,
                                    r->context.members, &number)) {
-        case SW_CONTEXT_NEW:
+        case SW_DEFINED_NEW:
             if (!sw_engine_context(engine, number, r->context.n,
                                    r->context.members))
                 no_memory(live);
@@ -407,17 +407,17 @@ static void define(sw_live_t *live, sw_engine_t *engine)
                                      r->context.members))
                 fail(live, "the operations cannot be written down", 0);
             break;
-        case SW_CONTEXT_KNOWN:
+        case SW_DEFINED_KNOWN:
             break;
-        case SW_CONTEXT_DISAGREE:
+        case SW_DEFINED_DISAGREE:
             fail(live, "rank %u disagrees with others about who is in a "
                        "communicator", rank);
             break;
-        case SW_CONTEXT_WRONG:
+        case SW_DEFINED_WRONG:
             fail(live, "rank %u has a communicator of members that cannot be",
                  rank);
             break;
-        case SW_CONTEXT_MEMORY:
+        case SW_DEFINED_MEMORY:
             no_memory(live);
             break;
         }
@@ -434,7 +434,7 @@ static bool absent(const sw_live_t *live, uint32_t rank)
 }
 
 /* Ranks that have not come do not come any more when everybody else has long
- * gone, or when there has been nobody and the one who made the lanes is gone. */
+ * gone, or when there has been nobody and who made the lanes has gone. */
 static void look_for_absent(sw_live_t *live, uint64_t now)
 {
     uint32_t missing = 0;

@@ -19,7 +19,7 @@ typedef struct known {
     uint64_t *defined;          /* a bit for each rank that has defined it */
 } known_t;
 
-struct sw_contexts {
+struct sw_defined {
     uint32_t ranks, count;
     known_t **place;            /* a table of chains, by id */
     size_t places;
@@ -30,9 +30,9 @@ struct sw_contexts {
     uint64_t *seen;             /* a bit for each rank: scratch */
 };
 
-sw_contexts_t *sw_contexts_new(uint32_t ranks)
+sw_defined_t *sw_defined_new(uint32_t ranks)
 {
-    sw_contexts_t *contexts = calloc(1, sizeof *contexts);
+    sw_defined_t *contexts = calloc(1, sizeof *contexts);
     if (!contexts)
         return NULL;
     contexts->ranks = ranks;
@@ -41,13 +41,13 @@ sw_contexts_t *sw_contexts_new(uint32_t ranks)
     contexts->places = 64;
     contexts->place = calloc(contexts->places, sizeof *contexts->place);
     if (!contexts->of || !contexts->seen || !contexts->place) {
-        sw_contexts_free(contexts);
+        sw_defined_free(contexts);
         return NULL;
     }
     return contexts;
 }
 
-void sw_contexts_free(sw_contexts_t *contexts)
+void sw_defined_free(sw_defined_t *contexts)
 {
     if (!contexts)
         return;
@@ -66,7 +66,7 @@ void sw_contexts_free(sw_contexts_t *contexts)
     free(contexts);
 }
 
-static size_t place_of(const sw_contexts_t *contexts, uint64_t id)
+static size_t place_of(const sw_defined_t *contexts, uint64_t id)
 {
     id *= 0x9e3779b97f4a7c15u;
     return (id ^ id >> 32) & (contexts->places - 1);
@@ -74,7 +74,7 @@ static size_t place_of(const sw_contexts_t *contexts, uint64_t id)
 
 /* Twice the places, where there are more contexts than places. Chains keep
  * their order. */
-static void grow(sw_contexts_t *contexts)
+static void grow(sw_defined_t *contexts)
 {
     size_t before = contexts->places;
     known_t **old = contexts->place;
@@ -106,7 +106,7 @@ static void set_bit(uint64_t *bits, uint32_t i)
 }
 
 /* Each a rank, none twice, the one that says so among them. */
-static bool possible(sw_contexts_t *contexts, uint32_t rank, uint32_t n,
+static bool possible(sw_defined_t *contexts, uint32_t rank, uint32_t n,
                      const uint32_t *members)
 {
     bool good = n > 0 && n <= contexts->ranks, named = false;
@@ -129,7 +129,7 @@ static bool is_member(const known_t *k, uint32_t rank)
     return false;
 }
 
-static known_t *add(sw_contexts_t *contexts, uint64_t id, uint32_t n,
+static known_t *add(sw_defined_t *contexts, uint64_t id, uint32_t n,
                     const uint32_t *members)
 {
     if (contexts->count >= contexts->places)
@@ -155,7 +155,7 @@ static known_t *add(sw_contexts_t *contexts, uint64_t id, uint32_t n,
     return k;
 }
 
-static bool remember(sw_contexts_t *contexts, uint32_t rank, uint32_t number,
+static bool remember(sw_defined_t *contexts, uint32_t rank, uint32_t number,
                      uint32_t engine_number)
 {
     uint32_t count = contexts->of[rank].count;
@@ -175,13 +175,13 @@ static bool remember(sw_contexts_t *contexts, uint32_t rank, uint32_t number,
     return true;
 }
 
-sw_context_state_t sw_contexts_define(sw_contexts_t *contexts, uint32_t rank,
+sw_defined_state_t sw_defined_define(sw_defined_t *contexts, uint32_t rank,
                                       uint32_t number, uint64_t id, uint32_t n,
                                       const uint32_t *members,
                                       uint32_t *engine_number)
 {
-    if (number >= SW_CONTEXT_MOST || !possible(contexts, rank, n, members))
-        return SW_CONTEXT_WRONG;
+    if (number >= SW_DEFINED_MOST || !possible(contexts, rank, n, members))
+        return SW_DEFINED_WRONG;
     known_t *same = NULL;
     bool contradicts = false;
     for (known_t *k = contexts->place[place_of(contexts, id)]; k; k = k->next) {
@@ -194,22 +194,22 @@ sw_context_state_t sw_contexts_define(sw_contexts_t *contexts, uint32_t rank,
         contradicts |= is_member(k, rank) && !bit(k->defined, rank);
     }
     if (!same && contradicts)
-        return SW_CONTEXT_DISAGREE;
-    sw_context_state_t state = same ? SW_CONTEXT_KNOWN : SW_CONTEXT_NEW;
+        return SW_DEFINED_DISAGREE;
+    sw_defined_state_t state = same ? SW_DEFINED_KNOWN : SW_DEFINED_NEW;
     if (!same)
         same = add(contexts, id, n, members);
     if (!same || !remember(contexts, rank, number, same->number))
-        return SW_CONTEXT_MEMORY;
+        return SW_DEFINED_MEMORY;
     set_bit(same->defined, rank);
     *engine_number = same->number;
     return state;
 }
 
-uint32_t sw_contexts_number(const sw_contexts_t *contexts, uint32_t rank,
+uint32_t sw_defined_number(const sw_defined_t *contexts, uint32_t rank,
                             uint32_t number)
 {
     if (number < contexts->of[rank].count &&
-        contexts->of[rank].numbers[number] != SW_CONTEXT_NONE)
+        contexts->of[rank].numbers[number] != SW_DEFINED_NONE)
         return contexts->of[rank].numbers[number];
-    return number == 0 ? 0 : SW_CONTEXT_NONE;
+    return number == 0 ? 0 : SW_DEFINED_NONE;
 }

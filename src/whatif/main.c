@@ -22,6 +22,7 @@ static const struct {
     {"check", sw_check_command},
     {"replay", sw_replay_command},
     {"convert", sw_convert_command},
+    {"serve", sw_serve_command},
 };
 
 int main(int argc, char **argv)

@@ -53,7 +53,7 @@ void sw_taker_news(sw_taker_t *taker, void (*each)(void *of, uint32_t rank),
                    void *of);
 /* Has anybody rung since then? Cheap. */
 bool sw_taker_rung(const sw_taker_t *taker);
-/* Sleep until somebody rings, at most `ns`; false: nobody has. */
+/* Sleep until somebody rings, at most `ns`, or less; false: nobody has. */
 bool sw_taker_sleep(sw_taker_t *taker, uint64_t ns);
 
 /* A rank's lane as it stands: SW_LANE_NOBODY and so on. What was put before it
