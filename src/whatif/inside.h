@@ -267,7 +267,10 @@ sw_request_t *sw_request_find(sw_engine_t *engine, uint32_t rank,
 void sw_request_complete(sw_engine_t *engine, sw_request_t *request,
                          sw_ps_t time);
 void sw_request_free(sw_engine_t *engine, sw_request_t *request);
+/* Nobody waits for it. */
 void sw_request_drop(sw_engine_t *engine, sw_request_t *request);
+/* It has never been. */
+void sw_request_cancel(sw_engine_t *engine, sw_request_t *request);
 
 /* channel.c */
 sw_channel_t *sw_match_channel(sw_engine_t *engine, uint32_t to, uint32_t from,
@@ -292,7 +295,7 @@ void sw_match_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
 /* A receive from anybody is one of this sender and tag now. */
 void sw_match_name(sw_engine_t *engine, sw_request_t *receive, int32_t peer,
                    int32_t tag);
-/* A message that was matched is not: the first of its channel again. */
+/* A message that was matched is not: in its channel again. */
 void sw_match_return(sw_engine_t *engine, sw_message_t *message);
 /* Look at the rank again at `time`, unless that will be done anyway. */
 void sw_match_look(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);

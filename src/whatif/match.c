@@ -90,9 +90,6 @@ static void end(sw_engine_t *engine, sw_message_t *m)
 {
     sw_request_t *r = m->receive;
     sw_ps_t at = sw_ps_max(r->posted, m->arrival) + m->receive_time;
-    r->message = NULL;
-    m->channel->users--;
-    sw_pool_give(&engine->messages, m);
     sw_request_complete(engine, r, at);
 }
 
@@ -229,16 +226,21 @@ void sw_match_return(sw_engine_t *engine, sw_message_t *m)
 {
     sw_channel_t *c = m->channel;
     sw_rank_t *rank = &engine->rank[c->to];
-    c->users++;
-    m->next = c->first;
-    m->previous = NULL;
-    *(c->first ? &c->first->previous : &c->last) = m;
-    c->first = m;
-    m->newer = rank->unmatched;
-    m->older = NULL;
-    *(rank->unmatched ? &rank->unmatched->older : &rank->unmatched_last) = m;
-    rank->unmatched = m;
-    if (!match_kept(engine, rank, m))
+    sw_message_t *after = c->first;
+    while (after && after->number < m->number)
+        after = after->next;
+    m->next = after;
+    m->previous = after ? after->previous : c->last;
+    *(m->previous ? &m->previous->next : &c->first) = m;
+    *(after ? &after->previous : &c->last) = m;
+    /* In the list of all, before those that were sent later, too. */
+    m->newer = after;
+    m->older = after ? after->older : rank->unmatched_last;
+    *(m->older ? &m->older->newer : &rank->unmatched) = m;
+    *(after ? &after->older : &rank->unmatched_last) = m;
+    m->receive = NULL;
+    m->matched = false;
+    if (!match_kept(engine, rank, m) && m->known)
         tell_arrival(engine, m);
 }
 

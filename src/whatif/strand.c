@@ -159,7 +159,9 @@ static bool operation(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
         return !r || await(engine, rank, r, op);
     case SW_OP_DROP:
         r = sw_request_find(engine, me, op->request);
-        if (r)
+        if (r && (op->flags & SW_DROP_CANCELLED))
+            sw_request_cancel(engine, r);
+        else if (r)
             sw_request_drop(engine, r);
         return true;
     case SW_OP_SECTION:

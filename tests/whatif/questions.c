@@ -262,20 +262,25 @@ static void matched(void)
     ranks_free(r);
 }
 
-/* Nobody waits for what is dropped; a receive without a message is over. */
+/* Nobody waits for what is dropped; it takes its message nevertheless, unless
+ * it was cancelled. */
 static void dropped(void)
 {
-    ranks_t *r = begin(2);
-    irecv(r, 0, 1, 0, 1);
-    with_request(r, 0, SW_OP_DROP, 1);
-    isend(r, 0, 1, 0, 5000, 2);
-    with_request(r, 0, SW_OP_DROP, 2);
-    recv(r, 0, 1, 0);
-    send(r, 1, 0, 0, 1);
-    recv(r, 1, 0, 0);
-    ranks_run(r);
-    ENDS(r, 0, 131);
-    ranks_free(r);
+    for (unsigned flags = 0; flags <= SW_DROP_CANCELLED; flags++) {
+        ranks_t *r = begin(2);
+        irecv(r, 0, 1, 0, 1);
+        put(r, 0, (sw_op_t){.kind = SW_OP_DROP, .request = 1,
+                            .flags = (uint16_t)flags});
+        isend(r, 0, 1, 0, 5000, 2);
+        with_request(r, 0, SW_OP_DROP, 2);
+        recv(r, 0, 1, 0);
+        send(r, 1, 0, 0, 1);            /* 10; there 111 */
+        send(r, 1, 0, 0, 300);          /* head 120, there 420 */
+        recv(r, 1, 0, 0);
+        ranks_run(r);
+        ENDS(r, 0, flags ? 131 : 440);
+        ranks_free(r);
+    }
 }
 
 /* Noise is what the model's noise says, and counted apart. */
