@@ -73,7 +73,8 @@ foreach(folder ${folders})
 endforeach()
 
 file(GLOB mpi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/*.c
-     ${PROJECT_SOURCE_DIR}/src/mpi/record/*.c)
+     ${PROJECT_SOURCE_DIR}/src/mpi/record/*.c
+     ${PROJECT_SOURCE_DIR}/src/mpi/whatif/*.c)
 set(SW_FLAVOURS "")
 foreach(flavour ompi mpich abi)
   string(TOUPPER ${flavour} FLAVOUR)
@@ -119,20 +120,33 @@ foreach(flavour ompi mpich abi)
             ${PROJECT_SOURCE_DIR}/src/mpi/generate.py ${include}/mpi.h
             ${SW_GENERATED}/procedures.inc
     COMMENT "Wrapping the procedures of flavour ${flavour}" VERBATIM)
+  set(whatif ${PROJECT_SOURCE_DIR}/src/mpi/whatif)
+  add_custom_command(
+    OUTPUT ${generated}/virtual.c
+    COMMAND ${Python3_EXECUTABLE} ${whatif}/generate_virtual.py
+            ${generated}/virtual.c ${SW_GENERATED}/procedures.inc
+            ${CMAKE_C_COMPILER} ${flags}
+    DEPENDS ${whatif}/generate_virtual.py ${whatif}/rules.py
+            ${record}/rules.py ${PROJECT_SOURCE_DIR}/src/mpi/generate.py
+            ${include}/mpi.h ${SW_GENERATED}/procedures.inc
+    COMMENT "Putting the procedures of flavour ${flavour} in virtual time"
+    VERBATIM)
   add_custom_target(sw_header_${flavour}
                     DEPENDS ${generated}/host.inc ${generated}/has.h
                             ${generated}/weak.h)
   add_dependencies(sw_header_${flavour} sw_procedures)
 
   add_library(straightway-${flavour} MODULE ${mpi_sources}
-              ${generated}/guard.c ${generated}/recorded.c)
+              ${generated}/guard.c ${generated}/recorded.c
+              ${generated}/virtual.c)
   add_dependencies(straightway-${flavour} sw_header_${flavour})
   target_include_directories(straightway-${flavour} PRIVATE
                              ${generated} ${SW_GENERATED})
   # For #include "..." alone: the system has a <link.h> as well.
   target_compile_options(straightway-${flavour} PRIVATE
                          "SHELL:-iquote ${PROJECT_SOURCE_DIR}/src/mpi"
-                         "SHELL:-iquote ${record}")
+                         "SHELL:-iquote ${record}"
+                         "SHELL:-iquote ${whatif}")
   # The host's headers are not ours to warn about.
   target_include_directories(straightway-${flavour} SYSTEM PRIVATE ${include})
   target_compile_definitions(straightway-${flavour} PRIVATE

@@ -150,7 +150,7 @@ static const sw_flavour_t *load_flavour(void)
     const char *name = sw_hosts_flavour(&door.host);
     char path[4096], cause[4608];
 
-    if (!sw_settings.enable && !sw_settings.profile)
+    if (!sw_settings.enable && !sw_settings.profile && !*sw_settings.whatif)
         return NULL;
     if (!name) {
         snprintf(cause, sizeof cause, "%s is an MPI whose binary interface "

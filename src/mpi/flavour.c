@@ -6,6 +6,7 @@
  * to the function or to NULL, so that no list has to be kept. A procedure
  * that the host lacks is never offered.
  */
+#include "../front/door.h"
 #include "../front/flavour.h"
 #include "host.h"
 #include "record/event.h"
@@ -26,6 +27,12 @@
 #include "procedures.inc"
 #undef SW_PROC
 
+#define SW_PROC(index, name) \
+    extern void sw_virtual_##name(void) __asm__("sw_virtual_MPI_" #name) \
+        __attribute__((weak, visibility("hidden")));
+#include "procedures.inc"
+#undef SW_PROC
+
 static const sw_function_t ours[] = {
 #define SW_PROC(index, name) [index] = sw_ours_##name,
 #include "procedures.inc"
@@ -35,6 +42,13 @@ static const sw_function_t ours[] = {
 /* With STRAIGHTWAY_PROFILE: the wrappers before them; see record/event.h. */
 static const sw_function_t recorded[] = {
 #define SW_PROC(index, name) [index] = sw_recorded_##name,
+#include "procedures.inc"
+#undef SW_PROC
+};
+
+/* With STRAIGHTWAY_WHATIF: see whatif/virtual.h. */
+static const sw_function_t virtual[] = {
+#define SW_PROC(index, name) [index] = sw_virtual_##name,
 #include "procedures.inc"
 #undef SW_PROC
 };
@@ -52,6 +66,8 @@ static sw_function_t entry(int procedure)
 
     if (!their || !*their)
         return NULL;
+    if (*sw_settings.whatif && virtual[procedure])
+        return virtual[procedure];
     if (sw_settings.profile && recorded[procedure])
         return recorded[procedure];
     return sw_settings.enable ? ours[procedure] : NULL;
@@ -76,7 +92,13 @@ static const char *bind_host(void *(*find)(const char *symbol))
 
     if (!why && sw_settings.enable)
         atomic_store(&sw_accelerate_switch, 1);
-    if (!why && sw_settings.profile)
+    if (*sw_settings.whatif && sw_settings.profile) {
+        if (sw_start_first_rank())
+            sw_say("in virtual time nothing is profiled; replay the operations "
+                   "instead (STRAIGHTWAY_WHATIF_RECORD)");
+        sw_settings.profile = sw_settings.trace = false;
+    }
+    if (!why && (sw_settings.profile || *sw_settings.whatif))
         fill_served();
     return why;
 }

@@ -163,6 +163,7 @@ static sw_known_comm_t *meet(const char *how, MPI_Comm parent, MPI_Comm comm)
     c->handle = comm;
     c->inter = inter;
     c->outs = c->ins = -1;
+    c->context = c->aside = -1;
     host.Comm_size(comm, &c->n);
     host.Comm_rank(comm, &c->me);
     c->targets = c->n;

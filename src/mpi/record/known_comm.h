@@ -29,7 +29,10 @@ typedef struct sw_known_comm {
     bool inter;
     uint16_t number;            /* in the catalogue                       */
     int outs, ins;              /* neighbours; -1: not asked yet          */
-    int *in;                    /* [ins] the members received from        */
+    int *in;                    /* [ins] the members received from, and
+                                 * behind them [outs] those sent to       */
+    int64_t context, aside;     /* numbers in virtual time (whatif/); -1:
+                                 * not told yet                           */
 } sw_known_comm_t;
 
 /* Those that are in use again and again are found here. */

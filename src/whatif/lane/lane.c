@@ -107,6 +107,13 @@ static bool spin(sw_lane_t *lane, uint64_t wake_at)
     return false;
 }
 
+/* The first time soon, then less and less often: a rank that is needed helps
+ * at once, and many that are not leave the core alone. */
+#define IDLE_FIRST 2000000u
+#define IDLE_LAST 32000000u
+
+void (*sw_lane_idle)(void);
+
 static bool await(sw_lane_t *lane, uint64_t wake_at)
 {
     sw_lane_shared_t *shared = lane->shared;
@@ -115,13 +122,19 @@ static bool await(sw_lane_t *lane, uint64_t wake_at)
     uint64_t since = sw_os_now(), looked = since;
     atomic_store_explicit(&shared->wake_at, wake_at, memory_order_relaxed);
     atomic_store(&shared->asleep, 1);
+    uint64_t idle = IDLE_FIRST;
     bool there;
     for (;;) {
         uint32_t event = atomic_load(&shared->event);
         there = ready(lane, wake_at);
         if (there || over(lane))
             break;
-        sw_os_futex_wait(&shared->event, event, LOOK_NS);
+        sw_os_futex_wait(&shared->event, event,
+                         sw_lane_idle ? idle : LOOK_NS);
+        if (sw_lane_idle && !ready(lane, wake_at)) {
+            sw_lane_idle();
+            idle = sw_min(2 * idle, IDLE_LAST);
+        }
         uint64_t now = sw_os_now();
         if (now - looked >= LOOK_NS) {
             looked = now;

@@ -1,0 +1,619 @@
+/*
+ * complete.c - what completes, starts and ends requests; see virtual.h.
+ *
+ * A set is the requests of one call, with the works that are known of them,
+ * taken so that nobody else finds them meanwhile.
+ */
+#include "virtual.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FEW 16
+
+typedef struct {
+    int n;
+    MPI_Request *requests;
+    sw_work_t **work;           /* [n]; NULL: nothing, or not known        */
+    int *listed;                /* [n] their places, as the engine counts  */
+    int active;                 /* works under way                         */
+    int done;                   /* of them, those of no more interest      */
+    int first_done;
+    bool strangers;             /* requests that are not known, or may be
+                                 * cancelled: the host decides              */
+    sw_work_t *few[FEW];
+    int few_listed[FEW];
+    void *many;
+} set_t;
+
+/* False: no memory. */
+static bool take(set_t *s, int n, MPI_Request *requests)
+{
+    *s = (set_t){.n = n, .requests = requests, .first_done = -1};
+    s->work = s->few;
+    s->listed = s->few_listed;
+    if (n > FEW) {
+        s->many = malloc((size_t)n * (sizeof *s->work + sizeof *s->listed));
+        if (!s->many)
+            return false;
+        s->work = s->many;
+        s->listed = (int *)(void *)(s->work + n);
+    }
+    sw_virtual_lock();
+    for (int i = 0; i < n; i++) {
+        s->work[i] = NULL;
+        if (requests[i] == MPI_REQUEST_NULL)
+            continue;
+        sw_work_t *w = s->work[i] = sw_work_take((uintptr_t)requests[i]);
+        s->strangers |= !w || w->cancelled;
+        if (!w || !w->active)
+            continue;
+        s->active++;
+        if (w->done && s->done++ == 0)
+            s->first_done = i;
+    }
+    sw_virtual_unlock();
+    return true;
+}
+
+static void give_back(set_t *s)
+{
+    sw_virtual_lock();
+    for (int i = 0; i < s->n; i++)
+        sw_work_back(s->work[i]);
+    sw_virtual_unlock();
+    free(s->many);
+}
+
+static void wait_for(const sw_work_t *w)
+{
+    sw_virtual_tell(SW_OP_WAIT, w->op.request);
+    for (uint32_t i = 0; i < w->other_count; i++)
+        sw_virtual_tell(SW_OP_WAIT, w->others[i]);
+}
+
+/* The host has completed request i of a set. `waited`: the engine knows that
+ * it is over. */
+static void ended(set_t *s, int i, const MPI_Status *status, bool waited)
+{
+    sw_work_t *w = s->work[i];
+    int gone = 0;
+    if (!w || !w->active)
+        return;
+    sw_virtual_lock();
+    if (w->cancelled)
+        host.Test_cancelled(status, &gone);
+    if (gone) {
+        sw_virtual_tell(SW_OP_DROP, w->op.request);
+    } else if (!w->done) {
+        if (!waited)
+            wait_for(w);
+        int64_t from = w->wild ? sw_known_rank(w->comm, status->MPI_SOURCE)
+                               : 0;
+        if (w->wild && from >= 0)
+            sw_virtual_put(&(sw_vop_t){
+                .kind = SW_OP_MATCHED, .request = w->op.request,
+                .peer = (int32_t)from, .tag = status->MPI_TAG});
+        else if (w->wild)
+            sw_virtual_tell(SW_OP_DROP, w->op.request);
+    }
+    w->cancelled = w->done = false;
+    if (w->persistent) {
+        w->active = false;
+        sw_work_back(w);
+    } else {
+        sw_work_end(w);
+    }
+    s->work[i] = NULL;
+    sw_virtual_unlock();
+}
+
+/* One --------------------------------------------------------------------- */
+
+int sw_virtual_wait(MPI_Request *request, MPI_Status *status)
+{
+    set_t s;
+    MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
+    if (!request || *request == MPI_REQUEST_NULL || !take(&s, 1, request))
+        return served.Wait(request, status);
+    sw_work_t *w = s.work[0];
+    bool tells = w && w->active && !w->done && !s.strangers &&
+                 !sw_virtual_shared;
+    if (tells)
+        wait_for(w);
+    int rc = sw_virtual_finish(request, w && w->active ? its : status,
+                               tells && !w->wild);
+    if (*request == MPI_REQUEST_NULL || rc == MPI_SUCCESS)
+        ended(&s, 0, its, tells);
+    give_back(&s);
+    return rc;
+}
+
+/* All --------------------------------------------------------------------- */
+
+/* Where the program wants no statuses and wildcards or cancelling make us look
+ * at them: our own. NULL: no memory. */
+static MPI_Status *statuses_for(int n, MPI_Status *statuses, bool ignored,
+                                void **room)
+{
+    *room = NULL;
+    if (!ignored)
+        return statuses;
+    *room = malloc((size_t)n * sizeof *statuses);
+    return *room;
+}
+
+static bool looks(const set_t *s)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->work[i] && (s->work[i]->wild || s->work[i]->cancelled))
+            return true;
+    return false;
+}
+
+/* A rank that waits for a receive with wildcards says so of one; of the others
+ * it tells when the host has matched them (op.h). */
+static int put_waits(const set_t *s)
+{
+    int wild = -1;
+    for (int i = 0; i < s->n; i++) {
+        sw_work_t *w = s->work[i];
+        if (!w || !w->active || w->done || w->cancelled)
+            continue;
+        if (!w->wild)
+            wait_for(w);
+        else if (wild < 0)
+            wild = i;
+    }
+    if (wild >= 0)
+        wait_for(s->work[wild]);
+    return wild;
+}
+
+int sw_virtual_waitall(int n, MPI_Request *requests, MPI_Status *statuses)
+{
+    set_t s;
+    void *room = NULL;
+    if (n <= 0 || !requests || !take(&s, n, requests))
+        return served.Waitall(n, requests, statuses);
+    bool own = statuses == MPI_STATUSES_IGNORE && looks(&s);
+    MPI_Status *its = statuses_for(n, statuses, own, &room);
+    if (own && !its) {
+        its = statuses;
+        own = false;
+    }
+    int wild = sw_virtual_shared ? -1 : put_waits(&s);
+    int rc = sw_virtual_finish_all(n, requests, its,
+                                   !sw_virtual_shared && wild < 0 &&
+                                   !s.strangers);
+    bool told = its != MPI_STATUSES_IGNORE;
+    if (wild >= 0 && told &&
+        (rc == MPI_SUCCESS || requests[wild] == MPI_REQUEST_NULL))
+        ended(&s, wild, &its[wild], true);
+    for (int i = 0; i < n; i++) {
+        sw_work_t *w = s.work[i];
+        if (w && w->active &&
+            (rc == MPI_SUCCESS || requests[i] == MPI_REQUEST_NULL))
+            ended(&s, i, told ? &its[i] : NULL,
+                  !sw_virtual_shared && !w->wild && !w->cancelled);
+    }
+    free(room);
+    give_back(&s);
+    return rc;
+}
+
+/* The engine's choice ------------------------------------------------------ */
+
+/* Ask about all of the set that are under way and not done. */
+static bool ask(set_t *s, sw_select_t what, sw_vanswer_t *answer)
+{
+    int listed = 0;
+    for (int i = 0; i < s->n; i++) {
+        sw_work_t *w = s->work[i];
+        if (!w || !w->active || w->done)
+            continue;
+        sw_virtual_tell(SW_OP_LIST, w->op.request);
+        s->listed[listed++] = i;
+    }
+    return sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_SELECT,
+                                     .what = (uint8_t)what}, answer);
+}
+
+/* The same, where the answer may be no, and may still be. */
+static bool ask_again(set_t *s, sw_select_t what, sw_vanswer_t *answer)
+{
+    uint64_t key = (uint64_t)what + 2;
+    for (int i = 0; i < s->n; i++)
+        if (s->work[i] && s->work[i]->active && !s->work[i]->done)
+            key = sw_board_key(key, s->work[i]->op.request);
+    key |= 1;
+    *answer = (sw_vanswer_t){.found = false};
+    if (sw_virtual_still_not(key))
+        return true;
+    if (!ask(s, what, answer))
+        return false;
+    if (!answer->found)
+        sw_virtual_found_nothing(key, answer);
+    return true;
+}
+
+/* Is it for the host to decide? */
+static bool hosts(const set_t *s)
+{
+    return sw_virtual_shared || s->strangers || !s->active ||
+           !atomic_load(&sw_virtual_on);
+}
+
+/* Request i is complete in virtual time: really, too. */
+static int complete_one(set_t *s, int i, MPI_Status *status)
+{
+    MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
+    sw_work_t *w = s->work[i];
+    for (uint32_t k = 0; w && k < w->other_count; k++)
+        sw_virtual_tell(SW_OP_WAIT, w->others[k]);
+    int rc = sw_virtual_finish(&s->requests[i], its, false);
+    if (rc == MPI_SUCCESS || s->requests[i] == MPI_REQUEST_NULL)
+        ended(s, i, its, true);
+    return rc;
+}
+
+/* What the host has completed by its own choice. */
+static void host_completed(set_t *s, int i, const MPI_Status *status)
+{
+    if (i != MPI_UNDEFINED && i >= 0 && i < s->n)
+        ended(s, i, status, false);
+}
+
+int sw_virtual_waitany(int n, MPI_Request *requests, int *index,
+                       MPI_Status *status)
+{
+    set_t s;
+    sw_vanswer_t answer;
+    MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
+    if (n <= 0 || !requests || !take(&s, n, requests))
+        return served.Waitany(n, requests, index, status);
+    int rc, found = -1;
+    if (!hosts(&s)) {
+        if (s.done)
+            found = s.first_done;
+        else if (ask(&s, SW_SELECT_ANY, &answer) && answer.count)
+            found = s.listed[answer.which[0]];
+    }
+    if (found >= 0) {
+        rc = complete_one(&s, found, its);
+        *index = found;
+    } else {
+        rc = served.Waitany(n, requests, index, its);
+        if (rc == MPI_SUCCESS)
+            host_completed(&s, *index, its);
+    }
+    give_back(&s);
+    return rc;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Those in `indices` are complete in virtual time: really, too, and as the
+ * host's Waitsome does it. */
+static int complete_some(set_t *s, int count, int *indices,
+                         MPI_Status *statuses)
+{
+    void *room;
+    bool ignored = statuses == MPI_STATUSES_IGNORE;
+    qsort(indices, (size_t)count, sizeof *indices, by_place);
+    MPI_Request *these = malloc((size_t)count * sizeof *these);
+    MPI_Status *its = statuses_for(count, statuses, ignored, &room);
+    if (!these || !its) {
+        free(these);
+        free(room);
+        sw_say("out of memory in MPI_Waitsome");
+        abort();
+    }
+    for (int k = 0; k < count; k++) {
+        sw_work_t *w = s->work[indices[k]];
+        these[k] = s->requests[indices[k]];
+        for (uint32_t i = 0; i < w->other_count; i++)
+            sw_virtual_tell(SW_OP_WAIT, w->others[i]);
+    }
+    int rc = sw_virtual_finish_all(count, these, its, false);
+    for (int k = 0; k < count; k++) {
+        s->requests[indices[k]] = these[k];
+        if (rc == MPI_SUCCESS || these[k] == MPI_REQUEST_NULL)
+            ended(s, indices[k], &its[k], true);
+    }
+    free(these);
+    free(room);
+    return rc;
+}
+
+/* The done ones, or those of an answer; how many. */
+static int chosen(const set_t *s, const sw_vanswer_t *answer, int *indices)
+{
+    int count = 0;
+    if (s->done) {
+        for (int i = 0; i < s->n; i++)
+            if (s->work[i] && s->work[i]->active && s->work[i]->done)
+                indices[count++] = i;
+        return count;
+    }
+    for (uint32_t k = 0; k < answer->count; k++)
+        indices[count++] = s->listed[answer->which[k]];
+    return count;
+}
+
+static int some_by_host(set_t *s, bool waits, int *count, int *indices,
+                        MPI_Status *statuses)
+{
+    void *room;
+    bool ignored = statuses == MPI_STATUSES_IGNORE;
+    MPI_Status *its = statuses_for(s->n, statuses, ignored, &room);
+    if (!its)
+        its = statuses;
+    int rc = waits ? served.Waitsome(s->n, s->requests, count, indices, its)
+                   : served.Testsome(s->n, s->requests, count, indices, its);
+    if (rc == MPI_SUCCESS && *count != MPI_UNDEFINED)
+        for (int k = 0; k < *count; k++)
+            host_completed(s, indices[k], &its[k]);
+    free(room);
+    return rc;
+}
+
+int sw_virtual_waitsome(int n, MPI_Request *requests, int *count, int *indices,
+                        MPI_Status *statuses)
+{
+    set_t s;
+    sw_vanswer_t answer = {.count = 0};
+    int rc, some = 0;
+    if (n <= 0 || !requests || !take(&s, n, requests))
+        return served.Waitsome(n, requests, count, indices, statuses);
+    if (!hosts(&s) && (s.done || ask(&s, SW_SELECT_SOME, &answer)))
+        some = chosen(&s, &answer, indices);
+    if (some) {
+        *count = some;
+        rc = complete_some(&s, some, indices, statuses);
+    } else {
+        rc = some_by_host(&s, true, count, indices, statuses);
+    }
+    give_back(&s);
+    return rc;
+}
+
+/* Tests ------------------------------------------------------------------- */
+
+int sw_virtual_test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    set_t s;
+    sw_vanswer_t answer;
+    MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
+    if (!request || *request == MPI_REQUEST_NULL || !take(&s, 1, request))
+        return served.Test(request, flag, status);
+    int rc = MPI_SUCCESS;
+    if (!hosts(&s) && s.done) {
+        *flag = 1;
+        rc = complete_one(&s, 0, its);
+    } else if (!hosts(&s) && ask_again(&s, SW_TEST_ALL, &answer)) {
+        *flag = answer.found;
+        if (answer.found)
+            rc = complete_one(&s, 0, its);
+        else
+            sw_virtual_idle();
+    } else {
+        rc = served.Test(request, flag, its);
+        if (rc == MPI_SUCCESS && *flag)
+            host_completed(&s, 0, its);
+    }
+    give_back(&s);
+    return rc;
+}
+
+static int all_by_host(set_t *s, int *flag, MPI_Status *statuses)
+{
+    void *room = NULL;
+    bool own = statuses == MPI_STATUSES_IGNORE && looks(s);
+    MPI_Status *its = statuses_for(s->n, statuses, own, &room);
+    if (own && !its)
+        its = statuses;
+    int rc = served.Testall(s->n, s->requests, flag, its);
+    if (rc == MPI_SUCCESS && *flag)
+        for (int i = 0; i < s->n; i++)
+            host_completed(s, i, its == MPI_STATUSES_IGNORE ? NULL : &its[i]);
+    free(room);
+    return rc;
+}
+
+int sw_virtual_testall(int n, MPI_Request *requests, int *flag,
+                       MPI_Status *statuses)
+{
+    set_t s;
+    sw_vanswer_t answer;
+    void *room = NULL;
+    if (n <= 0 || !requests || !take(&s, n, requests))
+        return served.Testall(n, requests, flag, statuses);
+    int rc = MPI_SUCCESS;
+    if (hosts(&s)) {
+        rc = all_by_host(&s, flag, statuses);
+    } else if (s.active > s.done && !ask_again(&s, SW_TEST_ALL, &answer)) {
+        rc = all_by_host(&s, flag, statuses);
+    } else if (s.active > s.done && !answer.found) {
+        *flag = 0;
+        sw_virtual_idle();
+    } else {
+        bool own = statuses == MPI_STATUSES_IGNORE && looks(&s);
+        MPI_Status *its = statuses_for(n, statuses, own, &room);
+        if (own && !its)
+            its = statuses;
+        *flag = 1;
+        for (int i = 0; i < n; i++)
+            for (uint32_t k = 0; s.work[i] && s.work[i]->active &&
+                                 k < s.work[i]->other_count; k++)
+                sw_virtual_tell(SW_OP_WAIT, s.work[i]->others[k]);
+        rc = sw_virtual_finish_all(n, requests, its, false);
+        for (int i = 0; i < n; i++)
+            if (rc == MPI_SUCCESS || requests[i] == MPI_REQUEST_NULL)
+                ended(&s, i, its == MPI_STATUSES_IGNORE ? NULL : &its[i],
+                      true);
+        free(room);
+    }
+    give_back(&s);
+    return rc;
+}
+
+int sw_virtual_testany(int n, MPI_Request *requests, int *index, int *flag,
+                       MPI_Status *status)
+{
+    set_t s;
+    sw_vanswer_t answer = {.found = false};
+    MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
+    if (n <= 0 || !requests || !take(&s, n, requests))
+        return served.Testany(n, requests, index, flag, status);
+    int rc = MPI_SUCCESS;
+    if (!hosts(&s) && (s.done || ask_again(&s, SW_TEST_ANY, &answer))) {
+        *flag = s.done || (answer.found && answer.count);
+        *index = MPI_UNDEFINED;
+        if (*flag) {
+            *index = s.done ? s.first_done : s.listed[answer.which[0]];
+            rc = complete_one(&s, *index, its);
+        } else {
+            sw_virtual_idle();
+        }
+    } else {
+        rc = served.Testany(n, requests, index, flag, its);
+        if (rc == MPI_SUCCESS && *flag)
+            host_completed(&s, *index, its);
+    }
+    give_back(&s);
+    return rc;
+}
+
+int sw_virtual_testsome(int n, MPI_Request *requests, int *count, int *indices,
+                        MPI_Status *statuses)
+{
+    set_t s;
+    sw_vanswer_t answer = {.found = false};
+    if (n <= 0 || !requests || !take(&s, n, requests))
+        return served.Testsome(n, requests, count, indices, statuses);
+    int rc = MPI_SUCCESS;
+    if (!hosts(&s) && (s.done || ask_again(&s, SW_TEST_SOME, &answer))) {
+        *count = chosen(&s, &answer, indices);
+        if (*count)
+            rc = complete_some(&s, *count, indices, statuses);
+        else
+            sw_virtual_idle();
+    } else {
+        rc = some_by_host(&s, false, count, indices, statuses);
+    }
+    give_back(&s);
+    return rc;
+}
+
+/* The request stays, and the engine has nothing more to say of it. */
+int sw_virtual_get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    set_t s;
+    sw_vanswer_t answer;
+    MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
+    if (request == MPI_REQUEST_NULL || !take(&s, 1, &request))
+        return served.Request_get_status(request, flag, status);
+    int rc = MPI_SUCCESS;
+    sw_work_t *w = s.work[0];
+    if (hosts(&s) || s.done || !ask_again(&s, SW_TEST_ALL, &answer)) {
+        rc = served.Request_get_status(request, flag, status);
+    } else if (!answer.found) {
+        *flag = 0;
+        sw_virtual_idle();
+    } else {
+        /* The host may not be so far yet. */
+        rc = served.Request_get_status(request, flag, its);
+        w->done = rc == MPI_SUCCESS && *flag;
+        for (uint32_t k = 0; w->done && k < w->other_count; k++)
+            sw_virtual_tell(SW_OP_WAIT, w->others[k]);
+        int64_t from = w->done && w->wild ? sw_known_rank(w->comm, its->MPI_SOURCE) : -1;
+        if (from >= 0)
+            sw_virtual_put(&(sw_vop_t){
+                .kind = SW_OP_MATCHED, .request = w->op.request,
+                .peer = (int32_t)from, .tag = its->MPI_TAG});
+    }
+    give_back(&s);
+    return rc;
+}
+
+/* Persistent ones, and ends ------------------------------------------------- */
+
+/* Start the host's request, unless its data may be sent from aside: then it
+ * stays as it is, and the host takes it for complete. */
+static int start_one(MPI_Request *request)
+{
+    sw_virtual_lock();
+    sw_work_t *w = sw_work_take((uintptr_t)*request);
+    sw_work_back(w);
+    sw_virtual_unlock();
+    if (w && w->from.comm != MPI_COMM_NULL &&
+        sw_virtual_detach(w->from.buffer, w->from.count, w->from.type,
+                          w->from.dest, w->from.tag, w->from.comm,
+                          w->from.flags))
+        return MPI_SUCCESS;
+    return served.Start(request);
+}
+
+/* Open MPI may give another handle for a request that is started again. */
+static void started(MPI_Request was, MPI_Request request)
+{
+    sw_virtual_lock();
+    sw_work_t *w = sw_work_take((uintptr_t)was);
+    if (w) {
+        sw_work_rename(w, (uintptr_t)request);
+        w->active = true;
+        w->done = false;
+        if (w->op.kind)
+            sw_virtual_put(&w->op);
+        for (uint32_t k = 0; k < w->part_count; k++)
+            sw_virtual_put(&w->parts[k]);
+        sw_work_back(w);
+    }
+    sw_virtual_unlock();
+}
+
+int sw_virtual_start_all(int n, MPI_Request *requests)
+{
+    int rc = MPI_SUCCESS;
+    if (n <= 0 || !requests)
+        return served.Startall(n, requests);
+    for (int i = 0; i < n && rc == MPI_SUCCESS; i++) {
+        MPI_Request was = requests[i];
+        rc = start_one(&requests[i]);
+        if (rc == MPI_SUCCESS)
+            started(was, requests[i]);
+    }
+    return rc;
+}
+
+void sw_virtual_freed(MPI_Request request)
+{
+    sw_virtual_lock();
+    sw_work_t *w = request == MPI_REQUEST_NULL
+                       ? NULL : sw_work_take((uintptr_t)request);
+    if (w) {
+        if (w->active && !w->done) {
+            sw_virtual_tell(SW_OP_DROP, w->op.request);
+            for (uint32_t i = 0; i < w->other_count; i++)
+                sw_virtual_tell(SW_OP_DROP, w->others[i]);
+        }
+        sw_work_end(w);
+    }
+    sw_virtual_unlock();
+}
+
+void sw_virtual_cancelled(MPI_Request request)
+{
+    sw_virtual_lock();
+    sw_work_t *w = request == MPI_REQUEST_NULL
+                       ? NULL : sw_work_take((uintptr_t)request);
+    if (w) {
+        w->cancelled = true;
+        sw_work_back(w);
+    }
+    sw_virtual_unlock();
+}

@@ -1,0 +1,244 @@
+/*
+ * virtual.h - the program's calls in virtual time.
+ *
+ * With STRAIGHTWAY_WHATIF the stubs lead to the wrappers of this room
+ * (virtual.c of the build folder, made by generate_virtual.py from rules.py),
+ * which tell an engine what the program does (whatif/op.h), on the lane of its
+ * rank (whatif/lane/lane.h):
+ *
+ *     int sw_virtual_MPI_Isend(...)
+ *     {
+ *         SW_VIRTUAL;
+ *         if (!sw_virtual_begin(&v, &sw_from))     nested, or not (any more)
+ *             return served.Isend(...);            in virtual time
+ *         int sw_result;
+ *         the rule's body
+ *         return sw_result;                        compute time begins
+ *     }
+ *
+ * Beginning ends a stretch of computing, measured in processor time. What the
+ * call itself takes counts nowhere: its time is the model's.
+ *
+ * Who decides. With one thread at a time the engine does: which message a
+ * receive with wildcards gets, what a test finds, which request is first; the
+ * host is then asked for just that, and has it or will have it soon. Where
+ * threads call at once (MPI_THREAD_MULTIPLE), a rank has one clock and one
+ * order of operations all the same, and no thread may stand in another's way:
+ * all operations are put as nonblocking, the host decides, and the engine is
+ * told what is over (a WAIT) when it is.
+ *
+ * The host's calls are made so that no rank ever sleeps in the engine while
+ * another waits for what it could have given before: sends are handed to the
+ * host first, in their nonblocking forms, and put afterwards; and who sleeps
+ * drives the host's progress now and then (sw_virtual_idle). Where the node has
+ * fewer cores than ranks, nobody waits in the host: a rank asks the engine for
+ * the time after its operation, which it gets when its partners have come, and
+ * tests with naps in between.
+ */
+#ifndef SW_MPI_VIRTUAL_H
+#define SW_MPI_VIRTUAL_H
+
+#include "../guard.h"
+#include "../record/event.h"
+#include "../../front/door.h"
+#include "../../node/cpu_clock.h"
+#include "names.h"
+
+#include <pthread.h>
+
+/* Are calls followed? */
+extern _Atomic bool sw_virtual_on __attribute__((visibility("hidden")));
+/* Threads call at once. */
+extern bool sw_virtual_shared __attribute__((visibility("hidden")));
+/* More ranks on the node than cores. */
+extern bool sw_virtual_crowded __attribute__((visibility("hidden")));
+
+/* What the rank knows of the model. */
+typedef struct {
+    double cpu_speed;
+    sw_ps_t test;
+    uint64_t eager;         /* the largest S of any link, bytes */
+} sw_virtual_model_t;
+extern sw_virtual_model_t sw_virtual_model
+    __attribute__((visibility("hidden")));
+
+/* This thread: the call under way (as in profile/recorder.h), and its
+ * processor time when it left the last. */
+typedef struct {
+    const void *inside;
+    int64_t left;
+} sw_virtual_thread_t;
+extern __thread sw_virtual_thread_t sw_virtual_thread
+    __attribute__((visibility("hidden"), tls_model("initial-exec")));
+
+typedef struct {
+    bool followed;
+} sw_virtual_call_t;
+
+/* Computed: ps of processor time. */
+void sw_virtual_compute(int64_t ps);
+
+static inline void sw_virtual_end(sw_virtual_call_t *v)
+{
+    if (v->followed) {
+        sw_virtual_thread.inside = NULL;
+        sw_virtual_thread.left = sw_cpu_clock_now();
+    }
+}
+
+#define SW_VIRTUAL                                                      \
+    const sw_caller_t sw_from = SW_CALLER();                            \
+    __attribute__((cleanup(sw_virtual_end))) sw_virtual_call_t v = {false}
+
+/* Is this a call of the program's own? */
+static inline bool sw_virtual_own(const sw_caller_t *caller)
+{
+    return atomic_load_explicit(&sw_virtual_on, memory_order_relaxed) &&
+           caller->sp >= (uintptr_t)sw_virtual_thread.inside &&
+           sw_from_user();
+}
+
+static inline bool sw_virtual_begin(sw_virtual_call_t *v,
+                                    const sw_caller_t *caller)
+{
+    if (!sw_virtual_own(caller))
+        return false;
+    sw_virtual_compute(sw_cpu_clock_now() - sw_virtual_thread.left -
+                       sw_cpu_clock_cost);
+    sw_virtual_thread.inside = (const void *)caller->sp;
+    v->followed = true;
+    return true;
+}
+
+/* For procedures that compute, as far as virtual time goes, but call others of
+ * MPI inside. */
+typedef struct {
+    const void *inside;
+} sw_virtual_through_t;
+
+static inline void sw_virtual_through_end(sw_virtual_through_t *t)
+{
+    if (t->inside)
+        sw_virtual_thread.inside = NULL;
+}
+
+#define SW_VIRTUAL_THROUGH                                              \
+    const sw_caller_t sw_from = SW_CALLER();                            \
+    __attribute__((cleanup(sw_virtual_through_end)))                    \
+    sw_virtual_through_t sw_through = {NULL};                           \
+    if (sw_virtual_own(&sw_from))                                       \
+        sw_virtual_thread.inside = sw_through.inside =                  \
+            (const void *)sw_from.sp
+
+/* A communicator of all ranks that the program never sees; MPI_COMM_NULL: not in
+ * virtual time. */
+extern MPI_Comm sw_virtual_private __attribute__((visibility("hidden")));
+
+/* Virtual time begins, on this lane, and ends (begin.c). */
+void sw_virtual_start(sw_vlane_t *lane);
+sw_vlane_t *sw_virtual_stop(void);
+
+/* Operations (virtual.c) ---------------------------------------------------
+ * Between sw_virtual_lock and sw_virtual_unlock where threads call at once;
+ * nothing in between waits for anybody. */
+
+void sw_virtual_lock(void);
+void sw_virtual_unlock(void);
+
+void sw_virtual_put(const sw_vop_t *op);
+/* False: there is no engine any more; the program goes on natively. */
+bool sw_virtual_ask(const sw_vop_t *op, sw_vanswer_t *answer);
+/* WAIT, DROP and the like. */
+void sw_virtual_tell(sw_op_kind_t kind, uint32_t request);
+/* Sleep until all that was put is done in virtual time, if the node is
+ * crowded. */
+void sw_virtual_pause(void);
+/* ps; false: there is no engine. */
+bool sw_virtual_time(sw_ps_t *now);
+
+/* A question that the engine has answered with no (`key` is a hash of it), and
+ * nothing has been put since: is that so still? Then the call's own time has
+ * passed. */
+bool sw_virtual_still_not(uint64_t key);
+void sw_virtual_found_nothing(uint64_t key, const sw_vanswer_t *answer);
+/* For those who look in vain: the host goes on, and others have the core. */
+void sw_virtual_idle(void);
+void sw_virtual_progress(void);
+
+/* While waiting for the host: the core to others, for longer and longer. */
+typedef struct {
+    uint32_t turns;
+} sw_virtual_nap_t;
+void sw_virtual_nap(sw_virtual_nap_t *nap);
+
+/* What could not be modelled: counted, and said in the end. */
+void sw_virtual_unmodelled(void);
+uint64_t sw_virtual_unmodelled_calls(void);
+
+void sw_virtual_context(uint32_t number, uint64_t id, uint32_t n,
+                        const uint32_t *members);
+
+/* Communicators (context.c) ----------------------------------------------- */
+
+/* One that the engine knows; NULL: it cannot be modelled (members of another
+ * MPI_COMM_WORLD), or there is none. */
+sw_known_comm_t *sw_virtual_comm(MPI_Comm comm);
+/* A context beside it, of the same members: for what is matched apart. */
+uint32_t sw_virtual_aside(sw_known_comm_t *c);
+/* The member that has this rank in MPI_COMM_WORLD, or -1. */
+int sw_virtual_member(const sw_known_comm_t *c, int32_t rank);
+
+/* Requests under way (work.c) --------------------------------------------- */
+
+typedef struct sw_work {
+    struct sw_work *next;
+    uint64_t handle;
+    sw_known_comm_t *comm;
+    sw_vop_t op;                 /* as it is put; `request` is its number    */
+    uint32_t *others;           /* numbers of more operations that the host
+                                 * completes together with it               */
+    uint32_t other_count;
+    bool persistent, active;
+    bool wild;                  /* a receive that the host matches          */
+    bool cancelled;             /* asked for                                */
+    bool done;                  /* the engine has nothing to say (any more) */
+    bool taken;                 /* by a call that completes requests        */
+    struct {
+        const void *buffer;
+        int64_t count;
+        MPI_Datatype type;
+        int dest, tag;
+        unsigned flags;
+        MPI_Comm comm;          /* MPI_COMM_NULL: the host sends it */
+    } from;                     /* of a persistent send: see detach.c       */
+    sw_vop_t *parts;             /* of a persistent one of several operations */
+    uint32_t part_count;
+} sw_work_t;
+
+/* A number for a request, and back. 0: no memory. */
+uint32_t sw_work_number(void);
+void sw_work_number_free(uint32_t number);
+/* A new one, of which nothing is known; NULL: no memory. It is to be filled,
+ * and then added under a handle. Hosts give one handle to many sends that are
+ * over before they begin: they are told apart by their order. */
+sw_work_t *sw_work_new(sw_known_comm_t *c, const sw_vop_t *op);
+void sw_work_add(sw_work_t *work, uint64_t handle);
+/* The first with this handle that nobody has taken; it is taken now. */
+sw_work_t *sw_work_take(uint64_t handle);
+void sw_work_back(sw_work_t *work);             /* or NULL */
+/* Forgotten, with its numbers. */
+void sw_work_end(sw_work_t *work);
+/* Under another handle. */
+void sw_work_rename(sw_work_t *work, uint64_t handle);
+
+/* Waiting for the host ---------------------------------------------------- */
+
+/* Complete what is complete in virtual time, or soon. `ask`: the engine may be
+ * asked when that will be. */
+int sw_virtual_finish(MPI_Request *request, MPI_Status *status, bool ask);
+int sw_virtual_finish_all(int n, MPI_Request *requests, MPI_Status *statuses,
+                          bool ask);
+
+#include "bodies.h"
+
+#endif

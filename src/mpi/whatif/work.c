@@ -1,0 +1,112 @@
+/*
+ * work.c - requests under way, in virtual time; see virtual.h.
+ *
+ * profile/pending.h keeps one entry for a handle. Here there may be many: hosts
+ * have one handle for all sends that are over before they begin, but in
+ * virtual time they are not. A table of chains, each in the order in which the
+ * operations were begun.
+ */
+#include "virtual.h"
+
+#include <stdlib.h>
+
+#define CHAINS 4096u
+
+static sw_work_t *chain[CHAINS], *spare;
+
+/* Numbers that are free again, and the next new one: the engine is glad of
+ * small ones. */
+static uint32_t *freed, freed_count, freed_room, numbers = 1;
+
+static sw_work_t **home(uint64_t handle)
+{
+    return &chain[sw_handle_mix(handle) % CHAINS];
+}
+
+uint32_t sw_work_number(void)
+{
+    return freed_count ? freed[--freed_count] : numbers++;
+}
+
+/* Without memory the number is not used again. */
+void sw_work_number_free(uint32_t number)
+{
+    if (!number)
+        return;
+    if (freed_count == freed_room) {
+        uint32_t room = freed_room ? 2 * freed_room : 256;
+        uint32_t *at = realloc(freed, room * sizeof *at);
+        if (!at)
+            return;
+        freed = at;
+        freed_room = room;
+    }
+    freed[freed_count++] = number;
+}
+
+sw_work_t *sw_work_new(sw_known_comm_t *c, const sw_vop_t *op)
+{
+    sw_work_t *w = spare;
+    if (w)
+        spare = w->next;
+    else if (!(w = malloc(sizeof *w)))
+        return NULL;
+    *w = (sw_work_t){.comm = c, .op = *op, .from.comm = MPI_COMM_NULL};
+    if (!op->request)
+        w->op.request = sw_work_number();
+    return w;
+}
+
+void sw_work_add(sw_work_t *work, uint64_t handle)
+{
+    sw_work_t **link = home(handle);
+    work->handle = handle;
+    work->next = NULL;
+    while (*link)
+        link = &(*link)->next;
+    *link = work;
+}
+
+sw_work_t *sw_work_take(uint64_t handle)
+{
+    sw_work_t *w = *home(handle);
+    while (w && (w->handle != handle || w->taken))
+        w = w->next;
+    if (w)
+        w->taken = true;
+    return w;
+}
+
+void sw_work_back(sw_work_t *work)
+{
+    if (work)
+        work->taken = false;
+}
+
+static void unlink_work(sw_work_t *work)
+{
+    sw_work_t **link = home(work->handle);
+    while (*link != work)
+        link = &(*link)->next;
+    *link = work->next;
+}
+
+void sw_work_end(sw_work_t *work)
+{
+    unlink_work(work);
+    sw_work_number_free(work->op.request);
+    for (uint32_t i = 0; i < work->other_count; i++)
+        sw_work_number_free(work->others[i]);
+    free(work->others);
+    free(work->parts);
+    work->next = spare;
+    spare = work;
+}
+
+void sw_work_rename(sw_work_t *work, uint64_t handle)
+{
+    if (work->handle == handle)
+        return;
+    unlink_work(work);
+    sw_work_add(work, handle);
+}

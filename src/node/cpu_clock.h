@@ -1,0 +1,86 @@
+/*
+ * cpu_clock.h - a thread's processor time at the price of the counter.
+ *
+ * Between two MPI calls a program computes, and what that takes must not
+ * depend on who else had the core meanwhile: CLOCK_THREAD_CPUTIME_ID tells it,
+ * at some 300 ns a reading, which is more than many a stretch between calls.
+ * As long as a thread has not been taken off its core, though, its processor
+ * time goes on exactly as the processor's counter does. So the clock is read
+ * once and the counter from then on, until the thread has been interrupted.
+ *
+ * The kernel tells that by itself. glibc registers an area for restartable
+ * sequences for each thread (rseq(2); 2.35 and later export where it is).
+ * Whenever the thread comes back from having been preempted, moved or
+ * signalled, the kernel looks at the sequence it was in, and forgets it if the
+ * thread was not within it (rseq_cs := 0). We name one that is empty: the
+ * pointer stands there until the first interruption. Without rseq, or with a
+ * counter that the kernel does not trust, the clock is read each time.
+ *
+ *     anchor                      now
+ *     | clock c, counter k        | counter n, mark still there
+ *     +---------------------------+        processor time: c + (n - k)
+ *
+ * The mark is looked at after the counter is read: what comes between is then
+ * known not to lie before the reading.
+ */
+#ifndef SW_CPU_CLOCK_H
+#define SW_CPU_CLOCK_H
+
+#include "base.h"
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+typedef struct {
+    uint64_t **mark;        /* the thread's rseq_cs; NULL: none, read always */
+    uint64_t ticks;         /* the anchor's counter                          */
+    int64_t ps;             /* and its clock                                 */
+    bool met;
+} sw_cpu_clock_t;
+
+SW_API extern _Thread_local sw_cpu_clock_t sw_cpu_clock
+    __attribute__((tls_model("initial-exec")));
+
+/* ps a tick; 0: the counter is of no use. */
+SW_API extern double sw_cpu_clock_tick;
+/* ps that pass, as measured, between two readings with nothing between. */
+SW_API extern int64_t sw_cpu_clock_cost;
+/* What the mark points to: a sequence that is empty. */
+SW_API extern uint64_t sw_cpu_clock_sequence[];
+
+/* `ns_a_tick`: of the counter; 0: it is not to be used. Measures what a reading
+ * costs. Before the first reading. */
+SW_API void sw_cpu_clock_start(double ns_a_tick);
+/* Is the counter in use, in this thread? */
+SW_API bool sw_cpu_clock_counts(void);
+SW_API int64_t sw_cpu_clock_read(void);
+
+static inline uint64_t sw_cpu_clock_counter(void)
+{
+#if defined(__x86_64__)
+    return __rdtsc();
+#elif defined(__aarch64__)
+    uint64_t t;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
+    return t;
+#else
+    return 0;
+#endif
+}
+
+/* The calling thread's processor time, ps. */
+static inline int64_t sw_cpu_clock_now(void)
+{
+    const sw_cpu_clock_t *c = &sw_cpu_clock;
+    if (sw_likely(c->mark)) {
+        uint64_t ticks = sw_cpu_clock_counter();
+        __asm__ volatile("" ::: "memory");
+        if (sw_likely(*(uint64_t *volatile *)c->mark == sw_cpu_clock_sequence))
+            return c->ps + (int64_t)((double)(ticks - c->ticks) *
+                                     sw_cpu_clock_tick);
+    }
+    return sw_cpu_clock_read();
+}
+
+#endif
