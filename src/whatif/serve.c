@@ -26,12 +26,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 typedef struct {
@@ -82,20 +80,15 @@ static void close_others(int kept)
     }
     if (folder)
         closedir(folder);
-}
-
-/* A rank may be bound to a core; who serves them all goes where there is room.
- * The kernel takes away what the job may not use. */
-static void unbind(void)
-{
-    unsigned char all[1024];
-    memset(all, 0xff, sizeof all);
-    syscall(SYS_sched_setaffinity, 0, sizeof all, all);
+    for (int fd = STDERR_FILENO + 1; !folder && fd < 1024; fd++)
+        if (fd != kept)
+            close(fd);
 }
 
 /* True: this is the child, which goes on. */
 static bool detach(sw_lanes_t *lanes)
 {
+    setsid();
     pid_t child = fork();
     if (child < 0) {
         fprintf(stderr, "straightway: no process for the engine of virtual "
@@ -106,7 +99,6 @@ static bool detach(sw_lanes_t *lanes)
         sw_taker_serves(lanes, child);
         _exit(0);
     }
-    setsid();
     return true;
 }
 
@@ -260,7 +252,6 @@ int sw_serve_command(char **argv)
     }
     signal(SIGPIPE, SIG_IGN);
     close_others(order.lanes);
-    unbind();
     sw_lanes_t *lanes = sw_lanes_map(order.lanes);
     if (!lanes) {
         fprintf(stderr, "straightway: the lanes to the engine of virtual time "

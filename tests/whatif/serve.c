@@ -5,8 +5,8 @@
  * nothing is left behind.
  */
 #include "serve_jobs.h"
-#include "whatif/model_file.h"
-#include "whatif/opfile.h"
+
+#include <sched.h>
 
 #define TRIPS 300
 
@@ -114,6 +114,61 @@ static void communicators(sw_lane_t *lane, uint32_t rank)
     MUST(clock_ns(lane) == (rank % 2 ? 4000 : 1000 * (rank + 1)));
 }
 
+/* The same traffic whenever it comes: what computes is drawn from `traffic`,
+ * how long that really takes from `rests`. */
+static uint64_t traffic, rests;
+
+static void any_traffic(sw_lane_t *lane, uint32_t rank)
+{
+    const uint32_t ranks = 5;
+    uint64_t common = traffic, own = traffic * 31 + rank + 1;
+    uint64_t rest = rests * 97 + rank + 1;
+    for (int i = 0; i < 400; i++) {
+        uint32_t shift = (uint32_t)(random_from(&common) % ranks);
+        uint32_t bytes = (uint32_t)(random_from(&common) % 100000);
+        if (random_from(&rest) % 16 == 0)
+            usleep((useconds_t)(random_from(&rest) % 300));
+        compute(lane, (sw_ps_t)(random_from(&own) % 10000));
+        message(lane, SW_OP_RECV, (int)((rank + ranks - shift) % ranks),
+                100000, 1);
+        message(lane, SW_OP_SEND, (int)((rank + shift) % ranks), bytes, 2);
+        if (random_from(&own) % 4 == 0)
+            clock_ns(lane);
+        sw_op_t op = {.kind = SW_OP_LIST, .request = 1};
+        sw_lane_put(lane, &op);
+        op.request = 2;
+        sw_lane_put(lane, &op);
+        sw_answer_t answer = ask(lane, (sw_op_t){.kind = SW_OP_SELECT,
+                                                 .what = SW_SELECT_ANY});
+        MUST(answer.count == 1 && answer.which[0] < 2);
+        op = (sw_op_t){.kind = SW_OP_WAIT, .request = 2 - answer.which[0]};
+        sw_lane_put(lane, &op);
+        if (i % 50 == 0)
+            sw_lane_put(lane, &(sw_op_t){.kind = SW_OP_COLLECTIVE, .peer = -1,
+                                         .what = SW_COLLECTIVE_ALLREDUCE,
+                                         .bytes = bytes});
+    }
+}
+
+static void same_whenever(void)
+{
+    sw_ps_t end = 0;
+    for (rests = 1; rests <= 3; rests++) {
+        char text[64];
+        uint64_t n;
+        traffic = 20061122;
+        job_t job = {.ranks = 5, .run = any_traffic, .record = true};
+        run_job(&job, MODEL);
+        sw_ps_t again = replay(&job, &n);
+        snprintf(text, sizeof text, "\"end_ns\": %lld%s",
+                 (long long)(again / NS), again % NS ? "." : ",");
+        MUST(has(job.result, text));
+        MUST(rests == 1 || again == end);
+        end = again;
+        empty_folder(job.folder);
+    }
+}
+
 static void contradiction(sw_lane_t *lane, uint32_t rank)
 {
     const uint32_t members[] = {0, 1}, others[] = {1, 0};
@@ -144,9 +199,28 @@ static void one_dies(sw_lane_t *lane, uint32_t rank)
     MUST(!sw_lane_ask(lane, &(sw_op_t){.kind = SW_OP_CLOCK}, &answer));
 }
 
+/* Rank 0, and who starts the engine, are bound to the first processor there
+ * is, rank 1 to the last; the engine may use both. */
+static cpu_set_t all, first, last, both;
+
+static void choose_cpus(void)
+{
+    int from = -1, to = -1;
+    MUST(!sched_getaffinity(0, sizeof all, &all));
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, &all)) {
+            from = from < 0 ? i : from;
+            to = i;
+        }
+    CPU_SET(from, &first);
+    CPU_SET(to, &last);
+    CPU_OR(&both, &first, &last);
+}
+
 static void sleeps(sw_lane_t *lane, uint32_t rank)
 {
-    usleep(400000);
+    MUST(rank == 0 || !sched_setaffinity(0, sizeof last, &last));
+    usleep(700000);
 }
 
 /* The engine has nothing of the job's: descriptors, settings, processor time,
@@ -176,7 +250,12 @@ static void engine_is_alone(sw_lanes_t *lanes, const pid_t *rank)
              strstr(link, "straightway-lanes"));
     }
     closedir(files);
-    MUST(getsid(pid) == pid && getsid(pid) != getsid(0));
+    MUST(getsid(pid) > 0 && getsid(pid) != getsid(0));
+    cpu_set_t its;
+    CPU_ZERO(&its);
+    for (int i = 0; i < 400 && !CPU_EQUAL(&both, &its); i++)
+        MUST(!usleep(1000) && !sched_getaffinity(pid, sizeof its, &its));
+    MUST(CPU_EQUAL(&both, &its));
     clockid_t clock;
     struct timespec before, after;
     MUST(!clock_getcpuclockid(pid, &clock));
@@ -185,32 +264,6 @@ static void engine_is_alone(sw_lanes_t *lanes, const pid_t *rank)
     MUST(!clock_gettime(clock, &after));
     MUST((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec -
          before.tv_nsec < 50000000);
-}
-
-/* What was recorded, timed again. */
-static sw_ps_t replay(const job_t *job, uint64_t *operations)
-{
-    char path[128], why[256];
-    sw_model_t model;
-    sw_source_t source;
-    sw_engine_result_t result;
-    snprintf(path, sizeof path, "%s/model", job->folder);
-    MUST(sw_model_read(&model, path, why, sizeof why));
-    snprintf(path, sizeof path, "%s/ops", job->folder);
-    sw_op_file_t *ops = sw_op_open(path, why, sizeof why);
-    MUST(ops);
-    *operations = sw_op_count(ops);
-    sw_op_source(ops, &source);
-    sw_engine_t *engine = sw_engine_new(&model, &source,
-                                        &(sw_engine_options_t){true});
-    MUST(engine && sw_op_contexts(ops, engine));
-    MUST(sw_engine_run(engine) == SW_ENGINE_DONE);
-    sw_engine_result(engine, &result);
-    sw_ps_t end = result.end;
-    sw_engine_free(engine);
-    sw_model_free(&model);
-    sw_op_close(ops);
-    return end;
 }
 
 static void known_times(void)
@@ -262,8 +315,8 @@ static void told(void)
 {
     job_t job = {.ranks = 2, .run = head_to_head};
     run_job(&job, MODEL);
-    MUST(has(job.told, "deadlock") && has(job.told, "rank 0 waits for") &&
-         has(job.told, "rank 1 waits for"));
+    MUST(has(job.told, "deadlock") && has(job.told, "receive from 0, tag 7") &&
+         has(job.told, "receive from 1, tag 7"));
     MUST(has(job.told, "virtual time has ended"));
     MUST(has(job.result, "\"state\": \"deadlock\""));
     MUST(empty_folder(job.folder) == 2);
@@ -286,7 +339,10 @@ static void alone(void)
     int open_pipe[2];
     MUST(!pipe(open_pipe) && open_pipe[0] > 2);
     job_t job = {.ranks = 2, .run = sleeps, .beside = engine_is_alone};
+    choose_cpus();
+    MUST(!sched_setaffinity(0, sizeof first, &first));
     run_job(&job, MODEL);
+    MUST(!sched_setaffinity(0, sizeof all, &all));
     MUST(has(job.result, "\"state\": \"done\""));
     MUST(waitpid(-1, NULL, WNOHANG) < 0);       /* no child is left */
     empty_folder(job.folder);
@@ -323,6 +379,7 @@ int main(int argc, char **argv)
         return sw_serve_command(argv + 2);
     alarm(110);
     known_times();
+    same_whenever();
     told();
     alone();
     refused();

@@ -39,8 +39,31 @@ void sw_virtual_partitioned(bool sends, MPI_Comm comm, int peer, int tag,
                             int64_t count, MPI_Datatype type,
                             MPI_Request request);
 
+/* Sends that the program need not wait for (detach.c) ------------------------ */
+
+/* The persistent send that was just made may go so. */
+void sw_virtual_detachable(MPI_Request request, const void *buffer,
+                           int64_t count, MPI_Datatype type, int dest, int tag,
+                           MPI_Comm comm, unsigned flags);
+/* True: the data lie aside, and are sent from there. */
+bool sw_virtual_detach(const void *buffer, int64_t count, MPI_Datatype type,
+                       int dest, int tag, MPI_Comm comm, unsigned flags);
+/* A request for one, which is complete. */
+int sw_virtual_detached_request(MPI_Request *request);
+void sw_virtual_detached_end(void);
+
 /* Probes (probe.c) -------------------------------------------------------- */
 
+/* A message by its name, which the engine has given, or as it was asked for. */
+typedef struct {
+    int source, tag, asked_source, asked_tag;
+    bool named;
+} sw_virtual_name_t;
+
+/* Wait until the host has it. `message`: NULL, or where to put the matched
+ * one. */
+int sw_virtual_look(const sw_virtual_name_t *name, MPI_Comm comm,
+                    MPI_Message *message, MPI_Status *status);
 int sw_virtual_probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
 int sw_virtual_iprobe(int source, int tag, MPI_Comm comm, int *flag,
                       MPI_Status *status);
@@ -68,9 +91,7 @@ int sw_virtual_testany(int n, MPI_Request *requests, int *index, int *flag,
 int sw_virtual_testsome(int n, MPI_Request *requests, int *count, int *indices,
                         MPI_Status *statuses);
 int sw_virtual_get_status(MPI_Request request, int *flag, MPI_Status *status);
-void sw_virtual_started(int n, const MPI_Request *were,
-                        const MPI_Request *requests);
-MPI_Request *sw_virtual_keep(int n, const MPI_Request *requests);
+int sw_virtual_start_all(int n, MPI_Request *requests);
 void sw_virtual_freed(MPI_Request request);
 void sw_virtual_cancelled(MPI_Request request);
 
