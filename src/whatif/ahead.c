@@ -97,50 +97,96 @@ static bool will_be_told(sw_engine_t *engine, sw_rank_t *rank)
     return false;
 }
 
-void sw_ahead_look(sw_engine_t *engine, sw_rank_t *rank)
+typedef enum { LOOKED, LATER, CANNOT } looked_t;
+
+/* At one more operation. */
+static looked_t look_at_next(sw_engine_t *engine, sw_rank_t *rank)
 {
-    rank->looking = rank->holds = false;
-    if (sw_likely(!rank->any) || !depends(rank))
-        return;
     if (!rank->ahead)
         rank->ahead = calloc(1, sizeof *rank->ahead);
     sw_ahead_t *a = rank->ahead;
     if (!a) {
         engine->memory = true;
-        return;
+        return LATER;
     }
-    while (depends(rank)) {
-        if (a->seen == a->count) {
-            sw_op_t next;
-            sw_source_state_t state = a->ended ? SW_SOURCE_END
-                : engine->source.next(engine->source.of, rank->main.rank,
-                                      &next);
-            if (state == SW_SOURCE_LATER) {
-                rank->looking = true;
-                rank->holds = will_be_told(engine, rank);
-                sw_engine_late(engine, rank);
-                return;
-            }
-            if (state == SW_SOURCE_END) {
-                a->ended = true;
-                sw_match_take_over(engine, rank);
-                return;
-            }
-            if (!put(engine, a, &next))
-                return;
-        }
-        sw_op_t *op = &a->ops[(a->at + a->seen) & (a->room - 1)];
-        if (asks(op->kind)) {
+    if (a->seen == a->count) {
+        sw_op_t next;
+        sw_source_state_t state = a->ended ? SW_SOURCE_END
+            : engine->source.next(engine->source.of, rank->main.rank, &next);
+        if (state == SW_SOURCE_LATER)
+            return LATER;
+        a->ended = state == SW_SOURCE_END;
+        if (a->ended)
+            return CANNOT;
+        if (!put(engine, a, &next))
+            return LATER;
+    }
+    sw_op_t *op = &a->ops[(a->at + a->seen) & (a->room - 1)];
+    if (asks(op->kind))
+        return CANNOT;
+    a->seen++;
+    if (op->kind == SW_OP_MATCHED &&
+        speaks_of_now(a, a->seen - 1, op->request)) {
+        sw_op_t told = *op;
+        op->kind = SW_OP_SECTION;       /* is done */
+        sw_match_told(engine, rank, &told);
+    }
+    return LOOKED;
+}
+
+void sw_ahead_look(sw_engine_t *engine, sw_rank_t *rank)
+{
+    rank->looking = rank->holds = false;
+    while (rank->any && depends(rank) && !engine->memory) {
+        switch (look_at_next(engine, rank)) {
+        case LOOKED:
+            break;
+        case LATER:
+            rank->looking = true;
+            rank->holds = will_be_told(engine, rank);
+            sw_engine_late(engine, rank);
+            return;
+        case CANNOT:
             sw_match_take_over(engine, rank);
             return;
         }
-        a->seen++;
-        if (op->kind == SW_OP_MATCHED &&
-            speaks_of_now(a, a->seen - 1, op->request)) {
-            op->kind = SW_OP_SECTION;   /* is done */
-            sw_match_told(engine, rank, op);
+    }
+}
+
+/* There is a message for a receive that the host must match. */
+static bool could_match(const sw_rank_t *rank)
+{
+    for (const sw_request_t *w = rank->any; w; w = w->next)
+        for (const sw_message_t *m = rank->unmatched; w->live && m;
+             m = m->newer)
+            if (m->channel->context == w->context &&
+                (w->tag == SW_OP_ANY || w->tag == m->tag))
+                return true;
+    return false;
+}
+
+/* Somebody's send may wait for a receive from anybody whose rank waits for
+ * something else, for that sender in the end. */
+bool sw_ahead_still(sw_engine_t *engine)
+{
+    bool moved = false;
+    for (uint32_t i = 0; i < engine->ranks && !engine->memory; i++) {
+        sw_rank_t *rank = &engine->rank[i];
+        if (rank->state != SW_RANK_WAITS || !rank->any)
+            continue;
+        looked_t looked = LOOKED;
+        while (looked == LOOKED && could_match(rank)) {
+            looked = look_at_next(engine, rank);
+            moved |= looked != LATER;
+            if (looked == CANNOT)
+                sw_match_take_over(engine, rank);
+            else if (looked == LATER && !rank->looking) {
+                rank->looking = true;
+                sw_engine_late(engine, rank);
+            }
         }
     }
+    return moved;
 }
 
 void sw_ahead_free(sw_rank_t *rank)

@@ -15,6 +15,8 @@
  */
 #include "inside.h"
 
+#include "words.h"
+
 #include <stdlib.h>
 
 static bool sizes_differ(unsigned what)
@@ -59,8 +61,13 @@ void sw_collective_run(sw_engine_t *engine, sw_strand_t *s)
             sw_request_free(engine, s->receive);
         }
         s->send = s->receive = NULL;
-        s->clock += (sw_ps_t)((double)s->reduced * engine->model->reduce *
-                              s->scale + 0.5);
+        double reduce = (double)s->reduced * engine->model->reduce * s->scale;
+        s->clock += reduce < (double)SW_PS_MOST ? (sw_ps_t)(reduce + 0.5)
+                                                : SW_PS_MOST;
+        if (sw_unlikely(s->clock > SW_PS_MOST)) {
+            sw_engine_wrong(engine, s->rank, "virtual time is over");
+            return;
+        }
         sw_step_t step = {SW_STEP_NOBODY, SW_STEP_NOBODY, 0, 0, 0};
         if (!s->algorithm->step(&s->call, s->me, s->step++, &step)) {
             sw_request_complete(engine, s->owner, s->clock);

@@ -4,9 +4,14 @@
  */
 #include "inside.h"
 
+#include "words.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* Not more events than these are looked at for a bound. */
+enum { MANY = 4096 };
 
 void sw_engine_broken(const char *what, const char *file, int line)
 {
@@ -51,7 +56,8 @@ static sw_ps_t late_until(const sw_engine_t *engine, const sw_rank_t *rank)
     if (computed <= 0)
         computed = 0;
     else if (engine->model->cpu_speed > 0)
-        computed = (sw_ps_t)((double)computed / engine->model->cpu_speed);
+        computed = (sw_ps_t)((double)sw_ps_min(computed, SW_PS_MOST / 8) /
+                             engine->model->cpu_speed);
     return rank->main.clock + computed;
 }
 
@@ -73,16 +79,44 @@ static sw_ps_t bound_again(sw_engine_t *engine)
     return engine->bound;
 }
 
-sw_ps_t sw_engine_bound(const sw_engine_t *engine)
+sw_ps_t sw_engine_bound(const sw_engine_t *engine, const sw_rank_t *rank,
+                        bool collective)
 {
-    sw_ps_t bound = engine->bound;
-    if (engine->events.count)
-        bound = sw_ps_min(bound, engine->events.events[0].time);
+    /* What a rank does: others see it a message later. */
+    sw_ps_t done = engine->bound, seen = SW_PS_NEVER;
+    const sw_heap_t *events = &engine->events;
     if (engine->parked.count)
-        bound = sw_ps_min(bound, engine->parked.events[0].time);
+        done = sw_ps_min(done, engine->parked.events[0].time);
     for (const sw_strand_t *s = engine->ready; s; s = s->queued)
-        bound = sw_ps_min(bound, s->clock);
-    return bound;
+        done = sw_ps_min(done, s->clock);
+    if (events->count > MANY)
+        seen = events->events[0].time;
+    for (size_t i = 0; i < events->count && events->count <= MANY; i++) {
+        const sw_event_t *e = &events->events[i];
+        if (e->key >> 32 != SW_EVENT_DECIDE)
+            seen = sw_ps_min(seen, e->time);
+        else if (e->of != rank)
+            done = sw_ps_min(done, e->time);
+    }
+    if (done < SW_PS_NEVER && !collective)
+        done += engine->ahead;
+    return sw_ps_min(done, seen);
+}
+
+/* From the call of a send to the first that another rank may see of it. */
+static sw_ps_t least(const sw_model_t *model)
+{
+    sw_ps_t least = SW_PS_NEVER;
+    for (int class = SW_CLASS_DOMAIN; class < SW_CLASS_COUNT; class++) {
+        const sw_link_t *link = &model->links[class];
+        sw_ps_t time = link->o_send + link->L;
+        if (link->point_count)
+            time = SW_PS_NEVER;
+        for (uint32_t i = 0; i < link->point_count; i++)
+            time = sw_ps_min(time, link->points[i].send);
+        least = sw_ps_min(least, time);
+    }
+    return least;
 }
 
 void sw_engine_wrong(sw_engine_t *engine, uint32_t rank, const char *format,
@@ -150,6 +184,7 @@ sw_engine_t *sw_engine_new(sw_model_t *model, const sw_source_t *source,
             sw_noise_begin(&model->noise, i, &rank->noise);
         sw_engine_ready(e, &rank->main);
     }
+    e->ahead = least(model);
     if (model->network)
         sw_network_reset(model->network);
     return e;
@@ -260,6 +295,8 @@ sw_engine_state_t sw_engine_run(sw_engine_t *engine)
         } else if (any_parked) {
             sw_rank_t *rank = sw_heap_pop(&engine->parked).of;
             sw_engine_ready(engine, &rank->main);
+        } else if (engine->live && sw_ahead_still(engine)) {
+            continue;
         } else if (anybody_late(engine)) {
             return SW_ENGINE_WAITS;
         } else {

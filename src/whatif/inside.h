@@ -209,10 +209,12 @@ struct sw_engine {
     sw_node_t *node;
     uint32_t ended;
     sw_strand_t *ready, *ready_last;
+    bool live;                  /* there are receives that the host matches */
     sw_heap_t parked;           /* strands that have run enough for now */
     uint64_t turns;             /* parked so far: at one time in turn */
     sw_heap_t events;
     sw_ps_t now;                /* of the last event */
+    sw_ps_t ahead;              /* the least time of a message */
     uint32_t *late, late_count;
     sw_ps_t bound;              /* no late rank does anything before */
     sw_pool_t requests, messages, strands, meetings, channels, decisions;
@@ -253,8 +255,10 @@ void sw_engine_event(sw_engine_t *engine, sw_ps_t time, sw_event_kind_t kind,
 void sw_engine_ready(sw_engine_t *engine, sw_strand_t *strand);
 void sw_engine_park(sw_engine_t *engine, sw_rank_t *rank);
 void sw_engine_late(sw_engine_t *engine, sw_rank_t *rank);
-/* Nothing but what is known happens before; the asking rank apart. */
-sw_ps_t sw_engine_bound(const sw_engine_t *engine);
+/* No request of the rank's that is not complete is so before this, and no
+ * message is there; with `collective`, a collective's request. */
+sw_ps_t sw_engine_bound(const sw_engine_t *engine, const sw_rank_t *rank,
+                        bool collective);
 __attribute__((cold, format(printf, 3, 4)))
 void sw_engine_wrong(sw_engine_t *engine, uint32_t rank, const char *format,
                      ...);
@@ -267,7 +271,10 @@ sw_request_t *sw_request_find(sw_engine_t *engine, uint32_t rank,
 void sw_request_complete(sw_engine_t *engine, sw_request_t *request,
                          sw_ps_t time);
 void sw_request_free(sw_engine_t *engine, sw_request_t *request);
+/* Nobody waits for it. */
 void sw_request_drop(sw_engine_t *engine, sw_request_t *request);
+/* It has never been. */
+void sw_request_cancel(sw_engine_t *engine, sw_request_t *request);
 
 /* channel.c */
 sw_channel_t *sw_match_channel(sw_engine_t *engine, uint32_t to, uint32_t from,
@@ -292,7 +299,7 @@ void sw_match_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
 /* A receive from anybody is one of this sender and tag now. */
 void sw_match_name(sw_engine_t *engine, sw_request_t *receive, int32_t peer,
                    int32_t tag);
-/* A message that was matched is not: the first of its channel again. */
+/* A message that was matched is not: in its channel again. */
 void sw_match_return(sw_engine_t *engine, sw_message_t *message);
 /* Look at the rank again at `time`, unless that will be done anyway. */
 void sw_match_look(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
@@ -338,6 +345,9 @@ sw_source_state_t sw_ahead_next(sw_engine_t *engine, sw_rank_t *rank,
                                 sw_op_t *op);
 /* A rank waits: if only the host knows who matches, see what it says. */
 void sw_ahead_look(sw_engine_t *engine, sw_rank_t *rank);
+/* Nobody goes on: see whether the host has decided something meanwhile. True:
+ * it has, or the engine does now. */
+bool sw_ahead_still(sw_engine_t *engine);
 void sw_ahead_free(sw_rank_t *rank);
 
 /* question.c */

@@ -90,9 +90,6 @@ static void end(sw_engine_t *engine, sw_message_t *m)
 {
     sw_request_t *r = m->receive;
     sw_ps_t at = sw_ps_max(r->posted, m->arrival) + m->receive_time;
-    r->message = NULL;
-    m->channel->users--;
-    sw_pool_give(&engine->messages, m);
     sw_request_complete(engine, r, at);
 }
 
@@ -136,8 +133,10 @@ void sw_match_look(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
     sw_engine_event(engine, time, SW_EVENT_DECIDE, rank->main.rank, 0, rank);
 }
 
-/* A kept message may have become free for a receive that names its sender. */
-static bool match_kept(sw_engine_t *engine, sw_rank_t *rank, sw_message_t *m)
+/* A kept message may have become free for a receive that names its sender,
+ * now. */
+static bool match_kept(sw_engine_t *engine, sw_rank_t *rank, sw_message_t *m,
+                       sw_ps_t now)
 {
     sw_channel_t *c = m->channel;
     for (sw_request_t *r = c->posted; r; r = r->next)
@@ -146,6 +145,7 @@ static bool match_kept(sw_engine_t *engine, sw_rank_t *rank, sw_message_t *m)
                 return false;
             unpost(&c->posted, &c->posted_last, r);
             unkeep(rank, m);
+            r->posted = sw_ps_max(r->posted, now);
             match(engine, m, r);
             return true;
         }
@@ -153,11 +153,11 @@ static bool match_kept(sw_engine_t *engine, sw_rank_t *rank, sw_message_t *m)
 }
 
 /* Those that were kept from their receives by one that is decided now. */
-static void release(sw_engine_t *engine, sw_rank_t *rank)
+static void release(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t now)
 {
     for (sw_message_t *m = rank->unmatched, *next; m; m = next) {
         next = m->newer;
-        match_kept(engine, rank, m);
+        match_kept(engine, rank, m, now);
     }
 }
 
@@ -187,6 +187,7 @@ void sw_match_receive(sw_engine_t *engine, sw_request_t *r)
     if (r->peer == SW_OP_ANY) {
         r->any = true;
         engine->result.wildcards++;
+        engine->live |= r->live;
         post(&rank->any, &rank->any_last, r);
         if (!r->live) {
             sw_ps_t after = SW_PS_NEVER;
@@ -220,7 +221,7 @@ void sw_match_name(sw_engine_t *engine, sw_request_t *r, int32_t peer,
     r->channel = sw_match_channel(engine, r->rank, (uint32_t)peer, r->context);
     r->channel->users++;
     post(&r->channel->posted, &r->channel->posted_last, r);
-    release(engine, rank);
+    release(engine, rank, 0);
     if (rank->any)
         sw_match_look(engine, rank, engine->now);
 }
@@ -229,16 +230,21 @@ void sw_match_return(sw_engine_t *engine, sw_message_t *m)
 {
     sw_channel_t *c = m->channel;
     sw_rank_t *rank = &engine->rank[c->to];
-    c->users++;
-    m->next = c->first;
-    m->previous = NULL;
-    *(c->first ? &c->first->previous : &c->last) = m;
-    c->first = m;
-    m->newer = rank->unmatched;
-    m->older = NULL;
-    *(rank->unmatched ? &rank->unmatched->older : &rank->unmatched_last) = m;
-    rank->unmatched = m;
-    if (!match_kept(engine, rank, m))
+    sw_message_t *after = c->first;
+    while (after && after->number < m->number)
+        after = after->next;
+    m->next = after;
+    m->previous = after ? after->previous : c->last;
+    *(m->previous ? &m->previous->next : &c->first) = m;
+    *(after ? &after->previous : &c->last) = m;
+    /* In the list of all, before those that were sent later, too. */
+    m->newer = after;
+    m->older = after ? after->older : rank->unmatched_last;
+    *(m->older ? &m->older->newer : &rank->unmatched) = m;
+    *(after ? &after->older : &rank->unmatched_last) = m;
+    m->receive = NULL;
+    m->matched = false;
+    if (!match_kept(engine, rank, m, 0) && m->known)
         tell_arrival(engine, m);
 }
 
@@ -304,9 +310,10 @@ void sw_match_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
             unpost(&rank->any, &rank->any_last, w);
             unkeep(rank, m);
             w->any = false;
+            w->posted = sw_ps_max(w->posted, time);
             remember(engine, w, m);
             match(engine, m, w);
-            release(engine, rank);
+            release(engine, rank, time);
             next = rank->any;
             after = SW_PS_NEVER;
         }
@@ -326,7 +333,7 @@ void sw_match_withdraw(sw_engine_t *engine, sw_request_t *r)
         r->channel->users--;
         r->channel = NULL;
     }
-    release(engine, rank);
+    release(engine, rank, 0);
     if (rank->any)
         sw_match_look(engine, rank, engine->now);
 }

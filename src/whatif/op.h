@@ -74,7 +74,8 @@ typedef enum {
     SW_OP_COLLECTIVE,   /* what, context, peer, bytes, sent, received,
                          * request                                         */
     SW_OP_WAIT,         /* request: until it is complete; unknown: no time */
-    SW_OP_DROP,         /* request: freed or cancelled; nobody waits for it */
+    SW_OP_DROP,         /* request, flags: freed or cancelled; nobody waits for
+                         * it                                              */
     SW_OP_SECTION,      /* bytes: what follows belongs to this section of the
                          * program (a region, an iteration), for the report */
     /* What only a running program asks; the engine answers. */
@@ -100,6 +101,11 @@ typedef enum {
 /* Flags of a send. */
 #define SW_SEND_SYNCHRONOUS 1u  /* complete when it is matched      */
 #define SW_SEND_BUFFERED 2u     /* complete at once, whatever size  */
+
+/* Flags of a drop. */
+#define SW_DROP_CANCELLED 1u    /* the host has cancelled it, so it has taken
+                                 * no message; without this it goes on to its
+                                 * end */
 
 /* Receives with wildcards. A blocking one asks CHOOSE before, and then names
  * whom it was told. A nonblocking one (RECV with SW_OP_ANY and a request) is

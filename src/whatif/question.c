@@ -36,13 +36,24 @@ static void tell(sw_engine_t *engine, sw_rank_t *rank, sw_answer_t *answer)
         engine->source.answer(engine->source.of, rank->main.rank, answer);
 }
 
-static void tell_nothing(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t known)
+static sw_ps_t bound(sw_engine_t *engine, sw_rank_t *rank)
+{
+    bool collective = false;
+    for (uint32_t i = 0; i < rank->listed; i++) {
+        sw_request_t *r = sw_request_find(engine, rank->main.rank,
+                                          rank->list[i]);
+        /* What completes a rendezvous is its receiver alone. */
+        collective |= r && r->kind != SW_REQUEST_RECV;
+    }
+    return sw_engine_bound(engine, rank, collective);
+}
+
+static void tell_nothing(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t until)
 {
     sw_ps_t clock = rank->main.clock + engine->model->test;
     sw_answer_t answer = {
         .clock = clock,
-        .until = sw_ps_max(sw_ps_min(known, sw_engine_bound(engine)),
-                           rank->main.clock),
+        .until = sw_ps_max(until, rank->main.clock),
         .which = engine->which, .peer = -1, .tag = -1,
     };
     tell(engine, rank, &answer);
@@ -158,13 +169,14 @@ static bool choose(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
     if (found) {
         tell_which(engine, rank, clock, most);
     } else if (rank->now.what == SW_TEST_ALL) {
-        sw_ps_t bound = last < SW_PS_NEVER ? last
-            : sw_ps_max(known, sw_engine_bound(engine));
+        sw_ps_t until = last < SW_PS_NEVER ? last
+            : sw_ps_max(known, bound(engine, rank));
         relist(engine, rank, false);
-        tell_nothing(engine, rank, bound);
+        tell_nothing(engine, rank, until);
     } else {
+        sw_ps_t until = sw_ps_min(known, bound(engine, rank));
         relist(engine, rank, false);
-        tell_nothing(engine, rank, known);
+        tell_nothing(engine, rank, until);
     }
     return true;
 }
@@ -189,7 +201,7 @@ static bool probe(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
         return true;
     }
     if (at_once)
-        tell_nothing(engine, rank, after);
+        tell_nothing(engine, rank, sw_ps_min(after, bound(engine, rank)));
     else
         sw_match_look(engine, rank, after);
     return at_once;

@@ -27,6 +27,16 @@ sw_request_t *sw_request_find(sw_engine_t *engine, uint32_t rank,
                   : NULL;
 }
 
+/* What it stands on goes with it. */
+static void forget(sw_engine_t *engine, sw_request_t *request)
+{
+    if (request->message) {
+        request->message->channel->users--;
+        sw_pool_give(&engine->messages, request->message);
+    }
+    sw_pool_give(&engine->requests, request);
+}
+
 void sw_request_complete(sw_engine_t *engine, sw_request_t *request,
                          sw_ps_t time)
 {
@@ -46,32 +56,46 @@ void sw_request_complete(sw_engine_t *engine, sw_request_t *request,
                             SW_EVENT_DECIDE, request->rank, 0, rank);
     }
     if (request->dropped)
-        sw_pool_give(&engine->requests, request);
+        forget(engine, request);
 }
 
-void sw_request_free(sw_engine_t *engine, sw_request_t *request)
-{
-    if (request->number)
-        sw_map_remove(&engine->numbers,
-                      sw_request_key(request->rank, request->number));
-    sw_pool_give(&engine->requests, request);
-}
-
-/* A receive without a message is taken back: programs cancel those that they
- * do not need. All others go on to their end. */
-void sw_request_drop(sw_engine_t *engine, sw_request_t *request)
+static void unnumber(sw_engine_t *engine, sw_request_t *request)
 {
     if (request->number)
         sw_map_remove(&engine->numbers,
                       sw_request_key(request->rank, request->number));
     request->number = 0;
-    if (request->kind == SW_REQUEST_RECV && !request->message &&
-        !request->known) {
-        sw_match_withdraw(engine, request);
-        sw_pool_give(&engine->requests, request);
-    } else if (request->known) {
-        sw_pool_give(&engine->requests, request);
-    } else {
-        request->dropped = true;
+}
+
+void sw_request_free(sw_engine_t *engine, sw_request_t *request)
+{
+    unnumber(engine, request);
+    forget(engine, request);
+}
+
+void sw_request_drop(sw_engine_t *engine, sw_request_t *request)
+{
+    if (request->known) {
+        sw_request_free(engine, request);
+        return;
     }
+    unnumber(engine, request);
+    request->dropped = true;
+}
+
+/* The message goes to the next receive that fits it, if it has one. */
+void sw_request_cancel(sw_engine_t *engine, sw_request_t *request)
+{
+    if (request->kind != SW_REQUEST_RECV) {
+        sw_request_drop(engine, request);
+        return;
+    }
+    sw_message_t *message = request->message;
+    request->message = NULL;
+    unnumber(engine, request);
+    if (message)
+        sw_match_return(engine, message);
+    else
+        sw_match_withdraw(engine, request);
+    forget(engine, request);
 }

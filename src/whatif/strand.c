@@ -4,6 +4,8 @@
  */
 #include "inside.h"
 
+#include "words.h"
+
 /* So many operations at a time, so that no rank runs far ahead of the others
  * and fills the memory with messages. */
 enum { TURN = 64 };
@@ -19,8 +21,11 @@ static void compute(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
     const sw_model_t *model = engine->model;
     if (time <= 0)
         return;
-    if (model->cpu_speed != 1 && model->cpu_speed > 0)
-        time = (sw_ps_t)((double)time / model->cpu_speed + 0.5);
+    if (model->cpu_speed != 1 && model->cpu_speed > 0) {
+        double took = (double)time / model->cpu_speed + 0.5;
+        time = took < (double)SW_PS_MOST ? (sw_ps_t)took : SW_PS_MOST;
+    }
+    time = sw_ps_min(time, SW_PS_MOST);
     sw_ps_t begin = rank->main.clock, end = begin + time;
     if (model->noise.period > 0)
         end = sw_noise_end(&model->noise, rank->main.rank, &rank->noise, begin,
@@ -159,7 +164,9 @@ static bool operation(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
         return !r || await(engine, rank, r, op);
     case SW_OP_DROP:
         r = sw_request_find(engine, me, op->request);
-        if (r)
+        if (r && (op->flags & SW_DROP_CANCELLED))
+            sw_request_cancel(engine, r);
+        else if (r)
             sw_request_drop(engine, r);
         return true;
     case SW_OP_SECTION:
@@ -213,6 +220,11 @@ void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank)
         rank->operations++;
         if (!operation(engine, rank, &op) || engine->memory || engine->wrong)
             return;
+        if (sw_unlikely(rank->main.clock > SW_PS_MOST)) {
+            sw_engine_wrong(engine, rank->main.rank, "virtual time is over: "
+                            "more than %lld ps", (long long)SW_PS_MOST);
+            return;
+        }
     }
     sw_engine_park(engine, rank);
 }

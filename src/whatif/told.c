@@ -20,6 +20,7 @@ static void exchange(sw_engine_t *engine, sw_rank_t *rank,
         .tag = d->tag, .known = true, .bytes = d->bytes,
         .arrival = d->arrival, .receive_time = d->receive_time, .scale = 1,
     };
+    back->channel->users++;
     sw_match_return(engine, back);
     sw_request_t *r = sw_request_new(engine, SW_REQUEST_RECV, rank->main.rank,
                                      0);

@@ -9,15 +9,29 @@
  */
 #include "inside.h"
 
+#include "words.h"
+
 static sw_ps_t scaled(sw_ps_t time, double scale)
 {
-    return (sw_ps_t)((double)time * scale + 0.5);
+    double product = (double)time * scale + 0.5;
+    return product < (double)SW_PS_MOST ? (sw_ps_t)product : SW_PS_MOST;
+}
+
+/* Sums of two times never overflow. */
+static sw_ps_t within(sw_engine_t *engine, const sw_message_t *m, sw_ps_t time)
+{
+    if (sw_likely(time <= SW_PS_MOST))
+        return time;
+    sw_engine_wrong(engine, m->channel->from, "virtual time is over: a message "
+                    "of %llu bytes takes too long",
+                    (unsigned long long)m->bytes);
+    return SW_PS_MOST;
 }
 
 static void arrive(sw_engine_t *engine, sw_message_t *m, sw_ps_t at)
 {
     sw_engine_must(engine, at >= m->ready);
-    m->arrival = at;
+    m->arrival = within(engine, m, at);
     m->known = true;
     sw_match_arrived(engine, m);
 }
@@ -53,7 +67,7 @@ static void leave(sw_engine_t *engine, sw_message_t *m)
         from->loose--;
     m->loose = false;
     if (!free_port)
-        *out = enters + m->gap;
+        *out = within(engine, m, enters + m->gap);
     if (m->send) {
         sw_request_t *send = m->send;
         m->send = NULL;

@@ -5,6 +5,8 @@
  */
 #include "ranks.h"
 
+#include "whatif/model_file.h"
+
 static ranks_t *begin(uint32_t n)
 {
     ranks_t *r = ranks_new(n);
@@ -262,20 +264,109 @@ static void matched(void)
     ranks_free(r);
 }
 
-/* Nobody waits for what is dropped; a receive without a message is over. */
+/* A program that runs: rank 1 is late until it is let go, and has computed so
+ * long by then. */
+typedef struct {
+    ranks_t *ranks;
+    bool goes;
+    sw_ps_t computed;
+} late_t;
+
+static sw_source_state_t late_next(void *of, uint32_t rank, sw_op_t *op)
+{
+    late_t *l = of;
+    return rank == 1 && !l->goes ? SW_SOURCE_LATER
+                                 : ranks_next(l->ranks, rank, op);
+}
+
+static void late_answer(void *of, uint32_t rank, const sw_answer_t *answer)
+{
+    ranks_answer(((late_t *)of)->ranks, rank, answer);
+}
+
+static sw_ps_t late_at_least(void *of, uint32_t rank)
+{
+    MUST(rank == 1);
+    return ((late_t *)of)->computed;
+}
+
+/* 2 sends to 0 at 300 and 1 may do so before; others go on. */
+static void late(void)
+{
+    ranks_t *r = begin(3);
+    irecv(r, 0, 1, 0, 1);
+    irecv(r, 0, 2, 0, 2);
+    list(r, 0, 1);
+    list(r, 0, 2);
+    choose(r, 0, SW_SELECT_ANY);
+    compute(r, 2, 300);
+    send(r, 2, 0, 0, 1);                /* 431 */
+    put(r, 2, (sw_op_t){.kind = SW_OP_CLOCK});
+    compute(r, 1, 1000);
+    send(r, 1, 0, 0, 1);
+    late_t late = {.ranks = r};
+    sw_source_t source = {&late, late_next, late_answer, late_at_least};
+    sw_engine_options_t options = {.check = true};
+    r->engine = sw_engine_new(&r->model, &source, &options);
+    MUST(r->engine && sw_engine_run(r->engine) == SW_ENGINE_WAITS);
+    MUST(answer(r, 2, 0)->clock == 310);
+    MUST(r->rank[0].answered == 0);
+    late.computed = 431;                /* it could still be at 431 */
+    MUST(sw_engine_run(r->engine) == SW_ENGINE_WAITS);
+    MUST(r->rank[0].answered == 0);
+    late.computed = 432;
+    MUST(sw_engine_run(r->engine) == SW_ENGINE_WAITS);
+    MUST(answer(r, 0, 0)->clock == 431 && r->rank[0].which[0][0] == 1);
+    late.goes = true;
+    MUST(sw_engine_run(r->engine) == SW_ENGINE_DONE);
+    ranks_free(r);
+}
+
+/* The sender's rendezvous waits for a receive from anybody, of a rank that
+ * tells what it has taken only after a barrier with the sender. */
+static void told_late(void)
+{
+    for (int tells = 0; tells < 2; tells++) {
+        ranks_t *r = begin(2);
+        irecv(r, 0, SW_OP_ANY, 0, 1);
+        collective(r, 0, SW_COLLECTIVE_OTHER, -1, 0, 0);
+        if (!tells)
+            put(r, 0, (sw_op_t){.kind = SW_OP_CLOCK});
+        wait_for(r, 0, 1);
+        put(r, 0, (sw_op_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
+        send(r, 1, 0, 0, 2000);         /* as in messages.c */
+        collective(r, 1, SW_COLLECTIVE_OTHER, -1, 0, 0);
+        char *words[] = {"free", "all"}, why[100];
+        MUST(!sw_rules_line(&r->model, 2, words, why, sizeof why));
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            MUST(ranks_try(r, seed) == SW_ENGINE_DONE);
+            ENDS(r, 0, 2340);
+            ENDS(r, 1, 2220);
+            MUST(r->result.undecided == (unsigned)tells);
+        }
+        ranks_free(r);
+    }
+}
+
+/* Nobody waits for what is dropped; it takes its message nevertheless, unless
+ * it was cancelled. */
 static void dropped(void)
 {
-    ranks_t *r = begin(2);
-    irecv(r, 0, 1, 0, 1);
-    with_request(r, 0, SW_OP_DROP, 1);
-    isend(r, 0, 1, 0, 5000, 2);
-    with_request(r, 0, SW_OP_DROP, 2);
-    recv(r, 0, 1, 0);
-    send(r, 1, 0, 0, 1);
-    recv(r, 1, 0, 0);
-    ranks_run(r);
-    ENDS(r, 0, 131);
-    ranks_free(r);
+    for (unsigned flags = 0; flags <= SW_DROP_CANCELLED; flags++) {
+        ranks_t *r = begin(2);
+        irecv(r, 0, 1, 0, 1);
+        put(r, 0, (sw_op_t){.kind = SW_OP_DROP, .request = 1,
+                            .flags = (uint16_t)flags});
+        isend(r, 0, 1, 0, 5000, 2);
+        with_request(r, 0, SW_OP_DROP, 2);
+        recv(r, 0, 1, 0);
+        send(r, 1, 0, 0, 1);            /* 10; there 111 */
+        send(r, 1, 0, 0, 300);          /* head 120, there 420 */
+        recv(r, 1, 0, 0);
+        ranks_run(r);
+        ENDS(r, 0, flags ? 131 : 440);
+        ranks_free(r);
+    }
 }
 
 /* Noise is what the model's noise says, and counted apart. */
@@ -301,6 +392,8 @@ int main(void)
     probes();
     wildcards();
     matched();
+    late();
+    told_late();
     dropped();
     noise();
     return 0;
