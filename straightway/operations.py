@@ -64,6 +64,8 @@ def kind_of(procedure):
         return "start"
     if kind in ("test", "probe"):
         return "poll"
+    if word in ("Waitany", "Waitsome"):
+        return "some"
     if kind == "one-sided" and not word.startswith("Win_"):
         return "one-sided"
     if word in _SENDS:

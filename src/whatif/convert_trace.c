@@ -56,6 +56,7 @@ typedef enum {
     IS_BSEND,
     IS_START,       /* of persistent requests          */
     IS_POLL,        /* a test or a probe               */
+    IS_SOME,        /* waits for one of several        */
     IS_FENCE,       /* and bytes                       */
     IS_OTHER,       /* makes a communicator, a window  */
     IS_ONE_SIDED,
@@ -63,8 +64,8 @@ typedef enum {
     IS_COLLECTIVE,  /* and above: sw_collective_t      */
 } kind_t;
 static const char *const kinds[IS_COLLECTIVE] = {
-    "compute", "message", "ssend", "bsend", "start", "poll", "fence",
-    "make", "one-sided", "unmodelled"};
+    "compute", "message", "ssend", "bsend", "start", "poll", "some",
+    "fence", "make", "one-sided", "unmodelled"};
 
 /* What became of a posted receive, as a value of `fates`. */
 #define FATE_CANCELLED UINT64_MAX
@@ -101,9 +102,11 @@ typedef struct {
     uint32_t world;
     uint32_t *contexts;         /* how many members; by number */
     uint32_t context_room;
-    sw_lookup_t posted;            /* under way in the first pass: 1 wild, 2 apart */
-    sw_lookup_t fates;             /* receives whose posting does not tell it  */
-    sw_lookup_t requests;          /* under way: the number, and one more's    */
+    sw_lookup_t posted;         /* under way in the first pass: 1 wild, 2
+                                 * apart, and the way in the other bits      */
+    sw_lookup_t fates;          /* receives whose posting does not tell it   */
+    sw_lookup_t ways;           /* messages received << 32 | sent            */
+    sw_lookup_t requests;       /* under way: the number, and one more's     */
     unsigned char *kinds;       /* by string */
     uint32_t file;
     bool memory;                /* there was always some */
@@ -295,8 +298,12 @@ static uint32_t new_request(rank_t *rank)
                             : ++rank->requests;
 }
 
+/* Of several threads' calls, which come one thread after the other, the order
+ * in time is not yet known: there, no number is given twice. */
 static void give_back(convert_t *c, rank_t *rank, uint32_t request)
 {
+    if (several(rank))
+        return;
     if (rank->free_count == rank->free_room) {
         uint32_t room = rank->free_room ? 2 * rank->free_room : 16;
         uint32_t *to = realloc(rank->free_requests, room * sizeof *to);
@@ -311,9 +318,9 @@ static void give_back(convert_t *c, rank_t *rank, uint32_t request)
 }
 
 static void wait_for(convert_t *c, rank_t *rank, uint64_t when,
-                     uint32_t request)
+                     uint32_t request, sw_op_kind_t kind)
 {
-    sw_op_t op = {.kind = SW_OP_WAIT, .request = request};
+    sw_op_t op = {.kind = (uint8_t)kind, .request = request};
     if (!request)
         return;
     emit(c, rank, when, &op);
@@ -328,10 +335,51 @@ static bool is_apart(const sw_note_t *n, kind_t kind)
     return kind == IS_START && !n->number && !is_wild(n);
 }
 
-static void foresee(convert_t *c, uint32_t rank, const sw_event_t *e,
+/* A sender, its receiver, their context and tag, as one number. */
+static uint64_t way_of(uint32_t context, int64_t from, int64_t to, int64_t tag)
+{
+    uint64_t x = ((uint64_t)from << 32 ^ (uint64_t)to) * 0x9e3779b97f4a7c15u;
+    x ^= x >> 31;
+    x += (uint64_t)context << 32 ^ (uint64_t)(uint32_t)tag;
+    x *= 0xbf58476d1ce4e5b9u;
+    return (x ^ x >> 29) & ~(uint64_t)3;
+}
+
+/* A receive of this way more, or fewer. */
+static void count_way(convert_t *c, uint64_t way, int64_t by)
+{
+    uint64_t *value = sw_lookup_put(&c->ways, way);
+    if (value)
+        *value += (uint64_t)by << 32;
+    else
+        c->memory = false;
+}
+
+static uint64_t way_from(const convert_t *c, const rank_t *rank,
+                         const sw_note_t *n)
+{
+    uint32_t context = 0;
+    context_of(c, rank, n->communicator, &context);
+    return way_of(context, n->peer, rank->name->number, n->tag);
+}
+
+/* Has nobody received a send? Nobody must wait for it then: it was cancelled,
+ * or the receiver's trace ends before. */
+static bool is_lost(convert_t *c, const rank_t *rank, const sw_op_t *op)
+{
+    uint64_t *value = sw_lookup_put(&c->ways, way_of(
+        op->context, rank->name->number, op->peer, op->tag));
+    if (!value)
+        return c->memory = false;
+    uint32_t sent = (uint32_t)++*value;
+    return sent > *value >> 32;
+}
+
+static void foresee(convert_t *c, const rank_t *me, const sw_event_t *e,
                     kind_t kind)
 {
     const sw_note_t *post = NULL;
+    uint32_t rank = me->name->number;
     for (uint32_t i = 0; i < e->note_count; i++) {
         const sw_note_t *n = &e->notes[i];
         uint64_t key = key_of(rank, n->request), *value = NULL;
@@ -340,10 +388,17 @@ static void foresee(convert_t *c, uint32_t rank, const sw_event_t *e,
             post = n;
             break;
         case SW_NOTE_STARTS:
-            if (post && (value = sw_lookup_put(&c->posted, key)))
-                *value = is_wild(post) | (is_apart(post, kind) ? 2 : 0);
+            if (post && (value = sw_lookup_put(&c->posted, key))) {
+                *value = way_from(c, me, post) | is_wild(post) |
+                         (is_apart(post, kind) ? 2 : 0);
+                if (!(*value & 3))
+                    count_way(c, *value, 1);
+            }
             c->memory &= !post || value;
             post = NULL;
+            break;
+        case SW_NOTE_RECEIVES:
+            count_way(c, way_from(c, me, n), 1);
             break;
         case SW_NOTE_CAME:
         case SW_NOTE_ENDS:
@@ -352,6 +407,10 @@ static void foresee(convert_t *c, uint32_t rank, const sw_event_t *e,
                 break;
             bool cancelled = n->kind == SW_NOTE_ENDS && !(*value & 2);
             bool wild = *value & 1;
+            if (cancelled && !wild)
+                count_way(c, *value & ~(uint64_t)3, -1);
+            else if (wild && n->kind == SW_NOTE_CAME)
+                count_way(c, way_from(c, me, n), 1);
             sw_lookup_remove(&c->posted, key);
             if (!cancelled && !(wild && n->kind == SW_NOTE_CAME))
                 break;
@@ -384,8 +443,12 @@ static bool message(convert_t *c, const rank_t *rank, const sw_note_t *n,
     if (is_apart(n, kind))
         op->tag = TAG_PARTITIONED;
     if (context_of(c, rank, n->communicator, &op->context) && n->peer >= 0 &&
-        n->peer < c->world && n->tag >= 0 && n->tag <= INT32_MAX)
+        n->peer < c->world && n->tag >= 0 && n->tag <= INT32_MAX) {
+        if (op->kind == SW_OP_SEND && op->tag != TAG_PARTITIONED &&
+            is_lost(c, rank, op))
+            op->flags = SW_SEND_BUFFERED;
         return true;
+    }
     c->done->outside++;
     return false;
 }
@@ -440,8 +503,8 @@ static void blocks(convert_t *c, rank_t *rank, const sw_event_t *e,
         received = b->receive.request = split ? new_request(rank) : 0;
         emit(c, rank, e->begin, &b->receive);
     }
-    wait_for(c, rank, e->end, received);
-    wait_for(c, rank, e->end, sent);
+    wait_for(c, rank, e->end, received, SW_OP_WAIT);
+    wait_for(c, rank, e->end, sent, SW_OP_WAIT);
     b->sends = b->receives = false;
 }
 
@@ -487,11 +550,14 @@ static void collective(convert_t *c, rank_t *rank, const sw_event_t *e,
     if (starts)
         remember(c, rank, starts->request, op.request, 0);
     else
-        wait_for(c, rank, e->end, op.request);
+        wait_for(c, rank, e->end, op.request, SW_OP_WAIT);
 }
 
+/* What was found complete of several, or by looking, need not come first
+ * under another model. What has come was used, so it is waited for; a send that
+ * was over is not. */
 static void ends(convert_t *c, rank_t *rank, const sw_event_t *e,
-                 uint64_t request)
+                 kind_t kind, uint64_t request)
 {
     uint64_t key = key_of(rank->name->number, request);
     uint64_t *value = sw_lookup_get(&c->requests, key);
@@ -499,8 +565,10 @@ static void ends(convert_t *c, rank_t *rank, const sw_event_t *e,
         return;
     uint64_t both = *value;
     sw_lookup_remove(&c->requests, key);
-    wait_for(c, rank, e->end, (uint32_t)both);
-    wait_for(c, rank, e->end, (uint32_t)(both >> 32));
+    bool found = kind == IS_POLL || kind == IS_SOME;
+    wait_for(c, rank, e->end, (uint32_t)both, SW_OP_WAIT);
+    wait_for(c, rank, e->end, (uint32_t)(both >> 32),
+             found ? SW_OP_DROP : SW_OP_WAIT);
 }
 
 static void notes(convert_t *c, rank_t *rank, const sw_event_t *e,
@@ -548,7 +616,7 @@ static void notes(convert_t *c, rank_t *rank, const sw_event_t *e,
             break;
         case SW_NOTE_CAME:
         case SW_NOTE_ENDS:
-            ends(c, rank, e, n->request);
+            ends(c, rank, e, kind, n->request);
             break;
         default:
             break;
@@ -662,7 +730,7 @@ static bool go_through(convert_t *c, char **files, bool first_pass)
                 const sw_call_name_t *name =
                     t ? sw_names_call(t, reader.event.record) : NULL;
                 if (first_pass)
-                    foresee(c, reader.rank, &reader.event,
+                    foresee(c, rank, &reader.event,
                             name ? c->kinds[name->name] : IS_MESSAGE);
                 else
                     call(c, rank, &rank->threads[which], reader.thread == 0,
@@ -739,6 +807,7 @@ bool sw_trace_to_ops(const char *out, char **files, FILE *from,
     free(c.kinds);
     sw_lookup_free(&c.posted);
     sw_lookup_free(&c.fates);
+    sw_lookup_free(&c.ways);
     sw_lookup_free(&c.requests);
     sw_names_free(&names);
     return good;
