@@ -96,6 +96,7 @@ static void unbind(void)
 /* True: this is the child, which goes on. */
 static bool detach(sw_lanes_t *lanes)
 {
+    setsid();
     pid_t child = fork();
     if (child < 0) {
         fprintf(stderr, "straightway: no process for the engine of virtual "
@@ -106,7 +107,6 @@ static bool detach(sw_lanes_t *lanes)
         sw_taker_serves(lanes, child);
         _exit(0);
     }
-    setsid();
     return true;
 }
 

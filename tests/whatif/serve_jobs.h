@@ -118,7 +118,7 @@ static inline void run_job(job_t *job, const char *model)
     sw_server_t server = {.program = "/proc/self/exe", .model = paths[0],
                           .result = paths[1], .check = true,
                           .record = job->record ? paths[2] : NULL};
-    MUST(sw_server_start(fd, &server));
+    bool started = sw_server_start(fd, &server);
     for (uint32_t r = 0; r < job->ranks; r++) {
         of[r] = fork();
         if (of[r])
@@ -131,6 +131,9 @@ static inline void run_job(job_t *job, const char *model)
         sw_lanes_unmap(mine);
         _exit(0);
     }
+    dup2(before, STDERR_FILENO);
+    close(before);
+    MUST(started);
     if (job->beside)
         job->beside(lanes, of);
     int failed = 0;
@@ -147,8 +150,6 @@ static inline void run_job(job_t *job, const char *model)
             break;
     }
     bool gone = sw_watch_gone(&lanes->head->server);
-    dup2(before, STDERR_FILENO);
-    close(before);
     get_all(err[0], job->told, sizeof job->told);
     close(err[0]);
     get_file(job->folder, "result", job->result, sizeof job->result);

@@ -39,6 +39,19 @@ void sw_virtual_partitioned(bool sends, MPI_Comm comm, int peer, int tag,
                             int64_t count, MPI_Datatype type,
                             MPI_Request request);
 
+/* Sends that the program need not wait for (detach.c) ------------------------ */
+
+/* The persistent send that was just made may go so. */
+void sw_virtual_detachable(MPI_Request request, const void *buffer,
+                           int64_t count, MPI_Datatype type, int dest, int tag,
+                           MPI_Comm comm);
+/* True: the data lie aside, and are sent from there. */
+bool sw_virtual_detach(const void *buffer, int64_t count, MPI_Datatype type,
+                       int dest, int tag, MPI_Comm comm);
+/* A request for one, which is complete. */
+int sw_virtual_detached_request(MPI_Request *request);
+void sw_virtual_detached_end(void);
+
 /* Probes (probe.c) -------------------------------------------------------- */
 
 int sw_virtual_probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
@@ -68,9 +81,7 @@ int sw_virtual_testany(int n, MPI_Request *requests, int *index, int *flag,
 int sw_virtual_testsome(int n, MPI_Request *requests, int *count, int *indices,
                         MPI_Status *statuses);
 int sw_virtual_get_status(MPI_Request request, int *flag, MPI_Status *status);
-void sw_virtual_started(int n, const MPI_Request *were,
-                        const MPI_Request *requests);
-MPI_Request *sw_virtual_keep(int n, const MPI_Request *requests);
+int sw_virtual_start_all(int n, MPI_Request *requests);
 void sw_virtual_freed(MPI_Request request);
 void sw_virtual_cancelled(MPI_Request request);
 

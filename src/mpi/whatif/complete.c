@@ -525,21 +525,16 @@ int sw_virtual_get_status(MPI_Request request, int *flag, MPI_Status *status)
         *flag = 0;
         sw_virtual_idle();
     } else {
-        sw_virtual_nap_t nap = {0};
-        *flag = 0;
-        while (!*flag && rc == MPI_SUCCESS) {
-            rc = served.Request_get_status(request, flag, its);
-            if (!*flag)
-                sw_virtual_nap(&nap);
-        }
-        for (uint32_t k = 0; k < w->other_count; k++)
+        /* The host may not be so far yet. */
+        rc = served.Request_get_status(request, flag, its);
+        w->done = rc == MPI_SUCCESS && *flag;
+        for (uint32_t k = 0; w->done && k < w->other_count; k++)
             sw_virtual_tell(SW_OP_WAIT, w->others[k]);
-        int64_t from = w->wild ? sw_known_rank(w->comm, its->MPI_SOURCE) : -1;
+        int64_t from = w->done && w->wild ? sw_known_rank(w->comm, its->MPI_SOURCE) : -1;
         if (from >= 0)
             sw_virtual_put(&(sw_vop_t){
                 .kind = SW_OP_MATCHED, .request = w->op.request,
                 .peer = (int32_t)from, .tag = its->MPI_TAG});
-        w->done = true;
     }
     give_back(&s);
     return rc;
@@ -547,25 +542,28 @@ int sw_virtual_get_status(MPI_Request request, int *flag, MPI_Status *status)
 
 /* Persistent ones, and ends ------------------------------------------------- */
 
-MPI_Request *sw_virtual_keep(int n, const MPI_Request *requests)
+/* Start the host's request, unless its data may be sent from aside: then it
+ * stays as it is, and the host takes it for complete. */
+static int start_one(MPI_Request *request)
 {
-    size_t size = n > 0 && requests ? (size_t)n * sizeof *requests : 0;
-    MPI_Request *were = size ? sw_event_scratch(size) : NULL;
-    if (were)
-        memcpy(were, requests, size);
-    return were;
+    sw_virtual_lock();
+    sw_work_t *w = sw_work_take((uintptr_t)*request);
+    sw_work_back(w);
+    sw_virtual_unlock();
+    if (w && w->from.comm != MPI_COMM_NULL &&
+        sw_virtual_detach(w->from.buffer, w->from.count, w->from.type,
+                          w->from.dest, w->from.tag, w->from.comm))
+        return MPI_SUCCESS;
+    return served.Start(request);
 }
 
 /* Open MPI may give another handle for a request that is started again. */
-void sw_virtual_started(int n, const MPI_Request *were,
-                        const MPI_Request *requests)
+static void started(MPI_Request was, MPI_Request request)
 {
     sw_virtual_lock();
-    for (int i = 0; i < n && were; i++) {
-        sw_work_t *w = sw_work_take((uintptr_t)were[i]);
-        if (!w)
-            continue;
-        sw_work_rename(w, (uintptr_t)requests[i]);
+    sw_work_t *w = sw_work_take((uintptr_t)was);
+    if (w) {
+        sw_work_rename(w, (uintptr_t)request);
         w->active = true;
         w->done = false;
         if (w->op.kind)
@@ -575,6 +573,20 @@ void sw_virtual_started(int n, const MPI_Request *were,
         sw_work_back(w);
     }
     sw_virtual_unlock();
+}
+
+int sw_virtual_start_all(int n, MPI_Request *requests)
+{
+    int rc = MPI_SUCCESS;
+    if (n <= 0 || !requests)
+        return served.Startall(n, requests);
+    for (int i = 0; i < n && rc == MPI_SUCCESS; i++) {
+        MPI_Request was = requests[i];
+        rc = start_one(&requests[i]);
+        if (rc == MPI_SUCCESS)
+            started(was, requests[i]);
+    }
+    return rc;
 }
 
 void sw_virtual_freed(MPI_Request request)

@@ -44,15 +44,23 @@ OWN = "MPI_Request own = MPI_REQUEST_NULL;\n"
 
 for letter, flags in (("", "0"), ("b", "SW_SEND_BUFFERED"),
                       ("s", "SW_SEND_SYNCHRONOUS"), ("r", "0")):
+    detach = "sw_virtual_detach($0, (int64_t)$1, $2, $3, $4, $5)"
+    own = f"sw_result = {detach} ? MPI_SUCCESS : "
+    may = letter in ("", "r")
     rule(f"{letter.upper()}send" if letter else "Send",
-         OWN + call(f"I{letter}send@c@", "@args@, &own") + OK +
+         OWN + (own if may else "sw_result = ") + "served."
+         f"I{letter}send@c@(@args@, &own);\n" + OK +
          f"sw_result = sw_virtual_sent($5, $3, $4, (int64_t)$1, $2, {flags}, "
          "&own);")
-    rule(f"I{letter}send", call() + OK +
+    rule(f"I{letter}send", (f"if ({detach})\n    sw_result = "
+                            "sw_virtual_detached_request($6);\nelse\n    "
+                            if may else "") + call() + OK +
          f"sw_virtual_isent($5, $3, $4, (int64_t)$1, $2, {flags}, *$6, "
          "false);")
     rule(f"{letter.upper() + 's' if letter else 'S'}end_init", call() + OK +
-         f"sw_virtual_isent($5, $3, $4, (int64_t)$1, $2, {flags}, *$6, true);")
+         f"sw_virtual_isent($5, $3, $4, (int64_t)$1, $2, {flags}, *$6, true);"
+         + ("\nif (sw_result == MPI_SUCCESS)\n    sw_virtual_detachable(*$6, "
+            "$0, (int64_t)$1, $2, $3, $4, $5);" if may else ""))
 rule("Recv",
      "int from = $3, what = $4;\n" + OWN +
      "sw_virtual_choose($5, &from, &what);\n" +
@@ -69,8 +77,10 @@ rule("Precv_init", call() + OK +
      "sw_virtual_partitioned(false, $6, $4, $5, $1 * (int64_t)$2, $3, *$8);")
 rule("Sendrecv",
      "int from = $8, what = $9;\n"
-     "MPI_Request own[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};\n" +
-     call("Isend@c@", "$0, $1, $2, $3, $4, $10, &own[0]") +
+     "MPI_Request own[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};\n"
+     "sw_result = sw_virtual_detach($0, (int64_t)$1, $2, $3, $4, $10)\n"
+     "    ? MPI_SUCCESS\n"
+     "    : served.Isend@c@($0, $1, $2, $3, $4, $10, &own[0]);\n"
      "if (sw_result == MPI_SUCCESS) {\n"
      "    uint32_t sent = sw_virtual_sending($10, $3, $4, (int64_t)$1, $2);\n"
      "    sw_virtual_choose($10, &from, &what);\n    " +
@@ -104,10 +114,8 @@ for name in ("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall",
              "Testany", "Testsome"):
     rule(name, f"sw_result = sw_virtual_{name.lower()}(@args@);")
 rule("Request_get_status", "sw_result = sw_virtual_get_status(@args@);")
-rule("Start", "MPI_Request was = *$0;\n" + call() + OK +
-     "sw_virtual_started(1, &was, $0);")
-rule("Startall", "MPI_Request *were = sw_virtual_keep($0, $1);\n" + call() +
-     OK + "sw_virtual_started($0, were, $1);")
+rule("Start", "sw_result = sw_virtual_start_all(1, $0);")
+rule("Startall", "sw_result = sw_virtual_start_all($0, $1);")
 rule("Request_free", "MPI_Request gone = *$0;\n" + call() + OK +
      "sw_virtual_freed(gone);")
 rule("Cancel", "sw_virtual_cancelled(*$0);\n" + call())

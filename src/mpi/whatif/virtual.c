@@ -16,7 +16,7 @@
 
 _Atomic bool sw_virtual_on;
 bool sw_virtual_shared, sw_virtual_crowded;
-sw_virtual_model_t sw_virtual_model = {1.0, 0};
+sw_virtual_model_t sw_virtual_model = {.cpu_speed = 1.0};
 __thread sw_virtual_thread_t sw_virtual_thread
     __attribute__((tls_model("initial-exec")));
 

@@ -57,6 +57,7 @@ extern bool sw_virtual_crowded __attribute__((visibility("hidden")));
 typedef struct {
     double cpu_speed;
     sw_ps_t test;
+    uint64_t eager;         /* the largest S of any link, bytes */
 } sw_virtual_model_t;
 extern sw_virtual_model_t sw_virtual_model
     __attribute__((visibility("hidden")));
@@ -202,6 +203,13 @@ typedef struct sw_work {
     bool cancelled;             /* asked for                                */
     bool done;                  /* the engine has nothing to say (any more) */
     bool taken;                 /* by a call that completes requests        */
+    struct {
+        const void *buffer;
+        int64_t count;
+        MPI_Datatype type;
+        int dest, tag;
+        MPI_Comm comm;          /* MPI_COMM_NULL: the host sends it */
+    } from;                     /* of a persistent send: see detach.c       */
     sw_vop_t *parts;             /* of a persistent one of several operations */
     uint32_t part_count;
 } sw_work_t;

@@ -51,7 +51,7 @@ sw_work_t *sw_work_new(sw_known_comm_t *c, const sw_vop_t *op)
         spare = w->next;
     else if (!(w = malloc(sizeof *w)))
         return NULL;
-    *w = (sw_work_t){.comm = c, .op = *op};
+    *w = (sw_work_t){.comm = c, .op = *op, .from.comm = MPI_COMM_NULL};
     if (!op->request)
         w->op.request = sw_work_number();
     return w;
