@@ -7,68 +7,31 @@
  * yet is moved out of lanes that are more than half full (`kept`).
  *
  * Communicators cannot be told to the engine while it runs: a rank that
- * defines one is LATER until it stands still (define).
+ * defines one is LATER until it stands still (live_wait.c).
  *
  * at_least is not known. How much processor time a rank's process has used can
  * be asked, but not whose it is: the host's progress, helper threads and our
  * own library use it, too, so it would be more than what the program computes;
  * and a bound that is too high makes wrong decisions, where none costs time.
  */
-#include "live.h"
+#include "live_inside.h"
 
-#include "live_context.h"
-#include "lane/taker.h"
 #include "../node/os.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NAP_NS 20000000u        /* what nobody has rung for is taken then */
-#define LOOK_NS 100000000u      /* between two looks at who is still alive, */
-#define LOOK_AT 16u             /* so many ranks at a time */
-#define GRACE_NS 3000000000u    /* for ranks that come last */
 
-typedef struct {
-    sw_lane_entry_t *kept;      /* out of the lane: from first to count */
-    size_t first, count, room;
-    uint8_t asked;              /* sw_op_kind_t; 0: nothing is to answer */
-    uint8_t select;
-    bool defined;               /* a definition is whole; `members` has it */
-    uint8_t end;                /* sw_live_end_t */
-    struct {
-        uint64_t id;
-        uint32_t number, n, got, *members;
-    } context;
-    sw_answer_t answer;         /* of which there are parts to be given: */
-    uint32_t *which, given;
-    uint32_t *listed, list_count, list_room;
-} rank_t;
-
-struct sw_live {
-    sw_taker_t taker;
-    uint32_t ranks;
-    rank_t *of;
-    sw_defined_t *contexts;
-    sw_op_writer_t *writer;
-    uint32_t *defining, defining_count;     /* ranks */
-    uint32_t asking;            /* ranks that wait for an answer */
-    bool soon;                  /* lanes are armed for the next entry */
-    bool news;                  /* somebody has ended */
-    uint32_t calls, look_next;
-    uint64_t looked, empty_since;
-    char error[256];
-};
-
-static void fail(sw_live_t *live, const char *format, uint32_t rank)
+void sw_live_fail(sw_live_t *live, const char *format, uint32_t rank)
 {
     if (!*live->error)
         snprintf(live->error, sizeof live->error, format, rank);
 }
 
-static void no_memory(sw_live_t *live)
+void sw_live_no_memory(sw_live_t *live)
 {
-    fail(live, "no memory left for the engine of virtual time", 0);
+    sw_live_fail(live, "no memory left for the engine of virtual time", 0);
 }
 
 sw_live_t *sw_live_new(sw_lanes_t *lanes)
@@ -110,7 +73,7 @@ void sw_live_free(sw_live_t *live)
 
 static const sw_lane_entry_t *look(sw_live_t *live, uint32_t rank)
 {
-    rank_t *r = &live->of[rank];
+    sw_live_rank_t *r = &live->of[rank];
     if (sw_unlikely(r->first < r->count))
         return &r->kept[r->first];
     return sw_taker_look(&live->taker, rank);
@@ -118,7 +81,7 @@ static const sw_lane_entry_t *look(sw_live_t *live, uint32_t rank)
 
 static void take(sw_live_t *live, uint32_t rank)
 {
-    rank_t *r = &live->of[rank];
+    sw_live_rank_t *r = &live->of[rank];
     if (sw_likely(r->first == r->count))
         sw_taker_take(&live->taker, rank);
     else if (++r->first == r->count)
@@ -128,7 +91,7 @@ static void take(sw_live_t *live, uint32_t rank)
 /* Everything out of a lane. */
 static bool keep(sw_live_t *live, uint32_t rank)
 {
-    rank_t *r = &live->of[rank];
+    sw_live_rank_t *r = &live->of[rank];
     size_t more = sw_taker_waiting(&live->taker, rank);
     if (r->first && r->count + more > r->room) {
         memmove(r->kept, r->kept + r->first,
@@ -156,7 +119,7 @@ static bool keep(sw_live_t *live, uint32_t rank)
 /* The next part of an answer that is longer than one. */
 static void give(sw_live_t *live, uint32_t rank)
 {
-    rank_t *r = &live->of[rank];
+    sw_live_rank_t *r = &live->of[rank];
     uint32_t here = (uint32_t)sw_min(r->answer.count - r->given,
                                      SW_LANE_PLACES);
     sw_taker_answer(&live->taker, rank, &r->answer, r->which + r->given, here);
@@ -171,7 +134,7 @@ static void give(sw_live_t *live, uint32_t rank)
 static void record_chosen(sw_live_t *live, uint32_t rank,
                           const sw_answer_t *answer)
 {
-    rank_t *r = &live->of[rank];
+    sw_live_rank_t *r = &live->of[rank];
     bool all = r->select == SW_TEST_ALL;
     uint32_t count = !all ? answer->count : answer->found ? r->list_count : 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -181,7 +144,7 @@ static void record_chosen(sw_live_t *live, uint32_t rank,
             continue;
         op.request = r->listed[at];
         if (!sw_op_write(live->writer, rank, &op))
-            fail(live, "the operations cannot be written down", 0);
+            sw_live_fail(live, "the operations cannot be written down", 0);
     }
     r->list_count = 0;
 }
@@ -189,7 +152,7 @@ static void record_chosen(sw_live_t *live, uint32_t rank,
 static void answer(void *of, uint32_t rank, const sw_answer_t *given)
 {
     sw_live_t *live = of;
-    rank_t *r = &live->of[rank];
+    sw_live_rank_t *r = &live->of[rank];
     if (!r->asked)
         return;
     r->answer = *given;
@@ -206,7 +169,7 @@ static void answer(void *of, uint32_t rank, const sw_answer_t *given)
     }
     r->which = malloc(count * sizeof *r->which);
     if (!r->which) {
-        no_memory(live);
+        sw_live_no_memory(live);
         return;
     }
     memcpy(r->which, given->which, count * sizeof *r->which);
@@ -214,14 +177,14 @@ static void answer(void *of, uint32_t rank, const sw_answer_t *given)
     give(live, rank);
 }
 
-static void rung(void *of, uint32_t rank)
+void sw_live_rung(void *of, uint32_t rank)
 {
     sw_live_t *live = of;
     if (live->of[rank].which && sw_taker_read(&live->taker, rank))
         give(live, rank);
     if (sw_taker_waiting(&live->taker, rank) >= SW_LANE_ENTRIES / 2 &&
         !keep(live, rank))
-        no_memory(live);
+        sw_live_no_memory(live);
 }
 
 /* Operations ------------------------------------------------------------ */
@@ -239,7 +202,7 @@ static bool asks(const sw_op_t *op)
 
 static bool record(sw_live_t *live, uint32_t rank, const sw_op_t *op)
 {
-    rank_t *r = &live->of[rank];
+    sw_live_rank_t *r = &live->of[rank];
     if (asks(op))
         return true;
     if (op->kind != SW_OP_LIST)
@@ -268,7 +231,7 @@ static bool possible(const sw_live_t *live, const sw_op_t *op)
     case SW_OP_RECV: case SW_OP_PROBE: case SW_OP_IPROBE: case SW_OP_CHOOSE:
         return rank || op->peer == SW_OP_ANY;
     case SW_OP_COLLECTIVE:
-        return op->what < SW_COLLECTIVE_COUNT;
+        return op->what < SW_COLLECTIVE_COUNT && (rank || op->peer == -1);
     case SW_OP_SELECT:
         return op->what <= SW_TEST_SOME;
     default:
@@ -290,7 +253,7 @@ static bool has_context(const sw_op_t *op)
 /* A part of a communicator's definition. */
 static void hear(sw_live_t *live, uint32_t rank, const sw_lane_entry_t *entry)
 {
-    rank_t *r = &live->of[rank];
+    sw_live_rank_t *r = &live->of[rank];
     if (entry->what == SW_ENTRY_CONTEXT) {
         uint32_t n = entry->context.n;
         free(r->context.members);
@@ -300,16 +263,16 @@ static void hear(sw_live_t *live, uint32_t rank, const sw_lane_entry_t *entry)
         r->context.got = 0;
         r->context.members = NULL;
         if (n == 0 || n > live->ranks) {
-            fail(live, "rank %u has a communicator of an impossible size",
-                 rank);
+            sw_live_fail(live, "rank %u has a communicator of an impossible "
+                         "size", rank);
             return;
         }
         r->context.members = malloc(n * sizeof(uint32_t));
         if (!r->context.members)
-            no_memory(live);
+            sw_live_no_memory(live);
     } else if (!r->context.members || entry->n > SW_LANE_MEMBERS ||
                entry->n > r->context.n - r->context.got) {
-        fail(live, "rank %u's lane is damaged", rank);
+        sw_live_fail(live, "rank %u's lane is damaged", rank);
     } else {
         memcpy(r->context.members + r->context.got, entry->member,
                entry->n * sizeof(uint32_t));
@@ -322,9 +285,9 @@ static void hear(sw_live_t *live, uint32_t rank, const sw_lane_entry_t *entry)
 }
 
 /* Has it ended, so that no more comes than what is there? */
-static bool ended(sw_live_t *live, uint32_t rank)
+bool sw_live_has_ended(sw_live_t *live, uint32_t rank)
 {
-    rank_t *r = &live->of[rank];
+    sw_live_rank_t *r = &live->of[rank];
     if (r->end == SW_LIVE_RUNS)
         switch (sw_taker_state(&live->taker, rank)) {
         case SW_LANE_ENDED_WELL:
@@ -340,16 +303,16 @@ static bool ended(sw_live_t *live, uint32_t rank)
 static sw_source_state_t next(void *of, uint32_t rank, sw_op_t *op)
 {
     sw_live_t *live = of;
-    rank_t *r = &live->of[rank];
+    sw_live_rank_t *r = &live->of[rank];
     /* A run may be long; full lanes are not to wait for its end. */
     if (sw_unlikely(++live->calls % 1024 == 0) && sw_taker_rung(&live->taker))
-        sw_taker_news(&live->taker, rung, live);
+        sw_taker_news(&live->taker, sw_live_rung, live);
     for (;;) {
         if (sw_unlikely(r->asked || r->defined || *live->error))
             return SW_SOURCE_LATER;
         const sw_lane_entry_t *entry = look(live, rank);
         if (!entry) {
-            bool over = ended(live, rank);
+            bool over = sw_live_has_ended(live, rank);
             entry = look(live, rank);
             if (!entry && over)
                 return SW_SOURCE_END;
@@ -366,150 +329,25 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_op_t *op)
     }
     take(live, rank);
     if (sw_unlikely(!possible(live, op))) {
-        fail(live, "rank %u has put an operation that cannot be", rank);
+        sw_live_fail(live, "rank %u has put an operation that cannot be", rank);
         return SW_SOURCE_LATER;
     }
     if (has_context(op)) {
         op->context = sw_defined_number(live->contexts, rank, op->context);
         if (sw_unlikely(op->context == SW_DEFINED_NONE)) {
-            fail(live, "rank %u has used a communicator that it has not "
-                       "defined", rank);
+            sw_live_fail(live, "rank %u has used a communicator that it "
+                         "has not defined", rank);
             return SW_SOURCE_LATER;
         }
     }
     if (live->writer && !record(live, rank, op))
-        fail(live, "the operations cannot be written down", 0);
+        sw_live_fail(live, "the operations cannot be written down", 0);
     if (asks(op)) {
         r->asked = op->kind;
         r->select = op->what;
         live->asking++;
     }
     return SW_SOURCE_OP;
-}
-
-/* While the engine stands still ------------------------------------------ */
-
-static void define(sw_live_t *live, sw_engine_t *engine)
-{
-    for (uint32_t i = 0; i < live->defining_count; i++) {
-        uint32_t rank = live->defining[i], number;
-        rank_t *r = &live->of[rank];
-        r->defined = false;
-        switch (sw_defined_define(live->contexts, rank, r->context.number,
-                                   r->context.id, r->context.n,
-                                   r->context.members, &number)) {
-        case SW_DEFINED_NEW:
-            if (!sw_engine_context(engine, number, r->context.n,
-                                   r->context.members))
-                no_memory(live);
-            if (live->writer &&
-                !sw_op_write_context(live->writer, number, r->context.n,
-                                     r->context.members))
-                fail(live, "the operations cannot be written down", 0);
-            break;
-        case SW_DEFINED_KNOWN:
-            break;
-        case SW_DEFINED_DISAGREE:
-            fail(live, "rank %u disagrees with others about who is in a "
-                       "communicator", rank);
-            break;
-        case SW_DEFINED_WRONG:
-            fail(live, "rank %u has a communicator of members that cannot be",
-                 rank);
-            break;
-        case SW_DEFINED_MEMORY:
-            no_memory(live);
-            break;
-        }
-        free(r->context.members);
-        r->context.members = NULL;
-    }
-    live->defining_count = 0;
-}
-
-static bool absent(const sw_live_t *live, uint32_t rank)
-{
-    return live->of[rank].end == SW_LIVE_RUNS &&
-           sw_taker_state(&live->taker, rank) == SW_LANE_NOBODY;
-}
-
-/* Ranks that have not come do not come any more when everybody else has long
- * gone, or when there has been nobody and who made the lanes has gone. */
-static void look_for_absent(sw_live_t *live, uint64_t now)
-{
-    uint32_t missing = 0;
-    for (uint32_t rank = 0; rank < live->ranks; rank++) {
-        if (absent(live, rank))
-            missing++;
-        else if (!ended(live, rank)) {
-            live->empty_since = 0;
-            return;
-        }
-    }
-    if (!missing || (missing == live->ranks &&
-                     !sw_watch_gone(&live->taker.lanes->head->maker))) {
-        live->empty_since = 0;
-        return;
-    }
-    if (!live->empty_since)
-        live->empty_since = now;
-    if (now - live->empty_since < GRACE_NS)
-        return;
-    for (uint32_t rank = 0; rank < live->ranks; rank++)
-        if (absent(live, rank)) {
-            live->of[rank].end = SW_LIVE_ABSENT;
-            live->news = true;
-        }
-}
-
-static void look_for_dead(sw_live_t *live)
-{
-    uint64_t now = sw_os_now();
-    if (now - live->looked < LOOK_NS)
-        return;
-    live->looked = now;
-    for (uint32_t k = 0; k < sw_min(LOOK_AT, live->ranks); k++) {
-        uint32_t rank = live->look_next++ % live->ranks;
-        live->look_next %= live->ranks;
-        if (!ended(live, rank) && !absent(live, rank) &&
-            sw_watch_gone(&sw_lane_shared(live->taker.lanes, rank)->process) &&
-            !ended(live, rank)) {
-            live->of[rank].end = SW_LIVE_DIED;
-            live->news = true;
-        }
-    }
-    look_for_absent(live, now);
-}
-
-static bool anything(sw_live_t *live)
-{
-    if (live->news)
-        return true;
-    for (uint32_t rank = 0; rank < live->ranks; rank++)
-        if (sw_taker_waiting(&live->taker, rank))
-            return true;
-    return false;
-}
-
-bool sw_live_wait(sw_live_t *live, sw_engine_t *engine)
-{
-    bool defined = live->defining_count > 0;
-    define(live, engine);
-    if (*live->error)
-        return false;
-    look_for_dead(live);
-    /* Once more before sleeping, with lanes armed for what is wanted now. */
-    bool soon = live->asking > 0, sooner = soon && !live->soon;
-    live->soon = soon;
-    while (!defined && !sooner && !live->news &&
-           !sw_taker_sleep(&live->taker, NAP_NS)) {
-        look_for_dead(live);
-        if (anything(live))
-            break;
-    }
-    live->news = false;
-    sw_taker_news(&live->taker, rung, live);
-    return !*live->error;
 }
 
 const char *sw_live_error(const sw_live_t *live)

@@ -43,10 +43,8 @@ SW_API bool sw_lane_context(sw_lane_t *lane, uint32_t number, uint64_t id,
 SW_API bool sw_lane_put(sw_lane_t *lane, const sw_op_t *op);
 /* Put what asks, and wait for the answer; `answer->which` is valid until the
  * next call. */
-SW_API bool sw_lane_ask(sw_lane_t *lane, const sw_op_t *op, sw_answer_t *answer);
-/* Called now and then while a rank sleeps; NULL: nothing. What it does may let
- * others go on that the engine waits for. */
-SW_API extern void (*sw_lane_idle)(void);
+SW_API bool sw_lane_ask(sw_lane_t *lane, const sw_op_t *op,
+                        sw_answer_t *answer);
 /* No more operations. `ended_well`: in MPI_Finalize. The lane is freed with
  * the mapping; what is put after this is refused. */
 SW_API void sw_lane_end(sw_lane_t *lane, bool ended_well);

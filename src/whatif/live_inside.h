@@ -1,0 +1,52 @@
+/*
+ * live_inside.h - what live.c (operations, as the engine takes them) and
+ * live_wait.c (while it has to wait) share.
+ */
+#ifndef SW_WHATIF_LIVE_INSIDE_H
+#define SW_WHATIF_LIVE_INSIDE_H
+
+#include "live.h"
+#include "live_context.h"
+#include "lane/taker.h"
+
+typedef struct {
+    sw_lane_entry_t *kept;      /* out of the lane: from first to count */
+    size_t first, count, room;
+    uint8_t asked;              /* sw_op_kind_t; 0: nothing is to answer */
+    uint8_t select;
+    bool defined;               /* a definition is whole; `members` has it */
+    uint8_t end;                /* sw_live_end_t */
+    struct {
+        uint64_t id;
+        uint32_t number, n, got, *members;
+    } context;
+    sw_answer_t answer;         /* of which there are parts to be given: */
+    uint32_t *which, given;
+    uint32_t *listed, list_count, list_room;
+} sw_live_rank_t;
+
+struct sw_live {
+    sw_taker_t taker;
+    uint32_t ranks;
+    sw_live_rank_t *of;
+    sw_defined_t *contexts;
+    sw_op_writer_t *writer;
+    uint32_t *defining, defining_count;     /* ranks */
+    uint32_t asking;            /* ranks that wait for an answer */
+    bool soon;                  /* lanes are armed for the next entry */
+    bool news;                  /* somebody has ended */
+    uint32_t calls, look_next;
+    uint64_t looked, empty_since;
+    char error[256];
+};
+
+/* Something is wrong: kept is what was first. */
+void sw_live_fail(sw_live_t *live, const char *format, uint32_t rank);
+void sw_live_no_memory(sw_live_t *live);
+
+/* Has it ended, so that no more comes than what is there? */
+bool sw_live_has_ended(sw_live_t *live, uint32_t rank);
+/* A rank has rung (`of` is the sw_live_t). */
+void sw_live_rung(void *of, uint32_t rank);
+
+#endif

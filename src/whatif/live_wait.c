@@ -1,0 +1,137 @@
+/*
+ * live_wait.c - a running program, while the engine has to wait for it: ranks
+ * that define communicators, ring, end, die, or never come.
+ */
+#include "live_inside.h"
+
+#include "../node/os.h"
+
+#include <stdlib.h>
+
+#define NAP_NS 20000000u        /* what nobody has rung for is taken then */
+#define LOOK_NS 100000000u      /* between two looks at who is still alive, */
+#define LOOK_AT 16u             /* so many ranks at a time */
+#define GRACE_NS 3000000000u    /* for ranks that come last */
+
+static void define(sw_live_t *live, sw_engine_t *engine)
+{
+    for (uint32_t i = 0; i < live->defining_count; i++) {
+        uint32_t rank = live->defining[i], number;
+        sw_live_rank_t *r = &live->of[rank];
+        r->defined = false;
+        switch (sw_defined_define(live->contexts, rank, r->context.number,
+                                   r->context.id, r->context.n,
+                                   r->context.members, &number)) {
+        case SW_DEFINED_NEW:
+            if (!sw_engine_context(engine, number, r->context.n,
+                                   r->context.members))
+                sw_live_no_memory(live);
+            if (live->writer &&
+                !sw_op_write_context(live->writer, number, r->context.n,
+                                     r->context.members))
+                sw_live_fail(live, "the operations cannot be written down", 0);
+            break;
+        case SW_DEFINED_KNOWN:
+            break;
+        case SW_DEFINED_DISAGREE:
+            sw_live_fail(live, "rank %u disagrees with others about who is "
+                         "in a communicator", rank);
+            break;
+        case SW_DEFINED_WRONG:
+            sw_live_fail(live, "rank %u has a communicator of members that "
+                         "cannot be", rank);
+            break;
+        case SW_DEFINED_MEMORY:
+            sw_live_no_memory(live);
+            break;
+        }
+        free(r->context.members);
+        r->context.members = NULL;
+    }
+    live->defining_count = 0;
+}
+
+static bool absent(const sw_live_t *live, uint32_t rank)
+{
+    return live->of[rank].end == SW_LIVE_RUNS &&
+           sw_taker_state(&live->taker, rank) == SW_LANE_NOBODY;
+}
+
+/* Ranks that have not come will not come any more when there is nobody else,
+ * and who made the lanes has gone, or has seen others come and go. */
+static void look_for_absent(sw_live_t *live, uint64_t now)
+{
+    uint32_t missing = 0;
+    for (uint32_t rank = 0; rank < live->ranks; rank++) {
+        if (absent(live, rank)) {
+            missing++;
+        } else if (!sw_live_has_ended(live, rank)) {
+            live->empty_since = 0;
+            return;
+        }
+    }
+    bool orphan = sw_watch_gone(&live->taker.lanes->head->maker);
+    if (!missing || (missing == live->ranks && !orphan)) {
+        live->empty_since = 0;
+        return;
+    }
+    if (!live->empty_since)
+        live->empty_since = now;
+    if (!orphan && now - live->empty_since < GRACE_NS)
+        return;
+    for (uint32_t rank = 0; rank < live->ranks; rank++)
+        if (absent(live, rank)) {
+            live->of[rank].end = SW_LIVE_ABSENT;
+            live->news = true;
+        }
+}
+
+static void look_for_dead(sw_live_t *live)
+{
+    uint64_t now = sw_os_now();
+    if (now - live->looked < LOOK_NS)
+        return;
+    live->looked = now;
+    for (uint32_t k = 0; k < sw_min(LOOK_AT, live->ranks); k++) {
+        uint32_t rank = live->look_next++ % live->ranks;
+        live->look_next %= live->ranks;
+        if (!sw_live_has_ended(live, rank) && !absent(live, rank) &&
+            sw_watch_gone(&sw_lane_shared(live->taker.lanes, rank)->process) &&
+            !sw_live_has_ended(live, rank)) {
+            live->of[rank].end = SW_LIVE_DIED;
+            live->news = true;
+        }
+    }
+    look_for_absent(live, now);
+}
+
+static bool anything(sw_live_t *live)
+{
+    if (live->news)
+        return true;
+    for (uint32_t rank = 0; rank < live->ranks; rank++)
+        if (sw_taker_waiting(&live->taker, rank))
+            return true;
+    return false;
+}
+
+bool sw_live_wait(sw_live_t *live, sw_engine_t *engine)
+{
+    bool defined = live->defining_count > 0;
+    define(live, engine);
+    if (*live->error)
+        return false;
+    look_for_dead(live);
+    /* Once more before sleeping, with lanes armed for what is wanted now. */
+    bool soon = live->asking > 0, sooner = soon && !live->soon;
+    live->soon = soon;
+    while (!defined && !sooner && !live->news &&
+           !sw_taker_sleep(&live->taker, NAP_NS)) {
+        look_for_dead(live);
+        if (anything(live))
+            break;
+    }
+    live->news = false;
+    sw_taker_news(&live->taker, sw_live_rung, live);
+    return !*live->error;
+}
