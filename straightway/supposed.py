@@ -85,6 +85,13 @@ class Models:
             if not pathlib.Path(name).exists():
                 raise UserError(f"--model {name}: there is no such file")
             return
+        if "+" in name:
+            for part in name.split("+"):
+                if part in measured.NAMES:
+                    raise UserError(f"model {name}: {part} is a model of its "
+                                    "own; give both")
+                self.check(part)
+            return
         known = [*measured.NAMES, *_named().names()]
         if name not in known:
             near = difflib.get_close_matches(name, known, 1, 0.5)

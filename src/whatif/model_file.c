@@ -16,8 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An engine has some hundreds of bytes for a rank; above this they fit into
- * no machine. */
+/* Above this an engine's ranks fit into no machine. */
 #define RANKS_MOST (1u << 24)
 #define WORDS_MOST 64
 #define NOWHERE UINT32_MAX
@@ -26,10 +25,9 @@ typedef struct {
     sw_model_t *model;
     char *why;
     size_t why_size;
-    unsigned long line;
+    unsigned long line, network_line;
     bool has_ranks, has_place;
-    char *network;              /* its line, and its number */
-    unsigned long network_line;
+    char *network;              /* its line's words */
 } reading_t;
 
 typedef const char *(*line_t)(reading_t *r, int words, char **word);
@@ -47,11 +45,10 @@ static const char *says(reading_t *r, const char *format, ...)
 }
 
 static const char *no_whole(reading_t *r, const char *what, const char *word,
-                            uint64_t least, uint64_t most)
+                            unsigned long long least, unsigned long long most)
 {
     return says(r, "%s must be a whole number from %llu to %llu, not %.60s",
-                what, (unsigned long long)least, (unsigned long long)most,
-                word);
+                what, least, most, word);
 }
 
 static const char *whole(reading_t *r, const char *what, const char *word,
@@ -90,32 +87,29 @@ static const char *read_ranks(reading_t *r, int words, char **word)
     if (r->has_ranks)
         return "ranks is given twice";
     const char *wrong = whole(r, "ranks", word[1], 1, RANKS_MOST, &ranks);
-    if (wrong)
-        return wrong;
     r->has_ranks = true;
     r->model->ranks = ranks;
     r->model->places.per_node = ranks;
-    return NULL;
+    return wrong;
 }
 
 static const char *read_place(reading_t *r, int words, char **word)
 {
     sw_places_t *places = &r->model->places;
-    const char *wrong = whole(r, "the ranks of a node", word[1], 1, UINT32_MAX,
-                              &places->per_node);
-    if (!wrong)
-        wrong = whole(r, "the ranks of a domain", word[2], 0, UINT32_MAX,
-                      &places->per_domain);
-    if (!wrong && r->has_place)
+    if (r->has_place)
         return "place is given twice";
     r->has_place = true;
-    return wrong;
+    const char *wrong = whole(r, "the ranks of a node", word[1], 1, UINT32_MAX,
+                              &places->per_node);
+    return wrong ? wrong : whole(r, "the ranks of a domain", word[2], 0,
+                                 UINT32_MAX, &places->per_domain);
 }
 
 static const char *read_place_rank(reading_t *r, int words, char **word)
 {
     sw_places_t *places = &r->model->places;
-    uint32_t rank = 0, node = 0, domain = 0, ranks = r->model->ranks;
+    uint32_t rank = 0, node = 0, domain = 0;
+    size_t ranks = r->model->ranks;
     const char *wrong = whole(r, "the rank", word[1], 0, ranks - 1, &rank);
     if (!wrong)
         wrong = whole(r, "the node", word[2], 0, ranks - 1, &node);
@@ -203,8 +197,8 @@ static const char *read_point(reading_t *r, int words, char **word)
         return wrong;
     uint32_t n = link->point_count;
     if (n && link->points[n - 1].bytes >= point.bytes)
-        return says(r, "a link's points must come by their bytes, each once; "
-                    "%llu comes after %llu", (unsigned long long)point.bytes,
+        return says(r, "points must come by their bytes, each once; %llu "
+                    "comes after %llu", (unsigned long long)point.bytes,
                     (unsigned long long)link->points[n - 1].bytes);
     if (!(n & (n - 1))) {       /* room for twice as many */
         sw_link_point_t *more = realloc(link->points, (n ? 2 * (size_t)n : 1)
@@ -218,7 +212,7 @@ static const char *read_point(reading_t *r, int words, char **word)
     return NULL;
 }
 
-/* It is made when it is known how many nodes there are. */
+/* Made when it is known how many nodes there are. */
 static const char *read_network(reading_t *r, int words, char **word)
 {
     if (r->network)
@@ -255,10 +249,11 @@ static const char *read_noise(reading_t *r, int words, char **word)
 
 static const char *read_speed(reading_t *r, int words, char **word)
 {
-    return sw_words_real(word[1], 1e9, &r->model->cpu_speed)
-        && r->model->cpu_speed >= 1e-9 ? NULL
-        : says(r, "cpu_speed must be a factor from 1e-9 to 1e9, not %.60s",
-               word[1]);
+    double *speed = &r->model->cpu_speed;
+    if (sw_words_real(word[1], 1e9, speed) && *speed >= 1e-9)
+        return NULL;
+    return says(r, "cpu_speed must be a factor from 1e-9 to 1e9, not %.60s",
+                word[1]);
 }
 
 static const char *read_reduce(reading_t *r, int words, char **word)
@@ -317,15 +312,15 @@ static int split(char *text, char **word)
 
 static const char *read_line(reading_t *r, char *text, size_t length)
 {
-    char *word[WORDS_MOST + 1] = {NULL};
     if (memchr(text, 0, length))
         return "there is a byte 0; a model is text";
+    char *word[WORDS_MOST + 1] = {NULL};
+    size_t i = 0, count = sizeof lines / sizeof *lines;
     int words = split(text, word);
-    if (!words)
-        return NULL;
     if (words > WORDS_MOST)
         return says(r, "there are more than %d words", WORDS_MOST);
-    size_t i = 0, count = sizeof lines / sizeof *lines;
+    if (!words)
+        return NULL;
     while (i < count && strcmp(word[0], lines[i].name))
         i++;
     if (i == count)
@@ -396,10 +391,10 @@ bool sw_model_read(sw_model_t *model, const char *path, char *why,
     free(r.network);
     if (!wrong)
         return true;
+    char place[32] = "";
     if (r.line)
-        snprintf(why, why_size, "%s, line %lu: %s", path, r.line, wrong);
-    else
-        snprintf(why, why_size, "%s: %s", path, wrong);
+        snprintf(place, sizeof place, ", line %lu", r.line);
+    snprintf(why, why_size, "%s%s: %s", path, place, wrong);
     sw_model_free(model);
     return false;
 }

@@ -8,14 +8,16 @@
 #include "whatif/network.h"
 
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-static char path[] = "/tmp/sw-model-XXXXXX", why[400];
+/* In memory: thousands of files are read. */
+static char path[40], why[400];
+static int fd;
 
 static bool read_bytes(sw_model_t *model, const char *text, size_t size)
 {
-    FILE *file = fopen(path, "w");
-    MUST(file && fwrite(text, 1, size, file) == size && !fclose(file));
+    MUST(!ftruncate(fd, 0) && pwrite(fd, text, size, 0) == (ssize_t)size);
     why[0] = 0;
     return sw_model_read(model, path, why, sizeof why);
 }
@@ -180,7 +182,7 @@ static void test_damage(void)
         }
         sw_model_t m;
         if (!read_bytes(&m, text, size)) {
-            MUST(!strncmp(why, path, strlen(path)) && strlen(why) > 25);
+            MUST(!strncmp(why, path, strlen(path)) && strlen(why) > strlen(path) + 10);
             MUST(!strchr(why, '\n'));
             continue;
         }
@@ -202,11 +204,12 @@ static void test_damage(void)
 
 int main(void)
 {
-    int fd = mkstemp(path);
-    MUST(fd >= 0 && !close(fd));
+    fd = memfd_create("model", MFD_CLOEXEC);
+    MUST(fd >= 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     test_every_line();
     test_mistakes();
     test_damage();
-    unlink(path);
+    close(fd);
     return 0;
 }

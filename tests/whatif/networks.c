@@ -3,7 +3,7 @@
  */
 #include "must.h"
 
-#include "whatif/network.h"
+#include "whatif/network_kind.h"
 
 #include <string.h>
 
@@ -159,6 +159,8 @@ static void test_torus(void)
     MUST(sw_network_route(n, 0, 9, links, 40) == 4);
     MUST(links[0] == 0 && links[3] == 160 + 9);
     MUST(links[1] == 320 + 0 * 6 + 0 && links[2] == 320 + 1 * 6 + 2);
+    /* Both ways are equally long: upwards. */
+    MUST(sw_network_route(n, 0, 4, links, 40) == 6 && links[1] == 320);
     /* Round the end, downwards. */
     MUST(sw_network_route(n, 0, 7, links, 40) == 3 && links[1] == 320 + 1);
     MUST(sw_network_route(n, 7, 0, links, 40) == 3);
@@ -311,6 +313,29 @@ static void test_valiant(void)
     MUST(ends[1] < ends[0]);
 }
 
+/* By way of every other group about as often, never of the own or the
+ * target's; so two global links. */
+static void test_valiants_groups(void)
+{
+    sw_network_t *n = made(72, "dragonfly groups 9 routers 4 hosts 2 global 2 "
+                               "valiant 3");
+    uint32_t links[8], uses[9] = {0}, global = 2 * 72 + 36 * 4;
+    for (uint64_t salt = 1; salt <= 7000; salt++) {
+        uint32_t count = n->kind->route(n, 17, 42, salt, links), over = 0;
+        MUST(count >= 4 && count <= 7 && links[0] == 17);
+        MUST(links[count - 1] == 72 + 42);
+        for (uint32_t i = 0; i < count; i++)
+            if (links[i] >= global && over++)
+                uses[(links[i] - global) / 8]++;    /* it leaves from there */
+        MUST(over == 2);
+    }
+    for (int g = 0; g < 9; g++)
+        MUST(g == 2 || g == 5 ? !uses[g] : uses[g] > 900 && uses[g] < 1100);
+    /* Of two groups, or within one, it is the minimal route. */
+    MUST(n->kind->route(n, 17, 22, 5, links) == 3);
+    sw_network_free(n);
+}
+
 static void test_what_is_refused(void)
 {
     refused(4, "mesh", "no network mesh; there are crossbar, fat_tree");
@@ -407,6 +432,7 @@ int main(void)
     test_tapering_costs();
     test_dragonfly();
     test_valiant();
+    test_valiants_groups();
     test_what_is_refused();
     test_sizes();
     test_large();
