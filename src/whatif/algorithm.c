@@ -13,12 +13,13 @@ typedef const sw_algorithm_t *list_t[MOST];
 
 static const list_t barriers = {&sw_barrier_dissemination,
                                 &sw_barrier_recursive_doubling,
-                                &sw_barrier_binomial};
+                                &sw_barrier_binomial, &sw_barrier_linear};
 static const list_t bcasts = {&sw_bcast_binomial, &sw_bcast_linear,
                               &sw_bcast_scatter_allgather, &sw_bcast_chain,
                               &sw_bcast_pipeline};
 static const list_t reduces = {&sw_reduce_binomial, &sw_reduce_linear,
-                               &sw_reduce_rabenseifner};
+                               &sw_reduce_rabenseifner, &sw_reduce_chain,
+                               &sw_reduce_pipeline};
 static const list_t allreduces = {&sw_allreduce_recursive_doubling,
                                   &sw_allreduce_ring,
                                   &sw_allreduce_rabenseifner,

@@ -3,6 +3,7 @@
  * member to the next. What libraries do for few members, and where they have
  * nothing better (the "basic" algorithms of Open MPI).
  *
+ *     barrier           2 (n - 1) alpha: member 0 hears of all, then tells all
  *     bcast             (n - 1) (alpha + B beta)
  *     reduce            (n - 1) (alpha + B beta + B gamma)
  *     gather, scatter   (n - 1) (alpha + B beta)
@@ -49,6 +50,15 @@ static bool reduce(const sw_call_t *call, uint32_t me, uint32_t k,
     return true;
 }
 
+static bool barrier(const sw_call_t *call, uint32_t me, uint32_t k,
+                    sw_step_t *s)
+{
+    sw_call_t empty = {.what = call->what, .n = call->n};
+    uint32_t heard = me ? 1 : call->n - 1;
+    return k < heard ? to_root(&empty, me, k, s)
+                     : from_root(&empty, me, k - heard, s);
+}
+
 static bool scan(const sw_call_t *call, uint32_t me, uint32_t k,
                  sw_step_t *s)
 {
@@ -70,6 +80,12 @@ static double formula(const sw_call_t *call, double round, double byte,
     return (call->n - 1.0) * (round + byte * (double)call->bytes);
 }
 
+static double barrier_formula(const sw_call_t *call, double round, double byte,
+                              double gamma)
+{
+    return (call->n - 1.0) * 2 * round;
+}
+
 static double reduce_formula(const sw_call_t *call, double round, double byte,
                              double gamma)
 {
@@ -85,6 +101,7 @@ static double scan_formula(const sw_call_t *call, double round, double byte,
     return time;
 }
 
+const sw_algorithm_t sw_barrier_linear = {"linear", barrier, barrier_formula};
 const sw_algorithm_t sw_bcast_linear = {"linear", from_root, formula};
 const sw_algorithm_t sw_scatter_linear = {"linear", from_root, formula};
 const sw_algorithm_t sw_gather_linear = {"linear", to_root, formula};

@@ -178,6 +178,7 @@ void sw_ring_gather(uint64_t blocks, uint32_t n, uint32_t me, uint32_t k,
     SW_ALGORITHM(sw_barrier_dissemination)                                  \
     SW_ALGORITHM(sw_barrier_binomial)                                       \
     SW_ALGORITHM(sw_barrier_recursive_doubling)                             \
+    SW_ALGORITHM(sw_barrier_linear)                                         \
     SW_ALGORITHM(sw_bcast_binomial)                                         \
     SW_ALGORITHM(sw_bcast_linear)                                           \
     SW_ALGORITHM(sw_bcast_scatter_allgather)                                \
@@ -186,6 +187,8 @@ void sw_ring_gather(uint64_t blocks, uint32_t n, uint32_t me, uint32_t k,
     SW_ALGORITHM(sw_reduce_binomial)                                        \
     SW_ALGORITHM(sw_reduce_linear)                                          \
     SW_ALGORITHM(sw_reduce_rabenseifner)                                    \
+    SW_ALGORITHM(sw_reduce_chain)                                           \
+    SW_ALGORITHM(sw_reduce_pipeline)                                        \
     SW_ALGORITHM(sw_allreduce_recursive_doubling)                           \
     SW_ALGORITHM(sw_allreduce_ring)                                         \
     SW_ALGORITHM(sw_allreduce_rabenseifner)                                 \

@@ -32,7 +32,7 @@
  *
  * `all` stands for those collectives that have such an algorithm, or a table.
  * Bytes are those of one block (op.h); a bound such as 4096/n is one for all
- * members' blocks together.
+ * members' blocks together, and * none.
  */
 #ifndef SW_WHATIF_MODEL_FILE_H
 #define SW_WHATIF_MODEL_FILE_H

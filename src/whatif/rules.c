@@ -49,6 +49,13 @@ static const char *read_collectives(line_t *line, const char *name)
                 known);
 }
 
+/* `*`: as many as there may be. */
+static bool read_whole(const char *text, uint64_t *value)
+{
+    *value = UINT64_MAX;
+    return !strcmp(text, "*") || sw_words_integer(text, value);
+}
+
 static bool read_bound(const char *text, sw_bound_t *bound)
 {
     char digits[24];
@@ -59,7 +66,7 @@ static bool read_bound(const char *text, sw_bound_t *bound)
         return false;
     memcpy(digits, text, n);
     digits[n] = 0;
-    return sw_words_integer(digits, &bound->bytes);
+    return read_whole(digits, &bound->bytes);
 }
 
 /* [MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]], from words[at]. */
@@ -80,7 +87,7 @@ static const char *read_range(line_t *line, int at, sw_rule_t *rule)
         if (!read_bound(word[i], i ? &rule->most_bytes : &rule->least_bytes))
             return says(line, "'%.40s' is no number of bytes; give a whole "
                         "number, such as 4096, or 4096/n for that of all "
-                        "members together", word[i]);
+                        "members together, or * for no bound", word[i]);
     if (rule->least_bytes.together == rule->most_bytes.together &&
         rule->least_bytes.bytes > rule->most_bytes.bytes)
         return says(line, "from %.40s to %.40s there are no bytes; the "
@@ -89,9 +96,9 @@ static const char *read_range(line_t *line, int at, sw_rule_t *rule)
         return NULL;
     uint64_t ranks[2];
     for (int i = 0; i < 2; i++)
-        if (!sw_words_integer(word[i + 2], &ranks[i]))
+        if (!read_whole(word[i + 2], &ranks[i]))
             return says(line, "'%.40s' is no number of ranks; give a whole "
-                        "number, such as 64", word[i + 2]);
+                        "number, such as 64, or * for no bound", word[i + 2]);
     if (ranks[0] > ranks[1])
         return says(line, "from %.40s to %.40s there are no ranks; the "
                     "smaller number comes first", word[2], word[3]);

@@ -53,6 +53,12 @@ static bool segment_k(const flow_t *f, uint32_t from, uint32_t k, uint32_t to,
     return unit == k - (from != f->call.root);
 }
 
+static bool segment_back(const flow_t *f, uint32_t from, uint32_t k,
+                         uint32_t to, uint32_t unit)
+{
+    return unit == k - (relative(f, from) + 1 < f->call.n);
+}
+
 /* Units are those of members as numbered from the root. */
 static bool below(const flow_t *f, uint32_t top, uint32_t unit)
 {
@@ -330,6 +336,7 @@ static const algorithm_t algorithms[] = {
     {C(BARRIER), "binomial", ALL, NULL, true, twice_others, nothing},
     {C(BARRIER), "recursive_doubling", ALL, NULL, true, everybody_log,
      nothing},
+    {C(BARRIER), "linear", ALL, NULL, true, twice_others, nothing},
     {C(BCAST), "binomial", ALL, everything, true, others, others},
     {C(BCAST), "linear", ALL, everything, true, others, others},
     {C(BCAST), "chain", ALL, everything, true, others, others},
@@ -339,6 +346,9 @@ static const algorithm_t algorithms[] = {
      scatter_ring_blocks},
     {C(REDUCE), "binomial", ALL, everything, true, others, others},
     {C(REDUCE), "linear", ALL, everything, true, others, others},
+    {C(REDUCE), "chain", ALL, everything, true, others, others},
+    {C(REDUCE), "pipeline", SEGMENTS, segment_back, true, four_times_others,
+     others},
     {C(REDUCE), "rabenseifner", PARTS, rabenseifner, false, halving_and_up,
      halving_and_up_blocks},
     {C(ALLREDUCE), "recursive_doubling", ALL, everything, true,

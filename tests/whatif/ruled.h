@@ -13,7 +13,7 @@
 static char why[1024];
 
 /* What is wrong with a line, or NULL. */
-static const char *line(sw_model_t *model, const char *text)
+static inline const char *line(sw_model_t *model, const char *text)
 {
     static char copy[1024];
     char *word[64], *rest = copy;
@@ -25,7 +25,7 @@ static const char *line(sw_model_t *model, const char *text)
     return sw_rules_line(model, words, word, why, sizeof why);
 }
 
-static void say(sw_model_t *model, const char *text)
+static inline void say(sw_model_t *model, const char *text)
 {
     const char *wrong = line(model, text);
     if (wrong)
@@ -33,7 +33,7 @@ static void say(sw_model_t *model, const char *text)
     MUST(!wrong);
 }
 
-static sw_plan_t plan(const sw_model_t *model, sw_collective_t what,
+static inline sw_plan_t plan(const sw_model_t *model, sw_collective_t what,
                       uint64_t bytes, uint32_t n)
 {
     sw_plan_t made;
@@ -44,7 +44,7 @@ static sw_plan_t plan(const sw_model_t *model, sw_collective_t what,
 }
 
 /* ns */
-static bool costs(sw_plan_t plan, double waiting, double leaving)
+static inline bool costs(sw_plan_t plan, double waiting, double leaving)
 {
     double w = 1000 * waiting - (double)plan.waiting;
     double l = 1000 * leaving - (double)plan.leaving;

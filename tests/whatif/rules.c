@@ -34,7 +34,7 @@ static void the_last_that_fits(void)
     MUST(costs(plan(&m, C(ALLTOALL), 513, 8), 0, 0));
     MUST(!strcmp(algorithm(&m, C(ALLGATHERV), 1, 4096), "bruck"));
     MUST(!strcmp(algorithm(&m, C(BCAST), 1, 8), ""));
-    say(&m, "messages all ring 8192/n 18446744073709551615");
+    say(&m, "messages all ring 8192/n *");
     MUST(!strcmp(algorithm(&m, C(ALLGATHER), 1 << 10, 8), "ring"));
     MUST(!strcmp(algorithm(&m, C(ALLREDUCE), UINT64_MAX, 8), "ring"));
     MUST(!strcmp(algorithm(&m, C(ALLREDUCE), 8192 / 8 - 1, 8), ""));
@@ -88,20 +88,26 @@ static const struct {
      "binomial, linear, scatter_allgather, chain, pipeline"},
     {"formula all magic", "no collective has an algorithm 'magic'"},
     {"formula bcast linear 1k 2", "'1k' is no number of bytes; give a whole "
-     "number, such as 4096, or 4096/n for that of all members together"},
+     "number, such as 4096, or 4096/n for that of all members together, or "
+     "* for no bound"},
     {"formula bcast linear 1 -2", "'-2' is no number of bytes; give a whole "
-     "number, such as 4096, or 4096/n for that of all members together"},
+     "number, such as 4096, or 4096/n for that of all members together, or "
+     "* for no bound"},
     {"formula bcast linear /n 2", "'/n' is no number of bytes; give a whole "
-     "number, such as 4096, or 4096/n for that of all members together"},
+     "number, such as 4096, or 4096/n for that of all members together, or "
+     "* for no bound"},
     {"formula bcast linear 0 99999999999999999999999999/n",
      "'99999999999999999999999999/n' is no number of bytes; give a whole "
-     "number, such as 4096, or 4096/n for that of all members together"},
+     "number, such as 4096, or 4096/n for that of all members together, or "
+     "* for no bound"},
     {"formula bcast linear 2 1", "from 2 to 1 there are no bytes; the smaller "
      "number comes first"},
     {"formula bcast linear 1 2 x 4", "'x' is no number of ranks; give a whole "
-     "number, such as 64"},
+     "number, such as 64, or * for no bound"},
     {"formula bcast linear 1 2 4 3", "from 4 to 3 there are no ranks; the "
      "smaller number comes first"},
+    {"formula bcast linear * 1", "from * to 1 there are no bytes; the smaller "
+     "number comes first"},
     {"table bcast 2 8 1", "5 words do not make a line 'table OP RANKS BYTES "
      "WAITING LEAVING'"},
     {"table bcast 1 8 1 1", "'1' ranks cannot have been measured; give a "
