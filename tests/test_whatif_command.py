@@ -225,6 +225,7 @@ def test_names_of_operations(word, name):
     (["--network", "hdr200", "--nodes", "1", "--ranks-per-node", "1"],
      "do not fit 1 node of 1"),
     (["--runs", "-1"], "give 0 to 1000"),
+    (["--network", "hdr200"], "would use no network; give --nodes"),
 ])
 def test_mistakes_are_told_in_a_line(run, words, told):
     assert told in said(run, "-n", "2", *words, "./app")
