@@ -90,7 +90,8 @@ class Outcome:
                             in self.collectives.items()},
             "wildcards": self.wildcards, "undecided": self.undecided,
             "disordered": self.disordered,
-            "extrapolated": self.extrapolated, "notes": self.notes}
+            "extrapolated": self.extrapolated,
+            "damaged": self.damaged, "notes": self.notes}
 
 
 def outcome(found):

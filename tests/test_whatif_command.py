@@ -125,7 +125,7 @@ def test_the_bound_is_what_free_collectives_leave(run):
 
 @pytest.mark.parametrize("ratio, told", [
     (1.876, "1.9"), (1.9, "1.9"), (1.901, "2"), (1.0211, "1.022"),
-    (12.2, "13")])
+    (12.2, "13"), (1.103, "1.11")])
 def test_a_bound_is_never_rounded_down(ratio, told):
     assert forecast._upwards(ratio) == told
 
