@@ -2,13 +2,14 @@
 
 import json
 import pathlib
+import sys
 
 import jsonschema
 import pytest
-
-import straightway
 from harness import jobs
 from harness.hosts import COMMAND
+
+import straightway
 from straightway import native
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
@@ -54,17 +55,16 @@ def _built():
 @pytest.fixture
 def whatif(host, tmp_path):
     """whatif(words): (report, what was printed), of a real run."""
-    source = tmp_path / "whatif_e2e.c"
-    source.write_text(PROGRAM)
-    program = host.compile(source, flags=["-lm"])
+    program = host.compile(PROGRAM, "-lm")
 
     def call(*words, arguments=(), check=True, program=program):
         out = tmp_path / "report.json"
         done = jobs.run(
-            [COMMAND, "whatif", "--mpi", host.mpirun, "--json", out,
+            [sys.executable, "-m", "straightway", "whatif", "--mpi", host.mpirun, "--json", out,
              "--model", "node", "--check", *words,
              *([program, *arguments] if program else [])],
-            host.environment(), 120, cwd=tmp_path)
+            host.environment({"STRAIGHTWAY_COMMAND": COMMAND}), 120,
+            cwd=tmp_path)
         if not check:
             return done
         assert done.returncode == 0, done.stdout + done.stderr
