@@ -153,37 +153,57 @@ void sw_ahead_look(sw_engine_t *engine, sw_rank_t *rank)
     }
 }
 
-/* There is a message for a receive that the host must match. */
-static bool could_match(const sw_rank_t *rank)
+/* The first message after `m` for a receive that the host must match. */
+static const sw_message_t *could_match(const sw_rank_t *rank,
+                                       const sw_message_t *m)
 {
-    for (const sw_request_t *w = rank->any; w; w = w->next)
-        for (const sw_message_t *m = rank->unmatched; w->live && m;
-             m = m->newer)
-            if (m->channel->context == w->context &&
+    for (m = m ? m->newer : rank->unmatched; m; m = m->newer)
+        for (const sw_request_t *w = rank->any; w; w = w->next)
+            if (w->live && m->channel->context == w->context &&
                 (w->tag == SW_OP_ANY || w->tag == m->tag))
-                return true;
-    return false;
+                return m;
+    return NULL;
 }
 
-/* Somebody's send may wait for a receive from anybody whose rank waits for
- * something else, for that sender in the end. */
+/* It does nothing, not even for its host, until it has an answer. */
+static bool sleeps(sw_engine_t *engine, sw_rank_t *rank)
+{
+    looked_t looked = LOOKED;
+    if (rank->state != SW_RANK_WAITS)
+        return rank->state == SW_RANK_ASKS;
+    while (looked == LOOKED)
+        looked = look_at_next(engine, rank);
+    return looked == CANNOT && !rank->ahead->ended;
+}
+
+/* A send may wait for a receive from anybody whose rank waits for something
+ * else, for that sender in the end: see what it says after that. And where a
+ * rank is in the host's wait, its host may need the sender, which sleeps. */
 bool sw_ahead_still(sw_engine_t *engine)
 {
     bool moved = false;
     for (uint32_t i = 0; i < engine->ranks && !engine->memory; i++) {
         sw_rank_t *rank = &engine->rank[i];
-        if (rank->state != SW_RANK_WAITS || !rank->any)
+        if (rank->state != SW_RANK_WAITS || !could_match(rank, NULL))
             continue;
         looked_t looked = LOOKED;
-        while (looked == LOOKED && could_match(rank)) {
+        while (looked == LOOKED && could_match(rank, NULL)) {
             looked = look_at_next(engine, rank);
-            moved |= looked != LATER;
-            if (looked == CANNOT)
-                sw_match_take_over(engine, rank);
-            else if (looked == LATER && !rank->looking) {
-                rank->looking = true;
-                sw_engine_late(engine, rank);
-            }
+            moved |= looked == LOOKED;
+        }
+        if (looked == LOOKED)
+            continue;
+        bool decide = looked == CANNOT;
+        for (const sw_message_t *m = NULL;
+             !decide && (m = could_match(rank, m));)
+            decide = sleeps(engine, &engine->rank[m->channel->from]);
+        if (decide) {
+            sw_match_take_over(engine, rank);
+            rank->looking = rank->holds = false;
+            moved = true;
+        } else if (!rank->looking) {
+            rank->looking = true;
+            sw_engine_late(engine, rank);
         }
     }
     return moved;

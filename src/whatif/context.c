@@ -144,16 +144,19 @@ void sw_contexts_free(sw_engine_t *engine)
 const sw_plan_t *sw_context_plan(sw_engine_t *engine, sw_context_t *c,
                                  const sw_op_t *call)
 {
-    if (c->planned && c->call.what == call->what &&
-        c->call.peer == call->peer && c->call.bytes == call->bytes &&
-        c->call.sent == call->sent && c->call.received == call->received)
-        return &c->plan;
-    c->call = *call;
-    c->planned = true;
-    c->plan = (sw_plan_t){.scale = 1};
+    /* Members are at different calls, but mostly of a few kinds. */
+    uint64_t key = call->what ^ call->bytes * 0x9e3779b97f4a7c15u ^
+                   call->sent * 0xd6e8feb86659fd93u ^ call->received << 32;
+    struct sw_planned_call *p = &c->plans[sw_map_mix(key) >> 16 &
+                                          (SW_CONTEXT_PLANS - 1)];
+    if (p->known && p->what == call->what && p->bytes == call->bytes &&
+        p->sent == call->sent && p->received == call->received)
+        return &p->plan;
+    *p = (struct sw_planned_call){true, call->what, call->bytes, call->sent,
+                                  call->received, {.scale = 1}};
     sw_plan_make(engine->model, call, c->n,
-                 c->members ? c->members : engine->everybody, &c->plan);
-    return &c->plan;
+                 c->members ? c->members : engine->everybody, &p->plan);
+    return &p->plan;
 }
 
 sw_meeting_t *sw_context_meeting(sw_engine_t *engine, sw_context_t *c,

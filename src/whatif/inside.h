@@ -167,6 +167,8 @@ typedef struct {
     sw_ps_t arrival, receive_time;
 } sw_decided_t;
 
+enum { SW_CONTEXT_PLANS = 4 };
+
 /* A communicator. */
 struct sw_context {
     uint32_t number, place, n;
@@ -175,9 +177,12 @@ struct sw_context {
     uint32_t *begun;            /* collectives, by member */
     sw_meeting_t **meetings;    /* from the `base`-th on, a ring */
     uint32_t base, at, count, room;
-    bool planned;               /* `plan` is that of `call` */
-    sw_op_t call;
-    sw_plan_t plan;
+    struct sw_planned_call {    /* plans that were made */
+        bool known;
+        uint8_t what;
+        uint64_t bytes, sent, received;
+        sw_plan_t plan;
+    } plans[SW_CONTEXT_PLANS];
 };
 
 /* The n-th collective of a context: who has come, and when. */

@@ -149,6 +149,26 @@ static void by_messages(void)
     ranks_free(r);
 }
 
+/* Linear, 3 members, g = 50, all scaled by a half: to 1 at 5, there at 56, to
+ * 2 at 30, there at 81; o' = 10. */
+static void scaled_gap(void)
+{
+    ranks_t *r = ranks_new(3);
+    ranks_links(r);
+    for (int class = 0; class < SW_CLASS_COUNT; class++)
+        r->model.links[class].g = 50;
+    char linear[] = "messages bcast linear", half[] = "scale bcast 0.5";
+    rules(r, linear);
+    rules(r, half);
+    for (uint32_t i = 0; i < 3; i++)
+        collective(r, i, SW_COLLECTIVE_BCAST, 0, 1, 0);
+    ranks_run(r);
+    ENDS(r, 0, 10);
+    ENDS(r, 1, 66);
+    ENDS(r, 2, 91);
+    ranks_free(r);
+}
+
 /* Alltoallv by messages, members of different sizes: pairwise begins when the
  * last has come, at 1000, with blocks of the most, 16 bytes: there at 1126. */
 static void by_messages_of_sizes(void)
@@ -316,6 +336,7 @@ int main(void)
     free_ones();
     by_cost();
     by_messages();
+    scaled_gap();
     by_messages_of_sizes();
     overlapped();
     offloaded();

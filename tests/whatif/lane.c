@@ -44,12 +44,21 @@ static uint32_t place(uint64_t n, uint32_t i)
 #define ASKS 64         /* every so many operations a rank asks */
 #define COUNT 40000u    /* operations */
 
+/* A wake-up that is lost is made up for by a look around, every 100 ms. A few
+ * such waits are the system's. */
+static void count_stall(uint64_t since, int *stalls)
+{
+    *stalls += sw_os_now() - since > 90000000u;
+    MUST(*stalls <= 5);
+}
+
 /* A rank: operations, questions, communicators, rests at random. */
 static void rank_runs(sw_lanes_t *lanes, uint32_t rank, unsigned rest_us,
                       uint64_t count)
 {
     sw_lane_t *lane = sw_lane_begin(lanes, rank);
     uint64_t state = rank + 77;
+    int stalls = 0;
     MUST(lane);
     for (uint64_t n = 0; n < count; n++) {
         sw_op_t op = nth(rank, n);
@@ -63,12 +72,15 @@ static void rank_runs(sw_lanes_t *lanes, uint32_t rank, unsigned rest_us,
             MUST(sw_lane_context(lane, (uint32_t)n, n * n, size, members));
             free(members);
         }
+        uint64_t since = sw_os_now();
         if (n % ASKS) {
             MUST(sw_lane_put(lane, &op));
+            count_stall(since, &stalls);
             continue;
         }
         sw_answer_t answer;
         MUST(sw_lane_ask(lane, &op, &answer));
+        count_stall(since, &stalls);
         MUST(answer.clock == (sw_ps_t)(n * 3 + rank));
         MUST(answer.bytes == n && answer.tag == -(int32_t)n);
         MUST(answer.count == list_length(n / ASKS));
@@ -256,6 +268,99 @@ static void threads(unsigned rank_rest, unsigned engine_rest)
     close(fd);
 }
 
+/* Steps: a rank puts one operation and waits, without the lane, until it is
+ * taken. Nothing rings but what the engine has armed, and it sleeps long. */
+#define STEPS 20000u
+
+static _Atomic uint32_t step;
+
+static void *steps(void *lanes)
+{
+    sw_lane_t *lane = sw_lane_begin(lanes, 0);
+    uint64_t state = 12345;
+    MUST(lane);
+    for (uint32_t n = 1; n <= STEPS; n++) {
+        for (uint64_t i = random_from(&state) % 64; i; i--)
+            sw_os_pause();
+        if (n % 100 == 0)
+            usleep(100);
+        MUST(sw_lane_put(lane, &(sw_op_t){.kind = SW_OP_COMPUTE}));
+        while (atomic_load(&step) < n)
+            sw_os_yield();
+    }
+    return NULL;
+}
+
+static void one_at_a_time(void)
+{
+    int fd = sw_lanes_make(1);
+    sw_lanes_t *lanes = sw_lanes_map(fd);
+    sw_taker_t taker;
+    pthread_t thread;
+    uint64_t news = 0;
+    MUST(lanes && sw_taker_open(&taker, lanes));
+    MUST(!pthread_create(&thread, NULL, steps, lanes));
+    while (atomic_load(&step) < STEPS) {
+        sw_taker_news(&taker, nothing, &news);
+        if (sw_taker_look(&taker, 0)) {
+            sw_taker_take(&taker, 0);
+            atomic_fetch_add(&step, 1);
+        } else if (sw_taker_arm(&taker, 0, true)) {
+            uint64_t since = sw_os_now();
+            sw_taker_sleep(&taker, 10000000000u);
+            MUST(sw_os_now() - since < 9000000000u);
+        }
+    }
+    pthread_join(thread, NULL);
+    MUST(news);
+    sw_taker_close(&taker);
+    sw_lanes_unmap(lanes);
+    close(fd);
+}
+
+/* Nothing but operations: full lanes alone wake the engine, and it wakes the
+ * rank. */
+static void *pours(void *lanes)
+{
+    sw_lane_t *lane = sw_lane_begin(lanes, 0);
+    int stalls = 0;
+    for (uint32_t n = 0; n < 50 * SW_LANE_ENTRIES; n++) {
+        uint64_t since = sw_os_now();
+        MUST(sw_lane_put(lane, &(sw_op_t){.kind = SW_OP_COMPUTE}));
+        count_stall(since, &stalls);
+    }
+    sw_lane_end(lane, true);
+    return NULL;
+}
+
+static void poured(void)
+{
+    int fd = sw_lanes_make(1);
+    sw_lanes_t *lanes = sw_lanes_map(fd);
+    sw_taker_t taker;
+    pthread_t thread;
+    uint64_t news = 0, n = 0;
+    MUST(lanes && sw_taker_open(&taker, lanes));
+    MUST(!pthread_create(&thread, NULL, pours, lanes));
+    while (n < 50 * SW_LANE_ENTRIES) {
+        sw_taker_news(&taker, nothing, &news);
+        while (sw_taker_look(&taker, 0)) {
+            sw_taker_take(&taker, 0);
+            n++;
+        }
+        if (n < 50 * SW_LANE_ENTRIES && sw_taker_arm(&taker, 0, false)) {
+            uint64_t since = sw_os_now();
+            sw_taker_sleep(&taker, 10000000000u);
+            MUST(sw_os_now() - since < 9000000000u);
+        }
+        usleep(3000);
+    }
+    pthread_join(thread, NULL);
+    sw_taker_close(&taker);
+    sw_lanes_unmap(lanes);
+    close(fd);
+}
+
 static void refused(void)
 {
     int fd = sw_os_memfd("test");
@@ -284,6 +389,8 @@ int main(void)
     processes(3, 200, 0, true, COUNT);      /* the engine waits */
     processes(5, 300, 300, false, COUNT / 4);
     processes(70, 0, 0, true, 700);         /* two words of news */
+    one_at_a_time();
+    poured();
     threads(0, 300);
     threads(200, 0);
     threads(0, 0);

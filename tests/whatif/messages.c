@@ -132,6 +132,22 @@ static void incast(void)
     ranks_free(r);
 }
 
+/* The same, where the first sender does a lot of small things before. */
+static void long_way(void)
+{
+    ranks_t *r = begin(3);
+    for (int i = 0; i < 1000; i++)
+        compute(r, 1, 1);
+    send(r, 1, 0, 0, 500);      /* 1010, head 1110, there 1610 */
+    compute(r, 2, 1050);
+    send(r, 2, 0, 0, 500);      /* head at 1160, there 2110 */
+    recv(r, 0, 1, 0);           /* 1630 */
+    recv(r, 0, 2, 0);           /* 2130 */
+    ranks_run(r);
+    ENDS(r, 0, 2130);
+    ranks_free(r);
+}
+
 /* Ranks of a node share its port to the network. */
 static void node_port(void)
 {
@@ -259,6 +275,7 @@ int main(void)
     /* Into the wire at 10, 510, 1010; there at 610, 1110, 1610. */
     stream(5, 500, 1630);
     incast();
+    long_way();
     node_port();
     exchange();
     overlap();

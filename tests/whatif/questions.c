@@ -203,6 +203,16 @@ static void wildcards(void)
     ENDS(r, 0, 432);
     ranks_free(r);
 
+    r = begin(2);                       /* of one sender, in order */
+    r->asks = false;
+    recv(r, 0, SW_OP_ANY, 0);           /* 1130 */
+    recv(r, 0, SW_OP_ANY, 0);           /* met 1130, answer 1240; 3340 + 20 */
+    send(r, 1, 0, 0, 1000);             /* there at 1110 */
+    send(r, 1, 0, 0, 2000);             /* its request at 120 */
+    ranks_run(r);
+    ENDS(r, 0, 3360);
+    ranks_free(r);
+
     for (int first = 1; first < 3; first++) {   /* at the same time */
         r = begin(3);
         r->asks = false;
@@ -348,6 +358,36 @@ static void told_late(void)
     }
 }
 
+/* Rank 0 is in the host's wait for a message of 1, which sleeps until its
+ * send is complete, and does nothing for its host meanwhile. */
+static sw_source_state_t asleep_next(void *of, uint32_t rank, sw_op_t *op)
+{
+    ranks_t *r = of;
+    if (rank == 0 && r->rank[0].at == 2 && !r->rank[1].answered)
+        return SW_SOURCE_LATER;
+    return ranks_next(of, rank, op);
+}
+
+static void asleep(void)
+{
+    ranks_t *r = begin(2);
+    irecv(r, 0, SW_OP_ANY, 0, 1);
+    wait_for(r, 0, 1);
+    put(r, 0, (sw_op_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
+    send(r, 1, 0, 0, 2000);
+    put(r, 1, (sw_op_t){.kind = SW_OP_CLOCK});
+    sw_source_t source = {.of = r, .next = asleep_next, .answer = ranks_answer};
+    r->engine = sw_engine_new(&r->model, &source, NULL);
+    MUST(r->engine);
+    for (int i = 0; i < 3 && !r->rank[1].answered; i++)
+        MUST(sw_engine_run(r->engine) != SW_ENGINE_DEADLOCK);
+    MUST(answer(r, 1, 0)->clock == 2220);
+    MUST(sw_engine_run(r->engine) == SW_ENGINE_DONE);
+    sw_engine_result(r->engine, &r->result);
+    ENDS(r, 0, 2340);
+    ranks_free(r);
+}
+
 /* Nobody waits for what is dropped; it takes its message nevertheless, unless
  * it was cancelled. */
 static void dropped(void)
@@ -394,6 +434,7 @@ int main(void)
     matched();
     late();
     told_late();
+    asleep();
     dropped();
     noise();
     return 0;

@@ -44,16 +44,26 @@ void sw_virtual_partitioned(bool sends, MPI_Comm comm, int peer, int tag,
 /* The persistent send that was just made may go so. */
 void sw_virtual_detachable(MPI_Request request, const void *buffer,
                            int64_t count, MPI_Datatype type, int dest, int tag,
-                           MPI_Comm comm);
+                           MPI_Comm comm, unsigned flags);
 /* True: the data lie aside, and are sent from there. */
 bool sw_virtual_detach(const void *buffer, int64_t count, MPI_Datatype type,
-                       int dest, int tag, MPI_Comm comm);
+                       int dest, int tag, MPI_Comm comm, unsigned flags);
 /* A request for one, which is complete. */
 int sw_virtual_detached_request(MPI_Request *request);
 void sw_virtual_detached_end(void);
 
 /* Probes (probe.c) -------------------------------------------------------- */
 
+/* A message by its name, which the engine has given, or as it was asked for. */
+typedef struct {
+    int source, tag, asked_source, asked_tag;
+    bool named;
+} sw_virtual_name_t;
+
+/* Wait until the host has it. `message`: NULL, or where to put the matched
+ * one. */
+int sw_virtual_look(const sw_virtual_name_t *name, MPI_Comm comm,
+                    MPI_Message *message, MPI_Status *status);
 int sw_virtual_probe(int source, int tag, MPI_Comm comm, MPI_Status *status);
 int sw_virtual_iprobe(int source, int tag, MPI_Comm comm, int *flag,
                       MPI_Status *status);

@@ -552,7 +552,8 @@ static int start_one(MPI_Request *request)
     sw_virtual_unlock();
     if (w && w->from.comm != MPI_COMM_NULL &&
         sw_virtual_detach(w->from.buffer, w->from.count, w->from.type,
-                          w->from.dest, w->from.tag, w->from.comm))
+                          w->from.dest, w->from.tag, w->from.comm,
+                          w->from.flags))
         return MPI_SUCCESS;
     return served.Start(request);
 }

@@ -7,7 +7,8 @@
  * what it is to find depends on that very sender. So such data are packed
  * away and sent from there, and the program goes on. A nonblocking send gets a
  * request that is complete (a generalized one) in place of the host's.
- * Persistent sends are not even started: the host takes them for complete.
+ * Buffered sends go so, whatever their size: MPI_Buffer_detach waits for those
+ * that the host has. Persistent ones are not even started: the host takes them for complete.
  */
 #include "virtual.h"
 
@@ -67,14 +68,15 @@ static bool make_room(void)
 }
 
 bool sw_virtual_detach(const void *buffer, int64_t count, MPI_Datatype type,
-                       int dest, int tag, MPI_Comm comm)
+                       int dest, int tag, MPI_Comm comm, unsigned flags)
 {
     int size = 0, place = 0;
     if (sw_virtual_shared || dest == MPI_PROC_NULL || dest < 0 || count <= 0 ||
         count > INT_MAX || comm == MPI_COMM_NULL || type == MPI_DATATYPE_NULL)
         return false;
     uint64_t bytes = (uint64_t)count * sw_known_type(type)->size;
-    if (bytes <= HOST_EAGER || bytes > sw_virtual_model.eager ||
+    if (bytes <= HOST_EAGER ||
+        (bytes > sw_virtual_model.eager && !(flags & SW_SEND_BUFFERED)) ||
         bytes > INT_MAX / 2 || !make_room() ||
         host.Pack_size((int)count, type, comm, &size) != MPI_SUCCESS)
         return false;
@@ -93,7 +95,7 @@ bool sw_virtual_detach(const void *buffer, int64_t count, MPI_Datatype type,
 
 void sw_virtual_detachable(MPI_Request request, const void *buffer,
                            int64_t count, MPI_Datatype type, int dest, int tag,
-                           MPI_Comm comm)
+                           MPI_Comm comm, unsigned flags)
 {
     sw_virtual_lock();
     sw_work_t *w = sw_work_take((uintptr_t)request);
@@ -106,6 +108,7 @@ void sw_virtual_detachable(MPI_Request request, const void *buffer,
         w->from.dest = dest;
         w->from.tag = tag;
         w->from.comm = comm;
+        w->from.flags = flags;
     }
 }
 

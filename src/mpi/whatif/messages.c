@@ -136,9 +136,12 @@ void sw_virtual_choose(MPI_Comm comm, int *source, int *tag)
         !sw_virtual_ask(&op, &answer))
         return;
     int member = sw_virtual_member(c, answer.peer);
-    if (member >= 0) {
-        *source = member;
-        *tag = answer.tag;
+    MPI_Status status;
+    sw_virtual_name_t it = {member, answer.tag, *source, *tag, true};
+    if (member >= 0 &&
+        sw_virtual_look(&it, comm, NULL, &status) == MPI_SUCCESS) {
+        *source = status.MPI_SOURCE;
+        *tag = status.MPI_TAG;
     }
 }
 

@@ -27,30 +27,45 @@ static bool probe_op(sw_vop_t *op, sw_op_kind_t kind, int source, int tag,
     return true;
 }
 
-/* Of the message that the answer names. */
+/* The message that the answer names. */
 static void name(const sw_known_comm_t *c, const sw_vanswer_t *answer,
-                 int *source, int *tag)
+                 sw_virtual_name_t *to)
 {
     int member = sw_virtual_member(c, answer->peer);
-    if (member >= 0) {
-        *source = member;
-        *tag = answer->tag;
-    }
+    if (member < 0)
+        return;
+    to->named = to->source == MPI_ANY_SOURCE || to->tag == MPI_ANY_TAG;
+    to->source = member;
+    to->tag = answer->tag;
 }
 
-/* Wait for it really. `message`: NULL, or where to put the matched one. */
-static int look(int source, int tag, MPI_Comm comm, MPI_Message *message,
-                MPI_Status *status)
+/* Tries that the host has to come up with the very message that the engine has
+ * named. An earlier receive with wildcards, which the host has matched in its
+ * own way, may have taken it; then any message will do that was asked for. */
+#define TRIES 200
+
+static int try(int source, int tag, MPI_Comm comm, int *flag,
+               MPI_Message *message, MPI_Status *status)
 {
-    if (!sw_virtual_crowded)
-        return message ? served.Mprobe(source, tag, comm, message, status)
-                       : served.Probe(source, tag, comm, status);
+    return message
+        ? served.Improbe(source, tag, comm, flag, message, status)
+        : served.Iprobe(source, tag, comm, flag, status);
+}
+
+int sw_virtual_look(const sw_virtual_name_t *name, MPI_Comm comm,
+                    MPI_Message *message, MPI_Status *status)
+{
+    if (!sw_virtual_crowded && !name->named)
+        return message ? served.Mprobe(name->source, name->tag, comm, message,
+                                       status)
+                       : served.Probe(name->source, name->tag, comm, status);
     sw_virtual_nap_t nap = {0};
-    int flag = 0, rc;
-    while (true) {
-        rc = message ? served.Improbe(source, tag, comm, &flag, message,
-                                      status)
-                     : served.Iprobe(source, tag, comm, &flag, status);
+    for (int i = 0;; i++) {
+        int flag = 0;
+        int rc = try(name->source, name->tag, comm, &flag, message, status);
+        if (!flag && rc == MPI_SUCCESS && name->named && i > TRIES)
+            rc = try(name->asked_source, name->asked_tag, comm, &flag, message,
+                     status);
         if (flag || rc != MPI_SUCCESS)
             return rc;
         sw_virtual_nap(&nap);
@@ -91,33 +106,35 @@ static void matched_here(MPI_Comm comm, MPI_Message message,
 
 int sw_virtual_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
+    sw_virtual_name_t it = {source, tag, source, tag, false};
     sw_vop_t op;
     sw_vanswer_t answer;
     sw_known_comm_t *c;
     if (probe_op(&op, SW_OP_PROBE, source, tag, comm, &c) &&
         sw_virtual_ask(&op, &answer))
-        name(c, &answer, &source, &tag);
-    return look(source, tag, comm, NULL, status);
+        name(c, &answer, &it);
+    return sw_virtual_look(&it, comm, NULL, status);
 }
 
 int sw_virtual_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
                       MPI_Status *status)
 {
+    sw_virtual_name_t it = {source, tag, source, tag, false};
     sw_vop_t op;
     sw_vanswer_t answer;
     sw_known_comm_t *c;
     MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     if (probe_op(&op, SW_OP_PROBE, source, tag, comm, &c) &&
         sw_virtual_ask(&op, &answer))
-        name(c, &answer, &source, &tag);
-    int rc = look(source, tag, comm, message, its);
+        name(c, &answer, &it);
+    int rc = sw_virtual_look(&it, comm, message, its);
     if (rc == MPI_SUCCESS && source != MPI_PROC_NULL)
         matched_here(comm, *message, its);
     return rc;
 }
 
 /* True: the engine has seen a message, which is named now. */
-static bool seen(sw_vop_t *op, int *source, int *tag, sw_known_comm_t *c)
+static bool seen(sw_vop_t *op, sw_virtual_name_t *it, sw_known_comm_t *c)
 {
     sw_vanswer_t answer;
     uint64_t key = sw_board_key((uint64_t)op->context << 32 |
@@ -127,7 +144,7 @@ static bool seen(sw_vop_t *op, int *source, int *tag, sw_known_comm_t *c)
     if (!answer.found)
         sw_virtual_found_nothing(key, &answer);
     else
-        name(c, &answer, source, tag);
+        name(c, &answer, it);
     return answer.found;
 }
 
@@ -135,13 +152,14 @@ static bool seen(sw_vop_t *op, int *source, int *tag, sw_known_comm_t *c)
 int sw_virtual_iprobe(int source, int tag, MPI_Comm comm, int *flag,
                       MPI_Status *status)
 {
+    sw_virtual_name_t it = {source, tag, source, tag, false};
     sw_vop_t op;
     sw_known_comm_t *c;
     if (!probe_op(&op, SW_OP_IPROBE, source, tag, comm, &c))
         return served.Iprobe(source, tag, comm, flag, status);
-    if (seen(&op, &source, &tag, c)) {
+    if (seen(&op, &it, c)) {
         *flag = 1;
-        return look(source, tag, comm, NULL, status);
+        return sw_virtual_look(&it, comm, NULL, status);
     }
     if (!atomic_load(&sw_virtual_on))
         return served.Iprobe(source, tag, comm, flag, status);
@@ -154,11 +172,12 @@ int sw_virtual_iprobe(int source, int tag, MPI_Comm comm, int *flag,
 int sw_virtual_improbe(int source, int tag, MPI_Comm comm, int *flag,
                        MPI_Message *message, MPI_Status *status)
 {
+    sw_virtual_name_t it = {source, tag, source, tag, false};
     sw_vop_t op;
     sw_known_comm_t *c;
     MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     if (probe_op(&op, SW_OP_IPROBE, source, tag, comm, &c)) {
-        if (!seen(&op, &source, &tag, c)) {
+        if (!seen(&op, &it, c)) {
             if (atomic_load(&sw_virtual_on)) {
                 int there, rc = served.Iprobe(source, tag, comm, &there,
                                               MPI_STATUS_IGNORE);
@@ -169,7 +188,7 @@ int sw_virtual_improbe(int source, int tag, MPI_Comm comm, int *flag,
             return served.Improbe(source, tag, comm, flag, message, its);
         }
         *flag = 1;
-        int rc = look(source, tag, comm, message, its);
+        int rc = sw_virtual_look(&it, comm, message, its);
         if (rc == MPI_SUCCESS)
             matched_here(comm, *message, its);
         return rc;

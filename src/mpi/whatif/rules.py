@@ -44,9 +44,10 @@ OWN = "MPI_Request own = MPI_REQUEST_NULL;\n"
 
 for letter, flags in (("", "0"), ("b", "SW_SEND_BUFFERED"),
                       ("s", "SW_SEND_SYNCHRONOUS"), ("r", "0")):
-    detach = "sw_virtual_detach($0, (int64_t)$1, $2, $3, $4, $5)"
+    detach = ("sw_virtual_detach($0, (int64_t)$1, $2, $3, $4, $5, "
+              f"{flags})")
     own = f"sw_result = {detach} ? MPI_SUCCESS : "
-    may = letter in ("", "r")
+    may = letter != "s"
     rule(f"{letter.upper()}send" if letter else "Send",
          OWN + (own if may else "sw_result = ") + "served."
          f"I{letter}send@c@(@args@, &own);\n" + OK +
@@ -60,7 +61,8 @@ for letter, flags in (("", "0"), ("b", "SW_SEND_BUFFERED"),
     rule(f"{letter.upper() + 's' if letter else 'S'}end_init", call() + OK +
          f"sw_virtual_isent($5, $3, $4, (int64_t)$1, $2, {flags}, *$6, true);"
          + ("\nif (sw_result == MPI_SUCCESS)\n    sw_virtual_detachable(*$6, "
-            "$0, (int64_t)$1, $2, $3, $4, $5);" if may else ""))
+            "
+            f"$0, (int64_t)$1, $2, $3, $4, $5, {flags});" if may else ""))
 rule("Recv",
      "int from = $3, what = $4;\n" + OWN +
      "sw_virtual_choose($5, &from, &what);\n" +
@@ -78,7 +80,7 @@ rule("Precv_init", call() + OK +
 rule("Sendrecv",
      "int from = $8, what = $9;\n"
      "MPI_Request own[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};\n"
-     "sw_result = sw_virtual_detach($0, (int64_t)$1, $2, $3, $4, $10)\n"
+     "sw_result = sw_virtual_detach($0, (int64_t)$1, $2, $3, $4, $10, 0)\n"
      "    ? MPI_SUCCESS\n"
      "    : served.Isend@c@($0, $1, $2, $3, $4, $10, &own[0]);\n"
      "if (sw_result == MPI_SUCCESS) {\n"

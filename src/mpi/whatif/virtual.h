@@ -208,6 +208,7 @@ typedef struct sw_work {
         int64_t count;
         MPI_Datatype type;
         int dest, tag;
+        unsigned flags;
         MPI_Comm comm;          /* MPI_COMM_NULL: the host sends it */
     } from;                     /* of a persistent send: see detach.c       */
     sw_vop_t *parts;             /* of a persistent one of several operations */

@@ -45,6 +45,9 @@ SW_API bool sw_lane_put(sw_lane_t *lane, const sw_op_t *op);
  * next call. */
 SW_API bool sw_lane_ask(sw_lane_t *lane, const sw_op_t *op,
                         sw_answer_t *answer);
+/* Called now and then while a rank sleeps; NULL: nothing. What it does may let
+ * others go on that the engine waits for. */
+SW_API extern void (*sw_lane_idle)(void);
 /* No more operations. `ended_well`: in MPI_Finalize. The lane is freed with
  * the mapping; what is put after this is refused. */
 SW_API void sw_lane_end(sw_lane_t *lane, bool ended_well);
