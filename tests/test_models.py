@@ -1,6 +1,7 @@
 """Models in TOML: presets, combination, errors, and what the engine reads."""
 
 import json
+import random
 import re
 import subprocess
 
@@ -361,7 +362,8 @@ def test_what_is_no_quantity(of, value):
     ("description = 4\n", "description must be text"),
     ("base = [1]\n", "base must be text, or a list of texts"),
     ('base = "edrr"\n', ""),
-    ('[network]\nkind = "ring"\n', "network.kind must be a known network, not ring"),
+    ('[network]\nkind = "ring"\n',
+     "network.kind must be a known network, not ring"),
     ('[network]\nkind = "fat_treee"\n', "did you mean fat_tree?"),
     ('[network]\nkind = "torus"\nlevels = 3\n',
      "a torus has no network.levels; it has"),
@@ -388,6 +390,51 @@ def test_what_is_wrong_is_said(text, because):
             models.load(toml(text))
     else:
         refused(text, because)
+
+
+_GOOD = {
+    "description": "d", "nodes": 4, "ranks_per_node": 2, "cpu_speed": 1.5,
+    "reduce": 1, "test": 2, "base": ["edr"],
+    "link": {"all": {"o": 1, "L": "1 us", "G": "1 GB/s", "S": 8},
+             "node": {"points": [[0, 1, 2, 3, 4], [8, 1, 2, 3, 4]]}},
+    "network": {"kind": "torus", "size": [2, 2, 2], "hop": 5},
+    "noise": {"period": "1 ms", "duration": 5, "seed": 2},
+    "collective": [{"op": ["all"], "use": "scale", "factor": 2},
+                   {"op": "bcast", "use": "table", "ranks": 4,
+                    "rows": [[8, 1, 2]]}],
+    "sources": {"all": "mine"},
+}
+_JUNK = [None, True, -1, 0, 1 << 70, 1.5, float("nan"), float("inf"), "",
+         "x", "1 us", "1 GB/s", "0 B/s", [], [[]], [None], {}, {"L": 1},
+         [{}], {"": {}}, [[1, 2, 3]], "1e999 s", "9" * 400, 10 ** 400]
+
+
+def _damaged(value, chance):
+    """The value with a part of it replaced."""
+    if chance.random() < 0.15:
+        return chance.choice(_JUNK)
+    if isinstance(value, dict):
+        key = chance.choice(list(value))
+        return {**value, key: _damaged(value[key], chance)}
+    if isinstance(value, list) and value:
+        at = chance.randrange(len(value))
+        return [*value[:at], _damaged(value[at], chance), *value[at + 1:]]
+    return chance.choice(_JUNK)
+
+
+def test_nothing_but_sentences_comes_of_damage():
+    chance, good = random.Random(6), 0
+    assert models.load(_GOOD).lines(8)
+    for _ in range(3000):
+        table = _damaged(_GOOD, chance)
+        if not isinstance(table, dict):
+            continue
+        try:
+            models.load(table).lines(8)
+            good += 1
+        except UserError as error:
+            assert len(str(error)) > 20
+    assert 100 < good < 2000
 
 
 def test_unknown_models():

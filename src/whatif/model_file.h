@@ -2,7 +2,7 @@
  * model_file.h - a model as text, a line each, as the Python half writes it
  * from TOML, presets and options (straightway/models.py). Numbers are decimal,
  * times in ns (fractions count), sizes in bytes, speeds in ns a byte. '#'
- * begins a comment.
+ * begins a comment. `ranks` comes first.
  *
  *     ranks N
  *     place PER_NODE PER_DOMAIN
@@ -12,6 +12,7 @@
  *                 KEY: o_send, o_recv, L, g, O_send, O_recv, G, S
  *     point CLASS BYTES SEND WIRE GAP RECEIVE
  *     network crossbar|fat_tree|torus|dragonfly KEY VALUE ...
+ *                 the heads of network_*.c have the keys
  *     noise PERIOD DURATION SEED
  *     cpu_speed FACTOR
  *     reduce NS_A_BYTE

@@ -10,9 +10,11 @@
  *     head(l + 1) = start(l) + latency(l)
  *     tail(l + 1) = max(start(l) + s b(l), tail(l)) + latency(l)
  *
- * A switch has room for the messages that wait in it, so a message that waits
- * for one link does not hold those before it (virtual cut-through: Kermani and
- * Kleinrock 1979).
+ * All of it is settled when the message enters: of two messages the one that
+ * enters first has all links first, even one that the other's head would have
+ * come to before it. A switch has room for the messages that wait in it, so a
+ * message that waits for one link does not hold those before it (virtual
+ * cut-through: Kermani and Kleinrock 1979).
  */
 #include "network_kind.h"
 

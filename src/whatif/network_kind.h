@@ -24,9 +24,9 @@ typedef struct {
 typedef struct {
     const char *name;
     const char *const *keys;    /* up to NULL, besides latency and G */
-    /* `room` is the number of nodes at first, which a kind of any size
-     * takes. Reads the words, fills in `room`, `links`, `longest`, the sorts and
-     * `of`. False: `why` has been written. */
+    /* `room` is the number of nodes at first, for kinds of any size. Reads
+     * the words, fills in `room`, `links`, `longest`, the sorts and `of`.
+     * False: `why` has been written. */
     bool (*make)(sw_network_t *network, const sw_network_words_t *words);
     /* Writes the links of a route, at most `longest`, and returns how many.
      * `salt` differs from message to message, for what is random. */

@@ -12,8 +12,8 @@
  * ways are equally long.
  *
  * Without a size it is about as long in each of its dimensions (3), and as
- * small as will do. Host links have the latency and the speed of the others unless it is said.
- * Numbers: nodes to routers, routers to nodes, then for each router two for
+ * small as will do. Host links have the latency and the speed of the others
+ * unless it is said. Numbers: nodes to routers, routers to nodes, then for each router two for
  * each dimension, up and down.
  */
 #include "network_kind.h"

@@ -56,15 +56,13 @@ def names():
 def _path(name):
     """Where a name's file is: a preset, or a file of the user's."""
     if not (name.endswith(".toml") or "/" in name):
-        preset = _PRESETS / f"{name}.toml"
-        if preset.is_file():
-            return preset
+        if name in names():
+            return _PRESETS / f"{name}.toml"
         near = difflib.get_close_matches(name, names(), 1, 0.5)
         raise UserError(
-            f"unknown model {name}; " + (f"did you mean {near[0]}? " if near
-                                         else "")
-            + "There are " + ", ".join(names())
-            + ", and files that end in .toml")
+            f"unknown model {name[:60]}; "
+            + (f"did you mean {near[0]}? " if near else "") + "There are "
+            + ", ".join(names()) + ", and files that end in .toml")
     return pathlib.Path(name)
 
 
@@ -77,7 +75,7 @@ def _read(name, beside):
             return path, tomllib.load(file)
     except OSError as error:
         raise UserError(f"model {name}: {error.strerror}: {path}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise UserError(f"model {path}: no TOML: {error}") from None
 
 

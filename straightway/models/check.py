@@ -244,7 +244,7 @@ class _Checker:
             path = f"collective {number}: "
             rule = dict(self.table(rule, path))
             use = rule.pop("use", None)
-            if use not in USES:
+            if not isinstance(use, str) or use not in USES:
                 self.fail(f"{path}use must be one of {', '.join(USES)}"
                           + (f", not {use!r}" if use is not None else ""))
             known, needed = USES[use]

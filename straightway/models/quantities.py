@@ -12,6 +12,7 @@ SPEEDS = {**{f"{unit}/s": n for unit, n in SIZES.items() if unit != "bytes"},
           **{f"{p}{bit}/s": n / 8 for bit in ("bit", "b")
              for p, n in (("k", 1e3), ("M", 1e6), ("G", 1e9))}}
 
+_MOST = 1 << 64     # no quantity is as large
 _TEXT = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)\s*(\S*)\s*")
 
 
@@ -32,14 +33,16 @@ def _is_number(value):
 
 def number(value, form="a number from 0 on"):
     """A number from 0 on."""
-    if not _is_number(value) or not math.isfinite(value) or value < 0:
+    if not _is_number(value) or not 0 <= value < _MOST or \
+            not math.isfinite(value):
         raise Wrong(form)
     return value
 
 
 def whole(value, least=1):
     form = f"a whole number, at least {least}"
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+    if not isinstance(value, int) or isinstance(value, bool) or \
+            not least <= value < _MOST:
         raise Wrong(form)
     return value
 
@@ -84,6 +87,6 @@ def size(value):
         if unit not in SIZES:
             raise Wrong(form)
         value *= SIZES[unit]
-    if number(value, form) != int(value) or value >= 1 << 64:
+    if number(value, form) != int(value):
         raise Wrong(form)
     return int(value)
