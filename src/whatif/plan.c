@@ -97,45 +97,61 @@ static const char *usual(const sw_call_t *call)
     }
 }
 
-/* Whom the first member is farthest from: being on the same node, or domain,
- * is alike for all, so it need not be asked of every pair. The last member is
- * asked first: where ranks are in order, that is it. */
-static uint32_t farthest(const sw_model_t *model, uint32_t n,
-                         const uint32_t *members)
+/* The two members that are farthest apart. Where ranks are placed in order,
+ * nodes and domains are stretches of them: the lowest and the highest. Else
+ * the first and the one farthest from it: whether all are on the same node, or
+ * domain, may be asked of any. */
+typedef struct {
+    uint32_t from, to;
+} pair_t;
+
+static pair_t farthest(const sw_model_t *model, uint32_t n,
+                       const uint32_t *members)
 {
-    uint32_t first = members ? members[0] : 0, found = first;
+    if (!members && !model->places.node && !model->places.domain)
+        return (pair_t){0, n - 1};
+    uint32_t first = members ? members[0] : 0;
+    pair_t pair = {first, first};
+    if (!model->places.node && !model->places.domain) {
+        for (uint32_t i = 1; i < n; i++) {
+            pair.from = members[i] < pair.from ? members[i] : pair.from;
+            pair.to = members[i] > pair.to ? members[i] : pair.to;
+        }
+        return pair;
+    }
     sw_class_t most = SW_CLASS_SELF;
     for (uint32_t i = n; i-- > 1 && most < SW_CLASS_NETWORK;) {
         uint32_t other = members ? members[i] : i;
         sw_class_t far = sw_model_class(model, first, other);
         if (far > most) {
             most = far;
-            found = other;
+            pair.to = other;
         }
     }
-    return found;
+    return pair;
 }
 
 /* A link as Hockney's. */
 typedef struct {
     const sw_model_t *model;
-    uint32_t from, to;
+    pair_t pair;
     double alpha, beta;
 } line_t;
 
 static double message(const line_t *line, uint64_t bytes)
 {
     sw_cost_t cost;
-    sw_model_message(line->model, line->from, line->to, bytes, &cost);
+    sw_model_message(line->model, line->pair.from, line->pair.to, bytes,
+                     &cost);
     return (double)cost.send + (double)cost.latency + (double)cost.transfer +
            (double)cost.receive;
 }
 
-static line_t line_of(const sw_model_t *model, uint32_t from, uint32_t to,
-                      uint64_t bytes)
+static line_t line_of(const sw_model_t *model, pair_t pair, uint64_t bytes)
 {
-    line_t line = {.model = model, .from = from, .to = to};
-    const sw_link_t *link = &model->links[sw_model_class(model, from, to)];
+    line_t line = {.model = model, .pair = pair};
+    const sw_link_t *link =
+        &model->links[sw_model_class(model, pair.from, pair.to)];
     line.alpha = message(&line, 0);
     if (!link->point_count) {
         line.beta = link->G > link->O_send ? link->G : link->O_send;
@@ -168,8 +184,8 @@ static double own_part(const line_t *line, const sw_algorithm_t *algorithm,
                                           ? step.sent : step.received);
         } else {
             sw_cost_t cost;
-            sw_model_message(line->model, line->from, line->to, step.sent,
-                             &cost);
+            sw_model_message(line->model, line->pair.from, line->pair.to,
+                             step.sent, &cost);
             time += (double)(cost.send > cost.gap ? cost.send : cost.gap);
         }
     }
@@ -183,11 +199,10 @@ static sw_ps_t scaled(double scale, double ps)
 }
 
 static void by_formula(const sw_model_t *model, const sw_call_t *call,
-                       uint32_t from, uint32_t to, const char *name,
-                       sw_plan_t *plan)
+                       pair_t pair, const char *name, sw_plan_t *plan)
 {
     const sw_algorithm_t *algorithm = sw_algorithm_named(call->what, name);
-    line_t line = line_of(model, from, to, call->bytes);
+    line_t line = line_of(model, pair, call->bytes);
     plan->waiting = scaled(plan->scale, algorithm->formula(
         call, line.alpha, line.beta, model->reduce));
     plan->leaving = scaled(plan->scale, own_part(&line, algorithm, call));
@@ -211,18 +226,18 @@ static void offloaded(const sw_rule_t *rule, const sw_call_t *call,
 }
 
 static void plan_make(const sw_model_t *model, const sw_call_t *call,
-                      uint32_t from, uint32_t to, sw_plan_t *plan)
+                      pair_t pair, sw_plan_t *plan)
 {
     const sw_rules_t *rules = model->rules;
     const sw_rule_t *rule = rules ? sw_rules_find(rules, call) : NULL;
     *plan = (sw_plan_t){.scale = rules ? rules->scale[call->what] : 1};
     if (!rule) {
-        by_formula(model, call, from, to, usual(call), plan);
+        by_formula(model, call, pair, usual(call), plan);
         return;
     }
     switch (rule->kind) {
     case SW_RULE_FORMULA:
-        by_formula(model, call, from, to, rule->algorithm, plan);
+        by_formula(model, call, pair, rule->algorithm, plan);
         break;
     case SW_RULE_MESSAGES:
         plan->algorithm = sw_algorithm_named(call->what, rule->algorithm);
@@ -273,13 +288,12 @@ void sw_plan_make(const sw_model_t *model, const sw_op_t *op, uint32_t n,
         *plan = (sw_plan_t){.scale = 1};
         return;
     }
-    uint32_t from = members ? members[0] : 0;
-    uint32_t to = farthest(model, n, members);
+    pair_t pair = farthest(model, n, members);
     if (!model->rules) {
-        plan_make(model, &call, from, to, plan);
+        plan_make(model, &call, pair, plan);
         return;
     }
-    sw_class_t far = sw_model_class(model, from, to);
+    sw_class_t far = sw_model_class(model, pair.from, pair.to);
     uint64_t key = sw_mix(call.bytes ^ (uint64_t)n << 40 ^
                           (uint64_t)call.what << 34 ^ (uint64_t)far << 32);
     sw_planned_t *planned = &model->rules->planned[key % SW_PLANNED];
@@ -289,7 +303,7 @@ void sw_plan_make(const sw_model_t *model, const sw_op_t *op, uint32_t n,
         planned->farthest = far;
         planned->link = model->links[far];
         planned->reduce = model->reduce;
-        plan_make(model, &call, from, to, &planned->plan);
+        plan_make(model, &call, pair, &planned->plan);
     }
     *plan = planned->plan;
 }

@@ -43,7 +43,7 @@ typedef struct {
     sw_plan_t plan;
 } sw_planned_t;
 
-#define SW_PLANNED 512
+#define SW_PLANNED 1024
 
 struct sw_rules {
     sw_rule_t *rules;

@@ -112,10 +112,11 @@ void sw_table_at(const sw_table_t *t, bool blocks, uint32_t n, uint64_t bytes,
     size_t above = place(t, n, 0), below = above, end = above;
     while (end < t->count && t->points[end].ranks == t->points[above].ranks)
         end++;
-    while (below > 0 && t->points[below - 1].ranks == t->points[above - 1].ranks)
+    while (below > 0 &&
+           t->points[below - 1].ranks == t->points[above - 1].ranks)
         below--;
     times_t r;
-    if (below < above && above < end && t->points[above].ranks > n) {
+    if (below < above && above < end) {
         times_t low = row(t, below, above, bytes);
         times_t high = row(t, above, end, bytes);
         double x = log2(n), x0 = log2(t->points[below].ranks);

@@ -79,6 +79,21 @@ static void farthest(void)
             sw_plan_make(&m, &op, cases[i].n, cases[i].members, &made);
             MUST(costs(made, 1000 * cases[i].rounds, 0));
         }
+    /* The same, rank by rank. */
+    m.places.node = malloc(64 * sizeof(uint32_t));
+    m.places.domain = malloc(64 * sizeof(uint32_t));
+    MUST(m.places.node && m.places.domain);
+    for (uint32_t rank = 0; rank < 64; rank++) {
+        m.places.node[rank] = rank / 8;
+        m.places.domain[rank] = rank / 4;
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sw_plan_t made;
+        sw_op_t op = {.what = C(BARRIER)};
+        sw_plan_make(&m, &op, cases[i].n, cases[i].members, &made);
+        MUST(costs(made, 1000 * cases[i].rounds, 0));
+    }
+    MUST(costs(plan(&m, C(BARRIER), 0, 8), 6000, 0));
     /* What was planned of another link is not taken for this one. */
     m.links[SW_CLASS_NETWORK].L = 0;
     sw_op_t op = {.what = C(BARRIER)};
