@@ -85,10 +85,10 @@ static bool asks(unsigned kind)
 
 /* The host's wait will end: what it waits for has been sent, and it waits for
  * nothing else. Then others wait, too, so that all is in order. */
-static bool will_be_told(sw_engine_t *engine, sw_rank_t *rank)
+bool sw_ahead_comes(const sw_rank_t *rank)
 {
     const sw_request_t *r = rank->waits;
-    if (rank->ahead->count || !r->any)
+    if (!rank->looking || rank->ahead->count || !r->any || !r->live)
         return false;
     for (const sw_message_t *m = rank->unmatched; m; m = m->newer)
         if (m->channel->context == r->context &&
@@ -136,14 +136,13 @@ static looked_t look_at_next(sw_engine_t *engine, sw_rank_t *rank)
 
 void sw_ahead_look(sw_engine_t *engine, sw_rank_t *rank)
 {
-    rank->looking = rank->holds = false;
+    rank->looking = false;
     while (rank->any && depends(rank) && !engine->memory) {
         switch (look_at_next(engine, rank)) {
         case LOOKED:
             break;
         case LATER:
             rank->looking = true;
-            rank->holds = will_be_told(engine, rank);
             sw_engine_late(engine, rank);
             return;
         case CANNOT:
@@ -199,7 +198,7 @@ bool sw_ahead_still(sw_engine_t *engine)
             decide = sleeps(engine, &engine->rank[m->channel->from]);
         if (decide) {
             sw_match_take_over(engine, rank);
-            rank->looking = rank->holds = false;
+            rank->looking = false;
             moved = true;
         } else if (!rank->looking) {
             rank->looking = true;

@@ -135,7 +135,6 @@ struct sw_rank {
     uint8_t state;
     bool late;                  /* in the list of the late ones */
     bool looking;               /* ... for MATCHED, while it waits */
-    bool holds;                 /* ... and others must not pass its clock */
     uint32_t node;
     uint32_t loose;             /* who else may take its ports */
     uint32_t strands;           /* begun */
@@ -350,6 +349,8 @@ sw_source_state_t sw_ahead_next(sw_engine_t *engine, sw_rank_t *rank,
                                 sw_op_t *op);
 /* A rank waits: if only the host knows who matches, see what it says. */
 void sw_ahead_look(sw_engine_t *engine, sw_rank_t *rank);
+/* It is looking, and the host will tell by itself: nobody passes its clock. */
+bool sw_ahead_comes(const sw_rank_t *rank);
 /* Nobody goes on: see whether the host has decided something meanwhile. True:
  * it has, or the engine does now. */
 bool sw_ahead_still(sw_engine_t *engine);

@@ -176,6 +176,8 @@ void sw_match_message(sw_engine_t *engine, sw_message_t *m)
         return;
     }
     keep(rank, m);
+    if (sw_unlikely(rank->looking))
+        sw_engine_late(engine, rank);   /* it may hold others now */
     if (m->known)
         tell_arrival(engine, m);
 }

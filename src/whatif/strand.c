@@ -197,7 +197,7 @@ void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank)
         }
         sw_request_t *r = rank->waits;
         rank->waits = NULL;
-        rank->looking = rank->holds = false;
+        rank->looking = false;
         finish(engine, rank, r);
     } else if (rank->state == SW_RANK_ASKS || rank->state == SW_RANK_ENDED) {
         return;

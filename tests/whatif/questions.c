@@ -388,6 +388,44 @@ static void asleep(void)
     ranks_free(r);
 }
 
+/* What rank 0 has taken comes late, but it comes: its answer to 2 is earlier
+ * than 3's message. */
+static sw_source_state_t slow_next(void *of, uint32_t rank, sw_op_t *op)
+{
+    late_t *l = of;
+    return rank == 0 && l->ranks->rank[0].at == 2 && !l->goes
+               ? SW_SOURCE_LATER : ranks_next(l->ranks, rank, op);
+}
+
+static void held(void)
+{
+    ranks_t *r = begin(4);
+    irecv(r, 0, SW_OP_ANY, 0, 1);
+    wait_for(r, 0, 1);                  /* 131 */
+    put(r, 0, (sw_op_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
+    send(r, 0, 2, 0, 1);                /* 262 */
+    send(r, 1, 0, 0, 1);
+    irecv(r, 2, 3, 0, 1);
+    irecv(r, 2, 0, 0, 2);
+    list(r, 2, 1);
+    list(r, 2, 2);
+    choose(r, 2, SW_SELECT_ANY);
+    compute(r, 3, 400);
+    send(r, 3, 2, 0, 1);                /* 531 */
+    late_t late = {.ranks = r};
+    sw_source_t source = {.of = &late, .next = slow_next,
+                          .answer = late_answer};
+    r->engine = sw_engine_new(&r->model, &source, NULL);
+    MUST(r->engine);
+    for (int i = 0; i < 3; i++)
+        MUST(sw_engine_run(r->engine) == SW_ENGINE_WAITS);
+    MUST(r->rank[2].answered == 0);
+    late.goes = true;
+    MUST(sw_engine_run(r->engine) == SW_ENGINE_DONE);
+    MUST(answer(r, 2, 0)->clock == 262 && r->rank[2].which[0][0] == 1);
+    ranks_free(r);
+}
+
 /* Nobody waits for what is dropped; it takes its message nevertheless, unless
  * it was cancelled. */
 static void dropped(void)
@@ -435,6 +473,7 @@ int main(void)
     late();
     told_late();
     asleep();
+    held();
     dropped();
     noise();
     return 0;

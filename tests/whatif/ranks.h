@@ -177,6 +177,9 @@ static inline void ranks_same_answers(const script_t *a, const script_t *b)
              x->count == y->count && x->peer == y->peer && x->tag == y->tag &&
              x->bytes == y->bytes);
         MUST(!memcmp(a->which[i], b->which[i], x->count * sizeof *a->which[i]));
+        /* Where the next thing was to wait, and to ask when it was over. */
+        if (!y->found && i + 1 < b->answered && b->answers[i + 1].found)
+            MUST(y->until <= b->answers[i + 1].clock);
     }
 }
 
