@@ -85,8 +85,8 @@ static void ended(set_t *s, int i, const MPI_Status *status, bool waited)
         host.Test_cancelled(status, &gone);
     if (gone) {
         sw_virtual_tell(SW_OP_DROP, w->op.request);
-    } else if (!w->done) {
-        if (!waited)
+    } else {
+        if (!waited && !w->done)
             wait_for(w);
         int64_t from = w->wild ? sw_known_rank(w->comm, status->MPI_SOURCE)
                                : 0;
@@ -514,7 +514,6 @@ int sw_virtual_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     set_t s;
     sw_vanswer_t answer;
-    MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     if (request == MPI_REQUEST_NULL || !take(&s, 1, &request))
         return served.Request_get_status(request, flag, status);
     int rc = MPI_SUCCESS;
@@ -525,16 +524,11 @@ int sw_virtual_get_status(MPI_Request request, int *flag, MPI_Status *status)
         *flag = 0;
         sw_virtual_idle();
     } else {
-        /* The host may not be so far yet. */
-        rc = served.Request_get_status(request, flag, its);
-        w->done = rc == MPI_SUCCESS && *flag;
-        for (uint32_t k = 0; w->done && k < w->other_count; k++)
+        for (uint32_t k = 0; k < w->other_count; k++)
             sw_virtual_tell(SW_OP_WAIT, w->others[k]);
-        int64_t from = w->done && w->wild ? sw_known_rank(w->comm, its->MPI_SOURCE) : -1;
-        if (from >= 0)
-            sw_virtual_put(&(sw_vop_t){
-                .kind = SW_OP_MATCHED, .request = w->op.request,
-                .peer = (int32_t)from, .tag = its->MPI_TAG});
+        w->done = true;
+        /* The host may not be so far yet. */
+        rc = served.Request_get_status(request, flag, status);
     }
     give_back(&s);
     return rc;

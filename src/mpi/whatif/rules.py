@@ -61,7 +61,6 @@ for letter, flags in (("", "0"), ("b", "SW_SEND_BUFFERED"),
     rule(f"{letter.upper() + 's' if letter else 'S'}end_init", call() + OK +
          f"sw_virtual_isent($5, $3, $4, (int64_t)$1, $2, {flags}, *$6, true);"
          + ("\nif (sw_result == MPI_SUCCESS)\n    sw_virtual_detachable(*$6, "
-            "
             f"$0, (int64_t)$1, $2, $3, $4, $5, {flags});" if may else ""))
 rule("Recv",
      "int from = $3, what = $4;\n" + OWN +
