@@ -161,6 +161,7 @@ class Forecast:
     def report(self):
         """Carry the plan out."""
         plan, start = self.plan, time.monotonic()
+        self.supposed.check_all(plan.experiments, plan.ranks)
         rows = self._sweep() if plan.sweep else []
         first = rows[-1][1] if rows else self._forecast(
             plan.ranks, plan.experiments)

@@ -99,6 +99,14 @@ class Models:
                 f"did you mean {near[0]}?" if near else
                 "there are " + ", ".join(known)))
 
+    def check_all(self, wanted, ranks):
+        """What can be said before anything has run: names, places."""
+        for experiment in wanted:
+            for name in experiment.models:
+                self.check(name)
+            if ranks and not experiment.fresh:
+                self._places(ranks, experiment)
+
     def _find_host(self):
         from straightway import hosts
         self.host = measured.host_of(self.job, 2) if self.job else \
