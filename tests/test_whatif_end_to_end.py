@@ -60,8 +60,8 @@ def whatif(host, tmp_path):
     def call(*words, arguments=(), check=True, program=program):
         out = tmp_path / "report.json"
         done = jobs.run(
-            [sys.executable, "-m", "straightway", "whatif", "--mpi", host.mpirun, "--json", out,
-             "--model", "node", "--check", *words,
+            [sys.executable, "-m", "straightway", "whatif", "--mpi",
+             host.mpirun, "--json", out, "--model", "node", "--check", *words,
              *([program, *arguments] if program else [])],
             host.environment({"STRAIGHTWAY_COMMAND": COMMAND}), 120,
             cwd=tmp_path)
