@@ -29,7 +29,7 @@ test 100
 
 
 def virtual(host, n, argv, folder, eager=65536, speed="1e9", more="",
-            env=None, timeout=120, **keywords):
+            env=None, timeout=60, **keywords):
     """Run in virtual time; (process, result or None)."""
     model, result = folder / "run.model", folder / "result.json"
     model.write_text(MODEL.format(n=n, eager=eager, speed=speed, more=more))
@@ -76,3 +76,118 @@ def test_random_programs(host, name, n, options, enable, tmp_path):
     programs.same_logs(kept, tmp_path, n)
     assert result["state"] == "done", result
     assert result["messages"] > 10 or name == "random_collectives"
+
+
+# Times known by hand ---------------------------------------------------------
+
+def times(done):
+    return {name: float(ns) for name, ns in
+            re.findall(r"^(\w+) (\d+\.\d+)$", done.stdout, re.M)}
+
+
+def one_way(size, eager=65536):
+    if size <= eager:
+        return 1000 + 5000 + 0.5 * size + 2000
+    # A request, its answer, the data.
+    return (1000 + 5000) + (1000 + 5000) + 5000 + 0.5 * size + 2000
+
+
+def by_hand(n):
+    """ns, of tests/mpi/virtual_times.c."""
+    return {
+        "ping_pong": 2 * one_way(1000),
+        "rendezvous": 2 * one_way(100000),
+        "ring": n * one_way(100),
+        # The sender is done when the data have left.
+        "late_receiver": 10 * one_way(0) + 6000 + 50000,
+        "nonblocking": one_way(1000),
+        # Rank n - 1 first, the others a message to themselves later each.
+        "wildcards": (n - 1) * one_way(8),
+        "waitany": 1000 + one_way(8),
+        "polling": one_way(60000) + 2000,
+    }
+
+
+@pytest.mark.parametrize("n", [2, 4])
+@pytest.mark.parametrize("enable", ["off", "on"])
+def test_times_known_by_hand(host, n, enable, tmp_path):
+    program = host.compile(programs.MPI / "virtual_times.c")
+    done, result = virtual(host, n, program, tmp_path,
+                           env={"STRAIGHTWAY_ENABLE": enable})
+    programs.well(done)
+    assert "wrong" not in done.stdout, done.stdout
+    assert times(done) == pytest.approx(by_hand(n), abs=5)
+    assert result["state"] == "done" and result["undecided"] == 0
+    assert result["end_ns"] >= sum(by_hand(n).values())
+
+
+def test_late_sender(host, tmp_path):
+    """What is computed counts, as the processor's time."""
+    program = host.compile(programs.MPI / "virtual_times.c")
+    done, _ = virtual(host, 2, [program, 50], tmp_path, speed=1)
+    programs.well(done)
+    assert 50.0e6 <= times(done)["late_sender"] <= 53e6
+    done, _ = virtual(host, 2, [program, 50], tmp_path, speed=10)
+    assert 5.0e6 <= times(done)["late_sender"] <= 5.4e6
+
+
+def test_many_ranks(host, tmp_path):
+    """More ranks than cores change nothing, and burn nothing."""
+    program = host.compile(programs.MPI / "virtual_times.c")
+    before = time.monotonic()
+    done, result = virtual(host, 16, program, tmp_path, timeout=60)
+    programs.well(done)
+    assert times(done) == pytest.approx(by_hand(16), abs=5)
+    assert time.monotonic() - before < 40
+    done, _ = virtual(host, 8, [program, 30], tmp_path, speed=1)
+    assert 30.0e6 <= times(done)["late_sender"] <= 33e6
+
+
+# Ends ------------------------------------------------------------------------
+
+def engines(folder):
+    found = subprocess.run(["pgrep", "-f", f"serve.*{folder}"], text=True,
+                           capture_output=True)
+    return found.stdout.split()
+
+
+@pytest.mark.parametrize("how", ["abort", "exit", "segv", "term"])
+def test_ends_early(host, how, tmp_path):
+    """Nothing of a job that ends badly is left."""
+    program = host.compile(programs.MPI / "profile_ends.c")
+    done, _ = virtual(host, 2, [program, how], tmp_path, timeout=40,
+                      stragglers="kill")
+    assert done.returncode != 0
+    end = time.monotonic() + 5
+    while engines(tmp_path) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not engines(tmp_path)
+
+
+def test_no_model(host, tmp_path):
+    program = host.compile(programs.MPI / "virtual_times.c")
+    done = host.run(2, [program], env={
+        "STRAIGHTWAY_WHATIF": str(tmp_path / "none.model")})
+    assert done.returncode != 0
+    lines = [line for line in done.stderr.splitlines()
+             if line.startswith("straightway")]
+    assert len(lines) == 1 and "none.model" in lines[0], done.stderr
+
+
+def test_broken_model(host, tmp_path):
+    program = host.compile(programs.MPI / "virtual_times.c")
+    done, _ = virtual(host, 2, program, tmp_path, more="cpu_speed zero")
+    assert done.returncode != 0
+    lines = [line for line in done.stderr.splitlines()
+             if line.startswith("straightway")]
+    assert len(lines) == 1 and "line" in lines[0] and "zero" in lines[0]
+
+
+def test_not_with_a_profile(host, tmp_path):
+    program = host.compile(programs.MPI / "virtual_times.c")
+    done, result = virtual(host, 2, program, tmp_path,
+                           env={"STRAIGHTWAY_PROFILE": "on"})
+    programs.well(done)
+    assert done.stderr.count("nothing is profiled") == 1
+    assert result["state"] == "done"
+    assert not list(tmp_path.glob("*.swcap"))

@@ -86,12 +86,13 @@ typedef struct {
     sw_ps_t end;        /* its clock after its last operation */
     sw_ps_t compute, noise;
     sw_ps_t messages;   /* in sends, receives, waits, probes, tests */
-    sw_ps_t collectives;
+    sw_ps_t collectives;        /* and waits for their requests */
 } sw_rank_time_t;
 
 typedef struct {
     sw_ps_t end;                /* of the last rank */
-    uint64_t operations, messages, bytes;
+    uint64_t operations;
+    uint64_t messages, bytes;   /* those of collectives by messages, too */
     /* By collective, over all ranks. */
     uint64_t calls[SW_COLLECTIVE_COUNT];
     sw_ps_t time[SW_COLLECTIVE_COUNT];

@@ -39,16 +39,9 @@ static void read_model(const char *path, sw_virtual_model_t *to)
 {
     char line[512], word[32];
     double number;
-    bool links = false;
     *to = (sw_virtual_model_t){.cpu_speed = 1.0};
     FILE *file = fopen(path, "r");
     while (file && fgets(line, sizeof line, file)) {
-        const char *eager = strstr(line, " S ");
-        if (sscanf(line, "%31s", word) == 1 && !strcmp(word, "link")) {
-            links = true;
-            uint64_t most = eager ? strtoull(eager + 3, NULL, 10) : UINT64_MAX;
-            to->eager = most > to->eager ? most : to->eager;
-        }
         if (sscanf(line, "%31s %lf", word, &number) != 2)
             continue;
         if (!strcmp(word, "cpu_speed") && number > 0)
@@ -56,8 +49,6 @@ static void read_model(const char *path, sw_virtual_model_t *to)
         else if (!strcmp(word, "test") && number >= 0)
             to->test = (sw_ps_t)(number * (double)SW_PS_PER_NS + 0.5);
     }
-    if (!links)
-        to->eager = UINT64_MAX;
     if (file)
         fclose(file);
 }

@@ -1,14 +1,18 @@
 /*
- * detach.c - sends that are over in virtual time before the host is done.
+ * detach.c - sends that the program need not wait for in the host.
  *
- * Where the model says that a message is eager, its sender goes on at once,
- * and others may wait for what it does next. But a host keeps a sender of more
- * than a few KiB until its receiver has come, who may sleep just then, because
- * what it is to find depends on that very sender. So such data are packed
- * away and sent from there, and the program goes on. A nonblocking send gets a
- * request that is complete (a generalized one) in place of the host's.
- * Buffered sends go so, whatever their size: MPI_Buffer_detach waits for those
- * that the host has. Persistent ones are not even started: the host takes them for complete.
+ * A send is over when the model says so, and others may wait for what the
+ * sender does next. But a host keeps a sender of more than a few KiB, or one
+ * that asks for it, until its receiver has come, who may sleep just then,
+ * because what it is to find depends on that very sender; or may have met
+ * another message in virtual time than in the host. So such data are packed
+ * away and sent from there, and only the engine says how long that takes. A
+ * nonblocking send gets a request that is complete (a generalized one) in
+ * place of the host's. Buffered sends go so, too: MPI_Buffer_detach waits for
+ * those that the host has. Persistent ones are not even started: the host
+ * takes them for complete.
+ *
+ * It costs a copy, in no virtual time.
  */
 #include "virtual.h"
 
@@ -71,12 +75,12 @@ bool sw_virtual_detach(const void *buffer, int64_t count, MPI_Datatype type,
                        int dest, int tag, MPI_Comm comm, unsigned flags)
 {
     int size = 0, place = 0;
-    if (sw_virtual_shared || dest == MPI_PROC_NULL || dest < 0 || count <= 0 ||
+    if (sw_virtual_shared || dest == MPI_PROC_NULL || dest < 0 || count < 0 ||
         count > INT_MAX || comm == MPI_COMM_NULL || type == MPI_DATATYPE_NULL)
         return false;
     uint64_t bytes = (uint64_t)count * sw_known_type(type)->size;
-    if (bytes <= HOST_EAGER ||
-        (bytes > sw_virtual_model.eager && !(flags & SW_SEND_BUFFERED)) ||
+    bool small = bytes <= HOST_EAGER && !(flags & SW_SEND_SYNCHRONOUS);
+    if (small ||
         bytes > INT_MAX / 2 || !make_room() ||
         host.Pack_size((int)count, type, comm, &size) != MPI_SUCCESS)
         return false;

@@ -47,21 +47,20 @@ for letter, flags in (("", "0"), ("b", "SW_SEND_BUFFERED"),
     detach = ("sw_virtual_detach($0, (int64_t)$1, $2, $3, $4, $5, "
               f"{flags})")
     own = f"sw_result = {detach} ? MPI_SUCCESS : "
-    may = letter != "s"
     rule(f"{letter.upper()}send" if letter else "Send",
-         OWN + (own if may else "sw_result = ") + "served."
+         OWN + own + "served."
          f"I{letter}send@c@(@args@, &own);\n" + OK +
          f"sw_result = sw_virtual_sent($5, $3, $4, (int64_t)$1, $2, {flags}, "
          "&own);")
     rule(f"I{letter}send", (f"if ({detach})\n    sw_result = "
-                            "sw_virtual_detached_request($6);\nelse\n    "
-                            if may else "") + call() + OK +
+                            "sw_virtual_detached_request($6);\nelse\n    ")
+         + call() + OK +
          f"sw_virtual_isent($5, $3, $4, (int64_t)$1, $2, {flags}, *$6, "
          "false);")
     rule(f"{letter.upper() + 's' if letter else 'S'}end_init", call() + OK +
          f"sw_virtual_isent($5, $3, $4, (int64_t)$1, $2, {flags}, *$6, true);"
          + ("\nif (sw_result == MPI_SUCCESS)\n    sw_virtual_detachable(*$6, "
-            f"$0, (int64_t)$1, $2, $3, $4, $5, {flags});" if may else ""))
+            f"$0, (int64_t)$1, $2, $3, $4, $5, {flags});"))
 rule("Recv",
      "int from = $3, what = $4;\n" + OWN +
      "sw_virtual_choose($5, &from, &what);\n" +

@@ -57,7 +57,6 @@ extern bool sw_virtual_crowded __attribute__((visibility("hidden")));
 typedef struct {
     double cpu_speed;
     sw_ps_t test;
-    uint64_t eager;         /* the largest S of any link, bytes */
 } sw_virtual_model_t;
 extern sw_virtual_model_t sw_virtual_model
     __attribute__((visibility("hidden")));
