@@ -35,6 +35,7 @@ struct sw_live {
     uint32_t asking;            /* ranks that wait for an answer */
     bool soon;                  /* lanes are armed for the next entry */
     bool news;                  /* somebody has ended */
+    bool placed;                /* on the ranks' cores */
     uint32_t calls, look_next;
     uint64_t looked, empty_since;
     char error[256];

@@ -7,10 +7,13 @@
 #include "../node/os.h"
 
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define NAP_NS 20000000u        /* what nobody has rung for is taken then */
 #define LOOK_NS 100000000u      /* between two looks at who is still alive, */
 #define LOOK_AT 16u             /* so many ranks at a time */
+#define CPUS 8192u
 #define GRACE_NS 3000000000u    /* for ranks that come last */
 
 static void define(sw_live_t *live, sw_engine_t *engine)
@@ -86,12 +89,33 @@ static void look_for_absent(sw_live_t *live, uint64_t now)
         }
 }
 
+/* Who serves all ranks may run wherever one of them may: it was started by a
+ * rank that may be bound to a core, and inherits that. */
+static void place(sw_live_t *live)
+{
+    uint64_t all[CPUS / 64] = {0};
+    for (uint32_t rank = 0; rank < live->ranks; rank++) {
+        uint64_t mask[CPUS / 64] = {0};
+        if (absent(live, rank))
+            return;
+        pid_t pid = (pid_t)sw_lane_shared(live->taker.lanes,
+                                          rank)->process.pid;
+        if (syscall(SYS_sched_getaffinity, pid, sizeof mask, mask) > 0)
+            for (size_t i = 0; i < CPUS / 64; i++)
+                all[i] |= mask[i];
+    }
+    syscall(SYS_sched_setaffinity, 0, sizeof all, all);
+    live->placed = true;
+}
+
 static void look_for_dead(sw_live_t *live)
 {
     uint64_t now = sw_os_now();
     if (now - live->looked < LOOK_NS)
         return;
     live->looked = now;
+    if (!live->placed)
+        place(live);
     for (uint32_t k = 0; k < sw_min(LOOK_AT, live->ranks); k++) {
         uint32_t rank = live->look_next++ % live->ranks;
         live->look_next %= live->ranks;

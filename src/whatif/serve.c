@@ -26,12 +26,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 typedef struct {
@@ -82,15 +80,9 @@ static void close_others(int kept)
     }
     if (folder)
         closedir(folder);
-}
-
-/* A rank may be bound to a core; who serves them all goes where there is room.
- * The kernel takes away what the job may not use. */
-static void unbind(void)
-{
-    unsigned char all[1024];
-    memset(all, 0xff, sizeof all);
-    syscall(SYS_sched_setaffinity, 0, sizeof all, all);
+    for (int fd = STDERR_FILENO + 1; !folder && fd < 1024; fd++)
+        if (fd != kept)
+            close(fd);
 }
 
 /* True: this is the child, which goes on. */
@@ -260,7 +252,6 @@ int sw_serve_command(char **argv)
     }
     signal(SIGPIPE, SIG_IGN);
     close_others(order.lanes);
-    unbind();
     sw_lanes_t *lanes = sw_lanes_map(order.lanes);
     if (!lanes) {
         fprintf(stderr, "straightway: the lanes to the engine of virtual time "

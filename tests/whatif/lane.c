@@ -297,7 +297,7 @@ static void one_at_a_time(void)
     sw_lanes_t *lanes = sw_lanes_map(fd);
     sw_taker_t taker;
     pthread_t thread;
-    uint64_t news = 0;
+    uint64_t news = 0, state = 54321;
     MUST(lanes && sw_taker_open(&taker, lanes));
     MUST(!pthread_create(&thread, NULL, steps, lanes));
     while (atomic_load(&step) < STEPS) {
@@ -305,7 +305,14 @@ static void one_at_a_time(void)
         if (sw_taker_look(&taker, 0)) {
             sw_taker_take(&taker, 0);
             atomic_fetch_add(&step, 1);
-        } else if (sw_taker_arm(&taker, 0, true)) {
+            continue;
+        }
+        /* Let it put between the look and the arming. */
+        if (random_from(&state) % 8 == 0)
+            usleep(20);
+        else if (random_from(&state) % 2)
+            sw_os_yield();
+        if (sw_taker_arm(&taker, 0, true)) {
             uint64_t since = sw_os_now();
             sw_taker_sleep(&taker, 10000000000u);
             MUST(sw_os_now() - since < 9000000000u);

@@ -5,8 +5,8 @@
  * nothing is left behind.
  */
 #include "serve_jobs.h"
-#include "whatif/model_file.h"
-#include "whatif/opfile.h"
+
+#include <sched.h>
 
 #define TRIPS 300
 
@@ -114,32 +114,6 @@ static void communicators(sw_lane_t *lane, uint32_t rank)
     MUST(clock_ns(lane) == (rank % 2 ? 4000 : 1000 * (rank + 1)));
 }
 
-/* What was recorded, timed again. */
-static sw_ps_t replay(const job_t *job, uint64_t *operations)
-{
-    char path[128], why[256];
-    sw_model_t model;
-    sw_source_t source;
-    sw_engine_result_t result;
-    snprintf(path, sizeof path, "%s/model", job->folder);
-    MUST(sw_model_read(&model, path, why, sizeof why));
-    snprintf(path, sizeof path, "%s/ops", job->folder);
-    sw_op_file_t *ops = sw_op_open(path, why, sizeof why);
-    MUST(ops);
-    *operations = sw_op_count(ops);
-    sw_op_source(ops, &source);
-    sw_engine_t *engine = sw_engine_new(&model, &source,
-                                        &(sw_engine_options_t){true});
-    MUST(engine && sw_op_contexts(ops, engine));
-    MUST(sw_engine_run(engine) == SW_ENGINE_DONE);
-    sw_engine_result(engine, &result);
-    sw_ps_t end = result.end;
-    sw_engine_free(engine);
-    sw_model_free(&model);
-    sw_op_close(ops);
-    return end;
-}
-
 /* The same traffic whenever it comes: what computes is drawn from `traffic`,
  * how long that really takes from `rests`. */
 static uint64_t traffic, rests;
@@ -225,9 +199,28 @@ static void one_dies(sw_lane_t *lane, uint32_t rank)
     MUST(!sw_lane_ask(lane, &(sw_op_t){.kind = SW_OP_CLOCK}, &answer));
 }
 
+/* Rank 0, and who starts the engine, are bound to the first processor there
+ * is, rank 1 to the last; the engine may use both. */
+static cpu_set_t all, first, last, both;
+
+static void choose_cpus(void)
+{
+    int from = -1, to = -1;
+    MUST(!sched_getaffinity(0, sizeof all, &all));
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, &all)) {
+            from = from < 0 ? i : from;
+            to = i;
+        }
+    CPU_SET(from, &first);
+    CPU_SET(to, &last);
+    CPU_OR(&both, &first, &last);
+}
+
 static void sleeps(sw_lane_t *lane, uint32_t rank)
 {
-    usleep(400000);
+    MUST(rank == 0 || !sched_setaffinity(0, sizeof last, &last));
+    usleep(700000);
 }
 
 /* The engine has nothing of the job's: descriptors, settings, processor time,
@@ -258,6 +251,11 @@ static void engine_is_alone(sw_lanes_t *lanes, const pid_t *rank)
     }
     closedir(files);
     MUST(getsid(pid) > 0 && getsid(pid) != getsid(0));
+    cpu_set_t its;
+    CPU_ZERO(&its);
+    for (int i = 0; i < 400 && !CPU_EQUAL(&both, &its); i++)
+        MUST(!usleep(1000) && !sched_getaffinity(pid, sizeof its, &its));
+    MUST(CPU_EQUAL(&both, &its));
     clockid_t clock;
     struct timespec before, after;
     MUST(!clock_getcpuclockid(pid, &clock));
@@ -341,7 +339,10 @@ static void alone(void)
     int open_pipe[2];
     MUST(!pipe(open_pipe) && open_pipe[0] > 2);
     job_t job = {.ranks = 2, .run = sleeps, .beside = engine_is_alone};
+    choose_cpus();
+    MUST(!sched_setaffinity(0, sizeof first, &first));
     run_job(&job, MODEL);
+    MUST(!sched_setaffinity(0, sizeof all, &all));
     MUST(has(job.result, "\"state\": \"done\""));
     MUST(waitpid(-1, NULL, WNOHANG) < 0);       /* no child is left */
     empty_folder(job.folder);

@@ -10,6 +10,8 @@
 #include "whatif/commands.h"
 #include "whatif/lane/ring.h"
 #include "whatif/lane/server.h"
+#include "whatif/model_file.h"
+#include "whatif/opfile.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -159,6 +161,32 @@ static inline void run_job(job_t *job, const char *model)
     MUST(written && gone);
     sw_lanes_unmap(lanes);
     close(fd);
+}
+
+/* What was recorded, timed again. */
+static inline sw_ps_t replay(const job_t *job, uint64_t *operations)
+{
+    char path[128], why[256];
+    sw_model_t model;
+    sw_source_t source;
+    sw_engine_result_t result;
+    snprintf(path, sizeof path, "%s/model", job->folder);
+    MUST(sw_model_read(&model, path, why, sizeof why));
+    snprintf(path, sizeof path, "%s/ops", job->folder);
+    sw_op_file_t *ops = sw_op_open(path, why, sizeof why);
+    MUST(ops);
+    *operations = sw_op_count(ops);
+    sw_op_source(ops, &source);
+    sw_engine_t *engine = sw_engine_new(&model, &source,
+                                        &(sw_engine_options_t){true});
+    MUST(engine && sw_op_contexts(ops, engine));
+    MUST(sw_engine_run(engine) == SW_ENGINE_DONE);
+    sw_engine_result(engine, &result);
+    sw_ps_t end = result.end;
+    sw_engine_free(engine);
+    sw_model_free(&model);
+    sw_op_close(ops);
+    return end;
 }
 
 static inline bool has(const char *text, const char *part)
