@@ -11,10 +11,12 @@ import subprocess
 
 import pytest
 
+import captures
 import programs
 import traces
 from harness.hosts import COMMAND
 from straightway import capture, operations, profile
+from straightway.errors import UserError
 
 WHATIF = COMMAND.parents[1] / "lib" / "straightway" / "straightway-whatif"
 QUIET = {"STRAIGHTWAY_PROFILE_REPORT": "off", "STRAIGHTWAY_PROFILE": "on",
@@ -86,3 +88,129 @@ def test_random_programs_replay(host, name, n, arguments, words, tmp_path):
             assert (result["messages"], result["bytes"]) == (messages, size)
             ends.add(result["end_ns"])
     assert len(ends) > 1
+
+
+# Without an MPI -------------------------------------------------------------
+
+@pytest.fixture
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def text_of(ops):
+    """{rank: [line]} of a file of operations."""
+    found, lines = {}, []
+    for line in whatif("convert", ops, "-").stdout.splitlines():
+        if line.startswith("rank "):
+            lines = found[int(line[5:])] = []
+        elif not line.startswith("#"):
+            lines.append(line.strip())
+    return found
+
+
+def test_a_trace_becomes_its_operations(_here, tmp_path):
+    made = traces.ring(4, 50)
+    found = capture.read(made.write("a.swtrace"))
+    done = operations.from_trace(profile.Profile(found), "a.swops")
+    assert done.figures["calls"] == 4 * 4 * 50 and not done.notes
+    ops = text_of("a.swops")
+    one = [[line for line in ops[rank] if not line.startswith("compute")]
+           for rank in range(4)]
+    for rank in range(4):
+        left, right = (rank - 1) % 4, (rank + 1) % 4
+        assert one[rank] == [
+            f"send 800 to {right} tag 5 request 1",
+            f"receive 800 from {left} tag 5", "wait request 1",
+            "allreduce 8 sent 8 received 8"] * 50
+    result = replay("a.swops", "eager", 4, tmp_path)
+    assert (result["messages"], result["bytes"]) == (200, 160000)
+    assert result["collectives"]["allreduce"]["calls"] == 200
+    assert not result["extrapolated"] and result["notes"] == ["from a trace"]
+
+
+def test_wildcards_cancels_and_polls(_here):
+    job = captures.Job(2)
+    trace = traces.Trace(job)
+    t = traces
+    world = job.ranks[1].world
+    irecv = trace.call(1, "MPI_Irecv", communicator=world)
+    test = trace.call(1, "MPI_Test")
+    waitany = trace.call(1, "MPI_Waitany")
+    send = trace.call(0, "MPI_Ssend", communicator=job.ranks[0].world)
+    write = trace.call(1, "MPI_File_write")
+    isend = trace.call(1, "MPI_Isend", communicator=world)
+    trace.event(1, irecv, 300, notes=[t.posts(-1, -1), t.starts(1)])
+    trace.event(1, irecv, 300, notes=[t.posts(0, 8, 1), t.starts(2)])
+    trace.event(1, test, 9000, 50)
+    for _ in range(20):
+        trace.event(1, test, 30, 50)
+    trace.event(1, test, 30, 50, [t.came(1, 0, 7, 1, 24)])
+    trace.event(1, waitany, 3000, 50, [t.ends(2)])
+    trace.event(1, write, 300, 6000)
+    trace.event(1, isend, 0, 30, [t.amount(5, 5, 0), t.sends(0, 9, 1),
+                                  t.starts(3)])
+    trace.event(1, waitany, 3000, 50, [t.ends(3)])
+    trace.event(0, send, 300, 900, [t.amount(24, 24, 0), t.sends(1, 7, 1)])
+    trace.write("a.swtrace")
+    done = operations.from_trace(capture.read("a.swtrace"), "a.swops")
+    assert done.figures["polls"] == 21
+    ops = text_of("a.swops")
+    calls = [[line for line in ops[rank] if not line.startswith("compute")]
+             for rank in (0, 1)]
+    assert calls[0] == ["send 24 to 1 tag 7 synchronous"]
+    assert calls[1] == ["receive 0 from 0 tag 7 request 1", "wait request 1",
+                        "send 5 to 0 tag 9 buffered request 1",
+                        "drop request 1"]
+
+
+def test_deadlock_is_told(_here, tmp_path):
+    (tmp_path / "a.goal").write_text(
+        "num_ranks 3\nrank 0 {\nrecv 1b from 1 tag 4\n}\n"
+        "rank 1 {\na: recv 1b from 0 tag 4\nb: send 1b to 0 tag 4\n"
+        "b requires a\n}\nrank 2 {\ncalc 5\n}\n")
+    operations.convert("a.goal", "a.swops")
+    (tmp_path / "a.model").write_text("ranks 3\n")
+    done = whatif("replay", "a.model", "a.model", "--", "a.swops")
+    assert done.returncode == 3
+    assert "deadlock" in done.stderr and "rank 0: " in done.stderr
+    first, second = json.loads(done.stdout)["results"]
+    assert first["state"] == second["state"] == "deadlock"
+    assert [one["rank"] for one in first["stuck"]] == [0, 1]
+    assert first["stuck_ranks"] == 2
+    assert "from 1, tag 4" in first["stuck"][0]["waits_for"]
+
+
+def test_what_cannot_be_read_is_told(_here, tmp_path):
+    operations.synthetic("halo2d", 4, 5, 100, 10, "a.swops")
+    (tmp_path / "a.model").write_text("ranks 5\n")
+    (tmp_path / "b.model").write_text("ranks 4\nfly 3\n")
+    (tmp_path / "c.model").write_text("ranks 4\n")
+    raw = (tmp_path / "a.swops").read_bytes()
+    (tmp_path / "cut.swops").write_bytes(raw[:-9])
+    (tmp_path / "bad.swops").write_bytes(
+        raw[:20] + bytes([raw[20] ^ 1]) + raw[21:])
+    for words, said in (
+            (("a.model", "a.swops"), "say `ranks 4`"),
+            (("b.model", "a.swops"), "2"), (("c.model", "a.model"), "no file"),
+            (("c.model", "cut.swops"), "cut short"),
+            (("c.model", "no.swops"), "No such file")):
+        done = whatif("replay", *words)
+        assert done.returncode == 1 and said in done.stderr, done
+    done = whatif("replay", "c.model", "bad.swops")
+    assert json.loads(done.stdout)["damaged"] == 1
+    assert done.returncode == 3     # the others wait for the rank that ends
+    for words in ((), ("a.model",), ("--", "a.swops")):
+        assert whatif("replay", *words).returncode == 2
+    with pytest.raises(UserError, match="cannot be extrapolated"):
+        operations.synthetic("pingpong", 4, 5, 100, 10, "b.swops")
+        operations.extrapolate("b.swops", 8, "c.swops")
+    with pytest.raises(UserError, match="there is no pattern"):
+        operations.synthetic("spiral", 4, 5, 100, 10, "b.swops")
+
+
+def test_extrapolation_is_marked(_here, tmp_path):
+    operations.synthetic("halo2d", 16, 5, 100, 10, "a.swops")
+    operations.extrapolate("a.swops", 64, "b.swops")
+    result = replay("b.swops", "eager", 64, tmp_path)
+    assert result["extrapolated"] and result["messages"] == 64 * 5 * 4
+    assert result["notes"][0].startswith("extrapolated from 16 ranks to 64")

@@ -348,18 +348,15 @@ static bool next_line(goal_t *g)
 /* The next word, or colon or brace; "": there is none. */
 static char *word(char **at)
 {
-    static char none[1];
-    char *from = *at + strspn(*at, " \t\r\n");
-    if (!*from)
-        return none;
-    size_t n = strcspn(from, " \t\r\n:{}");
-    if (!n)
-        n = 1;
     static char kept[256];
+    char *from = *at + strspn(*at, " \t\r\n");
+    size_t n = strcspn(from, " \t\r\n:{}");
+    if (!n && *from)
+        n = 1;
+    *at = from + n;
     n = sw_min(n, sizeof kept - 1);
     memcpy(kept, from, n);
     kept[n] = '\0';
-    *at = from + n;
     return kept;
 }
 

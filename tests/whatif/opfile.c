@@ -20,15 +20,6 @@
 static char path[64];
 static char why[512];
 
-/* The file alone is tried here, no engine. */
-__attribute__((weak)) bool sw_engine_context(sw_engine_t *engine,
-                                             uint32_t number, uint32_t n,
-                                             const uint32_t *members)
-{
-    (void)engine, (void)number, (void)n, (void)members;
-    return true;
-}
-
 static sw_op_t made(uint64_t *chance, uint32_t rank)
 {
     uint64_t r = random_from(chance);
