@@ -45,6 +45,23 @@ static sw_message_t *first_fitting(const sw_channel_t *c, int32_t tag)
     return m;
 }
 
+/* The first receive that names its sender and may take the message. */
+static sw_request_t *named(const sw_message_t *m)
+{
+    sw_request_t *r = m->channel->posted;
+    while (r && !fits(r, m))
+        r = r->next;
+    return r;
+}
+
+/* Somebody who has posted before `order` may take it. */
+static bool claimed(const sw_rank_t *rank, const sw_message_t *m,
+                    uint64_t order)
+{
+    const sw_request_t *r = named(m);
+    return (r && r->order < order) || anybody(rank, m, order);
+}
+
 static void keep(sw_rank_t *rank, sw_message_t *m)
 {
     sw_channel_t *c = m->channel;
@@ -139,17 +156,15 @@ static bool match_kept(sw_engine_t *engine, sw_rank_t *rank, sw_message_t *m,
                        sw_ps_t now)
 {
     sw_channel_t *c = m->channel;
-    for (sw_request_t *r = c->posted; r; r = r->next)
-        if (fits(r, m)) {
-            if (anybody(rank, m, r->order))
-                return false;
-            unpost(&c->posted, &c->posted_last, r);
-            unkeep(rank, m);
-            r->posted = sw_ps_max(r->posted, now);
-            match(engine, m, r);
-            return true;
-        }
-    return false;
+    sw_request_t *r = named(m);
+    /* An earlier one may be the receive's, and is kept from it. */
+    if (!r || first_fitting(c, r->tag) != m || anybody(rank, m, r->order))
+        return false;
+    unpost(&c->posted, &c->posted_last, r);
+    unkeep(rank, m);
+    r->posted = sw_ps_max(r->posted, now);
+    match(engine, m, r);
+    return true;
 }
 
 /* Those that were kept from their receives by one that is decided now. */
@@ -166,10 +181,9 @@ void sw_match_message(sw_engine_t *engine, sw_message_t *m)
     sw_channel_t *c = m->channel;
     sw_rank_t *rank = &engine->rank[c->to];
     c->users++;
-    sw_request_t *r = c->posted;
-    while (r && !fits(r, m))
-        r = r->next;
-    if (r && !(rank->any && anybody(rank, m, r->order))) {
+    sw_request_t *r = named(m);
+    if (r && !(rank->any && (anybody(rank, m, r->order) ||
+                             first_fitting(c, r->tag)))) {
         sw_engine_must(engine, first_fitting(c, r->tag) == NULL);
         unpost(&c->posted, &c->posted_last, r);
         match(engine, m, r);
@@ -202,7 +216,8 @@ void sw_match_receive(sw_engine_t *engine, sw_request_t *r)
     sw_channel_t *c = sw_match_channel(engine, r->rank, (uint32_t)r->peer,
                                        r->context);
     sw_message_t *m = first_fitting(c, r->tag);
-    if (m && !(rank->any && anybody(rank, m, r->order))) {
+    if (m && !(rank->any && claimed(rank, m, r->order))) {
+        sw_engine_must(engine, !claimed(rank, m, r->order));
         unkeep(rank, m);
         match(engine, m, r);
         return;
@@ -268,7 +283,7 @@ sw_message_t *sw_match_first(sw_engine_t *engine, sw_rank_t *rank,
     sw_request_t like = {.peer = peer, .tag = tag, .context = context};
     for (sw_message_t *m = rank->unmatched; m; m = m->newer) {
         if (!m->known || !fits_any(&like, m) ||
-            first_fitting(m->channel, tag) != m || anybody(rank, m, order))
+            first_fitting(m->channel, tag) != m || claimed(rank, m, order))
             continue;
         if (m->arrival > by)
             *after = sw_ps_min(*after, m->arrival);
