@@ -30,7 +30,8 @@ SOURCES := $(shell find src include bench cmake straightway packaging -type f \
 .DELETE_ON_ERROR:
 
 help:
-	@echo 'make demo       a real computation, on the MPI alone and with Straightway'
+	@echo 'make demo       a real computation, on the MPI alone and with Straightway,'
+	@echo '                and a study of it: demo.study.html'
 	@echo 'make test       every test, under every MPI there is (some 30 minutes)'
 	@echo 'make test-deep  the long stress runs and whole suites'
 	@echo 'make bench      the collectives, host and Straightway side by side'
@@ -80,7 +81,8 @@ setup: $(STAMPS)/straightway
 # What it is for ------------------------------------------------------------
 
 demo: setup $(STAMPS)/examples
-	@sh packaging/with_mpi.sh $(PY) $(PY) examples/demo.py
+	@sh packaging/with_mpi.sh $(PY) $(PY) examples/demo.py \
+	  --study demo.study.html
 
 bench: setup $(STAMPS)/examples
 	@sh packaging/with_mpi.sh $(PY) $(VENV)/bin/straightway bench collectives -n 2
@@ -100,4 +102,4 @@ test-deep: hosts $(STAMPS)/tests $(STAMPS)/examples
 	@STRAIGHTWAY_DEEP=1 sh tests/run.sh $(PY)
 
 clean:
-	rm -rf .venv .hosts build
+	rm -rf .venv .hosts build demo.study.html

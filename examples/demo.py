@@ -1,6 +1,7 @@
 """The Taylor-Green vortex on the MPI alone and with Straightway.
 
     .venv/bin/python examples/demo.py [-n RANKS] [--repeats R] [--small]
+                                      [--study PAGE.html]
 
 Runs examples/taylor_green under the same launcher with the same ranks, in
 turns (MPI, Straightway, MPI, Straightway, ...), so that whatever else the
@@ -8,6 +9,9 @@ machine does falls on both alike. Every run checks its own physics; all runs
 must end with the same field bit for bit, since MPI_Alltoall only moves data.
 The sums of the diagnostics (MPI_Allreduce) may be added up in another order
 by another library: they must agree to round-off.
+
+With --study, `straightway study` follows on the same solver: its profile,
+what Straightway is predicted to gain, and what it gains, in one page.
 
 The launcher is $MPIEXEC, else bin/mpiexec of $STRAIGHTWAY_DEMO_MPI, else
 mpiexec from PATH, else .hosts/openmpi. The exit status is 0 only when every
@@ -47,6 +51,8 @@ def options():
                         "steps, so that communication weighs more")
     p.add_argument("--timeout", type=float, default=600, metavar="SECONDS",
                    help="give up when one run takes longer (600)")
+    p.add_argument("--study", metavar="PAGE.html",
+                   help="end with straightway study, and write its page")
     args = p.parse_args()
     grid, steps = (32, 600) if args.small else (64, 200)
     args.grid = args.grid or grid
@@ -215,6 +221,23 @@ def report(sides):
               "--repeats help.")
 
 
+def study(args, straightway, launcher, program, env):
+    """straightway study of the solver; its page is in args.study."""
+    print("\nThe study: profile, prediction, gain (the first time, this "
+          "machine is measured\nfor some 20 s)\n", flush=True)
+    command = [straightway, "study", "-n", str(args.n), "--runs",
+               str(args.repeats), "--mpi", launcher, "--html", args.study,
+               "--timeout", f"{args.timeout:g}", "--"] + program
+    try:
+        done = subprocess.run(command, env=env,
+                              timeout=20 * args.timeout)
+    except subprocess.TimeoutExpired:
+        raise DemoError("the study does not end:\n  " + " ".join(command))
+    if done.returncode:
+        raise DemoError(f"the study failed (exit status {done.returncode}):"
+                        "\n  " + " ".join(command))
+
+
 def main():
     args = options()
     straightway = find_straightway()
@@ -266,6 +289,11 @@ def main():
     report(sides)
     print("\nWhat Straightway did in its last run (--stats)\n")
     print(stats.strip())
+    if args.study:
+        # Without the file of results, which lay in a folder that is gone.
+        with tempfile.TemporaryDirectory() as folder:
+            env, _ = environment(args, launcher, kind, Path(folder))
+            study(args, straightway, launcher, program[:-2], env)
     print("\nRun it on your own program:\n  mpirun -n 8 "
           f"{os.path.relpath(straightway)} run ./app")
     return 0 if same else 1

@@ -161,6 +161,7 @@ class Forecast:
     def report(self):
         """Carry the plan out."""
         plan, start = self.plan, time.monotonic()
+        self.supposed.check_all(plan.experiments, plan.ranks)
         rows = self._sweep() if plan.sweep else []
         first = rows[-1][1] if rows else self._forecast(
             plan.ranks, plan.experiments)
@@ -212,16 +213,16 @@ def verdict(report):
 def _upwards(ratio):
     """A bound is never rounded down: 1.876 -> 1.9"""
     import math
-    digits = 10 if ratio < 10 else 1
-    value = math.ceil(ratio * digits - 1e-9) / digits
-    if ratio < 1.1:
-        value = math.ceil(ratio * 1000 - 1e-9) / 1000
-    return f"{value:g}"
+    digits = 1000 if ratio < 1.1 else 100 if ratio < 1.5 else 10 \
+        if ratio < 10 else 1
+    return f"{math.ceil(ratio * digits - 1e-9) / digits:g}"
 
 
 def _notes(report):
     """Sentences on what a reader must know of these numbers."""
-    one, said = report["baseline"], list(report["baseline"]["notes"])
+    one = report["baseline"]
+    # Else they only say where a file of operations comes from.
+    said = list(one["notes"]) if one["extrapolated"] or one["damaged"] else []
     if one["wildcards"]:
         said.append(
             f"{units.number(one['wildcards'])} receives and probes with "

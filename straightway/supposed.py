@@ -99,6 +99,14 @@ class Models:
                 f"did you mean {near[0]}?" if near else
                 "there are " + ", ".join(known)))
 
+    def check_all(self, wanted, ranks):
+        """What can be said before anything has run: names, places."""
+        for experiment in wanted:
+            for name in experiment.models:
+                self.check(name)
+            if ranks and not experiment.fresh:
+                self._places(ranks, experiment)
+
     def _find_host(self):
         from straightway import hosts
         self.host = measured.host_of(self.job, 2) if self.job else \
@@ -173,9 +181,16 @@ class Models:
                 f"{per_node}: give more --nodes or --ranks-per-node")
         if nodes and not per_node:
             per_node = -(-ranks // nodes)
-        if not per_node and any(c.key == "network"
-                                for c in experiment.changes):
+        networks = [c.given for c in experiment.changes
+                    if c.key == "network"]
+        if not per_node and networks:
             per_node = machine.cores()
+            if ranks <= per_node:
+                raise UserError(
+                    f"--network {networks[0]}: {units.plural(ranks, 'rank')} "
+                    f"fit one node like this machine, of "
+                    f"{units.plural(per_node, 'core')}, and would use no "
+                    "network; give --nodes or --ranks-per-node")
         if not per_node and not per_domain:
             return []
         return [f"place {min(per_node or ranks, ranks)} {per_domain}"]

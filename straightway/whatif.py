@@ -20,6 +20,8 @@ import shlex
 import signal
 import struct
 import subprocess
+import tempfile
+import time
 
 from straightway import capture, native, profile, statistics
 from straightway.errors import UserError
@@ -90,7 +92,8 @@ class Outcome:
                             in self.collectives.items()},
             "wildcards": self.wildcards, "undecided": self.undecided,
             "disordered": self.disordered,
-            "extrapolated": self.extrapolated, "notes": self.notes}
+            "extrapolated": self.extrapolated,
+            "damaged": self.damaged, "notes": self.notes}
 
 
 def outcome(found):
@@ -160,30 +163,46 @@ class Job:
         words += [f"--{name}={value}" for name, value in settings.items()]
         return [*words, "--", *self.program]
 
-    def run(self, ranks, settings, what):
-        """Run it to its end; UserError where it does not end well. What it
-        prints is shown only then, unless it is asked for."""
+    def run(self, ranks, settings, what, over=lambda: False):
+        """Run it to its end, or until it is `over`: (status, what it printed,
+        twice, the command). UserError where it takes too long."""
         words = self.words(ranks, settings)
-        try:
-            process = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, text=True, errors="replace",
-                stdout=subprocess.PIPE if self.quiet else None,
-                stderr=subprocess.PIPE if self.quiet else None)
-        except OSError as error:
-            raise UserError(f"{words[0]}: {error.strerror}", 1) from None
-        try:
-            out, err = process.communicate(timeout=self.timeout)
-        except subprocess.TimeoutExpired:
-            _end(process)
-            raise UserError(f"{what} took longer than {self.timeout:g} s "
-                            "(--timeout): " + shlex.join(words), 1) from None
-        except BaseException:
-            _end(process)
-            raise
-        return process.returncode, out or "", err or "", words
+        begun = time.monotonic()
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            try:
+                process = subprocess.Popen(
+                    words, stdin=subprocess.DEVNULL,
+                    stdout=out if self.quiet else None,
+                    stderr=err if self.quiet else None)
+            except OSError as error:
+                raise UserError(f"{words[0]}: {error.strerror}", 1) from None
+            try:
+                while not _ended(process, 0.2) and not over():
+                    if self.timeout and \
+                            time.monotonic() - begun > self.timeout:
+                        raise UserError(
+                            f"{what} took longer than {self.timeout:g} s "
+                            "(--timeout): " + shlex.join(words), 1)
+            finally:
+                _end(process)
+            texts = []
+            for file in (out, err):
+                file.seek(0)
+                texts.append(file.read().decode(errors="replace"))
+        return (process.returncode, *texts, words)
+
+
+def _ended(process, seconds):
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _end(process):
+    if process.poll() is not None:
+        return
     process.send_signal(signal.SIGTERM)
     try:
         process.wait(10)
@@ -220,9 +239,14 @@ class Runner:
     def live(self, model, ranks):
         """(Outcome, file of operations) of the program in virtual time."""
         result, ops = self.path("json"), self.path("swops")
+        settings = {"whatif": model, "whatif-result": result,
+                    "whatif-record": ops}
+        if self.check:
+            settings["whatif-check"] = "on"
+        # Ranks in a deadlock wait for ever.
         status, out, err, words = self.job.run(
-            ranks, {"whatif": model, "whatif-result": result,
-                    "whatif-record": ops}, "the run in virtual time")
+            ranks, settings, "the run in virtual time",
+            lambda: (_load(result) or {}).get("state") == "deadlock")
         found = _load(result)
         if found and found.get("state") == "deadlock":
             outcome(found)

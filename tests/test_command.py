@@ -65,7 +65,8 @@ def compiled(folder, text, *flags):
     ["--help"], ["run", "--help"], ["profile", "--help"],
     ["doctor", "--help"], ["bench", "--help"],
     ["bench", "collectives", "--help"], ["report", "--help"],
-    ["diff", "--help"], ["merge", "--help"]], ids=" ".join)
+    ["diff", "--help"], ["merge", "--help"],
+    ["whatif", "--help"], ["study", "--help"]], ids=" ".join)
 def test_help_fits_80_columns(arguments):
     done = straightway(*arguments, COLUMNS="80")
     assert done.returncode == 0, done.stderr

@@ -125,7 +125,7 @@ def test_the_bound_is_what_free_collectives_leave(run):
 
 @pytest.mark.parametrize("ratio, told", [
     (1.876, "1.9"), (1.9, "1.9"), (1.901, "2"), (1.0211, "1.022"),
-    (12.2, "13")])
+    (12.2, "13"), (1.103, "1.11")])
 def test_a_bound_is_never_rounded_down(ratio, told):
     assert forecast._upwards(ratio) == told
 
@@ -225,6 +225,7 @@ def test_names_of_operations(word, name):
     (["--network", "hdr200", "--nodes", "1", "--ranks-per-node", "1"],
      "do not fit 1 node of 1"),
     (["--runs", "-1"], "give 0 to 1000"),
+    (["--network", "hdr200"], "would use no network; give --nodes"),
 ])
 def test_mistakes_are_told_in_a_line(run, words, told):
     assert told in said(run, "-n", "2", *words, "./app")

@@ -93,8 +93,8 @@ class WhatIf:
         out.add_argument("--show-output", action="store_true",
                          help="let the program print")
         add("--mpi", metavar="MPI", help=(
-            "the launcher's: an installation's folder, a launcher, or "
-            "openmpi, mpich, intel"))
+            "the launcher's, and what is measured: an installation's "
+            "folder, a launcher, or openmpi, mpich, intel"))
         add("--launcher-args", metavar="\"...\"", default="",
             help="hand these arguments to the launcher")
         add("--timeout", type=float, metavar="S",
@@ -118,7 +118,7 @@ class WhatIf:
             models = supposed.Models(
                 plan.models, job, max([plan.ranks or 2] + (
                     plan.sweep[1] if plan.sweep and plan.sweep[0] == "ranks"
-                    else [])), options.recalibrate, step)
+                    else [])), options.recalibrate, step, options.mpi)
             runner = whatif.Runner(job, folder, options.check)
             made = forecast.Forecast(runner, models, plan, step)
             report = made.report()

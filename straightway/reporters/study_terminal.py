@@ -41,7 +41,7 @@ def _gain(page, report):
     rows.append(["speed-up", times(p["speed_up"]), times(m["speed_up"]), "",
                  ""])
     page.table([("", "fill"), ("predicted", "right"), ("measured", "right"),
-                (f"{report['runs']} runs", "right"), ("error", "right")],
+                (units.plural(report["runs"], "run"), "right"), ("error", "right")],
                rows)
     page.line()
     for sentence in study.verdict(report):

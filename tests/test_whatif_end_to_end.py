@@ -1,0 +1,122 @@
+"""straightway whatif on a real program, with all native parts."""
+
+import json
+import pathlib
+import sys
+
+import jsonschema
+import pytest
+from harness import jobs
+from harness.hosts import COMMAND
+
+import straightway
+from straightway import native
+
+SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
+    "whatif.schema.json"
+# Computes, then a tight loop of collectives; -d: both wait for each other.
+PROGRAM = r"""
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    int me, n, count = 4096;
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    double *a = calloc(n * count, 8), *b = calloc(n * count, 8), sum = 0;
+    if (argc > 1) {
+        MPI_Recv(a, 1, MPI_DOUBLE, (me + 1) % n, 7, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    }
+    for (int i = 0; i < 100; i++) {
+        for (int k = 0; k < n * count; k++)
+            a[k] = sqrt(a[k] + k);
+        MPI_Alltoall(a, count, MPI_DOUBLE, b, count, MPI_DOUBLE,
+                     MPI_COMM_WORLD);
+        MPI_Allreduce(b, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    if (me == 0)
+        printf("sum %g\n", sum);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _built():
+    if not native.whatif_executable().exists():
+        pytest.skip("straightway-whatif is not built")
+
+
+@pytest.fixture
+def whatif(host, tmp_path):
+    """whatif(words): (report, what was printed), of a real run."""
+    program = host.compile(PROGRAM, "-lm")
+
+    def call(*words, arguments=(), check=True, program=program):
+        out = tmp_path / "report.json"
+        done = jobs.run(
+            [sys.executable, "-m", "straightway", "whatif", "--mpi",
+             host.mpirun, "--json", out, "--model", "node", "--check", *words,
+             *([program, *arguments] if program else [])],
+            host.environment({"STRAIGHTWAY_COMMAND": COMMAND}), 120,
+            cwd=tmp_path)
+        if not check:
+            return done
+        assert done.returncode == 0, done.stdout + done.stderr
+        report = json.loads(out.read_text())
+        jsonschema.validate(report, json.loads(SCHEMA.read_text()))
+        return report, done.stdout
+
+    return call
+
+
+def test_a_real_program_and_its_replay_agree(whatif):
+    live, shown = whatif("-n", "2", "--runs", "1", "--free", "alltoall",
+                         "--record", "app.swops")
+    base = live["baseline"]
+    assert base["collectives"]["alltoall"]["calls"] == 200
+    assert base["collectives"]["allreduce"]["calls"] == 200
+    assert live["experiments"][0]["time_s"] < base["time_s"]
+    assert live["bounds"]["collectives"]["time_s"] <= \
+        live["experiments"][0]["time_s"] * (1 + 1e-9)
+    assert live["measured"]["runs"] == 1
+    assert "alltoall free" in shown
+    # The same operations under the same models: the same times, exactly.
+    again, _ = whatif("--replay", "app.swops", "--free", "alltoall",
+                      program=None)
+    for key in ("baseline", "bounds"):
+        one, other = ([x.get("time_s") for x in (
+            [r[key]] if key == "baseline" else r[key].values())]
+            for r in (live, again))
+        assert one == pytest.approx(other, rel=1e-9)
+
+
+def test_more_ranks_than_cores(whatif):
+    report, _ = whatif("-n", "8", "--free", "all")
+    assert report["ranks"] == 8 and report["measured"] is None
+    assert len(report["rank_times"]) == 8
+    for one in report["rank_times"]:
+        parts = sum(one[k] for k in ("compute_s", "noise_s", "messages_s",
+                                     "collectives_s"))
+        assert parts == pytest.approx(one["time_s"], rel=1e-6)
+
+
+def test_a_deadlock_is_told(whatif):
+    done = whatif("-n", "2", arguments=["deadlock"], check=False)
+    assert done.returncode == 1
+    assert "deadlock" in done.stderr and "rank 0" in done.stderr
+
+
+def test_a_program_without_mpi_is_told(whatif):
+    done = whatif("-n", "2", program="/bin/true", check=False)
+    assert done.returncode == 1 and "MPI_Init" in done.stderr
+
+
+def test_a_program_that_is_not_there(whatif):
+    done = whatif("-n", "2", program="./nowhere", check=False)
+    assert done.returncode == 127 and "./nowhere: not found" in done.stderr
