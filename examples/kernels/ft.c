@@ -55,8 +55,7 @@ static complex_t *transform(int m, double sign)
 {
     complex_t *x = lines, *y = spare;
     for (int len = n, s = m; len > 1;) {
-        int radix = len % 4 ? 2 : 4, part = len / radix;
-        size_t far = (size_t)part * s;
+        int radix = len % 4 ? 2 : 4, part = len / radix, far = part * s;
         for (int p = 0; p < part; p++) {
             complex_t w1 = roots[p * (n / len)];
             complex_t w2 = roots[2 * p * (n / len) % n];
@@ -233,9 +232,9 @@ int main(int argc, char **argv)
 
     long wrong = 0, all = 0;
     complex_t checksum = {0, 0};
-    communication = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     double start = MPI_Wtime();
+    communication = 0;
     for (int step = 1; step <= iterations; step++) {
         for (int z = 0; z < n; z++)
             for (int y = 0; y < n; y++) {
