@@ -5,10 +5,10 @@
  *   mpicc -O3 -o mg examples/kernels/mg.c -lm
  *   mpirun -n 2 ./mg [N [SOLVES [spoil]]]
  *
- * A periodic grid of N^3 points is cut into boxes, one per rank, and so is
- * each coarser grid. A solve begins from zero and takes ten V-cycles: two
- * damped Jacobi sweeps (weighted as Chebyshev would) on the way down and two
- * on the way up, full weighting, trilinear interpolation.
+ * A periodic grid of N^3 points is cut into boxes, one per rank, and so are
+ * the coarser grids. A solve takes ten V-cycles from zero: two Jacobi sweeps
+ * each way (damped by Chebyshev's weights), full weighting, trilinear
+ * interpolation.
  *
  * Communication: before each sweep and each change of grids, the box's faces
  * go to the neighbours by MPI_Irecv, MPI_Isend and MPI_Waitall, one direction
@@ -21,9 +21,8 @@
  * closed form: each solve is held against it at every point, and the norms
  * must fall from cycle to cycle.
  *
- * N and the number of ranks are powers of two; each rank's box has at least 4
- * points along each edge. "spoil" alters one number in a halo that has
- * arrived: the check must notice.
+ * N and the number of ranks are powers of two, each edge of a box has at least
+ * 4 points. "spoil" alters one number of a halo: the check must notice.
  */
 #include <math.h>
 #include <mpi.h>
@@ -31,8 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CYCLES 10
-#define LEVELS 12
+enum { CYCLES = 10, LEVELS = 12 };
 #define WAVES 3
 #define PI 3.14159265358979323846
 
@@ -75,7 +73,7 @@ static void column(grid_t *g, double *a, int x, double *face, int back)
     }
 }
 
-/* Copies one face inside the box, where it is its own neighbour. */
+/* Copies a face inside the box, where it is its own neighbour. */
 static void wrap(grid_t *g, double *a, int d, int from, int to)
 {
     size_t step = d ? d == 1 ? WIDE(g) : PLANE(g) : 1;
@@ -92,8 +90,7 @@ static void exchange(grid_t *g, double *a)
     for (int d = 0; d < 3; d++) {
         int n = g->n[d], face = g->n[1] * g->n[2], count = face;
         if (parts[d] == 1) {
-            wrap(g, a, d, n, 0);
-            wrap(g, a, d, 1, n + 1);
+            wrap(g, a, d, n, 0), wrap(g, a, d, 1, n + 1);
             continue;
         }
         MPI_Datatype type = MPI_DOUBLE;
@@ -141,30 +138,29 @@ static void apply(grid_t *g, double scale, double weight)
     }
 }
 
-static void smooth(grid_t *g, int times)
+static void smooth(grid_t *g, int sweeps)
 {
-    for (int i = 0; i < 2 * times; i++) {
+    for (int i = 0; i < sweeps; i++) {
         apply(g, 1, steps[i % 2]);
         double *swap = g->u;
         g->u = g->other, g->other = swap;
     }
 }
 
-/* Coarse point j lies on fine point 2j - 1; both count from 1. */
+/* Coarse point j lies on fine point 2j - 1. */
 static void restrict_residual(grid_t *g, grid_t *c)
 {
     exchange(g, g->other);
     ROWS(c) {
         double *f = ROW(c, c->right, y, z);
         memset(f + 1, 0, c->n[0] * sizeof *f);
-        for (int b = -1; b <= 1; b++)
-            for (int a = -1; a <= 1; a++) {
-                const double *r = ROW(g, g->other, 2 * y - 1 + a,
-                                      2 * z - 1 + b);
-                double w = 4.0 / 64 * (2 - abs(a)) * (2 - abs(b));
-                for (int x = 1; x <= c->n[0]; x++)
-                    f[x] += w * (r[2 * x - 2] + 2 * r[2 * x - 1] + r[2 * x]);
-            }
+        for (int i = 0; i < 9; i++) {
+            int a = i % 3 - 1, b = i / 3 - 1;
+            double w = 4.0 / 64 * (2 - abs(a)) * (2 - abs(b));
+            const double *r = ROW(g, g->other, 2 * y - 1 + a, 2 * z - 1 + b);
+            for (int x = 1; x <= c->n[0]; x++)
+                f[x] += w * (r[2 * x - 2] + 2 * r[2 * x - 1] + r[2 * x]);
+        }
     }
 }
 
@@ -184,53 +180,44 @@ static void add_correction(grid_t *g, grid_t *c)
     }
 }
 
-static void cycle(int l)
+static void cycle(grid_t *g)
 {
-    grid_t *g = &grids[l];
-    smooth(g, l == levels - 1 ? 8 : 1);
-    if (l == levels - 1)
+    smooth(g, g == &grids[levels - 1] ? 16 : 2);
+    if (g == &grids[levels - 1])
         return;
     apply(g, 0, 1);
     restrict_residual(g, g + 1);
     memset(g[1].u, 0, CELLS(g + 1) * sizeof *g->u);
-    cycle(l + 1);
+    cycle(g + 1);
     add_correction(g, g + 1);
-    smooth(g, 1);
+    smooth(g, 2);
 }
 
-/* Fills `into` with the waves, or with what A makes of them. */
-static void fill(grid_t *g, int n, double *into, int right)
+/* The waves, and what A makes of them. */
+static void fill(grid_t *g, int n, double *exact)
 {
-    memset(into, 0, CELLS(g) * sizeof *into);
     for (int w = 0; w < WAVES; w++) {
         double k[3], value = 0;
         for (int d = 0; d < 3; d++) {
             k[d] = 2 * PI * waves[w][d] / n;
             value += 2 - 2 * cos(k[d]);
         }
-        ROWS(g) {
-            double f = (right ? value : 1) *
+        POINTS(g) {
+            int x = g->n[0] - (int)(end - c);       /* from 0 */
+            double u = cos(k[0] * (at[0] * g->n[0] + x)) *
                        cos(k[1] * (at[1] * g->n[1] + y) + w) *
                        cos(k[2] * (at[2] * g->n[2] + z) + w);
-            for (int x = 1; x <= g->n[0]; x++)
-                ROW(g, into, y, z)[x] += f * cos(k[0] * (at[0] * g->n[0] + x));
+            exact[c] += u, g->right[c] += value * u;
         }
     }
 }
 
 static double *need(size_t count)
 {
-    double *block = calloc(count, sizeof(double));
+    double *block = calloc(count, sizeof *block);
     if (!block && fprintf(stderr, "mg: out of memory\n"))
         MPI_Abort(MPI_COMM_WORLD, 1);
     return block;
-}
-
-static int number(const char *text, int lowest, int highest)
-{
-    char *end;
-    long value = strtol(text, &end, 10);
-    return *end || value < lowest || value > highest ? -1 : (int)value;
 }
 
 int main(int argc, char **argv)
@@ -238,13 +225,13 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    int n = argc > 1 ? number(argv[1], 4, 1024) : 128;
-    int solves = argc > 2 ? number(argv[2], 1, 1000000) : 12;
+    int n = argc > 1 ? atoi(argv[1]) : 128;
+    int solves = argc > 2 ? atoi(argv[2]) : 12;
     int spoil = argc > 3 && !strcmp(argv[3], "spoil"), dims[3] = {0};
     int round[3] = {1, 1, 1}, place[3];
     MPI_Dims_create(size, 3, dims);         /* the largest comes first */
-    if (n < 4 || n & (n - 1) || size & (size - 1) || n / dims[0] < 4 ||
-        solves < 1 || argc > 3 + spoil) {
+    if (n < 4 || n > 1024 || n & (n - 1) || size & (size - 1) ||
+        n / dims[0] < 4 || solves < 1 || argc > 3 + spoil) {
         if (rank == 0)
             fprintf(stderr, "usage: mg [N [SOLVES [spoil]]], N a power of two "
                     "up to 1024, ranks (%d) too, 4 points of each edge for "
@@ -263,30 +250,27 @@ int main(int argc, char **argv)
         grid_t *g = &grids[levels++];
         for (int d = 0; d < 3; d++)
             g->n[d] = edge / parts[d];
-        g->u = need(CELLS(g)), g->right = need(CELLS(g));
-        g->other = need(CELLS(g));
+        g->u = need(CELLS(g));
+        g->right = need(CELLS(g)), g->other = need(CELLS(g));
         MPI_Type_vector(g->n[2], (int)WIDE(g), (int)PLANE(g), MPI_DOUBLE,
                         &g->rows);
         MPI_Type_commit(&g->rows);
     }
     grid_t *fine = grids;
-    packed = need(4 * (size_t)fine->n[1] * fine->n[2]);
-    line = need(WIDE(fine));
     double *exact = need(CELLS(fine));
-    fill(fine, n, exact, 0);
-    fill(fine, n, fine->right, 1);
+    packed = need(4 * (size_t)fine->n[1] * fine->n[2]), line = need(WIDE(fine));
+    fill(fine, n, exact);
 
     long wrong = 0, all = 0;
-    double first = 0;
     MPI_Barrier(MPI_COMM_WORLD);
-    double start = MPI_Wtime();
+    double start = MPI_Wtime(), first = 0;
     for (int solve = 1; solve <= solves; solve++) {
         double last = INFINITY;
         memset(fine->u, 0, CELLS(fine) * sizeof *fine->u);
         for (int i = 0; i < CYCLES; i++) {
             spoilt = spoil && solve == solves && i == CYCLES - 1 &&
                      rank == size - 1;
-            cycle(0);
+            cycle(fine);
             apply(fine, 0, 1);
             double sum = 0, norm;
             POINTS(fine)
@@ -304,7 +288,7 @@ int main(int argc, char **argv)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     double elapsed = MPI_Wtime() - start;
-    MPI_Allreduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&wrong, &all, 1, MPI_LONG, MPI_SUM, boxes);
     if (rank == 0)
         printf("mg: %d ranks, %d^3 points, %.6f s, %s\n"
                "mg: %d iterations of %.3f us, communication %.6f s, "
