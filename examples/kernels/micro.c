@@ -5,7 +5,7 @@
  *   mpicc -O3 -o micro examples/kernels/micro.c
  *   mpirun -n 2 ./micro [OPERATION|all [BYTES [BATCHES [spoil]]]]
  *
- * BYTES (a multiple of 8; without it 8 B to 4 MiB) is what each rank sends
+ * BYTES (a multiple of 8; 0, or none: 8 B to 4 MiB) is what each rank sends
  * each (alltoall), what each contributes (allreduce, doubles), what the root
  * sends (bcast). A loop of calls with nothing between them is timed from a
  * barrier to when the last rank is through, and divided by the calls; after
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
         if (!strcmp(argv[1], names[o]))
             chosen = o;
     if ((argc > 1 && chosen < 0 && strcmp(argv[1], "all")) ||
-        (argc > 2 && bytes < 8) || bytes % 8 || bytes > 1 << 28 ||
+        bytes < 0 || bytes % 8 || bytes > 1 << 28 ||
         batches < 1 || batches > 10000 || argc > 4 + spoil) {
         if (rank == 0)
             fprintf(stderr, "usage: micro [alltoall|allreduce|bcast|all "
