@@ -104,7 +104,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     long keys = argc > 1 ? number(argv[1], 1, 1L << 30) : 1L << 22;
-    long iterations = argc > 2 ? number(argv[2], 1, 1000000) : 60;
+    long iterations = argc > 2 ? number(argv[2], 1, 1000000) : 150;
     int spoil = argc > 3 && !strcmp(argv[3], "spoil");
     if (keys < 1 || keys % size || size > BUCKETS / 4 || iterations < 1 ||
         argc > 3 + spoil) {
