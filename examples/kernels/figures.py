@@ -100,7 +100,7 @@ def gains(report):
         parts.append(_text(left + bars["free"] * scale + 8,
                            y + 2 * bar + 10, times(one["row"]["gain"])))
     return _document("Run time, and what free collectives leave of it",
-                     _foot(report), left + wide + 40, height, parts)
+                     _foot(report), left + wide + 80, height, parts)
 
 
 def micro(report):
@@ -135,6 +135,8 @@ def micro(report):
         mine = sorted((c["bytes"], c["row"]["error"]) for c in cells
                       if c["operation"] == operation)
         points = " ".join(f"{x(b):.1f},{y(e):.1f}" for b, e in mine)
+        parts += [f'<circle class="c{i % 3}" cx="{x(b):.1f}" '
+                  f'cy="{y(e):.1f}" r="2.5"/>' for b, e in mine]
         parts += [f'<polyline class="c{i % 3}" points="{points}"/>',
                   _line(at, 46, at + 30, 46, f"c{i % 3}"),
                   _text(at + 36, 50, operation)]

@@ -1,21 +1,22 @@
 """The tables of experiments.py, as text or as Markdown.
 
-A table is a head and rows of strings; its first column is left-aligned, the
-others, numbers, to the right.
+A table is a head and rows of strings; its first `words` columns are aligned
+to the left, the others, numbers, to the right.
 """
 import statistics
 
 WITHIN = 0.10           # what single collectives are to be predicted within
 
 
-def table(head, rows, markdown):
+def table(head, rows, markdown, words=1):
     if markdown:
-        lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+        lines = [head, ["---"] * words + ["---:"] * (len(head) - words),
+                 *rows]
         return ["| " + " | ".join(line) + " |" for line in lines]
     widths = [max(len(line[i]) for line in [head, *rows])
               for i in range(len(head))]
     return ["  " + "  ".join(
-        cell.rjust(width) if i else cell.ljust(width)
+        cell.ljust(width) if i < words else cell.rjust(width)
         for i, (cell, width) in enumerate(zip(line, widths))).rstrip()
         for line in [head, *rows]]
 
@@ -33,7 +34,9 @@ def signed(value):
 
 
 def times(value):
-    return "no time left" if value is None else f"{value:.2f} ×"
+    if value is None:
+        return "no time left"
+    return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} ×"
 
 
 def size(count):
@@ -50,14 +53,14 @@ def gains(report, markdown):
         [[one["name"], one["kind"], seconds(row["normal"]),
           seconds(row["simulated"]), seconds(row["free"]),
           times(row["gain"]), percent(row["share"])]
-         for one in report["kernels"] for row in [one["row"]]], markdown)
+         for one in report["kernels"] for row in [one["row"]]], markdown, 2)
 
 
 def parts(report, markdown):
     return table(
         ["kernel", "what is free", "faster"],
         [[one["name"], title, times(ratio)] for one in report["kernels"]
-         for title, ratio in one["row"]["frees"]], markdown)
+         for title, ratio in one["row"]["frees"]], markdown, 2)
 
 
 def accuracy(report, markdown):
