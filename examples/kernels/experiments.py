@@ -47,6 +47,8 @@ KERNELS = {
     "planewave": ("plane waves", ["16", "8", "300"],
                   ["alltoall", "allreduce"]),
 }
+# Of our settings, those that say where parts of Straightway are.
+PLACES = "STRAIGHTWAY_LIB", "STRAIGHTWAY_COMMAND", "STRAIGHTWAY_PYTHON"
 OWN = re.compile(r"(\w+): \d+ ranks, [^,\n]+, (\d+\.\d+) s, (\w+ ?\w*)$",
                  re.M)
 CALL = re.compile(r"micro: \d+ ranks, (\w+) (\d+) bytes, (\d+\.\d+) us "
@@ -122,10 +124,10 @@ def find_mpi(folder):
 
 
 def environment(prefix):
-    """Its libraries are found; nothing of ours is set but what we set."""
+    """Its libraries are found, and no setting changes what is measured."""
     env = {k: v for k, v in os.environ.items()
-           if k != "LD_PRELOAD" and (not k.startswith("STRAIGHTWAY_")
-                                     or k == "STRAIGHTWAY_LIB")}
+           if k in PLACES or not k.startswith(("STRAIGHTWAY_",
+                                               "LD_PRELOAD"))}
     if prefix != Path("/usr"):
         libs = [str(prefix / "lib")]
         if (prefix / "bin" / "impi_info").exists():
