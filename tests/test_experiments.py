@@ -51,7 +51,10 @@ report = dict(
     measured=normal and dict(median_s=normal, low_s=normal, high_s=normal,
                              samples_s=[normal], runs=1),
     error=normal and simulated / normal - 1,
-    experiments=[experiment(simulated / 2, f + " free") for f in frees],
+    experiments=[experiment(simulated / 2, f + " free") for f in frees] + [
+        experiment(8.0 if "free=all" not in words[i + 1] else 2.0,
+                   words[i + 1].partition(":")[0])
+        for i, w in enumerate(words) if w == "--experiment"],
     bounds=dict(collectives=experiment(free, "collectives"),
                 communication=experiment(free, "communication")),
     sweep=None, notes=[], seconds=0.1)
@@ -185,6 +188,20 @@ def test_bars_are_as_long_as_the_times(conduct, tmp_path):
     normal, simulated, free, loop, _, none = bars
     assert simulated == normal == loop and free == pytest.approx(normal / 2)
     assert none == pytest.approx(normal / 1000, abs=0.1)
+
+
+def test_a_network_that_is_not_here(conduct, tmp_path):
+    done = conduct("--only", "ft,planewave", "--network", "qdr", "-n", 16)
+    assert done.returncode == 0, done.stderr
+    text = " ".join(asked(tmp_path)[0][1])
+    for part in ("there: network=qdr nodes=16 ranks-per-node=1 --experiment",
+                 "network=qdr nodes=16 ranks-per-node=1 free=all --"):
+        assert part in text
+    here, there = done.stdout.split("On qdr, one rank on each node")
+    assert ["planewave", "plane waves", "8.000 s", "2.000 s", "4.00 ×",
+            "75.0 %"] in rows(there)
+    assert "plane waves: collectives are 75.0 % of the time." in there
+    assert "there" not in here and "free" in here
 
 
 def test_without_normal_runs(conduct):

@@ -14,7 +14,9 @@ collectives. Tables go to stdout, and with plots and all numbers to FOLDER:
 
     experiments.md, experiments.json, gains.svg, micro.svg
 
-`--micro` adds single collectives of 8 bytes to 4 MiB, simulated and normal.
+`--network NAME` adds a network that is not here (a preset of straightway
+whatif), with one rank on each node. `--micro` adds single
+collectives of 8 bytes to 4 MiB, simulated and normal.
 The MPI is that of --mpi (an installation's folder), else the mpicc of PATH,
 else .hosts/openmpi. The exit status is 0 only when all runs verified their
 results.
@@ -49,6 +51,7 @@ KERNELS = {
 }
 # Of our settings, those that say where parts of Straightway are.
 PLACES = "STRAIGHTWAY_LIB", "STRAIGHTWAY_COMMAND", "STRAIGHTWAY_PYTHON"
+THERE, THERE_FREE = "there", "there, collectives free"      # titles
 OWN = re.compile(r"(\w+): \d+ ranks, [^,\n]+, (\d+\.\d+) s, (\w+ ?\w*)$",
                  re.M)
 CALL = re.compile(r"micro: \d+ ranks, (\w+) (\d+) bytes, (\d+\.\d+) us "
@@ -69,6 +72,8 @@ def options():
                    help="the MPI's installation (that of mpicc in PATH)")
     p.add_argument("--model", action="append", default=[], metavar="NAME",
                    help="of straightway whatif (measured)")
+    p.add_argument("--network", metavar="NAME",
+                   help="how it would be there, one rank a node")
     p.add_argument("--runs", type=int, default=3, metavar="R",
                    help="normal runs of each (3)")
     p.add_argument("--only", metavar="NAME,...",
@@ -182,6 +187,11 @@ class Laboratory:
             words += ["--model", name]
         for name in frees:
             words += ["--free", name]
+        if self.args.network:
+            there = (f"network={self.args.network} nodes={self.args.n} "
+                     "ranks-per-node=1")
+            words += ["--experiment", f"{THERE}: {there}",
+                      "--experiment", f"{THERE_FREE}: {there} free=all"]
         said = call([*words, "--", str(program), *arguments], self.env,
                     self.args.timeout)
         try:
@@ -238,7 +248,8 @@ def conduct(args):
             micro = laboratory.micro()
     first = kernels[0]["whatif"]
     return {"schema": SCHEMA, "ranks": args.n, "mpi": first["mpi"],
-            "models": first["models"], "machine": first["machine"],
+            "models": first["models"], "network": args.network,
+            "machine": first["machine"],
             "date": datetime.date.today().isoformat(),
             "quick": args.quick, "kernels": kernels, "micro": micro}
 
@@ -256,22 +267,31 @@ def load(path):
     return report
 
 
+def ratios(simulated, free):
+    return {"simulated": simulated, "free": free,
+            "gain": simulated / free if free > 0 else None,
+            "share": 1 - free / simulated if simulated > 0 else 0.0}
+
+
 def summarise(report):
     """Rows of numbers for the tables and the figures."""
     for one in report["kernels"]:
         w = one["whatif"]
         simulated = w["baseline"]["time_s"]
         free = w["bounds"]["collectives"]["time_s"]
+        titles = {e["title"]: e for e in w["experiments"]}
+        there = [titles[t]["time_s"] for t in (THERE, THERE_FREE)] \
+            if report["network"] else None
         own = statistics.median(one["own_normal_s"]) \
             if one["own_normal_s"] and w["measured"] else None
         one["row"] = {
             "normal": w["measured"] and w["measured"]["median_s"],
-            "simulated": simulated, "error": w["error"], "free": free,
-            "gain": simulated / free if free > 0 else None,
-            "share": 1 - free / simulated if simulated > 0 else 0.0,
+            "error": w["error"], **ratios(simulated, free),
             "own_normal": own,
             "own_error": own and one["own_simulated_s"] / own - 1,
-            "frees": [(e["title"], e["ratio"]) for e in w["experiments"]]}
+            "there": there and ratios(*there),
+            "frees": [(title, e["ratio"]) for title, e in titles.items()
+                      if title not in (THERE, THERE_FREE)]}
     for cell in report["micro"]:
         normal = statistics.median(cell["normal_us"]) \
             if cell["normal_us"] else None

@@ -56,6 +56,16 @@ def gains(report, markdown):
          for one in report["kernels"] for row in [one["row"]]], markdown, 2)
 
 
+def network(report, markdown):
+    return table(
+        ["kernel", "kind", "simulated", "collectives free", "faster",
+         "time in them"],
+        [[one["name"], one["kind"], seconds(row["simulated"]),
+          seconds(row["free"]), times(row["gain"]), percent(row["share"])]
+         for one in report["kernels"] for row in [one["row"]["there"]]],
+        markdown, 2)
+
+
 def parts(report, markdown):
     return table(
         ["kernel", "what is free", "faster"],
@@ -99,11 +109,11 @@ def micro(report, markdown):
     return table(head, rows, markdown)
 
 
-def summary(report):
-    """Each kind in a sentence: what it would gain, as simulated here."""
+def summary(report, row_of=lambda one: one["row"]):
+    """Each kind in a sentence: what it would gain, as simulated."""
     said = []
     for kind in dict.fromkeys(one["kind"] for one in report["kernels"]):
-        rows = [one["row"] for one in report["kernels"]
+        rows = [row_of(one) for one in report["kernels"]
                 if one["kind"] == kind]
         low, high = (pick(row["share"] for row in rows)
                      for pick in (min, max))
@@ -124,6 +134,10 @@ def render(report, markdown=False):
     sections = [(None, summary(report), gains(report, markdown))]
     if any(one["row"]["frees"] for one in report["kernels"]):
         sections.append(("One operation free", [], parts(report, markdown)))
+    if report["network"]:
+        sections.append((f"On {report['network']}, one rank on each node",
+                         summary(report, lambda one: one["row"]["there"]),
+                         network(report, markdown)))
     sections.append((
         "Simulated against the normal run",
         [verdict([one["row"]["error"] for one in report["kernels"]],
