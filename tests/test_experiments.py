@@ -211,6 +211,7 @@ def test_without_normal_runs(conduct):
     assert ["ft", "NAS kind", "-", "2.020 s", "1.818 s", "1.11 ×",
             "10.0 %"] in rows(done.stdout)
     assert "No normal run to hold whole runs against" in done.stdout
+    assert "own clock" not in done.stdout
 
 
 def test_nothing_left_is_said(conduct):

@@ -143,7 +143,9 @@ def render(report, markdown=False):
         [verdict([one["row"]["error"] for one in report["kernels"]],
                  "whole runs"),
          verdict([one["row"]["own_error"] for one in report["kernels"]],
-                 "the kernels' own times")], accuracy(report, markdown)))
+                 "the kernels' own times")],
+        accuracy(report, markdown) if any(
+            one["row"]["normal"] for one in report["kernels"]) else []))
     if report["micro"]:
         errors = [c["row"]["error"] for c in report["micro"]]
         beyond = sum(e is not None and abs(e) > WITHIN for e in errors)
@@ -158,7 +160,8 @@ def render(report, markdown=False):
             lines += ["", f"## {head}" if markdown else head]
         for sentence in said:
             lines += ["", sentence] if markdown else [sentence]
-        lines += ["", *body]
+        if body:
+            lines += ["", *body]
         if markdown and not head:
             lines += ["", "![Run times](gains.svg)"]
     if markdown and report["micro"]:
