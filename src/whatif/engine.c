@@ -158,7 +158,8 @@ sw_engine_t *sw_engine_new(sw_model_t *model, const sw_source_t *source,
     e->which = calloc(e->which_room, sizeof *e->which);
     e->times = calloc(e->ranks, sizeof *e->times);
     bool *bad = &e->memory;
-    if (!e->which || !e->times || !e->rank || !e->node || !e->late || !e->everybody ||
+    if (!e->which || !e->times || !e->rank || !e->node || !e->late ||
+        !e->everybody ||
         !sw_pool_init(&e->requests, sizeof(sw_request_t), bad) ||
         !sw_pool_init(&e->messages, sizeof(sw_message_t), bad) ||
         !sw_pool_init(&e->strands, sizeof(sw_strand_t), bad) ||

@@ -1,7 +1,8 @@
 /*
  * Programs at random: the same operations give exactly the same times,
  * answers and counts, however hesitantly they come; nothing is complete before
- * it was said that it might be; no event before its cause (options.check is on); what is sent is received. All kinds of machines.
+ * it was said that it might be; no event before its cause (options.check);
+ * what is sent is received. All kinds of machines.
  */
 #include "ranks.h"
 
