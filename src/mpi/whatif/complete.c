@@ -244,17 +244,50 @@ static bool hosts(const set_t *s)
            !atomic_load(&sw_virtual_on);
 }
 
-/* Request i is complete in virtual time: really, too. */
-static int complete_one(set_t *s, int i, MPI_Status *status)
+/* Tries that the host has to complete what is complete in virtual time. Where
+ * receives with wildcards have met other messages in the host, that may take
+ * until the program has gone on. */
+#define TRIES 200
+
+/* The engine has said so: it is not asked again. */
+static void mark(sw_work_t *w)
 {
-    MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
-    sw_work_t *w = s->work[i];
-    for (uint32_t k = 0; w && k < w->other_count; k++)
+    for (uint32_t k = 0; !w->done && k < w->other_count; k++)
         sw_virtual_tell(SW_OP_WAIT, w->others[k]);
-    int rc = sw_virtual_finish(&s->requests[i], its, false);
-    if (rc == MPI_SUCCESS || s->requests[i] == MPI_REQUEST_NULL)
-        ended(s, i, its, true);
-    return rc;
+    w->done = true;
+}
+
+/* Request i is complete in virtual time: really, too? */
+static bool come(set_t *s, int i, MPI_Status *status, int *rc)
+{
+    sw_virtual_nap_t nap = {0};
+    int flag = 0;
+    mark(s->work[i]);
+    *rc = served.Test(&s->requests[i], &flag, status);
+    for (int k = 0; k < TRIES && !flag && *rc == MPI_SUCCESS; k++) {
+        sw_virtual_nap(&nap);
+        *rc = served.Test(&s->requests[i], &flag, status);
+    }
+    if (flag || s->requests[i] == MPI_REQUEST_NULL)
+        ended(s, i, status, true);
+    return flag || *rc != MPI_SUCCESS;
+}
+
+/* One that was complete in virtual time before, and now really; -1: none. */
+static int come_late(set_t *s, MPI_Status *status, int *rc)
+{
+    for (int i = 0; s->done && i < s->n; i++) {
+        int flag = 0;
+        if (!s->work[i] || !s->work[i]->active || !s->work[i]->done)
+            continue;
+        *rc = served.Test(&s->requests[i], &flag, status);
+        if (!flag && *rc == MPI_SUCCESS)
+            continue;
+        if (flag || s->requests[i] == MPI_REQUEST_NULL)
+            ended(s, i, status, true);
+        return i;
+    }
+    return -1;
 }
 
 /* What the host has completed by its own choice. */
@@ -272,15 +305,16 @@ int sw_virtual_waitany(int n, MPI_Request *requests, int *index,
     MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     if (n <= 0 || !requests || !take(&s, n, requests))
         return served.Waitany(n, requests, index, status);
-    int rc, found = -1;
+    int rc = MPI_SUCCESS, found = -1, late = -1;
     if (!hosts(&s)) {
-        if (s.done)
-            found = s.first_done;
-        else if (ask(&s, SW_SELECT_ANY, &answer) && answer.count)
+        late = come_late(&s, its, &rc);
+        if (late < 0 && s.active > s.done &&
+            ask(&s, SW_SELECT_ANY, &answer) && answer.count)
             found = s.listed[answer.which[0]];
     }
-    if (found >= 0) {
-        rc = complete_one(&s, found, its);
+    if (late >= 0) {
+        *index = late;
+    } else if (found >= 0 && come(&s, found, its, &rc)) {
         *index = found;
     } else {
         rc = served.Waitany(n, requests, index, its);
@@ -297,10 +331,12 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Those in `indices` are complete in virtual time: really, too, and as the
- * host's Waitsome does it. */
-static int complete_some(set_t *s, int count, int *indices,
+ * host's Testsome does it, which sets the count. */
+static int complete_some(set_t *s, int *count_to, int *indices,
                          MPI_Status *statuses)
 {
+    int count = *count_to, flag = 0;
+    sw_virtual_nap_t nap = {0};
     void *room;
     bool ignored = statuses == MPI_STATUSES_IGNORE;
     qsort(indices, (size_t)count, sizeof *indices, by_place);
@@ -312,35 +348,63 @@ static int complete_some(set_t *s, int count, int *indices,
         sw_say("out of memory in MPI_Waitsome");
         abort();
     }
-    for (int k = 0; k < count; k++) {
-        sw_work_t *w = s->work[indices[k]];
-        these[k] = s->requests[indices[k]];
-        for (uint32_t i = 0; i < w->other_count; i++)
-            sw_virtual_tell(SW_OP_WAIT, w->others[i]);
+    int *places = malloc((size_t)count * 2 * sizeof *places);
+    if (!places) {
+        sw_say("out of memory in MPI_Waitsome");
+        abort();
     }
-    int rc = sw_virtual_finish_all(count, these, its, false);
+    int *told = places + count;
     for (int k = 0; k < count; k++) {
-        s->requests[indices[k]] = these[k];
-        if (rc == MPI_SUCCESS || these[k] == MPI_REQUEST_NULL)
+        places[k] = indices[k];
+        mark(s->work[places[k]]);
+        these[k] = s->requests[places[k]];
+    }
+    int rc = served.Testall(count, these, &flag, its);
+    for (int k = 0; k < TRIES && !flag && rc == MPI_SUCCESS; k++) {
+        sw_virtual_nap(&nap);
+        rc = served.Testall(count, these, &flag, its);
+    }
+    *count_to = count;
+    for (int k = 0; k < count; k++)
+        told[k] = k;
+    if (!flag && rc == MPI_SUCCESS)
+        rc = served.Testsome(count, these, count_to, told, its);
+    for (int k = 0; k < count; k++)
+        s->requests[places[k]] = these[k];
+    if (*count_to == MPI_UNDEFINED)
+        *count_to = 0;
+    for (int k = 0; k < *count_to; k++) {
+        indices[k] = places[told[k]];
+        if (rc == MPI_SUCCESS || s->requests[indices[k]] == MPI_REQUEST_NULL)
             ended(s, indices[k], &its[k], true);
     }
+    free(places);
     free(these);
     free(room);
     return rc;
 }
 
-/* The done ones, or those of an answer; how many. */
-static int chosen(const set_t *s, const sw_vanswer_t *answer, int *indices)
+/* Those that were complete in virtual time before, if some are now really; else
+ * those of an answer. How many; -1: there is no engine. */
+static int chosen(set_t *s, sw_select_t what, int *indices)
 {
+    sw_vanswer_t answer = {.found = false};
     int count = 0;
-    if (s->done) {
-        for (int i = 0; i < s->n; i++)
-            if (s->work[i] && s->work[i]->active && s->work[i]->done)
-                indices[count++] = i;
-        return count;
+    for (int i = 0; s->done && i < s->n; i++) {
+        int flag = 0;
+        if (s->work[i] && s->work[i]->active && s->work[i]->done &&
+            served.Request_get_status(s->requests[i], &flag,
+                                      MPI_STATUS_IGNORE) == MPI_SUCCESS &&
+            flag)
+            indices[count++] = i;
     }
-    for (uint32_t k = 0; k < answer->count; k++)
-        indices[count++] = s->listed[answer->which[k]];
+    if (count || s->active == s->done)
+        return count;
+    if (!(what == SW_TEST_SOME ? ask_again(s, what, &answer)
+                               : ask(s, what, &answer)))
+        return -1;
+    for (uint32_t k = 0; k < answer.count; k++)
+        indices[count++] = s->listed[answer.which[k]];
     return count;
 }
 
@@ -365,18 +429,15 @@ int sw_virtual_waitsome(int n, MPI_Request *requests, int *count, int *indices,
                         MPI_Status *statuses)
 {
     set_t s;
-    sw_vanswer_t answer = {.count = 0};
     int rc, some = 0;
     if (n <= 0 || !requests || !take(&s, n, requests))
         return served.Waitsome(n, requests, count, indices, statuses);
-    if (!hosts(&s) && (s.done || ask(&s, SW_SELECT_SOME, &answer)))
-        some = chosen(&s, &answer, indices);
-    if (some) {
-        *count = some;
-        rc = complete_some(&s, some, indices, statuses);
-    } else {
+    if (!hosts(&s))
+        some = chosen(&s, SW_SELECT_SOME, indices);
+    *count = some > 0 ? some : 0;
+    rc = some > 0 ? complete_some(&s, count, indices, statuses) : MPI_SUCCESS;
+    if (!*count && rc == MPI_SUCCESS)
         rc = some_by_host(&s, true, count, indices, statuses);
-    }
     give_back(&s);
     return rc;
 }
@@ -392,13 +453,10 @@ int sw_virtual_test(MPI_Request *request, int *flag, MPI_Status *status)
         return served.Test(request, flag, status);
     int rc = MPI_SUCCESS;
     if (!hosts(&s) && s.done) {
-        *flag = 1;
-        rc = complete_one(&s, 0, its);
+        *flag = come_late(&s, its, &rc) == 0;
     } else if (!hosts(&s) && ask_again(&s, SW_TEST_ALL, &answer)) {
-        *flag = answer.found;
-        if (answer.found)
-            rc = complete_one(&s, 0, its);
-        else
+        *flag = answer.found && come(&s, 0, its, &rc);
+        if (!answer.found)
             sw_virtual_idle();
     } else {
         rc = served.Test(request, flag, its);
@@ -445,13 +503,16 @@ int sw_virtual_testall(int n, MPI_Request *requests, int *flag,
         MPI_Status *its = statuses_for(n, statuses, own, &room);
         if (own && !its)
             its = statuses;
-        *flag = 1;
+        sw_virtual_nap_t nap = {0};
         for (int i = 0; i < n; i++)
-            for (uint32_t k = 0; s.work[i] && s.work[i]->active &&
-                                 k < s.work[i]->other_count; k++)
-                sw_virtual_tell(SW_OP_WAIT, s.work[i]->others[k]);
-        rc = sw_virtual_finish_all(n, requests, its, false);
-        for (int i = 0; i < n; i++)
+            if (s.work[i] && s.work[i]->active)
+                mark(s.work[i]);
+        rc = served.Testall(n, requests, flag, its);
+        for (int k = 0; k < TRIES && !*flag && rc == MPI_SUCCESS; k++) {
+            sw_virtual_nap(&nap);
+            rc = served.Testall(n, requests, flag, its);
+        }
+        for (int i = 0; i < n && (*flag || rc != MPI_SUCCESS); i++)
             if (rc == MPI_SUCCESS || requests[i] == MPI_REQUEST_NULL)
                 ended(&s, i, its == MPI_STATUSES_IGNORE ? NULL : &its[i],
                       true);
@@ -470,15 +531,18 @@ int sw_virtual_testany(int n, MPI_Request *requests, int *index, int *flag,
     if (n <= 0 || !requests || !take(&s, n, requests))
         return served.Testany(n, requests, index, flag, status);
     int rc = MPI_SUCCESS;
-    if (!hosts(&s) && (s.done || ask_again(&s, SW_TEST_ANY, &answer))) {
-        *flag = s.done || (answer.found && answer.count);
-        *index = MPI_UNDEFINED;
-        if (*flag) {
-            *index = s.done ? s.first_done : s.listed[answer.which[0]];
-            rc = complete_one(&s, *index, its);
-        } else {
+    int late = hosts(&s) ? -1 : come_late(&s, its, &rc);
+    if (late >= 0) {
+        *flag = 1;
+        *index = late;
+    } else if (!hosts(&s) && (s.active == s.done ||
+                              ask_again(&s, SW_TEST_ANY, &answer))) {
+        int found = answer.found && answer.count ? s.listed[answer.which[0]]
+                                                 : -1;
+        *flag = found >= 0 && come(&s, found, its, &rc);
+        *index = *flag ? found : MPI_UNDEFINED;
+        if (found < 0)
             sw_virtual_idle();
-        }
     } else {
         rc = served.Testany(n, requests, index, flag, its);
         if (rc == MPI_SUCCESS && *flag)
@@ -492,14 +556,14 @@ int sw_virtual_testsome(int n, MPI_Request *requests, int *count, int *indices,
                         MPI_Status *statuses)
 {
     set_t s;
-    sw_vanswer_t answer = {.found = false};
     if (n <= 0 || !requests || !take(&s, n, requests))
         return served.Testsome(n, requests, count, indices, statuses);
     int rc = MPI_SUCCESS;
-    if (!hosts(&s) && (s.done || ask_again(&s, SW_TEST_SOME, &answer))) {
-        *count = chosen(&s, &answer, indices);
-        if (*count)
-            rc = complete_some(&s, *count, indices, statuses);
+    int some = hosts(&s) ? -1 : chosen(&s, SW_TEST_SOME, indices);
+    if (some >= 0) {
+        *count = some;
+        if (some)
+            rc = complete_some(&s, count, indices, statuses);
         else
             sw_virtual_idle();
     } else {
