@@ -421,6 +421,8 @@ static int some_by_host(set_t *s, bool waits, int *count, int *indices,
     if (rc == MPI_SUCCESS && *count != MPI_UNDEFINED)
         for (int k = 0; k < *count; k++)
             host_completed(s, indices[k], &its[k]);
+    if (!waits && rc == MPI_SUCCESS && *count == 0)
+        sw_virtual_poll();
     free(room);
     return rc;
 }
@@ -462,6 +464,8 @@ int sw_virtual_test(MPI_Request *request, int *flag, MPI_Status *status)
         rc = served.Test(request, flag, its);
         if (rc == MPI_SUCCESS && *flag)
             host_completed(&s, 0, its);
+        else if (rc == MPI_SUCCESS)
+            sw_virtual_poll();
     }
     give_back(&s);
     return rc;
@@ -478,6 +482,8 @@ static int all_by_host(set_t *s, int *flag, MPI_Status *statuses)
     if (rc == MPI_SUCCESS && *flag)
         for (int i = 0; i < s->n; i++)
             host_completed(s, i, its == MPI_STATUSES_IGNORE ? NULL : &its[i]);
+    if (rc == MPI_SUCCESS && !*flag)
+        sw_virtual_poll();
     free(room);
     return rc;
 }
@@ -547,6 +553,8 @@ int sw_virtual_testany(int n, MPI_Request *requests, int *index, int *flag,
         rc = served.Testany(n, requests, index, flag, its);
         if (rc == MPI_SUCCESS && *flag)
             host_completed(&s, *index, its);
+        else if (rc == MPI_SUCCESS)
+            sw_virtual_poll();
     }
     give_back(&s);
     return rc;
@@ -624,7 +632,7 @@ static void started(MPI_Request was, MPI_Request request)
     if (w) {
         sw_work_rename(w, (uintptr_t)request);
         w->active = true;
-        w->done = false;
+        w->done = !w->op.kind && !w->part_count;
         if (w->op.kind)
             sw_virtual_put(&w->op);
         for (uint32_t k = 0; k < w->part_count; k++)

@@ -191,6 +191,17 @@ bool sw_virtual_still_not(uint64_t key)
     return true;
 }
 
+void sw_virtual_poll(void)
+{
+    sw_vanswer_t answer;
+    if (sw_virtual_shared)
+        return;
+    rank.tested += sw_virtual_model.test > POLL_LEAST ? sw_virtual_model.test
+                                                      : POLL_LEAST;
+    sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK}, &answer);
+    sw_virtual_idle();
+}
+
 void sw_virtual_found_nothing(uint64_t key, const sw_vanswer_t *answer)
 {
     rank.polls = 0;
