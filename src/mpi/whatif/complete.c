@@ -456,6 +456,8 @@ int sw_virtual_test(MPI_Request *request, int *flag, MPI_Status *status)
     int rc = MPI_SUCCESS;
     if (!hosts(&s) && s.done) {
         *flag = come_late(&s, its, &rc) == 0;
+        if (!*flag && rc == MPI_SUCCESS)
+            sw_virtual_poll();
     } else if (!hosts(&s) && ask_again(&s, SW_TEST_ALL, &answer)) {
         *flag = answer.found && come(&s, 0, its, &rc);
         if (!answer.found)
@@ -518,6 +520,8 @@ int sw_virtual_testall(int n, MPI_Request *requests, int *flag,
             sw_virtual_nap(&nap);
             rc = served.Testall(n, requests, flag, its);
         }
+        if (!*flag && rc == MPI_SUCCESS)
+            sw_virtual_poll();
         for (int i = 0; i < n && (*flag || rc != MPI_SUCCESS); i++)
             if (rc == MPI_SUCCESS || requests[i] == MPI_REQUEST_NULL)
                 ended(&s, i, its == MPI_STATUSES_IGNORE ? NULL : &its[i],
@@ -547,7 +551,9 @@ int sw_virtual_testany(int n, MPI_Request *requests, int *index, int *flag,
                                                  : -1;
         *flag = found >= 0 && come(&s, found, its, &rc);
         *index = *flag ? found : MPI_UNDEFINED;
-        if (found < 0)
+        if (found < 0 && s.active == s.done)
+            sw_virtual_poll();
+        else if (found < 0)
             sw_virtual_idle();
     } else {
         rc = served.Testany(n, requests, index, flag, its);
@@ -572,6 +578,8 @@ int sw_virtual_testsome(int n, MPI_Request *requests, int *count, int *indices,
         *count = some;
         if (some)
             rc = complete_some(&s, count, indices, statuses);
+        else if (s.active == s.done)
+            sw_virtual_poll();
         else
             sw_virtual_idle();
     } else {
@@ -592,6 +600,8 @@ int sw_virtual_get_status(MPI_Request request, int *flag, MPI_Status *status)
     sw_work_t *w = s.work[0];
     if (hosts(&s) || s.done || !ask_again(&s, SW_TEST_ALL, &answer)) {
         rc = served.Request_get_status(request, flag, status);
+        if (rc == MPI_SUCCESS && !*flag)
+            sw_virtual_poll();
     } else if (!answer.found) {
         *flag = 0;
         sw_virtual_idle();
