@@ -241,7 +241,7 @@ static bool ask_again(set_t *s, sw_select_t what, sw_vanswer_t *answer)
 static bool hosts(const set_t *s)
 {
     return sw_virtual_shared || s->strangers || !s->active ||
-           !atomic_load(&sw_virtual_on);
+           !atomic_load(&sw_virtual_alive);
 }
 
 /* Tries that the host has to complete what is complete in virtual time. Where

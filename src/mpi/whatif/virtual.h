@@ -46,7 +46,10 @@
 
 #include <pthread.h>
 
-/* Are calls followed? */
+/* Is there an engine? */
+extern _Atomic bool sw_virtual_alive __attribute__((visibility("hidden")));
+/* Are calls followed? They are, too, when the engine has ended: what others
+ * have begun in one form of a collective must go on in that form. */
 extern _Atomic bool sw_virtual_on __attribute__((visibility("hidden")));
 /* Threads call at once. */
 extern bool sw_virtual_shared __attribute__((visibility("hidden")));
