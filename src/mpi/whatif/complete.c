@@ -241,7 +241,7 @@ static bool ask_again(set_t *s, sw_select_t what, sw_vanswer_t *answer)
 static bool hosts(const set_t *s)
 {
     return sw_virtual_shared || s->strangers || !s->active ||
-           !atomic_load(&sw_virtual_on);
+           !atomic_load(&sw_virtual_alive);
 }
 
 /* Tries that the host has to complete what is complete in virtual time. Where
@@ -421,6 +421,8 @@ static int some_by_host(set_t *s, bool waits, int *count, int *indices,
     if (rc == MPI_SUCCESS && *count != MPI_UNDEFINED)
         for (int k = 0; k < *count; k++)
             host_completed(s, indices[k], &its[k]);
+    if (!waits && rc == MPI_SUCCESS && *count == 0)
+        sw_virtual_poll();
     free(room);
     return rc;
 }
@@ -454,6 +456,8 @@ int sw_virtual_test(MPI_Request *request, int *flag, MPI_Status *status)
     int rc = MPI_SUCCESS;
     if (!hosts(&s) && s.done) {
         *flag = come_late(&s, its, &rc) == 0;
+        if (!*flag && rc == MPI_SUCCESS)
+            sw_virtual_poll();
     } else if (!hosts(&s) && ask_again(&s, SW_TEST_ALL, &answer)) {
         *flag = answer.found && come(&s, 0, its, &rc);
         if (!answer.found)
@@ -462,6 +466,8 @@ int sw_virtual_test(MPI_Request *request, int *flag, MPI_Status *status)
         rc = served.Test(request, flag, its);
         if (rc == MPI_SUCCESS && *flag)
             host_completed(&s, 0, its);
+        else if (rc == MPI_SUCCESS)
+            sw_virtual_poll();
     }
     give_back(&s);
     return rc;
@@ -478,6 +484,8 @@ static int all_by_host(set_t *s, int *flag, MPI_Status *statuses)
     if (rc == MPI_SUCCESS && *flag)
         for (int i = 0; i < s->n; i++)
             host_completed(s, i, its == MPI_STATUSES_IGNORE ? NULL : &its[i]);
+    if (rc == MPI_SUCCESS && !*flag)
+        sw_virtual_poll();
     free(room);
     return rc;
 }
@@ -512,6 +520,8 @@ int sw_virtual_testall(int n, MPI_Request *requests, int *flag,
             sw_virtual_nap(&nap);
             rc = served.Testall(n, requests, flag, its);
         }
+        if (!*flag && rc == MPI_SUCCESS)
+            sw_virtual_poll();
         for (int i = 0; i < n && (*flag || rc != MPI_SUCCESS); i++)
             if (rc == MPI_SUCCESS || requests[i] == MPI_REQUEST_NULL)
                 ended(&s, i, its == MPI_STATUSES_IGNORE ? NULL : &its[i],
@@ -541,12 +551,16 @@ int sw_virtual_testany(int n, MPI_Request *requests, int *index, int *flag,
                                                  : -1;
         *flag = found >= 0 && come(&s, found, its, &rc);
         *index = *flag ? found : MPI_UNDEFINED;
-        if (found < 0)
+        if (found < 0 && s.active == s.done)
+            sw_virtual_poll();
+        else if (found < 0)
             sw_virtual_idle();
     } else {
         rc = served.Testany(n, requests, index, flag, its);
         if (rc == MPI_SUCCESS && *flag)
             host_completed(&s, *index, its);
+        else if (rc == MPI_SUCCESS)
+            sw_virtual_poll();
     }
     give_back(&s);
     return rc;
@@ -564,6 +578,8 @@ int sw_virtual_testsome(int n, MPI_Request *requests, int *count, int *indices,
         *count = some;
         if (some)
             rc = complete_some(&s, count, indices, statuses);
+        else if (s.active == s.done)
+            sw_virtual_poll();
         else
             sw_virtual_idle();
     } else {
@@ -584,6 +600,8 @@ int sw_virtual_get_status(MPI_Request request, int *flag, MPI_Status *status)
     sw_work_t *w = s.work[0];
     if (hosts(&s) || s.done || !ask_again(&s, SW_TEST_ALL, &answer)) {
         rc = served.Request_get_status(request, flag, status);
+        if (rc == MPI_SUCCESS && !*flag)
+            sw_virtual_poll();
     } else if (!answer.found) {
         *flag = 0;
         sw_virtual_idle();
@@ -624,7 +642,7 @@ static void started(MPI_Request was, MPI_Request request)
     if (w) {
         sw_work_rename(w, (uintptr_t)request);
         w->active = true;
-        w->done = false;
+        w->done = !w->op.kind && !w->part_count;
         if (w->op.kind)
             sw_virtual_put(&w->op);
         for (uint32_t k = 0; k < w->part_count; k++)

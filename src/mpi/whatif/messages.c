@@ -82,14 +82,15 @@ int sw_virtual_sent(MPI_Comm comm, int dest, int tag, int64_t count,
 
 /* A request of no interest is known all the same, as one that is done: so it
  * does not leave the others beside it to the host. */
-static void nothing(MPI_Request request)
+static void nothing(MPI_Request request, bool persistent)
 {
     sw_work_t *w;
     if (request == MPI_REQUEST_NULL)
         return;
     sw_virtual_lock();
     if ((w = sw_work_new(NULL, &(sw_vop_t){.kind = 0}))) {
-        w->active = w->done = true;
+        w->active = w->done = !persistent;
+        w->persistent = persistent;
         sw_work_add(w, (uintptr_t)request);
     }
     sw_virtual_unlock();
@@ -120,8 +121,8 @@ void sw_virtual_isent(MPI_Comm comm, int dest, int tag, int64_t count,
     if (message(&op, SW_OP_SEND, comm, dest, tag, count, type, &c)) {
         op.flags = (uint16_t)flags;
         begun(c, &op, request, persistent);
-    } else if (dest == MPI_PROC_NULL && !persistent) {
-        nothing(request);
+    } else if (dest == MPI_PROC_NULL) {
+        nothing(request, persistent);
     }
 }
 
@@ -169,8 +170,8 @@ void sw_virtual_posted(MPI_Comm comm, int source, int tag, int64_t count,
     sw_known_comm_t *c;
     if (message(&op, SW_OP_RECV, comm, source, tag, count, type, &c))
         begun(c, &op, request, persistent);
-    else if (source == MPI_PROC_NULL && !persistent)
-        nothing(request);
+    else if (source == MPI_PROC_NULL)
+        nothing(request, persistent);
 }
 
 uint32_t sw_virtual_sending(MPI_Comm comm, int dest, int tag, int64_t count,
@@ -265,7 +266,7 @@ void sw_virtual_isendrecv(MPI_Comm comm, int dest, int sendtag,
     bool receives = message(&op, SW_OP_RECV, comm, source, recvtag, recvcount,
                             recvtype, &c);
     if (!receives && !sent) {
-        nothing(request);
+        nothing(request, false);
         return;
     }
     if (!receives)

@@ -161,7 +161,7 @@ int sw_virtual_iprobe(int source, int tag, MPI_Comm comm, int *flag,
         *flag = 1;
         return sw_virtual_look(&it, comm, NULL, status);
     }
-    if (!atomic_load(&sw_virtual_on))
+    if (!atomic_load(&sw_virtual_alive))
         return served.Iprobe(source, tag, comm, flag, status);
     int rc = served.Iprobe(source, tag, comm, flag, MPI_STATUS_IGNORE);
     *flag = 0;
@@ -178,7 +178,7 @@ int sw_virtual_improbe(int source, int tag, MPI_Comm comm, int *flag,
     MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     if (probe_op(&op, SW_OP_IPROBE, source, tag, comm, &c)) {
         if (!seen(&op, &it, c)) {
-            if (atomic_load(&sw_virtual_on)) {
+            if (atomic_load(&sw_virtual_alive)) {
                 int there, rc = served.Iprobe(source, tag, comm, &there,
                                               MPI_STATUS_IGNORE);
                 *flag = 0;

@@ -14,7 +14,7 @@
 #include <sched.h>
 #include <time.h>
 
-_Atomic bool sw_virtual_on;
+_Atomic bool sw_virtual_on, sw_virtual_alive;
 bool sw_virtual_shared, sw_virtual_crowded;
 sw_virtual_model_t sw_virtual_model = {.cpu_speed = 1.0};
 __thread sw_virtual_thread_t sw_virtual_thread
@@ -65,7 +65,7 @@ void sw_virtual_compute(int64_t ps)
 
 static void lost(void)
 {
-    if (!atomic_exchange(&sw_virtual_on, false))
+    if (!atomic_exchange(&sw_virtual_alive, false))
         return;
     rank.native = host.Wtime();
 }
@@ -77,6 +77,7 @@ void sw_virtual_start(sw_vlane_t *lane)
     rank.known = false;
     sw_virtual_thread.inside = NULL;
     sw_virtual_thread.left = sw_cpu_clock_now();
+    atomic_store(&sw_virtual_alive, true);
     atomic_store(&sw_virtual_on, true);
 }
 
@@ -85,11 +86,12 @@ static bool put_computed(void);
 sw_vlane_t *sw_virtual_stop(void)
 {
     sw_virtual_lock();
-    if (atomic_load(&sw_virtual_on))
+    if (atomic_load(&sw_virtual_alive))
         put_computed();
     lost();
     sw_vlane_t *lane = rank.lane;
     rank.lane = NULL;
+    atomic_store(&sw_virtual_on, false);
     sw_virtual_unlock();
     return lane;
 }
@@ -115,7 +117,7 @@ static bool put_computed(void)
 
 void sw_virtual_put(const sw_vop_t *op)
 {
-    if (!atomic_load_explicit(&sw_virtual_on, memory_order_relaxed))
+    if (!atomic_load_explicit(&sw_virtual_alive, memory_order_relaxed))
         return;
     rank.known = false;
     if (!put_computed() || !sw_lane_put(rank.lane, op))
@@ -124,7 +126,7 @@ void sw_virtual_put(const sw_vop_t *op)
 
 bool sw_virtual_ask(const sw_vop_t *op, sw_vanswer_t *answer)
 {
-    if (!atomic_load_explicit(&sw_virtual_on, memory_order_relaxed))
+    if (!atomic_load_explicit(&sw_virtual_alive, memory_order_relaxed))
         return false;
     if (!put_computed() || !sw_lane_ask(rank.lane, op, answer)) {
         lost();
@@ -139,7 +141,7 @@ bool sw_virtual_ask(const sw_vop_t *op, sw_vanswer_t *answer)
 void sw_virtual_context(uint32_t number, uint64_t id, uint32_t n,
                         const uint32_t *members)
 {
-    if (atomic_load(&sw_virtual_on) &&
+    if (atomic_load(&sw_virtual_alive) &&
         !sw_lane_context(rank.lane, number, id, n, members))
         lost();
 }
@@ -165,7 +167,7 @@ bool sw_virtual_time(sw_ps_t *now)
 {
     sw_vanswer_t answer;
     sw_virtual_lock();
-    bool there = atomic_load(&sw_virtual_on);
+    bool there = atomic_load(&sw_virtual_alive);
     if (there && !rank.known)
         there = sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK}, &answer);
     *now = there ? now_here() : rank.last;
@@ -189,6 +191,17 @@ bool sw_virtual_still_not(uint64_t key)
         return false;
     rank.tested += cost;
     return true;
+}
+
+void sw_virtual_poll(void)
+{
+    sw_vanswer_t answer;
+    if (sw_virtual_shared)
+        return;
+    rank.tested += sw_virtual_model.test > POLL_LEAST ? sw_virtual_model.test
+                                                      : POLL_LEAST;
+    sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK}, &answer);
+    sw_virtual_idle();
 }
 
 void sw_virtual_found_nothing(uint64_t key, const sw_vanswer_t *answer)
@@ -299,5 +312,5 @@ double sw_virtual_MPI_Wtime(void)
 
 double sw_virtual_MPI_Wtick(void)
 {
-    return atomic_load(&sw_virtual_on) ? 1e-9 : served.Wtick();
+    return atomic_load(&sw_virtual_alive) ? 1e-9 : served.Wtick();
 }

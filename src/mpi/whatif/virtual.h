@@ -46,7 +46,10 @@
 
 #include <pthread.h>
 
-/* Are calls followed? */
+/* Is there an engine? */
+extern _Atomic bool sw_virtual_alive __attribute__((visibility("hidden")));
+/* Are calls followed? They are, too, when the engine has ended: what others
+ * have begun in one form of a collective must go on in that form. */
 extern _Atomic bool sw_virtual_on __attribute__((visibility("hidden")));
 /* Threads call at once. */
 extern bool sw_virtual_shared __attribute__((visibility("hidden")));
@@ -160,6 +163,9 @@ bool sw_virtual_time(sw_ps_t *now);
  * passed. */
 bool sw_virtual_still_not(uint64_t key);
 void sw_virtual_found_nothing(uint64_t key, const sw_vanswer_t *answer);
+/* The host has been asked in vain: that takes a test's time, and the engine
+ * must know that the rank goes on. */
+void sw_virtual_poll(void);
 /* For those who look in vain: the host goes on, and others have the core. */
 void sw_virtual_idle(void);
 void sw_virtual_progress(void);
