@@ -37,7 +37,8 @@ def outcome(time, **more):
     return dict(time_s=time, ranks=ranks, operations=9, messages=4, bytes=8,
                 share={{"compute": 0.5, "messages": 0.1,
                         "collectives": 0.4}}, collectives={{}}, wildcards=0,
-                undecided=0, disordered=0, extrapolated=False, notes=[],
+                undecided=0, disordered=0, extrapolated=False, damaged=0,
+                notes=[],
                 **more)
 def experiment(time, title):
     return outcome(time, title=title, experiment="free=" + title, by="replay",
