@@ -173,7 +173,8 @@ class Job:
                 process = subprocess.Popen(
                     words, stdin=subprocess.DEVNULL,
                     stdout=out if self.quiet else None,
-                    stderr=err if self.quiet else None)
+                    stderr=err if self.quiet else None,
+                    start_new_session=True)
             except OSError as error:
                 raise UserError(f"{words[0]}: {error.strerror}", 1) from None
             try:
@@ -201,14 +202,21 @@ def _ended(process, seconds):
 
 
 def _end(process):
+    """A launcher may be a script whose child starts the ranks: all of them
+    are asked to end, then made to."""
     if process.poll() is not None:
         return
-    process.send_signal(signal.SIGTERM)
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    for how, seconds in ((signal.SIGTERM, 10), (signal.SIGKILL, 5)):
+        try:
+            os.killpg(process.pid, how)
+            end = time.monotonic() + seconds
+            while time.monotonic() < end:
+                process.poll()
+                os.killpg(process.pid, 0)
+                time.sleep(0.05)
+        except ProcessLookupError:
+            break
+    process.wait()
 
 
 def _tail(text, most=2000):

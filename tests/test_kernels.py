@@ -19,8 +19,9 @@ LINE = re.compile(r"(\w+): (\d+) ranks, [^,]+, \d+\.\d{6} s, "
 
 
 def program(host, name):
+    # MPICH 4.0's header lets gcc take MPI_STATUSES_IGNORE for an array.
     return host.compile(KERNELS / f"{name}.c", "-std=c17", "-Wall", "-Wextra",
-                        "-Werror", "-lm")
+                        "-Werror", "-Wno-stringop-overflow", "-lm")
 
 
 def outcome(done):
