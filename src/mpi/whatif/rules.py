@@ -118,7 +118,7 @@ rule("Start", "sw_result = sw_virtual_start_all(1, $0);")
 rule("Startall", "sw_result = sw_virtual_start_all($0, $1);")
 rule("Request_free", "MPI_Request gone = *$0;\n" + call() + OK +
      "sw_virtual_freed(gone);")
-rule("Cancel", "sw_virtual_cancelled(*$0);\n" + call())
+rule("Cancel", call() + OK + "sw_virtual_cancelled(*$0);")
 
 # Collectives -----------------------------------------------------------------
 

@@ -207,6 +207,8 @@ typedef struct sw_work {
     bool wild;                  /* a receive that the host matches          */
     bool cancelled;             /* asked for                                */
     bool done;                  /* the engine has nothing to say (any more) */
+    bool idle;                  /* a persistent send that the host has not
+                                 * started: see detach.c                    */
     bool taken;                 /* by a call that completes requests        */
     struct {
         const void *buffer;
