@@ -97,16 +97,12 @@ static void ended(set_t *s, int i, const MPI_Status *status, bool waited)
     } else if (!gone) {
         if (!waited && !w->done)
             wait_for(w);
-        int64_t from = w->wild ? sw_known_rank(w->comm, status->MPI_SOURCE)
-                               : 0;
-        if (w->wild && from >= 0)
-            sw_virtual_put(&(sw_vop_t){
-                .kind = SW_OP_MATCHED, .request = w->op.request,
-                .peer = (int32_t)from, .tag = status->MPI_TAG});
-        else if (w->wild)
+        if (w->wild)
+            sw_work_matched(w, status);
+        if (w->wild && !w->told)        /* the status does not tell */
             sw_virtual_tell(SW_OP_DROP, w->op.request);
     }
-    w->cancelled = w->done = w->idle = false;
+    w->cancelled = w->done = w->idle = w->told = false;
     if (w->persistent) {
         w->active = false;
         sw_work_back(w);
@@ -217,6 +213,7 @@ int sw_virtual_waitall(int n, MPI_Request *requests, MPI_Status *statuses)
 static bool ask(set_t *s, sw_select_t what, sw_vanswer_t *answer)
 {
     int listed = 0;
+    sw_work_tell_matched();
     for (int i = 0; i < s->n; i++) {
         sw_work_t *w = s->work[i];
         if (!w || !w->active || w->done)

@@ -40,7 +40,7 @@ static struct {
     uint32_t polls;
     _Atomic uint64_t unmodelled;
     double native;              /* the host's clock when virtual time ended */
-} rank = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} rank = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
 void sw_virtual_lock(void)
 {
@@ -52,6 +52,22 @@ void sw_virtual_unlock(void)
 {
     if (sw_unlikely(sw_virtual_shared))
         pthread_mutex_unlock(&rank.lock);
+}
+
+void sw_virtual_hold(void)
+{
+    if (!sw_virtual_shared || sw_virtual_thread.holds)
+        return;
+    sw_virtual_lock();
+    sw_virtual_thread.holds = true;
+}
+
+void sw_virtual_release(void)
+{
+    if (!sw_virtual_thread.holds)
+        return;
+    sw_virtual_thread.holds = false;
+    sw_virtual_unlock();
 }
 
 void sw_virtual_compute(int64_t ps)
@@ -128,6 +144,9 @@ bool sw_virtual_ask(const sw_vop_t *op, sw_vanswer_t *answer)
 {
     if (!atomic_load_explicit(&sw_virtual_alive, memory_order_relaxed))
         return false;
+    if (op->kind != SW_OP_CLOCK && op->kind != SW_OP_SELECT &&
+        !sw_virtual_shared)
+        sw_work_tell_matched();
     if (!put_computed() || !sw_lane_ask(rank.lane, op, answer)) {
         lost();
         return false;
@@ -151,10 +170,21 @@ void sw_virtual_tell(sw_op_kind_t kind, uint32_t request)
     sw_virtual_put(&(sw_vop_t){.kind = (uint8_t)kind, .request = request});
 }
 
+void sw_virtual_over(void)
+{
+    uint32_t number = sw_virtual_thread.collective;
+    sw_virtual_thread.collective = 0;
+    sw_virtual_lock();
+    sw_virtual_tell(SW_OP_WAIT, number);
+    sw_work_number_free(number);
+    sw_virtual_unlock();
+}
+
 void sw_virtual_pause(void)
 {
     sw_vanswer_t answer;
-    if (sw_virtual_crowded && !sw_virtual_shared)
+    /* What the host matches otherwise than the engine, it could not say. */
+    if (sw_virtual_crowded && !sw_virtual_shared && !sw_work_undecided())
         sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK}, &answer);
 }
 
@@ -262,6 +292,7 @@ uint64_t sw_virtual_unmodelled_calls(void)
 int sw_virtual_finish(MPI_Request *request, MPI_Status *status, bool ask)
 {
     int flag = 0;
+    sw_virtual_release();
     if (!sw_virtual_crowded)
         return served.Wait(request, status);
     sw_virtual_nap_t nap = {0};
@@ -280,6 +311,7 @@ int sw_virtual_finish_all(int n, MPI_Request *requests, MPI_Status *statuses,
                           bool ask)
 {
     int flag = 0;
+    sw_virtual_release();
     if (!sw_virtual_crowded)
         return served.Waitall(n, requests, statuses);
     sw_virtual_nap_t nap = {0};
