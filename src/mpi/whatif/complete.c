@@ -314,6 +314,32 @@ static int complete_idle(set_t *s, int i, MPI_Status *status)
     return rc;
 }
 
+static int wait_any(int n, MPI_Request *requests, int *index,
+                    MPI_Status *status)
+{
+    sw_virtual_nap_t nap = {0};
+    int flag = 0, rc;
+    if (!sw_virtual_naps())
+        return served.Waitany(n, requests, index, status);
+    for (;; sw_virtual_nap_and_tell(&nap))
+        if ((rc = served.Testany(n, requests, index, &flag, status)) !=
+                MPI_SUCCESS || flag)
+            return rc;
+}
+
+static int wait_some(int n, MPI_Request *requests, int *count, int *indices,
+                     MPI_Status *statuses)
+{
+    sw_virtual_nap_t nap = {0};
+    int rc;
+    if (!sw_virtual_naps())
+        return served.Waitsome(n, requests, count, indices, statuses);
+    for (;; sw_virtual_nap_and_tell(&nap))
+        if ((rc = served.Testsome(n, requests, count, indices, statuses)) !=
+                MPI_SUCCESS || *count)
+            return rc;
+}
+
 /* What the host has completed by its own choice. */
 static void host_completed(set_t *s, int i, const MPI_Status *status)
 {
@@ -343,7 +369,7 @@ int sw_virtual_waitany(int n, MPI_Request *requests, int *index,
     } else {
         int idle = next_idle(&s, 0);
         rc = idle >= 0 ? complete_idle(&s, *index = idle, its)
-                       : served.Waitany(n, requests, index, its);
+                       : wait_any(n, requests, index, its);
         if (rc == MPI_SUCCESS && idle < 0)
             host_completed(&s, *index, its);
     }
@@ -453,7 +479,7 @@ static int some_by_host(set_t *s, bool waits, int *count, int *indices,
         free(room);
         return rc;
     }
-    rc = waits ? served.Waitsome(s->n, s->requests, count, indices, its)
+    rc = waits ? wait_some(s->n, s->requests, count, indices, its)
                : served.Testsome(s->n, s->requests, count, indices, its);
     if (rc == MPI_SUCCESS && *count != MPI_UNDEFINED)
         for (int k = 0; k < *count; k++)

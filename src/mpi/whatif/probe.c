@@ -55,7 +55,7 @@ static int try(int source, int tag, MPI_Comm comm, int *flag,
 static int look(const sw_virtual_name_t *name, MPI_Comm comm,
                 MPI_Message *message, MPI_Status *status)
 {
-    if (!sw_virtual_crowded && !name->named)
+    if (!sw_virtual_naps() && !name->named)
         return message ? served.Mprobe(name->source, name->tag, comm, message,
                                        status)
                        : served.Probe(name->source, name->tag, comm, status);
@@ -69,7 +69,7 @@ static int look(const sw_virtual_name_t *name, MPI_Comm comm,
                      status);
         if (flag || rc != MPI_SUCCESS)
             return rc;
-        sw_virtual_nap(&nap);
+        sw_virtual_nap_and_tell(&nap);
     }
 }
 

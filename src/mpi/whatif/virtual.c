@@ -23,6 +23,7 @@ __thread sw_virtual_thread_t sw_virtual_thread
 /* Polls in vain that advance the clock by their own cost alone; each of those
  * after them by a part of all that has passed since the first besides, so that
  * no poll in vain is for ever. */
+#define STUCK 2.0               /* seconds in the host's wait */
 #define POLLS 1000u
 #define POLLS_PART 64
 #define POLL_LEAST SW_PS_PER_NS
@@ -289,11 +290,32 @@ uint64_t sw_virtual_unmodelled_calls(void)
 
 /* Waiting for the host ---------------------------------------------------- */
 
+bool sw_virtual_naps(void)
+{
+    return sw_virtual_crowded || (!sw_virtual_shared && sw_work_undecided());
+}
+
+/* What the host has matched meanwhile, others may wait for in the engine. */
+void sw_virtual_nap_and_tell(sw_virtual_nap_t *nap)
+{
+    sw_virtual_nap(nap);
+    if (sw_virtual_shared || nap->turns % 16)
+        return;
+    sw_work_tell_matched();
+    double now = nap->turns % 256 ? 0 : host.Wtime();
+    if (now > 0 && nap->since == 0) {
+        nap->since = now;
+    } else if (now > nap->since + STUCK) {
+        nap->since = now;
+        sw_virtual_put(&(sw_vop_t){.kind = SW_OP_STUCK});
+    }
+}
+
 int sw_virtual_finish(MPI_Request *request, MPI_Status *status, bool ask)
 {
     int flag = 0;
     sw_virtual_release();
-    if (!sw_virtual_crowded)
+    if (!sw_virtual_naps())
         return served.Wait(request, status);
     sw_virtual_nap_t nap = {0};
     int rc = served.Test(request, &flag, status);
@@ -302,7 +324,7 @@ int sw_virtual_finish(MPI_Request *request, MPI_Status *status, bool ask)
     while (!flag && rc == MPI_SUCCESS) {
         rc = served.Test(request, &flag, status);
         if (!flag && rc == MPI_SUCCESS)
-            sw_virtual_nap(&nap);
+            sw_virtual_nap_and_tell(&nap);
     }
     return rc;
 }
@@ -312,7 +334,7 @@ int sw_virtual_finish_all(int n, MPI_Request *requests, MPI_Status *statuses,
 {
     int flag = 0;
     sw_virtual_release();
-    if (!sw_virtual_crowded)
+    if (!sw_virtual_naps())
         return served.Waitall(n, requests, statuses);
     sw_virtual_nap_t nap = {0};
     int rc = served.Testall(n, requests, &flag, statuses);
@@ -321,7 +343,7 @@ int sw_virtual_finish_all(int n, MPI_Request *requests, MPI_Status *statuses,
     while (!flag && rc == MPI_SUCCESS) {
         rc = served.Testall(n, requests, &flag, statuses);
         if (!flag && rc == MPI_SUCCESS)
-            sw_virtual_nap(&nap);
+            sw_virtual_nap_and_tell(&nap);
     }
     return rc;
 }

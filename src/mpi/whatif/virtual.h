@@ -188,8 +188,14 @@ void sw_virtual_progress(void);
 /* While waiting for the host: the core to others, for longer and longer. */
 typedef struct {
     uint32_t turns;
+    double since;               /* by the host's clock */
 } sw_virtual_nap_t;
 void sw_virtual_nap(sw_virtual_nap_t *nap);
+
+/* Does who waits for the host test, with naps, so that it can tell the engine
+ * what the host matches meanwhile? */
+bool sw_virtual_naps(void);
+void sw_virtual_nap_and_tell(sw_virtual_nap_t *nap);
 
 /* What could not be modelled: counted, and said in the end. */
 void sw_virtual_unmodelled(void);
