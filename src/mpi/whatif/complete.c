@@ -761,14 +761,15 @@ void sw_virtual_cancelled(MPI_Request request)
 {
     int flag = 0, gone = 0;
     MPI_Status status;
-    if (request == MPI_REQUEST_NULL ||
-        served.Request_get_status(request, &flag, &status) != MPI_SUCCESS)
-        return;
-    if (flag)
-        host.Test_cancelled(&status, &gone);
     sw_virtual_lock();
-    sw_work_t *w = sw_work_take((uintptr_t)request);
+    sw_work_t *w = request == MPI_REQUEST_NULL
+                       ? NULL : sw_work_take((uintptr_t)request);
     if (w) {
+        /* Persistent ones are not asked: see sw_work_tell_matched. */
+        if (!w->persistent &&
+            served.Request_get_status(request, &flag, &status) ==
+                MPI_SUCCESS && flag)
+            host.Test_cancelled(&status, &gone);
         w->cancelled = true;
         if (gone && w->active && !w->done) {
             cancel(w);

@@ -23,10 +23,11 @@ __thread sw_virtual_thread_t sw_virtual_thread
 /* Polls in vain that advance the clock by their own cost alone; each of those
  * after them by a part of all that has passed since the first besides, so that
  * no poll in vain is for ever. */
-#define STUCK 2.0               /* seconds in the host's wait */
 #define POLLS 1000u
 #define POLLS_PART 64
 #define POLL_LEAST SW_PS_PER_NS
+
+#define STUCK 2.0               /* seconds in the host's wait */
 
 static struct {
     pthread_mutex_t lock;

@@ -123,7 +123,8 @@ void sw_work_tell_matched(void)
         for (sw_work_t *w = chain[i]; w; w = w->next) {
             int flag = 0;
             MPI_Status status;
-            if (waits_for_host(w) &&
+            /* MPICH and its kin complete a persistent one that is asked. */
+            if (waits_for_host(w) && !w->persistent &&
                 served.Request_get_status((MPI_Request)(uintptr_t)w->handle,
                                           &flag, &status) == MPI_SUCCESS &&
                 flag)
