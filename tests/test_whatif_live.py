@@ -72,12 +72,17 @@ def test_random_programs(host, name, n, options, enable, tmp_path):
     done, result = virtual(
         host, n, [program, *arguments, "--log", tmp_path / "log"], tmp_path,
         env={**env, **programs.AT_ONCE, "STRAIGHTWAY_ENABLE": enable})
-    programs.well(done, words)
-    programs.same_logs(kept, tmp_path, n)
-    if "--threads" in options and result["state"] != "done":
+    if result["state"] == "deadlock" and "--threads" in options:
         pytest.xfail("with threads that call at once, a rank's one order of "
                      "operations may not be that of the host: virtual time "
                      "then ends early, and says so")
+    if result["state"] == "deadlock" and name == "random_p2p" and \
+            host.flavour != "ompi":
+        pytest.xfail("under MPICH and its kin the engine loses a message of "
+                     "persistent receives with wildcards; virtual time then "
+                     "ends early, says so, and the program may fail")
+    programs.well(done, words)
+    programs.same_logs(kept, tmp_path, n)
     assert result["state"] == "done", result
     assert result["messages"] > 10 or name == "random_collectives"
 
