@@ -17,6 +17,15 @@ static sw_work_t *chain[CHAINS], *spare;
 /* Numbers that are free again, and the next new one: the engine is glad of
  * small ones. */
 static uint32_t *freed, freed_count, freed_room, numbers = 1;
+
+/* Under MPICH and its kin a persistent receive that was asked for its status
+ * has none any more. */
+#ifdef OMPI_MAJOR_VERSION
+#define ASKS_PERSISTENT true
+#else
+#define ASKS_PERSISTENT false
+#endif
+
 static uint32_t wilds;          /* receives with wildcards */
 
 static sw_work_t **home(uint64_t handle)
@@ -123,8 +132,7 @@ void sw_work_tell_matched(void)
         for (sw_work_t *w = chain[i]; w; w = w->next) {
             int flag = 0;
             MPI_Status status;
-            /* MPICH and its kin complete a persistent one that is asked. */
-            if (waits_for_host(w) && !w->persistent &&
+            if (waits_for_host(w) && (!w->persistent || ASKS_PERSISTENT) &&
                 served.Request_get_status((MPI_Request)(uintptr_t)w->handle,
                                           &flag, &status) == MPI_SUCCESS &&
                 flag)
