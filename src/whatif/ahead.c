@@ -175,6 +175,28 @@ static bool sleeps(sw_engine_t *engine, sw_rank_t *rank)
     return looked == CANNOT && !rank->ahead->ended;
 }
 
+/* A rank may wait for a message that the engine has given to a receive from
+ * anybody, which has another in the host: see whether it says so. */
+static bool told_otherwise(sw_engine_t *engine)
+{
+    bool moved = false;
+    for (uint32_t i = 0; i < engine->ranks && !engine->memory; i++) {
+        sw_rank_t *rank = &engine->rank[i];
+        uint32_t untold = rank->untold;
+        looked_t looked = LOOKED;
+        if (rank->state != SW_RANK_WAITS || !untold)
+            continue;
+        while (looked == LOOKED && rank->untold)
+            looked = look_at_next(engine, rank);
+        moved |= rank->untold != untold;
+        if (looked == LATER && !rank->looking) {
+            rank->looking = true;
+            sw_engine_late(engine, rank);
+        }
+    }
+    return moved;
+}
+
 /* A send may wait for a receive from anybody whose rank waits for something
  * else, for that sender in the end: see what it says after that. And where a
  * rank is in the host's wait, its host may need the sender, which sleeps. */
@@ -205,7 +227,7 @@ bool sw_ahead_still(sw_engine_t *engine)
             sw_engine_late(engine, rank);
         }
     }
-    return moved;
+    return moved || told_otherwise(engine);
 }
 
 void sw_ahead_free(sw_rank_t *rank)

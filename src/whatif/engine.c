@@ -51,6 +51,8 @@ static sw_ps_t late_until(const sw_engine_t *engine, const sw_rank_t *rank)
     sw_ps_t computed = 0;
     if (rank->state != SW_RANK_LATE)
         return sw_ahead_comes(rank) ? rank->main.clock : SW_PS_NEVER;
+    if (rank->stuck)
+        return SW_PS_NEVER;
     if (engine->source.at_least)
         computed = engine->source.at_least(engine->source.of, rank->main.rank);
     if (computed <= 0)

@@ -135,6 +135,8 @@ struct sw_rank {
     uint8_t state;
     bool late;                  /* in the list of the late ones */
     bool looking;               /* ... for MATCHED, while it waits */
+    bool stuck;                 /* in the host: see SW_OP_STUCK */
+    uint32_t untold;            /* decided, and MATCHED may come */
     uint32_t node;
     uint32_t loose;             /* who else may take its ports */
     uint32_t strands;           /* begun */

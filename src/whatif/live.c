@@ -203,7 +203,7 @@ static bool asks(const sw_op_t *op)
 static bool record(sw_live_t *live, uint32_t rank, const sw_op_t *op)
 {
     sw_live_rank_t *r = &live->of[rank];
-    if (asks(op))
+    if (asks(op) || op->kind == SW_OP_STUCK)
         return true;
     if (op->kind != SW_OP_LIST)
         return sw_op_write(live->writer, rank, op);
@@ -235,7 +235,7 @@ static bool possible(const sw_live_t *live, const sw_op_t *op)
     case SW_OP_SELECT:
         return op->what <= SW_TEST_SOME;
     default:
-        return op->kind >= SW_OP_COMPUTE && op->kind <= SW_OP_MATCHED;
+        return op->kind >= SW_OP_COMPUTE && op->kind <= SW_OP_STUCK;
     }
 }
 

@@ -304,6 +304,7 @@ static void remember(sw_engine_t *engine, const sw_request_t *r,
     sw_decided_t *d = sw_map_find(&engine->decided, key);
     if (!d) {
         d = sw_pool_take(&engine->decisions);
+        engine->rank[r->rank].untold++;
         if (!sw_map_put(&engine->decided, key, d))
             engine->memory = true;
     }

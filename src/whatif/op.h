@@ -88,6 +88,9 @@ typedef enum {
                          * message is it? The receive itself follows.      */
     SW_OP_MATCHED,      /* request, peer, tag: which message the receive with
                          * wildcards has taken, where the host decided     */
+    SW_OP_STUCK,        /* the rank has waited in the host for long, who may
+                         * need what others do after their questions: nobody
+                         * is to wait for it before it puts something else */
 } sw_op_kind_t;
 
 typedef enum {

@@ -183,6 +183,10 @@ static bool operation(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
     case SW_OP_MATCHED:
         sw_match_told(engine, rank, op);
         return true;
+    case SW_OP_STUCK:
+        rank->stuck = true;
+        engine->result.undecided++;
+        return true;
     }
     sw_engine_wrong(engine, me, "there is no operation %u", op->kind);
     return false;
@@ -218,6 +222,7 @@ void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank)
             return;
         }
         rank->operations++;
+        rank->stuck = false;
         if (!operation(engine, rank, &op) || engine->memory || engine->wrong)
             return;
         if (sw_unlikely(rank->main.clock > SW_PS_MOST)) {

@@ -57,6 +57,7 @@ void sw_match_told(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
     sw_decided_t *d = sw_map_remove(&engine->decided, key);
     if (!d)
         return;
+    rank->untold--;
     if (d->peer != op->peer || d->tag != op->tag) {
         engine->result.undecided++;
         engine->result.disordered++;

@@ -198,10 +198,12 @@ static void stop(void)
     if (!lanes)
         return;
     sw_vlane_t *lane = sw_virtual_stop();
-    sw_virtual_detached_end();
-    uint64_t mine = sw_virtual_unmodelled_calls(), all = 0;
+    /* Others may have to hear that this rank does nothing more before they
+     * take what is still on its way to them. */
     if (lane)
         sw_lane_end(lane, true);
+    sw_virtual_detached_end();
+    uint64_t mine = sw_virtual_unmodelled_calls(), all = 0;
     host.Reduce(&mine, &all, 1, MPI_UINT64_T, MPI_SUM, 0, sw_virtual_private);
     if (me == 0 && all)
         sw_say("%llu calls could not be modelled, and took no time",

@@ -70,14 +70,14 @@ void sw_virtual_collective(sw_event_t *e, sw_vcollective_t what, int root)
     sw_vop_t op;
     if (!operation(e, what, root, &op))
         return;
+    if (sw_unlikely(sw_virtual_thread.collective))
+        sw_virtual_over();
     sw_virtual_lock();
     if (sw_virtual_shared) {
-        /* Others of this process may go on meanwhile; it is over when the
-         * members have come. */
-        op.request = sw_work_number();
+        /* Others of this process may go on meanwhile, and those whom it waits
+         * for may wait for them: it is over when the host's call is. */
+        sw_virtual_thread.collective = op.request = sw_work_number();
         sw_virtual_put(&op);
-        sw_virtual_tell(SW_OP_WAIT, op.request);
-        sw_work_number_free(op.request);
     } else {
         sw_virtual_put(&op);
     }

@@ -72,6 +72,15 @@ static void wait_for(const sw_work_t *w)
         sw_virtual_tell(SW_OP_WAIT, w->others[i]);
 }
 
+/* The host has cancelled it: it has taken no message, and takes none. */
+static void cancel(const sw_work_t *w)
+{
+    sw_virtual_put(&(sw_vop_t){.kind = SW_OP_DROP, .request = w->op.request,
+                              .flags = SW_DROP_CANCELLED});
+    for (uint32_t i = 0; i < w->other_count; i++)
+        sw_virtual_tell(SW_OP_DROP, w->others[i]);
+}
+
 /* The host has completed request i of a set. `waited`: the engine knows that
  * it is over. */
 static void ended(set_t *s, int i, const MPI_Status *status, bool waited)
@@ -83,21 +92,17 @@ static void ended(set_t *s, int i, const MPI_Status *status, bool waited)
     sw_virtual_lock();
     if (w->cancelled)
         host.Test_cancelled(status, &gone);
-    if (gone) {
-        sw_virtual_tell(SW_OP_DROP, w->op.request);
-    } else {
+    if (gone && !w->done) {
+        cancel(w);
+    } else if (!gone) {
         if (!waited && !w->done)
             wait_for(w);
-        int64_t from = w->wild ? sw_known_rank(w->comm, status->MPI_SOURCE)
-                               : 0;
-        if (w->wild && from >= 0)
-            sw_virtual_put(&(sw_vop_t){
-                .kind = SW_OP_MATCHED, .request = w->op.request,
-                .peer = (int32_t)from, .tag = status->MPI_TAG});
-        else if (w->wild)
+        if (w->wild)
+            sw_work_matched(w, status);
+        if (w->wild && !w->told)        /* the status does not tell */
             sw_virtual_tell(SW_OP_DROP, w->op.request);
     }
-    w->cancelled = w->done = false;
+    w->cancelled = w->done = w->idle = w->told = false;
     if (w->persistent) {
         w->active = false;
         sw_work_back(w);
@@ -208,6 +213,7 @@ int sw_virtual_waitall(int n, MPI_Request *requests, MPI_Status *statuses)
 static bool ask(set_t *s, sw_select_t what, sw_vanswer_t *answer)
 {
     int listed = 0;
+    sw_work_tell_matched();
     for (int i = 0; i < s->n; i++) {
         sw_work_t *w = s->work[i];
         if (!w || !w->active || w->done)
@@ -290,6 +296,50 @@ static int come_late(set_t *s, MPI_Status *status, int *rc)
     return -1;
 }
 
+/* Persistent sends whose data have gone from aside. The host takes no notice of
+ * them where one of several is to be completed, so it must not be asked while
+ * there is one: that one is complete. -1: none, from `i` on. */
+static int next_idle(const set_t *s, int i)
+{
+    for (; i < s->n; i++)
+        if (s->work[i] && s->work[i]->active && s->work[i]->idle)
+            return i;
+    return -1;
+}
+
+static int complete_idle(set_t *s, int i, MPI_Status *status)
+{
+    int flag = 0, rc = served.Test(&s->requests[i], &flag, status);
+    ended(s, i, status, false);
+    return rc;
+}
+
+static int wait_any(int n, MPI_Request *requests, int *index,
+                    MPI_Status *status)
+{
+    sw_virtual_nap_t nap = {0};
+    int flag = 0, rc;
+    if (!sw_virtual_naps())
+        return served.Waitany(n, requests, index, status);
+    for (;; sw_virtual_nap_and_tell(&nap))
+        if ((rc = served.Testany(n, requests, index, &flag, status)) !=
+                MPI_SUCCESS || flag)
+            return rc;
+}
+
+static int wait_some(int n, MPI_Request *requests, int *count, int *indices,
+                     MPI_Status *statuses)
+{
+    sw_virtual_nap_t nap = {0};
+    int rc;
+    if (!sw_virtual_naps())
+        return served.Waitsome(n, requests, count, indices, statuses);
+    for (;; sw_virtual_nap_and_tell(&nap))
+        if ((rc = served.Testsome(n, requests, count, indices, statuses)) !=
+                MPI_SUCCESS || *count)
+            return rc;
+}
+
 /* What the host has completed by its own choice. */
 static void host_completed(set_t *s, int i, const MPI_Status *status)
 {
@@ -317,8 +367,10 @@ int sw_virtual_waitany(int n, MPI_Request *requests, int *index,
     } else if (found >= 0 && come(&s, found, its, &rc)) {
         *index = found;
     } else {
-        rc = served.Waitany(n, requests, index, its);
-        if (rc == MPI_SUCCESS)
+        int idle = next_idle(&s, 0);
+        rc = idle >= 0 ? complete_idle(&s, *index = idle, its)
+                       : wait_any(n, requests, index, its);
+        if (rc == MPI_SUCCESS && idle < 0)
             host_completed(&s, *index, its);
     }
     give_back(&s);
@@ -416,8 +468,19 @@ static int some_by_host(set_t *s, bool waits, int *count, int *indices,
     MPI_Status *its = statuses_for(s->n, statuses, ignored, &room);
     if (!its)
         its = statuses;
-    int rc = waits ? served.Waitsome(s->n, s->requests, count, indices, its)
-                   : served.Testsome(s->n, s->requests, count, indices, its);
+    int rc = MPI_SUCCESS, idle = next_idle(s, 0);
+    if (idle >= 0) {
+        for (*count = 0; idle >= 0; idle = next_idle(s, idle + 1)) {
+            indices[*count] = idle;
+            rc = complete_idle(s, idle, ignored ? MPI_STATUS_IGNORE
+                                                : &statuses[*count]);
+            ++*count;
+        }
+        free(room);
+        return rc;
+    }
+    rc = waits ? wait_some(s->n, s->requests, count, indices, its)
+               : served.Testsome(s->n, s->requests, count, indices, its);
     if (rc == MPI_SUCCESS && *count != MPI_UNDEFINED)
         for (int k = 0; k < *count; k++)
             host_completed(s, indices[k], &its[k]);
@@ -556,8 +619,14 @@ int sw_virtual_testany(int n, MPI_Request *requests, int *index, int *flag,
         else if (found < 0)
             sw_virtual_idle();
     } else {
-        rc = served.Testany(n, requests, index, flag, its);
-        if (rc == MPI_SUCCESS && *flag)
+        int idle = next_idle(&s, 0);
+        if (idle >= 0) {
+            rc = complete_idle(&s, *index = idle, its);
+            *flag = 1;
+        } else {
+            rc = served.Testany(n, requests, index, flag, its);
+        }
+        if (rc == MPI_SUCCESS && *flag && idle < 0)
             host_completed(&s, *index, its);
         else if (rc == MPI_SUCCESS)
             sw_virtual_poll();
@@ -620,7 +689,7 @@ int sw_virtual_get_status(MPI_Request request, int *flag, MPI_Status *status)
 
 /* Start the host's request, unless its data may be sent from aside: then it
  * stays as it is, and the host takes it for complete. */
-static int start_one(MPI_Request *request)
+static int start_one(MPI_Request *request, bool *idle)
 {
     sw_virtual_lock();
     sw_work_t *w = sw_work_take((uintptr_t)*request);
@@ -629,19 +698,22 @@ static int start_one(MPI_Request *request)
     if (w && w->from.comm != MPI_COMM_NULL &&
         sw_virtual_detach(w->from.buffer, w->from.count, w->from.type,
                           w->from.dest, w->from.tag, w->from.comm,
-                          w->from.flags))
+                          w->from.flags)) {
+        *idle = true;
         return MPI_SUCCESS;
+    }
     return served.Start(request);
 }
 
 /* Open MPI may give another handle for a request that is started again. */
-static void started(MPI_Request was, MPI_Request request)
+static void started(MPI_Request was, MPI_Request request, bool idle)
 {
     sw_virtual_lock();
     sw_work_t *w = sw_work_take((uintptr_t)was);
     if (w) {
         sw_work_rename(w, (uintptr_t)request);
         w->active = true;
+        w->idle = idle;
         w->done = !w->op.kind && !w->part_count;
         if (w->op.kind)
             sw_virtual_put(&w->op);
@@ -659,9 +731,10 @@ int sw_virtual_start_all(int n, MPI_Request *requests)
         return served.Startall(n, requests);
     for (int i = 0; i < n && rc == MPI_SUCCESS; i++) {
         MPI_Request was = requests[i];
-        rc = start_one(&requests[i]);
+        bool idle = false;
+        rc = start_one(&requests[i], &idle);
         if (rc == MPI_SUCCESS)
-            started(was, requests[i]);
+            started(was, requests[i], idle);
     }
     return rc;
 }
@@ -682,13 +755,26 @@ void sw_virtual_freed(MPI_Request request)
     sw_virtual_unlock();
 }
 
+/* Where the host knows at once that it is gone, so does the engine: the program
+ * may wait for others first, who need the message that it would take. */
 void sw_virtual_cancelled(MPI_Request request)
 {
+    int flag = 0, gone = 0;
+    MPI_Status status;
     sw_virtual_lock();
     sw_work_t *w = request == MPI_REQUEST_NULL
                        ? NULL : sw_work_take((uintptr_t)request);
     if (w) {
+        /* Persistent ones are not asked: see sw_work_tell_matched. */
+        if (!w->persistent &&
+            served.Request_get_status(request, &flag, &status) ==
+                MPI_SUCCESS && flag)
+            host.Test_cancelled(&status, &gone);
         w->cancelled = true;
+        if (gone && w->active && !w->done) {
+            cancel(w);
+            w->done = true;
+        }
         sw_work_back(w);
     }
     sw_virtual_unlock();

@@ -75,7 +75,7 @@ bool sw_virtual_detach(const void *buffer, int64_t count, MPI_Datatype type,
                        int dest, int tag, MPI_Comm comm, unsigned flags)
 {
     int size = 0, place = 0;
-    if (sw_virtual_shared || dest == MPI_PROC_NULL || dest < 0 || count < 0 ||
+    if (!atomic_load(&sw_virtual_alive) || sw_virtual_shared || dest == MPI_PROC_NULL || dest < 0 || count < 0 ||
         count > INT_MAX || comm == MPI_COMM_NULL || type == MPI_DATATYPE_NULL)
         return false;
     uint64_t bytes = (uint64_t)count * sw_known_type(type)->size;

@@ -102,7 +102,8 @@ static void begun(sw_known_comm_t *c, const sw_vop_t *op, MPI_Request request,
     sw_virtual_lock();
     sw_work_t *w = sw_work_new(c, op);
     if (w) {
-        w->wild = op->kind == SW_OP_RECV && wild(op);
+        if (op->kind == SW_OP_RECV && wild(op))
+            sw_work_wild(w);
         w->persistent = persistent;
         w->active = !persistent;
         sw_work_add(w, (uintptr_t)request);
@@ -275,7 +276,8 @@ void sw_virtual_isendrecv(MPI_Comm comm, int dest, int sendtag,
     sw_work_t *w = sw_work_new(c, &op);
     if (w) {
         w->active = true;
-        w->wild = receives && wild(&op);
+        if (receives && wild(&op))
+            sw_work_wild(w);
         sw_work_add(w, (uintptr_t)request);
         if (receives)
             sw_virtual_put(&w->op);

@@ -52,24 +52,39 @@ static int try(int source, int tag, MPI_Comm comm, int *flag,
         : served.Iprobe(source, tag, comm, flag, status);
 }
 
-int sw_virtual_look(const sw_virtual_name_t *name, MPI_Comm comm,
-                    MPI_Message *message, MPI_Status *status)
+static int look(const sw_virtual_name_t *name, MPI_Comm comm,
+                MPI_Message *message, MPI_Status *status)
 {
-    if (!sw_virtual_crowded && !name->named)
+    if (!sw_virtual_naps() && !name->named)
         return message ? served.Mprobe(name->source, name->tag, comm, message,
                                        status)
                        : served.Probe(name->source, name->tag, comm, status);
     sw_virtual_nap_t nap = {0};
     for (int i = 0;; i++) {
         int flag = 0;
-        int rc = try(name->source, name->tag, comm, &flag, message, status);
+        int rc = try(name->source, name->asked_tag, comm, &flag, message,
+                     status);
         if (!flag && rc == MPI_SUCCESS && name->named && i > TRIES)
             rc = try(name->asked_source, name->asked_tag, comm, &flag, message,
                      status);
         if (flag || rc != MPI_SUCCESS)
             return rc;
-        sw_virtual_nap(&nap);
+        sw_virtual_nap_and_tell(&nap);
     }
+}
+
+/* Of the sender that the engine names, it is the first message that fits what
+ * was asked, whatever tag the engine has seen: no message overtakes another. If
+ * it is another one, the engine is told why. */
+int sw_virtual_look(const sw_virtual_name_t *name, MPI_Comm comm,
+                    MPI_Message *message, MPI_Status *status)
+{
+    MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
+    int rc = look(name, comm, message, its);
+    if (rc == MPI_SUCCESS && name->named &&
+        (its->MPI_SOURCE != name->source || its->MPI_TAG != name->tag))
+        sw_work_tell_matched();
+    return rc;
 }
 
 static uint64_t message_key(MPI_Message message)

@@ -37,6 +37,7 @@ def call(name="@name@", args="@args@"):
     return f"sw_result = served.{name}({args});\n"
 
 
+HOLD = "sw_virtual_hold();\n"
 OK = "if (sw_result == MPI_SUCCESS)\n    "
 OWN = "MPI_Request own = MPI_REQUEST_NULL;\n"
 
@@ -48,11 +49,11 @@ for letter, flags in (("", "0"), ("b", "SW_SEND_BUFFERED"),
               f"{flags})")
     own = f"sw_result = {detach} ? MPI_SUCCESS : "
     rule(f"{letter.upper()}send" if letter else "Send",
-         OWN + own + "served."
+         OWN + HOLD + own + "served."
          f"I{letter}send@c@(@args@, &own);\n" + OK +
          f"sw_result = sw_virtual_sent($5, $3, $4, (int64_t)$1, $2, {flags}, "
          "&own);")
-    rule(f"I{letter}send", (f"if ({detach})\n    sw_result = "
+    rule(f"I{letter}send", HOLD + (f"if ({detach})\n    sw_result = "
                             "sw_virtual_detached_request($6);\nelse\n    ")
          + call() + OK +
          f"sw_virtual_isent($5, $3, $4, (int64_t)$1, $2, {flags}, *$6, "
@@ -62,12 +63,12 @@ for letter, flags in (("", "0"), ("b", "SW_SEND_BUFFERED"),
          + ("\nif (sw_result == MPI_SUCCESS)\n    sw_virtual_detachable(*$6, "
             f"$0, (int64_t)$1, $2, $3, $4, $5, {flags});"))
 rule("Recv",
-     "int from = $3, what = $4;\n" + OWN +
+     "int from = $3, what = $4;\n" + OWN + HOLD +
      "sw_virtual_choose($5, &from, &what);\n" +
      call("Irecv@c@", "$0, $1, $2, from, what, $5, &own") + OK +
      "sw_result = sw_virtual_received($5, from, what, (int64_t)$1, $2, &own, "
      "$6);")
-rule("Irecv", call() + OK +
+rule("Irecv", HOLD + call() + OK +
      "sw_virtual_posted($5, $3, $4, (int64_t)$1, $2, *$6, false);")
 rule("Recv_init", call() + OK +
      "sw_virtual_posted($5, $3, $4, (int64_t)$1, $2, *$6, true);")
@@ -76,7 +77,7 @@ rule("Psend_init", call() + OK +
 rule("Precv_init", call() + OK +
      "sw_virtual_partitioned(false, $6, $4, $5, $1 * (int64_t)$2, $3, *$8);")
 rule("Sendrecv",
-     "int from = $8, what = $9;\n"
+     "int from = $8, what = $9;\n" + HOLD +
      "MPI_Request own[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};\n"
      "sw_result = sw_virtual_detach($0, (int64_t)$1, $2, $3, $4, $10, 0)\n"
      "    ? MPI_SUCCESS\n"
@@ -89,12 +90,12 @@ rule("Sendrecv",
      "        sw_result = sw_virtual_sendrecv($10, from, what, (int64_t)$6, "
      "$7, sent, own, $11);\n}")
 rule("Sendrecv_replace",
-     "sw_result = sw_virtual_sendrecv_replace($0, (int64_t)$1, $2, $3, $4, "
+     HOLD + "sw_result = sw_virtual_sendrecv_replace($0, (int64_t)$1, $2, $3, $4, "
      "$5, $6, $7, $8);")
-rule("Isendrecv", call() + OK +
+rule("Isendrecv", HOLD + call() + OK +
      "sw_virtual_isendrecv($10, $3, $4, (int64_t)$1, $2, $8, $9, "
      "(int64_t)$6, $7, *$11);")
-rule("Isendrecv_replace", call() + OK +
+rule("Isendrecv_replace", HOLD + call() + OK +
      "sw_virtual_isendrecv($7, $3, $4, (int64_t)$1, $2, $5, $6, "
      "(int64_t)$1, $2, *$8);")
 rule("Probe", "sw_result = sw_virtual_probe(@args@);")
@@ -114,11 +115,11 @@ for name in ("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall",
              "Testany", "Testsome"):
     rule(name, f"sw_result = sw_virtual_{name.lower()}(@args@);")
 rule("Request_get_status", "sw_result = sw_virtual_get_status(@args@);")
-rule("Start", "sw_result = sw_virtual_start_all(1, $0);")
-rule("Startall", "sw_result = sw_virtual_start_all($0, $1);")
+rule("Start", HOLD + "sw_result = sw_virtual_start_all(1, $0);")
+rule("Startall", HOLD + "sw_result = sw_virtual_start_all($0, $1);")
 rule("Request_free", "MPI_Request gone = *$0;\n" + call() + OK +
      "sw_virtual_freed(gone);")
-rule("Cancel", "sw_virtual_cancelled(*$0);\n" + call())
+rule("Cancel", call() + OK + "sw_virtual_cancelled(*$0);")
 
 # Collectives -----------------------------------------------------------------
 
@@ -137,7 +138,7 @@ def collective(name, root, comm):
     event = f"sw_event_t e;\nsw_virtual_event(&e, ${comm});\n"
     told = moves(name)
     rule(name, OWN + event +
-         f"if (served.I{name.lower()}@c@ && sw_virtual_apart(${comm})) {{\n    "
+         f"if (served.I{name.lower()}@c@ && sw_virtual_apart(${comm})) {{\n    " + HOLD
          + call(f"I{name.lower()}@c@", "@args@, &own") +
          "    if (sw_result == MPI_SUCCESS) {\n" +
          "        if (e.comm) {\n" + told + "\n        }\n"
@@ -147,8 +148,8 @@ def collective(name, root, comm):
          + call() + "}")
     for form, place, persistent in ((f"I{name.lower()}", comm + 1, "false"),
                                     (f"{name}_init", comm + 2, "true")):
-        rule(form, event + call() + "if (sw_result == MPI_SUCCESS && e.comm) "
-             "{\n" + told +
+        rule(form, event + HOLD + call() +
+             "if (sw_result == MPI_SUCCESS && e.comm) {\n" + told +
              f"\n    sw_virtual_collective_pending(&e, {what}, {root}, "
              f"*${place}, {persistent});\n}}")
 
@@ -172,13 +173,13 @@ for name, comm in (("Neighbor_allgather", 6), ("Neighbor_allgatherv", 7),
     # What is told of an allgather is sent to each.
     each = ("\ne.amount.sent *= e.comm->outs > 0 ? (uint64_t)e.comm->outs : 1;"
             if "allgather" in name else "")
-    rule(name, OWN + event + call(f"I{name.lower()}@c@", "@args@, &own") +
-         "if (sw_result == MPI_SUCCESS) {\n    if (e.comm) {\n" + told + each
+    rule(name, OWN + event + HOLD +
+         call(f"I{name.lower()}@c@", "@args@, &own") + "if (sw_result == MPI_SUCCESS) {\n    if (e.comm) {\n" + told + each
          + "\n    }\n    sw_result = sw_virtual_near_own(&e, &own);\n}")
     for form, place, persistent in ((f"I{name.lower()}", comm + 1, "false"),
                                     (f"{name}_init", comm + 2, "true")):
-        rule(form, event + call() + "if (sw_result == MPI_SUCCESS && e.comm) "
-             "{\n" + told + each +
+        rule(form, event + HOLD + call() +
+             "if (sw_result == MPI_SUCCESS && e.comm) {\n" + told + each +
              f"\n    sw_virtual_near(&e, ${place}, {persistent});\n}}")
 
 # Communicators, types --------------------------------------------------------

@@ -27,6 +27,8 @@ __thread sw_virtual_thread_t sw_virtual_thread
 #define POLLS_PART 64
 #define POLL_LEAST SW_PS_PER_NS
 
+#define STUCK 2.0               /* seconds in the host's wait */
+
 static struct {
     pthread_mutex_t lock;
     sw_vlane_t *lane;
@@ -40,7 +42,7 @@ static struct {
     uint32_t polls;
     _Atomic uint64_t unmodelled;
     double native;              /* the host's clock when virtual time ended */
-} rank = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} rank = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
 void sw_virtual_lock(void)
 {
@@ -52,6 +54,22 @@ void sw_virtual_unlock(void)
 {
     if (sw_unlikely(sw_virtual_shared))
         pthread_mutex_unlock(&rank.lock);
+}
+
+void sw_virtual_hold(void)
+{
+    if (!sw_virtual_shared || sw_virtual_thread.holds)
+        return;
+    sw_virtual_lock();
+    sw_virtual_thread.holds = true;
+}
+
+void sw_virtual_release(void)
+{
+    if (!sw_virtual_thread.holds)
+        return;
+    sw_virtual_thread.holds = false;
+    sw_virtual_unlock();
 }
 
 void sw_virtual_compute(int64_t ps)
@@ -128,6 +146,9 @@ bool sw_virtual_ask(const sw_vop_t *op, sw_vanswer_t *answer)
 {
     if (!atomic_load_explicit(&sw_virtual_alive, memory_order_relaxed))
         return false;
+    if (op->kind != SW_OP_CLOCK && op->kind != SW_OP_SELECT &&
+        !sw_virtual_shared)
+        sw_work_tell_matched();
     if (!put_computed() || !sw_lane_ask(rank.lane, op, answer)) {
         lost();
         return false;
@@ -151,10 +172,21 @@ void sw_virtual_tell(sw_op_kind_t kind, uint32_t request)
     sw_virtual_put(&(sw_vop_t){.kind = (uint8_t)kind, .request = request});
 }
 
+void sw_virtual_over(void)
+{
+    uint32_t number = sw_virtual_thread.collective;
+    sw_virtual_thread.collective = 0;
+    sw_virtual_lock();
+    sw_virtual_tell(SW_OP_WAIT, number);
+    sw_work_number_free(number);
+    sw_virtual_unlock();
+}
+
 void sw_virtual_pause(void)
 {
     sw_vanswer_t answer;
-    if (sw_virtual_crowded && !sw_virtual_shared)
+    /* What the host matches otherwise than the engine, it could not say. */
+    if (sw_virtual_crowded && !sw_virtual_shared && !sw_work_undecided())
         sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK}, &answer);
 }
 
@@ -259,10 +291,32 @@ uint64_t sw_virtual_unmodelled_calls(void)
 
 /* Waiting for the host ---------------------------------------------------- */
 
+bool sw_virtual_naps(void)
+{
+    return sw_virtual_crowded || (!sw_virtual_shared && sw_work_undecided());
+}
+
+/* What the host has matched meanwhile, others may wait for in the engine. */
+void sw_virtual_nap_and_tell(sw_virtual_nap_t *nap)
+{
+    sw_virtual_nap(nap);
+    if (sw_virtual_shared || nap->turns % 16)
+        return;
+    sw_work_tell_matched();
+    double now = nap->turns % 256 ? 0 : host.Wtime();
+    if (now > 0 && nap->since == 0) {
+        nap->since = now;
+    } else if (now > nap->since + STUCK) {
+        nap->since = now;
+        sw_virtual_put(&(sw_vop_t){.kind = SW_OP_STUCK});
+    }
+}
+
 int sw_virtual_finish(MPI_Request *request, MPI_Status *status, bool ask)
 {
     int flag = 0;
-    if (!sw_virtual_crowded)
+    sw_virtual_release();
+    if (!sw_virtual_naps())
         return served.Wait(request, status);
     sw_virtual_nap_t nap = {0};
     int rc = served.Test(request, &flag, status);
@@ -271,7 +325,7 @@ int sw_virtual_finish(MPI_Request *request, MPI_Status *status, bool ask)
     while (!flag && rc == MPI_SUCCESS) {
         rc = served.Test(request, &flag, status);
         if (!flag && rc == MPI_SUCCESS)
-            sw_virtual_nap(&nap);
+            sw_virtual_nap_and_tell(&nap);
     }
     return rc;
 }
@@ -280,7 +334,8 @@ int sw_virtual_finish_all(int n, MPI_Request *requests, MPI_Status *statuses,
                           bool ask)
 {
     int flag = 0;
-    if (!sw_virtual_crowded)
+    sw_virtual_release();
+    if (!sw_virtual_naps())
         return served.Waitall(n, requests, statuses);
     sw_virtual_nap_t nap = {0};
     int rc = served.Testall(n, requests, &flag, statuses);
@@ -289,7 +344,7 @@ int sw_virtual_finish_all(int n, MPI_Request *requests, MPI_Status *statuses,
     while (!flag && rc == MPI_SUCCESS) {
         rc = served.Testall(n, requests, &flag, statuses);
         if (!flag && rc == MPI_SUCCESS)
-            sw_virtual_nap(&nap);
+            sw_virtual_nap_and_tell(&nap);
     }
     return rc;
 }

@@ -69,6 +69,8 @@ extern sw_virtual_model_t sw_virtual_model
 typedef struct {
     const void *inside;
     int64_t left;
+    uint32_t collective;        /* which is over when the call is; 0: none */
+    bool holds;                 /* the lock, see sw_virtual_hold */
 } sw_virtual_thread_t;
 extern __thread sw_virtual_thread_t sw_virtual_thread
     __attribute__((visibility("hidden"), tls_model("initial-exec")));
@@ -80,9 +82,22 @@ typedef struct {
 /* Computed: ps of processor time. */
 void sw_virtual_compute(int64_t ps);
 
+/* The thread's collective is over. */
+void sw_virtual_over(void);
+
+/* Where threads call at once: what the host takes now is put before anything
+ * that another thread puts, since what depends on it may be over meanwhile.
+ * Until the call waits, or ends. */
+void sw_virtual_hold(void);
+void sw_virtual_release(void);
+
 static inline void sw_virtual_end(sw_virtual_call_t *v)
 {
     if (v->followed) {
+        if (sw_unlikely(sw_virtual_thread.holds))
+            sw_virtual_release();
+        if (sw_unlikely(sw_virtual_thread.collective))
+            sw_virtual_over();
         sw_virtual_thread.inside = NULL;
         sw_virtual_thread.left = sw_cpu_clock_now();
     }
@@ -173,8 +188,14 @@ void sw_virtual_progress(void);
 /* While waiting for the host: the core to others, for longer and longer. */
 typedef struct {
     uint32_t turns;
+    double since;               /* by the host's clock */
 } sw_virtual_nap_t;
 void sw_virtual_nap(sw_virtual_nap_t *nap);
+
+/* Does who waits for the host test, with naps, so that it can tell the engine
+ * what the host matches meanwhile? */
+bool sw_virtual_naps(void);
+void sw_virtual_nap_and_tell(sw_virtual_nap_t *nap);
 
 /* What could not be modelled: counted, and said in the end. */
 void sw_virtual_unmodelled(void);
@@ -205,8 +226,11 @@ typedef struct sw_work {
     uint32_t other_count;
     bool persistent, active;
     bool wild;                  /* a receive that the host matches          */
+    bool told;                  /* ... and the engine knows what it got     */
     bool cancelled;             /* asked for                                */
     bool done;                  /* the engine has nothing to say (any more) */
+    bool idle;                  /* a persistent send that the host has not
+                                 * started: see detach.c                    */
     bool taken;                 /* by a call that completes requests        */
     struct {
         const void *buffer;
@@ -233,6 +257,16 @@ sw_work_t *sw_work_take(uint64_t handle);
 void sw_work_back(sw_work_t *work);             /* or NULL */
 /* Forgotten, with its numbers. */
 void sw_work_end(sw_work_t *work);
+/* It is a receive that the host matches. */
+void sw_work_wild(sw_work_t *work);
+/* The host has matched it: say so, once. */
+void sw_work_matched(sw_work_t *work, const MPI_Status *status);
+/* The same of all that the host has completed, before the engine is asked what
+ * depends on who has got which message: where it has decided otherwise, the
+ * host is right. */
+void sw_work_tell_matched(void);
+/* There are some of which the engine has not been told. */
+bool sw_work_undecided(void);
 /* Under another handle. */
 void sw_work_rename(sw_work_t *work, uint64_t handle);
 

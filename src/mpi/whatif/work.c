@@ -18,6 +18,16 @@ static sw_work_t *chain[CHAINS], *spare;
  * small ones. */
 static uint32_t *freed, freed_count, freed_room, numbers = 1;
 
+/* Under MPICH and its kin a persistent receive that was asked for its status
+ * has none any more. */
+#ifdef OMPI_MAJOR_VERSION
+#define ASKS_PERSISTENT true
+#else
+#define ASKS_PERSISTENT false
+#endif
+
+static uint32_t wilds;          /* receives with wildcards */
+
 static sw_work_t **home(uint64_t handle)
 {
     return &chain[sw_handle_mix(handle) % CHAINS];
@@ -91,8 +101,54 @@ static void unlink_work(sw_work_t *work)
     *link = work->next;
 }
 
+static bool waits_for_host(const sw_work_t *w)
+{
+    return w->wild && w->active && !w->told && !w->cancelled;
+}
+
+bool sw_work_undecided(void)
+{
+    for (uint32_t i = 0; wilds && i < CHAINS; i++)
+        for (const sw_work_t *w = chain[i]; w; w = w->next)
+            if (waits_for_host(w))
+                return true;
+    return false;
+}
+
+void sw_work_matched(sw_work_t *w, const MPI_Status *status)
+{
+    int64_t from = sw_known_rank(w->comm, status->MPI_SOURCE);
+    if (w->told || from < 0)
+        return;
+    w->told = true;
+    sw_virtual_put(&(sw_vop_t){
+        .kind = SW_OP_MATCHED, .request = w->op.request,
+        .peer = (int32_t)from, .tag = status->MPI_TAG});
+}
+
+void sw_work_tell_matched(void)
+{
+    for (uint32_t i = 0; wilds && i < CHAINS; i++)
+        for (sw_work_t *w = chain[i]; w; w = w->next) {
+            int flag = 0;
+            MPI_Status status;
+            if (waits_for_host(w) && (!w->persistent || ASKS_PERSISTENT) &&
+                served.Request_get_status((MPI_Request)(uintptr_t)w->handle,
+                                          &flag, &status) == MPI_SUCCESS &&
+                flag)
+                sw_work_matched(w, &status);
+        }
+}
+
+void sw_work_wild(sw_work_t *work)
+{
+    work->wild = true;
+    wilds++;
+}
+
 void sw_work_end(sw_work_t *work)
 {
+    wilds -= work->wild;
     unlink_work(work);
     sw_work_number_free(work->op.request);
     for (uint32_t i = 0; i < work->other_count; i++)
