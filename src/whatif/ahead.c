@@ -189,6 +189,8 @@ static bool told_otherwise(sw_engine_t *engine)
         while (looked == LOOKED && rank->untold)
             looked = look_at_next(engine, rank);
         moved |= rank->untold != untold;
+        if (!moved && looked == CANNOT)
+            moved = sw_match_doubt(engine, rank);
         if (looked == LATER && !rank->looking) {
             rank->looking = true;
             sw_engine_late(engine, rank);

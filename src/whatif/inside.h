@@ -166,6 +166,7 @@ typedef struct {
     uint64_t context, bytes;
     int32_t peer, tag;
     sw_ps_t arrival, receive_time;
+    bool returned;              /* the message: it was another's */
 } sw_decided_t;
 
 enum { SW_CONTEXT_PLANS = 4 };
@@ -314,6 +315,7 @@ void sw_match_take_over(sw_engine_t *engine, sw_rank_t *rank);
 
 /* told.c: the host has matched it so. */
 void sw_match_told(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op);
+bool sw_match_doubt(sw_engine_t *engine, sw_rank_t *rank);
 
 /* wire.c */
 void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,

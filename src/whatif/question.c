@@ -181,6 +181,17 @@ static bool choose(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
     return true;
 }
 
+static void tell_message(sw_engine_t *engine, sw_rank_t *rank,
+                         const sw_message_t *m)
+{
+    sw_answer_t answer = {
+        .clock = m->arrival, .until = SW_PS_NEVER, .found = true,
+        .which = engine->which, .peer = (int32_t)m->channel->from,
+        .tag = m->tag, .bytes = m->bytes,
+    };
+    tell(engine, rank, &answer);
+}
+
 static bool probe(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
 {
     const sw_op_t *op = &rank->now;
@@ -192,12 +203,7 @@ static bool probe(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
                                      rank->asks_in, at_once ? clock : time,
                                      NULL, &after);
     if (m) {
-        sw_answer_t answer = {
-            .clock = m->arrival, .until = SW_PS_NEVER, .found = true,
-            .which = engine->which, .peer = (int32_t)m->channel->from,
-            .tag = m->tag, .bytes = m->bytes,
-        };
-        tell(engine, rank, &answer);
+        tell_message(engine, rank, m);
         return true;
     }
     if (at_once)
@@ -205,6 +211,24 @@ static bool probe(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
     else
         sw_match_look(engine, rank, after);
     return at_once;
+}
+
+/* Who names the sender asks for its first message that fits. If that is known,
+ * nobody else's future makes a difference. */
+static bool probe_named(sw_engine_t *engine, sw_rank_t *rank)
+{
+    const sw_op_t *op = &rank->now;
+    sw_ps_t after = SW_PS_NEVER;
+    sw_message_t *m = op->peer == SW_OP_ANY ? NULL
+        : sw_match_first(engine, rank, op->peer, op->tag, rank->asks_in,
+                         SW_PS_NEVER, NULL, &after);
+    if (!m)
+        return false;
+    if (op->kind == SW_OP_IPROBE && m->arrival > rank->main.clock)
+        tell_nothing(engine, rank, m->arrival);
+    else
+        tell_message(engine, rank, m);
+    return true;
 }
 
 bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
@@ -224,6 +248,8 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
     if (rank->any)
         sw_match_take_over(engine, rank);
     if (op->kind != SW_OP_SELECT) {
+        if (probe_named(engine, rank))
+            return true;
         if (op->kind == SW_OP_IPROBE)
             sw_engine_event(engine, clock, SW_EVENT_DECIDE, rank->main.rank, 0,
                             rank);

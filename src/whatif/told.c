@@ -10,8 +10,8 @@
  */
 #include "inside.h"
 
-static void exchange(sw_engine_t *engine, sw_rank_t *rank,
-                     const sw_decided_t *d, const sw_op_t *op)
+static void give_back(sw_engine_t *engine, sw_rank_t *rank,
+                      const sw_decided_t *d)
 {
     sw_message_t *back = sw_pool_take(&engine->messages);
     *back = (sw_message_t){
@@ -22,6 +22,12 @@ static void exchange(sw_engine_t *engine, sw_rank_t *rank,
     };
     back->channel->users++;
     sw_match_return(engine, back);
+}
+
+/* The message that it has in truth is gone. */
+static void take_other(sw_engine_t *engine, sw_rank_t *rank,
+                       const sw_decided_t *d, const sw_op_t *op)
+{
     sw_request_t *r = sw_request_new(engine, SW_REQUEST_RECV, rank->main.rank,
                                      0);
     r->held = false;
@@ -31,6 +37,36 @@ static void exchange(sw_engine_t *engine, sw_rank_t *rank,
     r->tag = op->tag;
     r->context = d->context;
     sw_match_receive(engine, r);
+}
+
+/* The rank waits for a receive whose message the engine has given to another
+ * of its receives, and has gone on in its host: so the host did not. What the
+ * other has got will be told. True: it was so. */
+bool sw_match_doubt(sw_engine_t *engine, sw_rank_t *rank)
+{
+    const sw_request_t *r = rank->waits;
+    sw_decided_t *wrong = NULL;
+    uint64_t first = UINT64_MAX;
+    if (!r || r->known || r->kind != SW_REQUEST_RECV || r->message || r->any)
+        return false;
+    for (size_t i = 0; engine->decided.entries && i <= engine->decided.mask;
+         i++) {
+        uint64_t key = engine->decided.entries[i].key;
+        sw_decided_t *d = engine->decided.entries[i].value;
+        if (key && key >> 32 == rank->main.rank && key < first &&
+            !d->returned && d->context == r->context && d->peer == r->peer &&
+            (r->tag == SW_OP_ANY || r->tag == d->tag)) {
+            first = key;
+            wrong = d;
+        }
+    }
+    if (!wrong)
+        return false;
+    wrong->returned = true;
+    engine->result.undecided++;
+    engine->result.disordered++;
+    give_back(engine, rank, wrong);
+    return true;
 }
 
 void sw_match_told(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
@@ -58,10 +94,13 @@ void sw_match_told(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
     if (!d)
         return;
     rank->untold--;
-    if (d->peer != op->peer || d->tag != op->tag) {
+    if (d->returned) {
+        take_other(engine, rank, d, op);
+    } else if (d->peer != op->peer || d->tag != op->tag) {
         engine->result.undecided++;
         engine->result.disordered++;
-        exchange(engine, rank, d, op);
+        give_back(engine, rank, d);
+        take_other(engine, rank, d, op);
     }
     sw_pool_give(&engine->decisions, d);
 }

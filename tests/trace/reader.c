@@ -39,8 +39,13 @@ static sw_note_t make_note(made_t *m)
         put_varint(m, n.number = random_number());
     if (came)
         put_varint(m, n.bytes = random_number());
-    while (more--)
-        put_varint(m, random_number());
+    /* Of a send: its communicator, and its bytes if they are told. */
+    for (unsigned i = 1; i <= more; i++) {
+        uint64_t field = random_number();
+        put_varint(m, field);
+        if (n.kind == SW_NOTE_SENDS && i == 2)
+            n.bytes = field + 1;
+    }
     return n;
 }
 

@@ -150,8 +150,11 @@ static bool turn(sw_taker_t *taker, at_t *at, uint32_t rank, bool soon,
     if (e->what != SW_ENTRY_OP) {
         check_context(at, rank, e);
     } else {
-        sw_op_t want = nth(rank, at->n);
-        MUST(!at->members && !memcmp(&e->op, &want, sizeof want));
+        const sw_op_t *op = &e->op, want = nth(rank, at->n);
+        MUST(!at->members);
+        MUST(op->kind == want.kind && op->flags == want.flags);
+        MUST(op->tag == want.tag && op->bytes == want.bytes);
+        MUST(op->sent == want.sent && op->time == want.time);
         if (at->n % ASKS == 0) {
             uint32_t length = list_length(at->n / ASKS);
             at->answer = (sw_answer_t){
