@@ -46,6 +46,7 @@ void sw_virtual_detachable(MPI_Request request, const void *buffer,
                            int64_t count, MPI_Datatype type, int dest, int tag,
                            MPI_Comm comm, unsigned flags);
 /* True: the data lie aside, and are sent from there. */
+#define SW_DETACH_SMALL 0x100u  /* beside an operation's flags: small ones, too */
 bool sw_virtual_detach(const void *buffer, int64_t count, MPI_Datatype type,
                        int dest, int tag, MPI_Comm comm, unsigned flags);
 /* A request for one, which is complete. */

@@ -75,13 +75,14 @@ bool sw_virtual_detach(const void *buffer, int64_t count, MPI_Datatype type,
                        int dest, int tag, MPI_Comm comm, unsigned flags)
 {
     int size = 0, place = 0;
-    if (!atomic_load(&sw_virtual_alive) || sw_virtual_shared || dest == MPI_PROC_NULL || dest < 0 || count < 0 ||
-        count > INT_MAX || comm == MPI_COMM_NULL || type == MPI_DATATYPE_NULL)
+    if (!atomic_load(&sw_virtual_alive) || sw_virtual_shared ||
+        dest == MPI_PROC_NULL || dest < 0 || count < 0 || count > INT_MAX ||
+        comm == MPI_COMM_NULL || type == MPI_DATATYPE_NULL)
         return false;
     uint64_t bytes = (uint64_t)count * sw_known_type(type)->size;
-    bool small = bytes <= HOST_EAGER && !(flags & SW_SEND_SYNCHRONOUS);
-    if (small ||
-        bytes > INT_MAX / 2 || !make_room() ||
+    bool small = bytes <= HOST_EAGER &&
+                 !(flags & (SW_SEND_SYNCHRONOUS | SW_DETACH_SMALL));
+    if (small || bytes > INT_MAX / 2 || !make_room() ||
         host.Pack_size((int)count, type, comm, &size) != MPI_SUCCESS)
         return false;
     void *data = malloc((size_t)size + 1);
