@@ -69,7 +69,10 @@ static inline uint64_t sw_cpu_clock_counter(void)
 #endif
 }
 
-/* The calling thread's processor time, ps. */
+/* The calling thread's processor time, ps. What interrupts a thread without
+ * taking its core away (a hypervisor, the kernel's own interrupts) counts until
+ * the next anchor, which takes it back: so a reading may be less than the one
+ * before, and a difference less than 0. */
 static inline int64_t sw_cpu_clock_now(void)
 {
     const sw_cpu_clock_t *c = &sw_cpu_clock;

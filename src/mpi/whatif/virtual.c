@@ -74,10 +74,8 @@ void sw_virtual_release(void)
 
 void sw_virtual_compute(int64_t ps)
 {
-    if (ps <= 0)
-        return;
     sw_virtual_lock();
-    rank.computed += ps;
+    rank.computed += ps;        /* less than 0: see cpu_clock.h */
     sw_virtual_unlock();
 }
 
@@ -126,7 +124,7 @@ static bool put_computed(void)
     sw_ps_t time = rank.computed;
     if (rank.tested)
         time += (sw_ps_t)((double)rank.tested * sw_virtual_model.cpu_speed);
-    if (!time)
+    if (time <= 0)
         return true;
     rank.computed = rank.tested = 0;
     return sw_lane_put(rank.lane,
@@ -192,7 +190,7 @@ void sw_virtual_pause(void)
 
 static sw_ps_t now_here(void)
 {
-    return rank.answered + scaled(rank.computed) + rank.tested;
+    return rank.answered + scaled(sw_max(rank.computed, 0)) + rank.tested;
 }
 
 bool sw_virtual_time(sw_ps_t *now)
