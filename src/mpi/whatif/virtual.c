@@ -190,7 +190,8 @@ void sw_virtual_pause(void)
 
 static sw_ps_t now_here(void)
 {
-    return rank.answered + scaled(sw_max(rank.computed, 0)) + rank.tested;
+    return rank.answered + scaled(rank.computed > 0 ? rank.computed : 0) +
+           rank.tested;
 }
 
 bool sw_virtual_time(sw_ps_t *now)
