@@ -39,7 +39,7 @@ static void nap(long ns)
     nanosleep(&(struct timespec){0, ns}, NULL);
 }
 
-static volatile uint64_t sum;
+static _Thread_local volatile uint64_t sum;
 
 static void work(int turns)
 {
