@@ -59,6 +59,24 @@ def whatif_executable():
     return folder() / "straightway-whatif"
 
 
+def answer(program, words, text=b""):
+    """What a part says in JSON, given `text`; UserError with what it says of
+    its failure."""
+    try:
+        done = subprocess.run([program, *map(str, words)], input=text,
+                              capture_output=True)
+    except FileNotFoundError:
+        raise UserError(f"a part of straightway is missing: {program}\n"
+                        "  reinstall straightway", 1) from None
+    except OSError as error:
+        raise UserError(f"{program}: {error.strerror}", 1) from None
+    if done.returncode:
+        why = done.stderr.decode(errors="replace").strip()
+        raise UserError(why or f"{program} exited with status "
+                        f"{done.returncode}", 1)
+    return json.loads(done.stdout)
+
+
 def probe(what=None):
     """Run the probe; `what` is --services, --floors or --settings."""
     path = folder() / "straightway-probe"

@@ -12,8 +12,6 @@ read or written.
 """
 
 import dataclasses
-import json
-import subprocess
 
 from straightway import native, procedures, trace, units
 from straightway.errors import UserError
@@ -184,20 +182,8 @@ def names(found, parts):
 # Running -------------------------------------------------------------------
 
 def _convert(words, text=b""):
-    program = native.folder() / "straightway-whatif"
-    try:
-        done = subprocess.run([program, "convert", *map(str, words)],
-                              input=text, capture_output=True)
-    except FileNotFoundError:
-        raise UserError(f"a part of straightway is missing: {program}\n"
-                        "  reinstall straightway", 1) from None
-    except OSError as error:
-        raise UserError(f"{program}: {error.strerror}", 1) from None
-    if done.returncode:
-        why = done.stderr.decode(errors="replace").strip()
-        raise UserError(why or f"{program} exited with status "
-                        f"{done.returncode}", 1)
-    return json.loads(done.stdout)
+    return native.answer(native.whatif_executable(), ["convert", *words],
+                         text)
 
 
 def _notes(figures):

@@ -138,6 +138,11 @@ def _deadlock(found):
 
 # A program ------------------------------------------------------------------
 
+# What Open MPI's launcher says when it could not begin: once in some tens of
+# thousands of runs, of any program, before a rank of it has started.
+NOT_BEGUN = "The PMIx server's listener thread failed to start"
+
+
 @dataclasses.dataclass
 class Job:
     """A program as the user gives it."""
@@ -165,8 +170,15 @@ class Job:
 
     def run(self, ranks, settings, what, over=lambda: False):
         """Run it to its end, or until it is `over`: (status, what it printed,
-        twice, the command). UserError where it takes too long."""
+        twice, the command). UserError where it takes too long. A launcher
+        that could not begin is started again, once."""
         words = self.words(ranks, settings)
+        done = self._run(words, what, over)
+        if done[0] and NOT_BEGUN in done[1] + done[2]:
+            done = self._run(words, what, over)
+        return (*done, words)
+
+    def _run(self, words, what, over):
         begun = time.monotonic()
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             try:
@@ -190,7 +202,7 @@ class Job:
             for file in (out, err):
                 file.seek(0)
                 texts.append(file.read().decode(errors="replace"))
-        return (process.returncode, *texts, words)
+        return (process.returncode, *texts)
 
 
 def _ended(process, seconds):

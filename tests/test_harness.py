@@ -8,6 +8,8 @@ import pytest
 
 from harness import hosts, jobs
 
+from straightway import whatif
+
 RING = """
 #include <mpi.h>
 #include <stdio.h>
@@ -67,17 +69,34 @@ def test_stragglers_are_found_and_killed():
     assert jobs.run(argv, env, timeout=20, stragglers="kill").returncode == 0
 
 
-@pytest.mark.parametrize("failures", [0, 1, 2])
-def test_launcher_that_does_not_begin_is_run_again_once(tmp_path, failures):
-    launcher = tmp_path / "mpirun"
-    launcher.write_text(
+@pytest.fixture(params=[0, 1, 2])
+def launcher(request, tmp_path):
+    """One that begins after so many failures; `.runs()` counts them all."""
+    class Launcher:
+        path, failures = tmp_path / "mpirun", request.param
+
+        def runs(self):
+            return len((tmp_path / "runs").read_text())
+
+    Launcher.path.write_text(
         f"#!/bin/sh\necho >> {tmp_path}/runs\n"
-        f"[ $(wc -l < {tmp_path}/runs) -gt {failures} ] && exit 0\n"
+        f"[ $(wc -l < {tmp_path}/runs) -gt {request.param} ] && exit 0\n"
         "echo \"The PMIx server's listener thread failed to start. We\"\n"
         "exit 1\n")
-    launcher.chmod(0o755)
-    host = hosts.Host("fake", "ompi", tmp_path, tmp_path, {}, launcher)
+    Launcher.path.chmod(0o755)
+    return Launcher()
+
+
+def test_launcher_that_does_not_begin_is_run_again_once(launcher, tmp_path):
+    host = hosts.Host("fake", "ompi", tmp_path, tmp_path, {}, launcher.path)
     done = host.run(2, ["true"], straightway=False)
-    assert done.returncode == (failures == 2)
-    assert host.false_starts == min(failures, 1)
-    assert len((tmp_path / "runs").read_text()) == min(failures, 1) + 1
+    assert done.returncode == (launcher.failures == 2)
+    assert host.false_starts == min(launcher.failures, 1)
+    assert launcher.runs() == min(launcher.failures, 1) + 1
+
+
+def test_whatif_starts_a_launcher_again_once(launcher, monkeypatch):
+    monkeypatch.setattr(whatif.Job, "words", lambda *_: [str(launcher.path)])
+    status, *_ = whatif.Job(["true"]).run(2, {}, "the run")
+    assert status == (launcher.failures == 2)
+    assert launcher.runs() == min(launcher.failures, 1) + 1

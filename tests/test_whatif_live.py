@@ -47,7 +47,6 @@ def virtual(host, n, argv, folder, eager=65536, speed="1e9", more="",
 
 RANDOM = {
     "random_collectives": ("calls right", (11, 60), {}),
-    "random_neighbours": ("right", (11, 30), {}),
     "random_p2p": ("messages right", (11, 30), {}),
     "random_types": ("datatypes right", (11, 15),
                      {"MPIR_CVAR_CH4_CMA_ENABLE": "0"}),
@@ -79,6 +78,18 @@ def test_random_programs(host, name, n, options, enable, tmp_path):
                      "and says so")
     assert result["state"] == "done", result
     assert result["messages"] > 10 or name == "random_collectives"
+
+
+@pytest.mark.parametrize("enable", ["off", "on"])
+def test_random_neighbours(host, enable, tmp_path):
+    """The program knows what must come."""
+    program = host.compile(programs.MPI / "random_neighbours.c", "-lm",
+                           "-lpthread", "-ldl")
+    done, result = virtual(host, 3, [program, 11, 30], tmp_path,
+                           env={**programs.AT_ONCE,
+                                "STRAIGHTWAY_ENABLE": enable})
+    programs.well(done)
+    assert result["state"] == "done" and result["messages"] > 10
 
 
 # Times known by hand ---------------------------------------------------------

@@ -56,6 +56,23 @@ def split_arguments(text):
     return parts + [text[start:].strip()]
 
 
+def names_of(parameters):
+    """(names, text of the declaration) of a procedure's parameters; None
+    where one has no name, or there may be any number."""
+    if parameters == ["void"]:
+        return [], "void"
+    names = [parameter_name(p) for p in parameters]
+    if None in names or "..." in parameters:
+        return None
+    return names, ", ".join(parameters)
+
+
+def indented(text, by):
+    """C, each line `by` columns further, without empty ones."""
+    return "".join(" " * by + line + "\n" for line in text.split("\n")
+                   if line)
+
+
 def parameter_name(text):
     """The declared name, or None where the header gives only a type."""
     bare = re.sub(r"\[[^\]]*\]", "", text).strip()

@@ -135,6 +135,9 @@ SW_API int sw_os_open_append(const char *path);
 /* As write, for all n bytes: 0, or -1. A limit on the size of files is an
  * error, and does not end the process. Both are safe in a signal handler. */
 SW_API int sw_os_write_all(int fd, const void *bytes, size_t n);
+/* The environment, for a process that is started, less the variables that
+ * begin with one of `without` (up to NULL). For free(); NULL: no memory. */
+SW_API char **sw_os_environment_without(const char *const *without);
 
 /* One spin of a wait loop. */
 static inline void sw_os_pause(void)

@@ -378,6 +378,22 @@ int sw_os_read_text(const char *path, char *to, size_t room)
     return (int)n;
 }
 
+char **sw_os_environment_without(const char *const *without)
+{
+    size_t n = 0, kept = 0;
+    while (environ[n])
+        n++;
+    char **to = calloc(n + 1, sizeof *to);
+    for (size_t i = 0; to && i < n; i++) {
+        bool out = false;
+        for (const char *const *w = without; *w; w++)
+            out |= !strncmp(environ[i], *w, strlen(*w));
+        if (!out)
+            to[kept++] = environ[i];
+    }
+    return to;
+}
+
 int sw_os_open_append(const char *path)
 {
     const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;

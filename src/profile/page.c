@@ -4,6 +4,7 @@
 #include "page.h"
 
 #include "job.h"
+#include "../node/os.h"
 #include "../node/settings.h"
 
 #include <errno.h>
@@ -14,23 +15,8 @@
 #include <unistd.h>
 
 /* The child is no part of the job, and not preloaded. */
-static char **environment(void)
-{
-    static const char *const without[] = {"LD_PRELOAD=",
-                                          "STRAIGHTWAY_PROFILE="};
-    size_t n = 0, kept = 0;
-    while (environ[n])
-        n++;
-    char **to = calloc(n + 1, sizeof *to);
-    for (size_t i = 0; to && i < n; i++) {
-        bool out = false;
-        for (size_t w = 0; w < sizeof without / sizeof *without; w++)
-            out |= !strncmp(environ[i], without[w], strlen(without[w]));
-        if (!out)
-            to[kept++] = environ[i];
-    }
-    return to;
-}
+static const char *const without[] = {"LD_PRELOAD=", "STRAIGHTWAY_PROFILE=",
+                                      NULL};
 
 void sw_profile_page(void)
 {
@@ -38,7 +24,7 @@ void sw_profile_page(void)
     char *const argv[] = {command, "report", "--finish", sw_job.path, NULL};
     if (access(sw_job.path, F_OK))
         return;
-    char **env = environment();
+    char **env = sw_os_environment_without(without);
     pid_t child;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);

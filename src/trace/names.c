@@ -4,24 +4,12 @@
  */
 #include "names.h"
 
+#include "../node/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define RECORDS_MOST (1u << 24)     /* numbers of records are dense */
-
-/* Room for one more of `size` bytes, `n` being there. */
-static bool grow(void *at, uint32_t n, uint32_t *room, size_t size)
-{
-    if (n < *room)
-        return true;
-    uint32_t more = *room ? 2 * *room : 16;
-    void **to = at, *larger = realloc(*to, more * size);
-    if (!larger)
-        return false;
-    *to = larger;
-    *room = more;
-    return true;
-}
 
 static char *read_all(FILE *from)
 {
@@ -58,13 +46,13 @@ static uint64_t number(char **line)
 
 static bool add_string(sw_names_t *n, char *line)
 {
-    if (!grow(&n->strings, n->string_count, &n->string_room,
-              sizeof *n->strings))
+    if (!sw_grow(&n->strings, n->string_count, &n->string_room,
+                 sizeof *n->strings))
         return false;
     if (!n->string_count)
         n->strings[n->string_count++] = "";
-    if (!grow(&n->strings, n->string_count, &n->string_room,
-              sizeof *n->strings))
+    if (!sw_grow(&n->strings, n->string_count, &n->string_room,
+                 sizeof *n->strings))
         return false;
     n->strings[n->string_count++] = line;
     return true;
@@ -72,7 +60,7 @@ static bool add_string(sw_names_t *n, char *line)
 
 static bool add_rank(sw_names_t *n, char *line)
 {
-    if (!grow(&n->ranks, n->rank_count, &n->rank_room, sizeof *n->ranks))
+    if (!sw_grow(&n->ranks, n->rank_count, &n->rank_room, sizeof *n->ranks))
         return false;
     sw_rank_name_t *r = &n->ranks[n->rank_count++];
     *r = (sw_rank_name_t){.number = (uint32_t)number(&line)};
@@ -88,8 +76,8 @@ static bool add_rank(sw_names_t *n, char *line)
 
 static bool add_communicator(sw_rank_name_t *r, const char *id)
 {
-    if (!grow(&r->communicators, r->communicator_count, &r->communicator_room,
-              sizeof *r->communicators))
+    if (!sw_grow(&r->communicators, r->communicator_count,
+                 &r->communicator_room, sizeof *r->communicators))
         return false;
     r->communicators[r->communicator_count++] = strtoull(id, NULL, 16);
     return true;
@@ -114,7 +102,7 @@ static bool add_call(const sw_names_t *n, sw_thread_name_t *t, char *line)
         return true;
     while (record >= t->call_room) {
         uint32_t before = t->call_room;
-        if (!grow(&t->calls, before, &t->call_room, sizeof *t->calls))
+        if (!sw_grow(&t->calls, before, &t->call_room, sizeof *t->calls))
             return false;
         memset(t->calls + before, 0,
                (t->call_room - before) * sizeof *t->calls);

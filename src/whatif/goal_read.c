@@ -15,6 +15,7 @@
  */
 #include "convert.h"
 #include "lookup.h"
+#include "../node/grow.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -79,19 +80,6 @@ static bool fail(const goal_t *g, const char *form, const char *what)
 static bool no_memory(const goal_t *g)
 {
     return sw_convert_fail("%s: no memory", g->path);
-}
-
-static bool grow(void *at, uint32_t n, uint32_t *room, size_t size)
-{
-    if (n < *room)
-        return true;
-    uint32_t more = *room ? 2 * *room : 64;
-    void **to = at, *larger = realloc(*to, (size_t)more * size);
-    if (!larger)
-        return false;
-    *to = larger;
-    *room = more;
-    return true;
 }
 
 /* The order --------------------------------------------------------------- */
@@ -406,8 +394,8 @@ static bool new_node(goal_t *g, uint8_t kind)
 {
     uint32_t n = g->node_count;
     uint32_t room = g->node_room;
-    if (!grow(&g->nodes, n, &g->node_room, sizeof *g->nodes) ||
-        !grow(&g->label_texts, n, &room, sizeof *g->label_texts))
+    if (!sw_grow(&g->nodes, n, &g->node_room, sizeof *g->nodes) ||
+        !sw_grow(&g->label_texts, n, &room, sizeof *g->label_texts))
         return no_memory(g);
     g->nodes[n] = (node_t){.kind = kind, .line = g->line};
     g->label_texts[n] = NULL;
@@ -482,7 +470,7 @@ static bool depends(goal_t *g, uint32_t to, bool over, char **at)
         return fail(g, "there is no label %s before", w);
     if (*word(at))
         return fail(g, "%s", "one label is required in a line");
-    if (!grow(&g->edges, g->edge_count, &g->edge_room, sizeof *g->edges))
+    if (!sw_grow(&g->edges, g->edge_count, &g->edge_room, sizeof *g->edges))
         return no_memory(g);
     edge_t *edge = &g->edges[g->edge_count++];
     *edge = (edge_t){.from = from, .to = to, .over = over,

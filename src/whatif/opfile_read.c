@@ -10,6 +10,7 @@
 #include "opfile_format.h"
 
 #include "../node/crc.h"
+#include "../node/grow.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -148,19 +149,6 @@ static bool read_tail(sw_op_file_t *f, const char *path, char *why,
 
 /* Contexts ---------------------------------------------------------------- */
 
-static bool grow(void *at, uint32_t n, uint32_t *room, size_t size)
-{
-    if (n < *room)
-        return true;
-    uint32_t more = *room ? 2 * *room : 16;
-    void **to = at, *larger = realloc(*to, more * size);
-    if (!larger)
-        return false;
-    *to = larger;
-    *room = more;
-    return true;
-}
-
 static int by_number(const void *a, const void *b)
 {
     const context_t *x = a, *y = b;
@@ -175,8 +163,8 @@ static bool read_context(sw_op_file_t *f, sw_cursor_t *c, uint32_t *seen,
     uint64_t number = sw_varint(c), n = sw_varint(c);
     if (c->bad || number > UINT32_MAX || !n || n > f->ranks)
         return false;
-    *memory = grow(&f->contexts, f->context_count, &f->context_room,
-                   sizeof *f->contexts);
+    *memory = sw_grow(&f->contexts, f->context_count, &f->context_room,
+                      sizeof *f->contexts);
     if (!*memory)
         return false;
     context_t *context = &f->contexts[f->context_count++];
@@ -195,8 +183,8 @@ static bool read_context(sw_op_file_t *f, sw_cursor_t *c, uint32_t *seen,
                 return false;
             seen[rank] = f->context_count;
         }
-        *memory = grow(&f->runs, f->run_count, &f->run_room,
-                       sizeof *f->runs);
+        *memory = sw_grow(&f->runs, f->run_count, &f->run_room,
+                          sizeof *f->runs);
         if (!*memory)
             return false;
         f->runs[f->run_count++] = (run_t){(uint32_t)from, (uint32_t)count,

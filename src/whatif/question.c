@@ -9,19 +9,16 @@
  */
 #include "inside.h"
 
+#include "../node/grow.h"
+
 #include <stdlib.h>
 
 void sw_question_list(sw_engine_t *engine, sw_rank_t *rank, uint32_t number)
 {
-    if (rank->listed == rank->list_room) {
-        uint32_t room = rank->list_room ? 2 * rank->list_room : 8;
-        uint32_t *more = realloc(rank->list, room * sizeof *more);
-        if (!more) {
-            engine->memory = true;
-            return;
-        }
-        rank->list = more;
-        rank->list_room = room;
+    if (!sw_grow(&rank->list, rank->listed, &rank->list_room,
+                 sizeof *rank->list)) {
+        engine->memory = true;
+        return;
     }
     rank->list[rank->listed++] = number;
 }

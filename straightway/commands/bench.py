@@ -7,7 +7,7 @@ from straightway.commands.datatypes import Datatypes
 from straightway.commands.pingpong import Pingpong
 from straightway.commands.recording import Recording
 from straightway.errors import UserError
-from straightway.reporters import json_file, svg, terminal
+from straightway.reporters import json_file, svg, terminal, text_file
 
 SIZES = "8,64,1k,16k,64k,256k,1m,4m"
 # How many doubles lie in a row; 0: all of a block.
@@ -155,7 +155,7 @@ class Collectives:
         if options.json:
             json_file.write(options.json, report)
         if options.plot and report["cells"]:
-            svg.write(options.plot, svg.render(report))
+            text_file.write(options.plot, svg.render(report))
         return benchmark.verdict(run, report, host)
 
 

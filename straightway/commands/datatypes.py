@@ -5,7 +5,8 @@ import time
 
 from straightway import benchmark, datatypes, hosts, machine, native
 from straightway.errors import UserError
-from straightway.reporters import datatypes_svg, json_file, svg, terminal
+from straightway.reporters import (datatypes_svg, json_file, terminal,
+                                   text_file)
 
 FROM, TO = "4k", "4m"
 RANKS = 2
@@ -118,7 +119,7 @@ class Datatypes:
         if options.json:
             json_file.write(options.json, report)
         if options.svg and report["cells"]:
-            svg.write(options.svg, datatypes_svg.render(report))
+            text_file.write(options.svg, datatypes_svg.render(report))
         return benchmark.verdict(run, report, host, _why(options.corrupt), {
             "hand": f"{host.title} (packed by hand)", "host": host.title,
             "ours": "Straightway", "contiguous": "Straightway (no gaps)"})

@@ -5,7 +5,8 @@ import time
 
 from straightway import benchmark, hosts, machine, messages, native
 from straightway.errors import UserError
-from straightway.reporters import json_file, pingpong_svg, svg, terminal
+from straightway.reporters import (json_file, pingpong_svg, terminal,
+                                   text_file)
 
 FROM, TO, FACTOR, PERTURB = "1", "4m", 4.0, 3
 MOST_SIZES = 256
@@ -215,7 +216,7 @@ class Pingpong:
         if options.json:
             json_file.write(options.json, report)
         if options.svg and report["cells"]:
-            svg.write(options.svg, pingpong_svg.render(report))
+            text_file.write(options.svg, pingpong_svg.render(report))
         return benchmark.verdict(run, report, host, _why(options.corrupt))
 
 

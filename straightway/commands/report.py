@@ -11,7 +11,7 @@ from straightway import capture, names, profile, tables, trace, units
 from straightway.errors import UserError
 from straightway.reporters import (json_file, perfetto, profile_csv,
                                    profile_json, profile_terminal,
-                                   profile_text)
+                                   profile_text, text_file)
 
 
 def read(path, region=None, only=None):
@@ -56,11 +56,7 @@ def write(path, text, source):
         sys.stdout.write(text)
         return
     check_not_source(path, source)
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}", 1) from None
+    text_file.write(path, text)
     print(f"straightway: wrote {path}", file=sys.stderr)
 
 

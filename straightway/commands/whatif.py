@@ -9,7 +9,7 @@ import tempfile
 from straightway import (benchmark, experiments, forecast, supposed,
                          whatif)
 from straightway.errors import UserError
-from straightway.reporters import json_file, whatif_terminal
+from straightway.reporters import json_file, text_file, whatif_terminal
 
 MOST_RANKS = 1 << 20
 DEFAULT = "measured"
@@ -237,9 +237,5 @@ def _show(report, options):
 
 
 def write_page(path, text):
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}", 1) from None
+    text_file.write(path, text)
     print(f"straightway: wrote {path}", file=sys.stderr)

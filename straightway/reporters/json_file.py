@@ -3,7 +3,7 @@
 import json
 import sys
 
-from straightway.errors import UserError
+from straightway.reporters import text_file
 
 
 def write(path, report):
@@ -12,8 +12,4 @@ def write(path, report):
     if path == "-":
         sys.stdout.write(text)
         return
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}", 1) from None
+    text_file.write(path, text)

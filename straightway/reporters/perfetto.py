@@ -5,9 +5,7 @@ told of their names, and that is written here.
 """
 
 import contextlib
-import json
 import os
-import subprocess
 
 from straightway import native, procedures, trace, units
 from straightway.errors import UserError
@@ -76,22 +74,12 @@ def names(p, parts):
 
 
 def _run(p, parts, draft, out):
-    program = native.trace_executable()
     try:
-        done = subprocess.run(
-            [program, "perfetto", draft, *(part.path for part in parts)],
-            input=names(p, parts), stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE)
-    except FileNotFoundError:
-        raise UserError(f"a part of straightway is missing: {program}\n"
-                        "  reinstall straightway", 1) from None
-    except OSError as error:
-        raise UserError(f"{program}: {error.strerror}", 1) from None
-    if done.returncode:
-        why = done.stderr.decode(errors="replace").strip()
-        raise UserError(why.replace(draft, out) or f"{program} exited with "
-                        f"status {done.returncode}", 1)
-    return json.loads(done.stdout)
+        return native.answer(native.trace_executable(), [
+            "perfetto", draft, *(part.path for part in parts)],
+            names(p, parts))
+    except UserError as error:
+        raise UserError(str(error).replace(draft, out), 1) from None
 
 
 def _damage(path, found):

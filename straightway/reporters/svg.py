@@ -8,7 +8,6 @@ floor a thin filled edge).
 import math
 from xml.sax.saxutils import escape
 
-from straightway.errors import UserError
 from straightway.reporters.terminal import human
 
 _STYLE = """
@@ -199,12 +198,3 @@ def document(report, title, foot, width, height, parts, **names):
         f'<text class="title" x="16" y="26">{escape(title)}</text>',
         *legend(report, **names), *parts,
         f'<text x="16" y="{height - 10}">{escape(foot)}</text>', "</svg>\n"])
-
-
-def write(path, figure):
-    """Write a figure's text to `path`."""
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(figure)
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}", 1) from None

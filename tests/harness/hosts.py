@@ -13,6 +13,8 @@ import shutil
 import subprocess
 import sys
 
+from straightway.whatif import NOT_BEGUN
+
 from . import jobs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -27,10 +29,6 @@ _FOREIGN = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "I_MPI_", "HYDRA_", "HYDI_",
             "MPICH_", "MPIR_CVAR_", "FI_", "MPI4PY_", "STRAIGHTWAY_",
             "LD_PRELOAD", "LD_LIBRARY_PATH")
 _OURS = ("STRAIGHTWAY_LIB",)
-
-# What Open MPI's launcher says when it could not begin: once in some tens of
-# thousands of runs, of any program, before a rank of it has started.
-_NOT_BEGUN = "The PMIx server's listener thread failed to start"
 
 _SUFFIX = {"c": ".c", "c++": ".cc", "fortran": ".f90"}
 
@@ -163,7 +161,7 @@ class Host:
                             stragglers=stragglers)
 
         done = job()
-        if done.returncode and _NOT_BEGUN in done.stdout + done.stderr:
+        if done.returncode and NOT_BEGUN in done.stdout + done.stderr:
             self.false_starts += 1
             done = job()
         if check and done.returncode:

@@ -228,24 +228,26 @@ for letter in "vw":
 
 # Communicators, types --------------------------------------------------------
 
-for name, how, parent, place in (
-        ("Comm_dup", "duplicate", "$0", 1),
-        ("Comm_dup_with_info", "duplicate", "$0", 2),
-        ("Comm_split", "split", "$0", 3),
-        ("Comm_split_type", "split", "$0", 4),
-        ("Comm_create", "part", "$0", 2),
-        ("Comm_create_group", "part", "$0", 3),
-        ("Comm_create_from_group", "communicator", "MPI_COMM_NULL", 4),
-        ("Cart_create", "grid", "$0", 5), ("Cart_sub", "part", "$0", 2),
-        ("Graph_create", "graph", "$0", 5),
-        ("Dist_graph_create_adjacent", "graph", "$0", 9),
-        ("Dist_graph_create", "graph", "$0", 8),
-        ("Intercomm_create", "intercommunicator", "$0", 5),
-        ("Intercomm_merge", "merger", "$0", 2),
-        ("Comm_accept", "connection", "$3", 4),
-        ("Comm_connect", "connection", "$3", 4),
-        ("Comm_spawn", "spawned", "$5", 6),
-        ("Comm_spawn_multiple", "spawned", "$6", 7)):
+# (what makes one, how that is called, its parent, its place)
+MADE = (
+    ("Comm_dup", "duplicate", "$0", 1),
+    ("Comm_dup_with_info", "duplicate", "$0", 2),
+    ("Comm_split", "split", "$0", 3),
+    ("Comm_split_type", "split", "$0", 4),
+    ("Comm_create", "part", "$0", 2),
+    ("Comm_create_group", "part", "$0", 3),
+    ("Comm_create_from_group", "communicator", "MPI_COMM_NULL", 4),
+    ("Cart_create", "grid", "$0", 5), ("Cart_sub", "part", "$0", 2),
+    ("Graph_create", "graph", "$0", 5),
+    ("Dist_graph_create_adjacent", "graph", "$0", 9),
+    ("Dist_graph_create", "graph", "$0", 8),
+    ("Intercomm_create", "intercommunicator", "$0", 5),
+    ("Intercomm_merge", "merger", "$0", 2),
+    ("Comm_accept", "connection", "$3", 4),
+    ("Comm_connect", "connection", "$3", 4),
+    ("Comm_spawn", "spawned", "$5", 6),
+    ("Comm_spawn_multiple", "spawned", "$6", 7))
+for name, how, parent, place in MADE:
     parent_known = parent != "MPI_COMM_NULL"
     rule(name,
          before=f"sw_event_comm(&e, {parent});" if parent_known else "",

@@ -7,6 +7,9 @@
 /* Messages (messages.c). The host has taken a send or receive, in its
  * nonblocking form, as `own`; what remains is put, and waited for. ----------- */
 
+/* What `op` says is under way, or is made and will be started (persistent). */
+void sw_virtual_begun(sw_known_comm_t *c, const sw_vop_t *op,
+                      MPI_Request request, bool persistent);
 int sw_virtual_sent(MPI_Comm comm, int dest, int tag, int64_t count,
                     MPI_Datatype type, unsigned flags, MPI_Request *own);
 void sw_virtual_isent(MPI_Comm comm, int dest, int tag, int64_t count,

@@ -112,18 +112,8 @@ void sw_virtual_collective_pending(sw_event_t *e, sw_vcollective_t what,
                                    bool persistent)
 {
     sw_vop_t op;
-    if (!operation(e, what, root, &op))
-        return;
-    sw_virtual_lock();
-    sw_work_t *w = sw_work_new(e->comm, &op);
-    if (w) {
-        w->persistent = persistent;
-        w->active = !persistent;
-        sw_work_add(w, (uintptr_t)request);
-        if (!persistent)
-            sw_virtual_put(&w->op);
-    }
-    sw_virtual_unlock();
+    if (operation(e, what, root, &op))
+        sw_virtual_begun(e->comm, &op, request, persistent);
 }
 
 void sw_virtual_other(MPI_Comm comm)

@@ -10,7 +10,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, os.pardir)]
 
 import rules  # noqa: E402
-from generate import (NOT_SETUP, SETUP, parameter_name,  # noqa: E402
+from generate import (NOT_SETUP, SETUP, indented, names_of,  # noqa: E402
                       read_header)
 
 HEAD = """\
@@ -22,19 +22,11 @@ HEAD = """\
 """
 
 
-def indented(text, by):
-    return "".join(" " * by + line + "\n" for line in text.split("\n")
-                   if line)
-
-
 def wrapper(name, parameters, header):
-    if parameters == ["void"]:
-        names, declared = [], "void"
-    else:
-        names = [parameter_name(p) for p in parameters]
-        declared = ", ".join(parameters)
-    if None in names or "..." in parameters:
+    known = names_of(parameters)
+    if not known:
         return None
+    names, declared = known
     rule = rules.of(name)
     passed = ", ".join(names)
     head = f"VIRTUAL int sw_virtual_MPI_{name}({declared})\n{{\n"

@@ -97,8 +97,8 @@ static void nothing(MPI_Request request, bool persistent)
     sw_virtual_unlock();
 }
 
-static void begun(sw_known_comm_t *c, const sw_vop_t *op, MPI_Request request,
-                  bool persistent)
+void sw_virtual_begun(sw_known_comm_t *c, const sw_vop_t *op,
+                      MPI_Request request, bool persistent)
 {
     sw_virtual_lock();
     sw_work_t *w = sw_work_new(c, op);
@@ -122,7 +122,7 @@ void sw_virtual_isent(MPI_Comm comm, int dest, int tag, int64_t count,
     sw_known_comm_t *c;
     if (message(&op, SW_OP_SEND, comm, dest, tag, count, type, &c)) {
         op.flags = (uint16_t)flags;
-        begun(c, &op, request, persistent);
+        sw_virtual_begun(c, &op, request, persistent);
     } else if (dest == MPI_PROC_NULL) {
         nothing(request, persistent);
     }
@@ -183,7 +183,7 @@ void sw_virtual_posted(MPI_Comm comm, int source, int tag, int64_t count,
     sw_vop_t op;
     sw_known_comm_t *c;
     if (message(&op, SW_OP_RECV, comm, source, tag, count, type, &c))
-        begun(c, &op, request, persistent);
+        sw_virtual_begun(c, &op, request, persistent);
     else if (source == MPI_PROC_NULL)
         nothing(request, persistent);
 }
@@ -329,5 +329,5 @@ void sw_virtual_partitioned(bool sends, MPI_Comm comm, int peer, int tag,
     sw_virtual_lock();
     op.context = sw_virtual_aside(c);
     sw_virtual_unlock();
-    begun(c, &op, request, true);
+    sw_virtual_begun(c, &op, request, true);
 }

@@ -195,26 +195,17 @@ for name, comm in (("Neighbor_allgather", 6), ("Neighbor_allgatherv", 7),
 # Communicators, types --------------------------------------------------------
 # All members of the parent come, or only those of the new one.
 
-for name, how, parent, place in (
-        ("Comm_dup", "duplicate", "$0", 1),
-        ("Comm_dup_with_info", "duplicate", "$0", 2),
-        ("Comm_split", "split", "$0", 3),
-        ("Comm_split_type", "split", "$0", 4),
-        ("Comm_create", "part", "$0", 2),
-        ("Cart_create", "grid", "$0", 5), ("Cart_sub", "part", "$0", 2),
-        ("Graph_create", "graph", "$0", 5),
-        ("Dist_graph_create_adjacent", "graph", "$0", 9),
-        ("Dist_graph_create", "graph", "$0", 8)):
-    rule(name, f"sw_virtual_other({parent});\n" + call() + OK +
-         f'sw_known_comm_made("{how}", {parent}, *${place});')
-for name, how, parent, place in (
-        ("Comm_create_group", "part", "$0", 3),
-        ("Comm_create_from_group", "communicator", "MPI_COMM_NULL", 4),
-        ("Intercomm_create", "intercommunicator", "$0", 5),
-        ("Intercomm_merge", "merger", "$0", 2)):
-    rule(name, call() + "if (sw_result == MPI_SUCCESS) {\n"
-         f'    sw_known_comm_made("{how}", {parent}, *${place});\n'
-         f"    sw_virtual_other(*${place});\n}}")
+NEW_ONES = ("Comm_create_group", "Comm_create_from_group",
+            "Intercomm_create", "Intercomm_merge")
+for name, how, parent, place in RECORDED["MADE"]:
+    if how in ("connection", "spawned"):        # with others than the world's
+        continue
+    made = f'sw_known_comm_made("{how}", {parent}, *${place});'
+    if name in NEW_ONES:
+        rule(name, call() + "if (sw_result == MPI_SUCCESS) {\n"
+             f"    {made}\n    sw_virtual_other(*${place});\n}}")
+    else:
+        rule(name, f"sw_virtual_other({parent});\n" + call() + OK + made)
 rule("Comm_free|Comm_disconnect",
      "MPI_Comm gone = *$0;\n" + call() + OK + "sw_known_comm_forget(gone);",
      nested="sw_known_comm_forget(*$0);")

@@ -26,23 +26,8 @@
 #define LOOK_NS 100000000u
 
 /* It is no part of the job: not preloaded, without settings. */
-static char **environment(void)
-{
-    static const char *const without[] = {"LD_PRELOAD=", "LD_AUDIT=",
-                                          "STRAIGHTWAY_"};
-    size_t n = 0, kept = 0;
-    while (environ[n])
-        n++;
-    char **to = calloc(n + 1, sizeof *to);
-    for (size_t i = 0; to && i < n; i++) {
-        bool out = false;
-        for (size_t w = 0; w < sizeof without / sizeof *without; w++)
-            out |= !strncmp(environ[i], without[w], strlen(without[w]));
-        if (!out)
-            to[kept++] = environ[i];
-    }
-    return to;
-}
+static const char *const without[] = {"LD_PRELOAD=", "LD_AUDIT=",
+                                      "STRAIGHTWAY_", NULL};
 
 /* Beside the library that this code is in. */
 static bool beside(char *path, size_t room)
@@ -119,7 +104,7 @@ bool sw_server_start(int lanes, const sw_server_t *server)
         argv[n++] = "--check";
     argv[n] = NULL;
 
-    char **env = environment();
+    char **env = sw_os_environment_without(without);
     pid_t child;
     int status = 0;
     int error = env ? spawn(&child, program, (char *const *)(uintptr_t)argv,
