@@ -36,6 +36,11 @@ typedef struct {
     unsigned seed;                  /* of the shuffled order                */
     int (*accelerate)(int on);      /* NULL: nothing preloaded              */
 
+    /* Of collectives, and of the pattern pingpong: each call after computing
+     * (computing.h), which goes through so many bytes. */
+    bool computing;
+    size_t swept;
+
     /* Of collectives alone. */
     int run;                        /* doubles in a row, with gaps as long
                                      * between the rows; 0: no gaps         */

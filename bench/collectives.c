@@ -1,7 +1,8 @@
 /*
  * collectives.c - the blocking collectives, each at each size.
  *
- * Buffers are warm and stay the same. How a cell is measured is told in
+ * Buffers are warm and stay the same, unless calls come after computing
+ * (computing.h). How a cell is measured is told in
  * sampling.c.
  *
  * The size of a cell, in bytes: a rank's whole contribution for bcast,
@@ -20,6 +21,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "computing.h"
 #include "sampling.h"
 
 static const sw_bench_plan_t *plan;
@@ -278,10 +280,41 @@ static bool result_is_right(const operation_t *op)
 
 /* Cells ----------------------------------------------------------------- */
 
+/* How many blocks of this cell a rank sends, or receives. */
+static size_t sends(const operation_t *op)
+{
+    return op->result == SCATTERED || op->result == TRANSPOSED ||
+           op->result == SUM_OF_MINE ? (size_t)ranks
+         : op->result == MADE_FOR_ME ? 4 : 1;
+}
+
+static size_t receives(const operation_t *op)
+{
+    return op->result == GATHERED || op->result == ALLGATHERED ||
+           op->result == TRANSPOSED ? (size_t)ranks
+         : op->result == FROM_NEIGHBOURS || op->result == MADE_FOR_ME ? 4 : 1;
+}
+
+static int after_computing(const operation_t *op, int calls, double *seconds)
+{
+    size_t sent = sends(op) * (size_t)count * sizeof *in;
+    size_t received = receives(op) * (size_t)count * sizeof *out;
+    int error = 0;
+    *seconds = 0;
+    for (int i = 0; i < calls; i++) {
+        double begin = sw_computing(in, sent, out, received);
+        error |= op->call();
+        *seconds += sw_now() - begin;
+    }
+    return error;
+}
+
 static int repeat(const void *what, int mode, int calls, double *seconds)
 {
     const operation_t *op = what;
     int error = 0;
+    if (plan->computing)
+        return after_computing(op, calls, seconds);
     for (int i = 0; i < calls; i++)
         error |= op->call();
     return error;
@@ -330,6 +363,7 @@ static bool measure(const operation_t *op, size_t size)
     fill(op->result);
     sw_cell_t cell = {.name = op->name, .what = op, .repeat = repeat,
                       .size = op->result == NOTHING ? 0 : size,
+                      .calls = plan->computing ? SW_CALLS_ALONE : 0,
                       .check = check, .share = 1};
     bool right = sw_measure(&cell);
     if (run)
@@ -383,7 +417,8 @@ bool sw_collectives(bool (*start)(void))
     rank = sw_run.rank;
     ranks = sw_run.ranks;
     make_grid();
-    if (!make_buffers() || !start())
+    if (!make_buffers() ||
+        (plan->computing && !sw_computing_prepare(plan->swept)) || !start())
         return false;
     bool right = true;
     for (int o = 0; o < OPERATIONS; o++) {

@@ -20,6 +20,7 @@ static void usage(void)
           "         [--sizes BYTES,...] [--seconds S] [--seed N] [--run N]\n"
           "         [--window N] [--offset-send N] [--offset-receive N]\n"
           "         [--cold BYTES] [--buffers heap|stack|mmap] [--corrupt 1]\n"
+          "         [--computing BYTES]\n"
           "         [--data fresh,untouched] [--published 1]\n"
           "(started by `straightway bench`)\n", stderr);
     exit(2);
@@ -88,6 +89,8 @@ static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
         plan->offset[1] = number(value);
     else if (!strcmp(name, "--cold"))
         plan->cold = number(value);
+    else if (!strcmp(name, "--computing"))
+        plan->computing = true, plan->swept = number(value);
     else if (!strcmp(name, "--buffers"))
         plan->memory = parse_memory(value);
     else if (!strcmp(name, "--corrupt"))

@@ -28,6 +28,7 @@
 #include <sys/resource.h>
 
 #include "bench.h"
+#include "computing.h"
 #include "messages.h"
 #include "sampling.h"
 
@@ -192,8 +193,26 @@ static size_t under_way(const pattern_t *pattern)
     return pattern->windowed ? (size_t)plan->window : 1;
 }
 
+/* One message at a time, there and back: of those that begin at the same
+ * moment, the receiver's time is the message's. */
+static int after_computing(int calls, double *seconds)
+{
+    int error = 0;
+    *seconds = 0;
+    for (int i = 0; i < 2 * calls; i++) {
+        double begin = sw_computing(sw_area_peek(&sent, 0), (size_t)length,
+                                    sw_area_peek(&received, 0),
+                                    (size_t)length);
+        error |= first_of_pair() == (i % 2 == 0) ? send_one() : receive_one();
+        *seconds += sw_now() - begin;
+    }
+    return error;
+}
+
 static int repeat(const void *what, int mode, int calls, double *seconds)
 {
+    if (plan->computing)
+        return after_computing(calls, seconds);
     return ((const pattern_t *)what)->repeat(calls);
 }
 
@@ -320,6 +339,7 @@ static bool measure(const pattern_t *pattern, size_t size)
     copy_us = sw_least_copy(copies);
     sw_cell_t cell = {.name = pattern->name, .size = size, .what = pattern,
                       .repeat = repeat, .check = check, .more = put_more,
+                      .calls = plan->computing ? SW_CALLS_ALONE : 0,
                       .share = pattern->share / (double)under_way(pattern)};
     return sw_measure(&cell);
 }
@@ -356,7 +376,9 @@ static bool run(void *first, void *second, size_t bytes,
 {
     requests = malloc((size_t)plan->window * sizeof *requests);
     bool paired = ranks % 2 || draw_partners();
-    if (!agree(first && second && requests && paired, bytes) || !start())
+    if (!agree(first && second && requests && paired, bytes) ||
+        !agree(!plan->computing || sw_computing_prepare(plan->swept),
+               plan->swept) || !start())
         return false;
     sent.memory = first;
     received.memory = second;

@@ -56,6 +56,9 @@ struct sw_cell {
 /* Measure, check and write down; false when a result was wrong. */
 bool sw_measure(const sw_cell_t *cell);
 
+/* Calls of a batch, of calls that are timed one by one. */
+enum { SW_CALLS_ALONE = 4 };
+
 /* One batch in one way, after a barrier of that way's mode: its seconds
  * here. */
 double sw_batch(const sw_cell_t *cell, int way, int calls);

@@ -70,6 +70,7 @@ foreach(flavour ${SW_FLAVOURS})
   set(module straightway_bench_${flavour})
   add_library(${module} MODULE ${PROJECT_SOURCE_DIR}/bench/sampling.c
               ${PROJECT_SOURCE_DIR}/bench/collectives.c
+              ${PROJECT_SOURCE_DIR}/bench/computing.c
               ${PROJECT_SOURCE_DIR}/bench/messages.c
               ${PROJECT_SOURCE_DIR}/bench/pingpong.c
               ${PROJECT_SOURCE_DIR}/bench/datatypes.c

@@ -160,6 +160,24 @@ class _Lines:
             yield json.loads(line)
 
 
+def add_computing(add):
+    add("--computing", metavar="SIZE", help=(
+        "each call by itself, after every rank has written what it sends, read "
+        "what it received and gone through SIZE bytes of other memory [calls "
+        "one after the other, with warm buffers]"))
+
+
+def computing(options):
+    """[options of the native half], and the bytes, or None."""
+    if options.computing is None:
+        return [], None
+    swept = parse_bytes(options.computing)
+    if swept is None or swept > 1 << 30:
+        raise UserError(f"--computing {options.computing}: give a size up to "
+                        "1g, like 4m")
+    return ["--computing", swept], swept
+
+
 def follow(words, out, note=lambda line: None, **process_options):
     """Run a command; the lines it writes to `out`, each of them noted as it
     comes, and its exit status."""

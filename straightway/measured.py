@@ -10,6 +10,13 @@ for as many ranks as there are cores: more of them would measure how cores are
 shared, not what communication takes. Tables hold for communicators up to that
 size; larger ones are formulas over messages (src/whatif/plan.c).
 
+What is called one after the other finds the library and the data in the
+caches; a program that computes between its calls does not. So all is measured
+three times: warm, after writing what is sent, and after going through 8 MiB
+besides (straightway bench --computing), and the engine takes the times by how
+long a rank has computed: a program cannot have written so many bytes, or gone
+through so much memory, in less time than that takes.
+
 Calibrations are kept in $XDG_CACHE_HOME/straightway/measured, named after what
 they depend on: processor, cores, MPI, ranks and version.
 
@@ -44,7 +51,7 @@ import tempfile
 from straightway import __version__, benchmark, hosts, machine, native
 from straightway.errors import UserError
 
-SCHEMA = "straightway-measured/1"
+SCHEMA = "straightway-measured/2"
 NAMES = {"measured": "host", "measured-straightway": "ours"}
 WHO = {"host": "the MPI alone", "ours": "Straightway"}
 
@@ -57,6 +64,10 @@ OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
 CLOSELY = ("bcast", "allreduce", "alltoall")
 LARGEST = 4 << 20
 SECONDS = 0.06          # for one operation at one size
+
+# What a rank may have computed before a call: the bytes gone through, the ns
+# that takes at least, and the ns for each byte that it sends.
+STATES = ((0, 1000, 0.05), (8 << 20, 500_000, 0.05))
 _ENDLESS = 1 << 62
 
 # Above so many bytes a host's send waits for its receiver inside a node.
@@ -100,7 +111,8 @@ def _whole(found):
     """What is needed of it is there."""
     try:
         lines(found, "host")
-        return bool(found["collectives"]["host"])
+        return len(found["states"]) == len(STATES) and \
+            bool(found["collectives"]["host"])
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
         return False
 
@@ -137,7 +149,7 @@ def load(host, ranks, recalibrate=False, note=lambda text: None):
     found = None if recalibrate else _kept(about)
     if not found:
         note(f"calibrating: {host.title} and Straightway with {most} ranks; "
-             "this takes some 20 s, once")
+             "this takes a minute, once")
         found = calibrate(host, most, about)
         _keep(found)
     return found
@@ -184,12 +196,17 @@ def _sizes(largest, factor):
     return found
 
 
-def _collectives(host, ranks, operations, sizes):
-    report = _bench(host, [
+def _collectives(host, ranks, operations, sizes, computing=()):
+    return _bench(host, [
         "collectives", "-n", str(ranks), "--ops", ",".join(operations),
         "--sizes", ",".join(map(str, sizes)), "--time-per-cell",
-        str(SECONDS)])
-    return report
+        str(SECONDS), *computing])
+
+
+def _messages(host, patterns, sizes, computing=()):
+    return _bench(host, [
+        "pingpong", "-n", "2", "--pattern", patterns, "--sizes",
+        ",".join(map(str, sizes)), "--seconds", str(SECONDS), *computing])
 
 
 def _times(report, into, ranks):
@@ -215,6 +232,23 @@ def _links(report):
     return found
 
 
+def _links_after(report, warm):
+    """The same of messages after computing: {who: ...}. The way takes what it
+    takes; what is more falls on those who copy."""
+    found = {}
+    for who in WHO:
+        known = {point[0]: point for point in warm[who]}
+        found[who] = []
+        for cell in report["cells"]:
+            size = cell["size"]
+            if cell.get(who) and size in known:
+                _, send, wire, gap, _ = known[size]
+                trip = max(1000 * cell[who]["median"], 2 * send + wire)
+                half = (trip - wire) / 2
+                found[who].append([size, half, wire, max(gap, half), half])
+    return found
+
+
 def split(size, trip, share):
     """[bytes, send, wire, gap, receive] of half a round trip and a share of
     a stream: see above."""
@@ -223,7 +257,7 @@ def split(size, trip, share):
 
 
 def calibrate(host, most, about):
-    """Measure; some 20 s for each number of ranks."""
+    """Measure; a minute for each number of ranks."""
     benchmark.check_parts(host)
     collectives = {who: {} for who in WHO}
     for ranks in rank_counts(most):
@@ -234,20 +268,39 @@ def calibrate(host, most, about):
             report = _collectives(host, ranks, operations,
                                   _sizes(largest, factor))
             _times(report, collectives, ranks)
-    messages = _bench(host, [
-        "pingpong", "-n", "2", "--pattern", "pingpong,stream", "--sizes",
-        ",".join(map(str, [0, 1, *_sizes(LARGEST, 2)])), "--seconds",
-        str(SECONDS)])
+    sizes = [0, 1, *_sizes(LARGEST, 2)]
+    links = _links(_messages(host, "pingpong,stream", sizes))
     found = {
         "key": about, "made": datetime.datetime.now(datetime.timezone.utc)
         .isoformat(timespec="seconds"),
         "load": os.getloadavg()[0], "eager": EAGER.get(host.kind, 8192),
         "copy": _copy(report), "collectives": collectives,
-        "links": _links(messages)}
-    if not collectives["ours"]:
-        del collectives["ours"]
-        found["links"].pop("ours", None)
+        "links": links,
+        "states": [_after(host, most, links, *state) for state in STATES]}
+    ours = bool(collectives["ours"])
+    for part in (found, *found["states"]):
+        if not ours:
+            part["collectives"].pop("ours", None)
+            part["links"].pop("ours", None)
     return found
+
+
+def _after(host, most, links, swept, after, after_byte):
+    """What calls and messages take after computing."""
+    computing = ["--computing", str(swept)]
+    collectives = {who: {} for who in WHO}
+    for ranks in rank_counts(most):
+        largest = _largest(ranks)
+        for operations, factor in (
+                ([o for o in OPERATIONS if o not in CLOSELY], 8),
+                (CLOSELY, 4)):
+            _times(_collectives(host, ranks, operations,
+                                _sizes(largest, factor), computing),
+                   collectives, ranks)
+    messages = _messages(host, "pingpong", [0, *_sizes(LARGEST, 4)], computing)
+    return {"swept": swept, "after": after, "after_byte": after_byte,
+            "collectives": collectives,
+            "links": _links_after(messages, links)}
 
 
 def _copy(report):
@@ -274,22 +327,38 @@ def lines(found, who, one_node=True):
             f"{found['key']['ranks']} ranks, {found['made']}"]
     for kind in ("self", "domain", "node"):
         text.append(f"link {kind} S {found['eager']}")
-        text += [f"point {kind} {n} {send:.4g} {wire:.4g} {gap:.4g} "
-                 f"{receive:.4g}"
-                 for n, send, wire, gap, receive in found["links"][who]]
+    text += _points(found["links"][who])
+    for k, state in enumerate(found["states"], 1):
+        text.append(f"state {k} {state['after']} {state['after_byte']}")
+        text += _points(state["links"][who], k)
     text.append(f"reduce {1.5 * found['copy']:.4g}")
     text.append(f"test {found['links'][who][0][1]:.4g}")
     tables = dict(found["collectives"][who]) if one_node else {}
     if "barrier" in tables:     # makes a communicator, a window: a barrier
         tables["other"] = tables["barrier"]
     for operation, by_ranks in tables.items():
-        for ranks, by_size in sorted(by_ranks.items(), key=_number):
-            text += [f"table {operation} {ranks} {size} {ns:.6g} {ns:.6g}"
-                     for size, ns in sorted(by_size.items(), key=_number)]
+        text += _table(operation, by_ranks)
+        for k, state in enumerate(found["states"], 1):
+            measured = state["collectives"][who]
+            kin = "barrier" if operation == "other" else operation
+            text += _table(operation, measured.get(kin, {}), k)
         # A communicator of one takes no time: never more than measured.
         text.append(f"measured {operation} 0 {_ENDLESS} 2 "
                     f"{max(map(int, by_ranks))}")
     return text
+
+
+def _points(points, state=""):
+    return [f"point {kind} {n} {send:.4g} {wire:.4g} {gap:.4g} {receive:.4g} "
+            f"{state}".strip() for kind in ("self", "domain", "node")
+            for n, send, wire, gap, receive in points]
+
+
+def _table(operation, by_ranks, state=""):
+    return [f"table {operation} {ranks} {size} {ns:.6g} {ns:.6g} "
+            f"{state}".strip()
+            for ranks, by_size in sorted(by_ranks.items(), key=_number)
+            for size, ns in sorted(by_size.items(), key=_number)]
 
 
 def _number(item):

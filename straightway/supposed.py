@@ -34,6 +34,8 @@ def _holds(line):
         return ("place",)
     if words[0] in ("link", "point"):
         return ("link", words[1])
+    if words[0] == "state":
+        return ("state", words[1])
     if words[0] in ("network", "noise", "cpu_speed", "reduce", "test"):
         return (words[0],)
     return None
@@ -52,6 +54,8 @@ def combine(ranks, layers):
         taken = {_holds(line) for line in layer} - {None}
         found = [line for line in found if _holds(line) not in taken]
         found += layer
+    # Tables of an earlier layer may be of states that a later one has, too.
+    found.sort(key=lambda line: not line.startswith("state "))
     return [f"ranks {ranks}", *found]
 
 

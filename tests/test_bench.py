@@ -131,9 +131,29 @@ def test_blocks_with_gaps_are_measured_and_right(host, datatype, tmp_path):
     assert {c["operation"] for c in found["cells"]} == set(ops)
 
 
+def test_calls_after_computing(host, tmp_path):
+    """Every operation is right, and what the caches have forgotten costs."""
+    def medians(*arguments):
+        out = tmp_path / "b.json"
+        done = run(host, "--sizes", "8,16k", "--json", out, *arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        found = json.loads(out.read_text())
+        assert found["computing"] == (8 << 20 if arguments[-1:] == ("8m",)
+                                      else None)
+        return {(c["operation"], c["size"]): c["host"]["median"]
+                for c in found["cells"]}
+
+    warm = medians("--time-per-cell", 0.02)
+    cold = medians("--time-per-cell", 0.02, "--computing", "8m")
+    assert warm.keys() == cold.keys()
+    assert sum(cold[key] > warm[key] for key in warm) > len(warm) / 2
+
+
 @pytest.mark.parametrize("arguments, words, status", [
     (["--datatype", "rows", "--ops", "scan,barrier"], "doubles only", 2),
     (["--datatype", "row"], "rows", 2),
+    (["--computing", "much"], "give a size up to 1g", 2),
+    (["--computing", "1m", "--datatype", "rows"], "takes no --datatype", 2),
     (["--sizes", "8,banana"], "banana is no size", 2),
     (["--sizes", "12"], "multiple of 8", 2),
     (["--sizes", "8,"], "no size", 2),

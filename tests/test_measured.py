@@ -9,6 +9,7 @@ import pytest
 from straightway import hosts, machine, measured, native
 from straightway.errors import UserError
 
+BENCHES = 3 * (1 + len(measured.STATES))
 HOST = hosts.Host("libmpi.so.40", "ompi", "/usr/bin/mpiexec", "",
                   "Open MPI v5.0.11")
 
@@ -25,15 +26,19 @@ def bench(monkeypatch, tmp_path):
 
     def run(host, words):
         asked.append(words)
+        swept = [s[0] for s in measured.STATES]
+        more = 1.0 + swept.index(int(words[-1])) \
+            if words[-2] == "--computing" else 0.0
         if words[0] == "pingpong":
             sizes = words[words.index("--sizes") + 1].split(",")
-            cells = [cell(p, int(n), t + int(n) / 1e4, t / 2 + int(n) / 1e4)
+            cells = [cell(p, int(n), t + more + int(n) / 1e4,
+                          t / 2 + int(n) / 1e4)
                      for n in sizes
                      for p, t in (("pingpong", 0.2), ("stream", 0.15))]
         else:
             sizes = words[words.index("--sizes") + 1].split(",")
             cells = [cell(op, 0 if op == "barrier" else int(n),
-                          0.3 + int(n) / 1e3, 0.1 + int(n) / 1e3)
+                          0.3 + more + int(n) / 1e3, 0.1 + int(n) / 1e3)
                      for op in words[words.index("--ops") + 1].split(",")
                      for n in (["0"] if op == "barrier" else sizes)]
         return {"cells": cells, "floors": {"memcpy": {"65536": 3.2}}}
@@ -57,18 +62,18 @@ def test_a_message_is_split_into_parts_that_sum_to_half_a_round_trip():
 def test_calibrations_are_made_once(bench):
     said = []
     one = measured.load(HOST, 2, note=said.append)
-    assert len(bench.asked) == 3 and "20 s" in said[0]
+    assert len(bench.asked) == BENCHES and "a minute" in said[0]
     assert measured.load(HOST, 2, note=said.append) == one
-    assert len(bench.asked) == 3 and len(said) == 1
+    assert len(bench.asked) == BENCHES and len(said) == 1
     measured.load(HOST, 2, recalibrate=True)
-    assert len(bench.asked) == 6
+    assert len(bench.asked) == 2 * BENCHES
 
 
 def test_another_mpi_has_its_own(bench):
     measured.load(HOST, 2)
     other = hosts.Host("libmpi.so.12", "mpich", "mpiexec", "", "MPICH 5.0")
     measured.load(other, 2)
-    assert len(bench.asked) == 6
+    assert len(bench.asked) == 2 * BENCHES
     assert len(list(measured.folder().iterdir())) == 2
 
 
@@ -91,13 +96,13 @@ def test_a_damaged_calibration_is_made_anew(bench, text):
     kept, = measured.folder().iterdir()
     kept.write_text(text)
     assert measured.load(HOST, 2)["collectives"] == one["collectives"]
-    assert len(bench.asked) == 6
+    assert len(bench.asked) == 2 * BENCHES
 
 
 def test_a_calibration_that_lacks_a_part_is_made_anew(bench):
     measured.load(HOST, 2)
     kept, = measured.folder().iterdir()
-    for part in ("links", "collectives", "eager"):
+    for part in ("links", "collectives", "eager", "states"):
         found = json.loads(kept.read_text())
         del found[part]
         kept.write_text(json.dumps(found))
@@ -127,6 +132,28 @@ def test_tables_hold_for_what_was_measured(bench):
                    if x.startswith(f"table {name} ")) < lines.index(line)
 
 
+def test_what_a_rank_has_computed_counts(bench):
+    lines = measured.lines(measured.load(HOST, 2), "host")
+    for k, (swept, after, after_byte) in enumerate(measured.STATES, 1):
+        asked = [words for words in bench.asked if words[-2:] ==
+                 ["--computing", str(swept)]]
+        assert [words[0] for words in asked] == ["collectives", "collectives",
+                                                 "pingpong"]
+        state = lines.index(f"state {k} {after} {after_byte}")
+        more = 1000 * k
+        assert f"table alltoall 2 8 {308 + more} {308 + more} {k}" in lines
+        assert f"table other 2 0 {300 + more} {300 + more} {k}" in lines
+        first = next(i for i, x in enumerate(lines)
+                     if x.startswith("point ") and x.endswith(f" {k}"))
+        assert state < first
+    # what is more than warm falls on those who copy
+    point = next(x for x in lines if x.startswith("point node 0 ") and
+                 x.endswith(" 2")).split()
+    send, wire, gap, receive = map(float, point[3:7])
+    assert send + wire + receive == pytest.approx(2200)
+    assert wire == 50 and send == receive == gap
+
+
 def test_ours_are_other_tables(bench):
     found = measured.load(HOST, 2)
     assert "table alltoall 2 8 108 108" in measured.lines(found, "ours")
@@ -136,7 +163,7 @@ def test_points_come_by_their_bytes(bench):
     lines = measured.lines(measured.load(HOST, 2), "host")
     for kind in ("self", "domain", "node"):
         sizes = [int(x.split()[2]) for x in lines
-                 if x.startswith(f"point {kind} ")]
+                 if x.startswith(f"point {kind} ") and len(x.split()) == 7]
         assert sizes == sorted(set(sizes)) and sizes[0] == 0
         assert sizes[-1] == measured.LARGEST
 

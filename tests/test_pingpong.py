@@ -97,6 +97,17 @@ def test_four_ranks_are_two_pairs(one_host, tmp_path):
         4 * 8192 / ring["ours"]["median"])
 
 
+def test_messages_after_computing(host, tmp_path):
+    out = tmp_path / "p.json"
+    done = run(host, "--pattern", "pingpong", "--sizes", "0,8,96k",
+               "--computing", "64k", "--json", out)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(out.read_text())
+    assert found["plan"]["computing"] == 65536
+    assert [c["size"] for c in found["cells"]] == [0, 8, 98304]
+    assert all(c["host"]["median"] > 0 for c in found["cells"])
+
+
 def test_a_flipped_byte_is_found(one_host):
     done = run(one_host, "--corrupt", "--pattern", "stream,ring", "--sizes",
                "0,9k", "--cache", "cold", "--cold-area", "1m", "--buffers",
@@ -148,6 +159,10 @@ def test_messages_may_lie_on_the_stack(one_host):
     (["--patern", "ring"], "did you mean --pattern?"),
     (["-n", "1"], "2 ranks or more"),
     (["-n", "3"], "works in pairs; give -n 4"),
+    (["--computing", "1m", "--pattern", "stream"],
+     "is for --pattern pingpong"),
+    (["--computing", "1m", "--pattern", "pingpong", "--cache", "cold"],
+     "with --cache warm"),
     (["--sizes", "8,banana"], "banana is no size"),
     (["--sizes", "8", "--factor", "2"], "give one of them"),
     (["--from", "9", "--to", "2"], "give a smaller --from"),

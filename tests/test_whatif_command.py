@@ -29,7 +29,7 @@ def calibration(ranks=2):
     tables = {"barrier": {"2": {"0": 200.0}},
               "alltoall": {"2": {"8": 300.0, "1048576": 200000.0}}}
     return {"key": {"mpi": "Open MPI 5.0.11", "ranks": ranks}, "made": "now",
-            "load": 0.0, "eager": 4096, "copy": 0.05,
+            "load": 0.0, "eager": 4096, "states": [], "copy": 0.05,
             "collectives": {"host": tables, "ours": {
                 name: {n: {s: t / 2 for s, t in by.items()}
                        for n, by in one.items()}

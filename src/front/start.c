@@ -28,6 +28,10 @@ static pthread_once_t started = PTHREAD_ONCE_INIT;
 static void start(void)
 {
     sw_settings_load();
+    /* What a program computes in virtual time is to take what it takes alone:
+     * shared pages are not as quick. */
+    if (*sw_settings.whatif)
+        sw_settings.arena = false;
     if (sw_settings.enable) {
         sw_arena_start();
         sw_heap_start();

@@ -29,7 +29,7 @@ static void costs(const sw_model_t *model, uint32_t to)
     static const uint64_t sizes[] = {0, 8, 1024, 65536, 1 << 20, 1 << 24};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         sw_cost_t c;
-        sw_model_message(model, 0, to, sizes[i], &c);
+        sw_model_message(model, 0, to, sizes[i], 0, &c);
         printf("%s[%llu, %.3f, %.3f, %.3f, %.3f, %.3f, %s]", i ? ", " : "",
                (unsigned long long)sizes[i], ns(c.send), ns(c.latency),
                ns(c.transfer), ns(c.gap), ns(c.receive),

@@ -32,6 +32,7 @@ static void most(sw_op_t *most, const sw_op_t *op)
         most->sent = op->sent;
     if (op->received > most->received)
         most->received = op->received;
+    most->time = sw_ps_max(most->time, op->time);
 }
 
 static bool rooted(unsigned what)
@@ -238,9 +239,11 @@ static bool agrees(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
 }
 
 sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
-                                  const sw_op_t *op)
+                                  const sw_op_t *called)
 {
+    sw_op_t here = *called, *op = &here;
     uint32_t number = rank->main.rank;
+    here.time = sw_warmth(&rank->warmth, called->bytes);
     sw_context_t *c = sw_context_find(engine, op->context);
     uint32_t me = c ? sw_context_member(c, number) : UINT32_MAX;
     if (me == UINT32_MAX || op->what >= SW_COLLECTIVE_COUNT ||
@@ -280,6 +283,7 @@ sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
     sw_request_t *r = sw_request_new(engine, SW_REQUEST_COLLECTIVE, number,
                                      op->request);
     r->what = op->what;
+    r->bytes = op->bytes;
     r->in_context = op->context;
     r->posted = rank->main.clock;
     r->order = ++rank->strands;

@@ -112,10 +112,11 @@ static sw_ps_t least(const sw_model_t *model)
     for (int class = SW_CLASS_DOMAIN; class < SW_CLASS_COUNT; class++) {
         const sw_link_t *link = &model->links[class];
         sw_ps_t time = link->o_send + link->L;
-        if (link->point_count)
+        if (link->point_count[0])
             time = SW_PS_NEVER;
-        for (uint32_t i = 0; i < link->point_count; i++)
-            time = sw_ps_min(time, link->points[i].send);
+        for (int k = 0; k < SW_STATES; k++)
+            for (uint32_t i = 0; i < link->point_count[k]; i++)
+                time = sw_ps_min(time, link->points[k][i].send);
         least = sw_ps_min(least, time);
     }
     return least;
@@ -136,7 +137,7 @@ void sw_engine_wrong(sw_engine_t *engine, uint32_t rank, const char *format,
 
 static bool nothing_but_latency(const sw_link_t *link)
 {
-    return link->g == 0 && link->G == 0 && link->point_count == 0;
+    return link->g == 0 && link->G == 0 && link->point_count[0] == 0;
 }
 
 sw_engine_t *sw_engine_new(sw_model_t *model, const sw_source_t *source,

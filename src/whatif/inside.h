@@ -32,6 +32,7 @@
 #include "noise.h"
 #include "plan.h"
 #include "pool.h"
+#include "warmth.h"
 
 typedef struct sw_rank sw_rank_t;
 typedef struct sw_strand sw_strand_t;
@@ -68,6 +69,7 @@ struct sw_request {
     uint64_t context;
     int32_t peer, tag;
     uint32_t in_context;        /* a collective: its number */
+    uint64_t bytes;             /* received; of a collective: one block */
 };
 
 /* All between two ranks on a context, in order: what was sent and is not
@@ -137,6 +139,7 @@ struct sw_rank {
     bool looking;               /* ... for MATCHED, while it waits */
     bool stuck;                 /* in the host: see SW_OP_STUCK */
     uint32_t untold;            /* decided, and MATCHED may come */
+    sw_warmth_t warmth;
     uint32_t node;
     uint32_t loose;             /* who else may take its ports */
     uint32_t strands;           /* begun */
@@ -182,6 +185,7 @@ struct sw_context {
     struct sw_planned_call {    /* plans that were made */
         bool known;
         uint8_t what;
+        uint32_t state;         /* sw_model_state */
         uint64_t bytes, sent, received;
         sw_plan_t plan;
     } plans[SW_CONTEXT_PLANS];

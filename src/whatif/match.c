@@ -107,6 +107,7 @@ static void end(sw_engine_t *engine, sw_message_t *m)
 {
     sw_request_t *r = m->receive;
     sw_ps_t at = sw_ps_max(r->posted, m->arrival) + m->receive_time;
+    r->bytes = m->bytes;
     sw_request_complete(engine, r, at);
 }
 

@@ -9,6 +9,7 @@
 #include "plan.h"
 #include "words.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ void sw_model_init(sw_model_t *model, uint32_t ranks)
     *model = (sw_model_t){
         .ranks = ranks,
         .places = {.per_node = ranks ? ranks : 1},
+        .state_count = 1,
         .cpu_speed = 1,
     };
     for (int i = 0; i < SW_CLASS_COUNT; i++)
@@ -28,7 +30,8 @@ void sw_model_free(sw_model_t *model)
     free(model->places.node);
     free(model->places.domain);
     for (int i = 0; i < SW_CLASS_COUNT; i++)
-        free(model->links[i].points);
+        for (int k = 0; k < SW_STATES; k++)
+            free(model->links[i].points[k]);
     sw_network_free(model->network);
     if (model->rules)
         sw_rules_free(model->rules);
@@ -85,35 +88,84 @@ static sw_ps_t on_line(uint64_t bytes, uint64_t x0, sw_ps_t y0, uint64_t x1,
     return (sw_ps_t)(y + 0.5);
 }
 
-static void measured(const sw_link_t *link, uint64_t bytes, sw_cost_t *cost)
+uint32_t sw_model_state(const sw_model_t *model, sw_ps_t computed,
+                        uint64_t bytes)
 {
-    const sw_link_point_t *p = link->points;
-    sw_ps_t latency = p->wire, wire;
-    uint32_t low = 0, high = link->point_count - 1;
-    cost->answer = p->send + latency;
-    if (bytes <= p->bytes || !high) {
-        cost->send = p->send, cost->gap = p->gap, cost->receive = p->receive;
-        wire = p->wire;
-    } else {
-        /* p[low] < bytes <= p[high], or behind the last two. */
-        while (high - low > 1) {
-            uint32_t middle = low + (high - low) / 2;
-            if (p[middle].bytes < bytes)
-                low = middle;
-            else
-                high = middle;
-        }
-        const sw_link_point_t *a = &p[low], *b = &p[high];
-#define ON_LINE(what) on_line(bytes, a->bytes, a->what, b->bytes, b->what)
-        cost->send = ON_LINE(send);
-        cost->gap = ON_LINE(gap);
-        cost->receive = ON_LINE(receive);
-        wire = ON_LINE(wire);
-#undef ON_LINE
+    uint32_t k = model->state_count - 1, part = 0;
+    double next = 0, time = 0;
+    for (; k; k--, next = time) {
+        const sw_state_t *s = &model->states[k];
+        time = (double)s->after + s->after_byte * (double)bytes;
+        if ((double)computed >= time)
+            break;
     }
+    if (k && time > 0 && next > time)
+        part = (uint32_t)(SW_STATE_PARTS * log((double)computed / time) /
+                          log(next / time));
+    return SW_STATE_PARTS * k + part;
+}
+
+sw_ps_t sw_model_between(uint32_t state, sw_ps_t low, sw_ps_t high)
+{
+    sw_ps_t part = state % SW_STATE_PARTS;
+    return low + (high - low) / SW_STATE_PARTS * part;
+}
+
+bool sw_model_state_named(const sw_model_t *model, const char *text,
+                          uint32_t *state)
+{
+    uint64_t number;
+    if (!sw_words_integer(text, &number) || number >= model->state_count)
+        return false;
+    *state = (uint32_t)number;
+    return true;
+}
+
+/* The point for so many bytes: between those that were measured, on the line;
+ * beyond the last two, their rate goes on. */
+static sw_link_point_t point_at(const sw_link_t *link, uint32_t k,
+                                uint64_t bytes)
+{
+    const sw_link_point_t *p = link->points[k];
+    uint32_t low = 0, high = link->point_count[k] - 1;
+    if (bytes <= p->bytes || !high)
+        return *p;
+    /* p[low] < bytes <= p[high], or behind the last two. */
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p[middle].bytes < bytes)
+            low = middle;
+        else
+            high = middle;
+    }
+    const sw_link_point_t *a = &p[low], *b = &p[high];
+#define ON_LINE(what) on_line(bytes, a->bytes, a->what, b->bytes, b->what)
+    return (sw_link_point_t){bytes, ON_LINE(send), ON_LINE(wire), ON_LINE(gap),
+                             ON_LINE(receive)};
+#undef ON_LINE
+}
+
+static void measured(const sw_link_t *link, uint32_t state, uint64_t bytes,
+                     sw_cost_t *cost)
+{
+    uint32_t k = state / SW_STATE_PARTS;
+    while (k && !link->point_count[k])
+        k--;
+    const sw_link_point_t *first = link->points[k];
+    sw_link_point_t p = point_at(link, k, bytes);
+    if (state > k * SW_STATE_PARTS && k + 1 < SW_STATES &&
+        link->point_count[k + 1]) {
+        sw_link_point_t q = point_at(link, k + 1, bytes);
+        p.send = sw_model_between(state, p.send, q.send);
+        p.wire = sw_model_between(state, p.wire, q.wire);
+        p.gap = sw_model_between(state, p.gap, q.gap);
+        p.receive = sw_model_between(state, p.receive, q.receive);
+    }
+    cost->send = p.send, cost->gap = p.gap, cost->receive = p.receive;
+    cost->answer = first->send + first->wire;
     /* An empty message's is latency; what more bytes add is transfer. */
-    cost->latency = wire < latency ? wire : latency;
-    cost->transfer = wire - cost->latency;
+    cost->latency = p.wire < first->wire ? p.wire : first->wire;
+    cost->transfer = p.wire - cost->latency;
 }
 
 static void constant(const sw_link_t *link, uint64_t bytes, sw_cost_t *cost)
@@ -127,12 +179,12 @@ static void constant(const sw_link_t *link, uint64_t bytes, sw_cost_t *cost)
 }
 
 void sw_model_message(const sw_model_t *model, uint32_t from, uint32_t to,
-                      uint64_t bytes, sw_cost_t *cost)
+                      uint64_t bytes, sw_ps_t computed, sw_cost_t *cost)
 {
     sw_class_t class = sw_model_class(model, from, to);
     const sw_link_t *link = &model->links[class];
-    if (link->points)
-        measured(link, bytes, cost);
+    if (link->point_count[0])
+        measured(link, sw_model_state(model, computed, bytes), bytes, cost);
     else
         constant(link, bytes, cost);
     cost->rendezvous = bytes > link->S;

@@ -29,6 +29,18 @@
  * share links and wait for each other: a = what sw_network_cross says, with
  * the link's L in it. The costs below are then those without contention.
  *
+ * Measured times depend on where the data are. What a program has computed
+ * lies in the caches of its own core, changed, and the caches have forgotten
+ * the library; what was only moved lies where the last call has left it. So a
+ * model may have tables for more than one state: state k is reached by a rank
+ * that has computed, since it last moved as much data (warmth.h), for
+ *
+ *     t(k) = after + after_byte s
+ *
+ * (a program that sends s bytes cannot have written them in less time than that
+ * takes). From state 1 on, what lies between two states is between their times,
+ * by the logarithm of the time. Without such tables all is state 0.
+ *
  * Collectives. A plan is made for each (plan.h): free, a formula, a measured
  * table, an algorithm of messages, offloaded to the network; scaled if asked.
  *
@@ -52,13 +64,20 @@ typedef struct {
                                          * max(g, G s), o' + O' s */
 } sw_link_point_t;
 
+enum { SW_STATES = 4, SW_STATE_PARTS = 16 };
+
+typedef struct {
+    sw_ps_t after;
+    double after_byte;          /* ps a byte */
+} sw_state_t;
+
 typedef struct {
     sw_ps_t o_send, o_recv;     /* o, o' */
     sw_ps_t L, g;
     double O_send, O_recv, G;   /* ps a byte */
     uint64_t S;                 /* bytes; UINT64_MAX: always eager */
-    sw_link_point_t *points;    /* NULL: by the constants */
-    uint32_t point_count;
+    sw_link_point_t *points[SW_STATES];     /* [0] NULL: by the constants */
+    uint32_t point_count[SW_STATES];
 } sw_link_t;
 
 /* Where ranks are: node = rank / per_node, and within a node domain = place
@@ -82,6 +101,8 @@ typedef struct sw_rules sw_rules_t;
 typedef struct {
     uint32_t ranks;
     sw_places_t places;
+    sw_state_t states[SW_STATES];
+    uint32_t state_count;       /* at least 1: state 0 */
     sw_link_t links[SW_CLASS_COUNT];
     sw_network_t *network;      /* NULL: messages do not share links */
     sw_noise_t noise;
@@ -110,7 +131,17 @@ void sw_model_free(sw_model_t *model);
 uint32_t sw_model_node(const sw_model_t *model, uint32_t rank);
 uint32_t sw_model_nodes(const sw_model_t *model);
 sw_class_t sw_model_class(const sw_model_t *model, uint32_t a, uint32_t b);
+/* The state of a rank that has `computed` so long, for so many bytes; in
+ * SW_STATE_PARTS from one to the next. */
+uint32_t sw_model_state(const sw_model_t *model, sw_ps_t computed,
+                        uint64_t bytes);
+/* What lies so far between the times of a state and of the next. */
+sw_ps_t sw_model_between(uint32_t state, sw_ps_t low, sw_ps_t high);
+/* A state's number, from text; false: the model has no such state. */
+bool sw_model_state_named(const sw_model_t *model, const char *text,
+                          uint32_t *state);
+/* Of a sender that has `computed` so long. */
 void sw_model_message(const sw_model_t *model, uint32_t from, uint32_t to,
-                      uint64_t bytes, sw_cost_t *cost);
+                      uint64_t bytes, sw_ps_t computed, sw_cost_t *cost);
 
 #endif

@@ -178,6 +178,25 @@ static const char *read_link(reading_t *r, int words, char **word)
     return wrong;
 }
 
+static const char *read_state(reading_t *r, int words, char **word)
+{
+    sw_model_t *model = r->model;
+    uint64_t number;
+    sw_state_t state;
+    if (!sw_words_integer(word[1], &number) || number != model->state_count ||
+        number >= SW_STATES)
+        return says(r, "states are numbered from 1 to %d, in order; here "
+                    "%.60s cannot be", SW_STATES - 1, word[1]);
+    const char *wrong = time_of(r, "a state", word[2], &state.after);
+    if (wrong)
+        return wrong;
+    if (!sw_words_rate(word[3], &state.after_byte))
+        return says(r, "'%.60s' is no speed; give ns a byte, from 0 to %.0e",
+                    word[3], SW_WORDS_NS_A_BYTE);
+    model->states[model->state_count++] = state;
+    return NULL;
+}
+
 static const char *read_point(reading_t *r, int words, char **word)
 {
     sw_link_t *link = NULL;
@@ -195,20 +214,26 @@ static const char *read_point(reading_t *r, int words, char **word)
         wrong = time_of(r, "receiving", word[6], &point.receive);
     if (wrong)
         return wrong;
-    uint32_t n = link->point_count;
-    if (n && link->points[n - 1].bytes >= point.bytes)
+    uint32_t state = 0;
+    if (words > 7 && !sw_model_state_named(r->model, word[7], &state))
+        return says(r, "there is no state '%.60s'; a line 'state' stands "
+                    "before what is of it", word[7]);
+    if (state && !link->point_count[0])
+        return says(r, "points of a state come after those without one");
+    sw_link_point_t *points = link->points[state];
+    uint32_t n = link->point_count[state];
+    if (n && points[n - 1].bytes >= point.bytes)
         return says(r, "points must come by their bytes, each once; %llu "
                     "comes after %llu", (unsigned long long)point.bytes,
-                    (unsigned long long)link->points[n - 1].bytes);
+                    (unsigned long long)points[n - 1].bytes);
     if (!(n & (n - 1))) {       /* room for twice as many */
-        sw_link_point_t *more = realloc(link->points, (n ? 2 * (size_t)n : 1)
-                                                      * sizeof *more);
-        if (!more)
+        points = realloc(points, (n ? 2 * (size_t)n : 1) * sizeof *points);
+        if (!points)
             return no_memory;
-        link->points = more;
+        link->points[state] = points;
     }
-    link->points[n] = point;
-    link->point_count = n + 1;
+    points[n] = point;
+    link->point_count[state] = n + 1;
     return NULL;
 }
 
@@ -281,7 +306,9 @@ static const struct {
     {"place", read_place, 2, 2, "place PER_NODE PER_DOMAIN"},
     {"place_rank", read_place_rank, 3, 3, "place_rank RANK NODE DOMAIN"},
     {"link", read_link, 1, WORDS_MOST, "link CLASS KEY VALUE ..."},
-    {"point", read_point, 6, 6, "point CLASS BYTES SEND WIRE GAP RECEIVE"},
+    {"point", read_point, 6, 7,
+     "point CLASS BYTES SEND WIRE GAP RECEIVE [STATE]"},
+    {"state", read_state, 3, 3, "state NUMBER NS NS_A_BYTE"},
     {"network", read_network, 1, WORDS_MOST, "network KIND KEY VALUE ..."},
     {"noise", read_noise, 3, 3, "noise PERIOD DURATION SEED"},
     {"cpu_speed", read_speed, 1, 1, "cpu_speed FACTOR"},
@@ -356,8 +383,8 @@ static const char *finish(reading_t *r)
     if (!model->network)
         return r->why;
     const sw_link_t *link = &model->links[SW_CLASS_NETWORK];
-    sw_network_ends(model->network, link->points ? link->points->wire
-                                                 : link->L);
+    sw_network_ends(model->network, link->point_count[0]
+                    ? link->points[0]->wire : link->L);
     return NULL;
 }
 

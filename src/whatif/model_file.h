@@ -10,7 +10,10 @@
  *     link CLASS KEY VALUE [KEY VALUE ...]
  *                 CLASS: self, domain, node, network
  *                 KEY: o_send, o_recv, L, g, O_send, O_recv, G, S
- *     point CLASS BYTES SEND WIRE GAP RECEIVE
+ *     state NUMBER NS NS_A_BYTE
+ *                 of a rank that has computed for so long, and so long a byte
+ *                 that it sends (model.h); 1 first, then 2, 3
+ *     point CLASS BYTES SEND WIRE GAP RECEIVE [STATE]
  *     network crossbar|fat_tree|torus|dragonfly KEY VALUE ...
  *                 the heads of network_*.c have the keys
  *     noise PERIOD DURATION SEED
@@ -23,7 +26,7 @@
  *
  *     formula OP ALGORITHM [MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]
  *     messages OP ALGORITHM [MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]
- *     table OP RANKS BYTES WAITING LEAVING
+ *     table OP RANKS BYTES WAITING LEAVING [STATE]
  *     measured OP [MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]
  *                 by the lines `table` before it, between them by lines
  *                 in the logarithms of bytes, ranks and times (table.h)

@@ -137,7 +137,8 @@ typedef struct {
                          * alltoall, reduce_scatter and kin; the mean where
                          * they differ) */
     uint64_t sent, received;    /* of a collective: this member's in all */
-    sw_ps_t time;       /* computed, as it was measured                  */
+    sw_ps_t time;       /* computed, as it was measured; in the engine, of a
+                         * collective what its member had computed before  */
 } sw_op_t;
 
 #endif

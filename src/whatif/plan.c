@@ -97,21 +97,23 @@ static const char *usual(const sw_call_t *call)
     }
 }
 
-/* The two members that are farthest apart. Where ranks are placed in order,
+/* The two members that are farthest apart, and what a sender has computed.
+ * Where ranks are placed in order,
  * nodes and domains are stretches of them: the lowest and the highest. Else
  * the first and the one farthest from it: whether all are on the same node, or
  * domain, may be asked of any. */
 typedef struct {
     uint32_t from, to;
+    sw_ps_t computed;
 } pair_t;
 
 static pair_t farthest(const sw_model_t *model, uint32_t n,
                        const uint32_t *members)
 {
     if (!members && !model->places.node && !model->places.domain)
-        return (pair_t){0, n - 1};
+        return (pair_t){0, n - 1, 0};
     uint32_t first = members ? members[0] : 0;
-    pair_t pair = {first, first};
+    pair_t pair = {first, first, 0};
     if (!model->places.node && !model->places.domain) {
         for (uint32_t i = 1; i < n; i++) {
             pair.from = members[i] < pair.from ? members[i] : pair.from;
@@ -142,7 +144,7 @@ static double message(const line_t *line, uint64_t bytes)
 {
     sw_cost_t cost;
     sw_model_message(line->model, line->pair.from, line->pair.to, bytes,
-                     &cost);
+                     line->pair.computed, &cost);
     return (double)cost.send + (double)cost.latency + (double)cost.transfer +
            (double)cost.receive;
 }
@@ -153,7 +155,7 @@ static line_t line_of(const sw_model_t *model, pair_t pair, uint64_t bytes)
     const sw_link_t *link =
         &model->links[sw_model_class(model, pair.from, pair.to)];
     line.alpha = message(&line, 0);
-    if (!link->point_count) {
+    if (!link->point_count[0]) {
         line.beta = link->G > link->O_send ? link->G : link->O_send;
         if (line.beta < link->O_recv)
             line.beta = link->O_recv;
@@ -185,7 +187,7 @@ static double own_part(const line_t *line, const sw_algorithm_t *algorithm,
         } else {
             sw_cost_t cost;
             sw_model_message(line->model, line->pair.from, line->pair.to,
-                             step.sent, &cost);
+                             step.sent, line->pair.computed, &cost);
             time += (double)(cost.send > cost.gap ? cost.send : cost.gap);
         }
     }
@@ -225,6 +227,30 @@ static void offloaded(const sw_rule_t *rule, const sw_call_t *call,
         plan->leaving = scaled(plan->scale, scatters ? all : bytes);
 }
 
+/* By the tables of the state, or of the nearest below it that was measured. */
+static void measured(const sw_model_t *model, const sw_call_t *call,
+                     sw_ps_t computed, sw_plan_t *plan)
+{
+    sw_table_t (*tables)[SW_COLLECTIVE_COUNT] = model->rules->tables;
+    uint32_t state = sw_model_state(model, computed, call->bytes);
+    uint32_t k = state / SW_STATE_PARTS;
+    bool blocks = has_blocks(call->what);
+    while (k && !tables[k][call->what].count)
+        k--;
+    sw_table_at(&tables[k][call->what], blocks, call->n, call->bytes,
+                &plan->waiting, &plan->leaving);
+    if (state > k * SW_STATE_PARTS && k + 1 < SW_STATES &&
+        tables[k + 1][call->what].count) {
+        sw_ps_t waiting, leaving;
+        sw_table_at(&tables[k + 1][call->what], blocks, call->n, call->bytes,
+                    &waiting, &leaving);
+        plan->waiting = sw_model_between(state, plan->waiting, waiting);
+        plan->leaving = sw_model_between(state, plan->leaving, leaving);
+    }
+    plan->waiting = scaled(plan->scale, (double)plan->waiting);
+    plan->leaving = scaled(plan->scale, (double)plan->leaving);
+}
+
 static void plan_make(const sw_model_t *model, const sw_call_t *call,
                       pair_t pair, sw_plan_t *plan)
 {
@@ -243,10 +269,7 @@ static void plan_make(const sw_model_t *model, const sw_call_t *call,
         plan->algorithm = sw_algorithm_named(call->what, rule->algorithm);
         break;
     case SW_RULE_MEASURED:
-        sw_table_at(&rules->tables[call->what], has_blocks(call->what),
-                    call->n, call->bytes, &plan->waiting, &plan->leaving);
-        plan->waiting = scaled(plan->scale, (double)plan->waiting);
-        plan->leaving = scaled(plan->scale, (double)plan->leaving);
+        measured(model, call, pair.computed, plan);
         break;
     case SW_RULE_OFFLOAD:
         offloaded(rule, call, plan);
@@ -268,15 +291,16 @@ static uint64_t block(const sw_op_t *op, uint32_t n)
 }
 
 static bool same(const sw_planned_t *p, const sw_model_t *model,
-                 const sw_call_t *call, sw_class_t far)
+                 const sw_call_t *call, sw_class_t far, uint32_t state)
 {
     const sw_link_t *a = &p->link, *b = &model->links[far];
-    return p->known && p->call.what == call->what && p->call.n == call->n &&
+    return p->known && p->state == state && p->call.what == call->what && p->call.n == call->n &&
            p->call.bytes == call->bytes && p->farthest == far &&
            p->reduce == model->reduce && a->o_send == b->o_send &&
            a->o_recv == b->o_recv && a->L == b->L && a->g == b->g &&
            a->O_send == b->O_send && a->O_recv == b->O_recv && a->G == b->G &&
-           a->points == b->points && a->point_count == b->point_count;
+           !memcmp(a->points, b->points, sizeof a->points) &&
+           !memcmp(a->point_count, b->point_count, sizeof a->point_count);
 }
 
 void sw_plan_make(const sw_model_t *model, const sw_op_t *op, uint32_t n,
@@ -289,16 +313,20 @@ void sw_plan_make(const sw_model_t *model, const sw_op_t *op, uint32_t n,
         return;
     }
     pair_t pair = farthest(model, n, members);
+    pair.computed = op->time;
     if (!model->rules) {
         plan_make(model, &call, pair, plan);
         return;
     }
     sw_class_t far = sw_model_class(model, pair.from, pair.to);
+    uint32_t state = sw_model_state(model, pair.computed, call.bytes);
     uint64_t key = sw_mix(call.bytes ^ (uint64_t)n << 40 ^
+                          (uint64_t)state << 61 ^
                           (uint64_t)call.what << 34 ^ (uint64_t)far << 32);
     sw_planned_t *planned = &model->rules->planned[key % SW_PLANNED];
-    if (!same(planned, model, &call, far)) {
+    if (!same(planned, model, &call, far, state)) {
         planned->known = true;
+        planned->state = state;
         planned->call = call;
         planned->farthest = far;
         planned->link = model->links[far];

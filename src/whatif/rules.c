@@ -13,6 +13,7 @@
 
 typedef struct {
     sw_rules_t *rules;
+    const sw_model_t *model;
     uint32_t collectives;   /* those that the line names */
     int words;
     char **word;
@@ -195,9 +196,14 @@ static const char *read_table(line_t *line)
     if (!sw_words_time(line->word[5], &point.leaving))
         return no_time(line, line->word[5]);
     point.ranks = (uint32_t)ranks;
+    uint32_t state = 0;
+    if (line->words > 6 && !sw_model_state_named(line->model, line->word[6],
+                                                 &state))
+        return says(line, "there is no state '%.40s'; a line 'state' stands "
+                    "before what is of it", line->word[6]);
     for (int i = 0; i < SW_COLLECTIVE_COUNT; i++)
         if (line->collectives >> i & 1 &&
-            !sw_table_add(&line->rules->tables[i], &point))
+            !sw_table_add(&line->rules->tables[state][i], &point))
             return no_memory;
     return NULL;
 }
@@ -207,7 +213,7 @@ static const char *read_measured(line_t *line)
 {
     sw_rule_t rule = {.kind = SW_RULE_MEASURED};
     for (int i = 0; i < SW_COLLECTIVE_COUNT; i++)
-        if (line->collectives >> i & 1 && line->rules->tables[i].count)
+        if (line->collectives >> i & 1 && line->rules->tables[0][i].count)
             rule.collectives |= 1u << i;
     if (!rule.collectives)
         return says(line, "nothing was measured of %s; its lines 'table' "
@@ -260,7 +266,8 @@ static const struct {
      "[MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]"},
     {"messages", read_messages, 3, 7, "messages OP ALGORITHM "
      "[MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]"},
-    {"table", read_table, 6, 6, "table OP RANKS BYTES WAITING LEAVING"},
+    {"table", read_table, 6, 7,
+     "table OP RANKS BYTES WAITING LEAVING [STATE]"},
     {"measured", read_measured, 2, 6,
      "measured OP [MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]"},
     {"offload", read_offload, 5, 5, "offload OP POSTING ROUND NS_A_BYTE"},
@@ -279,7 +286,7 @@ static sw_rules_t *rules_new(void)
 const char *sw_rules_line(sw_model_t *model, int words, char **word, char *why,
                           size_t why_size)
 {
-    line_t line = {.words = words, .word = word, .why = why,
+    line_t line = {.model = model, .words = words, .word = word, .why = why,
                    .why_size = why_size};
     for (size_t i = 0; words > 0 && i < sizeof forms / sizeof *forms; i++) {
         if (strcmp(word[0], forms[i].name))
@@ -307,8 +314,9 @@ void sw_rules_free(sw_rules_t *rules)
 {
     if (!rules)
         return;
-    for (int i = 0; i < SW_COLLECTIVE_COUNT; i++)
-        free(rules->tables[i].points);
+    for (int k = 0; k < SW_STATES; k++)
+        for (int i = 0; i < SW_COLLECTIVE_COUNT; i++)
+            free(rules->tables[k][i].points);
     free(rules->rules);
     free(rules);
 }

@@ -38,6 +38,7 @@ typedef struct {
     bool known;
     sw_call_t call;
     sw_class_t farthest;
+    uint32_t state;             /* sw_model_state */
     sw_link_t link;
     double reduce;
     sw_plan_t plan;
@@ -49,7 +50,7 @@ struct sw_rules {
     sw_rule_t *rules;
     size_t count, room;
     double scale[SW_COLLECTIVE_COUNT];
-    sw_table_t tables[SW_COLLECTIVE_COUNT];
+    sw_table_t tables[SW_STATES][SW_COLLECTIVE_COUNT];
     sw_planned_t planned[SW_PLANNED];
 };
 

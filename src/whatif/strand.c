@@ -34,6 +34,7 @@ static void compute(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
     rank->time.compute += time;
     rank->time.noise += end - begin - time;
     rank->main.clock = end;
+    rank->warmth.computed += time;
 }
 
 /* Its request is complete, and over. */
@@ -46,6 +47,8 @@ static void finish(sw_engine_t *engine, sw_rank_t *rank, sw_request_t *r)
     } else {
         spend(rank, &rank->time.messages, until);
     }
+    if (r->kind != SW_REQUEST_SEND)
+        sw_warmth_moved(&rank->warmth, r->bytes);
     sw_request_free(engine, r);
 }
 

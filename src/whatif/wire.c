@@ -102,7 +102,9 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
                   unsigned flags, double scale, sw_request_t *send)
 {
     sw_cost_t cost;
-    sw_model_message(engine->model, strand->rank, to, bytes, &cost);
+    sw_model_message(engine->model, strand->rank, to, bytes,
+                     sw_warmth(&engine->rank[strand->rank].warmth, bytes),
+                     &cost);
     if (sw_unlikely(scale != 1)) {
         cost.send = scaled(cost.send, scale);
         cost.latency = scaled(cost.latency, scale);

@@ -107,6 +107,7 @@ class Collectives:
             help=f"bytes [{SIZES}]")
         add("--datatype", choices=DATATYPES, default="double", help=(
             "how blocks lie in memory: double, rows or columns [double]"))
+        benchmark.add_computing(add)
         add("--time-per-cell", metavar="S", type=float, default=0.5,
             help="seconds for one operation at one size [0.5]")
         add("--json", metavar="FILE", help=(
@@ -119,6 +120,9 @@ class Collectives:
         operations = parse_operations(options.ops)
         if options.datatype != "double":
             operations = with_gaps(operations)
+            if options.computing is not None:
+                raise UserError("--computing takes no --datatype")
+        computing, swept = benchmark.computing(options)
         sizes = parse_sizes(options.sizes)
         ranks = options.ranks if options.ranks is not None else \
             max(2, machine.cores())
@@ -146,10 +150,11 @@ class Collectives:
             ["--ops", ",".join(operations),
              "--sizes", ",".join(map(str, sizes)),
              "--seconds", options.time_per_cell, "--seed", seed,
-             "--run", DATATYPES[options.datatype]],
+             "--run", DATATYPES[options.datatype], *computing],
             sum(1 if op == "barrier" else len(sizes) for op in operations))
         report = _report(run, host, ranks, probe, description, options, seed,
                          time.monotonic() - start)
+        report["computing"] = swept
         if report["cells"]:
             terminal.bench(report)
         if options.json:

@@ -165,6 +165,7 @@ class Pingpong:
             "area larger than the caches [warm]"))
         add("--cold-area", metavar="SIZE",
             help="bytes of that area [the last-level cache]")
+        benchmark.add_computing(add)
         add("--buffers", choices=("heap", "stack", "mmap"), default="heap",
             help="where messages lie: malloc, the stack, private mmap [heap]")
         add("--corrupt", action="store_true", help=(
@@ -187,6 +188,10 @@ class Pingpong:
         check_ranks(options.ranks, patterns)
         benchmark.check_seconds("--seconds", options.seconds)
         cold = cold_bytes(options)
+        computing, swept = benchmark.computing(options)
+        if computing and (patterns != ["pingpong"] or cold):
+            raise UserError("--computing is for --pattern pingpong, with "
+                            "--cache warm")
         check_area(options, options.ranks, patterns, sizes, cold)
         for path in (options.json, options.svg):
             benchmark.check_writable(path)
@@ -198,6 +203,7 @@ class Pingpong:
                 "offset_send": options.offset_send,
                 "offset_receive": options.offset_receive,
                 "cache": options.cache, "cold_area": cold,
+                "computing": swept,
                 "buffers": options.buffers, "corrupt": options.corrupt,
                 "seconds_per_cell": options.seconds}
         description = machine.describe()
@@ -207,7 +213,7 @@ class Pingpong:
                              len(patterns), len(sizes), description)
         start = time.monotonic()
         run = benchmark.launch(host, options.ranks, options.launcher_args,
-                               _arguments(plan, seed),
+                               [*_arguments(plan, seed), *computing],
                                len(patterns) * len(sizes))
         report = _report(run, host, options.ranks, probe, description, plan,
                          seed, time.monotonic() - start)

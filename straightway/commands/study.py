@@ -26,7 +26,7 @@ class Study:
       straightway study -n 8 --runs 5 --html app.html python app.py
 
     It starts the launcher itself. The first study under an MPI measures this
-    machine for some 20 s, and remembers it.
+    machine for a minute, and remembers it.
     """
 
     name = "study"

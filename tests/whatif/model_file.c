@@ -84,15 +84,24 @@ static void test_every_line(void)
     link = &m.links[SW_CLASS_NETWORK];
     MUST(link->L == 1000000 && link->G == 40 && link->S == 8192);
     link = &m.links[SW_CLASS_NODE];
-    MUST(link->point_count == 3 && link->points[2].bytes == 64);
-    MUST(link->points[1].wire == 2001 && link->points[1].send == 1000);
-    MUST(link->points[2].gap == 7000 && link->points[2].receive == 8000);
+    MUST(link->point_count[0] == 3 && link->points[0][2].bytes == 64);
+    MUST(link->points[0][1].wire == 2001 && link->points[0][1].send == 1000);
+    MUST(link->points[0][2].gap == 7000 && link->points[0][2].receive == 8000);
     MUST(m.network && sw_network_room(m.network) == 3);
     /* The link's L belongs to the crossing. */
     MUST(sw_network_cross(m.network, 0, 1, 100, 0) == 1000000 + 100000 + 8000);
     MUST(m.noise.period == 1000000000 && m.noise.duration == 25000000);
     MUST(m.noise.seed == 77 && m.cpu_speed == 1.5);
     MUST(m.reduce == 125 && m.test == 30000);
+    sw_model_free(&m);
+    reads(&m, "ranks 2\nstate 1 2.5 0.5\nstate 2 70 0\n"
+              "point node 8 1 2 3 4\npoint node 8 5 6 7 8 1\n"
+              "point node 64 5 6 7 8 1\npoint node 9 9 9 9 9 2\n");
+    MUST(m.state_count == 3 && m.states[1].after == 2500);
+    MUST(m.states[1].after_byte == 500 && m.states[2].after == 70000);
+    link = &m.links[SW_CLASS_NODE];
+    MUST(link->point_count[1] == 2 && link->point_count[2] == 1);
+    MUST(link->points[1][1].bytes == 64 && link->points[2]->send == 9000);
     sw_model_free(&m);
     reads(&m, "ranks 1");
     MUST(!m.network && m.ranks == 1 && m.links[SW_CLASS_NODE].S == UINT64_MAX);
@@ -127,6 +136,13 @@ static void test_mistakes(void)
     refused("ranks 2\npoint node 1 2 3 4\n", 2, "must be: point CLASS BYTES");
     refused("ranks 2\npoint node 8 0 0 0 0\npoint node 8 0 0 0 0\n", 3,
             "8 comes after 8");
+    refused("ranks 2\nstate 2 0 0\n", 2, "numbered from 1 to 3, in order");
+    refused("ranks 2\nstate 1 -1 0\n", 2, "a state must be a time in ns");
+    refused("ranks 2\nstate 1 0 x\n", 2, "'x' is no speed");
+    refused("ranks 2\npoint node 8 0 0 0 0 1\n", 2, "there is no state '1'");
+    refused("ranks 2\nstate 1 0 0\npoint node 8 0 0 0 0 1\n", 3,
+            "come after those without one");
+    refused("ranks 2\ntable bcast 2 8 1 1 1\n", 2, "there is no state '1'");
     refused("ranks 2\nplace 1 1\nnetwork torus size 1\nlink network L 1\n", 3,
             "places for 1 nodes, and there are 2");
     refused("ranks 2\nnetwork crossbar\nnetwork crossbar\n", 3, "twice");
@@ -191,7 +207,7 @@ static void test_damage(void)
         sw_cost_t c;
         uint32_t last = m.ranks - 1;
         for (uint64_t bytes = 1; bytes; bytes <<= 7) {
-            sw_model_message(&m, 0, last, bytes, &c);
+            sw_model_message(&m, 0, last, bytes, 0, &c);
             MUST(c.send >= 0 && c.latency >= 0 && c.transfer >= 0);
         }
         uint32_t a = sw_model_node(&m, 0), b = sw_model_node(&m, last);

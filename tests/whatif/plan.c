@@ -128,11 +128,11 @@ static void measured_link(void)
     sw_model_t m;
     sw_model_init(&m, 8);
     sw_link_t *link = &m.links[SW_CLASS_DOMAIN];
-    link->points = malloc(2 * sizeof *link->points);
-    MUST(link->points);
-    link->points[0] = (sw_link_point_t){0, 10000, 80000, 5000, 10000};
-    link->points[1] = (sw_link_point_t){100, 20000, 160000, 50000, 20000};
-    link->point_count = 2;
+    link->points[0] = malloc(2 * sizeof *link->points[0]);
+    MUST(link->points[0]);
+    link->points[0][0] = (sw_link_point_t){0, 10000, 80000, 5000, 10000};
+    link->points[0][1] = (sw_link_point_t){100, 20000, 160000, 50000, 20000};
+    link->point_count[0] = 2;
     say(&m, "formula bcast binomial");
     MUST(costs(plan(&m, C(BCAST), 100, 4), 2 * 200, 2 * 50));
     MUST(costs(plan(&m, C(BCAST), 0, 4), 2 * 100, 2 * 10));

@@ -109,7 +109,7 @@ static const struct {
     {"formula bcast linear * 1", "from * to 1 there are no bytes; the smaller "
      "number comes first"},
     {"table bcast 2 8 1", "5 words do not make a line 'table OP RANKS BYTES "
-     "WAITING LEAVING'"},
+     "WAITING LEAVING [STATE]'"},
     {"table bcast 1 8 1 1", "'1' ranks cannot have been measured; give a "
      "whole number of at least 2"},
     {"table bcast 4294967296 8 1 1", "'4294967296' ranks cannot have been "
