@@ -7,7 +7,7 @@
     made = extrapolate("app.swops", 4096, "more.swops")
 
 straightway-whatif does the work; this half tells it what the numbers of a
-trace mean (src/whatif/convert_trace.c). UserError when something cannot be
+trace mean (src/whatif/convert_trace_names.c). UserError when something cannot be
 read or written.
 """
 
@@ -44,7 +44,7 @@ class Made:
 
 def kind_of(procedure):
     """What a call of this procedure is among operations: the name of a
-    collective, or one of convert_trace.c's kinds."""
+    collective, or one of convert_trace_names.c's kinds."""
     word, kind = procedures.stem(procedure), procedures.class_of(procedure)
     if word in _MAKERS:
         return "make"
@@ -155,7 +155,7 @@ class _Strings:
 
 
 def names(found, parts):
-    """What convert_trace.c is to know of a Capture and the parts of its
+    """What convert_trace_names.c is to know of a Capture and the parts of its
     trace."""
     lines = []
     strings = _Strings(lines)
