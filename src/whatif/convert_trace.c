@@ -11,11 +11,11 @@
  *     order that the run had. Of cancelled receives nothing is left.
  *   - Tests and probes that found nothing were waiting: neither their time
  *     counts, nor the gap between two that follow each other at once.
- *   - Collectives without an equal among the operations, between groups and
- *     among neighbours, and persistent ones, of which the trace does not say
- *     what they are, become `other`: their members wait for each other.
- *     So does a fence, with the bytes of all one-sided calls before it. Of
- *     other one-sided synchronisation nothing is left.
+ *   - Collectives are what they were, persistent ones, too; among neighbours
+ *     they are messages, between groups collectives of those who take part
+ *     (convert_trace_collectives.c). A fence waits for all members, with the
+ *     bytes of all one-sided calls before it. Of other one-sided
+ *     synchronisation nothing is left.
  *
  * The calls of several threads are put on the rank's one line. Their sends, but
  * those that are synchronous, are complete at once, whatever the model: on one
@@ -113,12 +113,13 @@ bool sw_trace_to_ops(const char *out, char **files, FILE *from,
         free(c.ranks[i].items);
     }
     free(c.ranks);
-    free(c.contexts);
     free(c.kinds);
     sw_lookup_free(&c.posted);
     sw_lookup_free(&c.fates);
     sw_lookup_free(&c.ways);
     sw_lookup_free(&c.requests);
+    sw_lookup_free(&c.beside);
+    sw_traced_contexts_free(&c);
     sw_names_free(&names);
     return good;
 }

@@ -41,32 +41,20 @@ typedef struct {
     bool sends, receives;
 } begun_t;
 
-static void remember(sw_traced_t *c, const sw_traced_rank_t *rank,
-                     uint64_t request, uint32_t one, uint32_t more)
-{
-    uint64_t *value = sw_lookup_put(&c->requests,
-                                 sw_traced_key(rank->name->number, request));
-    if (value)
-        *value = (uint64_t)more << 32 | one;
-    else
-        c->memory = false;
-}
-
 /* The request of what was begun last, and of what was begun with it. */
 static void starts(sw_traced_t *c, sw_traced_rank_t *rank, const sw_event_t *e,
                    begun_t *b, uint64_t request)
 {
-    uint32_t one = 0, more = 0;
     if (b->sends) {
-        more = b->send.request = sw_traced_request(rank);
+        b->send.request = sw_traced_request(rank);
         sw_traced_emit(c, rank, e->begin, &b->send);
+        sw_traced_bind(c, rank, request, b->send.request, true);
     }
     if (b->receives) {
-        one = b->receive.request = sw_traced_request(rank);
+        b->receive.request = sw_traced_request(rank);
         sw_traced_emit(c, rank, e->begin, &b->receive);
+        sw_traced_bind(c, rank, request, b->receive.request, false);
     }
-    if (one || more)
-        remember(c, rank, request, one, more);
     b->sends = b->receives = false;
 }
 
@@ -96,62 +84,6 @@ static uint64_t sends_of(const sw_event_t *e)
     for (uint32_t i = 0; i < e->note_count; i++)
         n += e->notes[i].kind == SW_NOTE_SENDS;
     return n;
-}
-
-/* A collective of all members, with its request if `starts` follows. */
-static void collective(sw_traced_t *c, sw_traced_rank_t *rank,
-                       const sw_event_t *e, sw_traced_kind_t kind,
-                       uint64_t communicator, long root,
-                       const sw_note_t *starts)
-{
-    sw_op_t op = {.kind = SW_OP_COLLECTIVE, .what = SW_COLLECTIVE_OTHER,
-                  .peer = -1, .bytes = e->size, .sent = e->sent,
-                  .received = e->received};
-    if (!sw_traced_context(c, rank, communicator, &op.context)) {
-        c->done->outside++;
-        return;
-    }
-    if (kind >= SW_TRACED_COLLECTIVE)
-        op.what = (uint8_t)(kind - SW_TRACED_COLLECTIVE);
-    sw_waits_t waits = sw_collective_waits[op.what];
-    if (waits == SW_WAITS_ROOT || waits == SW_WAITS_AT_ROOT) {
-        op.peer = (int32_t)root;
-        if (root < 0 || (uint64_t)root >= c->contexts[op.context])
-            op.what = SW_COLLECTIVE_OTHER, op.peer = -1;
-    }
-    if (kind == SW_TRACED_FENCE) {
-        op.sent = rank->put;
-        op.received = rank->got;
-        op.bytes = sw_max(rank->put, rank->got);
-        rank->put = rank->got = 0;
-    } else if (kind != SW_TRACED_OTHER && op.what == SW_COLLECTIVE_OTHER) {
-        c->done->approximate++;
-    }
-    bool split = starts || sw_traced_several(rank);
-    op.request = split ? sw_traced_request(rank) : 0;
-    sw_traced_emit(c, rank, e->begin, &op);
-    if (starts)
-        remember(c, rank, starts->request, op.request, 0);
-    else
-        sw_traced_wait(c, rank, e->end, op.request, SW_OP_WAIT);
-}
-
-/* What was found complete of several, or by looking, need not come first
- * under another model. What has come was used, so it is waited for; a send
- * that was over is not. */
-static void ends(sw_traced_t *c, sw_traced_rank_t *rank, const sw_event_t *e,
-                 sw_traced_kind_t kind, uint64_t request)
-{
-    uint64_t key = sw_traced_key(rank->name->number, request);
-    uint64_t *value = sw_lookup_get(&c->requests, key);
-    if (!value)
-        return;
-    uint64_t both = *value;
-    sw_lookup_remove(&c->requests, key);
-    bool found = kind == SW_TRACED_POLL || kind == SW_TRACED_SOME;
-    sw_traced_wait(c, rank, e->end, (uint32_t)both, SW_OP_WAIT);
-    sw_traced_wait(c, rank, e->end, (uint32_t)(both >> 32),
-             found ? SW_OP_DROP : SW_OP_WAIT);
 }
 
 static void notes(sw_traced_t *c, sw_traced_rank_t *rank, const sw_event_t *e,
@@ -189,17 +121,28 @@ static void notes(sw_traced_t *c, sw_traced_rank_t *rank, const sw_event_t *e,
                                  fate ? SW_TRACED_MESSAGE : kind, &b.receive);
             break;
         }
-        case SW_NOTE_COLLECTIVE:
-            collective(c, rank, e, kind, n->communicator, root,
-                       under_way ? after : NULL);
+        case SW_NOTE_COLLECTIVE: {
+            const sw_note_t *means =
+                after && after->kind == SW_NOTE_MEANS ? after : NULL;
+            if (means) {
+                i++;
+                after = i + 1 < e->note_count ? means + 1 : NULL;
+                under_way = after && after->kind == SW_NOTE_STARTS;
+            }
+            sw_traced_collective(c, rank, e, kind, n->communicator, root,
+                                 means, under_way ? after : NULL);
             i += under_way;
             break;
+        }
         case SW_NOTE_STARTS:
             starts(c, rank, e, &b, n->request);
             break;
         case SW_NOTE_CAME:
         case SW_NOTE_ENDS:
-            ends(c, rank, e, kind, n->request);
+            /* What was found complete of several, or by looking, need not
+             * come first under another model. */
+            sw_traced_ends(c, rank, e, kind == SW_TRACED_POLL ||
+                                       kind == SW_TRACED_SOME, n->request);
             break;
         default:
             break;
@@ -247,7 +190,8 @@ void sw_traced_call(sw_traced_t *c, sw_traced_rank_t *rank,
     if (e->failed)
         return;
     if (kind == SW_TRACED_FENCE || kind == SW_TRACED_OTHER) {
-        collective(c, rank, e, kind, communicator, root, NULL);
+        sw_traced_collective(c, rank, e, kind, communicator, root, NULL,
+                             NULL);
     } else if (kind == SW_TRACED_ONE_SIDED) {
         rank->put += e->sent;
         rank->got += e->received;
