@@ -7,8 +7,8 @@
     made = extrapolate("app.swops", 4096, "more.swops")
 
 straightway-whatif does the work; this half tells it what the numbers of a
-trace mean (src/whatif/convert_trace_names.c). UserError when something cannot be
-read or written.
+trace mean (src/whatif/convert_trace_names.c). UserError when something cannot
+be read or written.
 """
 
 import dataclasses
@@ -182,8 +182,8 @@ class _Strings:
 
 
 def names(found, parts):
-    """What convert_trace_names.c is to know of a Capture and the parts of its
-    trace."""
+    """What convert_trace_names.c is to know of a Capture and the parts of
+    its trace."""
     lines = []
     strings = _Strings(lines)
     world = max(found.ranks[0].job.ranks, found.ranks[-1].number + 1)

@@ -112,6 +112,19 @@ def test_order_and_pieces_do_not_matter(_here, tmp_path):
     assert replays.replay("b.swops", "eager", 6, tmp_path)["messages"] == 12
 
 
+def test_there_is_one_root(_here, tmp_path):
+    """Ranks made from it gather and scatter nothing for others."""
+    (tmp_path / "a.smpi").write_text("".join(
+        f"{rank} init\n{rank} gather 10 10 0\n{rank} scatter 20 20 0\n"
+        f"{rank} finalize\n" for rank in range(3)))
+    operations.convert("a.smpi", "a.swops")
+    operations.extrapolate("a.swops", 7, "b.swops")
+    assert replays.text_of("b.swops") == {rank: [
+        f"gather 10 sent 10 received {70 * (not rank)} root 0",
+        f"scatter 20 sent {140 * (not rank)} received 20 root 0"]
+        for rank in range(7)}
+
+
 def cube(rank, side):
     """Messages in three dimensions, both ways."""
     at = [rank // side ** d % side for d in range(3)]

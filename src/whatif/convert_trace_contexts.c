@@ -174,6 +174,8 @@ bool sw_traced_rooted(sw_traced_t *c, uint32_t context, int64_t root,
                       uint32_t *rooted)
 {
     const sw_traced_groups_t *groups = sw_traced_groups(c, context);
+    if (root > UINT32_MAX)
+        return false;
     uint64_t *known = sw_lookup_put(&c->rooted, (uint64_t)context << 32 |
                                                 (uint32_t)root);
     if (!known)

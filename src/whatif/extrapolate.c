@@ -210,21 +210,22 @@ static bool look(extra_t *x)
 /* Blocks stay as they are, and there are more of them. */
 static void grow(const extra_t *x, sw_op_t *op)
 {
-    uint64_t all = op->bytes * x->ranks;
-    bool sent = op->sent == all, received = op->received == all;
+    bool sent = false, received = false;
     switch (op->what) {
-    case SW_COLLECTIVE_ALLTOALLV: case SW_COLLECTIVE_ALLTOALLW:
+    case SW_COLLECTIVE_ALLTOALL: case SW_COLLECTIVE_ALLTOALLV:
+    case SW_COLLECTIVE_ALLTOALLW:
         sent = received = true;
         break;
-    case SW_COLLECTIVE_REDUCE_SCATTER: case SW_COLLECTIVE_SCATTERV:
+    case SW_COLLECTIVE_REDUCE_SCATTER:
+    case SW_COLLECTIVE_REDUCE_SCATTER_BLOCK:
+    case SW_COLLECTIVE_SCATTER: case SW_COLLECTIVE_SCATTERV:
         sent = true;
         break;
-    case SW_COLLECTIVE_ALLGATHERV: case SW_COLLECTIVE_GATHERV:
+    case SW_COLLECTIVE_ALLGATHER: case SW_COLLECTIVE_ALLGATHERV:
+    case SW_COLLECTIVE_GATHER: case SW_COLLECTIVE_GATHERV:
         received = true;
         break;
     default:
-        sent &= op->bytes > 0;
-        received &= op->bytes > 0;
         break;
     }
     double by = (double)x->more / x->ranks;
@@ -232,6 +233,17 @@ static void grow(const extra_t *x, sw_op_t *op)
         op->sent = (uint64_t)llround((double)op->sent * by);
     if (received)
         op->received = (uint64_t)llround((double)op->received * by);
+}
+
+/* A rank made from the root is none. */
+static void unroot(const extra_t *x, uint32_t rank, sw_op_t *op)
+{
+    uint32_t from = rank % x->ranks;
+    if (op->peer != (int32_t)from || rank == from || x->ranks == 1)
+        return;
+    const sw_op_t *other = &x->step[from ? 0 : 1].op;
+    op->sent = other->sent;
+    op->received = other->received;
 }
 
 static bool put(extra_t *x, sw_op_writer_t *writer, uint32_t rank,
@@ -252,8 +264,10 @@ static bool put(extra_t *x, sw_op_writer_t *writer, uint32_t rank,
         op.peer = (int32_t)sw_grid_partner(&x->grid, &way, &x->new_grid,
                                            rank);
     }
-    if (op.kind == SW_OP_COLLECTIVE)
+    if (op.kind == SW_OP_COLLECTIVE) {
+        unroot(x, rank, &op);
         grow(x, &op);
+    }
     done->operations++;
     return sw_op_write(writer, rank, &op);
 }

@@ -104,22 +104,23 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* What is computed among waits stays where it is. */
-static void sort(sw_stepper_t *r, uint32_t n)
+static bool sort(sw_stepper_t *r, uint32_t n)
 {
     bool sorted = true;
     for (uint32_t i = 1; i < n; i++)
         sorted &= by_begin(&r->run[i - 1], &r->run[i]) <= 0;
     if (sorted)
-        return;
+        return true;
     sw_ps_t *before = malloc(n * sizeof *before);
     if (!before)
-        return;
+        return false;
     for (uint32_t i = 0; i < n; i++)
         before[i] = r->run[i].before;
     qsort(r->run, n, sizeof *r->run, by_begin);
     for (uint32_t i = 0; i < n; i++)
         r->run[i].before = before[i];
     free(before);
+    return true;
 }
 
 static bool fill(sw_steps_t *s, uint32_t rank)
@@ -135,8 +136,7 @@ static bool fill(sw_steps_t *s, uint32_t rank)
         name(s, r, step);
         waits += ends_request(&step->op);
     } while (ends_request(&r->run[r->count - 1].op));
-    sort(r, waits);
-    return true;
+    return sort(r, waits) || (s->memory = false);
 }
 
 bool sw_steps_next(sw_steps_t *s, uint32_t rank, sw_step_at_t *step)
