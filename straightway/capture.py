@@ -58,7 +58,8 @@ Recorded.__doc__ = "What a rank says of its trace; `stopped`: why it did."
 Module = collections.namedtuple("Module", "path build_id")
 Line = collections.namedtuple("Line", "file function line")     # of Python
 Communicator = collections.namedtuple(
-    "Communicator", "name id size rank remote_size members")
+    "Communicator", "name id size rank remote_size members sources "
+    "destinations")
 Datatype = collections.namedtuple("Datatype", "name size")
 Region = collections.namedtuple("Region", "name entered time")  # time in ns
 Symbol = collections.namedtuple("Symbol", "function file line")
@@ -101,6 +102,13 @@ def _ranges(value):
     pairs = [(_number(p[0]), _number(p[1])) for p in value
              if isinstance(p, list) and len(p) == 2]
     return [(first, last) for first, last in pairs if first <= last]
+
+
+def _ranks(value):
+    """[rank], with -1 for nobody, or None where they are not given."""
+    if not isinstance(value, list):
+        return None
+    return [-1 if n == -1 else _number(n) for n in value]
 
 
 # Tables -------------------------------------------------------------------
@@ -284,7 +292,9 @@ class Rank:
         return Communicator(_text(c.get("name")), _text(c.get("id")) or "0",
                             _number(c.get("size")), _number(c.get("rank")),
                             _number(c.get("remote_size")),
-                            _ranges(c.get("members")))
+                            _ranges(c.get("members")),
+                            _ranks(c.get("sources")),
+                            _ranks(c.get("destinations")))
 
     def table(self, name):
         """calls, times, peers, frames or stacks; empty if there is none."""

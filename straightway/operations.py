@@ -7,8 +7,8 @@
     made = extrapolate("app.swops", 4096, "more.swops")
 
 straightway-whatif does the work; this half tells it what the numbers of a
-trace mean (src/whatif/convert_trace.c). UserError when something cannot be
-read or written.
+trace mean (src/whatif/convert_trace_names.c). UserError when something cannot
+be read or written.
 """
 
 import dataclasses
@@ -44,7 +44,7 @@ class Made:
 
 def kind_of(procedure):
     """What a call of this procedure is among operations: the name of a
-    collective, or one of convert_trace.c's kinds."""
+    collective, or one of convert_trace_names.c's kinds."""
     word, kind = procedures.stem(procedure), procedures.class_of(procedure)
     if word in _MAKERS:
         return "make"
@@ -57,7 +57,7 @@ def kind_of(procedure):
     if kind == "nonblocking collective":
         return word[1:].lower()
     if kind == "neighbourhood collective":
-        return "other"
+        return "near"
     if word in ("Start", "Startall"):
         return "start"
     if kind in ("test", "probe"):
@@ -93,24 +93,34 @@ class _Contexts:
 
     def __init__(self, ranks, world):
         self.numbers, self.lines, self.world = {}, [], world
+        self.known = 0          # contexts, besides the world
+        self.aside = {}         # {id: of the messages among neighbours}
         groups = {}             # of communicators between groups
         for rank in ranks:
             for c in rank.communicators[1:]:
                 if c.remote_size:
                     groups.setdefault(c.id, {})[rank.number] = c
         for rank in ranks:
-            for c in rank.communicators[1:]:
+            for place, c in enumerate(rank.communicators[1:], 1):
                 self._add(c, groups)
+                self._add_near(rank, place, c)
+
+    def _ranges(self, c):
+        return ",".join(f"{first}-{last}" for first, last in c.members or []
+                        if last < self.world)
 
     def _members(self, c, groups):
         if not c.remote_size:
-            found = c.members or []
-            return ",".join(f"{first}-{last}" for first, last in found
-                            if last < self.world)
+            return self._ranges(c)
         both = groups[c.id]
         if len(both) != c.size + c.remote_size:
             return ""           # some are not at hand
         return _ranges(sorted(both))
+
+    def _number(self, members):
+        self.known += 1
+        self.lines.append(f"context {self.known} {members}")
+        return self.known
 
     def _add(self, c, groups):
         if not int(c.id, 16) or c.id in self.numbers:
@@ -118,11 +128,28 @@ class _Contexts:
         members = self._members(c, groups)
         if not members:
             return
-        whole = c.name == "MPI_COMM_WORLD" and \
-            members == f"0-{self.world - 1}"
-        number = 0 if whole else len(self.numbers) + 1
-        self.numbers[c.id] = number
-        self.lines.append(f"context {number} {members}")
+        if c.name == "MPI_COMM_WORLD" and members == f"0-{self.world - 1}":
+            self.lines.append(f"context 0 {members}")
+            self.numbers[c.id] = 0
+            return
+        self.numbers[c.id] = number = self._number(members)
+        if c.remote_size:
+            pair = {self._ranges(one) for one in groups[c.id].values()}
+            if len(pair) == 2 and "" not in pair:
+                self.lines.append(" ".join(("groups", str(number),
+                                            *sorted(pair))))
+
+    def _add_near(self, rank, place, c):
+        if c.sources is None or c.destinations is None or \
+                c.id not in self.numbers or \
+                max([*c.sources, *c.destinations], default=0) >= self.world:
+            return
+        if c.id not in self.aside:
+            self.aside[c.id] = self._number(self._ranges(c))
+        lists = (",".join(map(str, ranks)) or "-"
+                 for ranks in (c.sources, c.destinations))
+        self.lines.append(" ".join((
+            f"near {rank.number} {place} {self.aside[c.id]}", *lists)))
 
     def __getitem__(self, c):
         """The number and 1, in hexadecimal; 0: not known."""
@@ -155,8 +182,8 @@ class _Strings:
 
 
 def names(found, parts):
-    """What convert_trace.c is to know of a Capture and the parts of its
-    trace."""
+    """What convert_trace_names.c is to know of a Capture and the parts of
+    its trace."""
     lines = []
     strings = _Strings(lines)
     world = max(found.ranks[0].job.ranks, found.ranks[-1].number + 1)
@@ -194,8 +221,8 @@ def _notes(figures):
          "are not in MPI_COMM_WORLD, or not known"),
         ("unmodelled", "call", "of one-sided synchronisation other than "
          "fences left out"),
-        ("approximate", "collective", "taken to wait for all members: among "
-         "neighbours, between groups, or persistent"),
+        ("approximate", "collective", "taken to wait for all members: what "
+         "it is, or whom it waits for, is not known"),
         ("expanded", "collective", "written as messages"),
         ("flags", "send", "written as an ordinary one: it was synchronous or "
          "buffered"),

@@ -20,9 +20,9 @@ from straightway import capture
 
 BLOCK = 64              # events
 (AMOUNT, SENDS, RECEIVES, POSTS, COLLECTIVE, STARTS, ENDS, CAME, WAITED,
- TARGET) = range(1, 11)
+ TARGET, MEANS) = range(1, 12)
 _SIGNED = {SENDS: (0, 1), RECEIVES: (0, 1), POSTS: (0, 1), CAME: (1, 2),
-           TARGET: (0,)}
+           TARGET: (0,), MEANS: (1,)}
 
 
 def varint(n):

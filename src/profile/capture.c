@@ -27,6 +27,20 @@ static const char magic[16] = "\x89SWCAP\r\n\x01";
 
 /* Lists ------------------------------------------------------------------- */
 
+static void list_ranks(sw_blob_t *text, const char *name,
+                       const int32_t *ranks, uint32_t n)
+{
+    sw_blob_text(text, name);
+    for (uint32_t i = 0; i < n; i++) {
+        if (ranks[i] < 0)
+            sw_blob_text(text, "-1");
+        else
+            sw_blob_number(text, (uint64_t)ranks[i]);
+        sw_blob_text(text, ", ");
+    }
+    sw_blob_close(text, "], ");
+}
+
 static void list_communicators(sw_blob_t *text)
 {
     uint32_t n = sw_catalog_count(SW_CATALOG_COMMUNICATORS);
@@ -50,7 +64,13 @@ static void list_communicators(sw_blob_t *text)
                 sw_blob_number(text, (uint64_t)e->members[2 * r + 1]);
                 sw_blob_text(text, "], ");
             }
-            sw_blob_close(text, "]");
+            sw_blob_close(text, "], ");
+        }
+        const sw_catalog_neighbours_t *near = e->neighbours;
+        if (near) {
+            list_ranks(text, "\"sources\": [", near->rank, near->ins);
+            list_ranks(text, "\"destinations\": [", near->rank + near->ins,
+                       near->outs);
         }
         sw_blob_close(text, "}, ");
     }

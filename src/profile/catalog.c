@@ -93,3 +93,13 @@ void sw_catalog_rename(sw_catalog_kind_t kind, uint16_t number,
         set_name(entry_at(kind, number), name);
     pthread_mutex_unlock(&lock);
 }
+
+void sw_catalog_neighbours(uint16_t number,
+                           const sw_catalog_neighbours_t *neighbours)
+{
+    pthread_mutex_lock(&lock);
+    if (sw_catalog(SW_CATALOG_COMMUNICATORS, number) &&
+        number < SW_CATALOG_MAX)
+        entry_at(SW_CATALOG_COMMUNICATORS, number)->neighbours = neighbours;
+    pthread_mutex_unlock(&lock);
+}

@@ -22,8 +22,10 @@ typedef struct {
     void *communicator;
     uint64_t stamp;             /* a partner's on its board; 0: not known */
     uint64_t sent, received;    /* bytes of a persistent operation       */
-    uint64_t number;            /* of the message; 0: not known          */
-    int32_t peer, tag;          /* as given; of a collective the root    */
+    uint64_t number;            /* of the message; 0: not known. Of a
+                                 * persistent collective its size         */
+    int32_t peer, tag;          /* as given; of a collective the root, and
+                                 * which it is (trace/format.h)          */
     uint32_t name;              /* in the trace; 0: none                 */
     uint8_t kind;               /* sw_pending_kind_t                     */
     uint8_t shape;              /* of a collective; see the owner        */

@@ -301,7 +301,7 @@ static bool take_note(sw_trace_reader_t *r, sw_cursor_t *c, uint64_t kind,
     unsigned taken = 0;
 #define FIELD() (taken < fields ? taken++, sw_varint(c) : 0)
 #define SIGNED() (taken < fields ? taken++, sw_varint_signed(c) : 0)
-    bool kept = kind >= SW_NOTE_SENDS && kind <= SW_NOTE_TARGET &&
+    bool kept = kind >= SW_NOTE_SENDS && kind <= SW_NOTE_MEANS &&
                 kind != SW_NOTE_WAITED;
     if (kept && !(note = new_note(r, (sw_note_kind_t)kind)))
         return false;
@@ -340,6 +340,13 @@ static bool take_note(sw_trace_reader_t *r, sw_cursor_t *c, uint64_t kind,
         break;
     case SW_NOTE_TARGET:
         note->peer = SIGNED();
+        break;
+    case SW_NOTE_MEANS:
+        note->number = FIELD();
+        note->peer = SIGNED();
+        note->size = FIELD();
+        note->sent = FIELD();
+        note->received = FIELD();
         break;
     case SW_NOTE_WAITED:
         e->waited = FIELD();

@@ -30,6 +30,8 @@ typedef struct {
     uint64_t request;
     uint64_t bytes;             /* of sends: and 1; 0: the call's amount */
     uint64_t communicator;      /* index into the rank's list */
+    uint64_t size, sent, received;  /* of means, of which `number` is the
+                                     * collective, `peer` its root */
 } sw_note_t;
 
 typedef struct {

@@ -1,16 +1,24 @@
 /*
  * extrapolate.c - a regular program's operations, as on more ranks.
  *
- * Regular is what all ranks do alike: the same operations in the same order,
- * with the same sizes, tags and requests, among all of the world. Partners may
- * differ in one way: each is as far from its rank on all of them, on a ring of
- * all ranks, or on a grid that wraps around. A larger ring, or a grid with
- * about the same ratio of its sides, then has what the new ranks do. Blocks
- * and computation stay as they are (weak scaling), rank r computing for as long
- * as rank r mod N did. Whatever is not so is refused, with a sentence; what
- * comes out says in its note that it is extrapolated.
+ * Regular is what all ranks do alike: the same steps (steps.h) in the same
+ * order, with the same sizes and tags, among all ranks. Blocks of the vector
+ * collectives may differ. Partners may differ in one way: each is as far from
+ * its rank on all of them, on a ring of all ranks, or on a grid of two or three
+ * dimensions that wraps around. A larger ring, or a grid with about the same
+ * ratios of its sides, then has what the new ranks do. A partner half-way round
+ * is refused: it may be before or behind, and be half-way or as far on more.
+ *
+ * Blocks and computation stay as they are (weak scaling). Rank r computes for
+ * as long, and has blocks as large, as rank r mod N: so the times have the
+ * distribution that they had, and a rank that was slow at one step is the one
+ * that was slow at the next. Whatever is not regular is refused, with a
+ * sentence that shows it; what comes out says in its note that it is
+ * extrapolated.
  */
 #include "convert.h"
+#include "grid.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,174 +27,309 @@
 
 typedef struct {
     const char *in;
-    sw_op_file_t *ops;
-    sw_source_t source;
+    sw_steps_t steps;
     uint32_t ranks, more;
-    uint32_t columns, new_columns;  /* of the grid; 0: a ring */
-    sw_op_t *op;                    /* of each rank: the one at hand */
-    uint64_t nth;                   /* of its operations */
+    sw_step_at_t *step;             /* of each rank: the one at hand */
+    sw_lookup_t whole;              /* contexts of all ranks, in their order */
+    sw_grid_t *grids;                /* those that fit so far */
+    uint32_t grid_count;
+    sw_grid_t grid, new_grid;
 } extra_t;
 
+/* What is in the way: what a rank does, and what rank 0 does. */
 static bool refuse(const extra_t *x, const char *why, uint32_t rank)
 {
-    return sw_convert_fail("%s cannot be extrapolated: operation %llu of "
-                           "rank %u %s", x->in, (unsigned long long)x->nth,
-                           rank, why);
+    char here[256], there[256], section[64] = "";
+    const sw_step_at_t *step = &x->step[rank], *first = &x->step[0];
+    if (step->section)
+        snprintf(section, sizeof section, " in section %llu of the program",
+                 (unsigned long long)step->section);
+    if (step->op.kind)
+        sw_op_words(&step->op, here, sizeof here);
+    else
+        strcpy(here, "the end");
+    if (first->op.kind)
+        sw_op_words(&first->op, there, sizeof there);
+    else
+        strcpy(there, "the end");
+    if (!rank)
+        return sw_convert_fail("%s cannot be extrapolated: operation %llu of "
+                               "rank 0 (%s)%s %s", x->in,
+                               (unsigned long long)first->number, there,
+                               section, why);
+    return sw_convert_fail("%s cannot be extrapolated: operation %llu of rank "
+                           "%u (%s)%s %s operation %llu of rank 0 (%s)", x->in,
+                           (unsigned long long)step->number, rank, here,
+                           section, why, (unsigned long long)first->number,
+                           there);
 }
 
-/* The next operation of each rank; 0: all have ended, -1: refused. */
+/* Steps ------------------------------------------------------------------- */
+
+static bool sizes_may_differ(const sw_op_t *op)
+{
+    if (op->kind != SW_OP_COLLECTIVE)
+        return false;
+    switch (op->what) {
+    case SW_COLLECTIVE_GATHERV: case SW_COLLECTIVE_SCATTERV:
+    case SW_COLLECTIVE_ALLGATHERV: case SW_COLLECTIVE_ALLTOALLV:
+    case SW_COLLECTIVE_ALLTOALLW: case SW_COLLECTIVE_REDUCE_SCATTER:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Why a step is not that of rank 0, or NULL: it is. */
+static const char *differs(const sw_step_at_t *one, const sw_step_at_t *first)
+{
+    const sw_op_t *a = &first->op, *b = &one->op;
+    if (a->kind != b->kind || a->what != b->what)
+        return "is of another kind than";
+    if (a->context != b->context)
+        return "is on another communicator than";
+    if (a->tag != b->tag)
+        return "has another tag than";
+    if (a->bytes != b->bytes && !sizes_may_differ(a))
+        return "has another size than";
+    if (a->flags != b->flags || !a->request != !b->request)
+        return "is of another mode than";
+    if (one->begun != first->begun)
+        return "waits for another operation than";
+    if (a->kind == SW_OP_COLLECTIVE && a->peer != b->peer)
+        return "has another root than";
+    if ((a->peer < 0) != (b->peer < 0))
+        return "has wildcards other than";
+    return NULL;
+}
+
+static bool is_message(const sw_op_t *op)
+{
+    return op->kind == SW_OP_SEND || op->kind == SW_OP_RECV;
+}
+
+static bool has_partner(const sw_op_t *op)
+{
+    return is_message(op) && op->peer >= 0;
+}
+
+/* The next step of each rank; 0: all have ended, -1: refused. */
 static int next(extra_t *x)
 {
-    uint32_t ended = 0;
-    x->nth++;
     for (uint32_t r = 0; r < x->ranks; r++)
-        ended += x->source.next(x->source.of, r, &x->op[r]) != SW_SOURCE_OP;
-    if (ended == x->ranks && !sw_op_damaged(x->ops))
-        return 0;
-    if (ended) {
-        sw_convert_fail("%s cannot be extrapolated: its ranks have not "
-                        "equally many operations, or it is damaged", x->in);
+        if (!sw_steps_next(&x->steps, r, &x->step[r]))
+            return 0;
+    if (!x->steps.memory) {
+        sw_convert_fail("%s: no memory", x->in);
         return -1;
     }
-    const sw_op_t *a = &x->op[0];
-    for (uint32_t r = 0; r < x->ranks; r++) {
-        const sw_op_t *b = &x->op[r];
-        bool collective = a->kind == SW_OP_COLLECTIVE;
-        const char *why = NULL;
-        if (a->kind != b->kind || a->what != b->what)
-            why = "is of another kind than rank 0's";
-        else if (b->context)
-            why = "is on a communicator that is not the world";
-        else if (a->bytes != b->bytes || a->tag != b->tag ||
-                 a->request != b->request || a->flags != b->flags)
-            why = "has another size, tag or request than rank 0's";
-        else if (collective && a->peer != b->peer)
-            why = "has another root than rank 0's";
-        else if ((a->peer < 0) != (b->peer < 0))
-            why = "has wildcards where rank 0's has none";
+    if (sw_op_damaged(x->steps.ops)) {
+        sw_convert_fail("%s cannot be extrapolated: it is damaged", x->in);
+        return -1;
+    }
+    for (uint32_t r = 1; r < x->ranks; r++) {
+        const char *why = differs(&x->step[r], &x->step[0]);
         if (why) {
             refuse(x, why, r);
             return -1;
         }
     }
+    const sw_op_t *op = &x->step[0].op;
+    if (op->context && (is_message(op) || op->kind == SW_OP_COLLECTIVE) &&
+        !sw_lookup_get(&x->whole, op->context)) {
+        refuse(x, "is on a communicator that is not of all ranks in their "
+               "order", 0);
+        return -1;
+    }
     return 1;
 }
 
-static bool has_partner(const sw_op_t *op)
+/* The partner's way of a rank. */
+static sw_way_t way_of(const extra_t *x, const sw_grid_t *grid, uint32_t rank)
 {
-    return op->kind != SW_OP_COLLECTIVE && op->kind != SW_OP_COMPUTE &&
-           op->kind != SW_OP_WAIT && op->kind != SW_OP_DROP &&
-           op->kind != SW_OP_SECTION && op->peer >= 0;
+    return sw_grid_way(grid, rank, (uint32_t)x->step[rank].op.peer);
 }
 
-/* How far the partner of a rank is in rows and in columns. */
-static void distance(const extra_t *x, uint32_t columns, uint32_t rank,
-                     uint32_t *down, uint32_t *right)
+/* Is it equally far on all ranks? */
+static bool fits(const extra_t *x, const sw_grid_t *grid)
 {
-    uint32_t rows = x->ranks / columns, peer = (uint32_t)x->op[rank].peer;
-    *down = (peer / columns + rows - rank / columns) % rows;
-    *right = (peer % columns + columns - rank % columns) % columns;
-}
-
-/* Is it equally far on all ranks of a grid of so many columns? */
-static bool fits(const extra_t *x, uint32_t columns)
-{
-    uint32_t down, right, d, r;
-    distance(x, columns, 0, &down, &right);
+    sw_way_t first = way_of(x, grid, 0);
     for (uint32_t rank = 1; rank < x->ranks; rank++) {
-        distance(x, columns, rank, &d, &r);
-        if (d != down || r != right)
+        sw_way_t way = way_of(x, grid, rank);
+        if (memcmp(&first, &way, sizeof way))
             return false;
     }
     return true;
 }
 
-/* Grids by their columns, from 1 (a ring: one column of all), as flags; those
- * that do not fit all partners go. */
+/* Of the grids that fit so far, those that fit the partners at hand. */
+static bool keep_fitting(extra_t *x)
+{
+    uint32_t kept = 0;
+    bool halves = false;
+    for (uint32_t i = 0; i < x->grid_count; i++) {
+        if (!fits(x, &x->grids[i]))
+            continue;
+        sw_way_t way = way_of(x, &x->grids[i], 0);
+        bool half = x->more > x->ranks && sw_grid_half_way(&x->grids[i], &way);
+        halves |= half;
+        if (!half)
+            x->grids[kept++] = x->grids[i];
+    }
+    x->grid_count = kept;
+    return kept || refuse(x, halves
+        ? "has a partner half-way round: whether it is before or behind, "
+          "nobody can tell where the side of a grid is 2"
+        : "has a partner that is not as far away as others', on a ring or on "
+          "a grid", 0);
+}
+
+/* The first grid on which all partners are equally far, and the new one. */
 static bool look(extra_t *x)
 {
-    bool *fit = malloc((size_t)x->ranks + 1);
-    int state = 1;
-    if (!fit)
+    int state;
+    bool memory = true;
+    x->grids = sw_grids_of(x->ranks, &x->grid_count);
+    if (!x->grids)
         return sw_convert_fail("%s: no memory", x->in);
-    for (uint32_t c = 1; c <= x->ranks; c++)
-        fit[c] = x->ranks % c == 0 && (c == 1 || c < x->ranks);
-    uint32_t kept = 1;
-    while (kept && (state = next(x)) > 0) {
-        if (!has_partner(&x->op[0]))
-            continue;
-        kept = 0;
-        for (uint32_t c = 1; c <= x->ranks; c++) {
-            fit[c] = fit[c] && fits(x, c);
-            kept += fit[c];
-        }
+    while ((state = next(x)) > 0)
+        if (has_partner(&x->step[0].op) && !keep_fitting(x))
+            return false;
+    x->grid = x->grids[0];
+    if (state < 0 || sw_grid_like(&x->grid, x->more, &x->new_grid, &memory))
+        return state == 0;
+    return memory
+        ? sw_convert_fail("%s cannot be extrapolated: its ranks are on a grid "
+                          "of %d dimensions, which %u ranks are not", x->in,
+                          sw_grid_dimensions(&x->grid), x->more)
+        : sw_convert_fail("%s: no memory", x->in);
+}
+
+/* The whole --------------------------------------------------------------- */
+
+/* Blocks stay as they are, and there are more of them. */
+static void grow(const extra_t *x, sw_op_t *op)
+{
+    bool sent = false, received = false;
+    switch (op->what) {
+    case SW_COLLECTIVE_ALLTOALL: case SW_COLLECTIVE_ALLTOALLV:
+    case SW_COLLECTIVE_ALLTOALLW:
+        sent = received = true;
+        break;
+    case SW_COLLECTIVE_REDUCE_SCATTER:
+    case SW_COLLECTIVE_REDUCE_SCATTER_BLOCK:
+    case SW_COLLECTIVE_SCATTER: case SW_COLLECTIVE_SCATTERV:
+        sent = true;
+        break;
+    case SW_COLLECTIVE_ALLGATHER: case SW_COLLECTIVE_ALLGATHERV:
+    case SW_COLLECTIVE_GATHER: case SW_COLLECTIVE_GATHERV:
+        received = true;
+        break;
+    default:
+        break;
     }
-    if (!kept)
-        refuse(x, "has a partner that is not as far away as others', on a "
-               "ring or on a grid", 0);
-    x->columns = 0;
-    for (uint32_t c = 1; c <= x->ranks && !x->columns; c++)
-        if (fit[c])
-            x->columns = c;
-    free(fit);
-    return state == 0 && x->columns;
+    double by = (double)x->more / x->ranks;
+    if (sent)
+        op->sent = (uint64_t)llround((double)op->sent * by);
+    if (received)
+        op->received = (uint64_t)llround((double)op->received * by);
 }
 
-/* The sides of the new grid. */
-static void choose_grid(extra_t *x)
+/* A rank made from the root is none. */
+static void unroot(const extra_t *x, uint32_t rank, sw_op_t *op)
 {
-    double ratio = (double)x->columns * x->columns / x->ranks, best = INFINITY;
-    x->new_columns = 1;
-    for (uint32_t c = 1; x->columns > 1 && c <= x->more; c++) {
-        double far = x->more % c ? INFINITY
-            : fabs(log((double)c * c / x->more / ratio));
-        if (far < best) {
-            best = far;
-            x->new_columns = c;
-        }
+    uint32_t from = rank % x->ranks;
+    if (op->peer != (int32_t)from || rank == from || x->ranks == 1)
+        return;
+    const sw_op_t *other = &x->step[from ? 0 : 1].op;
+    op->sent = other->sent;
+    op->received = other->received;
+}
+
+static bool put(extra_t *x, sw_op_writer_t *writer, uint32_t rank,
+                sw_converted_t *done)
+{
+    const sw_step_at_t *step = &x->step[rank % x->ranks];
+    sw_op_t op = step->op;
+    sw_op_t compute = {.kind = SW_OP_COMPUTE, .time = step->before};
+    if (compute.time) {
+        done->operations++;
+        if (!sw_op_write(writer, rank, &compute))
+            return false;
     }
+    if (!op.kind)
+        return true;
+    if (has_partner(&op)) {
+        sw_way_t way = way_of(x, &x->grid, 0);
+        op.peer = (int32_t)sw_grid_partner(&x->grid, &way, &x->new_grid,
+                                           rank);
+    }
+    if (op.kind == SW_OP_COLLECTIVE) {
+        unroot(x, rank, &op);
+        grow(x, &op);
+    }
+    done->operations++;
+    return sw_op_write(writer, rank, &op);
 }
 
-/* Of a distance on a ring of n, the same on one of m: back is back. */
-static uint32_t shift(uint32_t at, uint32_t far, uint32_t n, uint32_t m)
+/* Contexts of all ranks stay so. */
+static bool put_contexts(const extra_t *x, sw_op_writer_t *writer)
 {
-    uint64_t to = 2 * (uint64_t)far > n ? (uint64_t)at + m - (n - far) % m
-                                        : (uint64_t)at + far;
-    return (uint32_t)(to % m);
-}
-
-static void partner(const extra_t *x, uint32_t rank, sw_op_t *op)
-{
-    uint32_t down, right, rows = x->ranks / x->columns;
-    uint32_t columns = x->new_columns, new_rows = x->more / columns;
-    distance(x, x->columns, 0, &down, &right);
-    uint32_t row = shift(rank / columns, down, rows, new_rows);
-    uint32_t column = shift(rank % columns, right, x->columns, columns);
-    op->peer = (int32_t)(row * columns + column);
+    uint32_t *members = malloc(x->more * sizeof *members);
+    bool good = members != NULL;
+    for (uint32_t i = 0; good && i < x->more; i++)
+        members[i] = i;
+    for (uint32_t i = 0; good && i < sw_op_context_count(x->steps.ops); i++) {
+        uint32_t number, n, *old = sw_op_context(x->steps.ops, i, &number, &n);
+        good = old != NULL;
+        free(old);
+        if (good && number && sw_lookup_get(&x->whole, number))
+            good = sw_op_write_context(writer, number, x->more, members);
+    }
+    free(members);
+    return good;
 }
 
 static bool write_all(extra_t *x, sw_op_writer_t *writer,
                       sw_converted_t *done)
 {
-    bool good = true;
-    sw_op_rewind(x->ops);
-    x->nth = 0;
+    bool good = put_contexts(x, writer);
+    sw_steps_rewind(&x->steps);
     while (good && next(x) > 0)
-        for (uint32_t rank = 0; good && rank < x->more; rank++) {
-            sw_op_t op = x->op[rank % x->ranks];
-            if (has_partner(&op))
-                partner(x, rank, &op);
-            if (op.kind == SW_OP_COLLECTIVE && op.bytes) {
-                uint64_t all = op.bytes * x->ranks;
-                if (op.sent == all)
-                    op.sent = op.bytes * x->more;
-                if (op.received == all)
-                    op.received = op.bytes * x->more;
-            }
-            done->operations++;
-            good = sw_op_write(writer, rank, &op);
-        }
+        for (uint32_t rank = 0; good && rank < x->more; rank++)
+            good = put(x, writer, rank, done);
     return good;
+}
+
+/* Which contexts have all ranks in their order? */
+static bool find_whole(extra_t *x)
+{
+    for (uint32_t i = 0; i < sw_op_context_count(x->steps.ops); i++) {
+        uint32_t number, n, same = 0;
+        uint32_t *members = sw_op_context(x->steps.ops, i, &number, &n);
+        if (!members)
+            return false;
+        while (same < n && members[same] == same)
+            same++;
+        free(members);
+        if (same == x->ranks && !sw_lookup_put(&x->whole, number))
+            return false;
+    }
+    return true;
+}
+
+static bool write_file(extra_t *x, const char *out, sw_converted_t *done)
+{
+    char note[256];
+    snprintf(note, sizeof note, "extrapolated from %u ranks to %u, as a %s; "
+             "%.100s", x->ranks, x->more, sw_grid_dimensions(&x->grid) > 1
+             ? "grid" : "ring",
+             sw_op_note(x->steps.ops));
+    sw_op_writer_t *writer = sw_op_writer_new(out, x->more, note);
+    bool good = writer && write_all(x, writer, done);
+    if (writer)
+        good = sw_op_writer_close(writer) && good;
+    return good || sw_convert_fail("%s: %s", out, strerror(errno));
 }
 
 bool sw_extrapolate_ops(const char *in, const char *out, uint32_t ranks,
@@ -194,31 +337,22 @@ bool sw_extrapolate_ops(const char *in, const char *out, uint32_t ranks,
 {
     char why[1024];
     extra_t x = {.in = in, .more = ranks};
-    x.ops = sw_op_open(in, why, sizeof why);
-    if (!x.ops)
+    sw_op_file_t *ops = sw_op_open(in, why, sizeof why);
+    if (!ops)
         return sw_convert_fail("%s", why);
-    x.ranks = sw_op_ranks(x.ops);
-    x.op = calloc(x.ranks, sizeof *x.op);
-    sw_op_source(x.ops, &x.source);
-    bool good = x.op != NULL;
+    x.ranks = sw_op_ranks(ops);
+    x.step = calloc(x.ranks, sizeof *x.step);
+    bool good = sw_steps_begin(&x.steps, ops) && x.step && find_whole(&x);
+    if (!good)
+        sw_convert_fail("%s: no memory", in);
     if (good && ranks < x.ranks)
         good = sw_convert_fail("%s has %u ranks: say more than that", in,
                                x.ranks);
-    good = good && look(&x);
-    if (good) {
-        char note[256];
-        choose_grid(&x);
-        snprintf(note, sizeof note, "extrapolated from %u ranks to %u, as a "
-                 "%s; %.100s", x.ranks, ranks, x.columns > 1 ? "grid" : "ring",
-                 sw_op_note(x.ops));
-        sw_op_writer_t *writer = sw_op_writer_new(out, ranks, note);
-        good = writer && write_all(&x, writer, done);
-        if (writer)
-            good = sw_op_writer_close(writer) && good;
-        if (!good)
-            sw_convert_fail("%s: %s", out, strerror(errno));
-    }
-    free(x.op);
-    sw_op_close(x.ops);
+    good = good && look(&x) && write_file(&x, out, done);
+    sw_steps_end(&x.steps);
+    sw_lookup_free(&x.whole);
+    free(x.grids);
+    free(x.step);
+    sw_op_close(ops);
     return good;
 }

@@ -7,7 +7,7 @@
  * Contexts are told on the buffer behind that of the last rank. The file gets
  * its name when it is whole.
  */
-#include "opfile_format.h"
+#include "opfile_writer.h"
 
 #include "../node/crc.h"
 
@@ -20,33 +20,9 @@
 #define BUFFERS ((uint64_t)128 << 20)   /* bytes, of all ranks together */
 #define FEW 2048u
 #define MANY (64u << 10)
-#define SHAPES 64u              /* remembered by a rank */
 #define OUT ((size_t)1 << 20)
 
-typedef struct {
-    unsigned char *at;
-    uint32_t used, room, operations, request;
-    uint16_t shapes[SHAPES];    /* where one begins in the buffer, and 1 */
-} buffer_t;
-
-typedef struct {
-    uint64_t offset;
-    uint32_t rank, length, operations, crc;
-} entry_t;
-
-struct sw_op_writer {
-    char *path, *draft, *note;
-    int fd, error;
-    uint32_t ranks, most;       /* bytes of a part, at most */
-    buffer_t *buffers;          /* the last is the contexts' */
-    entry_t *entries;
-    uint64_t entry_count, entry_room;
-    uint64_t operations, written;
-    unsigned char *out;
-    size_t out_used;
-};
-
-static void fail(sw_op_writer_t *w, int error)
+void sw_op_writer_fail(sw_op_writer_t *w, int error)
 {
     if (!w->error)
         w->error = error;
@@ -61,7 +37,7 @@ static bool flush(sw_op_writer_t *w)
         if (n > 0)
             done += (size_t)n;
         else if (n == 0 || errno != EINTR)
-            fail(w, n == 0 ? ENOSPC : errno);
+            sw_op_writer_fail(w, n == 0 ? ENOSPC : errno);
     }
     w->out_used = 0;
     return !w->error;
@@ -83,13 +59,13 @@ static bool put(sw_op_writer_t *w, const void *bytes, size_t n)
     return !w->error;
 }
 
-static bool new_entry(sw_op_writer_t *w, const entry_t *entry)
+static bool new_entry(sw_op_writer_t *w, const sw_op_entry_t *entry)
 {
     if (w->entry_count == w->entry_room) {
         uint64_t room = w->entry_room ? 2 * w->entry_room : 64;
-        entry_t *to = realloc(w->entries, room * sizeof *to);
+        sw_op_entry_t *to = realloc(w->entries, room * sizeof *to);
         if (!to) {
-            fail(w, ENOMEM);
+            sw_op_writer_fail(w, ENOMEM);
             return false;
         }
         w->entries = to;
@@ -102,12 +78,12 @@ static bool new_entry(sw_op_writer_t *w, const entry_t *entry)
 /* What is in a rank's buffer becomes a part. */
 static bool part(sw_op_writer_t *w, uint32_t rank)
 {
-    buffer_t *b = &w->buffers[rank];
+    sw_op_buffer_t *b = &w->buffers[rank];
     if (!b->used)
         return !w->error;
-    entry_t entry = {.offset = w->written, .rank = rank, .length = b->used,
-                     .operations = b->operations,
-                     .crc = sw_crc32(0, b->at, b->used)};
+    sw_op_entry_t entry = {.offset = w->written, .rank = rank,
+                           .length = b->used, .operations = b->operations,
+                           .crc = sw_crc32(0, b->at, b->used)};
     if (!new_entry(w, &entry) || !put(w, b->at, b->used))
         return false;
     b->used = b->operations = b->request = 0;
@@ -115,10 +91,9 @@ static bool part(sw_op_writer_t *w, uint32_t rank)
     return true;
 }
 
-/* Room for n bytes more in a rank's buffer. */
-static bool room(sw_op_writer_t *w, uint32_t rank, size_t n)
+bool sw_op_room(sw_op_writer_t *w, uint32_t rank, size_t n)
 {
-    buffer_t *b = &w->buffers[rank];
+    sw_op_buffer_t *b = &w->buffers[rank];
     if (sw_likely(n <= b->room - b->used))
         return true;
     if (b->used && b->used + n > w->most && !part(w, rank))
@@ -129,7 +104,7 @@ static bool room(sw_op_writer_t *w, uint32_t rank, size_t n)
     more = sw_max(more, (size_t)128);
     unsigned char *to = realloc(b->at, more);
     if (!to) {
-        fail(w, ENOMEM);
+        sw_op_writer_fail(w, ENOMEM);
         return false;
     }
     b->at = to;
@@ -212,11 +187,11 @@ void sw_op_writer_drop(sw_op_writer_t *w)
 static uint64_t *sort_entries(sw_op_writer_t *w)
 {
     uint64_t *first = calloc((size_t)w->ranks + 2, sizeof *first);
-    entry_t *sorted = malloc(sw_max(w->entry_count, 1) * sizeof *sorted);
+    sw_op_entry_t *sorted = malloc(sw_max(w->entry_count, 1) * sizeof *sorted);
     if (!first || !sorted) {
         free(first);
         free(sorted);
-        fail(w, ENOMEM);
+        sw_op_writer_fail(w, ENOMEM);
         return NULL;
     }
     for (uint64_t i = 0; i < w->entry_count; i++)
@@ -253,7 +228,7 @@ static bool put_index(sw_op_writer_t *w)
     }
     free(first);
     for (uint64_t i = 0; i < w->entry_count; i++) {
-        const entry_t *e = &w->entries[i];
+        const sw_op_entry_t *e = &w->entries[i];
         unsigned char *to = sw_opfile_put8(raw, e->offset);
         to = sw_opfile_put4(to, e->length);
         to = sw_opfile_put4(to, e->operations);
@@ -285,165 +260,13 @@ bool sw_op_writer_close(sw_op_writer_t *w)
     int fd = w->fd;
     w->fd = -1;
     if (close(fd) && good)
-        fail(w, errno);
+        sw_op_writer_fail(w, errno);
     if (!w->error && rename(w->draft, w->path))
-        fail(w, errno);
+        sw_op_writer_fail(w, errno);
     int error = w->error;
     if (error)
         unlink(w->draft);
     release(w);
     errno = error;
     return !error;
-}
-
-/* Contexts ---------------------------------------------------------------- */
-
-/* How many members from the first on have one step. */
-static uint32_t run_of(uint32_t n, const uint32_t *members)
-{
-    uint32_t i = 1;
-    int64_t step = n > 1 ? (int64_t)members[1] - members[0] : 0;
-    while (i < n && (int64_t)members[i] - members[i - 1] == step)
-        i++;
-    return i;
-}
-
-bool sw_op_write_context(sw_op_writer_t *w, uint32_t number, uint32_t n,
-                         const uint32_t *members)
-{
-    if (w->error || !n || n > w->ranks) {
-        fail(w, EINVAL);
-        return false;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        if (members[i] >= w->ranks) {
-            fail(w, EINVAL);
-            return false;
-        }
-    /* At most three numbers of five bytes for a member. */
-    if (!room(w, w->ranks, 16 + (size_t)15 * n))
-        return false;
-    buffer_t *b = &w->buffers[w->ranks];
-    unsigned char *to = b->at + b->used;
-    to = sw_opfile_varint(to, number);
-    to = sw_opfile_varint(to, n);
-    for (uint32_t i = 0, run; i < n; i += run) {
-        run = run_of(n - i, members + i);
-        to = sw_opfile_varint(to, members[i]);
-        to = sw_opfile_varint(to, run);
-        if (run > 1)
-            to = sw_opfile_varint(to, sw_opfile_signed(
-                (int64_t)members[i + 1] - members[i]));
-    }
-    b->used = (uint32_t)(to - b->at);
-    b->operations++;
-    return true;
-}
-
-/* Operations -------------------------------------------------------------- */
-
-/* Behind the kind. */
-static unsigned char *shape(unsigned char *to, uint32_t rank,
-                            const sw_op_t *op)
-{
-    switch (op->kind) {
-    case SW_OP_SEND:
-    case SW_OP_RECV:
-    case SW_OP_PROBE:
-    case SW_OP_IPROBE:
-    case SW_OP_CHOOSE:
-    case SW_OP_MATCHED:
-        to = sw_opfile_varint(to, sw_opfile_peer(op->peer, rank));
-        to = sw_opfile_varint(to, sw_opfile_signed(op->tag));
-        to = sw_opfile_varint(to, op->context);
-        to = sw_opfile_varint(to, op->bytes);
-        return sw_opfile_varint(to, op->flags);
-    case SW_OP_COLLECTIVE:
-        to = sw_opfile_varint(to, op->what);
-        to = sw_opfile_varint(to, op->context);
-        to = sw_opfile_varint(to, (uint64_t)((int64_t)op->peer + 1));
-        to = sw_opfile_varint(to, op->bytes);
-        to = sw_opfile_varint(to, op->sent);
-        return sw_opfile_varint(to, op->received);
-    case SW_OP_SELECT:
-        return sw_opfile_varint(to, op->what);
-    default:    /* SW_OP_SECTION */
-        return sw_opfile_varint(to, op->bytes);
-    }
-}
-
-/* Where the same shape is, as bytes back from `at`; 0: nowhere. It is
- * remembered to be at `at` then. */
-static uint32_t seen(buffer_t *b, const unsigned char *shape, size_t n,
-                     uint32_t at)
-{
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < n; i++)
-        hash = (hash ^ shape[i]) * 16777619u;
-    uint16_t *place = &b->shapes[(hash ^ hash >> 15) % SHAPES];
-    uint32_t was = *place;
-    if (was && was - 1 + n <= at && !memcmp(b->at + was - 1, shape, n))
-        return at - (was - 1);
-    *place = (uint16_t)(at + 1 <= UINT16_MAX ? at + 1 : 0);
-    return 0;
-}
-
-static bool can_be(const sw_op_writer_t *w, uint32_t rank, const sw_op_t *op)
-{
-    return rank < w->ranks && op->kind >= SW_OP_COMPUTE &&
-           op->kind <= SW_OP_MATCHED && op->time >= 0 &&
-           op->time <= SW_OPFILE_TIME_MOST &&
-           op->bytes <= SW_OPFILE_BYTES_MOST &&
-           op->sent <= SW_OPFILE_BYTES_MOST &&
-           op->received <= SW_OPFILE_BYTES_MOST && op->peer >= -1;
-}
-
-bool sw_op_write(sw_op_writer_t *w, uint32_t rank, const sw_op_t *op)
-{
-    if (w->error)
-        return false;
-    if (!can_be(w, rank, op)) {
-        fail(w, EINVAL);
-        return false;
-    }
-    if (!room(w, rank, SW_OPFILE_SHAPE_MOST + 32))
-        return false;
-    buffer_t *b = &w->buffers[rank];
-    unsigned char *head = b->at + b->used, *to = head + 1;
-    unsigned request = SW_OPFILE_OTHER;
-    if (!op->request)
-        request = SW_OPFILE_NONE;
-    else if (op->request == b->request + 1)
-        request = SW_OPFILE_NEXT;
-    else if (op->request == b->request)
-        request = SW_OPFILE_SAME;
-    *head = (unsigned char)(op->kind | request);
-    if (op->kind == SW_OP_COMPUTE) {
-        /* Most are whole ns. */
-        bool whole = op->time % SW_PS_PER_NS == 0;
-        uint64_t time = (uint64_t)(whole ? op->time / SW_PS_PER_NS
-                                         : op->time);
-        to = sw_opfile_varint(to, time << 1 | !whole);
-    } else if (sw_opfile_shaped(op->kind)) {
-        unsigned char *end = shape(to, rank, op);
-        /* The kind is the shape's first byte; of a request it says nothing
-         * there. */
-        uint32_t at = (uint32_t)(to - b->at);
-        uint32_t back = seen(b, to, (size_t)(end - to), at);
-        if (back && end - to > 1) {
-            *head |= SW_OPFILE_AGAIN;
-            to = sw_opfile_varint(to, back);
-        } else {
-            to = end;
-        }
-    }
-    if (request == SW_OPFILE_OTHER)
-        to = sw_opfile_varint(to, sw_opfile_signed((int64_t)op->request -
-                                                   b->request));
-    if (op->request)
-        b->request = op->request;
-    b->used = (uint32_t)(to - b->at);
-    b->operations++;
-    w->operations++;
-    return true;
 }

@@ -26,6 +26,17 @@ static uint32_t partners_of(const sw_known_comm_t *c, sw_shape_t shape,
     }
 }
 
+/* For the trace: a number in the communicator, between groups one in
+ * MPI_COMM_WORLD; -1: there is none, or this rank has no part in it. */
+static int64_t root_of(const sw_known_comm_t *c, sw_shape_t shape, int root)
+{
+    if (shape != SW_SHAPE_FROM_ROOT && shape != SW_SHAPE_TO_ROOT)
+        return -1;
+    if (!c->inter)
+        return root;
+    return root == MPI_ROOT ? sw_job.rank : sw_known_rank(c, root);
+}
+
 void sw_collective_before(sw_event_t *e, MPI_Comm comm, sw_shape_t shape,
                           int root)
 {
@@ -35,6 +46,9 @@ void sw_collective_before(sw_event_t *e, MPI_Comm comm, sw_shape_t shape,
         return;
     c->collectives++;
     SW_EVENT_NOTE(e, SW_NOTE_COLLECTIVE, c->collectives, c->number);
+    if (c->inter)
+        SW_EVENT_NOTE(e, SW_NOTE_MEANS, SW_TRACE_THE_CALL,
+                      sw_tracer_signed(root_of(c, shape, root)));
     if (!c->id || c->inter)
         return;
     e->wanted = 1;                  /* of one member: nobody looks */
@@ -79,22 +93,47 @@ void sw_collective_look(sw_event_t *e, sw_shape_t shape, int root)
 }
 
 void sw_collective_pending(sw_event_t *e, sw_shape_t shape, int root,
-                           MPI_Request request, bool persistent)
+                           MPI_Request request)
 {
     if (!e->comm)
         return;
     sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
                       .kind = SW_PENDING_COLLECTIVE, .shape = (uint8_t)shape,
                       .peer = root, .stamp = e->wanted,
-                      .persistent = persistent};
-    if (persistent) {
-        p.sent = e->amount.sent;
-        p.received = e->amount.received;
-        e->amount.sent = e->amount.received = 0;
-    } else {
-        p.name = sw_event_starts(e);
-    }
+                      .name = sw_event_starts(e)};
     sw_pending_add(&p);
+}
+
+void sw_collective_persistent(sw_event_t *e, sw_trace_collective_t what,
+                              sw_shape_t shape, int root, MPI_Request request)
+{
+    if (!e->comm)
+        return;
+    sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
+                      .kind = SW_PENDING_COLLECTIVE, .shape = (uint8_t)shape,
+                      .peer = root, .tag = (int32_t)what, .persistent = true,
+                      .number = e->amount.size, .sent = e->amount.sent,
+                      .received = e->amount.received};
+    e->amount.sent = e->amount.received = 0;
+    sw_pending_add(&p);
+}
+
+void sw_collective_starts(sw_event_t *e, sw_pending_t *p)
+{
+    sw_known_comm_t *c = p->communicator;
+    e->comm = c;
+    c->collectives++;
+    p->stamp = c->id ? sw_board_nth(c->id, c->collectives) : 0;
+    if (p->stamp && sw_board)
+        sw_board_post(sw_board, p->stamp, sw_ticks());
+    SW_EVENT_NOTE(e, SW_NOTE_COLLECTIVE, c->collectives, c->number);
+    SW_EVENT_NOTE(e, SW_NOTE_MEANS, (uint64_t)p->tag,
+                  sw_tracer_signed(root_of(c, (sw_shape_t)p->shape, p->peer)),
+                  p->number, p->sent, p->received);
+    p->name = sw_event_starts(e);
+    sw_pending_start(p);
+    e->amount.sent += p->sent;
+    e->amount.received += p->received;
 }
 
 void sw_collective_ended(sw_event_t *e, const sw_pending_t *p)

@@ -235,6 +235,21 @@ void sw_known_comm_rename(MPI_Comm comm, const char *name)
         sw_catalog_rename(SW_CATALOG_COMMUNICATORS, c->number, name);
 }
 
+/* For the capture: who they are in MPI_COMM_WORLD. */
+static void tell_neighbours(const sw_known_comm_t *c)
+{
+    int n = c->ins + c->outs;
+    sw_catalog_neighbours_t *near =
+        sw_profile_memory(sizeof *near + (size_t)n * sizeof *near->rank);
+    if (!near)
+        return;
+    near->ins = (uint32_t)c->ins;
+    near->outs = (uint32_t)c->outs;
+    for (int i = 0; i < n; i++)
+        near->rank[i] = (int32_t)sw_known_rank(c, c->in[i]);
+    sw_catalog_neighbours(c->number, near);
+}
+
 void sw_known_comm_ask_neighbours(sw_known_comm_t *c)
 {
     sw_neighbours_t lists;
@@ -248,4 +263,5 @@ void sw_known_comm_ask_neighbours(sw_known_comm_t *c)
     lists.out = lists.in + lists.ins;
     sw_edges_list(c->handle, topology, c->me, &lists);
     c->in = lists.in;
+    tell_neighbours(c);
 }

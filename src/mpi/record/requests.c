@@ -169,21 +169,10 @@ void sw_start_before(sw_event_t *e, MPI_Request request)
     sw_pending_t p;
     if (!sw_pending_look((uintptr_t)request, &p) || !p.persistent)
         return;
-    if (p.kind == SW_PENDING_COLLECTIVE) {
-        sw_known_comm_t *c = p.communicator;
-        e->comm = c;
-        c->collectives++;
-        p.stamp = c->id ? sw_board_nth(c->id, c->collectives) : 0;
-        if (p.stamp && sw_board)
-            sw_board_post(sw_board, p.stamp, sw_ticks());
-        SW_EVENT_NOTE(e, SW_NOTE_COLLECTIVE, c->collectives, c->number);
-        p.name = sw_event_starts(e);
-        sw_pending_start(&p);
-        e->amount.sent += p.sent;
-        e->amount.received += p.received;
-    } else {
+    if (p.kind == SW_PENDING_COLLECTIVE)
+        sw_collective_starts(e, &p);
+    else
         sw_message_starts(e, &p);
-    }
 }
 
 MPI_Request *sw_startall_before(sw_event_t *e, int n,

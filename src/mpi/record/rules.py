@@ -163,10 +163,10 @@ def collective(name, shape, root, comm, after):
     rule(name, before=begin, after=f"{after}\n{look}")
     rule(f"I{name.lower()}", before=begin + "\ne.partners = 0;",
          after=f"{after}\nsw_collective_pending(&e, {shape}, {root}, "
-               f"*${comm + 1}, false);")
+               f"*${comm + 1});")
     rule(f"{name}_init", before=f"sw_event_comm(&e, ${comm});",
-         after=f"{after}\nsw_collective_pending(&e, {shape}, {root}, "
-               f"*${comm + 2}, true);")
+         after=f"{after}\nsw_collective_persistent(&e, "
+               f"SW_TRACE_{name.upper()}, {shape}, {root}, *${comm + 2});")
 
 
 ALL, NONE = "SW_SHAPE_ALL", "-1"

@@ -102,7 +102,12 @@ void sw_collective_before(sw_event_t *e, MPI_Comm comm, sw_shape_t shape,
                           int root);
 /* For the nonblocking and persistent forms. */
 void sw_collective_pending(sw_event_t *e, sw_shape_t shape, int root,
-                           MPI_Request request, bool persistent);
+                           MPI_Request request);
+void sw_collective_persistent(sw_event_t *e, sw_trace_collective_t what,
+                              sw_shape_t shape, int root,
+                              MPI_Request request);
+/* A persistent one starts again. */
+void sw_collective_starts(sw_event_t *e, sw_pending_t *p);
 /* After a blocking one: who was late? */
 void sw_collective_look(sw_event_t *e, sw_shape_t shape, int root);
 /* The same for one that a pending request ends. */
