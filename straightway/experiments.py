@@ -29,6 +29,7 @@ COLLECTIVES = (
     "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
     "alltoallw", "other")
 COMMUNICATION = "communication"
+MOST_PLACES = 1 << 22
 
 # posting (ns of processor time), a round (ns), ns a byte: an assumption, for
 # where neither the option nor a network's link says it. A round is one small
@@ -71,19 +72,21 @@ def operations(option, given, text=None):
     return list(dict.fromkeys(found))
 
 
-def _number(option, given, text, what, least=0.0, most=1e9, unit=""):
+def _number(option, given, text, what, least=0.0, most=1e9):
     try:
         value = float(text)
     except ValueError:
         value = -1.0
     if not least < value <= most:
         raise UserError(f"--{option} {given}: {text or 'nothing'} is no "
-                        f"{what}; give a number above {least:g}{unit}")
+                        f"{what}; give a number, " + (
+                            f"more than {least:g}" if least >= 0 else
+                            "0 or more"))
     return value
 
 
 def _whole(option, given, what):
-    if not given.isdecimal() or not 1 <= int(given) <= 1 << 22:
+    if not given.isdecimal() or not 1 <= int(given) <= MOST_PLACES:
         raise UserError(f"--{option} {given}: give {what}, 1 or more")
     return int(given)
 
@@ -349,9 +352,9 @@ def collect(given, nodes=None, per_node=None):
     """The experiments of the options in `given`, [(key, value)] as they came;
     where the ranks are belongs to each that has a network."""
     places = []
-    if nodes:
+    if nodes is not None:
         places.append(_nodes(str(nodes)))
-    if per_node:
+    if per_node is not None:
         places.append(_per_node(str(per_node)))
     found = []
     for key, value in given:
@@ -385,8 +388,12 @@ def sweep(text):
         if key == "cpu-speed":
             found.append(_number("sweep", text, word, "factor", 0, 1e6))
         else:
-            found.append(_whole("sweep", word.strip(), f"{key} as in "
-                                f"{key}=2,4,8"))
+            if not word.strip().isdecimal() or \
+                    not 1 <= int(word) <= MOST_PLACES:
+                raise UserError(f"--sweep {text}: {word.strip() or 'nothing'}"
+                                f" is no number of {key}; give values as in "
+                                f"{key}=2,4,8")
+            found.append(int(word))
     found = sorted(set(found))
     if len(found) < 2:
         raise UserError(f"--sweep {text}: give two values or more")

@@ -14,7 +14,6 @@ import shlex
 import time
 
 from straightway import experiments, machine, units, whatif
-from straightway.errors import UserError
 
 SCHEMA = "straightway-whatif/1"
 BOUNDS = {"collectives": "all", "communication": experiments.COMMUNICATION}
@@ -153,7 +152,8 @@ class Forecast:
             rows.append((value, {
                 "ranks": mine[0].ranks, "baseline": mine[0].describe(),
                 "rank_times": _rank_times(mine[0]), "measured": None,
-                "not_measured": f"{key} is another machine's", "error": None,
+                "not_measured": f"each value of {key} is another machine",
+                "error": None,
                 "experiments": row[1:1 + len(self.plan.experiments)],
                 "bounds": dict(zip(BOUNDS, row[-len(BOUNDS):]))}))
         return rows
@@ -250,9 +250,3 @@ def model_text(names):
 def command_text(report):
     return shlex.join(report["program"]) if report["program"] else \
         f"replay of {report['replay']}"
-
-
-def check_program(program):
-    if not program:
-        raise UserError("which program? straightway whatif -n N PROGRAM, or "
-                        "--replay FILE")

@@ -41,7 +41,8 @@ import subprocess
 import sys
 import tempfile
 
-from straightway import __version__, benchmark, hosts, machine, native
+from straightway import (__version__, benchmark, hosts, machine, native,
+                         units)
 from straightway.errors import UserError
 
 SCHEMA = "straightway-measured/1"
@@ -136,8 +137,7 @@ def load(host, ranks, recalibrate=False, note=lambda text: None):
     about = key(host, most)
     found = None if recalibrate else _kept(about)
     if not found:
-        note(f"calibrating: {host.title} and Straightway with {most} ranks; "
-             "this takes some 20 s, once")
+        note(f"measuring this machine, {host.title} (some 20 s, once)")
         found = calibrate(host, most, about)
         _keep(found)
     return found
@@ -261,6 +261,16 @@ def _copy(report):
 
 
 # As a model -----------------------------------------------------------------
+
+def doubts(found):
+    """Sentences: what makes a calibration less than it should be. Its own
+    ranks are a load, too, and no more than the cores."""
+    load, cores = found.get("load") or 0, found["key"]["cores"]
+    if load <= cores + 1:
+        return []
+    return [f"This machine was measured while it was busy (load {load:.1f} on "
+            f"{units.plural(cores, 'core')}): --recalibrate, when it is idle."]
+
 
 def served(found):
     """Whether Straightway was measured, too."""

@@ -12,16 +12,23 @@ machine itself answers: `measured`, the MPI alone, and `measured-straightway`
 """
 
 import difflib
+import functools
 import itertools
 import pathlib
+import subprocess
+import tempfile
 
-from straightway import experiments, machine, measured, units
+from straightway import experiments, machine, measured, native, units
 from straightway.errors import UserError
 
 
 def _named():
     from straightway import models
     return models
+
+
+NO_NETWORK = ("No network was named: a message between nodes takes what it "
+              "takes inside one (--network NAME).")
 
 
 # Layers ---------------------------------------------------------------------
@@ -66,7 +73,7 @@ class Models:
     """
 
     def __init__(self, names, job, ranks, recalibrate=False,
-                 step=lambda text: None, mpi=None):
+                 step=lambda text, long=False: None, mpi=None):
         self.names, self.job, self.ranks = names, job, ranks
         self.recalibrate, self.step = recalibrate, step
         self.mpi, self.about = None, []
@@ -77,33 +84,39 @@ class Models:
         if any(n in measured.NAMES for n in names) or job:
             self._find_host()
 
-    def check(self, name):
-        """UserError, with the nearest name, for one that is unknown."""
+    def check(self, name, what="model"):
+        """UserError, with the nearest name, for one that is unknown. `what`:
+        the option that names it."""
         if name in measured.NAMES:
             return
         if name.endswith(".toml") or "/" in name:
             if not pathlib.Path(name).exists():
-                raise UserError(f"--model {name}: there is no such file")
+                raise UserError(f"--{what} {name}: there is no such file")
             return
         if "+" in name:
             for part in name.split("+"):
                 if part in measured.NAMES:
-                    raise UserError(f"model {name}: {part} is a model of its "
-                                    "own; give both")
-                self.check(part)
+                    raise UserError(f"--{what} {name}: {part} is a model of "
+                                    "its own; give both")
+                self.check(part, what)
             return
         known = [*measured.NAMES, *_named().names()]
         if name not in known:
             near = difflib.get_close_matches(name, known, 1, 0.5)
-            raise UserError(f"unknown model {name}; " + (
+            raise UserError(f"--{what} {name}: unknown; " + (
+                "a model's file is named *.toml"
+                if pathlib.Path(name).is_file() else
                 f"did you mean {near[0]}?" if near else
                 "there are " + ", ".join(known)))
 
     def check_all(self, wanted, ranks):
         """What can be said before anything has run: names, places."""
         for experiment in wanted:
-            for name in experiment.models:
-                self.check(name)
+            for change in experiment.changes:
+                for name in change.models:
+                    self.check(name, change.key)
+                if change.key == "algorithm":
+                    _check_algorithm(change)
             if ranks and not experiment.fresh:
                 self._places(ranks, experiment)
 
@@ -117,8 +130,10 @@ class Models:
         """What was measured on this machine."""
         if not self._calibration:
             self._calibration = measured.load(
-                self.host, self.ranks, self.recalibrate, self.step)
+                self.host, self.ranks, self.recalibrate,
+                functools.partial(self.step, long=True))
             most = self._calibration["key"]["ranks"]
+            self.about += measured.doubts(self._calibration)
             if self.ranks > most:
                 self.about.append(
                     f"Measured here with {units.plural(most, 'rank')}; "
@@ -167,9 +182,17 @@ class Models:
             layers = list(self._layers(names + experiment.models, ranks,
                                        one_node))
             layers.append(places)
+            self._note_network(one_node, layers)
         layers.append(_speed(experiment, layers))
         layers.append(_offloads(experiment, layers))
         return combine(ranks, [*layers, experiment.lines])
+
+    def _note_network(self, one_node, layers):
+        """Nodes without a network between them are no mistake, but odd."""
+        if not one_node and NO_NETWORK not in self.about and not any(
+                line.split()[:2] in (["link", "network"], ["point", "network"])
+                for layer in layers for line in layer):
+            self.about.append(NO_NETWORK)
 
     def _places(self, ranks, experiment):
         """Where the ranks are."""
@@ -194,6 +217,20 @@ class Models:
         if not per_node and not per_domain:
             return []
         return [f"place {min(per_node or ranks, ranks)} {per_domain}"]
+
+
+def _check_algorithm(change):
+    """UserError where no collective has it: the engine knows which there
+    are."""
+    with tempfile.NamedTemporaryFile("w", suffix=".model") as file:
+        file.write("\n".join(["ranks 2", *change.lines]) + "\n")
+        file.flush()
+        done = subprocess.run([native.whatif_executable(), "check", file.name],
+                              capture_output=True, text=True,
+                              errors="replace")
+    if done.returncode:
+        raise UserError(f"--algorithm {change.given}: "
+                        + done.stderr.strip().rpartition(": ")[2])
 
 
 def _speed(experiment, layers):
