@@ -318,8 +318,8 @@ class Experiment:
         return next((getattr(c, field) for c in reversed(self.changes)
                      if getattr(c, field)), 0)
 
-    def and_(self, changes):
-        return Experiment(self.changes + list(changes), self.name)
+    def and_(self, changes, name=None):
+        return Experiment(self.changes + list(changes), name or self.name)
 
 
 def parse(text):
@@ -373,6 +373,23 @@ def collect(given, nodes=None, per_node=None):
 # Sweeps ---------------------------------------------------------------------
 
 SWEPT = ("ranks", "nodes", "ranks-per-node", "cpu-speed")
+
+
+def swept(key, given):
+    """(what the baseline of a sweep has, its experiments). Where nodes are
+    swept, the first network that is an experiment of its own is between them
+    in all that name none."""
+    networks = [e for e in given if not e.name and {c.key for c in e.changes}
+                - {"nodes", "ranks-per-node"} == {"network"}]
+    if key not in ("nodes", "ranks-per-node") or not networks:
+        return Experiment([]), given
+    base, found = networks[0], []
+    for one in given:
+        if one.fresh or any(c.key == "network" for c in one.changes):
+            found.append(one)
+        else:
+            found.append(base.and_(one.changes, one.title))
+    return base, [e for e in found if e is not base]
 
 
 def sweep(text):

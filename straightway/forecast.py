@@ -10,6 +10,7 @@ and all communication free.
 """
 
 import dataclasses
+import os
 import shlex
 import time
 
@@ -142,8 +143,12 @@ class Forecast:
         ranks = self.plan.ranks
         changes = [experiments.change(key, f"{v:g}" if isinstance(v, float)
                                       else str(v)) for v in values]
-        base = experiments.Experiment([], "baseline")
-        each = [base, *self.plan.experiments, *self._bounds()]
+        base, given = experiments.swept(key, self.plan.experiments)
+        if base.changes:
+            self.notes.append(f"The baseline of this sweep has {base.title}.")
+        collectives, communication = self._bounds()
+        each = [base, *given, base.and_(collectives.changes,
+                                        collectives.name), communication]
         wanted = [e.and_([c]) for c in changes for e in each]
         _, found = self._outcomes(ranks, wanted)
         for i, value in enumerate(values):
@@ -154,7 +159,7 @@ class Forecast:
                 "rank_times": _rank_times(mine[0]), "measured": None,
                 "not_measured": f"each value of {key} is another machine",
                 "error": None,
-                "experiments": row[1:1 + len(self.plan.experiments)],
+                "experiments": row[1:1 + len(given)],
                 "bounds": dict(zip(BOUNDS, row[-len(BOUNDS):]))}))
         return rows
 
@@ -176,7 +181,7 @@ class Forecast:
             "sweep": {"key": plan.sweep[0], "rows": [
                 dict(one, value=value) for value, one in rows]}
             if rows else None}
-        report["notes"] = _notes(report) + self.notes
+        report["notes"] = self.supposed.doubts + _notes(report) + self.notes
         report["seconds"] = time.monotonic() - start
         return report
 
@@ -233,6 +238,8 @@ def _notes(report):
                 "virtual time could not be decided, the order of the real "
                 f"run was taken; {units.number(one['disordered'])} took "
                 "another message than the first."))
+    if report["measured"]:
+        said += machine.doubts(report["machine"], report["ranks"])
     if one["extrapolated"]:
         said.append("More ranks than were recorded: this is an "
                     "extrapolation.")
@@ -245,6 +252,20 @@ def _notes(report):
 
 def model_text(names):
     return " + ".join(names)
+
+
+def short(words):
+    """A command as a title has it: without the folders of absolute paths."""
+    python = os.path.basename(words[0]).startswith("python")
+    return shlex.join(
+        os.path.basename(word.rstrip("/")) if os.path.isabs(word)
+        and (i == 0 or python and i == 1) else word
+        for i, word in enumerate(words))
+
+
+def title(report):
+    return short(report["program"]) if report["program"] else \
+        f"replay of {report['replay']}"
 
 
 def command_text(report):

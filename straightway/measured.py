@@ -263,13 +263,13 @@ def _copy(report):
 # As a model -----------------------------------------------------------------
 
 def doubts(found):
-    """Sentences: what makes a calibration less than it should be. Its own
-    ranks are a load, too, and no more than the cores."""
-    load, cores = found.get("load") or 0, found["key"]["cores"]
-    if load <= cores + 1:
+    """Sentences: what makes a calibration less than it should be."""
+    load, cores = found.get("load") or 0, found["key"].get("cores") or 1
+    if not machine.is_busy(load, cores):
         return []
-    return [f"This machine was measured while it was busy (load {load:.1f} on "
-            f"{units.plural(cores, 'core')}): --recalibrate, when it is idle."]
+    return [f"This machine was busy when the model was measured (load "
+            f"{load:.1f} on {units.plural(cores, 'core')}): --recalibrate on "
+            "an idle one."]
 
 
 def served(found):

@@ -27,10 +27,6 @@ def _named():
     return models
 
 
-NO_NETWORK = ("No network was named: a message between nodes takes what it "
-              "takes inside one (--network NAME).")
-
-
 # Layers ---------------------------------------------------------------------
 
 def _holds(line):
@@ -70,13 +66,14 @@ class Models:
 
     mpi     the MPI's name, where it is known
     about   sentences on what was measured
+    doubts  sentences on what makes it less than it should be
     """
 
     def __init__(self, names, job, ranks, recalibrate=False,
                  step=lambda text, long=False: None, mpi=None):
         self.names, self.job, self.ranks = names, job, ranks
         self.recalibrate, self.step = recalibrate, step
-        self.mpi, self.about = None, []
+        self.mpi, self.about, self.doubts = None, [], []
         self.host, self._given_mpi = None, mpi or (job and job.mpi)
         self._calibration = None
         for name in names:
@@ -133,11 +130,12 @@ class Models:
                 self.host, self.ranks, self.recalibrate,
                 functools.partial(self.step, long=True))
             most = self._calibration["key"]["ranks"]
-            self.about += measured.doubts(self._calibration)
+            self.doubts += measured.doubts(self._calibration)
             if self.ranks > most:
                 self.about.append(
-                    f"Measured here with {units.plural(most, 'rank')}; "
-                    "collectives of more are formulas over these messages.")
+                    f"Collectives were measured here with "
+                    f"{units.plural(most, 'rank')}; those of more ranks are "
+                    "computed from the measured times of messages.")
         return self._calibration
 
     def _measured(self, name, one_node):
@@ -171,7 +169,10 @@ class Models:
 
     def lines(self, ranks, experiment=None):
         if experiment is None:
-            return combine(ranks, self._layers(self.names, ranks, True))
+            found = combine(ranks, self._layers(self.names, ranks, True))
+            _check_links(found, ranks, "the baseline's model, "
+                         + "+".join(self.names))
+            return found
         if experiment.models == ["free"]:
             names, layers = [], [["free all"]]
         else:
@@ -182,17 +183,12 @@ class Models:
             layers = list(self._layers(names + experiment.models, ranks,
                                        one_node))
             layers.append(places)
-            self._note_network(one_node, layers)
         layers.append(_speed(experiment, layers))
         layers.append(_offloads(experiment, layers))
-        return combine(ranks, [*layers, experiment.lines])
-
-    def _note_network(self, one_node, layers):
-        """Nodes without a network between them are no mistake, but odd."""
-        if not one_node and NO_NETWORK not in self.about and not any(
-                line.split()[:2] in (["link", "network"], ["point", "network"])
-                for layer in layers for line in layer):
-            self.about.append(NO_NETWORK)
+        found = combine(ranks, [*layers, experiment.lines])
+        if experiment.models != ["free"]:
+            _check_links(found, ranks, experiment.title)
+        return found
 
     def _places(self, ranks, experiment):
         """Where the ranks are."""
@@ -217,6 +213,26 @@ class Models:
         if not per_node and not per_domain:
             return []
         return [f"place {min(per_node or ranks, ranks)} {per_domain}"]
+
+
+def _check_links(lines, ranks, title):
+    """A message for which no model has a link would take no time: a mistake,
+    not a prediction."""
+    words = [line.split() for line in lines]
+    links = {w[1] for w in words if w[0] in ("link", "point")}
+    if any(w[0] == "place_rank" for w in words):
+        return
+    per_node = next((int(w[1]) for w in words if w[0] == "place"), 0) or ranks
+    if per_node < ranks and "network" not in links:
+        raise UserError(
+            f"{title}: {units.plural(ranks, 'rank')}, {per_node} on each node,"
+            " and nothing says what is between nodes: give --network NAME")
+    if min(per_node, ranks) > 1 and not links & {"node", "domain"}:
+        raise UserError(
+            f"{title}: nothing says what a message takes inside a node, and "
+            f"there are {min(per_node, ranks)} ranks on one\n  A network is "
+            "an experiment: --network NAME --nodes N; or lay it over a model "
+            "of a node:\n  --model node --model NAME")
 
 
 def _check_algorithm(change):
