@@ -41,8 +41,7 @@ import subprocess
 import sys
 import tempfile
 
-from straightway import (__version__, benchmark, hosts, machine, native,
-                         units)
+from straightway import __version__, benchmark, hosts, machine, units
 from straightway.errors import UserError
 
 SCHEMA = "straightway-measured/1"
@@ -324,11 +323,3 @@ def host_of(job, ranks):
     if job.mpi and not os.path.isfile(job.mpi):
         return hosts.choose(job.mpi)
     return hosts.choose(launcher)
-
-
-def available(host):
-    """None, or why the machine cannot be measured under this MPI."""
-    if not native.bench_module(host.flavour).exists():
-        return (f"{host.title} has the flavour {host.flavour}, which this "
-                "installation was built without")
-    return None

@@ -7,9 +7,9 @@ import captures
 import jsonschema
 import pytest
 import whatif_standin as standin
+from calibrations import calibration
 from harness import browser as browsers
 from test_whatif_command import SCHEMA as FORECAST
-from test_whatif_command import calibration
 
 import straightway
 from straightway import hosts, machine, measured, profile, study, whatif

@@ -9,6 +9,7 @@ import sys
 import jsonschema
 import pytest
 import whatif_standin as standin
+from calibrations import calibration
 from harness import browser as browsers
 
 import straightway
@@ -20,21 +21,6 @@ from straightway.reporters import page, whatif_html, whatif_terminal
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "whatif.schema.json"
-POINTS = [[0, 100.0, 50.0, 150.0, 100.0], [8, 100.0, 50.0, 150.0, 100.0],
-          [1 << 20, 40000.0, 0.0, 90000.0, 40000.0]]
-
-
-def calibration(ranks=2):
-    """As measured.calibrate makes it."""
-    tables = {"barrier": {"2": {"0": 200.0}},
-              "alltoall": {"2": {"8": 300.0, "1048576": 200000.0}}}
-    return {"key": {"mpi": "Open MPI 5.0.11", "ranks": ranks}, "made": "now",
-            "load": 0.0, "eager": 4096, "copy": 0.05,
-            "collectives": {"host": tables, "ours": {
-                name: {n: {s: t / 2 for s, t in by.items()}
-                       for n, by in one.items()}
-                for name, one in tables.items()}},
-            "links": {"host": POINTS, "ours": POINTS}}
 
 
 @pytest.fixture(autouse=True)

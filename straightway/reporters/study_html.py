@@ -72,7 +72,8 @@ def context(report, p):
         title=whatif_html.title_of(dict(inner, program=report["program"])),
         kind="Straightway study",
         command=shlex.join(report["program"]), links=links,
-        facts=_facts(report, p), notes=[n for n in report["notes"] if n not in inner["model_about"]]
+        facts=_facts(report, p), notes=[
+            n for n in report["notes"] if n not in inner["model_about"]]
         + found["warnings"], about=inner["model_about"],
         profile_cards=found["cards"], cards=list(_cards(report)),
         runs=report["runs"], said=study.verdict(report),

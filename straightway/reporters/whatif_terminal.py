@@ -106,13 +106,12 @@ def _table(page, report):
 
 
 def _agreement(report):
-    off, runs = report["error"], units.plural(report["measured"]["runs"],
-                                              "run")
+    off, runs = report["error"], report["measured"]["runs"]
+    times = "in one run" if runs == 1 else f"the median of {runs} runs"
     if abs(off) < 5e-4:
-        return f"The baseline is the measured median of {runs}."
+        return f"The baseline is what was measured, {times}."
     return (f"The baseline is {100 * abs(off):.1f} % "
-            f"{'above' if off > 0 else 'below'} what was measured, the median "
-            f"of {runs}.")
+            f"{'above' if off > 0 else 'below'} what was measured, {times}.")
 
 
 def _bounds(page, report):
