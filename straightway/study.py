@@ -125,7 +125,7 @@ def verdict(report):
     said = []
     if not m["apart"] and report["runs"] > 1:
         said.append("These runs do not tell the two apart: their times "
-                    "overlap. More --runs on an idle machine may.")
+                    "overlap. More --runs on an idle machine may tell.")
     elif m["speed_up"] and m["speed_up"] >= 1:
         said.append(f"With Straightway this program is {m['speed_up']:.2f} "
                     "times as fast.")
