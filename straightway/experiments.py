@@ -19,7 +19,7 @@ import fnmatch
 import re
 import shlex
 
-from straightway import benchmark, units
+from straightway import units
 from straightway.errors import UserError
 
 # As op.h has them.

@@ -1,10 +1,8 @@
 """straightway whatif: what a user types, what is asked of the native parts,
 and what is shown."""
 
-import io
 import json
 import pathlib
-import sys
 
 import jsonschema
 import pytest
@@ -15,9 +13,8 @@ from harness import browser as browsers
 import straightway
 from straightway import (experiments, forecast, hosts, machine, measured,
                          supposed, whatif)
-from straightway.commands import whatif as command
 from straightway.errors import UserError
-from straightway.reporters import page, whatif_html, whatif_terminal
+from straightway.reporters import whatif_html, whatif_terminal
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "whatif.schema.json"
@@ -404,8 +401,19 @@ def test_the_page_for_browsers_stands_alone(run, browser, tmp_path, width,
     assert shown.evaluate("document.documentElement.scrollWidth") <= width
     assert shown.evaluate("document.querySelectorAll("
                           "'.curves circle').length") >= 9
-    assert "1.6x" in shown.evaluate("document.body.innerText") or \
-        "x faster" in shown.evaluate("document.body.innerText")
+    assert "x faster" in shown.evaluate("document.body.innerText")
+    # One of the two plots is seen, and its letters can be read.
+    seen = shown.evaluate(
+        "[...document.querySelectorAll('svg.curves')].filter(e => "
+        "e.getBoundingClientRect().width).map(e => e.getBoundingClientRect()"
+        ".width / e.viewBox.baseVal.width)")
+    assert len(seen) == 1 and seen[0] > 0.8
+    # Tables sort.
+    shown.click("#table-predictions th:nth-child(2) button")
+    assert shown.evaluate(
+        "[...document.querySelectorAll('#table-predictions tbody td:nth-child"
+        "(2)')].map(e => +e.dataset.v).every((v, i, all) => !i || "
+        "v <= all[i - 1])")
 
 
 # The native parts' answers --------------------------------------------------

@@ -1,9 +1,10 @@
 """A forecast on one page of a terminal."""
 
 from straightway import forecast, units
-from straightway.reporters.page import COMPUTE, MOVING, WAITING, Page
+from straightway.reporters.page import (COMPUTE, MOVING, USUAL, WAITING,
+                                        Page)
 
-BAR = 22
+BAR, SHORT = 22, 12     # letters; the second on a page of less than 80
 TOP = 8         # collectives
 # What the bars show, in the page's own parts.
 PARTS = ((COMPUTE, "compute", "compute"), (MOVING, "messages", "messages"),
@@ -67,7 +68,8 @@ def legend(page):
 def _bar(page, row, longest):
     share = row["share"]
     return page.bar({part: share.get(key, 0) * row["time_s"]
-                     for part, key, _ in PARTS}, BAR, longest)
+                     for part, key, _ in PARTS},
+                    BAR if page.width >= USUAL else SHORT, longest)
 
 
 def _rows(report):
