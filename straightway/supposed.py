@@ -241,9 +241,13 @@ def _check_algorithm(change):
     with tempfile.NamedTemporaryFile("w", suffix=".model") as file:
         file.write("\n".join(["ranks 2", *change.lines]) + "\n")
         file.flush()
-        done = subprocess.run([native.whatif_executable(), "check", file.name],
-                              capture_output=True, text=True,
-                              errors="replace")
+        words = [str(native.whatif_executable()), "check", file.name]
+        try:
+            done = subprocess.run(words, capture_output=True, text=True,
+                                  errors="replace")
+        except FileNotFoundError:
+            raise UserError(f"{words[0]} is missing\n  reinstall straightway",
+                            1) from None
     if done.returncode:
         raise UserError(f"--algorithm {change.given}: "
                         + done.stderr.strip().rpartition(": ")[2])
