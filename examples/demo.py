@@ -223,8 +223,8 @@ def report(sides):
 
 def study(args, straightway, launcher, program, env):
     """straightway study of the solver; its page is in args.study."""
-    print("\nThe study: profile, prediction, gain (the first time, this "
-          "machine is measured\nfor some 20 s)\n", flush=True)
+    print("\nThe study: the same solver, predicted and measured anew (once, "
+          "this machine is\nmeasured for some 20 s first)\n", flush=True)
     command = [straightway, "study", "-n", str(args.n), "--runs",
                str(args.repeats), "--mpi", launcher, "--html", args.study,
                "--timeout", f"{args.timeout:g}", "--"] + program
@@ -294,8 +294,12 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             env, _ = environment(args, launcher, kind, Path(folder))
             study(args, straightway, launcher, program[:-2], env)
-    print("\nRun it on your own program:\n  mpirun -n 8 "
-          f"{os.path.relpath(straightway)} run ./app")
+    ours = os.path.relpath(straightway)
+    if args.study:
+        print(f"\nThe whole study, for a browser: {args.study}")
+    print(f"\nOn your own program:\n  mpirun -n 8 {ours} run ./app\n"
+          f"  {ours} study -n 8 ./app\n"
+          f"  {ours} whatif -n 64 --free alltoall ./app")
     return 0 if same else 1
 
 

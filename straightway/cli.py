@@ -8,6 +8,7 @@ as UserError and printed as one line, never as a traceback.
 import argparse
 import difflib
 import os
+import re
 import sys
 
 from straightway import native
@@ -56,7 +57,20 @@ class Parser(argparse.ArgumentParser):
                     "there is " + ", ".join(action.choices))
             self.error(f"unknown {action.dest} {value}; {hint}")
 
+    def _get_value(self, action, text):
+        try:
+            return super()._get_value(action, text)
+        except argparse.ArgumentError:
+            kind = {int: "a whole number", float: "a number"}.get(action.type)
+            if not kind:
+                raise
+            # -n rather than --ranks: what is short is what was written.
+            self.error(f"{action.option_strings[0]} {text}: give {kind}")
+
     def error(self, message):
+        # argparse's own: "argument -n/--ranks: expected one argument"
+        message = re.sub("^argument ([^:]*): expected one argument$",
+                         r"\1 needs a value", message)
         print(f"straightway: {message}", file=sys.stderr)
         sys.exit(2)
 

@@ -3,7 +3,7 @@ B's. Times per rank are means of the ranks; all in seconds."""
 
 import os
 
-from straightway import profile
+from straightway import recorded
 
 SCHEMA = "straightway-profile-diff/1"
 
@@ -68,7 +68,7 @@ def _totals(p):
 
 def _operations(a, b):
     ours, theirs = _totals(a), _totals(b)
-    none = profile.Total("", "", [])
+    none = recorded.Total("", "", [])
     rows = []
     for name in list(dict.fromkeys([*ours, *theirs])):
         x, y = ours.get(name, none), theirs.get(name, none)

@@ -19,7 +19,7 @@ import fnmatch
 import re
 import shlex
 
-from straightway import benchmark, units
+from straightway import units
 from straightway.errors import UserError
 
 # As op.h has them.
@@ -29,6 +29,7 @@ COLLECTIVES = (
     "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
     "alltoallw", "other")
 COMMUNICATION = "communication"
+MOST_PLACES = 1 << 22
 
 # posting (ns of processor time), a round (ns), ns a byte: an assumption, for
 # where neither the option nor a network's link says it. A round is one small
@@ -71,19 +72,21 @@ def operations(option, given, text=None):
     return list(dict.fromkeys(found))
 
 
-def _number(option, given, text, what, least=0.0, most=1e9, unit=""):
+def _number(option, given, text, what, least=0.0, most=1e9):
     try:
         value = float(text)
     except ValueError:
         value = -1.0
     if not least < value <= most:
         raise UserError(f"--{option} {given}: {text or 'nothing'} is no "
-                        f"{what}; give a number above {least:g}{unit}")
+                        f"{what}; give a number, " + (
+                            f"more than {least:g}" if least >= 0 else
+                            "0 or more"))
     return value
 
 
 def _whole(option, given, what):
-    if not given.isdecimal() or not 1 <= int(given) <= 1 << 22:
+    if not given.isdecimal() or not 1 <= int(given) <= MOST_PLACES:
         raise UserError(f"--{option} {given}: give {what}, 1 or more")
     return int(given)
 
@@ -315,8 +318,8 @@ class Experiment:
         return next((getattr(c, field) for c in reversed(self.changes)
                      if getattr(c, field)), 0)
 
-    def and_(self, changes):
-        return Experiment(self.changes + list(changes), self.name)
+    def and_(self, changes, name=None):
+        return Experiment(self.changes + list(changes), name or self.name)
 
 
 def parse(text):
@@ -349,9 +352,9 @@ def collect(given, nodes=None, per_node=None):
     """The experiments of the options in `given`, [(key, value)] as they came;
     where the ranks are belongs to each that has a network."""
     places = []
-    if nodes:
+    if nodes is not None:
         places.append(_nodes(str(nodes)))
-    if per_node:
+    if per_node is not None:
         places.append(_per_node(str(per_node)))
     found = []
     for key, value in given:
@@ -372,6 +375,23 @@ def collect(given, nodes=None, per_node=None):
 SWEPT = ("ranks", "nodes", "ranks-per-node", "cpu-speed")
 
 
+def swept(key, given):
+    """(what the baseline of a sweep has, its experiments). Where nodes are
+    swept, the first network that is an experiment of its own is between them
+    in all that name none."""
+    networks = [e for e in given if not e.name and {c.key for c in e.changes}
+                - {"nodes", "ranks-per-node"} == {"network"}]
+    if key not in ("nodes", "ranks-per-node") or not networks:
+        return Experiment([]), given
+    base, found = networks[0], []
+    for one in given:
+        if one.fresh or any(c.key == "network" for c in one.changes):
+            found.append(one)
+        else:
+            found.append(base.and_(one.changes, one.title))
+    return base, [e for e in found if e is not base]
+
+
 def sweep(text):
     """("ranks", [2, 4, 8]) of "ranks=2,4,8"."""
     key, equals, values = text.partition("=")
@@ -385,8 +405,12 @@ def sweep(text):
         if key == "cpu-speed":
             found.append(_number("sweep", text, word, "factor", 0, 1e6))
         else:
-            found.append(_whole("sweep", word.strip(), f"{key} as in "
-                                f"{key}=2,4,8"))
+            if not word.strip().isdecimal() or \
+                    not 1 <= int(word) <= MOST_PLACES:
+                raise UserError(f"--sweep {text}: {word.strip() or 'nothing'}"
+                                f" is no number of {key}; give values as in "
+                                f"{key}=2,4,8")
+            found.append(int(word))
     found = sorted(set(found))
     if len(found) < 2:
         raise UserError(f"--sweep {text}: give two values or more")

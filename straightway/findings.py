@@ -14,7 +14,7 @@ import collections
 import dataclasses
 import statistics
 
-from straightway import procedures, profile, units
+from straightway import procedures, profile, recorded, units
 
 # Thresholds, all of them.
 WORTH = 0.01                # of the run time: below, nothing is said
@@ -199,7 +199,7 @@ def _start(view):
 
 def _input_output(view):
     p = view.profile
-    small = [t for t in profile.group(p.io.records, "operation")
+    small = [t for t in recorded.group(p.io.records, "operation")
              if t.label.endswith(("_read", "_write", "_read_at", "_write_at",
                                   "_read_shared", "_write_shared"))
              and t.sized_calls and _mean_size(t) < SMALL_IO]
@@ -256,7 +256,7 @@ def _tiny(view):
 
 
 def _packed(view):
-    pack = profile.group(view.of("pack"), "operation")
+    pack = recorded.group(view.of("pack"), "operation")
     time = sum(t.time for t in pack)
     if not time:
         return
@@ -277,7 +277,7 @@ def _packed(view):
 
 def _hot_site(view):
     p = view.profile
-    totals = profile.group(p.communication.records, ("operation", "site"))
+    totals = recorded.group(p.communication.records, ("operation", "site"))
     if not totals or len(totals) < 2 or not totals[0].key[1].frames:
         return
     hot = totals[0]
@@ -312,7 +312,7 @@ def _root(view):
     if root is None or most < ROOT_PART * calls:
         return
     at_root = sum(r.waiting for r in rooted if r.rank == root)
-    operations = profile.group(rooted, "operation")
+    operations = recorded.group(rooted, "operation")
     seconds = view.seconds(waiting)
     text = (f"{_names(operations)} {'has' if len(operations) == 1 else 'have'}"
             f" rank {root} as root, and {units.share(waiting / time)} of the "
@@ -347,7 +347,7 @@ def _barriers(view):
 
 
 def _creations(view):
-    made = profile.group([r for r in view.of("communicator management")
+    made = recorded.group([r for r in view.of("communicator management")
                           if procedures.stem(r.procedure) in _CREATIONS],
                          "operation")
     calls = sum(t.calls for t in made)
@@ -362,7 +362,7 @@ def _creations(view):
 
 
 def _polling(view):
-    polls = [t for t in profile.group(view.of("test", "probe"), "operation")
+    polls = [t for t in recorded.group(view.of("test", "probe"), "operation")
              if procedures.stem(t.label) not in ("Probe", "Mprobe")]
     calls = sum(t.calls for t in polls)
     if calls < MANY_POLLS:
@@ -384,7 +384,7 @@ def _large_blocks(view):
     inside = {c: view.inside(c) for c in view.profile.communicators}
     large = [r for r in view.by_class["collective"]
              if r.max_size >= LARGE_BLOCK and inside.get(r.communicator)]
-    totals = profile.group(large, "operation")
+    totals = recorded.group(large, "operation")
     if not totals:
         return
     seconds = view.seconds(sum(t.moving for t in totals))

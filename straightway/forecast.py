@@ -10,11 +10,11 @@ and all communication free.
 """
 
 import dataclasses
+import os
 import shlex
 import time
 
 from straightway import experiments, machine, units, whatif
-from straightway.errors import UserError
 
 SCHEMA = "straightway-whatif/1"
 BOUNDS = {"collectives": "all", "communication": experiments.COMMUNICATION}
@@ -143,8 +143,12 @@ class Forecast:
         ranks = self.plan.ranks
         changes = [experiments.change(key, f"{v:g}" if isinstance(v, float)
                                       else str(v)) for v in values]
-        base = experiments.Experiment([], "baseline")
-        each = [base, *self.plan.experiments, *self._bounds()]
+        base, given = experiments.swept(key, self.plan.experiments)
+        if base.changes:
+            self.notes.append(f"The baseline of this sweep has {base.title}.")
+        collectives, communication = self._bounds()
+        each = [base, *given, base.and_(collectives.changes,
+                                        collectives.name), communication]
         wanted = [e.and_([c]) for c in changes for e in each]
         _, found = self._outcomes(ranks, wanted)
         for i, value in enumerate(values):
@@ -153,8 +157,9 @@ class Forecast:
             rows.append((value, {
                 "ranks": mine[0].ranks, "baseline": mine[0].describe(),
                 "rank_times": _rank_times(mine[0]), "measured": None,
-                "not_measured": f"{key} is another machine's", "error": None,
-                "experiments": row[1:1 + len(self.plan.experiments)],
+                "not_measured": f"each value of {key} is another machine",
+                "error": None,
+                "experiments": row[1:1 + len(given)],
                 "bounds": dict(zip(BOUNDS, row[-len(BOUNDS):]))}))
         return rows
 
@@ -176,7 +181,7 @@ class Forecast:
             "sweep": {"key": plan.sweep[0], "rows": [
                 dict(one, value=value) for value, one in rows]}
             if rows else None}
-        report["notes"] = _notes(report) + self.notes
+        report["notes"] = self.supposed.doubts + _notes(report) + self.notes
         report["seconds"] = time.monotonic() - start
         return report
 
@@ -233,6 +238,8 @@ def _notes(report):
                 "virtual time could not be decided, the order of the real "
                 f"run was taken; {units.number(one['disordered'])} took "
                 "another message than the first."))
+    if report["measured"]:
+        said += machine.doubts(report["machine"], report["ranks"])
     if one["extrapolated"]:
         said.append("More ranks than were recorded: this is an "
                     "extrapolation.")
@@ -247,12 +254,20 @@ def model_text(names):
     return " + ".join(names)
 
 
-def command_text(report):
-    return shlex.join(report["program"]) if report["program"] else \
+def short(words):
+    """A command as a title has it: without the folders of absolute paths."""
+    python = os.path.basename(words[0]).startswith("python")
+    return shlex.join(
+        os.path.basename(word.rstrip("/")) if os.path.isabs(word)
+        and (i == 0 or python and i == 1) else word
+        for i, word in enumerate(words))
+
+
+def title(report):
+    return short(report["program"]) if report["program"] else \
         f"replay of {report['replay']}"
 
 
-def check_program(program):
-    if not program:
-        raise UserError("which program? straightway whatif -n N PROGRAM, or "
-                        "--replay FILE")
+def command_text(report):
+    return shlex.join(report["program"]) if report["program"] else \
+        f"replay of {report['replay']}"

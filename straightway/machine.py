@@ -143,3 +143,20 @@ def describe():
             "/sys/kernel/mm/transparent_hugepage/enabled"),
         "straightway": __version__,
     }
+
+
+# A busy machine -------------------------------------------------------------
+
+def is_busy(load, cores, ranks=0):
+    """Whether others wanted to run than our own ranks, whose load is part of
+    it, at the end of some minute's runs."""
+    return load > max(cores, ranks) + 1
+
+
+def doubts(about, ranks):
+    """Sentences on times that were measured on the machine that describe()
+    has told of, after a run of so many ranks."""
+    if not is_busy(about["load"], about["cores"], ranks):
+        return []
+    return [f"This machine was busy (load {about['load']:.1f} on "
+            f"{about['cores']} cores): what was measured is too long."]

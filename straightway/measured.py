@@ -48,7 +48,7 @@ import subprocess
 import sys
 import tempfile
 
-from straightway import __version__, benchmark, hosts, machine, native
+from straightway import __version__, benchmark, hosts, machine, units
 from straightway.errors import UserError
 
 SCHEMA = "straightway-measured/2"
@@ -148,8 +148,7 @@ def load(host, ranks, recalibrate=False, note=lambda text: None):
     about = key(host, most)
     found = None if recalibrate else _kept(about)
     if not found:
-        note(f"calibrating: {host.title} and Straightway with {most} ranks; "
-             "this takes a minute, once")
+        note(f"measuring this machine, {host.title} (a minute, once)")
         found = calibrate(host, most, about)
         _keep(found)
     return found
@@ -315,6 +314,16 @@ def _copy(report):
 
 # As a model -----------------------------------------------------------------
 
+def doubts(found):
+    """Sentences: what makes a calibration less than it should be."""
+    load, cores = found.get("load") or 0, found["key"].get("cores") or 1
+    if not machine.is_busy(load, cores):
+        return []
+    return [f"This machine was busy when the model was measured (load "
+            f"{load:.1f} on {units.plural(cores, 'core')}): --recalibrate on "
+            "an idle one."]
+
+
 def served(found):
     """Whether Straightway was measured, too."""
     return "ours" in found["collectives"]
@@ -383,11 +392,3 @@ def host_of(job, ranks):
     if job.mpi and not os.path.isfile(job.mpi):
         return hosts.choose(job.mpi)
     return hosts.choose(launcher)
-
-
-def available(host):
-    """None, or why the machine cannot be measured under this MPI."""
-    if not native.bench_module(host.flavour).exists():
-        return (f"{host.title} has the flavour {host.flavour}, which this "
-                "installation was built without")
-    return None

@@ -1,22 +1,16 @@
-"""The model of a profile: what the ranks of a job did, over any grouping.
+"""A profile: what the ranks of a job did, from a capture.
 
 A Profile is made of a Capture, or of a part of it (one region, some ranks).
-Its `records` are the rows of all ranks' calls with their indices resolved, so
-that equal call sites, communicators and so on of different ranks are the same
-object. Totals over records are made by `group`:
+Its `records` (recorded.py) are the rows of all ranks' calls with their indices
+resolved (resolving.py), so that equal call sites, communicators and so on of
+different ranks are the same object:
 
     profile = load("app.8.4711.swcap")
     for total in profile.totals("operation"):   # most time first
         print(total.label, total.calls, total.time, total.waiting)
-        for one in group(total.records, "rank"):
-            ...
 
-Times are ns; sizes are bytes. `time` of a record or total is time in MPI,
-`waiting` the part of it in which a partner had not yet come, an estimate, and
-`moving` the rest. The estimate is made for each record, and totals add up:
-so all views of a profile agree. A record none of whose calls was looked at
-takes the ratio of its procedure on its rank, else of its procedure anywhere,
-else it waits for nobody.
+Times are ns; sizes are bytes. Waiting is an estimate, made for each record, and
+totals add up: so all views of a profile agree.
 
 Communication is all of MPI but I/O (MPI_File_*). A rank computes where it
 neither communicates nor does I/O. A rank of several threads that call MPI has
@@ -26,246 +20,12 @@ as much time as all of them together.
 import collections
 import dataclasses
 import functools
-import os
 import typing
 
 from straightway import capture as captures
-from straightway import procedures
+from straightway import procedures, resolving
 from straightway.errors import UserError
-
-OUTSIDE = "(outside)"       # the name of no region
-UNKNOWN = "(unknown)"       # a call site that was not recorded
-
-
-# What records point to ----------------------------------------------------
-
-class Frame(typing.NamedTuple):
-    """One level of a call stack. `function`, `file` are "" and `line` is 0
-    where not known; `module` and `offset` tell a native frame then."""
-
-    language: str           # "native" or "Python"
-    function: str
-    file: str               # whole path
-    line: int
-    module: str             # whole path
-    offset: int
-
-    @property
-    def place(self):
-        """halo.c:42, or app+0x12ab"""
-        if self.file:
-            name = os.path.basename(self.file) or self.file
-            return f"{name}:{self.line}" if self.line else name
-        module = os.path.basename(self.module) or self.module or "?"
-        return f"{module}+0x{self.offset:x}"
-
-    @property
-    def label(self):
-        """exchange (halo.c:42)"""
-        return f"{self.function} ({self.place})" if self.function \
-            else self.place
-
-
-class Site(typing.NamedTuple):
-    """A call site: frames from what calls MPI outwards; none: not known."""
-
-    frames: tuple
-
-    @property
-    def label(self):
-        return self.frames[0].label if self.frames else UNKNOWN
-
-    @property
-    def place(self):
-        return self.frames[0].place if self.frames else UNKNOWN
-
-    @property
-    def stack(self):
-        """exchange (halo.c:42) < step (main.c:7)"""
-        return " < ".join(f.label for f in self.frames) or UNKNOWN
-
-
-@dataclasses.dataclass(eq=False)
-class Communicator:
-    """A communicator on all its members. `members` are ranges of ranks in
-    MPI_COMM_WORLD, or None where not known."""
-
-    id: str                 # hexadecimal; "0": could not be told
-    name: str
-    size: int
-    remote_size: int        # of an intercommunicator, else 0
-    members: typing.Optional[list]
-    label: str = ""
-
-    def world_rank(self, rank):
-        """The rank in MPI_COMM_WORLD of a member, or None."""
-        for first, last in self.members or ():
-            if rank <= last - first:
-                return first + rank
-            rank -= last - first + 1
-        return None
-
-
-class Record(typing.NamedTuple):
-    """Calls of one rank that are alike. See docs/capture-format.md."""
-
-    rank: int
-    thread: int
-    procedure: str          # "MPI_Allreduce"
-    site: Site
-    communicator: typing.Optional[Communicator]
-    datatype: str           # "" where there is none
-    operation: str          # "MPI_SUM", or ""
-    region: str             # innermost, "outer/inner"; "" outside of all
-    size_bin: int
-    root: typing.Optional[int]  # in the communicator
-    calls: int
-    errors: int
-    time: int
-    min_time: int
-    max_time: int
-    sent: int
-    received: int
-    min_size: int
-    max_size: int
-    probed: int
-    waited: int
-    waiting: float          # estimate, see above
-    buckets: tuple          # ((bucket, count), ...): durations
-    record: int             # its number in the trace; 0: none
-
-    @property
-    def moving(self):
-        return self.time - self.waiting
-
-    @property
-    def kind(self):
-        """The procedure's class, one of procedures.CLASSES."""
-        return procedures.class_of(self.procedure)
-
-
-class Total:
-    """The sum over `records`, those that are alike in `key`."""
-
-    __slots__ = ("key", "label", "records", "calls", "errors", "time",
-                 "min_time", "max_time", "sent", "received", "min_size",
-                 "max_size", "probed", "waited", "waiting", "sized_calls")
-
-    def __init__(self, key, label, records):
-        self.key, self.label, self.records = key, label, records
-        # Column by column: profiles have many records.
-        columns = dict(zip(Record._fields, zip(*records)))
-        for name in ("calls", "errors", "time", "sent", "received", "probed",
-                     "waited", "waiting"):
-            setattr(self, name, sum(columns.get(name, ())))
-        self.max_time = max(columns.get("max_time", ()), default=0)
-        self.min_time = min((r.min_time for r in records if r.calls),
-                            default=0)
-        self.sized_calls = self.min_size = self.max_size = 0
-        if any(columns.get("size_bin", ())):
-            sized = [r for r in records if r.size_bin]
-            self.sized_calls = sum(r.calls for r in sized)
-            self.min_size = min(r.min_size for r in sized)
-            self.max_size = max(r.max_size for r in sized)
-
-    @property
-    def moving(self):
-        return self.time - self.waiting
-
-    @property
-    def mean_time(self):
-        return self.time / self.calls if self.calls else 0.0
-
-    @property
-    def ranks(self):
-        """The ranks that took part, sorted."""
-        return sorted({r.rank for r in self.records})
-
-    @property
-    def procedures(self):
-        """Names of the procedures called, most time first."""
-        times = collections.Counter()
-        for r in self.records:
-            times[r.procedure] += r.time
-        return [name for name, _ in times.most_common()]
-
-    def histogram(self):
-        """{bucket: calls}, sorted: 2^bucket <= ns < 2^(bucket+1)"""
-        return histogram(self.records)
-
-
-def histogram(records):
-    """{bucket: calls} of durations: 2^bucket <= ns < 2^(bucket+1)"""
-    found = collections.Counter()
-    for record in records:
-        for bucket, count in record.buckets:
-            found[bucket] += count
-    return dict(sorted(found.items()))
-
-
-# Groupings ----------------------------------------------------------------
-
-def size_range(size_bin):
-    """(smallest, largest) size in bytes of a bin; (0, 0) of bin 0."""
-    if not size_bin:
-        return 0, 0
-    return 1 << size_bin - 1, (1 << size_bin) - 1
-
-
-def size_label(size_bin):
-    """"no data", "1 B", "4-7 KiB" """
-    if not size_bin:
-        return "no data"
-    low = 1 << size_bin - 1
-    for shift, unit in ((50, "PiB"), (40, "TiB"), (30, "GiB"), (20, "MiB"),
-                        (10, "KiB"), (0, "B")):
-        if low >> shift:
-            low >>= shift
-            break
-    high = 2 * low if shift else 2 * low - 1
-    return f"{low} {unit}" if high == low else f"{low}-{high} {unit}"
-
-
-# name: (key of a record, label of a key)
-_KEYS = {
-    "operation": (lambda r: r.procedure, str),
-    "class": (lambda r: procedures.class_of(r.procedure), str),
-    "site": (lambda r: r.site, lambda s: s.label),
-    "communicator": (lambda r: r.communicator,
-                     lambda c: c.label if c else "(none)"),
-    "region": (lambda r: r.region, lambda name: name or OUTSIDE),
-    "rank": (lambda r: r.rank, str),
-    "thread": (lambda r: r.thread, str),
-    "size": (lambda r: r.size_bin, size_label),
-    "datatype": (lambda r: r.datatype, lambda name: name or "(none)"),
-    "reduction": (lambda r: r.operation, lambda name: name or "(none)"),
-    "root": (lambda r: r.root,
-             lambda root: "(none)" if root is None else str(root)),
-}
-GROUPINGS = tuple(_KEYS)
-
-
-def group(records, by):
-    """Totals of records, most time first. `by`: one of GROUPINGS, or several
-    in a tuple: then a total's key is a tuple, too, and its label joins theirs
-    with ", "."""
-    found = {}
-    if isinstance(by, str):
-        key, label = _KEYS[by]
-        for record in records:
-            found.setdefault(key(record), []).append(record)
-    else:
-        keys, labels = zip(*(_KEYS[name] for name in by))
-
-        def label(parts):
-            return ", ".join(f(part) for f, part in zip(labels, parts))
-
-        for record in records:
-            found.setdefault(tuple([key(record) for key in keys]),
-                             []).append(record)
-    totals = [Total(key, label(key), rows) for key, rows in found.items()]
-    totals.sort(key=lambda t: (-t.time, -t.calls, t.label))
-    return totals
+from straightway.recorded import OUTSIDE, Total, group
 
 
 # Ranks --------------------------------------------------------------------
@@ -369,161 +129,6 @@ def ranges(numbers):
     return found
 
 
-# Resolving ----------------------------------------------------------------
-
-def _at(entries, index, otherwise):
-    return entries[index] if 0 < index < len(entries) else otherwise
-
-
-def _of_program(frames):
-    """The frames without those of mpi4py that carry out a call of Python's:
-    the line of Python is what calls MPI."""
-    first = next((i for i, f in enumerate(frames)
-                  if "/mpi4py/" not in f.module), 0)
-    return tuple(frames[first if frames[first].language == "Python"
-                        else 0:])
-
-
-_NO_LINE, _NO_MODULE = captures.Line("?", "", 0), captures.Module("?", "")
-
-
-class _Shared:
-    """Makes equal things of different ranks the same object."""
-
-    def __init__(self, symbols):
-        self.symbols = symbols
-        self.known, self.frames, self.sites = {}, {}, {}
-        self.communicators = {}
-        self.nowhere = Site(())
-
-    def frame(self, rank, language, place, offset):
-        if language == 1:
-            entry, offset = _at(rank.python, place, _NO_LINE), 0
-        else:
-            entry = _at(rank.modules, place, _NO_MODULE)
-        key = language, entry, offset
-        found = self.known.get(key)
-        if found is None:
-            found = self._frame(entry, offset)
-            found = self.known[key] = self.frames.setdefault(found, found)
-        return found
-
-    def _frame(self, entry, offset):
-        if isinstance(entry, captures.Line):
-            return Frame("Python", entry.function, entry.file, entry.line,
-                         "", 0)
-        symbol = self.symbols.get((*entry, offset)) or \
-            captures.Symbol("", "", 0)
-        # Two calls of one line are one site, where the line is known.
-        told = symbol.function and symbol.file and symbol.line
-        return Frame("native", *symbol, entry.path, 0 if told else offset)
-
-    def sites_of(self, rank):
-        """{site number: Site} of a rank"""
-        table = rank.table("frames")
-        frames = [self.frame(rank, *row) for row in zip(
-            table["language"], table["place"], table["offset"])]
-        table = rank.table("stacks")
-        stacks = {}
-        for site, depth, frame in zip(table["site"], table["depth"],
-                                      table["frame"]):
-            if frame < len(frames):
-                stacks.setdefault(site, []).append((depth, frame))
-        sites = {}
-        for number, stack in stacks.items():
-            stack.sort()
-            site = Site(_of_program([frames[frame] for _, frame in stack]))
-            sites[number] = self.sites.setdefault(site, site)
-        return sites
-
-    def communicator(self, c):
-        # Those that could not be told apart: by what is known of them.
-        key = c.id if c.id != "0" else (c.name, c.size, c.remote_size)
-        known = self.communicators.get(key)
-        if known is None:
-            known = self.communicators[key] = Communicator(
-                c.id, c.name, c.size, c.remote_size, c.members)
-        known.name = known.name or c.name
-        return known
-
-    def label_communicators(self):
-        names = collections.Counter(c.name for c in
-                                    self.communicators.values())
-        for number, c in enumerate(self.communicators.values()):
-            c.label = c.name or f"communicator {c.id}"
-            if c.name and names[c.name] > 1:
-                c.label += f" #{c.id}"
-
-
-def _buckets(rank, rows):
-    """[((bucket, count), ...), ...] of the rows of a rank's calls"""
-    found = [()] * rows
-    table = rank.table("times")
-    for record, bucket, count in zip(table["record"], table["bucket"],
-                                     table["count"]):
-        if record < rows and bucket < 64 and count:
-            found[record] += ((bucket, count),)
-    return found
-
-
-def _columns(rank, shared):
-    """The columns of a rank's Records by name, but for their waiting."""
-    calls = rank.table("calls")
-    sites = shared.sites_of(rank)
-    communicators = [None] + [shared.communicator(c)
-                              for c in rank.communicators[1:]]
-    lists = {"procedure": (rank.procedures, "(unknown procedure)"),
-             "communicator": (communicators, None),
-             "datatype": ([d.name if d else "" for d in rank.datatypes], ""),
-             "operation": (rank.operations, ""),
-             "region": ([r.name for r in rank.regions], "")}
-    count = len(calls)
-    columns = {name: calls[name] for name in Record._fields}
-    for name, (entries, otherwise) in lists.items():
-        size = len(entries)
-        columns[name] = [entries[i] if 0 < i < size else otherwise
-                         for i in calls[name]]
-    columns["rank"] = [rank.number] * count
-    columns["site"] = [sites.get(i, shared.nowhere) for i in calls["site"]]
-    columns["size_bin"] = [min(b, 64) for b in calls["size_bin"]]
-    columns["root"] = [root - 1 if root else None for root in calls["root"]]
-    columns["buckets"] = _buckets(rank, count)
-    return columns
-
-
-def _waiting(all_columns):
-    """The waiting of each rank's rows, a list for each."""
-    anywhere, ranks = {}, []
-    for columns in all_columns:
-        here = {}
-        ranks.append(here)
-        for procedure, waited, probed in zip(
-                columns["procedure"], columns["waited"], columns["probed"]):
-            if probed:
-                for sums in (here, anywhere):
-                    before = sums.get(procedure, (0, 0))
-                    sums[procedure] = before[0] + waited, before[1] + probed
-    for columns, here in zip(all_columns, ranks):
-        found = []
-        for procedure, time, waited, probed in zip(
-                columns["procedure"], columns["time"], columns["waited"],
-                columns["probed"]):
-            if not probed:
-                waited, probed = here.get(procedure) or \
-                    anywhere.get(procedure) or (0, 1)
-            found.append(min(time * waited / probed, float(time)))
-        yield found
-
-
-def _records(ranks, shared):
-    all_columns = [_columns(rank, shared) for rank in ranks]
-    records = []
-    for columns, waiting in zip(all_columns, _waiting(all_columns)):
-        columns["waiting"] = waiting
-        records += map(Record, *(columns[name] for name in Record._fields))
-    return records
-
-
 # The profile --------------------------------------------------------------
 
 class Profile:
@@ -552,8 +157,8 @@ class Profile:
         if not chosen:
             raise UserError(f"{capture.path} has none of these ranks; it "
                             f"has {self._present()}")
-        shared = _Shared(capture.symbols)
-        records = _records(chosen, shared)
+        shared = resolving.Shared(capture.symbols)
+        records = resolving.records(chosen, shared)
         shared.label_communicators()
         if region is not None:
             records = [r for r in records if _within(r.region, region)]

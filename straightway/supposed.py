@@ -12,10 +12,13 @@ machine itself answers: `measured`, the MPI alone, and `measured-straightway`
 """
 
 import difflib
+import functools
 import itertools
 import pathlib
+import subprocess
+import tempfile
 
-from straightway import experiments, machine, measured, units
+from straightway import experiments, machine, measured, native, units
 from straightway.errors import UserError
 
 
@@ -67,13 +70,14 @@ class Models:
 
     mpi     the MPI's name, where it is known
     about   sentences on what was measured
+    doubts  sentences on what makes it less than it should be
     """
 
     def __init__(self, names, job, ranks, recalibrate=False,
-                 step=lambda text: None, mpi=None):
+                 step=lambda text, long=False: None, mpi=None):
         self.names, self.job, self.ranks = names, job, ranks
         self.recalibrate, self.step = recalibrate, step
-        self.mpi, self.about = None, []
+        self.mpi, self.about, self.doubts = None, [], []
         self.host, self._given_mpi = None, mpi or (job and job.mpi)
         self._calibration = None
         for name in names:
@@ -81,33 +85,39 @@ class Models:
         if any(n in measured.NAMES for n in names) or job:
             self._find_host()
 
-    def check(self, name):
-        """UserError, with the nearest name, for one that is unknown."""
+    def check(self, name, what="model"):
+        """UserError, with the nearest name, for one that is unknown. `what`:
+        the option that names it."""
         if name in measured.NAMES:
             return
         if name.endswith(".toml") or "/" in name:
             if not pathlib.Path(name).exists():
-                raise UserError(f"--model {name}: there is no such file")
+                raise UserError(f"--{what} {name}: there is no such file")
             return
         if "+" in name:
             for part in name.split("+"):
                 if part in measured.NAMES:
-                    raise UserError(f"model {name}: {part} is a model of its "
-                                    "own; give both")
-                self.check(part)
+                    raise UserError(f"--{what} {name}: {part} is a model of "
+                                    "its own; give both")
+                self.check(part, what)
             return
         known = [*measured.NAMES, *_named().names()]
         if name not in known:
             near = difflib.get_close_matches(name, known, 1, 0.5)
-            raise UserError(f"unknown model {name}; " + (
+            raise UserError(f"--{what} {name}: unknown; " + (
+                "a model's file is named *.toml"
+                if pathlib.Path(name).is_file() else
                 f"did you mean {near[0]}?" if near else
                 "there are " + ", ".join(known)))
 
     def check_all(self, wanted, ranks):
         """What can be said before anything has run: names, places."""
         for experiment in wanted:
-            for name in experiment.models:
-                self.check(name)
+            for change in experiment.changes:
+                for name in change.models:
+                    self.check(name, change.key)
+                if change.key == "algorithm":
+                    _check_algorithm(change)
             if ranks and not experiment.fresh:
                 self._places(ranks, experiment)
 
@@ -121,12 +131,15 @@ class Models:
         """What was measured on this machine."""
         if not self._calibration:
             self._calibration = measured.load(
-                self.host, self.ranks, self.recalibrate, self.step)
+                self.host, self.ranks, self.recalibrate,
+                functools.partial(self.step, long=True))
             most = self._calibration["key"]["ranks"]
+            self.doubts += measured.doubts(self._calibration)
             if self.ranks > most:
                 self.about.append(
-                    f"Measured here with {units.plural(most, 'rank')}; "
-                    "collectives of more are formulas over these messages.")
+                    f"Collectives were measured here with "
+                    f"{units.plural(most, 'rank')}; those of more ranks are "
+                    "computed from the measured times of messages.")
         return self._calibration
 
     def _measured(self, name, one_node):
@@ -160,7 +173,10 @@ class Models:
 
     def lines(self, ranks, experiment=None):
         if experiment is None:
-            return combine(ranks, self._layers(self.names, ranks, True))
+            found = combine(ranks, self._layers(self.names, ranks, True))
+            _check_links(found, ranks, "the baseline's model, "
+                         + "+".join(self.names))
+            return found
         if experiment.models == ["free"]:
             names, layers = [], [["free all"]]
         else:
@@ -173,7 +189,10 @@ class Models:
             layers.append(places)
         layers.append(_speed(experiment, layers))
         layers.append(_offloads(experiment, layers))
-        return combine(ranks, [*layers, experiment.lines])
+        found = combine(ranks, [*layers, experiment.lines])
+        if experiment.models != ["free"]:
+            _check_links(found, ranks, experiment.title)
+        return found
 
     def _places(self, ranks, experiment):
         """Where the ranks are."""
@@ -198,6 +217,44 @@ class Models:
         if not per_node and not per_domain:
             return []
         return [f"place {min(per_node or ranks, ranks)} {per_domain}"]
+
+
+def _check_links(lines, ranks, title):
+    """A message for which no model has a link would take no time: a mistake,
+    not a prediction."""
+    words = [line.split() for line in lines]
+    links = {w[1] for w in words if w[0] in ("link", "point")}
+    if any(w[0] == "place_rank" for w in words):
+        return
+    per_node = next((int(w[1]) for w in words if w[0] == "place"), 0) or ranks
+    if per_node < ranks and "network" not in links:
+        raise UserError(
+            f"{title}: {units.plural(ranks, 'rank')}, {per_node} on each node,"
+            " and nothing says what is between nodes: give --network NAME")
+    if min(per_node, ranks) > 1 and not links & {"node", "domain"}:
+        raise UserError(
+            f"{title}: nothing says what a message takes inside a node, and "
+            f"there are {min(per_node, ranks)} ranks on one\n  A network is "
+            "an experiment: --network NAME --nodes N; or lay it over a model "
+            "of a node:\n  --model node --model NAME")
+
+
+def _check_algorithm(change):
+    """UserError where no collective has it: the engine knows which there
+    are."""
+    with tempfile.NamedTemporaryFile("w", suffix=".model") as file:
+        file.write("\n".join(["ranks 2", *change.lines]) + "\n")
+        file.flush()
+        words = [str(native.whatif_executable()), "check", file.name]
+        try:
+            done = subprocess.run(words, capture_output=True, text=True,
+                                  errors="replace")
+        except FileNotFoundError:
+            raise UserError(f"{words[0]} is missing\n  reinstall straightway",
+                            1) from None
+    if done.returncode:
+        raise UserError(f"--algorithm {change.given}: "
+                        + done.stderr.strip().rpartition(": ")[2])
 
 
 def _speed(experiment, layers):

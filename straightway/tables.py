@@ -8,7 +8,7 @@ and `peers`, which tell them apart.
 
 import difflib
 
-from straightway import procedures, profile
+from straightway import procedures, profile, recorded
 from straightway.errors import UserError
 
 TOTAL = ("calls", "errors", "time_s", "share", "waiting_s", "moving_s",
@@ -32,7 +32,7 @@ def total(t, elapsed):
 
 def _totals(p, by, describe, records=None):
     elapsed = p.elapsed
-    totals = p.totals(by) if records is None else profile.group(records, by)
+    totals = p.totals(by) if records is None else recorded.group(records, by)
     return [dict(describe(t), **total(t, elapsed)) for t in totals]
 
 
@@ -47,7 +47,7 @@ def classes(p):
 
 def _site(site):
     first = site.frames[0] if site.frames else \
-        profile.Frame("", "", "", 0, "", 0)
+        recorded.Frame("", "", "", 0, "", 0)
     return {"site": site.label, "language": first.language,
             "function": first.function, "file": first.file,
             "line": first.line, "module": first.module,
@@ -94,7 +94,7 @@ def ranks(p):
 
 def sizes(p):
     rows = _totals(p, "size", lambda t: dict(zip(
-        ("from_bytes", "to_bytes"), profile.size_range(t.key))))
+        ("from_bytes", "to_bytes"), recorded.size_range(t.key))))
     return sorted(rows, key=lambda row: row["from_bytes"])
 
 

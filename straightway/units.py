@@ -1,5 +1,11 @@
 """Times, sizes and counts as people read them: three digits that count."""
 
+import re
+
+# Between a number and its unit: " s" of "1.23 s".
+WITH_UNIT = re.compile(
+    r"(?<=\d) (%|[mnµ]?s\b|[KMGTPE]iB\b|bytes?\b|[kMGTP]\b)")
+
 
 def _three(value):
     """Three digits that count, of a value below 1000."""

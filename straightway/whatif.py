@@ -16,6 +16,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import shlex
 import signal
 import struct
@@ -194,8 +195,8 @@ class Job:
                     if self.timeout and \
                             time.monotonic() - begun > self.timeout:
                         raise UserError(
-                            f"{what} took longer than {self.timeout:g} s "
-                            "(--timeout): " + shlex.join(words), 1)
+                            f"{what} of {self.title} took longer than "
+                            f"{self.timeout:g} s (--timeout)", 1)
             finally:
                 _end(process)
             texts = []
@@ -231,9 +232,51 @@ def _end(process):
     process.wait()
 
 
-def _tail(text, most=2000):
-    text = text.strip()
-    return "\n" + text[-most:] if text else ""
+LAST_LINES = 20             # of what a program printed that has failed
+PATIENCE = 10               # s, for a launcher to end when a rank has
+
+
+def _tail(folder, *texts):
+    """The last lines of what was printed, without what is said of files that
+    are gone when it is read."""
+    lines = [line for text in texts for line in text.strip().splitlines()
+             if str(folder) not in line]
+    if len(lines) > LAST_LINES:
+        lines = ["..."] + lines[-LAST_LINES:]
+    return "".join(f"\n  {line}" for line in lines)
+
+
+def _how(status):
+    """What an exit status of a launcher or a shell says."""
+    if 128 < status < 128 + signal.NSIG:
+        return f"status {status} ({signal.strsignal(status - 128)})"
+    return f"status {status}"
+
+
+def _ended_early(found):
+    """What a result says of ranks that have died, or never came: others may
+    wait for them, but that is no deadlock of the program's."""
+    return found and next((note for note in found.get("notes", ()) if re.match(
+        "rank [0-9]+.* (died|ended before MPI_Finalize|never came)", note)),
+        None)
+
+
+def _stuck(result):
+    """A function that tells when a run will never end by itself: when its
+    ranks are in a deadlock; and when its launcher has not ended it though a
+    rank has died."""
+    since = None
+
+    def over():
+        nonlocal since
+        found = _load(result) or {}
+        if found.get("state") != "deadlock":
+            return False
+        since = since or time.monotonic()
+        return not _ended_early(found) or \
+            time.monotonic() - since > PATIENCE
+
+    return over
 
 
 def _load(path):
@@ -263,25 +306,18 @@ class Runner:
                     "whatif-record": ops}
         if self.check:
             settings["whatif-check"] = "on"
-        # Ranks in a deadlock wait for ever.
-        status, out, err, words = self.job.run(
-            ranks, settings, "the run in virtual time",
-            lambda: (_load(result) or {}).get("state") == "deadlock")
+        status, out, err, _ = self.job.run(
+            ranks, settings, "the run in virtual time", _stuck(result))
         found = _load(result)
-        if found and found.get("state") == "deadlock":
-            outcome(found)
-        if status:
-            raise UserError(
-                f"the run in virtual time ended with status {status}: "
-                + shlex.join(words) + _tail(out) + _tail(err),
-                status if status in (126, 127) else 1)
+        early = _ended_early(found)
+        if found and not early:
+            outcome(found)      # a deadlock is an error of its own
+        if status or early:
+            raise self._failed("in virtual time", ranks, status, early, out,
+                               err)
         if not found:
-            raise UserError(
-                "the run left no result: no rank of "
-                f"{self.job.program[0]} has called MPI_Init and "
-                "MPI_Finalize under an MPI that Straightway knows\n"
-                "  straightway doctor says which there are; try straightway "
-                "run --verbose" + _tail(err), 1)
+            raise UserError(self._no_mpi("MPI_Init and MPI_Finalize")
+                            + _tail(self.folder, err), 1)
         one = outcome(found)
         if one.ranks != ranks:
             raise UserError(
@@ -289,6 +325,23 @@ class Runner:
                 f"of {one.ranks}: launcher and MPI do not belong together "
                 "(--mpi names one)", 1)
         return one, ops
+
+    def _failed(self, how, ranks, status, early, out, err):
+        """The UserError of a run that has failed."""
+        name, said = self.job.program[0], _tail(self.folder, out, err)
+        return UserError(
+            f"{name} ended with {_how(status)}, run {how}"
+            + (f": {early}" if early else "")
+            + (f"\n  it printed:{said}" if said else "")
+            + "\n  to run it by itself: straightway run --enable=off -n "
+            f"{ranks} {shlex.join(self.job.program)}",
+            status if status in (126, 127) else 1)
+
+    def _no_mpi(self, calls):
+        return (f"{self.job.program[0]} has not called {calls} where "
+                "Straightway could see it\n  Either it is no MPI program, or "
+                "its MPI is linked statically, or it is one that Straightway "
+                "does not\n  know: straightway doctor lists those it does")
 
     def replay(self, models, ops):
         """[Outcome] of a file of operations, under each model file."""
@@ -328,7 +381,7 @@ class Runner:
                 found = capture.read(str(source))
                 notes += operations.from_trace(found, str(made)).notes
             else:
-                notes += operations.convert(str(source), str(made)).notes
+                notes += _converted(source, made)
             source = made
         has = self.ranks_of(source)
         if ranks and ranks < has:
@@ -361,19 +414,32 @@ class Runner:
         """(ns of a normal run, its Profile): what recording cost is taken
         off again."""
         path = self.path("swcap")
-        status, out, err, words = self.job.run(ranks, {
+        how = "with Straightway" if accelerated else "normally"
+        status, out, err, _ = self.job.run(ranks, {
             "enable": "on" if accelerated else "off", "profile": "on",
             "profile-report": "off", "profile-output": path},
-            "a normal run")
+            f"a run {how}")
+        if not path.exists() and not status:
+            raise UserError(self._no_mpi("MPI_Init"), 1)
         if status:
-            raise UserError(f"a normal run ended with status {status}: "
-                            + shlex.join(words) + _tail(out) + _tail(err), 1)
-        if not path.exists():
-            raise UserError(
-                f"{self.job.program[0]} called no MPI that Straightway knows "
-                "(straightway doctor)" + _tail(err), 1)
+            raise self._failed(how, ranks, status, None, out, err)
         found = profile.Profile(capture.read(str(path)))
         return _wall(found), found
+
+
+def _converted(source, made):
+    """Sentences on what another tool's form has become. What has none of the
+    known endings is taken for SMPI's: a text that is none is told."""
+    from straightway import operations
+    try:
+        return operations.convert(str(source), str(made)).notes
+    except UserError as error:
+        if source.suffix == ".goal":
+            raise
+        raise UserError(
+            f"--replay {source}: neither recorded operations (*.swops), nor a "
+            "trace (*.swtrace), nor GOAL\n  (*.goal), and read as SMPI's list "
+            f"of traces: {error}", error.status) from None
 
 
 def _magic(path):

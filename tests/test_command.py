@@ -284,6 +284,21 @@ def test_the_launcher_is_the_programs_own(host):
             own.name.split(".", 1)[1], "hydra")
 
 
+def test_a_launcher_is_never_named_by_a_link_to_its_folder(tmp_path):
+    """/bin leads to /usr/bin, and a script's interpreter lies in /bin: Open
+    MPI would take / for its installation, and refuse it."""
+    if not os.path.islink("/bin") or not os.path.exists("/usr/bin/mpiexec"):
+        pytest.skip("no launcher in /usr/bin, or /bin is a folder of its own")
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    for path in ("/bin:/usr/bin", "/usr/bin:/bin"):
+        done = straightway("run", "-n", "2", "--show", script, PATH=path,
+                           OMPI_ALLOW_RUN_AS_ROOT="1",
+                           OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        assert done.stdout.startswith("/usr/bin/mpiexec"), done.stderr
+
+
 def test_the_ranks_form_one_world(host):
     program = host.compile(HELLO)
     for n in (2, 3):

@@ -9,6 +9,7 @@ import pathlib
 import re
 import sys
 
+import calibrations
 import pytest
 
 from harness import hosts, jobs
@@ -136,6 +137,31 @@ def test_demo(host):
     assert "with Straightway" in done.stdout
     assert max(map(len, done.stdout.split("What Straightway did")[0]
                    .splitlines())) <= 80
+
+
+def test_demo_ends_in_the_study(host, tmp_path):
+    """As make demo runs it."""
+    if not host.mpi4py:
+        pytest.skip(f"no mpi4py for {host.name}")
+    env = calibrations.keep(host, tmp_path, host.environment(
+        {"STRAIGHTWAY_COMMAND": hosts.COMMAND, "COLUMNS": 80}))
+    page = tmp_path / "demo.study.html"
+    done = demo(host, "--small", "--steps", 10, "--repeats", 2, "--study",
+                page, COLUMNS=80, XDG_CACHE_HOME=env["XDG_CACHE_HOME"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    before, _, study = done.stdout.partition("The study:")
+    assert "Agreement" in before and "FAILED" not in before
+    # What it is, what was predicted and measured, why, and what to do next.
+    for told in ("taylor_green --n 32 --steps 10", "2 ranks",
+                 "Prediction and measurement", "alone", "with Straightway",
+                 "times was predicted", "Collectives, predicted", "alltoall",
+                 "Where the time goes", "No improvement of communication",
+                 f"for a browser: {page}", "whatif -n 64 --free alltoall"):
+        assert told in study, told
+    assert max(map(len, study.splitlines())) <= max(
+        80, len(f"The whole study, for a browser: {page}"))
+    assert "<title>taylor_green: Straightway study</title>" in \
+        page.read_text()
 
 
 def test_demo_says_what_is_missing(host):

@@ -4,7 +4,7 @@ import pytest
 
 import captures
 from captures import MS, S, US
-from straightway import procedures, profile
+from straightway import procedures, profile, recorded
 from straightway.errors import UserError
 
 
@@ -43,7 +43,7 @@ def test_waiting_is_never_more_than_the_time(tmp_path):
     assert load(job, tmp_path).communication.waiting == 1000
 
 
-@pytest.mark.parametrize("by", [*profile.GROUPINGS, ("operation", "site"),
+@pytest.mark.parametrize("by", [*recorded.GROUPINGS, ("operation", "site"),
                                 ("rank", "region", "class")])
 def test_all_groupings_add_up(tmp_path, by):
     p = load(captures.halo(8, extra_rows=5), tmp_path)
@@ -175,7 +175,7 @@ def test_communicators_are_told_apart_by_their_id(tmp_path):
 
 
 def test_members_of_a_reordered_communicator(tmp_path):
-    c = profile.Communicator("1", "", 4, 0, [(6, 7), (0, 1)])
+    c = recorded.Communicator("1", "", 4, 0, [(6, 7), (0, 1)])
     assert [c.world_rank(i) for i in range(5)] == [6, 7, 0, 1, None]
 
 
@@ -221,8 +221,8 @@ def test_only_some_ranks(tmp_path):
     (1 << 20, 21, "1-2 MiB", 1 << 20, (2 << 20) - 1)])
 def test_size_bins(size, bin, label, low, high):
     assert captures.size_bin(size) == bin
-    assert profile.size_range(bin) == (low, high)
-    assert profile.size_label(bin) == label
+    assert recorded.size_range(bin) == (low, high)
+    assert recorded.size_label(bin) == label
 
 
 def test_durations_are_added_up(tmp_path):

@@ -398,7 +398,7 @@ def test_finish_is_not_advertised(run):
     (["report", "halo.swcap", "--ranks", "99"], "it has 0-7"),
     (["report", "halo.swcap", "--region", "x"], "there is solve"),
     (["report", "halo.swcap", "--top", "0"], "1 or more"),
-    (["report", "halo.swcap", "--json"], "expected one argument"),
+    (["report", "halo.swcap", "--json"], "--json needs a value"),
     (["report", "halo.swcap", "--text", "halo.swcap"], "the capture itself"),
     (["report", "halo.swcap", "--json", "halo.swcap"], "the capture itself"),
     (["report", "halo.swcap", "--jsn", "x"], "did you mean --json?"),

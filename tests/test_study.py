@@ -7,9 +7,9 @@ import captures
 import jsonschema
 import pytest
 import whatif_standin as standin
+from calibrations import calibration
 from harness import browser as browsers
 from test_whatif_command import SCHEMA as FORECAST
-from test_whatif_command import calibration
 
 import straightway
 from straightway import hosts, machine, measured, profile, study, whatif
@@ -83,13 +83,48 @@ def test_both_sides_run_in_turns_and_each_is_first_as_often(monkeypatch, run,
 
 def test_the_program_runs_in_virtual_time_once(run, runner):
     report_of(run, "-n", "2", "./app")
-    assert [a for a in runner.made[0].asked if a[0] != "measured"] == [
-        ("live", 2), ("replay", 3)]
+    # And first: it tells a deadlock, in which a normal run would hang.
+    assert runner.made[0].asked == [("live", 2), ("replay", 3)] + \
+        [("measured", 2)] * 6
+
+
+def test_the_first_measured_run_is_without_straightway(monkeypatch, run,
+                                                       runner):
+    """A program that fails by itself must not look as if that were ours."""
+    normal, order = standin.Runner.measured, []
+
+    def noted(self, ranks, accelerated=False):
+        order.append(accelerated)
+        return normal(self, ranks, accelerated)
+
+    monkeypatch.setattr(standin.Runner, "measured", noted)
+    report_of(run, "-n", "2", "--runs", "3", "./app")
+    assert order == [False, True, True, False, False, True]
+
+
+def test_a_gain_beyond_the_bound_is_said(monkeypatch, run, runner):
+    report = report_of(run, "-n", "2", "./app")
+    assert not any("More was gained" in note for note in report["notes"])
+    monkeypatch.setattr(
+        standin.Runner, "measured",
+        lambda self, ranks, ours=False: (1e9 if ours else 4e9, self.profile))
+    report = report_of(run, "-n", "2", "./app")
+    assert any("More was gained than the bound" in note
+               for note in report["notes"])
+
+
+def test_a_busy_machine_is_said(monkeypatch, run, runner):
+    monkeypatch.setattr(machine.os, "getloadavg", lambda: (2.9, 0, 0))
+    assert not any("busy" in note for note in report_of(
+        run, "-n", "2", "./app")["notes"])
+    monkeypatch.setattr(machine.os, "getloadavg", lambda: (3.2, 0, 0))
+    assert "This machine was busy (load 3.2 on 2 cores)" in report_of(
+        run, "-n", "2", "./app")["notes"][0]
 
 
 @pytest.mark.parametrize("alone, ours, told", [
     ([4.0, 4.0], [3.0, 3.0], "1.33 times as fast"),
-    ([4.0, 4.1], [3.0, 4.05], "not told apart"),
+    ([4.0, 4.1], [3.0, 4.05], "do not tell the two apart"),
     ([3.0, 3.1], [4.0, 4.1], "slower here")])
 def test_the_verdict_is_as_good_as_the_runs(alone, ours, told):
     measured_ = study._gain({"host": [1e9 * t for t in alone],
@@ -98,7 +133,7 @@ def test_the_verdict_is_as_good_as_the_runs(alone, ours, told):
               "predicted": {"host_s": 4, "ours_s": 3, "speed_up": 4 / 3}}
     said = " ".join(study.verdict(report))
     assert told in said
-    assert "1.0 % of the run's time off" in said
+    assert "measured gain is smaller by 1.0 % of the run's time" in said
 
 
 def test_more_ranks_than_cores_are_not_compared_in_silence(run, runner):

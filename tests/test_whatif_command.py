@@ -1,40 +1,23 @@
 """straightway whatif: what a user types, what is asked of the native parts,
 and what is shown."""
 
-import io
 import json
 import pathlib
-import sys
 
 import jsonschema
 import pytest
 import whatif_standin as standin
+from calibrations import calibration
 from harness import browser as browsers
 
 import straightway
 from straightway import (experiments, forecast, hosts, machine, measured,
                          supposed, whatif)
-from straightway.commands import whatif as command
 from straightway.errors import UserError
-from straightway.reporters import page, whatif_html, whatif_terminal
+from straightway.reporters import whatif_html, whatif_terminal
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "whatif.schema.json"
-POINTS = [[0, 100.0, 50.0, 150.0, 100.0], [8, 100.0, 50.0, 150.0, 100.0],
-          [1 << 20, 40000.0, 0.0, 90000.0, 40000.0]]
-
-
-def calibration(ranks=2):
-    """As measured.calibrate makes it."""
-    tables = {"barrier": {"2": {"0": 200.0}},
-              "alltoall": {"2": {"8": 300.0, "1048576": 200000.0}}}
-    return {"key": {"mpi": "Open MPI 5.0.11", "ranks": ranks}, "made": "now",
-            "load": 0.0, "eager": 4096, "states": [], "copy": 0.05,
-            "collectives": {"host": tables, "ours": {
-                name: {n: {s: t / 2 for s, t in by.items()}
-                       for n, by in one.items()}
-                for name, one in tables.items()}},
-            "links": {"host": POINTS, "ours": POINTS}}
 
 
 @pytest.fixture(autouse=True)
@@ -209,8 +192,19 @@ def test_names_of_operations(word, name):
 @pytest.mark.parametrize("words, told", [
     (["--free", "altoall"], "did you mean alltoall?"),
     (["--scale", "alltoall"], "as in alltoall=0.5"),
-    (["--scale", "alltoall=x"], "x is no factor"),
-    (["--network", "hdr20"], "did you mean hdr200?"),
+    (["--scale", "alltoall=x"], "x is no factor; give a number, 0 or more"),
+    (["--network", "hdr20"], "--network hdr20: unknown; did you mean hdr200?"),
+    (["--algorithm", "allreduce=rng"],
+     "--algorithm allreduce=rng: allreduce has no algorithm 'rng'; it has "),
+    (["--nodes", "0"], "--nodes 0: give how many nodes"),
+    (["--nodes", "2"], "2 ranks, 1 on each node, and nothing says what is "
+                       "between nodes: give --network NAME"),
+    (["--model", "hdr200"], "nothing says what a message takes inside a node"),
+    (["--record", "app.swop"], "name it *.swops"),
+    (["--timeout", "0"], "give seconds, more than 0"),
+    (["--timeout", "soon"], "--timeout soon: give a number"),
+    (["--runs", "x"], "--runs x: give a whole number"),
+    (["--sweep", "ranks=2,x"], "--sweep ranks=2,x: x is no number of ranks"),
     (["--model", "mesured"], "did you mean measured?"),
     (["--model", "./my.toml"], "there is no such file"),
     (["--noise", "1ms"], "PERIOD,DURATION"),
@@ -235,6 +229,10 @@ def test_what_is_missing_is_asked_for(run):
     assert "which program?" in said(run, "-n", "2")
     assert "how many ranks?" in said(run, "./app")
     assert "unknown option --fre" in said(run, "--fre", "alltoall", "./app")
+    assert "-n needs" not in said(run, "./app", "2")
+    assert "-n stands behind ./app" in said(run, "./app", "-n", "2")
+    for ranks in ("0", "-3", "99999999"):
+        assert f"-n {ranks}: give 1 to" in said(run, "-n", ranks, "./app")
 
 
 def test_a_replay_needs_no_program(run, _stand_ins):
@@ -290,6 +288,33 @@ def test_a_sweep_of_the_model_is_one_run(run, _stand_ins):
         pytest.approx([4, 3, 2.5])
 
 
+def test_a_sweep_of_nodes_has_the_network_between_them(run):
+    """In its baseline and its experiments alike: nodes with nothing between
+    them would exchange messages in no time."""
+    report = report_of(run, "-n", "4", "--sweep", "ranks-per-node=1,2,4",
+                       "--network", "hdr200", "--free", "alltoall", "./app")
+    assert [e["title"] for e in report["experiments"]] == ["alltoall free"]
+    assert "network=hdr200" in report["experiments"][0]["experiment"]
+    assert "The baseline of this sweep has network hdr200." in report["notes"]
+    assert "nothing says what is between nodes" in said(
+        run, "-n", "4", "--sweep", "nodes=1,2", "./app")
+
+
+@pytest.mark.parametrize("given, base, titles", [
+    (["network=qdr", "free=all"], "network qdr", ["all collectives free"]),
+    (["network=qdr", "network=hdr200"], "network qdr", ["network hdr200"]),
+    (["network=qdr", "free=communication"], "network qdr",
+     ["all communication free"]),
+    (["free=all", "network=qdr cpu-speed=2"], "",
+     ["all collectives free", "network qdr, processor × 2"])])
+def test_the_baseline_of_a_sweep_of_nodes(given, base, titles):
+    one, rest = experiments.swept("nodes", list(map(experiments.parse,
+                                                    given)))
+    assert (one.title, [e.title for e in rest]) == (base, titles)
+    for e in rest:
+        assert not base or e.fresh or "network=" in e.text
+
+
 # What is shown --------------------------------------------------------------
 
 def test_the_page_fits_80_columns(run):
@@ -298,8 +323,52 @@ def test_the_page_fits_80_columns(run):
     assert status == 0
     assert max(map(len, out.splitlines())) <= 80
     for told in ("baseline, predicted", "alltoall free", "1.33x", "measured",
-                 "more than 1.6x faster", "Collectives of the baseline"):
+                 "more than 1.6x faster", "Collectives of the baseline",
+                 "The baseline is 2.0 % below what was measured"):
         assert told in out
+
+
+def test_what_free_collectives_leave_is_waiting(run):
+    """The column says why a large share of the run makes a small bound."""
+    report = report_of(run, "-n", "2", "./app")
+    free = report["bounds"]["collectives"]["collectives"]
+    free["alltoall"] = {"calls": 1000, "time_s": 0.5}
+    assert whatif_terminal.waiting(report, "alltoall") == \
+        pytest.approx(0.5 / 2)
+    assert whatif_terminal.waiting(report, "bcast") == 0
+    table, _ = whatif_html.collective_table(report)
+    assert [c.name for c in table.columns][4] == "waiting"
+    assert table.rows[0][4].text == "250 ms"
+
+
+def test_no_experiment_is_left_out_of_the_page(run, tmp_path):
+    words = [w for i in range(30) for w in ("--scale", f"all=0.{i + 10}")]
+    report = report_of(run, "-n", "2", *words, "./app")
+    table, letters = whatif_html.collective_table(report)
+    assert len(table.columns) == 5 + 30
+    assert [letter for letter, _ in letters][24:28] == ["y", "z", "a2", "b2"]
+
+
+def test_the_plot_says_how_many_experiments_it_has_no_room_for(run, tmp_path):
+    words = [w for i in range(9) for w in ("--scale", f"all=0.{i + 1}")]
+    status, _, _ = run("whatif", "--sweep", "ranks=2,4", "--html",
+                       tmp_path / "page.html", *words, "./app")
+    text = (tmp_path / "page.html").read_text()
+    assert status == 0 and "more experiments are in the table" in text
+
+
+def test_labels_do_not_stand_on_one_another():
+    places = whatif_html._labels((10.0 * i, str(i)) for i in range(10))
+    assert [text for _, text in places] == [
+        "0", "", "", "", "4", "", "", "", "8", ""]
+
+
+@pytest.mark.parametrize("words, title", [
+    (["./app", "-x"], "./app -x"),
+    (["/opt/bin/app", "/data/in"], "app /data/in"),
+    (["/usr/bin/python3", "/opt/solver/", "8"], "python3 solver 8")])
+def test_titles_have_no_long_folders(words, title):
+    assert forecast.short(words) == title
 
 
 def test_a_sweep_fits_80_columns(run):
@@ -332,8 +401,19 @@ def test_the_page_for_browsers_stands_alone(run, browser, tmp_path, width,
     assert shown.evaluate("document.documentElement.scrollWidth") <= width
     assert shown.evaluate("document.querySelectorAll("
                           "'.curves circle').length") >= 9
-    assert "1.6x" in shown.evaluate("document.body.innerText") or \
-        "x faster" in shown.evaluate("document.body.innerText")
+    assert "x faster" in shown.evaluate("document.body.innerText")
+    # One of the two plots is seen, and its letters can be read.
+    seen = shown.evaluate(
+        "[...document.querySelectorAll('svg.curves')].filter(e => "
+        "e.getBoundingClientRect().width).map(e => e.getBoundingClientRect()"
+        ".width / e.viewBox.baseVal.width)")
+    assert len(seen) == 1 and seen[0] > 0.8
+    # Tables sort.
+    shown.click("#table-predictions th:nth-child(2) button")
+    assert shown.evaluate(
+        "[...document.querySelectorAll('#table-predictions tbody td:nth-child"
+        "(2)')].map(e => +e.dataset.v).every((v, i, all) => !i || "
+        "v <= all[i - 1])")
 
 
 # The native parts' answers --------------------------------------------------
@@ -345,6 +425,23 @@ def test_a_deadlock_is_an_error_with_who_waits_for_what():
             {"rank": 1, "waits_for": "receive from 0, tag 7"}]})
     assert "rank 0: receive from 1, tag 7" in str(caught.value)
     assert caught.value.status == 1
+
+
+def test_a_rank_that_died_is_no_deadlock(tmp_path, monkeypatch):
+    """The others wait for it for ever: the launcher is given time to end the
+    job, and then it is ended."""
+    result = tmp_path / "1.json"
+    over = whatif._stuck(result)
+    assert not over()
+    found = {"state": "deadlock", "ranks": 2, "end_ns": 1.0,
+             "notes": ["rank 1 died"]}
+    result.write_text(json.dumps(found))
+    assert whatif._ended_early(found) == "rank 1 died"
+    assert not over()
+    monkeypatch.setattr(whatif, "PATIENCE", -1)
+    assert over()
+    result.write_text(json.dumps(dict(found, notes=["a run of 2 ranks"])))
+    assert whatif._stuck(result)()
 
 
 def test_what_was_measured_in_a_node_holds_for_no_other():

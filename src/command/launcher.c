@@ -74,8 +74,20 @@ static family_t family_of(const char *launcher)
     return family;
 }
 
+/* Where /bin is a link, what lies in it is /usr's: Open MPI's launcher takes
+ * the folder above its own for its installation's, and refuses the root. */
+static const char *folder_named(const char *folder)
+{
+    struct stat root, usr;
+    bool same = !strcmp(folder, "/bin") && !stat("/bin", &root) &&
+                !stat("/usr/bin", &usr) && root.st_dev == usr.st_dev &&
+                root.st_ino == usr.st_ino;
+    return same ? "/usr/bin" : folder;
+}
+
 static char *find_in_folder(const char *folder, family_t family)
 {
+    folder = folder_named(folder);
     for (int i = 0; names[family][i]; i++) {
         char *path = sw_text("%s/%s", folder, names[family][i]);
         if (runnable(path)) {

@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 
-from straightway import capture, names, profile, tables, trace, units
+from straightway import capture, names, profile, recorded, tables, trace, units
 from straightway.errors import UserError
 from straightway.reporters import (json_file, perfetto, profile_csv,
                                    profile_json, profile_terminal,
@@ -40,12 +40,12 @@ def parse_groupings(text):
     found = []
     for word in text.split(","):
         word = word.strip()
-        if word not in profile.GROUPINGS:
-            near = difflib.get_close_matches(word, profile.GROUPINGS, 1, 0.6)
+        if word not in recorded.GROUPINGS:
+            near = difflib.get_close_matches(word, recorded.GROUPINGS, 1, 0.6)
             raise UserError(f"--by {text}: unknown grouping "
                             f"{word or '(none)'}; " + (
                                 f"did you mean {near[0]}?" if near else
-                                "there is " + ", ".join(profile.GROUPINGS)))
+                                "there is " + ", ".join(recorded.GROUPINGS)))
         found.append(word)
     return list(dict.fromkeys(found))
 
@@ -106,7 +106,7 @@ class Report:
             "the trace, call by call, for the Perfetto UI [FILE.pftrace]"))
         add("--by", metavar="LIST", help=(
             "group by these, on the terminal: "
-            + ", ".join(profile.GROUPINGS)))
+            + ", ".join(recorded.GROUPINGS)))
         add("--top", metavar="N", type=int,
             help="rows of each table, of the terminal's page and of --csv")
         add("--sort", choices=tables.SORTS, help=(
@@ -150,7 +150,7 @@ def _report(options):
     only = None if wanted is None else {
         r.number for r in found.ranks
         if any(a <= r.number <= b for a, b in wanted)}
-    region = "" if options.region == profile.OUTSIDE else options.region
+    region = "" if options.region == recorded.OUTSIDE else options.region
     return _show(profile.Profile(found, region, only), options, by)
 
 

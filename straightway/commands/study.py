@@ -1,15 +1,13 @@
 """straightway study: profile, prediction and measured gain of a program."""
 
-import argparse
 import os
 import pathlib
 import tempfile
 
 from straightway import benchmark, names, study, supposed, whatif
-from straightway.commands.whatif import (refuse_nested, steps, take_program,
-                                         write_page)
+from straightway.commands import jobs
 from straightway.errors import UserError
-from straightway.reporters import json_file, study_terminal
+from straightway.reporters import json_file, study_terminal, text_file
 
 MOST_RUNS = 1000
 
@@ -33,8 +31,9 @@ class Study:
 
     @staticmethod
     def arguments(parser):
+        parser.usage = jobs.usage("OPTIONS")
         add = parser.add_argument
-        add("-n", "--ranks", type=int, metavar="N", help="ranks")
+        jobs.add_program(add)
         add("--runs", type=int, metavar="N", default=3,
             help="runs of each side [3]")
         add("--html", metavar="OUT", help="the page [PROGRAM.N.study.html]")
@@ -42,32 +41,21 @@ class Study:
             "as study.schema.json describes it; - is stdout"))
         add("--recalibrate", action="store_true",
             help="measure this machine anew")
-        add("--mpi", metavar="MPI", help=(
-            "the launcher's: an installation's folder, a launcher, or "
-            "openmpi, mpich, intel"))
-        add("--launcher-args", metavar="\"...\"", default="",
-            help="hand these arguments to the launcher")
-        add("--timeout", type=float, metavar="S",
-            help="give up when a run takes longer")
-        add("program", nargs=argparse.REMAINDER, metavar="PROGRAM ...",
-            help="the program and its arguments")
+        jobs.add_launcher(parser)
 
     @staticmethod
     def run(options):
-        program = take_program(options.program)
-        if not program:
-            raise UserError("which program? straightway study -n N PROGRAM")
-        refuse_nested("study")
-        if options.ranks is None or not 1 <= options.ranks <= 1 << 20:
-            raise UserError("how many ranks? straightway study -n N PROGRAM")
+        program = jobs.take_program(options)
+        jobs.check_program(options, program)
+        jobs.refuse_nested("study")
+        jobs.check_ranks(options, program)
         if not 1 <= options.runs <= MOST_RUNS:
             raise UserError(f"--runs {options.runs}: give 1 to {MOST_RUNS}")
-        job = whatif.Job(program, options.mpi, options.launcher_args,
-                         options.timeout)
+        job = jobs.job(options, program)
         out = options.html or page_name(program, options.ranks)
         for path in (out, options.json):
             benchmark.check_writable(path)
-        with steps() as step, tempfile.TemporaryDirectory(
+        with jobs.steps() as step, tempfile.TemporaryDirectory(
                 prefix="straightway-") as folder:
             models = supposed.Models(["measured"], job, options.ranks,
                                      options.recalibrate, step)
@@ -83,7 +71,7 @@ class Study:
         if options.json:
             json_file.write(options.json, report)
         from straightway.reporters import study_html
-        write_page(out, study_html.render(report, made.profile))
+        text_file.announce(out, study_html.render(report, made.profile))
         return 0
 
 

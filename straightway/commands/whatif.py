@@ -1,18 +1,16 @@
 """straightway whatif: a program in virtual time, under other models."""
 
 import argparse
-import contextlib
-import os
 import sys
 import tempfile
 
-from straightway import (benchmark, experiments, forecast, supposed,
-                         whatif)
+from straightway import benchmark, experiments, forecast, supposed, whatif
+from straightway.commands import jobs
 from straightway.errors import UserError
 from straightway.reporters import json_file, text_file, whatif_terminal
 
-MOST_RANKS = 1 << 20
 DEFAULT = "measured"
+RECORDS = (".swops", ".goal", ".smpi")
 
 
 class _Append(argparse.Action):
@@ -48,8 +46,12 @@ class WhatIf:
 
     @staticmethod
     def arguments(parser):
+        parser.usage = jobs.usage(
+            "EXPERIMENTS, OPTIONS",
+            "%(prog)s --sweep ranks=N,N,... [EXPERIMENTS, OPTIONS] PROGRAM",
+            "%(prog)s --replay FILE [EXPERIMENTS, OPTIONS]")
         add = parser.add_argument
-        add("-n", "--ranks", type=int, metavar="N", help="ranks")
+        jobs.add_program(add)
         add("--replay", metavar="FILE", help=(
             "no program: operations that were recorded (*.swops), a trace "
             "(*.swtrace), GOAL (*.goal) or SMPI's traces; -n N: on more "
@@ -82,38 +84,29 @@ class WhatIf:
             "run the program normally, too, with more ranks than cores"))
         base.add_argument("--runs", type=int, metavar="N", default=3,
                           help="normal runs; 0: none [3]")
+        base.add_argument("--check", action="store_true", help=(
+            "let the replay check that no event comes before its cause"))
         out = parser.add_argument_group("output")
         out.add_argument("--html", metavar="OUT", help=(
             "one page for browsers"))
         out.add_argument("--json", metavar="OUT", help=(
             "as whatif.schema.json describes it; - is stdout"))
         out.add_argument("--record", metavar="FILE", help=(
-            "keep the recorded operations, *.swops, for --replay; or as "
-            "*.goal, or for SMPI"))
+            "keep the recorded operations, *.swops, for --replay; for other "
+            "tools as *.goal or, SMPI's time-independent traces, *.smpi"))
         out.add_argument("--show-output", action="store_true",
                          help="let the program print")
-        add("--mpi", metavar="MPI", help=(
-            "the launcher's, and what is measured: an installation's "
-            "folder, a launcher, or openmpi, mpich, intel"))
-        add("--launcher-args", metavar="\"...\"", default="",
-            help="hand these arguments to the launcher")
-        add("--timeout", type=float, metavar="S",
-            help="give up when a run takes longer")
-        add("--check", action="store_true", help=(
-            "let the replay check that no event comes before its cause"))
-        add("program", nargs=argparse.REMAINDER, metavar="PROGRAM ...",
-            help="the program and its arguments")
+        jobs.add_launcher(parser)
 
     @staticmethod
     def run(options):
-        program = take_program(options.program)
+        program = jobs.take_program(options)
         plan = _plan(options, program)
         for path in (options.html, options.json, options.record):
             benchmark.check_writable(path)
-        job = whatif.Job(program, options.mpi, options.launcher_args,
-                         options.timeout, not options.show_output) \
+        job = jobs.job(options, program, not options.show_output) \
             if program else None
-        with steps() as step, tempfile.TemporaryDirectory(
+        with jobs.steps() as step, tempfile.TemporaryDirectory(
                 prefix="straightway-") as folder:
             models = supposed.Models(
                 plan.models, job, max([plan.ranks or 2] + (
@@ -127,15 +120,6 @@ class WhatIf:
         return 0
 
 
-def take_program(words):
-    """Without a leading --; checked before anything is started."""
-    words = words[1:] if words[:1] == ["--"] else list(words)
-    if words and words[0].startswith("-"):
-        raise UserError(f"unknown option {words[0]}; see straightway whatif "
-                        "--help")
-    return words
-
-
 def _plan(options, program):
     wanted = experiments.collect(getattr(options, "changes", None) or [],
                                  options.nodes, options.ranks_per_node)
@@ -147,14 +131,17 @@ def _plan(options, program):
         raise UserError("--rerun needs the program; --replay has none")
     if options.replay and options.record:
         raise UserError("--record needs a run; --replay has one already")
+    if options.record and not options.record.endswith(RECORDS):
+        raise UserError(f"--record {options.record}: name it *.swops, or for "
+                        "other tools *.goal or *.smpi")
     if not options.replay:
-        forecast.check_program(program)
-        _check_ranks(options, sweep)
+        jobs.check_program(options, program, ", or --replay FILE")
+        _check_ranks(options, program, sweep)
     elif sweep and sweep[0] == "ranks":
         raise UserError("--sweep ranks: needs the program; a replay has the "
                         "ranks that were recorded")
-    elif options.ranks is not None and not 1 <= options.ranks <= MOST_RANKS:
-        raise UserError(f"-n {options.ranks}: give 1 or more")
+    elif options.ranks is not None:
+        jobs.check_count(options.ranks)
     if options.runs < 0 or options.runs > 1000:
         raise UserError(f"--runs {options.runs}: give 0 to 1000")
     ranks = options.ranks
@@ -165,49 +152,13 @@ def _plan(options, program):
                          options.replay)
 
 
-def _check_ranks(options, sweep):
-    refuse_nested("whatif")
-    if sweep and sweep[0] == "ranks":
-        if options.ranks:
-            raise UserError(f"-n {options.ranks} and --sweep {options.sweep}:"
-                            " give one of them")
-        return
-    if options.ranks is None:
-        raise UserError("how many ranks? straightway whatif -n N PROGRAM")
-    if not 1 <= options.ranks <= MOST_RANKS:
-        raise UserError(f"-n {options.ranks}: give 1 or more")
-
-
-def refuse_nested(command):
-    """Inside a launcher each rank would start all of it again."""
-    if any(os.environ.get(name) for name in (
-            "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")):
-        raise UserError(f"straightway {command} starts the launcher itself: "
-                        "leave mpirun away and give -n N")
-
-
-@contextlib.contextmanager
-def steps():
-    """What is going on, on stderr: a line that is written over on a
-    terminal, and nothing in a pipe but what takes long."""
-    live = sys.stderr.isatty()
-    width = 0
-
-    def step(text):
-        nonlocal width
-        if not live:
-            return
-        line = f"straightway: {text} ..."[:78]
-        sys.stderr.write("\r" + line.ljust(width))
-        sys.stderr.flush()
-        width = len(line)
-
-    try:
-        yield step
-    finally:
-        if live and width:
-            sys.stderr.write("\r" + " " * width + "\r")
-            sys.stderr.flush()
+def _check_ranks(options, program, sweep):
+    jobs.refuse_nested("whatif")
+    if not sweep or sweep[0] != "ranks":
+        jobs.check_ranks(options, program)
+    elif options.ranks is not None:
+        raise UserError(f"-n {options.ranks} and --sweep {options.sweep}: "
+                        "give one of them")
 
 
 def _keep(runner, path):
@@ -233,9 +184,4 @@ def _show(report, options):
         json_file.write(options.json, report)
     if options.html:
         from straightway.reporters import whatif_html
-        write_page(options.html, whatif_html.render(report))
-
-
-def write_page(path, text):
-    text_file.write(path, text)
-    print(f"straightway: wrote {path}", file=sys.stderr)
+        text_file.announce(options.html, whatif_html.render(report))

@@ -62,11 +62,18 @@ def share(part):
     return Cell(units.share(part) if part else "", part)
 
 
+def kept(text):
+    """With its numbers on the line of their units."""
+    return units.WITH_UNIT.sub("\u00a0\\1", text)
+
+
 @functools.lru_cache(maxsize=None)
 def _environment():
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(HTML), autoescape=True,
         trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    made.filters["kept"] = kept
+    return made
 
 
 def _hash(script):

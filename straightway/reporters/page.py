@@ -3,7 +3,6 @@ only there, and in letters that its encoding has."""
 
 import contextlib
 import os
-import re
 import shutil
 import sys
 import textwrap
@@ -11,13 +10,14 @@ import textwrap
 from rich.console import Console
 from rich.text import Text
 
+from straightway import units
+
 NARROW, USUAL, WIDE = 60, 80, 140
 COMPUTE, WAITING, MOVING, IO = PARTS = ("compute", "waiting", "moving", "I/O")
 STYLES = {COMPUTE: "blue", WAITING: "yellow", MOVING: "cyan", IO: "magenta"}
 _BLOCKS = {COMPUTE: "█", WAITING: "░", MOVING: "▓", IO: "▒"}
 _LETTERS = {COMPUTE: "#", WAITING: ".", MOVING: "=", IO: "o"}
 _PLAIN = str.maketrans({"µ": "u", "…": "~", "×": "x", "±": "+", "−": "-"})
-_UNIT = re.compile(r"(?<=\d) (%|[mnµ]?s\b|[KMGTPE]iB\b|bytes?\b|[kMGTP]\b)")
 
 
 def _width(stream):
@@ -60,7 +60,7 @@ class Page:
     def paragraph(self, value, style="", indent=0):
         """Lines broken between words, or within one that is too long."""
         # A number stays with its unit.
-        value = _UNIT.sub(lambda match: "\0" + match.group(1), value)
+        value = units.WITH_UNIT.sub(lambda match: "\0" + match.group(1), value)
         for line in textwrap.wrap(value, self.width - indent,
                                   break_on_hyphens=False):
             self.line(" " * indent + line.replace("\0", " "), style)

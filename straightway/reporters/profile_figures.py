@@ -8,7 +8,7 @@ axes, never in the drawing.
 import collections
 import math
 
-from straightway import profile, units
+from straightway import profile, recorded, units
 
 NAMES = {"compute": "compute", "waiting": "waiting", "moving": "moving data",
          "io": "file I/O"}
@@ -123,7 +123,7 @@ def sizes(totals, ranks_here):
         columns = [Column(
             _percent(b - first, count), _percent(1, count),
             _stack(values(t), most),
-            f"{profile.size_label(b)}: " + ", ".join(
+            f"{recorded.size_label(b)}: " + ", ".join(
                 f"{NAMES[n]} {label(v)}" if n in NAMES else label(v)
                 for n, v in values(t) if v))
             for b, t in sorted(bins.items()) if most]

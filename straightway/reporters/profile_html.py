@@ -10,7 +10,7 @@ html_parts.py says what a page may do.
 
 import statistics
 
-from straightway import findings, procedures, profile, units
+from straightway import findings, procedures, profile, recorded, units
 from straightway.reporters import profile_figures as figures
 from straightway.reporters import words
 from straightway.reporters.html_parts import (
@@ -87,7 +87,7 @@ class _Tables:
 
     def _spread(self, t):
         """The rank with most time in a total, by the mean of all."""
-        ranks = profile.group(t.records, "rank")
+        ranks = recorded.group(t.records, "rank")
         if self.count < 2 or not t.time:
             return _Cell("", 0)
         ratio = ranks[0].time * self.count / t.time
@@ -106,7 +106,7 @@ class _Tables:
             rows.append([
                 _Cell(name.replace("MPI_", "", 1), name),
                 _Cell(site.label, site.label, frames=site.frames[:STACK])
-                if first else _Cell(profile.UNKNOWN, ""),
+                if first else _Cell(recorded.UNKNOWN, ""),
                 *self._common(t, most, procedures.class_of(name)
                               == procedures.IO),
                 *([self._spread(t)] if spread else []),
@@ -184,7 +184,7 @@ class _Tables:
     def sizes(self, totals):
         rows = []
         for t in sorted(totals, key=lambda t: t.key):
-            rows.append([_Cell(profile.size_label(t.key), t.key),
+            rows.append([_Cell(recorded.size_label(t.key), t.key),
                          _count(t.calls), _size(t.sent), _size(t.received),
                          _duration(t.time / self.count),
                          _share(_ratio(t.waiting, t.time))])
@@ -252,7 +252,7 @@ def _looked_at(p):
 def context(p):
     """What html/page.html and html/sections.html show of a Profile."""
     tables = _Tables(p)
-    by_size = profile.group([r for r in p.communication.records
+    by_size = recorded.group([r for r in p.communication.records
                              if r.size_bin], "size")
     found = findings.find(p)
     run = statistics.fmean(r.wall for r in p.ranks) / 1e9

@@ -3,7 +3,7 @@
 import os
 import statistics
 
-from straightway import findings, profile, units
+from straightway import findings, profile, recorded, units
 from straightway.reporters import page as pages
 from straightway.reporters import words
 from straightway.reporters.page import COMPUTE, IO, MOVING, WAITING
@@ -203,7 +203,7 @@ def size_groups(records, most=SIZES):
     for r in records:
         if r.size_bin:
             found.setdefault((r.size_bin - first) // step, []).append(r)
-    totals = [profile.Total(key, "", rows)
+    totals = [recorded.Total(key, "", rows)
               for key, rows in sorted(found.items())]
     for t in totals:
         t.label = units.sizes(t.min_size, t.max_size)
@@ -265,7 +265,7 @@ def _last(page, p):
 
 def render(p, top=None, sort=None, by=None, stderr=False):
     """Print the page. `top`: rows of each table; `sort`: one of
-    tables.SORTS; `by`: a list of profile.GROUPINGS, shown instead of the
+    tables.SORTS; `by`: a list of recorded.GROUPINGS, shown instead of the
     tables."""
     page = pages.Page(stderr)
     _header(page, p)

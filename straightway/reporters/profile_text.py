@@ -10,7 +10,7 @@ import statistics
 import textwrap
 import time
 
-from straightway import findings, procedures, profile, units
+from straightway import findings, procedures, profile, recorded, units
 from straightway.reporters import words
 
 WIDTH = 79
@@ -61,7 +61,7 @@ class _Report:
         """The ranks' Totals within one, by number."""
         if total.key not in self._by_rank:
             self._by_rank[total.key] = sorted(
-                profile.group(total.records, "rank"), key=lambda t: t.key)
+                recorded.group(total.records, "rank"), key=lambda t: t.key)
         return self._by_rank[total.key]
 
     def add(self, line=""):
@@ -149,7 +149,7 @@ def _callsites(out):
         number = out.numbers[t.key]
         for level, frame in enumerate(site.frames or [None]):
             rows.append([number if not level else "", level,
-                         frame.place if frame else profile.UNKNOWN,
+                         frame.place if frame else recorded.UNKNOWN,
                          frame.function if frame and frame.function else
                          "-", _short(name) if not level else ""])
     out.table(["ID", "Lev", "<File:Line/Address", "<Function", "<MPI_Call"],
@@ -276,11 +276,11 @@ def _regions(out):
 
 
 def _sizes(out):
-    totals = profile.group([r for r in out.p.communication.records
+    totals = recorded.group([r for r in out.p.communication.records
                             if r.size_bin], "size")
     out.section("Message Sizes (bytes, milliseconds)")
     out.table(["From", "To", "Count", "Time", "Wait", "Sent"],
-              [[*profile.size_range(t.key), t.calls, _ms(t.time),
+              [[*recorded.size_range(t.key), t.calls, _ms(t.time),
                 _ms(t.waiting), t.sent]
                for t in sorted(totals, key=lambda t: t.key)])
 

@@ -7,7 +7,7 @@ from straightway import forecast, study, units
 from straightway.reporters import (profile_figures as figures, profile_html,
                                    svg, whatif_html)
 from straightway.reporters.html_parts import Cell, Table, page
-from straightway.reporters.whatif_terminal import seconds, times
+from straightway.reporters.whatif_terminal import error, seconds, times
 
 
 def _gain(report):
@@ -25,8 +25,7 @@ def _gain(report):
             rows.append([
                 Cell(f"{title}, {name}"), Cell(seconds(value), value),
                 Cell(about, one["low_s"]),
-                Cell("" if off is None else f"{off:+.1%}".replace(
-                    "%", " %"), off or 0),
+                Cell("" if off is None else error(off), off or 0),
                 Cell("", value, bar=figures.bar(
                     [("moving" if who == "ours" else "compute", value)],
                     most))])
@@ -42,8 +41,11 @@ def _cards(report):
     yield times(p["speed_up"]), "predicted", (
         f"{seconds(p['host_s'])} alone, {seconds(p['ours_s'])} with "
         "Straightway")
-    yield f"{100 * abs(report['error']['gain']):.1f} %", "off", \
-        "the predicted gain, of the run's time"
+    off = 100 * report["error"]["gain"]
+    yield f"{abs(off):.1f} %", "between the gains", (
+        "of the run's time; the measured one is " + (
+            "the same" if abs(off) < 0.05 else
+            "smaller" if off > 0 else "larger"))
     yield from whatif_html.bound_cards(report["forecast"])
 
 
@@ -58,7 +60,7 @@ def _facts(report, p):
 def context(report, p):
     found = profile_html.context(p)
     inner = report["forecast"]
-    table, letters = whatif_html.collective_table(inner)
+    table, _ = whatif_html.collective_table(inner, "alone")
     links = [("gain", "Gain"), ("bound", "Bound"),
              ("predictions", "Predictions"), ("findings", "Findings"),
              ("ranks", "Ranks")]
@@ -70,12 +72,14 @@ def context(report, p):
         title=whatif_html.title_of(dict(inner, program=report["program"])),
         kind="Straightway study",
         command=shlex.join(report["program"]), links=links,
-        facts=_facts(report, p), notes=report["notes"] + found["warnings"],
+        facts=_facts(report, p), notes=[
+            n for n in report["notes"] if n not in inner["model_about"]]
+        + found["warnings"], about=inner["model_about"],
         profile_cards=found["cards"], cards=list(_cards(report)),
         runs=report["runs"], said=study.verdict(report),
         gain=_gain(report), verdict=forecast.verdict(inner),
         predictions=whatif_html.predictions(inner), collectives=table,
-        letters=letters, version=report["machine"]["straightway"],
+        version=report["machine"]["straightway"],
         machine=svg.footing(report))
     return found
 

@@ -1,17 +1,16 @@
 """A study on one page of a terminal."""
 
-import shlex
-
 from straightway import findings, forecast, study, units
 from straightway.reporters.page import Page
-from straightway.reporters.whatif_terminal import seconds, times
+from straightway.reporters.whatif_terminal import (error, seconds, times,
+                                                    waiting)
 
 FINDINGS = 4
 
 
 def _header(page, report):
     right = units.plural(report["ranks"], "rank")
-    left = page.text(shlex.join(report["program"]), "bold")
+    left = page.text(forecast.short(report["program"]), "bold")
     left.truncate(page.width - len(right) - 2, overflow="ellipsis"
                   if page.full else "crop", pad=True)
     left.append("  ")
@@ -21,10 +20,6 @@ def _header(page, report):
     for note in report["notes"]:
         page.paragraph(note, "bold yellow" if report["oversubscribed"]
                        else "dim")
-
-
-def _off(value):
-    return f"{value:+.1%}".replace("%", " %").replace("-", "−")
 
 
 def _gain(page, report):
@@ -37,7 +32,7 @@ def _gain(page, report):
         rows.append([study.TITLES[who], seconds(p[who + "_s"]),
                      seconds(one["median_s"]),
                      f"{seconds(one['low_s'])} to {seconds(one['high_s'])}",
-                     _off(report["error"][who])])
+                     error(report["error"][who])])
     rows.append(["speed-up", times(p["speed_up"]), times(m["speed_up"]), "",
                  ""])
     page.table([("", "fill"), ("predicted", "right"), ("measured", "right"),
@@ -59,7 +54,8 @@ def _profile(page, report, p):
         page.paragraph(sentence)
     found = findings.find(p)[:FINDINGS]
     if found:
-        page.heading("Findings", "seconds concerned, per rank in the mean")
+        page.heading("Findings", "the time concerned, per rank in the mean; "
+                     "more in the page")
     for f in found:
         page.line(f"{units.duration(1e9 * f.seconds):>8}  {f.title}")
 
@@ -70,12 +66,14 @@ def _operations(page, report):
     if not base:
         return
     ranks = report["forecast"]["ranks"]
-    page.heading("Collectives, predicted", "per rank, waiting included")
+    page.heading("Collectives, predicted", "per rank in the mean; waiting is "
+                 "part of both times")
     rows = sorted(base.items(), key=lambda item: -item[1]["time_s"])[:6]
     page.table([("", "fill"), ("calls", "right"), ("alone", "right"),
-                ("with Straightway", "right")], [
+                ("with Straightway", "right"), ("waiting", "right")], [
         [name, units.number(one["calls"]), seconds(one["time_s"] / ranks),
-         seconds(ours[name]["time_s"] / ranks) if name in ours else ""]
+         seconds(ours[name]["time_s"] / ranks) if name in ours else "",
+         seconds(waiting(report["forecast"], name))]
         for name, one in rows])
 
 

@@ -1,5 +1,7 @@
 """Text: a report that is text already, in one file."""
 
+import sys
+
 from straightway.errors import UserError
 
 
@@ -10,3 +12,9 @@ def write(path, text):
             file.write(text)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}", 1) from None
+
+
+def announce(path, text):
+    """Write it, and say so."""
+    write(path, text)
+    print(f"straightway: wrote {path}", file=sys.stderr)

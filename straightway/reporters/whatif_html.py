@@ -7,12 +7,16 @@ from straightway import forecast, units
 from straightway.reporters import profile_figures as figures
 from straightway.reporters import svg
 from straightway.reporters.html_parts import Cell, Table, page, share
-from straightway.reporters.whatif_terminal import seconds, times
+from straightway.reporters.whatif_terminal import (error, seconds, times,
+                                                    waiting)
 
 CURVES = 7              # colours that are told apart
 STYLES = ("page.css", "forecast.css")
-WIDTH, HEIGHT = 860, 400
-LEFT, RIGHT, TOP, BOTTOM = 70, 20, 14, 46
+WIDE, NARROW = (860, 400), (372, 330)   # the plot, and that for a telephone
+LEFT, RIGHT, TOP, BOTTOM = 60, 20, 30, 46
+LABEL = 36              # between two labels of the x axis
+AXES = {"ranks": "ranks", "nodes": "nodes", "ranks-per-node": "ranks per node",
+        "cpu-speed": "speed of the processors"}
 
 
 def _time(value):
@@ -58,10 +62,19 @@ def predictions(report):
         ("", "text"), ("time",), ("speed-up",), ("", "wide bar")], found)
 
 
-def collective_table(report):
-    """(table, [(letter, experiment)])"""
-    base, wanted = report["baseline"], report["experiments"][:6]
-    letters = [(chr(ord("a") + i), e["title"]) for i, e in enumerate(wanted)]
+def letter(i):
+    """a, b, ... z, a2, b2, ..."""
+    return chr(ord("a") + i % 26) + (str(i // 26 + 1) if i >= 26 else "")
+
+
+def collective_table(report, baseline="baseline"):
+    """(table, [(letter, experiment)]); one experiment with a short title
+    needs no letter."""
+    base, wanted = report["baseline"], report["experiments"]
+    letters = [(letter(i), e["title"]) for i, e in enumerate(wanted)]
+    names = letters
+    if len(wanted) == 1 and len(wanted[0]["title"]) <= 24:
+        names, letters = [(wanted[0]["title"], "")], []
     ranks = report["ranks"]
     rows = []
     for name, one in sorted(base["collectives"].items(),
@@ -70,7 +83,8 @@ def collective_table(report):
                                       one["calls"]),
                _time(one["time_s"] / ranks),
                share(one["time_s"] / ranks / base["time_s"]
-                     if base["time_s"] else 0)]
+                     if base["time_s"] else 0),
+               _time(waiting(report, name))]
         for e in wanted:
             other = e["collectives"].get(name)
             row.append(Cell(seconds(other["time_s"] / ranks),
@@ -78,8 +92,9 @@ def collective_table(report):
         rows.append(row)
     return Table("collectives", [
         ("operation", "text name"), ("calls", "number", "of all ranks"),
-        ("baseline",), ("of run",), *((letter, "number", title)
-                                      for letter, title in letters)],
+        (baseline, "number", "time per rank"), ("of run",),
+        ("waiting", "number", "part of that time"),
+        *((name, "number", title) for name, title in names)],
         rows, sort=2), letters
 
 
@@ -140,14 +155,15 @@ def curves(sweep):
             if any(p[1] > 0 for p in points)]
 
 
-def figure(sweep):
+def figure(sweep, size=WIDE):
     """What the macro `curves` draws."""
+    width, height = size
     wanted = curves(sweep)
     shown = wanted if len(wanted) <= CURVES else \
         wanted[:CURVES - 1] + wanted[-1:]
     xs = [r["value"] for r in sweep["rows"]]
     ys = [y for _, _, points in shown for _, y in points]
-    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+    right, bottom = width - RIGHT, height - BOTTOM
     x, _, _ = _scale(xs, LEFT, right)
     ideal = []
     if sweep["key"] == "ranks":
@@ -157,10 +173,11 @@ def figure(sweep):
     y, low, high = _scale(ys, bottom, TOP)
     text = _path([(x(v), y(t)) for v, t in ideal if low <= t <= high])
     return {
-        "width": WIDTH, "height": HEIGHT, "left": LEFT, "right": right,
-        "top": TOP, "bottom": bottom, "name": sweep["key"],
-        "label": f"Time by {sweep['key']}", "ideal": text,
-        "x": [(round(x(v), 1), f"{v:g}") for v in xs],
+        "width": width, "height": height, "left": LEFT, "right": right,
+        "top": TOP, "bottom": bottom, "name": AXES[sweep["key"]],
+        "label": f"Run time by {sweep['key']}", "ideal": text,
+        "x": _labels((round(x(v), 1), f"{v:g}") for v in xs),
+        "left_out": len(wanted) - len(shown),
         "y": [(round(y(v), 1), seconds(v).replace(".0 ", " ")
                .replace(".00 ", " ")) for v in _ticks(low, high)],
         "curves": [{
@@ -169,6 +186,16 @@ def figure(sweep):
             "points": [(round(x(v), 1), round(y(t), 1),
                         f"{name}, {sweep['key']} {v:g}: {seconds(t)}")
                        for v, t in points]} for name, kind, points in shown]}
+
+
+def _labels(places):
+    """[(x, text)], without texts that would stand on one another."""
+    found, last = [], -LABEL
+    for x, text in places:
+        free = x - last >= LABEL
+        found.append((x, text if free else ""))
+        last = x if free else last
+    return found
 
 
 def _path(points):
@@ -188,7 +215,8 @@ def _sweep(report):
             at = dict(points)
             row.append(_time(at.get(r["value"], 0)))
         rows.append(row)
-    return {"key": sweep["key"], "figure": figure(sweep), "table": Table(
+    return {"key": sweep["key"], "wide": figure(sweep),
+            "narrow": figure(sweep, NARROW), "table": Table(
         "sweep", [(sweep["key"],), *((name, "number")
                                      for name, _, _ in found)], rows)}
 
@@ -212,8 +240,8 @@ def cards(report):
                       f"median of {units.plural(measured['runs'], 'run')}, "
                       f"{seconds(measured['low_s'])} to "
                       f"{seconds(measured['high_s'])}"))
-        found.append((f"{report['error']:+.1%}".replace("%", " %"), "error",
-                      "of the prediction"))
+        found.append((error(report["error"]), "error",
+                      "of the prediction, by the measured time"))
     return found + list(bound_cards(report))
 
 
@@ -251,7 +279,7 @@ def context(report):
         "title": title_of(report), "kind": "Straightway forecast",
         "command": forecast.command_text(report), "links": links,
         "facts": facts(report),
-        "notes": report["model_about"] + report["notes"],
+        "notes": report["notes"], "about": report["model_about"],
         "cards": cards(report), "verdict": forecast.verdict(report),
         "predictions": predictions(report), "collectives": table,
         "letters": letters, "ranks": ranks, "sweep": sweep,

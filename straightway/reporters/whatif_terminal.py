@@ -1,11 +1,10 @@
 """A forecast on one page of a terminal."""
 
-import shlex
-
 from straightway import forecast, units
-from straightway.reporters.page import COMPUTE, MOVING, WAITING, Page
+from straightway.reporters.page import (COMPUTE, MOVING, USUAL, WAITING,
+                                        Page)
 
-BAR = 22
+BAR, SHORT = 22, 12     # letters; the second on a page of less than 80
 TOP = 8         # collectives
 # What the bars show, in the page's own parts.
 PARTS = ((COMPUTE, "compute", "compute"), (MOVING, "messages", "messages"),
@@ -29,13 +28,21 @@ def _speedup(page, ratio):
     return page.text(times(ratio), style)
 
 
-def _error(value):
+def error(value):
+    """+4.5 %, of what was measured"""
     return f"{value:+.1%}".replace("%", " %").replace("-", "−")
+
+
+def waiting(report, name):
+    """s per rank in a collective that are waiting for ranks that come late:
+    what is left of its time where it takes none."""
+    one = report["bounds"]["collectives"]["collectives"].get(name)
+    return one["time_s"] / report["ranks"] if one else 0.0
 
 
 def _header(page, report):
     right = units.plural(report["ranks"], "rank")
-    left = page.text(forecast.command_text(report), "bold")
+    left = page.text(forecast.title(report), "bold")
     left.truncate(page.width - len(right) - 2, overflow="ellipsis"
                   if page.full else "crop", pad=True)
     left.append("  ")
@@ -61,7 +68,8 @@ def legend(page):
 def _bar(page, row, longest):
     share = row["share"]
     return page.bar({part: share.get(key, 0) * row["time_s"]
-                     for part, key, _ in PARTS}, BAR, longest)
+                     for part, key, _ in PARTS},
+                    BAR if page.width >= USUAL else SHORT, longest)
 
 
 def _rows(report):
@@ -94,11 +102,18 @@ def _table(page, report):
     page.table([("", "fill"), ("time", "right"), ("speed-up", "right"),
                 ("", "left")], table)
     if one:
-        page.line(f"The baseline is {_error(report['error'])} off the "
-                  f"measured median of {units.plural(one['runs'], 'run')}.",
-                  "dim")
+        page.paragraph(_agreement(report), "dim")
     elif report["not_measured"]:
         page.paragraph(f"Not measured: {report['not_measured']}.", "dim")
+
+
+def _agreement(report):
+    off, runs = report["error"], report["measured"]["runs"]
+    times = "in one run" if runs == 1 else f"the median of {runs} runs"
+    if abs(off) < 5e-4:
+        return f"The baseline is what was measured, {times}."
+    return (f"The baseline is {100 * abs(off):.1f} % "
+            f"{'above' if off > 0 else 'below'} what was measured, {times}.")
 
 
 def _bounds(page, report):
@@ -113,23 +128,26 @@ def _collectives(page, report):
     if not base:
         return
     ranks = report["ranks"]
-    page.heading("Collectives of the baseline", "time: per rank, in the "
-                 "mean, waiting included")
+    page.heading("Collectives of the baseline", "per rank in the mean; "
+                 "waiting is part of the time")
     rows = sorted(base.items(), key=lambda item: -item[1]["time_s"])
     whole = report["baseline"]["time_s"] * ranks or 1
     page.table([("", "fill"), ("calls", "right"), ("time", "right"),
-                ("of run", "right")], [
+                ("of run", "right"), ("waiting", "right")], [
         [name, units.number(one["calls"]), seconds(one["time_s"] / ranks),
-         units.share(one["time_s"] / whole)]
+         units.share(one["time_s"] / whole), seconds(waiting(report, name))]
         for name, one in rows[:TOP]])
     if len(rows) > TOP:
         page.line(f"and {len(rows) - TOP} more", "dim")
+    page.paragraph("Waiting for ranks that come late is left where "
+                   "collectives take no time.", "dim")
 
 
 def _sweep(page, report):
     sweep = report["sweep"]
     titles = [e["title"] for e in sweep["rows"][0]["experiments"]]
-    page.heading(f"By {sweep['key']}", "times; the letters stand below")
+    page.heading(f"By {sweep['key']}", "time from MPI_Init to MPI_Finalize" +
+                 ("; the letters stand below" if titles else ""))
     letters = [chr(ord("a") + i) for i in range(len(titles))]
     measured = any(r["measured"] for r in sweep["rows"])
     room = 4 if measured else 5
@@ -173,7 +191,3 @@ def render(report, stderr=False):
         page.line()
     for note in report["notes"]:
         page.paragraph(note, "dim")
-
-
-def command(words):
-    return shlex.join(words)

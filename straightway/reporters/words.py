@@ -3,7 +3,7 @@
 import os
 import time
 
-from straightway import profile, units
+from straightway import profile, recorded, units
 
 NO_RECORDS = ("No MPI call was recorded between MPI_Init and MPI_Finalize: "
               "the program communicates by other means, or not at all.")
@@ -44,7 +44,7 @@ def part(p):
     """What part of the capture a Profile shows; "" for all of it."""
     said = []
     if p.region is not None:
-        said.append(f"region {p.region or profile.OUTSIDE}")
+        said.append(f"region {p.region or recorded.OUTSIDE}")
     if p.only is not None:
         said.append(f"ranks {profile.ranges(p.only)} only")
     return "; ".join(said)

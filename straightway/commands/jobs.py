@@ -1,0 +1,119 @@
+"""What the commands have in common that start a program under its launcher:
+their options, what is checked before anything runs, and the line that says
+what is going on."""
+
+import argparse
+import contextlib
+import os
+import sys
+
+from straightway import whatif
+from straightway.errors import UserError
+
+MOST_RANKS = 1 << 20
+
+
+def usage(options, *others):
+    """The first lines of --help; `others`: other ways to call it."""
+    first = f"%(prog)s -n N [{options}] PROGRAM [ARGUMENT ...]"
+    return "\n       ".join([first, *others])
+
+
+def add_program(add):
+    """The program, and how many ranks it has."""
+    add("-n", "--ranks", type=int, metavar="N", help="ranks")
+    add("program", nargs=argparse.REMAINDER, metavar="PROGRAM",
+        help="the program and its arguments, after all options")
+
+
+def add_launcher(parser):
+    """How it is started."""
+    add = parser.add_argument_group("launcher").add_argument
+    add("--mpi", metavar="MPI", help=(
+        "whose launcher starts the program: an installation's folder, a "
+        "launcher, or openmpi, mpich, intel [the program's own]"))
+    add("--launcher-args", metavar="\"...\"", default="",
+        help="hand these arguments to the launcher")
+    add("--timeout", type=float, metavar="S",
+        help="give up when a run takes more seconds")
+
+
+def job(options, program, quiet=True):
+    """The Job of these options."""
+    return whatif.Job(program, options.mpi, options.launcher_args,
+                      options.timeout, quiet)
+
+
+# Checks ---------------------------------------------------------------------
+
+def take_program(options):
+    """Without a leading --; checked before anything is started."""
+    words = list(options.program)
+    words = words[1:] if words[:1] == ["--"] else words
+    if words and words[0].startswith("-"):
+        raise UserError(f"unknown option {words[0]}; see straightway "
+                        f"{options.command} --help")
+    if options.timeout is not None and not options.timeout > 0:
+        raise UserError(f"--timeout {options.timeout:g}: give seconds, more "
+                        "than 0")
+    return words
+
+
+def check_program(options, program, other=""):
+    """`other`: what may be given instead."""
+    if not program:
+        raise UserError(f"which program? straightway {options.command} -n N "
+                        "PROGRAM" + other)
+
+
+def check_ranks(options, program):
+    """-n is there, and is a number of ranks."""
+    if options.ranks is None:
+        late = next((w for w in program[1:] if w in ("-n", "--ranks", "-np")
+                     or w.startswith("--ranks=")), None)
+        raise UserError(
+            f"how many ranks? straightway {options.command} -n N PROGRAM"
+            + (f"\n  {late} stands behind {program[0]} and is the program's: "
+               "options come first" if late else ""))
+    check_count(options.ranks)
+
+
+def check_count(ranks):
+    if not 1 <= ranks <= MOST_RANKS:
+        raise UserError(f"-n {ranks}: give 1 to {MOST_RANKS} ranks")
+
+
+def refuse_nested(command):
+    """Inside a launcher each rank would start all of it again."""
+    if any(os.environ.get(name) for name in (
+            "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")):
+        raise UserError(f"straightway {command} starts the launcher itself: "
+                        "leave mpirun away and give -n N")
+
+
+# What is going on -----------------------------------------------------------
+
+@contextlib.contextmanager
+def steps():
+    """What is going on, on stderr: a line that is written over on a
+    terminal; in a pipe only what is marked as taking long, a line each."""
+    live = sys.stderr.isatty()
+    width = 0
+
+    def step(text, long=False):
+        nonlocal width
+        line = f"straightway: {text} ..."
+        if live:
+            line = line[:78]
+            sys.stderr.write("\r" + line.ljust(width))
+            width = len(line)
+        elif long:
+            sys.stderr.write(line + "\n")
+        sys.stderr.flush()
+
+    try:
+        yield step
+    finally:
+        if live and width:
+            sys.stderr.write("\r" + " " * width + "\r")
+            sys.stderr.flush()
