@@ -65,6 +65,13 @@ static void put_op(FILE *to, const sw_op_t *op)
     case SW_OP_SECTION:
         fprintf(to, "section %llu", (unsigned long long)op->bytes);
         break;
+    case SW_OP_THREAD:
+        fprintf(to, op->what == SW_THREAD_GOES ? "thread %u"
+                    : op->what == SW_THREAD_AFTER ? "after thread %u"
+                    : "thread %u ends", op->request);
+        if (op->what == SW_THREAD_AFTER && op->tag)
+            fprintf(to, " but %d", op->tag);
+        break;
     default:
         fprintf(to, "asks (kind %u)", op->kind);
         break;

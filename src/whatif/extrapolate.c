@@ -76,7 +76,8 @@ static bool has_partner(const sw_op_t *op)
 {
     return op->kind != SW_OP_COLLECTIVE && op->kind != SW_OP_COMPUTE &&
            op->kind != SW_OP_WAIT && op->kind != SW_OP_DROP &&
-           op->kind != SW_OP_SECTION && op->peer >= 0;
+           op->kind != SW_OP_SECTION && op->kind != SW_OP_THREAD &&
+           op->peer >= 0;
 }
 
 /* How far the partner of a rank is in rows and in columns. */

@@ -367,6 +367,9 @@ static unsigned char *shape(unsigned char *to, uint32_t rank,
         return sw_opfile_varint(to, op->received);
     case SW_OP_SELECT:
         return sw_opfile_varint(to, op->what);
+    case SW_OP_THREAD:
+        to = sw_opfile_varint(to, op->what);
+        return sw_opfile_varint(to, (uint64_t)op->tag);
     default:    /* SW_OP_SECTION */
         return sw_opfile_varint(to, op->bytes);
     }

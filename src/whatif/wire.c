@@ -99,7 +99,8 @@ static void come_to_port(sw_engine_t *engine, sw_message_t *m, bool alone)
 
 void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
                   int32_t tag, uint64_t context, uint64_t bytes,
-                  unsigned flags, double scale, sw_request_t *send)
+                  unsigned flags, double scale, sw_request_t *send,
+                  sw_message_t *early)
 {
     sw_cost_t cost;
     sw_model_message(engine->model, strand->rank, to, bytes, &cost);
@@ -113,16 +114,24 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
     }
     sw_ps_t begin = strand->clock, end = begin + cost.send;
     bool rendezvous = cost.rendezvous || (flags & SW_SEND_SYNCHRONOUS);
-    sw_message_t *m = sw_pool_take(&engine->messages);
-    *m = (sw_message_t){
-        .channel = sw_match_channel(engine, to, strand->rank, context),
-        .tag = tag, .rendezvous = rendezvous, .network = cost.network,
-        .bytes = bytes,
-        .number = (uint64_t)strand->number << 32 | strand->sends++,
-        .ready = end, .arrival = begin + cost.answer, .known = rendezvous,
-        .latency = cost.latency, .transfer = cost.transfer, .gap = cost.gap,
-        .receive_time = cost.receive, .answer = cost.answer, .scale = scale,
-    };
+    sw_message_t *m = early;
+    if (!early) {
+        m = sw_pool_take(&engine->messages);
+        *m = (sw_message_t){
+            .channel = sw_match_channel(engine, to, strand->rank, context),
+            .tag = tag, .bytes = bytes};
+    }
+    m->rendezvous = m->known = rendezvous;
+    m->network = cost.network;
+    m->number = (uint64_t)strand->number << 32 | strand->sends++;
+    m->ready = end;
+    m->arrival = begin + cost.answer;
+    m->latency = cost.latency;
+    m->transfer = cost.transfer;
+    m->gap = cost.gap;
+    m->receive_time = cost.receive;
+    m->answer = cost.answer;
+    m->scale = scale;
     strand->clock = end;
     engine->result.messages++;
     engine->result.bytes += bytes;
@@ -132,12 +141,16 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
         m->send = send;
     else if (send)
         sw_request_complete(engine, send, end);
-    bool alone = engine->rank[strand->rank].loose == 0;
+    bool alone = engine->rank[strand->rank].loose == 0 &&
+                 !engine->rank[strand->rank].threaded;
     if (rendezvous) {
         m->loose = true;
         engine->rank[strand->rank].loose++;
     }
-    sw_match_message(engine, m);
+    if (early)
+        sw_match_sent(engine, m);
+    else
+        sw_match_message(engine, m);
     if (!rendezvous)
         come_to_port(engine, m, alone);
 }

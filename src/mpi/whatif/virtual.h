@@ -22,10 +22,12 @@
  * Who decides. With one thread at a time the engine does: which message a
  * receive with wildcards gets, what a test finds, which request is first; the
  * host is then asked for just that, and has it or will have it soon. Where
- * threads call at once (MPI_THREAD_MULTIPLE), a rank has one clock and one
- * order of operations all the same, and no thread may stand in another's way:
- * all operations are put as nonblocking, the host decides, and the engine is
- * told what is over (a WAIT) when it is.
+ * threads call at once (MPI_THREAD_MULTIPLE), each has a clock of its own, and
+ * says so before what it puts; all that has an order (what is sent, posted,
+ * taken) is put as the host takes it, under a lock. They ask nothing but the
+ * time: what depends on who comes first, the host decides, and the engine is
+ * told. A thread that has slept between two calls has waited for another of its
+ * rank (a join, a barrier, a lock), and goes on no earlier than those do.
  *
  * The host's calls are made so that no rank ever sleeps in the engine while
  * another waits for what it could have given before: sends are handed to the
@@ -69,8 +71,8 @@ extern sw_virtual_model_t sw_virtual_model
 typedef struct {
     const void *inside;
     int64_t left;
-    uint32_t collective;        /* which is over when the call is; 0: none */
     bool holds;                 /* the lock, see sw_virtual_hold */
+    struct sw_virtual_clock *clock;     /* NULL: none yet */
 } sw_virtual_thread_t;
 extern __thread sw_virtual_thread_t sw_virtual_thread
     __attribute__((visibility("hidden"), tls_model("initial-exec")));
@@ -82,8 +84,9 @@ typedef struct {
 /* Computed: ps of processor time. */
 void sw_virtual_compute(int64_t ps);
 
-/* The thread's collective is over. */
-void sw_virtual_over(void);
+/* Where threads call at once: the thread's call begins, ends. */
+void sw_virtual_thread_comes(void);
+void sw_virtual_thread_leaves(void);
 
 /* Where threads call at once: what the host takes now is put before anything
  * that another thread puts, since what depends on it may be over meanwhile.
@@ -96,8 +99,8 @@ static inline void sw_virtual_end(sw_virtual_call_t *v)
     if (v->followed) {
         if (sw_unlikely(sw_virtual_thread.holds))
             sw_virtual_release();
-        if (sw_unlikely(sw_virtual_thread.collective))
-            sw_virtual_over();
+        if (sw_unlikely(sw_virtual_shared))
+            sw_virtual_thread_leaves();
         sw_virtual_thread.inside = NULL;
         sw_virtual_thread.left = sw_cpu_clock_now();
     }
@@ -122,6 +125,8 @@ static inline bool sw_virtual_begin(sw_virtual_call_t *v,
         return false;
     sw_virtual_compute(sw_cpu_clock_now() - sw_virtual_thread.left -
                        sw_cpu_clock_cost);
+    if (sw_unlikely(sw_virtual_shared))
+        sw_virtual_thread_comes();
     sw_virtual_thread.inside = (const void *)caller->sp;
     v->followed = true;
     return true;
@@ -163,7 +168,8 @@ void sw_virtual_lock(void);
 void sw_virtual_unlock(void);
 
 void sw_virtual_put(const sw_vop_t *op);
-/* False: there is no engine any more; the program goes on natively. */
+/* False: there is no engine any more; the program goes on natively. Threads
+ * that call at once do not ask. */
 bool sw_virtual_ask(const sw_vop_t *op, sw_vanswer_t *answer);
 /* WAIT, DROP and the like. */
 void sw_virtual_tell(sw_op_kind_t kind, uint32_t request);
@@ -179,8 +185,10 @@ bool sw_virtual_time(sw_ps_t *now);
 bool sw_virtual_still_not(uint64_t key);
 void sw_virtual_found_nothing(uint64_t key, const sw_vanswer_t *answer);
 /* The host has been asked in vain: that takes a test's time, and the engine
- * must know that the rank goes on. */
+ * must know that the rank goes on; of a thread, that nobody is to wait for it. */
 void sw_virtual_poll(void);
+/* A thread is in its host until it puts something: nobody is to wait for it. */
+void sw_virtual_in_host(void);
 /* For those who look in vain: the host goes on, and others have the core. */
 void sw_virtual_idle(void);
 void sw_virtual_progress(void);

@@ -132,7 +132,9 @@ void sw_work_tell_matched(void)
         for (sw_work_t *w = chain[i]; w; w = w->next) {
             int flag = 0;
             MPI_Status status;
-            if (waits_for_host(w) && (!w->persistent || ASKS_PERSISTENT) &&
+            /* Those that another thread has taken it tells itself. */
+            if (waits_for_host(w) && !(sw_virtual_shared && w->taken) &&
+                (!w->persistent || ASKS_PERSISTENT) &&
                 served.Request_get_status((MPI_Request)(uintptr_t)w->handle,
                                           &flag, &status) == MPI_SUCCESS &&
                 flag)
