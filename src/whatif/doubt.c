@@ -11,7 +11,7 @@
  *   - who sleeps until the engine says so is woken up, and sees for itself what
  *     the host has; who asks which message it gets is told to ask the host.
  *
- * Each is counted among what was not decided, and done one by one, that of the
+ * Each is counted (`forced`), and done one by one, that of the
  * earliest time first: most of what waits does so for another. If nothing is
  * left to be done, ranks wait in their hosts, and it is they who know.
  */
@@ -55,7 +55,7 @@ static bool release(sw_engine_t *engine)
     first->main.pending = 0;
     first->looking = false;
     first->state = SW_RANK_GOES;
-    engine->result.undecided++;
+    engine->result.forced++;
     sw_request_drop(engine, r);
     sw_engine_ready(engine, &first->main);
     return true;
@@ -84,7 +84,7 @@ static bool wake(sw_engine_t *engine)
             any = true;
         } else if (rank->state == SW_RANK_ASKS) {
             sw_question_give_up(engine, rank);
-            engine->result.undecided++;
+            engine->result.forced++;
             any = true;
         }
     }
@@ -95,7 +95,8 @@ bool sw_doubt(const sw_engine_t *engine)
 {
     if (!engine->source.answer)
         return false;
-    bool doubt = engine->live || engine->threaded || engine->result.undecided;
+    bool doubt = engine->live || engine->threaded || engine->result.undecided ||
+                 engine->result.forced;
     for (uint32_t i = 0; i < engine->ranks && !doubt; i++)
         doubt = engine->rank[i].state == SW_RANK_WAITS &&
                 engine->rank[i].waits->kind == SW_REQUEST_SEND;

@@ -302,7 +302,7 @@ bool sw_engine_leave_behind(sw_engine_t *engine,
             !asleep(of, rank->main.rank, rank->thread))
             continue;
         rank->stuck = any = true;
-        engine->result.undecided++;
+        engine->result.forced++;
     }
     return any;
 }

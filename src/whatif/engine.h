@@ -114,6 +114,9 @@ typedef struct {
     uint64_t wildcards, undecided;
     /* Of those undecided, how many took another message than the first. */
     uint64_t disordered;
+    /* How often the engine went on without knowing all: without a rank that
+     * was silent, or beyond a wait that its host was done with. */
+    uint64_t forced;
     const sw_rank_time_t *ranks;
 } sw_engine_result_t;
 

@@ -394,7 +394,7 @@ static uint32_t seen(buffer_t *b, const unsigned char *shape, size_t n,
 static bool can_be(const sw_op_writer_t *w, uint32_t rank, const sw_op_t *op)
 {
     return rank < w->ranks && op->kind >= SW_OP_COMPUTE &&
-           op->kind <= SW_OP_MATCHED && op->time >= 0 &&
+           op->kind <= SW_OP_THREAD && op->time >= 0 &&
            op->time <= SW_OPFILE_TIME_MOST &&
            op->bytes <= SW_OPFILE_BYTES_MOST &&
            op->sent <= SW_OPFILE_BYTES_MOST &&

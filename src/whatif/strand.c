@@ -221,7 +221,7 @@ static bool operation(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
         return false;
     case SW_OP_STUCK:
         rank->stuck = true;
-        engine->result.undecided += !(op->flags & SW_STUCK_POLLS);
+        engine->result.forced += !(op->flags & SW_STUCK_POLLS);
         return true;
     }
     sw_engine_wrong(engine, me, "there is no operation %u", op->kind);
