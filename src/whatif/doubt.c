@@ -1,11 +1,13 @@
 /*
  * doubt.c - nobody goes on in virtual time, and nobody is late.
  *
- * If all that is known is exact, that is a deadlock. But a running program is
- * right about itself. Where its host has matched in another way than the engine
+ * If all that is known is exact, that is a deadlock; of a file always, but for
+ * what threads do among themselves. But a running program is right about itself. Where its host has matched in another way than the engine
  * thought, or has taken a message that the model would have kept its sender
  * for, a rank goes on that waits here. So nobody is declared dead who may live:
  *
+ *   - who waits for another thread of its rank need not: it has in the run, but
+ *     in virtual time that one may be kept by something else;
  *   - who has put what it does only after the wait, has waited for nothing;
  *   - what only the host can tell is decided here;
  *   - who sleeps until the engine says so is woken up, and sees for itself what
@@ -20,9 +22,13 @@
 /* Its host has gone on. */
 static bool gone_on(sw_engine_t *engine, sw_rank_t *t)
 {
+    if (t->waits->kind == SW_REQUEST_THREAD)
+        return true;
+    if (!engine->source.answer)
+        return false;
     if (!t->home->threaded)
         return sw_ahead_gone_on(engine, t);
-    if (t->waits->kind == SW_REQUEST_THREAD || t->home->over)
+    if (t->home->over)
         return true;
     for (uint32_t i = 0; i < t->queued; i++)
         if (sw_ahead_tells(&t->queue[(t->queue_at + i) &
@@ -105,7 +111,8 @@ bool sw_doubt(const sw_engine_t *engine)
 
 bool sw_doubt_resolve(sw_engine_t *engine)
 {
+    if (release(engine))
+        return true;
     return engine->source.answer &&
-           (release(engine) || take_over(engine) ||
-            (sw_doubt(engine) && wake(engine)));
+           (take_over(engine) || (sw_doubt(engine) && wake(engine)));
 }

@@ -263,6 +263,7 @@ static void happen(sw_engine_t *engine)
         __builtin_prefetch(engine->events.events[i].of);
     /* What the host decides comes late; all else in the order of time. */
     sw_engine_must(engine, event.time >= engine->now || engine->source.answer ||
+                           engine->threaded ||
                            event.key >> 32 == SW_EVENT_DECIDE);
     engine->now = sw_ps_max(engine->now, event.time);
     if (event.key >> 32 != SW_EVENT_DECIDE) {

@@ -393,8 +393,8 @@ sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *thread,
                                  sw_op_t *op);
 /* The first operation of a rank says that it has threads. */
 void sw_thread_begin(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op);
-/* In a file, a thread's next operation may be far behind others': go on to look
- * for it. False: nobody has to. */
+/* In a file, what a thread does next, and which message a receive from anybody
+ * has taken, may be far behind: read on. False: there is no need to. */
 bool sw_thread_read_on(sw_engine_t *engine);
 /* THREAD, as a thread comes to it, but for waiting for another. */
 void sw_thread_run(sw_engine_t *engine, sw_rank_t *thread, const sw_op_t *op);

@@ -169,8 +169,8 @@ static void take_receive(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
     r->tag = q->op.tag;
     r->context = context;
     r->early = true;
-    r->live = q->op.peer == SW_OP_ANY && q->op.request &&
-              engine->source.answer;
+    /* In a file, too, it is said which message it has taken. */
+    r->live = q->op.peer == SW_OP_ANY && q->op.request;
     sw_match_receive(engine, r);
 }
 
@@ -322,15 +322,31 @@ sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *t,
     return SW_SOURCE_OP;
 }
 
+static bool waits_for_host(const sw_rank_t *home)
+{
+    for (const sw_request_t *w = home->any; w; w = w->next)
+        if (w->live)
+            return true;
+    return false;
+}
+
 bool sw_thread_read_on(sw_engine_t *engine)
 {
     bool any = false;
-    for (uint32_t i = 0; i < engine->ranks; i++)
-        for (sw_rank_t *t = &engine->rank[i]; t; t = t->sibling)
-            if (t->home->threaded && t->state == SW_RANK_LATE && !t->queued) {
+    for (uint32_t i = 0; i < engine->ranks; i++) {
+        sw_rank_t *home = &engine->rank[i];
+        bool host = home->threaded && waits_for_host(home);
+        if (host && home->over)
+            sw_match_take_over(engine, home);
+        else if (host)
+            take_one(engine, home);
+        any |= host;
+        for (sw_rank_t *t = home; home->threaded && t; t = t->sibling)
+            if (t->state == SW_RANK_LATE && !t->queued) {
                 sw_engine_ready(engine, &t->main);
                 any = true;
             }
+    }
     return any;
 }
 

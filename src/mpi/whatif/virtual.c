@@ -126,6 +126,11 @@ static inline rank_clock_t *mine(void)
     return sw_virtual_thread.clock ? sw_virtual_thread.clock : new_clock();
 }
 
+uint32_t sw_virtual_number(void)
+{
+    return mine()->number;
+}
+
 /* The thread ends: its number may be another's. */
 static void thread_ends(void *of)
 {

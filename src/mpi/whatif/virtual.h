@@ -165,6 +165,8 @@ sw_vlane_t *sw_virtual_stop(void);
  * nothing in between waits for anybody. */
 
 void sw_virtual_lock(void);
+/* The calling thread's number; without threads 0. */
+uint32_t sw_virtual_number(void);
 void sw_virtual_unlock(void);
 
 void sw_virtual_put(const sw_vop_t *op);
@@ -227,6 +229,7 @@ int sw_virtual_member(const sw_known_comm_t *c, int32_t rank);
 typedef struct sw_work {
     struct sw_work *next;
     uint64_t handle;
+    uint32_t thread;            /* whose it is */
     sw_known_comm_t *comm;
     sw_vop_t op;                 /* as it is put; `request` is its number    */
     uint32_t *others;           /* numbers of more operations that the host
@@ -260,7 +263,8 @@ void sw_work_number_free(uint32_t number);
  * over before they begin: they are told apart by their order. */
 sw_work_t *sw_work_new(sw_known_comm_t *c, const sw_vop_t *op);
 void sw_work_add(sw_work_t *work, uint64_t handle);
-/* The first with this handle that nobody has taken; it is taken now. */
+/* The first with this handle that nobody has taken, of the thread's own if there
+ * is one; it is taken now. */
 sw_work_t *sw_work_take(uint64_t handle);
 void sw_work_back(sw_work_t *work);             /* or NULL */
 /* Forgotten, with its numbers. */
