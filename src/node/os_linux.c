@@ -258,8 +258,8 @@ int sw_os_thread_sleeps(pid_t pid, pid_t thread)
     char text[1024], *at;
     snprintf(text, sizeof text, "/proc/%d/task/%d/stat", (int)pid,
              (int)thread);
-    return read_stat(text, sizeof text, &at) == 1 ? *at == 'S' || *at == 'D'
-                                                  : -1;
+    int there = read_stat(text, sizeof text, &at);
+    return there == 1 ? *at == 'S' || *at == 'D' : there == 0 ? 1 : -1;
 }
 
 uint64_t sw_os_waits(void)

@@ -15,9 +15,11 @@
 #define LOOK_NS 100000000u      /* between two looks at who is still alive, */
 #define LOOK_AT 16u             /* so many ranks at a time */
 #define CPUS 8192u
-#define LATE_NS 3000000u        /* a thread that sleeps is left behind, */
-#define LATE_ALONE_NS 1000000000u   /* a rank that does, */
-#define LATE_EVER_NS 20000000000u   /* and whoever computes for so long */
+/* Silence before somebody is not waited for any more who, */
+#define SLEEPS_NS 3000000u      /* one of several threads, sleeps, */
+#define LOOKS_NS 100000000u     /* or runs, perhaps to look for another; who, */
+#define ALONE_NS 1000000000u    /* without threads, sleeps or is in its host, */
+#define RUNS_NS 600000000000u   /* or computes */
 #define SUSPECT_NS 10000000000u /* silence before a deadlock is suspected */
 #define GRACE_NS 3000000000u    /* for ranks that come last */
 
@@ -156,13 +158,14 @@ static bool asleep(void *of, uint32_t rank, uint32_t thread)
 {
     const quiet_t *quiet = of;
     sw_live_t *live = quiet->live;
-    if (quiet->quiet >= LATE_EVER_NS)
-        return true;
-    const sw_watch_t *process = &sw_lane_shared(live->taker.lanes,
-                                                rank)->process;
+    const sw_lane_shared_t *lane = sw_lane_shared(live->taker.lanes, rank);
     int32_t tid = thread < SW_LANE_THREADS ? live->of[rank].tid[thread] : 0;
-    return quiet->quiet >= (tid ? LATE_NS : LATE_ALONE_NS) &&
-           sw_watch_sleeps(process, tid ? tid : (pid_t)process->pid);
+    if (quiet->quiet >= (tid ? LOOKS_NS : RUNS_NS))
+        return true;
+    if (quiet->quiet < (tid ? SLEEPS_NS : ALONE_NS))
+        return false;
+    return (!tid && atomic_load(&lane->inside)) ||
+           sw_watch_sleeps(&lane->process, tid ? tid : lane->process.pid);
 }
 
 /* Nobody goes on, it seems; but only the hosts know. It is said, once. */
@@ -203,7 +206,7 @@ bool sw_live_wait(sw_live_t *live, sw_engine_t *engine)
     live->soon = soon;
     uint64_t since = sw_os_now();
     while (!defined && !sooner && !live->news &&
-           !sw_taker_sleep(&live->taker, live->asking ? LATE_NS : NAP_NS)) {
+           !sw_taker_sleep(&live->taker, live->asking ? SLEEPS_NS : NAP_NS)) {
         look_for_dead(live);
         if (anything(live) ||
             long_quiet(live, engine, sw_os_now() - since))

@@ -15,6 +15,11 @@
 #include <time.h>
 
 _Atomic bool sw_virtual_on, sw_virtual_alive;
+
+/* Without a lane nobody looks. */
+static _Atomic uint32_t inside_nothing;
+_Atomic uint32_t *sw_virtual_inside = &inside_nothing;
+
 bool sw_virtual_shared, sw_virtual_crowded;
 sw_virtual_model_t sw_virtual_model = {.cpu_speed = 1.0};
 __thread sw_virtual_thread_t sw_virtual_thread
@@ -215,6 +220,7 @@ static void lost(void)
 void sw_virtual_start(sw_vlane_t *lane)
 {
     rank.lane = lane;
+    sw_virtual_inside = sw_lane_inside(lane);
     for (uint32_t i = 0; i < SW_LANE_THREADS; i++)
         clocks[i].fresh = true;
     pthread_key_create(&rank.key, thread_ends);
@@ -238,6 +244,7 @@ sw_vlane_t *sw_virtual_stop(void)
     lost();
     sw_vlane_t *lane = rank.lane;
     rank.lane = NULL;
+    sw_virtual_inside = &inside_nothing;
     atomic_store(&sw_virtual_on, false);
     sw_virtual_unlock();
     return lane;

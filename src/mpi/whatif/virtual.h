@@ -81,6 +81,10 @@ typedef struct {
     bool followed;
 } sw_virtual_call_t;
 
+/* The rank is in a call: 1. */
+extern _Atomic uint32_t *sw_virtual_inside
+    __attribute__((visibility("hidden")));
+
 /* Computed: ps of processor time. */
 void sw_virtual_compute(int64_t ps);
 
@@ -102,6 +106,7 @@ static inline void sw_virtual_end(sw_virtual_call_t *v)
         if (sw_unlikely(sw_virtual_shared))
             sw_virtual_thread_leaves();
         sw_virtual_thread.inside = NULL;
+        atomic_store_explicit(sw_virtual_inside, 0, memory_order_relaxed);
         sw_virtual_thread.left = sw_cpu_clock_now();
     }
 }
@@ -128,6 +133,7 @@ static inline bool sw_virtual_begin(sw_virtual_call_t *v,
     if (sw_unlikely(sw_virtual_shared))
         sw_virtual_thread_comes();
     sw_virtual_thread.inside = (const void *)caller->sp;
+    atomic_store_explicit(sw_virtual_inside, 1, memory_order_relaxed);
     v->followed = true;
     return true;
 }
@@ -140,17 +146,22 @@ typedef struct {
 
 static inline void sw_virtual_through_end(sw_virtual_through_t *t)
 {
-    if (t->inside)
-        sw_virtual_thread.inside = NULL;
+    if (!t->inside)
+        return;
+    sw_virtual_thread.inside = NULL;
+    atomic_store_explicit(sw_virtual_inside, 0, memory_order_relaxed);
 }
 
 #define SW_VIRTUAL_THROUGH                                              \
     const sw_caller_t sw_from = SW_CALLER();                            \
     __attribute__((cleanup(sw_virtual_through_end)))                    \
     sw_virtual_through_t sw_through = {NULL};                           \
-    if (sw_virtual_own(&sw_from))                                       \
+    if (sw_virtual_own(&sw_from)) {                                     \
         sw_virtual_thread.inside = sw_through.inside =                  \
-            (const void *)sw_from.sp
+            (const void *)sw_from.sp;                                   \
+        atomic_store_explicit(sw_virtual_inside, 1,                     \
+                              memory_order_relaxed);                    \
+    }
 
 /* A communicator of all ranks that the program never sees; MPI_COMM_NULL: not in
  * virtual time. */

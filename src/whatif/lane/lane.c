@@ -340,6 +340,11 @@ bool sw_lane_await(sw_lane_t *lane, uint32_t thread, uint32_t given,
     return atomic_load(word) != given;
 }
 
+_Atomic uint32_t *sw_lane_inside(sw_lane_t *lane)
+{
+    return &lane->shared->inside;
+}
+
 void sw_lane_end(sw_lane_t *lane, bool ended_well)
 {
     atomic_store(&lane->shared->state,

@@ -72,6 +72,7 @@ typedef struct {
     _Atomic uint64_t put;
     _Atomic uint32_t state;
     sw_watch_t process;             /* written before `state` */
+    _Atomic uint32_t inside;        /* it is in a call of MPI */
 
     _Alignas(SW_PAIR)
     _Atomic uint64_t wake_at;       /* of `taken`; UINT64_MAX: for an answer */

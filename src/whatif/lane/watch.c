@@ -21,7 +21,7 @@ bool sw_watch_gone(const sw_watch_t *watch)
     return there == 0 || (there == 1 && start != watch->start);
 }
 
-bool sw_watch_sleeps(const sw_watch_t *watch, pid_t thread)
+bool sw_watch_sleeps(const sw_watch_t *watch, int64_t thread)
 {
-    return sw_os_thread_sleeps((pid_t)watch->pid, thread) == 1;
+    return sw_os_thread_sleeps((pid_t)watch->pid, (pid_t)thread) == 1;
 }
