@@ -158,6 +158,7 @@ struct sw_rank {
     sw_queued_t *queue;         /* its operations, a ring                 */
     uint32_t queue_at, queued, queue_room;
     sw_queued_t taken;          /* the one under way                      */
+    sw_ps_t began;              /* the last that may wait                 */
     uint8_t state;
     bool late;                  /* in the list of the late ones */
     bool looking;               /* ... for MATCHED, while it waits */
@@ -393,8 +394,8 @@ sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *thread,
                                  sw_op_t *op);
 /* The first operation of a rank says that it has threads. */
 void sw_thread_begin(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op);
-/* In a file, what a thread does next, and which message a receive from anybody
- * has taken, may be far behind: read on. False: there is no need to. */
+/* In a file, what another thread does, and which message a receive from anybody
+ * has taken, may be far behind: read on. False: there is nothing. */
 bool sw_thread_read_on(sw_engine_t *engine);
 /* THREAD, as a thread comes to it, but for waiting for another. */
 void sw_thread_run(sw_engine_t *engine, sw_rank_t *thread, const sw_op_t *op);

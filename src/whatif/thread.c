@@ -135,11 +135,11 @@ static void promise(sw_engine_t *engine, sw_rank_t *home, const sw_op_t *op)
         .op = {.kind = SW_OP_THREAD, .what = PROMISE}, .request = r};
     if (other->state == SW_RANK_LATE)
         sw_engine_ready(engine, &other->main);
-    /* It is in the midst of what does not count. */
-    if (before > 0 && other->state == SW_RANK_WAITS) {
+    /* It has begun with what does not count, or has even done it. */
+    if (before > 0) {
         other->queue_at = (other->queue_at + 1) & (other->queue_room - 1);
         other->queued--;
-        sw_request_complete(engine, r, other->main.clock);
+        sw_request_complete(engine, r, other->began);
     }
 }
 
@@ -319,6 +319,9 @@ sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *t,
     t->queue_at = (t->queue_at + 1) & (t->queue_room - 1);
     t->queued--;
     *op = t->taken.op;
+    if (op->kind == SW_OP_WAIT || (!op->request && op->kind != SW_OP_COMPUTE &&
+                                   op->kind != SW_OP_THREAD))
+        t->began = t->main.clock;
     return SW_SOURCE_OP;
 }
 
@@ -335,17 +338,17 @@ bool sw_thread_read_on(sw_engine_t *engine)
     bool any = false;
     for (uint32_t i = 0; i < engine->ranks; i++) {
         sw_rank_t *home = &engine->rank[i];
-        bool host = home->threaded && waits_for_host(home);
-        if (host && home->over)
-            sw_match_take_over(engine, home);
-        else if (host)
+        bool more = home->threaded && !home->over;
+        if (more)
             take_one(engine, home);
-        any |= host;
-        for (sw_rank_t *t = home; home->threaded && t; t = t->sibling)
-            if (t->state == SW_RANK_LATE && !t->queued) {
+        else if (home->threaded && waits_for_host(home))
+            sw_match_take_over(engine, home);
+        else
+            continue;
+        any = true;
+        for (sw_rank_t *t = home; t; t = t->sibling)
+            if (t->state == SW_RANK_LATE)
                 sw_engine_ready(engine, &t->main);
-                any = true;
-            }
     }
     return any;
 }
