@@ -2,9 +2,10 @@
  * doubt.c - nobody goes on in virtual time, and nobody is late.
  *
  * If all that is known is exact, that is a deadlock; of a file always, but for
- * what threads do among themselves. But a running program is right about itself. Where its host has matched in another way than the engine
- * thought, or has taken a message that the model would have kept its sender
- * for, a rank goes on that waits here. So nobody is declared dead who may live:
+ * what threads do among themselves. But a running program is right about
+ * itself. Where its host has matched in another way than the engine thought, or
+ * has taken a message that the model would have kept its sender for, a rank
+ * goes on that waits here. So nobody is declared dead who may live:
  *
  *   - who waits for another thread of its rank need not: it has in the run, but
  *     in virtual time that one may be kept by something else;
@@ -13,9 +14,9 @@
  *   - who sleeps until the engine says so is woken up, and sees for itself what
  *     the host has; who asks which message it gets is told to ask the host.
  *
- * Each is counted (`forced`), and done one by one, that of the
- * earliest time first: most of what waits does so for another. If nothing is
- * left to be done, ranks wait in their hosts, and it is they who know.
+ * Each is counted (`forced`), and done one by one, that of the earliest time
+ * first: most of what waits does so for another. If nothing is left to be done,
+ * ranks wait in their hosts, and it is they who know.
  */
 #include "inside.h"
 
