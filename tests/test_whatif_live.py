@@ -194,6 +194,17 @@ def test_threads(host, enable, how, tmp_path):
     assert result["state"] == "done" and result["undecided"] >= THREADS
 
 
+def test_a_silent_rank_is_not_waited_for(host, tmp_path):
+    """It waits in a call that is not modelled, for who asks the time."""
+    program = host.compile(programs.MPI / "virtual_silent.c")
+    done, result = virtual(host, 3, [program, tmp_path / "file"], tmp_path,
+                           timeout=40)
+    programs.well(done)
+    assert times(done) == pytest.approx(
+        {"asked": 10 * one_way(0) + one_way(1000)}, abs=5)
+    assert result["state"] == "done" and result["forced"] >= 1
+
+
 # Ends ------------------------------------------------------------------------
 
 def engines(folder):

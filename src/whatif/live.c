@@ -82,6 +82,7 @@ static const sw_lane_entry_t *look(sw_live_t *live, uint32_t rank)
 static void take(sw_live_t *live, uint32_t rank)
 {
     sw_live_rank_t *r = &live->of[rank];
+    live->taken++;
     if (sw_likely(r->first == r->count))
         sw_taker_take(&live->taker, rank);
     else if (++r->first == r->count)

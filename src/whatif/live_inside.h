@@ -42,6 +42,7 @@ struct sw_live {
     bool suspected;             /* and that was said */
     uint32_t calls, look_next;
     uint64_t looked, empty_since;
+    uint64_t taken, taken_before, quiet_since;  /* entries; when the last was */
     char error[256];
 };
 

@@ -185,13 +185,26 @@ static void say_suspicion(sw_live_t *live, const sw_engine_t *engine)
     fprintf(stderr, "\n");
 }
 
+/* What a rank asks may not be taken yet, behind what it waits for. */
+static bool somebody_asks(const sw_live_t *live)
+{
+    bool asks = live->asking > 0;
+    for (uint32_t rank = 0; rank < live->ranks && !asks; rank++) {
+        const sw_lane_shared_t *lane = sw_lane_shared(live->taker.lanes, rank);
+        asks = atomic_load(&lane->asleep) &&
+               atomic_load(&lane->wake_at) == UINT64_MAX;
+    }
+    return asks;
+}
+
 /* True: the engine can do something now. */
 static bool long_quiet(sw_live_t *live, sw_engine_t *engine, uint64_t quiet)
 {
     quiet_t of = {live, quiet};
     if (quiet >= SUSPECT_NS && !live->suspected && sw_engine_suspects(engine))
         say_suspicion(live, engine);
-    return live->asking && sw_engine_leave_behind(engine, asleep, &of);
+    return quiet >= SLEEPS_NS && somebody_asks(live) &&
+           sw_engine_leave_behind(engine, asleep, &of);
 }
 
 bool sw_live_wait(sw_live_t *live, sw_engine_t *engine)
@@ -204,12 +217,16 @@ bool sw_live_wait(sw_live_t *live, sw_engine_t *engine)
     /* Once more before sleeping, with lanes armed for what is wanted now. */
     bool soon = live->asking > 0, sooner = soon && !live->soon;
     live->soon = soon;
-    uint64_t since = sw_os_now();
+    /* Entries that nobody wants yet may lie there all the time. */
+    if (live->taken != live->taken_before) {
+        live->taken_before = live->taken;
+        live->quiet_since = sw_os_now();
+    }
     while (!defined && !sooner && !live->news &&
            !sw_taker_sleep(&live->taker, live->asking ? SLEEPS_NS : NAP_NS)) {
         look_for_dead(live);
-        if (anything(live) ||
-            long_quiet(live, engine, sw_os_now() - since))
+        if (long_quiet(live, engine, sw_os_now() - live->quiet_since) ||
+            anything(live))
             break;
     }
     live->news = false;
