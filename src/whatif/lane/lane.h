@@ -53,8 +53,8 @@ SW_API bool sw_lane_ask(sw_lane_t *lane, const sw_op_t *op,
 SW_API uint32_t sw_lane_given(const sw_lane_t *lane, uint32_t thread);
 SW_API bool sw_lane_await(sw_lane_t *lane, uint32_t thread, uint32_t given,
                           sw_ps_t *clock);
-/* Where a rank says that it is in a call of MPI: what keeps it there may be what
- * others do who wait for the engine. */
+/* Where a rank says that it is in a call of MPI: what keeps it there may be
+ * what others do who wait for the engine. */
 SW_API _Atomic uint32_t *sw_lane_inside(sw_lane_t *lane);
 /* Called now and then while a rank sleeps; NULL: nothing. What it does may let
  * others go on that the engine waits for. */
