@@ -178,8 +178,8 @@ def threads_by_hand(thread):
 def test_threads(host, enable, how, tmp_path):
     """Each thread's time is its own, and is as if it were alone."""
     program = host.compile(programs.MPI / "virtual_threads.c", "-lpthread")
-    # A thread that the system lets sleep between two calls, for a page, is taken
-    # to have waited for the others; that happens where the machine is loaded.
+    # A thread that the system lets sleep between two calls, for a page, is
+    # taken to have waited for the others: so it is where the machine is loaded.
     for last in (False, False, True):
         done, result = virtual(host, 2, [program, *how], tmp_path,
                                env={"STRAIGHTWAY_ENABLE": enable})
