@@ -238,6 +238,11 @@ def _notes(report):
                 "virtual time could not be decided, the order of the real "
                 f"run was taken; {units.number(one['disordered'])} took "
                 "another message than the first."))
+    if one.get("forced"):
+        said.append(
+            f"{units.number(one['forced'])} times virtual time went on "
+            "without knowing all: without a rank that was silent outside of "
+            "MPI, or beyond a wait that the MPI had ended already.")
     if report["measured"]:
         said += machine.doubts(report["machine"], report["ranks"])
     if one["extrapolated"]:

@@ -57,6 +57,7 @@ class Outcome:
     wildcards: int = 0
     undecided: int = 0
     disordered: int = 0
+    forced: int = 0             # steps without knowing all
     times: list = dataclasses.field(default_factory=list)
     sums: RankTime = None       # over all ranks
     extrapolated: bool = False
@@ -92,7 +93,7 @@ class Outcome:
                             for name, (calls, ns)
                             in self.collectives.items()},
             "wildcards": self.wildcards, "undecided": self.undecided,
-            "disordered": self.disordered,
+            "disordered": self.disordered, "forced": self.forced,
             "extrapolated": self.extrapolated,
             "damaged": self.damaged, "notes": self.notes}
 
@@ -113,7 +114,7 @@ def outcome(found):
          for name, one in found.get("collectives", {}).items()
          if one["calls"]},
         found.get("wildcards", 0), found.get("undecided", 0),
-        found.get("disordered", 0), times,
+        found.get("disordered", 0), found.get("forced", 0), times,
         RankTime(*(sums[key + "_ns"] for key in (
             "end", "compute", "noise", "messages", "collectives")))
         if sums else RankTime(*(sum(getattr(t, f.name) for t in times)

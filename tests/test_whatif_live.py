@@ -73,9 +73,6 @@ def test_random_programs(host, name, n, options, enable, tmp_path):
         env={**env, **programs.AT_ONCE, "STRAIGHTWAY_ENABLE": enable})
     programs.well(done, words)
     programs.same_logs(kept, tmp_path, n)
-    if result["state"] == "deadlock" and "--threads" in options:
-        pytest.xfail("threads that call at once: virtual time may end early, "
-                     "and says so")
     assert result["state"] == "done", result
     assert result["messages"] > 10 or name == "random_collectives"
 
@@ -155,6 +152,62 @@ def test_many_ranks(host, tmp_path):
     assert time.monotonic() - before < 40
     done, _ = virtual(host, 8, [program, 30], tmp_path, speed=1)
     assert 30.0e6 <= times(done)["late_sender"] <= 33e6
+
+
+# Threads that call MPI at once -----------------------------------------------
+
+THREADS = 4
+ALONE = 2 * one_way(0)          # there and back
+
+
+def threads_by_hand(thread):
+    """ns, of tests/mpi/virtual_threads.c, but for the collectives."""
+    expected = dict.fromkeys(
+        ("nonblocking", "probing", "matched_probing", "polling",
+         "poll_for_message", "anybody"), ALONE)
+    expected["ping_pong"] = 5 * (thread + 1) * ALONE
+    # The last message's request waits there; its answer, and it leaves.
+    expected["late_receiver"] = 11 * one_way(0) + 6000
+    if thread == 0:
+        expected["hand_over"] = ALONE + 40 * one_way(0)
+    return {f"{name}_{thread}": ns for name, ns in expected.items()}
+
+
+@pytest.mark.parametrize("how", [(), ("spin",)], ids=["sleep", "spin"])
+@pytest.mark.parametrize("enable", ["off", "on"])
+def test_threads(host, enable, how, tmp_path):
+    """Each thread's time is its own, and is as if it were alone."""
+    program = host.compile(programs.MPI / "virtual_threads.c", "-lpthread")
+    # A thread that the system lets sleep between two calls, for a page, is
+    # taken to have waited for the others: so it is where the machine is loaded.
+    for last in (False, False, True):
+        done, result = virtual(host, 2, [program, *how], tmp_path,
+                               env={"STRAIGHTWAY_ENABLE": enable})
+        if "no MPI_THREAD" in done.stdout:
+            pytest.skip("the host has no MPI_THREAD_MULTIPLE")
+        programs.well(done)
+        assert result["state"] == "done" and result["undecided"] >= THREADS
+        found = times(done)
+        expected = {}
+        for thread in range(THREADS):
+            expected.update(threads_by_hand(thread))
+            expected[f"collectives_{thread}"] = found["alone"]
+        # Who has joined the others is where the last of them was.
+        expected.update(alone=found["alone"], joined=0)
+        if found == pytest.approx(expected, abs=5):
+            break
+        assert not last, (found, expected)
+
+
+def test_a_silent_rank_is_not_waited_for(host, tmp_path):
+    """It waits in a call that is not modelled, for who asks the time."""
+    program = host.compile(programs.MPI / "virtual_silent.c")
+    done, result = virtual(host, 3, [program, tmp_path / "file"], tmp_path,
+                           timeout=40)
+    programs.well(done)
+    assert times(done) == pytest.approx(
+        {"asked": 10 * one_way(0) + one_way(1000)}, abs=5)
+    assert result["state"] == "done" and result["forced"] >= 1
 
 
 # Ends ------------------------------------------------------------------------

@@ -107,6 +107,12 @@ SW_API int sw_os_cma_write(pid_t pid, uint64_t to, const void *from, size_t n);
 /* When a process was started, in ticks since boot: 1; 0 where there is none of
  * that number, or it has ended; -1: the system does not tell. */
 SW_API int sw_os_process_start(pid_t pid, uint64_t *start);
+/* Does a thread of another process sleep, or is there no such thread: 1, 0; -1:
+ * it is not told. */
+SW_API int sw_os_thread_sleeps(pid_t pid, pid_t thread);
+/* How often the calling thread has given up its core to wait for something. */
+SW_API uint64_t sw_os_waits(void);
+SW_API pid_t sw_os_thread_id(void);
 /* Yama scope 1: let processes of this user attach (widens who may trace). */
 SW_API int sw_os_allow_attach(void);
 

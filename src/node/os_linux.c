@@ -231,17 +231,16 @@ int sw_os_cma_write(pid_t pid, uint64_t to, const void *from, size_t n)
     return cma(SYS_process_vm_writev, pid, (char *)(uintptr_t)from, to, n);
 }
 
-/* /proc/PID/stat: "PID (NAME) STATE ..."; the name may have any character, and
- * the 20th word from the state on is the start. */
-int sw_os_process_start(pid_t pid, uint64_t *start)
+/* /proc/PID/stat, of a process or a thread: "PID (NAME) STATE ..."; the name
+ * may have any character. 1: `state` is where the state is in `text`, which has
+ * the path; else as sw_os_process_start. */
+static int read_stat(char *text, size_t room, char **state)
 {
-    char text[1024];
-    snprintf(text, sizeof text, "/proc/%d/stat", (int)pid);
     int fd = open(text, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return errno == ENOENT && access("/proc/self/stat", F_OK) == 0 ? 0
                                                                        : -1;
-    ssize_t n = read(fd, text, sizeof text - 1);
+    ssize_t n = read(fd, text, room - 1);
     int error = errno;
     close(fd);
     if (n <= 0)
@@ -250,7 +249,38 @@ int sw_os_process_start(pid_t pid, uint64_t *start)
     char *at = strrchr(text, ')');
     if (!at || at[1] != ' ')
         return -1;
-    at += 2;
+    *state = at + 2;
+    return 1;
+}
+
+int sw_os_thread_sleeps(pid_t pid, pid_t thread)
+{
+    char text[1024], *at;
+    snprintf(text, sizeof text, "/proc/%d/task/%d/stat", (int)pid,
+             (int)thread);
+    int there = read_stat(text, sizeof text, &at);
+    return there == 1 ? *at == 'S' || *at == 'D' : there == 0 ? 1 : -1;
+}
+
+uint64_t sw_os_waits(void)
+{
+    struct rusage use;
+    return getrusage(RUSAGE_THREAD, &use) ? 0 : (uint64_t)use.ru_nvcsw;
+}
+
+pid_t sw_os_thread_id(void)
+{
+    return (pid_t)syscall(SYS_gettid);
+}
+
+/* The 20th word from the state on is the start. */
+int sw_os_process_start(pid_t pid, uint64_t *start)
+{
+    char text[1024], *at;
+    snprintf(text, sizeof text, "/proc/%d/stat", (int)pid);
+    int there = read_stat(text, sizeof text, &at);
+    if (there != 1)
+        return there;
     if (*at == 'Z' || *at == 'X')
         return 0;
     for (int word = 0; word < 19; word++) {

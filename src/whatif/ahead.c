@@ -37,6 +37,8 @@ sw_source_state_t sw_ahead_next(sw_engine_t *engine, sw_rank_t *rank,
                                 sw_op_t *op)
 {
     sw_ahead_t *a = rank->ahead;
+    if (sw_unlikely(rank->home->threaded))
+        return sw_thread_next(engine, rank, op);
     if (sw_likely(!a))
         return engine->source.next(engine->source.of, rank->main.rank, op);
     if (!a->count)
@@ -137,6 +139,8 @@ static looked_t look_at_next(sw_engine_t *engine, sw_rank_t *rank)
 void sw_ahead_look(sw_engine_t *engine, sw_rank_t *rank)
 {
     rank->looking = false;
+    if (rank->threaded)
+        return;                 /* thread.c has taken all there is */
     while (rank->any && depends(rank) && !engine->memory) {
         switch (look_at_next(engine, rank)) {
         case LOOKED:
@@ -168,6 +172,8 @@ static const sw_message_t *could_match(const sw_rank_t *rank,
 static bool sleeps(sw_engine_t *engine, sw_rank_t *rank)
 {
     looked_t looked = LOOKED;
+    if (rank->threaded)
+        return false;
     if (rank->state != SW_RANK_WAITS)
         return rank->state == SW_RANK_ASKS;
     while (looked == LOOKED)
@@ -184,7 +190,7 @@ static bool told_otherwise(sw_engine_t *engine)
         sw_rank_t *rank = &engine->rank[i];
         uint32_t untold = rank->untold;
         looked_t looked = LOOKED;
-        if (rank->state != SW_RANK_WAITS || !untold)
+        if (rank->state != SW_RANK_WAITS || rank->threaded || !untold)
             continue;
         while (looked == LOOKED && rank->untold)
             looked = look_at_next(engine, rank);
@@ -207,7 +213,8 @@ bool sw_ahead_still(sw_engine_t *engine)
     bool moved = false;
     for (uint32_t i = 0; i < engine->ranks && !engine->memory; i++) {
         sw_rank_t *rank = &engine->rank[i];
-        if (rank->state != SW_RANK_WAITS || !could_match(rank, NULL))
+        if (rank->state != SW_RANK_WAITS || rank->threaded ||
+            !could_match(rank, NULL))
             continue;
         looked_t looked = LOOKED;
         while (looked == LOOKED && could_match(rank, NULL)) {
@@ -230,6 +237,48 @@ bool sw_ahead_still(sw_engine_t *engine)
         }
     }
     return moved || told_otherwise(engine);
+}
+
+bool sw_ahead_tells(const sw_op_t *op)
+{
+    switch (op->kind) {
+    case SW_OP_SEND: case SW_OP_RECV: case SW_OP_COLLECTIVE:
+    case SW_OP_SELECT: case SW_OP_PROBE: case SW_OP_IPROBE: case SW_OP_CHOOSE:
+        return true;
+    case SW_OP_CLOCK:
+        return !(op->flags & SW_CLOCK_PAUSE);
+    default:                    /* a call may put these and wait on */
+        return false;
+    }
+}
+
+bool sw_ahead_gone_on(sw_engine_t *engine, sw_rank_t *rank)
+{
+    looked_t looked = LOOKED;
+    while (looked == LOOKED)
+        looked = look_at_next(engine, rank);
+    const sw_ahead_t *a = rank->ahead;
+    if (!a || a->ended)
+        return a != NULL;
+    for (uint32_t i = 0; i <= a->seen && i < a->count; i++)
+        if (sw_ahead_tells(&a->ops[(a->at + i) & (a->room - 1)]))
+            return true;
+    return false;
+}
+
+bool sw_ahead_wake(sw_engine_t *engine, sw_rank_t *rank)
+{
+    sw_ahead_t *a = rank->ahead;
+    if (!a || a->seen == a->count)
+        return false;
+    sw_op_t *op = &a->ops[(a->at + a->seen) & (a->room - 1)];
+    if (op->kind != SW_OP_CLOCK || !(op->flags & SW_CLOCK_PAUSE))
+        return false;
+    op->kind = SW_OP_SECTION;   /* is done */
+    sw_answer_t answer = {.clock = rank->main.clock, .until = SW_PS_NEVER,
+                          .which = engine->which, .peer = -1, .tag = -1};
+    engine->source.answer(engine->source.of, rank->main.rank, &answer);
+    return true;
 }
 
 void sw_ahead_free(sw_rank_t *rank)

@@ -96,7 +96,7 @@ void sw_collective_run(sw_engine_t *engine, sw_strand_t *s)
             s->send->waiter = s;
             s->pending++;
             sw_wire_send(engine, s, member_rank(c, step.to), s->tag, context,
-                         step.sent, 0, s->scale, s->send);
+                         step.sent, 0, s->scale, s->send, NULL);
         }
         s->pending--;
     }
@@ -255,7 +255,8 @@ sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
                           "root no member", op->context);
         return NULL;
     }
-    uint32_t n = c->begun[me]++;
+    /* A thread's has its place already. */
+    uint32_t n = rank->taken.request ? (uint32_t)op->tag : c->begun[me]++;
     sw_meeting_t *m = sw_context_meeting(engine, c, n);
     if (!m)
         return NULL;
@@ -278,18 +279,19 @@ sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
     bool differ = sizes_differ(op->what);
     /* It may begin by itself later, with a clock of its own. */
     if (differ && op->request)
-        rank->loose++;
+        rank->home->loose++;
     rank->main.clock += plan.posting;
-    sw_request_t *r = sw_request_new(engine, SW_REQUEST_COLLECTIVE, number,
-                                     op->request);
+    sw_request_t *r = rank->taken.request;
+    if (!r)
+        r = sw_request_new(engine, SW_REQUEST_COLLECTIVE, number, op->request);
     r->what = op->what;
     r->bytes = op->bytes;
     r->in_context = op->context;
     r->posted = rank->main.clock;
-    r->order = ++rank->strands;
+    r->order = ++rank->home->strands;
     if (plan.algorithm && !differ) {
         if (op->request)
-            rank->loose++;
+            rank->home->loose++;
         strand_begin(engine, c, n, op, me, &plan, r->posted, r);
     } else {
         come(engine, c, m, me, n, op, r, &plan);

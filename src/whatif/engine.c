@@ -66,7 +66,7 @@ static sw_ps_t late_until(const sw_engine_t *engine, const sw_rank_t *rank)
 void sw_engine_late(sw_engine_t *engine, sw_rank_t *rank)
 {
     if (!rank->late)
-        engine->late[engine->late_count++] = rank->main.rank;
+        engine->late[engine->late_count++] = rank;
     rank->late = true;
     engine->bound = sw_ps_min(engine->bound, late_until(engine, rank));
 }
@@ -76,8 +76,7 @@ static sw_ps_t bound_again(sw_engine_t *engine)
     engine->bound = SW_PS_NEVER;
     for (uint32_t i = 0; i < engine->late_count; i++)
         engine->bound = sw_ps_min(engine->bound,
-                                  late_until(engine, &engine->rank
-                                                     [engine->late[i]]));
+                                  late_until(engine, engine->late[i]));
     return engine->bound;
 }
 
@@ -183,6 +182,7 @@ sw_engine_t *sw_engine_new(sw_model_t *model, const sw_source_t *source,
         e->everybody[i] = i;
         rank->main.rank = i;
         rank->main.main = true;
+        rank->home = rank->current = rank;
         rank->look = SW_PS_NEVER;
         rank->node = sw_model_node(model, i);
         e->node[rank->node].ranks++;
@@ -202,6 +202,7 @@ void sw_engine_free(sw_engine_t *e)
         return;
     for (uint32_t i = 0; e->rank && i < e->ranks; i++) {
         free(e->rank[i].list);
+        sw_threads_free(&e->rank[i]);
         sw_ahead_free(&e->rank[i]);
     }
     sw_match_free(e);
@@ -232,11 +233,14 @@ static void wake_late(sw_engine_t *engine)
     engine->late_count = 0;
     engine->bound = SW_PS_NEVER;
     for (uint32_t i = 0; i < count; i++) {
-        sw_rank_t *rank = &engine->rank[engine->late[i]];
+        sw_rank_t *rank = engine->late[i];
         rank->late = false;
         if (rank->state == SW_RANK_LATE || rank->looking)
             sw_engine_ready(engine, &rank->main);
     }
+    for (uint32_t i = 0; engine->threaded && i < engine->ranks; i++)
+        if (engine->rank[i].threaded)
+            sw_thread_pump(engine, &engine->rank[i]);
 }
 
 static void run_strands(sw_engine_t *engine)
@@ -246,7 +250,7 @@ static void run_strands(sw_engine_t *engine)
         engine->ready = strand->queued;
         strand->ready = false;
         if (strand->main)
-            sw_strand_run(engine, &engine->rank[strand->rank]);
+            sw_strand_run(engine, (sw_rank_t *)strand);
         else
             sw_collective_run(engine, strand);
     }
@@ -260,6 +264,7 @@ static void happen(sw_engine_t *engine)
         __builtin_prefetch(engine->events.events[i].of);
     /* What the host decides comes late; all else in the order of time. */
     sw_engine_must(engine, event.time >= engine->now || engine->source.answer ||
+                           engine->threaded ||
                            event.key >> 32 == SW_EVENT_DECIDE);
     engine->now = sw_ps_max(engine->now, event.time);
     if (event.key >> 32 != SW_EVENT_DECIDE) {
@@ -267,7 +272,7 @@ static void happen(sw_engine_t *engine)
         return;
     }
     sw_rank_t *rank = event.of;
-    sw_match_decide(engine, rank, event.time);
+    sw_match_decide(engine, rank->home, event.time);
     if (rank->state == SW_RANK_ASKS)
         sw_question_decide(engine, rank, event.time);
 }
@@ -276,11 +281,32 @@ static void happen(sw_engine_t *engine)
 static bool anybody_late(const sw_engine_t *engine)
 {
     for (uint32_t i = 0; i < engine->late_count; i++) {
-        const sw_rank_t *rank = &engine->rank[engine->late[i]];
-        if (rank->state == SW_RANK_LATE || rank->looking)
+        const sw_rank_t *rank = engine->late[i];
+        if (rank->state == SW_RANK_LATE ? !rank->left : rank->looking)
             return true;
     }
     return false;
+}
+
+bool sw_engine_suspects(const sw_engine_t *engine)
+{
+    return engine->suspects;
+}
+
+bool sw_engine_leave_behind(sw_engine_t *engine,
+                            bool (*asleep)(void *of, uint32_t rank,
+                                           uint32_t thread), void *of)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < engine->late_count; i++) {
+        sw_rank_t *rank = engine->late[i];
+        if (rank->state != SW_RANK_LATE || rank->stuck || rank->left ||
+            !asleep(of, rank->main.rank, rank->thread))
+            continue;
+        rank->stuck = any = true;
+        engine->result.forced++;
+    }
+    return any;
 }
 
 sw_engine_state_t sw_engine_run(sw_engine_t *engine)
@@ -292,7 +318,7 @@ sw_engine_state_t sw_engine_run(sw_engine_t *engine)
             return SW_ENGINE_MEMORY;
         if (engine->wrong)
             return SW_ENGINE_WRONG;
-        if (engine->ended == engine->ranks)
+        if (engine->ended == engine->ranks + engine->threads)
             return SW_ENGINE_DONE;
         const sw_event_t *parked = engine->parked.events;
         const sw_event_t *next = engine->events.events;
@@ -306,10 +332,15 @@ sw_engine_state_t sw_engine_run(sw_engine_t *engine)
             sw_engine_ready(engine, &rank->main);
         } else if (engine->live && sw_ahead_still(engine)) {
             continue;
+        } else if (engine->threaded && !engine->source.answer &&
+                   sw_thread_read_on(engine)) {
+            continue;
         } else if (anybody_late(engine)) {
+            engine->suspects = false;
             return SW_ENGINE_WAITS;
-        } else {
-            return SW_ENGINE_DEADLOCK;
+        } else if (!sw_doubt_resolve(engine)) {
+            engine->suspects = true;
+            return sw_doubt(engine) ? SW_ENGINE_WAITS : SW_ENGINE_DEADLOCK;
         }
     }
 }

@@ -37,7 +37,9 @@ typedef struct {
     uint32_t count;             /* SELECT: how many are complete        */
     const uint32_t *which;      /* their places in the list, from 0, in
                                  * the order in which they came to be   */
-    int32_t peer, tag;          /* PROBE, IPROBE, CHOOSE: the message   */
+    int32_t peer, tag;          /* PROBE, IPROBE, CHOOSE: the message; a
+                                 * peer below 0: let the host decide    */
+    uint32_t thread;            /* who has asked                        */
     uint64_t bytes;
 } sw_answer_t;
 
@@ -59,7 +61,7 @@ typedef struct {
 typedef enum {
     SW_ENGINE_DONE,
     SW_ENGINE_WAITS,    /* for the source          */
-    SW_ENGINE_DEADLOCK, /* no rank can ever go on  */
+    SW_ENGINE_DEADLOCK, /* no rank can ever go on, for certain */
     SW_ENGINE_MEMORY,   /* there is none left      */
     SW_ENGINE_WRONG,    /* the operations cannot be: members disagree about a
                          * collective, there is no such rank or context;
@@ -67,6 +69,17 @@ typedef enum {
 } sw_engine_state_t;
 
 typedef struct sw_engine sw_engine_t;
+
+/* A rank's thread that is late may never come while others wait for an answer:
+ * it sleeps outside of MPI, or is in a call that is not modelled. Those of
+ * which `asleep` says so are not waited for before they do something. True:
+ * somebody was. */
+bool sw_engine_leave_behind(sw_engine_t *engine,
+                            bool (*asleep)(void *of, uint32_t rank,
+                                           uint32_t thread), void *of);
+/* Nobody goes on in virtual time, as far as the engine sees; but the ranks may
+ * still go on, since the host may have matched otherwise. */
+bool sw_engine_suspects(const sw_engine_t *engine);
 
 /* The model has the number of ranks. NULL: no memory. */
 sw_engine_t *sw_engine_new(sw_model_t *model, const sw_source_t *source,
@@ -101,6 +114,9 @@ typedef struct {
     uint64_t wildcards, undecided;
     /* Of those undecided, how many took another message than the first. */
     uint64_t disordered;
+    /* How often the engine went on without knowing all: without a rank that
+     * was silent, or beyond a wait that its host was done with. */
+    uint64_t forced;
     const sw_rank_time_t *ranks;
 } sw_engine_result_t;
 

@@ -75,6 +75,7 @@ bool sw_expand_begin(sw_expand_t *e, sw_op_file_t *ops,
     for (uint32_t rank = 0; e->memory && rank < e->ranks; rank++)
         while (e->memory &&
                source.next(source.of, rank, &op) == SW_SOURCE_OP) {
+            e->threads |= op.kind == SW_OP_THREAD && op.request;
             if (op.kind != SW_OP_COLLECTIVE)
                 continue;
             uint64_t *most = sw_lookup_put(&e->bytes, pair(
@@ -85,7 +86,7 @@ bool sw_expand_begin(sw_expand_t *e, sw_op_file_t *ops,
         }
     sw_lookup_clear(&e->begun);
     sw_op_rewind(ops);
-    return e->memory;
+    return e->memory && !e->threads;
 }
 
 void sw_expand_end(sw_expand_t *e)

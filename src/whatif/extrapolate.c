@@ -117,10 +117,15 @@ static bool has_partner(const sw_op_t *op)
 static int next(extra_t *x)
 {
     for (uint32_t r = 0; r < x->ranks; r++)
-        if (!sw_steps_next(&x->steps, r, &x->step[r]))
+        if (!sw_steps_next(&x->steps, r, &x->step[r]) && !x->steps.threads)
             return 0;
     if (!x->steps.memory) {
         sw_convert_fail("%s: no memory", x->in);
+        return -1;
+    }
+    if (x->steps.threads) {
+        sw_convert_fail("%s cannot be extrapolated: its ranks have threads",
+                        x->in);
         return -1;
     }
     if (sw_op_damaged(x->steps.ops)) {

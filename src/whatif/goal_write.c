@@ -221,7 +221,8 @@ bool sw_ops_to_goal(const char *in, const char *out, const sw_convert_t *how,
     if (good && !g.to)
         good = sw_convert_fail("%s: %s", out, strerror(errno));
     else if (!good)
-        sw_convert_fail("%s: no memory", in);
+        sw_convert_fail(g.expand.threads ? SW_EXPAND_THREADS
+                                         : "%s: no memory", in);
     if (good) {
         put_ranks(&g, ops);
         good = !ferror(g.to) && g.expand.memory;

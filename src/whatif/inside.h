@@ -2,10 +2,12 @@
  * inside.h - what the files of the engine share: engine.c (the order in which
  * all goes), strand.c (a rank's operations), question.c (what a running
  * program asks), match.c (messages meet receives), wire.c (messages travel),
- * collective.c (members meet), request.c.
+ * collective.c (members meet), request.c, thread.c (threads of a rank), doubt.c
+ * (what is not decided by what the engine knows).
  *
  * A strand is something that has a clock and goes on by itself: the main
- * program of a rank, and each collective that is carried out by messages. It
+ * program of a rank, each further thread of it that calls MPI, and each
+ * collective that is carried out by messages. It
  * runs as far as it can without knowing anything of others that is not decided
  * yet, and then sleeps until a request is complete.
  *
@@ -49,6 +51,7 @@ typedef enum {
 
 typedef enum {
     SW_REQUEST_SEND, SW_REQUEST_RECV, SW_REQUEST_COLLECTIVE,
+    SW_REQUEST_THREAD,          /* another thread is so far */
 } sw_request_kind_t;
 
 /* Complete at `complete`, if that is known. */
@@ -58,6 +61,10 @@ struct sw_request {
     bool held;                  /* by its rank's strand, without a number */
     bool any;                   /* a receive from anybody, not matched  */
     bool live;                  /* ... which the host will match        */
+    bool early;                 /* a receive that is in its place, but its
+                                 * thread has not come to it (thread.c) */
+    bool gone;                  /* ... and it is cancelled              */
+    bool awaited;               /* its wait is known, by its address    */
     uint32_t number, rank;
     sw_ps_t complete, posted;
     sw_strand_t *waiter;
@@ -93,6 +100,7 @@ struct sw_message {
     bool known;                 /* `arrival` is: of the request, or of data */
     bool network, matched;
     bool loose;                 /* counted in its sender's `loose` */
+    bool early;                 /* in its place, but not sent (thread.c) */
     uint64_t bytes, number;
     sw_ps_t ready, arrival;
     sw_ps_t latency, transfer, gap, receive_time, answer;
@@ -119,6 +127,13 @@ struct sw_strand {
     sw_request_t *send, *receive, *owner;
 };
 
+/* A thread's operation, and what was made of it as it was taken. */
+typedef struct {
+    sw_op_t op;
+    sw_request_t *request;
+    sw_message_t *message;
+} sw_queued_t;
+
 typedef struct {
     sw_op_t *ops;               /* a ring */
     uint32_t at, count, room;
@@ -132,8 +147,20 @@ typedef enum {
     SW_RANK_LATE /* the source */, SW_RANK_ENDED,
 } sw_rank_state_t;
 
+/* A rank, or a further thread of one, which has only what a thread has: `home`
+ * has what all of them share. */
 struct sw_rank {
-    sw_strand_t main;
+    sw_strand_t main;           /* first: a strand that is main is in one */
+    sw_rank_t *home, *sibling;  /* siblings: from home on, each the next  */
+    sw_rank_t *current;         /* home: whose operations come            */
+    uint32_t thread;            /* its number                             */
+    bool threaded;              /* home: it has threads                   */
+    bool over;                  /* home: its operations have ended        */
+    bool left;                  /* the thread has ended, for now          */
+    sw_queued_t *queue;         /* its operations, a ring                 */
+    uint32_t queue_at, queued, queue_room;
+    sw_queued_t taken;          /* the one under way                      */
+    sw_ps_t began;              /* the last that may wait                 */
     uint8_t state;
     bool late;                  /* in the list of the late ones */
     bool looking;               /* ... for MATCHED, while it waits */
@@ -226,7 +253,11 @@ struct sw_engine {
     sw_heap_t events;
     sw_ps_t now;                /* of the last event */
     sw_ps_t ahead;              /* the least time of a message */
-    uint32_t *late, late_count;
+    sw_rank_t **late;
+    uint32_t late_count;
+    uint32_t threads;           /* beside the ranks' first */
+    uint32_t threaded;          /* ranks */
+    bool suspects;              /* sw_engine_suspects */
     sw_ps_t bound;              /* no late rank does anything before */
     sw_pool_t requests, messages, strands, meetings, channels, decisions;
     sw_channel_t **bucket;
@@ -310,6 +341,10 @@ void sw_match_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
 /* A receive from anybody is one of this sender and tag now. */
 void sw_match_name(sw_engine_t *engine, sw_request_t *receive, int32_t peer,
                    int32_t tag);
+/* A receive, or a message, that was in its place early: it is posted, or sent,
+ * now. */
+void sw_match_posted(sw_engine_t *engine, sw_request_t *receive);
+void sw_match_sent(sw_engine_t *engine, sw_message_t *message);
 /* A message that was matched is not: in its channel again. */
 void sw_match_return(sw_engine_t *engine, sw_message_t *message);
 /* Look at the rank again at `time`, unless that will be done anyway. */
@@ -322,9 +357,11 @@ void sw_match_told(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op);
 bool sw_match_doubt(sw_engine_t *engine, sw_rank_t *rank);
 
 /* wire.c */
+/* `early`: the message, if it is in its place already. */
 void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
                   int32_t tag, uint64_t context, uint64_t bytes,
-                  unsigned flags, double scale, sw_request_t *send);
+                  unsigned flags, double scale, sw_request_t *send,
+                  sw_message_t *early);
 /* A rendezvous has met its receive. */
 void sw_wire_meet(sw_engine_t *engine, sw_message_t *message);
 void sw_wire_event(sw_engine_t *engine, const sw_event_t *event);
@@ -351,6 +388,29 @@ void sw_collective_run(sw_engine_t *engine, sw_strand_t *strand);
 
 /* strand.c */
 void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank);
+/* Where a message of an operation goes, or comes from: its context, twice.
+ * False: nowhere, and that was said. */
+bool sw_strand_address(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op,
+                       bool anybody, uint64_t *context);
+
+/* thread.c: a thread's next operation; what was made of it is in `taken`. */
+sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *thread,
+                                 sw_op_t *op);
+/* The first operation of a rank says that it has threads. */
+void sw_thread_begin(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op);
+/* In a file, what another thread does, and which message a receive from anybody
+ * has taken, may be far behind: read on. False: there is nothing. */
+bool sw_thread_read_on(sw_engine_t *engine);
+/* THREAD, as a thread comes to it, but for waiting for another. */
+void sw_thread_run(sw_engine_t *engine, sw_rank_t *thread, const sw_op_t *op);
+/* Take all that a running program has put. */
+void sw_thread_pump(sw_engine_t *engine, sw_rank_t *home);
+void sw_threads_free(sw_rank_t *home);
+
+/* doubt.c: nobody goes on, and nobody is late. True: somebody does now. */
+bool sw_doubt_resolve(sw_engine_t *engine);
+/* It may be that they do in the host. */
+bool sw_doubt(const sw_engine_t *engine);
 
 /* ahead.c: the rank's next operation. */
 sw_source_state_t sw_ahead_next(sw_engine_t *engine, sw_rank_t *rank,
@@ -362,12 +422,20 @@ bool sw_ahead_comes(const sw_rank_t *rank);
 /* Nobody goes on: see whether the host has decided something meanwhile. True:
  * it has, or the engine does now. */
 bool sw_ahead_still(sw_engine_t *engine);
+/* It waits, and its host has gone on: it has put what it does only then. */
+bool sw_ahead_gone_on(sw_engine_t *engine, sw_rank_t *rank);
+/* It sleeps (SW_CLOCK_PAUSE) behind what it waits for: no more, true. */
+bool sw_ahead_wake(sw_engine_t *engine, sw_rank_t *rank);
+/* Would it put this only after the call before is over? */
+bool sw_ahead_tells(const sw_op_t *op);
 void sw_ahead_free(sw_rank_t *rank);
 
 /* question.c */
 void sw_question_list(sw_engine_t *engine, sw_rank_t *rank, uint32_t number);
 /* A rank has come to it: true, it is answered. */
 bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context);
+/* It will not be answered: let the host decide. */
+void sw_question_give_up(sw_engine_t *engine, sw_rank_t *rank);
 /* At a time when all before it is decided. */
 void sw_question_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
 

@@ -82,6 +82,7 @@ static const sw_lane_entry_t *look(sw_live_t *live, uint32_t rank)
 static void take(sw_live_t *live, uint32_t rank)
 {
     sw_live_rank_t *r = &live->of[rank];
+    live->taken++;
     if (sw_likely(r->first == r->count))
         sw_taker_take(&live->taker, rank);
     else if (++r->first == r->count)
@@ -153,6 +154,13 @@ static void answer(void *of, uint32_t rank, const sw_answer_t *given)
 {
     sw_live_t *live = of;
     sw_live_rank_t *r = &live->of[rank];
+    if (given->thread < SW_LANE_THREADS && r->waits[given->thread]) {
+        r->waits[given->thread] = false;
+        live->asking--;
+        sw_taker_answer_thread(&live->taker, rank, given->thread,
+                               given->clock);
+        return;
+    }
     if (!r->asked)
         return;
     r->answer = *given;
@@ -234,6 +242,9 @@ static bool possible(const sw_live_t *live, const sw_op_t *op)
         return op->what < SW_COLLECTIVE_COUNT && (rank || op->peer == -1);
     case SW_OP_SELECT:
         return op->what <= SW_TEST_SOME;
+    case SW_OP_THREAD:
+        return op->what <= SW_THREAD_ENDS && op->tag >= 0 &&
+               op->request < SW_LANE_THREADS;
     default:
         return op->kind >= SW_OP_COMPUTE && op->kind <= SW_OP_STUCK;
     }
@@ -342,7 +353,14 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_op_t *op)
     }
     if (live->writer && !record(live, rank, op))
         sw_live_fail(live, "the operations cannot be written down", 0);
-    if (asks(op)) {
+    if (op->kind == SW_OP_THREAD && op->what == SW_THREAD_GOES) {
+        r->thread = op->request;
+        r->tid[r->thread] = op->peer;
+    }
+    if (op->kind == SW_OP_CLOCK && (op->flags & SW_CLOCK_THREAD)) {
+        r->waits[r->thread] = true;
+        live->asking++;
+    } else if (asks(op)) {
         r->asked = op->kind;
         r->select = op->what;
         live->asking++;

@@ -14,6 +14,9 @@ typedef struct {
     size_t first, count, room;
     uint8_t asked;              /* sw_op_kind_t; 0: nothing is to answer */
     uint8_t select;
+    uint32_t thread;            /* whose operations come */
+    bool waits[SW_LANE_THREADS];        /* threads, for an answer */
+    int32_t tid[SW_LANE_THREADS];       /* by the system; 0: not known */
     bool defined;               /* a definition is whole; `members` has it */
     uint8_t end;                /* sw_live_end_t */
     struct {
@@ -36,8 +39,10 @@ struct sw_live {
     bool soon;                  /* lanes are armed for the next entry */
     bool news;                  /* somebody has ended */
     bool placed;                /* on the ranks' cores */
+    bool suspected;             /* and that was said */
     uint32_t calls, look_next;
     uint64_t looked, empty_since;
+    uint64_t taken, taken_before, quiet_since;  /* entries; when the last was */
     char error[256];
 };
 

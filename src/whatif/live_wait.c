@@ -6,6 +6,7 @@
 
 #include "../node/os.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,6 +15,12 @@
 #define LOOK_NS 100000000u      /* between two looks at who is still alive, */
 #define LOOK_AT 16u             /* so many ranks at a time */
 #define CPUS 8192u
+/* Silence before somebody is not waited for any more who, */
+#define SLEEPS_NS 3000000u      /* one of several threads, sleeps, */
+#define LOOKS_NS 100000000u     /* or runs, perhaps to look for another; who, */
+#define ALONE_NS 1000000000u    /* without threads, sleeps or is in its host, */
+#define RUNS_NS 600000000000u   /* or computes */
+#define SUSPECT_NS 10000000000u /* silence before a deadlock is suspected */
 #define GRACE_NS 3000000000u    /* for ranks that come last */
 
 static void define(sw_live_t *live, sw_engine_t *engine)
@@ -139,6 +146,67 @@ static bool anything(sw_live_t *live)
     return false;
 }
 
+/* Somebody waits for an answer, and nobody puts anything. A thread that is
+ * awaited may itself wait for those who ask: for a thread of its rank, which it
+ * joins, or in a call that virtual time knows nothing of. */
+typedef struct {
+    sw_live_t *live;
+    uint64_t quiet;             /* ns */
+} quiet_t;
+
+static bool asleep(void *of, uint32_t rank, uint32_t thread)
+{
+    const quiet_t *quiet = of;
+    sw_live_t *live = quiet->live;
+    const sw_lane_shared_t *lane = sw_lane_shared(live->taker.lanes, rank);
+    int32_t tid = thread < SW_LANE_THREADS ? live->of[rank].tid[thread] : 0;
+    if (quiet->quiet >= (tid ? LOOKS_NS : RUNS_NS))
+        return true;
+    if (quiet->quiet < (tid ? SLEEPS_NS : ALONE_NS))
+        return false;
+    return (!tid && atomic_load(&lane->inside)) ||
+           sw_watch_sleeps(&lane->process, tid ? tid : lane->process.pid);
+}
+
+/* Nobody goes on, it seems; but only the hosts know. It is said, once. */
+static void say_suspicion(sw_live_t *live, const sw_engine_t *engine)
+{
+    char text[128];
+    uint32_t said = 0;
+    live->suspected = true;
+    fprintf(stderr, "straightway: in virtual time nothing has happened for "
+            "%u s; if that is a deadlock:", (unsigned)(SUSPECT_NS /
+                                                       1000000000u));
+    for (uint32_t rank = 0; rank < live->ranks && said < 8; rank++) {
+        sw_engine_stuck(engine, rank, text, sizeof text);
+        if (*text && ++said)
+            fprintf(stderr, "\nstraightway:   rank %u: %s", rank, text);
+    }
+    fprintf(stderr, "\n");
+}
+
+/* What a rank asks may not be taken yet, behind what it waits for. */
+static bool somebody_asks(const sw_live_t *live)
+{
+    bool asks = live->asking > 0;
+    for (uint32_t rank = 0; rank < live->ranks && !asks; rank++) {
+        const sw_lane_shared_t *lane = sw_lane_shared(live->taker.lanes, rank);
+        asks = atomic_load(&lane->asleep) &&
+               atomic_load(&lane->wake_at) == UINT64_MAX;
+    }
+    return asks;
+}
+
+/* True: the engine can do something now. */
+static bool long_quiet(sw_live_t *live, sw_engine_t *engine, uint64_t quiet)
+{
+    quiet_t of = {live, quiet};
+    if (quiet >= SUSPECT_NS && !live->suspected && sw_engine_suspects(engine))
+        say_suspicion(live, engine);
+    return quiet >= SLEEPS_NS && somebody_asks(live) &&
+           sw_engine_leave_behind(engine, asleep, &of);
+}
+
 bool sw_live_wait(sw_live_t *live, sw_engine_t *engine)
 {
     bool defined = live->defining_count > 0;
@@ -149,10 +217,16 @@ bool sw_live_wait(sw_live_t *live, sw_engine_t *engine)
     /* Once more before sleeping, with lanes armed for what is wanted now. */
     bool soon = live->asking > 0, sooner = soon && !live->soon;
     live->soon = soon;
+    /* Entries that nobody wants yet may lie there all the time. */
+    if (live->taken != live->taken_before) {
+        live->taken_before = live->taken;
+        live->quiet_since = sw_os_now();
+    }
     while (!defined && !sooner && !live->news &&
-           !sw_taker_sleep(&live->taker, NAP_NS)) {
+           !sw_taker_sleep(&live->taker, live->asking ? SLEEPS_NS : NAP_NS)) {
         look_for_dead(live);
-        if (anything(live))
+        if (long_quiet(live, engine, sw_os_now() - live->quiet_since) ||
+            anything(live))
             break;
     }
     live->news = false;

@@ -111,6 +111,15 @@ static void end(sw_engine_t *engine, sw_message_t *m)
     sw_request_complete(engine, r, at);
 }
 
+/* Message and receive have met in time, too. */
+static void met(sw_engine_t *engine, sw_message_t *m)
+{
+    if (m->rendezvous)
+        sw_wire_meet(engine, m);
+    else if (m->known)
+        end(engine, m);
+}
+
 /* Both are in no list. */
 static void match(sw_engine_t *engine, sw_message_t *m, sw_request_t *r)
 {
@@ -123,10 +132,15 @@ static void match(sw_engine_t *engine, sw_message_t *m, sw_request_t *r)
         r->channel->users--;
         r->channel = NULL;
     }
-    if (m->rendezvous)
-        sw_wire_meet(engine, m);
-    else if (m->known)
-        end(engine, m);
+    if (!r->early && !m->early)
+        met(engine, m);
+}
+
+void sw_match_posted(sw_engine_t *engine, sw_request_t *r)
+{
+    r->early = false;
+    if (r->message && !r->message->early)
+        met(engine, r->message);
 }
 
 /* Somebody of the rank's waits for whatever arrives. */
@@ -141,6 +155,15 @@ static void tell_arrival(sw_engine_t *engine, const sw_message_t *m)
     if (interested(rank))
         sw_engine_event(engine, m->arrival, SW_EVENT_DECIDE, m->channel->to, 0,
                         rank);
+}
+
+void sw_match_sent(sw_engine_t *engine, sw_message_t *m)
+{
+    m->early = false;
+    if (!m->receive && m->known)
+        tell_arrival(engine, m);
+    else if (m->receive && !m->receive->early)
+        met(engine, m);
 }
 
 void sw_match_look(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
@@ -268,10 +291,10 @@ void sw_match_return(sw_engine_t *engine, sw_message_t *m)
 
 void sw_match_arrived(sw_engine_t *engine, sw_message_t *m)
 {
-    if (m->receive)
-        end(engine, m);
-    else
+    if (!m->receive)
         tell_arrival(engine, m);
+    else if (!m->receive->early)
+        end(engine, m);
 }
 
 sw_message_t *sw_match_first(sw_engine_t *engine, sw_rank_t *rank,
@@ -311,7 +334,7 @@ static void remember(sw_engine_t *engine, const sw_request_t *r,
     }
     *d = (sw_decided_t){m->channel->context, m->bytes,
                         (int32_t)m->channel->from, m->tag, m->arrival,
-                        m->receive_time};
+                        m->receive_time, false};
 }
 
 void sw_match_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)

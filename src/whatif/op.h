@@ -88,10 +88,23 @@ typedef enum {
                          * message is it? The receive itself follows.      */
     SW_OP_MATCHED,      /* request, peer, tag: which message the receive with
                          * wildcards has taken, where the host decided     */
+    SW_OP_THREAD,       /* what: sw_thread_op_t; request: a thread's number */
     SW_OP_STUCK,        /* the rank has waited in the host for long, who may
                          * need what others do after their questions: nobody
                          * is to wait for it before it puts something else */
 } sw_op_kind_t;
+
+/* Threads of a rank that call MPI at once. Their operations lie in one
+ * sequence, in the order in which the host took them, which is that of
+ * matching; but each thread has a clock of its own, and waits by itself. A rank
+ * that has threads says so before all else. 0 is the first. */
+typedef enum {
+    SW_THREAD_GOES,     /* what follows is this one's                     */
+    SW_THREAD_AFTER,    /* the thread at hand has been waiting for this one, so
+                         * it goes on no earlier than this one is done with
+                         * all that it has put, but the last `tag`         */
+    SW_THREAD_ENDS,     /* it does nothing more, for now                   */
+} sw_thread_op_t;
 
 typedef enum {
     SW_SELECT_ANY,      /* wait for one: which?                */
@@ -104,6 +117,14 @@ typedef enum {
 /* Flags of a send. */
 #define SW_SEND_SYNCHRONOUS 1u  /* complete when it is matched      */
 #define SW_SEND_BUFFERED 2u     /* complete at once, whatever size  */
+
+/* Flags of a clock. */
+#define SW_CLOCK_PAUSE 1u       /* asked only to sleep until then: the call
+                                 * under way is not over               */
+#define SW_CLOCK_THREAD 2u      /* of a thread: others go on meanwhile */
+
+/* Flags of being stuck. */
+#define SW_STUCK_POLLS 1u       /* it looks in vain for what others do */
 
 /* Flags of a drop. */
 #define SW_DROP_CANCELLED 1u    /* the host has cancelled it, so it has taken

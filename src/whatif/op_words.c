@@ -84,9 +84,17 @@ void sw_op_words(const sw_op_t *op, char *words, size_t room)
     case SW_OP_SECTION:
         put(to, "section %llu", (unsigned long long)op->bytes);
         break;
+    case SW_OP_THREAD:
+        put(to, op->what == SW_THREAD_GOES ? "thread %u"
+                : op->what == SW_THREAD_AFTER ? "after thread %u"
+                : "thread %u ends", op->request);
+        if (op->what == SW_THREAD_AFTER && op->tag)
+            put(to, " but %d", op->tag);
+        break;
     default:
         put(to, "asks (kind %u)", op->kind);
         break;
     }
-    put_request(to, op);
+    if (op->kind != SW_OP_THREAD)
+        put_request(to, op);
 }

@@ -90,6 +90,12 @@ static bool read_shape(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
         op->what = (uint8_t)what;
         return what <= SW_TEST_SOME;
     }
+    case SW_OP_THREAD: {
+        uint64_t what = sw_varint(c), before = sw_varint(c);
+        op->what = (uint8_t)what;
+        op->tag = (int32_t)before;
+        return what <= SW_THREAD_ENDS && before <= INT32_MAX;
+    }
     default:
         op->bytes = sw_varint(c);
         return op->bytes <= SW_OPFILE_BYTES_MOST;
@@ -113,7 +119,7 @@ bool sw_op_decode(sw_op_file_t *f, sw_op_cursor_t *at, uint32_t rank,
     sw_cursor_t c = {.at = at->at, .end = at->end};
     unsigned head = *c.at++, request = head & SW_OPFILE_REQUEST;
     *op = (sw_op_t){.kind = head & SW_OPFILE_KIND};
-    bool good = op->kind >= SW_OP_COMPUTE && op->kind <= SW_OP_MATCHED &&
+    bool good = op->kind >= SW_OP_COMPUTE && op->kind <= SW_OP_THREAD &&
                 head < 0x80;
     if (op->kind == SW_OP_COMPUTE) {
         good = good && read_time(at, &c, op);

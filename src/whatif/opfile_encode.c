@@ -76,6 +76,9 @@ static unsigned char *shape(unsigned char *to, uint32_t rank,
         return sw_opfile_varint(to, op->received);
     case SW_OP_SELECT:
         return sw_opfile_varint(to, op->what);
+    case SW_OP_THREAD:
+        to = sw_opfile_varint(to, op->what);
+        return sw_opfile_varint(to, (uint64_t)op->tag);
     default:    /* SW_OP_SECTION */
         return sw_opfile_varint(to, op->bytes);
     }
@@ -100,7 +103,7 @@ static uint32_t seen(sw_op_buffer_t *b, const unsigned char *shape, size_t n,
 static bool can_be(const sw_op_writer_t *w, uint32_t rank, const sw_op_t *op)
 {
     return rank < w->ranks && op->kind >= SW_OP_COMPUTE &&
-           op->kind <= SW_OP_MATCHED && op->time >= 0 &&
+           op->kind <= SW_OP_THREAD && op->time >= 0 &&
            op->time <= SW_OPFILE_TIME_MOST &&
            op->bytes <= SW_OPFILE_BYTES_MOST &&
            op->sent <= SW_OPFILE_BYTES_MOST &&

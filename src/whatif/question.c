@@ -29,6 +29,7 @@ static void tell(sw_engine_t *engine, sw_rank_t *rank, sw_answer_t *answer)
     rank->time.messages += until - rank->main.clock;
     rank->main.clock = answer->clock = until;
     rank->state = SW_RANK_GOES;
+    answer->thread = rank->thread;
     if (engine->source.answer)
         engine->source.answer(engine->source.of, rank->main.rank, answer);
 }
@@ -276,6 +277,15 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
         sw_engine_event(engine, first, SW_EVENT_DECIDE, rank->main.rank, 0,
                         rank);
     return false;
+}
+
+void sw_question_give_up(sw_engine_t *engine, sw_rank_t *rank)
+{
+    sw_answer_t answer = {.clock = rank->main.clock, .until = SW_PS_NEVER,
+                          .which = engine->which, .peer = -1, .tag = -1};
+    relist(engine, rank, false);
+    tell(engine, rank, &answer);
+    sw_engine_ready(engine, &rank->main);
 }
 
 void sw_question_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)

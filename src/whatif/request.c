@@ -97,5 +97,8 @@ void sw_request_cancel(sw_engine_t *engine, sw_request_t *request)
         sw_match_return(engine, message);
     else
         sw_match_withdraw(engine, request);
-    forget(engine, request);
+    if (request->early)
+        request->gone = true;   /* until its thread comes to it */
+    else
+        forget(engine, request);
 }

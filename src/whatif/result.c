@@ -13,9 +13,15 @@ void sw_engine_result(const sw_engine_t *engine, sw_engine_result_t *result)
     result->operations = 0;
     for (uint32_t i = 0; i < engine->ranks; i++) {
         sw_rank_t *rank = &engine->rank[i];
+        result->operations += rank->operations;
+        /* Of its threads the last. */
+        for (sw_rank_t *t = rank->sibling; t; t = t->sibling) {
+            result->operations += t->operations;
+            if (t->main.clock > rank->main.clock)
+                rank = t;
+        }
         rank->time.end = rank->main.clock;
         engine->times[i] = rank->time;
-        result->operations += rank->operations;
         result->end = sw_ps_max(result->end, rank->main.clock);
         sw_engine_must(engine, rank->time.end == rank->time.compute +
                                rank->time.noise + rank->time.messages +
@@ -46,7 +52,9 @@ static void say_request(const sw_request_t *r, const sw_op_t *op, char *text,
     char peer[16], tag[16];
     say_peer(peer, sizeof peer, r->peer);
     say_tag(tag, sizeof tag, r->tag);
-    if (r->kind == SW_REQUEST_COLLECTIVE)
+    if (r->kind == SW_REQUEST_THREAD)
+        snprintf(text, size, "another of its threads");
+    else if (r->kind == SW_REQUEST_COLLECTIVE)
         snprintf(text, size, "%s%s on context %u",
                  op->request ? "wait for " : "",
                  sw_collective_names[r->what],
@@ -70,6 +78,9 @@ void sw_engine_stuck(const sw_engine_t *engine, uint32_t number, char *text,
     if (number >= engine->ranks)
         return;
     const sw_rank_t *rank = &engine->rank[number];
+    for (const sw_rank_t *t = rank; t; t = t->sibling)
+        if (t->state == SW_RANK_WAITS && rank->state != SW_RANK_WAITS)
+            rank = t;
     const sw_op_t *op = &rank->now;
     char peer[16], tag[16];
     if (engine->wrong && number == engine->wrong_rank) {

@@ -9,6 +9,7 @@
  *      "wildcards": 0,             receives, probes with wildcards,
  *      "undecided": 0,             of these taken as the host did,
  *      "disordered": 0,            of these not the first to come
+ *      "forced": 0,                steps without knowing all
  *      "collectives": {"allreduce": {"calls": 64, "time_ns": 10.25}, ...},
  *      "sums": {"end_ns": 0, "compute_ns": 0, "noise_ns": 0,
  *               "messages_ns": 0, "collectives_ns": 0},    of all ranks

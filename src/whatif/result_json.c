@@ -110,11 +110,13 @@ void sw_result_json(FILE *to, const sw_result_t *result)
             states[result->state], result->ranks);
     put_ns(to, r.end);
     fprintf(to, ", \"operations\": %llu, \"messages\": %llu, \"bytes\": %llu, "
-            "\"wildcards\": %llu, \"undecided\": %llu, \"disordered\": %llu",
+            "\"wildcards\": %llu, \"undecided\": %llu, \"disordered\": %llu, "
+            "\"forced\": %llu",
             (unsigned long long)r.operations, (unsigned long long)r.messages,
             (unsigned long long)r.bytes, (unsigned long long)r.wildcards,
             (unsigned long long)r.undecided,
-            (unsigned long long)r.disordered);
+            (unsigned long long)r.disordered,
+            (unsigned long long)r.forced);
     put_collectives(to, &r);
     put_ranks(to, result, &r);
     if (result->state == SW_ENGINE_DEADLOCK)

@@ -306,7 +306,8 @@ bool sw_ops_to_smpi(const char *in, const char *out, const sw_convert_t *how,
             remove_all(out, s.rank);
     }
     if (!good && !told)
-        sw_convert_fail("%s: no memory", in);
+        sw_convert_fail(s.expand.threads ? SW_EXPAND_THREADS
+                                         : "%s: no memory", in);
     done->damaged = sw_op_damaged(ops);
     free(s.waits);
     sw_lookup_free(&s.numbers);

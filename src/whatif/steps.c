@@ -63,6 +63,7 @@ static bool take(sw_steps_t *s, uint32_t rank, sw_step_at_t *step)
         r->number++;
         if (op.kind == SW_OP_COMPUTE)
             step->before += op.time;
+        s->threads |= op.kind == SW_OP_THREAD;
         if (!matters(&op))
             continue;
         step->op = op;

@@ -45,6 +45,7 @@ typedef struct {
     uint32_t ranks;
     sw_stepper_t *rank;
     bool memory;            /* there was always some */
+    bool threads;               /* of some rank there are several */
 } sw_steps_t;
 
 /* False: no memory. */

@@ -70,9 +70,8 @@ static bool await(sw_engine_t *engine, sw_rank_t *rank, sw_request_t *r,
     return false;
 }
 
-/* Where the message goes, or comes from, twice; false: nowhere. */
-static bool address(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op,
-                    bool anybody, uint64_t *context)
+bool sw_strand_address(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op,
+                       bool anybody, uint64_t *context)
 {
     sw_context_t *c = sw_context_find(engine, op->context);
     if (!c) {
@@ -94,23 +93,42 @@ static bool address(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op,
 static bool send(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
 {
     uint64_t context;
-    if (!address(engine, rank, op, false, &context))
+    if (!sw_strand_address(engine, rank, op, false, &context))
         return false;
-    sw_request_t *r = sw_request_new(engine, SW_REQUEST_SEND, rank->main.rank,
-                                     op->request);
+    sw_request_t *r = rank->taken.request;
+    if (!r)
+        r = sw_request_new(engine, SW_REQUEST_SEND, rank->main.rank,
+                           op->request);
     r->peer = op->peer;
     r->tag = op->tag;
     sw_ps_t begin = rank->main.clock;
     sw_wire_send(engine, &rank->main, (uint32_t)op->peer, op->tag, context,
-                 op->bytes, op->flags, 1, r);
+                 op->bytes, op->flags, 1, r, rank->taken.message);
     rank->time.messages += rank->main.clock - begin;
     return op->request || await(engine, rank, r, op);
+}
+
+/* It has had its place before. */
+static bool receive_early(sw_engine_t *engine, sw_rank_t *rank,
+                          sw_request_t *r, const sw_op_t *op)
+{
+    if (r->gone) {
+        sw_request_free(engine, r);
+        return true;
+    }
+    r->posted = sw_ps_max(r->posted, rank->main.clock);
+    bool held = r->held;
+    sw_match_posted(engine, r);
+    return !held || await(engine, rank, r, op);
 }
 
 static bool receive(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
 {
     uint64_t context;
-    if (!address(engine, rank, op, true, &context))
+    sw_request_t *early = rank->taken.request;
+    if (early)
+        return receive_early(engine, rank, early, op);
+    if (!sw_strand_address(engine, rank, op, true, &context))
         return false;
     sw_request_t *r = sw_request_new(engine, SW_REQUEST_RECV, rank->main.rank,
                                      op->request);
@@ -140,7 +158,7 @@ static bool ask(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
     uint64_t context = 0;
     if ((op->kind == SW_OP_PROBE || op->kind == SW_OP_IPROBE ||
          op->kind == SW_OP_CHOOSE) &&
-        !address(engine, rank, op, true, &context))
+        !sw_strand_address(engine, rank, op, true, &context))
         return false;
     rank->now = *op;
     rank->state = SW_RANK_ASKS;
@@ -163,9 +181,12 @@ static bool operation(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
     case SW_OP_COLLECTIVE:
         return collective(engine, rank, op);
     case SW_OP_WAIT:
-        r = sw_request_find(engine, me, op->request);
+        r = rank->home->threaded ? rank->taken.request
+                                 : sw_request_find(engine, me, op->request);
         return !r || await(engine, rank, r, op);
     case SW_OP_DROP:
+        if (rank->home->threaded)
+            return true;        /* was done as it was taken */
         r = sw_request_find(engine, me, op->request);
         if (r && (op->flags & SW_DROP_CANCELLED))
             sw_request_cancel(engine, r);
@@ -186,9 +207,24 @@ static bool operation(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
     case SW_OP_MATCHED:
         sw_match_told(engine, rank, op);
         return true;
+    case SW_OP_THREAD:
+        if (rank->home->threaded && op->what == SW_THREAD_AFTER) {
+            r = rank->taken.request;
+            return !r || await(engine, rank, r, op);
+        }
+        if (rank->home->threaded) {
+            sw_thread_run(engine, rank, op);
+            return true;
+        }
+        if (rank->operations == 1 && op->what == SW_THREAD_GOES) {
+            sw_thread_begin(engine, rank, op);
+            return true;
+        }
+        sw_engine_wrong(engine, me, "it has threads all at once");
+        return false;
     case SW_OP_STUCK:
         rank->stuck = true;
-        engine->result.undecided++;
+        engine->result.forced += !(op->flags & SW_STUCK_POLLS);
         return true;
     }
     sw_engine_wrong(engine, me, "there is no operation %u", op->kind);
@@ -225,7 +261,7 @@ void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank)
             return;
         }
         rank->operations++;
-        rank->stuck = false;
+        rank->stuck = rank->left = false;
         if (!operation(engine, rank, &op) || engine->memory || engine->wrong)
             return;
         if (sw_unlikely(rank->main.clock > SW_PS_MOST)) {

@@ -2,6 +2,9 @@
  * wire.c - messages on their way: out of the sender's port, through the
  * network, into the receiver's port. model.h has the formulas.
  *
+ * What comes late (a thread that the others did not wait for) meets no queue:
+ * whom it would have met is not known any more.
+ *
  * A port or a link serves in the order of the times at which messages come to
  * it. Where only one strand can come (nothing of its rank is under way that
  * could be earlier: rank->loose is 0) it is served at once; else by events. A
@@ -57,16 +60,18 @@ static void cross(sw_engine_t *engine, sw_message_t *m, sw_ps_t enters)
     head(engine, m, there - m->transfer);
 }
 
-static void leave(sw_engine_t *engine, sw_message_t *m)
+/* `late`: others have been served that come after it. */
+static void leave(sw_engine_t *engine, sw_message_t *m, bool late)
 {
     sw_rank_t *from = &engine->rank[m->channel->from];
     sw_ps_t *out = m->network ? &engine->node[from->node].out : &from->out;
     bool free_port = engine->free_port[m->network];
-    sw_ps_t enters = free_port ? m->ready : sw_ps_max(m->ready, *out);
+    sw_ps_t enters = free_port || late ? m->ready
+                                       : sw_ps_max(m->ready, *out);
     if (m->loose)
         from->loose--;
     m->loose = false;
-    if (!free_port)
+    if (!free_port && !late)
         *out = within(engine, m, enters + m->gap);
     if (m->send) {
         sw_request_t *send = m->send;
@@ -87,7 +92,7 @@ static void come_to_port(sw_engine_t *engine, sw_message_t *m, bool alone)
     sw_rank_t *from = &engine->rank[m->channel->from];
     if (engine->free_port[m->network] ||
         (alone && (!m->network || engine->node[from->node].ranks == 1))) {
-        leave(engine, m);
+        leave(engine, m, false);
         return;
     }
     if (!m->loose)
@@ -99,7 +104,8 @@ static void come_to_port(sw_engine_t *engine, sw_message_t *m, bool alone)
 
 void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
                   int32_t tag, uint64_t context, uint64_t bytes,
-                  unsigned flags, double scale, sw_request_t *send)
+                  unsigned flags, double scale, sw_request_t *send,
+                  sw_message_t *early)
 {
     sw_cost_t cost;
     sw_model_message(engine->model, strand->rank, to, bytes,
@@ -115,16 +121,24 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
     }
     sw_ps_t begin = strand->clock, end = begin + cost.send;
     bool rendezvous = cost.rendezvous || (flags & SW_SEND_SYNCHRONOUS);
-    sw_message_t *m = sw_pool_take(&engine->messages);
-    *m = (sw_message_t){
-        .channel = sw_match_channel(engine, to, strand->rank, context),
-        .tag = tag, .rendezvous = rendezvous, .network = cost.network,
-        .bytes = bytes,
-        .number = (uint64_t)strand->number << 32 | strand->sends++,
-        .ready = end, .arrival = begin + cost.answer, .known = rendezvous,
-        .latency = cost.latency, .transfer = cost.transfer, .gap = cost.gap,
-        .receive_time = cost.receive, .answer = cost.answer, .scale = scale,
-    };
+    sw_message_t *m = early;
+    if (!early) {
+        m = sw_pool_take(&engine->messages);
+        *m = (sw_message_t){
+            .channel = sw_match_channel(engine, to, strand->rank, context),
+            .tag = tag, .bytes = bytes};
+    }
+    m->rendezvous = m->known = rendezvous;
+    m->network = cost.network;
+    m->number = (uint64_t)strand->number << 32 | strand->sends++;
+    m->ready = end;
+    m->arrival = begin + cost.answer;
+    m->latency = cost.latency;
+    m->transfer = cost.transfer;
+    m->gap = cost.gap;
+    m->receive_time = cost.receive;
+    m->answer = cost.answer;
+    m->scale = scale;
     strand->clock = end;
     engine->result.messages++;
     engine->result.bytes += bytes;
@@ -134,12 +148,16 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
         m->send = send;
     else if (send)
         sw_request_complete(engine, send, end);
-    bool alone = engine->rank[strand->rank].loose == 0;
+    bool alone = engine->rank[strand->rank].loose == 0 &&
+                 !engine->rank[strand->rank].threaded;
     if (rendezvous) {
         m->loose = true;
         engine->rank[strand->rank].loose++;
     }
-    sw_match_message(engine, m);
+    if (early)
+        sw_match_sent(engine, m);
+    else
+        sw_match_message(engine, m);
     if (!rendezvous)
         come_to_port(engine, m, alone);
 }
@@ -155,9 +173,10 @@ void sw_wire_meet(sw_engine_t *engine, sw_message_t *m)
 void sw_wire_event(sw_engine_t *engine, const sw_event_t *event)
 {
     sw_message_t *m = event->of;
+    bool late = event->time < engine->now;
     switch (event->key >> 32) {
     case SW_EVENT_OUT:
-        leave(engine, m);
+        leave(engine, m, late);
         break;
     case SW_EVENT_ENTER:
         cross(engine, m, event->time);
@@ -165,9 +184,10 @@ void sw_wire_event(sw_engine_t *engine, const sw_event_t *event)
     case SW_EVENT_IN: {
         sw_rank_t *to = &engine->rank[m->channel->to];
         sw_ps_t *in = m->network ? &engine->node[to->node].in : &to->in;
-        sw_ps_t before = *in;
+        sw_ps_t before = late ? 0 : *in;
         sw_ps_t at = sw_ps_max(event->time, before) + m->transfer;
-        *in = sw_ps_max(at, before + m->gap);
+        if (!late)
+            *in = sw_ps_max(at, before + m->gap);
         arrive(engine, m, at);
         break;
     }

@@ -23,7 +23,7 @@ static char why[512];
 static sw_op_t made(uint64_t *chance, uint32_t rank)
 {
     uint64_t r = random_from(chance);
-    sw_op_t op = {.kind = (uint8_t)(1 + r % SW_OP_MATCHED)};
+    sw_op_t op = {.kind = (uint8_t)(1 + r % SW_OP_THREAD)};
     bool small = r & 1024;
     uint64_t bytes = random_from(chance) % (small ? 4 : (uint64_t)1 << 48);
     switch (op.kind) {
@@ -56,6 +56,10 @@ static sw_op_t made(uint64_t *chance, uint32_t rank)
         break;
     case SW_OP_SELECT:
         op.what = (uint8_t)(r >> 20 & 3);
+        break;
+    case SW_OP_THREAD:
+        op.what = (uint8_t)(r >> 20 & 1);
+        op.tag = op.what ? (int32_t)(random_from(chance) % 3) : 0;
         break;
     case SW_OP_SECTION:
         op.bytes = bytes;
@@ -171,7 +175,7 @@ static uint64_t read_all(void)
     sw_op_source(f, &source);
     for (uint32_t rank = 0; rank < sw_op_ranks(f); rank++)
         while (source.next(source.of, rank, &op) == SW_SOURCE_OP) {
-            MUST(op.kind >= 1 && op.kind <= SW_OP_MATCHED);
+            MUST(op.kind >= 1 && op.kind <= SW_OP_THREAD);
             MUST(op.context == 0 || op.context == 9);
             MUST(op.peer >= -1 && op.peer < (int32_t)sw_op_ranks(f));
             MUST(op.time >= 0);
@@ -322,7 +326,7 @@ static void full_disk_leaves_nothing(void)
 static void nonsense_is_refused(void)
 {
     static const sw_op_t wrong[] = {
-        {.kind = 0}, {.kind = 15}, {.kind = SW_OP_COMPUTE, .time = -1},
+        {.kind = 0}, {.kind = SW_OP_STUCK}, {.kind = SW_OP_COMPUTE, .time = -1},
         {.kind = SW_OP_SEND, .bytes = UINT64_MAX},
         {.kind = SW_OP_RECV, .peer = -2},
     };

@@ -185,7 +185,7 @@ static void head_to_head(sw_lane_t *lane, uint32_t rank)
     compute(lane, 10);
     sw_op_t op = {.kind = SW_OP_RECV, .peer = !rank, .tag = 7, .bytes = 8};
     sw_lane_put(lane, &op);
-    op = (sw_op_t){.kind = SW_OP_CLOCK};
+    op = (sw_op_t){.kind = SW_OP_CLOCK, .flags = SW_CLOCK_PAUSE};
     MUST(!sw_lane_ask(lane, &op, &answer));
     MUST(!sw_lane_put(lane, &op));
 }
@@ -196,7 +196,8 @@ static void one_dies(sw_lane_t *lane, uint32_t rank)
     if (rank == 1)
         raise(SIGKILL);
     message(lane, SW_OP_RECV, 1, 8, 0);
-    MUST(!sw_lane_ask(lane, &(sw_op_t){.kind = SW_OP_CLOCK}, &answer));
+    MUST(!sw_lane_ask(lane, &(sw_op_t){.kind = SW_OP_CLOCK,
+                                       .flags = SW_CLOCK_PAUSE}, &answer));
 }
 
 /* Rank 0, and who starts the engine, are bound to the first processor there

@@ -70,18 +70,7 @@ void sw_virtual_collective(sw_event_t *e, sw_vcollective_t what, int root)
     sw_vop_t op;
     if (!operation(e, what, root, &op))
         return;
-    if (sw_unlikely(sw_virtual_thread.collective))
-        sw_virtual_over();
-    sw_virtual_lock();
-    if (sw_virtual_shared) {
-        /* Others of this process may go on meanwhile, and those whom it waits
-         * for may wait for them: it is over when the host's call is. */
-        sw_virtual_thread.collective = op.request = sw_work_number();
-        sw_virtual_put(&op);
-    } else {
-        sw_virtual_put(&op);
-    }
-    sw_virtual_unlock();
+    sw_virtual_put(&op);
     sw_virtual_pause();
 }
 
@@ -91,20 +80,8 @@ int sw_virtual_collective_own(sw_event_t *e, sw_vcollective_t what, int root,
     sw_vop_t op;
     if (!operation(e, what, root, &op))
         return sw_virtual_finish(own, MPI_STATUS_IGNORE, false);
-    if (!sw_virtual_shared) {
-        sw_virtual_put(&op);
-        return sw_virtual_finish(own, MPI_STATUS_IGNORE, true);
-    }
-    sw_virtual_lock();
-    op.request = sw_work_number();
     sw_virtual_put(&op);
-    sw_virtual_unlock();
-    int rc = sw_virtual_finish(own, MPI_STATUS_IGNORE, false);
-    sw_virtual_lock();
-    sw_virtual_tell(SW_OP_WAIT, op.request);
-    sw_work_number_free(op.request);
-    sw_virtual_unlock();
-    return rc;
+    return sw_virtual_finish(own, MPI_STATUS_IGNORE, true);
 }
 
 void sw_virtual_collective_pending(sw_event_t *e, sw_vcollective_t what,

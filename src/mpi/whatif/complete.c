@@ -122,10 +122,11 @@ int sw_virtual_wait(MPI_Request *request, MPI_Status *status)
     if (!request || *request == MPI_REQUEST_NULL || !take(&s, 1, request))
         return served.Wait(request, status);
     sw_work_t *w = s.work[0];
-    bool tells = w && w->active && !w->done && !s.strangers &&
-                 !sw_virtual_shared;
+    bool tells = w && w->active && !w->done && !s.strangers;
     if (tells)
         wait_for(w);
+    else
+        sw_virtual_in_host();
     int rc = sw_virtual_finish(request, w && w->active ? its : status,
                                tells && !w->wild);
     if (*request == MPI_REQUEST_NULL || rc == MPI_SUCCESS)
@@ -187,10 +188,11 @@ int sw_virtual_waitall(int n, MPI_Request *requests, MPI_Status *statuses)
         its = statuses;
         own = false;
     }
-    int wild = sw_virtual_shared ? -1 : put_waits(&s);
+    int wild = put_waits(&s);
+    if (s.strangers)
+        sw_virtual_in_host();
     int rc = sw_virtual_finish_all(n, requests, its,
-                                   !sw_virtual_shared && wild < 0 &&
-                                   !s.strangers);
+                                   wild < 0 && !s.strangers);
     bool told = its != MPI_STATUSES_IGNORE;
     if (wild >= 0 && told &&
         (rc == MPI_SUCCESS || requests[wild] == MPI_REQUEST_NULL))
@@ -200,7 +202,7 @@ int sw_virtual_waitall(int n, MPI_Request *requests, MPI_Status *statuses)
         if (w && w->active &&
             (rc == MPI_SUCCESS || requests[i] == MPI_REQUEST_NULL))
             ended(&s, i, told ? &its[i] : NULL,
-                  !sw_virtual_shared && !w->wild && !w->cancelled);
+                  !w->wild && !w->cancelled);
     }
     free(room);
     give_back(&s);
@@ -319,6 +321,7 @@ static int wait_any(int n, MPI_Request *requests, int *index,
 {
     sw_virtual_nap_t nap = {0};
     int flag = 0, rc;
+    sw_virtual_in_host();
     if (!sw_virtual_naps())
         return served.Waitany(n, requests, index, status);
     for (;; sw_virtual_nap_and_tell(&nap))
@@ -332,6 +335,7 @@ static int wait_some(int n, MPI_Request *requests, int *count, int *indices,
 {
     sw_virtual_nap_t nap = {0};
     int rc;
+    sw_virtual_in_host();
     if (!sw_virtual_naps())
         return served.Waitsome(n, requests, count, indices, statuses);
     for (;; sw_virtual_nap_and_tell(&nap))

@@ -71,12 +71,13 @@ static bool make_room(void)
     return true;
 }
 
-bool sw_virtual_detach(const void *buffer, int64_t count, MPI_Datatype type,
-                       int dest, int tag, MPI_Comm comm, unsigned flags)
+/* Under the lock. */
+static bool detach(const void *buffer, int64_t count, MPI_Datatype type,
+                   int dest, int tag, MPI_Comm comm, unsigned flags)
 {
     int size = 0, place = 0;
-    if (!atomic_load(&sw_virtual_alive) || sw_virtual_shared ||
-        dest == MPI_PROC_NULL || dest < 0 || count < 0 || count > INT_MAX ||
+    if (!atomic_load(&sw_virtual_alive) || dest == MPI_PROC_NULL || dest < 0 ||
+        count < 0 || count > INT_MAX ||
         comm == MPI_COMM_NULL || type == MPI_DATATYPE_NULL)
         return false;
     uint64_t bytes = (uint64_t)count * sw_known_type(type)->size;
@@ -96,6 +97,15 @@ bool sw_virtual_detach(const void *buffer, int64_t count, MPI_Datatype type,
     }
     list[used++].data = data;
     return true;
+}
+
+bool sw_virtual_detach(const void *buffer, int64_t count, MPI_Datatype type,
+                       int dest, int tag, MPI_Comm comm, unsigned flags)
+{
+    sw_virtual_lock();
+    bool gone = detach(buffer, count, type, dest, tag, comm, flags);
+    sw_virtual_unlock();
+    return gone;
 }
 
 void sw_virtual_detachable(MPI_Request request, const void *buffer,

@@ -49,19 +49,19 @@ static void tell_match(const sw_known_comm_t *c, uint32_t request,
                                   .tag = status->MPI_TAG});
 }
 
-/* Where threads call at once: as a nonblocking one, which is over when it is. */
-static int carry_out(sw_known_comm_t *c, sw_vop_t *op, MPI_Request *own,
-                     MPI_Status *status)
+/* Where threads call at once: a receive that the host matches. */
+static int receive_any(sw_known_comm_t *c, sw_vop_t *op, MPI_Request *own,
+                       MPI_Status *status)
 {
+    MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     sw_virtual_lock();
     op->request = sw_work_number();
     sw_virtual_put(op);
-    sw_virtual_unlock();
-    int rc = sw_virtual_finish(own, status, false);
-    sw_virtual_lock();
     sw_virtual_tell(SW_OP_WAIT, op->request);
-    if (op->kind == SW_OP_RECV && wild(op))
-        tell_match(c, op->request, status);
+    sw_virtual_unlock();
+    int rc = sw_virtual_finish(own, its, false);
+    sw_virtual_lock();
+    tell_match(c, op->request, its);
     sw_work_number_free(op->request);
     sw_virtual_unlock();
     return rc;
@@ -75,8 +75,6 @@ int sw_virtual_sent(MPI_Comm comm, int dest, int tag, int64_t count,
     if (!message(&op, SW_OP_SEND, comm, dest, tag, count, type, &c))
         return sw_virtual_finish(own, MPI_STATUS_IGNORE, false);
     op.flags = (uint16_t)flags;
-    if (sw_virtual_shared)
-        return carry_out(c, &op, own, MPI_STATUS_IGNORE);
     sw_virtual_put(&op);
     return sw_virtual_finish(own, MPI_STATUS_IGNORE, true);
 }
@@ -166,12 +164,10 @@ int sw_virtual_received(MPI_Comm comm, int source, int tag, int64_t count,
 {
     sw_vop_t op;
     sw_known_comm_t *c;
-    MPI_Status mine;
     if (!message(&op, SW_OP_RECV, comm, source, tag, count, type, &c))
         return ended(sw_virtual_finish(own, status, false), source, status);
-    if (sw_virtual_shared)
-        return carry_out(c, &op, own,
-                         status == MPI_STATUS_IGNORE ? &mine : status);
+    if (sw_virtual_shared && wild(&op))
+        return receive_any(c, &op, own, status);
     sw_virtual_put(&op);
     return sw_virtual_finish(own, status, true);
 }
@@ -217,7 +213,8 @@ int sw_virtual_sendrecv(MPI_Comm comm, int source, int tag, int64_t count,
                         MPI_Status *status)
 {
     int rc;
-    if (sw_virtual_shared) {
+    if (sw_virtual_shared && (source == MPI_ANY_SOURCE ||
+                              tag == MPI_ANY_TAG)) {
         rc = sw_virtual_received(comm, source, tag, count, type, &own[1],
                                  status);
         int rc_send = sw_virtual_finish(&own[0], MPI_STATUS_IGNORE, false);

@@ -69,20 +69,14 @@ int sw_virtual_near_own(sw_event_t *e, MPI_Request *own)
 {
     uint32_t n;
     sw_vop_t *all = messages(e, &n);
-    int rc = MPI_SUCCESS;
     sw_virtual_lock();
     for (uint32_t i = 0; i < n; i++)
         sw_virtual_put(&all[i]);
-    sw_virtual_unlock();
-    if (sw_virtual_shared)
-        rc = sw_virtual_finish(own, MPI_STATUS_IGNORE, false);
-    sw_virtual_lock();
     for (uint32_t i = 0; i < n; i++) {
         sw_virtual_tell(SW_OP_WAIT, all[i].request);
         sw_work_number_free(all[i].request);
     }
     sw_virtual_unlock();
     free(all);
-    return sw_virtual_shared ? rc
-                             : sw_virtual_finish(own, MPI_STATUS_IGNORE, true);
+    return sw_virtual_finish(own, MPI_STATUS_IGNORE, true);
 }

@@ -52,9 +52,31 @@ static int try(int source, int tag, MPI_Comm comm, int *flag,
         : served.Iprobe(source, tag, comm, flag, status);
 }
 
+/* With threads, the host decides; what it has matched is put before anything
+ * that another thread takes. */
+static int take_in_turn(const sw_virtual_name_t *name, MPI_Comm comm,
+                        MPI_Message *message, MPI_Status *status)
+{
+    sw_virtual_nap_t nap = {0};
+    for (;;) {
+        int flag = 0;
+        sw_virtual_hold();
+        int rc = served.Improbe(name->source, name->tag, comm, &flag, message,
+                                status);
+        if (flag || rc != MPI_SUCCESS)
+            return rc;
+        sw_virtual_release();
+        sw_virtual_in_host();
+        sw_virtual_nap_and_tell(&nap);
+    }
+}
+
 static int look(const sw_virtual_name_t *name, MPI_Comm comm,
                 MPI_Message *message, MPI_Status *status)
 {
+    if (message && sw_virtual_shared)
+        return take_in_turn(name, comm, message, status);
+    sw_virtual_in_host();
     if (!sw_virtual_naps() && !name->named)
         return message ? served.Mprobe(name->source, name->tag, comm, message,
                                        status)
@@ -170,8 +192,12 @@ int sw_virtual_iprobe(int source, int tag, MPI_Comm comm, int *flag,
     sw_virtual_name_t it = {source, tag, source, tag, false};
     sw_vop_t op;
     sw_known_comm_t *c;
-    if (!probe_op(&op, SW_OP_IPROBE, source, tag, comm, &c))
-        return served.Iprobe(source, tag, comm, flag, status);
+    if (!probe_op(&op, SW_OP_IPROBE, source, tag, comm, &c)) {
+        int rc = served.Iprobe(source, tag, comm, flag, status);
+        if (rc == MPI_SUCCESS && !*flag)
+            sw_virtual_in_host();
+        return rc;
+    }
     if (seen(&op, &it, c)) {
         *flag = 1;
         return sw_virtual_look(&it, comm, NULL, status);
@@ -208,9 +234,13 @@ int sw_virtual_improbe(int source, int tag, MPI_Comm comm, int *flag,
             matched_here(comm, *message, its);
         return rc;
     }
+    sw_virtual_hold();
     int rc = served.Improbe(source, tag, comm, flag, message, its);
     if (rc == MPI_SUCCESS && *flag)
         matched_here(comm, *message, its);
+    sw_virtual_release();
+    if (rc == MPI_SUCCESS && !*flag)
+        sw_virtual_in_host();
     return rc;
 }
 
@@ -226,16 +256,13 @@ int sw_virtual_mreceived(MPI_Message message, MPI_Request *own,
                          MPI_Status *status)
 {
     sw_work_t *w = of_message(message);
-    int rc = MPI_SUCCESS;
-    if (sw_virtual_shared)
-        rc = sw_virtual_finish(own, status, false);
     sw_virtual_lock();
     if (w) {
         sw_virtual_tell(SW_OP_WAIT, w->op.request);
         sw_work_end(w);
     }
     sw_virtual_unlock();
-    return sw_virtual_shared ? rc : sw_virtual_finish(own, status, true);
+    return sw_virtual_finish(own, status, true);
 }
 
 void sw_virtual_imreceived(MPI_Message message, MPI_Request request)

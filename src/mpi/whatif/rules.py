@@ -127,9 +127,9 @@ for name in ("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall",
 rule("Request_get_status", "sw_result = sw_virtual_get_status(@args@);")
 rule("Start", HOLD + "sw_result = sw_virtual_start_all(1, $0);")
 rule("Startall", HOLD + "sw_result = sw_virtual_start_all($0, $1);")
-rule("Request_free", "MPI_Request gone = *$0;\n" + call() + OK +
+rule("Request_free", HOLD + "MPI_Request gone = *$0;\n" + call() + OK +
      "sw_virtual_freed(gone);")
-rule("Cancel", call() + OK + "sw_virtual_cancelled(*$0);")
+rule("Cancel", HOLD + call() + OK + "sw_virtual_cancelled(*$0);")
 
 # Collectives -----------------------------------------------------------------
 

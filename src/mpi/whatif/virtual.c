@@ -15,6 +15,11 @@
 #include <time.h>
 
 _Atomic bool sw_virtual_on, sw_virtual_alive;
+
+/* Without a lane nobody looks. */
+static _Atomic uint32_t inside_nothing;
+_Atomic uint32_t *sw_virtual_inside = &inside_nothing;
+
 bool sw_virtual_shared, sw_virtual_crowded;
 sw_virtual_model_t sw_virtual_model = {.cpu_speed = 1.0};
 __thread sw_virtual_thread_t sw_virtual_thread
@@ -26,12 +31,21 @@ __thread sw_virtual_thread_t sw_virtual_thread
 #define POLLS 1000u
 #define POLLS_PART 64
 #define POLL_LEAST SW_PS_PER_NS
+/* A thread computes between two polls, if it is more than this. */
+#define POLL_WORK (2000 * SW_PS_PER_NS)
 
 #define STUCK 2.0               /* seconds in the host's wait */
 
-static struct {
-    pthread_mutex_t lock;
-    sw_vlane_t *lane;
+/* A clock, as it is known here: the rank's, or a thread's. */
+typedef struct sw_virtual_clock {
+    uint32_t number;            /* of the thread                */
+    _Atomic bool used;
+    bool fresh;                 /* has put nothing yet          */
+    bool slept;                 /* since it put the last        */
+    bool polls_told;            /* see sw_virtual_in_host       */
+    _Atomic bool calls;         /* is in a call                 */
+    _Atomic int32_t puts;       /* in it, from the first that may wait on */
+    uint64_t waits;             /* sw_os_waits when it left     */
     int64_t computed;           /* ps, not put yet          */
     sw_ps_t tested;             /* of tests in vain, too    */
     bool known;                 /* nothing put since...     */
@@ -40,9 +54,21 @@ static struct {
     uint64_t key;               /* what it did not find     */
     sw_ps_t since, until;
     uint32_t polls;
+} rank_clock_t;
+
+static struct {
+    pthread_mutex_t lock;
+    sw_vlane_t *lane;
+    uint32_t current;           /* the thread whose operations are put */
+    uint32_t threads;           /* numbers given so far */
+    pthread_key_t key;          /* threads end */
     _Atomic uint64_t unmodelled;
+    _Atomic sw_ps_t latest;     /* that any thread was told */
     double native;              /* the host's clock when virtual time ended */
 } rank = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
+
+/* By thread; without threads the first is the rank's. */
+static rank_clock_t clocks[SW_LANE_THREADS];
 
 void sw_virtual_lock(void)
 {
@@ -72,11 +98,116 @@ void sw_virtual_release(void)
     sw_virtual_unlock();
 }
 
+/* Threads --------------------------------------------------------------------- */
+
+/* One that nobody has; more threads than that share the last. */
+static rank_clock_t *new_clock(void)
+{
+    rank_clock_t *c = NULL;
+    sw_virtual_lock();
+    for (uint32_t i = 0; i < SW_LANE_THREADS && !c; i++)
+        if (!atomic_load(&clocks[i].used))
+            c = &clocks[i];
+    if (!c)
+        c = &clocks[SW_LANE_THREADS - 1];
+    if (!atomic_load(&c->used)) {
+        *c = (rank_clock_t){.number = (uint32_t)(c - clocks), .fresh = true,
+                            .last = c->last};
+        c->waits = sw_os_waits();
+    }
+    atomic_store(&c->used, true);
+    if (rank.threads <= c->number)
+        rank.threads = c->number + 1;
+    sw_virtual_unlock();
+    sw_virtual_thread.clock = c;
+    pthread_setspecific(rank.key, c);
+    return c;
+}
+
+static inline rank_clock_t *mine(void)
+{
+    if (sw_likely(!sw_virtual_shared))
+        return &clocks[0];
+    return sw_virtual_thread.clock ? sw_virtual_thread.clock : new_clock();
+}
+
+uint32_t sw_virtual_number(void)
+{
+    return mine()->number;
+}
+
+/* The thread ends: its number may be another's. */
+static void thread_ends(void *of)
+{
+    rank_clock_t *c = of;
+    sw_virtual_lock();
+    if (c->number != SW_LANE_THREADS - 1) {
+        sw_virtual_thread.clock = c;
+        if (!c->fresh)
+            sw_virtual_put(&(sw_vop_t){.kind = SW_OP_THREAD,
+                                       .what = SW_THREAD_ENDS, .peer = -1});
+        sw_virtual_thread.clock = NULL;
+        atomic_store(&c->used, false);
+    }
+    sw_virtual_unlock();
+}
+
+void sw_virtual_thread_comes(void)
+{
+    rank_clock_t *c = mine();
+    c->slept |= sw_os_waits() != c->waits;
+    atomic_store(&c->puts, 0);
+    atomic_store(&c->calls, true);
+}
+
+void sw_virtual_thread_leaves(void)
+{
+    rank_clock_t *c = mine();
+    atomic_store(&c->calls, false);
+    c->waits = sw_os_waits();
+}
+
+/* What may keep its thread: only what was put before it has happened, as far
+ * as others can know. */
+static bool may_wait(const sw_vop_t *op)
+{
+    return op->kind == SW_OP_WAIT ||
+           (!op->request && (op->kind == SW_OP_SEND ||
+                             op->kind == SW_OP_RECV ||
+                             op->kind == SW_OP_COLLECTIVE));
+}
+
+/* The thread goes on no earlier than another has come to where it is. */
+static bool put_after(const rank_clock_t *other)
+{
+    return sw_lane_put(rank.lane, &(sw_vop_t){
+        .kind = SW_OP_THREAD, .what = SW_THREAD_AFTER, .peer = -1,
+        .request = other->number,
+        .tag = atomic_load(&other->calls) ? atomic_load(&other->puts) : 0});
+}
+
+/* What is put now is this thread's. A new one begins where the first one is:
+ * that has made it, or it was made in its time. */
+static bool put_thread(rank_clock_t *c)
+{
+    if (rank.current != c->number || c->fresh) {
+        rank.current = c->number;
+        if (!sw_lane_put(rank.lane, &(sw_vop_t){
+                .kind = SW_OP_THREAD, .what = SW_THREAD_GOES,
+                .request = c->number, .peer = sw_os_thread_id()}))
+            return false;
+    }
+    bool good = !c->fresh || c == clocks || put_after(&clocks[0]);
+    for (uint32_t i = 0; c->slept && !c->fresh && i < rank.threads; i++)
+        if (i != c->number && !clocks[i].fresh)
+            good = good && put_after(&clocks[i]);
+    c->slept = c->fresh = false;
+    return good;
+}
+
 void sw_virtual_compute(int64_t ps)
 {
-    sw_virtual_lock();
-    rank.computed += ps;        /* less than 0: see cpu_clock.h */
-    sw_virtual_unlock();
+    mine()->computed += ps;     /* less than 0: see cpu_clock.h */
 }
 
 static void lost(void)
@@ -89,24 +220,31 @@ static void lost(void)
 void sw_virtual_start(sw_vlane_t *lane)
 {
     rank.lane = lane;
-    rank.computed = rank.tested = 0;
-    rank.known = false;
+    sw_virtual_inside = sw_lane_inside(lane);
+    for (uint32_t i = 0; i < SW_LANE_THREADS; i++)
+        clocks[i].fresh = true;
+    pthread_key_create(&rank.key, thread_ends);
+    sw_virtual_thread.clock = NULL;
+    clocks[0].waits = sw_os_waits();
+    if (sw_virtual_shared)
+        new_clock();
     sw_virtual_thread.inside = NULL;
     sw_virtual_thread.left = sw_cpu_clock_now();
     atomic_store(&sw_virtual_alive, true);
     atomic_store(&sw_virtual_on, true);
 }
 
-static bool put_computed(void);
+static bool put_computed(rank_clock_t *c);
 
 sw_vlane_t *sw_virtual_stop(void)
 {
     sw_virtual_lock();
     if (atomic_load(&sw_virtual_alive))
-        put_computed();
+        put_computed(mine());
     lost();
     sw_vlane_t *lane = rank.lane;
     rank.lane = NULL;
+    sw_virtual_inside = &inside_nothing;
     atomic_store(&sw_virtual_on, false);
     sw_virtual_unlock();
     return lane;
@@ -119,14 +257,16 @@ static sw_ps_t scaled(int64_t ps)
 
 /* What was computed, as it is to be put. Tests cost what they cost, however
  * quick the processor. */
-static bool put_computed(void)
+static bool put_computed(rank_clock_t *c)
 {
-    sw_ps_t time = rank.computed;
-    if (rank.tested)
-        time += (sw_ps_t)((double)rank.tested * sw_virtual_model.cpu_speed);
+    sw_ps_t time = c->computed;
+    if (sw_unlikely(sw_virtual_shared) && !put_thread(c))
+        return false;
+    if (c->tested)
+        time += (sw_ps_t)((double)c->tested * sw_virtual_model.cpu_speed);
     if (time <= 0)
         return true;
-    rank.computed = rank.tested = 0;
+    c->computed = c->tested = 0;
     return sw_lane_put(rank.lane,
                        &(sw_vop_t){.kind = SW_OP_COMPUTE, .time = time});
 }
@@ -135,25 +275,50 @@ void sw_virtual_put(const sw_vop_t *op)
 {
     if (!atomic_load_explicit(&sw_virtual_alive, memory_order_relaxed))
         return;
-    rank.known = false;
-    if (!put_computed() || !sw_lane_put(rank.lane, op))
+    sw_virtual_lock();
+    rank_clock_t *c = mine();
+    c->known = c->polls_told = false;
+    if (!put_computed(c) || !sw_lane_put(rank.lane, op))
         lost();
+    if (sw_unlikely(sw_virtual_shared) && op->kind != SW_OP_MATCHED &&
+        op->kind != SW_OP_DROP && (atomic_load(&c->puts) || may_wait(op)))
+        atomic_fetch_add(&c->puts, 1);
+    sw_virtual_unlock();
+}
+
+/* The time, while others of the rank go on. */
+static bool ask_time(rank_clock_t *c, sw_ps_t *now)
+{
+    sw_virtual_lock();
+    sw_work_tell_matched();
+    uint32_t given = sw_lane_given(rank.lane, c->number);
+    bool put = put_computed(c) &&
+               sw_lane_put(rank.lane, &(sw_vop_t){.kind = SW_OP_CLOCK,
+                                                  .flags = SW_CLOCK_THREAD});
+    sw_virtual_unlock();
+    return put && sw_lane_await(rank.lane, c->number, given, now);
 }
 
 bool sw_virtual_ask(const sw_vop_t *op, sw_vanswer_t *answer)
 {
+    rank_clock_t *c = mine();
+    bool good;
     if (!atomic_load_explicit(&sw_virtual_alive, memory_order_relaxed))
         return false;
-    if (op->kind != SW_OP_CLOCK && op->kind != SW_OP_SELECT &&
-        !sw_virtual_shared)
-        sw_work_tell_matched();
-    if (!put_computed() || !sw_lane_ask(rank.lane, op, answer)) {
+    if (sw_virtual_shared) {
+        good = ask_time(c, &answer->clock);
+    } else {
+        if (op->kind != SW_OP_CLOCK && op->kind != SW_OP_SELECT)
+            sw_work_tell_matched();
+        good = put_computed(c) && sw_lane_ask(rank.lane, op, answer);
+    }
+    if (!good) {
         lost();
         return false;
     }
-    rank.known = true;
-    rank.answered = answer->clock;
-    rank.key = 0;
+    c->known = true;
+    c->answered = answer->clock;
+    c->key = 0;
     return true;
 }
 
@@ -170,77 +335,88 @@ void sw_virtual_tell(sw_op_kind_t kind, uint32_t request)
     sw_virtual_put(&(sw_vop_t){.kind = (uint8_t)kind, .request = request});
 }
 
-void sw_virtual_over(void)
-{
-    uint32_t number = sw_virtual_thread.collective;
-    sw_virtual_thread.collective = 0;
-    sw_virtual_lock();
-    sw_virtual_tell(SW_OP_WAIT, number);
-    sw_work_number_free(number);
-    sw_virtual_unlock();
-}
-
 void sw_virtual_pause(void)
 {
     sw_vanswer_t answer;
     /* What the host matches otherwise than the engine, it could not say. */
     if (sw_virtual_crowded && !sw_virtual_shared && !sw_work_undecided())
-        sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK}, &answer);
+        sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK,
+                                  .flags = SW_CLOCK_PAUSE}, &answer);
 }
 
-static sw_ps_t now_here(void)
+static sw_ps_t now_here(const rank_clock_t *c)
 {
-    return rank.answered + scaled(rank.computed > 0 ? rank.computed : 0) +
-           rank.tested;
+    return c->answered + scaled(c->computed > 0 ? c->computed : 0) + c->tested;
 }
 
 bool sw_virtual_time(sw_ps_t *now)
 {
     sw_vanswer_t answer;
-    sw_virtual_lock();
+    rank_clock_t *c = mine();
     bool there = atomic_load(&sw_virtual_alive);
-    if (there && !rank.known)
+    if (there && !c->known)
         there = sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK}, &answer);
-    *now = there ? now_here() : rank.last;
-    if (*now < rank.last)
-        *now = rank.last;
-    rank.last = *now;
-    sw_virtual_unlock();
+    *now = there ? now_here(c) : c->last;
+    if (*now < c->last)
+        *now = c->last;
+    c->last = *now;
+    if (*now > atomic_load(&rank.latest))
+        atomic_store(&rank.latest, *now);
     return there;
 }
 
 bool sw_virtual_still_not(uint64_t key)
 {
-    if (!rank.known || rank.key != key || rank.until == SW_PS_NEVER)
+    rank_clock_t *c = mine();
+    if (!c->known || c->key != key || c->until == SW_PS_NEVER)
         return false;
     sw_ps_t cost = sw_virtual_model.test;
-    if (++rank.polls > POLLS) {
-        sw_ps_t more = (now_here() - rank.since) / POLLS_PART;
+    if (++c->polls > POLLS) {
+        sw_ps_t more = (now_here(c) - c->since) / POLLS_PART;
         cost += more > POLL_LEAST ? more : POLL_LEAST;
     }
-    if (now_here() + cost >= rank.until)
+    if (now_here(c) + cost >= c->until)
         return false;
-    rank.tested += cost;
+    c->tested += cost;
     return true;
+}
+
+/* What a thread has computed before is put; what it computes from one poll in
+ * vain to the next is spent in waiting, unless it is worth something. */
+void sw_virtual_in_host(void)
+{
+    rank_clock_t *c = mine();
+    if (!sw_virtual_shared)
+        return;
+    if (c->polls_told && c->computed < POLL_WORK) {
+        c->computed = 0;
+        return;
+    }
+    sw_virtual_put(&(sw_vop_t){.kind = SW_OP_STUCK, .flags = SW_STUCK_POLLS});
+    c->polls_told = true;
 }
 
 void sw_virtual_poll(void)
 {
     sw_vanswer_t answer;
-    if (sw_virtual_shared)
+    rank_clock_t *c = mine();
+    if (sw_virtual_shared) {
+        sw_virtual_in_host();
         return;
-    rank.tested += sw_virtual_model.test > POLL_LEAST ? sw_virtual_model.test
-                                                      : POLL_LEAST;
+    }
+    c->tested += sw_virtual_model.test > POLL_LEAST ? sw_virtual_model.test
+                                                    : POLL_LEAST;
     sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK}, &answer);
     sw_virtual_idle();
 }
 
 void sw_virtual_found_nothing(uint64_t key, const sw_vanswer_t *answer)
 {
-    rank.polls = 0;
-    rank.key = key;
-    rank.since = answer->clock;
-    rank.until = answer->until;
+    rank_clock_t *c = mine();
+    c->polls = 0;
+    c->key = key;
+    c->since = answer->clock;
+    c->until = answer->until;
 }
 
 /* The program's messages move, whoever is asked for. */
@@ -292,16 +468,25 @@ uint64_t sw_virtual_unmodelled_calls(void)
 
 bool sw_virtual_naps(void)
 {
-    return sw_virtual_crowded || (!sw_virtual_shared && sw_work_undecided());
+    if (sw_virtual_crowded)
+        return true;
+    sw_virtual_lock();
+    bool undecided = sw_work_undecided();
+    sw_virtual_unlock();
+    return undecided;
 }
 
 /* What the host has matched meanwhile, others may wait for in the engine. */
 void sw_virtual_nap_and_tell(sw_virtual_nap_t *nap)
 {
     sw_virtual_nap(nap);
-    if (sw_virtual_shared || nap->turns % 16)
+    if (nap->turns % 16)
         return;
+    sw_virtual_lock();
     sw_work_tell_matched();
+    sw_virtual_unlock();
+    if (sw_virtual_shared)
+        return;
     double now = nap->turns % 256 ? 0 : host.Wtime();
     if (now > 0 && nap->since == 0) {
         nap->since = now;
@@ -361,7 +546,8 @@ double sw_virtual_MPI_Wtime(void)
         return served.Wtime();
     }
     /* Virtual time has ended: on from there, as real time goes. */
-    return (double)rank.last * 1e-12 + served.Wtime() - rank.native;
+    return (double)atomic_load(&rank.latest) * 1e-12 + served.Wtime() -
+           rank.native;
 }
 
 double sw_virtual_MPI_Wtick(void)

@@ -22,10 +22,12 @@
  * Who decides. With one thread at a time the engine does: which message a
  * receive with wildcards gets, what a test finds, which request is first; the
  * host is then asked for just that, and has it or will have it soon. Where
- * threads call at once (MPI_THREAD_MULTIPLE), a rank has one clock and one
- * order of operations all the same, and no thread may stand in another's way:
- * all operations are put as nonblocking, the host decides, and the engine is
- * told what is over (a WAIT) when it is.
+ * threads call at once (MPI_THREAD_MULTIPLE), each has a clock of its own, and
+ * says so before what it puts; all that has an order (what is sent, posted,
+ * taken) is put as the host takes it, under a lock. They ask nothing but the
+ * time: what depends on who comes first, the host decides, and the engine is
+ * told. A thread that has slept between two calls has waited for another of its
+ * rank (a join, a barrier, a lock), and goes on no earlier than those do.
  *
  * The host's calls are made so that no rank ever sleeps in the engine while
  * another waits for what it could have given before: sends are handed to the
@@ -69,8 +71,8 @@ extern sw_virtual_model_t sw_virtual_model
 typedef struct {
     const void *inside;
     int64_t left;
-    uint32_t collective;        /* which is over when the call is; 0: none */
     bool holds;                 /* the lock, see sw_virtual_hold */
+    struct sw_virtual_clock *clock;     /* NULL: none yet */
 } sw_virtual_thread_t;
 extern __thread sw_virtual_thread_t sw_virtual_thread
     __attribute__((visibility("hidden"), tls_model("initial-exec")));
@@ -79,11 +81,16 @@ typedef struct {
     bool followed;
 } sw_virtual_call_t;
 
+/* The rank is in a call: 1. */
+extern _Atomic uint32_t *sw_virtual_inside
+    __attribute__((visibility("hidden")));
+
 /* Computed: ps of processor time. */
 void sw_virtual_compute(int64_t ps);
 
-/* The thread's collective is over. */
-void sw_virtual_over(void);
+/* Where threads call at once: the thread's call begins, ends. */
+void sw_virtual_thread_comes(void);
+void sw_virtual_thread_leaves(void);
 
 /* Where threads call at once: what the host takes now is put before anything
  * that another thread puts, since what depends on it may be over meanwhile.
@@ -96,9 +103,10 @@ static inline void sw_virtual_end(sw_virtual_call_t *v)
     if (v->followed) {
         if (sw_unlikely(sw_virtual_thread.holds))
             sw_virtual_release();
-        if (sw_unlikely(sw_virtual_thread.collective))
-            sw_virtual_over();
+        if (sw_unlikely(sw_virtual_shared))
+            sw_virtual_thread_leaves();
         sw_virtual_thread.inside = NULL;
+        atomic_store_explicit(sw_virtual_inside, 0, memory_order_relaxed);
         sw_virtual_thread.left = sw_cpu_clock_now();
     }
 }
@@ -122,7 +130,10 @@ static inline bool sw_virtual_begin(sw_virtual_call_t *v,
         return false;
     sw_virtual_compute(sw_cpu_clock_now() - sw_virtual_thread.left -
                        sw_cpu_clock_cost);
+    if (sw_unlikely(sw_virtual_shared))
+        sw_virtual_thread_comes();
     sw_virtual_thread.inside = (const void *)caller->sp;
+    atomic_store_explicit(sw_virtual_inside, 1, memory_order_relaxed);
     v->followed = true;
     return true;
 }
@@ -135,17 +146,22 @@ typedef struct {
 
 static inline void sw_virtual_through_end(sw_virtual_through_t *t)
 {
-    if (t->inside)
-        sw_virtual_thread.inside = NULL;
+    if (!t->inside)
+        return;
+    sw_virtual_thread.inside = NULL;
+    atomic_store_explicit(sw_virtual_inside, 0, memory_order_relaxed);
 }
 
 #define SW_VIRTUAL_THROUGH                                              \
     const sw_caller_t sw_from = SW_CALLER();                            \
     __attribute__((cleanup(sw_virtual_through_end)))                    \
     sw_virtual_through_t sw_through = {NULL};                           \
-    if (sw_virtual_own(&sw_from))                                       \
+    if (sw_virtual_own(&sw_from)) {                                     \
         sw_virtual_thread.inside = sw_through.inside =                  \
-            (const void *)sw_from.sp
+            (const void *)sw_from.sp;                                   \
+        atomic_store_explicit(sw_virtual_inside, 1,                     \
+                              memory_order_relaxed);                    \
+    }
 
 /* A communicator of all ranks that the program never sees; MPI_COMM_NULL: not in
  * virtual time. */
@@ -160,10 +176,13 @@ sw_vlane_t *sw_virtual_stop(void);
  * nothing in between waits for anybody. */
 
 void sw_virtual_lock(void);
+/* The calling thread's number; without threads 0. */
+uint32_t sw_virtual_number(void);
 void sw_virtual_unlock(void);
 
 void sw_virtual_put(const sw_vop_t *op);
-/* False: there is no engine any more; the program goes on natively. */
+/* False: there is no engine any more; the program goes on natively. Threads
+ * that call at once do not ask. */
 bool sw_virtual_ask(const sw_vop_t *op, sw_vanswer_t *answer);
 /* WAIT, DROP and the like. */
 void sw_virtual_tell(sw_op_kind_t kind, uint32_t request);
@@ -179,8 +198,10 @@ bool sw_virtual_time(sw_ps_t *now);
 bool sw_virtual_still_not(uint64_t key);
 void sw_virtual_found_nothing(uint64_t key, const sw_vanswer_t *answer);
 /* The host has been asked in vain: that takes a test's time, and the engine
- * must know that the rank goes on. */
+ * must know that the rank goes on; of a thread, that nobody is to wait for it. */
 void sw_virtual_poll(void);
+/* A thread is in its host until it puts something: nobody is to wait for it. */
+void sw_virtual_in_host(void);
 /* For those who look in vain: the host goes on, and others have the core. */
 void sw_virtual_idle(void);
 void sw_virtual_progress(void);
@@ -219,6 +240,7 @@ int sw_virtual_member(const sw_known_comm_t *c, int32_t rank);
 typedef struct sw_work {
     struct sw_work *next;
     uint64_t handle;
+    uint32_t thread;            /* whose it is */
     sw_known_comm_t *comm;
     sw_vop_t op;                 /* as it is put; `request` is its number    */
     uint32_t *others;           /* numbers of more operations that the host
@@ -252,7 +274,8 @@ void sw_work_number_free(uint32_t number);
  * over before they begin: they are told apart by their order. */
 sw_work_t *sw_work_new(sw_known_comm_t *c, const sw_vop_t *op);
 void sw_work_add(sw_work_t *work, uint64_t handle);
-/* The first with this handle that nobody has taken; it is taken now. */
+/* The first with this handle that nobody has taken, of the thread's own if there
+ * is one; it is taken now. */
 sw_work_t *sw_work_take(uint64_t handle);
 void sw_work_back(sw_work_t *work);             /* or NULL */
 /* Forgotten, with its numbers. */

@@ -71,6 +71,7 @@ void sw_work_add(sw_work_t *work, uint64_t handle)
 {
     sw_work_t **link = home(handle);
     work->handle = handle;
+    work->thread = sw_virtual_number();
     work->next = NULL;
     while (*link)
         link = &(*link)->next;
@@ -79,9 +80,15 @@ void sw_work_add(sw_work_t *work, uint64_t handle)
 
 sw_work_t *sw_work_take(uint64_t handle)
 {
-    sw_work_t *w = *home(handle);
-    while (w && (w->handle != handle || w->taken))
-        w = w->next;
+    sw_work_t *w = NULL;
+    uint32_t thread = sw_virtual_number();
+    for (sw_work_t *at = *home(handle); at; at = at->next)
+        if (at->handle == handle && !at->taken &&
+            (!w || at->thread == thread)) {
+            w = at;
+            if (at->thread == thread)
+                break;
+        }
     if (w)
         w->taken = true;
     return w;
@@ -132,7 +139,9 @@ void sw_work_tell_matched(void)
         for (sw_work_t *w = chain[i]; w; w = w->next) {
             int flag = 0;
             MPI_Status status;
-            if (waits_for_host(w) && (!w->persistent || ASKS_PERSISTENT) &&
+            /* Those that another thread has taken it tells itself. */
+            if (waits_for_host(w) && !(sw_virtual_shared && w->taken) &&
+                (!w->persistent || ASKS_PERSISTENT) &&
                 served.Request_get_status((MPI_Request)(uintptr_t)w->handle,
                                           &flag, &status) == MPI_SUCCESS &&
                 flag)

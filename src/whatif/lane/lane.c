@@ -224,7 +224,8 @@ bool sw_lane_put(sw_lane_t *lane, const sw_op_t *op)
         return false;
     to->what = SW_ENTRY_OP;
     to->op = *op;
-    return publish(lane, false);
+    /* Who asks rings. */
+    return publish(lane, op->kind == SW_OP_CLOCK);
 }
 
 bool sw_lane_context(sw_lane_t *lane, uint32_t number, uint64_t id, uint32_t n,
@@ -302,6 +303,46 @@ bool sw_lane_ask(sw_lane_t *lane, const sw_op_t *op, sw_answer_t *answer)
     }
     answer->which = lane->which;
     return true;
+}
+
+uint32_t sw_lane_given(const sw_lane_t *lane, uint32_t thread)
+{
+    return atomic_load(&lane->shared->of_thread[thread].given);
+}
+
+/* `given` is stored before `asleep` is loaded there, and loaded after `asleep`
+ * is stored here: ring.h's argument. */
+bool sw_lane_await(sw_lane_t *lane, uint32_t thread, uint32_t given,
+                   sw_ps_t *clock)
+{
+    sw_lane_shared_t *shared = lane->shared;
+    _Atomic uint32_t *word = &shared->of_thread[thread].given;
+    uint64_t since = sw_os_now(), looked = since, idle = IDLE_FIRST;
+    for (int i = 0; i < 1000 && atomic_load(word) == given; i++)
+        sw_os_pause();
+    atomic_store(&shared->of_thread[thread].asleep, 1);
+    while (atomic_load(word) == given && !over(lane)) {
+        sw_os_futex_wait(word, given, sw_lane_idle ? idle : LOOK_NS);
+        if (sw_lane_idle && atomic_load(word) == given) {
+            sw_lane_idle();
+            idle = sw_min(2 * idle, IDLE_LAST);
+        }
+        uint64_t now = sw_os_now();
+        if (now - looked >= LOOK_NS) {
+            looked = now;
+            if (server_gone(lane, since))
+                break;
+        }
+    }
+    atomic_store_explicit(&shared->of_thread[thread].asleep, 0,
+                          memory_order_relaxed);
+    *clock = shared->of_thread[thread].clock;
+    return atomic_load(word) != given;
+}
+
+_Atomic uint32_t *sw_lane_inside(sw_lane_t *lane)
+{
+    return &lane->shared->inside;
 }
 
 void sw_lane_end(sw_lane_t *lane, bool ended_well)

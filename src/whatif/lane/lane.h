@@ -45,6 +45,17 @@ SW_API bool sw_lane_put(sw_lane_t *lane, const sw_op_t *op);
  * next call. */
 SW_API bool sw_lane_ask(sw_lane_t *lane, const sw_op_t *op,
                         sw_answer_t *answer);
+/* The same where several threads of a rank ask, each at most one thing at a
+ * time, the time (SW_CLOCK_THREAD): what has put the operation, in its turn,
+ * waits here, beside others. `thread` is below SW_LANE_THREADS; `given` is what
+ * sw_lane_given said before. False: the engine is gone. */
+#define SW_LANE_THREADS 80u
+SW_API uint32_t sw_lane_given(const sw_lane_t *lane, uint32_t thread);
+SW_API bool sw_lane_await(sw_lane_t *lane, uint32_t thread, uint32_t given,
+                          sw_ps_t *clock);
+/* Where a rank says that it is in a call of MPI: what keeps it there may be
+ * what others do who wait for the engine. */
+SW_API _Atomic uint32_t *sw_lane_inside(sw_lane_t *lane);
 /* Called now and then while a rank sleeps; NULL: nothing. What it does may let
  * others go on that the engine waits for. */
 SW_API extern void (*sw_lane_idle)(void);

@@ -8,6 +8,7 @@
  *       rank's    | asleep, wake_at, read; event
  *       engine's  | taken, ring_at, over
  *       engine's  | parts, the answer | which[]
+ *       engine's  | answers to threads
  *                 | entries[SW_LANE_ENTRIES], 64 bytes each
  *
  * The ring. `put` and `taken` count entries since the beginning and never go
@@ -38,11 +39,12 @@
 #define SW_WHATIF_RING_H
 
 #include "../op.h"
+#include "lane.h"
 #include "watch.h"
 
 #define SW_LANE_ENTRIES 4096u       /* a power of two */
 #define SW_LANE_MEMBERS 14u         /* of a communicator, in an entry */
-#define SW_LANE_PLACES 832u         /* of an answer's list, in a part */
+#define SW_LANE_PLACES 512u         /* of an answer's list, in a part */
 
 enum { SW_ENTRY_OP = 1, SW_ENTRY_CONTEXT, SW_ENTRY_MEMBERS };
 
@@ -70,6 +72,7 @@ typedef struct {
     _Atomic uint64_t put;
     _Atomic uint32_t state;
     sw_watch_t process;             /* written before `state` */
+    _Atomic uint32_t inside;        /* it is in a call of MPI */
 
     _Alignas(SW_PAIR)
     _Atomic uint64_t wake_at;       /* of `taken`; UINT64_MAX: for an answer */
@@ -91,6 +94,13 @@ typedef struct {
     uint32_t found, count;          /* count: places in all parts */
     _Alignas(SW_PAIR)
     uint32_t which[SW_LANE_PLACES];
+
+    /* Of several threads each has its own: only clocks are asked. */
+    struct {
+        _Atomic uint32_t given; /* the thread's futex word, too */
+        _Atomic uint32_t asleep;
+        int64_t clock;
+    } of_thread[SW_LANE_THREADS];
 
     _Alignas(SW_PAGE)
     sw_lane_entry_t entry[SW_LANE_ENTRIES];

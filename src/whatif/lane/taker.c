@@ -120,6 +120,16 @@ void sw_taker_answer(sw_taker_t *taker, uint32_t rank,
         wake(lane);
 }
 
+void sw_taker_answer_thread(sw_taker_t *taker, uint32_t rank, uint32_t thread,
+                            sw_ps_t clock)
+{
+    sw_lane_shared_t *lane = shared(taker, rank);
+    lane->of_thread[thread].clock = clock;
+    atomic_fetch_add(&lane->of_thread[thread].given, 1);
+    if (atomic_load(&lane->of_thread[thread].asleep))
+        sw_os_futex_wake_all(&lane->of_thread[thread].given);
+}
+
 bool sw_taker_read(sw_taker_t *taker, uint32_t rank)
 {
     sw_lane_shared_t *lane = shared(taker, rank);
@@ -195,5 +205,8 @@ void sw_taker_over(sw_taker_t *taker)
         atomic_store(&lane->over, 1);
         if (atomic_load(&lane->asleep))
             wake(lane);
+        for (uint32_t t = 0; t < SW_LANE_THREADS; t++)
+            if (atomic_load(&lane->of_thread[t].asleep))
+                sw_os_futex_wake_all(&lane->of_thread[t].given);
     }
 }

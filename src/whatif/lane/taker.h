@@ -45,6 +45,9 @@ uint64_t sw_taker_waiting(sw_taker_t *taker, uint32_t rank);
 void sw_taker_answer(sw_taker_t *taker, uint32_t rank,
                      const sw_answer_t *answer, const uint32_t *which,
                      uint32_t here);
+/* To one of several threads. */
+void sw_taker_answer_thread(sw_taker_t *taker, uint32_t rank, uint32_t thread,
+                            sw_ps_t clock);
 /* Has the rank read all parts it was given? */
 bool sw_taker_read(sw_taker_t *taker, uint32_t rank);
 

@@ -20,3 +20,8 @@ bool sw_watch_gone(const sw_watch_t *watch)
     int there = sw_os_process_start((pid_t)watch->pid, &start);
     return there == 0 || (there == 1 && start != watch->start);
 }
+
+bool sw_watch_sleeps(const sw_watch_t *watch, int64_t thread)
+{
+    return sw_os_thread_sleeps((pid_t)watch->pid, (pid_t)thread) == 1;
+}

@@ -19,5 +19,9 @@ typedef struct {
 void sw_watch_process(sw_watch_t *watch, pid_t pid);
 /* False also where the system does not tell. */
 bool sw_watch_gone(const sw_watch_t *watch);
+/* Does a thread of it sleep in the system, neither running nor waiting for a
+ * processor, or is there none such any more? False also where the system does
+ * not tell. */
+bool sw_watch_sleeps(const sw_watch_t *watch, int64_t thread);
 
 #endif
