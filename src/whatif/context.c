@@ -146,12 +146,14 @@ const sw_plan_t *sw_context_plan(sw_engine_t *engine, sw_context_t *c,
 {
     /* Members are at different calls, but mostly of a few kinds. */
     uint32_t state = sw_model_state(engine->model, call->time, call->bytes);
-    uint64_t key = (call->what | state << 8) ^ call->bytes * 0x9e3779b97f4a7c15u ^
+    uint64_t key = (call->what | state << 8) ^
+                   call->bytes * 0x9e3779b97f4a7c15u ^
                    call->sent * 0xd6e8feb86659fd93u ^ call->received << 32;
     struct sw_planned_call *p = &c->plans[sw_map_mix(key) >> 16 &
                                           (SW_CONTEXT_PLANS - 1)];
     if (p->known && p->what == call->what && p->state == state &&
-        p->bytes == call->bytes && p->sent == call->sent && p->received == call->received)
+        p->bytes == call->bytes && p->sent == call->sent &&
+        p->received == call->received)
         return &p->plan;
     *p = (struct sw_planned_call){true, call->what, state, call->bytes,
                                   call->sent, call->received, {.scale = 1}};

@@ -294,8 +294,8 @@ static bool same(const sw_planned_t *p, const sw_model_t *model,
                  const sw_call_t *call, sw_class_t far, uint32_t state)
 {
     const sw_link_t *a = &p->link, *b = &model->links[far];
-    return p->known && p->state == state && p->call.what == call->what && p->call.n == call->n &&
-           p->call.bytes == call->bytes && p->farthest == far &&
+    return p->known && p->state == state && p->call.what == call->what &&
+           p->call.n == call->n && p->call.bytes == call->bytes && p->farthest == far &&
            p->reduce == model->reduce && a->o_send == b->o_send &&
            a->o_recv == b->o_recv && a->L == b->L && a->g == b->g &&
            a->O_send == b->O_send && a->O_recv == b->O_recv && a->G == b->G &&

@@ -31,8 +31,9 @@ typedef struct {
 
 /* The collective `call` of all its members: what they must agree upon is
  * taken from it (what, bytes, sent and received of the member with the most,
- * the time that it has computed), n members that are `members` of the world (NULL: its first n). The class of
- * the farthest pair decides which link a formula takes. */
+ * the time that it has computed), n members that are `members` of the world
+ * (NULL: its first n). The class of the farthest pair decides which link a
+ * formula takes. */
 void sw_plan_make(const sw_model_t *model, const sw_op_t *call, uint32_t n,
                   const uint32_t *members, sw_plan_t *plan);
 
