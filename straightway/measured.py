@@ -202,6 +202,21 @@ def _collectives(host, ranks, operations, sizes, computing=()):
         str(SECONDS), *computing])
 
 
+def _all_collectives(host, most, step=1, computing=()):
+    """{who: times}, and the last report. From one size to the next it is
+    `step` times as far as of warm ones."""
+    found = {who: {} for who in WHO}
+    for ranks in rank_counts(most):
+        largest = _largest(ranks)
+        for operations, factor in (
+                ([o for o in OPERATIONS if o not in CLOSELY], 4),
+                (CLOSELY, 2)):
+            report = _collectives(host, ranks, operations,
+                                  _sizes(largest, step * factor), computing)
+            _times(report, found, ranks)
+    return found, report
+
+
 def _messages(host, patterns, sizes, computing=()):
     return _bench(host, [
         "pingpong", "-n", "2", "--pattern", patterns, "--sizes",
@@ -258,15 +273,7 @@ def split(size, trip, share):
 def calibrate(host, most, about):
     """Measure; a minute for each number of ranks."""
     benchmark.check_parts(host)
-    collectives = {who: {} for who in WHO}
-    for ranks in rank_counts(most):
-        largest = _largest(ranks)
-        for operations, factor in (
-                ([o for o in OPERATIONS if o not in CLOSELY], 4),
-                (CLOSELY, 2)):
-            report = _collectives(host, ranks, operations,
-                                  _sizes(largest, factor))
-            _times(report, collectives, ranks)
+    collectives, report = _all_collectives(host, most)
     sizes = [0, 1, *_sizes(LARGEST, 2)]
     links = _links(_messages(host, "pingpong,stream", sizes))
     found = {
@@ -287,15 +294,7 @@ def calibrate(host, most, about):
 def _after(host, most, links, swept, after, after_byte):
     """What calls and messages take after computing."""
     computing = ["--computing", str(swept)]
-    collectives = {who: {} for who in WHO}
-    for ranks in rank_counts(most):
-        largest = _largest(ranks)
-        for operations, factor in (
-                ([o for o in OPERATIONS if o not in CLOSELY], 8),
-                (CLOSELY, 4)):
-            _times(_collectives(host, ranks, operations,
-                                _sizes(largest, factor), computing),
-                   collectives, ranks)
+    collectives, _ = _all_collectives(host, most, 2, computing)
     messages = _messages(host, "pingpong", [0, *_sizes(LARGEST, 4)], computing)
     return {"swept": swept, "after": after, "after_byte": after_byte,
             "collectives": collectives,

@@ -14,7 +14,6 @@ be read or written.
 import dataclasses
 
 from straightway import native, procedures, trace, units
-from straightway.errors import UserError
 
 # Collective over their communicator, whose members come out together.
 _MAKERS = {"Comm_dup", "Comm_dup_with_info", "Comm_split", "Comm_split_type",

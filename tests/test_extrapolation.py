@@ -88,7 +88,7 @@ def ring(rank, n):
             f"a: recv 8b from {left} tag 1", f"b: recv 8b from {right} tag 2",
             f"c: send 8b to {right} tag 1", f"d: send 8b to {left} tag 2",
             *(f"{one} requires {'v' if rank % 2 else 'w'}" for one in "abcd"),
-            f"x: calc 20", f"x requires {order[0]}",
+            "x: calc 20", f"x requires {order[0]}",
             f"y: calc {30 + rank}", "y requires x", f"y requires {order[1]}"]
 
 
