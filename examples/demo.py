@@ -27,6 +27,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import installed
+
 HERE = Path(__file__).resolve().parent
 ROUND_OFF = 1e-13
 
@@ -62,16 +64,6 @@ def options():
     if args.grid % args.n:
         p.error(f"-n must divide the grid, {args.grid}")
     return args
-
-
-def find_straightway():
-    beside = Path(sys.executable).parent / "straightway"
-    found = os.environ.get("STRAIGHTWAY_COMMAND") or (
-        str(beside) if beside.exists() else shutil.which("straightway"))
-    if not found:
-        raise DemoError("there is no `straightway` beside this Python nor in "
-                        "PATH: run `make demo`, which builds it")
-    return found
 
 
 def find_launcher():
@@ -240,7 +232,10 @@ def study(args, straightway, launcher, program, env):
 
 def main():
     args = options()
-    straightway = find_straightway()
+    straightway = installed.command()
+    if not straightway:
+        raise DemoError("there is no `straightway` beside this Python nor in "
+                        "PATH: run `make demo`, which builds it")
     launcher, kind = find_launcher()
     with tempfile.TemporaryDirectory() as folder:
         env, said = environment(args, launcher, kind, Path(folder))

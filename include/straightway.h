@@ -46,13 +46,14 @@ int straightway_accelerate(int on);
 typedef int (*straightway_accelerate_func_t)(int on);
 
 /*
- * For programs that are profiled (`straightway profile`, or run --profile).
+ * For programs that are profiled (`straightway profile`, or run --profile), or
+ * forecast (`straightway whatif`).
  *
  * A region is a part of the program that a report shows apart. Regions nest;
  * they belong to the process, not to a thread. `name` is copied; an end names
  * the region that was begun last, or NULL for whichever that is. Where nothing
- * is profiled, both do nothing. MPI_Pcontrol(n) and MPI_Pcontrol(-n), n > 1,
- * begin and end the region "phase n".
+ * is profiled nor forecast, both do nothing. MPI_Pcontrol(n) and
+ * MPI_Pcontrol(-n), n > 1, begin and end the region "phase n".
  */
 void straightway_region_begin(const char *name);
 void straightway_region_end(const char *name);

@@ -14,10 +14,11 @@ import os
 import shlex
 import time
 
-from straightway import experiments, machine, units, whatif
+from straightway import experiments, machine, recorded, units, whatif
 
 SCHEMA = "straightway-whatif/1"
 BOUNDS = {"collectives": "all", "communication": experiments.COMMUNICATION}
+FREE = "all collectives free"
 CLEAR = 1.005       # a ratio from which on something is said to be faster
 
 
@@ -192,9 +193,36 @@ def _ratio(before, after):
 
 
 def _rank_times(outcome):
-    return [{"time_s": t.end / 1e9, "compute_s": t.compute / 1e9,
-             "noise_s": t.noise / 1e9, "messages_s": t.messages / 1e9,
-             "collectives_s": t.collectives / 1e9} for t in outcome.times]
+    return [whatif.seconds_of(t) for t in outcome.times]
+
+
+def region_columns(report):
+    """[(title, outcome)] of what regions are shown under: the experiments, and
+    all collectives free."""
+    found = [(e["title"], e) for e in report["experiments"]]
+    if not any(title == FREE for title, _ in found):
+        found.append((FREE, report["bounds"]["collectives"]))
+    return found
+
+
+def _spent(section, report):
+    """s of a rank there, in the mean over all ranks."""
+    return section["all"]["time_s"] / report["ranks"]
+
+
+def regions(report):
+    """[(label, seconds, section, [(seconds, speed-up) by region_columns])] of
+    the baseline's regions, each with those within it: per rank in the mean,
+    most time first. Empty where the program names none."""
+    found = []
+    for one in report["baseline"]["sections"]:
+        time, row = _spent(one, report), []
+        for _, other in region_columns(report):
+            same = sum(_spent(s, report) for s in other["sections"]
+                       if s["name"] == one["name"])
+            row.append((same, _ratio(time, same) if time else 1.0))
+        found.append((one["name"] or recorded.OUTSIDE, time, one, row))
+    return sorted(found, key=lambda row: -row[1])
 
 
 def verdict(report):

@@ -70,6 +70,9 @@ SECONDS = 0.06          # for one operation at one size
 STATES = ((0, 1000, 0.05), (8 << 20, 500_000, 0.05))
 _ENDLESS = 1 << 62
 
+# ns: what no message of so few bytes takes where both have a core.
+SMALL, SLICE = 2048, 100_000
+
 # Above so many bytes a host's send waits for its receiver inside a node.
 EAGER = {"openmpi": 4096, "mpich": 16384, "intel": 32768}
 
@@ -316,11 +319,20 @@ def _copy(report):
 def doubts(found):
     """Sentences: what makes a calibration less than it should be."""
     load, cores = found.get("load") or 0, found["key"].get("cores") or 1
-    if not machine.is_busy(load, cores):
+    if not machine.is_busy(load, cores) and not _disturbed(found):
         return []
     return [f"This machine was busy when the model was measured (load "
             f"{load:.1f} on {units.plural(cores, 'core')}): --recalibrate on "
             "an idle one."]
+
+
+def _disturbed(found):
+    """Did a rank wait for its core? Then a small message takes a time slice,
+    not some cache misses more, after computing."""
+    return any(
+        send + wire + receive > SLICE
+        for state in found["states"] for points in state["links"].values()
+        for size, send, wire, _, receive in points if size <= SMALL)
 
 
 def served(found):

@@ -156,16 +156,32 @@ class _Contexts:
         return "0" if number is None else f"{number + 1:x}"
 
 
-def _calls(rank, strings):
+def _sections(ranks):
+    """{name: number} of the regions that calls are in, over all ranks."""
+    found = {}
+    for rank in ranks:
+        for region in rank.regions[1:]:
+            found.setdefault(_line(region.name), len(found) + 1)
+    return found
+
+
+def _line(text):
+    """A region's name; a line of the names has no room for more."""
+    return "".join(c if c.isprintable() else " " for c in text)[:250] or "?"
+
+
+def _calls(rank, strings, sections):
     """{thread: [a line for each record]} of a rank."""
     table, found = rank.table("calls"), {}
-    for record, thread, procedure, communicator, root in zip(*(
+    numbers = [0, *(sections[_line(r.name)] for r in rank.regions[1:])]
+    for record, thread, procedure, communicator, root, region in zip(*(
             table[name] for name in ("record", "thread", "procedure",
-                                     "communicator", "root"))):
+                                     "communicator", "root", "region"))):
         if record and 0 < procedure < len(rank.procedures):
             name = strings[kind_of(rank.procedures[procedure])]
             found.setdefault(thread, []).append(
-                f"call\t{record}\t{name}\t{name}\t{root - 1} {communicator}")
+                f"call\t{record}\t{name}\t{name}\t{root - 1} {communicator} "
+                f"{numbers[region] if region < len(numbers) else 0}")
     return found
 
 
@@ -187,7 +203,10 @@ def names(found, parts):
     strings = _Strings(lines)
     world = max(found.ranks[0].job.ranks, found.ranks[-1].number + 1)
     contexts = _Contexts(found.ranks, world)
-    for text in (f"world {world}", *contexts.lines):
+    sections = _sections(found.ranks)
+    for text in (f"world {world}", *contexts.lines,
+                 *(f"section {number} {name}"
+                   for name, number in sections.items())):
         strings[text]
     files = {rank: i for i, part in enumerate(parts) for rank in part.ranks}
     for rank in found.ranks:
@@ -199,7 +218,8 @@ def names(found, parts):
             rank.own_call_cost, ""))))
         lines += [f"communicator\t{contexts[c]}"
                   for c in rank.communicators[1:]]
-        for thread, calls in sorted(_calls(rank, strings).items()):
+        for thread, calls in sorted(_calls(rank, strings,
+                                           sections).items()):
             lines.append(f"thread\t{thread}\t")
             lines += calls
     return "".join(line + "\n" for line in lines).encode()
@@ -218,15 +238,15 @@ def _notes(figures):
         ("damaged", "block", "of the trace damaged, and left out"),
         ("outside", "operation", "left out: partners or communicators that "
          "are not in MPI_COMM_WORLD, or not known"),
-        ("unmodelled", "call", "of one-sided synchronisation other than "
-         "fences left out"),
+        ("unmodelled", "call", "of one-sided communication left out"),
         ("approximate", "collective", "taken to wait for all members: what "
          "it is, or whom it waits for, is not known"),
         ("expanded", "collective", "written as messages"),
         ("flags", "send", "written as an ordinary one: it was synchronous or "
          "buffered"),
         ("means", "collective", "written with the mean of blocks that "
-         "differ"))
+         "differ"),
+        ("sections", "region change", "left out: the form knows no regions"))
     for name, noun, rest in told:
         n = figures.get(name, 0)
         if n:

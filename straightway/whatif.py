@@ -41,6 +41,38 @@ class RankTime:
     noise: float
     messages: float
     collectives: float
+    waiting: float = 0.0        # part of messages and collectives
+
+
+@dataclasses.dataclass
+class Section:
+    """A region of the program and those within it (profile.RegionTime)."""
+
+    name: str                   # "outer/inner"; "" is outside of all
+    ranks: int                  # that were there
+    sums: RankTime              # over all ranks; `end`: all their time there
+    longest: int                # the rank that was there for longest,
+    most: RankTime              # and its time
+
+    @property
+    def share(self):
+        """Communication's part of all ranks' time in it."""
+        return (self.sums.messages + self.sums.collectives) / \
+            self.sums.end if self.sums.end else 0.0
+
+    def describe(self):
+        """For JSON: seconds."""
+        return {"name": self.name, "ranks": self.ranks,
+                "time_s": self.most.end / 1e9, "longest": self.longest,
+                "communication": self.share,
+                "all": seconds_of(self.sums), "most": seconds_of(self.most)}
+
+
+def seconds_of(t):
+    return {"time_s": t.end / 1e9, "compute_s": t.compute / 1e9,
+            "noise_s": t.noise / 1e9, "messages_s": t.messages / 1e9,
+            "collectives_s": t.collectives / 1e9,
+            "waiting_s": t.waiting / 1e9}
 
 
 @dataclasses.dataclass
@@ -60,6 +92,8 @@ class Outcome:
     forced: int = 0             # steps without knowing all
     times: list = dataclasses.field(default_factory=list)
     sums: RankTime = None       # over all ranks
+    sections: list = dataclasses.field(default_factory=list)
+                                # [Section], by name; first what is outside
     extrapolated: bool = False
     damaged: int = 0            # parts of the file that were left out
     notes: list = dataclasses.field(default_factory=list)
@@ -94,18 +128,20 @@ class Outcome:
                             in self.collectives.items()},
             "wildcards": self.wildcards, "undecided": self.undecided,
             "disordered": self.disordered, "forced": self.forced,
+            "sections": [one.describe() for one in self.sections],
             "extrapolated": self.extrapolated,
             "damaged": self.damaged, "notes": self.notes}
 
 
 def outcome(found):
     """The Outcome of a result as straightway-whatif writes it (result.h).
-    UserError where it is a deadlock."""
+    UserError where it is a deadlock, or where the engine could not go on."""
     if found.get("state", "done") == "deadlock":
         raise UserError(_deadlock(found), 1)
-    times = [RankTime(*(one.get(key + "_ns", 0.0) for key in (
-        "end", "compute", "noise", "messages", "collectives")))
-        for one in found.get("rank_times", ())]
+    if found.get("state") == "wrong":
+        raise UserError("the prediction has failed: "
+                        + "; ".join(found.get("notes", ())), 1)
+    times = [_rank_time(one) for one in found.get("rank_times", ())]
     sums = found.get("sums")
     return Outcome(
         found["ranks"], found["end_ns"], found.get("operations", 0),
@@ -115,12 +151,19 @@ def outcome(found):
          if one["calls"]},
         found.get("wildcards", 0), found.get("undecided", 0),
         found.get("disordered", 0), found.get("forced", 0), times,
-        RankTime(*(sums[key + "_ns"] for key in (
-            "end", "compute", "noise", "messages", "collectives")))
-        if sums else RankTime(*(sum(getattr(t, f.name) for t in times)
+        _rank_time(sums) if sums else RankTime(*(sum(getattr(t, f.name) for t in times)
                                 for f in dataclasses.fields(RankTime))),
+        sorted((Section(one["name"], one["ranks"], _rank_time(one["sums"]),
+                        one["longest"], _rank_time(one["most"]))
+                for one in found.get("sections", ())),
+               key=lambda section: section.name),
         bool(found.get("extrapolated")), found.get("damaged", 0),
         list(found.get("notes", ())))
+
+
+def _rank_time(one):
+    return RankTime(*(one.get(f.name + "_ns", 0.0)
+                      for f in dataclasses.fields(RankTime)))
 
 
 MOST_STUCK = 8
@@ -292,8 +335,9 @@ def _load(path):
 class Runner:
     """Starts runs; their files lie in `folder`."""
 
-    def __init__(self, job, folder, check=False):
+    def __init__(self, job, folder, check=False, clocks=False):
         self.job, self.folder, self.check = job, pathlib.Path(folder), check
+        self.clocks = clocks
         self.number = 0
 
     def path(self, name):
@@ -307,6 +351,8 @@ class Runner:
                     "whatif-record": ops}
         if self.check:
             settings["whatif-check"] = "on"
+        if self.clocks:
+            settings["whatif-clocks"] = "on"
         status, out, err, _ = self.job.run(
             ranks, settings, "the run in virtual time", _stuck(result))
         found = _load(result)

@@ -38,7 +38,7 @@ def outcome(time, **more):
                 share={{"compute": 0.5, "messages": 0.1,
                         "collectives": 0.4}}, collectives={{}}, wildcards=0,
                 undecided=0, disordered=0, extrapolated=False, damaged=0,
-                notes=[],
+                notes=[], sections=[],
                 **more)
 def experiment(time, title):
     return outcome(time, title=title, experiment="free=" + title, by="replay",

@@ -62,6 +62,36 @@ def test_what_is_in_the_way_is_said(host, name, words, tmp_path):
     assert not (tmp_path / "more.swops").exists()
 
 
+WINDOWS = programs.MPI / "virtual_window_ring.c"
+
+
+def ring_of_windows(host, n, folder, *words):
+    folder.mkdir()
+    done, result = live.virtual(
+        host, n, [host.compile(WINDOWS), *words], folder,
+        env={**live.one_sided(host),
+             "STRAIGHTWAY_WHATIF_RECORD": str(folder / "a.swops")})
+    assert done.returncode == 0 and " VERIFIED" in done.stdout, done
+    return folder / "a.swops", result
+
+
+def test_windows_are_extrapolated(host, tmp_path):
+    """To the operations, and so to the time, of as many ranks."""
+    few, _ = ring_of_windows(host, 4, tmp_path / "few")
+    _, real = ring_of_windows(host, 8, tmp_path / "real")
+    found = extrapolated(few, 8, tmp_path / "real")
+    assert found["extrapolated"] and found["ranks"] == 8
+    assert found["end_ns"] == pytest.approx(real["end_ns"], rel=1e-3)
+    for what in ("messages", "bytes"):
+        assert found[what] == real[what]
+
+
+def test_windows_of_some_ranks_are_in_the_way(host, tmp_path):
+    ops, _ = ring_of_windows(host, 8, tmp_path / "few", "half")
+    with pytest.raises(UserError, match="another communicator than"):
+        operations.extrapolate(ops, 16, tmp_path / "more.swops")
+
+
 # Without an MPI -------------------------------------------------------------
 
 @pytest.fixture

@@ -220,3 +220,14 @@ def test_the_engine_takes_a_real_calibration(one_host, monkeypatch, tmp_path):
         assert done.returncode == 0, done.stderr
         node = json.loads(done.stdout)["classes"]
         assert "self" in node
+
+
+def test_a_disturbed_calibration_is_told(bench, monkeypatch):
+    monkeypatch.setattr(measured.os, "getloadavg", lambda: (1.0, 1.0, 1.0))
+    found = measured.load(HOST, 2)
+    assert measured.doubts(found) == []
+    point = found["states"][1]["links"]["host"][1]
+    point[1] += 300_000             # a time slice, for a few bytes
+    said, = measured.doubts(found)
+    assert "busy when the model was measured" in said
+    assert "--recalibrate" in said

@@ -122,6 +122,21 @@ def test_the_edges_of_what_mpi_allows(host):
     well(run(host, 2, "p2p_limits", "all", env=ON))
 
 
+@pytest.mark.parametrize("n", [2, 4])
+@pytest.mark.parametrize("how", ["all", "some", "any"])
+def test_persistent_collectives_among_messages(host, n, how):
+    """MPICH's MPI_Testall does not know them; nor does MPICH 4.0's
+    MPI_Testsome, which is all that can be asked for MPI_Waitsome."""
+    if how == "some" and host.name == "debian-mpich":
+        pytest.skip("the MPI's MPI_Testsome does not know them")
+    alone = run(host, n, "persistent_among", how, straightway=False)
+    if "none here" in alone.stdout:
+        pytest.skip("the MPI has no persistent collectives")
+    if alone.returncode:
+        pytest.skip("the MPI alone fails")
+    well(run(host, n, "persistent_among", how, env=ON))
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("least", [192, 1000, 50000])
 @pytest.mark.parametrize("case", CASES)

@@ -70,7 +70,8 @@ def moved(found):
     pytest.param("random_p2p", 2, (5, 10, "--threads", 3), "messages right",
                  id="threads"),
     pytest.param("random_collectives", 3, (5, 40), "calls right",
-                 id="collectives")])
+                 id="collectives"),
+    pytest.param("random_groups", 5, (5, 10), "calls right", id="groups")])
 def test_random_programs_replay(host, name, n, arguments, words, tmp_path):
     found = traced(host, n, name, arguments, words, tmp_path)
     made = operations.from_trace(found, tmp_path / "a.swops")

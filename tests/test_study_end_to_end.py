@@ -8,6 +8,7 @@ import sys
 
 import calibrations
 import jsonschema
+import programs
 import pytest
 from harness import browser as browsers
 from harness import jobs
@@ -19,44 +20,6 @@ from straightway import native
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "study.schema.json"
-# Computes, and moves blocks of 32 KiB; "fail" ends with a message, "hang" in
-# a deadlock, "die" by a signal.
-PROGRAM = r"""
-#include <math.h>
-#include <mpi.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-int main(int argc, char **argv)
-{
-    MPI_Init(&argc, &argv);
-    int me, n, count = 4096;
-    MPI_Comm_rank(MPI_COMM_WORLD, &me);
-    MPI_Comm_size(MPI_COMM_WORLD, &n);
-    double *a = calloc(n * count, 8), *b = calloc(n * count, 8), sum = 0;
-    for (int i = 0; i < 100; i++) {
-        for (int k = 0; k < n * count; k++)
-            a[k] = sqrt(a[k] + k);
-        MPI_Alltoall(a, count, MPI_DOUBLE, b, count, MPI_DOUBLE,
-                     MPI_COMM_WORLD);
-        MPI_Allreduce(b, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    }
-    char how = argc > 1 ? *argv[1] : 0;
-    if (how == 'h')
-        MPI_Recv(a, 1, MPI_DOUBLE, (me + 1) % n, 7, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-    if (how == 'd' && me == n - 1)
-        raise(SIGKILL);
-    if (how == 'd')
-        MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Finalize();
-    /* The other rank's end must not take this one's message away. */
-    if (how != 'f' || me > 0)
-        return 0;
-    fprintf(stderr, "no such file: input.nml\n");
-    return 3;
-}
-"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -81,7 +44,7 @@ def place(host, tmp_path):
 def study(host, place):
     """study(words...): the finished job; ./app is the program."""
     here, environment = place
-    (here / "app").symlink_to(host.compile(PROGRAM, "-lm"))
+    (here / "app").symlink_to(host.compile(programs.MPI / "solver.c", "-lm"))
 
     def call(*words, environment=environment):
         done = jobs.run([sys.executable, "-m", "straightway", "study", "--mpi",
@@ -152,13 +115,13 @@ def test_its_page_is_drawn(study):
     ("fail", ("ended with status 3", "no such file: input.nml",
               "straightway run --enable=off -n 2 ./app fail")),
     ("die", ("./app ended with status", " died")),
-    ("hang", ("deadlock", "rank 0: receive from 1, tag 7"))])
+    ("deadlock", ("deadlock", "rank 0: receive from 1, tag 7"))])
 def test_a_program_that_fails_is_told_with_what_it_said(study, word, told):
     done = study("-n", "2", "./app", word)
     assert done.returncode == 1 and not done.stdout
     for words in told:
         assert words in done.stderr
-    assert ("deadlock" in done.stderr) == (word == "hang")
+    assert ("deadlock" in done.stderr) == (word == "deadlock")
     assert "Traceback" not in done.stderr and not made_by(study)
 
 

@@ -241,6 +241,7 @@ def test_a_replay_needs_no_program(run, _stand_ins):
     assert ("measured", 2) not in _stand_ins.made[0].asked
     for words, told in ((["./app"], "give one of them"),
                         (["--rerun"], "--rerun needs the program"),
+                        (["--clocks"], "--clocks needs the program"),
                         (["--sweep", "ranks=2,4"], "needs the program")):
         assert told in said(run, "--replay", "app.swops", *words)
 

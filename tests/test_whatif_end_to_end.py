@@ -5,6 +5,7 @@ import pathlib
 import sys
 
 import jsonschema
+import programs
 import pytest
 from harness import jobs
 from harness.hosts import COMMAND
@@ -14,36 +15,6 @@ from straightway import native
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "whatif.schema.json"
-# Computes, then a tight loop of collectives; -d: both wait for each other.
-PROGRAM = r"""
-#include <math.h>
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-int main(int argc, char **argv)
-{
-    MPI_Init(&argc, &argv);
-    int me, n, count = 4096;
-    MPI_Comm_rank(MPI_COMM_WORLD, &me);
-    MPI_Comm_size(MPI_COMM_WORLD, &n);
-    double *a = calloc(n * count, 8), *b = calloc(n * count, 8), sum = 0;
-    if (argc > 1) {
-        MPI_Recv(a, 1, MPI_DOUBLE, (me + 1) % n, 7, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-    }
-    for (int i = 0; i < 100; i++) {
-        for (int k = 0; k < n * count; k++)
-            a[k] = sqrt(a[k] + k);
-        MPI_Alltoall(a, count, MPI_DOUBLE, b, count, MPI_DOUBLE,
-                     MPI_COMM_WORLD);
-        MPI_Allreduce(b, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    }
-    if (me == 0)
-        printf("sum %g\n", sum);
-    MPI_Finalize();
-    return 0;
-}
-"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -55,7 +26,7 @@ def _built():
 @pytest.fixture
 def whatif(host, tmp_path):
     """whatif(words): (report, what was printed), of a real run."""
-    program = host.compile(PROGRAM, "-lm")
+    program = host.compile(programs.MPI / "solver.c", "-lm")
 
     def call(*words, arguments=(), check=True, program=program):
         out = tmp_path / "report.json"

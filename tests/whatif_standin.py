@@ -59,7 +59,7 @@ class Runner:
     measured_time = 1.02        # of the prediction
     profile = None              # what a normal run's is
 
-    def __init__(self, job, folder, check=False):
+    def __init__(self, job, folder, check=False, clocks=False):
         self.job, self.folder = job, pathlib.Path(folder)
         self.asked, self.number = [], 0
 

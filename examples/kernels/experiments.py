@@ -38,6 +38,9 @@ import figures
 import tables
 
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+import installed  # noqa: E402 (beside demo.py)
+
 SCHEMA = "straightway-experiments/1"
 # What it stands for, arguments of a --quick run, collectives to free alone.
 KERNELS = {
@@ -100,16 +103,6 @@ def options():
     return args
 
 
-def find_straightway():
-    beside = Path(sys.executable).parent / "straightway"
-    found = os.environ.get("STRAIGHTWAY_COMMAND") or (
-        str(beside) if beside.exists() else shutil.which("straightway"))
-    if not found:
-        raise Trouble("there is no `straightway` beside this Python nor in "
-                      "PATH: run `make setup`, which builds it")
-    return found
-
-
 def find_mpi(folder):
     """(mpicc, installation)"""
     own = HERE.parent.parent / ".hosts" / "openmpi"
@@ -167,7 +160,10 @@ class Laboratory:
 
     def __init__(self, args, folder):
         self.args, self.folder = args, Path(folder)
-        self.straightway = find_straightway()
+        self.straightway = installed.command()
+        if not self.straightway:
+            raise Trouble("there is no `straightway` beside this Python nor "
+                          "in PATH: run `make setup`, which builds it")
         self.mpicc, self.mpi = find_mpi(args.mpi)
         self.env = environment(self.mpi)
 

@@ -1,10 +1,12 @@
 /*
- * close.c - dlclose, so that a profile knows at once when objects go.
+ * close.c - dlclose, so that a profile, and who asks whose call it is, know at
+ * once when objects go.
  *
  * What is known of a call's address is void when another object may come to
  * lie there (profile/site.h). The answer is that of whatever dlclose comes
  * next, which does not depend on who asks.
  */
+#include "callers.h"
 #include "../profile/recorder.h"
 #include "../profile/site.h"
 
@@ -24,5 +26,6 @@ SW_API int dlclose(void *handle)
     int result = real(handle);
     if (sw_unlikely(atomic_load(&sw_recording)))
         sw_sites_closed();
+    sw_callers_closed();
     return result;
 }

@@ -63,6 +63,15 @@ static bool owns(const void *address)
     return yes;
 }
 
+bool sw_door_is_host(const sw_object_t *object)
+{
+    bool yes = object->base == door.host.base;
+
+    for (int i = 0; !yes && i < door.companion_count; i++)
+        yes = object->base == door.companions[i].base;
+    return yes && door.host.path;
+}
+
 /* A symbol of the host or its companions, never ours or another tool's. */
 static void *find(const char *symbol)
 {

@@ -18,6 +18,7 @@
 #ifndef SW_FRONT_DOOR_H
 #define SW_FRONT_DOOR_H
 
+#include "elf.h"
 #include "flavour.h"
 
 #define SW_STUB_STRIDE 16
@@ -38,6 +39,9 @@ bool sw_door_opened(void);
  * ("" before the first call; flavour "" where the host is not accelerated). */
 SW_API const char *sw_door_host(void);
 SW_API const char *sw_door_flavour(void);
+
+/* Is it the host, or a companion of it? */
+bool sw_door_is_host(const sw_object_t *object);
 
 /* Load the settings and start the arena, if the constructor has not run yet
  * (a constructor of another library may call MPI before it). */

@@ -31,6 +31,7 @@ static bool read_object(const struct dl_phdr_info *info, sw_object_t *to)
             dynamic = (const void *)(to->base + to->phdr[i].p_vaddr);
     if (!dynamic)
         return false;
+    to->dynamic = dynamic;
     for (const ElfW(Dyn) *d = dynamic; d->d_tag != DT_NULL; d++) {
         const void *p = at(to->base, d->d_un.d_ptr);
         switch (d->d_tag) {

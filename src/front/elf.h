@@ -22,6 +22,7 @@ typedef struct {
     uintptr_t base;                 /* what to add to addresses in the file */
     const ElfW(Phdr) *phdr;
     int phnum;
+    const ElfW(Dyn) *dynamic;
     const ElfW(Sym) *symbols;
     const char *strings;
     const uint32_t *gnu_hash;       /* one of the two may be NULL           */

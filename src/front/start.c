@@ -11,6 +11,7 @@
  * the report empty?": if statistics were asked for and no MPI call came, it
  * says so, once per job.
  */
+#include "clocks.h"
 #include "door.h"
 #include "heap.h"
 #include "../node/arena.h"
@@ -32,6 +33,7 @@ static void start(void)
      * shared pages are not as quick. */
     if (*sw_settings.whatif)
         sw_settings.arena = false;
+    sw_clocks_start();
     if (sw_settings.enable) {
         sw_arena_start();
         sw_heap_start();

@@ -105,10 +105,44 @@ static int test_all(set_t *s, bool *complete)
  * what we do in between. */
 #define AT_ONCE 8
 
+/* The host may be asked for it. */
+static bool askable(sw_track_t *t)
+{
+    return !t || (sw_track_ready(t) && !spent(t));
+}
+
+/* See SW_TESTALL_ENDS: which of those that are not tracked are such is not
+ * known. */
+static bool by_itself(const sw_track_t *t)
+{
+    return SW_TESTALL_ENDS && !t;
+}
+
+/* So many from s->first on, up to `most`, the host may be asked for at once. */
+static int together(const set_t *s, int most, bool tests)
+{
+    int n = 0;
+    while (n < most && askable(s->track[s->first + n])) {
+        if (tests && by_itself(s->track[s->first + n]))
+            return n ? n : 1;
+        n++;
+    }
+    return n;
+}
+
+static int test_one(set_t *s, int i, int *flag)
+{
+    int rc = host.Test(&s->requests[i], flag, &s->statuses[i]);
+    if (rc == MPI_SUCCESS)
+        return rc;
+    s->statuses[i].MPI_ERROR = rc;
+    return MPI_ERR_IN_STATUS;
+}
+
 /* Complete some of the requests from s->first on; false: none could be. */
 static bool advance(set_t *s, int *raised)
 {
-    int first = s->first, n = 0, flag = 0, rc;
+    int first = s->first, flag = 0, rc;
     bool alone = !sw_owing() && !sw_threaded;
     int left = s->n - first, most = alone || left < AT_ONCE ? left : AT_ONCE;
     hold(s, first, 1);
@@ -121,10 +155,7 @@ static bool advance(set_t *s, int *raised)
     }
     let_go(s, first, 1);
     hold(s, first, most);
-    while (n < most && (!s->track[first + n] ||
-                        (sw_track_ready(s->track[first + n]) &&
-                         !spent(s->track[first + n]))))
-        n++;
+    int n = together(s, most, !alone);
     if (n == 0) {
         sw_link_poke();
         rc = MPI_SUCCESS;
@@ -132,6 +163,8 @@ static bool advance(set_t *s, int *raised)
         rc = sw_tally_doubt(host.Waitall(n, s->requests + first,
                                          s->statuses + first));
         flag = 1;
+    } else if (by_itself(s->track[first])) {
+        rc = sw_tally_doubt(test_one(s, first, &flag));
     } else {
         rc = sw_tally_doubt(host.Testall(n, s->requests + first, &flag,
                                          s->statuses + first));
@@ -164,7 +197,7 @@ static int ask(set_t *s)
     int left_out = 0;
     for (int i = 0; i < s->n; i++) {
         sw_track_t *t = s->track[i];
-        bool ready = !t || (sw_track_ready(t) && !spent(t));
+        bool ready = askable(t);
         s->asked[i] = ready ? s->requests[i] : MPI_REQUEST_NULL;
         left_out += !ready;
     }

@@ -35,6 +35,13 @@ static inline void sw_prefetch_write(const void *p)
 #endif
 }
 
+/* So many bytes will be needed soon. Any address will do, NULL too. */
+static inline void sw_prefetch(const void *p, size_t size)
+{
+    for (uintptr_t at = (uintptr_t)p; at < (uintptr_t)p + size; at += SW_LINE)
+        __builtin_prefetch((const void *)at);
+}
+
 static inline size_t sw_min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t sw_max(size_t a, size_t b) { return a > b ? a : b; }
 

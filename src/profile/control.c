@@ -7,9 +7,11 @@
 
 #include "../../include/straightway.h"
 
-static bool profiled(void)
+/* By a profile, or in virtual time. */
+static bool followed(void)
 {
-    return atomic_load(&sw_recording) != SW_RECORDING_OFF;
+    return atomic_load(&sw_recording) != SW_RECORDING_OFF ||
+           atomic_load(&sw_region_changed);
 }
 
 SW_API int straightway_profile(int on)
@@ -22,12 +24,12 @@ SW_API int straightway_profile(int on)
 
 SW_API void straightway_region_begin(const char *name)
 {
-    if (profiled() && name && *name)
+    if (followed() && name && *name)
         sw_region_begin(name);
 }
 
 SW_API void straightway_region_end(const char *name)
 {
-    if (profiled())
+    if (followed())
         sw_region_end(name);
 }

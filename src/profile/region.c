@@ -12,6 +12,7 @@
 #include <string.h>
 
 _Atomic uint32_t sw_region_now;
+void (*_Atomic sw_region_changed)(uint32_t number);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sw_region_t *regions[SW_REGIONS_MAX];
@@ -26,6 +27,15 @@ const sw_region_t *sw_region(uint32_t number)
 uint32_t sw_region_count(void)
 {
     return atomic_load_explicit(&count, memory_order_acquire);
+}
+
+/* The region at hand is this one. */
+static void now_in(uint32_t number)
+{
+    atomic_store(&sw_region_now, number);
+    void (*changed)(uint32_t number) = atomic_load(&sw_region_changed);
+    if (changed)
+        changed(number);
 }
 
 /* Its number, made at need; 0: there is no room. */
@@ -61,7 +71,7 @@ void sw_region_begin(const char *name)
         sw_region_t *r = regions[number];
         atomic_fetch_add(&r->entered, 1);
         atomic_store(&r->since, sw_ticks());
-        atomic_store(&sw_region_now, number);
+        now_in(number);
     } else {
         too_deep++;
         sw_say_once(&said, "region '%s': there are too many regions (%d), or "
@@ -97,8 +107,19 @@ bool sw_region_end(const char *name)
         uint64_t spent = sw_ticks() - atomic_load(&r->since);
         atomic_fetch_add(&r->ticks, spent);
         atomic_store(&r->since, 0);
-        atomic_store(&sw_region_now, r->outer);
+        now_in(r->outer);
     }
     pthread_mutex_unlock(&lock);
     return is;
+}
+
+void sw_region_level(int level)
+{
+    char name[32];
+    snprintf(name, sizeof name, "phase %lld",
+             level < 0 ? -(long long)level : level);
+    if (level > 1)
+        sw_region_begin(name);
+    else if (level < 0)
+        sw_region_end(name);
 }

@@ -19,6 +19,10 @@ typedef struct {
     uint32_t outer;
 } sw_region_t;
 
+/* The region at hand is another now: called under a lock, in order. NULL: nobody
+ * wants to know. */
+SW_API extern void (*_Atomic sw_region_changed)(uint32_t number);
+
 /* The region at hand. */
 SW_API extern _Atomic uint32_t sw_region_now;
 
@@ -32,5 +36,8 @@ SW_API void sw_region_begin(const char *name);
 /* Leave the region at hand, if its own name is `name`; NULL: whatever it is.
  * False: the program is not in it (said once). */
 SW_API bool sw_region_end(const char *name);
+/* The same as MPI_Pcontrol says it: n > 1 begins the region "phase n", -n ends
+ * it; 0 and 1 say nothing. */
+SW_API void sw_region_level(int level);
 
 #endif

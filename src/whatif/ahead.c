@@ -72,7 +72,7 @@ static bool speaks_of_now(const sw_ahead_t *a, uint32_t upto, uint32_t number)
         const sw_op_t *op = &a->ops[(a->at + i) & (a->room - 1)];
         if (op->request == number &&
             (op->kind == SW_OP_RECV || op->kind == SW_OP_SEND ||
-             op->kind == SW_OP_COLLECTIVE))
+             op->kind == SW_OP_COLLECTIVE || op->kind == SW_OP_WINDOW))
             return false;
     }
     return true;
@@ -130,7 +130,7 @@ static looked_t look_at_next(sw_engine_t *engine, sw_rank_t *rank)
     if (op->kind == SW_OP_MATCHED &&
         speaks_of_now(a, a->seen - 1, op->request)) {
         sw_op_t told = *op;
-        op->kind = SW_OP_SECTION;       /* is done */
+        op->kind = SW_OP_NOTHING;
         sw_match_told(engine, rank, &told);
     }
     return LOOKED;
@@ -226,7 +226,7 @@ bool sw_ahead_still(sw_engine_t *engine)
         bool decide = looked == CANNOT;
         for (const sw_message_t *m = NULL;
              !decide && (m = could_match(rank, m));)
-            decide = sleeps(engine, &engine->rank[m->channel->from]);
+            decide = sleeps(engine, &engine->rank[m->from]);
         if (decide) {
             sw_match_take_over(engine, rank);
             rank->looking = false;
@@ -244,6 +244,7 @@ bool sw_ahead_tells(const sw_op_t *op)
     switch (op->kind) {
     case SW_OP_SEND: case SW_OP_RECV: case SW_OP_COLLECTIVE:
     case SW_OP_SELECT: case SW_OP_PROBE: case SW_OP_IPROBE: case SW_OP_CHOOSE:
+    case SW_OP_WINDOW: case SW_OP_SECTION:
         return true;
     case SW_OP_CLOCK:
         return !(op->flags & SW_CLOCK_PAUSE);
@@ -274,7 +275,7 @@ bool sw_ahead_wake(sw_engine_t *engine, sw_rank_t *rank)
     sw_op_t *op = &a->ops[(a->at + a->seen) & (a->room - 1)];
     if (op->kind != SW_OP_CLOCK || !(op->flags & SW_CLOCK_PAUSE))
         return false;
-    op->kind = SW_OP_SECTION;   /* is done */
+    op->kind = SW_OP_NOTHING;
     sw_answer_t answer = {.clock = rank->main.clock, .until = SW_PS_NEVER,
                           .which = engine->which, .peer = -1, .tag = -1};
     engine->source.answer(engine->source.of, rank->main.rank, &answer);

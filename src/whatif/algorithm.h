@@ -24,6 +24,7 @@ typedef struct {
     sw_collective_t what;
     uint32_t n, root;           /* members; the root's number (0 without) */
     uint64_t bytes;             /* one block, as in op.h */
+    uint32_t first;             /* two groups: members of the first; else 0 */
 } sw_call_t;
 
 typedef struct {
@@ -38,6 +39,11 @@ typedef struct {
     double (*formula)(const sw_call_t *call, double round, double byte,
                       double reduce);
 } sw_algorithm_t;
+
+/* Between two groups, message by message: all members of one talk to all of
+ * the other. For files that know no groups; it has no formula. A root of
+ * SW_STEP_NOBODY: the member has no part. */
+extern const sw_algorithm_t sw_between_linear;
 
 /* NULL: this collective has no algorithm of that name. */
 const sw_algorithm_t *sw_algorithm_named(sw_collective_t what,

@@ -7,10 +7,14 @@
 
 #include <stdlib.h>
 
+/* A rank speaks with its neighbours: channels of eight ranks in a row that come
+ * from as far away lie in one cache line. */
 static size_t place(uint32_t to, uint32_t from, uint64_t context, size_t mask)
 {
-    uint64_t key = ((uint64_t)to << 32 | from) ^ context * 0xd6e8feb86659fd93u;
-    return (size_t)sw_map_mix(key) & mask;
+    uint64_t key = ((uint64_t)(to >> 3) << 32 | (from - to)) ^
+                   context * 0xd6e8feb86659fd93u;
+    uint64_t line = sw_map_mix(key);
+    return (size_t)(line << 3 | ((line >> 8 ^ to) & 7)) & mask;
 }
 
 static bool empty(const sw_channel_t *c)
@@ -36,10 +40,10 @@ static void grow(sw_engine_t *engine)
 {
     sweep(engine);
     size_t size = engine->bucket ? engine->bucket_mask + 1 : 0;
-    if (size && engine->channel_count < size / 2)
+    if (size && engine->channel_count < size / 4)
         return;
     size_t more = size ? 2 * size : 256;
-    sw_channel_t **bucket = calloc(more, sizeof *bucket);
+    sw_channel_t **bucket = sw_pool_array(more, sizeof *bucket);
     if (!bucket) {
         if (!size)
             engine->memory = true;
@@ -67,13 +71,14 @@ sw_channel_t *sw_match_channel(sw_engine_t *engine, uint32_t to, uint32_t from,
             if (c->to == to && c->from == from && c->context == context)
                 return c;
     }
-    if (!engine->bucket || engine->channel_count > engine->bucket_mask) {
+    if (!engine->bucket || engine->channel_count > engine->bucket_mask / 2) {
         grow(engine);
         if (engine->bucket)
             at = place(to, from, context, engine->bucket_mask);
     }
     sw_channel_t *c = sw_pool_take(&engine->channels);
-    *c = (sw_channel_t){.to = to, .from = from, .context = context};
+    *c = (sw_channel_t){.to = to, .from = from,
+                        .context = (uint32_t)context};
     if (engine->bucket) {
         c->next = engine->bucket[at];
         engine->bucket[at] = c;

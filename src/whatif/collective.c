@@ -46,6 +46,54 @@ static uint32_t member_rank(const sw_context_t *c, uint32_t member)
     return c->members ? c->members[member] : member;
 }
 
+/* By messages: when this member came, among the others. */
+static bool note_come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
+                      uint32_t me, const sw_op_t *op, sw_ps_t at)
+{
+    m->latest = sw_ps_max(m->latest, at);
+    if (rooted(op->what) && me == (uint32_t)op->peer)
+        m->root_come = at;
+    if (sw_collective_waits[op->what] != SW_WAITS_LOWER)
+        return true;
+    if (!m->comes) {
+        m->comes = malloc(c->n * sizeof *m->comes);
+        if (!m->comes) {
+            engine->memory = true;
+            return false;
+        }
+        for (uint32_t i = 0; i < c->n; i++)
+            m->comes[i] = -1;
+    }
+    m->comes[me] = at;
+    for (; m->before < c->n && m->comes[m->before] >= 0; m->before++)
+        if (m->before)
+            m->comes[m->before] = sw_ps_max(m->comes[m->before],
+                                            m->comes[m->before - 1]);
+    return true;
+}
+
+/* By messages, at its end: when those had come for whom it had to wait. They
+ * have, for nobody else could have sent what they had. */
+static sw_ps_t came_before(const sw_engine_t *engine, const sw_strand_t *s)
+{
+    const sw_meeting_t *m = s->meeting;
+    if (!m)
+        return s->owner->came;
+    switch (sw_collective_waits[s->call.what]) {
+    case SW_WAITS_ALL:
+        sw_engine_must(engine, m->come == s->context->n);
+        return m->latest;
+    case SW_WAITS_ROOT:
+        return s->me == s->call.root ? 0 : m->root_come;
+    case SW_WAITS_AT_ROOT:
+        return s->me == s->call.root ? m->latest : 0;
+    case SW_WAITS_LOWER:
+        sw_engine_must(engine, m->before > s->me);
+        return m->comes[s->me];
+    }
+    return 0;
+}
+
 /* Each step is a message there, one here, or both, and what is done with
  * what came. */
 void sw_collective_run(sw_engine_t *engine, sw_strand_t *s)
@@ -62,18 +110,20 @@ void sw_collective_run(sw_engine_t *engine, sw_strand_t *s)
             sw_request_free(engine, s->receive);
         }
         s->send = s->receive = NULL;
-        double reduce = (double)s->reduced * engine->model->reduce * s->scale;
-        s->clock += reduce < (double)SW_PS_MOST ? (sw_ps_t)(reduce + 0.5)
-                                                : SW_PS_MOST;
+        s->clock += sw_ps_whole((double)s->reduced * engine->model->reduce *
+                                s->scale);
         if (sw_unlikely(s->clock > SW_PS_MOST)) {
             sw_engine_wrong(engine, s->rank, "virtual time is over");
             return;
         }
         sw_step_t step = {SW_STEP_NOBODY, SW_STEP_NOBODY, 0, 0, 0};
         if (!s->algorithm->step(&s->call, s->me, s->step++, &step)) {
+            s->owner->came = came_before(engine, s);
             sw_request_complete(engine, s->owner, s->clock);
             if (s->apart)
                 engine->rank[s->rank].loose--;
+            if (s->meeting && !--s->meeting->strands)
+                sw_context_clear(engine, s->context);
             sw_pool_give(&engine->strands, s);
             return;
         }
@@ -102,14 +152,17 @@ void sw_collective_run(sw_engine_t *engine, sw_strand_t *s)
     }
 }
 
+/* `m`: others may come later; NULL: all have. */
 static void strand_begin(sw_engine_t *engine, sw_context_t *c, uint32_t n,
                          const sw_op_t *op, uint32_t me, const sw_plan_t *plan,
-                         sw_ps_t come, sw_request_t *owner)
+                         sw_ps_t come, sw_request_t *owner, sw_meeting_t *m)
 {
+    if (m)
+        m->strands++;
     sw_strand_t *s = sw_pool_take(&engine->strands);
     *s = (sw_strand_t){
         .rank = owner->rank, .number = (uint32_t)owner->order, .clock = come,
-        .algorithm = plan->algorithm, .context = c,
+        .algorithm = plan->algorithm, .context = c, .meeting = m,
         .call = {.what = op->what, .n = c->n, .bytes = op->bytes,
                  .root = rooted(op->what) ? (uint32_t)op->peer : 0},
         .me = me, .tag = (int32_t)(n & INT32_MAX), .scale = plan->scale,
@@ -133,6 +186,7 @@ static void all_leave(sw_engine_t *engine, sw_meeting_t *m, sw_ps_t come,
         next = r->next;
         if (sizes_differ(r->what) && !r->held)
             engine->rank[r->rank].loose--;
+        r->came = come;
         sw_request_complete(engine, r, sw_ps_max(r->posted, come) + waiting);
     }
     m->waiting = NULL;
@@ -144,8 +198,9 @@ static void all_begin(sw_engine_t *engine, sw_context_t *c, uint32_t n,
 {
     for (sw_request_t *r = m->waiting, *next; r; r = next) {
         next = r->next;
-        strand_begin(engine, c, n, &m->most,
-                     sw_context_member(c, r->rank), plan, m->latest, r);
+        r->came = m->latest;
+        strand_begin(engine, c, n, &m->most, sw_context_member(c, r->rank),
+                     plan, m->latest, r, NULL);
     }
     m->waiting = NULL;
 }
@@ -168,7 +223,7 @@ static void scan_come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
     m->scans[me] = r;
     for (; m->before < c->n && m->comes[m->before] >= 0; m->before++) {
         r = m->scans[m->before];
-        m->latest = sw_ps_max(m->latest, r->posted);
+        r->came = m->latest = sw_ps_max(m->latest, r->posted);
         sw_request_complete(engine, r, m->latest + m->comes[m->before]);
     }
 }
@@ -187,7 +242,7 @@ static void come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
         wait_there(m, r);
         if (!last)
             break;
-        plan = sw_context_plan(engine, c, &m->most);
+        plan = sw_context_plan(engine, c, &m->most, false);
         if (plan->algorithm)
             all_begin(engine, c, n, m, plan);
         else
@@ -200,6 +255,7 @@ static void come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
             sw_request_complete(engine, r, at + plan->leaving);
             all_leave(engine, m, at, plan->waiting);
         } else if (m->root_there) {
+            r->came = m->root_come;
             sw_request_complete(engine, r,
                                 sw_ps_max(at, m->root_come) + plan->waiting);
         } else {
@@ -213,7 +269,7 @@ static void come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
         else
             sw_request_complete(engine, r, at + plan->leaving);
         if (last) {
-            plan = sw_context_plan(engine, c, &m->most);
+            plan = sw_context_plan(engine, c, &m->most, false);
             all_leave(engine, m, m->latest, plan->waiting);
         }
         break;
@@ -227,8 +283,12 @@ static void come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
 static bool agrees(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
                    uint32_t rank, uint32_t n, const sw_op_t *op)
 {
-    if (op->what == m->call.what &&
-        (!rooted(op->what) || op->peer == m->call.peer))
+    bool between = op->tag > 0;     /* who has no part knows no root */
+    if (between && m->call.peer < 0)
+        m->call.peer = op->peer;
+    if (op->what == m->call.what && op->tag == m->call.tag &&
+        (!rooted(op->what) || op->peer == m->call.peer ||
+         (between && op->peer < 0)))
         return true;
     sw_engine_wrong(engine, rank, "collective %u of context %u is %s (root %d) "
                     "here, %s (root %d) on rank %u", n, c->number,
@@ -236,6 +296,40 @@ static bool agrees(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
                     sw_collective_names[m->call.what], m->call.peer,
                     m->first);
     return false;
+}
+
+/* Two groups: scans and `other` know none, both have members, and a root is
+ * itself or in the other group. */
+static bool possible_between(const sw_context_t *c, uint32_t me,
+                             const sw_op_t *op)
+{
+    uint32_t first = (uint32_t)op->tag, root = (uint32_t)op->peer;
+    sw_waits_t waits = sw_collective_waits[op->what];
+    if (op->tag < 0 || first >= c->n || waits == SW_WAITS_LOWER ||
+        op->what == SW_COLLECTIVE_OTHER)
+        return false;
+    return waits == SW_WAITS_ALL || op->peer < 0 || root == me ||
+           (root < c->n && (root < first) != (me < first));
+}
+
+/* How this member is to carry it out, as far as it knows itself. */
+static sw_plan_t plan_of(sw_engine_t *engine, sw_context_t *c, uint32_t me,
+                         const sw_op_t *op)
+{
+    bool second = op->tag && me >= (uint32_t)op->tag;
+    if (op->tag && rooted(op->what) && op->peer < 0)
+        return (sw_plan_t){.scale = 1};
+    sw_op_t alike = *op;
+    if (!op->tag && (op->what == SW_COLLECTIVE_GATHERV ||
+                     op->what == SW_COLLECTIVE_SCATTERV))
+        alike.bytes = alike.sent = alike.received = 0;
+    sw_plan_t plan = *sw_context_plan(engine, c, &alike, second);
+    if (!plan.algorithm && alike.bytes != op->bytes) {
+        const sw_plan_t *own = sw_context_plan(engine, c, op, false);
+        if (!own->algorithm)
+            plan = *own;
+    }
+    return plan;
 }
 
 sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
@@ -247,7 +341,8 @@ sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
     sw_context_t *c = sw_context_find(engine, op->context);
     uint32_t me = c ? sw_context_member(c, number) : UINT32_MAX;
     if (me == UINT32_MAX || op->what >= SW_COLLECTIVE_COUNT ||
-        (rooted(op->what) && (op->peer < 0 || (uint32_t)op->peer >= c->n))) {
+        (op->tag ? !possible_between(c, me, op)
+         : rooted(op->what) && (op->peer < 0 || (uint32_t)op->peer >= c->n))) {
         sw_engine_wrong(engine, number,
                         !c ? "there is no context %u"
                         : me == UINT32_MAX ? "it is no member of context %u"
@@ -256,7 +351,7 @@ sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
         return NULL;
     }
     /* A thread's has its place already. */
-    uint32_t n = rank->taken.request ? (uint32_t)op->tag : c->begun[me]++;
+    uint32_t n = rank->taken.request ? rank->taken.nth : c->begun[me]++;
     sw_meeting_t *m = sw_context_meeting(engine, c, n);
     if (!m)
         return NULL;
@@ -267,16 +362,8 @@ sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
         return NULL;
     }
     most(&m->most, op);
-    sw_op_t alike = *op;
-    if (op->what == SW_COLLECTIVE_GATHERV || op->what == SW_COLLECTIVE_SCATTERV)
-        alike.bytes = alike.sent = alike.received = 0;
-    sw_plan_t plan = *sw_context_plan(engine, c, &alike);
-    if (!plan.algorithm && alike.bytes != op->bytes) {
-        const sw_plan_t *own = sw_context_plan(engine, c, op);
-        if (!own->algorithm)
-            plan = *own;
-    }
-    bool differ = sizes_differ(op->what);
+    sw_plan_t plan = plan_of(engine, c, me, op);
+    bool differ = !op->tag && sizes_differ(op->what);
     /* It may begin by itself later, with a clock of its own. */
     if (differ && op->request)
         rank->home->loose++;
@@ -289,10 +376,14 @@ sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
     r->in_context = op->context;
     r->posted = rank->main.clock;
     r->order = ++rank->home->strands;
-    if (plan.algorithm && !differ) {
+    if (op->tag) {
+        sw_between_come(engine, c, m, me, op, r, &plan);
+    } else if (plan.algorithm && !differ) {
         if (op->request)
             rank->home->loose++;
-        strand_begin(engine, c, n, op, me, &plan, r->posted, r);
+        if (!note_come(engine, c, m, me, op, r->posted))
+            return NULL;
+        strand_begin(engine, c, n, op, me, &plan, r->posted, r, m);
     } else {
         come(engine, c, m, me, n, op, r, &plan);
     }

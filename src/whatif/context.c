@@ -81,6 +81,7 @@ static void forget(sw_context_t *c)
     free(c->members);
     free(c->sorted);
     free(c->begun);
+    free(c->window);
     free(c);
 }
 
@@ -142,23 +143,31 @@ void sw_contexts_free(sw_engine_t *engine)
 }
 
 const sw_plan_t *sw_context_plan(sw_engine_t *engine, sw_context_t *c,
-                                 const sw_op_t *call)
+                                 const sw_op_t *call, bool second)
 {
     /* Members are at different calls, but mostly of a few kinds. */
     uint32_t state = sw_model_state(engine->model, call->time, call->bytes);
-    uint64_t key = (call->what | state << 8) ^
+    uint32_t first = (uint32_t)call->tag;
+    uint64_t key = call->what ^ (uint64_t)second << 8 ^
+                   (uint64_t)state << 16 ^
                    call->bytes * 0x9e3779b97f4a7c15u ^
                    call->sent * 0xd6e8feb86659fd93u ^ call->received << 32;
     struct sw_planned_call *p = &c->plans[sw_map_mix(key) >> 16 &
                                           (SW_CONTEXT_PLANS - 1)];
     if (p->known && p->what == call->what && p->state == state &&
-        p->bytes == call->bytes && p->sent == call->sent &&
-        p->received == call->received)
+        p->first == first && p->second == second && p->bytes == call->bytes &&
+        p->sent == call->sent && p->received == call->received)
         return &p->plan;
-    *p = (struct sw_planned_call){true, call->what, state, call->bytes,
-                                  call->sent, call->received, {.scale = 1}};
-    sw_plan_make(engine->model, call, c->n,
-                 c->members ? c->members : engine->everybody, &p->plan);
+    *p = (struct sw_planned_call){true, call->what, second, state, first,
+                                  call->bytes, call->sent, call->received,
+                                  {.scale = 1}};
+    const uint32_t *all = c->members ? c->members : engine->everybody;
+    const uint32_t *const members[2] = {all, all + first};
+    const uint32_t n[2] = {first, c->n - first};
+    if (first)
+        sw_plan_between(engine->model, call, n, members, second, &p->plan);
+    else
+        sw_plan_make(engine->model, call, c->n, all, &p->plan);
     return &p->plan;
 }
 
@@ -189,7 +198,8 @@ sw_meeting_t *sw_context_meeting(sw_engine_t *engine, sw_context_t *c,
 
 void sw_context_clear(sw_engine_t *engine, sw_context_t *c)
 {
-    while (c->count && c->meetings[c->at]->come == c->n) {
+    while (c->count && c->meetings[c->at]->come == c->n &&
+           !c->meetings[c->at]->strands) {
         sw_meeting_t *m = c->meetings[c->at];
         free(m->comes);
         free(m->scans);

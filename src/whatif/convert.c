@@ -144,7 +144,7 @@ static void report(const sw_converted_t *done)
     printf("{\"operations\": %llu, \"calls\": %llu, \"damaged\": %llu, "
            "\"outside\": %llu, \"polls\": %llu, \"unmodelled\": %llu, "
            "\"approximate\": %llu, \"expanded\": %llu, \"flags\": %llu, "
-           "\"means\": %llu}\n",
+           "\"means\": %llu, \"sections\": %llu}\n",
            (unsigned long long)done->operations,
            (unsigned long long)done->calls,
            (unsigned long long)done->damaged,
@@ -154,7 +154,8 @@ static void report(const sw_converted_t *done)
            (unsigned long long)done->approximate,
            (unsigned long long)done->expanded,
            (unsigned long long)done->flags,
-           (unsigned long long)done->means);
+           (unsigned long long)done->means,
+           (unsigned long long)done->sections);
 }
 
 static int status_of(bool good, const sw_converted_t *done)

@@ -23,11 +23,13 @@ typedef struct {
     uint64_t calls, damaged;
     uint64_t outside;   /* partners not in MPI_COMM_WORLD, or not known      */
     uint64_t polls;     /* tests and probes, whose time is left out          */
-    uint64_t unmodelled;    /* one-sided synchronisation that is no fence    */
+    uint64_t unmodelled;    /* of a trace, one-sided synchronisation that is no
+                             * fence; into other forms, what is one-sided   */
     uint64_t approximate;   /* collectives taken as `other`                  */
     /* Of GOAL, of SMPI. */
     uint64_t expanded;  /* collectives that became messages                  */
     uint64_t flags;     /* sends that were synchronous or buffered           */
+    uint64_t sections;  /* changes of region, left out                      */
     uint64_t means;     /* collectives with blocks that differ: their mean   */
 } sw_converted_t;
 

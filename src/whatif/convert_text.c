@@ -25,6 +25,11 @@ bool sw_ops_to_text(const char *in, const char *out, const sw_convert_t *how,
     sw_op_t op;
     sw_op_source(ops, &source);
     fprintf(to, "# %s\n", sw_op_note(ops));
+    const sw_sections_t *sections = sw_op_sections(ops);
+    for (uint32_t i = 1; i <= sections->count; i++)
+        if (*sw_sections_name(sections, i))
+            fprintf(to, "# section %u is \"%s\"\n", i,
+                    sw_sections_name(sections, i));
     for (uint32_t rank = 0; rank < sw_op_ranks(ops); rank++) {
         fprintf(to, "rank %u\n", rank);
         while (source.next(source.of, rank, &op) == SW_SOURCE_OP) {

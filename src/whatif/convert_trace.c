@@ -17,6 +17,10 @@
  *     bytes of all one-sided calls before it. Of other one-sided
  *     synchronisation nothing is left.
  *
+ * A trace says in which region each call was, not where that began: what is
+ * computed before a call counts as its region's, and what is behind the last as
+ * outside of all.
+ *
  * The calls of several threads are put on the rank's one line. Their sends, but
  * those that are synchronous, are complete at once, whatever the model: on one
  * line nobody could go on while a thread waits for a receiver.
@@ -114,6 +118,7 @@ bool sw_trace_to_ops(const char *out, char **files, FILE *from,
     }
     free(c.ranks);
     free(c.kinds);
+    sw_sections_free(&c.sections);
     sw_lookup_free(&c.posted);
     sw_lookup_free(&c.fates);
     sw_lookup_free(&c.ways);

@@ -54,6 +54,7 @@ typedef struct {
     sw_traced_thread_t *threads;
     uint64_t cost;              /* ticks of recording a call */
     uint32_t *free_requests, free_count, free_room, requests;
+    uint32_t section;           /* of what was written last */
     uint64_t put, got;          /* bytes since the last fence */
     sw_ps_t computed;           /* and not yet written */
     sw_traced_item_t *items;    /* several threads only */
@@ -97,6 +98,7 @@ typedef struct {
     sw_lookup_t requests;       /* under way -> the first operation of it    */
     sw_lookup_t beside;         /* (rank, operation) -> the next of the same */
     unsigned char *kinds;       /* by string */
+    sw_sections_t sections;
     uint32_t file;
     bool memory;                /* there was always some */
 } sw_traced_t;
@@ -129,7 +131,9 @@ static inline bool sw_traced_several(const sw_traced_rank_t *rank)
 bool sw_traced_read_names(sw_traced_t *c);
 bool sw_traced_find_ranks(sw_traced_t *c);
 
-/* Contexts. The text behind "context ", "groups ", "near " of the names. */
+/* Contexts. The text behind "section ", "context ", "groups ", "near " of
+ * the names. */
+bool sw_traced_read_section(sw_traced_t *c, const char *text);
 bool sw_traced_read_context(sw_traced_t *c, const char *text);
 bool sw_traced_read_groups(sw_traced_t *c, const char *text);
 bool sw_traced_read_near(sw_traced_t *c, const char *text);
@@ -183,6 +187,9 @@ void sw_traced_emit(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t when,
 /* The rank has computed from one time to another, in ticks. */
 void sw_traced_compute(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t from,
                        uint64_t to);
+/* It is in this section from then on. */
+void sw_traced_section(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t when,
+                       uint32_t section);
 uint32_t sw_traced_request(sw_traced_rank_t *rank);
 /* Its end, by a WAIT or a DROP; 0: there is nothing to wait for. */
 void sw_traced_wait(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t when,

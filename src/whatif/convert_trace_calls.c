@@ -154,7 +154,7 @@ static void notes(sw_traced_t *c, sw_traced_rank_t *rank, const sw_event_t *e,
 /* The time before a call, and in it where that is the program's own. */
 static void times(sw_traced_t *c, sw_traced_rank_t *rank,
                   sw_traced_thread_t *thread, bool first, const sw_event_t *e,
-                  sw_traced_kind_t kind)
+                  sw_traced_kind_t kind, uint32_t section)
 {
     uint64_t from = thread->begun ? thread->end : rank->name->start;
     bool poll = kind == SW_TRACED_POLL && !e->note_count;
@@ -170,6 +170,7 @@ static void times(sw_traced_t *c, sw_traced_rank_t *rank,
         gap = ns < POLL_GAP ? 0 : gap;
     }
     uint64_t to = kind == SW_TRACED_COMPUTE ? e->end : e->begin;
+    sw_traced_section(c, rank, e->begin - gap, section);
     sw_traced_compute(c, rank, e->begin - gap, to);
     thread->polled = poll ? e->record + 1 : 0;
     thread->begun = true;
@@ -184,9 +185,11 @@ void sw_traced_call(sw_traced_t *c, sw_traced_rank_t *rank,
     sw_traced_kind_t kind = name ? c->kinds[name->name] : SW_TRACED_MESSAGE;
     char *at = NULL;
     long root = name ? strtol(name->details, &at, 10) : -1;
-    uint64_t communicator = at ? strtoull(at, NULL, 10) : 0;
+    uint64_t communicator = at ? strtoull(at, &at, 10) : 0;
+    uint64_t section = at ? strtoull(at, NULL, 10) : rank->section;
     c->done->calls++;
-    times(c, rank, thread, first, e, kind);
+    times(c, rank, thread, first, e, kind,
+          section <= c->sections.count ? (uint32_t)section : 0);
     if (e->failed)
         return;
     if (kind == SW_TRACED_FENCE || kind == SW_TRACED_OTHER) {

@@ -66,6 +66,21 @@ void sw_traced_compute(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t from,
                       SW_PS_PER_NS;
 }
 
+/* Of several threads which was the last is known when they are in order. */
+void sw_traced_section(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t when,
+                       uint32_t section)
+{
+    sw_op_t op = {.kind = SW_OP_SECTION, .bytes = section};
+    if (!c->sections.count)
+        return;
+    if (sw_traced_several(rank)) {
+        put_item(c, rank, when, &op, 0);
+    } else if (section != rank->section) {
+        rank->section = section;
+        put(c, rank, &op);
+    }
+}
+
 uint32_t sw_traced_request(sw_traced_rank_t *rank)
 {
     return rank->free_count ? rank->free_requests[--rank->free_count]
@@ -116,6 +131,11 @@ static void put_items(sw_traced_t *c, sw_traced_rank_t *rank)
             rank->computed += (sw_ps_t)(now - last) * SW_PS_PER_NS;
         last = now;
         busy += item->busy;
+        if (item->op.kind == SW_OP_SECTION) {
+            if (item->op.bytes == rank->section)
+                continue;
+            rank->section = (uint32_t)item->op.bytes;
+        }
         if (item->op.kind)
             put(c, rank, &item->op);
     }
@@ -126,10 +146,13 @@ void sw_traced_finish(sw_traced_t *c, sw_traced_rank_t *rank)
 {
     const sw_rank_name_t *r = rank->name;
     for (uint32_t k = 0; k < r->thread_count; k++)
-        if (r->threads[k].number == 0)
-            sw_traced_compute(c, rank, rank->threads[k].begun
-                              ? rank->threads[k].end : r->start,
+        if (r->threads[k].number == 0) {
+            uint64_t from = rank->threads[k].begun ? rank->threads[k].end
+                                                   : r->start;
+            sw_traced_section(c, rank, from, 0);
+            sw_traced_compute(c, rank, from,
                               r->start + (r->ticks ? r->ticks : r->ns));
+        }
     if (sw_traced_several(rank))
         put_items(c, rank);
     put(c, rank, NULL);

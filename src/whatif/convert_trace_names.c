@@ -5,6 +5,7 @@
  * NAMES is the text of src/trace/names.h, as straightway/operations.py writes
  * it, with meanings of its own:
  *
+ *     string "section N NAME"     a region of the program
  *     string "context N RANGES"   the members of context N, as first-last,...
  *     string "groups N RANGES RANGES"     it is between these groups
  *     string "near RANK I N IN,... OUT,..."   the neighbours of a rank in the
@@ -15,8 +16,9 @@
  *     communicator ID             the number of its context and 1, 0: unknown
  *     call's NAME                 what the call is: a name of op.h's
  *                                 collectives, or one of `kinds` below
- *     call's DETAIL               its root (-1: none), a space, and its
- *                                 communicator's number in the rank's list
+ *     call's DETAIL               its root (-1: none), a space, its
+ *                                 communicator's number in the rank's list, a
+ *                                 space, and its section (0: none)
  */
 #include "convert_trace.h"
 
@@ -38,12 +40,22 @@ static unsigned char kind_of(const char *name)
     return SW_TRACED_COMPUTE;
 }
 
+bool sw_traced_read_section(sw_traced_t *c, const char *text)
+{
+    char *name;
+    unsigned long number = strtoul(text, &name, 10);
+    return *name == ' ' && number <= SW_SECTION_MOST &&
+           sw_sections_set(&c->sections, (uint32_t)number, name + 1) &&
+           sw_op_write_section(c->writer, (uint32_t)number, name + 1);
+}
+
 bool sw_traced_read_names(sw_traced_t *c)
 {
     static const struct {
         const char *word;
         bool (*read)(sw_traced_t *c, const char *text);
-    } items[] = {{"context ", sw_traced_read_context},
+    } items[] = {{"section ", sw_traced_read_section},
+                 {"context ", sw_traced_read_context},
                  {"groups ", sw_traced_read_groups},
                  {"near ", sw_traced_read_near}};
     c->kinds = calloc((size_t)c->names->string_count + 1, 1);

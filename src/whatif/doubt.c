@@ -9,6 +9,9 @@
  *
  *   - who waits for another thread of its rank need not: it has in the run, but
  *     in virtual time that one may be kept by something else;
+ *   - who waits for a lock need not, perhaps: many hosts grant it when it is
+ *     first made use of. Where the run is over that was so, if the others have
+ *     not ended;
  *   - who has put what it does only after the wait, has waited for nothing;
  *   - what only the host can tell is decided here;
  *   - who sleeps until the engine says so is woken up, and sees for itself what
@@ -20,13 +23,28 @@
  */
 #include "inside.h"
 
+static bool waits_for_lock(const sw_rank_t *t)
+{
+    return t->state == SW_RANK_WAITS && t->waits->kind == SW_REQUEST_WINDOW &&
+           t->waits->what == SW_WINDOW_LOCK;
+}
+
+static bool others_wait(const sw_engine_t *engine, const sw_rank_t *t)
+{
+    for (uint32_t i = 0; i < engine->ranks; i++)
+        for (const sw_rank_t *o = &engine->rank[i]; o; o = o->sibling)
+            if (o != t && o->state == SW_RANK_WAITS)
+                return true;
+    return false;
+}
+
 /* Its host has gone on. */
 static bool gone_on(sw_engine_t *engine, sw_rank_t *t)
 {
     if (t->waits->kind == SW_REQUEST_THREAD)
         return true;
     if (!engine->source.answer)
-        return false;
+        return waits_for_lock(t) && others_wait(engine, t);
     if (!t->home->threaded)
         return sw_ahead_gone_on(engine, t);
     if (t->home->over)
@@ -105,8 +123,9 @@ bool sw_doubt(const sw_engine_t *engine)
     bool doubt = engine->live || engine->threaded || engine->result.undecided ||
                  engine->result.forced;
     for (uint32_t i = 0; i < engine->ranks && !doubt; i++)
-        doubt = engine->rank[i].state == SW_RANK_WAITS &&
-                engine->rank[i].waits->kind == SW_REQUEST_SEND;
+        doubt = waits_for_lock(&engine->rank[i]) ||
+                (engine->rank[i].state == SW_RANK_WAITS &&
+                 engine->rank[i].waits->kind == SW_REQUEST_SEND);
     return doubt;
 }
 

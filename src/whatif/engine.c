@@ -134,6 +134,14 @@ void sw_engine_wrong(sw_engine_t *engine, uint32_t rank, const char *format,
     engine->wrong_rank = rank;
 }
 
+void sw_engine_why(const sw_engine_t *engine, char *text, size_t size)
+{
+    *text = 0;
+    if (engine->wrong)
+        snprintf(text, size, "the operations of rank %u cannot be: %s",
+                 engine->wrong_rank, engine->wrong_text);
+}
+
 static bool nothing_but_latency(const sw_link_t *link)
 {
     return link->g == 0 && link->G == 0 && link->point_count[0] == 0;
@@ -152,7 +160,7 @@ sw_engine_t *sw_engine_new(sw_model_t *model, const sw_source_t *source,
     e->ranks = model->ranks;
     e->bound = SW_PS_NEVER;
     uint32_t nodes = sw_model_nodes(model);
-    e->rank = calloc(e->ranks, sizeof *e->rank);
+    e->rank = sw_pool_array(e->ranks, sizeof *e->rank);
     e->node = calloc(nodes, sizeof *e->node);
     e->late = calloc(e->ranks, sizeof *e->late);
     e->everybody = calloc(e->ranks, sizeof *e->everybody);
@@ -168,6 +176,8 @@ sw_engine_t *sw_engine_new(sw_model_t *model, const sw_source_t *source,
         !sw_pool_init(&e->meetings, sizeof(sw_meeting_t), bad) ||
         !sw_pool_init(&e->channels, sizeof(sw_channel_t), bad) ||
         !sw_pool_init(&e->decisions, sizeof(sw_decided_t), bad) ||
+        !sw_pool_init(&e->accesses, sizeof(sw_access_t), bad) ||
+        !sw_pool_init(&e->locks, sizeof(sw_lock_t), bad) ||
         !sw_engine_context(e, 0, e->ranks, NULL)) {
         sw_engine_free(e);
         return NULL;
@@ -202,6 +212,7 @@ void sw_engine_free(sw_engine_t *e)
         return;
     for (uint32_t i = 0; e->rank && i < e->ranks; i++) {
         free(e->rank[i].list);
+        free(e->rank[i].sections);
         sw_threads_free(&e->rank[i]);
         sw_ahead_free(&e->rank[i]);
     }
@@ -213,6 +224,8 @@ void sw_engine_free(sw_engine_t *e)
     sw_pool_free(&e->meetings);
     sw_pool_free(&e->channels);
     sw_pool_free(&e->decisions);
+    sw_pool_free(&e->accesses);
+    sw_pool_free(&e->locks);
     sw_map_free(&e->numbers);
     sw_map_free(&e->decided);
     sw_heap_free(&e->parked);
@@ -256,17 +269,38 @@ static void run_strands(sw_engine_t *engine)
     }
 }
 
+/* With many ranks, what is next is in no cache: the five that may be next, and
+ * whom the first of them concerns. */
+static void look_forward(const sw_engine_t *engine)
+{
+    const sw_event_t *next = engine->events.events;
+    size_t count = engine->events.count;
+    for (size_t i = 0; i < 5 && i < count; i++)
+        sw_prefetch(next[i].of, offsetof(sw_message_t, scale));
+    if (count && next->key >> 32 == SW_EVENT_OUT) {
+        sw_prefetch(&engine->rank[(uint32_t)next->key].out, 1);
+    } else if (count && next->key >> 32 == SW_EVENT_IN) {
+        const sw_message_t *m = next->of;
+        sw_prefetch(&engine->rank[m->to], offsetof(sw_rank_t, taken));
+        if (m->receive)
+            sw_prefetch(m->receive, sizeof *m->receive);
+    }
+}
+
 static void happen(sw_engine_t *engine)
 {
     sw_event_t event = sw_heap_pop(&engine->events);
-    /* With many ranks, what is next is in no cache. */
-    for (size_t i = 0; i < 5 && i < engine->events.count; i++)
-        __builtin_prefetch(engine->events.events[i].of);
-    /* What the host decides comes late; all else in the order of time. */
+    look_forward(engine);
+    /* What the host decides comes late; all else in the order of time, but of
+     * those who have gone on without a lock. */
     sw_engine_must(engine, event.time >= engine->now || engine->source.answer ||
-                           engine->threaded ||
+                           engine->threaded || engine->result.forced ||
                            event.key >> 32 == SW_EVENT_DECIDE);
     engine->now = sw_ps_max(engine->now, event.time);
+    if (event.key >> 32 > SW_EVENT_DECIDE) {
+        sw_window_event(engine, &event);
+        return;
+    }
     if (event.key >> 32 != SW_EVENT_DECIDE) {
         sw_wire_event(engine, &event);
         return;
@@ -295,13 +329,17 @@ bool sw_engine_suspects(const sw_engine_t *engine)
 
 bool sw_engine_leave_behind(sw_engine_t *engine,
                             bool (*asleep)(void *of, uint32_t rank,
-                                           uint32_t thread), void *of)
+                                           uint32_t thread, bool looks),
+                            void *of)
 {
     bool any = false;
-    for (uint32_t i = 0; i < engine->late_count; i++) {
+    /* Without an event that waits for them nobody gains by it. */
+    uint32_t count = engine->events.count ? engine->late_count : 0;
+    for (uint32_t i = 0; i < count; i++) {
         sw_rank_t *rank = engine->late[i];
         if (rank->state != SW_RANK_LATE || rank->stuck || rank->left ||
-            !asleep(of, rank->main.rank, rank->thread))
+            !asleep(of, rank->main.rank, rank->thread,
+                    engine->seen && rank->home->windows))
             continue;
         rank->stuck = any = true;
         engine->result.forced++;

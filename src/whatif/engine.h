@@ -71,12 +71,14 @@ typedef enum {
 typedef struct sw_engine sw_engine_t;
 
 /* A rank's thread that is late may never come while others wait for an answer:
- * it sleeps outside of MPI, or is in a call that is not modelled. Those of
- * which `asleep` says so are not waited for before they do something. True:
- * somebody was. */
+ * it sleeps outside of MPI, is in a call that is not modelled, or `looks`,
+ * perhaps, into a window's memory for what those write who wait. Those of which
+ * `asleep` says so are not waited for before they do something. True: somebody
+ * was. */
 bool sw_engine_leave_behind(sw_engine_t *engine,
                             bool (*asleep)(void *of, uint32_t rank,
-                                           uint32_t thread), void *of);
+                                           uint32_t thread, bool looks),
+                            void *of);
 /* Nobody goes on in virtual time, as far as the engine sees; but the ranks may
  * still go on, since the host may have matched otherwise. */
 bool sw_engine_suspects(const sw_engine_t *engine);
@@ -100,6 +102,11 @@ typedef struct {
     sw_ps_t compute, noise;
     sw_ps_t messages;   /* in sends, receives, waits, probes, tests */
     sw_ps_t collectives;        /* and waits for their requests */
+    /* Of messages and collectives, the time in which nothing could be done yet:
+     * before the sender had called, the receiver of a message that is too large
+     * to be sent without it, those members of a collective who must come first
+     * (sw_waits_t), who held a lock, another thread. */
+    sw_ps_t waiting;
 } sw_rank_time_t;
 
 typedef struct {
@@ -121,6 +128,9 @@ typedef struct {
 } sw_engine_result_t;
 
 void sw_engine_result(const sw_engine_t *engine, sw_engine_result_t *result);
+
+/* After SW_ENGINE_WRONG: whose operations, and why; else "". */
+void sw_engine_why(const sw_engine_t *engine, char *text, size_t size);
 
 /* After a deadlock: what a rank waits for, as text of at most `size` bytes
  * ("receive from 3, tag 7"); "" where it has ended. */

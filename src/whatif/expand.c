@@ -124,11 +124,13 @@ void sw_expand_call(sw_expand_t *e, uint32_t rank, const sw_op_t *op,
                                           pair(rank, op->context));
     *to = (sw_expanded_t){.place = place_of(e, op->context), .nth = nth,
                           .me = place ? (uint32_t)*place - 1 : rank};
-    const char *name = e->how->algorithms[what];
-    if (!name)
+    const char *name = op->tag ? NULL : e->how->algorithms[what];
+    if (!name && !op->tag)
         name = sw_algorithm_names(what)[0];
     if (name)
         to->algorithm = sw_algorithm_named(what, name);
+    if (op->tag)
+        to->algorithm = &sw_between_linear;
     /* Without one it is as a barrier. */
     if (!to->algorithm) {
         what = SW_COLLECTIVE_BARRIER;
@@ -136,7 +138,9 @@ void sw_expand_call(sw_expand_t *e, uint32_t rank, const sw_op_t *op,
         to->algorithm = name ? sw_algorithm_named(what, name) : NULL;
     }
     to->call = (sw_call_t){
-        .what = what, .root = op->peer > 0 ? (uint32_t)op->peer : 0,
+        .what = what, .first = (uint32_t)op->tag,
+        .root = op->peer >= 0 ? (uint32_t)op->peer
+                              : op->tag ? SW_STEP_NOBODY : 0,
         .n = to->place == e->count ? e->ranks : e->sizes[to->place],
         .bytes = most ? *most : op->bytes};
 }

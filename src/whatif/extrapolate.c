@@ -12,9 +12,9 @@
  * Blocks and computation stay as they are (weak scaling). Rank r computes for
  * as long, and has blocks as large, as rank r mod N: so the times have the
  * distribution that they had, and a rank that was slow at one step is the one
- * that was slow at the next. Whatever is not regular is refused, with a
- * sentence that shows it; what comes out says in its note that it is
- * extrapolated.
+ * that was slow at the next; and it is in the regions of the program that r mod
+ * N was in. Whatever is not regular is refused, with a sentence that shows it;
+ * what comes out says in its note that it is extrapolated.
  */
 #include "convert.h"
 #include "grid.h"
@@ -41,9 +41,10 @@ static bool refuse(const extra_t *x, const char *why, uint32_t rank)
 {
     char here[256], there[256], section[64] = "";
     const sw_step_at_t *step = &x->step[rank], *first = &x->step[0];
-    if (step->section)
-        snprintf(section, sizeof section, " in section %llu of the program",
-                 (unsigned long long)step->section);
+    const char *name = sw_sections_name(sw_op_sections(x->steps.ops),
+                                        step->section);
+    if (*name)
+        snprintf(section, sizeof section, " in region %.48s", name);
     if (step->op.kind)
         sw_op_words(&step->op, here, sizeof here);
     else
@@ -110,7 +111,8 @@ static bool is_message(const sw_op_t *op)
 
 static bool has_partner(const sw_op_t *op)
 {
-    return is_message(op) && op->peer >= 0;
+    return op->peer >= 0 && (is_message(op) || (op->kind == SW_OP_WINDOW &&
+                                                op->what >= SW_WINDOW_PUT));
 }
 
 /* The next step of each rank; 0: all have ended, -1: refused. */
@@ -140,7 +142,12 @@ static int next(extra_t *x)
         }
     }
     const sw_op_t *op = &x->step[0].op;
-    if (op->context && (is_message(op) || op->kind == SW_OP_COLLECTIVE) &&
+    if (op->kind == SW_OP_COLLECTIVE && op->tag) {
+        refuse(x, "is between two groups", 0);
+        return -1;
+    }
+    if (op->context && (is_message(op) || op->kind == SW_OP_COLLECTIVE ||
+                        op->kind == SW_OP_WINDOW) &&
         !sw_lookup_get(&x->whole, op->context)) {
         refuse(x, "is on a communicator that is not of all ranks in their "
                "order", 0);
@@ -251,17 +258,33 @@ static void unroot(const extra_t *x, uint32_t rank, sw_op_t *op)
     op->received = other->received;
 }
 
+static bool put_compute(sw_op_writer_t *writer, uint32_t rank, sw_ps_t time,
+                        sw_ps_t asleep, sw_converted_t *done)
+{
+    sw_op_t op = {.kind = SW_OP_COMPUTE, .time = time};
+    done->operations += (time > 0) + (asleep > 0);
+    if (time && !sw_op_write(writer, rank, &op))
+        return false;
+    op.time = asleep;
+    op.flags = SW_COMPUTE_ASLEEP;
+    return !asleep || sw_op_write(writer, rank, &op);
+}
+
 static bool put(extra_t *x, sw_op_writer_t *writer, uint32_t rank,
                 sw_converted_t *done)
 {
     const sw_step_at_t *step = &x->step[rank % x->ranks];
     sw_op_t op = step->op;
-    sw_op_t compute = {.kind = SW_OP_COMPUTE, .time = step->before};
-    if (compute.time) {
+    const sw_change_t *to = sw_steps_changes(&x->steps, rank % x->ranks, step);
+    for (uint32_t i = 0; i < step->changes; i++) {
+        sw_op_t section = {.kind = SW_OP_SECTION, .bytes = to[i].section};
         done->operations++;
-        if (!sw_op_write(writer, rank, &compute))
+        if (!put_compute(writer, rank, to[i].before, to[i].asleep, done) ||
+            !sw_op_write(writer, rank, &section))
             return false;
     }
+    if (!put_compute(writer, rank, step->before, step->asleep, done))
+        return false;
     if (!op.kind)
         return true;
     if (has_partner(&op)) {
@@ -275,6 +298,16 @@ static bool put(extra_t *x, sw_op_writer_t *writer, uint32_t rank,
     }
     done->operations++;
     return sw_op_write(writer, rank, &op);
+}
+
+static bool put_sections(const extra_t *x, sw_op_writer_t *writer)
+{
+    const sw_sections_t *s = sw_op_sections(x->steps.ops);
+    bool good = true;
+    for (uint32_t i = 1; good && i <= s->count; i++)
+        good = !*sw_sections_name(s, i) ||
+               sw_op_write_section(writer, i, sw_sections_name(s, i));
+    return good;
 }
 
 /* Contexts of all ranks stay so. */
@@ -298,7 +331,7 @@ static bool put_contexts(const extra_t *x, sw_op_writer_t *writer)
 static bool write_all(extra_t *x, sw_op_writer_t *writer,
                       sw_converted_t *done)
 {
-    bool good = put_contexts(x, writer);
+    bool good = put_contexts(x, writer) && put_sections(x, writer);
     sw_steps_rewind(&x->steps);
     while (good && next(x) > 0)
         for (uint32_t rank = 0; good && rank < x->more; rank++)

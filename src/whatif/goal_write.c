@@ -183,6 +183,12 @@ static void put_op(goal_t *g, uint32_t rank, const sw_op_t *op)
             must_be_over(g, &g->front, *label);
         sw_lookup_remove(&g->requests, op->request);
         break;
+    case SW_OP_WINDOW:
+        g->done->unmodelled++;
+        break;
+    case SW_OP_SECTION:
+        g->done->sections++;
+        break;
     default:
         break;
     }

@@ -2,8 +2,9 @@
  * inside.h - what the files of the engine share: engine.c (the order in which
  * all goes), strand.c (a rank's operations), question.c (what a running
  * program asks), match.c (messages meet receives), wire.c (messages travel),
- * collective.c (members meet), request.c, thread.c (threads of a rank), doubt.c
- * (what is not decided by what the engine knows).
+ * collective.c (members meet), between.c (groups do), window.c (one-sided
+ * operations), request.c, thread.c (threads of a rank), doubt.c (what is not
+ * decided by what the engine knows).
  *
  * A strand is something that has a clock and goes on by itself: the main
  * program of a rank, each further thread of it that calls MPI, and each
@@ -43,20 +44,32 @@ typedef struct sw_request sw_request_t;
 typedef struct sw_channel sw_channel_t;
 typedef struct sw_context sw_context_t;
 typedef struct sw_meeting sw_meeting_t;
+typedef struct sw_access sw_access_t;
+typedef struct sw_lock sw_lock_t;
 
 typedef enum {
     SW_EVENT_OUT, SW_EVENT_ENTER, SW_EVENT_IN,  /* of a message */
     SW_EVENT_DECIDE,                            /* of a rank    */
+    SW_EVENT_UNLOCK, SW_EVENT_LOCK,             /* at a window  */
 } sw_event_kind_t;
 
 typedef enum {
     SW_REQUEST_SEND, SW_REQUEST_RECV, SW_REQUEST_COLLECTIVE,
+    SW_REQUEST_WINDOW,
     SW_REQUEST_THREAD,          /* another thread is so far */
 } sw_request_kind_t;
 
+/* What travels for one rank alone (window.c). */
+typedef enum {
+    SW_REMOTE_NOT, SW_REMOTE_PUT, SW_REMOTE_REDUCE,
+    SW_REMOTE_FETCH,            /* to the target, which answers */
+    SW_REMOTE_ANSWER,
+} sw_remote_t;
+
 /* Complete at `complete`, if that is known. */
 struct sw_request {
-    uint8_t kind, what;         /* sw_request_kind_t, sw_collective_t */
+    uint8_t kind, what;         /* sw_request_kind_t; sw_collective_t,
+                                 * sw_window_t */
     bool known, dropped, listed;
     bool held;                  /* by its rank's strand, without a number */
     bool any;                   /* a receive from anybody, not matched  */
@@ -67,6 +80,9 @@ struct sw_request {
     bool awaited;               /* its wait is known, by its address    */
     uint32_t number, rank;
     sw_ps_t complete, posted;
+    sw_ps_t came;               /* known with `complete`: when whom it had to
+                                 * wait for had called; what is behind that is
+                                 * moving */
     sw_strand_t *waiter;
     /* A receive: */
     sw_channel_t *channel;
@@ -80,45 +96,51 @@ struct sw_request {
 };
 
 /* All between two ranks on a context, in order: what was sent and is not
- * matched, receives that were posted and are not matched. */
+ * matched, receives that were posted and are not matched. A cache line. */
 struct sw_channel {
     uint32_t to, from;
-    uint64_t context;           /* twice its place, 1 more for collectives */
+    uint32_t context;           /* twice its place, 1 more for collectives */
+    uint32_t users;             /* messages and receives that know it */
     sw_channel_t *next;
     sw_message_t *first, *last;
     sw_request_t *posted, *posted_last;
-    uint32_t users;             /* messages and receives that know it */
+    sw_access_t *access;        /* of the sender to the other's window */
 };
 
 struct sw_message {
-    sw_message_t *next, *previous;      /* in its channel                   */
-    sw_message_t *newer, *older;        /* of all unmatched of the receiver */
+    /* What is needed when something happens to it, in two cache lines. */
     sw_channel_t *channel;
     sw_request_t *send, *receive;
+    uint32_t from, to;          /* as the channel's */
     int32_t tag;
     bool rendezvous;            /* its request is on the way, not its data  */
     bool known;                 /* `arrival` is: of the request, or of data */
     bool network, matched;
     bool loose;                 /* counted in its sender's `loose` */
     bool early;                 /* in its place, but not sent (thread.c) */
+    uint8_t remote;             /* sw_remote_t; then of the origin: `access` */
+    sw_ps_t ready, latency, transfer, gap, receive_time, answer;
+    sw_ps_t began, arrival;     /* began: its sender's call */
     uint64_t bytes, number;
-    sw_ps_t ready, arrival;
-    sw_ps_t latency, transfer, gap, receive_time, answer;
     double scale;
+    sw_access_t *access;
+    sw_message_t *next, *previous;      /* in its channel                   */
+    sw_message_t *newer, *older;        /* of all unmatched of the receiver */
 };
 
 struct sw_strand {
     sw_strand_t *queued;        /* the next that may run */
+    sw_ps_t clock;
     uint32_t rank;
     uint32_t number;            /* 0: the main program; of those it began */
     uint32_t sends;
     uint32_t pending;           /* requests it waits for */
     bool ready, main;
     bool apart;                 /* the main program goes on meanwhile */
-    sw_ps_t clock;
     /* A collective by messages. */
     const sw_algorithm_t *algorithm;
-    const sw_context_t *context;
+    sw_context_t *context;
+    sw_meeting_t *meeting;      /* NULL: who comes is known */
     sw_call_t call;
     uint32_t me, step;
     int32_t tag;
@@ -129,9 +151,11 @@ struct sw_strand {
 
 /* A thread's operation, and what was made of it as it was taken. */
 typedef struct {
-    sw_op_t op;
     sw_request_t *request;
     sw_message_t *message;
+    sw_op_t op;
+    uint32_t nth;               /* a collective: of its context */
+    uint32_t section;           /* of the rank, as it was taken */
 } sw_queued_t;
 
 typedef struct {
@@ -140,6 +164,12 @@ typedef struct {
     uint32_t seen;              /* of them looked at */
     bool ended;                 /* and nothing follows */
 } sw_ahead_t;
+
+/* What a rank spent in a section (section.h). */
+typedef struct {
+    uint32_t number;
+    sw_rank_time_t time;
+} sw_rank_section_t;
 
 /* Why a rank does not go on. */
 typedef enum {
@@ -151,39 +181,47 @@ typedef enum {
  * has what all of them share. */
 struct sw_rank {
     sw_strand_t main;           /* first: a strand that is main is in one */
-    sw_rank_t *home, *sibling;  /* siblings: from home on, each the next  */
-    sw_rank_t *current;         /* home: whose operations come            */
-    uint32_t thread;            /* its number                             */
-    bool threaded;              /* home: it has threads                   */
-    bool over;                  /* home: its operations have ended        */
-    bool left;                  /* the thread has ended, for now          */
-    sw_queued_t *queue;         /* its operations, a ring                 */
-    uint32_t queue_at, queued, queue_room;
-    sw_queued_t taken;          /* the one under way                      */
-    sw_ps_t began;              /* the last that may wait                 */
     uint8_t state;
     bool late;                  /* in the list of the late ones */
     bool looking;               /* ... for MATCHED, while it waits */
     bool stuck;                 /* in the host: see SW_OP_STUCK */
-    uint32_t untold;            /* decided, and MATCHED may come */
-    sw_warmth_t warmth;
-    uint32_t node;
-    uint32_t loose;             /* who else may take its ports */
-    uint32_t strands;           /* begun */
+    bool left;                  /* the thread has ended, for now          */
+    bool threaded;              /* home: it has threads                   */
+    bool over;                  /* home: its operations have ended        */
+    sw_rank_t *home;
+    sw_ahead_t *ahead;          /* operations taken from the source before */
     sw_request_t *waits;
-    sw_op_t now;                /* what it waits in */
-    uint64_t asks_in;           /* a probe's context */
+    uint64_t operations;
     sw_ps_t out, in;            /* its ports */
+    uint32_t loose;             /* who else may take its ports */
+    uint32_t node;
     sw_message_t *unmatched, *unmatched_last;
     sw_request_t *any, *any_last;       /* receives from anybody, not matched */
     sw_ps_t look;               /* when they are looked at anyway */
     uint64_t receives;
-    uint64_t operations;
-    uint32_t *list;             /* requests to choose from */
-    uint32_t listed, list_room;
-    sw_ahead_t *ahead;          /* operations taken from the source before */
-    sw_noise_at_t noise;
     sw_rank_time_t time;
+    sw_warmth_t warmth;
+    sw_noise_at_t noise;
+    sw_op_t now;                /* what it waits in */
+    sw_queued_t taken;          /* a thread's operation under way */
+    /* What follows is needed now and then. */
+    sw_rank_t *sibling;         /* from home on, each the next            */
+    sw_rank_t *current;         /* home: whose operations come            */
+    uint32_t thread;            /* its number                             */
+    uint32_t queue_at, queued, queue_room;
+    sw_queued_t *queue;         /* its operations, a ring                 */
+    sw_ps_t began;              /* the last that may wait                 */
+    uint32_t untold;            /* decided, and MATCHED may come */
+    uint32_t windows;           /* home: it has made */
+    uint32_t strands;           /* begun */
+    uint32_t listed, list_room;
+    uint32_t *list;             /* requests to choose from */
+    uint64_t asks_in;           /* a probe's context */
+    uint32_t section;           /* at hand; home's, of what is taken: */
+    uint32_t taken_section;
+    sw_rank_time_t since;       /* its time as it came there */
+    sw_rank_section_t *sections;        /* by number; those it has left */
+    uint32_t section_count, section_room;
 };
 
 typedef struct {
@@ -195,9 +233,47 @@ typedef struct {
 typedef struct {
     uint64_t context, bytes;
     int32_t peer, tag;
-    sw_ps_t arrival, receive_time;
+    sw_ps_t began, arrival, receive_time;
     bool returned;              /* the message: it was another's */
 } sw_decided_t;
+
+/* What an origin has under way at a target's window, or at all of them. What is
+ * not pending is complete at these times. */
+typedef struct {
+    uint32_t pending, leaving;  /* not complete; the origin's memory in use */
+    sw_ps_t done, left;
+} sw_under_way_t;
+
+struct sw_access {
+    sw_access_t *next;          /* of the origin's */
+    sw_channel_t *channel;      /* from the origin to the target */
+    struct sw_window_of *origin;
+    sw_under_way_t at;
+};
+
+/* Who has asked for a lock, or gives it back: at a member. */
+struct sw_lock {
+    sw_lock_t *next;
+    sw_context_t *context;
+    uint32_t target, origin;    /* members */
+    bool exclusive;
+    sw_request_t *request;      /* `order` of it: locks not granted yet */
+};
+
+/* A member's part in a window. */
+typedef struct sw_window_of {
+    bool made, seen;
+    bool open;                  /* in virtual time, too (thread.c) */
+    /* As an origin: */
+    sw_under_way_t all;
+    sw_access_t *accesses;
+    sw_request_t *flushes;      /* its threads wait in (window.c) */
+    uint32_t begun;             /* numbers for its events */
+    /* As a target: */
+    uint32_t readers;
+    bool writer;
+    sw_lock_t *first, *last;    /* who wait */
+} sw_window_of_t;
 
 enum { SW_CONTEXT_PLANS = 4 };
 
@@ -207,12 +283,15 @@ struct sw_context {
     uint32_t *members;          /* NULL: the world */
     uint32_t *sorted;           /* numbers by rank; NULL: they ascend */
     uint32_t *begun;            /* collectives, by member */
+    sw_window_of_t *window;     /* by member; NULL: it is none */
     sw_meeting_t **meetings;    /* from the `base`-th on, a ring */
     uint32_t base, at, count, room;
     struct sw_planned_call {    /* plans that were made */
         bool known;
         uint8_t what;
+        bool second;            /* between groups: whose plan it is */
         uint32_t state;         /* sw_model_state */
+        uint32_t first;         /* between groups: members of the first */
         uint64_t bytes, sent, received;
         sw_plan_t plan;
     } plans[SW_CONTEXT_PLANS];
@@ -224,13 +303,19 @@ struct sw_meeting {
     sw_op_t most;               /* the sizes of those with the most */
     uint32_t first;             /* who came first, for complaints */
     uint32_t come;
+    uint32_t strands;           /* by messages: members under way */
     sw_ps_t latest;
     bool root_there;
     sw_ps_t root_come;
     sw_request_t *waiting;
-    sw_ps_t *comes;             /* scans: by member, -1: not yet */
+    sw_ps_t *comes;             /* scans: by member, -1: not yet; by messages:
+                                 * when it has come, and before that: when all
+                                 * up to it had */
     sw_request_t **scans;
     uint32_t before;            /* members from 0 that have come */
+    uint32_t givers;            /* between groups: come with what a root gets.
+                                 * There, a request that waits has in
+                                 * `complete` how long it takes then */
 };
 
 struct sw_engine {
@@ -260,6 +345,8 @@ struct sw_engine {
     bool suspects;              /* sw_engine_suspects */
     sw_ps_t bound;              /* no late rank does anything before */
     sw_pool_t requests, messages, strands, meetings, channels, decisions;
+    sw_pool_t accesses, locks;
+    uint64_t seen;              /* locks held, and windows that are seen */
     sw_channel_t **bucket;
     size_t bucket_mask, channel_count;
     sw_map_t numbers;           /* (rank, number) -> sw_request_t */
@@ -273,9 +360,6 @@ struct sw_engine {
     sw_engine_result_t result;
     sw_rank_time_t *times;      /* of the result */
 };
-
-static inline sw_ps_t sw_ps_max(sw_ps_t a, sw_ps_t b) { return a > b ? a : b; }
-static inline sw_ps_t sw_ps_min(sw_ps_t a, sw_ps_t b) { return a < b ? a : b; }
 
 static inline uint64_t sw_request_key(uint32_t rank, uint32_t number)
 {
@@ -365,18 +449,25 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
 /* A rendezvous has met its receive. */
 void sw_wire_meet(sw_engine_t *engine, sw_message_t *message);
 void sw_wire_event(sw_engine_t *engine, const sw_event_t *event);
+/* A one-sided one of this kind, on a channel from the origin. `request`: it is
+ * complete when the origin's memory may be used; or NULL. */
+void sw_wire_remote(sw_engine_t *engine, sw_rank_t *rank, sw_access_t *access,
+                    sw_remote_t kind, uint64_t bytes, sw_request_t *request);
+/* What has reached its target is answered from there, at `time`. */
+void sw_wire_turn(sw_engine_t *engine, sw_message_t *message, sw_ps_t time);
 
 /* context.c */
 sw_context_t *sw_context_find(sw_engine_t *engine, uint32_t number);
 /* A member's number, or UINT32_MAX. */
 uint32_t sw_context_member(const sw_context_t *context, uint32_t rank);
-/* How `call` of this member is carried out. */
+/* How `call` of this member is carried out, or of a member of the second
+ * group. */
 const sw_plan_t *sw_context_plan(sw_engine_t *engine, sw_context_t *context,
-                                 const sw_op_t *call);
+                                 const sw_op_t *call, bool second);
 /* The n-th meeting, of which one more member makes use. */
 sw_meeting_t *sw_context_meeting(sw_engine_t *engine, sw_context_t *context,
                                  uint32_t n);
-/* Forget those at which all have been. */
+/* Forget those at which all have been, and of whom nobody is under way. */
 void sw_context_clear(sw_engine_t *engine, sw_context_t *context);
 void sw_contexts_free(sw_engine_t *engine);
 
@@ -386,7 +477,35 @@ sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
                                   const sw_op_t *op);
 void sw_collective_run(sw_engine_t *engine, sw_strand_t *strand);
 
+/* between.c: member `me` comes to a collective between two groups, which is
+ * `plan` for it. */
+void sw_between_come(sw_engine_t *engine, sw_context_t *context,
+                     sw_meeting_t *meeting, uint32_t me, const sw_op_t *op,
+                     sw_request_t *request, const sw_plan_t *plan);
+
+/* window.c: one-sided operations. False: it is wrong. `wait`: until this is
+ * complete; NULL: go on. */
+bool sw_window_do(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op,
+                  sw_request_t **wait);
+/* A thread has made a window; others may be behind it in virtual time. */
+void sw_window_taken(sw_engine_t *engine, uint32_t rank, const sw_op_t *op);
+/* The origin's memory may be used again, or all is there. */
+void sw_window_left(sw_engine_t *engine, sw_message_t *message, sw_ps_t time);
+void sw_window_arrived(sw_engine_t *engine, sw_message_t *message);
+void sw_window_event(sw_engine_t *engine, const sw_event_t *event);
+
+/* section.c: what the rank (or a thread) does from now on belongs to this
+ * section. */
+void sw_section_enter(sw_engine_t *engine, sw_rank_t *rank, uint32_t number);
+
 /* strand.c */
+/* Whom it waited for came at `came`, and it went on at `until`, or later. */
+static inline void sw_rank_waited(sw_rank_t *rank, sw_ps_t came, sw_ps_t until)
+{
+    sw_ps_t waited = sw_ps_min(came, until) - rank->main.clock;
+    if (waited > 0)
+        rank->time.waiting += waited;
+}
 void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank);
 /* Where a message of an operation goes, or comes from: its context, twice.
  * False: nowhere, and that was said. */
@@ -406,6 +525,15 @@ void sw_thread_run(sw_engine_t *engine, sw_rank_t *thread, const sw_op_t *op);
 /* Take all that a running program has put. */
 void sw_thread_pump(sw_engine_t *engine, sw_rank_t *home);
 void sw_threads_free(sw_rank_t *home);
+/* Of a rank's threads the one that ends last, whose time is the rank's. */
+static inline sw_rank_t *sw_rank_last(sw_rank_t *home)
+{
+    sw_rank_t *last = home;
+    for (sw_rank_t *t = home->sibling; t; t = t->sibling)
+        if (t->main.clock > last->main.clock)
+            last = t;
+    return last;
+}
 
 /* doubt.c: nobody goes on, and nobody is late. True: somebody does now. */
 bool sw_doubt_resolve(sw_engine_t *engine);

@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PATIENCE_NS 2000000000u
 
 void sw_live_fail(sw_live_t *live, const char *format, uint32_t rank)
 {
@@ -49,6 +50,7 @@ sw_live_t *sw_live_new(sw_lanes_t *lanes)
         return NULL;
     }
     live->looked = sw_os_now();
+    live->patience = PATIENCE_NS;
     return live;
 }
 
@@ -61,9 +63,11 @@ void sw_live_free(sw_live_t *live)
         free(live->of[r].context.members);
         free(live->of[r].which);
         free(live->of[r].listed);
+        sw_lookup_free(&live->of[r].sections);
     }
     sw_taker_close(&live->taker);
     sw_defined_free(live->contexts);
+    sw_sections_free(&live->sections);
     free(live->defining);
     free(live->of);
     free(live);
@@ -82,7 +86,6 @@ static const sw_lane_entry_t *look(sw_live_t *live, uint32_t rank)
 static void take(sw_live_t *live, uint32_t rank)
 {
     sw_live_rank_t *r = &live->of[rank];
-    live->taken++;
     if (sw_likely(r->first == r->count))
         sw_taker_take(&live->taker, rank);
     else if (++r->first == r->count)
@@ -166,6 +169,8 @@ static void answer(void *of, uint32_t rank, const sw_answer_t *given)
     r->answer = *given;
     if (!given->which)
         r->answer.count = 0;
+    if (given->found && r->asked != SW_OP_CLOCK)
+        r->polled = 0;
     if (live->writer && r->asked == SW_OP_SELECT)
         record_chosen(live, rank, &r->answer);
     r->asked = 0;
@@ -197,7 +202,7 @@ void sw_live_rung(void *of, uint32_t rank)
 
 /* Operations ------------------------------------------------------------ */
 
-static bool asks(const sw_op_t *op)
+bool sw_live_asks(const sw_op_t *op)
 {
     switch (op->kind) {
     case SW_OP_CLOCK: case SW_OP_SELECT: case SW_OP_PROBE: case SW_OP_IPROBE:
@@ -208,13 +213,26 @@ static bool asks(const sw_op_t *op)
     }
 }
 
+/* Who polls until he finds waits, and that is what is written down: how long,
+ * the next model says. Time that is polled for nothing is kept. */
 static bool record(sw_live_t *live, uint32_t rank, const sw_op_t *op)
 {
     sw_live_rank_t *r = &live->of[rank];
-    if (asks(op) || op->kind == SW_OP_STUCK)
+    if (sw_live_asks(op) || op->kind == SW_OP_STUCK)
         return true;
-    if (op->kind != SW_OP_LIST)
+    if (op->kind == SW_OP_COMPUTE && op->flags & SW_COMPUTE_POLLED) {
+        r->polled += op->time;
+        return true;
+    }
+    if (op->kind == SW_OP_COMPUTE)
         return sw_op_write(live->writer, rank, op);
+    if (op->kind != SW_OP_LIST) {
+        sw_op_t polled = {.kind = SW_OP_COMPUTE, .time = r->polled,
+                          .flags = SW_COMPUTE_ASLEEP};
+        bool good = !r->polled || sw_op_write(live->writer, rank, &polled);
+        r->polled = 0;
+        return good && sw_op_write(live->writer, rank, op);
+    }
     if (r->list_count == r->list_room) {
         uint32_t room = r->list_room ? 2 * r->list_room : 64;
         uint32_t *moved = realloc(r->listed, room * sizeof *moved);
@@ -233,7 +251,7 @@ static bool possible(const sw_live_t *live, const sw_op_t *op)
     bool rank = op->peer >= 0 && (uint32_t)op->peer < live->ranks;
     switch (op->kind) {
     case SW_OP_COMPUTE:
-        return op->time >= 0;
+        return op->time >= 0 && op->flags <= SW_COMPUTE_POLLED;
     case SW_OP_SEND: case SW_OP_MATCHED:
         return rank;
     case SW_OP_RECV: case SW_OP_PROBE: case SW_OP_IPROBE: case SW_OP_CHOOSE:
@@ -245,6 +263,8 @@ static bool possible(const sw_live_t *live, const sw_op_t *op)
     case SW_OP_THREAD:
         return op->what <= SW_THREAD_ENDS && op->tag >= 0 &&
                op->request < SW_LANE_THREADS;
+    case SW_OP_WINDOW:
+        return op->what < SW_WINDOW_COUNT && (rank || op->peer == -1);
     default:
         return op->kind >= SW_OP_COMPUTE && op->kind <= SW_OP_STUCK;
     }
@@ -254,11 +274,46 @@ static bool has_context(const sw_op_t *op)
 {
     switch (op->kind) {
     case SW_OP_SEND: case SW_OP_RECV: case SW_OP_COLLECTIVE: case SW_OP_PROBE:
-    case SW_OP_IPROBE: case SW_OP_CHOOSE:
+    case SW_OP_IPROBE: case SW_OP_CHOOSE: case SW_OP_WINDOW:
         return true;
     default:
         return false;
     }
+}
+
+/* A part of a section's name. */
+static void hear_section(sw_live_t *live, uint32_t rank,
+                         const sw_lane_entry_t *entry)
+{
+    sw_live_rank_t *r = &live->of[rank];
+    if (entry->what == SW_ENTRY_SECTION) {
+        r->section.number = entry->section.number;
+        r->section.n = entry->section.n;
+        r->section.got = 0;
+    }
+    uint32_t n = entry->what == SW_ENTRY_NAME ? entry->n : 0;
+    if (r->section.n > SW_LANE_NAME || n > SW_LANE_LETTERS ||
+        n > r->section.n - r->section.got) {
+        sw_live_fail(live, "rank %u's lane is damaged", rank);
+        return;
+    }
+    memcpy(r->section.name + r->section.got, entry->letter, n);
+    r->section.got += n;
+    if (r->section.got < r->section.n)
+        return;
+    r->section.name[r->section.n] = '\0';
+    uint32_t before = live->sections.count;
+    uint32_t number = sw_sections_add(&live->sections, r->section.name);
+    uint64_t *to = number ? sw_lookup_put(&r->sections, r->section.number)
+                          : NULL;
+    if (number && !to)
+        sw_live_no_memory(live);
+    else if (number)
+        *to = number;
+    live->sections_lost |= !number;
+    if (to && live->sections.count > before && live->writer &&
+        !sw_op_write_section(live->writer, number, r->section.name))
+        sw_live_fail(live, "the operations cannot be written down", 0);
 }
 
 /* A part of a communicator's definition. */
@@ -333,10 +388,19 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_op_t *op)
         }
         if (sw_likely(entry->what == SW_ENTRY_OP)) {
             *op = entry->op;
+            if (op->kind != SW_OP_CLOCK || !(op->flags & SW_CLOCK_PAUSE))
+                r->held = op->kind == SW_OP_STUCK &&
+                          op->flags & SW_STUCK_PERHAPS;
+            live->taken += op->kind != SW_OP_COMPUTE ||
+                           !(op->flags & SW_COMPUTE_ASLEEP);
             break;
         }
-        hear(live, rank, entry);
+        if (entry->what == SW_ENTRY_SECTION || entry->what == SW_ENTRY_NAME)
+            hear_section(live, rank, entry);
+        else
+            hear(live, rank, entry);
         take(live, rank);
+        live->taken++;
     }
     take(live, rank);
     if (sw_unlikely(!possible(live, op))) {
@@ -351,6 +415,10 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_op_t *op)
             return SW_SOURCE_LATER;
         }
     }
+    if (op->kind == SW_OP_SECTION && op->bytes) {
+        const uint64_t *number = sw_lookup_get(&r->sections, op->bytes);
+        op->bytes = number ? *number : 0;
+    }
     if (live->writer && !record(live, rank, op))
         sw_live_fail(live, "the operations cannot be written down", 0);
     if (op->kind == SW_OP_THREAD && op->what == SW_THREAD_GOES) {
@@ -360,12 +428,22 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_op_t *op)
     if (op->kind == SW_OP_CLOCK && (op->flags & SW_CLOCK_THREAD)) {
         r->waits[r->thread] = true;
         live->asking++;
-    } else if (asks(op)) {
+    } else if (sw_live_asks(op)) {
         r->asked = op->kind;
         r->select = op->what;
         live->asking++;
     }
     return SW_SOURCE_OP;
+}
+
+const sw_sections_t *sw_live_sections(const sw_live_t *live)
+{
+    return &live->sections;
+}
+
+bool sw_live_sections_lost(const sw_live_t *live)
+{
+    return live->sections_lost;
 }
 
 const char *sw_live_error(const sw_live_t *live)

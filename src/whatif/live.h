@@ -39,6 +39,11 @@ typedef enum {
 } sw_live_end_t;
 sw_live_end_t sw_live_ended(const sw_live_t *live, uint32_t rank);
 
+/* The names of the program's sections. */
+const sw_sections_t *sw_live_sections(const sw_live_t *live);
+/* More were named than there are numbers: they count as outside. */
+bool sw_live_sections_lost(const sw_live_t *live);
+
 /* The ranks get no more answers, and what they put is refused. */
 void sw_live_over(sw_live_t *live);
 /* The files are written: whoever waits for that goes on. */

@@ -18,8 +18,11 @@
 /* Silence before somebody is not waited for any more who, */
 #define SLEEPS_NS 3000000u      /* one of several threads, sleeps, */
 #define LOOKS_NS 100000000u     /* or runs, perhaps to look for another; who, */
+#define HELD_NS 50000000u       /* has said that its host may keep it, */
 #define ALONE_NS 1000000000u    /* without threads, sleeps or is in its host, */
 #define RUNS_NS 600000000000u   /* or computes */
+#define LOOKS_LEAST_NS ((uint64_t)20000000) /* who may look into a window: less
+                                 * each time, from LIVE's `patience` down */
 #define SUSPECT_NS 10000000000u /* silence before a deadlock is suspected */
 #define GRACE_NS 3000000000u    /* for ranks that come last */
 
@@ -148,21 +151,30 @@ static bool anything(sw_live_t *live)
 
 /* Somebody waits for an answer, and nobody puts anything. A thread that is
  * awaited may itself wait for those who ask: for a thread of its rank, which it
- * joins, or in a call that virtual time knows nothing of. */
+ * joins, or in a call that virtual time knows nothing of; or for what they will
+ * write into a window's memory. */
 typedef struct {
     sw_live_t *live;
     uint64_t quiet;             /* ns */
+    bool looked;                /* somebody did, perhaps */
 } quiet_t;
 
-static bool asleep(void *of, uint32_t rank, uint32_t thread)
+static bool asleep(void *of, uint32_t rank, uint32_t thread, bool looks)
 {
-    const quiet_t *quiet = of;
+    quiet_t *quiet = of;
     sw_live_t *live = quiet->live;
     const sw_lane_shared_t *lane = sw_lane_shared(live->taker.lanes, rank);
     int32_t tid = thread < SW_LANE_THREADS ? live->of[rank].tid[thread] : 0;
-    if (quiet->quiet >= (tid ? LOOKS_NS : RUNS_NS))
+    uint64_t sleeps = thread < SW_LANE_THREADS
+                          ? atomic_load(&lane->of_thread[thread].sleeps) : 0;
+    if (quiet->quiet < sleeps)
+        return false;
+    uint64_t silent = quiet->quiet - sleeps;
+    if (silent >= (tid ? LOOKS_NS : RUNS_NS))
         return true;
-    if (quiet->quiet < (tid ? SLEEPS_NS : ALONE_NS))
+    if (looks && silent >= live->patience)
+        return quiet->looked = true;
+    if (silent < (tid ? SLEEPS_NS : live->of[rank].held ? HELD_NS : ALONE_NS))
         return false;
     return (!tid && atomic_load(&lane->inside)) ||
            sw_watch_sleeps(&lane->process, tid ? tid : lane->process.pid);
@@ -185,26 +197,34 @@ static void say_suspicion(sw_live_t *live, const sw_engine_t *engine)
     fprintf(stderr, "\n");
 }
 
-/* What a rank asks may not be taken yet, behind what it waits for. */
+/* Does a rank wait for an answer? The engine may not have come to its question,
+ * because what was put before it depends on others. */
 static bool somebody_asks(const sw_live_t *live)
 {
-    bool asks = live->asking > 0;
-    for (uint32_t rank = 0; rank < live->ranks && !asks; rank++) {
-        const sw_lane_shared_t *lane = sw_lane_shared(live->taker.lanes, rank);
-        asks = atomic_load(&lane->asleep) &&
-               atomic_load(&lane->wake_at) == UINT64_MAX;
+    if (live->asking)
+        return true;
+    for (uint32_t rank = 0; rank < live->ranks; rank++) {
+        const sw_live_rank_t *r = &live->of[rank];
+        const sw_lane_entry_t *e = sw_taker_last(&live->taker, rank);
+        if (!e && r->first < r->count)
+            e = &r->kept[r->count - 1];
+        if (e && e->what == SW_ENTRY_OP && sw_live_asks(&e->op))
+            return true;
     }
-    return asks;
+    return false;
 }
 
 /* True: the engine can do something now. */
 static bool long_quiet(sw_live_t *live, sw_engine_t *engine, uint64_t quiet)
 {
-    quiet_t of = {live, quiet};
+    quiet_t of = {live, quiet, false};
     if (quiet >= SUSPECT_NS && !live->suspected && sw_engine_suspects(engine))
         say_suspicion(live, engine);
-    return quiet >= SLEEPS_NS && somebody_asks(live) &&
-           sw_engine_leave_behind(engine, asleep, &of);
+    bool left = quiet >= SLEEPS_NS && somebody_asks(live) &&
+                sw_engine_leave_behind(engine, asleep, &of);
+    if (of.looked)
+        live->patience = sw_max(live->patience / 2, LOOKS_LEAST_NS);
+    return left;
 }
 
 bool sw_live_wait(sw_live_t *live, sw_engine_t *engine)
@@ -215,7 +235,7 @@ bool sw_live_wait(sw_live_t *live, sw_engine_t *engine)
         return false;
     look_for_dead(live);
     /* Once more before sleeping, with lanes armed for what is wanted now. */
-    bool soon = live->asking > 0, sooner = soon && !live->soon;
+    bool soon = somebody_asks(live), sooner = soon && !live->soon;
     live->soon = soon;
     /* Entries that nobody wants yet may lie there all the time. */
     if (live->taken != live->taken_before) {

@@ -7,8 +7,8 @@
  *     straightway-whatif serve ...     a program's ranks, as they run
  *     straightway-whatif check MODEL   is this a model?
  *
- * The heads of replay.c, convert.c, serve.c and check.c tell the rest. Started by
- * straightway whatif; no command for users.
+ * The heads of replay.c, convert.c, serve.c and check.c tell the rest. Started
+ * by straightway whatif; no command for users.
  */
 #include "commands.h"
 

@@ -4,11 +4,19 @@
  */
 #include "map.h"
 
+#include "pool.h"
+
 #include <stdlib.h>
+
+/* Four keys in a row have one home, a cache line: of a rank's requests. */
+static size_t home(const sw_map_t *map, uint64_t key)
+{
+    return (sw_map_mix(key >> 2) << 2 | (key & 3)) & map->mask;
+}
 
 static size_t place(const sw_map_t *map, uint64_t key)
 {
-    size_t at = sw_map_mix(key) & map->mask;
+    size_t at = home(map, key);
     while (map->entries[at].key && map->entries[at].key != key)
         at = (at + 1) & map->mask;
     return at;
@@ -22,7 +30,7 @@ void *sw_map_find(const sw_map_t *map, uint64_t key)
 static bool grow(sw_map_t *map)
 {
     size_t size = map->entries ? 2 * (map->mask + 1) : 64;
-    sw_map_t more = {.entries = calloc(size, sizeof *more.entries),
+    sw_map_t more = {.entries = sw_pool_array(size, sizeof *more.entries),
                      .mask = size - 1, .count = map->count};
     if (!more.entries)
         return false;
@@ -57,8 +65,8 @@ void *sw_map_remove(sw_map_t *map, uint64_t key)
         at = (at + 1) & map->mask;
         if (!map->entries[at].key)
             break;
-        size_t home = sw_map_mix(map->entries[at].key) & map->mask;
-        if (((at - home) & map->mask) < ((at - hole) & map->mask))
+        size_t from = home(map, map->entries[at].key);
+        if (((at - from) & map->mask) < ((at - hole) & map->mask))
             continue;
         map->entries[hole] = map->entries[at];
         hole = at;

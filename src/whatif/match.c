@@ -23,7 +23,7 @@ static bool fits(const sw_request_t *r, const sw_message_t *m)
 static bool fits_any(const sw_request_t *r, const sw_message_t *m)
 {
     return r->context == m->channel->context && fits(r, m) &&
-           (r->peer == SW_OP_ANY || (uint32_t)r->peer == m->channel->from);
+           (r->peer == SW_OP_ANY || (uint32_t)r->peer == m->from);
 }
 
 /* The first receive from anybody that was posted before `order` and may take
@@ -108,6 +108,7 @@ static void end(sw_engine_t *engine, sw_message_t *m)
     sw_request_t *r = m->receive;
     sw_ps_t at = sw_ps_max(r->posted, m->arrival) + m->receive_time;
     r->bytes = m->bytes;
+    r->came = m->began;
     sw_request_complete(engine, r, at);
 }
 
@@ -126,7 +127,7 @@ static void match(sw_engine_t *engine, sw_message_t *m, sw_request_t *r)
     m->receive = r;
     m->matched = true;
     r->message = m;
-    r->peer = (int32_t)m->channel->from;
+    r->peer = (int32_t)m->from;
     r->tag = m->tag;
     if (r->channel) {
         r->channel->users--;
@@ -151,10 +152,9 @@ static bool interested(const sw_rank_t *rank)
 
 static void tell_arrival(sw_engine_t *engine, const sw_message_t *m)
 {
-    sw_rank_t *rank = &engine->rank[m->channel->to];
+    sw_rank_t *rank = &engine->rank[m->to];
     if (interested(rank))
-        sw_engine_event(engine, m->arrival, SW_EVENT_DECIDE, m->channel->to, 0,
-                        rank);
+        sw_engine_event(engine, m->arrival, SW_EVENT_DECIDE, m->to, 0, rank);
 }
 
 void sw_match_sent(sw_engine_t *engine, sw_message_t *m)
@@ -312,8 +312,7 @@ sw_message_t *sw_match_first(sw_engine_t *engine, sw_rank_t *rank,
         if (m->arrival > by)
             *after = sw_ps_min(*after, m->arrival);
         else if (!best || m->arrival < best->arrival ||
-                 (m->arrival == best->arrival &&
-                  m->channel->from < best->channel->from))
+                 (m->arrival == best->arrival && m->from < best->from))
             best = m;
     }
     return best;
@@ -333,8 +332,8 @@ static void remember(sw_engine_t *engine, const sw_request_t *r,
             engine->memory = true;
     }
     *d = (sw_decided_t){m->channel->context, m->bytes,
-                        (int32_t)m->channel->from, m->tag, m->arrival,
-                        m->receive_time, false};
+                        (int32_t)m->from, m->tag, m->began,
+                        m->arrival, m->receive_time, false};
 }
 
 void sw_match_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)

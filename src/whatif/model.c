@@ -105,6 +105,16 @@ uint32_t sw_model_state(const sw_model_t *model, sw_ps_t computed,
     return SW_STATE_PARTS * k + part;
 }
 
+void sw_model_states(uint32_t state, uint32_t there, uint32_t *low,
+                     uint32_t *high)
+{
+    uint32_t k = state / SW_STATE_PARTS;
+    while (k && !(there >> k & 1))
+        k--;
+    *low = k;
+    *high = k + (state > k * SW_STATE_PARTS && (there >> (k + 1) & 1));
+}
+
 sw_ps_t sw_model_between(uint32_t state, sw_ps_t low, sw_ps_t high)
 {
     sw_ps_t part = state % SW_STATE_PARTS;
@@ -148,14 +158,14 @@ static sw_link_point_t point_at(const sw_link_t *link, uint32_t k,
 static void measured(const sw_link_t *link, uint32_t state, uint64_t bytes,
                      sw_cost_t *cost)
 {
-    uint32_t k = state / SW_STATE_PARTS;
-    while (k && !link->point_count[k])
-        k--;
-    const sw_link_point_t *first = link->points[k];
-    sw_link_point_t p = point_at(link, k, bytes);
-    if (state > k * SW_STATE_PARTS && k + 1 < SW_STATES &&
-        link->point_count[k + 1]) {
-        sw_link_point_t q = point_at(link, k + 1, bytes);
+    uint32_t there = 0, low, high;
+    for (uint32_t k = 0; k < SW_STATES; k++)
+        there |= (uint32_t)(link->point_count[k] > 0) << k;
+    sw_model_states(state, there, &low, &high);
+    const sw_link_point_t *first = link->points[low];
+    sw_link_point_t p = point_at(link, low, bytes);
+    if (high > low) {
+        sw_link_point_t q = point_at(link, high, bytes);
         p.send = sw_model_between(state, p.send, q.send);
         p.wire = sw_model_between(state, p.wire, q.wire);
         p.gap = sw_model_between(state, p.gap, q.gap);

@@ -7,9 +7,9 @@
  * nodes), and every class has a link. A message of s bytes, sent at time t:
  *
  *     sender's processor busy until   c = t + o + O s
- *     it enters the wire at           i = max(c, out)     out := i + max(g, G s)
+ *     it enters the wire at           i = max(c, out)    out := i + max(g, G s)
  *     its last byte arrives at        a = max(i + L, in) + G s
- *                                                         in := max(a, in + g)
+ *                                                        in := max(a, in + g)
  *     the receive is complete at      max(posted, a) + o' + O' s
  *
  * `out` and `in` are when the sender's and the receiver's ports are free: each
@@ -135,6 +135,11 @@ sw_class_t sw_model_class(const sw_model_t *model, uint32_t a, uint32_t b);
  * SW_STATE_PARTS from one to the next. */
 uint32_t sw_model_state(const sw_model_t *model, sw_ps_t computed,
                         uint64_t bytes);
+/* The two states between whose times it lies, where only some have times, a bit
+ * of `there` each, and the first has: the nearest below it and the next one, or
+ * the same twice. */
+void sw_model_states(uint32_t state, uint32_t there, uint32_t *low,
+                     uint32_t *high);
 /* What lies so far between the times of a state and of the next. */
 sw_ps_t sw_model_between(uint32_t state, sw_ps_t low, sw_ps_t high);
 /* A state's number, from text; false: the model has no such state. */

@@ -13,8 +13,8 @@
  *
  * Without a size it is about as long in each of its dimensions (3), and as
  * small as will do. Host links have the latency and the speed of the others
- * unless it is said. Numbers: nodes to routers, routers to nodes, then for each router two for
- * each dimension, up and down.
+ * unless it is said. Numbers: nodes to routers, routers to nodes, then for each
+ * router two for each dimension, up and down.
  */
 #include "network_kind.h"
 

@@ -20,6 +20,9 @@
  * network counts; 106 days fit. */
 typedef int64_t sw_ps_t;
 
+static inline sw_ps_t sw_ps_max(sw_ps_t a, sw_ps_t b) { return a > b ? a : b; }
+static inline sw_ps_t sw_ps_min(sw_ps_t a, sw_ps_t b) { return a < b ? a : b; }
+
 #define SW_PS_PER_NS ((sw_ps_t)1000)
 #define SW_PS_NEVER INT64_MAX
 
@@ -66,9 +69,10 @@ typedef enum {
 /* Their tables, by sw_collective_t. */
 extern const char *const sw_collective_names[SW_COLLECTIVE_COUNT];
 extern const sw_waits_t sw_collective_waits[SW_COLLECTIVE_COUNT];
+extern const char *const sw_window_names[];     /* by sw_window_t */
 
 typedef enum {
-    SW_OP_COMPUTE = 1,  /* time                                            */
+    SW_OP_COMPUTE = 1,  /* time, flags                                     */
     SW_OP_SEND,         /* peer, tag, context, bytes, flags, request       */
     SW_OP_RECV,         /* peer, tag, context, bytes (room), request       */
     SW_OP_COLLECTIVE,   /* what, context, peer, bytes, sent, received,
@@ -77,7 +81,7 @@ typedef enum {
     SW_OP_DROP,         /* request, flags: freed or cancelled; nobody waits for
                          * it                                              */
     SW_OP_SECTION,      /* bytes: what follows belongs to this section of the
-                         * program (a region, an iteration), for the report */
+                         * program (section.h), for the report; 0: to none */
     /* What only a running program asks; the engine answers. */
     SW_OP_CLOCK,        /* what time is it?                                */
     SW_OP_LIST,         /* request: one more to choose from                */
@@ -92,6 +96,9 @@ typedef enum {
     SW_OP_STUCK,        /* the rank has waited in the host for long, who may
                          * need what others do after their questions: nobody
                          * is to wait for it before it puts something else */
+    SW_OP_WINDOW,       /* what: sw_window_t, context, peer, bytes, flags,
+                         * request                                         */
+    SW_OP_NOTHING,      /* in the engine: it is done already               */
 } sw_op_kind_t;
 
 /* Threads of a rank that call MPI at once. Their operations lie in one
@@ -114,6 +121,42 @@ typedef enum {
     SW_TEST_SOME,       /* which are?                          */
 } sw_select_t;
 
+/* Numbers of sections are no higher. */
+#define SW_SECTION_MOST ((uint32_t)1 << 20)
+
+/* Flags of computing. */
+#define SW_COMPUTE_ASLEEP 1u    /* it passes so, whatever the processor */
+#define SW_COMPUTE_POLLED 2u    /* in tests and probes in vain: the same */
+
+/* One-sided. A window is a context of its own, beside its communicator's: its
+ * members make it before anything else is done there, and free it at last.
+ * PUT, REDUCE, GET and FETCH have a target, and may have a request: what they
+ * take is complete for their origin with it, for the target with a FLUSH. That
+ * there is something to synchronise with (fence, post and start) is told by
+ * messages and collectives. */
+typedef enum {
+    SW_WINDOW_MAKE,     /* from now on its memory may be moved              */
+    SW_WINDOW_FREE,
+    SW_WINDOW_PUT,      /* bytes to the target                              */
+    SW_WINDOW_REDUCE,   /* the same, combined with what is there            */
+    SW_WINDOW_GET,      /* bytes from the target                            */
+    SW_WINDOW_FETCH,    /* bytes there, combined, and as many back          */
+    SW_WINDOW_FLUSH,    /* wait until all that this rank has begun there is
+                         * complete, of one target or (-1) of all; flags    */
+    SW_WINDOW_LOCK,     /* wait for it, at one target or (-1) at all; flags */
+    SW_WINDOW_UNLOCK,   /* flags as of the lock                             */
+    SW_WINDOW_COUNT
+} sw_window_t;
+
+#define SW_WINDOW_LOCAL 1u      /* a flush: the origin's memory may be used */
+#define SW_WINDOW_EXCLUSIVE 1u  /* a lock: with nobody else                 */
+#define SW_WINDOW_SEEN 1u       /* made: who computes sees others' memory    */
+
+/* Tags of the empty messages on a window's context: those who may access hear
+ * that they may (post), and tell when they have (complete). */
+#define SW_WINDOW_POSTED 0
+#define SW_WINDOW_COMPLETED 1
+
 /* Flags of a send. */
 #define SW_SEND_SYNCHRONOUS 1u  /* complete when it is matched      */
 #define SW_SEND_BUFFERED 2u     /* complete at once, whatever size  */
@@ -125,11 +168,19 @@ typedef enum {
 
 /* Flags of being stuck. */
 #define SW_STUCK_POLLS 1u       /* it looks in vain for what others do */
+#define SW_STUCK_PERHAPS 2u     /* the host may keep it: not stuck before it has
+                                 * been silent for a little */
 
 /* Flags of a drop. */
 #define SW_DROP_CANCELLED 1u    /* the host has cancelled it, so it has taken
                                  * no message; without this it goes on to its
                                  * end */
+
+/* Collectives between groups (MPI 4.1, 6.2.3). The root is in one group, and
+ * its data come from the other or go there. It names itself as the root, as do
+ * the members of the other group; those beside it name nobody (-1), and have
+ * no part in it. Where there is no root, each group gets what the other gives.
+ * Making communicators (`other`) is all members' together, as ever. */
 
 /* Receives with wildcards. A blocking one asks CHOOSE before, and then names
  * whom it was told. A nonblocking one (RECV with SW_OP_ANY and a request) is
@@ -150,7 +201,10 @@ typedef struct {
     int32_t peer;       /* rank in the world, or SW_OP_ANY; of a
                          * collective the root's number among the members,
                          * -1 without one                                */
-    int32_t tag;
+    int32_t tag;        /* of a collective between two groups, whose
+                         * communicator has the members of both: how many
+                         * of these, from the first on, are one group; 0:
+                         * all are one                                   */
     uint32_t request;   /* 0: blocking */
     uint64_t bytes;     /* of the message; of a collective one block: what a
                          * member contributes (bcast, reduce, allreduce, scan)

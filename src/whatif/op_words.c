@@ -50,6 +50,21 @@ static void put_message(text_t *to, const sw_op_t *op, const char *verb,
         put(to, " buffered");
 }
 
+static void put_window(text_t *to, const sw_op_t *op)
+{
+    put(to, "%s", sw_window_names[op->what]);
+    if (op->what >= SW_WINDOW_PUT && op->what <= SW_WINDOW_FETCH)
+        put(to, " %llu", (unsigned long long)op->bytes);
+    if (op->what >= SW_WINDOW_PUT && op->peer < 0)
+        put(to, " all");
+    else if (op->what >= SW_WINDOW_PUT)
+        put(to, " at %d", op->peer);
+    put(to, " context %u", op->context);
+    if (op->flags)
+        put(to, op->what == SW_WINDOW_FLUSH ? " local"
+                : op->what == SW_WINDOW_MAKE ? " seen" : " exclusive");
+}
+
 void sw_op_words(const sw_op_t *op, char *words, size_t room)
 {
     text_t text = {words, room}, *to = &text;
@@ -72,8 +87,13 @@ void sw_op_words(const sw_op_t *op, char *words, size_t room)
             (unsigned long long)op->received);
         if (op->peer >= 0)
             put(to, " root %d", op->peer);
+        if (op->tag)
+            put(to, " groups of %d and the others", op->tag);
         if (op->context)
             put(to, " context %u", op->context);
+        break;
+    case SW_OP_WINDOW:
+        put_window(to, op);
         break;
     case SW_OP_WAIT:
         put(to, "wait");
@@ -82,7 +102,10 @@ void sw_op_words(const sw_op_t *op, char *words, size_t room)
         put(to, "drop");
         break;
     case SW_OP_SECTION:
-        put(to, "section %llu", (unsigned long long)op->bytes);
+        if (op->bytes)
+            put(to, "section %llu", (unsigned long long)op->bytes);
+        else
+            put(to, "no section");
         break;
     case SW_OP_THREAD:
         put(to, op->what == SW_THREAD_GOES ? "thread %u"

@@ -13,7 +13,7 @@
 #ifndef SW_WHATIF_OPFILE_H
 #define SW_WHATIF_OPFILE_H
 
-#include "engine.h"
+#include "section.h"
 
 /* Writing: ranks in any order, each rank's operations in its own. */
 typedef struct sw_op_writer sw_op_writer_t;
@@ -24,6 +24,9 @@ sw_op_writer_t *sw_op_writer_new(const char *path, uint32_t ranks,
                                  const char *note);
 bool sw_op_write_context(sw_op_writer_t *writer, uint32_t number, uint32_t n,
                          const uint32_t *members);
+/* A section's name (section.h), once, at any time. */
+bool sw_op_write_section(sw_op_writer_t *writer, uint32_t number,
+                         const char *name);
 bool sw_op_write(sw_op_writer_t *writer, uint32_t rank, const sw_op_t *op);
 /* False: something could not be written; the file is gone. */
 bool sw_op_writer_close(sw_op_writer_t *writer);
@@ -44,6 +47,8 @@ bool sw_op_contexts(sw_op_file_t *file, sw_engine_t *engine);
 uint32_t sw_op_context_count(const sw_op_file_t *file);
 uint32_t *sw_op_context(const sw_op_file_t *file, uint32_t i,
                         uint32_t *number, uint32_t *n);
+/* Sections that have names. */
+const sw_sections_t *sw_op_sections(const sw_op_file_t *file);
 /* A source that reads from it. A damaged part ends its rank early, and is
  * counted. */
 void sw_op_source(sw_op_file_t *file, sw_source_t *source);

@@ -1,6 +1,6 @@
 /*
- * opfile_contexts.c - the contexts of a file of operations; see
- * opfile_format.h.
+ * opfile_contexts.c - the contexts of a file of operations, and the names of
+ * its sections; see opfile_format.h.
  *
  * Members come as runs, and stay so: a context of all ranks takes no more than
  * one of two.
@@ -17,14 +17,31 @@ static int by_number(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* Behind a number and no members. */
+static bool read_section(sw_op_file_t *f, sw_cursor_t *c, uint64_t number)
+{
+    char name[SW_SECTION_NAME];
+    uint64_t n = sw_varint(c);
+    if (c->bad || number > SW_SECTION_MOST || n >= sizeof name ||
+        n > (uint64_t)(c->end - c->at))
+        return false;
+    memcpy(name, c->at, n);
+    name[n] = '\0';
+    c->at += n;
+    return strlen(name) == n &&
+           sw_sections_set(&f->sections, (uint32_t)number, name);
+}
+
 /* One context; `seen` [ranks] has for each rank the last that it was in, from
  * 1. False: it is not right. */
 static bool read_context(sw_op_file_t *f, sw_cursor_t *c, uint32_t *seen,
                          bool *memory)
 {
     uint64_t number = sw_varint(c), n = sw_varint(c);
-    if (c->bad || number > UINT32_MAX || !n || n > f->ranks)
+    if (c->bad || number > UINT32_MAX || n > f->ranks)
         return false;
+    if (!n)
+        return read_section(f, c, number);
     *memory = sw_grow(&f->contexts, f->context_count, &f->context_room,
                       sizeof *f->contexts);
     if (!*memory)

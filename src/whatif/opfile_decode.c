@@ -54,10 +54,14 @@ static bool read_collective(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
                             uint32_t rank, sw_op_t *op)
 {
     uint64_t what = sw_varint(c), context = sw_varint(c);
-    uint64_t root = sw_varint(c);
+    uint64_t root = sw_varint(c), first = 0;
     op->bytes = sw_varint(c);
     op->sent = sw_varint(c);
     op->received = sw_varint(c);
+    bool between = what & SW_OPFILE_GROUPS;
+    if (between)
+        first = sw_varint(c);
+    what &= ~(uint64_t)SW_OPFILE_GROUPS;
     op->what = (uint8_t)what;
     op->context = (uint32_t)context;
     op->peer = (int32_t)((int64_t)root - 1);
@@ -65,26 +69,39 @@ static bool read_collective(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
         return false;
     uint32_t n = context ? sw_op_context_of(f, (uint32_t)context)->n : f->ranks;
     sw_waits_t waits = sw_collective_waits[what];
-    if ((waits == SW_WAITS_ROOT || waits == SW_WAITS_AT_ROOT) && !root)
+    bool rooted = waits == SW_WAITS_ROOT || waits == SW_WAITS_AT_ROOT;
+    if (between ? !first || first >= n : rooted && !root)
         return false;
+    op->tag = (int32_t)first;
     return root <= n && op->bytes <= SW_OPFILE_BYTES_MOST &&
            op->sent <= SW_OPFILE_BYTES_MOST &&
            op->received <= SW_OPFILE_BYTES_MOST;
 }
 
+static bool read_window(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
+                        uint32_t rank, sw_op_t *op)
+{
+    uint64_t what = sw_varint(c), context = sw_varint(c);
+    bool good = peer_of(f, sw_varint(c), rank, &op->peer);
+    op->bytes = sw_varint(c);
+    uint64_t flags = sw_varint(c);
+    op->what = (uint8_t)what;
+    op->context = (uint32_t)context;
+    op->flags = (uint16_t)flags;
+    return good && what < SW_WINDOW_COUNT && flags <= 1 &&
+           op->bytes <= SW_OPFILE_BYTES_MOST && known(f, at, rank, context);
+}
+
 static bool read_shape(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
                        uint32_t rank, sw_op_t *op)
 {
-    switch (op->kind) {
-    case SW_OP_SEND:
-    case SW_OP_RECV:
-    case SW_OP_PROBE:
-    case SW_OP_IPROBE:
-    case SW_OP_CHOOSE:
-    case SW_OP_MATCHED:
+    if (sw_opfile_message(op->kind))
         return read_message(f, at, c, rank, op);
+    switch (op->kind) {
     case SW_OP_COLLECTIVE:
         return read_collective(f, at, c, rank, op);
+    case SW_OP_WINDOW:
+        return read_window(f, at, c, rank, op);
     case SW_OP_SELECT: {
         uint64_t what = sw_varint(c);
         op->what = (uint8_t)what;
@@ -98,7 +115,7 @@ static bool read_shape(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
     }
     default:
         op->bytes = sw_varint(c);
-        return op->bytes <= SW_OPFILE_BYTES_MOST;
+        return op->bytes <= SW_SECTION_MOST;
     }
 }
 
@@ -119,9 +136,11 @@ bool sw_op_decode(sw_op_file_t *f, sw_op_cursor_t *at, uint32_t rank,
     sw_cursor_t c = {.at = at->at, .end = at->end};
     unsigned head = *c.at++, request = head & SW_OPFILE_REQUEST;
     *op = (sw_op_t){.kind = head & SW_OPFILE_KIND};
-    bool good = op->kind >= SW_OP_COMPUTE && op->kind <= SW_OP_THREAD &&
-                head < 0x80;
+    if (op->kind == SW_OPFILE_WINDOW)
+        op->kind = SW_OP_WINDOW;
+    bool good = head < SW_OPFILE_ASLEEP || op->kind == SW_OP_COMPUTE;
     if (op->kind == SW_OP_COMPUTE) {
+        op->flags = head & SW_OPFILE_ASLEEP ? SW_COMPUTE_ASLEEP : 0;
         good = good && read_time(at, &c, op);
     } else if (good && sw_opfile_shaped(op->kind)) {
         if (head & SW_OPFILE_AGAIN) {

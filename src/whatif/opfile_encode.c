@@ -1,6 +1,6 @@
 /*
- * opfile_encode.c - contexts and operations as the bytes of a file; see
- * opfile_format.h.
+ * opfile_encode.c - contexts, sections and operations as the bytes of a file;
+ * see opfile_format.h.
  *
  * A rank remembers where in its buffer some shapes began, by their hash: that
  * is enough to find most that come again.
@@ -51,29 +51,53 @@ bool sw_op_write_context(sw_op_writer_t *w, uint32_t number, uint32_t n,
     return true;
 }
 
+bool sw_op_write_section(sw_op_writer_t *w, uint32_t number, const char *name)
+{
+    size_t n = strlen(name);
+    if (w->error || !number || number > SW_SECTION_MOST || !n ||
+        n >= SW_SECTION_NAME) {
+        sw_op_writer_fail(w, EINVAL);
+        return false;
+    }
+    if (!sw_op_room(w, w->ranks, 16 + n))
+        return false;
+    sw_op_buffer_t *b = &w->buffers[w->ranks];
+    unsigned char *to = b->at + b->used;
+    to = sw_opfile_varint(to, number);
+    to = sw_opfile_varint(to, 0);
+    to = sw_opfile_varint(to, n);
+    memcpy(to, name, n);
+    b->used = (uint32_t)(to + n - b->at);
+    b->operations++;
+    return true;
+}
+
 /* Behind the kind. */
 static unsigned char *shape(unsigned char *to, uint32_t rank,
                             const sw_op_t *op)
 {
-    switch (op->kind) {
-    case SW_OP_SEND:
-    case SW_OP_RECV:
-    case SW_OP_PROBE:
-    case SW_OP_IPROBE:
-    case SW_OP_CHOOSE:
-    case SW_OP_MATCHED:
+    if (sw_opfile_message(op->kind)) {
         to = sw_opfile_varint(to, sw_opfile_peer(op->peer, rank));
         to = sw_opfile_varint(to, sw_opfile_signed(op->tag));
         to = sw_opfile_varint(to, op->context);
         to = sw_opfile_varint(to, op->bytes);
         return sw_opfile_varint(to, op->flags);
+    }
+    switch (op->kind) {
     case SW_OP_COLLECTIVE:
-        to = sw_opfile_varint(to, op->what);
+        to = sw_opfile_varint(to, op->what | (op->tag ? SW_OPFILE_GROUPS : 0));
         to = sw_opfile_varint(to, op->context);
         to = sw_opfile_varint(to, (uint64_t)((int64_t)op->peer + 1));
         to = sw_opfile_varint(to, op->bytes);
         to = sw_opfile_varint(to, op->sent);
-        return sw_opfile_varint(to, op->received);
+        to = sw_opfile_varint(to, op->received);
+        return op->tag ? sw_opfile_varint(to, (uint32_t)op->tag) : to;
+    case SW_OP_WINDOW:
+        to = sw_opfile_varint(to, op->what);
+        to = sw_opfile_varint(to, op->context);
+        to = sw_opfile_varint(to, sw_opfile_peer(op->peer, rank));
+        to = sw_opfile_varint(to, op->bytes);
+        return sw_opfile_varint(to, op->flags);
     case SW_OP_SELECT:
         return sw_opfile_varint(to, op->what);
     case SW_OP_THREAD:
@@ -103,11 +127,13 @@ static uint32_t seen(sw_op_buffer_t *b, const unsigned char *shape, size_t n,
 static bool can_be(const sw_op_writer_t *w, uint32_t rank, const sw_op_t *op)
 {
     return rank < w->ranks && op->kind >= SW_OP_COMPUTE &&
-           op->kind <= SW_OP_THREAD && op->time >= 0 &&
+           (op->kind <= SW_OP_THREAD || op->kind == SW_OP_WINDOW) &&
+           op->time >= 0 &&
            op->time <= SW_OPFILE_TIME_MOST &&
            op->bytes <= SW_OPFILE_BYTES_MOST &&
            op->sent <= SW_OPFILE_BYTES_MOST &&
-           op->received <= SW_OPFILE_BYTES_MOST && op->peer >= -1;
+           op->received <= SW_OPFILE_BYTES_MOST && op->peer >= -1 &&
+           (op->kind != SW_OP_SECTION || op->bytes <= SW_SECTION_MOST);
 }
 
 bool sw_op_write(sw_op_writer_t *w, uint32_t rank, const sw_op_t *op)
@@ -129,8 +155,11 @@ bool sw_op_write(sw_op_writer_t *w, uint32_t rank, const sw_op_t *op)
         request = SW_OPFILE_NEXT;
     else if (op->request == b->request)
         request = SW_OPFILE_SAME;
-    *head = (unsigned char)(op->kind | request);
+    unsigned kind = op->kind == SW_OP_WINDOW ? SW_OPFILE_WINDOW : op->kind;
+    *head = (unsigned char)(kind | request);
     if (op->kind == SW_OP_COMPUTE) {
+        if (op->flags & SW_COMPUTE_ASLEEP)
+            *head |= SW_OPFILE_ASLEEP;
         /* Most are whole ns. */
         bool whole = op->time % SW_PS_PER_NS == 0;
         uint64_t time = (uint64_t)(whole ? op->time / SW_PS_PER_NS

@@ -35,18 +35,23 @@
 
 /* The head byte: the kind in the lowest four bits. */
 #define SW_OPFILE_KIND 0x0fu
+#define SW_OPFILE_WINDOW 0u     /* SW_OP_WINDOW: no other kind is 0 */
 #define SW_OPFILE_AGAIN 0x10u   /* the shape: so far back   */
 #define SW_OPFILE_REQUEST 0x60u /* which of these:          */
 #define SW_OPFILE_NONE 0x00u    /*   0                      */
 #define SW_OPFILE_NEXT 0x20u    /*   the last one and 1     */
 #define SW_OPFILE_SAME 0x40u    /*   the last one           */
 #define SW_OPFILE_OTHER 0x60u   /*   the difference follows */
+#define SW_OPFILE_ASLEEP 0x80u  /* of computing: SW_COMPUTE_ASLEEP */
+
+/* A collective's number with this is one between two groups. */
+#define SW_OPFILE_GROUPS 32u
 
 /* What can be right. */
 #define SW_OPFILE_BYTES_MOST ((uint64_t)1 << 48)
 #define SW_OPFILE_TIME_MOST ((sw_ps_t)1 << 61)  /* of a rank in all */
 
-/* Bytes of a shape, at most: kind, and six varints. */
+/* Bytes of a shape, at most: kind, and seven varints. */
 #define SW_OPFILE_SHAPE_MOST 64u
 
 static inline uint32_t sw_opfile_4(const unsigned char *at)
@@ -90,6 +95,14 @@ static inline uint64_t sw_opfile_signed(int64_t n)
 static inline uint64_t sw_opfile_peer(int32_t peer, uint32_t rank)
 {
     return peer < 0 ? 0 : sw_opfile_signed((int64_t)peer - rank) + 1;
+}
+
+/* Is it of a message: to or from whom, of which tag? */
+static inline bool sw_opfile_message(unsigned kind)
+{
+    return kind == SW_OP_SEND || kind == SW_OP_RECV || kind == SW_OP_PROBE ||
+           kind == SW_OP_IPROBE || kind == SW_OP_CHOOSE ||
+           kind == SW_OP_MATCHED;
 }
 
 /* Has this kind a shape? Those that have none have nothing but a time or a

@@ -151,6 +151,7 @@ void sw_op_close(sw_op_file_t *f)
     free(f->note);
     free(f->cursors);
     free(f->contexts);
+    sw_sections_free(&f->sections);
     free(f->runs);
     free(f);
 }
@@ -169,6 +170,11 @@ uint32_t sw_op_ranks(const sw_op_file_t *f)
 uint64_t sw_op_count(const sw_op_file_t *f)
 {
     return f->operations;
+}
+
+const sw_sections_t *sw_op_sections(const sw_op_file_t *f)
+{
+    return &f->sections;
 }
 
 const char *sw_op_note(const sw_op_file_t *f)

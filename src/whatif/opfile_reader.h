@@ -38,6 +38,7 @@ struct sw_op_file {
     sw_op_context_t *contexts;        /* by number */
     uint32_t context_count, context_room;
     sw_op_run_t *runs;
+    sw_sections_t sections;
     uint32_t run_count, run_room;
     uint64_t damaged;
 };

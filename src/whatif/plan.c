@@ -194,25 +194,21 @@ static double own_part(const line_t *line, const sw_algorithm_t *algorithm,
     return time;
 }
 
-static sw_ps_t scaled(double scale, double ps)
-{
-    ps = ps * scale + 0.5;
-    return ps < (double)SW_PS_MOST ? (sw_ps_t)ps : SW_PS_MOST;
-}
-
 static void by_formula(const sw_model_t *model, const sw_call_t *call,
                        pair_t pair, const char *name, sw_plan_t *plan)
 {
     const sw_algorithm_t *algorithm = sw_algorithm_named(call->what, name);
     line_t line = line_of(model, pair, call->bytes);
-    plan->waiting = scaled(plan->scale, algorithm->formula(
+    plan->waiting = sw_ps_whole(plan->scale * algorithm->formula(
         call, line.alpha, line.beta, model->reduce));
-    plan->leaving = scaled(plan->scale, own_part(&line, algorithm, call));
+    plan->leaving = sw_ps_whole(plan->scale *
+                                own_part(&line, algorithm, call));
 }
 
-static void offloaded(const sw_rule_t *rule, const sw_call_t *call,
-                      sw_plan_t *plan)
+void sw_plan_offloaded(const sw_rules_t *rules, const sw_rule_t *rule,
+                       const sw_call_t *call, sw_plan_t *plan)
 {
+    *plan = (sw_plan_t){.scale = rules->scale[call->what]};
     double bytes = rule->byte * (double)call->bytes;
     double all = has_blocks(call->what) ? (call->n - 1.0) * bytes : bytes;
     bool scatters = call->what == SW_COLLECTIVE_SCATTER ||
@@ -220,35 +216,35 @@ static void offloaded(const sw_rule_t *rule, const sw_call_t *call,
     if (call->what == SW_COLLECTIVE_BARRIER ||
         call->what == SW_COLLECTIVE_OTHER)
         all = 0;
-    plan->posting = scaled(plan->scale, (double)rule->posting);
-    plan->waiting = scaled(plan->scale, all + (double)rule->round *
-                                              sw_log2_ceil(call->n));
+    plan->posting = sw_ps_scaled(rule->posting, plan->scale);
+    plan->waiting = sw_ps_whole(plan->scale * (all + (double)rule->round *
+                                                     sw_log2_ceil(call->n)));
     if (sw_collective_waits[call->what] != SW_WAITS_ALL)
-        plan->leaving = scaled(plan->scale, scatters ? all : bytes);
+        plan->leaving = sw_ps_whole(plan->scale * (scatters ? all : bytes));
 }
 
 /* By the tables of the state, or of the nearest below it that was measured. */
-static void measured(const sw_model_t *model, const sw_call_t *call,
+static void by_table(const sw_model_t *model, const sw_call_t *call,
                      sw_ps_t computed, sw_plan_t *plan)
 {
     sw_table_t (*tables)[SW_COLLECTIVE_COUNT] = model->rules->tables;
     uint32_t state = sw_model_state(model, computed, call->bytes);
-    uint32_t k = state / SW_STATE_PARTS;
+    uint32_t there = 0, low, high;
     bool blocks = has_blocks(call->what);
-    while (k && !tables[k][call->what].count)
-        k--;
-    sw_table_at(&tables[k][call->what], blocks, call->n, call->bytes,
+    for (uint32_t k = 0; k < SW_STATES; k++)
+        there |= (uint32_t)(tables[k][call->what].count > 0) << k;
+    sw_model_states(state, there, &low, &high);
+    sw_table_at(&tables[low][call->what], blocks, call->n, call->bytes,
                 &plan->waiting, &plan->leaving);
-    if (state > k * SW_STATE_PARTS && k + 1 < SW_STATES &&
-        tables[k + 1][call->what].count) {
+    if (high > low) {
         sw_ps_t waiting, leaving;
-        sw_table_at(&tables[k + 1][call->what], blocks, call->n, call->bytes,
+        sw_table_at(&tables[high][call->what], blocks, call->n, call->bytes,
                     &waiting, &leaving);
         plan->waiting = sw_model_between(state, plan->waiting, waiting);
         plan->leaving = sw_model_between(state, plan->leaving, leaving);
     }
-    plan->waiting = scaled(plan->scale, (double)plan->waiting);
-    plan->leaving = scaled(plan->scale, (double)plan->leaving);
+    plan->waiting = sw_ps_scaled(plan->waiting, plan->scale);
+    plan->leaving = sw_ps_scaled(plan->leaving, plan->scale);
 }
 
 static void plan_make(const sw_model_t *model, const sw_call_t *call,
@@ -269,14 +265,31 @@ static void plan_make(const sw_model_t *model, const sw_call_t *call,
         plan->algorithm = sw_algorithm_named(call->what, rule->algorithm);
         break;
     case SW_RULE_MEASURED:
-        measured(model, call, pair.computed, plan);
+        by_table(model, call, pair.computed, plan);
         break;
     case SW_RULE_OFFLOAD:
-        offloaded(rule, call, plan);
+        sw_plan_offloaded(rules, rule, call, plan);
         break;
     case SW_RULE_FREE:
         break;
     }
+}
+
+void sw_plan_part(const sw_model_t *model, const sw_call_t *call, uint32_t n,
+                  const uint32_t *members, sw_ps_t computed, sw_plan_t *plan)
+{
+    *plan = (sw_plan_t){.scale = 1};
+    if (call->n < 2)
+        return;
+    pair_t pair = farthest(model, n, members);
+    pair.computed = computed;
+    const sw_rule_t *rule =
+        model->rules ? sw_rules_find_part(model->rules, call) : NULL;
+    if (rule && rule->kind == SW_RULE_MEASURED)
+        by_table(model, call, computed, plan);
+    else
+        by_formula(model, call, pair, rule ? rule->algorithm : usual(call),
+                   plan);
 }
 
 /* The members of an alltoallv may have more to send than the mean: the one
@@ -295,7 +308,8 @@ static bool same(const sw_planned_t *p, const sw_model_t *model,
 {
     const sw_link_t *a = &p->link, *b = &model->links[far];
     return p->known && p->state == state && p->call.what == call->what &&
-           p->call.n == call->n && p->call.bytes == call->bytes && p->farthest == far &&
+           p->call.n == call->n && p->call.bytes == call->bytes &&
+           p->farthest == far &&
            p->reduce == model->reduce && a->o_send == b->o_send &&
            a->o_recv == b->o_recv && a->L == b->L && a->g == b->g &&
            a->O_send == b->O_send && a->O_recv == b->O_recv && a->G == b->G &&

@@ -37,6 +37,20 @@ typedef struct {
 void sw_plan_make(const sw_model_t *model, const sw_op_t *call, uint32_t n,
                   const uint32_t *members, sw_plan_t *plan);
 
+/* The same of a collective between two groups of n[0] and n[1] members, for
+ * those of group `mine`. Their own group has its part, and the other has; see
+ * plan_between.c. Never by messages. */
+void sw_plan_between(const sw_model_t *model, const sw_op_t *call,
+                     const uint32_t n[2], const uint32_t *const members[2],
+                     unsigned mine, sw_plan_t *plan);
+
+/* What is a part of another collective: as the rules say that it is carried
+ * out, but neither free, scaled nor offloaded, and by the formula of its
+ * algorithm, on the link between the farthest of n members, who have computed
+ * so long. */
+void sw_plan_part(const sw_model_t *model, const sw_call_t *call, uint32_t n,
+                  const uint32_t *members, sw_ps_t computed, sw_plan_t *plan);
+
 /* Rules: free, scale, tables, algorithms by name and size, offload. */
 void sw_rules_free(sw_rules_t *rules);
 

@@ -4,12 +4,22 @@
 #include "pool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { CHUNK = 64 << 10, HEAD = SW_LINE };
 
+void *sw_pool_array(size_t count, size_t size)
+{
+    size_t bytes = sw_round_up(count * size, SW_LINE);
+    if (bytes < count || bytes / size < count)
+        return NULL;
+    void *array = aligned_alloc(SW_LINE, bytes);
+    return array ? memset(array, 0, bytes) : NULL;
+}
+
 bool sw_pool_init(sw_pool_t *pool, size_t size, bool *failed)
 {
-    size = sw_round_up(size, sizeof(void *));
+    size = sw_round_up(size, size < SW_LINE ? sizeof(void *) : SW_LINE);
     *pool = (sw_pool_t){.size = size, .failed = failed};
     pool->spare = calloc(1, size);
     return pool->spare != NULL;
@@ -27,7 +37,7 @@ void sw_pool_free(sw_pool_t *pool)
 
 void *sw_pool_more(sw_pool_t *pool)
 {
-    char *chunk = malloc(CHUNK);
+    char *chunk = aligned_alloc(SW_LINE, CHUNK);
     if (!chunk) {
         *pool->failed = true;
         return pool->spare;

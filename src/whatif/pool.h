@@ -1,6 +1,7 @@
 /*
  * pool.h - many small things of one size: taken and given back in a few
- * instructions, never moved, freed all at once.
+ * instructions, never moved, freed all at once. Those of a cache line or more
+ * begin with one. Who takes one finds the next in the cache.
  */
 #ifndef SW_WHATIF_POOL_H
 #define SW_WHATIF_POOL_H
@@ -16,6 +17,10 @@ typedef struct {
     bool *failed;       /* set then */
 } sw_pool_t;
 
+/* An array of zeroes that begins with a cache line, to be freed; NULL: no
+ * memory. */
+void *sw_pool_array(size_t count, size_t size);
+
 /* False: no memory. */
 bool sw_pool_init(sw_pool_t *pool, size_t size, bool *failed);
 void sw_pool_free(sw_pool_t *pool);
@@ -27,6 +32,7 @@ static inline void *sw_pool_take(sw_pool_t *pool)
     void *one = pool->free;
     if (sw_likely(one != NULL)) {
         pool->free = *(void **)one;
+        sw_prefetch(pool->free, pool->size);
         return one;
     }
     if (pool->at < pool->end) {

@@ -23,9 +23,12 @@ void sw_question_list(sw_engine_t *engine, sw_rank_t *rank, uint32_t number)
     rank->list[rank->listed++] = number;
 }
 
-static void tell(sw_engine_t *engine, sw_rank_t *rank, sw_answer_t *answer)
+/* Whom the rank waited for came at `came`. */
+static void tell(sw_engine_t *engine, sw_rank_t *rank, sw_answer_t *answer,
+                 sw_ps_t came)
 {
     sw_ps_t until = sw_ps_max(answer->clock, rank->main.clock);
+    sw_rank_waited(rank, came, until);
     rank->time.messages += until - rank->main.clock;
     rank->main.clock = answer->clock = until;
     rank->state = SW_RANK_GOES;
@@ -54,7 +57,7 @@ static void tell_nothing(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t until)
         .until = sw_ps_max(until, rank->main.clock),
         .which = engine->which, .peer = -1, .tag = -1,
     };
-    tell(engine, rank, &answer);
+    tell(engine, rank, &answer, 0);
 }
 
 /* When a listed request is complete: 0, there is none, or it was over. */
@@ -107,6 +110,7 @@ static void tell_which(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t by,
     sw_answer_t answer = {.until = SW_PS_NEVER, .found = true, .which = which,
                           .clock = by, .peer = -1, .tag = -1};
     uint32_t n = 0;
+    sw_ps_t came = 0;
     for (uint32_t i = 0; i < rank->listed; i++) {
         sw_ps_t at = complete(engine, rank, i);
         if (at <= by)
@@ -118,12 +122,14 @@ static void tell_which(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t by,
         which[i] = done[i].place;
         sw_request_t *r = sw_request_find(engine, rank->main.rank,
                                           rank->list[which[i]]);
+        if (r && i == 0)
+            came = r->came;     /* the first has ended the wait */
         if (r)
             sw_request_free(engine, r);
     }
     free(done);
     relist(engine, rank, false);
-    tell(engine, rank, &answer);
+    tell(engine, rank, &answer, came);
 }
 
 /* What is listed, at a time when all before it is decided. */
@@ -184,10 +190,10 @@ static void tell_message(sw_engine_t *engine, sw_rank_t *rank,
 {
     sw_answer_t answer = {
         .clock = m->arrival, .until = SW_PS_NEVER, .found = true,
-        .which = engine->which, .peer = (int32_t)m->channel->from,
+        .which = engine->which, .peer = (int32_t)m->from,
         .tag = m->tag, .bytes = m->bytes,
     };
-    tell(engine, rank, &answer);
+    tell(engine, rank, &answer, m->began);
 }
 
 static bool probe(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
@@ -238,7 +244,7 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
         sw_answer_t answer = {.clock = clock, .until = SW_PS_NEVER,
                               .found = true, .which = engine->which,
                               .peer = -1, .tag = -1};
-        tell(engine, rank, &answer);
+        tell(engine, rank, &answer, 0);
         return true;
     }
     if (op->peer == SW_OP_ANY && op->kind != SW_OP_SELECT)
@@ -284,7 +290,7 @@ void sw_question_give_up(sw_engine_t *engine, sw_rank_t *rank)
     sw_answer_t answer = {.clock = rank->main.clock, .until = SW_PS_NEVER,
                           .which = engine->which, .peer = -1, .tag = -1};
     relist(engine, rank, false);
-    tell(engine, rank, &answer);
+    tell(engine, rank, &answer, 0);
     sw_engine_ready(engine, &rank->main);
 }
 

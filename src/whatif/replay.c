@@ -49,13 +49,19 @@ static int run(sw_model_t *model, sw_op_file_t *ops, bool check,
     const char *note = sw_op_note(ops);
     sw_result_t result = {
         .engine = engine, .state = state, .ranks = sw_op_ranks(ops),
-        .wall = now() - began, .damaged = sw_op_damaged(ops),
+        .sections = sw_op_sections(ops), .wall = now() - began,
+        .damaged = sw_op_damaged(ops),
         .extrapolated = !strncmp(note, EXTRAPOLATED, strlen(EXTRAPOLATED)),
         .notes = {note, sw_op_damaged(ops)
                   ? "parts of the operations are damaged and left out" : ""}};
     int status = 0;
     if (state == SW_ENGINE_MEMORY) {
         fprintf(stderr, "%s: there is not enough memory\n", path);
+        status = 1;
+    } else if (state == SW_ENGINE_WRONG) {
+        char why[256];
+        sw_engine_why(engine, why, sizeof why);
+        fprintf(stderr, "%s: %s\n", path, why);
         status = 1;
     } else {
         sw_result_json(stdout, &result);

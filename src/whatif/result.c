@@ -13,18 +13,16 @@ void sw_engine_result(const sw_engine_t *engine, sw_engine_result_t *result)
     result->operations = 0;
     for (uint32_t i = 0; i < engine->ranks; i++) {
         sw_rank_t *rank = &engine->rank[i];
-        result->operations += rank->operations;
-        /* Of its threads the last. */
-        for (sw_rank_t *t = rank->sibling; t; t = t->sibling) {
+        for (sw_rank_t *t = rank; t; t = t->sibling)
             result->operations += t->operations;
-            if (t->main.clock > rank->main.clock)
-                rank = t;
-        }
+        rank = sw_rank_last(rank);
         rank->time.end = rank->main.clock;
         engine->times[i] = rank->time;
         result->end = sw_ps_max(result->end, rank->main.clock);
         sw_engine_must(engine, rank->time.end == rank->time.compute +
                                rank->time.noise + rank->time.messages +
+                               rank->time.collectives);
+        sw_engine_must(engine, rank->time.waiting <= rank->time.messages +
                                rank->time.collectives);
     }
     result->ranks = engine->times;
@@ -46,10 +44,12 @@ static void say_peer(char *text, size_t size, int32_t peer)
         snprintf(text, size, "%d", peer);
 }
 
-static void say_request(const sw_request_t *r, const sw_op_t *op, char *text,
-                        size_t size)
+static void say_request(const sw_engine_t *engine, const sw_request_t *r,
+                        const sw_op_t *op, char *text, size_t size)
 {
     char peer[16], tag[16];
+    const sw_context_t *c = r->kind == SW_REQUEST_RECV
+        ? engine->context[r->context / 2] : NULL;
     say_peer(peer, sizeof peer, r->peer);
     say_tag(tag, sizeof tag, r->tag);
     if (r->kind == SW_REQUEST_THREAD)
@@ -59,6 +59,12 @@ static void say_request(const sw_request_t *r, const sw_op_t *op, char *text,
                  op->request ? "wait for " : "",
                  sw_collective_names[r->what],
                  op->kind == SW_OP_COLLECTIVE ? op->context : r->in_context);
+    else if (r->kind == SW_REQUEST_WINDOW)
+        snprintf(text, size, "%s of the window of %s",
+                 sw_window_names[r->what], r->peer < 0 ? "all" : peer);
+    else if (c && c->window)
+        snprintf(text, size, "%s of a window by %s",
+                 r->tag == SW_WINDOW_POSTED ? "post" : "complete", peer);
     else
         snprintf(text, size, "%s%s %s, %s", op->request ? "wait for " : "",
                  r->kind == SW_REQUEST_SEND ? "send to" : "receive from",
@@ -86,7 +92,7 @@ void sw_engine_stuck(const sw_engine_t *engine, uint32_t number, char *text,
     if (engine->wrong && number == engine->wrong_rank) {
         snprintf(text, size, "%s", engine->wrong_text);
     } else if (rank->state == SW_RANK_WAITS) {
-        say_request(rank->waits, op, text, size);
+        say_request(engine, rank->waits, op, text, size);
     } else if (rank->state == SW_RANK_ASKS && op->kind == SW_OP_SELECT) {
         snprintf(text, size, "%s of %u requests",
                  op->what <= SW_TEST_SOME ? select[op->what] : "choose",

@@ -3,7 +3,7 @@
  *
  * One object on one line, times in ns (fractions count):
  *
- *     {"state": "done",            or "deadlock", "memory"
+ *     {"state": "done",            or "deadlock", "memory", "wrong"
  *      "ranks": 64, "end_ns": 1234.5,
  *      "operations": 10, "messages": 5, "bytes": 4096,
  *      "wildcards": 0,             receives, probes with wildcards,
@@ -12,8 +12,14 @@
  *      "forced": 0,                steps without knowing all
  *      "collectives": {"allreduce": {"calls": 64, "time_ns": 10.25}, ...},
  *      "sums": {"end_ns": 0, "compute_ns": 0, "noise_ns": 0,
- *               "messages_ns": 0, "collectives_ns": 0},    of all ranks
+ *               "messages_ns": 0, "collectives_ns": 0,
+ *               "waiting_ns": 0},  (part of the two before)   of all ranks
  *      "rank_times": [{"end_ns": ...as in sums}, ...],     each rank's
+ *      "sections": [{"name": "",   outside of all; or "outer/inner"
+ *                    "ranks": 64,  that were there
+ *                    "sums": {...as above}, "end_ns" being the time there,
+ *                    "longest": 3, the rank that was there for longest
+ *                    "most": {...}}, ...],   its times
  *      "stuck": [{"rank": 0, "waits_for": "receive from 1, tag 3"}, ...],
  *      "stuck_ranks": 2,           all of them; the list has the first few
  *      "extrapolated": false,
@@ -22,12 +28,13 @@
  *      "notes": ["..."]}
  *
  * Only collectives that were called are there, and `stuck` only after a
- * deadlock.
+ * deadlock. Sections (section.h) have those within them, too; the list is empty
+ * where the program has none.
  */
 #ifndef SW_WHATIF_RESULT_H
 #define SW_WHATIF_RESULT_H
 
-#include "engine.h"
+#include "section.h"
 
 #include <stdio.h>
 
@@ -35,6 +42,7 @@ typedef struct {
     const sw_engine_t *engine;
     sw_engine_state_t state;    /* what the engine ended with */
     uint32_t ranks;
+    const sw_sections_t *sections;      /* their names */
     double wall;                /* s */
     uint64_t damaged;
     bool extrapolated;

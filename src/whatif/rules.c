@@ -339,3 +339,15 @@ const sw_rule_t *sw_rules_find(const sw_rules_t *rules, const sw_call_t *call)
             return &rules->rules[i];
     return NULL;
 }
+
+const sw_rule_t *sw_rules_find_part(const sw_rules_t *rules,
+                                    const sw_call_t *call)
+{
+    for (size_t i = rules->count; i-- > 0;) {
+        const sw_rule_t *rule = &rules->rules[i];
+        if (rule->kind != SW_RULE_FREE && rule->kind != SW_RULE_OFFLOAD &&
+            rule->collectives >> call->what & 1 && within(rule, call))
+            return rule;
+    }
+    return NULL;
+}

@@ -57,5 +57,13 @@ struct sw_rules {
 /* NULL: none fits. */
 const sw_rule_t *sw_rules_find(const sw_rules_t *rules,
                                const sw_call_t *call);
+/* Of those that say how it is carried out by its members: the last that is
+ * neither free nor offloaded. */
+const sw_rule_t *sw_rules_find_part(const sw_rules_t *rules,
+                                    const sw_call_t *call);
+
+/* A collective that is offloaded by this rule (plan.c). */
+void sw_plan_offloaded(const sw_rules_t *rules, const sw_rule_t *rule,
+                       const sw_call_t *call, sw_plan_t *plan);
 
 #endif

@@ -172,12 +172,18 @@ static int finish(const order_t *order, sw_engine_t *engine, sw_live_t *live,
                   uint32_t ranks, sw_engine_state_t state, double wall,
                   sw_op_writer_t *writer)
 {
-    char ends[256];
+    char ends[256], why[256];
     const char *error = sw_live_error(live);
+    sw_engine_why(engine, why, sizeof why);
+    if (!error && state == SW_ENGINE_WRONG)
+        error = why;
     note_ends(live, ranks, ends, sizeof ends);
     sw_result_t result = {
         .engine = engine, .state = state, .ranks = ranks, .wall = wall,
-        .notes = {error ? error : "", ends, NULL}};
+        .sections = sw_live_sections(live),
+        .notes = {error ? error : "", ends, sw_live_sections_lost(live)
+                  ? "the program has too many regions: some are counted as "
+                    "outside of all" : ""}};
     int status = 0;
     if (error || state == SW_ENGINE_MEMORY) {
         fprintf(stderr, "straightway: %s\n", error ? error :

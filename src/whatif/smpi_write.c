@@ -146,7 +146,7 @@ static void collective(smpi_t *s, const sw_op_t *op)
     unsigned long long bytes = call.call.bytes;
     unsigned root = call.call.root, n = s->expand.ranks;
     s->done->operations++;
-    if (!sw_expand_world(&s->expand, op->context)) {
+    if (op->tag || !sw_expand_world(&s->expand, op->context)) {
         expanded(s, op, &call);
         return;
     }
@@ -222,6 +222,12 @@ static bool put_op(smpi_t *s, const sw_op_t *op)
     case SW_OP_WAIT:
     case SW_OP_DROP:
         end_request(s, op->request);
+        return true;
+    case SW_OP_WINDOW:
+        s->done->unmodelled++;
+        return true;
+    case SW_OP_SECTION:
+        s->done->sections++;
         return true;
     default:
         return true;

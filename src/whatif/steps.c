@@ -23,7 +23,8 @@ void sw_steps_rewind(sw_steps_t *s)
         sw_stepper_t *r = &s->rank[i];
         sw_lookup_clear(&r->begun);
         *r = (sw_stepper_t){.begun = r->begun, .run = r->run,
-                            .room = r->room};
+                            .room = r->room, .changes = r->changes,
+                            .change_room = r->change_room};
     }
 }
 
@@ -32,6 +33,7 @@ void sw_steps_end(sw_steps_t *s)
     for (uint32_t i = 0; s->rank && i < s->ranks; i++) {
         sw_lookup_free(&s->rank[i].begun);
         free(s->rank[i].run);
+        free(s->rank[i].changes);
     }
     free(s->rank);
 }
@@ -46,11 +48,26 @@ static bool matters(const sw_op_t *op)
 {
     switch (op->kind) {
     case SW_OP_SEND: case SW_OP_RECV: case SW_OP_COLLECTIVE: case SW_OP_WAIT:
-    case SW_OP_DROP: case SW_OP_SECTION:
+    case SW_OP_DROP: case SW_OP_WINDOW:
         return true;
     default:
         return false;
     }
+}
+
+static void change(sw_steps_t *s, sw_stepper_t *r, sw_step_at_t *step,
+                   uint64_t section)
+{
+    if (!sw_grow(&r->changes, r->change_count, &r->change_room,
+                 sizeof *r->changes)) {
+        s->memory = false;
+        return;
+    }
+    r->changes[r->change_count++] = (sw_change_t){step->before, step->asleep,
+                                                 section};
+    step->changes++;
+    step->before = step->asleep = 0;
+    step->section = r->section = section;
 }
 
 /* The next operation that matters, into the run. */
@@ -58,18 +75,18 @@ static bool take(sw_steps_t *s, uint32_t rank, sw_step_at_t *step)
 {
     sw_stepper_t *r = &s->rank[rank];
     sw_op_t op;
-    *step = (sw_step_at_t){.section = r->section};
+    *step = (sw_step_at_t){.section = r->section, .change = r->change_count};
     while (s->source.next(s->source.of, rank, &op) == SW_SOURCE_OP) {
         r->number++;
         if (op.kind == SW_OP_COMPUTE)
-            step->before += op.time;
+            *(op.flags ? &step->asleep : &step->before) += op.time;
+        if (op.kind == SW_OP_SECTION)
+            change(s, r, step, op.bytes);
         s->threads |= op.kind == SW_OP_THREAD;
         if (!matters(&op))
             continue;
         step->op = op;
         step->number = r->number;
-        if (op.kind == SW_OP_SECTION)
-            step->section = r->section = op.bytes;
         return true;
     }
     step->number = r->number + 1;
@@ -104,7 +121,7 @@ static int by_begin(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* What is computed among waits stays where it is. */
+/* What is computed among waits stays where it is, and so do sections. */
 static bool sort(sw_stepper_t *r, uint32_t n)
 {
     bool sorted = true;
@@ -112,15 +129,19 @@ static bool sort(sw_stepper_t *r, uint32_t n)
         sorted &= by_begin(&r->run[i - 1], &r->run[i]) <= 0;
     if (sorted)
         return true;
-    sw_ps_t *before = malloc(n * sizeof *before);
-    if (!before)
+    sw_step_at_t *as_it_was = malloc(n * sizeof *as_it_was);
+    if (!as_it_was)
         return false;
-    for (uint32_t i = 0; i < n; i++)
-        before[i] = r->run[i].before;
+    memcpy(as_it_was, r->run, n * sizeof *as_it_was);
     qsort(r->run, n, sizeof *r->run, by_begin);
-    for (uint32_t i = 0; i < n; i++)
-        r->run[i].before = before[i];
-    free(before);
+    for (uint32_t i = 0; i < n; i++) {
+        r->run[i].before = as_it_was[i].before;
+        r->run[i].asleep = as_it_was[i].asleep;
+        r->run[i].change = as_it_was[i].change;
+        r->run[i].changes = as_it_was[i].changes;
+        r->run[i].section = as_it_was[i].section;
+    }
+    free(as_it_was);
     return true;
 }
 
@@ -128,7 +149,7 @@ static bool fill(sw_steps_t *s, uint32_t rank)
 {
     sw_stepper_t *r = &s->rank[rank];
     uint32_t waits = 0;
-    r->at = r->count = 0;
+    r->at = r->count = r->change_count = 0;
     do {
         if (!sw_grow(&r->run, r->count, &r->room, sizeof *r->run))
             return s->memory = false;
@@ -147,4 +168,10 @@ bool sw_steps_next(sw_steps_t *s, uint32_t rank, sw_step_at_t *step)
         return false;
     *step = r->run[r->at++];
     return true;
+}
+
+const sw_change_t *sw_steps_changes(const sw_steps_t *s, uint32_t rank,
+                                    const sw_step_at_t *step)
+{
+    return step->changes ? s->rank[rank].changes + step->change : NULL;
 }

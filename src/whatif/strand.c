@@ -21,10 +21,8 @@ static void compute(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
     const sw_model_t *model = engine->model;
     if (time <= 0)
         return;
-    if (model->cpu_speed != 1 && model->cpu_speed > 0) {
-        double took = (double)time / model->cpu_speed + 0.5;
-        time = took < (double)SW_PS_MOST ? (sw_ps_t)took : SW_PS_MOST;
-    }
+    if (model->cpu_speed != 1 && model->cpu_speed > 0)
+        time = sw_ps_whole((double)time / model->cpu_speed);
     time = sw_ps_min(time, SW_PS_MOST);
     sw_ps_t begin = rank->main.clock, end = begin + time;
     if (model->noise.period > 0)
@@ -41,13 +39,15 @@ static void compute(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
 static void finish(sw_engine_t *engine, sw_rank_t *rank, sw_request_t *r)
 {
     sw_ps_t until = sw_ps_max(rank->main.clock, r->complete);
+    sw_rank_waited(rank, r->kind == SW_REQUEST_THREAD ? until : r->came,
+                   until);
     if (r->kind == SW_REQUEST_COLLECTIVE) {
         engine->result.time[r->what] += until - rank->main.clock;
         spend(rank, &rank->time.collectives, until);
     } else {
         spend(rank, &rank->time.messages, until);
     }
-    if (r->kind != SW_REQUEST_SEND)
+    if (r->kind != SW_REQUEST_SEND && r->kind != SW_REQUEST_WINDOW)
         sw_warmth_moved(&rank->warmth, r->bytes);
     sw_request_free(engine, r);
 }
@@ -172,7 +172,12 @@ static bool operation(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
     sw_request_t *r;
     switch (op->kind) {
     case SW_OP_COMPUTE:
-        compute(engine, rank, op->time);
+        if (op->flags)
+            spend(rank, op->flags & SW_COMPUTE_ASLEEP ? &rank->time.compute
+                                                      : &rank->time.messages,
+                  rank->main.clock + sw_ps_min(op->time, SW_PS_MOST));
+        else
+            compute(engine, rank, op->time);
         return true;
     case SW_OP_SEND:
         return send(engine, rank, op);
@@ -193,7 +198,15 @@ static bool operation(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
         else if (r)
             sw_request_drop(engine, r);
         return true;
+    case SW_OP_NOTHING:
+        return true;
     case SW_OP_SECTION:
+        if (op->bytes > SW_SECTION_MOST) {
+            sw_engine_wrong(engine, me, "there is no section %llu",
+                            (unsigned long long)op->bytes);
+            return false;
+        }
+        sw_section_enter(engine, rank, (uint32_t)op->bytes);
         return true;
     case SW_OP_LIST:
         sw_question_list(engine, rank, op->request);
@@ -222,7 +235,13 @@ static bool operation(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
         }
         sw_engine_wrong(engine, me, "it has threads all at once");
         return false;
+    case SW_OP_WINDOW:
+        r = NULL;
+        return sw_window_do(engine, rank, op, &r) &&
+               (!r || await(engine, rank, r, op));
     case SW_OP_STUCK:
+        if (op->flags & SW_STUCK_PERHAPS)
+            return true;
         rank->stuck = true;
         engine->result.forced += !(op->flags & SW_STUCK_POLLS);
         return true;
@@ -261,7 +280,9 @@ void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank)
             return;
         }
         rank->operations++;
-        rank->stuck = rank->left = false;
+        /* Who sleeps again does nothing else. */
+        if (op.kind != SW_OP_COMPUTE || !(op.flags & SW_COMPUTE_ASLEEP))
+            rank->stuck = rank->left = false;
         if (!operation(engine, rank, &op) || engine->memory || engine->wrong)
             return;
         if (sw_unlikely(rank->main.clock > SW_PS_MOST)) {

@@ -100,11 +100,6 @@ static double weight(bool blocks, uint32_t n)
     return blocks ? n - 1.0 : log2(n);
 }
 
-static sw_ps_t whole(double ps)
-{
-    return ps < (double)SW_PS_MOST ? (sw_ps_t)(ps + 0.5) : SW_PS_MOST;
-}
-
 void sw_table_at(const sw_table_t *t, bool blocks, uint32_t n, uint64_t bytes,
                  sw_ps_t *waiting, sw_ps_t *leaving)
 {
@@ -131,6 +126,6 @@ void sw_table_at(const sw_table_t *t, bool blocks, uint32_t n, uint64_t bytes,
         r.waiting *= factor;
         r.leaving *= factor;
     }
-    *waiting = whole(r.waiting);
-    *leaving = whole(r.leaving);
+    *waiting = sw_ps_whole(r.waiting);
+    *leaving = sw_ps_whole(r.leaving);
 }

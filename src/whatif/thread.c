@@ -104,6 +104,7 @@ void sw_threads_free(sw_rank_t *home)
     for (sw_rank_t *t = home->sibling, *next; t; t = next) {
         next = t->sibling;
         free(t->queue);
+        free(t->sections);
         free(t);
     }
     free(home->queue);
@@ -123,7 +124,8 @@ static void promise(sw_engine_t *engine, sw_rank_t *home, const sw_op_t *op)
                                             home->main.rank, 0) : NULL;
     if (!mine || !push(engine, other))
         return;
-    *mine = (sw_queued_t){.op = *op, .request = r};
+    *mine = (sw_queued_t){.op = *op, .request = r,
+                          .section = home->taken_section};
     uint32_t place = other->queued - 1;
     int32_t before = op->tag;
     for (; before > 0 && place > 0; place--) {
@@ -151,10 +153,10 @@ static void take_send(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
     q->request = sw_request_new(engine, SW_REQUEST_SEND, t->main.rank,
                                 q->op.request);
     sw_message_t *m = q->message = sw_pool_take(&engine->messages);
-    *m = (sw_message_t){
-        .channel = sw_match_channel(engine, (uint32_t)q->op.peer,
-                                    t->main.rank, context),
-        .tag = q->op.tag, .bytes = q->op.bytes, .early = true, .scale = 1};
+    uint32_t from = t->main.rank, to = (uint32_t)q->op.peer;
+    *m = (sw_message_t){.channel = sw_match_channel(engine, to, from, context),
+                        .from = from, .to = to, .tag = q->op.tag,
+                        .bytes = q->op.bytes, .early = true, .scale = 1};
     sw_match_message(engine, m);
 }
 
@@ -182,7 +184,17 @@ static void take_collective(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
         return;                 /* it will be said that it is wrong */
     q->request = sw_request_new(engine, SW_REQUEST_COLLECTIVE, t->main.rank,
                                 q->op.request);
-    q->op.tag = (int32_t)c->begun[me]++;
+    q->nth = c->begun[me]++;
+}
+
+/* Its wait may be taken before its thread comes to it. */
+static void take_window(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
+{
+    if (q->op.what == SW_WINDOW_MAKE)
+        sw_window_taken(engine, t->main.rank, &q->op);
+    if (q->op.request)
+        q->request = sw_request_new(engine, SW_REQUEST_WINDOW, t->main.rank,
+                                    q->op.request);
 }
 
 static void unnumber(sw_engine_t *engine, sw_request_t *r)
@@ -228,6 +240,17 @@ static void take_matched(sw_engine_t *engine, sw_rank_t *home,
         unnumber(engine, r);
 }
 
+/* Sections are the rank's: what any thread does from now on belongs to it. */
+static void take_section(sw_engine_t *engine, sw_rank_t *home,
+                         const sw_op_t *op)
+{
+    if (op->bytes > SW_SECTION_MOST)
+        sw_engine_wrong(engine, home->main.rank, "there is no section %llu",
+                        (unsigned long long)op->bytes);
+    else
+        home->taken_section = (uint32_t)op->bytes;
+}
+
 static void take(sw_engine_t *engine, sw_rank_t *home, const sw_op_t *op)
 {
     if (op->kind == SW_OP_THREAD) {
@@ -241,6 +264,7 @@ static void take(sw_engine_t *engine, sw_rank_t *home, const sw_op_t *op)
             return;
     }
     sw_rank_t *t = home->current;
+    void (*place)(sw_engine_t *, sw_rank_t *, sw_queued_t *) = NULL;
     switch (op->kind) {
     case SW_OP_DROP:
         take_drop(engine, t, op);
@@ -248,30 +272,36 @@ static void take(sw_engine_t *engine, sw_rank_t *home, const sw_op_t *op)
     case SW_OP_MATCHED:
         take_matched(engine, home, op);
         return;
+    case SW_OP_SECTION:
+        take_section(engine, home, op);
+        return;
     case SW_OP_LIST: case SW_OP_SELECT: case SW_OP_PROBE: case SW_OP_IPROBE:
     case SW_OP_CHOOSE:
         sw_engine_wrong(engine, home->main.rank,
                         "it has threads, and asks what threads cannot ask");
         return;
+    case SW_OP_SEND:
+        place = take_send;
+        break;
+    case SW_OP_RECV:
+        place = take_receive;
+        break;
+    case SW_OP_COLLECTIVE:
+        place = take_collective;
+        break;
+    case SW_OP_WINDOW:
+        place = take_window;
+        break;
+    case SW_OP_WAIT:
+        place = take_wait;
+        break;
     }
     sw_queued_t *q = push(engine, t);
     if (!q)
         return;
-    *q = (sw_queued_t){.op = *op};
-    switch (op->kind) {
-    case SW_OP_SEND:
-        take_send(engine, t, q);
-        break;
-    case SW_OP_RECV:
-        take_receive(engine, t, q);
-        break;
-    case SW_OP_COLLECTIVE:
-        take_collective(engine, t, q);
-        break;
-    case SW_OP_WAIT:
-        take_wait(engine, t, q);
-        break;
-    }
+    *q = (sw_queued_t){.op = *op, .section = home->taken_section};
+    if (place)
+        place(engine, t, q);
     if (t->state == SW_RANK_LATE)
         sw_engine_ready(engine, &t->main);
 }
@@ -319,6 +349,11 @@ sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *t,
     t->queue_at = (t->queue_at + 1) & (t->queue_room - 1);
     t->queued--;
     *op = t->taken.op;
+    /* A promise takes no time, and what is before a thread's beginning was
+     * nobody's. */
+    if (op->kind != SW_OP_THREAD ||
+        (op->what != PROMISE && t->operations > 0))
+        sw_section_enter(engine, t, t->taken.section);
     if (op->kind == SW_OP_WAIT || (!op->request && op->kind != SW_OP_COMPUTE &&
                                    op->kind != SW_OP_THREAD))
         t->began = t->main.clock;

@@ -18,7 +18,8 @@ static void give_back(sw_engine_t *engine, sw_rank_t *rank,
         .channel = sw_match_channel(engine, rank->main.rank,
                                     (uint32_t)d->peer, d->context),
         .tag = d->tag, .known = true, .bytes = d->bytes,
-        .arrival = d->arrival, .receive_time = d->receive_time, .scale = 1,
+        .began = d->began, .arrival = d->arrival,
+        .receive_time = d->receive_time, .scale = 1,
     };
     back->channel->users++;
     sw_match_return(engine, back);
@@ -85,7 +86,7 @@ void sw_match_told(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
                                              r->context, SW_PS_NEVER, r,
                                              &after);
         engine->result.undecided++;
-        if (first && first->channel->from != (uint32_t)op->peer)
+        if (first && first->from != (uint32_t)op->peer)
             engine->result.disordered++;
         sw_match_name(engine, r, op->peer, op->tag);
         return;

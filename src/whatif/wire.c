@@ -14,20 +14,13 @@
 
 #include "words.h"
 
-static sw_ps_t scaled(sw_ps_t time, double scale)
-{
-    double product = (double)time * scale + 0.5;
-    return product < (double)SW_PS_MOST ? (sw_ps_t)product : SW_PS_MOST;
-}
-
 /* Sums of two times never overflow. */
 static sw_ps_t within(sw_engine_t *engine, const sw_message_t *m, sw_ps_t time)
 {
     if (sw_likely(time <= SW_PS_MOST))
         return time;
-    sw_engine_wrong(engine, m->channel->from, "virtual time is over: a message "
-                    "of %llu bytes takes too long",
-                    (unsigned long long)m->bytes);
+    sw_engine_wrong(engine, m->from, "virtual time is over: a message of %llu "
+                    "bytes takes too long", (unsigned long long)m->bytes);
     return SW_PS_MOST;
 }
 
@@ -36,25 +29,27 @@ static void arrive(sw_engine_t *engine, sw_message_t *m, sw_ps_t at)
     sw_engine_must(engine, at >= m->ready);
     m->arrival = within(engine, m, at);
     m->known = true;
-    sw_match_arrived(engine, m);
+    if (sw_unlikely(m->remote))
+        sw_window_arrived(engine, m);
+    else
+        sw_match_arrived(engine, m);
 }
 
 /* Its head is at the receiver's port at `head`, or will be. */
 static void head(sw_engine_t *engine, sw_message_t *m, sw_ps_t head_at)
 {
-    sw_engine_event(engine, head_at, SW_EVENT_IN, m->channel->from, m->number,
-                    m);
+    sw_engine_event(engine, head_at, SW_EVENT_IN, m->from, m->number, m);
 }
 
 static void cross(sw_engine_t *engine, sw_message_t *m, sw_ps_t enters)
 {
-    uint32_t from = engine->rank[m->channel->from].node;
-    uint32_t to = engine->rank[m->channel->to].node;
+    uint32_t from = engine->rank[m->from].node;
+    uint32_t to = engine->rank[m->to].node;
     sw_ps_t there = sw_network_cross(engine->model->network, from, to,
                                      m->bytes, enters);
     sw_engine_must(engine, there >= enters);
     if (m->scale != 1)
-        there = enters + scaled(there - enters, m->scale);
+        there = enters + sw_ps_scaled(there - enters, m->scale);
     /* The port adds the transfer again: it overlaps with the network's. */
     m->transfer = sw_ps_min(m->transfer, there - enters);
     head(engine, m, there - m->transfer);
@@ -63,7 +58,7 @@ static void cross(sw_engine_t *engine, sw_message_t *m, sw_ps_t enters)
 /* `late`: others have been served that come after it. */
 static void leave(sw_engine_t *engine, sw_message_t *m, bool late)
 {
-    sw_rank_t *from = &engine->rank[m->channel->from];
+    sw_rank_t *from = &engine->rank[m->from];
     sw_ps_t *out = m->network ? &engine->node[from->node].out : &from->out;
     bool free_port = engine->free_port[m->network];
     sw_ps_t enters = free_port || late ? m->ready
@@ -78,9 +73,11 @@ static void leave(sw_engine_t *engine, sw_message_t *m, bool late)
         m->send = NULL;
         sw_request_complete(engine, send, enters + m->transfer);
     }
+    if (sw_unlikely(m->remote))
+        sw_window_left(engine, m, enters + m->transfer);
     if (m->network && engine->model->network)
-        sw_engine_event(engine, enters, SW_EVENT_ENTER, m->channel->from,
-                        m->number, m);
+        sw_engine_event(engine, enters, SW_EVENT_ENTER, m->from, m->number,
+                        m);
     else if (free_port)
         arrive(engine, m, enters + m->latency);
     else
@@ -89,7 +86,7 @@ static void leave(sw_engine_t *engine, sw_message_t *m, bool late)
 
 static void come_to_port(sw_engine_t *engine, sw_message_t *m, bool alone)
 {
-    sw_rank_t *from = &engine->rank[m->channel->from];
+    sw_rank_t *from = &engine->rank[m->from];
     if (engine->free_port[m->network] ||
         (alone && (!m->network || engine->node[from->node].ranks == 1))) {
         leave(engine, m, false);
@@ -98,8 +95,7 @@ static void come_to_port(sw_engine_t *engine, sw_message_t *m, bool alone)
     if (!m->loose)
         from->loose++;
     m->loose = true;
-    sw_engine_event(engine, m->ready, SW_EVENT_OUT, m->channel->from,
-                    m->number, m);
+    sw_engine_event(engine, m->ready, SW_EVENT_OUT, m->from, m->number, m);
 }
 
 void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
@@ -112,12 +108,12 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
                      sw_warmth(&engine->rank[strand->rank].warmth, bytes),
                      &cost);
     if (sw_unlikely(scale != 1)) {
-        cost.send = scaled(cost.send, scale);
-        cost.latency = scaled(cost.latency, scale);
-        cost.transfer = scaled(cost.transfer, scale);
-        cost.gap = scaled(cost.gap, scale);
-        cost.receive = scaled(cost.receive, scale);
-        cost.answer = scaled(cost.answer, scale);
+        cost.send = sw_ps_scaled(cost.send, scale);
+        cost.latency = sw_ps_scaled(cost.latency, scale);
+        cost.transfer = sw_ps_scaled(cost.transfer, scale);
+        cost.gap = sw_ps_scaled(cost.gap, scale);
+        cost.receive = sw_ps_scaled(cost.receive, scale);
+        cost.answer = sw_ps_scaled(cost.answer, scale);
     }
     sw_ps_t begin = strand->clock, end = begin + cost.send;
     bool rendezvous = cost.rendezvous || (flags & SW_SEND_SYNCHRONOUS);
@@ -126,11 +122,12 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
         m = sw_pool_take(&engine->messages);
         *m = (sw_message_t){
             .channel = sw_match_channel(engine, to, strand->rank, context),
-            .tag = tag, .bytes = bytes};
+            .from = strand->rank, .to = to, .tag = tag, .bytes = bytes};
     }
     m->rendezvous = m->known = rendezvous;
     m->network = cost.network;
     m->number = (uint64_t)strand->number << 32 | strand->sends++;
+    m->began = begin;
     m->ready = end;
     m->arrival = begin + cost.answer;
     m->latency = cost.latency;
@@ -162,9 +159,76 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
         come_to_port(engine, m, alone);
 }
 
+static void costs(sw_message_t *m, const sw_cost_t *cost)
+{
+    m->network = cost->network;
+    m->latency = cost->latency;
+    m->transfer = cost->transfer;
+    m->gap = cost->gap;
+}
+
+void sw_wire_remote(sw_engine_t *engine, sw_rank_t *rank, sw_access_t *access,
+                    sw_remote_t kind, uint64_t bytes, sw_request_t *request)
+{
+    sw_strand_t *strand = &rank->main;
+    sw_channel_t *channel = access->channel;
+    bool asks = kind == SW_REMOTE_ANSWER;
+    sw_cost_t cost;
+    sw_model_message(engine->model, channel->from, channel->to,
+                     asks ? 0 : bytes, asks ? 0 : sw_warmth(
+                         &engine->rank[strand->rank].warmth, bytes), &cost);
+    sw_message_t *m = sw_pool_take(&engine->messages);
+    *m = (sw_message_t){
+        .channel = channel, .from = channel->from, .to = channel->to,
+        .access = access, .remote = (uint8_t)kind,
+        .bytes = bytes, .scale = 1,
+        .number = (uint64_t)strand->number << 32 | strand->sends++,
+        .ready = strand->clock + cost.send,
+    };
+    costs(m, &cost);
+    channel->users++;
+    *(kind == SW_REMOTE_PUT || kind == SW_REMOTE_REDUCE ? &m->send
+                                                        : &m->receive) =
+        request;
+    if (request)
+        request->posted = strand->clock;
+    rank->time.messages += cost.send;
+    strand->clock += cost.send;
+    engine->result.messages++;
+    engine->result.bytes += bytes;
+    if (asks)
+        sw_wire_turn(engine, m, m->ready + cost.latency + cost.transfer);
+    else
+        come_to_port(engine, m, rank->home->loose == 0 &&
+                                !rank->home->threaded);
+}
+
+void sw_wire_turn(sw_engine_t *engine, sw_message_t *m, sw_ps_t time)
+{
+    sw_channel_t *c = m->channel;
+    sw_cost_t cost;
+    /* No processor of the target's has to do with it. */
+    sw_model_message(engine->model, c->to, c->from, m->bytes, 0, &cost);
+    costs(m, &cost);
+    m->channel = sw_match_channel(engine, c->from, c->to, c->context);
+    m->from = c->to;
+    m->to = c->from;
+    m->channel->users++;
+    c->users--;
+    m->remote = SW_REMOTE_ANSWER;
+    m->known = false;
+    m->ready = within(engine, m, time);
+    /* Beside the messages of the target's own. */
+    m->number = (uint64_t)1 << 63 | (uint64_t)c->from << 32 |
+                (uint32_t)m->number;
+    come_to_port(engine, m, false);
+}
+
 void sw_wire_meet(sw_engine_t *engine, sw_message_t *m)
 {
     sw_ps_t meet = sw_ps_max(m->receive->posted, m->arrival);
+    if (m->send)
+        m->send->came = m->receive->posted;
     m->rendezvous = m->known = false;
     m->ready = sw_ps_max(m->ready, meet + m->answer);
     come_to_port(engine, m, false);
@@ -182,7 +246,7 @@ void sw_wire_event(sw_engine_t *engine, const sw_event_t *event)
         cross(engine, m, event->time);
         break;
     case SW_EVENT_IN: {
-        sw_rank_t *to = &engine->rank[m->channel->to];
+        sw_rank_t *to = &engine->rank[m->to];
         sw_ps_t *in = m->network ? &engine->node[to->node].in : &to->in;
         sw_ps_t before = late ? 0 : *in;
         sw_ps_t at = sw_ps_max(event->time, before) + m->transfer;

@@ -20,11 +20,21 @@ bool sw_words_real(const char *word, double most, double *value);
 bool sw_words_time(const char *word, sw_ps_t *ps);      /* of ns */
 bool sw_words_rate(const char *word, double *ps_a_byte);
 
-/* What so many bytes take, to the ps; SW_PS_MOST where it were more. */
+/* To the ps; SW_PS_MOST where it were more. */
+static inline sw_ps_t sw_ps_whole(double ps)
+{
+    return ps < (double)SW_PS_MOST ? (sw_ps_t)(ps + 0.5) : SW_PS_MOST;
+}
+
+/* What so many bytes take. */
 static inline sw_ps_t sw_ps_of(double ps_a_byte, uint64_t bytes)
 {
-    double ps = ps_a_byte * (double)bytes + 0.5;
-    return ps < (double)SW_PS_MOST ? (sw_ps_t)ps : SW_PS_MOST;
+    return sw_ps_whole(ps_a_byte * (double)bytes);
+}
+
+static inline sw_ps_t sw_ps_scaled(sw_ps_t ps, double scale)
+{
+    return sw_ps_whole((double)ps * scale);
 }
 
 /* The step of splitmix64 (Steele, Lea, Flood 2014): from one number another

@@ -80,6 +80,9 @@ class WhatIf:
                               f"over each other [{DEFAULT}]"))
         base.add_argument("--recalibrate", action="store_true", help=(
             "measure this machine anew, for --model measured"))
+        base.add_argument("--clocks", action="store_true", help=(
+            "clock_gettime, gettimeofday and time answer virtual time, as "
+            "MPI_Wtime does"))
         base.add_argument("--measure", action="store_true", help=(
             "run the program normally, too, with more ranks than cores"))
         base.add_argument("--runs", type=int, metavar="N", default=3,
@@ -112,7 +115,8 @@ class WhatIf:
                 plan.models, job, max([plan.ranks or 2] + (
                     plan.sweep[1] if plan.sweep and plan.sweep[0] == "ranks"
                     else [])), options.recalibrate, step, options.mpi)
-            runner = whatif.Runner(job, folder, options.check)
+            runner = whatif.Runner(job, folder, options.check,
+                                   options.clocks)
             made = forecast.Forecast(runner, models, plan, step)
             report = made.report()
             _keep(runner, options.record)
@@ -129,6 +133,8 @@ def _plan(options, program):
                         f"{program[0]}: give one of them")
     if options.replay and options.rerun:
         raise UserError("--rerun needs the program; --replay has none")
+    if options.replay and options.clocks:
+        raise UserError("--clocks needs the program; --replay has none")
     if options.replay and options.record:
         raise UserError("--record needs a run; --replay has one already")
     if options.record and not options.record.endswith(RECORDS):

@@ -61,6 +61,7 @@ def context(report, p):
     found = profile_html.context(p)
     inner = report["forecast"]
     table, _ = whatif_html.collective_table(inner, "alone")
+    regions, letters = whatif_html.region_table(inner, "alone")
     links = [("gain", "Gain"), ("bound", "Bound"),
              ("predictions", "Predictions"), ("findings", "Findings"),
              ("ranks", "Ranks")]
@@ -79,6 +80,7 @@ def context(report, p):
         runs=report["runs"], said=study.verdict(report),
         gain=_gain(report), verdict=forecast.verdict(inner),
         predictions=whatif_html.predictions(inner), collectives=table,
+        predicted_regions=regions, region_letters=letters,
         version=report["machine"]["straightway"],
         machine=svg.footing(report))
     return found

@@ -2,8 +2,8 @@
 
 from straightway import findings, forecast, study, units
 from straightway.reporters.page import Page
-from straightway.reporters.whatif_terminal import (error, seconds, times,
-                                                    waiting)
+from straightway.reporters.whatif_terminal import (error, regions, seconds,
+                                                    times, waiting)
 
 FINDINGS = 4
 
@@ -83,4 +83,5 @@ def render(report, p, stderr=False):
     _header(page, report)
     _gain(page, report)
     _operations(page, report)
+    regions(page, report["forecast"])
     _profile(page, report, p)

@@ -98,6 +98,34 @@ def collective_table(report, baseline="baseline"):
         rows, sort=2), letters
 
 
+def region_table(report, baseline="baseline"):
+    """(table, [(letter, experiment)]) of the program's regions."""
+    wanted = forecast.region_columns(report)
+    letters = [(letter(i), title) for i, (title, _) in enumerate(wanted)]
+    whole = report["baseline"]["time_s"]
+    rows = []
+    for label, time, one, under in forecast.regions(report):
+        moved = one["communication"] * one["all"]["time_s"]
+        row = [Cell(label, label), Cell(
+            seconds(time) if time else "", time,
+            f"rank {one['longest']} is longest there, for "
+            + seconds(one["time_s"])),
+               share(time / whole if whole else 0),
+               share(one["communication"]),
+               share(one["all"]["waiting_s"] / moved if moved else 0)]
+        row += [Cell(f"{seconds(other)}, {times(ratio)}", other)
+                for other, ratio in under]
+        rows.append(row)
+    return Table("program-regions", [
+        ("region", "text name"),
+        (baseline, "number", "time per rank, in the mean"), ("of run",),
+        ("communication", "number", "of the region's time"),
+        ("waiting", "number", "of communication"),
+        *((name, "number", f"time per rank, speed-up: {title}")
+          for name, title in letters)],
+        rows, sort=1), letters
+
+
 def rank_table(report):
     times_ = report["rank_times"]
     most = max((t["time_s"] for t in times_), default=0)
@@ -148,7 +176,7 @@ def curves(sweep):
     for i, e in enumerate(rows[0]["experiments"]):
         found.append((e["title"], "predicted", [
             (r["value"], r["experiments"][i]["time_s"]) for r in rows]))
-    found.append(("all collectives free", "bounds", [
+    found.append((forecast.FREE, "bounds", [
         (r["value"], r["bounds"]["collectives"]["time_s"]) for r in rows]))
     return [(name, kind, [p for p in points if p[1] > 0])
             for name, kind, points in found
@@ -272,6 +300,9 @@ def context(report):
     links.append(("predictions", "Predictions"))
     if table.rows:
         links.append(("collectives", "Collectives"))
+    regions, region_letters = region_table(report)
+    if regions.rows:
+        links.append(("regions", "Regions"))
     ranks = rank_table(report)
     if ranks.rows:
         links.append(("ranks", "Ranks"))
@@ -282,7 +313,8 @@ def context(report):
         "notes": report["notes"], "about": report["model_about"],
         "cards": cards(report), "verdict": forecast.verdict(report),
         "predictions": predictions(report), "collectives": table,
-        "letters": letters, "ranks": ranks, "sweep": sweep,
+        "letters": letters, "regions": regions,
+        "region_letters": region_letters, "ranks": ranks, "sweep": sweep,
         "at": f" at {report['ranks']} ranks" if sweep else "",
         "version": report["machine"]["straightway"],
         "machine": svg.footing(report)}

@@ -5,7 +5,8 @@ from straightway.reporters.page import (COMPUTE, MOVING, USUAL, WAITING,
                                         Page)
 
 BAR, SHORT = 22, 12     # letters; the second on a page of less than 80
-TOP = 8         # collectives
+TOP = 8         # collectives, regions
+LETTERS = 5     # experiments beside each other
 # What the bars show, in the page's own parts.
 PARTS = ((COMPUTE, "compute", "compute"), (MOVING, "messages", "messages"),
          (WAITING, "collectives", "collectives"))
@@ -77,7 +78,7 @@ def _rows(report):
     yield "baseline, predicted", report["baseline"], None
     for one in report["experiments"]:
         yield one["title"], one, one
-    for name, title in (("collectives", "all collectives free"),
+    for name, title in (("collectives", forecast.FREE),
                         ("communication", "all communication free")):
         if not any(e["title"] == title for e in report["experiments"]):
             yield title, report["bounds"][name], report["bounds"][name]
@@ -128,11 +129,11 @@ def _collectives(page, report):
     if not base:
         return
     ranks = report["ranks"]
-    page.heading("Collectives of the baseline", "per rank in the mean; "
-                 "waiting is part of the time")
+    page.heading("Collectives of the baseline", "time: per rank, in the "
+                 "mean, with waiting")
     rows = sorted(base.items(), key=lambda item: -item[1]["time_s"])
     whole = report["baseline"]["time_s"] * ranks or 1
-    page.table([("", "fill"), ("calls", "right"), ("time", "right"),
+    page.table([("", "fill"), ("all calls", "right"), ("time", "right"),
                 ("of run", "right"), ("waiting", "right")], [
         [name, units.number(one["calls"]), seconds(one["time_s"] / ranks),
          units.share(one["time_s"] / whole), seconds(waiting(report, name))]
@@ -141,6 +142,43 @@ def _collectives(page, report):
         page.line(f"and {len(rows) - TOP} more", "dim")
     page.paragraph("Waiting for ranks that come late is left where "
                    "collectives take no time.", "dim")
+
+
+def regions(page, report):
+    """Where the program names regions."""
+    rows, wanted = forecast.regions(report), forecast.region_columns(report)
+    if not rows:
+        return
+    one, places = len(wanted) == 1, list(range(len(wanted)))
+    if len(wanted) > LETTERS:
+        places = [*places[:LETTERS - 1], places[-1]]
+    page.heading("Regions", "with those within them; per rank in the mean" +
+                 ("" if one else "; letters: speed-ups"))
+    letters = [chr(ord("a") + i) for i in range(len(places))]
+    table = []
+    for label, time, section, under in rows[:TOP]:
+        moved = section["communication"] * section["all"]["time_s"]
+        line = [label, seconds(time), units.share(section["communication"]),
+                units.share(section["all"]["waiting_s"] / moved)
+                if moved else ""]
+        if one:
+            line.append(seconds(under[0][0]))
+        table.append(line + [_speedup(page, under[i][1]) for i in places])
+    page.table([("", "fill"), ("time", "right"), ("comm.", "right"),
+                ("waiting", "right"), *(
+                    [("then", "right"), ("speed-up", "right")] if one else
+                    [(letter, "right") for letter in letters])], table)
+    if len(rows) > TOP:
+        page.line(f"and {len(rows) - TOP} more", "dim")
+    page.paragraph("comm.: communication, of the region's time; waiting: for "
+                   "those who come late, of communication" +
+                   (f"; then: {wanted[0][0]}." if one else "."), "dim")
+    if not one:
+        for letter, i in zip(letters, places):
+            page.paragraph(f"{letter}  {wanted[i][0]}", "dim")
+    if len(wanted) > len(places):
+        page.line(f"and {len(wanted) - len(places)} more experiments: --html, "
+                  "--json", "dim")
 
 
 def _sweep(page, report):
@@ -187,6 +225,7 @@ def render(report, stderr=False):
     _table(page, report)
     _bounds(page, report)
     _collectives(page, report)
+    regions(page, report)
     if report["notes"]:
         page.line()
     for note in report["notes"]:

@@ -1,6 +1,7 @@
 /*
  * threads.c - under MPI_THREAD_MULTIPLE each thread makes collective calls on
- * a communicator of its own, all at once.
+ * a communicator of its own, all at once, and looks at the time, which does not
+ * go back.
  *
  *   threads [THREADS [CALLS]]
  *
@@ -18,14 +19,20 @@ static void *work(void *argument)
     MPI_Comm_size(comm, &n);
     MPI_Comm_rank(comm, &me);
     size_t most = 20000;
-    int *a = malloc(most * sizeof *a), *b = malloc(most * (size_t)n * 4);
+    int *a = malloc(most * (size_t)n * 4), *b = malloc(most * (size_t)n * 4);
+    double last = 0;
     for (long i = 0; i < calls; i++) {
         rng_t r = rng_from((uint64_t)i);
         int k = (int)rng_size(&r, i % 16 ? 200 : most);
         int root = (int)rng_below(&r, (size_t)n);
         for (int j = 0; j < k; j++)
             a[j] = me + j + (int)i;
-        switch (rng_below(&r, 4)) {
+        for (size_t j = rng_below(&r, 4); j > 0; j--) {
+            double now = MPI_Wtime();
+            CHECK(now >= last, "%.9f s after %.9f s", now, last);
+            last = now;
+        }
+        switch (rng_below(&r, 5)) {
         case 0:
             MPI_Allreduce(a, b, k, MPI_INT, MPI_SUM, comm);
             for (int j = 0; j < k; j++)
@@ -42,6 +49,14 @@ static void *work(void *argument)
             for (int j = 0; j < k * n; j++)
                 CHECK(b[j] == j / k + j % k + (int)i, "Allgather %ld at %d",
                       i, j);
+            break;
+        case 3:
+            for (int j = 0; j < k * n; j++)
+                a[j] = me + j / k + (int)i;
+            MPI_Alltoall(a, k, MPI_INT, b, k, MPI_INT, comm);
+            for (int j = 0; j < k * n; j++)
+                CHECK(b[j] == j / k + me + (int)i, "Alltoall %ld at %d", i,
+                      j);
             break;
         default:
             MPI_Barrier(comm);

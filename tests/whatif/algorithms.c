@@ -98,7 +98,8 @@ static void run(const algorithm_t *a, uint32_t n, uint32_t root,
                 uint64_t bytes)
 {
     static const uint32_t unused = 1;
-    flow_t f = {.call = {a->what, n, root, bytes}, .units = unused,
+    flow_t f = {.call = {.what = a->what, .n = n, .root = root,
+                         .bytes = bytes}, .units = unused,
                 .carries = a->carries ? a->carries : everything,
                 .size = nearly_equal, .alpha = 1000, .beta = 3, .gamma = 2};
     uint32_t p = 1u << floor_log2(n);
@@ -220,7 +221,8 @@ static void many(void)
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
         const sw_algorithm_t *a =
             sw_algorithm_named(algorithms[i].what, algorithms[i].name);
-        sw_call_t call = {algorithms[i].what, 100000, 0, 8};
+        sw_call_t call = {.what = algorithms[i].what, .n = 100000,
+                          .bytes = 8};
         MUST(a->formula(&call, 1000, 1, 1) > 0);
         sw_step_t step;
         for (uint32_t me = 0; me < call.n; me += 7)

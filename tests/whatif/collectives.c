@@ -104,8 +104,7 @@ static void by_cost(void)
  * once. 2 has it at 131, 1 at 141, 3 at 131 + 131. */
 static void by_messages(void)
 {
-    ranks_t *r = ranks_new(4);
-    ranks_links(r);
+    ranks_t *r = ranks_linked(4);
     char line[] = "messages bcast binomial";
     rules(r, line);
     for (uint32_t i = 0; i < 4; i++)
@@ -120,8 +119,7 @@ static void by_messages(void)
 
     /* Recursive doubling, 2 members: exchange and reduce, 8 bytes at 2 ps.
      * There at 118, 138, reduced at 154. The other comes at 1000. */
-    r = ranks_new(2);
-    ranks_links(r);
+    r = ranks_linked(2);
     r->model.reduce = 2;
     char all[] = "messages allreduce recursive_doubling";
     rules(r, all);
@@ -134,8 +132,7 @@ static void by_messages(void)
     ranks_free(r);
 
     /* All of it scaled by a half. */
-    r = ranks_new(2);
-    ranks_links(r);
+    r = ranks_linked(2);
     r->model.reduce = 2;
     char again[] = "messages allreduce recursive_doubling";
     char half[] = "scale allreduce 0.5";
@@ -153,8 +150,7 @@ static void by_messages(void)
  * 2 at 30, there at 81; o' = 10. */
 static void scaled_gap(void)
 {
-    ranks_t *r = ranks_new(3);
-    ranks_links(r);
+    ranks_t *r = ranks_linked(3);
     for (int class = 0; class < SW_CLASS_COUNT; class++)
         r->model.links[class].g = 50;
     char linear[] = "messages bcast linear", half[] = "scale bcast 0.5";
@@ -173,8 +169,7 @@ static void scaled_gap(void)
  * last has come, at 1000, with blocks of the most, 16 bytes: there at 1126. */
 static void by_messages_of_sizes(void)
 {
-    ranks_t *r = ranks_new(2);
-    ranks_links(r);
+    ranks_t *r = ranks_linked(2);
     char line[] = "messages alltoallv pairwise";
     rules(r, line);
     compute(r, 1, 1000);
@@ -190,8 +185,7 @@ static void by_messages_of_sizes(void)
 static void overlapped(void)
 {
     for (int messages = 0; messages < 2; messages++) {
-        ranks_t *r = ranks_new(2);
-        ranks_links(r);
+        ranks_t *r = ranks_linked(2);
         char line[] = "messages allreduce recursive_doubling";
         char none[] = "free allreduce";
         rules(r, messages ? line : none);
@@ -305,8 +299,7 @@ static void wrong(void)
 static void deadlock(void)
 {
     char text[200];
-    ranks_t *r = ranks_new(4);
-    ranks_links(r);
+    ranks_t *r = ranks_linked(4);
     recv(r, 0, 1, 7);
     send(r, 1, 0, 8, 5000);
     irecv(r, 2, SW_OP_ANY, SW_OP_ANY, 1);

@@ -16,8 +16,7 @@ static ranks_t *begin(uint32_t n, const char *text)
     for (char *at = strtok_r(copy, " ", &rest); at;
          at = strtok_r(NULL, " ", &rest))
         word[words++] = at;
-    ranks_t *r = ranks_new(n);
-    ranks_links(r);
+    ranks_t *r = ranks_linked(n);
     r->model.places.per_node = 1;
     r->model.network = sw_network_make(n, words, word, why, sizeof why);
     MUST(r->model.network);

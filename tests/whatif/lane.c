@@ -217,6 +217,7 @@ static void processes(uint32_t ranks, unsigned rank_rest, unsigned engine_rest,
         if (!fork()) {
             sw_lanes_t *lanes = sw_lanes_map(fd);
             MUST(lanes);
+            sw_lane_awake = r == 1;
             rank_runs(lanes, r, rank_rest, count);
             sw_lanes_unmap(lanes);
             _exit(0);

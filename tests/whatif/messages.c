@@ -6,16 +6,9 @@
  */
 #include "ranks.h"
 
-static ranks_t *begin(uint32_t n)
-{
-    ranks_t *r = ranks_new(n);
-    ranks_links(r);
-    return r;
-}
-
 static void eager(void)
 {
-    ranks_t *r = begin(2);
+    ranks_t *r = ranks_linked(2);
     send(r, 0, 1, 7, 1);        /* 0 -> 10, is there at 111 */
     recv(r, 1, 0, 7);           /* 131 */
     send(r, 1, 0, 7, 1);        /* 131 -> 141, is there at 242 */
@@ -30,7 +23,7 @@ static void eager(void)
 
 static void rendezvous(void)
 {
-    ranks_t *r = begin(2);
+    ranks_t *r = ranks_linked(2);
     send(r, 0, 1, 0, 2000);     /* request there at 110, answer here at 220,
                                  * data leave until 2220 */
     recv(r, 1, 0, 0);           /* 320 + 2000 + 20 */
@@ -42,7 +35,7 @@ static void rendezvous(void)
 
 static void late(void)
 {
-    ranks_t *r = begin(2);      /* receiver, rendezvous */
+    ranks_t *r = ranks_linked(2);  /* receiver, rendezvous */
     send(r, 0, 1, 0, 2000);     /* met at 1000, answer at 1110 */
     compute(r, 1, 1000);
     recv(r, 1, 0, 0);           /* 1210 + 2000 + 20 */
@@ -51,7 +44,7 @@ static void late(void)
     ENDS(r, 1, 3230);
     ranks_free(r);
 
-    r = begin(2);               /* receiver, eager */
+    r = ranks_linked(2);  /* receiver, eager */
     send(r, 0, 1, 0, 1);
     compute(r, 1, 1000);
     recv(r, 1, 0, 0);
@@ -60,7 +53,7 @@ static void late(void)
     ENDS(r, 1, 1020);
     ranks_free(r);
 
-    r = begin(2);               /* sender */
+    r = ranks_linked(2);  /* sender */
     compute(r, 0, 500);
     send(r, 0, 1, 0, 1);
     recv(r, 1, 0, 0);
@@ -74,7 +67,7 @@ static void late(void)
 
 static void ring(void)
 {
-    ranks_t *r = begin(4);      /* each hop 10 + 100 + 1 + 20 = 131 */
+    ranks_t *r = ranks_linked(4);  /* each hop 10 + 100 + 1 + 20 = 131 */
     send(r, 0, 1, 0, 1);
     for (uint32_t i = 1; i < 4; i++) {
         recv(r, i, (int)i - 1, 0);
@@ -89,7 +82,7 @@ static void ring(void)
 
 static void tree(void)
 {
-    ranks_t *r = begin(4);
+    ranks_t *r = ranks_linked(4);
     send(r, 0, 2, 0, 1);        /* 0 -> 10 */
     send(r, 0, 1, 0, 1);        /* 10 -> 20, into the wire at 20, there 121 */
     recv(r, 2, 0, 0);           /* 131 */
@@ -106,7 +99,7 @@ static void tree(void)
 
 static void stream(sw_ps_t g, uint64_t bytes, sw_ps_t end)
 {
-    ranks_t *r = begin(2);
+    ranks_t *r = ranks_linked(2);
     for (int class = 0; class < SW_CLASS_COUNT; class++)
         r->model.links[class].g = g;
     for (int i = 0; i < 3; i++) {
@@ -122,7 +115,7 @@ static void stream(sw_ps_t g, uint64_t bytes, sw_ps_t end)
 /* Two senders, one receiver: its port takes one after the other. */
 static void incast(void)
 {
-    ranks_t *r = begin(3);
+    ranks_t *r = ranks_linked(3);
     send(r, 1, 0, 0, 500);      /* head at 110, there at 610 */
     compute(r, 2, 50);
     send(r, 2, 0, 0, 500);      /* head at 160, there at 1110 */
@@ -136,7 +129,7 @@ static void incast(void)
 /* The same, where the first sender does a lot of small things before. */
 static void long_way(void)
 {
-    ranks_t *r = begin(3);
+    ranks_t *r = ranks_linked(3);
     for (int i = 0; i < 1000; i++)
         compute(r, 1, 1);
     send(r, 1, 0, 0, 500);      /* 1010, head 1110, there 1610 */
@@ -152,7 +145,7 @@ static void long_way(void)
 /* Ranks of a node share its port to the network. */
 static void node_port(void)
 {
-    ranks_t *r = begin(4);
+    ranks_t *r = ranks_linked(4);
     r->model.places.per_node = r->model.places.per_domain = 2;
     send(r, 0, 2, 0, 500);      /* enters at 10, port busy until 510 */
     compute(r, 1, 20);
@@ -167,7 +160,7 @@ static void node_port(void)
 
 static void exchange(void)
 {
-    ranks_t *r = begin(2);
+    ranks_t *r = ranks_linked(2);
     for (uint32_t i = 0; i < 2; i++) {
         irecv(r, i, 1 - (int)i, 0, 1);
         isend(r, i, 1 - i, 0, 1, 2);
@@ -185,7 +178,7 @@ static void exchange(void)
  * is sent meanwhile waits for the port. */
 static void overlap(void)
 {
-    ranks_t *r = begin(2);
+    ranks_t *r = ranks_linked(2);
     isend(r, 0, 1, 0, 2000, 1); /* enters at 220, until 2220 */
     compute(r, 0, 490);         /* from 10 to 500 */
     send(r, 0, 1, 1, 100);      /* 510, enters at 2220, head 2320 */
@@ -200,7 +193,8 @@ static void overlap(void)
 
 static void modes(void)
 {
-    ranks_t *r = begin(2);      /* synchronous: the data follow the answer */
+    /* Synchronous: the data follow the answer. */
+    ranks_t *r = ranks_linked(2);
     put(r, 0, (sw_op_t){.kind = SW_OP_SEND, .peer = 1, .bytes = 8,
                         .flags = SW_SEND_SYNCHRONOUS});
     compute(r, 1, 300);
@@ -210,7 +204,7 @@ static void modes(void)
     ENDS(r, 1, 538);
     ranks_free(r);
 
-    r = begin(2);               /* buffered: complete at once */
+    r = ranks_linked(2);  /* buffered: complete at once */
     put(r, 0, (sw_op_t){.kind = SW_OP_SEND, .peer = 1, .bytes = 2000,
                         .flags = SW_SEND_BUFFERED});
     compute(r, 1, 300);
@@ -220,7 +214,7 @@ static void modes(void)
     ENDS(r, 1, 2530);
     ranks_free(r);
 
-    r = begin(1);               /* to oneself */
+    r = ranks_linked(1);  /* to oneself */
     irecv(r, 0, 0, 5, 1);
     send(r, 0, 0, 5, 1);
     wait_for(r, 0, 1);
@@ -232,7 +226,7 @@ static void modes(void)
 /* Messages of one sender are taken in order, by tag; contexts are apart. */
 static void order(void)
 {
-    ranks_t *r = begin(2);
+    ranks_t *r = ranks_linked(2);
     r->contexts = 1;
     r->context[0].number = 9;
     r->context[0].n = 2;
@@ -256,7 +250,7 @@ static void order(void)
 /* A computation that takes half as long. */
 static void speed(void)
 {
-    ranks_t *r = begin(1);
+    ranks_t *r = ranks_linked(1);
     r->model.cpu_speed = 2;
     compute(r, 0, 1001);
     ranks_run(r);

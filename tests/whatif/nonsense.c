@@ -14,7 +14,7 @@ static sw_op_t operation(uint64_t *s, uint32_t n, bool asks, unsigned nth)
         SW_OP_RECV, SW_OP_RECV, SW_OP_RECV, SW_OP_WAIT, SW_OP_WAIT,
         SW_OP_DROP, SW_OP_SECTION, SW_OP_CLOCK, SW_OP_LIST, SW_OP_LIST,
         SW_OP_SELECT, SW_OP_PROBE, SW_OP_IPROBE, SW_OP_CHOOSE, SW_OP_MATCHED,
-        SW_OP_MATCHED, SW_OP_COLLECTIVE};
+        SW_OP_MATCHED, SW_OP_COLLECTIVE, SW_OP_WINDOW, SW_OP_WINDOW};
     static const uint8_t collectives[] = {
         SW_COLLECTIVE_ALLREDUCE, SW_COLLECTIVE_ALLTOALLV, SW_COLLECTIVE_BCAST,
         SW_COLLECTIVE_SCAN};
@@ -27,13 +27,21 @@ static sw_op_t operation(uint64_t *s, uint32_t n, bool asks, unsigned nth)
         op.peer = 0;
     op.tag = (int32_t)(random_from(s) % 3) - (op.kind == SW_OP_RECV);
     if (op.kind == SW_OP_COLLECTIVE)
-        op.peer = 0;
+        op.peer = op.tag = 0;
     op.request = random_from(s) % 4;
     op.bytes = random_from(s) % 4 ? 8 : 2000;
     op.time = (sw_ps_t)(random_from(s) % 500);
     op.flags = random_from(s) % 3;
-    if (op.kind == SW_OP_COLLECTIVE)
+    if (op.kind == SW_OP_COLLECTIVE) {
         op.what = collectives[nth % sizeof collectives];
+        op.tag = nth % 8 == 4;      /* rank 0 and the others */
+    }
+    if (op.kind == SW_OP_WINDOW) {
+        op.what = SW_WINDOW_PUT + random_from(s) % 7;
+        op.peer = (int32_t)(random_from(s) % n);
+        op.flags = random_from(s) % 2;
+        op.context = 1;
+    }
     if (op.kind == SW_OP_SELECT)
         op.what = random_from(s) % 5;
     return op;
@@ -46,8 +54,7 @@ int main(void)
         uint64_t s = k * 0x9e3779b97f4a7c15u;
         char *doubling[] = {"messages", "allreduce", "recursive_doubling"};
         char *pairwise[] = {"messages", "alltoallv", "pairwise"}, why[100];
-        ranks_t *r = ranks_new(2 + k % 3);
-        ranks_links(r);
+        ranks_t *r = ranks_linked(2 + k % 3);
         for (int i = 0; i < SW_CLASS_COUNT && k % 3 == 0; i++)
             r->model.links[i].g = 0, r->model.links[i].G = 0;
         if (k % 5 == 0)
@@ -57,6 +64,14 @@ int main(void)
             MUST(!sw_rules_line(&r->model, 3, pairwise, why, sizeof why));
         }
         r->asks = k % 4 < 2;
+        r->contexts = 1;
+        r->context[0].number = 1;
+        r->context[0].n = r->n;
+        for (uint32_t i = 0; i < r->n; i++) {
+            r->context[0].members[i] = i;
+            put(r, i, (sw_op_t){.kind = SW_OP_WINDOW, .what = SW_WINDOW_MAKE,
+                                .context = 1});
+        }
         for (uint32_t i = 0; i < r->n; i++) {
             unsigned collectives = 0;
             for (unsigned j = 0; j < 4 + k % 20; j++) {

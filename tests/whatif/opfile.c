@@ -23,11 +23,14 @@ static char why[512];
 static sw_op_t made(uint64_t *chance, uint32_t rank)
 {
     uint64_t r = random_from(chance);
-    sw_op_t op = {.kind = (uint8_t)(1 + r % SW_OP_THREAD)};
+    sw_op_t op = {.kind = (uint8_t)(1 + r % (SW_OP_THREAD + 1))};
+    if (op.kind > SW_OP_THREAD)
+        op.kind = SW_OP_WINDOW;
     bool small = r & 1024;
     uint64_t bytes = random_from(chance) % (small ? 4 : (uint64_t)1 << 48);
     switch (op.kind) {
     case SW_OP_COMPUTE:
+        op.flags = r >> 24 & 1 ? SW_COMPUTE_ASLEEP : 0;
         op.time = (sw_ps_t)(random_from(chance) % (small ? 10 : 1u << 31));
         op.time *= r & 2048 ? 1000 : 1;
         break;
@@ -53,6 +56,14 @@ static sw_op_t made(uint64_t *chance, uint32_t rank)
         op.sent = bytes / 2;
         op.received = bytes / 3;
         op.context = rank < 4 ? 9 : 0;
+        op.tag = r & 4096 ? (int32_t)(1 + random_from(chance) % 3) : 0;
+        break;
+    case SW_OP_WINDOW:
+        op.what = (uint8_t)(random_from(chance) % SW_WINDOW_COUNT);
+        op.peer = (int32_t)(random_from(chance) % (RANKS + 1)) - 1;
+        op.context = rank < 4 ? 9 : 0;
+        op.bytes = bytes;
+        op.flags = r >> 20 & 1;
         break;
     case SW_OP_SELECT:
         op.what = (uint8_t)(r >> 20 & 3);
@@ -62,7 +73,7 @@ static sw_op_t made(uint64_t *chance, uint32_t rank)
         op.tag = op.what ? (int32_t)(random_from(chance) % 3) : 0;
         break;
     case SW_OP_SECTION:
-        op.bytes = bytes;
+        op.bytes = bytes % (SW_SECTION_MOST + 1);
         break;
     default:
         break;
@@ -80,6 +91,8 @@ static void write_many(uint64_t seed, int n)
     sw_op_writer_t *w = sw_op_writer_new(path, RANKS, "made\nfor a test");
     MUST(w);
     MUST(sw_op_write_context(w, 9, 4, members));
+    MUST(sw_op_write_section(w, 3, "solve"));
+    MUST(sw_op_write_section(w, 1, "solve/halo"));
     uint64_t chance = seed;
     for (int i = 0; i < n; i++) {
         uint32_t rank = (uint32_t)(random_from(&chance) % (RANKS - 1));
@@ -111,6 +124,11 @@ static void read_back(void)
     uint32_t number, n, *in = sw_op_context(f, 0, &number, &n);
     MUST(number == 9 && n == 4 && !memcmp(in, members, sizeof members));
     free(in);
+    const sw_sections_t *sections = sw_op_sections(f);
+    MUST(sections->count == 3);
+    MUST(!strcmp(sw_sections_name(sections, 3), "solve"));
+    MUST(!strcmp(sw_sections_name(sections, 1), "solve/halo"));
+    MUST(!*sw_sections_name(sections, 2));
     sw_source_t source;
     sw_op_source(f, &source);
     for (int again = 0; again < 2; again++) {
@@ -175,10 +193,11 @@ static uint64_t read_all(void)
     sw_op_source(f, &source);
     for (uint32_t rank = 0; rank < sw_op_ranks(f); rank++)
         while (source.next(source.of, rank, &op) == SW_SOURCE_OP) {
-            MUST(op.kind >= 1 && op.kind <= SW_OP_THREAD);
+            MUST(op.kind >= 1 && op.kind <= SW_OP_WINDOW);
             MUST(op.context == 0 || op.context == 9);
             MUST(op.peer >= -1 && op.peer < (int32_t)sw_op_ranks(f));
             MUST(op.time >= 0);
+            MUST(op.kind != SW_OP_SECTION || op.bytes <= SW_SECTION_MOST);
         }
     uint64_t damaged = sw_op_damaged(f);
     sw_op_close(f);

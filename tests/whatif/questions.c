@@ -7,8 +7,7 @@
 
 static ranks_t *begin(uint32_t n)
 {
-    ranks_t *r = ranks_new(n);
-    ranks_links(r);
+    ranks_t *r = ranks_linked(n);
     r->asks = true;
     return r;
 }

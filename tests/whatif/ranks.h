@@ -81,11 +81,13 @@ static inline void ranks_free(ranks_t *r)
 }
 
 /* o = 10, o' = 20, L = 100, g = 5, G = 1 ps a byte, S = 1000, everywhere. */
-static inline void ranks_links(ranks_t *r)
+static inline ranks_t *ranks_linked(uint32_t n)
 {
+    ranks_t *r = ranks_new(n);
     for (int class = 0; class < SW_CLASS_COUNT; class++)
         r->model.links[class] = (sw_link_t){
             .o_send = 10, .o_recv = 20, .L = 100, .g = 5, .G = 1, .S = 1000};
+    return r;
 }
 
 static inline void put(ranks_t *r, uint32_t rank, sw_op_t op)

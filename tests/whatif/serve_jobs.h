@@ -12,6 +12,7 @@
 #include "whatif/lane/server.h"
 #include "whatif/model_file.h"
 #include "whatif/opfile.h"
+#include "whatif/result.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -163,6 +164,8 @@ static inline void run_job(job_t *job, const char *model)
     close(fd);
 }
 
+static char replayed[65536];    /* its result */
+
 /* What was recorded, timed again. */
 static inline sw_ps_t replay(const job_t *job, uint64_t *operations)
 {
@@ -182,11 +185,27 @@ static inline sw_ps_t replay(const job_t *job, uint64_t *operations)
     MUST(engine && sw_op_contexts(ops, engine));
     MUST(sw_engine_run(engine) == SW_ENGINE_DONE);
     sw_engine_result(engine, &result);
+    FILE *text = fmemopen(replayed, sizeof replayed, "w");
+    MUST(text);
+    sw_result_json(text, &(sw_result_t){
+        .engine = engine, .ranks = sw_op_ranks(ops),
+        .sections = sw_op_sections(ops)});
+    MUST(!fclose(text));
     sw_ps_t end = result.end;
     sw_engine_free(engine);
     sw_model_free(&model);
     sw_op_close(ops);
     return end;
+}
+
+/* The result's list of sections, up to what follows it. */
+static inline void sections_of(const char *result, char *to, size_t room)
+{
+    const char *from = strstr(result, "\"sections\": [");
+    const char *end = from ? strstr(from, "], \"") : NULL;
+    MUST(end && (size_t)(end - from) < room);
+    memcpy(to, from, (size_t)(end - from));
+    to[end - from] = '\0';
 }
 
 static inline bool has(const char *text, const char *part)
@@ -202,6 +221,12 @@ static inline bool has(const char *text, const char *part)
 static inline void compute(sw_lane_t *lane, sw_ps_t ns)
 {
     sw_op_t op = {.kind = SW_OP_COMPUTE, .time = ns * NS};
+    MUST(sw_lane_put(lane, &op));
+}
+
+static inline void section(sw_lane_t *lane, uint32_t number)
+{
+    sw_op_t op = {.kind = SW_OP_SECTION, .bytes = number};
     MUST(sw_lane_put(lane, &op));
 }
 

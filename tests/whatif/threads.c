@@ -39,8 +39,7 @@ static sw_engine_state_t end_of(ranks_t *r, sw_ps_t *end)
 static void nobody_is_in_anothers_way(void)
 {
     sw_ps_t end;
-    ranks_t *r = ranks_new(2);
-    ranks_links(r);
+    ranks_t *r = ranks_linked(2);
     thread(r, 0, 0);
     recv(r, 0, 1, 1);
     thread(r, 0, 1);
@@ -58,8 +57,7 @@ static void nobody_is_in_anothers_way(void)
 static void matching_is_in_the_order_of_calls(void)
 {
     sw_ps_t end;
-    ranks_t *r = ranks_new(2);
-    ranks_links(r);
+    ranks_t *r = ranks_linked(2);
     thread(r, 0, 0);
     compute(r, 0, 50000);
     recv(r, 0, 1, SW_OP_ANY);
@@ -80,8 +78,7 @@ static void matching_is_in_the_order_of_calls(void)
 static void threads_wait_for_each_other(int before, sw_ps_t expected)
 {
     sw_ps_t end;
-    ranks_t *r = ranks_new(2);
-    ranks_links(r);
+    ranks_t *r = ranks_linked(2);
     thread(r, 0, 0);
     compute(r, 0, 700);
     recv(r, 0, 1, 1);
@@ -100,8 +97,7 @@ static void threads_wait_for_each_other(int before, sw_ps_t expected)
 static void a_thread_waits_for_no_other_for_ever(void)
 {
     sw_ps_t end;
-    ranks_t *r = ranks_new(2);
-    ranks_links(r);
+    ranks_t *r = ranks_linked(2);
     thread(r, 0, 0);
     recv(r, 0, 1, 1);
     thread(r, 0, 1);
@@ -119,8 +115,7 @@ static void a_thread_waits_for_no_other_for_ever(void)
 static void numbers_are_used_again(void)
 {
     sw_ps_t end;
-    ranks_t *r = ranks_new(2);
-    ranks_links(r);
+    ranks_t *r = ranks_linked(2);
     thread(r, 0, 0);
     irecv(r, 0, SW_OP_ANY, SW_OP_ANY, 1);
     wait_for(r, 0, 1);
@@ -143,8 +138,7 @@ static void numbers_are_used_again(void)
 static void deadlocks_and_nonsense(void)
 {
     sw_ps_t end;
-    ranks_t *r = ranks_new(2);
-    ranks_links(r);
+    ranks_t *r = ranks_linked(2);
     thread(r, 0, 0);
     recv(r, 0, 1, 1);
     thread(r, 0, 1);
@@ -156,8 +150,7 @@ static void deadlocks_and_nonsense(void)
          !strcmp(text, "receive from 1, tag 2"));
     ranks_free(r);
 
-    r = ranks_new(2);
-    ranks_links(r);
+    r = ranks_linked(2);
     compute(r, 0, 10);
     thread(r, 0, 1);            /* too late to say so */
     MUST(ranks_try(r, 0) == SW_ENGINE_WRONG);

@@ -151,7 +151,9 @@ static void name_it(const sw_known_comm_t *c, const char *how,
                  e ? e->name : "");
 }
 
-static sw_known_comm_t *meet(const char *how, MPI_Comm parent, MPI_Comm comm)
+/* `id`: as it was promised, or 0. */
+static sw_known_comm_t *meet(const char *how, MPI_Comm parent, MPI_Comm comm,
+                             uint64_t id)
 {
     int inter = 0;
     MPI_Group own, remote = MPI_GROUP_NULL;
@@ -189,7 +191,9 @@ static sw_known_comm_t *meet(const char *how, MPI_Comm parent, MPI_Comm comm)
         entry.members = these->ranges;
         entry.ranges = these->range_count;
     }
-    if (these && those && all && remote_all) {
+    if (id) {
+        c->id = id;
+    } else if (these && those && all && remote_all) {
         /* Between groups, both must find the same. */
         uint64_t a = these->hash, b = those->hash;
         alike_t *both = !inter ? these
@@ -217,15 +221,35 @@ sw_known_comm_t *sw_known_comm_meet(MPI_Comm comm)
     pthread_mutex_lock(&meeting);
     c = sw_known_comm(comm);
     if (!c)
-        c = meet("communicator", MPI_COMM_NULL, comm);
+        c = meet("communicator", MPI_COMM_NULL, comm, 0);
     pthread_mutex_unlock(&meeting);
     return c;
 }
 
 void sw_known_comm_made(const char *how, MPI_Comm parent, MPI_Comm comm)
 {
+    sw_known_comm_kept(how, parent, comm, 0);
+}
+
+uint64_t sw_known_comm_promise(MPI_Comm parent)
+{
+    const sw_known_comm_t *c = sw_known_comm_meet(parent);
+    uint64_t id = 0;
+    if (!c || !c->id || !c->world || c->inter)
+        return 0;
+    pthread_mutex_lock(&lock);
+    alike_t *these = alike(hash(c->world, c->n));
+    if (these)
+        id = sw_board_key(these->hash, these->communicators++);
+    pthread_mutex_unlock(&lock);
+    return id;
+}
+
+void sw_known_comm_kept(const char *how, MPI_Comm parent, MPI_Comm comm,
+                        uint64_t id)
+{
     if (comm != MPI_COMM_NULL && !sw_known_comm(comm))
-        meet(how, parent, comm);
+        meet(how, parent, comm, id);
 }
 
 void sw_known_comm_rename(MPI_Comm comm, const char *name)

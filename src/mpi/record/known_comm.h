@@ -33,6 +33,8 @@ typedef struct sw_known_comm {
                                  * behind them [outs] those sent to       */
     int64_t context, aside;     /* numbers in virtual time (whatif/); -1:
                                  * not told yet                           */
+    bool second;                /* of two groups there, the own one is the
+                                 * second                                 */
 } sw_known_comm_t;
 
 /* Those that are in use again and again are found here. */
@@ -54,6 +56,12 @@ static inline sw_known_comm_t *sw_known_comm(MPI_Comm comm)
 sw_known_comm_t *sw_known_comm_meet(MPI_Comm comm);
 /* A communicator was made by a procedure ("dup") from `parent`. */
 void sw_known_comm_made(const char *how, MPI_Comm parent, MPI_Comm comm);
+/* One is being made of the parent's members and is not there yet: its id, which
+ * is alike on all members that begin to make it in the same order; 0: it has
+ * none. And then it is there. */
+uint64_t sw_known_comm_promise(MPI_Comm parent);
+void sw_known_comm_kept(const char *how, MPI_Comm parent, MPI_Comm comm,
+                        uint64_t id);
 void sw_known_comm_forget(MPI_Comm comm);
 void sw_known_comm_rename(MPI_Comm comm, const char *name);
 

@@ -385,15 +385,11 @@ int sw_recorded_MPI_Abort(MPI_Comm comm, int code)
  * (MPI 4.1, 15.2.4, leaves that to tools). */
 int sw_recorded_MPI_Pcontrol(const int level, ...)
 {
-    char name[32];
     if (!atomic_load(&sw_recording))
         return MPI_SUCCESS;
-    snprintf(name, sizeof name, "phase %d", level < 0 ? -level : level);
     if (level == 0 || level == 1)
         sw_recording_switch(level);
-    else if (level > 0)
-        sw_region_begin(name);
     else
-        sw_region_end(name);
+        sw_region_level(level);
     return MPI_SUCCESS;
 }

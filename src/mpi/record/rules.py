@@ -242,6 +242,7 @@ MADE = (
     ("Dist_graph_create_adjacent", "graph", "$0", 9),
     ("Dist_graph_create", "graph", "$0", 8),
     ("Intercomm_create", "intercommunicator", "$0", 5),
+    ("Intercomm_create_from_groups", "intercommunicator", "MPI_COMM_NULL", 7),
     ("Intercomm_merge", "merger", "$0", 2),
     ("Comm_accept", "connection", "$3", 4),
     ("Comm_connect", "connection", "$3", 4),

@@ -10,6 +10,7 @@
 #include "virtual.h"
 
 #include "../link.h"
+#include "../../front/clocks.h"
 #include "../../node/os.h"
 #include "../../node/settings.h"
 
@@ -178,7 +179,9 @@ static void start(void)
         return;
     if (!begin())
         give_up();
-    sw_virtual_crowded = ranks > cores();
+    sw_virtual_cores = (uint32_t)(cores() / ranks);
+    sw_virtual_crowded = sw_virtual_cores == 0;
+    sw_lane_awake = !sw_virtual_crowded;
     sw_known_comm_meet(MPI_COMM_WORLD);
     sw_known_comm_meet(MPI_COMM_SELF);
     sw_vlane_t *lane = sw_lane_begin(lanes, (uint32_t)me);
@@ -189,6 +192,10 @@ static void start(void)
     }
     sw_lane_idle = sw_virtual_progress;
     sw_virtual_start(lane);
+    /* Others may read clocks meanwhile, and name regions. */
+    sw_virtual_turns = level == MPI_THREAD_SERIALIZED;
+    sw_virtual_clocks_start();
+    sw_virtual_regions_start();
 }
 
 /* Before the host's MPI_Finalize. */
@@ -197,6 +204,11 @@ static void stop(void)
     SW_INSIDE;
     if (!lanes)
         return;
+    sw_virtual_regions_stop();
+    /* Clocks go on from here. */
+    sw_ps_t now;
+    if (sw_clocks_wanted())
+        sw_virtual_time(&now);
     sw_vlane_t *lane = sw_virtual_stop();
     /* Others may have to hear that this rank does nothing more before they
      * take what is still on its way to them. */
@@ -219,6 +231,7 @@ static void stop(void)
 
 int sw_virtual_MPI_Init(int *argc, char ***argv)
 {
+    sw_clocks_init();
     sw_clock_open();
     int result = served.Init(argc, argv);
     if (result == MPI_SUCCESS)
@@ -229,6 +242,7 @@ int sw_virtual_MPI_Init(int *argc, char ***argv)
 int sw_virtual_MPI_Init_thread(int *argc, char ***argv, int required,
                                int *provided)
 {
+    sw_clocks_init();
     sw_clock_open();
     int result = served.Init_thread(argc, argv, required, provided);
     if (result == MPI_SUCCESS)

@@ -4,12 +4,16 @@
 #ifndef SW_MPI_VIRTUAL_BODIES_H
 #define SW_MPI_VIRTUAL_BODIES_H
 
+#include <limits.h>
+
 /* Messages (messages.c). The host has taken a send or receive, in its
- * nonblocking form, as `own`; what remains is put, and waited for. ----------- */
+ * nonblocking form, as `own`; what remains is put, and waited for. --------- */
 
 /* What `op` says is under way, or is made and will be started (persistent). */
-void sw_virtual_begun(sw_known_comm_t *c, const sw_vop_t *op,
-                      MPI_Request request, bool persistent);
+sw_work_t *sw_virtual_begun(sw_known_comm_t *c, const sw_vop_t *op,
+                            MPI_Request request, bool persistent);
+/* A request of no interest, which is complete. */
+void sw_virtual_nothing(MPI_Request request, bool persistent);
 int sw_virtual_sent(MPI_Comm comm, int dest, int tag, int64_t count,
                     MPI_Datatype type, unsigned flags, MPI_Request *own);
 void sw_virtual_isent(MPI_Comm comm, int dest, int tag, int64_t count,
@@ -42,14 +46,15 @@ void sw_virtual_partitioned(bool sends, MPI_Comm comm, int peer, int tag,
                             int64_t count, MPI_Datatype type,
                             MPI_Request request);
 
-/* Sends that the program need not wait for (detach.c) ------------------------ */
+/* Sends that the program need not wait for (detach.c) ---------------------- */
 
 /* The persistent send that was just made may go so. */
 void sw_virtual_detachable(MPI_Request request, const void *buffer,
                            int64_t count, MPI_Datatype type, int dest, int tag,
                            MPI_Comm comm, unsigned flags);
+/* Beside an operation's flags: small ones, too. */
+#define SW_DETACH_SMALL 0x100u
 /* True: the data lie aside, and are sent from there. */
-#define SW_DETACH_SMALL 0x100u  /* beside an operation's flags: small ones, too */
 bool sw_virtual_detach(const void *buffer, int64_t count, MPI_Datatype type,
                        int dest, int tag, MPI_Comm comm, unsigned flags);
 /* A request for one, which is complete. */
@@ -79,7 +84,7 @@ int sw_virtual_mreceived(MPI_Message message, MPI_Request *own,
                          MPI_Status *status);
 void sw_virtual_imreceived(MPI_Message message, MPI_Request request);
 
-/* Requests (complete.c) --------------------------------------------------- */
+/* Requests (wait.c, test.c, status.c, start.c) ----------------------------- */
 
 int sw_virtual_wait(MPI_Request *request, MPI_Status *status);
 int sw_virtual_waitall(int n, MPI_Request *requests, MPI_Status *statuses);
@@ -95,16 +100,22 @@ int sw_virtual_testany(int n, MPI_Request *requests, int *index, int *flag,
 int sw_virtual_testsome(int n, MPI_Request *requests, int *count, int *indices,
                         MPI_Status *statuses);
 int sw_virtual_get_status(MPI_Request request, int *flag, MPI_Status *status);
+int sw_virtual_get_status_all(int n, MPI_Request *requests, int *flag,
+                              MPI_Status *statuses);
+int sw_virtual_get_status_any(int n, MPI_Request *requests, int *index,
+                              int *flag, MPI_Status *status);
+int sw_virtual_get_status_some(int n, MPI_Request *requests, int *count,
+                               int *indices, MPI_Status *statuses);
 int sw_virtual_start_all(int n, MPI_Request *requests);
 void sw_virtual_freed(MPI_Request request);
 void sw_virtual_cancelled(MPI_Request request);
 
-/* Collectives (collectives.c). `e` has what the call moves (traffic.h). ------- */
+/* Collectives (collectives.c). `e` has what the call moves (traffic.h). ---- */
 
 /* Before the call, or after the host has taken it as the request `own`. */
 void sw_virtual_event(sw_event_t *e, MPI_Comm comm);
 /* May the blocking form be the host's nonblocking one, with waits of ours? */
-bool sw_virtual_apart(MPI_Comm comm);
+bool sw_virtual_apart(MPI_Comm comm, sw_vcollective_t what);
 /* Tell the engine, and sleep until the members have come. */
 void sw_virtual_collective(sw_event_t *e, sw_vcollective_t what, int root);
 int sw_virtual_collective_own(sw_event_t *e, sw_vcollective_t what, int root,
@@ -112,6 +123,10 @@ int sw_virtual_collective_own(sw_event_t *e, sw_vcollective_t what, int root,
 void sw_virtual_collective_pending(sw_event_t *e, sw_vcollective_t what,
                                    int root, MPI_Request request,
                                    bool persistent);
+/* A duplicate is being made: it may be used when `request` is complete. */
+void sw_virtual_idup(MPI_Comm parent, MPI_Comm comm, MPI_Request request);
+/* Members meet in `op`. */
+void sw_virtual_meet(sw_vop_t *op);
 /* What communicates among all members without the program's data. */
 void sw_virtual_other(MPI_Comm comm);
 
@@ -122,10 +137,30 @@ int sw_virtual_near_own(sw_event_t *e, MPI_Request *own);
 
 /* One-sided (windows.c) ---------------------------------------------------- */
 
-void sw_virtual_moved(MPI_Win window, int64_t count, MPI_Datatype type);
-void sw_virtual_fence(MPI_Win window);
-void sw_virtual_window_made(MPI_Win window, MPI_Comm comm);
-void sw_virtual_window_other(MPI_Win window);
+/* `shared`: who computes may look at others' memory. */
+void sw_virtual_window_made(MPI_Win window, MPI_Comm comm, bool shared);
 void sw_virtual_window_freed(MPI_Win window);
+/* Before the call: all wait for each other, and for what they have begun. */
+void sw_virtual_fence(MPI_Win window);
+/* The host has taken it, as this request, if it has one. */
+void sw_virtual_moved(MPI_Win window, sw_window_t what, int target,
+                      int64_t count, MPI_Datatype type, MPI_Request request);
+/* What an accumulating call is with this operation. */
+sw_window_t sw_virtual_combines(MPI_Op op, sw_window_t what);
+/* Before the host's. */
+#define SW_EVERY_TARGET INT_MIN
+void sw_virtual_lock_window(MPI_Win window, int target, bool exclusive,
+                            int assertion);
+/* After the host's. */
+void sw_virtual_unlock_window(MPI_Win window, int target);
+void sw_virtual_flush(MPI_Win window, int target, bool local);
+void sw_virtual_post_window(MPI_Win window, MPI_Group origins);
+/* Before the host's. */
+void sw_virtual_start_window(MPI_Win window, MPI_Group targets);
+/* After. */
+void sw_virtual_started_window(MPI_Win window);
+void sw_virtual_complete_window(MPI_Win window);
+int sw_virtual_wait_window(MPI_Win window);
+int sw_virtual_test_window(MPI_Win window, int *flag);
 
 #endif

@@ -3,12 +3,15 @@
  *
  * What a call moves is what a profile says (../record/collectives.c); here it
  * becomes an operation. Where the host serves, its nonblocking form is taken,
- * so that no rank waits inside the host. Where we serve, our waits are kind to
- * crowded cores, and the blocking form is called when the members have come.
+ * so that no rank waits inside the host. Where we serve, which is never between
+ * groups, our waits are kind to crowded cores, and the blocking form is called
+ * when the members have come.
  */
 #include "virtual.h"
 
 #include "../../node/settings.h"
+
+#define HOST_EAGER 2048     /* bytes: no host keeps the sender of less */
 
 /* Where the sums of a profile would go: nobody looks at them, and there are
  * none without a number of ranks (profile/peers.h). */
@@ -38,10 +41,21 @@ void sw_virtual_event(sw_event_t *e, MPI_Comm comm)
     e->looked = false;
 }
 
-bool sw_virtual_apart(MPI_Comm comm)
+/* MPICH and its kin give the wrong members the data of an MPI_Ibcast between
+ * groups whose root is not the first of its own. */
+#ifdef OMPI_MAJOR_VERSION
+#define BCAST_MAY_PEND true
+#else
+#define BCAST_MAY_PEND false
+#endif
+
+bool sw_virtual_apart(MPI_Comm comm, sw_vcollective_t what)
 {
-    (void)comm;
-    return !sw_settings.enable;
+    sw_known_comm_t *c =
+        comm == MPI_COMM_NULL ? NULL : sw_known_comm_meet(comm);
+    if (!c || !c->inter)
+        return !sw_settings.enable;
+    return what != SW_COLLECTIVE_BCAST || BCAST_MAY_PEND;
 }
 
 static bool operation(sw_event_t *e, sw_vcollective_t what, int root,
@@ -56,13 +70,35 @@ static bool operation(sw_event_t *e, sw_vcollective_t what, int root,
                     .context = (uint32_t)c->context, .peer = root,
                     .bytes = e->amount.size, .sent = e->amount.sent,
                     .received = e->amount.received};
-    if (c->inter) {
-        op->what = SW_COLLECTIVE_OTHER;
-        op->peer = -1;
+    if (c->inter && what != SW_COLLECTIVE_OTHER) {
+        op->tag = c->second ? c->targets : c->n;
+        if (root >= c->targets)
+            return false;       /* the host will say so */
+        if (root >= 0)
+            op->peer = root + (c->second ? 0 : c->n);
+        else
+            op->peer = root == MPI_ROOT ? c->me + (c->second ? c->targets : 0)
+                                        : -1;
     } else if (root < -1 || root >= c->n) {
         return false;           /* the host will say so */
     }
     return true;
+}
+
+void sw_virtual_meet(sw_vop_t *op)
+{
+    sw_virtual_put(op);
+    sw_virtual_pause();
+}
+
+/* Where there is a root, the host may keep it, and who gives to it or passes on
+ * what it sends, longer than virtual time does. */
+static void tell_kept(const sw_event_t *e, const sw_vop_t *op)
+{
+    if (op->peer >= 0 && !sw_virtual_shared &&
+        e->amount.sent + e->amount.received > HOST_EAGER)
+        sw_virtual_put(&(sw_vop_t){.kind = SW_OP_STUCK,
+                                   .flags = SW_STUCK_PERHAPS});
 }
 
 void sw_virtual_collective(sw_event_t *e, sw_vcollective_t what, int root)
@@ -70,8 +106,8 @@ void sw_virtual_collective(sw_event_t *e, sw_vcollective_t what, int root)
     sw_vop_t op;
     if (!operation(e, what, root, &op))
         return;
-    sw_virtual_put(&op);
-    sw_virtual_pause();
+    sw_virtual_meet(&op);
+    tell_kept(e, &op);
 }
 
 int sw_virtual_collective_own(sw_event_t *e, sw_vcollective_t what, int root,
@@ -81,6 +117,7 @@ int sw_virtual_collective_own(sw_event_t *e, sw_vcollective_t what, int root,
     if (!operation(e, what, root, &op))
         return sw_virtual_finish(own, MPI_STATUS_IGNORE, false);
     sw_virtual_put(&op);
+    tell_kept(e, &op);
     return sw_virtual_finish(own, MPI_STATUS_IGNORE, true);
 }
 
@@ -89,8 +126,27 @@ void sw_virtual_collective_pending(sw_event_t *e, sw_vcollective_t what,
                                    bool persistent)
 {
     sw_vop_t op;
-    if (operation(e, what, root, &op))
-        sw_virtual_begun(e->comm, &op, request, persistent);
+    if (!operation(e, what, root, &op))
+        return;
+    sw_work_t *w = sw_virtual_begun(e->comm, &op, request, persistent);
+    if (w)
+        w->apart = persistent;
+}
+
+void sw_virtual_idup(MPI_Comm parent, MPI_Comm comm, MPI_Request request)
+{
+    sw_event_t e;
+    sw_vop_t op;
+    sw_virtual_event(&e, parent);
+    uint64_t id = sw_known_comm_promise(parent);
+    if (!operation(&e, SW_COLLECTIVE_OTHER, -1, &op))
+        return;
+    sw_work_t *w = sw_virtual_begun(e.comm, &op, request, false);
+    if (!w)
+        return;
+    w->makes.comm = comm;
+    w->makes.parent = parent;
+    w->makes.id = id;
 }
 
 void sw_virtual_other(MPI_Comm comm)

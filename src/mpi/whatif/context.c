@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define ASIDE 0x9e3779b97f4a7c15u
+#define BESIDE 0xd6e8feb86659fd93u
 
 static uint32_t contexts = 1;           /* 0 is the world */
 
@@ -42,6 +43,7 @@ static bool tell(sw_known_comm_t *c, uint32_t number, uint64_t id)
         bool we = us_first < them_first;
         memcpy(members + (we ? 0 : them), own, n * sizeof *members);
         memcpy(members + (we ? n : 0), c->world, them * sizeof *members);
+        c->second = !we;
     } else if (made) {
         memcpy(members, own, n * sizeof *members);
     }
@@ -68,6 +70,13 @@ sw_known_comm_t *sw_virtual_comm(MPI_Comm comm)
     }
     sw_virtual_unlock();
     return c->context >= 0 ? c : NULL;
+}
+
+uint32_t sw_virtual_beside(sw_known_comm_t *c, uint64_t nth)
+{
+    uint32_t number = contexts++;
+    tell(c, number, sw_board_key(c->id ^ BESIDE, nth));
+    return number;
 }
 
 uint32_t sw_virtual_aside(sw_known_comm_t *c)

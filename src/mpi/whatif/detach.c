@@ -127,7 +127,7 @@ void sw_virtual_detachable(MPI_Request request, const void *buffer,
     }
 }
 
-/* The program's request for it ------------------------------------------------ */
+/* The program's request for it --------------------------------------------- */
 
 static int query(void *state, MPI_Status *status)
 {

@@ -81,7 +81,7 @@ int sw_virtual_sent(MPI_Comm comm, int dest, int tag, int64_t count,
 
 /* A request of no interest is known all the same, as one that is done: so it
  * does not leave the others beside it to the host. */
-static void nothing(MPI_Request request, bool persistent)
+void sw_virtual_nothing(MPI_Request request, bool persistent)
 {
     sw_work_t *w;
     if (request == MPI_REQUEST_NULL)
@@ -95,8 +95,8 @@ static void nothing(MPI_Request request, bool persistent)
     sw_virtual_unlock();
 }
 
-void sw_virtual_begun(sw_known_comm_t *c, const sw_vop_t *op,
-                      MPI_Request request, bool persistent)
+sw_work_t *sw_virtual_begun(sw_known_comm_t *c, const sw_vop_t *op,
+                            MPI_Request request, bool persistent)
 {
     sw_virtual_lock();
     sw_work_t *w = sw_work_new(c, op);
@@ -110,6 +110,7 @@ void sw_virtual_begun(sw_known_comm_t *c, const sw_vop_t *op,
             sw_virtual_put(&w->op);
     }
     sw_virtual_unlock();
+    return w;
 }
 
 void sw_virtual_isent(MPI_Comm comm, int dest, int tag, int64_t count,
@@ -122,7 +123,7 @@ void sw_virtual_isent(MPI_Comm comm, int dest, int tag, int64_t count,
         op.flags = (uint16_t)flags;
         sw_virtual_begun(c, &op, request, persistent);
     } else if (dest == MPI_PROC_NULL) {
-        nothing(request, persistent);
+        sw_virtual_nothing(request, persistent);
     }
 }
 
@@ -181,7 +182,7 @@ void sw_virtual_posted(MPI_Comm comm, int source, int tag, int64_t count,
     if (message(&op, SW_OP_RECV, comm, source, tag, count, type, &c))
         sw_virtual_begun(c, &op, request, persistent);
     else if (source == MPI_PROC_NULL)
-        nothing(request, persistent);
+        sw_virtual_nothing(request, persistent);
 }
 
 uint32_t sw_virtual_sending(MPI_Comm comm, int dest, int tag, int64_t count,
@@ -291,7 +292,7 @@ void sw_virtual_isendrecv(MPI_Comm comm, int dest, int sendtag,
     bool receives = message(&op, SW_OP_RECV, comm, source, recvtag, recvcount,
                             recvtype, &c);
     if (!receives && !sent) {
-        nothing(request, false);
+        sw_virtual_nothing(request, false);
         return;
     }
     if (!receives)
@@ -326,5 +327,7 @@ void sw_virtual_partitioned(bool sends, MPI_Comm comm, int peer, int tag,
     sw_virtual_lock();
     op.context = sw_virtual_aside(c);
     sw_virtual_unlock();
-    sw_virtual_begun(c, &op, request, true);
+    sw_work_t *w = sw_virtual_begun(c, &op, request, true);
+    if (w)
+        w->apart = true;
 }

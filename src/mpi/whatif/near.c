@@ -51,6 +51,7 @@ void sw_virtual_near(sw_event_t *e, MPI_Request *own, bool persistent)
         w->persistent = persistent;
         w->active = !persistent;
         w->done = !n;
+        w->apart = persistent;
         for (uint32_t i = 0; i < n && !persistent; i++)
             sw_virtual_put(&all[i]);
         if (persistent) {

@@ -90,8 +90,8 @@ rule("Sendrecv",
      "        sw_result = sw_virtual_sendrecv($10, from, what, (int64_t)$6, "
      "$7, sent, own, $11);\n}")
 rule("Sendrecv_replace",
-     HOLD + "sw_result = sw_virtual_sendrecv_replace($0, (int64_t)$1, $2, $3, $4, "
-     "$5, $6, $7, $8);")
+     HOLD + "sw_result = sw_virtual_sendrecv_replace($0, (int64_t)$1, $2, $3, "
+     "$4, $5, $6, $7, $8);")
 # The send goes by itself: what is left is a receive, whose status tells what
 # it took (MPICH's and Intel MPI's of an Isendrecv tell anything).
 rule("Isendrecv",
@@ -125,6 +125,15 @@ for name in ("Wait", "Waitall", "Waitany", "Waitsome", "Test", "Testall",
              "Testany", "Testsome"):
     rule(name, f"sw_result = sw_virtual_{name.lower()}(@args@);")
 rule("Request_get_status", "sw_result = sw_virtual_get_status(@args@);")
+for which, rest in (("all", "$2, $3"), ("any", "$2, $3, $4"),
+                    ("some", "$2, $3, $4")):
+    # Some headers say that the requests are const, and some do not.
+    rule(f"Request_get_status_{which}",
+         f"sw_result = sw_virtual_get_status_{which}($0, "
+         f"(MPI_Request *)(uintptr_t)$1, {rest});")
+# Of a message in parts only the whole is modelled.
+rule("Parrived", "sw_virtual_unmodelled();\n" + call() +
+     "if (sw_result == MPI_SUCCESS && !*$2)\n    sw_virtual_poll();")
 rule("Start", HOLD + "sw_result = sw_virtual_start_all(1, $0);")
 rule("Startall", HOLD + "sw_result = sw_virtual_start_all($0, $1);")
 rule("Request_free", HOLD + "MPI_Request gone = *$0;\n" + call() + OK +
@@ -148,8 +157,9 @@ def collective(name, root, comm):
     event = f"sw_event_t e;\nsw_virtual_event(&e, ${comm});\n"
     told = moves(name)
     rule(name, OWN + event +
-         f"if (served.I{name.lower()}@c@ && sw_virtual_apart(${comm})) {{\n    " + HOLD
-         + call(f"I{name.lower()}@c@", "@args@, &own") +
+         f"if (served.I{name.lower()}@c@ && "
+         f"sw_virtual_apart(${comm}, {what})) {{\n    " + HOLD +
+         call(f"I{name.lower()}@c@", "@args@, &own") +
          "    if (sw_result == MPI_SUCCESS) {\n" +
          "        if (e.comm) {\n" + told + "\n        }\n"
          f"        sw_result = sw_virtual_collective_own(&e, {what}, {root}, "
@@ -184,8 +194,9 @@ for name, comm in (("Neighbor_allgather", 6), ("Neighbor_allgatherv", 7),
     each = ("\ne.amount.sent *= e.comm->outs > 0 ? (uint64_t)e.comm->outs : 1;"
             if "allgather" in name else "")
     rule(name, OWN + event + HOLD +
-         call(f"I{name.lower()}@c@", "@args@, &own") + "if (sw_result == MPI_SUCCESS) {\n    if (e.comm) {\n" + told + each
-         + "\n    }\n    sw_result = sw_virtual_near_own(&e, &own);\n}")
+         call(f"I{name.lower()}@c@", "@args@, &own") +
+         "if (sw_result == MPI_SUCCESS) {\n    if (e.comm) {\n" + told + each +
+         "\n    }\n    sw_result = sw_virtual_near_own(&e, &own);\n}")
     for form, place, persistent in ((f"I{name.lower()}", comm + 1, "false"),
                                     (f"{name}_init", comm + 2, "true")):
         rule(form, event + HOLD + call() +
@@ -196,7 +207,8 @@ for name, comm in (("Neighbor_allgather", 6), ("Neighbor_allgatherv", 7),
 # All members of the parent come, or only those of the new one.
 
 NEW_ONES = ("Comm_create_group", "Comm_create_from_group",
-            "Intercomm_create", "Intercomm_merge")
+            "Intercomm_create", "Intercomm_create_from_groups",
+            "Intercomm_merge")
 for name, how, parent, place in RECORDED["MADE"]:
     if how in ("connection", "spawned"):        # with others than the world's
         continue
@@ -206,6 +218,11 @@ for name, how, parent, place in RECORDED["MADE"]:
              f"    {made}\n    sw_virtual_other(*${place});\n}}")
     else:
         rule(name, f"sw_virtual_other({parent});\n" + call() + OK + made)
+for name, place in (("Comm_idup", 1), ("Comm_idup_with_info", 2)):
+    rule(name, f"*${place} = MPI_COMM_NULL;\n" + HOLD + call() + OK +
+         f"sw_virtual_idup($0, *${place}, *${place + 1});")
+rule("Comm_accept|Comm_connect|Comm_join|Comm_spawn|Comm_spawn_multiple",
+     "sw_virtual_unmodelled();\n" + call())
 rule("Comm_free|Comm_disconnect",
      "MPI_Comm gone = *$0;\n" + call() + OK + "sw_known_comm_forget(gone);",
      nested="sw_known_comm_forget(*$0);")
@@ -214,20 +231,54 @@ rule("Type_free", "sw_known_type_forget();\n" + call() +
 
 # One-sided -------------------------------------------------------------------
 
-for pattern, comm in (("Win_create", "$4"),
-                      ("Win_allocate|Win_allocate_shared", "$3")):
-    rule(pattern, f"sw_virtual_other({comm});\n" + call() + OK +
-         f"sw_virtual_window_made(*$5, {comm});")
-rule("Win_create_dynamic",
-     "sw_virtual_other($1);\n" + call() + OK +
-     "sw_virtual_window_made(*$2, $1);")
+for name, comm, place, shared in (
+        ("Win_create", 4, 5, "false"), ("Win_allocate", 3, 5, "false"),
+        ("Win_allocate_shared", 3, 5, "true"),
+        ("Win_create_dynamic", 1, 2, "false")):
+    rule(name, f"sw_virtual_other(${comm});\n" + call() + OK +
+         f"sw_virtual_window_made(*${place}, ${comm}, {shared});")
 rule("Win_free",
-     "MPI_Win gone = *$0;\nsw_virtual_window_other(gone);\n" + call() + OK +
+     "MPI_Win gone = *$0;\nsw_virtual_fence(gone);\n" + call() + OK +
      "sw_virtual_window_freed(gone);")
 rule("Win_fence", "sw_virtual_fence($1);\n" + call())
-for pattern, window in (("R?[pP]ut|R?[gG]et", 7), ("R?[aA]ccumulate", 8),
-                        ("R?[gG]et_accumulate", 11)):
-    rule(pattern, call() + OK +
-         f"sw_virtual_moved(${window}, (int64_t)$1, $2);")
-rule("Win_(post|start|complete|wait|test|lock|lock_all|unlock|unlock_all)",
+
+# Whom, how many bytes: what the operation does is the engine's name for it.
+for name, what, target, count, kind, op, window in (
+        ("Put", "PUT", 3, "$1", 2, None, 7),
+        ("Get", "GET", 3, "$1", 2, None, 7),
+        ("Accumulate", "REDUCE", 3, "$1", 2, 7, 8),
+        ("Get_accumulate", "FETCH", 6, "$4", 5, 10, 11),
+        ("Fetch_and_op", "FETCH", 3, "1", 2, 5, 6),
+        ("Compare_and_swap", "FETCH", 4, "1", 3, None, 6)):
+    does = f"SW_WINDOW_{what}"
+    if op:
+        does = f"sw_virtual_combines(${op}, {does})"
+    for form, request in ((name, "MPI_REQUEST_NULL"),
+                          ("R" + name.lower(), f"*${window + 1}")):
+        rule(form, HOLD + call() + OK +
+             f"sw_virtual_moved(${window}, {does}, ${target}, "
+             f"(int64_t){count}, ${kind}, {request});")
+
+rule("Win_lock", "sw_virtual_lock_window($3, $1, $0 == MPI_LOCK_EXCLUSIVE, "
+     "$2);\n" + call())
+rule("Win_lock_all", "sw_virtual_lock_window($1, SW_EVERY_TARGET, false, "
+     "$0);\n" + call())
+rule("Win_unlock", call() + OK + "sw_virtual_unlock_window($1, $0);")
+rule("Win_unlock_all", call() + OK +
+     "sw_virtual_unlock_window($0, SW_EVERY_TARGET);")
+for local in ("", "_local"):
+    flag = "true" if local else "false"
+    rule(f"Win_flush{local}", call() + OK +
+         f"sw_virtual_flush($1, $0, {flag});")
+    rule(f"Win_flush{local}_all", call() + OK +
+         f"sw_virtual_flush($0, SW_EVERY_TARGET, {flag});")
+rule("Win_post", call() + OK + "sw_virtual_post_window($2, $0);")
+rule("Win_start", "sw_virtual_start_window($2, $0);\n" + call() +
+     "sw_virtual_started_window($2);")
+rule("Win_complete", call() + OK + "sw_virtual_complete_window($0);")
+rule("Win_wait", "sw_result = sw_virtual_wait_window($0);")
+rule("Win_test", "sw_result = sw_virtual_test_window($0, $1);")
+
+# Waiting for what left a buffer.
+rule("(Buffer|Comm|Session)_(flush_buffer|flush)",
      "sw_virtual_unmodelled();\n" + call())

@@ -55,8 +55,10 @@ extern _Atomic bool sw_virtual_alive __attribute__((visibility("hidden")));
 extern _Atomic bool sw_virtual_on __attribute__((visibility("hidden")));
 /* Threads call at once. */
 extern bool sw_virtual_shared __attribute__((visibility("hidden")));
-/* More ranks on the node than cores. */
-extern bool sw_virtual_crowded __attribute__((visibility("hidden")));
+/* More ranks on the node than cores, or more of their threads. */
+extern _Atomic bool sw_virtual_crowded __attribute__((visibility("hidden")));
+/* So many threads of a rank have a core each. */
+extern uint32_t sw_virtual_cores __attribute__((visibility("hidden")));
 
 /* What the rank knows of the model. */
 typedef struct {
@@ -72,6 +74,11 @@ typedef struct {
     const void *inside;
     int64_t left;
     bool holds;                 /* the lock, see sw_virtual_hold */
+    bool reads;                 /* a clock */
+    bool guessed;               /* ... since the last call, see clocks.c */
+    sw_ps_t told;               /* by a clock, and its processor time then */
+    int64_t guessed_at;
+    sw_ps_t early;              /* asleep before its first call */
     struct sw_virtual_clock *clock;     /* NULL: none yet */
 } sw_virtual_thread_t;
 extern __thread sw_virtual_thread_t sw_virtual_thread
@@ -88,9 +95,11 @@ extern _Atomic uint32_t *sw_virtual_inside
 /* Computed: ps of processor time. */
 void sw_virtual_compute(int64_t ps);
 
-/* Where threads call at once: the thread's call begins, ends. */
+/* Where threads call at once (threads.c): the thread's call begins, ends. */
 void sw_virtual_thread_comes(void);
 void sw_virtual_thread_leaves(void);
+/* It has slept, and waited for nobody. */
+void sw_virtual_thread_slept(void);
 
 /* Where threads call at once: what the host takes now is put before anything
  * that another thread puts, since what depends on it may be over meanwhile.
@@ -98,6 +107,16 @@ void sw_virtual_thread_leaves(void);
 void sw_virtual_hold(void);
 void sw_virtual_release(void);
 
+/* One thread after the other calls (MPI_THREAD_SERIALIZED), and others may read
+ * clocks meanwhile: whose turn it is. */
+extern bool sw_virtual_turns __attribute__((visibility("hidden")));
+void sw_virtual_turn_take(void);
+/* False: another thread's. */
+bool sw_virtual_turn_try(void);
+void sw_virtual_turn_give(void);
+
+/* A signal's handler may read a clock at any point: what has been computed is
+ * counted once, and what the call takes never. */
 static inline void sw_virtual_end(sw_virtual_call_t *v)
 {
     if (v->followed) {
@@ -105,9 +124,13 @@ static inline void sw_virtual_end(sw_virtual_call_t *v)
             sw_virtual_release();
         if (sw_unlikely(sw_virtual_shared))
             sw_virtual_thread_leaves();
+        if (sw_unlikely(sw_virtual_turns))
+            sw_virtual_turn_give();
+        sw_virtual_thread.guessed = false;
+        sw_virtual_thread.left = sw_cpu_clock_now();
+        atomic_signal_fence(memory_order_seq_cst);
         sw_virtual_thread.inside = NULL;
         atomic_store_explicit(sw_virtual_inside, 0, memory_order_relaxed);
-        sw_virtual_thread.left = sw_cpu_clock_now();
     }
 }
 
@@ -128,11 +151,14 @@ static inline bool sw_virtual_begin(sw_virtual_call_t *v,
 {
     if (!sw_virtual_own(caller))
         return false;
-    sw_virtual_compute(sw_cpu_clock_now() - sw_virtual_thread.left -
-                       sw_cpu_clock_cost);
+    int64_t now = sw_cpu_clock_now();
+    sw_virtual_thread.inside = (const void *)caller->sp;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (sw_unlikely(sw_virtual_turns))
+        sw_virtual_turn_take();
+    sw_virtual_compute(now - sw_virtual_thread.left - sw_cpu_clock_cost);
     if (sw_unlikely(sw_virtual_shared))
         sw_virtual_thread_comes();
-    sw_virtual_thread.inside = (const void *)caller->sp;
     atomic_store_explicit(sw_virtual_inside, 1, memory_order_relaxed);
     v->followed = true;
     return true;
@@ -163,15 +189,15 @@ static inline void sw_virtual_through_end(sw_virtual_through_t *t)
                               memory_order_relaxed);                    \
     }
 
-/* A communicator of all ranks that the program never sees; MPI_COMM_NULL: not in
- * virtual time. */
+/* A communicator of all ranks that the program never sees; MPI_COMM_NULL: not
+ * in virtual time. */
 extern MPI_Comm sw_virtual_private __attribute__((visibility("hidden")));
 
 /* Virtual time begins, on this lane, and ends (begin.c). */
 void sw_virtual_start(sw_vlane_t *lane);
 sw_vlane_t *sw_virtual_stop(void);
 
-/* Operations (virtual.c) ---------------------------------------------------
+/* Operations (virtual.c; the lock: threads.c) -------------------------------
  * Between sw_virtual_lock and sw_virtual_unlock where threads call at once;
  * nothing in between waits for anybody. */
 
@@ -192,16 +218,49 @@ void sw_virtual_pause(void);
 /* ps; false: there is no engine. */
 bool sw_virtual_time(sw_ps_t *now);
 
+/* The same for a program's clock, which goes on when virtual time has ended: as
+ * real time does (clocks.c). */
+void sw_virtual_clocks_start(void);
+/* Is this a signal's handler? Perhaps. The host must not be called then. */
+bool sw_virtual_handles_signal(void);
+/* Virtual time as it was last known, at any time and in any thread, and, where
+ * it has ended, as it goes on. */
+sw_ps_t sw_virtual_known(void);
+/* Passed, however quick the processor: asleep, and reading clocks. */
+void sw_virtual_passed(sw_ps_t ps);
+/* It is going to sleep so long, and waits for nobody: it will be back. It has
+ * slept, and others may go on who wait for it. */
+void sw_virtual_sleeps(uint64_t ns);
+void sw_virtual_slept(void);
+
+/* What could not be modelled: counted, and said in the end. */
+void sw_virtual_unmodelled(void);
+uint64_t sw_virtual_unmodelled_calls(void);
+
+/* The region at hand is this one; `now`: the thread may put something. */
+void sw_virtual_section(uint32_t number, bool now);
+void sw_virtual_regions_start(void);
+void sw_virtual_regions_stop(void);
+
+void sw_virtual_context(uint32_t number, uint64_t id, uint32_t n,
+                        const uint32_t *members);
+
+/* Polls (polls.c) ---------------------------------------------------------- */
+
 /* A question that the engine has answered with no (`key` is a hash of it), and
  * nothing has been put since: is that so still? Then the call's own time has
  * passed. */
 bool sw_virtual_still_not(uint64_t key);
 void sw_virtual_found_nothing(uint64_t key, const sw_vanswer_t *answer);
 /* The host has been asked in vain: that takes a test's time, and the engine
- * must know that the rank goes on; of a thread, that nobody is to wait for it. */
+ * must know that the rank goes on; of a thread, that nobody is to wait for
+ * it. */
 void sw_virtual_poll(void);
 /* A thread is in its host until it puts something: nobody is to wait for it. */
 void sw_virtual_in_host(void);
+
+/* Waiting for the host (naps.c) -------------------------------------------- */
+
 /* For those who look in vain: the host goes on, and others have the core. */
 void sw_virtual_idle(void);
 void sw_virtual_progress(void);
@@ -218,12 +277,9 @@ void sw_virtual_nap(sw_virtual_nap_t *nap);
 bool sw_virtual_naps(void);
 void sw_virtual_nap_and_tell(sw_virtual_nap_t *nap);
 
-/* What could not be modelled: counted, and said in the end. */
-void sw_virtual_unmodelled(void);
-uint64_t sw_virtual_unmodelled_calls(void);
-
-void sw_virtual_context(uint32_t number, uint64_t id, uint32_t n,
-                        const uint32_t *members);
+/* Complete what is complete in virtual time, or soon. `ask`: the engine may be
+ * asked when that will be. */
+int sw_virtual_finish(MPI_Request *request, MPI_Status *status, bool ask);
 
 /* Communicators (context.c) ----------------------------------------------- */
 
@@ -232,6 +288,8 @@ void sw_virtual_context(uint32_t number, uint64_t id, uint32_t n,
 sw_known_comm_t *sw_virtual_comm(MPI_Comm comm);
 /* A context beside it, of the same members: for what is matched apart. */
 uint32_t sw_virtual_aside(sw_known_comm_t *c);
+/* One more, the nth that its members make there. */
+uint32_t sw_virtual_beside(sw_known_comm_t *c, uint64_t nth);
 /* The member that has this rank in MPI_COMM_WORLD, or -1. */
 int sw_virtual_member(const sw_known_comm_t *c, int32_t rank);
 
@@ -254,6 +312,8 @@ typedef struct sw_work {
     bool idle;                  /* a persistent send that the host has not
                                  * started: see detach.c                    */
     bool taken;                 /* by a call that completes requests        */
+    bool apart;                 /* a persistent collective, or a message in
+                                 * parts: see set.c                         */
     struct {
         const void *buffer;
         int64_t count;
@@ -262,6 +322,11 @@ typedef struct sw_work {
         unsigned flags;
         MPI_Comm comm;          /* MPI_COMM_NULL: the host sends it */
     } from;                     /* of a persistent send: see detach.c       */
+    struct {
+        MPI_Comm comm, parent;
+        uint64_t id;            /* known_comm.h */
+    } makes;                    /* a communicator (MPI_Comm_idup); or
+                                 * MPI_COMM_NULL */
     sw_vop_t *parts;             /* of a persistent one of several operations */
     uint32_t part_count;
 } sw_work_t;
@@ -274,12 +339,19 @@ void sw_work_number_free(uint32_t number);
  * over before they begin: they are told apart by their order. */
 sw_work_t *sw_work_new(sw_known_comm_t *c, const sw_vop_t *op);
 void sw_work_add(sw_work_t *work, uint64_t handle);
-/* The first with this handle that nobody has taken, of the thread's own if there
- * is one; it is taken now. */
+/* The first with this handle that nobody has taken, of the thread's own if
+ * there is one; it is taken now. */
 sw_work_t *sw_work_take(uint64_t handle);
 void sw_work_back(sw_work_t *work);             /* or NULL */
 /* Forgotten, with its numbers. */
 void sw_work_end(sw_work_t *work);
+/* The rank waits for it, and for those that go with it. */
+void sw_work_await(const sw_work_t *work);
+/* The engine has said that it is complete: it is not asked again. */
+void sw_work_over(sw_work_t *work);
+/* Nobody waits for it any more; SW_DROP_CANCELLED: the host has cancelled it,
+ * which has taken no message, and takes none. */
+void sw_work_drop(const sw_work_t *work, unsigned flags);
 /* It is a receive that the host matches. */
 void sw_work_wild(sw_work_t *work);
 /* The host has matched it: say so, once. */
@@ -292,14 +364,6 @@ void sw_work_tell_matched(void);
 bool sw_work_undecided(void);
 /* Under another handle. */
 void sw_work_rename(sw_work_t *work, uint64_t handle);
-
-/* Waiting for the host ---------------------------------------------------- */
-
-/* Complete what is complete in virtual time, or soon. `ask`: the engine may be
- * asked when that will be. */
-int sw_virtual_finish(MPI_Request *request, MPI_Status *status, bool ask);
-int sw_virtual_finish_all(int n, MPI_Request *requests, MPI_Status *statuses,
-                          bool ask);
 
 #include "bodies.h"
 

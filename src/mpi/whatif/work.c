@@ -61,7 +61,8 @@ sw_work_t *sw_work_new(sw_known_comm_t *c, const sw_vop_t *op)
         spare = w->next;
     else if (!(w = malloc(sizeof *w)))
         return NULL;
-    *w = (sw_work_t){.comm = c, .op = *op, .from.comm = MPI_COMM_NULL};
+    *w = (sw_work_t){.comm = c, .op = *op, .from.comm = MPI_COMM_NULL,
+                      .makes.comm = MPI_COMM_NULL};
     if (!op->request)
         w->op.request = sw_work_number();
     return w;
@@ -120,6 +121,28 @@ bool sw_work_undecided(void)
             if (waits_for_host(w))
                 return true;
     return false;
+}
+
+void sw_work_await(const sw_work_t *w)
+{
+    sw_virtual_tell(SW_OP_WAIT, w->op.request);
+    for (uint32_t i = 0; i < w->other_count; i++)
+        sw_virtual_tell(SW_OP_WAIT, w->others[i]);
+}
+
+void sw_work_over(sw_work_t *w)
+{
+    for (uint32_t i = 0; !w->done && i < w->other_count; i++)
+        sw_virtual_tell(SW_OP_WAIT, w->others[i]);
+    w->done = true;
+}
+
+void sw_work_drop(const sw_work_t *w, unsigned flags)
+{
+    sw_virtual_put(&(sw_vop_t){.kind = SW_OP_DROP, .request = w->op.request,
+                              .flags = (uint16_t)flags});
+    for (uint32_t i = 0; i < w->other_count; i++)
+        sw_virtual_tell(SW_OP_DROP, w->others[i]);
 }
 
 void sw_work_matched(sw_work_t *w, const MPI_Status *status)

@@ -10,14 +10,16 @@
 #include "../../node/os.h"
 #include "../../node/settings.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define MASK (SW_LANE_ENTRIES - 1)
 
-#define SPIN_NS 10000u          /* an engine that is awake answers in a few µs */
+#define SPIN_NS 10000u          /* who is awake answers in a few µs */
 #define SKIPS 32                /* waits that do not spin after one in vain */
+#define AWAKE_NS 20000000u      /* of a rank that has a core of its own */
 #define LOOK_NS 100000000u      /* is the engine still there? */
 #define PATIENCE_NS 10000000000u    /* for an engine that is still to come */
 
@@ -108,11 +110,38 @@ static bool spin(sw_lane_t *lane, uint64_t wake_at)
 }
 
 /* The first time soon, then less and less often: a rank that is needed helps
- * at once, and many that are not leave the core alone. */
-#define IDLE_FIRST 2000000u
-#define IDLE_LAST 32000000u
+ * at once (a long message is sent on in pieces), and many that are not leave
+ * the cores alone: all together they take a tenth of one at most. */
+#define IDLE_FIRST 100000u
+#define IDLE_LAST 50000u        /* for each rank of the run */
+
+static uint64_t longer(const sw_lane_t *lane, uint64_t idle)
+{
+    uint64_t last = (uint64_t)IDLE_LAST * lane->head->ranks;
+    return sw_min(2 * idle, sw_max(last, IDLE_FIRST));
+}
 
 void (*sw_lane_idle)(void);
+bool sw_lane_awake;
+
+/* A core that has slept computes slower for a while (its caches, its
+ * frequency), which no normal run knows, where who waits spins. So a rank that
+ * shares its core with nobody but the engine keeps it, and the engine has it
+ * whenever it wants. */
+static bool stay_awake(sw_lane_t *lane, uint64_t wake_at, uint64_t since)
+{
+    uint64_t idle = since + IDLE_FIRST;
+    for (uint64_t now = since; now - since < AWAKE_NS; now = sw_os_now()) {
+        if (ready(lane, wake_at))
+            return true;
+        if (sw_lane_idle && now >= idle) {
+            sw_lane_idle();
+            idle = now + IDLE_FIRST;
+        }
+        sched_yield();
+    }
+    return false;
+}
 
 static bool await(sw_lane_t *lane, uint64_t wake_at)
 {
@@ -120,6 +149,8 @@ static bool await(sw_lane_t *lane, uint64_t wake_at)
     if (spin(lane, wake_at))
         return true;
     uint64_t since = sw_os_now(), looked = since;
+    if (sw_lane_awake && stay_awake(lane, wake_at, since))
+        return true;
     atomic_store_explicit(&shared->wake_at, wake_at, memory_order_relaxed);
     atomic_store(&shared->asleep, 1);
     uint64_t idle = IDLE_FIRST;
@@ -133,7 +164,7 @@ static bool await(sw_lane_t *lane, uint64_t wake_at)
                          sw_lane_idle ? idle : LOOK_NS);
         if (sw_lane_idle && !ready(lane, wake_at)) {
             sw_lane_idle();
-            idle = sw_min(2 * idle, IDLE_LAST);
+            idle = longer(lane, idle);
         }
         uint64_t now = sw_os_now();
         if (now - looked >= LOOK_NS) {
@@ -228,6 +259,24 @@ bool sw_lane_put(sw_lane_t *lane, const sw_op_t *op)
     return publish(lane, op->kind == SW_OP_CLOCK);
 }
 
+/* What belongs to the entry before: n things of `size` bytes, `most` of them in
+ * an entry. */
+static bool follow(sw_lane_t *lane, uint32_t what, const void *things,
+                   uint32_t n, uint32_t most, size_t size)
+{
+    for (uint32_t i = 0; i < n; i += most) {
+        sw_lane_entry_t *to = entry(lane);
+        if (!to)
+            return false;
+        to->what = what;
+        to->n = (uint32_t)sw_min(n - i, most);
+        memcpy(to->letter, (const char *)things + i * size, to->n * size);
+        if (!publish(lane, false))
+            return false;
+    }
+    return true;
+}
+
 bool sw_lane_context(sw_lane_t *lane, uint32_t number, uint64_t id, uint32_t n,
                      const uint32_t *members)
 {
@@ -238,17 +287,22 @@ bool sw_lane_context(sw_lane_t *lane, uint32_t number, uint64_t id, uint32_t n,
     to->context.id = id;
     to->context.number = number;
     to->context.n = n;
-    bool alive = publish(lane, false);
-    for (uint32_t i = 0; alive && i < n; i += SW_LANE_MEMBERS) {
-        to = entry(lane);
-        if (!to)
-            return false;
-        to->what = SW_ENTRY_MEMBERS;
-        to->n = (uint32_t)sw_min(n - i, SW_LANE_MEMBERS);
-        memcpy(to->member, members + i, to->n * sizeof *members);
-        alive = publish(lane, false);
-    }
-    return alive;
+    return publish(lane, false) &&
+           follow(lane, SW_ENTRY_MEMBERS, members, n, SW_LANE_MEMBERS,
+                  sizeof *members);
+}
+
+bool sw_lane_section(sw_lane_t *lane, uint32_t number, const char *name)
+{
+    uint32_t n = (uint32_t)strnlen(name, SW_LANE_NAME);
+    sw_lane_entry_t *to = entry(lane);
+    if (!to)
+        return false;
+    to->what = SW_ENTRY_SECTION;
+    to->section.number = number;
+    to->section.n = n;
+    return publish(lane, false) &&
+           follow(lane, SW_ENTRY_NAME, name, n, SW_LANE_LETTERS, 1);
 }
 
 /* A list that does not fit into one part is put together here. */
@@ -325,7 +379,7 @@ bool sw_lane_await(sw_lane_t *lane, uint32_t thread, uint32_t given,
         sw_os_futex_wait(word, given, sw_lane_idle ? idle : LOOK_NS);
         if (sw_lane_idle && atomic_load(word) == given) {
             sw_lane_idle();
-            idle = sw_min(2 * idle, IDLE_LAST);
+            idle = longer(lane, idle);
         }
         uint64_t now = sw_os_now();
         if (now - looked >= LOOK_NS) {
@@ -343,6 +397,11 @@ bool sw_lane_await(sw_lane_t *lane, uint32_t thread, uint32_t given,
 _Atomic uint32_t *sw_lane_inside(sw_lane_t *lane)
 {
     return &lane->shared->inside;
+}
+
+_Atomic uint64_t *sw_lane_sleeps(sw_lane_t *lane, uint32_t thread)
+{
+    return &lane->shared->of_thread[thread].sleeps;
 }
 
 void sw_lane_end(sw_lane_t *lane, bool ended_well)

@@ -39,6 +39,12 @@ SW_API sw_lane_t *sw_lane_begin(sw_lanes_t *lanes, uint32_t rank);
  * communicator that lives in this job. */
 SW_API bool sw_lane_context(sw_lane_t *lane, uint32_t number, uint64_t id,
                             uint32_t n, const uint32_t *members);
+/* What this rank calls a section (op.h, SECTION), before the first operation
+ * that names it, below 16 million. `name` is alike on all ranks; its first
+ * SW_LANE_NAME bytes count. */
+#define SW_LANE_NAME 1000u
+SW_API bool sw_lane_section(sw_lane_t *lane, uint32_t number,
+                            const char *name);
 /* False: the engine is gone; the program goes on without virtual time. */
 SW_API bool sw_lane_put(sw_lane_t *lane, const sw_op_t *op);
 /* Put what asks, and wait for the answer; `answer->which` is valid until the
@@ -56,9 +62,14 @@ SW_API bool sw_lane_await(sw_lane_t *lane, uint32_t thread, uint32_t given,
 /* Where a rank says that it is in a call of MPI: what keeps it there may be
  * what others do who wait for the engine. */
 SW_API _Atomic uint32_t *sw_lane_inside(sw_lane_t *lane);
+/* Where a thread (without threads: 0) says that it sleeps, for how many ns, and
+ * waits for nobody; 0 when it has put something since. */
+SW_API _Atomic uint64_t *sw_lane_sleeps(sw_lane_t *lane, uint32_t thread);
 /* Called now and then while a rank sleeps; NULL: nothing. What it does may let
  * others go on that the engine waits for. */
 SW_API extern void (*sw_lane_idle)(void);
+/* This process has a core of its own: it waits awake, for a while. */
+SW_API extern bool sw_lane_awake;
 /* No more operations. `ended_well`: in MPI_Finalize. The lane is freed with
  * the mapping; what is put after this is refused. */
 SW_API void sw_lane_end(sw_lane_t *lane, bool ended_well);

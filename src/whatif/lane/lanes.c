@@ -15,8 +15,8 @@
 #define MAGIC (0x73776c616e650000u + sizeof(sw_lane_shared_t) / 64)
 
 _Static_assert(sizeof(sw_lane_shared_t) ==
-               SW_PAGE + SW_LANE_ENTRIES * sizeof(sw_lane_entry_t),
-               "a lane's head is one page");
+               2 * SW_PAGE + SW_LANE_ENTRIES * sizeof(sw_lane_entry_t),
+               "a lane's head is two pages");
 
 static size_t head_size(uint32_t ranks)
 {

@@ -46,10 +46,15 @@
 #define SW_LANE_MEMBERS 14u         /* of a communicator, in an entry */
 #define SW_LANE_PLACES 512u         /* of an answer's list, in a part */
 
-enum { SW_ENTRY_OP = 1, SW_ENTRY_CONTEXT, SW_ENTRY_MEMBERS };
+#define SW_LANE_LETTERS 56u         /* of a section's name, in an entry */
+
+enum {
+    SW_ENTRY_OP = 1, SW_ENTRY_CONTEXT, SW_ENTRY_MEMBERS,
+    SW_ENTRY_SECTION, SW_ENTRY_NAME,
+};
 
 typedef struct {
-    uint32_t what, n;               /* n: of members that follow here */
+    uint32_t what, n;               /* n: of members, or letters, here */
     union {
         sw_op_t op;
         struct {
@@ -57,6 +62,10 @@ typedef struct {
             uint32_t number, n;     /* n members follow, in entries */
         } context;
         uint32_t member[SW_LANE_MEMBERS];
+        struct {
+            uint32_t number, n;     /* n letters follow, in entries */
+        } section;
+        char letter[SW_LANE_LETTERS];
     };
 } sw_lane_entry_t;
 
@@ -100,6 +109,7 @@ typedef struct {
         _Atomic uint32_t given; /* the thread's futex word, too */
         _Atomic uint32_t asleep;
         int64_t clock;
+        _Atomic uint64_t sleeps;    /* ns: it comes back then */
     } of_thread[SW_LANE_THREADS];
 
     _Alignas(SW_PAGE)

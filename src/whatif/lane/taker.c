@@ -99,6 +99,14 @@ uint64_t sw_taker_waiting(sw_taker_t *taker, uint32_t rank)
     return of->put - of->taken;
 }
 
+const sw_lane_entry_t *sw_taker_last(const sw_taker_t *taker, uint32_t rank)
+{
+    const sw_lane_shared_t *lane = shared(taker, rank);
+    uint64_t put = atomic_load_explicit(&lane->put, memory_order_acquire);
+    return put == taker->of[rank].taken
+               ? NULL : &lane->entry[(put - 1) & (SW_LANE_ENTRIES - 1)];
+}
+
 void sw_taker_answer(sw_taker_t *taker, uint32_t rank,
                      const sw_answer_t *answer, const uint32_t *which,
                      uint32_t here)

@@ -39,6 +39,8 @@ void sw_taker_take(sw_taker_t *taker, uint32_t rank);
 bool sw_taker_arm(sw_taker_t *taker, uint32_t rank, bool soon);
 /* Entries that wait. */
 uint64_t sw_taker_waiting(sw_taker_t *taker, uint32_t rank);
+/* The last of them, or NULL. It stays as it is only if it is a question. */
+const sw_lane_entry_t *sw_taker_last(const sw_taker_t *taker, uint32_t rank);
 
 /* The first part of an answer, or a later one, of `here` places from `which`;
  * the answer's head says how many there are in all. */
