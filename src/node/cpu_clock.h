@@ -80,7 +80,7 @@ static inline int64_t sw_cpu_clock_now(void)
         uint64_t ticks = sw_cpu_clock_counter();
         __asm__ volatile("" ::: "memory");
         if (sw_likely(*(uint64_t *volatile *)c->mark == sw_cpu_clock_sequence))
-            return c->ps + (int64_t)((double)(ticks - c->ticks) *
+            return c->ps + (int64_t)((double)(int64_t)(ticks - c->ticks) *
                                      sw_cpu_clock_tick);
     }
     return sw_cpu_clock_read();

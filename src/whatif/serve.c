@@ -85,10 +85,16 @@ static void close_others(int kept)
             close(fd);
 }
 
-/* True: this is the child, which goes on. */
+/* A process group of its own: what a terminal or a launcher sends to the ranks'
+ * does not end us. But their session: Linux shares the processor among sessions
+ * first (sched(7), autogroup), and who answers a rank must not be left behind
+ * by it. Where two other sessions were busy too, ranks waited 100 times as
+ * long.
+ *
+ * True: this is the child, which goes on. */
 static bool detach(sw_lanes_t *lanes)
 {
-    setsid();
+    setpgid(0, 0);
     pid_t child = fork();
     if (child < 0) {
         fprintf(stderr, "straightway: no process for the engine of virtual "

@@ -48,13 +48,20 @@ static sw_ps_t reading(void)
     return sw_clocks_cost() * SW_PS_PER_NS;
 }
 
+/* What it computed since the last guess was the program's, not the MPI
+ * library's, whose waiting a handler comes into as often as it likes. */
+static bool programs(const sw_virtual_thread_t *t)
+{
+    return !(t->inside || t->reads) || !sw_virtual_handles_signal();
+}
+
 static sw_ps_t guess(sw_virtual_thread_t *t)
 {
     int64_t computed = sw_cpu_clock_now();
     sw_ps_t known = sw_virtual_known(), then = known;
     if (!atomic_load(&sw_virtual_alive))
         return known;           /* it goes on as real time does */
-    if (t->guessed && computed > t->guessed_at)
+    if (t->guessed && computed > t->guessed_at && programs(t))
         then = t->told + (sw_ps_t)((double)(computed - t->guessed_at) /
                                    sw_virtual_model.cpu_speed);
     t->guessed = true;
