@@ -95,6 +95,8 @@ def pytest_terminal_summary(terminalreporter, config):
         reasons[(where, why.removeprefix("Skipped: "))] += 1
     for (where, why), count in sorted(reasons.items()):
         say(f"SKIPPED {count} in {where}: {why}", yellow=True)
+    for report in terminalreporter.stats.get("rerun", ()):
+        say(f"run again: {report.nodeid}", yellow=True)
     for one in config.straightway_hosts:
         if one.false_starts:
             say(f"the launcher of {one.name} did not begin, and was run "

@@ -197,6 +197,7 @@ def regions(rank):
     return found
 
 
+@programs.measures
 @pytest.mark.parametrize("enable", [False, True], ids=["alone", "ours"])
 def test_waits(host, enable, tmp_path):
     """Who waits for a late partner is told so; who is late waits for none."""

@@ -115,6 +115,7 @@ def test_not_without_virtual_time(host, tmp_path):
     assert min(found.values()) >= 19.9e6
 
 
+@programs.measures
 def test_seconds_in_no_time(host, tmp_path):
     """An hour of virtual time is an hour of every clock, and no timer of the
     MPI library runs out meanwhile."""
@@ -136,6 +137,7 @@ SLEEPS = ["nanosleep", "clock_nanosleep", "usleep", "sleep", "select", "poll"]
 BY_CLOCK = ["moment", "condition", "monotonic_condition", "semaphore"]
 
 
+@programs.measures
 @pytest.mark.parametrize("speed", ["1e9", "1", "10"])
 def test_sleeps_are_time(host, speed, tmp_path):
     """As long as they are, whatever the processor's speed."""
@@ -150,6 +152,7 @@ def test_sleeps_are_time(host, speed, tmp_path):
             20e6, abs=2000 if speed == "1e9" else 1e6), name
 
 
+@programs.measures
 def test_sleeps_are_time_without_the_option(host, tmp_path):
     found = timed(host, [clocks(host), "wait", 20], tmp_path, env={})
     assert found["late"] == pytest.approx(20e6, abs=20000)
@@ -159,6 +162,7 @@ def test_sleeps_are_time_without_the_option(host, tmp_path):
         assert found[name] == pytest.approx(20e6, abs=5e6), name
 
 
+@programs.measures
 def test_sleeps_are_recorded_as_sleeps(host, tmp_path):
     """A replay on another processor does not shorten them."""
     ops = tmp_path / "run.swops"
@@ -176,6 +180,7 @@ def test_sleeps_are_recorded_as_sleeps(host, tmp_path):
     assert found["end_ns"] <= 12 * 20e6 + alltoalls(2, 1000) + 1e6
 
 
+@programs.measures
 def test_who_sleeps_is_not_left_behind(host, tmp_path):
     """However silent it is: it will be back, and that is time."""
     ms = 2500
@@ -187,6 +192,7 @@ def test_who_sleeps_is_not_left_behind(host, tmp_path):
     assert times(done)["found"] == pytest.approx(ms * 1e6, rel=.01)
 
 
+@programs.measures
 def test_who_waits_for_a_sleeping_thread(host, tmp_path):
     """A clock says so, before anything else has been put."""
     found = timed(host, [clocks(host), "joined", 50, "multiple"], tmp_path)

@@ -470,6 +470,7 @@ def test_memory_is_looked_at(host, enable, tmp_path):
     assert result["state"] == "done" and result["forced"] > 0
 
 
+@programs.measures
 def test_late_sender(host, tmp_path):
     """What is computed counts, as the processor's time."""
     program = host.compile(programs.MPI / "virtual_times.c")
@@ -480,6 +481,7 @@ def test_late_sender(host, tmp_path):
     assert 5.0e6 <= times(done)["late_sender"] <= 5.4e6
 
 
+@programs.measures
 def test_many_ranks(host, tmp_path):
     """More ranks than cores change nothing, and burn nothing."""
     program = host.compile(programs.MPI / "virtual_times.c")

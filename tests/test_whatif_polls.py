@@ -27,6 +27,7 @@ def polled(host, folder, *words, n=2, **keywords):
     return times(done), result
 
 
+@programs.measures
 @pytest.mark.parametrize("speed", ["1e9", "1"])
 @pytest.mark.parametrize("how", ["iprobe", "any", "test", "testany",
                                  "two_tags", "two_requests", "clock", "nap"])
@@ -57,6 +58,7 @@ def test_polls_among_each_other(host, how, n, tmp_path):
     assert ms * 1e6 <= found["took"] <= ms * 1.05e6
 
 
+@programs.measures
 @pytest.mark.parametrize("speed", ["1e9", "1"])
 def test_polls_until_a_time(host, speed, tmp_path):
     """Nobody is there who might send. The clock gets there, no quicker than a
@@ -109,6 +111,7 @@ def test_polling_for_nothing_is_recorded(host, tmp_path):
 
 # Who is kept ------------------------------------------------------------------
 
+@programs.measures
 @pytest.mark.parametrize("n", [2, 5])
 @pytest.mark.parametrize("how", ["plain", "asks"])
 def test_a_root_that_its_host_keeps(host, n, how, tmp_path):

@@ -251,7 +251,7 @@ static void engine_is_alone(sw_lanes_t *lanes, const pid_t *rank)
              strstr(link, "straightway-lanes"));
     }
     closedir(files);
-    MUST(getsid(pid) > 0 && getsid(pid) != getsid(0));
+    MUST(getsid(pid) == getsid(0) && getpgid(pid) != getpgrp());
     cpu_set_t its;
     CPU_ZERO(&its);
     for (int i = 0; i < 400 && !CPU_EQUAL(&both, &its); i++)

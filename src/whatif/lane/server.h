@@ -2,7 +2,8 @@
  * server.h - a rank starts the engine, straightway-whatif serve.
  *
  * It is a process of its own that belongs to nobody: no child of the rank
- * (whose program may wait for all of its children), in no session, on any core.
+ * (whose program may wait for all of its children), in its session but no
+ * process group of the job's, on any core.
  * It ends by itself when all ranks have ended or died.
  */
 #ifndef SW_WHATIF_SERVER_H
