@@ -199,6 +199,15 @@ def test_who_waits_for_a_sleeping_thread(host, tmp_path):
     assert found["joined"] == pytest.approx(50e6, rel=.01)
 
 
+def test_handlers_of_who_waits(host, tmp_path):
+    """What the MPI library computes while it waits is no time, however often
+    a signal's handler looks at a clock."""
+    found = timed(host, [clocks(host), "handled"], tmp_path, speed="1")
+    assert found["wtime"] < 1e6
+    # Each reading takes what it takes.
+    assert found["clock"] == pytest.approx(found["wtime"], abs=1e6)
+
+
 # Borders -----------------------------------------------------------------------
 
 @pytest.mark.parametrize("level", ["funneled", "serialized", "multiple"])

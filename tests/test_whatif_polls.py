@@ -106,7 +106,7 @@ def test_polling_for_nothing_is_recorded(host, tmp_path):
     done = subprocess.run([WHATIF, "replay", tmp_path / "run.model", ops],
                           text=True, capture_output=True, check=True)
     assert json.loads(done.stdout)["end_ns"] == \
-        pytest.approx(result["end_ns"], rel=.02)
+        pytest.approx(result["end_ns"], rel=.001)
 
 
 # Who is kept ------------------------------------------------------------------

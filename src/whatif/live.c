@@ -169,8 +169,8 @@ static void answer(void *of, uint32_t rank, const sw_answer_t *given)
     r->answer = *given;
     if (!given->which)
         r->answer.count = 0;
-    if (given->found && r->asked != SW_OP_CLOCK)
-        r->polled = 0;
+    if (r->asked != SW_OP_CLOCK)
+        r->polled = given->found ? 0 : r->polled + live->test;
     if (live->writer && r->asked == SW_OP_SELECT)
         record_chosen(live, rank, &r->answer);
     r->asked = 0;
@@ -473,7 +473,8 @@ void sw_live_source(sw_live_t *live, sw_source_t *source)
     *source = (sw_source_t){.of = live, .next = next, .answer = answer};
 }
 
-void sw_live_record(sw_live_t *live, sw_op_writer_t *writer)
+void sw_live_record(sw_live_t *live, sw_op_writer_t *writer, sw_ps_t test)
 {
     live->writer = writer;
+    live->test = test;
 }

@@ -23,8 +23,8 @@ void sw_live_free(sw_live_t *live);
 
 void sw_live_source(sw_live_t *live, sw_source_t *source);
 /* Write down what is taken, so that it can be replayed: what was asked becomes
- * what was found. */
-void sw_live_record(sw_live_t *live, sw_op_writer_t *writer);
+ * what was found. `test`: the model's, what a question in vain takes. */
+void sw_live_record(sw_live_t *live, sw_op_writer_t *writer, sw_ps_t test);
 
 /* Sleep until there may be more for the engine. False: something is wrong, and
  * sw_live_error tells what; the program's ranks are not to be waited for. */

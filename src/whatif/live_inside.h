@@ -44,6 +44,7 @@ struct sw_live {
     sw_sections_t sections;
     bool sections_lost;
     sw_op_writer_t *writer;
+    sw_ps_t test;               /* see sw_live_record */
     uint32_t *defining, defining_count;     /* ranks */
     uint32_t asking;            /* ranks that wait for an answer */
     bool soon;                  /* somebody asks: lanes ring at once */

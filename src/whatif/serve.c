@@ -230,7 +230,7 @@ static int work(const order_t *order, sw_lanes_t *lanes, sw_model_t *model)
             fprintf(stderr, "straightway: %s cannot be written: %s\n",
                     order->record, strerror(errno));
         else
-            sw_live_record(live, writer);
+            sw_live_record(live, writer, model->test);
     }
     int status = 1;
     if (!engine)

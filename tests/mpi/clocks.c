@@ -8,6 +8,8 @@
  * clocks asleep MS         a rank sleeps so long and sends; the other looks for
  *                          that before, and gets it, ns
  * clocks joined MS         a thread sleeps so long, and is waited for, ns
+ * clocks handled           what a call takes, by MPI_Wtime and by a clock, ns,
+ *                          where a handler reads the clock meanwhile
  * clocks threads           nor in threads, in handlers, in a child of fork, in
  *                          the program's reduction; and none stands still
  */
@@ -278,6 +280,38 @@ static void reduce(void *in, void *inout, int *count, MPI_Datatype *type)
         ((int *)inout)[i] += ((int *)in)[i];
 }
 
+/* What takes a while, and is no time of the program's. */
+static void toil(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    for (volatile int i = 0; me == 0 && i < 300000000; i++)
+        ;
+}
+
+/* Who waits in the MPI library for that reads a clock in its handler. */
+static void handled(void)
+{
+    MPI_Op op;
+    int one = 1, sum;
+    struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+    MPI_Op_create(toil, 1, &op);
+    sigaction(SIGALRM, &act, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    int64_t begin = monotonic();
+    double at = MPI_Wtime();
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, op, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Bcast(&sum, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    at = MPI_Wtime() - at;
+    int64_t took = monotonic() - begin;
+    setitimer(ITIMER_REAL, &never, NULL);
+    MPI_Op_free(&op);
+    if (signals <= 0)
+        printf("wrong: %d signals\n", (int)signals);
+    if (me == 1)
+        printf("wtime %.1f\nclock %lld.0\n", at * 1e9, (long long)took);
+}
+
 static void threads(void)
 {
     pthread_t thread;
@@ -342,6 +376,8 @@ int main(int argc, char **argv)
         asleep(number);
     else if (!strcmp(what, "joined"))
         joined(number);
+    else if (!strcmp(what, "handled"))
+        handled();
     else if (!strcmp(what, "threads"))
         threads();
     else
