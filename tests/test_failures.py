@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from programs import measures, run
+from programs import run
 
 
 def timed(host, how, **options):
@@ -15,7 +15,6 @@ def timed(host, how, **options):
     return done, time.monotonic() - begun
 
 
-@measures
 @pytest.mark.parametrize("how", ["signal", "abort", "exit"])
 def test_a_lost_rank_ends_the_job(host, how):
     """It ends about as soon; the harness looks for stray processes."""

@@ -115,7 +115,6 @@ def test_not_without_virtual_time(host, tmp_path):
     assert min(found.values()) >= 19.9e6
 
 
-@programs.measures
 def test_seconds_in_no_time(host, tmp_path):
     """An hour of virtual time is an hour of every clock, and no timer of the
     MPI library runs out meanwhile."""
@@ -152,7 +151,6 @@ def test_sleeps_are_time(host, speed, tmp_path):
             20e6, abs=2000 if speed == "1e9" else 1e6), name
 
 
-@programs.measures
 def test_sleeps_are_time_without_the_option(host, tmp_path):
     found = timed(host, [clocks(host), "wait", 20], tmp_path, env={})
     assert found["late"] == pytest.approx(20e6, abs=20000)
@@ -180,7 +178,6 @@ def test_sleeps_are_recorded_as_sleeps(host, tmp_path):
     assert found["end_ns"] <= 12 * 20e6 + alltoalls(2, 1000) + 1e6
 
 
-@programs.measures
 def test_who_sleeps_is_not_left_behind(host, tmp_path):
     """However silent it is: it will be back, and that is time."""
     ms = 2500
@@ -192,7 +189,6 @@ def test_who_sleeps_is_not_left_behind(host, tmp_path):
     assert times(done)["found"] == pytest.approx(ms * 1e6, rel=.01)
 
 
-@programs.measures
 def test_who_waits_for_a_sleeping_thread(host, tmp_path):
     """A clock says so, before anything else has been put."""
     found = timed(host, [clocks(host), "joined", 50, "multiple"], tmp_path)

@@ -111,7 +111,6 @@ def test_polling_for_nothing_is_recorded(host, tmp_path):
 
 # Who is kept ------------------------------------------------------------------
 
-@programs.measures
 @pytest.mark.parametrize("n", [2, 5])
 @pytest.mark.parametrize("how", ["plain", "asks"])
 def test_a_root_that_its_host_keeps(host, n, how, tmp_path):

@@ -254,6 +254,15 @@ static void on_signal(int number)
     signals++;
 }
 
+/* A signal every so many us of real time; 0: no more. */
+static void tick(int us)
+{
+    struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct itimerval often = {{0, us}, {0, us}};
+    sigaction(SIGALRM, &act, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+}
+
 static volatile int over;
 
 static void *other_thread(void *none)
@@ -292,11 +301,8 @@ static void handled(void)
 {
     MPI_Op op;
     int one = 1, sum;
-    struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
     MPI_Op_create(toil, 1, &op);
-    sigaction(SIGALRM, &act, NULL);
-    setitimer(ITIMER_REAL, &often, NULL);
+    tick(1000);
     int64_t begin = monotonic();
     double at = MPI_Wtime();
     MPI_Allreduce(&one, &sum, 1, MPI_INT, op, MPI_COMM_WORLD);
@@ -304,7 +310,7 @@ static void handled(void)
     MPI_Bcast(&sum, 1, MPI_INT, 0, MPI_COMM_WORLD);
     at = MPI_Wtime() - at;
     int64_t took = monotonic() - begin;
-    setitimer(ITIMER_REAL, &never, NULL);
+    tick(0);
     MPI_Op_free(&op);
     if (signals <= 0)
         printf("wrong: %d signals\n", (int)signals);
@@ -317,10 +323,7 @@ static void threads(void)
     pthread_t thread;
     MPI_Op op;
     int mine = 1, sum = 0;
-    struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigaction(SIGALRM, &act, NULL);
-    struct itimerval often = {{0, 2000}, {0, 2000}}, never = {{0, 0}, {0, 0}};
-    setitimer(ITIMER_REAL, &often, NULL);
+    tick(2000);
     pthread_create(&thread, NULL, other_thread, NULL);
     MPI_Op_create(reduce, 1, &op);
     for (int i = 0; i < 60; i++) {
@@ -332,7 +335,7 @@ static void threads(void)
                 printf("wrong sum %d\n", sum);
         }
     }
-    setitimer(ITIMER_REAL, &never, NULL);
+    tick(0);
     over = 1;
     pthread_join(thread, NULL);
     MPI_Op_free(&op);
