@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import jobs
+from harness import jobs, turns
 from harness.hosts import COMMAND
 
 MPI = Path(__file__).parent / "mpi"
@@ -89,16 +89,17 @@ def kept_alone(host, n, name, arguments, words, excused=(), env=None):
     key = "-".join(map(str, [name, n, *arguments]))
     kept = host.scratch / host.name / key
     failed = kept / "failed"
-    if not kept.exists():
-        kept.mkdir(parents=True)
-        try:
-            done = run(host, n, name, *arguments, "--log", kept / "log",
-                       straightway=False, env=env)
-        except jobs.JobTimeout as why:
-            failed.write_text(str(why))
-        else:
-            if done.returncode or words not in done.stdout:
-                failed.write_text(done.stderr + done.stdout)
+    with turns.once(kept):
+        if not kept.exists():
+            kept.mkdir()
+            try:
+                done = run(host, n, name, *arguments, "--log", kept / "log",
+                           straightway=False, env=env)
+            except jobs.JobTimeout as why:
+                failed.write_text(str(why))
+            else:
+                if done.returncode or words not in done.stdout:
+                    failed.write_text(done.stderr + done.stdout)
     if failed.exists():
         # Older hosts have bugs of their own that a program can hit.
         says = failed.read_text()

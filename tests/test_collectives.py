@@ -3,7 +3,7 @@ and are really served by Straightway."""
 
 import pytest
 
-from programs import accelerated, run, well
+from programs import accelerated, kept_alone, run, same_logs, well
 
 REFUSALS = ["memfd", "map", "map:3", "peerfd", "cma", "futex", "huge", "punch",
             "topology", "memfd,cma"]
@@ -17,32 +17,11 @@ def calls_for(host, n, few):
 
 
 def compare(host, n, seed, calls, folder, *options, env=None, share=0.5):
-    # The host's own run of a program is made once, whoever compares with it.
-    key = "-".join(map(str, ["alone", n, seed, calls, *options]))
-    kept = host.scratch / host.name / key
-    alone, ours = kept / "alone", folder / "ours"
-    if not (kept / "ended").exists():
-        kept.mkdir(parents=True, exist_ok=True)
-        done = run(host, n, "random_collectives", seed, calls, "--log", alone,
-                   *options, straightway=False)
-        if done.returncode:
-            # Some hosts have bugs of their own that a program can hit; the
-            # newest ones have none that this program still does.
-            says = next((line for line in (done.stdout + done.stderr)
-                         .splitlines() if line.strip()), "nothing")
-            assert host.name.startswith("debian-"), done.stdout + done.stderr
-            pytest.skip(f"the host alone fails on it: {says[:100]}")
-        well(done, "calls right")
-        (kept / "ended").touch()
-    done = well(run(host, n, "random_collectives", seed, calls, "--log", ours,
-                    *options, env=env), "calls right")
-    for rank in range(n):
-        a = (kept / f"alone.{rank}").read_text().splitlines()
-        b = (folder / f"ours.{rank}").read_text().splitlines()
-        assert a, f"rank {rank} made no call"
-        wrong = [pair for pair in zip(a, b) if pair[0] != pair[1]]
-        assert not wrong and len(a) == len(b), \
-            f"rank {rank}: first of {len(wrong)} differences: {wrong[:1]}"
+    arguments = [seed, calls, *options]
+    kept = kept_alone(host, n, "random_collectives", arguments, "calls right")
+    done = well(run(host, n, "random_collectives", *arguments, "--log",
+                    folder / "log", env=env), "calls right")
+    same_logs(kept, folder, n)
     if n > 1 and share:
         served, made = accelerated(done)
         assert made > 0 and served >= share * made, \

@@ -2,29 +2,18 @@
 nothing behind."""
 
 import os
-import time
 
 import pytest
 
 from programs import run
 
 
-def timed(host, how, **options):
-    begun = time.monotonic()
-    done = run(host, 2, "kill", how, timeout=60, **options)
-    return done, time.monotonic() - begun
-
-
 @pytest.mark.parametrize("how", ["signal", "abort", "exit"])
 def test_a_lost_rank_ends_the_job(host, how):
-    """It ends about as soon; the harness looks for stray processes."""
-    before = set(os.listdir("/dev/shm"))
-    alone, its = timed(host, how, straightway=False)
-    between = set(os.listdir("/dev/shm"))
-    done, ours = timed(host, how)
-    after = set(os.listdir("/dev/shm"))
+    """A job that hangs fails by its timeout; the harness looks for stray
+    processes."""
+    alone = run(host, 2, "kill", how, timeout=60, straightway=False)
+    done = run(host, 2, "kill", how, timeout=60)
     assert alone.returncode != 0 and done.returncode != 0
-    # Not a measurement: a hang that a launcher ends would take far longer.
-    assert ours < its + 2 + (os.getloadavg()[0] > os.cpu_count()) * 8
-    assert len(after - between) <= len(between - before), after - between
-    assert not [name for name in after if "straightway" in name]
+    assert not [name for name in os.listdir("/dev/shm")
+                if "straightway" in name]

@@ -15,7 +15,7 @@ import sys
 
 from straightway.whatif import NOT_BEGUN
 
-from . import jobs
+from . import jobs, turns
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HOSTS_DIR = pathlib.Path(os.environ.get("STRAIGHTWAY_HOSTS_DIR",
@@ -80,9 +80,10 @@ class Host:
             # Debian's name for what mpi4py's wheel asks for as libmpi.so.12.
             folder = self.scratch / self.name / "lib"
             link = folder / "libmpi.so.12"
-            if not link.exists():
-                folder.mkdir(parents=True, exist_ok=True)
-                link.symlink_to(self.library)
+            with turns.once(folder):
+                if not link.exists():
+                    folder.mkdir(exist_ok=True)
+                    link.symlink_to(self.library)
             env["LD_LIBRARY_PATH"] = str(folder)
         return env
 
@@ -111,24 +112,27 @@ class Host:
         ).encode()).hexdigest()[:16]
         folder = self.scratch / self.name / f"{name}-{key}"
         program = folder / name
-        if program.exists():
-            return program
-        folder.mkdir(parents=True, exist_ok=True)
-        if where is None:
-            path = folder / (name + suffix)
-            path.write_text(text)
-        compiler = self.compilers[language]
+        with turns.once(folder):
+            if not program.exists():
+                folder.mkdir(exist_ok=True)
+                if where is None:
+                    path = folder / (name + suffix)
+                    path.write_text(text)
+                self._build(self.compilers[language], path, flags, program)
+        return program
+
+    def _build(self, compiler, path, flags, program):
         optimise = [] if any(f.startswith("-O") for f in flags) else ["-O2"]
         # Libraries among the flags must follow the source to be linked.
         command = [str(compiler), *optimise, "-g", "-o", str(program) + ".new",
                    str(path), *flags]
-        done = subprocess.run(command, env=self.environment(), cwd=folder,
-                              text=True, capture_output=True, timeout=300)
+        done = subprocess.run(command, env=self.environment(),
+                              cwd=program.parent, text=True,
+                              capture_output=True, timeout=300)
         if done.returncode:
             raise AssertionError(
                 f"{' '.join(command)}\n{done.stdout}{done.stderr}")
         os.replace(str(program) + ".new", program)
-        return program
 
     # Running ----------------------------------------------------------
 
