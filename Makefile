@@ -32,8 +32,8 @@ SOURCES := $(shell find src include bench cmake straightway packaging -type f \
 help:
 	@echo 'make demo       a real computation, on the MPI alone and with Straightway,'
 	@echo '                and a study of it: demo.study.html'
-	@echo 'make test       every test, under every MPI there is (some 30 minutes)'
-	@echo 'make test-deep  the long stress runs and whole suites'
+	@echo 'make test       every test, each under two MPIs (within 20 minutes)'
+	@echo 'make test-deep  every test under every MPI, long stress runs, whole suites'
 	@echo 'make bench      the collectives, host and Straightway side by side'
 	@echo 'make setup      build and install into .venv, and nothing else'
 	@echo 'make clean      remove all that these have made'

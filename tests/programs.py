@@ -15,6 +15,22 @@ MPI = Path(__file__).parent / "mpi"
 AT_ONCE = {"STRAIGHTWAY_ADOPT_AFTER": "0", "STRAIGHTWAY_STATS": "1"}
 
 
+# Tests that some MPIs cannot run (harness/spread.py chooses among the others).
+needs_mpi4py = pytest.mark.unable(
+    lambda host: not host.mpi4py,
+    why="mpi4py's wheels are not built for this MPI")
+needs_fortran = pytest.mark.unable(
+    lambda host: "fortran" not in host.compilers, why="no Fortran here "
+    "(apt-get install gfortran and Debian's MPIs)")
+no_f08 = pytest.mark.unable(
+    "impi", why="Intel MPI has mpi_f08 for Intel's compiler only")
+too_slow_crowded = pytest.mark.unable(
+    "mpich", "mpich-abi", "debian-mpich",
+    why="too slow with more ranks than cores on this host alone")
+
+needs_mpi4 = pytest.mark.unable(
+    "debian-openmpi", why="Open MPI 4.1 is older than MPI 4.0")
+
 # A stand-in for our library, for tests of the benchmarks: it switches as ours
 # does (`state`), and the test adds what it spoils.
 SWITCH = r"""

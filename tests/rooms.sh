@@ -48,7 +48,7 @@ build_and_run() {
         failed=1
         return
     }
-    if (cd $folder && $4 ctest --output-on-failure) >$folder.log 2>&1; then
+    if (cd $folder && $4 ctest -j "$jobs" --output-on-failure) >$folder.log 2>&1; then
         echo "C tests ($1, $2): $(grep 'tests passed' $folder.log)"
     else
         cat $folder.log

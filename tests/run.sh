@@ -1,17 +1,21 @@
 # Every test, with the environment whose Python is $1: the C tests of the
 # MPI-free rooms, then pytest; a failure of the first does not hide the
-# second. With STRAIGHTWAY_DEEP=1, the long ones.
+# second. With STRAIGHTWAY_DEEP=1, the long ones too, each under every MPI.
 py=$1
 jobs=$(nproc 2>/dev/null || echo 2)
 begun=$(date +%s)
 
 sh tests/rooms.sh "$py" "$jobs"
 rooms=$?
+# A test runs two ranks or more, so that half as many workers fill the cores;
+# on a small machine a second one works while a launcher of the first sleeps.
+workers=$((jobs / 2))
+[ "$workers" -ge 2 ] || workers=2
+set -- -q -n "$workers" --dist worksteal --durations 20
 if [ -n "$STRAIGHTWAY_DEEP" ]; then
-    "$py" -m pytest -q -m deep tests
-else
-    "$py" -m pytest -q tests
+    set -- "$@" -m 'deep or not deep' --every-host
 fi
+"$py" -m pytest "$@" tests
 python=$?
 
 verdict() { if [ "$1" -eq 0 ]; then echo passed; else echo FAILED; fi; }

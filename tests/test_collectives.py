@@ -3,7 +3,8 @@ and are really served by Straightway."""
 
 import pytest
 
-from programs import accelerated, kept_alone, run, same_logs, well
+from programs import accelerated, kept_alone, run, same_logs, \
+    too_slow_crowded, well
 
 REFUSALS = ["memfd", "map", "map:3", "peerfd", "cma", "futex", "huge", "punch",
             "topology", "memfd,cma"]
@@ -52,10 +53,8 @@ def test_virtual_nodes_give_the_hosts_bytes(host, tmp_path):
             env={"STRAIGHTWAY_NODE_SIZE": "2"}, share=0)
 
 
-@pytest.mark.parametrize("n", [2, 4])
+@pytest.mark.parametrize("n", [2, pytest.param(4, marks=too_slow_crowded)])
 def test_the_same_input_gives_the_same_bits(host, n):
-    if n > 2 and "mpich" in host.name:
-        pytest.skip("too slow oversubscribed on this host alone")
     well(run(host, n, "bits_equal"))
 
 

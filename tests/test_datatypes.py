@@ -120,9 +120,9 @@ def test_attributes_of_types_are_called_as_by_the_host(host, when, tmp_path):
 
 @pytest.mark.parametrize("cycles", [
     100000, pytest.param(1000000, marks=DEEP)])
+@pytest.mark.unable("debian-mpich",
+                    why="MPICH 4.0 alone loses 64 bytes a cycle at times")
 def test_types_leave_no_memory_behind(host, cycles):
-    if host.name == "debian-mpich":
-        pytest.skip("MPICH 4.0 alone loses 64 bytes a cycle at times")
     well(run(host, 2, "type_lifetimes", "cycles", cycles, env=on(),
              timeout=600))
 

@@ -10,6 +10,7 @@ import re
 import sys
 
 import calibrations
+import programs
 import pytest
 
 from harness import hosts, jobs
@@ -36,13 +37,11 @@ HEAT = EXAMPLES / "heat.f90"
 
 
 def heat(host, source=HEAT):
-    if "fortran" not in host.compilers:
-        pytest.skip(f"{host.name} has no Fortran here")
-    if host.name == "impi":
-        pytest.skip("Intel MPI has mpi_f08 for Intel's compiler only")
     return host.compile(source, language="fortran")
 
 
+@programs.needs_fortran
+@programs.no_f08
 @RUNS
 def test_heat(host, n, straightway):
     program = heat(host)
@@ -54,12 +53,16 @@ def test_heat(host, n, straightway):
         assert done.stdout.split()[-1] == "PASS", done.stdout
 
 
+@programs.needs_fortran
+@programs.no_f08
 @pytest.mark.parametrize("n", [3, pytest.param(6, marks=DEEP)])
 def test_heat_on_an_uneven_grid(host, n):
     done = host.run(n, [heat(host), 96, 20, 16], check=True)
     assert done.stdout.split()[-1] == "PASS", done.stdout
 
 
+@programs.needs_fortran
+@programs.no_f08
 def test_heat_has_its_halo_moved(host):
     done = host.run(2, [heat(host), 96, 60, 16], check=True,
                     run_args=["--stats"])
@@ -70,6 +73,8 @@ def test_heat_has_its_halo_moved(host):
     ("call exchange(u)", "if (step < 10) call exchange(u)"),
     ("edge = [block([1, 1], [1, ny])", "edge = [block([2, 1], [2, ny])"),
 ], ids=["once too few", "wrong column"])
+@programs.needs_fortran
+@programs.no_f08
 def test_heat_fails_where_the_halo_does(host, right, wrong):
     text = HEAT.read_text()
     assert text.count(right) == 1
@@ -77,6 +82,8 @@ def test_heat_fails_where_the_halo_does(host, right, wrong):
     assert done.returncode and "FAIL" in done.stdout, done.stdout + done.stderr
 
 
+@programs.needs_fortran
+@programs.no_f08
 def test_heat_says_what_it_wants(host):
     done = host.run(2, [heat(host), 95])
     assert done.returncode and "usage: heat" in done.stderr
@@ -84,8 +91,6 @@ def test_heat_says_what_it_wants(host):
 
 def flow(host, n, tmp_path, *args, straightway=False):
     """The solver's JSON."""
-    if not host.mpi4py:
-        pytest.skip(f"no mpi4py for {host.name}")
     result = tmp_path / "result.json"
     done = host.run(n, [host.python, EXAMPLES / "taylor_green",
                         "--json", result, *args],
@@ -97,6 +102,7 @@ def flow(host, n, tmp_path, *args, straightway=False):
     return data
 
 
+@programs.needs_mpi4py
 @pytest.mark.parametrize("n", [pytest.param(1, marks=DEEP), 2, 4])
 def test_taylor_green_is_the_same_flow(host, n, tmp_path):
     args = "--n", 32, "--steps", 10
@@ -112,6 +118,7 @@ def test_taylor_green_is_the_same_flow(host, n, tmp_path):
         assert a["dissipation"] == pytest.approx(b["dissipation"], rel=1e-13)
 
 
+@programs.needs_mpi4py
 def test_taylor_green_fails_where_physics_does(host, tmp_path):
     """Steps far beyond the limit of stability."""
     unstable = flow(host, 2, tmp_path, "--n", 16, "--steps", 20, "--dt", 2)
@@ -127,9 +134,8 @@ def demo(host, *args, **env):
                         "STRAIGHTWAY_COMMAND": hosts.COMMAND, **env}), 300)
 
 
+@programs.needs_mpi4py
 def test_demo(host):
-    if not host.mpi4py:
-        pytest.skip(f"no mpi4py for {host.name}")
     done = demo(host, "--small", "--steps", 10, "--repeats", 2)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "final field, all 4 runs:" in done.stdout
@@ -139,10 +145,9 @@ def test_demo(host):
                    .splitlines())) <= 80
 
 
+@programs.needs_mpi4py
 def test_demo_ends_in_the_study(host, tmp_path):
     """As make demo runs it."""
-    if not host.mpi4py:
-        pytest.skip(f"no mpi4py for {host.name}")
     env = calibrations.keep(host, tmp_path, host.environment(
         {"STRAIGHTWAY_COMMAND": hosts.COMMAND, "COLUMNS": 80}))
     page = tmp_path / "demo.study.html"
@@ -170,10 +175,9 @@ def test_demo_says_what_is_missing(host):
     assert "Traceback" not in done.stderr
 
 
+@programs.needs_mpi4py
 def test_demo_fails_without_the_library(host, tmp_path):
     """A `straightway` that only starts the program is found out."""
-    if not host.mpi4py:
-        pytest.skip(f"no mpi4py for {host.name}")
     stand_in = tmp_path / "straightway"
     stand_in.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\n'
                         'shift\nexec "$@"\n')

@@ -12,6 +12,8 @@ import subprocess
 
 import pytest
 
+import programs
+
 HERE = pathlib.Path(__file__).parent / "fortran"
 
 # gfortran >= 10 takes mpif.h's one name for many types as a mistake.
@@ -34,11 +36,6 @@ def intel_modules(host):
 
 
 def build(host, binding):
-    if "fortran" not in host.compilers:
-        pytest.skip(f"{host.name} has no Fortran here"
-                    " (apt-get install gfortran and Debian's MPIs)")
-    if host.name == "impi" and binding == "use mpi_f08":
-        pytest.skip("Intel MPI has mpi_f08 for Intel's compiler only")
     source, flags = BINDINGS[binding]
     if host.name == "impi" and binding == "use mpi":
         flags = [*flags, *intel_modules(host)]
@@ -50,7 +47,10 @@ def build(host, binding):
     pytest.param(n, ours, id=f"{n}-{'ours' if ours else 'alone'}",
                  marks=() if ours or n == 3 else pytest.mark.deep)
     for n in (1, 2, 3, 5) for ours in (False, True)])
-@pytest.mark.parametrize("binding", BINDINGS)
+@programs.needs_fortran
+@pytest.mark.parametrize("binding", [
+    pytest.param(binding, marks=programs.no_f08 if "f08" in binding else ())
+    for binding in BINDINGS])
 def test_bindings(host, binding, n, straightway):
     program = build(host, binding)
     done = host.run(n, program, straightway=straightway, check=True,

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+import programs
 from harness import hosts, jobs
 
 from straightway import whatif
@@ -35,9 +36,8 @@ def test_host_compiles_and_runs(host, n):
     assert lines == [f"rank {r} of {n}: {n * (n - 1) // 2}" for r in range(n)]
 
 
+@programs.needs_mpi4py
 def test_host_serves_mpi4py(host):
-    if not host.mpi4py:
-        pytest.skip(f"mpi4py's wheels are not built for {host.flavour}")
     code = ("from mpi4py import MPI; c = MPI.COMM_WORLD; "
             "import os; os.write(1, b'%d\\n' % c.allreduce(c.rank))")
     done = host.run(2, [host.python, "-c", code], straightway=False,

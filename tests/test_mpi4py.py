@@ -19,7 +19,8 @@ import tarfile
 
 import pytest
 
-from harness import hosts, jobs
+from harness import hosts, jobs, turns
+from programs import needs_mpi4py
 
 RECORD = pathlib.Path(__file__).parent / "mpi4py_suite" / "record.py"
 
@@ -40,22 +41,27 @@ def suite():
     version = importlib.metadata.version("mpi4py")
     store = hosts.ROOT / ".hosts" / "mpi4py"
     tests = store / f"mpi4py-{version}" / "test"
-    if not (tests / "main.py").exists():
-        store.mkdir(parents=True, exist_ok=True)
-        done = subprocess.run(
-            [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
-             "--disable-pip-version-check", "--no-binary=mpi4py", "--dest",
-             store, f"mpi4py=={version}"], text=True, capture_output=True)
-        if done.returncode:
-            pytest.skip("mpi4py's source could not be fetched: "
-                        + (done.stderr.strip().splitlines() or ["?"])[-1])
-        (archive,) = store.glob(f"mpi4py-{version}*.tar.gz")
-        with tarfile.open(archive) as tar:
-            if hasattr(tarfile, "data_filter"):
-                tar.extractall(store, filter="data")
-            else:
-                tar.extractall(store)
+    with turns.once(store):
+        if not (tests / "main.py").exists():
+            fetch(version, store)
     return tests
+
+
+def fetch(version, store):
+    store.mkdir(exist_ok=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
+         "--disable-pip-version-check", "--no-binary=mpi4py", "--dest",
+         store, f"mpi4py=={version}"], text=True, capture_output=True)
+    if done.returncode:
+        pytest.skip("mpi4py's source could not be fetched: "
+                    + (done.stderr.strip().splitlines() or ["?"])[-1])
+    (archive,) = store.glob(f"mpi4py-{version}*.tar.gz")
+    with tarfile.open(archive) as tar:
+        if hasattr(tarfile, "data_filter"):
+            tar.extractall(store, filter="data")
+        else:
+            tar.extractall(store)
 
 
 Outcome = collections.namedtuple("Outcome", "bad passed says")
@@ -132,28 +138,23 @@ def compare(host, n, suite, options, tmp_path, timeout, env=None):
         ours.passed, alone.passed, alone.says)
 
 
-def of_mpi4py(host):
-    if not host.mpi4py:
-        pytest.skip(f"mpi4py's wheels are not built for {host.flavour}")
-
-
+@needs_mpi4py
 def test_communication(host, suite, tmp_path):
-    of_mpi4py(host)
     options = [o for name in NEAR for o in ("-i", name + r"\.")]
     options += ["-x", "DatatypePickle"]      # slow, and local
     compare(host, 2, suite, options, tmp_path, 120)
 
 
+@needs_mpi4py
 @pytest.mark.deep
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_everything(host, suite, tmp_path, n):
-    of_mpi4py(host)
     compare(host, n, suite, [], tmp_path, 1800)
 
 
+@needs_mpi4py
 @pytest.mark.deep
 def test_everything_recorded(host, suite, tmp_path):
-    of_mpi4py(host)
     compare(host, 2, suite, [], tmp_path, 1800, {
         "STRAIGHTWAY_PROFILE": "on", "STRAIGHTWAY_PROFILE_REPORT": "off",
         "STRAIGHTWAY_PROFILE_OUTPUT": str(tmp_path),

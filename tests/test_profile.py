@@ -167,11 +167,11 @@ def test_ends_early(host, how, tmp_path):
         assert str(tmp_path / "run.swcap") in done.stderr
 
 
+@pytest.mark.unable(lambda host: host.flavour != "ompi", why="hydra kills a "
+                    "rank that reports an error, by a signal that cannot be "
+                    "caught")
 def test_fatal_error(host, tmp_path):
     """An error that is fatal: the host ends the process from within."""
-    if host.flavour != "ompi":
-        pytest.skip("hydra kills a rank that reports an error at once, by a "
-                    "signal that cannot be caught")
     _, rank = run_to_its_end(host, "error", tmp_path)
     assert rank.end == "exit"
 

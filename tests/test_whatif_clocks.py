@@ -63,10 +63,8 @@ def test_clocks_of_cpp(host, tmp_path):
     assert len(found) == 2
 
 
+@programs.needs_fortran
 def test_clocks_of_fortran(host, tmp_path):
-    if "fortran" not in host.compilers:
-        pytest.skip(f"{host.name} has no Fortran here"
-                    " (apt-get install gfortran and Debian's MPIs)")
     program = host.compile(FORTRAN / "clocks.f90", "-fallow-argument-mismatch")
     loops = 1000
     found = timed(host, [program, loops], tmp_path)
@@ -77,9 +75,8 @@ def test_clocks_of_fortran(host, tmp_path):
     assert found["date_and_time"] == pytest.approx(want, abs=1.1e6)
 
 
+@programs.needs_mpi4py
 def test_clocks_of_python(host, tmp_path):
-    if not host.mpi4py:
-        pytest.skip(f"mpi4py's wheels are not built for {host.flavour}")
     found = timed(host, [host.python, programs.MPI / "clocks.py", LOOPS],
                   tmp_path)
     wtime = found.pop("wtime")

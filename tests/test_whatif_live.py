@@ -216,9 +216,8 @@ def test_procedures_that_few_call(host, n, tmp_path):
     assert not found
 
 
+@programs.needs_mpi4
 def test_what_is_not_modelled_is_counted(host, tmp_path):
-    if not has(host, "MPI_Parrived"):
-        pytest.skip("has no partitioned communication")
     program = host.compile(programs.MPI / "virtual_more.c", "-DPARTITIONED")
     done, result = virtual(host, 2, [program, "counted"], tmp_path)
     programs.well(done)
@@ -227,12 +226,11 @@ def test_what_is_not_modelled_is_counted(host, tmp_path):
     assert f"{asked} calls could not be modelled" in done.stderr
 
 
+@programs.needs_mpi4
 @pytest.mark.parametrize("n", [2, 4])
 def test_persistent_ones_among_others(host, n, tmp_path):
     """Some hosts know them in no MPI_Testall, which is what waits are made of
     here."""
-    if not has(host, "MPI_Allreduce_init") or not has(host, "MPI_Psend_init"):
-        pytest.skip("has no persistent collectives, or no messages in parts")
     program = host.compile(programs.MPI / "virtual_persistent.c", "-lm")
     done, result = virtual(host, n, program, tmp_path)
     programs.well(done)

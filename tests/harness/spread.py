@@ -30,10 +30,12 @@ def pair(hosts, turn):
 def unable(item):
     """Why the test cannot run under its host; None where it can.
 
-    Marked by `@pytest.mark.unable(NAME or FLAVOUR, ..., why="...")`.
+    Marked by `@pytest.mark.unable(NAME or predicate, ..., why="...")`.
     """
-    for mark in item.iter_markers("unable"):
-        if {_host(item).name, _host(item).flavour}.intersection(mark.args):
+    host = _host(item)
+    for mark in item.iter_markers("unable") if host else ():
+        if any(it(host) if callable(it) else it == host.name
+               for it in mark.args):
             return mark.kwargs["why"]
     return None
 
