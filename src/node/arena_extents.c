@@ -201,25 +201,21 @@ static uint32_t take(uint32_t pages, uint32_t align)
     uint32_t need = pages + align - 1;
     if (need < pages)
         return SW_NO_PAGE;
-    uint32_t page = bin_find(need), all, dirty;
-    if (page != SW_NO_PAGE) {
-        bin_remove(page);
+    uint32_t page = bin_find(need), all = 0, dirty = 0;
+    if (page == SW_NO_PAGE)
+        page = free_before(top); /* to grow from; it may even suffice */
+    if (page == SW_NO_PAGE)
+        page = top;
+    else
         all = SW_HEAD_PAGES(sw_page_head(page));
+    if (all < need && (need > limit - page || !table_reach(page + need)))
+        return SW_NO_PAGE;
+    if (all) {
+        bin_remove(page);
         dirty = sw_pages[page].dirty;
         kept -= dirty;
-    } else {
-        /* Grow, from the free extent at the top if there is one. */
-        page = free_before(top);
-        dirty = 0;
-        if (page == SW_NO_PAGE)
-            page = top;
-        if (need > limit - page || !table_reach(page + need))
-            return SW_NO_PAGE;
-        if (page != top) {
-            bin_remove(page);
-            dirty = sw_pages[page].dirty;
-            kept -= dirty;
-        }
+    }
+    if (all < need) {
         all = need;
         atomic_store_explicit(&top, page + need, memory_order_relaxed);
     }
