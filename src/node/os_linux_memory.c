@@ -82,9 +82,11 @@ void *sw_os_move(void *p, size_t size)
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (to == MAP_FAILED)
         return NULL;
-    void *at = mremap(p, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to);
-    if (at != MAP_FAILED)
-        return at;
+    /* UCX replaces mremap in libc, by a function without the fifth argument
+     * in some versions: the mapping would move to address 0. */
+    if (syscall(SYS_mremap, p, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
+                to) == (long)(uintptr_t)to)
+        return to;
     munmap(to, size);
     return NULL;
 }
