@@ -146,6 +146,7 @@ void sw_arena_start(void)
         goto unmap;
     }
     sw_arena.fd = sw_os_high_fd(sw_arena.fd);
+    sw_arena.file = sw_os_file_id(sw_arena.fd);
     if (libc_has_huge_pages() && !arena_has_huge_pages())
         sw_arena_heap_limit = PLAIN_MAX;
     sw_arena.count = 1;

@@ -57,7 +57,6 @@ static sigset_t mask_before;
 static int done_pipe[2] = {-1, -1};
 static bool copying;
 static uint64_t beats;
-static uint64_t file_id;                /* of our descriptor's file         */
 static bool closed;                     /* ... which is no longer ours      */
 static volatile uint64_t *beat_word;    /* the same page, when mapped       */
 
@@ -171,6 +170,11 @@ static bool on_shared_stack(void)
     return sw_arena_offset(__builtin_frame_address(0), 1) != UINT64_MAX;
 }
 
+static bool still_open(void)
+{
+    return sw_same_file(sw_os_file_id(sw_arena.fd), sw_arena.file);
+}
+
 static void prepare(void)
 {
     sigset_t all;
@@ -183,7 +187,7 @@ static void prepare(void)
     copying = sw_arena.fd >= 0 && (sw_extents_top() || sw_arena.count > 1);
     if (!copying)
         return;
-    closed = sw_os_file_id(sw_arena.fd) != file_id;
+    closed = !still_open();
     beats = 0;
     if (pipe2(done_pipe, O_CLOEXEC)) {
         done_pipe[0] = done_pipe[1] = -1;
@@ -238,7 +242,7 @@ static void child(void)
             beats = UINT64_MAX - 1;
             beat();
         }
-        if (sw_os_file_id(sw_arena.fd) == file_id)
+        if (still_open())
             close(sw_arena.fd);
         sw_arena.fd = -1;
         sw_arena.count = 0;
@@ -294,7 +298,6 @@ pid_t sw_arena_fork(pid_t (*real)(void))
 
 bool sw_fork_start(void)
 {
-    file_id = sw_os_file_id(sw_arena.fd);
     beat_word = (volatile uint64_t *)(sw_arena.range[0].start +
                                       sw_arena.range[0].size);
     return pthread_atfork(prepare, parent, child) == 0;

@@ -79,8 +79,15 @@ SW_API void *sw_os_move(void *p, size_t size);
 /* The descriptor moved to a high number, out of the way of programs that
  * expect the low ones; the same one if that fails. */
 SW_API int sw_os_high_fd(int fd);
-/* A number that tells what file a descriptor is of, 0 if it is closed. */
-SW_API uint64_t sw_os_file_id(int fd);
+/* Which file a descriptor is of; all zeros if it is closed. */
+typedef struct {
+    uint64_t device, inode;
+} sw_file_id_t;
+SW_API sw_file_id_t sw_os_file_id(int fd);
+static inline bool sw_same_file(sw_file_id_t a, sw_file_id_t b)
+{
+    return a.device == b.device && a.inode == b.inode;
+}
 /* Which of `pages` private pages at `at` were ever written or read: one byte
  * each. Returns -1 if the system does not tell. */
 SW_API int sw_os_touched(const void *at, size_t pages, unsigned char *touched);
@@ -97,9 +104,12 @@ SW_API int sw_os_threads(void);          /* of this process; 0: unknown   */
 
 /* Other processes ---------------------------------------------------- */
 
-/* Open another process's descriptor through /proc. Needs the same user and a
- * common view of process ids; the caller must verify what it finds. */
-SW_API int sw_os_peer_fd(pid_t pid, int fd);
+/* Open another process's descriptor through /proc, if it is still of `file`:
+ * a program may have closed it and opened its own at that number, which must
+ * not even be opened (a device may act on that). Needs the same user and a
+ * common view of process ids. A file of the same identity may belong to
+ * another system's process: the caller must verify what it finds. */
+SW_API int sw_os_peer_fd(pid_t pid, int fd, sw_file_id_t file);
 /* Cross-memory attach: copy `n` bytes between this process and `pid`.
  * Return 0, or -1 with errno; partial transfers are continued inside. */
 SW_API int sw_os_cma_read(pid_t pid, void *to, uint64_t from, size_t n);

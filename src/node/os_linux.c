@@ -189,15 +189,6 @@ int sw_os_punch(int fd, void *p, size_t offset, size_t size)
 
 /* Other processes ---------------------------------------------------- */
 
-int sw_os_peer_fd(pid_t pid, int fd)
-{
-    if (refused(SW_DOOR_PEERFD, EACCES))
-        return -1;
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
-    return open(path, O_RDWR | O_CLOEXEC);
-}
-
 /* One call moves at most MAX_RW_COUNT bytes (2 GiB less a page). */
 static int cma(long number, pid_t pid, char *local, uint64_t remote, size_t n)
 {

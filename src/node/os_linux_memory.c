@@ -1,6 +1,7 @@
 /*
- * os_linux_memory.c - the part of the door to Linux that the arena alone uses:
- * what is resident, what is a hole, and copying it aside for a fork.
+ * os_linux_memory.c - the part of the door to Linux that deals with mapped
+ * memory and the files behind it: what is resident, what is a hole, copying
+ * it aside for a fork, what a core dump holds, and a peer's files.
  *
  * Like os_linux.c it never allocates (libc may, in sw_os_stack).
  */
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -102,12 +104,37 @@ int sw_os_high_fd(int fd)
     return high;
 }
 
-uint64_t sw_os_file_id(int fd)
+static sw_file_id_t identity(const struct stat *file)
+{
+    return (sw_file_id_t){(uint64_t)file->st_dev, (uint64_t)file->st_ino};
+}
+
+sw_file_id_t sw_os_file_id(int fd)
 {
     struct stat file;
-    if (fstat(fd, &file))
-        return 0;
-    return (uint64_t)file.st_dev << 32 ^ (uint64_t)file.st_ino;
+    return fstat(fd, &file) ? (sw_file_id_t){0, 0} : identity(&file);
+}
+
+int sw_os_peer_fd(pid_t pid, int fd, sw_file_id_t file)
+{
+    if (sw_os_refused(SW_DOOR_PEERFD)) {
+        errno = EACCES;
+        return -1;
+    }
+    char path[64];
+    struct stat there;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+    if (stat(path, &there))
+        return -1;
+    if (sw_same_file(file, identity(&there))) {
+        int own = open(path, O_RDWR | O_CLOEXEC);
+        /* The owner may have closed it since, and used the number again. */
+        if (own < 0 || sw_same_file(file, sw_os_file_id(own)))
+            return own;
+        close(own);
+    }
+    errno = EBADF;
+    return -1;
 }
 
 int sw_os_touched(const void *at, size_t pages, unsigned char *touched)
