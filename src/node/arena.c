@@ -33,7 +33,6 @@
 
 #include "settings.h"
 
-#define SPAN_MAX ((size_t)256 << 30)
 #define SPAN_MIN ((size_t)64 << 20)
 #define SPARE SW_HUGE   /* behind the heap part: the fork's heart beat */
 /* Below this the caches decide about speed, above it huge pages do: a triad
@@ -81,7 +80,7 @@ static size_t wanted_span(void)
     size_t span = sw_settings.arena_size;
     if (!span)
         span = 2 * sw_os_memory_total(); /* room for blocks that grow */
-    return sw_min(span, SPAN_MAX) & ~(SW_HUGE - 1);
+    return sw_min(span, SW_SPAN_MAX) & ~(SW_HUGE - 1);
 }
 
 /* Address space left over must be half of the limit. */

@@ -226,6 +226,8 @@ static uint32_t take(uint32_t pages, uint32_t align)
                                                           SW_PAGE) -
                                      address) / SW_PAGE);
     carve(page, all, dirty, at, pages);
+    if (!given_over)
+        sw_dump_in(at, pages);
     out += pages;
     if (out > out_peak)
         out_peak = out;
@@ -284,6 +286,8 @@ static void give_back(void)
         pthread_mutex_unlock(&lock);
         int rc = wipe(page, pages);
         pthread_mutex_lock(&lock);
+        if (!rc && !given_over)
+            sw_dump_out(page, pages);
         put(page, pages, rc ? dirty : 0);
         if (rc) {
             never_punch = true; /* the system will not: keep everything */
@@ -353,6 +357,8 @@ bool sw_extents_resize(uint32_t page, uint32_t pages)
             }
             sw_page_mark(right, SW_PAGE_INNER, 0);
             mark_used(page, pages);
+            if (!given_over)
+                sw_dump_in(page, pages);
             if (room > more) {
                 uint32_t rest = room - more;
                 put(right + more, rest, dirty < rest ? dirty : rest);

@@ -19,7 +19,8 @@
  *
  * A program may have closed the descriptor, not knowing whose it was. Then
  * the child moves its shared mapping aside and copies from there, which finds
- * no holes but is as right.
+ * no holes but is as right. (The kernel moves one mapping at a time: what core
+ * dumps hold must be alike throughout first.)
  *
  * Other threads of the parent run on meanwhile, so a child of a threaded
  * program sees their blocks as they are a moment after the fork. What locks
@@ -119,6 +120,7 @@ static char *move_aside(const sw_arena_range_t *range, size_t used)
 {
     if (!closed || !used)
         return NULL;
+    sw_os_dump(range->start, used, true);
     char *aside = sw_os_move(range->start, used);
     if (!aside)
         give_up("no address space");

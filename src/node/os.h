@@ -32,6 +32,8 @@ typedef enum {
     SW_DOOR_PUNCH,      /* hole punching                                */
     SW_DOOR_TOPOLOGY,   /* the machine's tables in /sys                 */
     SW_DOOR_THREAD,     /* a thread of our own                          */
+    SW_DOOR_PAGE,       /* pages of 4 KiB: they are 64 KiB then         */
+    SW_DOOR_DUMP,       /* MADV_DONTDUMP, MADV_DODUMP                   */
     SW_DOOR_COUNT
 } sw_door_t;
 
@@ -51,7 +53,8 @@ SW_API int sw_os_resize(int fd, size_t size);
 /* Reserve address space: no memory, no access. `align` is a power of two. */
 SW_API void *sw_os_reserve(size_t size, size_t align);
 /* Map a shared file read-write. `at` NULL: anywhere; else exactly there,
- * replacing what is mapped. */
+ * replacing what is mapped. Core dumps leave the mapping out until
+ * sw_os_dump lets it in. */
 SW_API void *sw_os_map_shared(void *at, size_t size, int fd, size_t offset);
 /* Map fresh private zeroed memory; `at` as above. */
 SW_API void *sw_os_map_private(void *at, size_t size);
@@ -62,6 +65,10 @@ SW_API int sw_os_huge_advice(void *p, size_t size);
 SW_API int sw_os_huge_collapse(void *p, size_t size);
 /* Give a shared range's memory back to the system; it reads as zeros after. */
 SW_API int sw_os_punch(int fd, void *p, size_t offset, size_t size);
+
+/* Let a range into core dumps, or leave it out (advice). To write a shared
+ * range into a dump, the system allocates its untouched pages. */
+SW_API int sw_os_dump(void *p, size_t size, bool in);
 
 /* Fresh private zeroed memory like sw_os_map_private, but nothing is charged
  * against the commit limit before it is touched. */
@@ -141,6 +148,7 @@ SW_API int sw_os_thread(pthread_t *thread, void *(*run)(void *));
  * (bits beyond are dropped); returns how many there are, at least 1. */
 SW_API int sw_os_affinity(uint64_t *mask, int words);
 SW_API size_t sw_os_memory_total(void);          /* bytes of RAM, or cgroup */
+SW_API size_t sw_os_page_size(void);
 SW_API size_t sw_os_address_limit(void);         /* RLIMIT_AS, SIZE_MAX: none */
 /* Read a small text file (e.g. under /sys) into `to`; NUL-terminated.
  * Returns its length, or -1. Refused by SW_DOOR_TOPOLOGY. */

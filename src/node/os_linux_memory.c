@@ -27,6 +27,20 @@ void *sw_os_map_lazy(void *at, size_t size)
     return p == MAP_FAILED ? NULL : p;
 }
 
+int sw_os_dump(void *p, size_t size, bool in)
+{
+    if (sw_os_refused(SW_DOOR_DUMP)) {
+        errno = EINVAL;
+        return -1;
+    }
+    return madvise(p, size, in ? MADV_DODUMP : MADV_DONTDUMP);
+}
+
+size_t sw_os_page_size(void)
+{
+    return sw_os_refused(SW_DOOR_PAGE) ? 65536 : (size_t)sysconf(_SC_PAGESIZE);
+}
+
 int sw_os_discard(void *p, size_t size)
 {
     return madvise(p, size, MADV_DONTNEED);
@@ -229,7 +243,7 @@ size_t sw_os_address_used(void)
     if (n <= 0)
         return 0;
     text[n] = '\0';
-    return strtoull(text, NULL, 10) * SW_PAGE;
+    return strtoull(text, NULL, 10) * sw_os_page_size();
 }
 
 int sw_os_threads(void)

@@ -11,6 +11,8 @@
 #include "node/peer.h"
 #include "node/settings.h"
 
+#include "smaps.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -145,7 +147,9 @@ static void all_well(void)
         fail("met twice");
     check_part(peer, &page->open, 1);
     check_part(peer, &page->hidden, 2);
-    if (!sw_peer_control(peer) ||
+    if (!left_out(peer->arena, 1, NULL))
+        fail("a core dump holds the peer's arena");
+    if (!sw_peer_control(peer) || !left_out(peer->control, 1, NULL) ||
         memcmp(peer->control, &page->card.token, sizeof(sw_token_t)))
         fail("its control segment");
     if (sw_peer_crowd() <= 0)
