@@ -555,6 +555,7 @@ int main(int argc, char **argv)
            "\"anonymous\": %s},\n", truth(at_touch), truth(collapsed),
            truth(anonymous));
     printf("  \"memory\": %zu,\n", sw_os_memory_total());
+    printf("  \"page_size\": %zu,\n", sw_os_page_size());
     if (sw_os_address_limit() == SIZE_MAX)
         puts("  \"address_limit\": null,");
     else

@@ -126,6 +126,11 @@ void sw_arena_start(void)
     if (!sw_settings.arena || sw_arena.fd >= 0)
         return;
     int saved = errno;
+    if (sw_os_page_size() != SW_PAGE) {
+        errno = ENOTSUP;
+        refuse("pages are not of 4 KiB");
+        goto out;
+    }
     size_t span = fit_file(fit_addresses(wanted_span()));
     if (span < SPAN_MIN && span < wanted_span()) {
         errno = ENOMEM;

@@ -364,8 +364,8 @@ int main(int argc, char **argv)
     const char *deep = getenv("STRAIGHTWAY_DEEP");
     bool is_long = deep && *deep && strcmp(deep, "0");
     uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
-    int seeds = argc > 2 ? atoi(argv[2]) : is_long ? 60 : 5;
-    int rounds = argc > 3 ? atoi(argv[3]) : is_long ? 40 : 3;
+    int seeds = argc > 2 ? atoi(argv[2]) : is_long ? 20 : 5;
+    int rounds = argc > 3 ? atoi(argv[3]) : is_long ? 15 : 3;
     for (seed = first; seed < first + (uint64_t)seeds; seed++)
         apart(rounds);
     puts("ok");
