@@ -39,6 +39,7 @@ typedef struct {
     _Atomic uint32_t step[2];
     pid_t pid[2];
     int fd[2];
+    sw_file_id_t file[2];
     uint64_t buffer[2];
     int cma_read[2], cma_write[2], peer_fd[2], futex;   /* 0 or errno */
     int ptracer_helped;
@@ -110,7 +111,8 @@ static void try_cma(int me, unsigned char *mine)
 
 static void *map_peer(int other, int *why)
 {
-    int fd = sw_os_peer_fd(shared->pid[other], shared->fd[other]);
+    int fd = sw_os_peer_fd(shared->pid[other], shared->fd[other],
+                           shared->file[other]);
     if (fd < 0) {
         *why = errno ? errno : EIO;
         return NULL;
@@ -256,6 +258,7 @@ static void child(int me, const int *cpu, bool floors)
     shared->pid[me] = getpid();
     shared->buffer[me] = (uint64_t)(uintptr_t)mine;
     shared->fd[me] = sw_os_memfd("straightway-probe");
+    shared->file[me] = sw_os_file_id(shared->fd[me]);
     unsigned char *own = NULL;
     if (shared->fd[me] >= 0 && !sw_os_resize(shared->fd[me], PROBE_BYTES))
         own = sw_os_map_shared(NULL, PROBE_BYTES, shared->fd[me], 0);
@@ -552,6 +555,7 @@ int main(int argc, char **argv)
            "\"anonymous\": %s},\n", truth(at_touch), truth(collapsed),
            truth(anonymous));
     printf("  \"memory\": %zu,\n", sw_os_memory_total());
+    printf("  \"page_size\": %zu,\n", sw_os_page_size());
     if (sw_os_address_limit() == SIZE_MAX)
         puts("  \"address_limit\": null,");
     else

@@ -27,7 +27,7 @@ def report(**changes):
 def test_every_service_is_reported():
     found, checks = report()
     assert found["schema"] == "straightway-doctor/1"
-    for name in ("preloaded library", "memfd", "CMA", "Yama",
+    for name in ("preloaded library", "memfd", "CMA", "Yama", "page size",
                  "shared huge pages", "heap huge pages", "/dev/shm", "memory",
                  "address space", "file size", "cores", "agent",
                  "machine tables", "memcpy", "copies past the caches"):
@@ -47,10 +47,12 @@ def test_what_is_degraded_has_its_price_and_its_remedy():
 def test_a_refused_service_is_found_missing():
     _, checks = report(STRAIGHTWAY_REFUSE="memfd")
     assert checks["memfd"]["status"] == "missing"
-    _, checks = report(STRAIGHTWAY_REFUSE="cma,futex,huge")
+    _, checks = report(STRAIGHTWAY_REFUSE="cma,futex,huge,page")
     assert checks["memfd"]["status"] == "ok"
     assert checks["CMA"]["status"] == "missing"
     assert checks["futex"]["status"] == "degraded"
+    assert checks["page size"]["status"] == "missing"
+    assert checks["page size"]["finding"] == "64 KiB"
     assert checks["shared huge pages"]["status"] == "degraded"
     _, checks = report(STRAIGHTWAY_REFUSE="peerfd")
     assert checks["memfd"]["status"] == "ok"

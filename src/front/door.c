@@ -20,6 +20,7 @@
  */
 #include "door.h"
 #include "hosts.h"
+#include "../node/os.h"
 #include "../node/settings.h"
 
 #include <dlfcn.h>
@@ -254,6 +255,11 @@ static void bind_host(unsigned k)
         sw_say("host %s, flavour %s, %d procedures "
                "pass through Straightway",
                door.host.path, flavour ? flavour->name : "none", ours);
+    if (flavour && sw_settings.enable && sw_settings.arena &&
+        sw_os_page_size() != SW_PAGE && sw_start_first_rank())
+        sw_say("this system's pages are of %zu KiB, and the arena needs pages "
+               "of 4 KiB: large blocks stay private, messages stay with the "
+               "MPI library", sw_os_page_size() / 1024);
 }
 
 void *sw_door_resolve(unsigned k)

@@ -239,6 +239,20 @@ SW_API void cfree(void *p)
     free(p);
 }
 
+/* C23's, which glibc has since 2.43. The size is known here as well. */
+SW_API void free_sized(void *p, size_t size)
+{
+    (void)size;
+    free(p);
+}
+
+SW_API void free_aligned_sized(void *p, size_t align, size_t size)
+{
+    (void)align;
+    (void)size;
+    free(p);
+}
+
 SW_API size_t malloc_usable_size(void *p)
 {
     if (!p)

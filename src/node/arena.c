@@ -33,7 +33,6 @@
 
 #include "settings.h"
 
-#define SPAN_MAX ((size_t)256 << 30)
 #define SPAN_MIN ((size_t)64 << 20)
 #define SPARE SW_HUGE   /* behind the heap part: the fork's heart beat */
 /* Below this the caches decide about speed, above it huge pages do: a triad
@@ -81,7 +80,7 @@ static size_t wanted_span(void)
     size_t span = sw_settings.arena_size;
     if (!span)
         span = 2 * sw_os_memory_total(); /* room for blocks that grow */
-    return sw_min(span, SPAN_MAX) & ~(SW_HUGE - 1);
+    return sw_min(span, SW_SPAN_MAX) & ~(SW_HUGE - 1);
 }
 
 /* Address space left over must be half of the limit. */
@@ -127,6 +126,11 @@ void sw_arena_start(void)
     if (!sw_settings.arena || sw_arena.fd >= 0)
         return;
     int saved = errno;
+    if (sw_os_page_size() != SW_PAGE) {
+        errno = ENOTSUP;
+        refuse("pages are not of 4 KiB");
+        goto out;
+    }
     size_t span = fit_file(fit_addresses(wanted_span()));
     if (span < SPAN_MIN && span < wanted_span()) {
         errno = ENOMEM;
@@ -146,6 +150,7 @@ void sw_arena_start(void)
         goto unmap;
     }
     sw_arena.fd = sw_os_high_fd(sw_arena.fd);
+    sw_arena.file = sw_os_file_id(sw_arena.fd);
     if (libc_has_huge_pages() && !arena_has_huge_pages())
         sw_arena_heap_limit = PLAIN_MAX;
     sw_arena.count = 1;

@@ -18,7 +18,7 @@
 #ifndef SW_ARENA_H
 #define SW_ARENA_H
 
-#include "base.h"
+#include "os.h"
 
 /* A stretch of this process's addresses that is backed by the arena's file. */
 typedef struct {
@@ -35,6 +35,7 @@ typedef struct {
  * count 0: its memory is its own. */
 typedef struct {
     int fd;             /* -1: this process has no arena                   */
+    sw_file_id_t file;  /* the program may close fd, and use it anew       */
     size_t span;        /* size of the file, in bytes                      */
     int count;          /* ranges in use                                   */
     sw_arena_range_t range[SW_ARENA_RANGES];

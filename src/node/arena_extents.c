@@ -201,25 +201,21 @@ static uint32_t take(uint32_t pages, uint32_t align)
     uint32_t need = pages + align - 1;
     if (need < pages)
         return SW_NO_PAGE;
-    uint32_t page = bin_find(need), all, dirty;
-    if (page != SW_NO_PAGE) {
-        bin_remove(page);
+    uint32_t page = bin_find(need), all = 0, dirty = 0;
+    if (page == SW_NO_PAGE)
+        page = free_before(top); /* to grow from; it may even suffice */
+    if (page == SW_NO_PAGE)
+        page = top;
+    else
         all = SW_HEAD_PAGES(sw_page_head(page));
+    if (all < need && (need > limit - page || !table_reach(page + need)))
+        return SW_NO_PAGE;
+    if (all) {
+        bin_remove(page);
         dirty = sw_pages[page].dirty;
         kept -= dirty;
-    } else {
-        /* Grow, from the free extent at the top if there is one. */
-        page = free_before(top);
-        dirty = 0;
-        if (page == SW_NO_PAGE)
-            page = top;
-        if (need > limit - page || !table_reach(page + need))
-            return SW_NO_PAGE;
-        if (page != top) {
-            bin_remove(page);
-            dirty = sw_pages[page].dirty;
-            kept -= dirty;
-        }
+    }
+    if (all < need) {
         all = need;
         atomic_store_explicit(&top, page + need, memory_order_relaxed);
     }
@@ -230,6 +226,8 @@ static uint32_t take(uint32_t pages, uint32_t align)
                                                           SW_PAGE) -
                                      address) / SW_PAGE);
     carve(page, all, dirty, at, pages);
+    if (!given_over)
+        sw_dump_in(at, pages);
     out += pages;
     if (out > out_peak)
         out_peak = out;
@@ -288,6 +286,8 @@ static void give_back(void)
         pthread_mutex_unlock(&lock);
         int rc = wipe(page, pages);
         pthread_mutex_lock(&lock);
+        if (!rc && !given_over)
+            sw_dump_out(page, pages);
         put(page, pages, rc ? dirty : 0);
         if (rc) {
             never_punch = true; /* the system will not: keep everything */
@@ -357,6 +357,8 @@ bool sw_extents_resize(uint32_t page, uint32_t pages)
             }
             sw_page_mark(right, SW_PAGE_INNER, 0);
             mark_used(page, pages);
+            if (!given_over)
+                sw_dump_in(page, pages);
             if (room > more) {
                 uint32_t rest = room - more;
                 put(right + more, rest, dirty < rest ? dirty : rest);

@@ -19,7 +19,8 @@
  *
  * A program may have closed the descriptor, not knowing whose it was. Then
  * the child moves its shared mapping aside and copies from there, which finds
- * no holes but is as right.
+ * no holes but is as right. (The kernel moves one mapping at a time: what core
+ * dumps hold must be alike throughout first.)
  *
  * Other threads of the parent run on meanwhile, so a child of a threaded
  * program sees their blocks as they are a moment after the fork. What locks
@@ -57,7 +58,6 @@ static sigset_t mask_before;
 static int done_pipe[2] = {-1, -1};
 static bool copying;
 static uint64_t beats;
-static uint64_t file_id;                /* of our descriptor's file         */
 static bool closed;                     /* ... which is no longer ours      */
 static volatile uint64_t *beat_word;    /* the same page, when mapped       */
 
@@ -120,6 +120,7 @@ static char *move_aside(const sw_arena_range_t *range, size_t used)
 {
     if (!closed || !used)
         return NULL;
+    sw_os_dump(range->start, used, true);
     char *aside = sw_os_move(range->start, used);
     if (!aside)
         give_up("no address space");
@@ -171,6 +172,11 @@ static bool on_shared_stack(void)
     return sw_arena_offset(__builtin_frame_address(0), 1) != UINT64_MAX;
 }
 
+static bool still_open(void)
+{
+    return sw_same_file(sw_os_file_id(sw_arena.fd), sw_arena.file);
+}
+
 static void prepare(void)
 {
     sigset_t all;
@@ -183,7 +189,7 @@ static void prepare(void)
     copying = sw_arena.fd >= 0 && (sw_extents_top() || sw_arena.count > 1);
     if (!copying)
         return;
-    closed = sw_os_file_id(sw_arena.fd) != file_id;
+    closed = !still_open();
     beats = 0;
     if (pipe2(done_pipe, O_CLOEXEC)) {
         done_pipe[0] = done_pipe[1] = -1;
@@ -238,7 +244,7 @@ static void child(void)
             beats = UINT64_MAX - 1;
             beat();
         }
-        if (sw_os_file_id(sw_arena.fd) == file_id)
+        if (still_open())
             close(sw_arena.fd);
         sw_arena.fd = -1;
         sw_arena.count = 0;
@@ -294,7 +300,6 @@ pid_t sw_arena_fork(pid_t (*real)(void))
 
 bool sw_fork_start(void)
 {
-    file_id = sw_os_file_id(sw_arena.fd);
     beat_word = (volatile uint64_t *)(sw_arena.range[0].start +
                                       sw_arena.range[0].size);
     return pthread_atfork(prepare, parent, child) == 0;

@@ -4,10 +4,11 @@
  *   arena.c          the address range, the file, the rule for huge pages
  *   arena_extents.c  runs of pages: best fit, coalescing, give-back
  *   arena_blocks.c   blocks for the heap: size classes, thread caches, colour
+ *   arena_dump.c     what a core dump holds
  *   arena_static.c   the program's globals, moved into the file
  *   arena_fork.c     private copies for a forked child
  *
- * Arrows: blocks -> extents; fork -> blocks, extents; arena -> all.
+ * Arrows: blocks -> extents -> dump; fork -> blocks, extents; arena -> all.
  */
 #ifndef SW_ARENA_IMPL_H
 #define SW_ARENA_IMPL_H
@@ -17,6 +18,7 @@
 
 #define SW_HUGE ((size_t)2 << 20)
 #define SW_NO_PAGE UINT32_MAX
+#define SW_SPAN_MAX ((size_t)256 << 30)     /* of the heap part           */
 
 /* Extents ------------------------------------------------------------- */
 
@@ -110,6 +112,13 @@ uint32_t sw_extents_top(void);
  * the caches of the threads that did not come along are free. `limit`: pages
  * that may be used. Leaves the lock free. */
 void sw_extents_forked(uint32_t limit);
+
+/* Core dumps ---------------------------------------------------------- */
+
+/* Let an extent's memory into core dumps. */
+void sw_dump_in(uint32_t page, uint32_t pages);
+/* Leave an extent's memory, which holds nothing, out of them. */
+void sw_dump_out(uint32_t page, uint32_t pages);
 
 /* Blocks -------------------------------------------------------------- */
 

@@ -182,6 +182,7 @@ void sw_static_adopt(void)
             !sw_os_map_shared(range.start, range.size, sw_arena.fd,
                               range.offset))
             continue;
+        sw_os_dump(range.start, range.size, true);
         if (sw_settings.huge_pages && range.size >= SW_HUGE)
             sw_os_huge_advice(range.start, range.size);
         sw_arena.range[kept++] = range;

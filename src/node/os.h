@@ -32,6 +32,8 @@ typedef enum {
     SW_DOOR_PUNCH,      /* hole punching                                */
     SW_DOOR_TOPOLOGY,   /* the machine's tables in /sys                 */
     SW_DOOR_THREAD,     /* a thread of our own                          */
+    SW_DOOR_PAGE,       /* pages of 4 KiB: they are 64 KiB then         */
+    SW_DOOR_DUMP,       /* MADV_DONTDUMP, MADV_DODUMP                   */
     SW_DOOR_COUNT
 } sw_door_t;
 
@@ -51,7 +53,8 @@ SW_API int sw_os_resize(int fd, size_t size);
 /* Reserve address space: no memory, no access. `align` is a power of two. */
 SW_API void *sw_os_reserve(size_t size, size_t align);
 /* Map a shared file read-write. `at` NULL: anywhere; else exactly there,
- * replacing what is mapped. */
+ * replacing what is mapped. Core dumps leave the mapping out until
+ * sw_os_dump lets it in. */
 SW_API void *sw_os_map_shared(void *at, size_t size, int fd, size_t offset);
 /* Map fresh private zeroed memory; `at` as above. */
 SW_API void *sw_os_map_private(void *at, size_t size);
@@ -62,6 +65,10 @@ SW_API int sw_os_huge_advice(void *p, size_t size);
 SW_API int sw_os_huge_collapse(void *p, size_t size);
 /* Give a shared range's memory back to the system; it reads as zeros after. */
 SW_API int sw_os_punch(int fd, void *p, size_t offset, size_t size);
+
+/* Let a range into core dumps, or leave it out (advice). To write a shared
+ * range into a dump, the system allocates its untouched pages. */
+SW_API int sw_os_dump(void *p, size_t size, bool in);
 
 /* Fresh private zeroed memory like sw_os_map_private, but nothing is charged
  * against the commit limit before it is touched. */
@@ -79,8 +86,15 @@ SW_API void *sw_os_move(void *p, size_t size);
 /* The descriptor moved to a high number, out of the way of programs that
  * expect the low ones; the same one if that fails. */
 SW_API int sw_os_high_fd(int fd);
-/* A number that tells what file a descriptor is of, 0 if it is closed. */
-SW_API uint64_t sw_os_file_id(int fd);
+/* Which file a descriptor is of; all zeros if it is closed. */
+typedef struct {
+    uint64_t device, inode;
+} sw_file_id_t;
+SW_API sw_file_id_t sw_os_file_id(int fd);
+static inline bool sw_same_file(sw_file_id_t a, sw_file_id_t b)
+{
+    return a.device == b.device && a.inode == b.inode;
+}
 /* Which of `pages` private pages at `at` were ever written or read: one byte
  * each. Returns -1 if the system does not tell. */
 SW_API int sw_os_touched(const void *at, size_t pages, unsigned char *touched);
@@ -97,9 +111,12 @@ SW_API int sw_os_threads(void);          /* of this process; 0: unknown   */
 
 /* Other processes ---------------------------------------------------- */
 
-/* Open another process's descriptor through /proc. Needs the same user and a
- * common view of process ids; the caller must verify what it finds. */
-SW_API int sw_os_peer_fd(pid_t pid, int fd);
+/* Open another process's descriptor through /proc, if it is still of `file`:
+ * a program may have closed it and opened its own at that number, which must
+ * not even be opened (a device may act on that). Needs the same user and a
+ * common view of process ids. A file of the same identity may belong to
+ * another system's process: the caller must verify what it finds. */
+SW_API int sw_os_peer_fd(pid_t pid, int fd, sw_file_id_t file);
 /* Cross-memory attach: copy `n` bytes between this process and `pid`.
  * Return 0, or -1 with errno; partial transfers are continued inside. */
 SW_API int sw_os_cma_read(pid_t pid, void *to, uint64_t from, size_t n);
@@ -131,6 +148,7 @@ SW_API int sw_os_thread(pthread_t *thread, void *(*run)(void *));
  * (bits beyond are dropped); returns how many there are, at least 1. */
 SW_API int sw_os_affinity(uint64_t *mask, int words);
 SW_API size_t sw_os_memory_total(void);          /* bytes of RAM, or cgroup */
+SW_API size_t sw_os_page_size(void);
 SW_API size_t sw_os_address_limit(void);         /* RLIMIT_AS, SIZE_MAX: none */
 /* Read a small text file (e.g. under /sys) into `to`; NUL-terminated.
  * Returns its length, or -1. Refused by SW_DOOR_TOPOLOGY. */

@@ -40,7 +40,7 @@
 
 const char *const sw_os_door_names[SW_DOOR_COUNT] = {
     "memfd", "map", "peerfd", "cma", "futex", "huge", "punch", "topology",
-    "thread",
+    "thread", "page", "dump",
 };
 
 /* The first refused call of each door: 1 = all, 0 = none. Parsed once from
@@ -150,7 +150,12 @@ void *sw_os_map_shared(void *at, size_t size, int fd, size_t offset)
 {
     if (refused(SW_DOOR_MAP, ENOMEM))
         return NULL;
-    return map(at, size, MAP_SHARED | MAP_NORESERVE, fd, offset);
+    void *p = map(at, size, MAP_SHARED | MAP_NORESERVE, fd, offset);
+    int saved = errno;
+    if (p)
+        sw_os_dump(p, size, false);
+    errno = saved;
+    return p;
 }
 
 void *sw_os_map_private(void *at, size_t size)
@@ -188,15 +193,6 @@ int sw_os_punch(int fd, void *p, size_t offset, size_t size)
 }
 
 /* Other processes ---------------------------------------------------- */
-
-int sw_os_peer_fd(pid_t pid, int fd)
-{
-    if (refused(SW_DOOR_PEERFD, EACCES))
-        return -1;
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
-    return open(path, O_RDWR | O_CLOEXEC);
-}
 
 /* One call moves at most MAX_RW_COUNT bytes (2 GiB less a page). */
 static int cma(long number, pid_t pid, char *local, uint64_t remote, size_t n)

@@ -1,6 +1,7 @@
 /*
- * os_linux_memory.c - the part of the door to Linux that the arena alone uses:
- * what is resident, what is a hole, and copying it aside for a fork.
+ * os_linux_memory.c - the part of the door to Linux that deals with mapped
+ * memory and the files behind it: what is resident, what is a hole, copying
+ * it aside for a fork, what a core dump holds, and a peer's files.
  *
  * Like os_linux.c it never allocates (libc may, in sw_os_stack).
  */
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -23,6 +25,20 @@ void *sw_os_map_lazy(void *at, size_t size)
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
                        (at ? MAP_FIXED : 0), -1, 0);
     return p == MAP_FAILED ? NULL : p;
+}
+
+int sw_os_dump(void *p, size_t size, bool in)
+{
+    if (sw_os_refused(SW_DOOR_DUMP)) {
+        errno = EINVAL;
+        return -1;
+    }
+    return madvise(p, size, in ? MADV_DODUMP : MADV_DONTDUMP);
+}
+
+size_t sw_os_page_size(void)
+{
+    return sw_os_refused(SW_DOOR_PAGE) ? 65536 : (size_t)sysconf(_SC_PAGESIZE);
 }
 
 int sw_os_discard(void *p, size_t size)
@@ -82,9 +98,11 @@ void *sw_os_move(void *p, size_t size)
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (to == MAP_FAILED)
         return NULL;
-    void *at = mremap(p, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, to);
-    if (at != MAP_FAILED)
-        return at;
+    /* UCX replaces mremap in libc, by a function without the fifth argument
+     * in some versions: the mapping would move to address 0. */
+    if (syscall(SYS_mremap, p, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
+                to) == (long)(uintptr_t)to)
+        return to;
     munmap(to, size);
     return NULL;
 }
@@ -100,12 +118,37 @@ int sw_os_high_fd(int fd)
     return high;
 }
 
-uint64_t sw_os_file_id(int fd)
+static sw_file_id_t identity(const struct stat *file)
+{
+    return (sw_file_id_t){(uint64_t)file->st_dev, (uint64_t)file->st_ino};
+}
+
+sw_file_id_t sw_os_file_id(int fd)
 {
     struct stat file;
-    if (fstat(fd, &file))
-        return 0;
-    return (uint64_t)file.st_dev << 32 ^ (uint64_t)file.st_ino;
+    return fstat(fd, &file) ? (sw_file_id_t){0, 0} : identity(&file);
+}
+
+int sw_os_peer_fd(pid_t pid, int fd, sw_file_id_t file)
+{
+    if (sw_os_refused(SW_DOOR_PEERFD)) {
+        errno = EACCES;
+        return -1;
+    }
+    char path[64];
+    struct stat there;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)pid, fd);
+    if (stat(path, &there))
+        return -1;
+    if (sw_same_file(file, identity(&there))) {
+        int own = open(path, O_RDWR | O_CLOEXEC);
+        /* The owner may have closed it since, and used the number again. */
+        if (own < 0 || sw_same_file(file, sw_os_file_id(own)))
+            return own;
+        close(own);
+    }
+    errno = EBADF;
+    return -1;
 }
 
 int sw_os_touched(const void *at, size_t pages, unsigned char *touched)
@@ -200,7 +243,7 @@ size_t sw_os_address_used(void)
     if (n <= 0)
         return 0;
     text[n] = '\0';
-    return strtoull(text, NULL, 10) * SW_PAGE;
+    return strtoull(text, NULL, 10) * sw_os_page_size();
 }
 
 int sw_os_threads(void)

@@ -44,8 +44,10 @@ bool sw_peer_card(sw_card_t *to)
         return false;
     to->token = segment->token;
     to->control_fd = segment->fd;
+    to->control_file = segment->file;
     to->control_span = segment->span;
     to->arena_fd = sw_arena.fd;
+    to->arena_file = sw_arena.file;
     to->arena_span = sw_arena.fd >= 0 ? sw_arena.span : 0;
     to->pid = getpid();
     to->processors = sw_os_affinity(to->mask, SW_CARD_MASK);
@@ -67,7 +69,7 @@ static bool same(const sw_token_t *a, const sw_token_t *b)
 static int open_verified(const sw_card_t *card)
 {
     sw_segment_head_t head;
-    int fd = sw_os_peer_fd(card->pid, card->control_fd);
+    int fd = sw_os_peer_fd(card->pid, card->control_fd, card->control_file);
     if (fd < 0)
         return -1;
     if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head ||
@@ -83,7 +85,7 @@ static void attach_arena(sw_peer_t *peer)
     const sw_card_t *card = &peer->card;
     if (!card->arena_span)
         return;
-    int fd = sw_os_peer_fd(card->pid, card->arena_fd);
+    int fd = sw_os_peer_fd(card->pid, card->arena_fd, card->arena_file);
     if (fd < 0)
         return;
     peer->arena = sw_os_map_shared(NULL, card->arena_span, fd, 0);

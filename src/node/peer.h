@@ -4,8 +4,10 @@
  * Processes introduce themselves with a card (sw_card_t), which the MPI room
  * passes around. Nothing on a card is believed: the control segment found
  * through /proc/PID/fd must hold the card's token, so that a process of
- * another container or pid namespace, or a recycled pid, is told apart; CMA is
- * proven by reading the token out of the peer's own memory.
+ * another container or pid namespace, or a recycled pid, is told apart. A file
+ * is opened only if its device and inode are the card's, since the program may
+ * have closed our descriptor and opened a file of its own at that number. CMA
+ * is proven by reading the token out of the peer's own memory.
  *
  * A peer once attached stays attached until the process ends: its mappings
  * cost address space only, and communicators come and go.
@@ -42,6 +44,7 @@ typedef struct {
 
 typedef struct {
     sw_token_t token;
+    sw_file_id_t control_file, arena_file;
     uint64_t control_span;      /* bytes; 0: no control segment           */
     uint64_t arena_span;        /* bytes; 0: no arena                     */
     uint64_t proof;             /* address of the token, for the CMA probe */

@@ -65,6 +65,7 @@ static void make(void)
     self.span = span;
     self.base = base;
     self.fd = fd;
+    self.file = sw_os_file_id(fd);
 }
 
 const sw_segment_t *sw_segment(void)

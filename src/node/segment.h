@@ -21,7 +21,7 @@
 #ifndef SW_SEGMENT_H
 #define SW_SEGMENT_H
 
-#include "base.h"
+#include "os.h"
 
 /* A process's identity: 128 random bits, made when the segment is. */
 typedef struct {
@@ -40,6 +40,7 @@ typedef struct {
 
 typedef struct {
     int fd;                 /* -1: none could be made                    */
+    sw_file_id_t file;      /* the program may close fd, and use it anew */
     size_t span;            /* size of the file                          */
     char *base;             /* this process's mapping                    */
     sw_token_t token;

@@ -154,6 +154,14 @@ def _sharing(probe):
 
 
 def _pages(probe):
+    if probe["page_size"] != 4096:
+        yield Check("pages", "page size", MISSING, size(probe["page_size"]),
+                    "no arena: messages stay with the MPI, and collectives "
+                    "read large buffers by CMA",
+                    "a kernel with pages of 4 KiB (on Arm and POWER it is a "
+                    "choice of the distribution)")
+    else:
+        yield Check("pages", "page size", OK, "4 KiB")
     huge = probe["huge"]
     shmem = machine.selected(f"{_THP}/shmem_enabled")
     anonymous = machine.selected(f"{_THP}/enabled")

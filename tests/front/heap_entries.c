@@ -4,6 +4,7 @@
  * it, which shows as a shared mapping around them in /proc/self/maps.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdbool.h>
@@ -123,6 +124,37 @@ static void all_sizes(bool arena)
     }
 }
 
+/* C23's, which the libc at hand may lack. */
+static void sized_frees(bool arena)
+{
+    void (*sized)(void *, size_t), (*aligned)(void *, size_t, size_t);
+    *(void **)&sized = dlsym(RTLD_DEFAULT, "free_sized");
+    *(void **)&aligned = dlsym(RTLD_DEFAULT, "free_aligned_sized");
+    CHECK(sized && aligned);
+    for (size_t n = 1; n < (48 << 20); n *= 3) {
+        char *p = malloc(n), *q = calloc(n, 1), *r = realloc(NULL, n);
+        char *a = aligned_alloc(4096, n), *b = memalign(64, n);
+        CHECK(p && q && r && a && b);
+        fill(p, n, 1);
+        errno = 66;
+        sized(p, n);
+        sized(q, n);
+        sized(r, n);
+        aligned(a, 4096, n);
+        aligned(b, 64, n);
+        CHECK(errno == 66);
+        /* It is freed: the same block comes again. */
+        p = malloc(n);
+        sized(p, n);
+        q = malloc(n);
+        if (arena && n >= 32768 && n < (4 << 20))
+            CHECK((uintptr_t)p / 4096 == (uintptr_t)q / 4096);
+        free(q);
+    }
+    sized(NULL, 0);
+    aligned(NULL, 64, 0);
+}
+
 static void realloc_both_ways(bool arena)
 {
     static const size_t steps[] = {10, 40000, 100, 33000, 20000, 1 << 20,
@@ -206,6 +238,7 @@ int main(int argc, char **argv)
     statics(moved);
     errors();
     all_sizes(arena);
+    sized_frees(arena);
     realloc_both_ways(arena);
     fork_and_exec();
     puts("ok");

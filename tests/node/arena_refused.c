@@ -107,6 +107,8 @@ int main(int argc, char **argv)
     run(self, "punch:3", 0, 0, "on");
     run(self, "huge", 0, 0, "on");
     run(self, "topology", 0, 0, "on");
+    run(self, "dump", 0, 0, "on");
+    run(self, "page", 0, 0, "off");
     run(self, "", RLIMIT_FSIZE, gib, "on");
     run(self, "", RLIMIT_FSIZE, 4096, "off");
 #ifndef SHADOWED    /* sanitizers reserve terabytes of addresses */

@@ -11,11 +11,14 @@
 #include "node/peer.h"
 #include "node/settings.h"
 
+#include "smaps.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -42,11 +45,28 @@ static void start(void)
     sw_arena_start();
 }
 
+/* Which of its descriptors the peer's program uses anew, and when. */
+typedef enum { NOTHING, ARENA, CONTROL } reuse_t;
+typedef enum { BEFORE_CARD, AFTER_CARD } reuse_time_t;
+static reuse_t reuse_what;
+static reuse_time_t reuse_when;
+static int reuse_file;
+
+static void reuse(reuse_time_t now)
+{
+    if (reuse_what == NOTHING || reuse_when != now)
+        return;
+    int fd = reuse_what == ARENA ? sw_arena.fd : sw_segment()->fd;
+    if (fd < 0 || dup2(reuse_file, fd) != fd)
+        _exit(2);
+}
+
 /* The peer: offers two buffers and waits to be killed. */
 static void peer_life(void)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     start();
+    reuse(BEFORE_CARD);
     char *p = sw_arena_alloc(BYTES, 64), *q = malloc(BYTES);
     if (!sw_peer_card(&page->card) || !q)
         _exit(1);
@@ -58,6 +78,7 @@ static void peer_life(void)
         page->open = (sw_part_t){.address = sw_arena_offset(p, BYTES),
                                  .bytes = BYTES, .form = SW_FORM_ARENA};
     }
+    reuse(AFTER_CARD);
     atomic_store(&page->ready, 1);
     for (;;)
         pause();
@@ -126,7 +147,9 @@ static void all_well(void)
         fail("met twice");
     check_part(peer, &page->open, 1);
     check_part(peer, &page->hidden, 2);
-    if (!sw_peer_control(peer) ||
+    if (!left_out(peer->arena, 1, NULL))
+        fail("a core dump holds the peer's arena");
+    if (!sw_peer_control(peer) || !left_out(peer->control, 1, NULL) ||
         memcmp(peer->control, &page->card.token, sizeof(sw_token_t)))
         fail("its control segment");
     if (sw_peer_crowd() <= 0)
@@ -177,6 +200,35 @@ static void impostors(void)
         fail("a dead process was attached");
 }
 
+/* The peer's program has put its own file in place of a descriptor of ours:
+ * nobody maps or even opens it (a device might act on that). */
+static void reused(reuse_t what, reuse_time_t when)
+{
+    char path[] = "/tmp/straightway-peer-XXXXXX", text[16] = "", event[4096];
+    int fd = mkstemp(path), watch = inotify_init1(IN_NONBLOCK);
+    if (fd < 0 || watch < 0 || write(fd, "the program's", 13) != 13 ||
+        ftruncate(fd, (off_t)1 << 31) ||
+        inotify_add_watch(watch, path, IN_OPEN | IN_MODIFY) < 0)
+        fail("the program's file");
+    reuse_file = fd;
+    reuse_what = what;
+    reuse_when = when;
+    pid_t pid = make_peer();
+    sw_peer_t *peer = sw_peer_attach(&page->card);
+    if ((peer != NULL) != (what == ARENA) || (peer && peer->arena))
+        fail("the program's file was taken for ours");
+    if (peer && !peer->cma)
+        fail("its private memory is out of reach");
+    if (peer)
+        check_part(peer, &page->hidden, 2);
+    if (read(watch, event, sizeof event) > 0)
+        fail("the program's file was opened");
+    if (pread(fd, text, 15, 0) != 15 || strcmp(text, "the program's"))
+        fail("the program's file was written to");
+    unlink(path);
+    end_peer(pid);
+}
+
 /* What is left when a door is closed to us. */
 static void closed(const char *doors, bool attach, bool arena, bool cma)
 {
@@ -222,6 +274,10 @@ int main(void)
     apart(all_well());
     apart(impostors());
     apart(no_card());
+    apart(reused(ARENA, BEFORE_CARD));
+    apart(reused(ARENA, AFTER_CARD));
+    apart(reused(CONTROL, BEFORE_CARD));
+    apart(reused(CONTROL, AFTER_CARD));
     apart(closed("peerfd", false, false, false));
     apart(closed("cma", true, true, false));
     apart(closed("map", true, false, true));

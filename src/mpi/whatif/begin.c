@@ -31,6 +31,7 @@ static int me, ranks;
 typedef struct {
     int32_t begun;          /* the engine is there */
     int32_t pid, fd;
+    sw_file_id_t file;      /* that fd is of */
     sw_virtual_model_t model;
 } hello_t;
 
@@ -69,6 +70,7 @@ static void start_engine(hello_t *hello)
         .check = sw_settings.whatif_check,
     };
     hello->fd = sw_lanes_make((uint32_t)ranks);
+    hello->file = sw_os_file_id(hello->fd);
     hello->pid = getpid();
     if (hello->fd < 0) {
         sw_say("there is no shared memory for virtual time: %s",
@@ -81,7 +83,8 @@ static void start_engine(hello_t *hello)
 
 static bool map_lanes(const hello_t *hello)
 {
-    int fd = me == 0 ? hello->fd : sw_os_peer_fd(hello->pid, hello->fd);
+    int fd = me == 0 ? hello->fd
+                     : sw_os_peer_fd(hello->pid, hello->fd, hello->file);
     lanes = fd < 0 ? NULL : sw_lanes_map(fd);
     if (!lanes)
         sw_say("rank %d cannot map the memory for virtual time: %s", me,
