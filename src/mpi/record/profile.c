@@ -102,6 +102,7 @@ static void agree(void)
 {
     struct {
         uint64_t began;
+        bool elsewhere;
         char id[sizeof sw_job.id], path[sizeof sw_job.path];
     } job;
     memset(&job, 0, sizeof job);
@@ -111,13 +112,15 @@ static void agree(void)
     if (sw_job.rank == 0) {
         const char *why = sw_job_name_capture();
         if (why) {
-            const char *other = getenv("TMPDIR");
-            sw_say("profile: %s: %s; the capture goes to %s instead",
-                   sw_job.path, why, other && *other ? other : "/tmp");
-            sw_settings.profile_output = other && *other ? other : "/tmp";
-            sw_job_name_capture();
+            char wanted[sizeof sw_job.path];
+            strcpy(wanted, sw_job.path);
+            bool good = sw_job_fall_back();
+            sw_say("profile: %s: %s; the capture goes to %s instead%s",
+                   wanted, why, sw_job.path,
+                   good ? "" : ", where nothing can be written either");
         }
         job.began = sw_job.began;
+        job.elsewhere = sw_job.elsewhere;
         memcpy(job.id, sw_job.id, sizeof job.id);
         memcpy(job.path, sw_job.path, sizeof job.path);
     }
@@ -125,6 +128,9 @@ static void agree(void)
     sw_job.began = job.began;
     memcpy(sw_job.id, job.id, sizeof job.id);
     memcpy(sw_job.path, job.path, sizeof job.path);
+    sw_job.elsewhere = job.elsewhere;
+    if (sw_job.rank)
+        sw_job_join();
 }
 
 static void describe(void)
