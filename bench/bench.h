@@ -56,6 +56,9 @@ typedef struct {
     const char *data;               /* fresh, untouched, or both            */
     bool published;                 /* no sizes but the papers'             */
 
+    /* Of profile alone. */
+    bool paused;                    /* MPI_Pcontrol(0) before it begins     */
+
     bool corrupt;                   /* spoil what arrives: is it found?     */
 } sw_bench_plan_t;
 

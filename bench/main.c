@@ -20,6 +20,7 @@ static void usage(void)
           "         [--sizes BYTES,...] [--seconds S] [--seed N] [--run N]\n"
           "         [--window N] [--offset-send N] [--offset-receive N]\n"
           "         [--cold BYTES] [--buffers heap|stack|mmap] [--corrupt 1]\n"
+          "         [--paused 1]\n"
           "         [--computing BYTES]\n"
           "         [--data fresh,untouched] [--published 1]\n"
           "(started by `straightway bench`)\n", stderr);
@@ -93,6 +94,8 @@ static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
         plan->computing = true, plan->swept = number(value);
     else if (!strcmp(name, "--buffers"))
         plan->memory = parse_memory(value);
+    else if (!strcmp(name, "--paused"))
+        plan->paused = number(value) != 0;
     else if (!strcmp(name, "--corrupt"))
         plan->corrupt = number(value) != 0;
     else

@@ -1,8 +1,9 @@
 /*
  * profile.c - what recording costs: calls whose recorded part stands out.
  *
- * Nothing is switched here: the process is as it was started, alone, profiled
- * or under another tool, and the starter compares processes. So that they can
+ * Nothing is switched between items: the process is as it was started, alone,
+ * profiled, with a profile that is switched off at once, or under another
+ * tool, and the starter compares processes. So that they can
  * be compared, an item says how many recorded calls lie on its critical path.
  * Of a message that is what comes before the sender's call of the MPI and
  * after the receiver's: half of each, one call for both.
@@ -345,6 +346,8 @@ bool sw_profile(bool (*start)(void))
     if (!make_buffers() || !start())
         return false;
     make_plate();
+    if (sw_run.plan->paused)
+        MPI_Pcontrol(0);
     bool right = true;
     for (item = items; item < items + ITEMS; item++)
         if (sw_chosen(sw_run.plan->items, item->name))

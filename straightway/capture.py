@@ -32,6 +32,7 @@ import struct
 import sys
 import zlib
 
+from straightway import files
 from straightway.errors import UserError
 
 MAGIC = b"\x89SWCAP\r\n"
@@ -604,8 +605,8 @@ def write(path, blocks):
     """Write a file of `blocks` (Block or alike tuples), whole or not at all.
     UserError when it cannot be written."""
     path = str(path)
-    draft = f"{path}.{os.getpid()}.part"
     try:
+        draft = files.draft(path)
         try:
             with open(draft, "wb") as file:
                 file.write(_FILE.pack(MAGIC, VERSION, 0))

@@ -5,6 +5,7 @@ import os
 import pathlib
 import platform
 import re
+import time
 
 from straightway import __version__
 
@@ -146,6 +147,35 @@ def describe():
 
 
 # A busy machine -------------------------------------------------------------
+
+def processor_time(stat=None):
+    """Seconds so far that the processors we may use have worked, for whoever
+    it was but this process; None: the system does not tell. Time that a
+    hypervisor gave to others is worked, too."""
+    mine = {f"cpu{n}" for n in affinity()}
+    ticks = None
+    for line in (text("/proc/stat") if stat is None else stat).splitlines():
+        name, *times = line.split()
+        if name in mine and len(times) >= 8:
+            user, nice, system, _, _, _, _, steal = map(int, times[:8])
+            ticks = (ticks or 0) + user + nice + system + steal
+    if ticks is None:
+        return None
+    own = os.times()
+    return ticks / os.sysconf("SC_CLK_TCK") - own.user - own.system
+
+
+def others(seconds):
+    """How many cores others keep busy, in a stretch of so many seconds in
+    which nothing runs for us. (A load average has our own runs of the last
+    minutes in it.) 0.0 where the system does not tell."""
+    before, then = processor_time(), time.monotonic()
+    time.sleep(seconds)
+    after, now = processor_time(), time.monotonic()
+    if before is None or after is None or now <= then:
+        return 0.0
+    return max(0.0, (after - before) / (now - then))
+
 
 def is_busy(load, cores, ranks=0):
     """Whether others wanted to run than our own ranks, whose load is part of

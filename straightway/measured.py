@@ -18,7 +18,10 @@ long a rank has computed: a program cannot have written so many bytes, or gone
 through so much memory, in less time than that takes.
 
 Calibrations are kept in $XDG_CACHE_HOME/straightway/measured, named after what
-they depend on: processor, cores, MPI, ranks and version.
+they depend on: processor, cores, MPI, ranks and version. One that was measured
+while other programs ran is used for the run that needs it, and is not kept: the
+next run measures anew. What others do is looked at between the benchmarks, when
+nothing runs for us.
 
 The parts of a message. A benchmark from outside sees two times: t, half of a
 round trip, and g, one message's share of a stream. Of these
@@ -51,7 +54,7 @@ import tempfile
 from straightway import __version__, benchmark, hosts, machine, units
 from straightway.errors import UserError
 
-SCHEMA = "straightway-measured/2"
+SCHEMA = "straightway-measured/3"
 NAMES = {"measured": "host", "measured-straightway": "ours"}
 WHO = {"host": "the MPI alone", "ours": "Straightway"}
 
@@ -69,6 +72,10 @@ SECONDS = 0.06          # for one operation at one size
 # that takes at least, and the ns for each byte that it sends.
 STATES = ((0, 1000, 0.05), (8 << 20, 500_000, 0.05))
 _ENDLESS = 1 << 62
+
+# Seconds that others are looked at each time, and how many cores they may use
+# on the average: some for daemons.
+LOOK, BUSY = 0.2, 0.25
 
 # ns: what no message of so few bytes takes where both have a core.
 SMALL, SLICE = 2048, 100_000
@@ -125,7 +132,7 @@ def _keep(found):
     cannot be written costs the next calibration."""
     to = path(found["key"])
     with contextlib.suppress(OSError):
-        to.parent.mkdir(parents=True, exist_ok=True)
+        os.makedirs(to.parent, mode=0o700, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=to.parent)
         with open(handle, "w", encoding="utf-8") as file:
             json.dump(found, file)
@@ -153,7 +160,8 @@ def load(host, ranks, recalibrate=False, note=lambda text: None):
     if not found:
         note(f"measuring this machine, {host.title} (a minute, once)")
         found = calibrate(host, most, about)
-        _keep(found)
+        if not is_busy(found):
+            _keep(found)
     return found
 
 
@@ -276,16 +284,24 @@ def split(size, trip, share):
 def calibrate(host, most, about):
     """Measure; a minute for each number of ranks."""
     benchmark.check_parts(host)
+    others = [machine.others(LOOK)]
     collectives, report = _all_collectives(host, most)
+    others.append(machine.others(LOOK))
     sizes = [0, 1, *_sizes(LARGEST, 2)]
     links = _links(_messages(host, "pingpong,stream", sizes))
+    states = []
+    for state in STATES:
+        others.append(machine.others(LOOK))
+        states.append(_after(host, most, links, *state))
+    others.append(machine.others(LOOK))
     found = {
         "key": about, "made": datetime.datetime.now(datetime.timezone.utc)
         .isoformat(timespec="seconds"),
-        "load": os.getloadavg()[0], "eager": EAGER.get(host.kind, 8192),
+        "others": sum(others) / len(others),
+        "eager": EAGER.get(host.kind, 8192),
         "copy": _copy(report), "collectives": collectives,
         "links": links,
-        "states": [_after(host, most, links, *state) for state in STATES]}
+        "states": states}
     ours = bool(collectives["ours"])
     for part in (found, *found["states"]):
         if not ours:
@@ -318,12 +334,17 @@ def _copy(report):
 
 def doubts(found):
     """Sentences: what makes a calibration less than it should be."""
-    load, cores = found.get("load") or 0, found["key"].get("cores") or 1
-    if not machine.is_busy(load, cores) and not _disturbed(found):
+    if not is_busy(found):
         return []
-    return [f"This machine was busy when the model was measured (load "
-            f"{load:.1f} on {units.plural(cores, 'core')}): --recalibrate on "
-            "an idle one."]
+    cores = found["key"].get("cores") or 1
+    return ["This machine was busy when the model was measured (others used "
+            f"{found.get('others', 0):.1f} of {units.plural(cores, 'core')}). "
+            "It is not kept: the next run measures anew."]
+
+
+def is_busy(found):
+    """Whether others were in the way when it was measured."""
+    return found.get("others", 0) > BUSY or _disturbed(found)
 
 
 def _disturbed(found):

@@ -12,8 +12,9 @@ ITEMS = {"comm_rank": "Comm_rank", "iprobe": "Iprobe, self",
 # Two reads of the clock: measured beside the items, as the least there is.
 CLOCK = "clock"
 
-# How the program is run: alone, profiled, traced, or under another tool.
-VARIANTS = ("host", "profile", "trace", "tool")
+# How the program is run: alone, profiled, with a profile that it switches off
+# at its beginning, traced, or under another tool.
+VARIANTS = ("host", "profile", "off", "trace", "tool")
 
 
 def settings(variant):

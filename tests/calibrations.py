@@ -33,7 +33,7 @@ def calibration(ranks=2):
     states = [dict(times, swept=swept, after=after, after_byte=after_byte)
               for swept, after, after_byte in measured.STATES]
     return dict(times, key={"mpi": "Open MPI 5.0.11", "ranks": ranks},
-                made="now", load=0.0, eager=4096, copy=0.05, states=states)
+                made="now", others=0.0, eager=4096, copy=0.05, states=states)
 
 
 def keep(host, folder, environment):

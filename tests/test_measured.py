@@ -43,10 +43,12 @@ def bench(monkeypatch, tmp_path):
                      for n in (["0"] if op == "barrier" else sizes)]
         return {"cells": cells, "floors": {"memcpy": {"65536": 3.2}}}
 
-    run.asked = asked
+    run.asked, run.others = asked, []       # others: cores, at each look
     monkeypatch.setattr(measured, "_bench", run)
     monkeypatch.setattr(measured.benchmark, "check_parts", lambda host: None)
     monkeypatch.setattr(machine, "cores", lambda: 2)
+    monkeypatch.setattr(machine, "others", lambda seconds: run.others.pop(0)
+                        if run.others else 0.0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return run
 
@@ -67,6 +69,80 @@ def test_calibrations_are_made_once(bench):
     assert len(bench.asked) == BENCHES and len(said) == 1
     measured.load(HOST, 2, recalibrate=True)
     assert len(bench.asked) == 2 * BENCHES
+
+
+LOOKS = 3 + len(measured.STATES)
+
+
+@pytest.mark.parametrize("others", [[2.0], [0.1, 0.9, 0.1, 0.5]])
+def test_what_a_busy_machine_gave_is_not_kept(bench, others):
+    """It serves the run that asks. The next one measures anew, unasked, as
+    often as the machine is busy, and keeps what an idle one gives."""
+    for runs in (1, 2):
+        bench.others[:] = (others * LOOKS)[:LOOKS]
+        found = measured.load(HOST, 2)
+        assert len(bench.asked) == runs * BENCHES and not bench.others
+        said, = measured.doubts(found)
+        assert "busy when the model was measured" in said
+        assert "the next run measures anew" in said
+        assert not list(measured.folder().glob("*"))
+    for _ in range(2):
+        found = measured.load(HOST, 2)
+        assert len(bench.asked) == 3 * BENCHES
+        assert measured.doubts(found) == []
+
+
+def test_what_an_idle_machine_gave_outlasts_a_busy_one(bench):
+    one = measured.load(HOST, 2)
+    bench.others[:] = [1.0] * LOOKS
+    assert measured.load(HOST, 2) == one and len(bench.others) == LOOKS
+    assert measured.doubts(measured.load(HOST, 2, recalibrate=True))
+    assert measured.load(HOST, 2) == one
+
+
+def test_a_short_task_of_others_is_no_load(bench):
+    bench.others[:] = [0.9]
+    assert measured.doubts(measured.load(HOST, 2)) == []
+    assert list(measured.folder().iterdir())
+
+
+def test_what_was_kept_without_a_look_is_measured_anew(bench):
+    """By a former version, say, whose load average had our own ranks in it."""
+    measured.load(HOST, 2)
+    kept, = measured.folder().iterdir()
+    found = json.loads(kept.read_text())
+    found["key"]["schema"] = "straightway-measured/2"
+    kept.write_text(json.dumps(found))
+    measured.load(HOST, 2)
+    assert len(bench.asked) == 2 * BENCHES
+
+
+STAT = """cpu  9 9 9 9 9 9 9 9 0 0
+cpu0 {user} 10 200 5000 70 80 90 {steal} 1 1
+cpu7 900 0 0 0 0 0 0 0 0 0
+intr 1 2 3"""
+
+
+def test_the_time_of_others(monkeypatch):
+    """Not waiting, interrupts or processors that are not ours; not our own."""
+    monkeypatch.setattr(machine, "affinity", lambda: [0])
+    monkeypatch.setattr(machine.os, "sysconf", lambda name: 100)
+    monkeypatch.setattr(machine.os, "times", lambda: types.SimpleNamespace(
+        user=0.5, system=0.25, children_user=9.0, children_system=9.0))
+    assert machine.processor_time(STAT.format(user=300, steal=40)) == \
+        pytest.approx(5.5 - 0.75)
+    assert machine.processor_time("") is None
+    assert machine.processor_time("cpu0 1 2 3") is None
+
+
+@pytest.mark.parametrize("before, after, cores", [
+    (10.0, 10.5, 2.5), (10.0, 9.9, 0.0), (None, 10.0, 0.0)])
+def test_how_many_cores_others_use(monkeypatch, before, after, cores):
+    times, clock = [before, after], [100.0, 100.2]
+    monkeypatch.setattr(machine, "processor_time", lambda: times.pop(0))
+    monkeypatch.setattr(machine.time, "monotonic", lambda: clock.pop(0))
+    monkeypatch.setattr(machine.time, "sleep", lambda seconds: None)
+    assert machine.others(0.2) == pytest.approx(cores)
 
 
 def test_another_mpi_has_its_own(bench):
@@ -222,12 +298,11 @@ def test_the_engine_takes_a_real_calibration(one_host, monkeypatch, tmp_path):
         assert "self" in node
 
 
-def test_a_disturbed_calibration_is_told(bench, monkeypatch):
-    monkeypatch.setattr(measured.os, "getloadavg", lambda: (1.0, 1.0, 1.0))
+def test_a_disturbed_calibration_is_told(bench):
     found = measured.load(HOST, 2)
     assert measured.doubts(found) == []
     point = found["states"][1]["links"]["host"][1]
     point[1] += 300_000             # a time slice, for a few bytes
+    assert measured.is_busy(found)
     said, = measured.doubts(found)
     assert "busy when the model was measured" in said
-    assert "--recalibrate" in said

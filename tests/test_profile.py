@@ -495,15 +495,56 @@ def test_folded(host, tmp_path):
 
 
 def test_unwritable(host, tmp_path):
-    """A capture that cannot go where it should goes elsewhere, and says so."""
+    """A capture that cannot go where it should goes elsewhere, and says so.
+    Others may write there, too: it goes into a folder that they cannot look
+    into, whose name they cannot know."""
     program = host.compile(programs.MPI / "profile_known.c")
-    (tmp_path / "tmp").mkdir()
-    done = host.run(2, [program, tmp_path], env={
-        "STRAIGHTWAY_PROFILE": "on", **QUIET, "TMPDIR": str(tmp_path / "tmp"),
-        "STRAIGHTWAY_PROFILE_OUTPUT": "/proc/nowhere/run.swcap"})
-    programs.well(done)
-    found, = (tmp_path / "tmp").glob("*.swcap")
-    assert str(found) in done.stderr and len(capture.read(found).ranks) == 2
+    folders = []
+    for _ in range(2):
+        done = host.run(2, [program, tmp_path], env={
+            "STRAIGHTWAY_PROFILE": "on", **QUIET,
+            "STRAIGHTWAY_TRACE": "on", "TMPDIR": str(shared(tmp_path)),
+            "STRAIGHTWAY_PROFILE_OUTPUT": "/proc/nowhere/run.swcap"})
+        programs.well(done)
+        found, = (path for path in (tmp_path / "shared").glob("*/*.swcap")
+                  if path.parent not in folders)
+        assert str(found) in done.stderr
+        assert len(capture.read(found).ranks) == 2
+        assert len(list(found.parent.glob("*.rank*.swtrace"))) == 2
+        assert found.parent.stat().st_mode & 0o777 == 0o700
+        assert re.search(r"[0-9a-f]{16}$", found.parent.name)
+        folders.append(found.parent)
+
+
+def shared(tmp_path):
+    """A folder in which everybody may write, as in /tmp."""
+    folder = tmp_path / "shared"
+    folder.mkdir(exist_ok=True)
+    folder.chmod(0o1777)
+    return folder
+
+
+@pytest.mark.parametrize("ending", ["", "early"])
+def test_links_are_not_followed(one_host, ending, tmp_path):
+    """Links that somebody lays under the names that a profile will have, before
+    it begins or while it runs, lead to nothing of it."""
+    program = one_host.compile(programs.MPI / "profile_links.c")
+    folder, precious = shared(tmp_path), tmp_path / "precious"
+    precious.write_text("precious")
+    for name in ("run.swcap", "run.rank0.swtrace", "run.rank1.swtrace"):
+        (folder / name).symlink_to(precious)
+    done = one_host.run(2, [program, folder / "run.swcap", precious, ending],
+                        env={"STRAIGHTWAY_PROFILE": "on", **QUIET,
+                             "STRAIGHTWAY_TRACE": "on",
+                             "STRAIGHTWAY_PROFILE_OUTPUT":
+                             str(folder / "run.swcap")})
+    assert "all is well" in done.stdout, done.stderr
+    assert precious.read_text() == "precious"
+    for rank in range(2):
+        piece = folder / f"run.rank{rank}.swtrace"
+        assert not piece.is_symlink() and piece.stat().st_size > 100
+    assert (folder / "run.swcap").is_symlink()
+    assert f"cannot be written to {folder / 'run.swcap'}" in done.stderr
 
 
 def test_page(host, tmp_path):

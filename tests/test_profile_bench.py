@@ -39,7 +39,7 @@ def test_every_item_is_measured_in_each_variant(host, tmp_path):
     assert found["machine"]["cpu"] and found["mpi"]["version"]
     assert found["ranks"] == 2 and found["plan"]["tool"] is None
     variants = found["variants"]
-    assert variants == ["host", "profile", "trace"] == list(found["commands"])
+    assert variants == ["host", "profile", "off", "trace"] == list(found["commands"])
     assert min(found["floors"].values()) > 0
     assert [(c["operation"], c["size"]) for c in found["cells"]] == CELLS
     for cell in found["cells"]:

@@ -141,5 +141,5 @@ def test_devices_are_not_files(host, tmp_path):
     line = ours(done)[0]
     assert "it is there, and is no file" in line
     assert device.is_fifo()
-    found, = (tmp_path / "tmp").glob("*.swcap")
+    found, = (tmp_path / "tmp").glob("*/*.swcap")
     whole(capture.read(found))

@@ -153,11 +153,22 @@ SW_API size_t sw_os_address_limit(void);         /* RLIMIT_AS, SIZE_MAX: none */
 /* Read a small text file (e.g. under /sys) into `to`; NUL-terminated.
  * Returns its length, or -1. Refused by SW_DOOR_TOPOLOGY. */
 SW_API int sw_os_read_text(const char *path, char *to, size_t room);
-/* As open, for appending to a file that may have to be made. Where the process
- * has no descriptor left but may have more, it is given one. */
+/* Files by name, of which nobody else must be able to choose what they are: see
+ * os_files.c. Each opens for writing, or returns -1. */
+/* To append to a file that may have to be made. EPERM: somebody else may have
+ * put it there. Safe in a signal handler. */
 SW_API int sw_os_open_append(const char *path);
+/* A new file, in place of any other of that name. */
+SW_API int sw_os_open_new(const char *path);
+/* A new file beside `path`, whose name nobody can guess: `draft` gets it.
+ * SW_OS_DRAFT bytes more than `path` has are room enough. */
+#define SW_OS_DRAFT 32
+SW_API int sw_os_open_draft(const char *path, char *draft, size_t room);
+/* Make a folder that only this user can look into; true, too, where it is one
+ * already. */
+SW_API bool sw_os_private_folder(const char *path);
 /* As write, for all n bytes: 0, or -1. A limit on the size of files is an
- * error, and does not end the process. Both are safe in a signal handler. */
+ * error, and does not end the process. Safe in a signal handler. */
 SW_API int sw_os_write_all(int fd, const void *bytes, size_t n);
 /* The environment, for a process that is started, less the variables that
  * begin with one of `without` (up to NULL). For free(); NULL: no memory. */

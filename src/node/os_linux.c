@@ -420,23 +420,6 @@ char **sw_os_environment_without(const char *const *without)
     return to;
 }
 
-int sw_os_open_append(const char *path)
-{
-    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC;
-    int fd = open(path, flags, 0666);
-    struct rlimit limit;
-    if (fd >= 0 || errno != EMFILE || getrlimit(RLIMIT_NOFILE, &limit))
-        return fd;
-    struct rlimit more = {limit.rlim_max, limit.rlim_max};
-    if (!setrlimit(RLIMIT_NOFILE, &more)) {
-        fd = open(path, flags, 0666);
-        int error = errno;
-        setrlimit(RLIMIT_NOFILE, &limit);
-        errno = error;
-    }
-    return fd;
-}
-
 /* SIGXFSZ comes to the thread that writes. One that is pending already is the
  * program's. */
 int sw_os_write_all(int fd, const void *bytes, size_t n)

@@ -22,6 +22,8 @@ typedef struct {
 
 typedef struct {
     sw_stamp_t stamp[SW_BOARD_PLACES];
+    /* On the board of a node's first rank: see recorder.h. */
+    _Alignas(SW_LINE) _Atomic uint32_t watchers;
 } sw_board_t;
 
 /* One key from two numbers. Never 0. */

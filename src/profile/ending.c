@@ -30,7 +30,7 @@ static void write_block(sw_end_t end, int signal)
     if (atomic_load(&watched) != getpid() ||
         atomic_exchange(&ending, true))
         return;
-    atomic_store(&sw_recording, SW_RECORDING_OFF);
+    sw_recording_set(SW_RECORDING_OFF);
     sw_recorder_close_tracers();
     bool made = sw_capture_block(end, signal, &block);
     if (!made)

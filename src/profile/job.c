@@ -126,10 +126,24 @@ static bool is_folder(const char *path)
     return !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
-static bool is_file(const char *path)
+static bool is_taken(const char *path)
 {
     struct stat st;
-    return !lstat(path, &st) && (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode));
+    return !lstat(path, &st);
+}
+
+/* What has this name makes room for the capture. A link does, not what it
+ * leads to. Returns NULL, or why not. */
+static const char *make_room(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st))
+        return NULL;
+    if (!S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
+        return "it is there, and is no file";
+    if (S_ISREG(st.st_mode) && access(path, W_OK))
+        return "it is there, and cannot be written to";
+    return unlink(path) ? "it is there, and cannot be replaced" : NULL;
 }
 
 /* `folder` + `file`, absolute, so that a chdir does not matter. */
@@ -155,7 +169,7 @@ static bool name_file(const char *folder)
                  (int)sw_job.ranks, sw_job.id, again);
         if (!set_path(folder, file))
             return false;
-        if (access(sw_job.path, F_OK))
+        if (!is_taken(sw_job.path))
             return true;
     }
     return false;
@@ -188,14 +202,33 @@ const char *sw_job_name_capture(void)
     *strrchr(folder, '/') = '\0';
     if (access(*folder ? folder : "/", W_OK | X_OK))
         return "its folder cannot be written to";
-    if (!access(sw_job.path, F_OK)) {
-        if (!is_file(sw_job.path))
-            return "it is there, and is no file";
-        if (access(sw_job.path, W_OK))
-            return "it is there, and cannot be written to";
-        /* Given by name, so it is to be replaced. */
-        if (unlink(sw_job.path))
-            return "it is there, and cannot be replaced";
+    /* Given by name, so it is to be replaced. */
+    return make_room(sw_job.path);
+}
+
+bool sw_job_fall_back(void)
+{
+    const char *other = getenv("TMPDIR");
+    uint64_t number;
+    char folder[64];
+    sw_os_random(&number, sizeof number);
+    snprintf(folder, sizeof folder, "straightway-%016llx",
+             (unsigned long long)number);
+    sw_job.elsewhere = true;
+    if (!set_path(other && *other ? other : "/tmp", folder))
+        return false;
+    char private[sizeof sw_job.path];
+    strcpy(private, sw_job.path);
+    return sw_os_private_folder(private) && name_file(private);
+}
+
+void sw_job_join(void)
+{
+    char folder[sizeof sw_job.path];
+    strcpy(folder, sw_job.path);
+    char *slash = strrchr(folder, '/');
+    if (sw_job.elsewhere && slash) {
+        *slash = '\0';
+        sw_os_private_folder(folder);
     }
-    return NULL;
 }

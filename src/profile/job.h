@@ -26,6 +26,7 @@ typedef struct {
     uint64_t began;                 /* seconds since 1970                  */
     char id[64];
     char path[1024];                /* of the capture                      */
+    bool elsewhere;                 /* in a folder that was made for it    */
     /* Found out here. */
     char program[128];
     char arguments[2048];           /* each ends with '\0'                 */
@@ -42,6 +43,12 @@ SW_API void sw_job_look(void);
 /* On rank 0: began, id and path, by STRAIGHTWAY_PROFILE_OUTPUT. Returns NULL,
  * or why no file can be written there (static text; errno says more). */
 SW_API const char *sw_job_name_capture(void);
+/* On rank 0, instead: in a new folder in $TMPDIR or /tmp, which this user alone
+ * can look into. False: nothing can be written there either. */
+SW_API bool sw_job_fall_back(void);
+/* On the others, told `path` and `elsewhere`: the same folder, where they have
+ * another file system. */
+SW_API void sw_job_join(void);
 /* Processor time of the process so far, ns. Safe in a signal handler. */
 SW_API uint64_t sw_job_cpu(void);
 /* ns that CLOCK_REALTIME is ahead of CLOCK_MONOTONIC. Safe there, too. */

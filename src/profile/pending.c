@@ -11,7 +11,7 @@
 #define FIRST 1024u
 
 bool sw_pending_shared;
-_Atomic uint32_t sw_pending_count;
+_Atomic uint32_t sw_pending_count, sw_pending_asking;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sw_pending_t *table;
@@ -50,6 +50,15 @@ static uint32_t count(void)
     return atomic_load_explicit(&sw_pending_count, memory_order_relaxed);
 }
 
+/* Under the lock, as all that changes the table. */
+void sw_pending_ask(int more)
+{
+    uint32_t asking = atomic_load_explicit(&sw_pending_asking,
+                                           memory_order_relaxed);
+    atomic_store_explicit(&sw_pending_asking, asking + (uint32_t)more,
+                          memory_order_relaxed);
+}
+
 static bool grow(void)
 {
     uint32_t old_size = size, to = size ? 2 * size : FIRST;
@@ -72,6 +81,8 @@ static sw_pending_t *place(uint64_t request)
     if (!p->request)
         atomic_store_explicit(&sw_pending_count, count() + 1,
                               memory_order_relaxed);
+    else if (p->asks)
+        sw_pending_ask(-1);
     return p;
 }
 
@@ -97,12 +108,14 @@ bool sw_pending_add(const sw_pending_t *pending)
     if (!p)
         return false;
     *p = *pending;
-    sw_pending_placed();
+    sw_pending_placed(p);
     return true;
 }
 
 static void drop(sw_pending_t *p)
 {
+    if (p->asks)
+        sw_pending_ask(-1);
     uint32_t hole = (uint32_t)(p - table), i = hole;
     while (true) {
         i = (i + 1) & (size - 1);

@@ -33,20 +33,24 @@ typedef struct {
     bool cancelled : 1;         /* has been asked for                    */
     bool untold : 1;            /* its status may be wrong: `received`
                                    bytes is what there was room for      */
+    bool asks : 1;              /* its status tells more than bytes      */
 } sw_pending_t;
 _Static_assert(sizeof(sw_pending_t) == SW_LINE, "one line");
 
 /* May several threads come at once? Before the first use. */
 SW_API extern bool sw_pending_shared;
-/* How many there are. */
-SW_API extern _Atomic uint32_t sw_pending_count;
+/* How many there are, and how many of them ask for their status. */
+SW_API extern _Atomic uint32_t sw_pending_count, sw_pending_asking;
 
 /* A place for one, that of any other with its number. It is to be filled at
  * once, all of it, and then sw_pending_placed told. NULL: no memory. */
 SW_API sw_pending_t *sw_pending_place(uint64_t request);
+SW_API void sw_pending_ask(int more);
 SW_API void sw_pending_leave(void);
-static inline void sw_pending_placed(void)
+static inline void sw_pending_placed(const sw_pending_t *pending)
 {
+    if (sw_unlikely(pending->asks))
+        sw_pending_ask(1);
     if (sw_unlikely(sw_pending_shared))
         sw_pending_leave();
 }

@@ -11,6 +11,8 @@
 _Thread_local sw_recorder_t *sw_recorder
     __attribute__((tls_model("initial-exec")));
 _Atomic int sw_recording;
+static _Atomic uint32_t unknown = 1;
+_Atomic uint32_t *sw_watchers = &unknown;
 _Atomic uint64_t sw_recorder_folded;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -80,12 +82,30 @@ sw_recorder_t *sw_recorder_now(void)
     return r->shadow;
 }
 
+/* The processes' counts are hints, and order nothing: who sees one late posts
+ * a stamp in vain, or misses one of the moment in which recording began. */
+static void watch(bool before, bool now)
+{
+    if (now && !before)
+        atomic_fetch_add_explicit(sw_watchers, 1, memory_order_relaxed);
+    else if (before && !now)
+        atomic_fetch_sub_explicit(sw_watchers, 1, memory_order_relaxed);
+}
+
+void sw_recording_set(sw_recording_t to)
+{
+    watch(atomic_exchange(&sw_recording, (int)to) == SW_RECORDING_ON,
+          to == SW_RECORDING_ON);
+}
+
 int sw_recording_switch(bool on)
 {
     int from = on ? SW_RECORDING_PAUSED : SW_RECORDING_ON;
     int to = on ? SW_RECORDING_ON : SW_RECORDING_PAUSED;
-    if (atomic_compare_exchange_strong(&sw_recording, &from, to))
+    if (atomic_compare_exchange_strong(&sw_recording, &from, to)) {
+        watch(!on, on);
         return !on;
+    }
     return from == SW_RECORDING_OFF ? -1 : on;
 }
 

@@ -36,10 +36,17 @@ SW_API extern _Thread_local sw_recorder_t *sw_recorder
     __attribute__((tls_model("initial-exec")));
 
 /* Paused, calls are followed, since partners and requests must be known when
- * recording goes on; but they are counted in a recorder that nobody reads. */
+ * recording goes on; a recorder that nobody reads stands for the thread's. */
 typedef enum { SW_RECORDING_OFF, SW_RECORDING_ON, SW_RECORDING_PAUSED }
     sw_recording_t;
 SW_API extern _Atomic int sw_recording;
+
+/* How many processes of the node record now, on the board of one of them; where
+ * the node has no board for all, one of our own, which is never 0. */
+SW_API extern _Atomic uint32_t *sw_watchers;
+
+/* Record (SW_RECORDING_ON), or end it (SW_RECORDING_OFF). */
+SW_API void sw_recording_set(sw_recording_t to);
 
 /* Go on (true) or pause, between the beginning of a profile and its end; else
  * nothing happens. Returns whether it was on, or -1. */

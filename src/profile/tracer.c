@@ -52,9 +52,7 @@ uint64_t sw_tracer_open(uint64_t limit)
         uint64_t free = (uint64_t)disk.f_bavail * disk.f_frsize;
         limit = sw_min(limit, free / 2);
     }
-    if (unlink(path) && errno != ENOENT)
-        return 0;
-    int fd = sw_os_open_append(path);
+    int fd = sw_os_open_new(path);
     if (fd < 0)
         return 0;
     int rc = sw_capture_begin(fd);

@@ -10,9 +10,9 @@
 #include "opfile_writer.h"
 
 #include "../node/crc.h"
+#include "../node/os.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -149,7 +149,7 @@ sw_op_writer_t *sw_op_writer_new(const char *path, uint32_t ranks,
     sw_op_writer_t *w = calloc(1, sizeof *w);
     if (!w)
         return NULL;
-    size_t length = strlen(path) + 32;
+    size_t length = strlen(path) + SW_OS_DRAFT;
     w->fd = -1;
     w->ranks = ranks;
     w->most = (uint32_t)sw_min(sw_max((size_t)(BUFFERS / ranks), FEW), MANY);
@@ -160,9 +160,7 @@ sw_op_writer_t *sw_op_writer_new(const char *path, uint32_t ranks,
     w->buffers = calloc((size_t)ranks + 1, sizeof *w->buffers);
     int error = ENOMEM;
     if (w->path && w->draft && w->note && w->out && w->buffers) {
-        snprintf(w->draft, length, "%s.%ld.part", path, (long)getpid());
-        w->fd = open(w->draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                     0666);
+        w->fd = sw_os_open_draft(path, w->draft, length);
         error = errno;
     }
     if (w->fd < 0) {

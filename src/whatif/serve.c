@@ -137,12 +137,12 @@ static void note_ends(const sw_live_t *live, uint32_t ranks, char *text,
 /* Whole or not at all. */
 static bool write_result(const char *path, const sw_result_t *result)
 {
-    size_t room = strlen(path) + 32;
+    size_t room = strlen(path) + SW_OS_DRAFT;
     char *aside = malloc(room);
     if (!aside)
         return false;
-    snprintf(aside, room, "%s.%d", path, (int)getpid());
-    FILE *file = fopen(aside, "we");
+    int fd = sw_os_open_draft(path, aside, room);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
     bool good = file;
     if (file) {
         sw_result_json(file, result);

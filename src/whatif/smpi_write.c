@@ -18,6 +18,8 @@
  */
 #include "expand.h"
 
+#include "../node/os.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,7 +248,8 @@ static bool put_rank(smpi_t *s, sw_op_file_t *ops, FILE *list,
     snprintf(path, n, "%s.rank%u", out, s->rank);
     const char *slash = strrchr(path, '/');
     fprintf(list, "%s\n", slash ? slash + 1 : path);
-    s->to = fopen(path, "w");
+    int fd = sw_os_open_new(path);
+    s->to = fd < 0 ? NULL : fdopen(fd, "w");
     if (!s->to) {
         sw_convert_fail("%s: %s", path, strerror(errno));
         free(path);

@@ -23,6 +23,7 @@ class Recording:
 
       host      alone
       profile   profiled, as straightway profile does
+      off       profiled, and switched off by MPI_Pcontrol(0)
       trace     profiled with --trace
       tool      with another tool's library, given by --tool
 
@@ -140,9 +141,11 @@ class _Job:
                     self.order.append({"round": number, "variant": variant})
                     progress(f"round {number + 1}: {variant}", 0, total)
 
-    def _arguments(self):
+    def _arguments(self, variant):
         arguments = ["--items", ",".join([recording.CLOCK, *self.items]),
                      "--seconds", self.options.seconds, "--seed", self.seed]
+        if variant == "off":
+            arguments += ["--paused", 1]
         return arguments + (["--corrupt", 1] if self.options.corrupt else [])
 
     def _environment(self, variant, captured):
@@ -169,7 +172,7 @@ class _Job:
                                    for name in ("lines", "said", "capture"))
             words = benchmark.command(
                 self.host, self.options.ranks, self.options.launcher_args,
-                self._arguments(), out, self._environment(variant, captured))
+                self._arguments(variant), out, self._environment(variant, captured))
             self.commands.setdefault(variant, shlex.join(words))
             with open(said, "wb") as file:
                 events, status = benchmark.follow(
@@ -179,12 +182,13 @@ class _Job:
                         STRAIGHTWAY_LIB=str(native.library().resolve())))
             text = pathlib.Path(said).read_text(errors="replace")
             self._check(variant, events, status, text)
-            if variant in ("profile", "trace"):
+            if variant in ("profile", "off", "trace"):
                 self.costs += _costs(variant, captured, text)
 
     def _name(self, variant):
         return {"host": self.host.title + " alone",
-                "profile": "the profile", "trace": "the trace",
+                "profile": "the profile", "off": "the profile switched off",
+                "trace": "the trace",
                 "tool": os.path.basename(self.tool or "")}[variant]
 
     def _check(self, variant, events, status, text):

@@ -50,13 +50,13 @@ def parse_groupings(text):
     return list(dict.fromkeys(found))
 
 
-def write(path, text, source):
+def write(path, text, source, named=True):
     """Write a report, "-" to stdout; never over the capture itself."""
     if path == "-":
         sys.stdout.write(text)
         return
     check_not_source(path, source)
-    text_file.write(path, text)
+    text_file.write(path, text, named)
     print(f"straightway: wrote {path}", file=sys.stderr)
 
 
@@ -195,7 +195,7 @@ def _show(p, options, by):
     if options.html is not None:
         from straightway.reporters import profile_html
         write(options.html or beside(source, ".html"),
-              profile_html.render(p), source)
+              profile_html.render(p), source, bool(options.html))
         forms += 1
     if options.perfetto is not None:
         _perfetto(p, options.perfetto or beside(source, ".pftrace"))

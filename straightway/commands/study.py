@@ -71,7 +71,8 @@ class Study:
         if options.json:
             json_file.write(options.json, report)
         from straightway.reporters import study_html
-        text_file.announce(out, study_html.render(report, made.profile))
+        text_file.announce(out, study_html.render(report, made.profile),
+                           bool(options.html))
         return 0
 
 

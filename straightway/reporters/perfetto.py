@@ -7,7 +7,7 @@ told of their names, and that is written here.
 import contextlib
 import os
 
-from straightway import native, procedures, trace, units
+from straightway import files, native, procedures, trace, units
 from straightway.errors import UserError
 
 
@@ -112,14 +112,15 @@ def write(p, out):
     """Write the trace of a Profile to `out`; (events, sentences on what is
     not there). UserError when there is no trace or it cannot be written."""
     parts = trace.parts(p.capture)
-    draft = f"{out}.{os.getpid()}.part"
     try:
-        result = _run(p, parts, draft, out)
-        os.replace(draft, out)
+        draft = files.draft(out)
+        try:
+            result = _run(p, parts, draft, out)
+            os.replace(draft, out)
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(draft)
     except OSError as error:
         raise UserError(f"{out}: {error.strerror}", 1) from None
-    finally:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
     return result["events"], [*_problems(p, parts, result),
                               *trace.stopped(p.capture)]

@@ -37,6 +37,12 @@ static int64_t root_of(const sw_known_comm_t *c, sw_shape_t shape, int root)
     return root == MPI_ROOT ? sw_job.rank : sw_known_rank(c, root);
 }
 
+/* The stamp of the collective that was begun last; 0: nobody looks for it. */
+static uint64_t stamp_of(const sw_known_comm_t *c)
+{
+    return c->id && c->n > 1 ? sw_board_nth(c->id, c->collectives) : 0;
+}
+
 void sw_collective_before(sw_event_t *e, MPI_Comm comm, sw_shape_t shape,
                           int root)
 {
@@ -49,11 +55,10 @@ void sw_collective_before(sw_event_t *e, MPI_Comm comm, sw_shape_t shape,
     if (c->inter)
         SW_EVENT_NOTE(e, SW_NOTE_MEANS, SW_TRACE_THE_CALL,
                       sw_tracer_signed(root_of(c, shape, root)));
-    if (!c->id || c->inter)
+    if (!c->id || c->inter || !sw_event_is_watched(e))
         return;
-    e->wanted = 1;                  /* of one member: nobody looks */
-    if (c->n > 1)
-        e->post = e->wanted = sw_board_nth(c->id, c->collectives);
+    e->post = stamp_of(c);
+    e->wanted = e->post ? e->post : 1;  /* of one member: nobody looks */
     e->partners = partners_of(c, shape, root);
 }
 
@@ -95,8 +100,12 @@ void sw_collective_look(sw_event_t *e, sw_shape_t shape, int root)
 void sw_collective_pending(sw_event_t *e, sw_shape_t shape, int root,
                            MPI_Request request)
 {
-    if (!e->comm)
+    const sw_known_comm_t *c = e->comm;
+    if (!c)
         return;
+    /* It may end when recording goes on, and then be looked for. */
+    if (e->paused && !c->inter)
+        e->wanted = stamp_of(c);
     sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
                       .kind = SW_PENDING_COLLECTIVE, .shape = (uint8_t)shape,
                       .peer = root, .stamp = e->wanted,
@@ -124,8 +133,7 @@ void sw_collective_starts(sw_event_t *e, sw_pending_t *p)
     e->comm = c;
     c->collectives++;
     p->stamp = c->id ? sw_board_nth(c->id, c->collectives) : 0;
-    if (p->stamp && sw_board)
-        sw_board_post(sw_board, p->stamp, sw_ticks());
+    sw_event_post(e, p->stamp);
     SW_EVENT_NOTE(e, SW_NOTE_COLLECTIVE, c->collectives, c->number);
     SW_EVENT_NOTE(e, SW_NOTE_MEANS, (uint64_t)p->tag,
                   sw_tracer_signed(root_of(c, (sw_shape_t)p->shape, p->peer)),

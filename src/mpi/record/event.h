@@ -22,6 +22,11 @@
  * What happens before and after is in traffic.h. Arguments are looked at only
  * when the host has found them right. Only what happens between clock and stop
  * is the call's time.
+ *
+ * While recording is paused the event is not timed, has no site and is not
+ * counted. Yet all that later calls depend on is kept: handles, requests, the
+ * numbers of messages and collectives, and the stamps that another rank, which
+ * records, may look for.
  */
 #ifndef SW_MPI_EVENT_H
 #define SW_MPI_EVENT_H
@@ -64,6 +69,7 @@ typedef struct {
     uint64_t stands_for;    /* ns; 0: this call is not looked at       */
     uint32_t partners;      /* to look at                              */
     bool looked;            /* at least at one                         */
+    bool paused;            /* follow the call, but record nothing     */
 } sw_event_t;
 
 /* Where an event's call is left by an exception, recording goes on. */
@@ -88,29 +94,45 @@ SW_EVENT_PART bool sw_event_begin(sw_event_t *e, const sw_caller_t *caller)
 {
     sw_recorder_t *r = sw_recorder;
     int state = atomic_load_explicit(&sw_recording, memory_order_relaxed);
-    if (sw_unlikely(!r || state != SW_RECORDING_ON) &&
-        !(r = sw_recorder_now()))
-        return false;
+    e->paused = state != SW_RECORDING_ON;
+    if (sw_unlikely(!r || e->paused)) {
+        r = r && state == SW_RECORDING_PAUSED ? r->shadow : NULL;
+        if (sw_unlikely(!r) && !(r = sw_recorder_now()))
+            return false;
+    }
     if (caller->sp < (uintptr_t)r->inside)
         return false;
     e->recorder = r;
     r->inside = (const void *)caller->sp;
+    e->key.words[1] = e->key.words[2] = 0;
+    e->amount = (sw_amount_t){0};
+    e->comm = NULL;
+    e->post = e->wanted = e->latest = e->number = e->stands_for = 0;
+    e->partners = 0;
+    e->looked = false;
+    if (sw_unlikely(e->paused))
+        return true;
     e->key.words[0] |= sw_site_quick(caller);
     e->key.words[1] = (uint16_t)atomic_load_explicit(&sw_region_now,
                                                      memory_order_relaxed);
-    e->key.words[2] = 0;
-    e->amount = (sw_amount_t){0};
-    e->comm = NULL;
-    e->post = e->wanted = e->latest = e->number = 0;
-    e->partners = 0;
-    e->looked = false;
     if (sw_unlikely(r->tracer))
         r->tracer->notes_used = 0;
     return true;
 }
 
+/* Will anybody look at a stamp of this call? A paused rank's stamps are for
+ * other ranks alone. Those that begin to record later need none: their calls
+ * come later than this one, and so have not waited for it. */
+static inline bool sw_event_is_watched(const sw_event_t *e)
+{
+    return sw_likely(!e->paused) ||
+           atomic_load_explicit(sw_watchers, memory_order_relaxed);
+}
+
 SW_EVENT_PART void sw_event_clock(sw_event_t *e)
 {
+    if (sw_unlikely(e->paused) && (!e->post || !sw_event_is_watched(e)))
+        return;
     e->began = sw_ticks();
     if (e->post && sw_likely(sw_board))
         sw_board_post(sw_board, e->post, e->began);
@@ -126,10 +148,11 @@ static void sw_event_sample(sw_event_t *e)
 
 SW_EVENT_PART void sw_event_stop(sw_event_t *e, int result)
 {
+    if (sw_unlikely(e->paused))
+        return;
     e->ticks = sw_ticks() - e->began;
     e->amount.time = sw_clock_ns(e->ticks);
     e->amount.failed = result != MPI_SUCCESS;
-    e->stands_for = 0;
     if (e->partners)
         sw_event_sample(e);
 }
@@ -162,6 +185,13 @@ static inline void sw_event_look(sw_event_t *e, int64_t rank, uint64_t key)
     const sw_board_t *board = sw_board_of(rank);
     if (board && key)
         sw_event_saw(e, sw_board_look(board, key));
+}
+
+/* Post a stamp before the call's own, which sw_event_clock posts. */
+static inline void sw_event_post(const sw_event_t *e, uint64_t key)
+{
+    if (key && sw_board && sw_event_is_watched(e))
+        sw_board_post(sw_board, key, sw_ticks());
 }
 
 /* Bytes of `count` elements, whose type is the call's. */
@@ -204,6 +234,8 @@ void sw_event_trace(sw_event_t *e, sw_record_t *record);
 /* Count the call. */
 static inline void sw_event_end(sw_event_t *e)
 {
+    if (sw_unlikely(e->paused))
+        return;
     if (sw_unlikely(e->looked)) {
         uint64_t late = e->latest > e->began
             ? sw_clock_ns(e->latest - e->began) : 0;

@@ -40,6 +40,14 @@ def general(parameters):
     return {}
 
 
+def after(recorded, paused):
+    """What happens after a call that has succeeded."""
+    if not paused:
+        return indented(recorded, 8)
+    return ("        if (sw_unlikely(e.paused)) {\n" + indented(paused, 12)
+            + "        } else {\n" + indented(recorded, 12) + "        }\n")
+
+
 def wrapper(name, parameters):
     known = names_of(parameters)
     if not known:
@@ -68,7 +76,8 @@ def wrapper(name, parameters):
     text += "    sw_event_stop(&e, sw_result);\n"
     if rule.get("after"):
         text += "    if (sw_likely(sw_result == MPI_SUCCESS)) {\n"
-        text += indented(filled(rule["after"]), 8) + "    }"
+        text += after(filled(rule["after"]), filled(rule.get("paused", "")))
+        text += "    }"
         if rule.get("failed"):
             text += " else {\n" + indented(filled(rule["failed"]), 8) + "    }"
         text += "\n"

@@ -109,7 +109,7 @@ void sw_send_after(sw_event_t *e, MPI_Comm comm, int dest, int64_t count,
                    MPI_Datatype type)
 {
     sw_event_comm_after(e, comm);
-    if (dest == MPI_PROC_NULL)
+    if (dest == MPI_PROC_NULL || e->paused)
         return;
     e->amount.sent = e->amount.size = sw_event_bytes(e, count, type);
     int64_t rank = sw_known_rank(e->comm, dest);
@@ -137,13 +137,13 @@ void sw_send_pending(sw_event_t *e, MPI_Comm comm, int dest, int tag,
                      bool persistent)
 {
     sw_event_comm_after(e, comm);
-    if (dest == MPI_PROC_NULL)
+    if (dest == MPI_PROC_NULL || (e->paused && !persistent && !e->wanted))
         return;
     e->amount.size = sw_event_bytes(e, count, type);
     sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
                       .kind = SW_PENDING_SEND, .persistent = persistent,
                       .peer = dest, .tag = tag, .sent = e->amount.size};
-    if (!persistent) {
+    if (!persistent && !e->paused) {
         e->amount.sent = e->amount.size;
         sw_peers_sent(&e->recorder->peers, SW_PEERS_MESSAGES,
                       sw_known_rank(e->comm, dest), e->amount.sent);
@@ -206,15 +206,16 @@ typedef struct {
 static void arrived(sw_event_t *e, sw_known_comm_t *c, const asked_t *asked,
                     const MPI_Status *status)
 {
-    uint64_t number = asked->number, theirs = asked->stamp;
-    uint64_t bytes = sw_bytes_come(status);
+    uint64_t number = asked->number, theirs = asked->stamp, own;
     int source = status->MPI_SOURCE, tag = status->MPI_TAG;
+    if (!number && wild(asked->source, asked->tag))
+        number = next_stamps(c, source, tag, false, &own, &theirs);
+    if (e->paused)
+        return;
+    uint64_t bytes = sw_bytes_come(status);
     int64_t rank = sw_known_rank(c, source);
     e->amount.received += bytes;
     sw_peers_received(&e->recorder->peers, SW_PEERS_MESSAGES, rank, bytes);
-    uint64_t own;
-    if (!number && wild(asked->source, asked->tag))
-        number = next_stamps(c, source, tag, false, &own, &theirs);
     if (e->stands_for)
         sw_event_look(e, rank, theirs);
     if (!asked->request)
@@ -227,7 +228,7 @@ void sw_receive_after(sw_event_t *e, MPI_Comm comm, int source, int tag,
                       MPI_Datatype type, const MPI_Status *status)
 {
     sw_event_comm_after(e, comm);
-    if (source == MPI_PROC_NULL)
+    if (source == MPI_PROC_NULL || (e->paused && !wild(source, tag)))
         return;
     arrived(e, e->comm, &(asked_t){source, tag, e->number, e->wanted, NULL},
             status);
@@ -250,17 +251,19 @@ void sw_receive_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
     sw_event_comm_after(e, comm);
     if (source == MPI_PROC_NULL)
         return;
-    SW_KEY_SET(&e->key, datatype, sw_known_type(type)->number);
+    if (sw_likely(!e->paused))
+        SW_KEY_SET(&e->key, datatype, sw_known_type(type)->number);
     sw_pending_t *p = sw_pending_place((uintptr_t)request);
     if (!p)
         return;
     *p = (sw_pending_t){.request = (uintptr_t)request,
                         .communicator = e->comm, .kind = SW_PENDING_RECEIVE,
                         .persistent = persistent, .peer = source, .tag = tag,
+                        .asks = wild(source, tag),
                         .stamp = e->wanted, .number = e->number};
     if (!persistent)
         posted(e, p);
-    sw_pending_placed();
+    sw_pending_placed(p);
 }
 
 void sw_isendrecv_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
@@ -274,6 +277,7 @@ void sw_isendrecv_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
                       .kind = SW_PENDING_RECEIVE, .peer = source, .tag = tag,
                       .stamp = e->wanted, .number = e->number,
                       .untold = SW_ISENDRECV_UNTOLD,
+                      .asks = SW_ISENDRECV_UNTOLD || wild(source, tag),
                       .received = sw_event_bytes(e, count, type)};
     posted(e, &p);
     sw_pending_add(&p);
@@ -292,6 +296,8 @@ static bool told(const sw_pending_t *p, const MPI_Status *status)
 static void untold(sw_event_t *e, const sw_pending_t *p)
 {
     const sw_known_comm_t *c = p->communicator;
+    if (e->paused)
+        return;
     e->amount.received += p->received;
     if (p->peer != MPI_ANY_SOURCE)
         sw_peers_received(&e->recorder->peers, SW_PEERS_MESSAGES,
@@ -310,8 +316,7 @@ void sw_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest, int sendtag,
     if (dest != MPI_PROC_NULL) {
         uint64_t theirs, own;
         uint64_t n = next_stamps(e->comm, dest, sendtag, true, &own, &theirs);
-        if (own && sw_board)
-            sw_board_post(sw_board, own, sw_ticks());
+        sw_event_post(e, own);
         note(e, SW_NOTE_SENDS, e->comm, dest, sendtag, n);
     }
     if (source != MPI_PROC_NULL)
@@ -357,8 +362,7 @@ void sw_message_starts(sw_event_t *e, sw_pending_t *p)
     p->stamp = p->number = 0;
     if (!p->partitioned && (sends || !wild(p->peer, p->tag)))
         p->number = next_stamps(c, p->peer, p->tag, sends, &own, &p->stamp);
-    if (own && sw_board)
-        sw_board_post(sw_board, own, sw_ticks());
+    sw_event_post(e, own);
     /* One call may start several: what it moves does not tell a send's
      * bytes. */
     if (sends)

@@ -59,16 +59,21 @@ static void show_boards(MPI_Comm node)
     host.Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine,
                    MPI_BYTE, node);
     int unseen = 0;
+    sw_board_t *first = NULL;
     for (int i = 0; i < sw_job.node_ranks; i++) {
         sw_peer_t *peer = all[i].board ? sw_peer_attach(&all[i].card) : NULL;
+        sw_board_t *board = NULL;
         if (all[i].world == sw_job.rank)
-            sw_boards[all[i].world] = sw_board;
+            board = sw_board;
         else if (peer && sw_peer_control(peer))
-            sw_boards[all[i].world] =
-                (sw_board_t *)(void *)(peer->control + all[i].board);
+            board = (sw_board_t *)(void *)(peer->control + all[i].board);
         else
             unseen++;
+        sw_boards[all[i].world] = board;
+        first = i ? first : board;
     }
+    if (first)
+        sw_watchers = &first->watchers;
     sw_boards_ranks = sw_job.ranks;
     free(all);
     if (unseen && sw_job.rank == 0)
@@ -102,6 +107,7 @@ static void agree(void)
 {
     struct {
         uint64_t began;
+        bool elsewhere;
         char id[sizeof sw_job.id], path[sizeof sw_job.path];
     } job;
     memset(&job, 0, sizeof job);
@@ -111,13 +117,15 @@ static void agree(void)
     if (sw_job.rank == 0) {
         const char *why = sw_job_name_capture();
         if (why) {
-            const char *other = getenv("TMPDIR");
-            sw_say("profile: %s: %s; the capture goes to %s instead",
-                   sw_job.path, why, other && *other ? other : "/tmp");
-            sw_settings.profile_output = other && *other ? other : "/tmp";
-            sw_job_name_capture();
+            char wanted[sizeof sw_job.path];
+            strcpy(wanted, sw_job.path);
+            bool good = sw_job_fall_back();
+            sw_say("profile: %s: %s; the capture goes to %s instead%s",
+                   wanted, why, sw_job.path,
+                   good ? "" : ", where nothing can be written either");
         }
         job.began = sw_job.began;
+        job.elsewhere = sw_job.elsewhere;
         memcpy(job.id, sw_job.id, sizeof job.id);
         memcpy(job.path, sw_job.path, sizeof job.path);
     }
@@ -125,6 +133,9 @@ static void agree(void)
     sw_job.began = job.began;
     memcpy(sw_job.id, job.id, sizeof job.id);
     memcpy(sw_job.path, job.path, sizeof job.path);
+    sw_job.elsewhere = job.elsewhere;
+    if (sw_job.rank)
+        sw_job_join();
 }
 
 static void describe(void)
@@ -229,7 +240,7 @@ static void start(uint64_t init_ticks)
     sw_known_comm_meet(MPI_COMM_WORLD);
     sw_known_comm_meet(MPI_COMM_SELF);
     sw_recorder_make();
-    atomic_store(&sw_recording, SW_RECORDING_ON);
+    sw_recording_set(SW_RECORDING_ON);
     sw_job.own_cost = measure_own_cost();
     host.Barrier(gathering);
     sw_ending_watch();
@@ -332,7 +343,7 @@ static void stop(void)
     if (gathering == MPI_COMM_NULL)
         return;
     sw_job.stop = sw_ticks();
-    atomic_store(&sw_recording, SW_RECORDING_OFF);
+    sw_recording_set(SW_RECORDING_OFF);
     sw_recorder_close_tracers();
     sw_blob_t block;
     if (!sw_capture_block(SW_END_FINALIZE, 0, &block))

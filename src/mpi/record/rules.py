@@ -7,6 +7,8 @@ A rule has pieces of C, in which $0, $1, ... are the procedure's arguments:
     hand     arguments replaced in the call: {place: expression}
     after    when it has succeeded
     failed   when it has not
+    paused   after it, instead of `after`, while recording is paused; nothing of
+             an event's amounts, which nobody counts then
     nested   before a call that is not recorded: handles come again for others,
              whoever frees them (an attribute's callback, say)
 
@@ -39,11 +41,16 @@ def of(name):
     return {}
 
 
-def status(place):
-    """A status of our own where the program wants none."""
+def status(place, source=None):
+    """A status of our own where the program wants none. While recording is
+    paused only a receive from anybody needs it; `source`: where it says so,
+    its tag being the next."""
+    needed = (f" &&\n    (!e.paused || $%d == MPI_ANY_SOURCE || "
+              f"$%d == MPI_ANY_TAG)" % (source, source + 1)
+              if source is not None else "")
     return {"local": "MPI_Status own;\n"
-                     f"MPI_Status *its = ${place} == MPI_STATUS_IGNORE ? &own "
-                     f": ${place};",
+                     f"MPI_Status *its = ${place} == MPI_STATUS_IGNORE"
+                     f"{needed}\n    ? &own : ${place};",
             "hand": {place: "its"}}
 
 
@@ -58,7 +65,7 @@ rule("I[bsr]?send",
 rule("Send_init|[BSR]send_init",
      after="sw_send_pending(&e, $5, $3, $4, (int64_t)$1, $2, *$6, true);")
 rule("Recv",
-     **status(6),
+     **status(6, 3),
      before="sw_receive_before(&e, $5, $3, $4);",
      after="sw_receive_after(&e, $5, $3, $4, $2, its);")
 rule("Irecv",
@@ -80,12 +87,12 @@ rule("Imrecv",
      before="sw_mrecv_before(&e, *$3);\ne.partners = 0;",
      after="sw_mrecv_pending(&e, $2, *$4);")
 rule("Sendrecv",
-     **status(11),
+     **status(11, 8),
      before="sw_sendrecv_before(&e, $10, $3, $4, $8, $9);",
      after="sw_send_after(&e, $10, $3, (int64_t)$1, $2);\n"
            "sw_receive_after(&e, $10, $8, $9, $7, its);")
 rule("Sendrecv_replace",
-     **status(8),
+     **status(8, 5),
      before="sw_sendrecv_before(&e, $7, $3, $4, $5, $6);",
      after="sw_send_after(&e, $7, $3, (int64_t)$1, $2);\n"
            "sw_receive_after(&e, $7, $5, $6, $2, its);")
@@ -160,10 +167,12 @@ def collective(name, shape, root, comm, after):
     """Blocking, nonblocking and persistent."""
     begin = f"sw_collective_before(&e, ${comm}, {shape}, {root});"
     look = f"sw_collective_look(&e, {shape}, {root});"
-    rule(name, before=begin, after=f"{after}\n{look}")
-    rule(f"I{name.lower()}", before=begin + "\ne.partners = 0;",
-         after=f"{after}\nsw_collective_pending(&e, {shape}, {root}, "
+    met = f"sw_event_comm_after(&e, ${comm});"
+    pending = (f"sw_collective_pending(&e, {shape}, {root}, "
                f"*${comm + 1});")
+    rule(name, before=begin, after=f"{after}\n{look}", paused=met)
+    rule(f"I{name.lower()}", before=begin + "\ne.partners = 0;",
+         after=f"{after}\n{pending}", paused=f"{met}\n{pending}")
     rule(f"{name}_init", before=f"sw_event_comm(&e, ${comm});",
          after=f"{after}\nsw_collective_persistent(&e, "
                f"SW_TRACE_{name.upper()}, {shape}, {root}, *${comm + 2});")

@@ -43,6 +43,8 @@ void sw_window_freed(MPI_Win handle)
 
 void sw_window_before(sw_event_t *e, MPI_Win handle)
 {
+    if (e->paused)
+        return;
     pthread_mutex_lock(&lock);
     window_t *w = windows;
     while (w && w->handle != handle)
@@ -79,7 +81,7 @@ static void aimed(sw_event_t *e, int target)
 void sw_put_after(sw_event_t *e, int target, int64_t count, MPI_Datatype type,
                   MPI_Op op)
 {
-    if (target == MPI_PROC_NULL)
+    if (target == MPI_PROC_NULL || e->paused)
         return;
     put(e, target, count, type, op);
     aimed(e, target);
@@ -87,7 +89,7 @@ void sw_put_after(sw_event_t *e, int target, int64_t count, MPI_Datatype type,
 
 void sw_get_after(sw_event_t *e, int target, int64_t count, MPI_Datatype type)
 {
-    if (target == MPI_PROC_NULL)
+    if (target == MPI_PROC_NULL || e->paused)
         return;
     get(e, target, count, type);
     aimed(e, target);
@@ -98,7 +100,7 @@ void sw_get_after(sw_event_t *e, int target, int64_t count, MPI_Datatype type)
 void sw_fetch_after(sw_event_t *e, int target, int64_t sent, MPI_Datatype type,
                     int64_t received, MPI_Datatype received_type, MPI_Op op)
 {
-    if (target == MPI_PROC_NULL)
+    if (target == MPI_PROC_NULL || e->paused)
         return;
     get(e, target, received, received_type);
     if (op != MPI_NO_OP) {
@@ -113,13 +115,16 @@ void sw_fetch_after(sw_event_t *e, int target, int64_t sent, MPI_Datatype type,
 
 void sw_file_wrote(sw_event_t *e, int64_t count, MPI_Datatype type)
 {
-    e->amount.size = e->amount.sent = sw_event_bytes(e, count, type);
+    if (!e->paused)
+        e->amount.size = e->amount.sent = sw_event_bytes(e, count, type);
 }
 
 /* Fewer than asked for at the end of a file. */
 void sw_file_read(sw_event_t *e, int64_t count, MPI_Datatype type,
                   const MPI_Status *status)
 {
+    if (e->paused)
+        return;
     e->amount.size = sw_event_bytes(e, count, type);
     e->amount.received = status ? sw_bytes_come(status) : e->amount.size;
 }

@@ -55,6 +55,7 @@ void sw_mrecv_pending(sw_event_t *e, MPI_Datatype type, MPI_Request request);
 typedef struct {
     int64_t n;
     uint64_t *requests;         /* NULL: nothing is to be looked at */
+    bool silent;                /* no status is to be looked at, either */
     MPI_Status *statuses;
     sw_pending_t *taken;        /* see requests.c; NULL: one thread at a time */
     sw_pending_t one_taken;
