@@ -20,6 +20,7 @@
  */
 #include "door.h"
 #include "hosts.h"
+#include "../device/memory.h"
 #include "../node/settings.h"
 
 #include <dlfcn.h>
@@ -180,6 +181,7 @@ static const sw_flavour_t *load_flavour(void)
         dlopen(door.companions[i].path,
                RTLD_NOLOAD | RTLD_LAZY | RTLD_GLOBAL);
 
+    sw_device_start();      /* what is loaded next is its second look */
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         snprintf(cause, sizeof cause, "the library for this MPI cannot be "
