@@ -20,7 +20,11 @@
  */
 #include "door.h"
 #include "hosts.h"
+<<<<<<< HEAD
 #include "../node/os.h"
+=======
+#include "../device/memory.h"
+>>>>>>> wt-perf
 #include "../node/settings.h"
 
 #include <dlfcn.h>
@@ -181,6 +185,7 @@ static const sw_flavour_t *load_flavour(void)
         dlopen(door.companions[i].path,
                RTLD_NOLOAD | RTLD_LAZY | RTLD_GLOBAL);
 
+    sw_device_start();      /* what is loaded next is its second look */
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         snprintf(cause, sizeof cause, "the library for this MPI cannot be "

@@ -1,15 +1,14 @@
 /*
  * buffer.c - see buffer.h.
  *
- * A layout packs. Of a type that has none the host does it: MPI_Pack counts in
+ * A layout packs. Of a type that has none, the host does it: MPI_Pack counts in
  * int, so elements are packed in groups that stay below that; a single element
  * of 2 GiB or more would not fit.
  */
 #include "buffer.h"
 
+#include "reach.h"
 #include "../node/copy.h"
-
-#include <pthread.h>
 
 /* Elements per call of the host's int-counted pack. */
 static int64_t group_of(const sw_datatype_t *type)
@@ -19,24 +18,13 @@ static int64_t group_of(const sw_datatype_t *type)
     return group > 0 ? group : 1;
 }
 
-/* MPICH 4.0 refuses MPI_BOTTOM in MPI_Pack and MPI_Unpack. A message to itself
- * carries the elements as well. */
-static void by_message(const void *from, int count, MPI_Datatype type,
-                       void *to, int room, MPI_Datatype as, MPI_Comm comm)
-{
-    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
-    MPI_Comm own = sw_private_comm(comm);
-    int me;
-    pthread_mutex_lock(&one);
-    host.Comm_rank(own, &me);
-    host.Sendrecv(from, count, type, me, 0, to, room, as, me, 0, own,
-                  MPI_STATUS_IGNORE);
-    pthread_mutex_unlock(&one);
-}
-
 void sw_pack(const void *user, int64_t count, const sw_datatype_t *type,
              char *data, MPI_Comm comm)
 {
+    if (sw_out_of_reach(user, type)) {
+        sw_reach_pack(user, count, type, data, comm);
+        return;
+    }
     if (type->dense) {
         sw_copy(data, user, (size_t)count * type->size);
         return;
@@ -52,9 +40,9 @@ void sw_pack(const void *user, int64_t count, const sw_datatype_t *type,
         int bytes = (int)((size_t)now * type->size);
         void *element = sw_element(user, i, type);
         char *place = data + (size_t)i * type->size;
+        /* MPICH 4.0 refuses MPI_BOTTOM in MPI_Pack and MPI_Unpack. */
         if (element == MPI_BOTTOM)
-            by_message(element, now, type->handle, place, bytes, MPI_PACKED,
-                       comm);
+            sw_reach_pack(element, now, type, place, comm);
         else
             host.Pack(element, now, type->handle, place, bytes, &at, comm);
     }
@@ -63,6 +51,10 @@ void sw_pack(const void *user, int64_t count, const sw_datatype_t *type,
 void sw_unpack(const char *data, void *user, int64_t count,
                const sw_datatype_t *type, MPI_Comm comm)
 {
+    if (sw_out_of_reach(user, type)) {
+        sw_reach_unpack(data, user, count, type, comm);
+        return;
+    }
     if (type->dense) {
         sw_copy(user, data, (size_t)count * type->size);
         return;
@@ -79,8 +71,7 @@ void sw_unpack(const char *data, void *user, int64_t count,
         void *element = sw_element(user, i, type);
         const char *place = data + (size_t)i * type->size;
         if (element == MPI_BOTTOM)
-            by_message(place, bytes, MPI_PACKED, element, now, type->handle,
-                       comm);
+            sw_reach_unpack(place, element, now, type, comm);
         else
             host.Unpack(place, bytes, &at, element, now, type->handle, comm);
     }
@@ -92,9 +83,12 @@ static void describe(sw_buffer_t *b, const void *user, int64_t count,
     *b = (sw_buffer_t){.user = (void *)(uintptr_t)user, .count = count,
                        .type = type, .comm = comm,
                        .bytes = (size_t)count * type->size};
-    if (type->dense)
+    bool away = count && sw_out_of_reach(user, type);
+    if (sw_unlikely(away))
+        sw_reach_note(comm);
+    if (type->dense && !away)
         b->data = sw_data_plain(user);
-    else if (type->layout)
+    else if (type->layout && !away)
         b->data = (sw_data_t){b->user, type->layout, count};
     else
         b->data.at = b->temporary = sw_temporary(b->bytes);

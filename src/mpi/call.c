@@ -4,6 +4,7 @@
 #include "call.h"
 
 #include "guard.h"
+#include "reach.h"
 #include "serve.h"
 #include "../layout/known.h"
 #include "../node/arena.h"
@@ -75,11 +76,12 @@ sw_group_t *sw_serve(sw_collective_t id, MPI_Comm comm)
         c = sw_comm_next(comm);
         reason = c ? c->reason : SW_REASON_ARGUMENTS;
         if (sw_likely(c && c->group)) {
-            if (sw_likely(sw_accelerating() && (allowed() >> id & 1))) {
+            bool on = sw_accelerating() && (allowed() >> id & 1);
+            if (sw_likely(on && sw_reach_keeps(c))) {
                 count(id, SW_OURS, 1);
                 return c->group;
             }
-            reason = SW_REASON_OFF;
+            reason = on ? c->reason : SW_REASON_OFF;
         }
     }
     count(id, reason, 1);

@@ -27,6 +27,7 @@
     X(FULL, "pool of communicator blocks full")                     \
     X(OPERATION, "operation or type without a kernel")              \
     X(TOPOLOGY, "no topology, or one for the host")                 \
+    X(DEVICE, "buffers in the memory of a device")                  \
     X(ARGUMENTS, "arguments for the host to judge")
 
 typedef enum {
@@ -45,6 +46,9 @@ typedef struct sw_comm {
     int64_t calls;              /* collectives met while not yet adopted */
     int n, me;
     bool settled;               /* group and reason are final */
+    /* See reach.h. */
+    _Atomic bool device;        /* a buffer of ours was a device's        */
+    uint64_t review;            /* the group's step of the next question  */
     /* Point to point; see link.h and lineage.c. */
     uint64_t lineage;           /* 0: messages go through the host alone  */
     uint64_t children;          /* communicators made from this one       */

@@ -27,17 +27,15 @@ sw_landing_t sw_landing_slow(void *buffer, int64_t count,
                              const sw_datatype_t *type)
 {
     sw_landing_t in = {.buffer = buffer, .count = count, .type = type};
-    if (type->layout && sw_landing_is_large(&in) &&
+#ifndef OMPI_MAJOR_VERSION
+    if (!type->dense && type->layout && sw_landing_is_large(&in) &&
         sw_landing_room(&in) <= INT32_MAX)
         in.block = sw_temporary(sw_landing_room(&in));
+#endif
+    in.away = sw_out_of_reach(buffer, type);
+    if (in.away)        /* the host needs the type for as long as we do */
+        atomic_store(&((sw_datatype_t *)(uintptr_t)type)->bound, true);
     return in;
-}
-
-void sw_landing_spread(const sw_landing_t *in, size_t bytes)
-{
-    size_t room = sw_landing_room(in);
-    sw_layout_unpack(in->type->layout, in->buffer, in->count, 0,
-                     sw_min(bytes, room), in->block);
 }
 
 /* The first bytes of what has arrived, by signature. */
@@ -45,11 +43,11 @@ static void peek(const sw_landing_t *in, MPI_Comm comm, sw_descriptor_t *to)
 {
     const void *buffer = in->buffer;
     const sw_datatype_t *type = in->type;
-    if (type->dense || in->block) {
+    if (in->block || (type->dense && !in->away)) {
         memcpy(to, in->block ? in->block : buffer, sizeof *to);
         return;
     }
-    if (type->layout) {
+    if (type->layout && !in->away) {
         sw_layout_pack(type->layout, buffer, in->count, 0, sizeof *to, to);
         return;
     }
@@ -76,6 +74,16 @@ static void spread(const char *data, size_t bytes, void *buffer,
         sw_unpack(one, at, 1, type, comm);
         sw_temporary_free(one);
     }
+}
+
+void sw_landing_spread(const sw_landing_t *in, size_t bytes, MPI_Comm comm)
+{
+    bytes = sw_min(bytes, sw_landing_room(in));
+    if (in->away)
+        spread(in->block, bytes, in->buffer, in->type, comm);
+    else
+        sw_layout_unpack(in->type->layout, in->buffer, in->count, 0, bytes,
+                         in->block);
 }
 
 /* The slot of a descriptor, if that is what it is. */
@@ -118,7 +126,7 @@ bool sw_fetch(const sw_landing_t *in, MPI_Comm comm, size_t *bytes,
     sw_target_t to = {.room = room,
                       .data = {.at = in->buffer, .count = in->count,
                                .layout = type->dense ? NULL : type->layout}};
-    if (type->dense || type->layout) {
+    if ((type->dense || type->layout) && !in->away) {
         rc = sw_slot_take(link->peer, slot, &to);
     } else {
         to = (sw_target_t){.data = {.at = sw_temporary(n)}, .room = n};
@@ -151,7 +159,7 @@ int sw_received(const sw_landing_t *in, MPI_Comm comm, MPI_Status *status)
 {
     size_t bytes;
     int error = MPI_SUCCESS;
-    if (sw_likely(sw_plainly_none(in->buffer, in->type)))
+    if (sw_likely(sw_plainly_none(in)))
         return MPI_SUCCESS;
     size_t come = sw_status_bytes(status);
     if (come == SW_DESCRIPTOR_BYTES && sw_fetch(in, comm, &bytes, &error)) {
@@ -160,7 +168,7 @@ int sw_received(const sw_landing_t *in, MPI_Comm comm, MPI_Status *status)
         if (come == SW_DESCRIPTOR_BYTES)
             sw_tally_receive(comm, status->MPI_SOURCE, status->MPI_TAG);
         if (in->block && come != SIZE_MAX)
-            sw_landing_spread(in, come);
+            sw_landing_spread(in, come, comm);
     }
     sw_temporary_free(in->block);
     return error;

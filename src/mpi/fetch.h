@@ -8,6 +8,7 @@
 #include "datatype.h"
 #include "host.h"
 #include "link.h"
+#include "reach.h"
 
 /* Where a message is to land. Open MPI receives into the program's buffer,
  * whatever its type. MPICH and its kin refuse some messages that end within an
@@ -20,6 +21,7 @@ typedef struct {
     const sw_datatype_t *type;
     char *block;            /* to be freed by sw_temporary_free; NULL: the host
                              * has got the buffer */
+    bool away;              /* a device's memory: the host touches it alone */
 } sw_landing_t;
 
 /* Bytes of data that it has room for. */
@@ -34,6 +36,12 @@ static inline bool sw_landing_is_large(const sw_landing_t *in)
     return sw_landing_room(in) >= sw_link_scattered_min;
 }
 
+/* Does the buffer show at a glance what has come? */
+static inline bool sw_landing_shows(const sw_landing_t *in)
+{
+    return in->type->dense && in->buffer && !in->away;
+}
+
 sw_landing_t sw_landing_slow(void *buffer, int64_t count,
                              const sw_datatype_t *type);
 
@@ -45,6 +53,8 @@ static inline sw_landing_t sw_landing(void *buffer, int64_t count,
     if (sw_unlikely(type && !type->dense))
         return sw_landing_slow(buffer, count, type);
 #endif
+    if (type && sw_device_possible())
+        return sw_landing_slow(buffer, count, type);
     return (sw_landing_t){.buffer = buffer, .count = count, .type = type};
 }
 
@@ -55,7 +65,7 @@ static inline sw_landing_t sw_landing(void *buffer, int64_t count,
     (in).block ? MPI_PACKED : (TYPE)
 
 /* `bytes` bytes have come into the block. */
-void sw_landing_spread(const sw_landing_t *in, size_t bytes);
+void sw_landing_spread(const sw_landing_t *in, size_t bytes, MPI_Comm comm);
 
 /* 192 bytes have been received. If they are a descriptor, fetch: true, with
  * *bytes the message's length and *error an error class. */
@@ -74,11 +84,10 @@ int sw_received(const sw_landing_t *in, MPI_Comm comm, MPI_Status *status);
 
 /* Nobody sends messages as long as a descriptor, and a dense buffer does not
  * begin with the cookie: then no descriptor has come, whatever the status. */
-static inline bool sw_plainly_none(const void *buffer,
-                                   const sw_datatype_t *type)
+static inline bool sw_plainly_none(const sw_landing_t *in)
 {
-    return type->dense && buffer && !sw_slots_warned() &&
-           !sw_descriptor_begins(buffer, &sw_link_cookie);
+    return sw_landing_shows(in) && !sw_slots_warned() &&
+           !sw_descriptor_begins(in->buffer, &sw_link_cookie);
 }
 
 /* What the standard calls an empty status (MPI 4.1, 3.7.3). By hand: MPICH

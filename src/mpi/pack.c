@@ -8,6 +8,7 @@
  */
 #include "buffer.h"
 #include "call.h"
+#include "reach.h"
 
 /* Looked up in the cache. Of types that are not there one call in some is
  * enough: those that live are met soon, and those made for one call pay
@@ -36,7 +37,8 @@ static const sw_datatype_t *packs(const void *user, int64_t count,
         d = known(type, comm);
     if (!d || !d->packs || count <= 0 ||
         __builtin_mul_overflow(count, (int64_t)d->size, bytes) ||
-        *bytes > room - at || !sw_comm_state(comm))
+        *bytes > room - at || !sw_comm_state(comm) ||
+        sw_out_of_reach(user, d) || sw_device_holds(data))
         return NULL;
     return d;
 }

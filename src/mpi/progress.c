@@ -17,14 +17,14 @@ static bool open(const sw_track_t *t)
 /* Its check will tell whether the descriptor is all there. */
 bool sw_track_shows(const sw_track_t *t)
 {
-    return open(t) && t->in.type->dense && t->in.buffer &&
+    return open(t) && sw_landing_shows(&t->in) &&
            sw_descriptor_begins(t->in.buffer, &sw_link_cookie);
 }
 
 /* May a descriptor have arrived for it? */
 static bool may_have_arrived(const sw_track_t *t)
 {
-    return t->in.type->dense ? sw_track_shows(t) : open(t);
+    return sw_landing_shows(&t->in) ? sw_track_shows(t) : open(t);
 }
 
 void sw_track_take_early(sw_track_t *t)
@@ -35,9 +35,9 @@ void sw_track_take_early(sw_track_t *t)
 
 static void look(sw_track_t *t)
 {
-    if (t->in.type->dense && sw_threaded)
+    if (sw_landing_shows(&t->in) && sw_threaded)
         sw_track_take_early(t);     /* another thread may be in the host */
-    else if (t->in.type->dense)
+    else if (sw_landing_shows(&t->in))
         sw_track_take(t);
     else if (sw_track_ask(t))
         sw_track_peek(t, &t->status);

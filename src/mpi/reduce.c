@@ -4,6 +4,7 @@
 #include "buffer.h"
 #include "call.h"
 #include "op.h"
+#include "reach.h"
 
 static bool reduce(sw_group_t *g, const void *send, void *recv, int64_t count,
                    MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
@@ -22,8 +23,11 @@ static bool reduce(sw_group_t *g, const void *send, void *recv, int64_t count,
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
         return false;
-    int status = count ? sw_coll_reduce(g, root, &o.reducer, in, recv,
+    sw_operands_t x;
+    sw_operands(&x, in, count, is_root ? recv : NULL, count, d, comm);
+    int status = count ? sw_coll_reduce(g, root, &o.reducer, x.in, x.out,
                                         (size_t)count) : SW_OK;
+    sw_operands_end(&x, is_root && status == SW_OK);
     *result = sw_finish(SW_COLL_REDUCE, comm, status);
     return true;
 }
@@ -41,8 +45,11 @@ static bool allreduce(sw_group_t *g, const void *send, void *recv,
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
         return false;
-    int status = count ? sw_coll_allreduce(g, &o.reducer, in, recv,
+    sw_operands_t x;
+    sw_operands(&x, in, count, recv, count, d, comm);
+    int status = count ? sw_coll_allreduce(g, &o.reducer, x.in, x.out,
                                            (size_t)count) : SW_OK;
+    sw_operands_end(&x, status == SW_OK);
     *result = sw_finish(SW_COLL_ALLREDUCE, comm, status);
     return true;
 }

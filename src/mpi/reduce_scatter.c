@@ -4,6 +4,7 @@
  */
 #include "call.h"
 #include "op.h"
+#include "reach.h"
 #include "vector.h"
 
 /* counts.at NULL: equal blocks of `count`. */
@@ -29,8 +30,11 @@ static bool reduce_scatter(sw_group_t *g, sw_collective_t id,
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
         return false;
-    int status = total ? sw_coll_reduce_scatter(g, &o.reducer, in, recv,
+    sw_operands_t x;
+    sw_operands(&x, in, total, recv, (int64_t)sizes[g->me], d, comm);
+    int status = total ? sw_coll_reduce_scatter(g, &o.reducer, x.in, x.out,
                                                 sizes, 0) : SW_OK;
+    sw_operands_end(&x, status == SW_OK);
     *result = sw_finish(id, comm, status);
     return true;
 }

@@ -3,6 +3,7 @@
  */
 #include "route.h"
 
+#include "reach.h"
 #include "tally.h"
 
 /* Where messages as long as a descriptor go through the host and cannot be
@@ -99,7 +100,8 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
                           .layout = type->dense ? NULL : type->layout,
                           .count = count};
     if (!sw_accelerating() || tag < 0 || !type->cuts ||
-        !(type->dense ? (bool)buffer : (bool)type->layout))
+        !(type->dense ? (bool)buffer : (bool)type->layout) ||
+        sw_out_of_reach(buffer, type))
         return NULL;
     if (!type->dense && bytes < sw_link_coarse_min &&
         sw_data_is_coarse(type->layout))

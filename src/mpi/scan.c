@@ -4,6 +4,7 @@
 #include "buffer.h"
 #include "call.h"
 #include "op.h"
+#include "reach.h"
 
 static bool scan(sw_group_t *g, sw_collective_t id, const void *send,
                  void *recv, int64_t count, MPI_Datatype type, MPI_Op op,
@@ -19,8 +20,11 @@ static bool scan(sw_group_t *g, sw_collective_t id, const void *send,
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
         return false;
-    int status = count ? sw_coll_scan(g, id == SW_COLL_EXSCAN, &o.reducer, in,
-                                      recv, (size_t)count) : SW_OK;
+    sw_operands_t x;
+    sw_operands(&x, in, count, recv, needs_out ? count : 0, d, comm);
+    int status = count ? sw_coll_scan(g, id == SW_COLL_EXSCAN, &o.reducer,
+                                      x.in, x.out, (size_t)count) : SW_OK;
+    sw_operands_end(&x, needs_out && status == SW_OK);
     *result = sw_finish(id, comm, status);
     return true;
 }

@@ -332,7 +332,7 @@ void sw_track_take(sw_track_t *t)
 void sw_track_peek(sw_track_t *t, MPI_Status *status)
 {
     int gone = 0;
-    if (sw_likely(!t->taken && sw_plainly_none(t->in.buffer, t->in.type)))
+    if (sw_likely(!t->taken && sw_plainly_none(&t->in)))
         return;
     if (t->cancelled)
         host.Test_cancelled(status, &gone);
@@ -350,7 +350,7 @@ void sw_track_peek(sw_track_t *t, MPI_Status *status)
         sw_tally_receive(t->comm, status->MPI_SOURCE, status->MPI_TAG);
     }
     if (t->in.block && !t->spread && bytes != SIZE_MAX) {
-        sw_landing_spread(&t->in, bytes);
+        sw_landing_spread(&t->in, bytes, t->comm);
         t->spread = true;
     }
 }

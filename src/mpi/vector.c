@@ -3,6 +3,8 @@
  */
 #include "vector.h"
 
+#include "reach.h"
+
 static const sw_datatype_t *type_of(const sw_vbuffer_t *b, int i)
 {
     return b->types[b->same ? 0 : i];
@@ -69,6 +71,18 @@ static sw_blocks_t here(sw_vbuffer_t *b, bool gaps, sw_extent_t *list,
     return (sw_blocks_t){.list = list, .data = gaps ? data : NULL};
 }
 
+/* Is one of the blocks out of the processor's reach? */
+static bool away(const sw_vbuffer_t *b)
+{
+    for (int i = 0; sw_device_possible() && i < b->n; i++)
+        if (sw_at(b->counts, i) &&
+            sw_out_of_reach(block_of(b, i), type_of(b, i))) {
+            sw_reach_note(b->comm);
+            return true;
+        }
+    return false;
+}
+
 /* Blocks in temporary memory. */
 static sw_blocks_t packed(sw_vbuffer_t *b, sw_extent_t *list)
 {
@@ -86,6 +100,7 @@ static sw_blocks_t describe(sw_vbuffer_t *b, bool pack, sw_extent_t *list,
 {
     bool gaps = false, known = true;
     b->temporary = NULL;
+    pack |= away(b);
     if (b->same && !pack && b->types[0]->dense)
         return dense(b, list);
     for (int i = 0; i < b->n; i++) {

@@ -32,8 +32,12 @@ typedef enum {
     SW_DOOR_PUNCH,      /* hole punching                                */
     SW_DOOR_TOPOLOGY,   /* the machine's tables in /sys                 */
     SW_DOOR_THREAD,     /* a thread of our own                          */
+<<<<<<< HEAD
     SW_DOOR_PAGE,       /* pages of 4 KiB: they are 64 KiB then         */
     SW_DOOR_DUMP,       /* MADV_DONTDUMP, MADV_DODUMP                   */
+=======
+    SW_DOOR_LINKER,     /* a look at the dynamic linker's own data      */
+>>>>>>> wt-perf
     SW_DOOR_COUNT
 } sw_door_t;
 
@@ -132,6 +136,20 @@ SW_API uint64_t sw_os_waits(void);
 SW_API pid_t sw_os_thread_id(void);
 /* Yama scope 1: let processes of this user attach (widens who may trace). */
 SW_API int sw_os_allow_attach(void);
+
+/* Loaded objects ------------------------------------------------------ */
+
+/* How many objects the dynamic linker has loaded so far, those that are closed
+ * again included. Takes its lock: some 10 ns. */
+SW_API uint64_t sw_os_loads(void);
+/* The same; and a handle for each of `n` libraries whose file name begins with
+ * stem[i]: NULL where it is not loaded. Loads nothing; a library that it finds
+ * stays until the process ends. */
+SW_API uint64_t sw_os_libraries(const char *const *stem, void **handle, int n);
+SW_API void *sw_os_symbol(void *handle, const char *name);
+/* The dynamic linker's own data, *words 64-bit words; NULL where it is not
+ * shown. *list is the word that holds the list of loaded objects. */
+SW_API const uint64_t *sw_os_linker_data(size_t *words, size_t *list);
 
 /* Time, waiting, the machine ------------------------------------------ */
 

@@ -1,0 +1,148 @@
+/*
+ * reach.c - see reach.h.
+ */
+#include "reach.h"
+
+#include "buffer.h"
+
+#include <pthread.h>
+
+bool sw_out_of_reach_slow(const void *user, const sw_datatype_t *type)
+{
+    if (!sw_device_present())
+        return false;
+    /* Absolute addresses: each element may have parts of both kinds. */
+    if (!user && !type->dense)
+        return true;
+    MPI_Aint low = 0, span;
+    if (type->layout)
+        low = (MPI_Aint)type->layout->low;
+    else if (!type->dense && type->handle != MPI_DATATYPE_NULL)
+        host.Type_get_true_extent(type->handle, &low, &span);
+    return sw_device_holds_slow((const char *)((intptr_t)user + low));
+}
+
+/* Copies --------------------------------------------------------------- */
+
+/* Elements of one message, so that its bytes are an int. */
+static int64_t group_of(const sw_datatype_t *type)
+{
+    int64_t group = type->size ? (int64_t)((1u << 30) / type->size) : 1 << 30;
+    return group > 0 ? group : 1;
+}
+
+static void message(const void *from, int64_t count, MPI_Datatype type,
+                    void *to, int64_t room, MPI_Datatype as, MPI_Comm comm)
+{
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+    MPI_Comm own = sw_private_comm(comm);
+    int me;
+    pthread_mutex_lock(&one);
+    host.Comm_rank(own, &me);
+    host.Sendrecv(from, (int)count, type, me, 0, to, (int)room, as, me, 0,
+                  own, MPI_STATUS_IGNORE);
+    pthread_mutex_unlock(&one);
+}
+
+void sw_reach_copy(const void *from, void *to, int64_t count,
+                   const sw_datatype_t *type, MPI_Comm comm)
+{
+    int64_t group = group_of(type);
+    for (int64_t i = 0; i < count; i += group) {
+        int64_t n = count - i < group ? count - i : group;
+        message(sw_element(from, i, type), n, type->handle,
+                sw_element(to, i, type), n, type->handle, comm);
+    }
+}
+
+void sw_reach_pack(const void *user, int64_t count,
+                   const sw_datatype_t *type, char *data, MPI_Comm comm)
+{
+    int64_t group = group_of(type);
+    for (int64_t i = 0; i < count; i += group) {
+        int64_t n = count - i < group ? count - i : group;
+        message(sw_element(user, i, type), n, type->handle,
+                data + (size_t)i * type->size, n * (int64_t)type->size,
+                MPI_PACKED, comm);
+    }
+}
+
+void sw_reach_unpack(const char *data, void *user, int64_t count,
+                     const sw_datatype_t *type, MPI_Comm comm)
+{
+    int64_t group = group_of(type);
+    for (int64_t i = 0; i < count; i += group) {
+        int64_t n = count - i < group ? count - i : group;
+        message(data + (size_t)i * type->size, n * (int64_t)type->size,
+                MPI_PACKED, sw_element(user, i, type), n, type->handle, comm);
+    }
+}
+
+/* Reductions ------------------------------------------------------------ */
+
+static void *room(const sw_operands_t *o, int64_t count)
+{
+    return sw_temporary((size_t)(count * o->type->extent));
+}
+
+void sw_operands_slow(sw_operands_t *o, int64_t ins)
+{
+    bool in_place = o->in == o->out;
+    if (ins && sw_out_of_reach(o->in, o->type)) {
+        o->in_copy = room(o, ins);
+        sw_reach_copy(o->in, o->in_copy, ins, o->type, o->comm);
+        o->in = o->in_copy;
+    }
+    if (in_place) {
+        o->out = o->in_copy ? o->in_copy : o->out;
+    } else if (o->outs && o->out && sw_out_of_reach(o->out, o->type)) {
+        o->out_copy = room(o, o->outs);
+        o->out = o->out_copy;
+    }
+    if (o->in_copy || o->out_copy)
+        sw_reach_note(o->comm);
+}
+
+void sw_operands_end_slow(sw_operands_t *o, bool written)
+{
+    if (written && o->out != o->user)
+        sw_reach_copy(o->out, o->user, o->outs, o->type, o->comm);
+    sw_temporary_free(o->in_copy);
+    sw_temporary_free(o->out_copy);
+}
+
+/* Leaving a communicator to the host ------------------------------------- */
+
+#define FIRST 16                /* steps until the members ask each other    */
+#define LATER 8                 /* and so many times as many, until again    */
+
+void sw_reach_note(MPI_Comm comm)
+{
+    sw_comm_t *c = sw_comm_state(comm);
+    if (c)
+        c->device = true;
+}
+
+/* The members' steps are the same here, whatever calls of theirs have failed:
+ * a call that the host serves takes none. */
+bool sw_reach_review(sw_comm_t *c)
+{
+    const sw_reducer_t most = {
+        .elem = sizeof(int32_t), .commutative = true,
+        .kernel = sw_reduce_kernel(SW_MAX, SW_INT32)};
+    if (!c->review) {
+        c->review = c->group->step + FIRST;
+        return true;
+    }
+    int32_t mine = c->device, any = 0;
+    int status = sw_coll_allreduce(c->group, &most, &mine, &any, 1);
+    c->review = c->group->step * LATER;
+    if (status != SW_OK || !any)
+        return true;
+    /* All have come here, so nobody reads anything of a member's any more but
+     * the answer itself, which lies in the block. */
+    sw_group_close(c->group);
+    c->group = NULL;
+    c->reason = SW_REASON_DEVICE;
+    return false;
+}

@@ -1,0 +1,110 @@
+/*
+ * driver.c - a stand-in for a device's driver: its "device memory" is pages
+ * that the processor cannot touch.
+ *
+ * KIND chooses the driver whose questions it answers: CUDA, HSA or ZE. Device
+ * memory has a second address, standin_alias, where the test program reads and
+ * writes it as a kernel of the device would.
+ */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define CUDA 1
+#define HSA 2
+#define ZE 3
+#define OTHER 4
+
+#define REGIONS 8
+
+static struct {
+    char *at, *alias;
+    size_t size;
+    int managed;
+} region[REGIONS];
+static int regions;
+
+int standin_ready;          /* 0: no call has initialised the driver        */
+int standin_asked;          /* so often                                     */
+
+/* Device memory, or managed memory, which the processor reaches. */
+void *standin_allocate(size_t size, int managed)
+{
+    int fd = memfd_create("device", 0);
+    if (regions == REGIONS || fd < 0 || ftruncate(fd, (off_t)size))
+        return NULL;
+    int protection = PROT_READ | PROT_WRITE;
+    region[regions].alias = mmap(NULL, size, protection, MAP_SHARED, fd, 0);
+    region[regions].at = mmap(NULL, size, managed ? protection : PROT_NONE,
+                              MAP_SHARED, fd, 0);
+    region[regions].size = size;
+    region[regions].managed = managed;
+    close(fd);
+    return region[regions++].at;
+}
+
+static int find(const void *at)
+{
+    for (int i = 0; i < regions; i++)
+        if ((uintptr_t)at - (uintptr_t)region[i].at < region[i].size)
+            return i;
+    return -1;
+}
+
+void *standin_alias(const void *at)
+{
+    int i = find(at);
+    return i < 0 ? NULL : region[i].alias + ((const char *)at - region[i].at);
+}
+
+#if KIND == CUDA
+
+/* Attribute 2 is the type of memory, 8 whether it is managed. */
+int cuPointerGetAttributes(unsigned n, int *attribute, void **value,
+                           unsigned long long at)
+{
+    int i = find((const void *)(uintptr_t)at);
+    __atomic_fetch_add(&standin_asked, 1, __ATOMIC_RELAXED);
+    if (!standin_ready)
+        return 3;
+    for (unsigned k = 0; k < n; k++) {
+        unsigned answer = attribute[k] == 2 ? (i < 0 ? 0 : 2)
+                        : attribute[k] == 8 ? i >= 0 && region[i].managed : 0;
+        memcpy(value[k], &answer, sizeof answer);
+    }
+    return 0;
+}
+
+#elif KIND == HSA
+
+int hsa_amd_pointer_info(const void *at, void *info, void *allocate,
+                         uint32_t *agents, void **agent)
+{
+    struct {
+        uint32_t size;
+        int type;
+        void *agent_base, *host_base;
+        size_t bytes;
+        void *user_data;
+        uint64_t owner;
+    } *to = info;
+    int i = find(at);
+    __atomic_fetch_add(&standin_asked, 1, __ATOMIC_RELAXED);
+    if (!standin_ready)
+        return 0x100b;
+    to->type = i < 0 ? 0 : 1;
+    to->owner = i < 0 || region[i].managed ? 100 : 200;
+    return 0;
+}
+
+int hsa_agent_get_info(uint64_t agent, int attribute, void *value)
+{
+    if (attribute != 17)
+        return 0x1001;
+    *(int *)value = agent == 200;
+    return 0;
+}
+
+#endif
