@@ -5,16 +5,16 @@
 #include "call.h"
 #include "op.h"
 
-static bool reduce(sw_group_t *g, const void *send, void *recv, int64_t count,
+static bool reduce(sw_comm_t *c, const void *send, void *recv, int64_t count,
                    MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
                    sw_reason_t *reason, int *result)
 {
     sw_operation_t o;
     const sw_datatype_t *d = sw_datatype(type, comm, result);
-    bool is_root = g->me == root;
+    bool is_root = c->me == root;
     bool in_place = is_root && send == MPI_IN_PLACE;
     const void *in = in_place ? recv : send;
-    if (!d || count < 0 || root < 0 || root >= g->n || in == MPI_IN_PLACE ||
+    if (!d || count < 0 || root < 0 || root >= c->n || in == MPI_IN_PLACE ||
         (is_root && (recv == MPI_IN_PLACE ||
                      (send == recv && count))) ||
         (count && (!in || (is_root && !recv))))
@@ -22,13 +22,16 @@ static bool reduce(sw_group_t *g, const void *send, void *recv, int64_t count,
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
         return false;
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
+        return false;
     int status = count ? sw_coll_reduce(g, root, &o.reducer, in, recv,
                                         (size_t)count) : SW_OK;
     *result = sw_finish(SW_COLL_REDUCE, comm, status);
     return true;
 }
 
-static bool allreduce(sw_group_t *g, const void *send, void *recv,
+static bool allreduce(sw_comm_t *c, const void *send, void *recv,
                       int64_t count, MPI_Datatype type, MPI_Op op,
                       MPI_Comm comm, sw_reason_t *reason, int *result)
 {
@@ -41,6 +44,9 @@ static bool allreduce(sw_group_t *g, const void *send, void *recv,
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
         return false;
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
+        return false;
     int status = count ? sw_coll_allreduce(g, &o.reducer, in, recv,
                                            (size_t)count) : SW_OK;
     *result = sw_finish(SW_COLL_ALLREDUCE, comm, status);
@@ -52,7 +58,7 @@ SW_COLLECTIVE(NAME, SW_COLL_REDUCE,                                     \
     (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
      MPI_Op op, int root, MPI_Comm comm),                               \
     (send, recv, count, type, op, root, comm),                          \
-    reduce(g, send, recv, count, type, op, root, comm, &reason,         \
+    reduce(c, send, recv, count, type, op, root, comm, &reason,         \
            &result))
 
 #define ALLREDUCE(NAME, COUNT)                                          \
@@ -60,7 +66,7 @@ SW_COLLECTIVE(NAME, SW_COLL_ALLREDUCE,                                  \
     (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
      MPI_Op op, MPI_Comm comm),                                         \
     (send, recv, count, type, op, comm),                                \
-    allreduce(g, send, recv, count, type, op, comm, &reason, &result))
+    allreduce(c, send, recv, count, type, op, comm, &reason, &result))
 
 REDUCE(Reduce, int)
 ALLREDUCE(Allreduce, int)

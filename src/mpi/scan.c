@@ -5,19 +5,22 @@
 #include "call.h"
 #include "op.h"
 
-static bool scan(sw_group_t *g, sw_collective_t id, const void *send,
+static bool scan(sw_comm_t *c, sw_collective_t id, const void *send,
                  void *recv, int64_t count, MPI_Datatype type, MPI_Op op,
                  MPI_Comm comm, sw_reason_t *reason, int *result)
 {
     sw_operation_t o;
     const sw_datatype_t *d = sw_datatype(type, comm, result);
     const void *in = send == MPI_IN_PLACE ? recv : send;
-    bool needs_out = id == SW_COLL_SCAN || g->me > 0;
+    bool needs_out = id == SW_COLL_SCAN || c->me > 0;
     if (!d || count < 0 || recv == MPI_IN_PLACE ||
-        (count && (!in || (needs_out && !recv) || send == recv)))
+        (count && (!in || (needs_out && !recv) || sw_aliased(send, recv))))
         return *result != MPI_SUCCESS;
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
+        return false;
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
         return false;
     int status = count ? sw_coll_scan(g, id == SW_COLL_EXSCAN, &o.reducer, in,
                                       recv, (size_t)count) : SW_OK;
@@ -30,7 +33,7 @@ SW_COLLECTIVE(NAME, ID,                                                 \
     (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
      MPI_Op op, MPI_Comm comm),                                         \
     (send, recv, count, type, op, comm),                                \
-    scan(g, ID, send, recv, count, type, op, comm, &reason, &result))
+    scan(c, ID, send, recv, count, type, op, comm, &reason, &result))
 
 SCAN(Scan, SW_COLL_SCAN, int)
 SCAN(Exscan, SW_COLL_EXSCAN, int)

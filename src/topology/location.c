@@ -8,6 +8,9 @@
 
 #include "../node/os.h"
 
+#include <pthread.h>
+#include <string.h>
+
 /* The domain's name if all of `allowed` lies in it. */
 static int16_t name_of(bool found, const sw_cpus_t *allowed,
                        const sw_cpus_t *domain)
@@ -32,9 +35,22 @@ void sw_location_of(const sw_cpus_t *allowed, sw_location_t *to)
     to->core = name_of(sw_sysfs_core(cpu, &in), allowed, &in);
 }
 
+/* Reading the machine's tables takes 60 us, and a program may make many
+ * communicators: what was found holds as long as the mask does. */
 void sw_location_self(sw_location_t *to)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static bool known;
+    static sw_cpus_t mask;
+    static sw_location_t found;
     sw_cpus_t allowed;
     sw_os_affinity(allowed.word, SW_CPU_WORDS);
-    sw_location_of(&allowed, to);
+    pthread_mutex_lock(&lock);
+    if (!known || memcmp(&mask, &allowed, sizeof mask)) {
+        sw_location_of(&allowed, &found);
+        mask = allowed;
+        known = true;
+    }
+    *to = found;
+    pthread_mutex_unlock(&lock);
 }
