@@ -241,6 +241,34 @@ static void alone(void)
     MPI_Comm_free(&comm);
 }
 
+/* One member's making of a communicator fails. The next one is made by all,
+ * who must agree on its name: a probe tells a large message's true length. */
+static void offspring(void)
+{
+    MPI_Comm some = MPI_COMM_NULL, child;
+    int last = world_size - 1, n = 0, periodic = 1, code = MPI_ERR_OTHER;
+    MPI_Status status;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (world_rank == 0)
+        code = MPI_Cart_create(comm, 1, &world_size, &periodic, 0, NULL);
+    CHECK(code != MPI_SUCCESS, "a communicator was made at address NULL");
+    MPI_Cart_create(comm, 1, &world_size, &periodic, 0, &some);
+    MPI_Comm_dup(comm, &child);
+    if (world_rank == 0) {
+        MPI_Send(a, LONG, MPI_INT, last, 5, child);
+    } else if (world_rank == last) {
+        MPI_Probe(0, 5, child, &status);
+        MPI_Get_count(&status, MPI_INT, &n);
+        CHECK(n == LONG, "a message of %d ints is told to be %d long", LONG,
+              n);
+        MPI_Recv(b, LONG, MPI_INT, 0, 5, child, MPI_STATUS_IGNORE);
+    }
+    MPI_Comm_free(&some);
+    MPI_Comm_free(&child);
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     test_start(&argc, &argv);
@@ -264,6 +292,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     alone();
+    offspring();
     for (int c = 0; c < CALLS; c++)
         for (int w = COUNT; w < WRONGS; w++)
             for (int who = 0; who < world_size; who += world_size - 1) {
