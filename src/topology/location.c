@@ -41,11 +41,10 @@ void sw_location_self(sw_location_t *to)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static bool known;
-    static sw_cpus_t mask;
+    static sw_cpus_t mask, allowed;
     static sw_location_t found;
-    sw_cpus_t allowed;
-    sw_os_affinity(allowed.word, SW_CPU_WORDS);
     pthread_mutex_lock(&lock);
+    sw_os_affinity(allowed.word, SW_CPU_WORDS);
     if (!known || memcmp(&mask, &allowed, sizeof mask)) {
         sw_location_of(&allowed, &found);
         mask = allowed;
