@@ -70,7 +70,7 @@ def test_no_chain_of_calls_takes_more_than_8_kib(flavour):
         pytest.skip("this compiler does not tell what functions call "
                     "(gcc 10 and later do: -fcallgraph-info)")
     entries = [name for name in calls.size
-               if re.match(r"sw_(MPI|recorded_MPI|virtual_MPI)_", name)]
+               if re.search(r"(^|:)sw_(MPI|recorded_MPI|virtual_MPI)_", name)]
     assert len(entries) > 400
     boundless = [name for name, kind in calls.kind.items()
                  if kind == "dynamic"]

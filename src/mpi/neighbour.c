@@ -8,6 +8,10 @@
 #include "hood.h"
 #include "vector.h"
 
+/* Edges whose description lies on the stack: a stencil in three dimensions has
+ * 6, and there is one more than are counted. */
+#define EDGES 8
+
 /* One side of a call, as its arguments describe it: blocks of `count` elements
  * in a row, or a list of blocks of one type or of one each. */
 typedef struct {
@@ -60,16 +64,16 @@ static bool alltoall(sw_comm_t *c, sw_collective_t id, const side_t *out,
     if (!all)
         return false;
     int outs = all->outs + 1, ins = all->ins + 1;
-    SW_ARRAY(int64_t, sent, outs);
-    SW_ARRAY(int64_t, got, ins);
-    SW_ARRAY(int64_t, from_places, outs);
-    SW_ARRAY(int64_t, to_places, ins);
-    SW_ARRAY(const sw_datatype_t *, s, outs);
-    SW_ARRAY(const sw_datatype_t *, r, ins);
-    SW_ARRAY(sw_extent_t, out_list, outs);
-    SW_ARRAY(sw_extent_t, in_list, ins);
-    SW_ARRAY(sw_data_t, out_data, outs);
-    SW_ARRAY(sw_data_t, in_data, ins);
+    SW_ARRAY_OF(int64_t, sent, EDGES, outs);
+    SW_ARRAY_OF(int64_t, got, EDGES, ins);
+    SW_ARRAY_OF(int64_t, from_places, EDGES, outs);
+    SW_ARRAY_OF(int64_t, to_places, EDGES, ins);
+    SW_ARRAY_OF(const sw_datatype_t *, s, EDGES, outs);
+    SW_ARRAY_OF(const sw_datatype_t *, r, EDGES, ins);
+    SW_ARRAY_OF(sw_extent_t, out_list, EDGES, outs);
+    SW_ARRAY_OF(sw_extent_t, in_list, EDGES, ins);
+    SW_ARRAY_OF(sw_data_t, out_data, EDGES, outs);
+    SW_ARRAY_OF(sw_data_t, in_data, EDGES, ins);
     sw_vbuffer_t from, to;
     if (!blocks(in, all->in, all->ins, comm, got, to_places, r, &to,
                 result) ||
@@ -105,12 +109,12 @@ static bool allgather(sw_comm_t *c, sw_collective_t id, const void *send,
     if (!all)
         return false;
     int ins = all->ins + 1;
-    SW_ARRAY(int64_t, got, ins);
-    SW_ARRAY(int64_t, places, ins);
+    SW_ARRAY_OF(int64_t, got, EDGES, ins);
+    SW_ARRAY_OF(int64_t, places, EDGES, ins);
     const sw_datatype_t *s = NULL;
-    SW_ARRAY(const sw_datatype_t *, r, ins);
-    SW_ARRAY(sw_extent_t, list, ins);
-    SW_ARRAY(sw_data_t, data, ins);
+    SW_ARRAY_OF(const sw_datatype_t *, r, EDGES, ins);
+    SW_ARRAY_OF(sw_extent_t, list, EDGES, ins);
+    SW_ARRAY_OF(sw_data_t, data, EDGES, ins);
     sw_buffer_t from;
     sw_vbuffer_t to;
     bool anybody = false;

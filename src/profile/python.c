@@ -14,6 +14,7 @@
  */
 #include "python.h"
 
+#include "../node/array.h"
 #include "../node/os.h"
 #include "../node/settings.h"
 #include "frame.h"
