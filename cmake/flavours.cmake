@@ -154,7 +154,8 @@ foreach(flavour ompi mpich abi)
                              SW_FLAVOUR_${FLAVOUR})
   # Exceptions thrown by a program's error handlers pass through.
   target_compile_options(straightway-${flavour} PRIVATE
-                         -fexceptions "SHELL:-include ${generated}/weak.h")
+                         -fexceptions "SHELL:-include ${generated}/weak.h"
+                         ${SW_STACK_OPTIONS})
   target_link_libraries(straightway-${flavour} PRIVATE straightway)
   target_link_options(straightway-${flavour} PRIVATE
                       -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now)

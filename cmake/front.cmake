@@ -38,6 +38,8 @@ foreach(room ${SW_ROOMS})
 endforeach()
 add_dependencies(straightway sw_procedures)
 target_include_directories(straightway PRIVATE ${SW_GENERATED})
+target_compile_options(straightway PRIVATE
+                       $<$<COMPILE_LANGUAGE:C>:${SW_STACK_OPTIONS}>)
 target_link_libraries(straightway PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
 # separate-code: the symbol table, which names.c edits, shares no page with
 # code. nodelete: slots and thunks must outlive any dlclose.

@@ -10,9 +10,8 @@ from harness.hosts import COMMAND
 
 MPI = Path(__file__).parent / "mpi"
 
-# The shared block of a communicator is set up at its first call, so that
-# short runs are accelerated too.
-AT_ONCE = {"STRAIGHTWAY_ADOPT_AFTER": "0", "STRAIGHTWAY_STATS": "1"}
+# What a run tells of itself at its end.
+AT_ONCE = {"STRAIGHTWAY_STATS": "1"}
 
 
 # Tests that some MPIs cannot run (harness/spread.py chooses among the others).

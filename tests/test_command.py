@@ -114,7 +114,7 @@ def test_a_typo_is_answered_with_what_was_meant(arguments, meant):
     (["run", "--arena-threshold"], "needs a value"),
     (["run", "--arena-threshold", "many", "true"], "64k"),
     (["run", "--arena=perhaps", "true"], "on or off"),
-    (["run", "--adopt-after", "x", "true"], "whole number"),
+    (["run", "--spin-us", "x", "true"], "whole number"),
     (["run", "-n", "0", "true"], "number of ranks"),
     (["run", "--mpi", "openmpi", "true"], "needs -n"),
     (["run", "mpirun", "-n", "2", "./app"], "mpirun -n N straightway run"),

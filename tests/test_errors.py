@@ -36,6 +36,20 @@ def test_wrong_arguments_get_the_hosts_error_classes(host, handler, tmp_path):
         assert ours == alone
 
 
+def test_a_call_that_one_member_repeats_is_carried_out_once(host, tmp_path):
+    """A member whose wrong call has failed calls once more than the others."""
+    few = [] if host.flavour == "ompi" else ["few"]
+    well(run(host, 2, "one_wrong", tmp_path / "alone", *few,
+             straightway=False))
+    done = well(run(host, 2, "one_wrong", tmp_path / "ours", *few))
+    served, calls = accelerated(done)
+    assert served > 0.9 * calls > 1000
+    for rank in range(2):
+        alone = (tmp_path / f"alone.{rank}").read_text()
+        assert len(alone.splitlines()) > 80
+        assert (tmp_path / f"ours.{rank}").read_text() == alone
+
+
 def outcome(host, name, size, **options):
     """The completed run, or None where it does not end."""
     try:

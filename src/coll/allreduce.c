@@ -72,8 +72,8 @@ static int sliced(sw_group_t *g, uint32_t what, const sw_reducer_t *r,
 {
     uint64_t step = ++g->step;
     sw_exchange_t x;
-    sw_source_t from[SW_MEMBERS_MAX];
-    sw_part_t outs[SW_MEMBERS_MAX];
+    SW_ARRAY(sw_source_t, from, g->n);
+    SW_ARRAY(sw_part_t, outs, g->n);
     int rc = sw_exchange(g, step, what, in, out, n * r->elem, &x, from, outs);
     if (sw_unlikely(rc)) {
         /* Members differ in what or how much they reduce. Whoever has posted

@@ -25,7 +25,7 @@ static int expect(sw_group_t *g, int member, uint64_t step, uint32_t what)
 
 static int tree_barrier(sw_group_t *g, uint32_t what)
 {
-    int16_t child[SW_MEMBERS_MAX];
+    int16_t child[SW_CHILDREN];
     uint64_t up = g->step + 1, down = up + 1;
     int rc = SW_OK, count = sw_tree_children(g->tree, 0, g->me, child);
     g->step = down;

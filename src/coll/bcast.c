@@ -51,7 +51,7 @@ static int flat(sw_group_t *g, int root, uint32_t what,
 static int down_tree(sw_group_t *g, int root, uint32_t what, char *buffer,
                      size_t bytes)
 {
-    int16_t child[SW_MEMBERS_MAX];
+    int16_t child[SW_CHILDREN];
     uint64_t step = ++g->step;
     int rc = SW_OK;
     if (g->me != root)

@@ -13,8 +13,8 @@ int sw_climb(sw_group_t *g, uint64_t step, uint32_t what, int root,
              const sw_reducer_t *r, const void *in, void *out, size_t n)
 {
     const sw_tree_t *tree = r->commutative ? g->tree : g->ordered;
-    int16_t child[SW_MEMBERS_MAX];
-    sw_source_t from[SW_FANOUT * 8 + 2];
+    int16_t child[SW_CHILDREN];
+    sw_source_t from[SW_FEW];
     int count = sw_tree_children(tree, root, g->me, child), rc = SW_OK;
     size_t bytes = n * r->elem;
     const int room = (int)(sizeof from / sizeof from[0]);

@@ -43,7 +43,7 @@ static bool show(sw_group_t *g, sw_entry_t *e, uint64_t step,
                  const sw_hand_t *hand, const sw_blocks_t *blocks,
                  sw_exposed_t *x)
 {
-    uint64_t bytes[hand->n];
+    SW_ARRAY(uint64_t, bytes, hand->n);
     for (int i = 0; i < hand->n; i++)
         bytes[i] = bytes_of(hand, blocks, i);
     if (!sw_show_blocks(g, e, step, hand->readers, hand->n, blocks->data,

@@ -91,7 +91,7 @@ static large_t large_blocks(const root_t *r)
  * elsewhere. */
 static bool show(const root_t *r, sw_entry_t *e)
 {
-    uint64_t bytes[r->g->n];
+    SW_ARRAY(uint64_t, bytes, r->g->n);
     for (int i = 0; i < r->g->n; i++)
         bytes[i] = large(r, i);
     return sw_show_blocks(r->g, e, r->step, SW_READ_ALL, r->g->n,

@@ -235,7 +235,7 @@ void sw_reuse_wait(sw_group_t *g, const sw_use_t *use)
         return;
     }
     if (use->readers != SW_READ_ALL && g->tree) {
-        int16_t child[SW_MEMBERS_MAX];
+        int16_t child[SW_CHILDREN];
         int root = -2 - use->readers;
         int count = sw_tree_children(g->tree, root, g->me, child);
         for (int i = 0; i < count; i++)
@@ -298,7 +298,7 @@ char *sw_scratch(sw_group_t *g, size_t n)
     if (n > g->scratch_bytes) {
         n = sw_round_up(n, SW_PAGE);
         free(g->scratch);
-        g->scratch = malloc(n);
+        g->scratch = aligned_alloc(SW_LINE, n);
         g->scratch_bytes = g->scratch ? n : 0;
     }
     return g->scratch;

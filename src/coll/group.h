@@ -49,6 +49,7 @@
 #define SW_GROUP_H
 
 #include "../layout/data.h"
+#include "../node/array.h"
 #include "../node/peer.h"
 #include "../node/wait.h"
 #include "../topology/location.h"
@@ -61,6 +62,10 @@
 #define SW_FLAT 16          /* members up to which small steps need no tree */
 #define SW_FANOUT 8         /* children per node of a tree                 */
 #define SW_MEMBERS_MAX 1024
+/* Children of a member, at most. A level of the machine takes at most 4 rounds
+ * to cut 1,024 members into chunks of 8, and each round gives a leader 7
+ * children; there are 4 levels (topology/tree.h). Another root adds one. */
+#define SW_CHILDREN 128
 
 /* What a coll function returns besides 0. */
 enum {

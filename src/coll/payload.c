@@ -70,9 +70,10 @@ void sw_unexpose(sw_exposed_t *x, bool out)
 bool sw_show_blocks(sw_group_t *g, sw_entry_t *e, uint64_t step, int readers,
                     int n, const sw_data_t *data, const uint64_t *bytes)
 {
-    if ((size_t)n * sizeof(sw_shown_block_t) > g->stage_max)
+    size_t all = (size_t)n * sizeof(sw_shown_block_t);
+    if (all > g->stage_max)
         return false;
-    sw_shown_block_t table[n];
+    SW_ARRAY(sw_shown_block_t, table, n);
     for (int i = 0; i < n; i++) {
         table[i] = (sw_shown_block_t){.bytes = bytes[i]};
         if (bytes[i] &&
@@ -80,8 +81,7 @@ bool sw_show_blocks(sw_group_t *g, sw_entry_t *e, uint64_t step, int readers,
             return false;
     }
     e->form = SW_FORM_SHOWN;
-    sw_copy(sw_claim_stage(g, step, readers, sizeof table, e), table,
-            sizeof table);
+    sw_copy(sw_claim_stage(g, step, readers, all, e), table, all);
     return true;
 }
 

@@ -47,12 +47,9 @@ static int climbed(sw_group_t *g, int root, uint32_t what,
     int rc = SW_OK;
     uint64_t pass = ++g->step;
     if (g->me == 0) {
-        char result[SW_PAGE];
-        char *to = bytes <= sizeof result ? result : malloc(bytes);
-        rc = to ? sw_climb(g, step, what, 0, r, in, to, n) : SW_UNREACHABLE;
-        sw_stage(g, pass, what, root, to ? to : in, bytes);
-        if (to != result && to)
-            free(to);
+        SW_BYTES(result, bytes);
+        rc = sw_climb(g, step, what, 0, r, in, result, n);
+        sw_stage(g, pass, what, root, result, bytes);
     } else {
         rc = sw_climb(g, step, what, 0, r, in, NULL, n);
     }
@@ -97,8 +94,8 @@ static int sliced(sw_group_t *g, int root, uint32_t what,
 {
     uint64_t step = ++g->step;
     sw_exchange_t x;
-    sw_source_t from[SW_MEMBERS_MAX];
-    sw_part_t outs[SW_MEMBERS_MAX];
+    SW_ARRAY(sw_source_t, from, g->n);
+    SW_ARRAY(sw_part_t, outs, g->n);
     bool is_root = g->me == root;
     int rc = sw_exchange(g, step, what, in, is_root ? out : NULL,
                          n * r->elem, &x, from, outs);

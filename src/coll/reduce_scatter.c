@@ -39,7 +39,7 @@ int sw_coll_reduce_scatter(sw_group_t *g, const sw_reducer_t *r,
     size_t total, start = place(g, counts, block_count, &total);
     size_t mine = counts ? counts[g->me] : block_count;
     size_t bytes = total * r->elem;
-    sw_source_t from[SW_MEMBERS_MAX];
+    SW_ARRAY(sw_source_t, from, g->n);
     void *to = aside(in, out, mine * r->elem);
     sw_data_t data = sw_data_plain(in);
     sw_exposed_t x;

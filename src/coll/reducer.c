@@ -57,11 +57,13 @@ int sw_combine(sw_group_t *g, const sw_reducer_t *r,
             r->kernel(to, from[0].at + offset, from[1].at + offset, n);
             return SW_OK;
         }
-        const void *in[SW_MEMBERS_MAX];
+        SW_ARRAY(const void *, in, count);
+        char *block = sw_scratch(g, SW_REDUCE_BLOCK);
         for (int i = 0; i < count; i++)
             in[i] = from[i].at + offset;
-        sw_reduce_many(r->kernel, r->elem, to, in, count, n);
-        return SW_OK;
+        if (block)
+            sw_reduce_many(r->kernel, r->elem, to, in, count, n, block);
+        return block ? SW_OK : SW_UNREACHABLE;
     }
     size_t step = sw_max(BLOCK / r->elem, 1);
     size_t half = sw_round_up(step * r->elem, SW_LINE);

@@ -24,7 +24,7 @@ static int staged(sw_group_t *g, bool exclusive, uint32_t what,
 {
     uint64_t step = ++g->step;
     size_t bytes = n * r->elem;
-    sw_source_t from[SW_MEMBERS_MAX];
+    SW_ARRAY(sw_source_t, from, g->n);
     /* Nobody reads the last member's. */
     if (g->me < g->n - 1)
         sw_stage(g, step, what, SW_READ_ALL, in, bytes);
@@ -49,7 +49,7 @@ static int passed_on(sw_group_t *g, bool exclusive, uint32_t what,
     uint64_t step = ++g->step;
     size_t bytes = n * r->elem;
     int rc = SW_OK, next = g->me + 1;
-    char prefix[bytes + 1];     /* up to and including me */
+    SW_BYTES(prefix, bytes);    /* up to and including me */
     sw_source_t from[2] = {{.at = NULL}, sw_source_own(in, bytes)};
     if (g->me > 0) {
         rc = sw_source(g, g->me - 1, step, what, &from[0]);
@@ -122,8 +122,8 @@ static int sliced(sw_group_t *g, bool exclusive, uint32_t what,
 {
     uint64_t step = ++g->step;
     sw_exchange_t x;
-    sw_source_t from[SW_MEMBERS_MAX];
-    sw_part_t outs[SW_MEMBERS_MAX];
+    SW_ARRAY(sw_source_t, from, g->n);
+    SW_ARRAY(sw_part_t, outs, g->n);
     bool has_out = !exclusive || g->me > 0;
     int rc = sw_exchange(g, step, what, in, has_out ? out : NULL,
                          n * r->elem, &x, from, outs);

@@ -162,7 +162,7 @@ static const sw_flavour_t *refuse(const char *cause, const char *fix)
 static const sw_flavour_t *load_flavour(void)
 {
     const char *name = sw_hosts_flavour(&door.host);
-    char path[4096], cause[4608];
+    static char path[4096], cause[4608];    /* once, and not on a stack */
 
     if (!sw_settings.enable && !sw_settings.profile && !*sw_settings.whatif)
         return NULL;

@@ -4,6 +4,7 @@
  * The walk is written once (way.h) and compiled for both directions.
  */
 #include "pair.h"
+#include "../node/temporary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -99,12 +100,13 @@ typedef struct {
 static __attribute__((noinline)) void by_buffer(here_t from, here_t to,
                                                 uint64_t begin, uint64_t end)
 {
-    _Alignas(SW_LINE) char step[STEP];
+    char *step = sw_temporary(STEP);
     for (uint64_t at = begin, next; at < end; at = next) {
         next = end - at < STEP ? end : at + STEP;
         pack_part(from.l, from.n, from.at, at, next, step);
         unpack_part(to.l, to.n, to.at, at, next, step);
     }
+    sw_temporary_free(step);
 }
 
 static bool by_pair(here_t from, here_t to, uint64_t begin, uint64_t end)

@@ -4,26 +4,32 @@
 #include "call.h"
 #include "vector.h"
 
-static bool allgather(sw_group_t *g, const void *send, int64_t sendcount,
+static bool allgather(sw_comm_t *c, const void *send, int64_t sendcount,
                       MPI_Datatype sendtype, void *recv, int64_t recvcount,
-                      MPI_Datatype recvtype, MPI_Comm comm, int *result)
+                      MPI_Datatype recvtype, MPI_Comm comm,
+                      sw_reason_t *reason, int *result)
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     sw_buffer_t from = {0}, to;
-    sw_data_t rows[g->n];
+    SW_ARRAY(sw_data_t, rows, c->n);
     bool in_place = send == MPI_IN_PLACE;
     if (!sw_usable(recv, recvcount, recvtype, comm, &r, result) ||
         (!in_place &&
          !sw_usable(send, sendcount, sendtype, comm, &s, result)) ||
-        (sw_aliased(send, recv) && recvcount))
+        (!in_place && sw_aliased_block(send, sendcount, sendtype, recv,
+                                       c->me * recvcount, recvcount,
+                                       recvtype, r)))
         return *result != MPI_SUCCESS;
-    sw_buffer_receive(&to, recv, recvcount * g->n, r, comm);
-    sw_blocks_t blocks = sw_buffer_rows(&to, g->n, rows);
-    sw_data_t own = sw_block_data(&blocks, to.data.at, g->me);
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
+        return false;
+    sw_buffer_receive(&to, recv, recvcount * c->n, r, comm);
+    sw_blocks_t blocks = sw_buffer_rows(&to, c->n, rows);
+    sw_data_t own = sw_block_data(&blocks, to.data.at, c->me);
     if (!in_place)
         sw_buffer_send(&from, send, sendcount, s, comm);
     else if (to.temporary)
-        sw_pack(sw_element(recv, g->me * recvcount, r), recvcount, r, own.at,
+        sw_pack(sw_element(recv, c->me * recvcount, r), recvcount, r, own.at,
                 comm);
     int status = sw_coll_allgather(g, in_place ? &own : &from.data,
                                    in_place ? blocks.bytes : from.bytes,
@@ -34,35 +40,40 @@ static bool allgather(sw_group_t *g, const void *send, int64_t sendcount,
     return true;
 }
 
-static bool allgatherv(sw_group_t *g, const void *send, int64_t sendcount,
+static bool allgatherv(sw_comm_t *c, const void *send, int64_t sendcount,
                        MPI_Datatype sendtype, void *recv, sw_vector_t counts,
                        sw_vector_t displs, MPI_Datatype recvtype,
-                       MPI_Comm comm, int *result)
+                       MPI_Comm comm, sw_reason_t *reason, int *result)
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     sw_buffer_t from = {0};
-    sw_extent_t list[g->n];
-    sw_data_t data[g->n];
+    SW_ARRAY(sw_extent_t, list, c->n);
+    SW_ARRAY(sw_data_t, data, c->n);
     bool in_place = send == MPI_IN_PLACE;
     *result = MPI_SUCCESS;
     if ((!in_place &&
          !sw_usable(send, sendcount, sendtype, comm, &s, result)) ||
-        recv == MPI_IN_PLACE || !displs.at || !sw_counts_ok(counts, g->n) ||
-        (sendcount && sw_aliased(send, recv)) ||
-        !(r = sw_datatype(recvtype, comm, result)))
+        recv == MPI_IN_PLACE || !displs.at || !sw_counts_ok(counts, c->n) ||
+        !(r = sw_datatype(recvtype, comm, result)) ||
+        (!in_place && sw_aliased_block(send, sendcount, sendtype, recv,
+                                       sw_at(displs, c->me),
+                                       sw_at(counts, c->me), recvtype, r)))
         return *result != MPI_SUCCESS;
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
+        return false;
     sw_vbuffer_t to = {.user = recv, .counts = counts,
                        .displacements = displs, .types = &r, .same = true,
-                       .n = g->n, .comm = comm};
+                       .n = c->n, .comm = comm};
     sw_blocks_t blocks = sw_vbuffer_receive(&to, list, data);
-    sw_data_t own = sw_block_data(&blocks, to.data, g->me);
+    sw_data_t own = sw_block_data(&blocks, to.data, c->me);
     if (!in_place)
         sw_buffer_send(&from, send, sendcount, s, comm);
     else if (to.temporary)
-        sw_pack(sw_element(recv, sw_at(displs, g->me), r),
-                sw_at(counts, g->me), r, own.at, comm);
+        sw_pack(sw_element(recv, sw_at(displs, c->me), r),
+                sw_at(counts, c->me), r, own.at, comm);
     int status = sw_coll_allgather(g, in_place ? &own : &from.data,
-                                   in_place ? list[g->me].bytes : from.bytes,
+                                   in_place ? list[c->me].bytes : from.bytes,
                                    to.data, &blocks);
     sw_buffer_end(&from);
     sw_vbuffer_received(&to);
@@ -72,13 +83,13 @@ static bool allgatherv(sw_group_t *g, const void *send, int64_t sendcount,
 
 #define ALLGATHER(NAME, COUNT)                                          \
 SW_COLLECTIVE_ROWS(NAME, SW_COLL_ALLGATHER, COUNT,                      \
-    allgather(g, send, sendcount, sendtype, recv, recvcount, recvtype,  \
-              comm, &result))
+    allgather(c, send, sendcount, sendtype, recv, recvcount, recvtype,  \
+              comm, &reason, &result))
 
 #define ALLGATHERV(NAME, COUNT, DISPL)                                  \
 SW_COLLECTIVE_V(NAME, SW_COLL_ALLGATHERV, COUNT, DISPL,                 \
-    allgatherv(g, send, sendcount, sendtype, recv, SW_VECTOR(counts),   \
-               SW_VECTOR(displs), recvtype, comm, &result))
+    allgatherv(c, send, sendcount, sendtype, recv, SW_VECTOR(counts),   \
+               SW_VECTOR(displs), recvtype, comm, &reason, &result))
 
 ALLGATHER(Allgather, int)
 ALLGATHERV(Allgatherv, int, int)

@@ -6,29 +6,35 @@
 #include "call.h"
 #include "vector.h"
 
-static bool alltoall(sw_group_t *g, const void *send, int64_t sendcount,
+static bool alltoall(sw_comm_t *c, const void *send, int64_t sendcount,
                      MPI_Datatype sendtype, void *recv, int64_t recvcount,
-                     MPI_Datatype recvtype, MPI_Comm comm, int *result)
+                     MPI_Datatype recvtype, MPI_Comm comm, sw_reason_t *reason,
+                     int *result)
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     sw_buffer_t from, to;
-    sw_data_t out[g->n], in[g->n];
+    SW_ARRAY(sw_data_t, out, c->n);
+    SW_ARRAY(sw_data_t, in, c->n);
     bool in_place = send == MPI_IN_PLACE;
     if (!sw_usable(recv, recvcount, recvtype, comm, &r, result) ||
         (!in_place &&
          !sw_usable(send, sendcount, sendtype, comm, &s, result)) ||
-        (send == recv && recvcount))
+        (sw_aliased(send, recv) && recvcount && sendcount == recvcount &&
+         sendtype == recvtype))
         return *result != MPI_SUCCESS;
-    sw_buffer_receive(&to, recv, recvcount * g->n, r, comm);
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
+        return false;
+    sw_buffer_receive(&to, recv, recvcount * c->n, r, comm);
     if (in_place) {
         from = (sw_buffer_t){.bytes = to.bytes};
         from.data.at = from.temporary = sw_temporary(to.bytes);
-        sw_pack(recv, recvcount * g->n, r, from.data.at, comm);
+        sw_pack(recv, recvcount * c->n, r, from.data.at, comm);
     } else {
-        sw_buffer_send(&from, send, sendcount * g->n, s, comm);
+        sw_buffer_send(&from, send, sendcount * c->n, s, comm);
     }
-    sw_blocks_t sends = sw_buffer_rows(&from, g->n, out);
-    sw_blocks_t recvs = sw_buffer_rows(&to, g->n, in);
+    sw_blocks_t sends = sw_buffer_rows(&from, c->n, out);
+    sw_blocks_t recvs = sw_buffer_rows(&to, c->n, in);
     int status = sw_coll_alltoall(g, from.data.at, &sends, to.data.at,
                                   &recvs);
     sw_buffer_end(&from);
@@ -41,8 +47,10 @@ static bool alltoall(sw_group_t *g, const void *send, int64_t sendcount,
 static int exchange(sw_group_t *g, sw_collective_t id, sw_vbuffer_t *from,
                     sw_vbuffer_t *to, bool in_place, MPI_Comm comm)
 {
-    sw_extent_t out[g->n], in[g->n];
-    sw_data_t from_data[g->n], to_data[g->n];
+    SW_ARRAY(sw_extent_t, out, g->n);
+    SW_ARRAY(sw_extent_t, in, g->n);
+    SW_ARRAY(sw_data_t, from_data, g->n);
+    SW_ARRAY(sw_data_t, to_data, g->n);
     sw_blocks_t sends = sw_vbuffer_send(from, in_place, out, from_data);
     sw_blocks_t recvs = sw_vbuffer_receive(to, in, to_data);
     int status = sw_coll_alltoall(g, from->data, &sends, to->data, &recvs);
@@ -51,25 +59,30 @@ static int exchange(sw_group_t *g, sw_collective_t id, sw_vbuffer_t *from,
     return sw_finish(id, comm, status);
 }
 
-static bool alltoallv(sw_group_t *g, const void *send, sw_vector_t sendcounts,
+static bool alltoallv(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
                       sw_vector_t sdispls, MPI_Datatype sendtype, void *recv,
                       sw_vector_t recvcounts, sw_vector_t rdispls,
-                      MPI_Datatype recvtype, MPI_Comm comm, int *result)
+                      MPI_Datatype recvtype, MPI_Comm comm, sw_reason_t *reason,
+                      int *result)
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     bool in_place = send == MPI_IN_PLACE;
     *result = MPI_SUCCESS;
     if (recv == MPI_IN_PLACE || !rdispls.at ||
-        !sw_counts_ok(recvcounts, g->n) ||
-        (send == recv && sw_counts_any(recvcounts, g->n)) ||
+        !sw_counts_ok(recvcounts, c->n) ||
+        (sw_aliased(send, recv) && sendcounts.at == recvcounts.at &&
+         sendtype == recvtype && sw_counts_any(recvcounts, c->n)) ||
         !(r = sw_datatype(recvtype, comm, result)))
         return *result != MPI_SUCCESS;
-    if (!in_place && (!sdispls.at || !sw_counts_ok(sendcounts, g->n) ||
+    if (!in_place && (!sdispls.at || !sw_counts_ok(sendcounts, c->n) ||
                       !(s = sw_datatype(sendtype, comm, result))))
         return *result != MPI_SUCCESS;
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
+        return false;
     sw_vbuffer_t to = {.user = recv, .counts = recvcounts,
                        .displacements = rdispls, .types = &r, .same = true,
-                       .n = g->n, .comm = comm};
+                       .n = c->n, .comm = comm};
     sw_vbuffer_t from = to;
     if (!in_place) {
         from.user = (void *)(uintptr_t)send;
@@ -81,27 +94,32 @@ static bool alltoallv(sw_group_t *g, const void *send, sw_vector_t sendcounts,
     return true;
 }
 
-static bool alltoallw(sw_group_t *g, const void *send, sw_vector_t sendcounts,
+static bool alltoallw(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
                       sw_vector_t sdispls, const MPI_Datatype sendtypes[],
                       void *recv, sw_vector_t recvcounts, sw_vector_t rdispls,
                       const MPI_Datatype recvtypes[], MPI_Comm comm,
-                      int *result)
+                      sw_reason_t *reason, int *result)
 {
-    const sw_datatype_t *s[g->n], *r[g->n];
+    SW_ARRAY(const sw_datatype_t *, s, c->n);
+    SW_ARRAY(const sw_datatype_t *, r, c->n);
     bool in_place = send == MPI_IN_PLACE;
     *result = MPI_SUCCESS;
     if (recv == MPI_IN_PLACE || !rdispls.at ||
-        !sw_counts_ok(recvcounts, g->n) ||
-        (send == recv && sw_counts_any(recvcounts, g->n)) ||
-        !sw_types_of(recvtypes, recvcounts, g->n, comm, r, result))
+        !sw_counts_ok(recvcounts, c->n) ||
+        (sw_aliased(send, recv) && sendcounts.at == recvcounts.at &&
+         sendtypes == recvtypes && sw_counts_any(recvcounts, c->n)) ||
+        !sw_types_of(recvtypes, recvcounts, c->n, comm, r, result))
         return *result != MPI_SUCCESS;
-    if (!in_place && (!sdispls.at || !sw_counts_ok(sendcounts, g->n) ||
-                      !sw_types_of(sendtypes, sendcounts, g->n, comm, s,
+    if (!in_place && (!sdispls.at || !sw_counts_ok(sendcounts, c->n) ||
+                      !sw_types_of(sendtypes, sendcounts, c->n, comm, s,
                                    result)))
         return *result != MPI_SUCCESS;
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
+        return false;
     sw_vbuffer_t to = {.user = recv, .counts = recvcounts,
                        .displacements = rdispls, .types = r, .bytes = true,
-                       .n = g->n, .comm = comm};
+                       .n = c->n, .comm = comm};
     sw_vbuffer_t from = to;
     if (!in_place) {
         from.user = (void *)(uintptr_t)send;
@@ -115,15 +133,15 @@ static bool alltoallw(sw_group_t *g, const void *send, sw_vector_t sendcounts,
 
 #define ALLTOALL(NAME, COUNT)                                           \
 SW_COLLECTIVE_ROWS(NAME, SW_COLL_ALLTOALL, COUNT,                       \
-    alltoall(g, send, sendcount, sendtype, recv, recvcount, recvtype,   \
-             comm, &result))
+    alltoall(c, send, sendcount, sendtype, recv, recvcount, recvtype,   \
+             comm, &reason, &result))
 
 /* TYPES: one datatype, or an array of them. */
 #define ALLTOALLVW(NAME, COUNT, DISPL, TYPES, ID, BODY)                 \
 SW_COLLECTIVE_VW(NAME, ID, COUNT, DISPL, TYPES,                         \
-    BODY(g, send, SW_VECTOR(sendcounts), SW_VECTOR(sdispls), sendtype,  \
+    BODY(c, send, SW_VECTOR(sendcounts), SW_VECTOR(sdispls), sendtype,  \
          recv, SW_VECTOR(recvcounts), SW_VECTOR(rdispls), recvtype,     \
-         comm, &result))
+         comm, &reason, &result))
 
 ALLTOALL(Alltoall, int)
 ALLTOALLVW(Alltoallv, int, int, MPI_Datatype, SW_COLL_ALLTOALLV, alltoallv)

@@ -51,7 +51,7 @@ static inline bool sw_usable(const void *buffer, int64_t count,
 {
     *d = sw_datatype(type, comm, result);
     return *d && count >= 0 && buffer != MPI_IN_PLACE &&
-           (buffer || !(*d)->dense || !count);
+           (buffer || !(*d)->dense || !count || !(*d)->size);
 }
 
 /* Where element `n` of a buffer starts. MPI_BOTTOM may be NULL. */

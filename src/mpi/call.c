@@ -4,7 +4,6 @@
 #include "call.h"
 
 #include "guard.h"
-#include "reach.h"
 #include "serve.h"
 #include "../layout/known.h"
 #include "../node/arena.h"
@@ -68,20 +67,16 @@ static void count(sw_collective_t id, sw_reason_t reason, int64_t by)
     atomic_fetch_add_explicit(to, by, memory_order_relaxed);
 }
 
-sw_group_t *sw_serve(sw_collective_t id, MPI_Comm comm)
+sw_comm_t *sw_serve(sw_collective_t id, MPI_Comm comm)
 {
-    sw_comm_t *c = NULL;
     sw_reason_t reason = SW_REASON_OFF;
-    if (sw_likely(sw_settings.collectives)) {
-        c = sw_comm_next(comm);
+    if (sw_likely(sw_settings.collectives && sw_accelerating() &&
+                  (allowed() >> id & 1))) {
+        sw_comm_t *c = sw_comm_enter(comm);
         reason = c ? c->reason : SW_REASON_ARGUMENTS;
-        if (sw_likely(c && c->group)) {
-            bool on = sw_accelerating() && (allowed() >> id & 1);
-            if (sw_likely(on && sw_reach_keeps(c))) {
-                count(id, SW_OURS, 1);
-                return c->group;
-            }
-            reason = on ? c->reason : SW_REASON_OFF;
+        if (sw_likely(c && (c->group || !c->settled))) {
+            count(id, SW_OURS, 1);
+            return c;
         }
     }
     count(id, reason, 1);

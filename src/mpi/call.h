@@ -3,8 +3,9 @@
  *
  * A wrapper (SW_COLLECTIVE) asks sw_serve: whose call is it? The body then
  * looks at its own arguments; whatever looks wrong is for the host to judge,
- * which raises its own errors. What remains runs on the group, and sw_finish
- * turns the outcome into MPI's.
+ * which raises its own errors. Only then does the body ask for the group
+ * (sw_group), where this member may have to wait for the others. What remains
+ * runs on the group, and sw_finish turns the outcome into MPI's.
  */
 #ifndef SW_MPI_CALL_H
 #define SW_MPI_CALL_H
@@ -22,11 +23,13 @@
 #endif
 
 /* Is the same memory given to send and to receive, where MPI_IN_PLACE should
- * stand? (Of buffers without elements nobody asks: bindings pass one address
- * for all of them.) MPICH and its kin raise an error, which is theirs to raise.
- * Open MPI raises one for reductions alone; of the others it takes it, on one
- * member even (a root that gathers into what it sends), and so must we: the
- * other members cannot know. */
+ * stand? MPICH and its kin raise an error then, which is theirs to raise. Open
+ * MPI does so for MPI_Reduce and MPI_Allreduce alone; what else it takes, on one
+ * member even, we must take as well. The other members cannot know, and would
+ * wait for a member that has gone to the host. So the callers ask only where
+ * the host is sure to raise its error: MPICH compares the places of this
+ * member's own block, if counts and datatypes are the same and not all counts
+ * are zero. */
 static inline bool sw_aliased(const void *send, const void *recv)
 {
 #ifdef OMPI_MAJOR_VERSION
@@ -36,9 +39,21 @@ static inline bool sw_aliased(const void *send, const void *recv)
 #endif
 }
 
-/* The group that serves this collective, or NULL: the host does. Counts the
- * call. To be called exactly once by every member. */
-sw_group_t *sw_serve(sw_collective_t id, MPI_Comm comm);
+/* The same for `count` elements at `one`, and `allcount` elements that begin
+ * `place` elements behind `all`; `d` describes them. */
+static inline bool sw_aliased_block(const void *one, int64_t count,
+                                    MPI_Datatype type, const void *all,
+                                    int64_t place, int64_t allcount,
+                                    MPI_Datatype alltype,
+                                    const sw_datatype_t *d)
+{
+    return count && count == allcount && type == alltype && d->dense &&
+           sw_aliased(one, (const char *)all + place * (int64_t)d->size);
+}
+
+/* The communicator whose members may serve this collective, or NULL: the host
+ * does. Counts the call, for --stats. */
+sw_comm_t *sw_serve(sw_collective_t id, MPI_Comm comm);
 
 /* The host serves a call that sw_serve gave to us. */
 void sw_decline(sw_collective_t id, sw_reason_t reason);
@@ -54,15 +69,15 @@ int sw_raise(MPI_Comm comm, int error);
  * error handler. */
 int sw_finish(sw_collective_t id, MPI_Comm comm, int status);
 
-/* Define sw_MPI_NAME: ours if BODY, an expression in g, &reason and &result,
+/* Define sw_MPI_NAME: ours if BODY, an expression in c, &reason and &result,
  * is true; the host's if it is false, for `reason`. */
 #define SW_COLLECTIVE(NAME, ID, PARAMETERS, ARGUMENTS, BODY)            \
 int sw_MPI_##NAME PARAMETERS                                            \
 {                                                                       \
     int result;                                                         \
     sw_reason_t reason = SW_REASON_ARGUMENTS;                           \
-    sw_group_t *g = sw_serve(ID, comm);                                 \
-    if (g) {                                                            \
+    sw_comm_t *c = sw_serve(ID, comm);                                  \
+    if (c) {                                                            \
         if (sw_likely(BODY))                                            \
             return result;                                              \
         sw_decline(ID, reason);                                         \

@@ -7,6 +7,8 @@
  */
 #include "comm.h"
 #include "hood.h"
+#include "link.h"
+#include "reach.h"
 #include "track.h"
 
 #include "../node/settings.h"
@@ -140,7 +142,7 @@ static sw_comm_t *meet(MPI_Comm comm)
                          : n < 2 ? SW_REASON_ALONE
                          : n > SW_MEMBERS_MAX ? SW_REASON_APART
                          : foreign(comm, n) ? SW_REASON_FOREIGN
-                         : SW_REASON_EARLY;
+                         : SW_OURS;
     pthread_mutex_lock(&lock);
     if (keyval == MPI_KEYVAL_INVALID)
         host.Comm_create_keyval(copy_attribute, delete_attribute, &keyval,
@@ -155,7 +157,7 @@ static sw_comm_t *meet(MPI_Comm comm)
         c->handle = comm;
         c->n = n;
         c->me = me;
-        c->settled = reason != SW_REASON_EARLY;
+        c->settled = reason != SW_OURS;
         c->lineage = comm == MPI_COMM_WORLD;
         c->reason = reason;
         c->next = table[mix(comm) % BUCKETS];
@@ -226,27 +228,40 @@ void sw_comm_measure_crowd(void)
     int mine = sw_os_affinity(mask, SW_CARD_MASK);
     double crowd = sw_peer_crowd();
     /* Unbound ranks all share all cores, met or not. */
-    if (mine >= sysconf(_SC_NPROCESSORS_ONLN)) {
+    static _Atomic long online;     /* a file is read to find it out */
+    if (!atomic_load(&online))
+        atomic_store(&online, sysconf(_SC_NPROCESSORS_ONLN));
+    if (mine >= atomic_load(&online)) {
         double all = (double)launched() / mine;
         crowd = all > crowd ? all : crowd;
     }
     sw_wait_crowd(crowd);
 }
 
-/* Set the shared block up, with the host's help: introductions, answers, and
- * a decision that every member takes from the same data. */
-static void adopt(sw_comm_t *c)
+/* The members have met in MPI_Init and all reach each other: the leader takes
+ * a block, and one broadcast of the host tells where it is. */
+static void meet_again(sw_comm_t *c, uint32_t agreed, sw_answer_t *answers)
+{
+    sw_answer_t leader = {.ok = agreed};
+    if (c->me == 0) {
+        size_t zeroed, bytes = sw_group_bytes(c->n, &zeroed);
+        leader.offset = sw_segment_alloc(bytes, zeroed, c->n);
+        leader.ok |= leader.offset ? SW_AGREE_BLOCK : 0;
+        leader.crowded = sw_wait_crowded();
+    }
+    if (host.Bcast(&leader, (int)sizeof leader, MPI_BYTE, 0, c->handle) !=
+        MPI_SUCCESS)
+        return;
+    for (int i = 0; i < c->n; i++)
+        answers[i].ok = leader.ok;
+    answers[0] = leader;
+}
+
+/* The members exchange introductions and answers, through the host. */
+static void meet_first(sw_comm_t *c, sw_introduction_t *all,
+                       sw_answer_t *answers, sw_peer_t **peer)
 {
     int n = c->n, me = c->me;
-    c->settled = true;
-    /* Zeroed: should the host fail to fill them, they say no. */
-    sw_introduction_t *all = calloc((size_t)n, sizeof *all);
-    sw_answer_t *answers = calloc((size_t)n, sizeof *answers);
-    sw_peer_t **peer = malloc((size_t)n * sizeof *peer);
-    if (!all || !answers || !peer) {
-        sw_say("out of memory while setting a communicator up");
-        abort();
-    }
     sw_introduction_t mine;
     sw_answer_t answer = {.ok = 0};
     bool able = sw_group_introduce(&mine, sw_comm_virtual_node());
@@ -259,6 +274,27 @@ static void adopt(sw_comm_t *c)
     }
     host.Allgather(&answer, (int)sizeof answer, MPI_BYTE, answers,
                    (int)sizeof answer, MPI_BYTE, c->handle);
+}
+
+/* Set the shared block up: a decision that every member takes from the same
+ * data. */
+static void meet_members(sw_comm_t *c)
+{
+    int n = c->n, me = c->me;
+    c->settled = true;
+    /* Zeroed: should the host fail to fill them, they say no. */
+    sw_introduction_t *all = calloc((size_t)n, sizeof *all);
+    sw_answer_t *answers = calloc((size_t)n, sizeof *answers);
+    sw_peer_t **peer = malloc((size_t)n * sizeof *peer);
+    if (!all || !answers || !peer) {
+        sw_say("out of memory while setting a communicator up");
+        abort();
+    }
+    uint32_t agreed = sw_link_introduce(c, all, peer);
+    if (agreed)
+        meet_again(c, agreed, answers);
+    else
+        meet_first(c, all, answers, peer);
     const char *why;
     c->group = sw_group_open(all, answers, n, me, peer, &why);
     if (c->group) {
@@ -288,15 +324,19 @@ sw_comm_t *sw_comm_state(MPI_Comm comm)
     return c;
 }
 
-sw_comm_t *sw_comm_next(MPI_Comm comm)
+sw_comm_t *sw_comm_enter(MPI_Comm comm)
 {
-    sw_comm_t *c = sw_comm_state(comm);
-    if (sw_unlikely(!c))
-        return NULL;
-    if (sw_unlikely(!c->settled) && c->calls++ >= sw_settings.adopt_after)
-        adopt(c);
     current = comm;
-    return c;
+    return sw_comm_state(comm);
+}
+
+sw_group_t *sw_comm_settle(sw_comm_t *c)
+{
+    if (!c->settled)
+        meet_members(c);
+    if (c->group)
+        sw_reach_review(c);
+    return c->group;
 }
 
 void sw_comm_use(MPI_Comm comm)

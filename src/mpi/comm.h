@@ -5,10 +5,11 @@
  * attribute, so that it goes when the communicator does, whoever frees it; a
  * small cache in front makes finding it two loads.
  *
- * Setting the shared block up costs two collectives of the host. A
- * communicator that makes one or two calls and dies would only lose by that,
- * so the host serves the first calls (STRAIGHTWAY_ADOPT_AFTER). All members
- * count the same calls: the decision is common.
+ * The members set the shared block up at their first call whose arguments are
+ * right. That moment cannot differ between them. A call with wrong arguments is
+ * the host's, which raises its error at that member alone, and the member comes
+ * to the others with the call that it makes then. Nothing is counted: a member
+ * that counted a failed call would come too early, and all would hang.
  */
 #ifndef SW_MPI_COMM_H
 #define SW_MPI_COMM_H
@@ -19,7 +20,6 @@
 /* Why the host served a call: the columns of --stats. */
 #define SW_REASONS(X)                                               \
     X(OFF, "switched off")                                          \
-    X(EARLY, "first calls of a communicator")                       \
     X(INTER, "intercommunicator")                                   \
     X(ALONE, "one member")                                          \
     X(FOREIGN, "members of another MPI_COMM_WORLD")                 \
@@ -43,7 +43,6 @@ typedef struct sw_comm {
     struct sw_comm *next;       /* in the table, or in the spare list */
     sw_group_t *group;          /* NULL: the host serves, for `reason` */
     sw_reason_t reason;
-    int64_t calls;              /* collectives met while not yet adopted */
     int n, me;
     bool settled;               /* group and reason are final */
     /* See reach.h. */
@@ -61,13 +60,28 @@ typedef struct sw_comm {
  * their communicators. */
 void sw_comm_forget_keyval(void);
 
-/* The state of a communicator ready for its next collective: adopted, if it is
- * time. NULL for what is no valid communicator (the host will say so). Must be
- * called exactly once per collective by every member. */
-sw_comm_t *sw_comm_next(MPI_Comm comm);
-
-/* The same for a call that is no collective: nothing is counted. */
+/* The state of a communicator; NULL for what is no valid one (the host will say
+ * so). */
 sw_comm_t *sw_comm_state(MPI_Comm comm);
+
+/* The same, for a call in which this thread may wait for other members. */
+sw_comm_t *sw_comm_enter(MPI_Comm comm);
+
+/* Set the shared block up, unless that has been tried, or review it (reach.h);
+ * the group, or NULL. Every member must come here with the same call. */
+sw_group_t *sw_comm_settle(sw_comm_t *c);
+
+/* The group for a call whose arguments this member has found right; NULL, with
+ * the reason: the host serves. */
+static inline sw_group_t *sw_group(sw_comm_t *c, sw_reason_t *reason)
+{
+    sw_group_t *g = c->group;
+    if (sw_unlikely(!g || g->step >= c->review)) {
+        g = sw_comm_settle(c);
+        *reason = c->reason;
+    }
+    return g;
+}
 
 /* Ask the launcher and the peers met so far how crowded the cores are. */
 void sw_comm_measure_crowd(void);

@@ -4,28 +4,34 @@
 #include "call.h"
 #include "vector.h"
 
-static bool gather(sw_group_t *g, const void *send, int64_t sendcount,
+static bool gather(sw_comm_t *c, const void *send, int64_t sendcount,
                    MPI_Datatype sendtype, void *recv, int64_t recvcount,
                    MPI_Datatype recvtype, int root, MPI_Comm comm,
-                   int *result)
+                   sw_reason_t *reason, int *result)
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     sw_buffer_t from = {0}, to = {0};
     sw_blocks_t blocks = {0};
-    sw_data_t rows[g->n];
+    SW_ARRAY(sw_data_t, rows, c->n);
     *result = MPI_SUCCESS;
-    if (root < 0 || root >= g->n)
+    if (root < 0 || root >= c->n)
         return false;
-    bool is_root = g->me == root;
+    bool is_root = c->me == root;
     bool in_place = is_root && send == MPI_IN_PLACE;
     if (!in_place && !sw_usable(send, sendcount, sendtype, comm, &s, result))
         return *result != MPI_SUCCESS;
+    if (is_root &&
+        (!sw_usable(recv, recvcount, recvtype, comm, &r, result) ||
+         (!in_place && sw_aliased_block(send, sendcount, sendtype, recv,
+                                        root * recvcount, recvcount,
+                                        recvtype, r))))
+        return *result != MPI_SUCCESS;
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
+        return false;
     if (is_root) {
-        if ((sw_aliased(send, recv) && recvcount) ||
-            !sw_usable(recv, recvcount, recvtype, comm, &r, result))
-            return *result != MPI_SUCCESS;
-        sw_buffer_receive(&to, recv, recvcount * g->n, r, comm);
-        blocks = sw_buffer_rows(&to, g->n, rows);
+        sw_buffer_receive(&to, recv, recvcount * c->n, r, comm);
+        blocks = sw_buffer_rows(&to, c->n, rows);
     }
     if (in_place) {
         from.data = sw_block_data(&blocks, to.data.at, root);
@@ -45,34 +51,38 @@ static bool gather(sw_group_t *g, const void *send, int64_t sendcount,
     return true;
 }
 
-static bool gatherv(sw_group_t *g, const void *send, int64_t sendcount,
+static bool gatherv(sw_comm_t *c, const void *send, int64_t sendcount,
                     MPI_Datatype sendtype, void *recv, sw_vector_t counts,
                     sw_vector_t displs, MPI_Datatype recvtype, int root,
-                    MPI_Comm comm, int *result)
+                    MPI_Comm comm, sw_reason_t *reason, int *result)
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     sw_buffer_t from = {0};
     sw_blocks_t blocks = {0};
-    sw_extent_t list[g->n];
-    sw_data_t data[g->n];
+    SW_ARRAY(sw_extent_t, list, c->n);
+    SW_ARRAY(sw_data_t, data, c->n);
     *result = MPI_SUCCESS;
-    if (root < 0 || root >= g->n)
+    if (root < 0 || root >= c->n)
         return false;
-    bool is_root = g->me == root;
+    bool is_root = c->me == root;
     bool in_place = is_root && send == MPI_IN_PLACE;
     if (!in_place && !sw_usable(send, sendcount, sendtype, comm, &s, result))
         return *result != MPI_SUCCESS;
     sw_vbuffer_t to = {.user = recv, .counts = counts,
                        .displacements = displs, .types = &r, .same = true,
-                       .n = g->n, .comm = comm};
-    if (is_root) {
-        if (recv == MPI_IN_PLACE || !displs.at ||
-            !sw_counts_ok(counts, g->n) ||
-            (sendcount && sw_aliased(send, recv)) ||
-            !(r = sw_datatype(recvtype, comm, result)))
-            return *result != MPI_SUCCESS;
+                       .n = c->n, .comm = comm};
+    if (is_root && (recv == MPI_IN_PLACE || !displs.at ||
+                    !sw_counts_ok(counts, c->n) ||
+                    !(r = sw_datatype(recvtype, comm, result)) ||
+                    (!in_place && sw_aliased_block(
+                        send, sendcount, sendtype, recv, sw_at(displs, root),
+                        sw_at(counts, root), recvtype, r))))
+        return *result != MPI_SUCCESS;
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
+        return false;
+    if (is_root)
         blocks = sw_vbuffer_receive(&to, list, data);
-    }
     if (in_place) {
         from.data = sw_block_data(&blocks, to.data, root);
         from.bytes = list[root].bytes;
@@ -97,8 +107,8 @@ SW_COLLECTIVE(NAME, SW_COLL_GATHER,                                     \
      void *recv, COUNT recvcount, MPI_Datatype recvtype, int root,      \
      MPI_Comm comm),                                                    \
     (send, sendcount, sendtype, recv, recvcount, recvtype, root, comm), \
-    gather(g, send, sendcount, sendtype, recv, recvcount, recvtype,     \
-           root, comm, &result))
+    gather(c, send, sendcount, sendtype, recv, recvcount, recvtype,     \
+           root, comm, &reason, &result))
 
 #define GATHERV(NAME, COUNT, DISPL)                                     \
 SW_COLLECTIVE(NAME, SW_COLL_GATHERV,                                    \
@@ -107,8 +117,8 @@ SW_COLLECTIVE(NAME, SW_COLL_GATHERV,                                    \
      MPI_Datatype recvtype, int root, MPI_Comm comm),                   \
     (send, sendcount, sendtype, recv, counts, displs, recvtype, root,   \
      comm),                                                             \
-    gatherv(g, send, sendcount, sendtype, recv, SW_VECTOR(counts),      \
-            SW_VECTOR(displs), recvtype, root, comm, &result))
+    gatherv(c, send, sendcount, sendtype, recv, SW_VECTOR(counts),      \
+            SW_VECTOR(displs), recvtype, root, comm, &reason, &result))
 
 GATHER(Gather, int)
 GATHERV(Gatherv, int, int)

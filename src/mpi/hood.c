@@ -76,10 +76,11 @@ static bool in_range(int *list, int edges, int n)
     return ok;
 }
 
-static sw_hood_t *ask(const sw_group_t *g, MPI_Comm comm)
+static sw_hood_t *ask(const sw_comm_t *c)
 {
     int outs, ins;
-    int topology = sw_edges_count(comm, g->me, &outs, &ins);
+    MPI_Comm comm = c->handle;
+    int topology = sw_edges_count(comm, c->me, &outs, &ins);
     if (topology == MPI_UNDEFINED)
         return memory(sizeof(sw_hood_t));
     size_t edges = 2 * (size_t)outs + (size_t)ins;
@@ -90,16 +91,9 @@ static sw_hood_t *ask(const sw_group_t *g, MPI_Comm comm)
     lists->out = (int *)(h + 1);
     lists->reader = lists->out + outs;
     lists->in = lists->reader + outs;
-    sw_edges_list(comm, topology, g->me, lists);
-    /* A table of the blocks must find room (coll/deal.h), and the stack. */
-    int most = (int)sw_min(SW_MEMBERS_MAX,
-                           g->stage_max / sizeof(sw_extent_t));
-    bool ok = outs <= most && ins <= most;
-    ok &= in_range(lists->out, outs, g->n);
-    ok &= in_range(lists->in, ins, g->n);
-    h->ours = all_agree(ok, comm);
-    if (h->ours)
-        sw_neighbours_sort(lists, g->me);
+    sw_edges_list(comm, topology, c->me, lists);
+    h->able = in_range(lists->out, outs, c->n);
+    h->able &= in_range(lists->in, ins, c->n);
     return h;
 }
 
@@ -177,36 +171,62 @@ static int *learn(const sw_group_t *g, sw_collective_t id, MPI_Comm comm)
 
 /* -------------------------------------------------------------------------- */
 
-static sw_hood_t *hood(sw_group_t *g, MPI_Comm comm)
+const sw_neighbours_t *sw_hood(sw_comm_t *c, sw_reason_t *reason)
 {
-    sw_comm_t *c = sw_comm_state(comm);
     if (sw_unlikely(!c->hood))
-        c->hood = ask(g, comm);
-    if (!c->hood->ours)
+        c->hood = ask(c);
+    *reason = SW_REASON_TOPOLOGY;
+    if (!c->hood->lists.out || (c->hood->settled && !c->hood->ours))
         return NULL;
+    *reason = SW_REASON_ARGUMENTS;
+    return &c->hood->lists;
+}
+
+/* Once. A table of the blocks must find room in a member's staging ring
+ * (coll/deal.h). */
+static void settle(const sw_group_t *g, sw_comm_t *c)
+{
+    sw_hood_t *h = c->hood;
+    int most = (int)sw_min(SW_MEMBERS_MAX,
+                           g->stage_max / sizeof(sw_extent_t));
+    bool ok = h->able && h->lists.outs <= most && h->lists.ins <= most;
+    h->ours = all_agree(ok, c->handle);
+    h->settled = true;
+    if (h->ours)
+        sw_neighbours_sort(&h->lists, c->me);
+}
+
+sw_group_t *sw_hood_group(sw_comm_t *c, sw_reason_t *reason)
+{
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
+        return NULL;
+    if (sw_unlikely(!c->hood->settled))
+        settle(g, c);
+    if (!c->hood->ours) {
+        *reason = SW_REASON_TOPOLOGY;
+        return NULL;
+    }
     g->neighbours = &c->hood->lists;
-    return c->hood;
+    return g;
 }
 
-const sw_neighbours_t *sw_hood(sw_group_t *g, MPI_Comm comm)
+sw_group_t *sw_hood_alltoall(sw_comm_t *c, sw_collective_t id,
+                             const int **index, sw_reason_t *reason)
 {
-    sw_hood_t *h = hood(g, comm);
-    return h ? &h->lists : NULL;
-}
-
-const sw_neighbours_t *sw_hood_alltoall(sw_group_t *g, MPI_Comm comm,
-                                        sw_collective_t id, const int **index)
-{
-    sw_hood_t *h = hood(g, comm);
-    if (!h)
+    sw_group_t *g = sw_hood_group(c, reason);
+    if (!g)
         return NULL;
-    sw_way_t *way = &h->way[id - SW_COLL_NEIGHBOR_ALLTOALL];
+    sw_way_t *way = &c->hood->way[id - SW_COLL_NEIGHBOR_ALLTOALL];
     if (sw_unlikely(!way->asked)) {
         way->asked = true;
-        way->index = learn(g, id, comm);
+        way->index = learn(g, id, c->handle);
     }
     *index = way->index;
-    return way->index ? &h->lists : NULL;
+    if (way->index)
+        return g;
+    *reason = SW_REASON_TOPOLOGY;
+    return NULL;
 }
 
 void sw_hood_free(sw_hood_t *h)

@@ -26,7 +26,8 @@ typedef struct {
 
 typedef struct sw_hood {
     sw_neighbours_t lists;
-    bool ours;              /* all members can serve                       */
+    bool able;              /* this member can serve                       */
+    bool settled, ours;     /* the members have agreed; all can serve      */
     sw_way_t way[SW_ALLTOALL_KINDS];
 } sw_hood_t;
 
@@ -36,14 +37,18 @@ int sw_edges_count(MPI_Comm comm, int me, int *outs, int *ins);
 /* The lists `in` and `out`, for which there is room, in the host's order. */
 void sw_edges_list(MPI_Comm comm, int topology, int me, sw_neighbours_t *to);
 
-/* The neighbourhood, or NULL: the host serves. Collective at the first call on
- * a communicator, as all members call alike. */
-const sw_neighbours_t *sw_hood(sw_group_t *g, MPI_Comm comm);
+/* The lists of this rank, by which it checks its arguments; NULL, with the
+ * reason: the host serves. Involves no other member, since a member whose
+ * arguments are wrong must not make the others wait. */
+const sw_neighbours_t *sw_hood(sw_comm_t *c, sw_reason_t *reason);
+
+/* The group, ready for a call whose arguments are right; NULL, with the reason:
+ * the host serves. The members agree on that at their first such call. */
+sw_group_t *sw_hood_group(sw_comm_t *c, sw_reason_t *reason);
 
 /* The same for an alltoall, with the blocks that come. */
-const sw_neighbours_t *sw_hood_alltoall(sw_group_t *g, MPI_Comm comm,
-                                        sw_collective_t id,
-                                        const int **index);
+sw_group_t *sw_hood_alltoall(sw_comm_t *c, sw_collective_t id,
+                             const int **index, sw_reason_t *reason);
 
 void sw_hood_free(sw_hood_t *hood);     /* or NULL */
 

@@ -3,7 +3,9 @@
  *
  * Most makings are collective over the parent, so that all its members count
  * the same ones, and the parent's name with that count is the child's. (The
- * children of one split share a name, and no two members.) Where only members
+ * children of one split share a name, and no two members.) A member whose
+ * arguments the host has refused calls again: the refused call made nothing at
+ * the other members, and is not counted. Where only members
  * of the child take part, its first member draws a name and tells the others.
  * Other makings (between groups, with sessions, or complete later only) leave
  * the child without: its messages go through the host.
@@ -19,7 +21,7 @@ static uint64_t mixed(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Before the host makes a child: its name. */
+/* Before the host makes a child: its name, if it is made. */
 static uint64_t conceive(MPI_Comm parent)
 {
     if (!sw_linked || parent == MPI_COMM_NULL)
@@ -27,12 +29,31 @@ static uint64_t conceive(MPI_Comm parent)
     sw_comm_t *c = sw_comm_state(parent);
     if (!c || !c->lineage)
         return 0;
-    uint64_t name = mixed(c->lineage * 0x9e3779b97f4a7c15u + ++c->children);
+    uint64_t name = mixed(c->lineage * 0x9e3779b97f4a7c15u + c->children + 1);
     return name ? name : 1;
 }
 
-static int born(uint64_t name, int result, const MPI_Comm *child)
+/* Did the host refuse the arguments, before it asked any other member? */
+static bool refused(int result)
 {
+    static const int classes[] = {
+        MPI_ERR_ARG, MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_DIMS,
+        MPI_ERR_TOPOLOGY, MPI_ERR_RANK, MPI_ERR_COUNT, MPI_ERR_INFO,
+    };
+    int class = MPI_SUCCESS;
+    host.Error_class(result, &class);
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (class == classes[i])
+            return true;
+    return false;
+}
+
+static int born(MPI_Comm parent, uint64_t name, int result,
+                const MPI_Comm *child)
+{
+    sw_comm_t *from = name ? sw_comm_state(parent) : NULL;
+    if (from && (result == MPI_SUCCESS || !refused(result)))
+        from->children++;
     if (result != MPI_SUCCESS || !name || *child == MPI_COMM_NULL)
         return result;
     sw_comm_t *c = sw_comm_state(*child);
@@ -62,7 +83,7 @@ int sw_MPI_##NAME PARAMETERS                                            \
 {                                                                       \
     SW_INSIDE;                                                          \
     uint64_t name = conceive(PARENT);                                   \
-    return born(name, host.NAME ARGUMENTS, CHILD);                      \
+    return born(PARENT, name, host.NAME ARGUMENTS, CHILD);              \
 }
 
 MAKER(Comm_dup, comm, made, (MPI_Comm comm, MPI_Comm *made), (comm, made))

@@ -24,24 +24,27 @@ MPI_Comm sw_link_comm = MPI_COMM_NULL;
 static sw_link_t *links;        /* by place on the node                   */
 static int places;
 static sw_link_t **world;       /* by rank in MPI_COMM_WORLD, or NULL     */
+static int *place_of;           /* likewise: the place on the node, or -1 */
 static int world_size;
+/* What the ranks of the node have said of themselves, by place, and what holds
+ * among all of them (SW_AGREE_*; 0: some do not reach some others). */
+static sw_introduction_t *introduced;
+static uint32_t agreed;
 
 typedef struct {
-    sw_card_t card;
+    sw_introduction_t self;
     sw_token_t cookie;          /* that of place 0 counts                 */
     uint64_t directory;
     uint32_t version;           /* 0: takes no part                       */
-    int32_t virtual_node;
 } hello_t;
 
 static void fill_hello(hello_t *to)
 {
     memset(to, 0, sizeof *to);
     if (!sw_settings.p2p || !sw_settings.enable || sw_arena.fd < 0 ||
-        !sw_peer_card(&to->card))
+        !sw_group_introduce(&to->self, sw_comm_virtual_node()))
         return;
     to->directory = sw_slots_directory();
-    to->virtual_node = sw_comm_virtual_node();
     to->version = to->directory ? VERSION : 0;
     sw_os_random(&to->cookie, sizeof to->cookie);
 }
@@ -53,9 +56,10 @@ static void try_all(const hello_t *all, unsigned char *reach)
         reach[i] = 0;
         if (i == sw_link_place || all[i].version != VERSION ||
             all[sw_link_place].version != VERSION ||
-            all[i].virtual_node != all[sw_link_place].virtual_node)
+            all[i].self.virtual_node !=
+                all[sw_link_place].self.virtual_node)
             continue;
-        sw_peer_t *peer = sw_peer_attach(&all[i].card);
+        sw_peer_t *peer = sw_peer_attach(&all[i].self.card);
         if (!peer || !sw_peer_control(peer))
             continue;
         links[i] = (sw_link_t){.peer = peer, .place = i,
@@ -70,15 +74,68 @@ static bool name_all(void)
     MPI_Group here;
     host.Comm_size(MPI_COMM_WORLD, &world_size);
     world = calloc((size_t)world_size, sizeof *world);
+    place_of = malloc((size_t)world_size * sizeof *place_of);
     host.Comm_group(sw_link_comm, &here);
     int *to = sw_world_ranks(here, places);
     host.Group_free(&here);
-    bool ok = to && world;
-    for (int i = 0; ok && i < places; i++)
+    bool ok = to && world && place_of;
+    for (int i = 0; ok && i < world_size; i++)
+        place_of[i] = -1;
+    for (int i = 0; ok && i < places; i++) {
+        place_of[to[i]] = i;
         if (links[i].open)
             world[to[i]] = &links[i];
+    }
     free(to);
     return ok;
+}
+
+/* What holds among all ranks of the node, which tell each other. `ready`: this
+ * rank can serve. */
+static void agree(const hello_t *all, bool ready)
+{
+    unsigned mine = SW_AGREE_NODE | SW_AGREE_ARENA | SW_AGREE_CMA, here = 0;
+    for (int i = 0; i < places; i++) {
+        if (i == sw_link_place)
+            continue;
+        if (!links[i].open)
+            mine = 0;
+        else if (!links[i].peer->cma)
+            mine &= ~(unsigned)SW_AGREE_CMA;
+    }
+    introduced = malloc((size_t)places * sizeof *introduced);
+    for (int i = 0; introduced && i < places; i++)
+        introduced[i] = all[i].self;
+    if (!ready || !introduced || !sw_peer_attach(&all[sw_link_place].self.card))
+        mine = 0;
+    host.Allreduce(&mine, &here, 1, MPI_UNSIGNED, MPI_BAND, sw_link_comm);
+    agreed = here;
+}
+
+uint32_t sw_link_introduce(sw_comm_t *c, sw_introduction_t *all,
+                           sw_peer_t **peer)
+{
+    if (!agreed || c->n > places)
+        return 0;
+    MPI_Group these;
+    host.Comm_group(c->handle, &these);
+    int *to = sw_world_ranks(these, c->n);
+    host.Group_free(&these);
+    bool here = to;
+    for (int i = 0; here && i < c->n; i++) {
+        int place = to[i] == MPI_UNDEFINED ? -1 : place_of[to[i]];
+        here = place >= 0;
+        if (!here)
+            break;
+        all[i] = introduced[place];
+        peer[i] = sw_peer_attach(&all[i].card);
+    }
+    if (!to) {
+        sw_say("out of memory while setting a communicator up");
+        abort();
+    }
+    free(to);
+    return here ? agreed : 0;
 }
 
 /* What was measured of each host (docs/performance.md, "The threshold"): from
@@ -97,7 +154,7 @@ static void suit_host(void)
         {"MPICH", 8192, 4096, 4096, true},
         {"", 16384, 16384, 16384, false},
     }, *found = known;
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
     int length;
     host.Get_library_version(text, &length);
     while (!strstr(text, found->name))
@@ -148,7 +205,9 @@ void sw_link_start(void)
         links[i].open = reach[i] && reached[i];
         any = any || links[i].open;
     }
-    if (all[0].version == VERSION && any && name_all()) {
+    bool ready = all[0].version == VERSION && any && name_all();
+    agree(all, ready);
+    if (ready) {
         sw_comm_measure_crowd();
         sw_wait_progress = sw_comm_progress;
         suit_host();
@@ -182,6 +241,7 @@ void sw_link_stop(void)
     sw_serve_stop();
     sw_control_alone = NULL;
     sw_linked = false;
+    agreed = 0;
     host.Comm_free(&sw_link_comm);
 }
 

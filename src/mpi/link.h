@@ -47,6 +47,13 @@ extern MPI_Comm sw_link_comm __attribute__((visibility("hidden")));
 void sw_link_start(void);
 void sw_link_stop(void);
 
+/* The introductions and peers of a communicator's n members, if all of them are
+ * on this node and every rank of the node reaches every other: then the
+ * SW_AGREE_* bits that hold among them. 0, on all members: they have to meet
+ * first. */
+uint32_t sw_link_introduce(sw_comm_t *c, sw_introduction_t *all,
+                           sw_peer_t **peer);
+
 /* Drive the host's progress. */
 void sw_link_poke(void);
 

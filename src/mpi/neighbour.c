@@ -8,6 +8,10 @@
 #include "hood.h"
 #include "vector.h"
 
+/* Edges whose description lies on the stack: a stencil in three dimensions has
+ * 6, and there is one more than are counted. */
+#define EDGES 8
+
 /* One side of a call, as its arguments describe it: blocks of `count` elements
  * in a row, or a list of blocks of one type or of one each. */
 typedef struct {
@@ -50,31 +54,38 @@ static bool blocks(const side_t *s, const int *edge, int n, MPI_Comm comm,
     return known[0] && (s->user || !any || !known[0]->dense);
 }
 
-static bool alltoall(sw_group_t *g, sw_collective_t id, const side_t *out,
+static bool alltoall(sw_comm_t *c, sw_collective_t id, const side_t *out,
                      const side_t *in, MPI_Comm comm, sw_reason_t *reason,
                      int *result)
 {
     const int *index;
-    const sw_neighbours_t *all = sw_hood_alltoall(g, comm, id, &index);
+    const sw_neighbours_t *all = sw_hood(c, reason);
     *result = MPI_SUCCESS;
-    if (!all) {
-        *reason = SW_REASON_TOPOLOGY;
+    if (!all)
         return false;
-    }
     int outs = all->outs + 1, ins = all->ins + 1;
-    int64_t sent[outs], got[ins], from_places[outs], to_places[ins];
-    const sw_datatype_t *s[outs], *r[ins];
-    sw_extent_t out_list[outs], in_list[ins];
-    sw_data_t out_data[outs], in_data[ins];
+    SW_ARRAY_OF(int64_t, sent, EDGES, outs);
+    SW_ARRAY_OF(int64_t, got, EDGES, ins);
+    SW_ARRAY_OF(int64_t, from_places, EDGES, outs);
+    SW_ARRAY_OF(int64_t, to_places, EDGES, ins);
+    SW_ARRAY_OF(const sw_datatype_t *, s, EDGES, outs);
+    SW_ARRAY_OF(const sw_datatype_t *, r, EDGES, ins);
+    SW_ARRAY_OF(sw_extent_t, out_list, EDGES, outs);
+    SW_ARRAY_OF(sw_extent_t, in_list, EDGES, ins);
+    SW_ARRAY_OF(sw_data_t, out_data, EDGES, outs);
+    SW_ARRAY_OF(sw_data_t, in_data, EDGES, ins);
     sw_vbuffer_t from, to;
     if (!blocks(in, all->in, all->ins, comm, got, to_places, r, &to,
                 result) ||
         !blocks(out, all->out, all->outs, comm, sent, from_places, s, &from,
                 result))
         return *result != MPI_SUCCESS;
+    sw_group_t *g = sw_hood_alltoall(c, id, &index, reason);
+    if (!g)
+        return false;
     bool equal = out->form == ROW && all->outs;
     for (int i = 0; i < all->outs; i++)
-        equal &= all->out[i] != SW_NOBODY && all->out[i] != g->me;
+        equal &= all->out[i] != SW_NOBODY && all->out[i] != c->me;
     sw_blocks_t sends = sw_vbuffer_send(&from, false, out_list, out_data);
     sw_blocks_t recvs = sw_vbuffer_receive(&to, in_list, in_data);
     if (equal) {
@@ -89,21 +100,21 @@ static bool alltoall(sw_group_t *g, sw_collective_t id, const side_t *out,
     return true;
 }
 
-static bool allgather(sw_group_t *g, sw_collective_t id, const void *send,
+static bool allgather(sw_comm_t *c, sw_collective_t id, const void *send,
                       int64_t count, MPI_Datatype type, const side_t *in,
                       MPI_Comm comm, sw_reason_t *reason, int *result)
 {
-    const sw_neighbours_t *all = sw_hood(g, comm);
+    const sw_neighbours_t *all = sw_hood(c, reason);
     *result = MPI_SUCCESS;
-    if (!all) {
-        *reason = SW_REASON_TOPOLOGY;
+    if (!all)
         return false;
-    }
     int ins = all->ins + 1;
-    int64_t got[ins], places[ins];
-    const sw_datatype_t *s = NULL, *r[ins];
-    sw_extent_t list[ins];
-    sw_data_t data[ins];
+    SW_ARRAY_OF(int64_t, got, EDGES, ins);
+    SW_ARRAY_OF(int64_t, places, EDGES, ins);
+    const sw_datatype_t *s = NULL;
+    SW_ARRAY_OF(const sw_datatype_t *, r, EDGES, ins);
+    SW_ARRAY_OF(sw_extent_t, list, EDGES, ins);
+    SW_ARRAY_OF(sw_data_t, data, EDGES, ins);
     sw_buffer_t from;
     sw_vbuffer_t to;
     bool anybody = false;
@@ -112,6 +123,9 @@ static bool allgather(sw_group_t *g, sw_collective_t id, const void *send,
     if (!blocks(in, all->in, all->ins, comm, got, places, r, &to, result) ||
         (anybody && !sw_usable(send, count, type, comm, &s, result)))
         return *result != MPI_SUCCESS;
+    sw_group_t *g = sw_hood_group(c, reason);
+    if (!g)
+        return false;
     sw_buffer_send(&from, send, anybody ? count : 0,
                    anybody ? s : &sw_nothing, comm);
     sw_blocks_t recvs = sw_vbuffer_receive(&to, list, data);
@@ -134,25 +148,25 @@ static bool allgather(sw_group_t *g, sw_collective_t id, const void *send,
 
 #define ALLGATHER(NAME, COUNT)                                          \
 SW_COLLECTIVE_ROWS(NAME, SW_COLL_NEIGHBOR_ALLGATHER, COUNT,             \
-    allgather(g, SW_COLL_NEIGHBOR_ALLGATHER, send, sendcount, sendtype, \
+    allgather(c, SW_COLL_NEIGHBOR_ALLGATHER, send, sendcount, sendtype, \
               SIDE_ROW(recv, recvcount, recvtype), comm, &reason, &result))
 
 #define ALLGATHERV(NAME, COUNT, DISPL)                                  \
 SW_COLLECTIVE_V(NAME, SW_COLL_NEIGHBOR_ALLGATHERV, COUNT, DISPL,        \
-    allgather(g, SW_COLL_NEIGHBOR_ALLGATHERV, send, sendcount,          \
+    allgather(c, SW_COLL_NEIGHBOR_ALLGATHERV, send, sendcount,          \
               sendtype, SIDE_LIST(recv, counts, displs, recvtype),      \
               comm, &reason, &result))
 
 #define ALLTOALL(NAME, COUNT)                                           \
 SW_COLLECTIVE_ROWS(NAME, SW_COLL_NEIGHBOR_ALLTOALL, COUNT,              \
-    alltoall(g, SW_COLL_NEIGHBOR_ALLTOALL,                              \
+    alltoall(c, SW_COLL_NEIGHBOR_ALLTOALL,                              \
              SIDE_ROW(send, sendcount, sendtype),                       \
              SIDE_ROW(recv, recvcount, recvtype), comm, &reason, &result))
 
 /* TYPES: one datatype, or an array of them, as SIDE says. */
 #define ALLTOALLVW(NAME, ID, COUNT, DISPL, TYPES, SIDE)                 \
 SW_COLLECTIVE_VW(NAME, ID, COUNT, DISPL, TYPES,                         \
-    alltoall(g, ID, SIDE(send, sendcounts, sdispls, sendtype),          \
+    alltoall(c, ID, SIDE(send, sendcounts, sdispls, sendtype),          \
              SIDE(recv, recvcounts, rdispls, recvtype), comm, &reason,  \
              &result))
 

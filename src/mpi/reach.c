@@ -125,24 +125,23 @@ void sw_reach_note(MPI_Comm comm)
 
 /* The members' steps are the same here, whatever calls of theirs have failed:
  * a call that the host serves takes none. */
-bool sw_reach_review(sw_comm_t *c)
+void sw_reach_review(sw_comm_t *c)
 {
     const sw_reducer_t most = {
         .elem = sizeof(int32_t), .commutative = true,
         .kernel = sw_reduce_kernel(SW_MAX, SW_INT32)};
-    if (!c->review) {
+    if (!c->review)
         c->review = c->group->step + FIRST;
-        return true;
-    }
+    if (c->group->step < c->review)
+        return;
     int32_t mine = c->device, any = 0;
     int status = sw_coll_allreduce(c->group, &most, &mine, &any, 1);
     c->review = c->group->step * LATER;
     if (status != SW_OK || !any)
-        return true;
+        return;
     /* All have come here, so nobody reads anything of a member's any more but
      * the answer itself, which lies in the block. */
     sw_group_close(c->group);
     c->group = NULL;
     c->reason = SW_REASON_DEVICE;
-    return false;
 }

@@ -48,13 +48,9 @@ void sw_reach_unpack(const char *data, void *user, int64_t count,
 /* A collective on `comm` has needed a copy. */
 void sw_reach_note(MPI_Comm comm);
 
-/* Is it time to ask the members, and has none needed a copy? False: the
- * communicator is the host's from here on. Collective. */
-bool sw_reach_review(sw_comm_t *c);
-static inline bool sw_reach_keeps(sw_comm_t *c)
-{
-    return sw_likely(c->group->step < c->review) || sw_reach_review(c);
-}
+/* Ask the members whether any has needed a copy, if it is time (c->review). If
+ * so, the communicator is the host's from here on. Collective. */
+void sw_reach_review(sw_comm_t *c);
 
 /* What a reduction reads and writes: the program's own, or copies. */
 typedef struct {

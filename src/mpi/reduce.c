@@ -6,22 +6,25 @@
 #include "op.h"
 #include "reach.h"
 
-static bool reduce(sw_group_t *g, const void *send, void *recv, int64_t count,
+static bool reduce(sw_comm_t *c, const void *send, void *recv, int64_t count,
                    MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
                    sw_reason_t *reason, int *result)
 {
     sw_operation_t o;
     const sw_datatype_t *d = sw_datatype(type, comm, result);
-    bool is_root = g->me == root;
+    bool is_root = c->me == root;
     bool in_place = is_root && send == MPI_IN_PLACE;
     const void *in = in_place ? recv : send;
-    if (!d || count < 0 || root < 0 || root >= g->n || in == MPI_IN_PLACE ||
+    if (!d || count < 0 || root < 0 || root >= c->n || in == MPI_IN_PLACE ||
         (is_root && (recv == MPI_IN_PLACE ||
                      (send == recv && count))) ||
         (count && (!in || (is_root && !recv))))
         return *result != MPI_SUCCESS;
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
+        return false;
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
         return false;
     sw_operands_t x;
     sw_operands(&x, in, count, is_root ? recv : NULL, count, d, comm);
@@ -32,7 +35,7 @@ static bool reduce(sw_group_t *g, const void *send, void *recv, int64_t count,
     return true;
 }
 
-static bool allreduce(sw_group_t *g, const void *send, void *recv,
+static bool allreduce(sw_comm_t *c, const void *send, void *recv,
                       int64_t count, MPI_Datatype type, MPI_Op op,
                       MPI_Comm comm, sw_reason_t *reason, int *result)
 {
@@ -44,6 +47,9 @@ static bool allreduce(sw_group_t *g, const void *send, void *recv,
         return *result != MPI_SUCCESS;
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
+        return false;
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
         return false;
     sw_operands_t x;
     sw_operands(&x, in, count, recv, count, d, comm);
@@ -59,7 +65,7 @@ SW_COLLECTIVE(NAME, SW_COLL_REDUCE,                                     \
     (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
      MPI_Op op, int root, MPI_Comm comm),                               \
     (send, recv, count, type, op, root, comm),                          \
-    reduce(g, send, recv, count, type, op, root, comm, &reason,         \
+    reduce(c, send, recv, count, type, op, root, comm, &reason,         \
            &result))
 
 #define ALLREDUCE(NAME, COUNT)                                          \
@@ -67,7 +73,7 @@ SW_COLLECTIVE(NAME, SW_COLL_ALLREDUCE,                                  \
     (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
      MPI_Op op, MPI_Comm comm),                                         \
     (send, recv, count, type, op, comm),                                \
-    allreduce(g, send, recv, count, type, op, comm, &reason, &result))
+    allreduce(c, send, recv, count, type, op, comm, &reason, &result))
 
 REDUCE(Reduce, int)
 ALLREDUCE(Allreduce, int)

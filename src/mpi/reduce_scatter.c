@@ -8,27 +8,31 @@
 #include "vector.h"
 
 /* counts.at NULL: equal blocks of `count`. */
-static bool reduce_scatter(sw_group_t *g, sw_collective_t id,
+static bool reduce_scatter(sw_comm_t *c, sw_collective_t id,
                            const void *send, void *recv, sw_vector_t counts,
                            int64_t count, MPI_Datatype type, MPI_Op op,
                            MPI_Comm comm, sw_reason_t *reason, int *result)
 {
     sw_operation_t o;
-    size_t sizes[g->n];
+    SW_ARRAY(size_t, sizes, c->n);
     const sw_datatype_t *d = sw_datatype(type, comm, result);
     const void *in = send == MPI_IN_PLACE ? recv : send;
     int64_t total = 0;
     if (!d || count < 0 || recv == MPI_IN_PLACE ||
-        (counts.at && !sw_counts_ok(counts, g->n)))
+        (counts.at && !sw_counts_ok(counts, c->n)))
         return *result != MPI_SUCCESS;
-    for (int i = 0; i < g->n; i++) {
+    for (int i = 0; i < c->n; i++) {
         sizes[i] = (size_t)(counts.at ? sw_at(counts, i) : count);
         total += (int64_t)sizes[i];
     }
-    if (total && (!in || (!recv && sizes[g->me]) || send == recv))
+    if (total &&
+        (!in || (!recv && sizes[c->me]) || sw_aliased(send, recv)))
         return false;
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
+        return false;
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
         return false;
     sw_operands_t x;
     sw_operands(&x, in, total, recv, (int64_t)sizes[g->me], d, comm);
@@ -44,7 +48,7 @@ SW_COLLECTIVE(NAME, ID,                                                 \
     (const void *send, void *recv, PARAMETER, MPI_Datatype type,        \
      MPI_Op op, MPI_Comm comm),                                         \
     (send, recv, ARGUMENT, type, op, comm),                             \
-    reduce_scatter(g, ID, send, recv, VECTOR, COUNT, type, op, comm,    \
+    reduce_scatter(c, ID, send, recv, VECTOR, COUNT, type, op, comm,    \
                    &reason, &result))
 
 #define NO_VECTOR ((sw_vector_t){NULL, 0})

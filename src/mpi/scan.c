@@ -6,19 +6,22 @@
 #include "op.h"
 #include "reach.h"
 
-static bool scan(sw_group_t *g, sw_collective_t id, const void *send,
+static bool scan(sw_comm_t *c, sw_collective_t id, const void *send,
                  void *recv, int64_t count, MPI_Datatype type, MPI_Op op,
                  MPI_Comm comm, sw_reason_t *reason, int *result)
 {
     sw_operation_t o;
     const sw_datatype_t *d = sw_datatype(type, comm, result);
     const void *in = send == MPI_IN_PLACE ? recv : send;
-    bool needs_out = id == SW_COLL_SCAN || g->me > 0;
+    bool needs_out = id == SW_COLL_SCAN || c->me > 0;
     if (!d || count < 0 || recv == MPI_IN_PLACE ||
-        (count && (!in || (needs_out && !recv) || send == recv)))
+        (count && (!in || (needs_out && !recv) || sw_aliased(send, recv))))
         return *result != MPI_SUCCESS;
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
+        return false;
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
         return false;
     sw_operands_t x;
     sw_operands(&x, in, count, recv, needs_out ? count : 0, d, comm);
@@ -34,7 +37,7 @@ SW_COLLECTIVE(NAME, ID,                                                 \
     (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
      MPI_Op op, MPI_Comm comm),                                         \
     (send, recv, count, type, op, comm),                                \
-    scan(g, ID, send, recv, count, type, op, comm, &reason, &result))
+    scan(c, ID, send, recv, count, type, op, comm, &reason, &result))
 
 SCAN(Scan, SW_COLL_SCAN, int)
 SCAN(Exscan, SW_COLL_EXSCAN, int)

@@ -4,28 +4,34 @@
 #include "call.h"
 #include "vector.h"
 
-static bool scatter(sw_group_t *g, const void *send, int64_t sendcount,
+static bool scatter(sw_comm_t *c, const void *send, int64_t sendcount,
                     MPI_Datatype sendtype, void *recv, int64_t recvcount,
                     MPI_Datatype recvtype, int root, MPI_Comm comm,
-                    int *result)
+                    sw_reason_t *reason, int *result)
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     sw_buffer_t from = {0}, to = {0};
     sw_blocks_t blocks = {0};
-    sw_data_t rows[g->n];
+    SW_ARRAY(sw_data_t, rows, c->n);
     *result = MPI_SUCCESS;
-    if (root < 0 || root >= g->n)
+    if (root < 0 || root >= c->n)
         return false;
-    bool is_root = g->me == root;
+    bool is_root = c->me == root;
     bool in_place = is_root && recv == MPI_IN_PLACE;
     if (!in_place && !sw_usable(recv, recvcount, recvtype, comm, &r, result))
         return *result != MPI_SUCCESS;
+    if (is_root &&
+        (!sw_usable(send, sendcount, sendtype, comm, &s, result) ||
+         (!in_place && sw_aliased_block(recv, recvcount, recvtype, send,
+                                        root * sendcount, sendcount,
+                                        sendtype, s))))
+        return *result != MPI_SUCCESS;
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
+        return false;
     if (is_root) {
-        if ((sw_aliased(send, recv) && sendcount) ||
-            !sw_usable(send, sendcount, sendtype, comm, &s, result))
-            return *result != MPI_SUCCESS;
-        sw_buffer_send(&from, send, sendcount * g->n, s, comm);
-        blocks = sw_buffer_rows(&from, g->n, rows);
+        sw_buffer_send(&from, send, sendcount * c->n, s, comm);
+        blocks = sw_buffer_rows(&from, c->n, rows);
     }
     if (!in_place)
         sw_buffer_receive(&to, recv, recvcount, r, comm);
@@ -38,34 +44,38 @@ static bool scatter(sw_group_t *g, const void *send, int64_t sendcount,
     return true;
 }
 
-static bool scatterv(sw_group_t *g, const void *send, sw_vector_t counts,
+static bool scatterv(sw_comm_t *c, const void *send, sw_vector_t counts,
                      sw_vector_t displs, MPI_Datatype sendtype, void *recv,
                      int64_t recvcount, MPI_Datatype recvtype, int root,
-                     MPI_Comm comm, int *result)
+                     MPI_Comm comm, sw_reason_t *reason, int *result)
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     sw_buffer_t to = {0};
-    sw_extent_t list[g->n];
-    sw_data_t data[g->n];
+    SW_ARRAY(sw_extent_t, list, c->n);
+    SW_ARRAY(sw_data_t, data, c->n);
     sw_blocks_t blocks = {0};
     *result = MPI_SUCCESS;
-    if (root < 0 || root >= g->n)
+    if (root < 0 || root >= c->n)
         return false;
-    bool is_root = g->me == root;
+    bool is_root = c->me == root;
     bool in_place = is_root && recv == MPI_IN_PLACE;
     if (!in_place && !sw_usable(recv, recvcount, recvtype, comm, &r, result))
         return *result != MPI_SUCCESS;
     sw_vbuffer_t from = {.user = (void *)(uintptr_t)send, .counts = counts,
                          .displacements = displs, .types = &s, .same = true,
-                         .n = g->n, .comm = comm};
-    if (is_root) {
-        if (send == MPI_IN_PLACE || !displs.at ||
-            !sw_counts_ok(counts, g->n) ||
-            (recvcount && sw_aliased(send, recv)) ||
-            !(s = sw_datatype(sendtype, comm, result)))
-            return *result != MPI_SUCCESS;
+                         .n = c->n, .comm = comm};
+    if (is_root && (send == MPI_IN_PLACE || !displs.at ||
+                    !sw_counts_ok(counts, c->n) ||
+                    !(s = sw_datatype(sendtype, comm, result)) ||
+                    (!in_place && sw_aliased_block(
+                        recv, recvcount, recvtype, send, sw_at(displs, root),
+                        sw_at(counts, root), sendtype, s))))
+        return *result != MPI_SUCCESS;
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
+        return false;
+    if (is_root)
         blocks = sw_vbuffer_send(&from, false, list, data);
-    }
     if (!in_place)
         sw_buffer_receive(&to, recv, recvcount, r, comm);
     int status = sw_coll_scatter(g, root, from.data, &blocks,
@@ -84,8 +94,8 @@ SW_COLLECTIVE(NAME, SW_COLL_SCATTER,                                    \
      void *recv, COUNT recvcount, MPI_Datatype recvtype, int root,      \
      MPI_Comm comm),                                                    \
     (send, sendcount, sendtype, recv, recvcount, recvtype, root, comm), \
-    scatter(g, send, sendcount, sendtype, recv, recvcount, recvtype,    \
-            root, comm, &result))
+    scatter(c, send, sendcount, sendtype, recv, recvcount, recvtype,    \
+            root, comm, &reason, &result))
 
 #define SCATTERV(NAME, COUNT, DISPL)                                    \
 SW_COLLECTIVE(NAME, SW_COLL_SCATTERV,                                   \
@@ -94,8 +104,8 @@ SW_COLLECTIVE(NAME, SW_COLL_SCATTERV,                                   \
      MPI_Datatype recvtype, int root, MPI_Comm comm),                   \
     (send, counts, displs, sendtype, recv, recvcount, recvtype, root,   \
      comm),                                                             \
-    scatterv(g, send, SW_VECTOR(counts), SW_VECTOR(displs), sendtype,   \
-             recv, recvcount, recvtype, root, comm, &result))
+    scatterv(c, send, SW_VECTOR(counts), SW_VECTOR(displs), sendtype,   \
+             recv, recvcount, recvtype, root, comm, &reason, &result))
 
 SCATTER(Scatter, int)
 SCATTERV(Scatterv, int, int)

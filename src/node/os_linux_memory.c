@@ -156,11 +156,11 @@ int sw_os_touched(const void *at, size_t pages, unsigned char *touched)
     int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return -1;
-    uint64_t entry[1024];
+    uint64_t entry[256];
     size_t first = (uintptr_t)at / SW_PAGE;
     int rc = 0;
     for (size_t i = 0; i < pages && !rc;) {
-        size_t n = sw_min(pages - i, 1024);
+        size_t n = sw_min(pages - i, 256);
         rc = sw_os_read_at(fd, entry, n * 8, (first + i) * 8);
         for (size_t k = 0; k < n; k++)
             touched[i + k] = entry[k] >> 62 != 0; /* present or swapped */

@@ -14,6 +14,7 @@
  */
 #include "python.h"
 
+#include "../node/array.h"
 #include "../node/os.h"
 #include "../node/settings.h"
 #include "frame.h"
@@ -341,6 +342,8 @@ static uint32_t frame_of(const char *file, size_t file_size,
     return row ? sw_frame_of(SW_FRAME_PYTHON, row, 0) : 0;
 }
 
+#define FILE_TEXT 4096
+
 /* Read a place out. False: it cannot be kept. Frames of the machinery of
  * import are not shown, as in Python's own tracebacks. */
 __attribute__((noinline))
@@ -348,12 +351,13 @@ static bool learn(uintptr_t code, uintptr_t instruction,
                   sw_python_place_t *to)
 {
     static const char machinery[] = "<frozen importlib._bootstrap";
-    char file[4096], function[1024];
+    char function[1024];
+    SW_BYTES(file, FILE_TEXT);
     size_t file_size, function_size;
 
     *to = (sw_python_place_t){ code, instruction, guard_of(code), 0 };
     file_size = sw_py_text(&layout, sw_py_word(code, layout.file), file,
-                           sizeof file);
+                           FILE_TEXT);
     if (!strncmp(file, machinery, sizeof machinery - 1))
         return true;
     function_size = sw_py_text(&layout, sw_py_word(code, layout.name),

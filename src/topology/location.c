@@ -8,6 +8,9 @@
 
 #include "../node/os.h"
 
+#include <pthread.h>
+#include <string.h>
+
 /* The domain's name if all of `allowed` lies in it. */
 static int16_t name_of(bool found, const sw_cpus_t *allowed,
                        const sw_cpus_t *domain)
@@ -32,9 +35,21 @@ void sw_location_of(const sw_cpus_t *allowed, sw_location_t *to)
     to->core = name_of(sw_sysfs_core(cpu, &in), allowed, &in);
 }
 
+/* Reading the machine's tables takes 60 us, and a program may make many
+ * communicators: what was found holds as long as the mask does. */
 void sw_location_self(sw_location_t *to)
 {
-    sw_cpus_t allowed;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static bool known;
+    static sw_cpus_t mask, allowed;
+    static sw_location_t found;
+    pthread_mutex_lock(&lock);
     sw_os_affinity(allowed.word, SW_CPU_WORDS);
-    sw_location_of(&allowed, to);
+    if (!known || memcmp(&mask, &allowed, sizeof mask)) {
+        sw_location_of(&allowed, &found);
+        mask = allowed;
+        known = true;
+    }
+    *to = found;
+    pthread_mutex_unlock(&lock);
 }

@@ -6,6 +6,7 @@
  */
 #include "sysfs.h"
 
+#include "../node/array.h"
 #include "../node/os.h"
 
 #include <stdarg.h>
@@ -89,12 +90,15 @@ static bool read_file(char *to, size_t room, const char *format, va_list args)
     return length > 0 && (size_t)length < room - 1;
 }
 
+/* The longest list of processors, as text. */
+#define CPUS_TEXT 4096
+
 bool sw_sysfs_cpus(sw_cpus_t *to, const char *format, ...)
 {
-    char text[4096];
+    SW_BYTES(text, CPUS_TEXT);
     va_list args;
     va_start(args, format);
-    bool found = read_file(text, sizeof text, format, args);
+    bool found = read_file(text, CPUS_TEXT, format, args);
     va_end(args);
     return found && sw_cpus_parse(text, to);
 }

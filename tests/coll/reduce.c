@@ -512,10 +512,11 @@ static void check_many(sw_op_t op, sw_type_t type, int count, size_t n,
             refer(op, type, z, x, y);
             memcpy(want + i * extent, z, extent);
         }
+    static _Alignas(64) char block[SW_REDUCE_BLOCK];
     char *to = alias < 0 ? result : in[alias];
     memset(result + n * extent, 0xc3, GUARD);
     sw_reduce_many(sw_reduce_kernel(op, type), extent, to,
-                   (const void *const *)in, count, n);
+                   (const void *const *)in, count, n, block);
     for (size_t i = 0; i < n; i++)
         if (!same(op, type, to + i * extent, want + i * extent))
             fail("%s %s of %d inputs, to is in[%d]: element %zu of %zu",

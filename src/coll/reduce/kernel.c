@@ -128,12 +128,8 @@ const char *sw_isa_name(sw_isa_t isa)
     return names[isa];
 }
 
-/* A block of intermediate results, in the first cache with a block of the
- * next input beside it. */
-#define BLOCK 8192
-
 void sw_reduce_many(sw_reduce_func_t f, size_t elem, void *to,
-                    const void *const *in, int count, size_t n)
+                    const void *const *in, int count, size_t n, char *block)
 {
     if (count == 1) {
         if (to != in[0])
@@ -146,8 +142,7 @@ void sw_reduce_many(sw_reduce_func_t f, size_t elem, void *to,
     }
     /* Only the last step stores to `to`: until then every block of the inputs,
      * of which `to` may be one, is whole. */
-    _Alignas(SW_LINE) char block[BLOCK];
-    size_t step = BLOCK / elem;
+    size_t step = SW_REDUCE_BLOCK / elem;
     for (size_t i = 0; i < n; i += step) {
         size_t m = sw_min(step, n - i), at = i * elem;
         f(block, (const char *)in[0] + at, (const char *)in[1] + at, m);

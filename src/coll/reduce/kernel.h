@@ -121,9 +121,14 @@ SW_API const char *sw_type_name(sw_type_t type);
 /* to = (..((in[0] op in[1]) op in[2]) ..) for n elements of `elem` bytes
  * (1 to 4096). It goes block by block, each small enough to stay in the first
  * cache: every input is read once and `to` written once. `to` may be any
- * in[k] exactly. count >= 1. */
+ * in[k] exactly. count >= 1. `block` is room for SW_REDUCE_BLOCK bytes of
+ * intermediate results. */
 SW_API void sw_reduce_many(sw_reduce_func_t f, size_t elem, void *to,
-                           const void *const *in, int count, size_t n);
+                           const void *const *in, int count, size_t n,
+                           char *block);
+
+/* It stays in the first cache with a block of the next input beside it. */
+#define SW_REDUCE_BLOCK 8192
 
 /* The instruction sets that kernels are compiled for, best last. */
 typedef enum {

@@ -141,7 +141,7 @@ static void agree(void)
 static void describe(void)
 {
     int length, level = MPI_THREAD_SINGLE;
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
     static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED,
                                  MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
     host.Query_thread(&level);
@@ -154,7 +154,7 @@ static void describe(void)
     if (host.Get_library_version)
         host.Get_library_version(text, &length);
     text[strcspn(text, "\n")] = '\0';
-    snprintf(sw_job.mpi, sizeof sw_job.mpi, "%s", text);
+    snprintf(sw_job.mpi, sizeof sw_job.mpi, "%.255s", text);
     snprintf(sw_job.library, sizeof sw_job.library, "%s", sw_door_host());
     snprintf(sw_job.flavour, sizeof sw_job.flavour, "%s", SW_FLAVOUR);
     sw_job.accelerated = sw_settings.enable;

@@ -1,0 +1,86 @@
+"""No call takes more than 8 KiB of stack, whatever it leads to inside: a
+program may call MPI in a thread whose stack is small."""
+
+import re
+
+import pytest
+
+from harness.hosts import ROOT
+from programs import run, well
+
+MOST = 8192
+BUILT = ROOT / "build" / "wheel" / "CMakeFiles"
+ROOMS = ["node", "topology", "coll", "p2p", "layout", "offload", "profile",
+         "lane"]
+
+# What is called through a pointer: in the left, the right.
+HOOKS = {
+    "sw_wait_step": ["sw_comm_progress"],
+    "sw_combine": ["sw_reduce_kernels"],
+}
+NODE = re.compile(r'node: \{ title: "([^"]+)" label: "[^"]*?\\n(\d+) bytes '
+                  r'\(([^)]*)\)')
+EDGE = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"')
+KERNEL = re.compile(r"(.*/)?kernels?_\w+\.c:")
+
+
+class Calls:
+    """What each function takes of the stack, and calls."""
+
+    def __init__(self, folders):
+        self.size, self.kind, self.calls, self.known = {}, {}, {}, {}
+        for folder in folders:
+            for path in folder.rglob("*.ci"):
+                self.read(path.read_text())
+        for caller, callees in HOOKS.items():
+            self.calls.setdefault(caller, set()).update(callees)
+        self.calls["sw_reduce_kernels"] = {
+            name for name in self.size if KERNEL.match(name)}
+
+    def read(self, text):
+        for name, size, kind in NODE.findall(text):
+            self.size[name] = int(size)
+            self.kind[name] = kind
+        for caller, callee in EDGE.findall(text):
+            self.calls.setdefault(caller, set()).add(callee)
+
+    def deepest(self, name, above=()):
+        """(bytes, names) of the deepest chain. One that comes back to itself
+        counts once: layouts and datatypes nest as deep as a program makes
+        them, and progress does not nest."""
+        if name in above:
+            return 0, ()
+        if name not in self.known:
+            below = max((self.deepest(callee, (*above, name))
+                         for callee in self.calls.get(name, ())),
+                        default=(0, ()))
+            self.known[name] = (self.size.get(name, 0) + below[0],
+                                (name, *below[1]))
+        return self.known[name]
+
+
+@pytest.mark.parametrize("flavour", ["ompi", "mpich", "abi"])
+def test_no_chain_of_calls_takes_more_than_8_kib(flavour):
+    folders = [BUILT / f"sw_{room}.dir" for room in ROOMS]
+    own = BUILT / f"straightway-{flavour}.dir"
+    if not own.exists():
+        pytest.skip(f"flavour {flavour} is not built in {BUILT}")
+    calls = Calls([*folders, own])
+    if not calls.size:
+        pytest.skip("this compiler does not tell what functions call "
+                    "(gcc 10 and later do: -fcallgraph-info)")
+    entries = [name for name in calls.size
+               if re.search(r"(^|:)sw_(MPI|recorded_MPI|virtual_MPI)_", name)]
+    assert len(entries) > 400
+    boundless = [name for name, kind in calls.kind.items()
+                 if kind == "dynamic"]
+    assert not boundless
+    deep = {entry: calls.deepest(entry) for entry in entries}
+    over = {entry: (size, " > ".join(
+        f"{name} {calls.size.get(name, 0)}" for name in chain))
+        for entry, (size, chain) in deep.items() if size > MOST}
+    assert not over
+
+
+def test_every_call_fits_a_thread_with_64_kib(host):
+    well(run(host, 2, "small_stacks", 64))
