@@ -20,11 +20,8 @@
  */
 #include "door.h"
 #include "hosts.h"
-<<<<<<< HEAD
 #include "../node/os.h"
-=======
 #include "../device/memory.h"
->>>>>>> wt-perf
 #include "../node/settings.h"
 
 #include <dlfcn.h>

@@ -32,12 +32,9 @@ typedef enum {
     SW_DOOR_PUNCH,      /* hole punching                                */
     SW_DOOR_TOPOLOGY,   /* the machine's tables in /sys                 */
     SW_DOOR_THREAD,     /* a thread of our own                          */
-<<<<<<< HEAD
     SW_DOOR_PAGE,       /* pages of 4 KiB: they are 64 KiB then         */
     SW_DOOR_DUMP,       /* MADV_DONTDUMP, MADV_DODUMP                   */
-=======
     SW_DOOR_LINKER,     /* a look at the dynamic linker's own data      */
->>>>>>> wt-perf
     SW_DOOR_COUNT
 } sw_door_t;
 
