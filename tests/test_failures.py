@@ -15,6 +15,19 @@ def timed(host, how, **options):
     return done, time.monotonic() - begun
 
 
+def test_survivors_go_on_where_the_host_lets_them(host):
+    """Ranks die, a communicator is revoked: nobody hangs, and what is left
+    works, accelerated."""
+    if host.name != "openmpi":
+        pytest.skip("only Open MPI, from 5.0 on, has mpirun --with-ft ulfm")
+    done = run(host, 7, "dying", launcher_args=["--with-ft", "ulfm"],
+               env={"STRAIGHTWAY_STATS": "0", "STRAIGHTWAY_VERBOSE": "1"})
+    assert done.stdout.count("gone on: 5") == 2, done.stdout + done.stderr
+    assert "FAILED" not in done.stderr
+    assert "different collectives" not in done.stderr
+    assert "stays with the host" not in done.stderr
+
+
 @pytest.mark.parametrize("how", ["signal", "abort", "exit"])
 def test_a_lost_rank_ends_the_job(host, how):
     """It ends about as soon; the harness looks for stray processes."""
