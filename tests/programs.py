@@ -68,14 +68,15 @@ def rounds_for(host, n, few):
     return few
 
 
-def run(host, n, name, *arguments, straightway=True, env=None, timeout=120):
+def run(host, n, name, *arguments, straightway=True, env=None, timeout=120,
+        **options):
     """Run tests/mpi/NAME.c on n ranks; returns the completed process."""
     program = host.compile(MPI / f"{name}.c", "-lm", "-lpthread",
                            "-ldl")
     argv = [str(program), *map(str, arguments)]
     settings = {**(AT_ONCE if straightway else {}), **(env or {})}
     return host.run(n, argv, straightway=straightway, env=settings,
-                    timeout=timeout)
+                    timeout=timeout, **options)
 
 
 def well(done, words="all is well"):

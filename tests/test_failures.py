@@ -8,6 +8,19 @@ import pytest
 from programs import run
 
 
+@pytest.mark.unable(lambda host: host.name != "openmpi",
+                    why="only Open MPI, from 5.0 on, has mpirun --with-ft ulfm")
+def test_survivors_go_on_where_the_host_lets_them(host):
+    """Ranks die, a communicator is revoked: nobody hangs, and what is left
+    works, accelerated."""
+    done = run(host, 7, "dying", launcher_args=["--with-ft", "ulfm"],
+               env={"STRAIGHTWAY_STATS": "0", "STRAIGHTWAY_VERBOSE": "1"})
+    assert done.stdout.count("gone on: 5") == 2, done.stdout + done.stderr
+    assert "FAILED" not in done.stderr
+    assert "different collectives" not in done.stderr
+    assert "stays with the host" not in done.stderr
+
+
 @pytest.mark.parametrize("how", ["signal", "abort", "exit"])
 def test_a_lost_rank_ends_the_job(host, how):
     """A job that hangs fails by its timeout; the harness looks for stray

@@ -39,7 +39,7 @@ static int tree_barrier(sw_group_t *g, uint32_t what)
     if (count)
         post_empty(g, down, what, SW_READ_CHILDREN(0));
     sw_done(g, down);
-    return rc ? SW_MISMATCH : SW_OK;
+    return rc ? sw_mismatch(g) : SW_OK;
 }
 
 int sw_coll_barrier(sw_group_t *g)
@@ -54,5 +54,5 @@ int sw_coll_barrier(sw_group_t *g)
         rc |= expect(g, sw_neighbour(g, k), step, what);
     sw_done(g, step);
     g->acked = step - 1;
-    return rc ? SW_MISMATCH : SW_OK;
+    return rc ? sw_mismatch(g) : SW_OK;
 }

@@ -219,7 +219,7 @@ int sw_deal_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
     if (sw_unlikely(!e))
         return rc;
     if (sw_unlikely(e->what != what))
-        return SW_MISMATCH;
+        return sw_mismatch(g);
     unsigned form = e->form & ~LISTED;
     bool part = form != SW_FORM_INLINE && form != SW_FORM_STAGED;
     const char *first = form == SW_FORM_INLINE

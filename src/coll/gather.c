@@ -250,13 +250,18 @@ static int send_large(sw_group_t *g, int root, uint64_t step, uint32_t what,
     if (!e)
         return rc;
     if (e->what != what)
-        return SW_MISMATCH;
+        return sw_mismatch(g);
+    if (!sw_touch(g))
+        return SW_BROKEN;
     const char *table = sw_staged(g, root, e->place);
     if (e->form == SW_FORM_SHOWN)
-        return write_shown(g->peer[root], (const sw_shown_block_t *)table,
-                           g->me, send, bytes);
-    return write_part(g->peer[root], &e->recv,
-                      ((const sw_extent_t *)table)[g->me], send, bytes);
+        rc = write_shown(g->peer[root], (const sw_shown_block_t *)table,
+                         g->me, send, bytes);
+    else
+        rc = write_part(g->peer[root], &e->recv,
+                        ((const sw_extent_t *)table)[g->me], send, bytes);
+    sw_touched(g);
+    return rc;
 }
 
 static int gather(sw_group_t *g, int root, uint32_t what,

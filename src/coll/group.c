@@ -133,6 +133,7 @@ static void dispose(sw_group_t *g)
     free(g->tree);
     free(g->ordered);
     free(g->scratch);
+    free(g->no_stage);
     free(g);
 }
 
@@ -189,6 +190,18 @@ sw_group_t *sw_group_open(const sw_introduction_t *all,
         abort();
     }
     return g;
+}
+
+void sw_group_give_up(sw_group_t *g)
+{
+    atomic_store(&g->block->given_up, 1);
+    for (int i = 0; i < g->n; i++) {
+        const sw_lane_t *lane = sw_lane(g, i);
+        unsigned turns = 0;
+        while (i != g->me && atomic_load(&lane->touching) &&
+               !sw_peer_turn(g->peer[i], &turns))
+            ;
+    }
 }
 
 void sw_group_close(sw_group_t *g)
@@ -253,6 +266,16 @@ void sw_reuse_wait(sw_group_t *g, const sw_use_t *use)
     g->acked = least > g->acked ? least : g->acked;
 }
 
+/* Room that nobody looks at: the readers of the entry find out that this member
+ * has given up. */
+static char *no_stage(sw_group_t *g, sw_entry_t *entry)
+{
+    if (!g->no_stage)
+        g->no_stage = sw_array_memory(g->stage_bytes);
+    entry->place = 0;
+    return g->no_stage;
+}
+
 char *sw_claim_stage(sw_group_t *g, uint64_t step, int readers, size_t n,
                      sw_entry_t *entry)
 {
@@ -265,6 +288,8 @@ char *sw_claim_stage(sw_group_t *g, uint64_t step, int readers, size_t n,
         const sw_staged_t *oldest = &g->staged[g->staged_first];
         if (oldest->use.step > g->acked)
             sw_reuse_wait(g, &oldest->use);
+        if (sw_unlikely(g->broken))
+            return no_stage(g, entry);
         g->stage_tail = oldest->end;
         g->staged_first = (g->staged_first + 1) % SW_RING_MAX;
         g->staged_count--;
@@ -284,13 +309,15 @@ int sw_await_slow(sw_group_t *g, int member, uint64_t step)
     sw_lane_t *lane = sw_lane(g, member);
     sw_entry_t *e = sw_entry(g, member, step);
     uint64_t seen = 0;
-    SW_WAIT_UNTIL(
+    SW_WAIT_UNLESS(g->broken,
         (seen = atomic_load_explicit(&e->seq, memory_order_acquire)) >= step ||
             atomic_load_explicit(&lane->done, memory_order_acquire) >= step,
         &lane->bell);
+    if (sw_unlikely(g->broken))
+        return SW_BROKEN;
     /* Post comes before done: look at the entry again. */
     seen = atomic_load_explicit(&e->seq, memory_order_acquire);
-    return seen == step ? SW_OK : SW_MISMATCH;
+    return seen == step ? SW_OK : sw_mismatch(g);
 }
 
 char *sw_scratch(sw_group_t *g, size_t n)

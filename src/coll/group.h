@@ -12,6 +12,7 @@
  * Lane: what one member says to the others.
  *
  *   0    done (8)  bell: event (4) sleepers (4)              one line pair
+ *   64   touching (4)
  *   128  ring[0]   seq (8) what (4) form (2) place (2) bytes (8) data (104)
  *   256  ring[1]   ...
  *
@@ -39,6 +40,22 @@
  *     before s, or for done of s by members who need nothing more from the
  *     waiter, or for a packer, who waits for nobody (packing.h). By induction
  *     over s all of them come.
+ *
+ * A member that gives up. A wait that lasts may find that a member has died or
+ * that the communicator was revoked (mpi/failure.h). The waiter then sets its
+ * own `broken`: its other waits end at once, and it returns SW_BROKEN. What it
+ * posts from then on may be wrong, and the memory that it has offered is its
+ * program's again; but a member that knows nothing yet may be about to use it:
+ *   - A member that reads looks afterwards at block->given_up, in sw_done. The
+ *     leaver stores given_up before it posts, is done or returns, so a reader
+ *     that has seen anything from then on also loads given_up, and fails.
+ *   - A member that writes (in a gather, or a reduction into another's result)
+ *     must not be late at all. The writer stores `touching` in its lane, then looks at
+ *     given_up; the leaver stores given_up, then waits until every living
+ *     member's `touching` is zero. Both pairs are sequentially consistent, so
+ *     one of the two sees the other.
+ * A member that has not heard of the failure finds given_up, or asks the host
+ * itself: what it waits for is a member that has died or given up.
  *
  * Payloads travel in one of the forms of node/peer.h: inside the entry, in the
  * member's staging ring (the sender may return at once), or from the user's
@@ -73,6 +90,7 @@ enum {
     SW_TRUNCATED,   /* a member sent more than was to be received          */
     SW_MISMATCH,    /* members called different collectives or roots       */
     SW_UNREACHABLE, /* a copy that was probed at start failed (errno)      */
+    SW_BROKEN,      /* a member has died, or the communicator was revoked  */
 };
 
 typedef struct {
@@ -94,7 +112,9 @@ typedef struct {
 typedef struct {
     _Atomic uint64_t done;  /* all my reads up to this step are over       */
     sw_bell_t bell;
-    char pad[SW_PAIR - 16];
+    char pad[SW_LINE - 16];
+    _Atomic uint32_t touching;  /* I write into another member's memory    */
+    char pad2[SW_LINE - 4];
     sw_entry_t ring[];
 } sw_lane_t;
 
@@ -125,6 +145,7 @@ typedef struct {
     bool arena;             /* every member maps every member's arena      */
     bool cma;               /* every member can read every member by CMA   */
     bool crowded;           /* more ranks than cores, says the leader      */
+    bool broken;            /* this member has given up, or has to         */
     uint64_t step;          /* last step begun                             */
     uint64_t acked;         /* every member is done with it                */
     char *lanes;
@@ -149,6 +170,8 @@ typedef struct {
     uint64_t stage_head, stage_tail;    /* positions                       */
     char *scratch;
     size_t scratch_bytes;
+    sw_entry_t nowhere;     /* what a broken member writes goes here ...   */
+    char *no_stage;         /* ... and here                                */
 } sw_group_t;
 
 /* Making a group ------------------------------------------------------ */
@@ -189,6 +212,10 @@ SW_API sw_group_t *sw_group_open(const sw_introduction_t *all,
 /* The `why` of a full pool, to be told apart from the others. */
 SW_API extern const char *const sw_group_full;
 
+/* This member is broken and returns from a collective for the last time: from
+ * here on the others leave its memory alone. */
+SW_API void sw_group_give_up(sw_group_t *group);
+
 /* Leave the group: no wait, no message. */
 SW_API void sw_group_close(sw_group_t *group);
 
@@ -227,6 +254,15 @@ static inline char *sw_staged(const sw_group_t *g, int member, unsigned place)
            (size_t)place * SW_LINE;
 }
 
+/* A member has not posted what this one expects: SW_MISMATCH, or SW_BROKEN if a
+ * member has given up. */
+static inline int sw_mismatch(sw_group_t *g)
+{
+    if (atomic_load(&g->block->given_up))
+        g->broken = true;
+    return g->broken ? SW_BROKEN : SW_MISMATCH;
+}
+
 /* Slow paths, in group.c. */
 void sw_reuse_wait(sw_group_t *g, const sw_use_t *use);
 int sw_await_slow(sw_group_t *g, int member, uint64_t step);
@@ -235,8 +271,11 @@ int sw_await_slow(sw_group_t *g, int member, uint64_t step);
 static inline sw_entry_t *sw_claim(sw_group_t *g, uint64_t step, int readers)
 {
     sw_use_t *use = &g->ring_use[step & g->mask];
-    if (sw_unlikely(use->step > g->acked))
+    if (sw_unlikely(use->step > g->acked)) {
         sw_reuse_wait(g, use);
+        if (sw_unlikely(g->broken))
+            return &g->nowhere;
+    }
     use->step = step;
     use->readers = readers;
     /* The lines of the entries to come are still in their readers' caches. A
@@ -271,6 +310,8 @@ char *sw_claim_stage(sw_group_t *g, uint64_t step, int readers, size_t n,
 
 static inline void sw_post(sw_group_t *g, sw_entry_t *entry, uint64_t step)
 {
+    if (sw_unlikely(g->broken))
+        atomic_store(&g->block->given_up, 1);
     atomic_store_explicit(&entry->seq, step, memory_order_release);
     sw_bell_ring(&sw_lane(g, g->me)->bell);
 }
@@ -293,8 +334,34 @@ static inline const sw_entry_t *sw_await(sw_group_t *g, int member,
 static inline void sw_done(sw_group_t *g, uint64_t step)
 {
     sw_lane_t *mine = sw_lane(g, g->me);
+    if (sw_unlikely(g->broken))
+        atomic_store(&g->block->given_up, 1);
     atomic_store_explicit(&mine->done, step, memory_order_release);
     sw_bell_ring(&mine->bell);
+    /* After the reads of this step: were they of memory still offered? */
+    atomic_thread_fence(memory_order_acquire);
+    if (sw_unlikely(atomic_load_explicit(&g->block->given_up,
+                                         memory_order_relaxed)))
+        g->broken = true;
+}
+
+/* Before and after writing into another member's memory. False: it may be
+ * offered no more. */
+static inline bool sw_touch(sw_group_t *g)
+{
+    sw_lane_t *mine = sw_lane(g, g->me);
+    atomic_store(&mine->touching, 1);
+    if (sw_likely(!atomic_load(&g->block->given_up)))
+        return true;
+    atomic_store(&mine->touching, 0);
+    g->broken = true;
+    return false;
+}
+
+static inline void sw_touched(sw_group_t *g)
+{
+    atomic_store_explicit(&sw_lane(g, g->me)->touching, 0,
+                          memory_order_release);
 }
 
 /* Wait until a member is done with this step. What was seen last is kept: a
@@ -306,9 +373,11 @@ static inline void sw_await_done(sw_group_t *g, int member, uint64_t step)
         return;
     sw_lane_t *lane = sw_lane(g, member);
     uint64_t done = 0;
-    SW_WAIT_UNTIL((done = atomic_load_explicit(&lane->done,
-                                               memory_order_acquire)) >= step,
-                  &lane->bell);
+    SW_WAIT_UNLESS(g->broken,
+                   (done = atomic_load_explicit(&lane->done,
+                                                memory_order_acquire)) >=
+                       step,
+                   &lane->bell);
     g->known[member] = done;
 }
 
@@ -317,7 +386,8 @@ static inline void sw_await_done_all(sw_group_t *g, uint64_t step)
 {
     for (int k = 1; k < g->n; k++)
         sw_await_done(g, sw_neighbour(g, k), step);
-    g->acked = step;
+    if (sw_likely(!g->broken))
+        g->acked = step;
 }
 
 /* Working memory of at least n bytes, kept by the group. NULL: no memory. */

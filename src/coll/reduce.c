@@ -100,8 +100,12 @@ static int sliced(sw_group_t *g, int root, uint32_t what,
     int rc = sw_exchange(g, step, what, in, is_root ? out : NULL,
                          n * r->elem, &x, from, outs);
     sw_slice_t s = sw_slice(n, g->n, g->me, sw_grain(r->elem));
-    if (!rc)
+    if (!rc && !sw_touch(g))
+        rc = SW_BROKEN;
+    if (!rc) {
         rc = put_slice(g, root, r, from, &outs[root], out, s);
+        sw_touched(g);
+    }
     if (is_root && x.out.copy)
         sw_copy((char *)x.out.copy + s.start * r->elem,
                 (char *)out + s.start * r->elem, s.count * r->elem);

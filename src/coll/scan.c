@@ -135,10 +135,13 @@ static int sliced(sw_group_t *g, bool exclusive, uint32_t what,
     void *own = x.out.copy ? x.out.copy : out;
     if (!scratch)
         rc = SW_UNREACHABLE;
+    if (!rc && !sw_touch(g))
+        rc = SW_BROKEN;
     for (size_t i = 0; i < s.count && !rc; i += each)
         rc = walk(g, exclusive, r, from, outs, own,
                   (s.start + i) * r->elem, sw_min(each, s.count - i), scratch,
                   scratch + half);
+    sw_touched(g);
     sw_done(g, step);
     sw_await_done_all(g, step);
     sw_exchange_end(&x, has_out);

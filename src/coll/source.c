@@ -15,6 +15,7 @@ void sw_source_packed(sw_group_t *g, int member, const sw_entry_t *e,
     to->packed = (const sw_packed_t *)(to->peer->arena + e->send.address);
     to->before = before;
     to->bell = &sw_lane(g, member)->bell;
+    to->broken = &g->broken;
 }
 
 int sw_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
@@ -25,7 +26,7 @@ int sw_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
     if (sw_unlikely(!e))
         return status;
     if (sw_unlikely(e->what != what))
-        return SW_MISMATCH;
+        return sw_mismatch(g);
     to->bytes = e->bytes;
     to->peer = g->peer[member];
     to->shown = NULL;
@@ -58,35 +59,38 @@ static int find(const sw_source_t *from, size_t n, sw_data_t *to)
     return sw_data_find(from->peer, &shown, n, to) ? SW_UNREACHABLE : SW_OK;
 }
 
-/* The bytes of a packed payload that are there: more than `than`. */
+/* The bytes of a packed payload that are there: more than `than`, or none if
+ * the packer has died. */
 static uint64_t await_packed(const sw_source_t *from, uint64_t than)
 {
     uint64_t ready = 0;
-    SW_WAIT_UNTIL((ready = atomic_load_explicit(
-                       &from->packed->ready, memory_order_acquire)) >
-                      from->before + than, from->bell);
-    return ready - from->before;
+    SW_WAIT_UNLESS(*from->broken,
+                   (ready = atomic_load_explicit(
+                        &from->packed->ready, memory_order_acquire)) >
+                       from->before + than, from->bell);
+    return *from->broken ? 0 : ready - from->before;
 }
 
 /* Take the bytes [begin, end) of it as they come. */
-static void follow(const sw_source_t *from, const sw_data_t *to, size_t begin,
+static int follow(const sw_source_t *from, const sw_data_t *to, size_t begin,
                    size_t end)
 {
     sw_data_t data = sw_data_plain(from->packed->data + from->before);
     for (size_t at = begin, next; at < end; at = next) {
         next = sw_min(end, await_packed(from, at));
+        if (next <= at)
+            return SW_BROKEN;
         sw_data_copy(&data, to, at, next);
     }
+    return SW_OK;
 }
 
 int sw_source_fetch(const sw_source_t *from, uint64_t offset, void *to,
                     size_t n)
 {
     sw_data_t skipped = {.at = (char *)to - offset};
-    if (from->packed) {
-        follow(from, &skipped, offset, offset + n);
-        return SW_OK;
-    }
+    if (from->packed)
+        return follow(from, &skipped, offset, offset + n);
     if (!from->shown)
         return sw_peer_read(from->peer, &from->part, offset, to, n)
                    ? SW_UNREACHABLE : SW_OK;
@@ -104,10 +108,8 @@ int sw_source_spread(const sw_source_t *from, const sw_data_t *to, size_t n)
     sw_data_t data = sw_data_plain(from->at);
     char *fetched = NULL;
     int rc = SW_OK;
-    if (from->packed) {
-        follow(from, to, 0, n);
-        return SW_OK;
-    }
+    if (from->packed)
+        return follow(from, to, 0, n);
     if (from->shown) {
         rc = find(from, n, &data);
     } else if (!from->at) {

@@ -13,6 +13,7 @@ typedef struct {
     const struct sw_packed *packed;     /* from data[before] on             */
     uint64_t before;
     sw_bell_t *bell;            /* of the packer                            */
+    bool *broken;               /* its reader's group                       */
     const sw_peer_t *peer;
     sw_part_t part;
     uint64_t bytes;

@@ -3,6 +3,7 @@
  */
 #include "call.h"
 
+#include "failure.h"
 #include "guard.h"
 #include "serve.h"
 #include "../layout/known.h"
@@ -73,6 +74,9 @@ sw_comm_t *sw_serve(sw_collective_t id, MPI_Comm comm)
     if (sw_likely(sw_settings.collectives && sw_accelerating() &&
                   (allowed() >> id & 1))) {
         sw_comm_t *c = sw_comm_enter(comm);
+        if (sw_unlikely(sw_failure_told && c && c->group &&
+                        sw_failure_revoked(comm)))
+            sw_comm_lose(c);
         reason = c ? c->reason : SW_REASON_ARGUMENTS;
         if (sw_likely(c && (c->group || !c->settled))) {
             count(id, SW_OURS, 1);
@@ -142,7 +146,8 @@ int sw_finish(sw_collective_t id, MPI_Comm comm, int status)
     if (sw_unlikely(atomic_load_explicit(&sw_windows_made,
                                          memory_order_relaxed)))
         sw_comm_progress();
-    if (sw_likely(status == SW_OK))
+    /* Of what is broken, sw_comm_give_up lets the host tell. */
+    if (sw_likely(status == SW_OK) || status == SW_BROKEN)
         return MPI_SUCCESS;
     int code = status == SW_TRUNCATED ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
     static _Atomic bool said[2];

@@ -78,8 +78,11 @@ int sw_MPI_##NAME PARAMETERS                                            \
     sw_reason_t reason = SW_REASON_ARGUMENTS;                           \
     sw_comm_t *c = sw_serve(ID, comm);                                  \
     if (c) {                                                            \
-        if (sw_likely(BODY))                                            \
+        if (sw_likely(BODY)) {                                          \
+            if (sw_unlikely(c->group && c->group->broken))              \
+                return sw_comm_give_up(c);                              \
             return result;                                              \
+        }                                                               \
         sw_decline(ID, reason);                                         \
     }                                                                   \
     return host.NAME ARGUMENTS;                                         \

@@ -6,6 +6,8 @@
  * does not match.
  */
 #include "comm.h"
+#include "datatype.h"
+#include "failure.h"
 #include "hood.h"
 #include "link.h"
 #include "reach.h"
@@ -53,8 +55,8 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     if (atomic_load(slot) == c)
         atomic_store(slot, NULL);
     c->handle = MPI_COMM_NULL;
-    sw_group_t *group = c->group;
-    c->group = NULL;
+    sw_group_t *group = c->group ? c->group : c->lost;
+    c->group = c->lost = NULL;
     sw_hood_t *hood = c->hood;
     c->hood = NULL;
     free(c->link);
@@ -282,6 +284,7 @@ static void meet_members(sw_comm_t *c)
 {
     int n = c->n, me = c->me;
     c->settled = true;
+    sw_failure_look();
     /* Zeroed: should the host fail to fill them, they say no. */
     sw_introduction_t *all = calloc((size_t)n, sizeof *all);
     sw_answer_t *answers = calloc((size_t)n, sizeof *answers);
@@ -344,15 +347,52 @@ void sw_comm_use(MPI_Comm comm)
     current = comm;
 }
 
+/* Nanoseconds between two questions to the host about failures. */
+#define ASK 1000000
+
+/* The probe must raise no error on a communicator with a member that has died:
+ * it is made on a private one. (Open MPI has one progress for all.) */
+static bool progress_with_failures(void)
+{
+    static __thread uint64_t asked
+        __attribute__((tls_model("initial-exec")));
+    int flag, rank;
+    host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, sw_private_comm(current), &flag,
+                MPI_STATUS_IGNORE);
+    uint64_t now = sw_os_now();
+    if (current == MPI_COMM_NULL || now - asked < ASK)
+        return false;
+    asked = now;
+    return sw_failure_of(current, &rank);
+}
+
 /* A probe drives the host's progress, and takes nothing: whatever it finds
  * stays where it is. It is made on the communicator at hand. (MPI_COMM_SELF
  * would not do: MPICH answers for it without looking at the network, and a
  * peer in MPI_Win_lock would wait for us for ever.) */
-void sw_comm_progress(void)
+bool sw_comm_progress(void)
 {
     int flag;
-    if (current != MPI_COMM_NULL)
+    bool lost = false;
+    if (sw_unlikely(sw_failure_told))
+        lost = progress_with_failures();
+    else if (current != MPI_COMM_NULL)
         host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, current, &flag,
                     MPI_STATUS_IGNORE);
     sw_track_progress();
+    return lost;
+}
+
+void sw_comm_lose(sw_comm_t *c)
+{
+    c->lost = c->group;
+    c->group = NULL;
+    c->reason = SW_REASON_LOST;
+}
+
+int sw_comm_give_up(sw_comm_t *c)
+{
+    sw_group_give_up(c->group);
+    sw_comm_lose(c);
+    return sw_failure_raise(c->handle);
 }

@@ -28,6 +28,7 @@
     X(OPERATION, "operation or type without a kernel")              \
     X(TOPOLOGY, "no topology, or one for the host")                 \
     X(DEVICE, "buffers in the memory of a device")                  \
+    X(LOST, "a member has died, or the communicator was revoked")   \
     X(ARGUMENTS, "arguments for the host to judge")
 
 typedef enum {
@@ -42,6 +43,7 @@ typedef struct sw_comm {
     MPI_Comm handle;
     struct sw_comm *next;       /* in the table, or in the spare list */
     sw_group_t *group;          /* NULL: the host serves, for `reason` */
+    sw_group_t *lost;           /* what `group` was, until a member died */
     sw_reason_t reason;
     int n, me;
     bool settled;               /* group and reason are final */
@@ -97,8 +99,15 @@ int *sw_world_ranks(MPI_Group group, int n);
 bool sw_comm_has_world(void);
 
 /* Drive the host's progress, on the communicator this thread last used, and
- * ours (track.h): what a wait of ours does now and then. */
-void sw_comm_progress(void);
+ * ours (track.h): what a wait of ours does now and then. True: a member of that
+ * communicator has died, or it was revoked. */
+bool sw_comm_progress(void);
+
+/* Leave it to the host from here on. */
+void sw_comm_lose(sw_comm_t *c);
+/* The same after a collective that did not end well. Returns the error that the
+ * host has raised. */
+int sw_comm_give_up(sw_comm_t *c);
 /* The communicator this thread uses now. */
 void sw_comm_use(MPI_Comm comm);
 

@@ -16,6 +16,7 @@
 static int (*get_failed)(MPI_Comm comm, MPI_Group *failed);
 static int (*is_revoked)(MPI_Comm comm, int *flag);
 static const bool *enabled;
+bool sw_failure_told;
 
 void sw_failure_bind(void *(*find)(const char *symbol))
 {
@@ -27,19 +28,25 @@ void sw_failure_bind(void *(*find)(const char *symbol))
 #endif
 }
 
-bool sw_failure_told(void)
+void sw_failure_look(void)
 {
-    return enabled && *enabled && get_failed && is_revoked;
+    sw_failure_told = enabled && *enabled && get_failed && is_revoked;
+}
+
+bool sw_failure_revoked(MPI_Comm comm)
+{
+    int flag = 0;
+    return is_revoked(comm, &flag) == MPI_SUCCESS && flag;
 }
 
 bool sw_failure_of(MPI_Comm comm, int *rank)
 {
-    int flag = 0, size = 0, first = 0;
+    int size = 0, first = 0;
     MPI_Group failed = MPI_GROUP_NULL, all;
-    if (!sw_failure_told())
+    if (!sw_failure_told)
         return false;
     *rank = MPI_ANY_SOURCE;
-    if (is_revoked(comm, &flag) == MPI_SUCCESS && flag)
+    if (sw_failure_revoked(comm))
         return true;
     if (get_failed(comm, &failed) != MPI_SUCCESS)
         return false;
@@ -57,12 +64,12 @@ int sw_failure_raise(MPI_Comm comm)
 {
     uint64_t end = sw_os_now() + NEWS;
     int rank = MPI_ANY_SOURCE, flag, code = MPI_SUCCESS;
-    while (!sw_failure_of(comm, &rank) && sw_failure_told() &&
+    while (!sw_failure_of(comm, &rank) && sw_failure_told &&
            sw_os_now() < end) {
         sw_comm_progress();
         sw_os_yield();
     }
-    if (sw_failure_told())
+    if (sw_failure_told)
         code = host.Iprobe(rank, MPI_ANY_TAG, comm, &flag,
                            MPI_STATUS_IGNORE);
     return code != MPI_SUCCESS ? code : sw_raise(comm, MPI_ERR_OTHER);

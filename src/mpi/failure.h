@@ -20,8 +20,13 @@
 /* Find the host's procedures, if it has them. */
 void sw_failure_bind(void *(*find)(const char *symbol));
 
-/* Does the host go on after a failure, and tell of it? */
-bool sw_failure_told(void);
+/* Does the host go on after a failure, and tell of it? Known from the first
+ * communicator on whose members meet. */
+extern bool sw_failure_told __attribute__((visibility("hidden")));
+void sw_failure_look(void);
+
+/* Was it revoked? Then even a member that need not wait must not go on. */
+bool sw_failure_revoked(MPI_Comm comm);
 
 /* Has a member died, or was the communicator revoked? Raises no error. *rank
  * is a member that the host refuses to hear from. */

@@ -1,6 +1,8 @@
 /* host.c - filling the table of host procedures; see host.h. */
 #include "host.h"
 
+#include "failure.h"
+
 sw_host_t host;
 
 /* An MPI that lacks one of these is not the MPI its name says. */
@@ -18,6 +20,7 @@ const char *sw_host_bind(void *(*find)(const char *symbol))
     host.name = (__typeof__(host.name))find("PMPI_" #name);
 #include "host.inc"
 #undef SW_HOST_PROC
+    sw_failure_bind(find);
     return complete() ? NULL
                       : "it lacks procedures that every MPI 2.2 library has";
 }

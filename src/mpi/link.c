@@ -182,6 +182,7 @@ void sw_link_start(void)
         host.Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
                              MPI_INFO_NULL, &sw_link_comm) != MPI_SUCCESS)
         return;
+    host.Comm_set_errhandler(sw_link_comm, MPI_ERRORS_RETURN);
     host.Comm_size(sw_link_comm, &places);
     host.Comm_rank(sw_link_comm, &sw_link_place);
     if (places < 2)
@@ -230,9 +231,9 @@ void sw_link_stop(void)
     if (sw_linked && host.Ibarrier) {
         MPI_Request request;
         int all_here = 0;
-        host.Ibarrier(sw_link_comm, &request);
-        while (!all_here) {
-            host.Test(&request, &all_here, MPI_STATUS_IGNORE);
+        int rc = host.Ibarrier(sw_link_comm, &request);
+        while (!all_here && rc == MPI_SUCCESS) {
+            rc = host.Test(&request, &all_here, MPI_STATUS_IGNORE);
             sw_track_progress();
             if (!all_here)
                 sw_os_yield();

@@ -30,7 +30,7 @@ void sw_send_await(sw_slot_t *slot, const void *data)
         sw_slot_help(slot, receiver, data);
         if (sw_slot_released(slot))
             break;
-        sw_slot_nudge(slot, data);
+        sw_slot_nudge(slot, receiver, data);
         if (sw_slot_released(slot))
             break;
     }

@@ -374,10 +374,11 @@ bool sw_track_ready(sw_track_t *t)
     /* A cancelled one is the host's to judge; see end_cancelled. */
     if (t->cancelled || sw_slot_released(t->slot))
         return true;
-    sw_slot_help(t->slot, sw_link_at(t->slot->dest)->peer, t->offer.data);
+    const sw_peer_t *receiver = sw_link_at(t->slot->dest)->peer;
+    sw_slot_help(t->slot, receiver, t->offer.data);
     /* A synchronous one may lie aside once it is matched. */
     if (!t->synchronous || sw_track_ask(t))
-        sw_slot_nudge(t->slot, t->offer.data);
+        sw_slot_nudge(t->slot, receiver, t->offer.data);
     return sw_slot_released(t->slot);
 }
 
@@ -391,7 +392,8 @@ static void end_cancelled(sw_track_t *t, const MPI_Status *status)
         return;
     }
     while (!sw_slot_released(t->slot)) {
-        sw_slot_nudge(t->slot, t->offer.data);
+        sw_slot_nudge(t->slot, sw_link_at(t->slot->dest)->peer,
+                      t->offer.data);
         sw_os_yield();
     }
     sw_slot_leave(t->slot);

@@ -7,6 +7,7 @@
 #include "copy.h"
 #include "os.h"
 #include "settings.h"
+#include "wait.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -128,6 +129,7 @@ static sw_peer_t *meet(const sw_card_t *card)
     if (peer) {
         peer->card = *card;
         peer->self = self;
+        sw_os_process_start(card->pid, &peer->start);
         if (self) {
             peer->control = segment->base;
             peer->cma = sw_settings.cma && card->proof;
@@ -167,6 +169,24 @@ bool sw_peer_control(sw_peer_t *peer)
     }
     pthread_mutex_unlock(&lock);
     return peer->control != NULL;
+}
+
+bool sw_peer_gone(const sw_peer_t *peer)
+{
+    uint64_t start = 0;
+    int there = sw_os_process_start(peer->card.pid, &start);
+    return there == 0 || (there == 1 && start != peer->start);
+}
+
+bool sw_peer_turn(const sw_peer_t *peer, unsigned *turns)
+{
+    if ((++*turns & 4095) == 0 && sw_peer_gone(peer))
+        return true;
+    if (sw_wait_crowded() || *turns > 10000)
+        sw_os_yield();
+    else
+        sw_os_pause();
+    return false;
 }
 
 double sw_peer_crowd(void)

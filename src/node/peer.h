@@ -58,6 +58,7 @@ typedef struct {
     sw_card_t card;
     bool self;
     bool cma;                   /* probed: we can read its memory         */
+    uint64_t start;             /* of the process, as the system counts   */
     char *arena;                /* our mapping of its arena, or NULL      */
     char *control;              /* our mapping of its control segment     */
 } sw_peer_t;
@@ -73,6 +74,14 @@ SW_API sw_peer_t *sw_peer_attach(const sw_card_t *card);
 
 /* Map the peer's control segment if it is not yet; false when refused. */
 SW_API bool sw_peer_control(sw_peer_t *peer);
+
+/* Has the process ended, whatever has its number now? A few microseconds: for
+ * waits that last. */
+SW_API bool sw_peer_gone(const sw_peer_t *peer);
+
+/* One turn of a wait for a peer that does nothing but copy a piece. True: it has
+ * ended instead. `turns` begins at 0. */
+SW_API bool sw_peer_turn(const sw_peer_t *peer, unsigned *turns);
 
 /* Ranks per core, from the cards of all peers met so far. */
 SW_API double sw_peer_crowd(void);

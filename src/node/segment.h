@@ -34,7 +34,7 @@ typedef struct {
 
 typedef struct {
     _Atomic int32_t members;
-    int32_t reserved;
+    _Atomic int32_t given_up;   /* coll/group.h: a member has given up */
     uint64_t size;          /* of the block, bytes */
 } sw_block_t;
 

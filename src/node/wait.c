@@ -18,7 +18,7 @@
 #define SPINS_CROWDED 30
 
 int sw_wait_spins = SPINS_FREE;
-void (*sw_wait_progress)(void);
+bool (*sw_wait_progress)(void);
 
 static uint64_t spin_ns = SPIN_FREE;
 static uint64_t sleep_ns = SLEEP_FREE;
@@ -39,7 +39,7 @@ bool sw_wait_crowded(void)
     return crowded;
 }
 
-void sw_wait_step(sw_wait_t *wait)
+bool sw_wait_step(sw_wait_t *wait)
 {
     uint64_t now = sw_os_now();
     if (sw_unlikely(!wait->start)) {
@@ -51,14 +51,13 @@ void sw_wait_step(sw_wait_t *wait)
         sw_os_futex_wait(&wait->bell->event, wait->event, wait->limit);
         sw_wait_end(wait);
         wait->limit = sw_min(wait->limit * 2, LIMIT_LAST);
-        if (sw_wait_progress)
-            sw_wait_progress();
-        return;
+        return sw_wait_progress && sw_wait_progress();
     }
     uint64_t waited = now - wait->start;
+    bool lost = false;
     if (sw_wait_progress && now - wait->progressed > PROGRESS) {
         wait->progressed = now;
-        sw_wait_progress();
+        lost = sw_wait_progress();
     }
     if (waited < spin_ns) {
         for (int i = 0; i < 8; i++)
@@ -70,6 +69,7 @@ void sw_wait_step(sw_wait_t *wait)
         wait->event = atomic_load(&wait->bell->event);
         wait->announced = true;
     }
+    return lost;
 }
 
 void sw_wait_end(sw_wait_t *wait)

@@ -44,16 +44,18 @@ typedef struct {
 extern SW_API int sw_wait_spins;
 
 /* Called between steps of a long wait, with nothing of ours locked. Set by the
- * MPI room; may be NULL. */
-extern SW_API void (*sw_wait_progress)(void);
+ * MPI room; may be NULL. True: what this thread waits for may never come, since
+ * a member has died. */
+extern SW_API bool (*sw_wait_progress)(void);
 
 /* Tell how crowded the cores are: ranks per core that compete for the cores
  * this process may use (1.0: one each). Callable again when more is known. */
 SW_API void sw_wait_crowd(double ranks_per_core);
 SW_API bool sw_wait_crowded(void);
 
-/* One step of a long wait; sw_wait_end after the last. */
-SW_API void sw_wait_step(sw_wait_t *wait);
+/* One step of a long wait; sw_wait_end after the last. Returns what
+ * sw_wait_progress has returned, if that was called. */
+SW_API bool sw_wait_step(sw_wait_t *wait);
 SW_API void sw_wait_end(sw_wait_t *wait);
 
 /* One turn of a wait for somebody who does nothing but copy a piece: it ends
@@ -66,9 +68,9 @@ static inline void sw_wait_turn(unsigned *turns)
         sw_os_pause();
 }
 
-/* Wait until `condition` holds; `ring` is the sw_bell_t* of the member that
- * will make it so. */
-#define SW_WAIT_UNTIL(condition, ring)                                  \
+/* Wait until `condition` holds, or `lost` is true: then it may never hold.
+ * `ring` is the sw_bell_t* of the member that will make it so. */
+#define SW_WAIT_UNLESS(lost, condition, ring)                           \
     do {                                                                \
         int left_ = sw_wait_spins;                                      \
         while (!(condition)) {                                          \
@@ -77,12 +79,22 @@ static inline void sw_wait_turn(unsigned *turns)
                 continue;                                               \
             }                                                           \
             sw_wait_t wait_ = {.bell = (ring)};                         \
-            do                                                          \
-                sw_wait_step(&wait_);                                   \
-            while (!(condition));                                       \
+            while (!(lost) && !(condition))                             \
+                if (sw_wait_step(&wait_))                               \
+                    (lost) = true;                                      \
             sw_wait_end(&wait_);                                        \
             break;                                                      \
         }                                                               \
+    } while (0)
+
+/* The same for what will come in any case. */
+#define SW_WAIT_UNTIL(condition, ring)                                  \
+    do {                                                                \
+        bool never_ = false;                                            \
+        do {                                                            \
+            never_ = false;                                             \
+            SW_WAIT_UNLESS(never_, condition, ring);                    \
+        } while (never_);                                               \
     } while (0)
 
 /* Ring after a store that somebody may sleep for. */

@@ -7,6 +7,8 @@
 #include "../node/settings.h"
 #include "../node/wait.h"
 
+#include <errno.h>
+
 /* Bytes that one party copies without a look at the other. Scattered ones take
  * longer. */
 #define PIECES 16u
@@ -76,8 +78,8 @@ static void copy(const sw_joint_t *joint, uint64_t piece,
             joint->bytes);
 }
 
-void sw_joint_pull(sw_joint_t *joint, const sw_data_t *from,
-                   const sw_data_t *to)
+int sw_joint_pull(sw_joint_t *joint, const sw_peer_t *sender,
+                  const sw_data_t *from, const sw_data_t *to)
 {
     uint64_t piece, mine = 0;
     for (; claim(joint, true, &piece); mine++)
@@ -86,7 +88,11 @@ void sw_joint_pull(sw_joint_t *joint, const sw_data_t *from,
     unsigned turns = 0;
     while (atomic_load_explicit(&joint->pushed, memory_order_acquire) !=
            theirs)
-        sw_wait_turn(&turns);
+        if (sw_peer_turn(sender, &turns)) {
+            errno = ESRCH;
+            return -1;
+        }
+    return 0;
 }
 
 void sw_joint_push(sw_joint_t *joint, const sw_peer_t *receiver,

@@ -35,9 +35,10 @@ typedef struct {
 bool sw_joint_open(sw_joint_t *joint, const sw_data_t *from,
                    const sw_data_t *to, size_t bytes);
 
-/* The receiver: copy until all is there. */
-void sw_joint_pull(sw_joint_t *joint, const sw_data_t *from,
-                   const sw_data_t *to);
+/* The receiver: copy until all is there. 0, or -1 with errno: the sender has
+ * died. */
+int sw_joint_pull(sw_joint_t *joint, const sw_peer_t *sender,
+                  const sw_data_t *from, const sw_data_t *to);
 
 /* The sender: copy until nothing is left to claim. */
 SW_API void sw_joint_push(sw_joint_t *joint, const sw_peer_t *receiver,

@@ -250,7 +250,15 @@ void sw_slot_fill_slow(sw_slot_t *slot, const sw_offer_t *offer)
     }
 }
 
-void sw_slot_nudge(sw_slot_t *slot, const void *data)
+/* A receiver that has died takes nothing: the message counts as taken. */
+static void forsake(sw_slot_t *slot, const sw_peer_t *receiver)
+{
+    if (sw_peer_gone(receiver))
+        set(slot, sw_slot_ticket(slot), SW_SLOT_TAKEN);
+}
+
+void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver,
+                   const void *data)
 {
     uint64_t now = sw_os_now();
     directory_t *d = (directory_t *)((char *)slot - slot->offset +
@@ -269,11 +277,15 @@ void sw_slot_nudge(sw_slot_t *slot, const void *data)
     if (now - slot->since < patience)
         return;
     slot->since = now;
+    if (sw_slot_is(slot, SW_SLOT_CLAIMED) || sw_slot_is(slot, SW_SLOT_JOINT))
+        forsake(slot, receiver);
     if (!sw_slot_is(slot, SW_SLOT_OFFERED))
         return;
     void *copy = make_aside(slot->bytes);
-    if (!copy)
+    if (!copy) {
+        forsake(slot, receiver);
         return;
+    }
     uint64_t state = sw_slot_ticket(slot) * SW_SLOT_STATES;
     uint64_t expected = state + SW_SLOT_OFFERED;
     if (!atomic_compare_exchange_strong(&slot->state, &expected,
@@ -328,14 +340,17 @@ sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d, int me)
                ? slot : NULL;
 }
 
-uint64_t sw_slot_ready(const sw_slot_t *slot, uint64_t at)
+/* What the sender has gathered so far, more than `at`; 0: it has died. */
+static uint64_t ready_behind(const sw_peer_t *peer, const sw_slot_t *slot,
+                             uint64_t at)
 {
     uint64_t ready;
     unsigned turns = 0;
     while ((ready = atomic_load_explicit(
                 &((sw_slot_t *)(uintptr_t)slot)->ready,
                 memory_order_acquire)) <= at)
-        sw_wait_turn(&turns);
+        if (sw_peer_turn(peer, &turns))
+            return 0;
     return ready;
 }
 
@@ -344,7 +359,9 @@ static directory_t *directory_of(const sw_peer_t *peer, const sw_slot_t *slot)
     return (directory_t *)(peer->control + slot->directory);
 }
 
-/* Returns the ticket. */
+#define GONE UINT64_MAX
+
+/* Returns the ticket; GONE: the sender has died while it copied aside. */
 static uint64_t claim(const sw_peer_t *peer, sw_slot_t *slot)
 {
     uint64_t ticket = sw_slot_ticket(slot), base = ticket * SW_SLOT_STATES;
@@ -355,7 +372,10 @@ static uint64_t claim(const sw_peer_t *peer, sw_slot_t *slot)
              &slot->state, &expected, base + SW_SLOT_CLAIMED,
              memory_order_acquire, memory_order_acquire);
          expected = base + SW_SLOT_OFFERED)
-        sw_wait_turn(&turns);
+        if (sw_peer_turn(peer, &turns)) {
+            errno = ESRCH;
+            return GONE;
+        }
     return ticket;
 }
 
@@ -369,18 +389,26 @@ static void release(const sw_peer_t *peer, sw_slot_t *slot, uint64_t ticket)
 }
 
 /* What is there already, then what comes while the sender fills the slot. */
-static void follow(const sw_slot_t *slot, const sw_data_t *from,
-                   const sw_data_t *to, size_t begin, size_t end)
+static int follow(const sw_peer_t *peer, const sw_slot_t *slot,
+                  const sw_data_t *from, const sw_data_t *to, size_t begin,
+                  size_t end)
 {
     for (size_t at = begin, next; at < end; at = next) {
-        next = sw_min(end, sw_slot_ready(slot, at));
+        next = sw_min(end, ready_behind(peer, slot, at));
+        if (next <= at) {
+            errno = ESRCH;
+            return -1;
+        }
         sw_move(from, to, at, next, end);
     }
+    return 0;
 }
 
 int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
 {
     uint64_t ticket = claim(peer, slot);
+    if (ticket == GONE)
+        return -1;
     size_t n = sw_min(to->room, slot->bytes);
     sw_data_t from;
     int rc = sw_data_find(peer, &slot->shown, slot->bytes, &from);
@@ -389,10 +417,11 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
         if (sw_slot_full(slot) &&
             sw_joint_open(&slot->joint, &from, &to->data, n)) {
             set(slot, ticket, SW_SLOT_JOINT);
-            sw_joint_pull(&slot->joint, &from, &to->data);
+            rc = sw_joint_pull(&slot->joint, peer, &from, &to->data);
         } else {
-            follow(slot, &from, &to->data, 0, n);
+            rc = follow(peer, slot, &from, &to->data, 0, n);
         }
+        error = errno;
         sw_data_done(&from);
     }
     release(peer, slot, ticket);
@@ -404,6 +433,8 @@ int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot, void *head,
                        void *to, size_t room)
 {
     uint64_t ticket = claim(peer, slot);
+    if (ticket == GONE)
+        return -1;
     size_t n = sw_min(room, slot->bytes);
     size_t first = sw_min(n, SW_DESCRIPTOR_BYTES);
     const sw_data_t apart = {.at = head}, rest = {.at = to};
@@ -411,8 +442,10 @@ int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot, void *head,
     int rc = sw_data_find(peer, &slot->shown, slot->bytes, &from);
     int error = errno;
     if (rc == 0) {
-        follow(slot, &from, &apart, 0, first);
-        follow(slot, &from, &rest, first, n);
+        rc = follow(peer, slot, &from, &apart, 0, first);
+        if (rc == 0)
+            rc = follow(peer, slot, &from, &rest, first, n);
+        error = errno;
         sw_data_done(&from);
     }
     release(peer, slot, ticket);

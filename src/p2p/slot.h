@@ -169,9 +169,10 @@ static inline void sw_slot_help(sw_slot_t *slot, const sw_peer_t *receiver,
 }
 
 /* The sender has waited: copy the data aside if nobody has taken anything from
- * it for long enough, and the receiver has not begun. After that
- * sw_slot_released says true. */
-SW_API void sw_slot_nudge(sw_slot_t *slot, const void *data);
+ * it for long enough, and the receiver has not begun; or take the slot back
+ * from a receiver that has died. After that sw_slot_released says true. */
+SW_API void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver,
+                          const void *data);
 
 /* The sender will not look at the slot again; it is reused once taken. */
 SW_API void sw_slot_leave(sw_slot_t *slot);
@@ -198,10 +199,6 @@ static inline bool sw_slots_warned(void)
 }
 
 /* The receiver's side. `peer` is the sender, its control segment mapped. */
-
-/* How many bytes are there: more than `at`, after a wait if need be. It is not
- * long: a sender that has not filled its slot does nothing else. */
-SW_API uint64_t sw_slot_ready(const sw_slot_t *slot, uint64_t at);
 
 /* The slot of a descriptor, if it is on offer to `me`; else NULL. */
 SW_API sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d,

@@ -154,7 +154,7 @@ static void *send_all(void *ignored)
             invited += sw_slot_is(slot, SW_SLOT_JOINT);
             sw_slot_help(slot, &peer, data);
             if (!patient)
-                sw_slot_nudge(slot, data);
+                sw_slot_nudge(slot, &peer, data);
             sw_os_yield();
         }
         memset(data, 0xee, reach(n, l));
@@ -285,6 +285,8 @@ int main(void)
     peer = (sw_peer_t){.control = segment->base,
                        .arena = sw_arena.range[0].start};
     peer.card.control_span = segment->span;
+    peer.card.pid = getpid();
+    sw_os_process_start(peer.card.pid, &peer.start);
     peer.card.arena_span = sw_arena.span;
     sw_wait_crowd(2);
     layout[FINE] = runs(30, 50);
