@@ -52,6 +52,15 @@ int straightway_accelerate(int on)
 measures = pytest.mark.flaky(reruns=3, rerun_except=["JobTimeout"])
 
 
+def steady(host):
+    """Settings under which computing takes what it takes by a count, and not by
+    the processor's time: see mpi/steady_cpu.c. Without an area for restartable
+    sequences no thread's time is read from the counter (cpu_clock.h)."""
+    library = host.compile(MPI / "steady_cpu.c", "-shared", "-fPIC", "-ldl")
+    return {"LD_PRELOAD": str(library),
+            "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
+
+
 def bench(host, what, *arguments, library=None, timeout=120):
     """Run `straightway bench WHAT`, a few ms a cell; the completed process."""
     env = host.environment({"STRAIGHTWAY_LIB": library} if library else {})

@@ -283,6 +283,42 @@ def test_trace_of_random_programs(host, name, n, options, enable, tmp_path):
     assert (messages if name == "random_p2p" else collectives) > 10
 
 
+@pytest.mark.parametrize("name, n", [("random_collectives", 3),
+                                     ("random_p2p", 3)])
+def test_trace_of_programs_that_pause(host, name, n, tmp_path):
+    """Each rank switches off and on where it likes. What it did meanwhile is not
+    there, and yet all that is there has its right number, name and bytes."""
+    words, (seed, rounds), env = RANDOM[name]
+    arguments = [seed, programs.rounds_for(host, n, rounds)]
+    programs.kept_alone(host, n, name, arguments, words, env=env)
+    program = host.compile(programs.MPI / f"{name}.c", "-lm", "-lpthread",
+                           "-ldl", "-include", programs.MPI / "pausing.h")
+    done = host.run(n, [program, *arguments], timeout=120, env={
+        **env, **RECORDED, **programs.AT_ONCE, "STRAIGHTWAY_ENABLE": "off",
+        "STRAIGHTWAY_TRACE": "on",
+        "STRAIGHTWAY_PROFILE_OUTPUT": str(tmp_path)})
+    programs.well(done, words)
+    path, = tmp_path.glob("*.swcap")
+    events, messages, _, collectives = trace_check.check(
+        path, capture.read(path).ranks, guesses=host.flavour != "ompi",
+        paused=True)
+    assert events > 300
+    assert (messages if name == "random_p2p" else collectives) > 10
+
+
+def test_paused_calls_have_no_sites(host, tmp_path):
+    """Nobody looks where a call comes from that is not recorded."""
+    program = host.compile(programs.MPI / "profile_paused.c")
+    done, found = profiled(host, 2, [program], tmp_path)
+    programs.well(done)
+    for rank in found.ranks:
+        calls = {name: row[0] for name, row in sums(rank).items()}
+        assert calls == {"MPI_Comm_size": 1, "MPI_Comm_rank": 1,
+                         "MPI_Barrier": 1}
+        # One is ours, where the cost of recording is measured.
+        assert len(set(rank.table("stacks")["site"])) == len(calls) + 1
+
+
 def test_trace_of_known_calls(host, tmp_path):
     program = host.compile(programs.MPI / "profile_known.c")
     done, found = profiled(host, 3, [program, tmp_path], tmp_path,

@@ -27,19 +27,17 @@ def polled(host, folder, *words, n=2, **keywords):
     return times(done), result
 
 
-@programs.measures
 @pytest.mark.parametrize("speed", ["1e9", "1"])
 @pytest.mark.parametrize("how", ["iprobe", "any", "test", "testany",
                                  "two_tags", "two_requests", "clock", "nap"])
 def test_polls_find_what_comes_late(host, how, speed, tmp_path):
     """Some thousands of polls, not millions that the engine is asked."""
     ms = 300
-    begin = time.monotonic()
-    found, _ = polled(host, tmp_path, how, ms, speed=speed, env=CLOCKS)
-    assert found["took"] == pytest.approx(
-        ms * 1e6 + one_way(4), abs=20000 if speed == "1e9" else 5e6)
+    found, result = polled(host, tmp_path, how, ms, speed=speed,
+                           env={**CLOCKS, **programs.steady(host)})
+    assert found["took"] == pytest.approx(ms * 1e6 + one_way(4), abs=20000)
     assert found["polls"] < 20000
-    assert time.monotonic() - begin < 10
+    assert result["operations"] < 20000
 
 
 def test_polls_with_other_messages_between(host, tmp_path):
@@ -58,16 +56,14 @@ def test_polls_among_each_other(host, how, n, tmp_path):
     assert ms * 1e6 <= found["took"] <= ms * 1.05e6
 
 
-@programs.measures
 @pytest.mark.parametrize("speed", ["1e9", "1"])
 def test_polls_until_a_time(host, speed, tmp_path):
     """Nobody is there who might send. The clock gets there, no quicker than a
     real one."""
     ms = 300
-    begin = time.monotonic()
-    found, _ = polled(host, tmp_path, "deadline", ms, speed=speed)
+    found, _ = polled(host, tmp_path, "deadline", ms, speed=speed,
+                      env=programs.steady(host))
     assert ms * 1e6 <= found["took"] <= ms * 1.05e6
-    assert time.monotonic() - begin < 20
 
 
 def test_work_between_polls_is_no_polling(host, tmp_path):

@@ -158,6 +158,19 @@ bool sw_pending_end(uint64_t request, sw_pending_t *to)
     return found;
 }
 
+void sw_pending_end_all(const uint64_t *requests, int64_t n)
+{
+    enter();
+    for (int64_t i = 0; i < n && count(); i++) {
+        sw_pending_t *p = find(requests[i]);
+        if (p && p->request && p->persistent)
+            p->active = false;
+        else if (p && p->request)
+            drop(p);
+    }
+    leave();
+}
+
 bool sw_pending_look(uint64_t request, sw_pending_t *to)
 {
     bool found = false;

@@ -60,6 +60,8 @@ SW_API bool sw_pending_add(const sw_pending_t *pending);
  * forgotten, or, if persistent, no more active. False too for a persistent one
  * that was not active. */
 SW_API bool sw_pending_end(uint64_t request, sw_pending_t *to);
+/* The same of `n`, and nobody wants to know what was remembered. */
+SW_API void sw_pending_end_all(const uint64_t *requests, int64_t n);
 /* What is remembered, without a change. */
 SW_API bool sw_pending_look(uint64_t request, sw_pending_t *to);
 /* A persistent one starts: as it is now. */

@@ -105,7 +105,7 @@ SW_EVENT_PART bool sw_event_begin(sw_event_t *e, const sw_caller_t *caller)
     e->recorder = r;
     r->inside = (const void *)caller->sp;
     e->key.words[1] = e->key.words[2] = 0;
-    e->amount = (sw_amount_t){0};
+    e->amount = (sw_amount_t){0};       /* paused, it is added to in vain */
     e->comm = NULL;
     e->post = e->wanted = e->latest = e->number = e->stands_for = 0;
     e->partners = 0;

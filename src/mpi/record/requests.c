@@ -137,7 +137,7 @@ MPI_Status *sw_complete_before(sw_event_t *e, sw_completion_t *c, int64_t n,
 void sw_complete_one_after(sw_event_t *e, sw_completion_t *c)
 {
     if (c->requests)
-        ended(e, c, 0, c->statuses);
+        sw_complete_all_after(e, c, 1);
 }
 
 void sw_complete_any_after(sw_event_t *e, sw_completion_t *c, int index)
@@ -159,6 +159,10 @@ void sw_complete_all_after(sw_event_t *e, sw_completion_t *c, int64_t n)
 {
     if (!c->requests)
         return;
+    if (c->silent && !c->taken) {
+        sw_pending_end_all(c->requests, n);
+        return;
+    }
     for (int64_t i = 0; i < n; i++)
         ended(e, c, i, &c->statuses[i]);
 }
