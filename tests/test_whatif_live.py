@@ -17,6 +17,7 @@ from harness import jobs
 from harness.hosts import COMMAND
 
 WHATIF = COMMAND.parents[1] / "lib" / "straightway" / "straightway-whatif"
+TIMEOUT = 60        # s, of a job
 
 # Per message of s bytes: o 1 us, L 5 us, G 0.5 ns a byte, o' 2 us. A processor
 # so quick that computing takes no time.
@@ -33,7 +34,7 @@ test 100
 
 
 def virtual(host, n, argv, folder, eager=65536, speed="1e9", more="",
-            env=None, timeout=60, **keywords):
+            env=None, timeout=TIMEOUT, **keywords):
     """Run in virtual time; (process, result or None)."""
     model, result = folder / "run.model", folder / "result.json"
     model.write_text(MODEL.format(n=n, eager=eager, speed=speed, more=more))

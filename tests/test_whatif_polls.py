@@ -3,7 +3,6 @@ waits so waits as long as it would in a call that waits."""
 
 import json
 import subprocess
-import time
 
 import pytest
 
@@ -113,12 +112,11 @@ def test_a_root_that_its_host_keeps(host, n, how, tmp_path):
     """It is left behind only where others ask for what it may do, and at once
     then."""
     program = host.compile(programs.MPI / "virtual_kept.c")
-    begin = time.monotonic()
     done, result = virtual(host, n, [program, how], tmp_path)
     programs.well(done)
     assert result["state"] == "done"
     assert how == "asks" or result["forced"] == 0
-    assert time.monotonic() - begin < 9
+    assert "nothing has happened" not in done.stderr, done.stderr
 
 
 LAZY = r"""
