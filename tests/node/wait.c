@@ -20,9 +20,10 @@ static sw_bell_t bell;
 static _Atomic uint64_t ball;       /* thrown to and fro */
 static _Atomic int progressed;
 
-static void progress(void)
+static bool progress(void)
 {
     atomic_fetch_add(&progressed, 1);
+    return false;
 }
 
 static void nap(long ns)
