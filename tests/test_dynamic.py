@@ -6,6 +6,7 @@ from programs import needs_mpi4, run, well
 
 
 @needs_mpi4
+@pytest.mark.unable("impi", why="Intel MPI has no sessions")
 @pytest.mark.parametrize("turns", [1, 2])
 def test_sessions_without_a_world(host, turns):
     alone = run(host, 2, "sessions", turns, straightway=False)

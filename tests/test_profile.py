@@ -415,9 +415,11 @@ def test_wrong_arguments(host, handler, tmp_path):
             (tmp_path / f"alone.{rank}").read_text()
 
 
-FORTRAN = ["mpif.h", "use mpi", "use mpi_f08"]
+FORTRAN = ["mpif.h", "use mpi",
+           pytest.param("use mpi_f08", marks=programs.no_f08)]
 
 
+@programs.needs_fortran
 @pytest.mark.parametrize("binding", FORTRAN)
 def test_fortran(host, binding, tmp_path):
     """MPI_IN_PLACE, MPI_STATUS_IGNORE and the rest as without us, and the

@@ -43,7 +43,8 @@ def library(tmp_path_factory):
                if p.name in ("cfi.c", "frame.c", "module.c", "pycode.c",
                              "site.c", "table.c", "thread.c", "unwind.c")]
     node = [ROOT / "src" / "node" / name
-            for name in ("os_linux.c", "os_linux_memory.c", "settings.c")]
+            for name in ("array.c", "os_files.c", "os_linux.c",
+                         "os_linux_memory.c", "settings.c")]
     subprocess.run(
         ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O3", "-g", "-shared", "-fPIC",
          "-fvisibility=hidden", "-I", ROOT / "src", SOURCES / "lines.c",

@@ -159,9 +159,12 @@ SW_API void sw_os_futex_wake_all(_Atomic uint32_t *word);
 SW_API void sw_os_random(void *to, size_t n);
 /* A thread that takes no signals. 0, or -1. */
 SW_API int sw_os_thread(pthread_t *thread, void *(*run)(void *));
-/* Processors this process may run on, as a bit mask of `words` 64-bit words
- * (bits beyond are dropped); returns how many there are, at least 1. */
+/* Processors this process may run on, as a bit mask; returns how many there
+ * are, at least 1. `words` of 64 bits, at most all: bits beyond are dropped. */
+#define SW_OS_CPU_WORDS 128     /* 8192 processors */
 SW_API int sw_os_affinity(uint64_t *mask, int words);
+/* The same with SW_OS_CPU_WORDS, and next to nothing of the stack. */
+SW_API int sw_os_affinity_all(uint64_t *mask);
 SW_API size_t sw_os_memory_total(void);          /* bytes of RAM, or cgroup */
 SW_API size_t sw_os_page_size(void);
 SW_API size_t sw_os_address_limit(void);         /* RLIMIT_AS, SIZE_MAX: none */

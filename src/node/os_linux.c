@@ -369,24 +369,25 @@ void sw_os_random(void *to, size_t n)
     }
 }
 
+int sw_os_affinity_all(uint64_t *mask)
+{
+    int count = 0;
+    memset(mask, 0, SW_OS_CPU_WORDS * 8);
+    if (syscall(SYS_sched_getaffinity, 0L, (size_t)SW_OS_CPU_WORDS * 8,
+                mask) > 0)
+        for (int i = 0; i < SW_OS_CPU_WORDS; i++)
+            count += __builtin_popcountll(mask[i]);
+    if (!count)
+        mask[0] = count = 1;
+    return count;
+}
+
 int sw_os_affinity(uint64_t *mask, int words)
 {
-    uint64_t full[128] = {0}; /* 8192 processors */
-    long got = syscall(SYS_sched_getaffinity, 0L, sizeof full, full);
-    if (got <= 0) {
-        memset(mask, 0, (size_t)words * 8);
-        mask[0] = 1;
-        return 1;
-    }
-    int count = 0;
-    for (int i = 0; i < 128; i++) {
-        count += __builtin_popcountll(full[i]);
-        if (i < words)
-            mask[i] = full[i];
-    }
-    for (int i = 128; i < words; i++)
-        mask[i] = 0;
-    return count > 0 ? count : 1;
+    uint64_t full[SW_OS_CPU_WORDS];
+    int count = sw_os_affinity_all(full);
+    memcpy(mask, full, (size_t)words * 8);
+    return count;
 }
 
 int sw_os_read_text(const char *path, char *to, size_t room)

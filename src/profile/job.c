@@ -149,12 +149,15 @@ static const char *make_room(const char *path)
 /* `folder` + `file`, absolute, so that a chdir does not matter. */
 static bool set_path(const char *folder, const char *file)
 {
-    char here[PATH_MAX] = "";
-    if (*folder != '/' && !getcwd(here, sizeof here))
-        return false;
-    int n = snprintf(sw_job.path, sizeof sw_job.path, "%s%s%s%s%s", here,
-                     *here ? "/" : "", folder, *folder ? "/" : "", file);
-    return n > 0 && (size_t)n < sizeof sw_job.path;
+    size_t here = 0, room = sizeof sw_job.path;
+    if (*folder != '/') {
+        if (!getcwd(sw_job.path, room))
+            return false;
+        here = strlen(sw_job.path);
+    }
+    int n = snprintf(sw_job.path + here, room - here, "%s%s%s%s",
+                     here ? "/" : "", folder, *folder ? "/" : "", file);
+    return n > 0 && (size_t)n < room - here;
 }
 
 /* The job's own name for the file; with a number if there is one already. */
@@ -197,10 +200,11 @@ const char *sw_job_name_capture(void)
     }
     if (!fits)
         return "the path is too long";
-    char folder[sizeof sw_job.path];
-    strcpy(folder, sw_job.path);
-    *strrchr(folder, '/') = '\0';
-    if (access(*folder ? folder : "/", W_OK | X_OK))
+    char *slash = strrchr(sw_job.path, '/');
+    *slash = '\0';
+    bool open = !access(*sw_job.path ? sw_job.path : "/", W_OK | X_OK);
+    *slash = '/';
+    if (!open)
         return "its folder cannot be written to";
     /* Given by name, so it is to be replaced. */
     return make_room(sw_job.path);
@@ -217,18 +221,17 @@ bool sw_job_fall_back(void)
     sw_job.elsewhere = true;
     if (!set_path(other && *other ? other : "/tmp", folder))
         return false;
-    char private[sizeof sw_job.path];
+    static char private[sizeof sw_job.path];    /* once a process */
     strcpy(private, sw_job.path);
     return sw_os_private_folder(private) && name_file(private);
 }
 
 void sw_job_join(void)
 {
-    char folder[sizeof sw_job.path];
-    strcpy(folder, sw_job.path);
-    char *slash = strrchr(folder, '/');
+    char *slash = strrchr(sw_job.path, '/');
     if (sw_job.elsewhere && slash) {
         *slash = '\0';
-        sw_os_private_folder(folder);
+        sw_os_private_folder(sw_job.path);
+        *slash = '/';
     }
 }

@@ -44,7 +44,7 @@ void sw_location_self(sw_location_t *to)
     static sw_cpus_t mask, allowed;
     static sw_location_t found;
     pthread_mutex_lock(&lock);
-    sw_os_affinity(allowed.word, SW_CPU_WORDS);
+    sw_os_affinity_all(allowed.word);
     if (!known || memcmp(&mask, &allowed, sizeof mask)) {
         sw_location_of(&allowed, &found);
         mask = allowed;

@@ -58,7 +58,7 @@ static size_t cached(_Atomic size_t *known, int level)
     size_t bytes = atomic_load_explicit(known, memory_order_relaxed);
     if (sw_unlikely(bytes == SIZE_MAX)) {
         sw_cpus_t allowed;
-        sw_os_affinity(allowed.word, SW_CPU_WORDS);
+        sw_os_affinity_all(allowed.word);
         int cpu = sw_cpus_next(&allowed, 0);
         bytes = cpu < 0 ? 0 : cache_bytes(cpu, level);
         atomic_store_explicit(known, bytes, memory_order_relaxed);
@@ -81,7 +81,7 @@ size_t sw_machine_l3_bytes(void)
 int sw_machine_core_threads(void)
 {
     sw_cpus_t allowed, core;
-    sw_os_affinity(allowed.word, SW_CPU_WORDS);
+    sw_os_affinity_all(allowed.word);
     int cpu = sw_cpus_next(&allowed, 0), n = 0;
     if (cpu < 0 || !sw_sysfs_core(cpu, &core))
         return 1;

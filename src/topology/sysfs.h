@@ -10,9 +10,9 @@
 #ifndef SW_TOPOLOGY_SYSFS_H
 #define SW_TOPOLOGY_SYSFS_H
 
-#include "../node/base.h"
+#include "../node/os.h"
 
-#define SW_CPU_WORDS 128            /* 8192 processors */
+#define SW_CPU_WORDS SW_OS_CPU_WORDS
 
 typedef struct { uint64_t word[SW_CPU_WORDS]; } sw_cpus_t;
 
