@@ -83,4 +83,6 @@ def test_no_chain_of_calls_takes_more_than_8_kib(flavour):
 
 
 def test_every_call_fits_a_thread_with_64_kib(host):
-    well(run(host, 2, "small_stacks", 64))
+    # MPICH 4.0 takes more than 128 KiB by itself to make a communicator.
+    well(run(host, 2, "small_stacks", 256 if host.name == "debian-mpich"
+             else 64))

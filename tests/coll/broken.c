@@ -6,6 +6,8 @@
  */
 #include "forked.h"
 
+#include "node/temporary.h"
+
 #define BIG 120000
 #define LAST 6              /* the round in which the victim dies */
 
@@ -54,11 +56,7 @@ static int call(member_t *m, char *a, char *b, int round)
 static void stream(member_t *m)
 {
     size_t all = (size_t)BIG * (size_t)m->n;
-    char *a = sw_arena_alloc(all, SW_LINE), *b = sw_arena_alloc(all, SW_LINE);
-    if (!a)
-        a = malloc(all);
-    if (!b)
-        b = malloc(all);
+    char *a = sw_temporary(all), *b = sw_temporary(all);
     memset(a, 1, all);
     sw_wait_progress = somebody_died;
     for (int round = 0; !m->g->broken; round++) {
@@ -85,6 +83,8 @@ static void stream(member_t *m)
     for (size_t i = 0; i < all; i++)
         if (a[i] != 0x77 || b[i] != 0x77)
             fail(m, "kind %d: byte %zu was written after the end", kind, i);
+    sw_temporary_free(a);
+    sw_temporary_free(b);
 }
 
 int main(void)
