@@ -39,7 +39,8 @@ def test_every_item_is_measured_in_each_variant(host, tmp_path):
     assert found["machine"]["cpu"] and found["mpi"]["version"]
     assert found["ranks"] == 2 and found["plan"]["tool"] is None
     variants = found["variants"]
-    assert variants == ["host", "profile", "off", "trace"] == list(found["commands"])
+    assert variants == list(found["commands"]) == [
+        "host", "profile", "off", "trace"]
     assert min(found["floors"].values()) > 0
     assert [(c["operation"], c["size"]) for c in found["cells"]] == CELLS
     for cell in found["cells"]:
@@ -67,7 +68,7 @@ def test_the_variants_take_turns(one_host, tmp_path):
     assert [sorted(one) for one in rounds] == [sorted(found["variants"])] * 3
     assert len({tuple(one) for one in rounds}) > 1
     assert [turn["round"] for turn in found["order"]] == sorted(
-        list(range(3)) * 3)
+        list(range(3)) * len(found["variants"]))
 
 
 def test_another_tool_stands_beside(host, tmp_path):
@@ -159,7 +160,7 @@ def test_a_trace_that_is_cut_short_is_no_trace(one_host, monkeypatch):
     def limited(host, *arguments):
         environment = host.environment
         monkeypatch.setattr(host, "environment", lambda env=None: environment(
-            dict(env or {}, STRAIGHTWAY_TRACE_LIMIT="64k")))
+            dict(env or {}, STRAIGHTWAY_TRACE_LIMIT="4k")))
         return run(host, *arguments)
     done = limited(one_host, "--rounds", 1, "--items", "iprobe")
     assert done.returncode == 1
@@ -225,7 +226,7 @@ def test_the_difference_is_that_within_a_round():
 @pytest.mark.parametrize("alone, ours", [(.002, 9000), (9e7, 1), (50, 50)])
 def test_any_figures_fit_the_page(alone, ours, capsys):
     runs = {variant: [[line(time)], [line(3 * time)]] for variant, time in
-            zip(recording.VARIANTS, (alone, ours, ours, ours))}
+            zip(recording.VARIANTS, (alone, *4 * [ours]))}
     terminal.recording({
         "cells": recording.cells(runs), "variants": recording.VARIANTS,
         "plan": {"rounds": 2, "tool": "/x/lib" + 50 * "long" + ".so"},

@@ -34,13 +34,18 @@ static void starter(const job_t *job, int fd, int way, int ready)
     MUST(sw_server_start(fd, &server));
     uint32_t come = way == NOBODY_CAME ? 0 : way == SOME_CAME ? 2 : RANKS;
     pid_t of[RANKS] = {0};
+    int there[2];
+    MUST(!pipe(there));
     for (uint32_t r = 0; r < come; r++)
         if (!(of[r] = fork())) {
             sw_lanes_t *lanes = sw_lanes_map(fd);
             sw_lane_t *lane = sw_lane_begin(lanes, r);
-            MUST(lane);
+            MUST(lane && write(there[1], "", 1) == 1);
             busy(lane, r);
         }
+    /* One that is killed before it has begun has never come. */
+    for (uint32_t r = 0; r < come; r++)
+        MUST(read(there[0], &(char){0}, 1) == 1);
     MUST(write(ready, of, sizeof of) == sizeof of);
     pause();
 }
