@@ -12,7 +12,7 @@
 
 #include "base.h"
 
-#define SW_FEW 16           /* entries that lie on the stack */
+#define SW_FEW 12           /* entries that lie on the stack */
 #define SW_FEW_BYTES 256    /* likewise, of an array of bytes */
 
 /* n bytes from the heap, aligned for anything. Ends the job with a message when
