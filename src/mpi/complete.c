@@ -183,7 +183,9 @@ static int wait_all(set_t *s)
     int raised = MPI_SUCCESS;
     sw_idle_t idle = {0};
     while (s->first < s->n)
-        if (!advance(s, &raised)) {
+        if (advance(s, &raised)) {
+            idle = (sw_idle_t){0};
+        } else {
             sw_track_progress();
             sw_idle(&idle);
         }

@@ -9,6 +9,7 @@
 #include "host.h"
 #include "link.h"
 #include "reach.h"
+#include "../node/settings.h"
 
 /* Where a message is to land. Open MPI receives into the program's buffer,
  * whatever its type. MPICH and its kin refuse some messages that end within an
@@ -30,10 +31,13 @@ static inline size_t sw_landing_room(const sw_landing_t *in)
     return (size_t)in->count * in->type->size;
 }
 
-/* Could that be a message that comes as a descriptor? */
+/* Could a message come whose sender waits for this receive? The sender of one
+ * that is shorter than any without gaps waits for nobody (route.c). It matters
+ * to receives with gaps only, which are likely to get such messages. */
 static inline bool sw_landing_is_large(const sw_landing_t *in)
 {
-    return sw_landing_room(in) >= sw_link_scattered_min;
+    return sw_landing_room(in) >= (in->type->dense ? sw_settings.p2p_min
+                                                   : sw_link_scattered_min);
 }
 
 /* Does the buffer show at a glance what has come? */

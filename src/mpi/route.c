@@ -107,6 +107,10 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
         sw_data_is_coarse(type->layout))
         return NULL;
     sw_offer_bind(offer);
+    /* A receive without gaps is not expected to get so short a descriptor, so
+     * nobody may wait for it (sw_landing_is_large): gather the data at once. */
+    if (bytes < sw_settings.p2p_min)
+        offer->readable = false;
     if (type->dense && !offer->readable &&
         (!sw_link_stages || bytes > SW_STAGED_MAX))
         return NULL;
