@@ -101,32 +101,18 @@ static int test_all(set_t *s, bool *complete)
     return *complete ? finish_all(s, 0, s->n, rc) : rc;
 }
 
-/* So many requests the host is asked for at once, while others may wait for
- * what we do in between. */
-#define AT_ONCE 8
-
 /* The host may be asked for it. */
 static bool askable(sw_track_t *t)
 {
     return !t || (sw_track_ready(t) && !spent(t));
 }
 
-/* See SW_TESTALL_ENDS: which of those that are not tracked are such is not
- * known. */
-static bool by_itself(const sw_track_t *t)
-{
-    return SW_TESTALL_ENDS && !t;
-}
-
 /* So many from s->first on, up to `most`, the host may be asked for at once. */
-static int together(const set_t *s, int most, bool tests)
+static int together(const set_t *s, int most)
 {
     int n = 0;
-    while (n < most && askable(s->track[s->first + n])) {
-        if (tests && by_itself(s->track[s->first + n]))
-            return n ? n : 1;
+    while (n < most && askable(s->track[s->first + n]))
         n++;
-    }
     return n;
 }
 
@@ -139,12 +125,16 @@ static int test_one(set_t *s, int i, int *flag)
     return MPI_ERR_IN_STATUS;
 }
 
-/* Complete some of the requests from s->first on; false: none could be. */
+/* Complete some of the requests from s->first on; false: none could be. While
+ * others may wait for what we do in between, the host is asked for one alone: a
+ * question for eight, or for all, takes so much longer that messages come more
+ * slowly. (And MPICH and its kin end the program in some MPI_Testall; see
+ * SW_TESTALL_ENDS.) */
 static bool advance(set_t *s, int *raised)
 {
     int first = s->first, flag = 0, rc;
     bool alone = !sw_owing() && !sw_threaded;
-    int left = s->n - first, most = alone || left < AT_ONCE ? left : AT_ONCE;
+    int most = alone ? s->n - first : 1;
     hold(s, first, 1);
     if (spent(s->track[first]) && sw_track_ready(s->track[first])) {
         sw_status_empty(&s->statuses[first]);
@@ -155,7 +145,7 @@ static bool advance(set_t *s, int *raised)
     }
     let_go(s, first, 1);
     hold(s, first, most);
-    int n = together(s, most, !alone);
+    int n = together(s, most);
     if (n == 0) {
         sw_link_poke();
         rc = MPI_SUCCESS;
@@ -163,11 +153,8 @@ static bool advance(set_t *s, int *raised)
         rc = sw_tally_doubt(host.Waitall(n, s->requests + first,
                                          s->statuses + first));
         flag = 1;
-    } else if (by_itself(s->track[first])) {
-        rc = sw_tally_doubt(test_one(s, first, &flag));
     } else {
-        rc = sw_tally_doubt(host.Testall(n, s->requests + first, &flag,
-                                         s->statuses + first));
+        rc = sw_tally_doubt(test_one(s, first, &flag));
     }
     if (flag || rc != MPI_SUCCESS) {
         rc = finish_all(s, first, n, rc);
