@@ -93,7 +93,7 @@ static void suit_host(void)
         bool stages;
     } known[] = {
         {"Open MPI", 4096, 4096, 4096, true},
-        {"Intel", 32768, 4096, 6144, false},
+        {"Intel", 16384, 4096, 6144, false},
         {"MPICH", 8192, 4096, 4096, true},
         {"", 16384, 16384, 16384, false},
     }, *found = known;
