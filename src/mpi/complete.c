@@ -10,7 +10,7 @@
 #include "complete.h"
 
 #include "call.h"
-#include "tally.h"
+#include "doubt.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,20 +56,21 @@ static int finish_all(set_t *s, int first, int n, int rc)
         if (!t || !t->active ||
             (errors && status->MPI_ERROR == MPI_ERR_PENDING))
             continue;
-        MPI_Comm comm = t->comm;
+        sw_comm_t *c = t->comm;
         bool over = !t->persistent;
         int result = t->result;     /* which the host has raised */
+        sw_comm_hold(c);
         int error = sw_track_finish(t, status);
         if (over) {
             s->requests[i] = MPI_REQUEST_NULL;
             s->track[i] = NULL;
         }
-        if (!result && !error)
-            continue;
-        status->MPI_ERROR = result ? result : error;
-        if (rc == MPI_SUCCESS)
+        if (result || error)
+            status->MPI_ERROR = result ? result : error;
+        if ((result || error) && rc == MPI_SUCCESS)
             rc = result ? MPI_ERR_IN_STATUS
-                        : sw_raise(comm, MPI_ERR_IN_STATUS);
+                        : sw_raise_pending(c, MPI_ERR_IN_STATUS);
+        sw_comm_drop(c);
     }
     return rc;
 }
@@ -95,8 +96,8 @@ static int test_all(set_t *s, bool *complete)
     for (; s->first < s->n; s->first++)
         if (s->track[s->first] && !sw_track_ready(s->track[s->first]))
             return MPI_SUCCESS;
-    int rc = sw_tally_doubt(host.Testall(s->n, s->requests, &flag,
-                                         s->statuses));
+    int rc = sw_checked(host.Testall(s->n, s->requests, &flag, s->statuses),
+                        s->n, s->statuses);
     *complete = flag || rc != MPI_SUCCESS;
     return *complete ? finish_all(s, 0, s->n, rc) : rc;
 }
@@ -160,15 +161,14 @@ static bool advance(set_t *s, int *raised)
         sw_link_poke();
         rc = MPI_SUCCESS;
     } else if (alone) {
-        rc = sw_tally_doubt(host.Waitall(n, s->requests + first,
-                                         s->statuses + first));
+        rc = host.Waitall(n, s->requests + first, s->statuses + first);
         flag = 1;
     } else if (by_itself(s->track[first])) {
-        rc = sw_tally_doubt(test_one(s, first, &flag));
+        rc = test_one(s, first, &flag);
     } else {
-        rc = sw_tally_doubt(host.Testall(n, s->requests + first, &flag,
-                                         s->statuses + first));
+        rc = host.Testall(n, s->requests + first, &flag, s->statuses + first);
     }
+    sw_checked(rc, n, s->statuses + first);
     if (flag || rc != MPI_SUCCESS) {
         rc = finish_all(s, first, n, rc);
         *raised = *raised ? *raised : rc;
@@ -204,20 +204,28 @@ static int ask(set_t *s)
     return left_out;
 }
 
-/* The host has completed request i. */
-static int finish(set_t *s, int i, MPI_Status *status)
+/* The host has completed request i. Returns an error; the first is raised (as
+ * another, if `as` is one) while *result is no error yet. */
+static int finish(set_t *s, int i, MPI_Status *status, int as, bool *raises,
+                  int *result)
 {
     sw_track_t *t = s->track[i];
     if (!t || !t->active) {
         s->requests[i] = s->asked[i];
         return MPI_SUCCESS;
     }
+    sw_comm_t *c = t->comm;
     bool over = !t->persistent;
+    sw_comm_hold(c);
     int error = sw_track_finish(t, status);
     if (over) {
         s->requests[i] = MPI_REQUEST_NULL;
         s->track[i] = NULL;
     }
+    if (error && *raises)
+        *result = sw_raise_pending(c, as ? as : error);
+    *raises = *raises && !error;
+    sw_comm_drop(c);
     return error;
 }
 
@@ -234,11 +242,11 @@ static int ended(const set_t *s)
 static int take_ended(set_t *s, int i)
 {
     int result = s->track[i]->result;
-    MPI_Comm comm = s->track[i]->comm;
+    bool raises = !result;
     s->asked[i] = s->requests[i];
     sw_status_empty(s->statuses);
-    int error = finish(s, i, s->statuses);
-    return result || !error ? result : sw_raise(comm, error);
+    finish(s, i, s->statuses, 0, &raises, &result);
+    return result;
 }
 
 static int try_any(set_t *s, bool *complete)
@@ -251,8 +259,8 @@ static int try_any(set_t *s, bool *complete)
     int left_out = ask(s), flag = 0, index = MPI_UNDEFINED;
     if (left_out)
         sw_link_poke();
-    int rc = sw_tally_doubt(host.Testany(s->n, s->asked, &index, &flag,
-                                         s->statuses));
+    int rc = sw_checked(host.Testany(s->n, s->asked, &index, &flag,
+                                     s->statuses), 1, s->statuses);
     *complete = rc != MPI_SUCCESS ||
                 (flag && (index != MPI_UNDEFINED || !left_out));
     s->done = index;
@@ -260,9 +268,17 @@ static int try_any(set_t *s, bool *complete)
         sw_status_empty(s->statuses);
     if (!*complete || index == MPI_UNDEFINED || index < 0)
         return rc;
-    MPI_Comm comm = s->track[index] ? s->track[index]->comm : MPI_COMM_NULL;
-    int error = finish(s, index, s->statuses);
-    return rc || !error ? rc : sw_raise(comm, error);
+    bool raises = rc == MPI_SUCCESS;
+    finish(s, index, s->statuses, 0, &raises, &rc);
+    return rc;
+}
+
+/* MPI_UNDEFINED is no positive number. */
+static int some_checked(int rc, const int *count, const MPI_Status *statuses)
+{
+    if (sw_unlikely(rc != MPI_SUCCESS))
+        sw_failed(rc, *count, statuses);
+    return rc;
 }
 
 static int try_some(set_t *s, bool *complete)
@@ -276,26 +292,22 @@ static int try_some(set_t *s, bool *complete)
     int left_out = ask(s), count = 0;
     if (left_out)
         sw_link_poke();
-    int rc = sw_tally_doubt(host.Testsome(s->n, s->asked, &count, s->indices,
-                                          s->statuses));
+    int rc = host.Testsome(s->n, s->asked, &count, s->indices, s->statuses);
+    some_checked(rc, &count, s->statuses);
     *complete = rc != MPI_SUCCESS || count > 0 ||
                 (count == MPI_UNDEFINED && !left_out);
     s->done = count == MPI_UNDEFINED && left_out ? 0 : count;
-    bool errors = rc != MPI_SUCCESS, ours = false;
+    bool errors = rc != MPI_SUCCESS, raises = !errors;
     int raised = rc;
     if (!errors && count > 0)
         for (int k = 0; k < count; k++)
             s->statuses[k].MPI_ERROR = MPI_SUCCESS;
     for (int k = 0; count != MPI_UNDEFINED && k < count; k++) {
         int i = s->indices[k];
-        MPI_Comm comm = s->track[i] ? s->track[i]->comm : MPI_COMM_NULL;
-        int error = finish(s, i, &s->statuses[k]);
-        if (error && !errors) {
+        int error = finish(s, i, &s->statuses[k], MPI_ERR_IN_STATUS, &raises,
+                           &raised);
+        if (error && !errors)
             s->statuses[k].MPI_ERROR = error;
-            if (!ours)
-                raised = sw_raise(comm, MPI_ERR_IN_STATUS);
-            ours = true;
-        }
     }
     return raised;
 }
@@ -344,19 +356,23 @@ static int plain_any(bool blocking, int n, MPI_Request *requests, int *index,
     memcpy(asked, requests, (size_t)n * sizeof *asked);
     *flag = 1;
     *index = MPI_UNDEFINED;
-    int rc = sw_tally_doubt(
+    int rc = sw_checked(
         blocking ? host.Waitany(n, requests, index, to)
-                 : host.Testany(n, requests, index, flag, to));
+                 : host.Testany(n, requests, index, flag, to), 1, to);
     if ((*flag || rc != MPI_SUCCESS) && *index >= 0 && *index < n) {
         sw_note_t note;
         sw_note_take(asked[*index], &note);
         bool noted = note.in.type;
         sw_track_t *t = noted ? NULL : sw_track_of(asked[*index]);
-        MPI_Comm comm = noted ? note.comm : t ? t->comm : MPI_COMM_NULL;
+        sw_comm_t *c = noted ? note.comm : t ? t->comm : NULL;
+        if (t)
+            sw_comm_hold(c);
         int error = noted          ? sw_note_end(&note, to)
                   : t && t->active ? sw_track_finish(t, to) : MPI_SUCCESS;
         if (rc == MPI_SUCCESS)
-            rc = sw_raise(comm, error);
+            rc = sw_raise_pending(c, error);
+        if (c)
+            sw_comm_drop(c);
     }
     if (asked != few)
         free(asked);
@@ -384,13 +400,14 @@ static int finish_notes(int n, const sw_note_t *note, MPI_Status *statuses,
             continue;
         }
         int error = sw_note_end(&note[i], &statuses[i]);
-        if (sw_likely(!error))
-            continue;
-        if (rc == MPI_SUCCESS) {
-            no_errors(statuses, n);
-            rc = sw_raise(note[i].comm, MPI_ERR_IN_STATUS);
+        if (sw_unlikely(error)) {
+            if (rc == MPI_SUCCESS) {
+                no_errors(statuses, n);
+                rc = sw_raise_pending(note[i].comm, MPI_ERR_IN_STATUS);
+            }
+            statuses[i].MPI_ERROR = error;
         }
-        statuses[i].MPI_ERROR = error;
+        sw_comm_drop(note[i].comm);
     }
     return rc;
 }
@@ -430,9 +447,9 @@ static int plain_all(bool blocking, int n, MPI_Request *requests,
         to = statuses;
     for (int i = 0; i < n; i++)
         sw_note_take(requests[i], &note[i]);
-    int rc = sw_tally_doubt(blocking
-                                ? host.Waitall(n, requests, to)
-                                : host.Testall(n, requests, &flag, to));
+    int rc = sw_checked(blocking ? host.Waitall(n, requests, to)
+                                 : host.Testall(n, requests, &flag, to),
+                        n, to);
     *over = flag || rc != MPI_SUCCESS;
     if (*over && sw_any_tracks())
         rc = finish_tracks(n, note, requests, to, rc);
@@ -477,7 +494,7 @@ static int complete(how_t how, bool blocking, int n, MPI_Request *requests,
 int sw_MPI_Waitall(int n, MPI_Request requests[], MPI_Status statuses[])
 {
     if (!concerns(n, requests))
-        return sw_tally_doubt(host.Waitall(n, requests, statuses));
+        return sw_checked(host.Waitall(n, requests, statuses), n, statuses);
     bool over;
     int done;
     if (sw_plain_requests())
@@ -489,7 +506,8 @@ int sw_MPI_Testall(int n, MPI_Request requests[], int *flag,
                    MPI_Status statuses[])
 {
     if (!concerns(n, requests))
-        return sw_tally_doubt(host.Testall(n, requests, flag, statuses));
+        return sw_checked(host.Testall(n, requests, flag, statuses), n,
+                          statuses);
     bool over;
     int done, rc = sw_plain_requests()
         ? plain_all(false, n, requests, statuses, &over)
@@ -502,7 +520,7 @@ int sw_MPI_Waitany(int n, MPI_Request requests[], int *index,
                    MPI_Status *status)
 {
     if (!concerns(n, requests))
-        return sw_tally_doubt(host.Waitany(n, requests, index, status));
+        return sw_checked(host.Waitany(n, requests, index, status), 1, status);
     bool over;
     int flag;
     if (sw_plain_requests())
@@ -514,7 +532,8 @@ int sw_MPI_Testany(int n, MPI_Request requests[], int *index, int *flag,
                    MPI_Status *status)
 {
     if (!concerns(n, requests))
-        return sw_tally_doubt(host.Testany(n, requests, index, flag, status));
+        return sw_checked(host.Testany(n, requests, index, flag, status), 1,
+                          status);
     bool over;
     if (sw_plain_requests())
         return plain_any(false, n, requests, index, flag, status);
@@ -529,8 +548,8 @@ int sw_MPI_Waitsome(int n, MPI_Request requests[], int *count, int indices[],
                     MPI_Status statuses[])
 {
     if (!concerns(n, requests))
-        return sw_tally_doubt(host.Waitsome(n, requests, count, indices,
-                                            statuses));
+        return some_checked(host.Waitsome(n, requests, count, indices,
+                                          statuses), count, statuses);
     bool over;
     return complete(SOME, true, n, requests, &over, count, indices, statuses);
 }
@@ -539,8 +558,8 @@ int sw_MPI_Testsome(int n, MPI_Request requests[], int *count, int indices[],
                     MPI_Status statuses[])
 {
     if (!concerns(n, requests))
-        return sw_tally_doubt(host.Testsome(n, requests, count, indices,
-                                            statuses));
+        return some_checked(host.Testsome(n, requests, count, indices,
+                                          statuses), count, statuses);
     bool over;
     return complete(SOME, false, n, requests, &over, count, indices,
                     statuses);

@@ -206,7 +206,7 @@ int sw_MPI_Type_free(MPI_Datatype *type)
     sw_datatype_t *d = type ? look_up(*type) : NULL;
     MPI_Datatype copy = MPI_DATATYPE_NULL;
     if (d && sw_unlikely(atomic_load(&d->users)) &&
-        ((d->layout && !atomic_load(&d->bound)) ||
+        (d->layout ||
          host.Type_dup(*type, &copy) == MPI_SUCCESS)) {
         pthread_mutex_lock(&lock);
         unlink_it(d);

@@ -29,10 +29,8 @@ typedef struct sw_datatype {
     sw_layout_t *layout;    /* NULL: not understood, the host packs       */
     /* Of a derived type: receives under way that were given it, and persistent
      * sends. A program may free it meanwhile (MPI 4.1, 5.1.9). Then `handle`
-     * is MPI_DATATYPE_NULL, or a copy of it where it is needed: without a
-     * layout, and for persistent sends (`bound`). */
+     * is MPI_DATATYPE_NULL, or without a layout a copy of it. */
     _Atomic int users;
-    _Atomic bool bound;
     bool kept;              /* freed by the program, but not by its users */
     bool gone;              /* ... and the host has forgotten it          */
     bool over;              /* ... and so have its users                  */
