@@ -121,6 +121,37 @@ def test_the_edges_of_what_mpi_allows(host):
     well(run(host, 2, "p2p_limits", "all", env=ON))
 
 
+def test_what_goes_while_a_receive_is_pending(host):
+    done = well(run(host, 2, "p2p_pending", "all", env={
+        **ON, "STRAIGHTWAY_P2P_MIN": 4096, "STRAIGHTWAY_STATS": "on"}))
+    # Some 25,000 polls beside 8,192 posted receives, and a wait for each. To
+    # look at all in each poll would be 200 million.
+    looks = re.search(r"posted receives: looked at (\d+) times", done.stderr)
+    assert looks and int(looks[1]) < 2000000, done.stderr
+
+
+@pytest.mark.parametrize("agent", [0, 1])
+@pytest.mark.parametrize("least", [
+    192, pytest.param(16384, marks=DEEP)])
+def test_what_goes_by_any_way(host, least, agent):
+    well(run(host, 2, "p2p_pending", "all", env={
+        **ON, "STRAIGHTWAY_P2P_MIN": least, "STRAIGHTWAY_AGENT": agent}))
+
+
+def test_probes_after_very_many_tags(host):
+    well(run(host, 3, "p2p_pending", "tags", env=ON))
+
+
+def test_a_short_message_with_gaps_waits_for_nobody(host):
+    done = well(run(host, 2, "p2p_gathered", env=ON))
+    moved = re.search(r"(\d+) messages moved, .* (\d+) of them copied aside",
+                      done.stderr)
+    assert moved, done.stderr
+    # Open MPI's messages move from 4 KiB on, whatever their gaps.
+    assert int(moved[1]) >= 5
+    assert int(moved[2]) == 0 or "openmpi" in host.name
+
+
 @needs_mpi4
 @pytest.mark.parametrize("n", [2, 4])
 @pytest.mark.parametrize("how", ["all", "any", pytest.param(

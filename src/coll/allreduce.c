@@ -99,6 +99,15 @@ static int sliced(sw_group_t *g, uint32_t what, const sw_reducer_t *r,
     return rc;
 }
 
+int sw_coll_most(sw_group_t *g, int32_t mine, int32_t *most)
+{
+    const sw_reducer_t r = {.elem = sizeof mine, .commutative = true,
+                            .kernel = sw_reduce_kernel(SW_MAX, SW_INT32)};
+    uint32_t what = sw_what(SW_COLL_ALLREDUCE, 0);
+    return g->n <= SW_FLAT ? whole(g, what, &r, &mine, most, 1)
+                           : up_and_down(g, what, &r, &mine, most, 1);
+}
+
 int sw_coll_allreduce(sw_group_t *g, const sw_reducer_t *r, const void *in,
                       void *out, size_t n)
 {

@@ -114,6 +114,8 @@ SW_API int sw_coll_neighbor_alltoall(sw_group_t *g, const void *send,
 /* n elements; `in` may be `out`. */
 SW_API int sw_coll_reduce(sw_group_t *g, int root, const sw_reducer_t *r,
                           const void *in, void *out, size_t n);
+/* The largest of the members' numbers; little of the stack. */
+SW_API int sw_coll_most(sw_group_t *g, int32_t mine, int32_t *most);
 SW_API int sw_coll_allreduce(sw_group_t *g, const sw_reducer_t *r,
                              const void *in, void *out, size_t n);
 /* Member i gets counts[i] elements; block_count each where counts is NULL.

@@ -5,6 +5,7 @@
 
 #include "failure.h"
 #include "guard.h"
+#include "posted.h"
 #include "serve.h"
 #include "../layout/known.h"
 #include "../node/arena.h"
@@ -141,6 +142,22 @@ int sw_raise(MPI_Comm comm, int error)
     return settled ? MPI_SUCCESS : error;
 }
 
+/* The handler of a communicator that is gone is called through another. */
+int sw_raise_pending(const sw_comm_t *c, int error)
+{
+    if (sw_likely(error == MPI_SUCCESS))
+        return error;
+    if (c->handle != MPI_COMM_NULL)
+        return sw_raise(c->handle, error);
+    MPI_Comm mine = sw_private_comm(MPI_COMM_NULL);
+    if (!c->gone || mine == MPI_COMM_NULL)
+        return sw_raise(MPI_COMM_WORLD, error);
+    host.Comm_set_errhandler(mine, c->handler);
+    int result = sw_raise(mine, error);
+    host.Comm_set_errhandler(mine, MPI_ERRORS_RETURN);
+    return result;
+}
+
 int sw_finish(sw_collective_t id, MPI_Comm comm, int status)
 {
     if (sw_unlikely(atomic_load_explicit(&sw_windows_made,
@@ -192,15 +209,18 @@ static int64_t print_messages(int rank)
     uint64_t known, brought;
     sw_slot_stats(&s);
     sw_layout_counts(&known, &brought);
-    int64_t mine[6] = {(int64_t)s.offered, (int64_t)s.bytes,
+    int64_t mine[7] = {(int64_t)s.offered, (int64_t)s.bytes,
                        (int64_t)s.moved_aside, sw_serve_count(),
-                       (int64_t)known, (int64_t)brought}, all[6] = {0};
-    host.Reduce(mine, all, 6, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+                       (int64_t)known, (int64_t)brought, sw_posted_looks()},
+            all[7] = {0};
+    host.Reduce(mine, all, 7, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0 && all[0])
         sw_say("point to point: %lld messages moved, %lld KiB; %lld of them "
                "copied aside for a late receiver, %lld fetched by the agent",
                (long long)all[0], (long long)(all[1] / 1024),
                (long long)all[2], (long long)all[3]);
+    if (rank == 0 && all[6])
+        sw_say("posted receives: looked at %lld times", (long long)all[6]);
     if (rank == 0 && all[4] + all[5])
         sw_say("layouts of senders: known %lld times, brought %lld times",
                (long long)all[4], (long long)all[5]);

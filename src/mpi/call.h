@@ -64,6 +64,8 @@ extern _Atomic bool sw_windows_made __attribute__((visibility("hidden")));
 /* Raise an error class on a communicator (MPI_SUCCESS: do nothing). Returns
  * what the call is to return. */
 int sw_raise(MPI_Comm comm, int error);
+/* The same for a message that may have outlived its communicator. */
+int sw_raise_pending(const sw_comm_t *c, int error);
 
 /* The MPI result of a coll function's: errors go through the communicator's
  * error handler. */

@@ -42,9 +42,20 @@ static int copy_attribute(MPI_Comm comm, int key, void *extra, void *value,
     return MPI_SUCCESS;
 }
 
+/* Messages are pending: keep what their end may need. */
+static void outlive(sw_comm_t *c, MPI_Comm comm)
+{
+    if (c->lineage && !c->link)
+        sw_links_slow(c);
+    c->gone = comm != MPI_COMM_WORLD &&
+              host.Comm_get_errhandler(comm, &c->handler) == MPI_SUCCESS;
+}
+
 static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
 {
     sw_comm_t *c = value;
+    if (atomic_load(&c->holds) > 1)
+        outlive(c, comm);
     pthread_mutex_lock(&lock);
     sw_comm_t **link = &table[mix(c->handle) % BUCKETS];
     while (*link && *link != c)
@@ -59,15 +70,31 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     c->group = c->lost = NULL;
     sw_hood_t *hood = c->hood;
     c->hood = NULL;
-    free(c->link);
-    c->link = NULL;
-    c->next = spare;
-    spare = c;
     pthread_mutex_unlock(&lock);
     if (group)
         sw_group_close(group);
     sw_hood_free(hood);
+    sw_comm_drop(c);
     return MPI_SUCCESS;
+}
+
+/* Nobody needs the state any more. */
+void sw_comm_last(sw_comm_t *c)
+{
+    if (c->gone)
+        host.Errhandler_free(&c->handler);
+    free(c->link);
+    c->link = NULL;
+    pthread_mutex_lock(&lock);
+    c->next = spare;
+    spare = c;
+    pthread_mutex_unlock(&lock);
+}
+
+MPI_Comm sw_comm_or_any(const sw_comm_t *c)
+{
+    return c->handle != MPI_COMM_NULL ? c->handle
+                                      : sw_private_comm(MPI_COMM_WORLD);
 }
 
 bool sw_comm_has_world(void)
@@ -162,6 +189,7 @@ static sw_comm_t *meet(MPI_Comm comm)
         c->settled = reason != SW_OURS;
         c->lineage = comm == MPI_COMM_WORLD;
         c->reason = reason;
+        c->holds = 1;
         c->next = table[mix(comm) % BUCKETS];
         table[mix(comm) % BUCKETS] = c;
     }

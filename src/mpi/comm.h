@@ -55,7 +55,42 @@ typedef struct sw_comm {
     uint64_t children;          /* communicators made from this one       */
     struct sw_hood *hood;       /* neighbours, see hood.h; NULL: not met  */
     struct sw_link **link;      /* [n]: how members are reached, or NULL  */
+    /* A program may free a communicator with messages pending (MPI 4.1, 7.4.3).
+     * Each of these holds the state, and so does the communicator. When it is
+     * gone `handle` is MPI_COMM_NULL, and `handler` its last error handler. */
+    _Atomic int holds;
+    bool gone;
+    MPI_Errhandler handler;
 } sw_comm_t;
+
+/* Does the program have MPI_THREAD_MULTIPLE? See link.h. */
+extern bool sw_threaded __attribute__((visibility("hidden")));
+
+void sw_comm_last(sw_comm_t *c);
+
+static inline void sw_comm_hold(sw_comm_t *c)
+{
+    if (sw_threaded)
+        atomic_fetch_add_explicit(&c->holds, 1, memory_order_relaxed);
+    else
+        atomic_store_explicit(&c->holds, atomic_load_explicit(
+                                  &c->holds, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+}
+
+static inline void sw_comm_drop(sw_comm_t *c)
+{
+    int left = sw_threaded
+        ? atomic_fetch_sub(&c->holds, 1) - 1
+        : atomic_load_explicit(&c->holds, memory_order_relaxed) - 1;
+    if (!sw_threaded)
+        atomic_store_explicit(&c->holds, left, memory_order_relaxed);
+    if (sw_unlikely(left == 0))
+        sw_comm_last(c);
+}
+
+/* The communicator, or one that may stand for it where MPI asks for any. */
+MPI_Comm sw_comm_or_any(const sw_comm_t *c);
 
 /* A session ends, and some hosts forget the keyvals made in it: the next
  * communicator met gets a new one. Attributes under the old one stay with

@@ -10,7 +10,7 @@
 #include "complete.h"
 
 #include "call.h"
-#include "tally.h"
+#include "doubt.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,20 +56,21 @@ static int finish_all(set_t *s, int first, int n, int rc)
         if (!t || !t->active ||
             (errors && status->MPI_ERROR == MPI_ERR_PENDING))
             continue;
-        MPI_Comm comm = t->comm;
+        sw_comm_t *c = t->comm;
         bool over = !t->persistent;
         int result = t->result;     /* which the host has raised */
+        sw_comm_hold(c);
         int error = sw_track_finish(t, status);
         if (over) {
             s->requests[i] = MPI_REQUEST_NULL;
             s->track[i] = NULL;
         }
-        if (!result && !error)
-            continue;
-        status->MPI_ERROR = result ? result : error;
-        if (rc == MPI_SUCCESS)
+        if (result || error)
+            status->MPI_ERROR = result ? result : error;
+        if ((result || error) && rc == MPI_SUCCESS)
             rc = result ? MPI_ERR_IN_STATUS
-                        : sw_raise(comm, MPI_ERR_IN_STATUS);
+                        : sw_raise_pending(c, MPI_ERR_IN_STATUS);
+        sw_comm_drop(c);
     }
     return rc;
 }
@@ -95,15 +96,11 @@ static int test_all(set_t *s, bool *complete)
     for (; s->first < s->n; s->first++)
         if (s->track[s->first] && !sw_track_ready(s->track[s->first]))
             return MPI_SUCCESS;
-    int rc = sw_tally_doubt(host.Testall(s->n, s->requests, &flag,
-                                         s->statuses));
+    int rc = sw_checked(host.Testall(s->n, s->requests, &flag, s->statuses),
+                        s->n, s->statuses);
     *complete = flag || rc != MPI_SUCCESS;
     return *complete ? finish_all(s, 0, s->n, rc) : rc;
 }
-
-/* So many requests the host is asked for at once, while others may wait for
- * what we do in between. */
-#define AT_ONCE 8
 
 /* The host may be asked for it. */
 static bool askable(sw_track_t *t)
@@ -111,22 +108,12 @@ static bool askable(sw_track_t *t)
     return !t || (sw_track_ready(t) && !spent(t));
 }
 
-/* See SW_TESTALL_ENDS: which of those that are not tracked are such is not
- * known. */
-static bool by_itself(const sw_track_t *t)
-{
-    return SW_TESTALL_ENDS && !t;
-}
-
 /* So many from s->first on, up to `most`, the host may be asked for at once. */
-static int together(const set_t *s, int most, bool tests)
+static int together(const set_t *s, int most)
 {
     int n = 0;
-    while (n < most && askable(s->track[s->first + n])) {
-        if (tests && by_itself(s->track[s->first + n]))
-            return n ? n : 1;
+    while (n < most && askable(s->track[s->first + n]))
         n++;
-    }
     return n;
 }
 
@@ -139,12 +126,16 @@ static int test_one(set_t *s, int i, int *flag)
     return MPI_ERR_IN_STATUS;
 }
 
-/* Complete some of the requests from s->first on; false: none could be. */
+/* Complete some of the requests from s->first on; false: none could be. While
+ * others may wait for what we do in between, the host is asked for one alone: a
+ * question for eight, or for all, takes so much longer that messages come more
+ * slowly. (And MPICH and its kin end the program in some MPI_Testall; see
+ * SW_TESTALL_ENDS.) */
 static bool advance(set_t *s, int *raised)
 {
     int first = s->first, flag = 0, rc;
     bool alone = !sw_owing() && !sw_threaded;
-    int left = s->n - first, most = alone || left < AT_ONCE ? left : AT_ONCE;
+    int most = alone ? s->n - first : 1;
     hold(s, first, 1);
     if (spent(s->track[first]) && sw_track_ready(s->track[first])) {
         sw_status_empty(&s->statuses[first]);
@@ -155,20 +146,17 @@ static bool advance(set_t *s, int *raised)
     }
     let_go(s, first, 1);
     hold(s, first, most);
-    int n = together(s, most, !alone);
+    int n = together(s, most);
     if (n == 0) {
         sw_link_poke();
         rc = MPI_SUCCESS;
     } else if (alone) {
-        rc = sw_tally_doubt(host.Waitall(n, s->requests + first,
-                                         s->statuses + first));
+        rc = host.Waitall(n, s->requests + first, s->statuses + first);
         flag = 1;
-    } else if (by_itself(s->track[first])) {
-        rc = sw_tally_doubt(test_one(s, first, &flag));
     } else {
-        rc = sw_tally_doubt(host.Testall(n, s->requests + first, &flag,
-                                         s->statuses + first));
+        rc = test_one(s, first, &flag);
     }
+    sw_checked(rc, n, s->statuses + first);
     if (flag || rc != MPI_SUCCESS) {
         rc = finish_all(s, first, n, rc);
         *raised = *raised ? *raised : rc;
@@ -206,20 +194,28 @@ static int ask(set_t *s)
     return left_out;
 }
 
-/* The host has completed request i. */
-static int finish(set_t *s, int i, MPI_Status *status)
+/* The host has completed request i. Returns an error; the first is raised (as
+ * another, if `as` is one) while *result is no error yet. */
+static int finish(set_t *s, int i, MPI_Status *status, int as, bool *raises,
+                  int *result)
 {
     sw_track_t *t = s->track[i];
     if (!t || !t->active) {
         s->requests[i] = s->asked[i];
         return MPI_SUCCESS;
     }
+    sw_comm_t *c = t->comm;
     bool over = !t->persistent;
+    sw_comm_hold(c);
     int error = sw_track_finish(t, status);
     if (over) {
         s->requests[i] = MPI_REQUEST_NULL;
         s->track[i] = NULL;
     }
+    if (error && *raises)
+        *result = sw_raise_pending(c, as ? as : error);
+    *raises = *raises && !error;
+    sw_comm_drop(c);
     return error;
 }
 
@@ -236,11 +232,11 @@ static int ended(const set_t *s)
 static int take_ended(set_t *s, int i)
 {
     int result = s->track[i]->result;
-    MPI_Comm comm = s->track[i]->comm;
+    bool raises = !result;
     s->asked[i] = s->requests[i];
     sw_status_empty(s->statuses);
-    int error = finish(s, i, s->statuses);
-    return result || !error ? result : sw_raise(comm, error);
+    finish(s, i, s->statuses, 0, &raises, &result);
+    return result;
 }
 
 static int try_any(set_t *s, bool *complete)
@@ -253,8 +249,8 @@ static int try_any(set_t *s, bool *complete)
     int left_out = ask(s), flag = 0, index = MPI_UNDEFINED;
     if (left_out)
         sw_link_poke();
-    int rc = sw_tally_doubt(host.Testany(s->n, s->asked, &index, &flag,
-                                         s->statuses));
+    int rc = sw_checked(host.Testany(s->n, s->asked, &index, &flag,
+                                     s->statuses), 1, s->statuses);
     *complete = rc != MPI_SUCCESS ||
                 (flag && (index != MPI_UNDEFINED || !left_out));
     s->done = index;
@@ -262,9 +258,17 @@ static int try_any(set_t *s, bool *complete)
         sw_status_empty(s->statuses);
     if (!*complete || index == MPI_UNDEFINED || index < 0)
         return rc;
-    MPI_Comm comm = s->track[index] ? s->track[index]->comm : MPI_COMM_NULL;
-    int error = finish(s, index, s->statuses);
-    return rc || !error ? rc : sw_raise(comm, error);
+    bool raises = rc == MPI_SUCCESS;
+    finish(s, index, s->statuses, 0, &raises, &rc);
+    return rc;
+}
+
+/* MPI_UNDEFINED is no positive number. */
+static int some_checked(int rc, const int *count, const MPI_Status *statuses)
+{
+    if (sw_unlikely(rc != MPI_SUCCESS))
+        sw_failed(rc, *count, statuses);
+    return rc;
 }
 
 static int try_some(set_t *s, bool *complete)
@@ -278,26 +282,22 @@ static int try_some(set_t *s, bool *complete)
     int left_out = ask(s), count = 0;
     if (left_out)
         sw_link_poke();
-    int rc = sw_tally_doubt(host.Testsome(s->n, s->asked, &count, s->indices,
-                                          s->statuses));
+    int rc = host.Testsome(s->n, s->asked, &count, s->indices, s->statuses);
+    some_checked(rc, &count, s->statuses);
     *complete = rc != MPI_SUCCESS || count > 0 ||
                 (count == MPI_UNDEFINED && !left_out);
     s->done = count == MPI_UNDEFINED && left_out ? 0 : count;
-    bool errors = rc != MPI_SUCCESS, ours = false;
+    bool errors = rc != MPI_SUCCESS, raises = !errors;
     int raised = rc;
     if (!errors && count > 0)
         for (int k = 0; k < count; k++)
             s->statuses[k].MPI_ERROR = MPI_SUCCESS;
     for (int k = 0; count != MPI_UNDEFINED && k < count; k++) {
         int i = s->indices[k];
-        MPI_Comm comm = s->track[i] ? s->track[i]->comm : MPI_COMM_NULL;
-        int error = finish(s, i, &s->statuses[k]);
-        if (error && !errors) {
+        int error = finish(s, i, &s->statuses[k], MPI_ERR_IN_STATUS, &raises,
+                           &raised);
+        if (error && !errors)
             s->statuses[k].MPI_ERROR = error;
-            if (!ours)
-                raised = sw_raise(comm, MPI_ERR_IN_STATUS);
-            ours = true;
-        }
     }
     return raised;
 }
@@ -346,19 +346,23 @@ static int plain_any(bool blocking, int n, MPI_Request *requests, int *index,
     memcpy(asked, requests, (size_t)n * sizeof *asked);
     *flag = 1;
     *index = MPI_UNDEFINED;
-    int rc = sw_tally_doubt(
+    int rc = sw_checked(
         blocking ? host.Waitany(n, requests, index, to)
-                 : host.Testany(n, requests, index, flag, to));
+                 : host.Testany(n, requests, index, flag, to), 1, to);
     if ((*flag || rc != MPI_SUCCESS) && *index >= 0 && *index < n) {
         sw_note_t note;
         sw_note_take(asked[*index], &note);
         bool noted = note.in.type;
         sw_track_t *t = noted ? NULL : sw_track_of(asked[*index]);
-        MPI_Comm comm = noted ? note.comm : t ? t->comm : MPI_COMM_NULL;
+        sw_comm_t *c = noted ? note.comm : t ? t->comm : NULL;
+        if (t)
+            sw_comm_hold(c);
         int error = noted          ? sw_note_end(&note, to)
                   : t && t->active ? sw_track_finish(t, to) : MPI_SUCCESS;
         if (rc == MPI_SUCCESS)
-            rc = sw_raise(comm, error);
+            rc = sw_raise_pending(c, error);
+        if (c)
+            sw_comm_drop(c);
     }
     if (asked != few)
         free(asked);
@@ -386,13 +390,14 @@ static int finish_notes(int n, const sw_note_t *note, MPI_Status *statuses,
             continue;
         }
         int error = sw_note_end(&note[i], &statuses[i]);
-        if (sw_likely(!error))
-            continue;
-        if (rc == MPI_SUCCESS) {
-            no_errors(statuses, n);
-            rc = sw_raise(note[i].comm, MPI_ERR_IN_STATUS);
+        if (sw_unlikely(error)) {
+            if (rc == MPI_SUCCESS) {
+                no_errors(statuses, n);
+                rc = sw_raise_pending(note[i].comm, MPI_ERR_IN_STATUS);
+            }
+            statuses[i].MPI_ERROR = error;
         }
-        statuses[i].MPI_ERROR = error;
+        sw_comm_drop(note[i].comm);
     }
     return rc;
 }
@@ -432,9 +437,9 @@ static int plain_all(bool blocking, int n, MPI_Request *requests,
         to = statuses;
     for (int i = 0; i < n; i++)
         sw_note_take(requests[i], &note[i]);
-    int rc = sw_tally_doubt(blocking
-                                ? host.Waitall(n, requests, to)
-                                : host.Testall(n, requests, &flag, to));
+    int rc = sw_checked(blocking ? host.Waitall(n, requests, to)
+                                 : host.Testall(n, requests, &flag, to),
+                        n, to);
     *over = flag || rc != MPI_SUCCESS;
     if (*over && sw_any_tracks())
         rc = finish_tracks(n, note, requests, to, rc);
@@ -479,7 +484,7 @@ static int complete(how_t how, bool blocking, int n, MPI_Request *requests,
 int sw_MPI_Waitall(int n, MPI_Request requests[], MPI_Status statuses[])
 {
     if (!concerns(n, requests))
-        return sw_tally_doubt(host.Waitall(n, requests, statuses));
+        return sw_checked(host.Waitall(n, requests, statuses), n, statuses);
     bool over;
     int done;
     if (sw_plain_requests())
@@ -491,7 +496,8 @@ int sw_MPI_Testall(int n, MPI_Request requests[], int *flag,
                    MPI_Status statuses[])
 {
     if (!concerns(n, requests))
-        return sw_tally_doubt(host.Testall(n, requests, flag, statuses));
+        return sw_checked(host.Testall(n, requests, flag, statuses), n,
+                          statuses);
     bool over;
     int done, rc = sw_plain_requests()
         ? plain_all(false, n, requests, statuses, &over)
@@ -504,7 +510,7 @@ int sw_MPI_Waitany(int n, MPI_Request requests[], int *index,
                    MPI_Status *status)
 {
     if (!concerns(n, requests))
-        return sw_tally_doubt(host.Waitany(n, requests, index, status));
+        return sw_checked(host.Waitany(n, requests, index, status), 1, status);
     bool over;
     int flag;
     if (sw_plain_requests())
@@ -516,7 +522,8 @@ int sw_MPI_Testany(int n, MPI_Request requests[], int *index, int *flag,
                    MPI_Status *status)
 {
     if (!concerns(n, requests))
-        return sw_tally_doubt(host.Testany(n, requests, index, flag, status));
+        return sw_checked(host.Testany(n, requests, index, flag, status), 1,
+                          status);
     bool over;
     if (sw_plain_requests())
         return plain_any(false, n, requests, index, flag, status);
@@ -531,8 +538,8 @@ int sw_MPI_Waitsome(int n, MPI_Request requests[], int *count, int indices[],
                     MPI_Status statuses[])
 {
     if (!concerns(n, requests))
-        return sw_tally_doubt(host.Waitsome(n, requests, count, indices,
-                                            statuses));
+        return some_checked(host.Waitsome(n, requests, count, indices,
+                                          statuses), count, statuses);
     bool over;
     return complete(SOME, true, n, requests, &over, count, indices, statuses);
 }
@@ -541,8 +548,8 @@ int sw_MPI_Testsome(int n, MPI_Request requests[], int *count, int indices[],
                     MPI_Status statuses[])
 {
     if (!concerns(n, requests))
-        return sw_tally_doubt(host.Testsome(n, requests, count, indices,
-                                            statuses));
+        return some_checked(host.Testsome(n, requests, count, indices,
+                                          statuses), count, statuses);
     bool over;
     return complete(SOME, false, n, requests, &over, count, indices,
                     statuses);

@@ -5,6 +5,7 @@
 
 #include "buffer.h"
 #include "call.h"
+#include "doubt.h"
 #include "link.h"
 #include "tally.h"
 
@@ -39,7 +40,8 @@ sw_landing_t sw_landing_slow(void *buffer, int64_t count,
 }
 
 /* The first bytes of what has arrived, by signature. */
-static void peek(const sw_landing_t *in, MPI_Comm comm, sw_descriptor_t *to)
+static void peek(const sw_landing_t *in, const sw_comm_t *c,
+                 sw_descriptor_t *to)
 {
     const void *buffer = in->buffer;
     const sw_datatype_t *type = in->type;
@@ -54,7 +56,7 @@ static void peek(const sw_landing_t *in, MPI_Comm comm, sw_descriptor_t *to)
     int64_t n = (int64_t)((sizeof *to + type->size - 1) / type->size);
     n = n < in->count ? n : in->count;
     char *bytes = sw_temporary((size_t)n * type->size);
-    sw_pack(buffer, n, type, bytes, comm);
+    sw_pack(buffer, n, type, bytes, sw_comm_or_any(c));
     memcpy(to, bytes, sizeof *to);
     sw_temporary_free(bytes);
 }
@@ -76,11 +78,12 @@ static void spread(const char *data, size_t bytes, void *buffer,
     }
 }
 
-void sw_landing_spread(const sw_landing_t *in, size_t bytes, MPI_Comm comm)
+void sw_landing_spread(const sw_landing_t *in, size_t bytes,
+                       const sw_comm_t *c)
 {
     bytes = sw_min(bytes, sw_landing_room(in));
     if (in->away)
-        spread(in->block, bytes, in->buffer, in->type, comm);
+        spread(in->block, bytes, in->buffer, in->type, sw_comm_or_any(c));
     else
         sw_layout_unpack(in->type->layout, in->buffer, in->count, 0, bytes,
                          in->block);
@@ -108,7 +111,7 @@ static void conclude(int rc, const sw_descriptor_t *d, size_t room,
                     "its sender: %m", (unsigned long long)d->bytes);
 }
 
-bool sw_fetch(const sw_landing_t *in, MPI_Comm comm, size_t *bytes,
+bool sw_fetch(const sw_landing_t *in, const sw_comm_t *c, size_t *bytes,
               int *error)
 {
     sw_descriptor_t d;
@@ -116,12 +119,16 @@ bool sw_fetch(const sw_landing_t *in, MPI_Comm comm, size_t *bytes,
     size_t room = sw_landing_room(in);
     if (room < sizeof d)
         return false;
-    peek(in, comm, &d);
+    peek(in, c, &d);
     const sw_link_t *link;
     sw_slot_t *slot = offered(&d, &link);
     if (sw_likely(!slot))
         return false;
     int rc;
+    unsigned channel = sw_channel(slot->lineage, slot->tag);
+    if (sw_in_doubt(slot->tag))
+        sw_tally_raise(&sw_last_taken, slot->lineage, d.source, slot->tag,
+                       slot->order);
     size_t n = sw_min(room, d.bytes);
     sw_target_t to = {.room = room,
                       .data = {.at = in->buffer, .count = in->count,
@@ -132,9 +139,10 @@ bool sw_fetch(const sw_landing_t *in, MPI_Comm comm, size_t *bytes,
         to = (sw_target_t){.data = {.at = sw_temporary(n)}, .room = n};
         rc = sw_slot_take(link->peer, slot, &to);
         if (rc == 0)
-            spread(to.data.at, n, in->buffer, type, comm);
+            spread(to.data.at, n, in->buffer, type, sw_comm_or_any(c));
         sw_temporary_free(to.data.at);
     }
+    sw_ledger_take(d.source, channel);
     conclude(rc, &d, room, bytes, error);
     return true;
 }
@@ -150,25 +158,32 @@ bool sw_fetch_early(void *buffer, size_t room, void *head, size_t *bytes,
     sw_slot_t *slot = offered(&d, &link);
     if (!slot)
         return false;
-    conclude(sw_slot_take_apart(link->peer, slot, head, buffer, room), &d,
-             room, bytes, error);
+    unsigned channel = sw_channel(slot->lineage, slot->tag);
+    int rc = sw_slot_take_apart(link->peer, slot, head, buffer, room);
+    sw_ledger_take(d.source, channel);
+    conclude(rc, &d, room, bytes, error);
     return true;
 }
 
-int sw_received(const sw_landing_t *in, MPI_Comm comm, MPI_Status *status)
+void sw_heard(sw_comm_t *c, int source, int tag)
+{
+    const sw_link_t *link = c && c->lineage ? sw_link(c, source) : NULL;
+    if (link)
+        sw_ledger_hear(link->place, sw_channel(c->lineage, tag));
+}
+
+int sw_received_slow(const sw_landing_t *in, sw_comm_t *c, MPI_Status *status)
 {
     size_t bytes;
     int error = MPI_SUCCESS;
-    if (sw_likely(sw_plainly_none(in)))
-        return MPI_SUCCESS;
     size_t come = sw_status_bytes(status);
-    if (come == SW_DESCRIPTOR_BYTES && sw_fetch(in, comm, &bytes, &error)) {
+    if (come == SW_DESCRIPTOR_BYTES && sw_fetch(in, c, &bytes, &error)) {
         sw_status_set_bytes(status, bytes);
     } else {
         if (come == SW_DESCRIPTOR_BYTES)
-            sw_tally_receive(comm, status->MPI_SOURCE, status->MPI_TAG);
+            sw_heard(c, status->MPI_SOURCE, status->MPI_TAG);
         if (in->block && come != SIZE_MAX)
-            sw_landing_spread(in, come, comm);
+            sw_landing_spread(in, come, c);
     }
     sw_temporary_free(in->block);
     return error;

@@ -69,11 +69,12 @@ static inline sw_landing_t sw_landing(void *buffer, int64_t count,
     (in).block ? MPI_PACKED : (TYPE)
 
 /* `bytes` bytes have come into the block. */
-void sw_landing_spread(const sw_landing_t *in, size_t bytes, MPI_Comm comm);
+void sw_landing_spread(const sw_landing_t *in, size_t bytes,
+                       const sw_comm_t *c);
 
 /* 192 bytes have been received. If they are a descriptor, fetch: true, with
  * *bytes the message's length and *error an error class. */
-bool sw_fetch(const sw_landing_t *in, MPI_Comm comm, size_t *bytes,
+bool sw_fetch(const sw_landing_t *in, const sw_comm_t *c, size_t *bytes,
               int *error);
 
 /* The same while the host may still be writing the descriptor into a dense
@@ -82,9 +83,9 @@ bool sw_fetch(const sw_landing_t *in, MPI_Comm comm, size_t *bytes,
 bool sw_fetch_early(void *buffer, size_t room, void *head, size_t *bytes,
                     int *error);
 
-/* A receive has completed: fetch if need be, and correct the status. Returns
- * MPI_SUCCESS or an error class, not yet raised. The block is freed. */
-int sw_received(const sw_landing_t *in, MPI_Comm comm, MPI_Status *status);
+/* A message as long as a descriptor has come, and is none: the sender hears of
+ * it (p2p/ledger.h). */
+void sw_heard(sw_comm_t *c, int source, int tag);
 
 /* Nobody sends messages as long as a descriptor, and a dense buffer does not
  * begin with the cookie: then no descriptor has come, whatever the status. */
@@ -92,6 +93,26 @@ static inline bool sw_plainly_none(const sw_landing_t *in)
 {
     return sw_landing_shows(in) && !sw_slots_warned() &&
            !sw_descriptor_begins(in->buffer, &sw_link_cookie);
+}
+
+int sw_received_slow(const sw_landing_t *in, sw_comm_t *c, MPI_Status *status);
+
+/* A receive has completed: fetch if need be, and correct the status. Returns
+ * MPI_SUCCESS or an error class, not yet raised. The block is freed. */
+static inline int sw_received(const sw_landing_t *in, sw_comm_t *c,
+                              MPI_Status *status)
+{
+    return sw_likely(sw_plainly_none(in))
+        ? MPI_SUCCESS : sw_received_slow(in, c, status);
+}
+
+/* The same on a communicator that is there. */
+static inline int sw_received_on(const sw_landing_t *in, MPI_Comm comm,
+                                 MPI_Status *status)
+{
+    return sw_likely(sw_plainly_none(in))
+        ? MPI_SUCCESS
+        : sw_received_slow(in, sw_comm_state(comm), status);
 }
 
 /* What the standard calls an empty status (MPI 4.1, 3.7.3). By hand: MPICH

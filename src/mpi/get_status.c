@@ -25,7 +25,7 @@ static int look_at(sw_track_t *t, int *flag, MPI_Status *status)
 #ifndef OMPI_MAJOR_VERSION
     /* MPICH and its kin raise it here, and again when it is completed. */
     if (t->taken && t->error && !t->result)
-        return sw_raise(t->comm, t->error);
+        return sw_raise_pending(t->comm, t->error);
 #endif
     return t->result;
 }

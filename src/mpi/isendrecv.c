@@ -51,14 +51,14 @@ static int send_off(const outgoing_t *out, MPI_Comm comm, MPI_Request *request)
                         out->tag, comm, request);
 }
 
-static int receive(sw_track_t *t, MPI_Datatype type)
+static int receive(sw_track_t *t, MPI_Datatype type, MPI_Comm comm)
 {
 #if SW_LARGE_COUNT
     if (t->in.count > INT32_MAX)
-        return host.Irecv_c(SW_LANDING(t->in, type), t->rank, t->tag, t->comm,
+        return host.Irecv_c(SW_LANDING(t->in, type), t->rank, t->tag, comm,
                             &t->plain);
 #endif
-    return host.Irecv(SW_LANDING(t->in, type), t->rank, t->tag, t->comm,
+    return host.Irecv(SW_LANDING(t->in, type), t->rank, t->tag, comm,
                       &t->plain);
 }
 
@@ -68,13 +68,14 @@ static int both(const outgoing_t *out, void *in, int64_t count,
                 MPI_Comm comm, MPI_Request *request)
 {
     const sw_landing_t landing = sw_landing(in, count, d);
-    sw_track_t *t = sw_track_receive(&landing, comm, source, tag);
+    sw_track_t *t = sw_track_receive(&landing, sw_comm_state(comm), source,
+                                     tag);
     t->pair = true;
     t->copy = out->copy;
     t->held = true;                 /* until both are under way */
     host.Grequest_start(query, release, cancel, NULL, &t->handle);
     sw_match_enter();
-    int rc = receive(t, type);
+    int rc = receive(t, type, comm);
     if (rc == MPI_SUCCESS)
         sw_track_add(t);
     sw_match_leave();

@@ -5,15 +5,15 @@
 
 #include "call.h"
 #include "guard.h"
+#include "posted.h"
 #include "serve.h"
-#include "track.h"
 #include "../node/control.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION 1u
+#define VERSION 2u
 
 bool sw_linked, sw_threaded, sw_link_stages;
 size_t sw_link_scattered_min, sw_link_coarse_min;
@@ -34,7 +34,7 @@ static uint32_t agreed;
 typedef struct {
     sw_introduction_t self;
     sw_token_t cookie;          /* that of place 0 counts                 */
-    uint64_t directory;
+    uint64_t directory, ledger;
     uint32_t version;           /* 0: takes no part                       */
 } hello_t;
 
@@ -45,7 +45,8 @@ static void fill_hello(hello_t *to)
         !sw_group_introduce(&to->self, sw_comm_virtual_node()))
         return;
     to->directory = sw_slots_directory();
-    to->version = to->directory ? VERSION : 0;
+    to->ledger = sw_ledger_open(places);
+    to->version = to->directory && to->ledger ? VERSION : 0;
     sw_os_random(&to->cookie, sizeof to->cookie);
 }
 
@@ -63,7 +64,9 @@ static void try_all(const hello_t *all, unsigned char *reach)
         if (!peer || !sw_peer_control(peer))
             continue;
         links[i] = (sw_link_t){.peer = peer, .place = i,
-                               .directory = all[i].directory};
+                               .directory = all[i].directory,
+                               .row = sw_ledger_row(peer, all[i].ledger,
+                                                    places, sw_link_place)};
         reach[i] = peer->arena != NULL;
     }
 }
@@ -150,7 +153,7 @@ static void suit_host(void)
         bool stages;
     } known[] = {
         {"Open MPI", 4096, 4096, 4096, true},
-        {"Intel", 32768, 4096, 6144, false},
+        {"Intel", 16384, 4096, 6144, false},
         {"MPICH", 8192, 4096, 4096, true},
         {"", 16384, 16384, 16384, false},
     }, *found = known;
@@ -178,6 +181,7 @@ void sw_link_start(void)
     int level = MPI_THREAD_SINGLE;
     host.Query_thread(&level);
     sw_threaded = sw_tracks_shared = level == MPI_THREAD_MULTIPLE;
+    sw_ledger_shared = sw_threaded;
     if (!host.Comm_split_type ||
         host.Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
                              MPI_INFO_NULL, &sw_link_comm) != MPI_SUCCESS)
@@ -212,6 +216,7 @@ void sw_link_start(void)
         sw_comm_measure_crowd();
         sw_wait_progress = sw_comm_progress;
         suit_host();
+        sw_posted_start(places);
         sw_linked = true;
         sw_serve_start();
         sw_control_alone = leave_alone;
@@ -238,6 +243,8 @@ void sw_link_stop(void)
             if (!all_here)
                 sw_os_yield();
         }
+        for (int left = atomic_load(&sw_tracks); left > 0; left--)
+            sw_track_progress();
     }
     sw_serve_stop();
     sw_control_alone = NULL;
@@ -254,7 +261,12 @@ void sw_link_poke(void)
                     MPI_STATUS_IGNORE);
 }
 
-const sw_link_t *sw_link_at(int place)
+int sw_link_places(void)
+{
+    return places;
+}
+
+sw_link_t *sw_link_at(int place)
 {
     return place >= 0 && place < places && links[place].open ? &links[place]
                                                              : NULL;

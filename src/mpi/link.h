@@ -17,6 +17,7 @@
 #define SW_MPI_LINK_H
 
 #include "comm.h"
+#include "../p2p/ledger.h"
 #include "../p2p/slot.h"
 
 typedef struct sw_link {
@@ -24,7 +25,18 @@ typedef struct sw_link {
     int place;              /* of the other, on the node                  */
     uint64_t directory;     /* of its slots                               */
     bool open;              /* it reaches our arena, and we its slots     */
-    bool warned;            /* by us: sw_slots_warn                       */
+    _Atomic bool warned;    /* by us: sw_slots_warn                       */
+    sw_row_t row;           /* ours in its ledger (p2p/ledger.h)          */
+    /* Messages as long as a descriptor that we have sent it, by channel; and
+     * channels on which nobody counts them. */
+    sw_count_t sent[SW_CHANNELS];
+    _Atomic uint64_t uncounted;
+    /* Of the messages that it has offered up to this one, some may have been
+     * cut short: see doubt.h. */
+    _Atomic uint64_t doubtful;
+    /* With threads: descriptors that are between the look at `sent` and the
+     * host. A thread that sends such a message waits for those of others. */
+    sw_count_t under_way[SW_CHANNELS];
 } sw_link_t;
 
 /* Are there links at all? Constant after MPI_Init, unless a benchmark wants the
@@ -57,8 +69,10 @@ uint32_t sw_link_introduce(sw_comm_t *c, sw_introduction_t *all,
 /* Drive the host's progress. */
 void sw_link_poke(void);
 
+/* How many places the node has. */
+int sw_link_places(void);
 /* The link of a place on the node, or NULL. */
-const sw_link_t *sw_link_at(int place);
+sw_link_t *sw_link_at(int place);
 
 /* The communicator's links, one for each member (NULL: go through the host);
  * NULL if it has none. */

@@ -3,7 +3,8 @@
  * MPI_Startall.
  *
  * A persistent send of a large message is the host's persistent request for
- * the descriptor, which is filled anew at each start.
+ * the descriptor, which is filled anew at each start. Beside it there is one
+ * for the message itself, for starts at which no descriptor may travel.
  */
 #include "complete.h"
 #include "route.h"
@@ -19,19 +20,19 @@ static sw_track_t *persistent(const void *buffer, int64_t count,
                                false, &offer, &descriptor);
     if (sw_likely(!slot))
         return NULL;
-    sw_slot_withdraw(slot);
-    sw_route_sent();
+    sw_route_sent(slot);
+    sw_route_withdraw(slot);
     sw_track_t *t = sw_track_new();
     if (!t)
         return NULL;
     t->persistent = true;
     t->in.type = sw_route_type(type, count, comm);
     sw_datatype_hold(t->in.type);
-    atomic_store(&((sw_datatype_t *)(uintptr_t)t->in.type)->bound, true);
     t->in.count = count;
     t->offer = offer;
     t->descriptor = descriptor;
-    t->comm = comm;
+    t->comm = sw_comm_state(comm);
+    sw_comm_hold(t->comm);
     t->rank = dest;
     t->tag = tag;
     return t;
@@ -40,6 +41,8 @@ static sw_track_t *persistent(const void *buffer, int64_t count,
 static int add(sw_track_t *t, int rc, const MPI_Request *request)
 {
     if (rc != MPI_SUCCESS) {
+        if (t->plain != MPI_REQUEST_NULL)
+            host.Request_free(&t->plain);
         sw_track_drop(t);
         return rc;
     }
@@ -48,7 +51,7 @@ static int add(sw_track_t *t, int rc, const MPI_Request *request)
     return rc;
 }
 
-#define SEND_INIT(NAME, COUNT, INIT, MODE)                              \
+#define SEND_INIT(NAME, COUNT, INIT, SYNCHRONOUS)                       \
 int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm,                     \
                   MPI_Request *request)                                 \
@@ -56,11 +59,12 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
     sw_track_t *t = persistent(buffer, count, type, dest, tag, comm);   \
     if (!t)                                                             \
         return host.NAME(buffer, count, type, dest, tag, comm, request);\
-    t->synchronous = MODE == 'S';                                       \
-    t->buffered = MODE == 'B';                                          \
-    return add(t, host.INIT(&t->descriptor, SW_DESCRIPTOR_BYTES,        \
-                            MPI_BYTE, dest, tag, comm, request),        \
-               request);                                                \
+    t->synchronous = SYNCHRONOUS;                                       \
+    int rc = host.NAME(buffer, count, type, dest, tag, comm, &t->plain);\
+    if (rc == MPI_SUCCESS)                                              \
+        rc = host.INIT(&t->descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE,   \
+                       dest, tag, comm, request);                       \
+    return add(t, rc, request);                                         \
 }
 
 #define RECV_INIT(NAME, COUNT)                                          \
@@ -74,24 +78,25 @@ int sw_MPI_##NAME(void *buffer, COUNT count, MPI_Datatype type,         \
     int rc = host.NAME(SW_LANDING(in, type), source, tag, comm,         \
                        request);                                        \
     if (!d || rc != MPI_SUCCESS) {                                      \
-        sw_temporary_free(in.block);                                      \
+        sw_temporary_free(in.block);                                    \
         return rc;                                                      \
     }                                                                   \
-    sw_track_t *t = sw_track_receive(&in, comm, source, tag);           \
+    sw_track_t *t = sw_track_receive(&in, sw_comm_state(comm), source,  \
+                                     tag);                              \
     t->persistent = true;                                               \
     return add(t, rc, request);                                         \
 }
 
-SEND_INIT(Send_init, int, Send_init, 0)
-SEND_INIT(Rsend_init, int, Send_init, 0)
-SEND_INIT(Ssend_init, int, Ssend_init, 'S')
-SEND_INIT(Bsend_init, int, Bsend_init, 'B')
+SEND_INIT(Send_init, int, Send_init, false)
+SEND_INIT(Rsend_init, int, Send_init, false)
+SEND_INIT(Ssend_init, int, Ssend_init, true)
+SEND_INIT(Bsend_init, int, Bsend_init, false)
 RECV_INIT(Recv_init, int)
 #if SW_LARGE_COUNT
-SEND_INIT(Send_init_c, MPI_Count, Send_init, 0)
-SEND_INIT(Rsend_init_c, MPI_Count, Send_init, 0)
-SEND_INIT(Ssend_init_c, MPI_Count, Ssend_init, 'S')
-SEND_INIT(Bsend_init_c, MPI_Count, Bsend_init, 'B')
+SEND_INIT(Send_init_c, MPI_Count, Send_init, false)
+SEND_INIT(Rsend_init_c, MPI_Count, Send_init, false)
+SEND_INIT(Ssend_init_c, MPI_Count, Ssend_init, true)
+SEND_INIT(Bsend_init_c, MPI_Count, Bsend_init, false)
 RECV_INIT(Recv_init_c, MPI_Count)
 #endif
 
@@ -109,35 +114,17 @@ static bool offer(sw_track_t *t)
     return !no;
 }
 
-/* The message itself, through the host: the request that the program holds
- * stays inactive there. */
-static int start_plain(sw_track_t *t)
-{
-    const void *data = t->offer.data;
-    MPI_Datatype type = t->in.type->handle;
-#if SW_LARGE_COUNT
-    if (t->in.count > INT32_MAX)
-        return (t->synchronous ? host.Issend_c
-                : t->buffered  ? host.Ibsend_c : host.Isend_c)(
-            data, (MPI_Count)t->in.count, type, t->rank, t->tag, t->comm,
-            &t->plain);
-#endif
-    return (t->synchronous ? host.Issend
-            : t->buffered  ? host.Ibsend : host.Isend)(
-        data, (int)t->in.count, type, t->rank, t->tag, t->comm, &t->plain);
-}
-
 static int start(sw_track_t *t, MPI_Request *request)
 {
     if (t->receive)
         return host.Start(request);
     if (!offer(t))
-        return start_plain(t);
+        return host.Start(&t->plain);   /* the program's stays inactive */
     int rc = host.Start(request);
     sw_slot_fill(t->slot, &t->offer);
-    sw_route_sent();
+    sw_route_sent(t->slot);
     if (rc != MPI_SUCCESS)
-        sw_slot_withdraw(t->slot);
+        sw_route_withdraw(t->slot);
     return rc;
 }
 

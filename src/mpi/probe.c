@@ -1,15 +1,23 @@
 /*
  * probe.c - MPI_Probe, MPI_Iprobe, MPI_Mprobe, MPI_Improbe: the true length.
  *
- * The host's probe tells of 192 bytes where a descriptor waits. Its slot is
- * found in the sender's table, by the communicator's lineage and the tag: the
- * earliest that nobody has taken, for messages do not overtake each other. So
- * that this is the one the probe saw,
- *   - receives that the host has completed must have taken theirs: progress
- *     is made first;
- *   - messages that are 192 bytes long themselves must have been received as
- *     often as its slot says that they were sent before it (tally.h);
- *   - a matched probe marks the slot, for it takes the message away.
+ * The host's probe tells of 192 bytes where a descriptor waits. The slots of
+ * the sender's table that are on offer for this communicator and tag tell what
+ * it is:
+ *
+ *   - no descriptor follows a message that is 192 bytes long itself while that
+ *     is under way (route.h). So if there are slots the host sees the
+ *     descriptor of the earliest, and if there are none such a message;
+ *   - receives that the host has completed must have taken theirs first: those
+ *     that could have got it are asked;
+ *   - a matched probe marks the slot, because it takes the message away.
+ *
+ * A descriptor that was cut short leaves a slot that nobody will take
+ * (doubt.h). Of the doubtful ones, those before the last one that was taken are
+ * known to be such. Where others remain the largest is told: what the program
+ * makes room for then is enough, and the receive tells the true length.
+ *
+ * Whatever a probe has told, the receive looks at what has come.
  *
  * With threads the question to the host and the search are one step, between
  * which no receive is posted and no other probe asks (sw_match_enter). So
@@ -18,6 +26,7 @@
  * probed message itself. It has therefore been matched, and is waited for.
  */
 #include "complete.h"
+#include "doubt.h"
 #include "receive.h"
 #include "route.h"
 #include "tally.h"
@@ -25,54 +34,57 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-typedef struct matched {
-    MPI_Message message;
-    MPI_Comm comm;
-    struct matched *next;
-} matched_t;
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static matched_t *list;
+static sw_matched_t *list, **last = &list;
 
-void sw_matched(MPI_Message message, MPI_Comm comm)
+static void remember(const sw_matched_t *what)
 {
-    matched_t *m = malloc(sizeof *m);
+    sw_matched_t *m = malloc(sizeof *m);
     if (!m) {
         sw_say("out of memory in a probe");
         abort();
     }
-    *m = (matched_t){message, comm, NULL};
+    *m = *what;
+    sw_comm_hold(m->comm);
     pthread_mutex_lock(&lock);
-    m->next = list;
-    __atomic_store_n(&list, m, __ATOMIC_RELAXED);
+    *last = m;
+    last = &m->next;
     pthread_mutex_unlock(&lock);
 }
 
-MPI_Comm sw_matched_comm(const MPI_Message *message)
+bool sw_matched_take(const MPI_Message *message, sw_matched_t *to)
 {
-    MPI_Comm comm = MPI_COMM_NULL;
+    to->comm = NULL;
     if (!__atomic_load_n(&list, __ATOMIC_RELAXED) || !message)
-        return comm;
+        return false;
     pthread_mutex_lock(&lock);
-    matched_t **link = &list, *m;
+    sw_matched_t **link = &list, *m;
     while ((m = *link) && m->message != *message)
         link = &m->next;
     if (m) {
-        comm = m->comm;
+        *to = *m;
         *link = m->next;
+        if (last == &m->next)
+            last = link;
         free(m);
     }
     pthread_mutex_unlock(&lock);
-    return comm;
+    return m;
+}
+
+void sw_matched_lost(const sw_matched_t *m)
+{
+    if (m->slot)
+        sw_route_refuse(sw_link(m->comm, m->source), m->slot);
 }
 
 /* Other threads' receives of earlier messages; ends when these threads have
  * been scheduled. The bound is for receives that have got a large message from
  * the host, which may take its time. */
-static void await_receives(MPI_Comm comm, int source, int tag)
+static void await_receives(sw_comm_t *c, int source, int tag)
 {
     uint64_t end = 0;
-    while (sw_track_expected(comm, source, tag)) {
+    while (sw_track_expected(c, source, tag)) {
         uint64_t now = sw_os_now();
         end = end ? end : now + 1000000000ull;
         if (now > end)
@@ -81,51 +93,66 @@ static void await_receives(MPI_Comm comm, int source, int tag)
     }
 }
 
-/* Have all messages of the same length been received that went before it?
- * Receives that the host has completed are counted when they are looked at. */
-static bool is_next(const sw_slot_t *slot, int sender, MPI_Comm comm,
-                    const MPI_Status *status)
+/* The slot of the message that the host sees; NULL where several may be it, of
+ * which `largest` is the largest. */
+static sw_found_t on_offer(sw_comm_t *c, const sw_link_t *link, int tag)
 {
-    for (int look = 0; look < 2; look++) {
-        if (slot->behind <= sw_tally_of(&sw_tally_received, slot->lineage,
-                                        sender, status->MPI_TAG))
-            return true;
-        sw_track_expected(comm, status->MPI_SOURCE, status->MPI_TAG);
+    uint64_t after = 0, until = 0;
+    if (sw_in_doubt(tag)) {
+        after = sw_tally_of(&sw_last_taken, c->lineage, link->place, tag);
+        until = link->doubtful;
     }
-    return sw_tally_lost;
+    sw_found_t old = {.count = 0};
+    if (sw_unlikely(until > after))
+        old = sw_slots_find(link->peer, link->directory, c->lineage,
+                            sw_link_place, tag, after, until);
+    sw_found_t found = sw_slots_find(link->peer, link->directory, c->lineage,
+                                     sw_link_place, tag,
+                                     sw_max(after, until), UINT64_MAX);
+    found.largest = found.bytes;
+    if (sw_likely(!old.count))
+        return found;
+    if (old.count + found.count > 1)
+        old.first = NULL;
+    old.largest = sw_max(old.largest, found.largest);
+    return old;
 }
 
-/* Correct the status of a probe; the slot, or NULL. */
-static sw_slot_t *correct(MPI_Comm comm, MPI_Status *status)
+/* Correct the status of a probe. *as_long: the message may be a descriptor;
+ * then returns its slot, or NULL where that is not known for certain. */
+static sw_slot_t *correct(sw_comm_t *c, MPI_Status *status, bool *as_long)
 {
-    if (!sw_linked || sw_status_bytes(status) != SW_DESCRIPTOR_BYTES)
+    *as_long = sw_linked && sw_status_bytes(status) == SW_DESCRIPTOR_BYTES;
+    if (!*as_long)
         return NULL;
-    sw_comm_t *c = sw_comm_state(comm);
-    sw_link_t *link = c && c->lineage ? sw_link(c, status->MPI_SOURCE) : NULL;
+    int source = status->MPI_SOURCE, tag = status->MPI_TAG;
+    sw_link_t *link = c && c->lineage ? sw_link(c, source) : NULL;
+    *as_long = link;
     if (!link)
         return NULL;
-    sw_track_progress();
     if (sw_threaded)
-        await_receives(comm, status->MPI_SOURCE, status->MPI_TAG);
-    sw_slot_t *slot = sw_slots_find(link->peer, link->directory, c->lineage,
-                                    sw_link_place, status->MPI_TAG);
-    if (slot && !is_next(slot, link->place, comm, status))
-        slot = NULL;
-    if (slot)
-        sw_status_set_bytes(status, slot->bytes);
-    return slot;
+        await_receives(c, source, tag);
+    else
+        sw_track_expected(c, source, tag);
+    sw_found_t found = on_offer(c, link, tag);
+    if (!found.count)
+        return NULL;
+    sw_status_set_bytes(status, found.largest);
+    return found.first;
 }
 
+/* One that is no descriptor is out of every later probe's way. */
 static void matched(MPI_Comm comm, MPI_Message message, MPI_Status *status)
 {
-    bool as_long = sw_status_bytes(status) == SW_DESCRIPTOR_BYTES;
-    sw_slot_t *slot = correct(comm, status);
-    if (!slot && as_long)
-        sw_tally_receive(comm, status->MPI_SOURCE, status->MPI_TAG);
-    if (!slot)
+    bool as_long;
+    sw_matched_t m = {.message = message, .comm = sw_comm_state(comm),
+                      .source = status->MPI_SOURCE, .tag = status->MPI_TAG};
+    m.slot = correct(m.comm, status, &as_long);
+    if (!as_long)
         return;
-    atomic_store(&slot->matched, 1);
-    sw_matched(message, comm);
+    if (m.slot)
+        atomic_store(&m.slot->matched, 1);
+    remember(&m);
 }
 
 static int iprobe(int source, int tag, MPI_Comm comm, int *flag,
@@ -134,7 +161,7 @@ static int iprobe(int source, int tag, MPI_Comm comm, int *flag,
     sw_match_enter();
     int rc = host.Iprobe(source, tag, comm, flag, status);
     if (rc == MPI_SUCCESS && *flag && source != MPI_PROC_NULL)
-        correct(comm, status);
+        correct(sw_comm_state(comm), status, &(bool){false});
     sw_match_leave();
     return rc;
 }
@@ -174,7 +201,7 @@ int sw_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     if (may_block(source)) {
         rc = host.Probe(source, tag, comm, to);
         if (rc == MPI_SUCCESS && source != MPI_PROC_NULL)
-            correct(comm, to);
+            correct(sw_comm_state(comm), to, &(bool){false});
         return rc;
     }
     sw_idle_t idle = {0};

@@ -127,15 +127,12 @@ void sw_reach_note(MPI_Comm comm)
  * a call that the host serves takes none. */
 void sw_reach_review(sw_comm_t *c)
 {
-    const sw_reducer_t most = {
-        .elem = sizeof(int32_t), .commutative = true,
-        .kernel = sw_reduce_kernel(SW_MAX, SW_INT32)};
     if (!c->review)
         c->review = c->group->step + FIRST;
     if (c->group->step < c->review)
         return;
-    int32_t mine = c->device, any = 0;
-    int status = sw_coll_allreduce(c->group, &most, &mine, &any, 1);
+    int32_t any = 0;
+    int status = sw_coll_most(c->group, c->device, &any);
     c->review = c->group->step * LATER;
     if (status != SW_OK || !any)
         return;

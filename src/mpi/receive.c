@@ -7,15 +7,16 @@
  * form, so that they are served meanwhile.
  */
 #include "complete.h"
+#include "doubt.h"
 #include "receive.h"
 #include "route.h"
-#include "tally.h"
 
-static int track(MPI_Request handle, const sw_landing_t *in, MPI_Comm comm,
-                 int source, int tag)
+static int track(MPI_Request handle, const sw_landing_t *in, sw_comm_t *comm,
+                 int source, int tag, bool matched)
 {
     sw_track_t *t = sw_track_receive(in, comm, source, tag);
     t->handle = handle;
+    t->matched = matched;
     sw_track_add(t);
     return MPI_SUCCESS;
 }
@@ -24,13 +25,15 @@ static int track(MPI_Request handle, const sw_landing_t *in, MPI_Comm comm,
 static int note(MPI_Request handle, const sw_landing_t *in, MPI_Comm comm,
                 int source, int tag)
 {
-    const sw_note_t one = {.handle = handle, .in = *in, .comm = comm,
-                           .source = source, .tag = tag};
+    const sw_note_t one = {.handle = handle, .in = *in,
+                           .comm = sw_comm_state(comm), .source = source,
+                           .tag = tag};
     if (sw_tracks_shared || in->block ||
         sw_landing_is_large(in) ||
         !sw_note_put(&one))
-        return track(handle, in, comm, source, tag);
+        return track(handle, in, one.comm, source, tag, false);
     sw_datatype_hold(in->type);
+    sw_comm_hold(one.comm);
     return MPI_SUCCESS;
 }
 
@@ -74,11 +77,12 @@ int sw_MPI_Recv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,   \
                                       comm, &request);                  \
         return rc ? rc : sw_wait_one(&request, status);                 \
     }                                                                   \
-    if (!d)                                                             \
-        return sw_tally_doubt(                                          \
-            host.Recv##SUFFIX(buffer, count, type, source, tag, comm,   \
-                              status));                                 \
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;\
+    if (!d)                                                             \
+        return sw_checked_on(                                           \
+            host.Recv##SUFFIX(buffer, count, type, source, tag, comm,   \
+                              to),                                      \
+            to, comm, buffer, count, type);                             \
     const sw_landing_t in = sw_landing(buffer, count, d);               \
     int rc = host.Recv##SUFFIX(SW_LANDING(in, type), source, tag, comm, \
                                to);                                     \
@@ -86,7 +90,7 @@ int sw_MPI_Recv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,   \
         sw_temporary_free(in.block);                                    \
         return rc;                                                      \
     }                                                                   \
-    return sw_raise(comm, sw_received(&in, comm, to));                  \
+    return sw_raise(comm, sw_received_on(&in, comm, to));               \
 }
 
 RECV(, int)
@@ -94,36 +98,54 @@ RECV(, int)
 RECV(_c, MPI_Count)
 #endif
 
-/* What a matched probe has found (probe.c): only of descriptors is the
- * communicator remembered, and only those are looked at. */
+/* The type of a message that a matched probe has found, if what comes must be
+ * looked at. */
+static const sw_datatype_t *expected(sw_matched_t *m, MPI_Message *message,
+                                     int64_t count, MPI_Datatype type)
+{
+    return sw_matched_take(message, m)
+        ? sw_route_receive(count, type, 0, sw_comm_or_any(m->comm)) : NULL;
+}
+
+/* Nobody looked, or the host has refused. */
+static int not_looked_at(const sw_matched_t *m, const sw_landing_t *in, int rc)
+{
+    sw_temporary_free(in->block);
+    if (m->comm) {
+        sw_matched_lost(m);
+        sw_comm_drop(m->comm);
+    }
+    return rc;
+}
+
 #define MRECV(SUFFIX, COUNT)                                            \
 int sw_MPI_Imrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type, \
                           MPI_Message *message, MPI_Request *request)   \
 {                                                                       \
-    MPI_Comm comm = sw_matched_comm(message);                           \
-    const sw_datatype_t *d = comm == MPI_COMM_NULL                      \
-        ? NULL : sw_route_receive(count, type, 0, comm);                \
+    sw_matched_t m;                                                     \
+    const sw_datatype_t *d = expected(&m, message, count, type);        \
     const sw_landing_t in = sw_landing(buffer, count, d);               \
     int rc = host.Imrecv##SUFFIX(SW_LANDING(in, type), message,         \
                                  request);                              \
-    if (d && rc == MPI_SUCCESS)                                         \
-        return track(*request, &in, comm, MPI_PROC_NULL, 0);            \
-    sw_temporary_free(in.block);                                        \
+    if (!d || rc != MPI_SUCCESS)                                        \
+        return not_looked_at(&m, &in, rc);                              \
+    rc = track(*request, &in, m.comm, m.source, m.tag, true);           \
+    sw_comm_drop(m.comm);                                               \
     return rc;                                                          \
 }                                                                       \
                                                                         \
 int sw_MPI_Mrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
                          MPI_Message *message, MPI_Status *status)      \
 {                                                                       \
-    MPI_Comm comm = sw_matched_comm(message);                           \
+    sw_matched_t m;                                                     \
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;\
-    const sw_datatype_t *d = comm == MPI_COMM_NULL                      \
-        ? NULL : sw_route_receive(count, type, 0, comm);                \
+    const sw_datatype_t *d = expected(&m, message, count, type);        \
     const sw_landing_t in = sw_landing(buffer, count, d);               \
     int rc = host.Mrecv##SUFFIX(SW_LANDING(in, type), message, to);     \
-    if (d && rc == MPI_SUCCESS)                                         \
-        return sw_raise(comm, sw_received(&in, comm, to));              \
-    sw_temporary_free(in.block);                                        \
+    if (!d || rc != MPI_SUCCESS)                                        \
+        return not_looked_at(&m, &in, rc);                              \
+    rc = sw_raise_pending(m.comm, sw_received(&in, m.comm, to));        \
+    sw_comm_drop(m.comm);                                               \
     return rc;                                                          \
 }
 

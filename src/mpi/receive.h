@@ -4,13 +4,22 @@
 #ifndef SW_MPI_RECEIVE_H
 #define SW_MPI_RECEIVE_H
 
-#include "host.h"
+#include "link.h"
 
-/* A message that a matched probe found to be a descriptor. */
-void sw_matched(MPI_Message message, MPI_Comm comm);
+/* A message that a matched probe has found, as long as a descriptor. */
+typedef struct sw_matched {
+    MPI_Message message;
+    sw_comm_t *comm;            /* held                                     */
+    int source, tag;
+    sw_slot_t *slot;            /* of the descriptor; NULL: nobody knows    */
+    struct sw_matched *next;
+} sw_matched_t;
 
-/* The communicator of such a message, forgotten by this; MPI_COMM_NULL: it is
- * none. */
-MPI_Comm sw_matched_comm(const MPI_Message *message);
+/* Such a message, forgotten by this; its communicator is to be dropped. False:
+ * it is none. */
+bool sw_matched_take(const MPI_Message *message, sw_matched_t *to);
+
+/* It went where there was no room for a descriptor. */
+void sw_matched_lost(const sw_matched_t *m);
 
 #endif

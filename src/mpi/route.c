@@ -4,32 +4,15 @@
 #include "route.h"
 
 #include "reach.h"
-#include "tally.h"
 
-/* Where messages as long as a descriptor go through the host and cannot be
- * counted: bits, by receiver, communicator and tag. Two that share a bit lose
- * speed only. */
-#define NOTES (1u << 16)
-static _Atomic uint64_t notes[NOTES / 64];
-static _Atomic bool any_notes;
-
-/* Descriptors that are between the look at the notes and the host. Whoever
- * notes waits for those of other threads, so that none comes behind its
- * message. */
-static _Atomic int under_way;
-
-static unsigned note_of(uint64_t lineage, int place, int tag)
+/* May a message as long as a descriptor be under way on the channel? */
+static bool noted(const sw_link_t *link, unsigned channel)
 {
-    uint64_t x = lineage ^ ((uint64_t)(uint32_t)place << 32 | (uint32_t)tag);
-    return (unsigned)(sw_handle_mix(x) % NOTES);
-}
-
-static bool noted(const sw_offer_t *offer)
-{
-    if (sw_likely(!atomic_load_explicit(&any_notes, memory_order_relaxed)))
+    if (sw_likely(!link->warned))
         return false;
-    unsigned n = note_of(offer->lineage, offer->dest, offer->tag);
-    return atomic_load(&notes[n / 64]) >> n % 64 & 1;
+    return atomic_load(&link->uncounted) >> channel & 1 ||
+           atomic_load(&link->sent[channel]) !=
+               atomic_load(&link->row.heard->channel[channel]);
 }
 
 static sw_link_t *link_to(MPI_Comm comm, int dest, uint64_t *lineage)
@@ -49,45 +32,70 @@ void sw_route_note(int dest, int tag, MPI_Comm comm, bool once)
         sw_slots_warn(link->peer, link->directory);
         link->warned = true;
     }
-    if (!link || (once && !sw_threaded &&
-                  sw_tally_add(&sw_tally_sent, lineage, link->place, tag)))
+    if (!link)
         return;
-    unsigned n = note_of(lineage, link->place, tag);
-    uint64_t bit = (uint64_t)1 << n % 64;
-    if (atomic_load(&notes[n / 64]) & bit)
+    unsigned channel = sw_channel(lineage, tag);
+    if (once)
+        sw_count(&link->sent[channel], 1);
+    else
+        atomic_fetch_or(&link->uncounted, (uint64_t)1 << channel);
+    if (!sw_threaded)
         return;
-    atomic_store(&any_notes, true);
-    atomic_fetch_or(&notes[n / 64], bit);
-    for (int i = 0; sw_threaded && i < 100000 && atomic_load(&under_way); i++)
+    /* Either this thread sees the descriptor under way, or the other one sees
+     * the count. */
+    atomic_thread_fence(memory_order_seq_cst);
+    for (int i = 0; i < 100000 && atomic_load(&link->under_way[channel]); i++)
         sw_os_yield();
 }
 
-void sw_route_sent(void)
+static void sent(sw_link_t *link, unsigned channel)
 {
     if (sw_threaded)
-        atomic_fetch_sub(&under_way, 1);
+        atomic_fetch_sub(&link->under_way[channel], 1);
 }
 
-static sw_slot_t *offer_it(sw_offer_t *offer,
+void sw_route_sent(const sw_slot_t *slot)
+{
+    sent(sw_link_at(slot->dest), sw_channel(slot->lineage, slot->tag));
+}
+
+static sw_slot_t *offer_it(sw_link_t *link, sw_offer_t *offer,
                            sw_descriptor_t *descriptor, bool *no)
 {
-    if (sw_threaded)
-        atomic_fetch_add(&under_way, 1);
-    *no = noted(offer);
-    offer->behind = sw_tally_of(&sw_tally_sent, offer->lineage, offer->dest,
-                                offer->tag);
+    unsigned channel = sw_channel(offer->lineage, offer->tag);
+    if (sw_threaded) {
+        atomic_fetch_add(&link->under_way[channel], 1);
+        atomic_thread_fence(memory_order_seq_cst);
+    }
+    *no = noted(link, channel);
     sw_slot_t *slot = *no ? NULL : sw_slot_offer(offer);
-    if (slot)
-        sw_descriptor_fill(descriptor, &sw_link_cookie, sw_link_place,
-                           slot->offset, sw_slot_ticket(slot), slot->bytes);
-    else
-        sw_route_sent();
+    if (!slot) {
+        sent(link, channel);
+        return NULL;
+    }
+    sw_row_offer(&link->row, channel, 1);
+    sw_descriptor_fill(descriptor, &sw_link_cookie, sw_link_place,
+                       slot->offset, sw_slot_ticket(slot), slot->bytes);
     return slot;
+}
+
+void sw_route_withdraw(sw_slot_t *slot)
+{
+    sw_row_offer(&sw_link_at(slot->dest)->row,
+                 sw_channel(slot->lineage, slot->tag), -1);
+    sw_slot_withdraw(slot);
+}
+
+void sw_route_refuse(const sw_link_t *link, sw_slot_t *slot)
+{
+    unsigned channel = sw_channel(slot->lineage, slot->tag);
+    sw_slot_refuse(link->peer, slot);
+    sw_ledger_take(link->place, channel);
 }
 
 sw_slot_t *sw_route_repeat(sw_track_t *t, bool *no)
 {
-    return offer_it(&t->offer, &t->descriptor, no);
+    return offer_it(sw_link_at(t->offer.dest), &t->offer, &t->descriptor, no);
 }
 
 sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
@@ -120,5 +128,5 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
     offer->dest = link->place;
     sw_comm_use(comm);
     bool no;
-    return offer_it(offer, descriptor, &no);
+    return offer_it(link, offer, descriptor, &no);
 }

@@ -6,10 +6,12 @@
  * does, if a basic element of its data ends where a descriptor does (decode.h).
  *
  * A probe that sees as many bytes as a descriptor has must know what it sees
- * (probe.c). So messages of that very length are counted on their way into the
- * host (tally.h). Where that cannot be done (persistent requests, several
- * threads), no descriptor follows them to the same receiver on the same
- * communicator with the same tag: what does goes through the host, too.
+ * (probe.c). So while a message of that very length is under way, no
+ * descriptor follows it on the same channel: large messages go through the
+ * host, too. Both sides count these messages (p2p/ledger.h), so the sender
+ * knows when the last one has come. A message that nobody counts as received
+ * (it was cut short, or its sender is a persistent request) keeps the channel
+ * for the host for good, which costs speed only.
  */
 #ifndef SW_MPI_ROUTE_H
 #define SW_MPI_ROUTE_H
@@ -26,8 +28,12 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
                          MPI_Comm comm, sw_offer_t *offer,
                          sw_descriptor_t *descriptor);
 
-/* The host has been given the descriptor, or the slot was withdrawn. */
-void sw_route_sent(void);
+/* The host has been given the descriptor, or will not be. */
+void sw_route_sent(const sw_slot_t *slot);
+/* Nobody will take it. */
+void sw_route_withdraw(sw_slot_t *slot);
+/* The receiver's side: it came where there was no room for a descriptor. */
+void sw_route_refuse(const sw_link_t *link, sw_slot_t *slot);
 
 /* Offer again what a persistent request's track describes; *no: it must not
  * travel as a descriptor any more. */

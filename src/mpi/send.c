@@ -48,14 +48,13 @@ static int begin(bool synchronous, sw_track_t *t, int dest, int tag,
     if (rc == MPI_SUCCESS && !synchronous)
         rc = host.Start(&t->handle);
     sw_slot_fill(t->slot, &t->offer);
-    sw_route_sent();
+    sw_route_sent(t->slot);
     if (rc != MPI_SUCCESS) {
-        sw_slot_withdraw(t->slot);
+        sw_route_withdraw(t->slot);
         sw_track_drop(t);
         return rc;
     }
     t->synchronous = synchronous;
-    t->comm = comm;
     sw_track_add(t);
     *request = t->handle;
     return MPI_SUCCESS;
@@ -74,10 +73,12 @@ static sw_track_t *tracked(const void *buffer, int64_t count,
         return NULL;
     sw_track_t *t = sw_track_new();
     if (!t) {
-        sw_slot_withdraw(slot);
-        sw_route_sent();
+        sw_route_sent(slot);
+        sw_route_withdraw(slot);
         return NULL;
     }
+    t->comm = sw_comm_state(comm);
+    sw_comm_hold(t->comm);
     t->slot = slot;
     t->offer = offer;
     t->descriptor = descriptor;
@@ -112,9 +113,9 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
     if (sw_likely(!slot))                                               \
         return host.NAME(buffer, count, type, dest, tag, comm);         \
     int rc = send_off(slot, &offer, &descriptor, dest, tag, comm);      \
-    sw_route_sent();                                                    \
+    sw_route_sent(slot);                                                \
     if (rc != MPI_SUCCESS) {                                            \
-        sw_slot_withdraw(slot);                                         \
+        sw_route_withdraw(slot);                                         \
         return rc;                                                      \
     }                                                                   \
     sw_send_await(slot, buffer);                                        \

@@ -8,9 +8,9 @@
  */
 #include "aside.h"
 #include "complete.h"
+#include "doubt.h"
 #include "route.h"
 #include "send.h"
-#include "tally.h"
 
 /* The host has exchanged: fetch, then wait to be fetched from. After an error
  * it is not known what was sent: the data is left where it can be found. */
@@ -19,7 +19,7 @@ static int settle(int rc, const sw_landing_t *in, MPI_Comm comm,
 {
     int error = MPI_SUCCESS;
     if (rc == MPI_SUCCESS && in->type)
-        error = sw_received(in, comm, status);
+        error = sw_received_on(in, comm, status);
     else
         sw_temporary_free(in->block);
     if (slot) {
@@ -93,16 +93,17 @@ int sw_MPI_Sendrecv##SUFFIX(                                            \
         sw_slot_fill(slot, &offer);                                     \
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;\
     const sw_landing_t landing = sw_landing(in, incount, d);            \
-    int rc = sw_tally_doubt(slot                                        \
+    int rc = sw_checked_on(slot                                         \
         ? host.Sendrecv##SUFFIX(&descriptor, SW_DESCRIPTOR_BYTES,       \
                                 MPI_BYTE, dest, outtag,                 \
                                 SW_LANDING(landing, intype), source,    \
                                 intag, comm, to)                        \
         : host.Sendrecv##SUFFIX(out, outcount, outtype, dest, outtag,   \
                                 SW_LANDING(landing, intype), source,    \
-                                intag, comm, to));                      \
+                                intag, comm, to),                       \
+        to, comm, in, incount, intype);                                 \
     if (slot)                                                           \
-        sw_route_sent();                                                \
+        sw_route_sent(slot);                                            \
     return settle(rc, &landing, comm, to, slot, out);                   \
 }                                                                       \
                                                                         \
@@ -114,10 +115,10 @@ int sw_MPI_Sendrecv_replace##SUFFIX(                                    \
     if (sw_linked && (source != MPI_PROC_NULL || dest != MPI_PROC_NULL))\
         d = sw_route_receive(count, type, 0, comm);                     \
     if (!d)                                                             \
-        return sw_tally_doubt(                                          \
+        return sw_checked(                                              \
             host.Sendrecv_replace##SUFFIX(buffer, count, type, dest,    \
                                           outtag, source, intag, comm,  \
-                                          status));                     \
+                                          status), 1, status);          \
     void *block;                                                        \
     const void *copy = sw_set_aside(buffer, count, d, comm, &block);    \
     int rc = sw_MPI_Sendrecv##SUFFIX(copy, count, type, dest, outtag,   \

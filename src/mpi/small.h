@@ -18,7 +18,7 @@
 typedef struct {
     MPI_Request handle;
     sw_landing_t in;                /* type NULL: there is no note */
-    MPI_Comm comm;
+    sw_comm_t *comm;                /* held */
     int source, tag;
 } sw_note_t;
 
@@ -74,7 +74,8 @@ static inline void sw_note_take(MPI_Request handle, sw_note_t *to)
 /* The host has not completed the request of a note that was taken. */
 void sw_note_back(const sw_note_t *note);
 
-/* It has, with this status (not ignored): as sw_received. */
+/* It has, with this status (not ignored): as sw_received. The caller drops the
+ * communicator. */
 static inline int sw_note_end(const sw_note_t *note, MPI_Status *status)
 {
     int error = sw_received(&note->in, note->comm, status);
@@ -82,8 +83,9 @@ static inline int sw_note_end(const sw_note_t *note, MPI_Status *status)
     return error;
 }
 
-/* Make a track of the handle's note, or of all notes. */
+/* Make a track of the handle's note, or of the notes of receives that could get
+ * such a message. */
 void sw_note_track(MPI_Request handle);
-void sw_notes_track(void);
+void sw_notes_track(const sw_comm_t *c, int source, int tag);
 
 #endif

@@ -23,11 +23,9 @@ struct sw_tally {
     unsigned size, used;
 };
 
-sw_tally_t sw_tally_sent = {.lock = PTHREAD_MUTEX_INITIALIZER},
-           sw_tally_received = {.lock = PTHREAD_MUTEX_INITIALIZER},
-           sw_numbers_sent = {.lock = PTHREAD_MUTEX_INITIALIZER},
-           sw_numbers_received = {.lock = PTHREAD_MUTEX_INITIALIZER};
-_Atomic bool sw_tally_lost;
+sw_tally_t sw_numbers_sent = {.lock = PTHREAD_MUTEX_INITIALIZER},
+           sw_numbers_received = {.lock = PTHREAD_MUTEX_INITIALIZER},
+           sw_last_taken = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Threads of the program's. */
 static void enter(sw_tally_t *t)
@@ -73,7 +71,9 @@ static bool grow(sw_tally_t *t)
     return true;
 }
 
-uint64_t sw_tally_next(sw_tally_t *t, uint64_t lineage, int place, int tag)
+/* Change a count: by one, or to what is not less; 0: there is no room. */
+static uint64_t change(sw_tally_t *t, uint64_t lineage, int place, int tag,
+                       uint64_t to)
 {
     uint64_t count = 0;
     enter(t);
@@ -84,15 +84,21 @@ uint64_t sw_tally_next(sw_tally_t *t, uint64_t lineage, int place, int tag)
         e->lineage = lineage;
         e->place = place;
         e->tag = tag;
-        count = ++e->count;
+        count = e->count = to ? sw_max(e->count, to) : e->count + 1;
     }
     leave(t);
     return count;
 }
 
-bool sw_tally_add(sw_tally_t *t, uint64_t lineage, int place, int tag)
+uint64_t sw_tally_next(sw_tally_t *t, uint64_t lineage, int place, int tag)
 {
-    return sw_tally_next(t, lineage, place, tag);
+    return change(t, lineage, place, tag, 0);
+}
+
+void sw_tally_raise(sw_tally_t *t, uint64_t lineage, int place, int tag,
+                    uint64_t to)
+{
+    change(t, lineage, place, tag, to);
 }
 
 uint64_t sw_tally_of(sw_tally_t *t, uint64_t lineage, int place, int tag)
@@ -103,13 +109,4 @@ uint64_t sw_tally_of(sw_tally_t *t, uint64_t lineage, int place, int tag)
     uint64_t count = find(t, lineage, place, tag)->count;
     leave(t);
     return count;
-}
-
-void sw_tally_receive(MPI_Comm comm, int source, int tag)
-{
-    sw_comm_t *c = sw_linked ? sw_comm_state(comm) : NULL;
-    sw_link_t *link = c && c->lineage ? sw_link(c, source) : NULL;
-    if (link && !sw_tally_add(&sw_tally_received, c->lineage, link->place,
-                              tag))
-        sw_tally_lost = true;
 }

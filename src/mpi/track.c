@@ -1,32 +1,32 @@
 /*
  * track.c - see track.h.
  *
- * The table, the list of active tracks, their beginning and end. What happens
- * between is in progress.c.
+ * Their beginning and end. What happens between is in progress.c.
  */
 #include "track.h"
 
 #include "buffer.h"
 #include "call.h"
 #include "complete.h"
+#include "handles.h"
+#include "posted.h"
+#include "route.h"
 #include "serve.h"
-#include "tally.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS 4096u
-
 _Atomic int sw_tracks, sw_posted, sw_special;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static sw_track_t *table[BUCKETS];
 static sw_track_t *spare;
-sw_track_t sw_active = {.after = &sw_active, .before = &sw_active};
+sw_ring_t sw_sends, sw_freed;
 /* Sends whose request the program has freed: the host may still read the
- * descriptor, until the receiver has it. */
-static sw_track_t *zombies;
+ * descriptor, until the receiver has it. So many are looked at when a track is
+ * wanted. */
+static sw_ring_t zombies;
+#define ZOMBIES_LOOKED 4
 
 bool sw_tracks_shared;
 
@@ -73,20 +73,14 @@ static void count(_Atomic int *counter, int by)
                               memory_order_relaxed);
 }
 
-static sw_track_t **bucket(MPI_Request handle)
-{
-    return &table[sw_handle_mix((uintptr_t)handle) % BUCKETS];
-}
-
 static void bury(void)
 {
-    for (sw_track_t **link = &zombies; *link;) {
-        sw_track_t *t = *link;
-        if (!sw_slot_is(t->slot, SW_SLOT_TAKEN)) {
-            link = &t->next;
+    for (int i = 0; i < ZOMBIES_LOOKED && zombies; i++) {
+        sw_track_t *t = zombies;
+        zombies = t->after;
+        if (!sw_slot_is(t->slot, SW_SLOT_TAKEN))
             continue;
-        }
-        *link = t->next;
+        sw_ring_remove(t);
         sw_slot_leave(t->slot);
         t->next = spare;
         spare = t;
@@ -102,14 +96,18 @@ sw_track_t *sw_track_new(void)
     if (t)
         spare = t->next;
     sw_tracks_leave();
-    if (!t)
-        t = malloc(sizeof *t);
+    if (!t && (t = aligned_alloc(SW_LINE, sizeof *t))) {
+        t->handle = MPI_REQUEST_NULL;
+        t->ring = NULL;
+        t->walk = t->looked = 0;
+    }
     if (t) {
-        t->receive = t->persistent = t->synchronous = t->buffered = false;
-        t->active = t->freed = t->cancelled = false;
+        t->receive = t->persistent = t->synchronous = t->matched = false;
+        t->active = t->freed = t->cancelled = t->owes = false;
         t->held = t->claimed = false;
-        t->taken = t->early = t->counted = t->pair = false;
+        t->taken = t->early = t->pair = false;
         t->slot = NULL;
+        t->comm = NULL;
         t->plain = t->second = MPI_REQUEST_NULL;
         t->copy = NULL;
         t->in.block = NULL;
@@ -118,7 +116,7 @@ sw_track_t *sw_track_new(void)
     return t;
 }
 
-sw_track_t *sw_track_receive(const sw_landing_t *in, MPI_Comm comm,
+sw_track_t *sw_track_receive(const sw_landing_t *in, sw_comm_t *comm,
                              int source, int tag)
 {
     sw_track_t *t = sw_track_new();
@@ -129,26 +127,43 @@ sw_track_t *sw_track_receive(const sw_landing_t *in, MPI_Comm comm,
     t->receive = true;
     t->in = *in;
     sw_datatype_hold(in->type);
+    sw_comm_hold(comm);
     t->comm = comm;
     t->rank = source;
     t->tag = tag;
     return t;
 }
 
-void sw_track_drop(sw_track_t *t)
+/* What it has held. */
+static void release(sw_track_t *t)
 {
     if (t->receive || t->persistent)
         sw_datatype_drop(t->in.type);
+    if (t->comm)
+        sw_comm_drop(t->comm);
     sw_temporary_free(t->in.block);
+}
+
+void sw_track_drop(sw_track_t *t)
+{
+    release(t);
     sw_tracks_enter();
+    t->handle = MPI_REQUEST_NULL;
     t->next = spare;
     spare = t;
     sw_tracks_leave();
 }
 
-bool sw_track_owes(const sw_track_t *t)
+/* May a peer be waiting for it? A receive that cannot hold a large message
+ * keeps nobody waiting; but one that is freed ends in nobody's call. */
+static void owe(sw_track_t *t)
 {
-    return t->receive && (t->freed || sw_landing_is_large(&t->in));
+    if (t->owes)
+        return;
+    t->owes = true;
+    count(&sw_posted, 1);
+    if (sw_served)
+        sw_agent_wake();
 }
 
 static void activate(sw_track_t *t)
@@ -156,17 +171,12 @@ static void activate(sw_track_t *t)
     t->active = true;
     t->taken = t->early = t->cancelled = t->done = t->ended = false;
     t->spread = false;
-    t->counted = t->rank == MPI_PROC_NULL;      /* by the probe */
+    t->heard = false;
     t->error = t->result = MPI_SUCCESS;
-    t->after = &sw_active;
-    t->before = sw_active.before;
-    sw_active.before->after = t;
-    sw_active.before = t;
-    if (sw_track_owes(t)) {
-        count(&sw_posted, 1);
-        if (sw_served)
-            sw_agent_wake();
-    }
+    if (!t->receive && t->slot)
+        sw_ring_add(&sw_sends, t);
+    if (t->receive && sw_posted_add(t) && sw_landing_is_large(&t->in))
+        owe(t);
     if (!t->receive || t->pair)
         count(&sw_special, 1);
 }
@@ -176,35 +186,18 @@ static void deactivate(sw_track_t *t)
     if (!t->active)
         return;
     t->active = false;
-    t->after->before = t->before;
-    t->before->after = t->after;
-    if (sw_track_owes(t))
+    sw_ring_remove(t);
+    if (t->owes)
         count(&sw_posted, -1);
+    t->owes = false;
     if (!t->receive || t->pair || t->ended)
         count(&sw_special, -1);
-}
-
-/* Into the table and out of it; the lock is held. */
-static void link_in(sw_track_t *t)
-{
-    sw_track_t **first = bucket(t->handle);
-    t->next = *first;
-    *first = t;
-}
-
-static void unlink_it(sw_track_t *t)
-{
-    sw_track_t **link = bucket(t->handle);
-    while (*link && *link != t)
-        link = &(*link)->next;
-    if (*link)
-        *link = t->next;
 }
 
 void sw_track_add(sw_track_t *t)
 {
     sw_tracks_enter();
-    link_in(t);
+    sw_handles_add(t);
     count(&sw_tracks, 1);
     if (!t->persistent)
         activate(t);
@@ -216,9 +209,9 @@ void sw_track_begin(sw_track_t *t, MPI_Request handle)
     sw_tracks_enter();
     deactivate(t);
     if (sw_unlikely(t->handle != handle)) {
-        unlink_it(t);
+        sw_handles_remove(t);
         t->handle = handle;
-        link_in(t);
+        sw_handles_add(t);
     }
     activate(t);
     sw_tracks_leave();
@@ -230,9 +223,7 @@ sw_track_t *sw_track_of(MPI_Request handle)
         return NULL;
     sw_note_track(handle);
     sw_tracks_enter();
-    sw_track_t *t = *bucket(handle);
-    while (t && (t->handle != handle || t->claimed || t->freed))
-        t = t->next;
+    sw_track_t *t = sw_handles_find(handle);
     sw_tracks_leave();
     return t;
 }
@@ -243,7 +234,7 @@ sw_track_t *sw_track_to_cancel(MPI_Request handle)
     if (t || !sw_any_tracks())
         return t;
     sw_tracks_enter();
-    t = *bucket(handle);
+    t = sw_handles_first(handle);
     while (t && (t->handle != handle || t->freed))
         t = t->next;
     sw_tracks_leave();
@@ -252,7 +243,7 @@ sw_track_t *sw_track_to_cancel(MPI_Request handle)
 
 static void forget(sw_track_t *t)
 {
-    unlink_it(t);
+    sw_handles_remove(t);
     count(&sw_tracks, -1);
 }
 
@@ -332,11 +323,12 @@ void sw_track_take(sw_track_t *t)
 void sw_track_peek(sw_track_t *t, MPI_Status *status)
 {
     int gone = 0;
-    if (sw_likely(!t->taken && sw_plainly_none(&t->in)))
-        return;
     if (t->cancelled)
         host.Test_cancelled(status, &gone);
+    /* The program may have released the buffer of one that is gone. */
     if (gone)
+        return;
+    if (sw_likely(!t->taken && sw_plainly_none(&t->in)))
         return;
     size_t bytes = t->taken ? 0 : sw_status_bytes(status);
     if (bytes == SW_DESCRIPTOR_BYTES)
@@ -345,9 +337,9 @@ void sw_track_peek(sw_track_t *t, MPI_Status *status)
         sw_status_set_bytes(status, t->bytes);
         return;
     }
-    if (bytes == SW_DESCRIPTOR_BYTES && !t->counted) {
-        t->counted = true;
-        sw_tally_receive(t->comm, status->MPI_SOURCE, status->MPI_TAG);
+    if (bytes == SW_DESCRIPTOR_BYTES && !t->heard) {
+        t->heard = true;
+        sw_heard(t->comm, status->MPI_SOURCE, status->MPI_TAG);
     }
     if (t->in.block && !t->spread && bytes != SIZE_MAX) {
         sw_landing_spread(&t->in, bytes, t->comm);
@@ -388,7 +380,7 @@ static void end_cancelled(sw_track_t *t, const MPI_Status *status)
     int gone = 0;
     host.Test_cancelled(status, &gone);
     if (gone) {
-        sw_slot_withdraw(t->slot);
+        sw_route_withdraw(t->slot);
         return;
     }
     while (!sw_slot_released(t->slot)) {
@@ -423,10 +415,8 @@ int sw_track_finish(sw_track_t *t, MPI_Status *status)
     }
     MPI_Request ours = t->handle;
     bool over = !t->persistent, send = !t->receive && !t->synchronous;
-    if (over && t->receive) {
-        sw_datatype_drop(t->in.type);
-        sw_temporary_free(t->in.block);
-    }
+    if (over)
+        release(t);
     sw_tracks_enter();
     deactivate(t);
     t->held = t->claimed = false;
@@ -447,17 +437,16 @@ void sw_track_free(sw_track_t *t)
     sw_track_hold(t);
     if (t->receive && t->active) {
         sw_tracks_enter();
-        if (!sw_track_owes(t))
-            count(&sw_posted, 1);
+        sw_ring_remove(t);
+        sw_ring_add(&sw_freed, t);
+        owe(t);
         t->freed = true;            /* progress ends it */
         t->held = false;
         sw_tracks_leave();
         return;
     }
     t->freed = true;
-    if (t->receive || t->persistent)
-        sw_datatype_drop(t->in.type);
-    sw_temporary_free(t->in.block);
+    release(t);
     host.Request_free(&handle);
     if (t->plain != MPI_REQUEST_NULL)
         host.Request_free(&t->plain);
@@ -465,11 +454,12 @@ void sw_track_free(sw_track_t *t)
     bool active_send = t->active && t->slot;
     deactivate(t);
     forget(t);
-    t->next = active_send ? zombies : spare;
-    if (active_send)
-        zombies = t;
-    else
+    if (active_send) {
+        sw_ring_add(&zombies, t);
+    } else {
+        t->next = spare;
         spare = t;
+    }
     sw_tracks_leave();
 }
 

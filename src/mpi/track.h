@@ -23,38 +23,51 @@
 #include "link.h"
 #include "small.h"
 
-typedef struct sw_track {
-    MPI_Request handle;
-    struct sw_track *next;          /* in the table, or spare               */
-    struct sw_track *after, *before;/* in the list of active ones           */
-    bool receive, persistent, synchronous, buffered;
+typedef struct sw_track sw_track_t;
+typedef sw_track_t *sw_ring_t;      /* the next one to look at, or NULL     */
+
+/* Of thousands of receives a program asks for one after another: what a test
+ * that finds nothing needs lies in the first cache line. */
+struct sw_track {
+    _Alignas(SW_LINE) MPI_Request handle;
+    sw_track_t *next;               /* in the table, or spare               */
+    sw_track_t *follower;           /* added next: see handles.h            */
+    sw_track_t *after, *before;     /* in a ring: see posted.h              */
+    sw_ring_t *ring;                /* NULL: in none                        */
+    bool receive, persistent, synchronous, matched;
     bool active, freed, cancelled;
+    bool owes;                      /* counted in sw_posted                 */
     /* Claimed: a call of the program's is to complete it, and the host may
      * give its handle to another request before we have heard of it. Held: one
      * thread asks the host about it, or copies for it. */
     bool claimed, held;
-    /* As the program asked; MPI_PROC_NULL: a receive that is matched. */
-    MPI_Comm comm;
-    int rank, tag;
-
     /* The host has completed it, with this status (of a receive) and result.
      * `ended`: and it is inactive there, for it was asked by a test; see
      * sw_track_ask. */
     bool done, ended;
-    MPI_Status status;
-    int result;                     /* of a pair, in either half            */
+    /* Of a receive. `taken`: the data is there, `bytes` long; `error` an MPI
+     * error class. `early`: the first bytes lie in `head`, because the host
+     * may still be writing the descriptor. */
+    bool taken, early;
+    /* `plain` receives, `second` sends, `copy` is what is sent, to be freed. */
+    bool pair;
 
-    /* A receive, and what a persistent send has of it. `taken`: the data is
-     * there, `bytes` long; `error` an MPI error class. */
-    sw_landing_t in;
     bool spread;        /* what came into the block is in the buffer */
-    bool counted;       /* by tally.h, or need not be */
-    bool taken;
-    /* ... but for the first bytes, which lie in `head`: the host may still be
-     * writing there. */
-    bool early;
+    bool heard;         /* counted as a message as long as a descriptor */
+    /* A receive, and what a persistent send has of it. */
+    sw_landing_t in;
     size_t bytes;
     int error;
+    int result;                     /* of a pair, in either half            */
+
+    /* As the program asked, held (comm.h); of a receive that a probe has
+     * matched, what the probe found. */
+    sw_comm_t *comm;
+    int rank, tag;
+    sw_track_t *all_after, *all_before;     /* of all open receives         */
+    uint64_t looked;                /* in which turn: sw_posted_next        */
+    uint64_t walk;                  /* sw_track_expected                    */
+    MPI_Status status;
 
     union {
         char head[SW_DESCRIPTOR_BYTES];
@@ -62,17 +75,16 @@ typedef struct sw_track {
     };
 
     /* A send. `slot` is NULL while a persistent one goes through the host as
-     * `plain` (route.h). */
+     * `plain` (route.h), which is a persistent request, too: made with it, for
+     * the program may free the communicator and the datatype. */
     sw_slot_t *slot;
     sw_offer_t offer;
     MPI_Request plain;
 
-    /* A pair: `plain` receives, `second` sends, `copy` is what is sent, to be
-     * freed. */
-    bool pair;
+    /* A pair. */
     MPI_Request second;
     void *copy;
-} sw_track_t;
+};
 
 /* Tracks there are, and receives among them that a peer may be waiting for. */
 extern _Atomic int sw_tracks __attribute__((visibility("hidden")));
@@ -93,11 +105,15 @@ static inline bool sw_owing(void)
                                             memory_order_relaxed) > 0);
 }
 
-/* The list of active ones, and the lock that guards it and all that is not
- * held. Where only one thread comes here at a time (no MPI_THREAD_MULTIPLE, no
- * agent) it is left alone. */
+/* Sends of which somebody may still want something, and receives that the
+ * program has freed. */
+extern sw_ring_t sw_sends __attribute__((visibility("hidden")));
+extern sw_ring_t sw_freed __attribute__((visibility("hidden")));
+
+/* The lock that guards the rings and all that is not held. Where only one
+ * thread comes here at a time (no MPI_THREAD_MULTIPLE, no agent) it is left
+ * alone. */
 extern bool sw_tracks_shared __attribute__((visibility("hidden")));
-extern sw_track_t sw_active __attribute__((visibility("hidden")));
 void sw_tracks_enter(void);
 void sw_tracks_leave(void);
 bool sw_tracks_try(void);       /* to enter */
@@ -112,8 +128,8 @@ static inline bool sw_plain_requests(void)
 
 /* A new track with `handle` not set yet; NULL when out of memory. */
 sw_track_t *sw_track_new(void);
-/* One for a receive; ends the program when out of memory. */
-sw_track_t *sw_track_receive(const sw_landing_t *in, MPI_Comm comm,
+/* One for a receive; ends the program when out of memory. Holds `comm`. */
+sw_track_t *sw_track_receive(const sw_landing_t *in, sw_comm_t *comm,
                              int source, int tag);
 /* Now that the host's request is there (t->handle); active or, persistent,
  * not. */
@@ -127,10 +143,6 @@ void sw_track_drop(sw_track_t *t);      /* never added                      */
 sw_track_t *sw_track_of(MPI_Request handle);
 /* The same, or a claimed one: MPI_Cancel may come while another waits. */
 sw_track_t *sw_track_to_cancel(MPI_Request handle);
-
-/* May a peer be waiting for this receive? One that cannot hold a large message
- * keeps nobody waiting; but one that is freed ends in nobody's call. */
-bool sw_track_owes(const sw_track_t *t);
 
 /* The program completes it from here, until it does not. */
 void sw_track_claims(sw_track_t *t, bool claimed);
@@ -181,8 +193,19 @@ void sw_track_peek(sw_track_t *t, MPI_Status *status);
 /* Fetch, if what has come is a descriptor. The host is done with the buffer. */
 void sw_track_take(sw_track_t *t);
 
-/* Does the buffer of this receive show a descriptor? */
-bool sw_track_shows(const sw_track_t *t);
+/* May a descriptor still reach this receive, for all we know? */
+static inline bool sw_track_is_open(const sw_track_t *t)
+{
+    return !t->taken && !t->early && !t->done && !t->ended && !t->cancelled;
+}
+
+/* Does the buffer of this receive show a descriptor? Its check will tell
+ * whether it is all there. */
+static inline bool sw_track_shows(const sw_track_t *t)
+{
+    return sw_track_is_open(t) && sw_landing_shows(&t->in) &&
+           sw_descriptor_begins(t->in.buffer, &sw_link_cookie);
+}
 /* Then fetch while the host may still be at work on it. Makes no MPI call. */
 void sw_track_take_early(sw_track_t *t);
 
@@ -191,6 +214,9 @@ void sw_track_free(sw_track_t *t);
 int sw_track_cancel(sw_track_t *t, MPI_Request *request);
 
 void sw_track_progress(void);
+
+/* A new number for a turn of looking; the caller has the lock. */
+uint64_t sw_track_turn(void);
 
 /* Has the host completed it? Asked by testing it where it is persistent to the
  * host: MPICH and its kin take the activity of one that is asked for its
@@ -206,6 +232,6 @@ void sw_match_leave(void);
 /* Is there a receive that could have got a message from `source` with `tag`
  * before this probe, and of which that is not known yet? Fetches for those of
  * which it is. */
-bool sw_track_expected(MPI_Comm comm, int source, int tag);
+bool sw_track_expected(sw_comm_t *c, int source, int tag);
 
 #endif

@@ -8,7 +8,7 @@
 #include "complete.h"
 
 #include "call.h"
-#include "tally.h"
+#include "doubt.h"
 
 void sw_idle(sw_idle_t *idle)
 {
@@ -16,6 +16,19 @@ void sw_idle(sw_idle_t *idle)
         sw_os_yield();
     else
         sw_os_pause();
+}
+
+/* The host has answered for a track, with rc. Its communicator is needed for
+ * longer than the track. */
+static int finish(sw_track_t *t, int rc, MPI_Status *status)
+{
+    sw_comm_t *c = t->comm;
+    sw_comm_hold(c);
+    int error = sw_track_finish(t, status);
+    if (rc == MPI_SUCCESS)
+        rc = sw_raise_pending(c, error);
+    sw_comm_drop(c);
+    return rc;
 }
 
 /* Ask for a tracked request, which is held; true: it is done, with *rc. */
@@ -41,12 +54,9 @@ static bool try(sw_track_t *t, bool may_block, MPI_Request *request,
     if (!t->active)
         return true;
     bool over = !t->persistent;
-    MPI_Comm comm = t->comm;
-    int error = sw_track_finish(t, status);
+    *rc = finish(t, *rc, status);
     if (over)
         *request = MPI_REQUEST_NULL;
-    if (*rc == MPI_SUCCESS)
-        *rc = sw_raise(comm, error);
     return true;
 }
 
@@ -60,6 +70,19 @@ static int wait_untracked(MPI_Request *request, MPI_Status *status)
         sw_idle(&idle);
     }
     return rc;
+}
+
+static int plain_wait(MPI_Request *request, MPI_Status *status)
+{
+    MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
+    return sw_checked(sw_owing() ? wait_untracked(request, to)
+                                 : host.Wait(request, to), 1, to);
+}
+
+static int plain_test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
+    return sw_checked(host.Test(request, flag, to), 1, to);
 }
 
 static bool once(sw_track_t *t, bool may_block, MPI_Request *request,
@@ -78,7 +101,10 @@ static bool once(sw_track_t *t, bool may_block, MPI_Request *request,
 static int end_note(const sw_note_t *note, int rc, MPI_Status *status)
 {
     int error = sw_note_end(note, status);
-    return rc != MPI_SUCCESS ? rc : sw_raise(note->comm, error);
+    if (rc == MPI_SUCCESS)
+        rc = sw_raise_pending(note->comm, error);
+    sw_comm_drop(note->comm);
+    return rc;
 }
 
 int sw_wait_one(MPI_Request *request, MPI_Status *status)
@@ -92,8 +118,7 @@ int sw_wait_one(MPI_Request *request, MPI_Status *status)
     }
     sw_track_t *t = sw_track_of(*request);
     if (!t)
-        return sw_tally_doubt(sw_owing() ? wait_untracked(request, status)
-                                         : host.Wait(request, status));
+        return plain_wait(request, status);
     bool stays = t->persistent;
     bool may_block = !sw_threaded && !sw_owing();
     int rc = MPI_SUCCESS;
@@ -112,7 +137,7 @@ int sw_MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     return sw_any_tracks() && request
         ? sw_wait_one(request, status)
-        : sw_tally_doubt(host.Wait(request, status));
+        : plain_wait(request, status);
 }
 
 /* Programs poll for messages: straight through. */
@@ -131,20 +156,18 @@ static int test_receive(sw_track_t *t, MPI_Request *request, int *flag,
                         MPI_Status *status)
 {
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
-    MPI_Comm comm = t->comm;
     t->claimed = true;
     int rc = host.Test(request, flag, to);
     t->claimed = false;
     if (sw_likely(rc == MPI_SUCCESS && !*flag))
         return rc;
-    int error = sw_track_finish(t, to);
-    return rc != MPI_SUCCESS ? rc : sw_raise(comm, error);
+    return finish(t, rc, to);
 }
 
 int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     if (!sw_any_tracks() || !request)
-        return sw_tally_doubt(host.Test(request, flag, status));
+        return plain_test(request, flag, status);
     if (sw_owing())
         sw_track_progress();
     sw_note_t note;
@@ -153,7 +176,7 @@ int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         return test_note(&note, request, flag, status);
     sw_track_t *t = sw_track_of(*request);
     if (!t)
-        return sw_tally_doubt(host.Test(request, flag, status));
+        return plain_test(request, flag, status);
     if (t->receive && t->active && !t->ended && !t->pair &&
         !sw_tracks_shared)
         return test_receive(t, request, flag, status);

@@ -14,7 +14,12 @@
  *       32      8  ticket     which use of the slot this is
  *       40      8  bytes      length of the message
  *       48      8  check      over all that is before it
- *       56    136  zero
+ *       56    120  zero
+ *      176     16  end        the cookie again, mixed with the check
+ *
+ * A receiver may look at a buffer while the host still writes it. The end is
+ * this descriptor's own, so what an earlier one has left there does not pass.
+ * All 192 bytes are compared: where they are right, the host has written all.
  *
  * Can user data be taken for a descriptor? It would have to be 192 bytes long,
  * hold the cookie, which no program ever sees, a valid check and the ticket of
@@ -28,7 +33,7 @@
 #include <string.h>
 
 #define SW_DESCRIPTOR_BYTES 192
-#define SW_DESCRIPTOR_VERSION 2u
+#define SW_DESCRIPTOR_VERSION 3u
 
 typedef struct {
     sw_token_t cookie;
@@ -38,7 +43,8 @@ typedef struct {
     uint64_t ticket;
     uint64_t bytes;
     uint64_t check;
-    uint64_t zero[17];
+    uint64_t zero[15];
+    sw_token_t end;
 } sw_descriptor_t;
 
 _Static_assert(sizeof(sw_descriptor_t) == SW_DESCRIPTOR_BYTES,
@@ -54,6 +60,12 @@ static inline uint64_t sw_descriptor_check(const sw_descriptor_t *d)
     return sum;
 }
 
+static inline sw_token_t sw_descriptor_end(const sw_token_t *cookie,
+                                           uint64_t check)
+{
+    return (sw_token_t){{cookie->word[0] ^ check, cookie->word[1] + check}};
+}
+
 static inline void sw_descriptor_fill(sw_descriptor_t *d,
                                       const sw_token_t *cookie, int source,
                                       uint64_t slot, uint64_t ticket,
@@ -63,6 +75,7 @@ static inline void sw_descriptor_fill(sw_descriptor_t *d,
                            .source = source, .slot = slot, .ticket = ticket,
                            .bytes = bytes};
     d->check = sw_descriptor_check(d);
+    d->end = sw_descriptor_end(cookie, d->check);
 }
 
 /* Do 16 bytes at any address hold the cookie? */
@@ -72,12 +85,19 @@ static inline bool sw_descriptor_begins(const void *at,
     return memcmp(at, cookie, sizeof *cookie) == 0;
 }
 
+/* Is it a descriptor, and all there? */
 static inline bool sw_descriptor_valid(const sw_descriptor_t *d,
                                        const sw_token_t *cookie)
 {
-    return sw_descriptor_begins(d, cookie) &&
-           d->version == SW_DESCRIPTOR_VERSION &&
-           d->check == sw_descriptor_check(d);
+    if (!sw_descriptor_begins(d, cookie) ||
+        d->version != SW_DESCRIPTOR_VERSION ||
+        d->check != sw_descriptor_check(d))
+        return false;
+    const sw_token_t end = sw_descriptor_end(cookie, d->check);
+    uint64_t others = 0;
+    for (size_t i = 0; i < sizeof d->zero / sizeof *d->zero; i++)
+        others |= d->zero[i];
+    return others == 0 && memcmp(&d->end, &end, sizeof end) == 0;
 }
 
 #endif

@@ -40,6 +40,9 @@ typedef struct {
     sw_block_t block;
     _Atomic uint32_t blocks;
     _Atomic uint32_t warned;                 /* see sw_slots_warn            */
+    /* For searchers: slots in use, and all offers ever made. */
+    _Atomic uint32_t used;
+    _Atomic uint64_t offers;
     /* Written by all receivers, away from what the owner reads often. */
     _Alignas(SW_LINE) _Atomic uint64_t taken;   /* messages                  */
     _Atomic uint32_t busy;                      /* receivers that copy now   */
@@ -50,6 +53,7 @@ _Static_assert(sizeof(directory_t) <= SW_PAGE, "the directory is one page");
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t directory_offset;
+static directory_t *mine;               /* what directory() asks for         */
 static sw_slot_t *free_slots, *orphans, *last_orphan;
 static uint64_t order;
 static _Atomic size_t aside_bytes;
@@ -68,8 +72,10 @@ uint64_t sw_slots_directory(void)
     if (!directory_offset)
         directory_offset = sw_segment_alloc(sizeof(directory_t),
                                             sizeof(directory_t), 1);
-    if (directory_offset)
-        sw_slots_warned_at = &directory()->warned;
+    if (directory_offset) {
+        mine = directory();
+        sw_slots_warned_at = &mine->warned;
+    }
     pthread_mutex_unlock(&lock);
     return directory_offset;
 }
@@ -146,6 +152,15 @@ static void drop(void *aside, size_t bytes)
     sw_arena_free(aside);
 }
 
+/* The lock is held. */
+static void change_used(int by)
+{
+    _Atomic uint32_t *used = &mine->used;
+    atomic_store_explicit(used, atomic_load_explicit(
+                              used, memory_order_relaxed) + (uint32_t)by,
+                          memory_order_release);
+}
+
 static void retire(sw_slot_t *slot)
 {
     drop(slot->aside, slot->bytes);
@@ -154,6 +169,7 @@ static void retire(sw_slot_t *slot)
         sw_layout_drop(slot->how);
     slot->how = NULL;
     set(slot, sw_slot_ticket(slot) + 1, SW_SLOT_FREE);
+    change_used(-1);
     push(&free_slots, slot);
 }
 
@@ -210,6 +226,8 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     sw_slot_t *slot = free_slots || grow() ? pop(&free_slots) : NULL;
     if (slot) {
         put(slot->order, ++order);
+        change_used(1);
+        atomic_store_explicit(&mine->offers, order, memory_order_release);
         stats.offered++;
         stats.bytes += offer->bytes;
     }
@@ -223,8 +241,7 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     put(slot->lineage, offer->lineage);
     put(slot->dest, offer->dest);
     put(slot->tag, offer->tag);
-    slot->behind = offer->behind;
-    slot->bytes = offer->bytes;
+    put(slot->bytes, offer->bytes);
     slot->shown = shown;
     slot->how = layout;
     if (layout)
@@ -453,42 +470,77 @@ int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot, void *head,
     return rc;
 }
 
+void sw_slot_refuse(const sw_peer_t *peer, sw_slot_t *slot)
+{
+    release(peer, slot, claim(peer, slot));
+}
+
 /* Is the slot on offer to `me`, and what is looked for? Others take and offer
  * slots meanwhile: what was read counts if the state has not changed. */
 static bool matches(sw_slot_t *slot, uint64_t lineage, int me, int tag,
-                    uint64_t *at)
+                    uint64_t *at, uint64_t *bytes, bool *used)
 {
     uint64_t before = atomic_load_explicit(&slot->state, memory_order_acquire);
     unsigned is = before % SW_SLOT_STATES;
+    *used = is != SW_SLOT_FREE;
     if (is != SW_SLOT_OFFERED && is != SW_SLOT_MOVING)
         return false;
-    bool same = get(slot->lineage) == lineage && get(slot->dest) == me &&
-                get(slot->tag) == tag && !atomic_load(&slot->matched);
+    bool same = (!lineage || get(slot->lineage) == lineage) &&
+                get(slot->dest) == me && (tag < 0 || get(slot->tag) == tag) &&
+                !atomic_load(&slot->matched);
     *at = get(slot->order);
+    *bytes = get(slot->bytes);
     atomic_thread_fence(memory_order_acquire);
     uint64_t after = atomic_load_explicit(&slot->state, memory_order_relaxed);
     return same && after / SW_SLOT_STATES == before / SW_SLOT_STATES;
 }
 
-sw_slot_t *sw_slots_find(const sw_peer_t *peer, uint64_t directory_at,
-                         uint64_t lineage, int me, int tag)
+/* Go through all slots, or until so many were in use. */
+static sw_found_t search(const sw_peer_t *peer, directory_t *d,
+                         uint64_t lineage, int me, int tag, uint64_t after,
+                         uint64_t until, uint32_t left)
 {
-    const directory_t *d =
-        (const directory_t *)(peer->control + directory_at);
-    uint32_t blocks = atomic_load_explicit(
-        &((directory_t *)(uintptr_t)d)->blocks, memory_order_acquire);
-    sw_slot_t *found = NULL;
-    uint64_t first = UINT64_MAX, at;
-    for (uint32_t b = 0; b < blocks; b++)
-        for (unsigned i = 0; i < SLOTS; i++) {
-            sw_slot_t *slot = (sw_slot_t *)(peer->control + d->at[b] +
-                                            i * sizeof *slot);
-            if (matches(slot, lineage, me, tag, &at) && at < first) {
-                found = slot;
-                first = at;
-            }
+    uint32_t blocks = atomic_load_explicit(&d->blocks, memory_order_acquire);
+    sw_found_t found = {.order = UINT64_MAX};
+    for (uint32_t i = 0; i < blocks * SLOTS && left; i++) {
+        sw_slot_t *slot = (sw_slot_t *)(peer->control + d->at[i / SLOTS] +
+                                        i % SLOTS * sizeof *slot);
+        uint64_t at, bytes;
+        bool used, is = matches(slot, lineage, me, tag, &at, &bytes, &used);
+        left -= used;
+        if (!is || at <= after || at > until)
+            continue;
+        found.count++;
+        found.largest = sw_max(found.largest, bytes);
+        if (at < found.order) {
+            found.first = slot;
+            found.order = at;
+            found.bytes = bytes;
         }
+    }
     return found;
+}
+
+/* While nothing is offered slots go out of use only, and those that were in
+ * use are all there are to look at. A slot is free before `used` says so. */
+sw_found_t sw_slots_find(const sw_peer_t *peer, uint64_t directory_at,
+                         uint64_t lineage, int me, int tag, uint64_t after,
+                         uint64_t until)
+{
+    directory_t *d = (directory_t *)(peer->control + directory_at);
+    uint64_t before = atomic_load_explicit(&d->offers, memory_order_acquire);
+    uint32_t used = atomic_load_explicit(&d->used, memory_order_acquire);
+    sw_found_t found = search(peer, d, lineage, me, tag, after, until, used);
+    atomic_thread_fence(memory_order_acquire);
+    if (atomic_load_explicit(&d->offers, memory_order_relaxed) != before)
+        found = search(peer, d, lineage, me, tag, after, until, UINT32_MAX);
+    return found;
+}
+
+uint64_t sw_slots_offered(const sw_peer_t *peer, uint64_t directory_at)
+{
+    directory_t *d = (directory_t *)(peer->control + directory_at);
+    return atomic_load_explicit(&d->offers, memory_order_acquire);
 }
 
 void sw_slot_stats(sw_slot_stats_t *to)

@@ -49,7 +49,6 @@ typedef struct {
     uint64_t lineage;           /* the communicator (mpi/lineage.h)       */
     int32_t dest, tag;          /* the receiver's place on the node       */
     uint64_t order;             /* of the sender's offers                 */
-    uint64_t behind;            /* as offered                             */
     uint64_t bytes;
     sw_shown_t shown;           /* where the data lies                    */
     /* Of a copy aside, so many bytes are there: the receiver may take them
@@ -78,7 +77,6 @@ typedef struct {
     int32_t dest, tag;
     const void *data;
     size_t bytes;
-    uint64_t behind;            /* so many like it went another way before */
     sw_layout_t *layout;        /* `count` elements of it; NULL: contiguous */
     int64_t count;
     bool readable;              /* by the receiver, where it lies          */
@@ -215,10 +213,25 @@ SW_API int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot,
 SW_API int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot,
                               void *head, void *to, size_t room);
 
-/* The earliest message on offer to `me` with this lineage and tag, that no
- * probe has taken; NULL: none. `directory`: the peer's sw_slots_directory. */
-SW_API sw_slot_t *sw_slots_find(const sw_peer_t *peer, uint64_t directory,
-                                uint64_t lineage, int me, int tag);
+/* The messages on offer to `me` with this lineage (0: any) and tag (-1: any),
+ * that no probe has taken, of those offered after `after` up to `until`. */
+typedef struct {
+    sw_slot_t *first;           /* the earliest; NULL: there is none       */
+    uint64_t order, bytes;      /* of the first                            */
+    uint64_t largest;           /* bytes                                   */
+    unsigned count;
+} sw_found_t;
+
+/* `directory`: the peer's sw_slots_directory. */
+SW_API sw_found_t sw_slots_find(const sw_peer_t *peer, uint64_t directory,
+                                uint64_t lineage, int me, int tag,
+                                uint64_t after, uint64_t until);
+
+/* How many messages that sender has offered so far: the order of the last. */
+SW_API uint64_t sw_slots_offered(const sw_peer_t *peer, uint64_t directory);
+
+/* The message was matched, and nobody will take it: release the sender. */
+SW_API void sw_slot_refuse(const sw_peer_t *peer, sw_slot_t *slot);
 
 /* For --stats and tests. */
 typedef struct {

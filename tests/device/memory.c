@@ -157,7 +157,8 @@ static void threads(void)
     void *driver = open_one(CUDA);
     void *(*allocate)(size_t, int);
     *(void **)&allocate = function(driver, "standin_allocate");
-    *(int *)function(driver, "standin_ready") = 1;
+    __atomic_store_n((int *)function(driver, "standin_ready"), 1,
+                     __ATOMIC_RELAXED);
     atomic_store(&given, allocate(SIZE, 0));
     for (int i = 0; i < 200; i++)
         MUST(dlclose(open_one(OTHER)) == 0);

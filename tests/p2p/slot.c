@@ -166,6 +166,12 @@ static void *send_all(void *ignored)
     return ignored;
 }
 
+static sw_found_t look_for(uint64_t lineage, int tag, uint64_t after)
+{
+    return sw_slots_find(&peer, sw_slots_directory(), lineage, ME, tag, after,
+                         UINT64_MAX);
+}
+
 static void receive_all(void)
 {
     char *place[2] = {malloc(ARRAY), sw_arena_alloc(ARRAY, 64)};
@@ -185,8 +191,8 @@ static void receive_all(void)
         CHECK(!sw_slot_of(&peer, &d, ME + 1));
         sw_slot_t *slot = sw_slot_of(&peer, &d, ME);
         CHECK(slot);
-        CHECK(sw_slots_find(&peer, sw_slots_directory(), LINEAGE, ME, 5) ==
-              slot);
+        sw_found_t found = look_for(LINEAGE, 5, 0);
+        CHECK(found.first == slot && found.bytes == n && found.count >= 1);
         size_t room = next(&state) % 10 ? LARGEST + 1 : n / 2;
         char *to = place[next(&state) % 2];
         size_t whole = sw_min(n, room);
@@ -222,7 +228,14 @@ static void stream(void)
     CHECK(sw_slots_quiet());
 }
 
-/* Any byte of its fields changed, and it is none. */
+static void check_whole(const sw_descriptor_t *it, const sw_descriptor_t *d,
+                        const sw_descriptor_t *before)
+{
+    CHECK(!sw_descriptor_valid(it, &cookie) || !memcmp(it, d, sizeof *d) ||
+          !memcmp(it, before, sizeof *d));
+}
+
+/* Any byte changed, and it is none. */
 static void only_whole_descriptors(void)
 {
     char data[1000] = "something";
@@ -231,11 +244,27 @@ static void only_whole_descriptors(void)
     sw_slot_t *slot = sw_slot_offer(&offer);
     sw_descriptor_t d = describe(slot), other;
     CHECK(sw_descriptor_valid(&d, &cookie));
-    for (size_t i = 0; i < offsetof(sw_descriptor_t, zero); i++) {
+    for (size_t i = 0; i < sizeof d; i++) {
         other = d;
         ((char *)&other)[i] ^= 1;
         CHECK(!sw_descriptor_valid(&other, &cookie));
     }
+    /* The host is still writing it, over anything: from either end, over an
+     * earlier one, too. */
+    sw_descriptor_t before;
+    for (int over = 0; over < 3; over++)
+        for (size_t i = 0; i < sizeof d; i++) {
+            memset(&before, over ? 0xff : 0, sizeof before);
+            if (over == 2)
+                sw_descriptor_fill(&before, &cookie, 0, slot->offset,
+                                   sw_slot_ticket(slot) - 1, slot->bytes);
+            other = before;
+            memcpy(&other, &d, i);
+            check_whole(&other, &d, &before);
+            other = d;
+            memcpy(&other, &before, i);
+            check_whole(&other, &d, &before);
+        }
     sw_slot_withdraw(slot);
     CHECK(!sw_slot_of(&peer, &d, ME));
     /* The slot comes again, for another message: the old ticket is stale. */
@@ -253,25 +282,35 @@ static void found_in_order(void)
 {
     enum { MANY = 700 };
     static sw_slot_t *slot[MANY];
-    char data[300] = "x";
-    uint64_t directory = sw_slots_directory();
+    char data[400] = "x";
     for (int i = 0; i < MANY; i++) {
         sw_offer_t offer = {.lineage = LINEAGE, .dest = ME, .tag = i % 7,
-                            .data = data, .bytes = sizeof data};
+                            .data = data, .bytes = 300 + (size_t)i % 77};
         CHECK((slot[i] = sw_slot_offer(&offer)));
         sw_slot_fill(slot[i], &offer);
     }
+    uint64_t offered = sw_slots_offered(&peer, sw_slots_directory());
+    CHECK(offered == slot[MANY - 1]->order);
     for (int i = 0; i < MANY; i++) {
-        CHECK(sw_slots_find(&peer, directory, LINEAGE, ME, i % 7) == slot[i]);
-        CHECK(!sw_slots_find(&peer, directory, LINEAGE + 1, ME, i % 7));
+        sw_found_t found = look_for(LINEAGE, i % 7, 0);
+        CHECK(found.first == slot[i] && found.order == slot[i]->order &&
+              found.bytes == slot[i]->bytes &&
+              found.count == (unsigned)(MANY - 1 - i) / 7 + 1);
+        found = look_for(LINEAGE, i % 7, slot[i]->order);
+        CHECK(found.first == (i + 7 < MANY ? slot[i + 7] : NULL));
+        CHECK(look_for(0, -1, 0).count == (unsigned)(MANY - i));
+        CHECK(!look_for(LINEAGE + 1, i % 7, 0).first);
         atomic_store(&slot[i]->matched, 1);
     }
-    CHECK(!sw_slots_find(&peer, directory, LINEAGE, ME, 0));
+    CHECK(!look_for(0, -1, 0).first);
     for (int i = 0; i < MANY; i++)
         sw_slot_leave(slot[i]);
     CHECK(!sw_slots_quiet());
     for (int i = 0; i < MANY; i++)
-        CHECK(take(slot[i], data, NULL, sizeof data) == 0);
+        if (i % 2)
+            sw_slot_refuse(&peer, slot[i]);
+        else
+            CHECK(take(slot[i], data, NULL, sizeof data) == 0);
     CHECK(sw_slots_quiet());
 }
 

@@ -6,7 +6,9 @@
  * memory has a second address, standin_alias, where the test program reads and
  * writes it as a kernel of the device would.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,6 +26,7 @@ static struct {
     size_t size;
     int managed;
 } region[REGIONS];
+/* A region is complete before it is counted (release, acquire). */
 static int regions;
 
 int standin_ready;          /* 0: no call has initialised the driver        */
@@ -42,12 +45,15 @@ void *standin_allocate(size_t size, int managed)
     region[regions].size = size;
     region[regions].managed = managed;
     close(fd);
-    return region[regions++].at;
+    void *at = region[regions].at;
+    __atomic_store_n(&regions, regions + 1, __ATOMIC_RELEASE);
+    return at;
 }
 
 static int find(const void *at)
 {
-    for (int i = 0; i < regions; i++)
+    int n = __atomic_load_n(&regions, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < n; i++)
         if ((uintptr_t)at - (uintptr_t)region[i].at < region[i].size)
             return i;
     return -1;
@@ -67,7 +73,7 @@ int cuPointerGetAttributes(unsigned n, int *attribute, void **value,
 {
     int i = find((const void *)(uintptr_t)at);
     __atomic_fetch_add(&standin_asked, 1, __ATOMIC_RELAXED);
-    if (!standin_ready)
+    if (!__atomic_load_n(&standin_ready, __ATOMIC_RELAXED))
         return 3;
     for (unsigned k = 0; k < n; k++) {
         unsigned answer = attribute[k] == 2 ? (i < 0 ? 0 : 2)
@@ -92,7 +98,7 @@ int hsa_amd_pointer_info(const void *at, void *info, void *allocate,
     } *to = info;
     int i = find(at);
     __atomic_fetch_add(&standin_asked, 1, __ATOMIC_RELAXED);
-    if (!standin_ready)
+    if (!__atomic_load_n(&standin_ready, __ATOMIC_RELAXED))
         return 0x100b;
     to->type = i < 0 ? 0 : 1;
     to->owner = i < 0 || region[i].managed ? 100 : 200;
