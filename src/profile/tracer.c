@@ -164,6 +164,9 @@ void sw_tracer_close(sw_tracer_t *t)
 static bool flush(sw_tracer_t *t)
 {
     if (!take(t)) {
+        /* It was closed. The closer may still have to look at `fill`, so
+         * nothing may come behind an event that is lost. */
+        t->room = 0;
         atomic_fetch_add(&sw_tracer_sums.lost, 1);
         return false;
     }
