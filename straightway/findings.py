@@ -33,6 +33,7 @@ MANY_CREATIONS = 50         # communicators per rank
 MANY_POLLS = 1_000_000      # calls of all ranks
 LATE = 0.05                 # of its compute, by which a late rank has more
 SMALL_IO = 65536            # bytes: independent file access below is costly
+SHOWN_AGAIN = 16 << 20     # bytes, per rank
 OWN_COST = 0.01             # of the time in MPI
 
 _CREATIONS = {"Comm_split", "Comm_split_type", "Comm_dup", "Comm_idup",
@@ -376,6 +377,30 @@ def _polling(view):
         "ask less often.", seconds, {"calls": calls, "time_s": seconds})
 
 
+def _shown_again(view):
+    records = [r for r in view.profile.communication.records if r.shown_again]
+    again = sum(r.shown_again for r in records)
+    if again < SHOWN_AGAIN * view.count:
+        return
+    where = recorded.group(records, ("operation", "site"))
+    most = max(where, key=lambda total: total.shown_again)
+    name, site = most.key
+    place = f" in {site.label}" if site.frames else ""
+    seconds = view.seconds(sum(r.showing for r in records))
+    yield Finding(
+        "shown-again", "Buffers are made shared again and again",
+        f"{name}{place}"
+        + (f" and {units.plural(len(where) - 1, 'other call')} make" if
+           len(where) > 1 else " makes")
+        + f" {units.size(again)} shared between ranks that had been shared "
+        f"before, and take{'s' * (len(where) == 1)} {_text(seconds)} for it: "
+        "the program frees these buffers, which are too large to be kept, "
+        "and allocates them anew. Allocate them once, or let more be kept: "
+        "STRAIGHTWAY_ARENA_KEEP (docs/settings.md).", seconds,
+        {"again_bytes": again, "showing_s": seconds, "operation": name,
+         "site": site.stack})
+
+
 # What Straightway can mend ------------------------------------------------
 
 def _large_blocks(view):
@@ -454,7 +479,7 @@ def _own_cost(view):
 
 _ALL = (_little, _imbalance, _oversubscription, _start, _input_output, _tiny,
         _packed, _hot_site, _root, _barriers, _creations, _polling,
-        _large_blocks, _large_messages)
+        _shown_again, _large_blocks, _large_messages)
 
 
 def find(p):

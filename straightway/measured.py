@@ -412,7 +412,7 @@ def host_of(job, ranks):
     """The MPI under which a job's program runs: that of the launcher which
     `straightway run` would take."""
     words = job.words(ranks, {})
-    words.insert(2, "--show")
+    words.insert(2, "--dry-run")
     done = subprocess.run(words, text=True, errors="replace",
                           capture_output=True, stdin=subprocess.DEVNULL)
     if done.returncode or not done.stdout.strip():

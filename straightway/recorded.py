@@ -115,6 +115,8 @@ class Record(typing.NamedTuple):
     max_size: int
     probed: int
     waited: int
+    showing: int            # of time: making buffers shared
+    shown_again: int        # bytes: shared before, freed, and shared anew
     waiting: float          # estimate, see above
     buckets: tuple          # ((bucket, count), ...): durations
     record: int             # its number in the trace; 0: none
@@ -134,14 +136,15 @@ class Total:
 
     __slots__ = ("key", "label", "records", "calls", "errors", "time",
                  "min_time", "max_time", "sent", "received", "min_size",
-                 "max_size", "probed", "waited", "waiting", "sized_calls")
+                 "max_size", "probed", "waited", "waiting", "showing",
+                 "shown_again", "sized_calls")
 
     def __init__(self, key, label, records):
         self.key, self.label, self.records = key, label, records
         # Column by column: profiles have many records.
         columns = dict(zip(Record._fields, zip(*records)))
         for name in ("calls", "errors", "time", "sent", "received", "probed",
-                     "waited", "waiting"):
+                     "waited", "waiting", "showing", "shown_again"):
             setattr(self, name, sum(columns.get(name, ())))
         self.max_time = max(columns.get("max_time", ()), default=0)
         self.min_time = min((r.min_time for r in records if r.calls),

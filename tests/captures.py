@@ -23,7 +23,7 @@ NAMES = {"MPI_DOUBLE": 8, "MPI_INT": 4, "MPI_BYTE": 1, "MPI_PACKED": 1,
          "MPI_CHAR": 1, "MPI_FLOAT": 4}
 _CALLS = ("thread procedure site communicator datatype operation region "
           "size_bin root calls errors time min_time max_time sent received "
-          "min_size max_size probed waited record").split()
+          "min_size max_size probed waited record showing shown_again").split()
 _PEERS = ("kind peer sent_messages sent_bytes received_messages "
           "received_bytes").split()
 
@@ -109,7 +109,7 @@ class Rank:
              communicator=None, datatype=None, operation=None, region=0,
              root=None, sent=0, received=0, waited=None, probed=None,
              errors=0, thread=0, peer=None, peer_kind=0, min_time=None,
-             max_time=None):
+             max_time=None, showing=0, shown_again=0):
         """A row. `waited`: ns of `probed`, which is all of the time unless
         given; None: none was looked at. `peer` counts `sent` and `received`
         with that rank, too; `sent` is calls * size for it by default."""
@@ -134,7 +134,8 @@ class Rank:
             min_time=mean // 2 if min_time is None else min_time,
             max_time=min(time, 3 * mean) if max_time is None else max_time,
             sent=sent, received=received, min_size=size or 0,
-            max_size=size or 0, probed=probed or 0, waited=waited or 0)
+            max_size=size or 0, probed=probed or 0, waited=waited or 0,
+            showing=showing, shown_again=shown_again)
         record = len(self.rows)
         self.rows.append(row)
         middle = max(0, mean.bit_length() - 1)

@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Is any byte of [p, p+n) left out of core dumps? Such a mapping has the flag
- * "dd" in /proc/self/smaps. *count: how many mappings there are. */
+/* Is any byte of [p, p+n) left out of core dumps? Such a mapping has the
+ * flag "dd" in /proc/self/smaps, or lacks "rd": nobody can touch it. *count:
+ * how many mappings there are. */
 static inline bool left_out(const void *p, size_t n, int *count)
 {
     FILE *maps = fopen("/proc/self/smaps", "r");
@@ -23,7 +24,8 @@ static inline bool left_out(const void *p, size_t n, int *count)
             low = a;
             high = b;
             seen++;
-        } else if (!strncmp(line, "VmFlags:", 8) && strstr(line, " dd")) {
+        } else if (!strncmp(line, "VmFlags:", 8) &&
+                   (strstr(line, " dd") || !strstr(line, " rd"))) {
             out |= low < (uintptr_t)p + n && (uintptr_t)p < high;
         }
     }

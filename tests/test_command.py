@@ -46,7 +46,7 @@ def straightway(*arguments, cwd=None, **changes):
 
 
 def library():
-    done = straightway("run", "--show", "true")
+    done = straightway("run", "--dry-run", "true")
     return re.search("LD_PRELOAD=([^: ]+)", done.stdout).group(1)
 
 
@@ -219,7 +219,8 @@ def test_every_setting_is_an_option():
     assert len(found) > 10
     for kind, name in found:
         option = "--" + name.lower().replace("_", "-")
-        value = {"BOOL": "off", "SIZE": "64k", "INT": "3", "TEXT": "bcast"}
+        value = {"BOOL": "off", "SIZE": "64k", "INT": "3",
+                 "TEXT": "eager" if name == "SHOW" else "bcast"}
         got = variables(f"{option}={value[kind]}")
         assert got["STRAIGHTWAY_" + name] == value[kind]
         if kind == "BOOL":
@@ -230,6 +231,13 @@ def test_every_setting_is_an_option():
         else:
             got = variables(option, value[kind])
             assert got["STRAIGHTWAY_" + name] == value[kind]
+
+
+def test_a_mode_of_sharing_that_does_not_exist():
+    done = straightway("run", "--show", "true")
+    assert done.returncode == 2
+    assert "--show true: give lazy, eager or off" in done.stderr
+    assert "--dry-run" in done.stderr
 
 
 def test_options_after_the_program_are_the_programs():
@@ -274,7 +282,7 @@ def launch(host, *arguments, **changes):
 
 def test_the_launcher_is_the_programs_own(host):
     program = host.compile(HELLO)
-    done = launch(host, "-n", 2, "--show", program)
+    done = launch(host, "-n", 2, "--dry-run", program)
     assert done.returncode == 0, done.stderr
     launcher = pathlib.Path(done.stdout.split()[0])
     own = pathlib.Path(host.mpirun)
@@ -293,7 +301,7 @@ def test_a_launcher_is_never_named_by_a_link_to_its_folder(tmp_path):
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)
     for path in ("/bin:/usr/bin", "/usr/bin:/bin"):
-        done = straightway("run", "-n", "2", "--show", script, PATH=path,
+        done = straightway("run", "-n", "2", "--dry-run", script, PATH=path,
                            OMPI_ALLOW_RUN_AS_ROOT="1",
                            OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         assert done.stdout.startswith("/usr/bin/mpiexec"), done.stderr
@@ -331,7 +339,7 @@ def test_settings_reach_the_ranks(host):
 
 
 def test_launcher_arguments_are_split_like_a_shells(host):
-    done = launch(host, "-n", 1, "--mpi", host.mpirun, "--show",
+    done = launch(host, "-n", 1, "--mpi", host.mpirun, "--dry-run",
                   "--launcher-args", "-x 'A=b c' -y \"d e\" f\\ g", "true")
     assert "-x 'A=b c' -y 'd e' 'f g' -n 1" in done.stdout
 
@@ -341,9 +349,9 @@ def test_more_ranks_than_cores_are_asked_of_open_mpi(host):
     many = 4 * os.cpu_count() + 1
     env = {"PRTE_MCA_rmaps_default_mapping_policy": None,
            "OMPI_MCA_rmaps_base_oversubscribe": None, "SLURM_JOB_ID": None}
-    done = launch(host, "-n", many, "--show", program, **env)
+    done = launch(host, "-n", many, "--dry-run", program, **env)
     assert ("--oversubscribe" in done.stdout) == (host.flavour == "ompi")
-    done = launch(host, "-n", 1, "--show", program, **env)
+    done = launch(host, "-n", 1, "--dry-run", program, **env)
     assert "--oversubscribe" not in done.stdout
 
 

@@ -285,6 +285,24 @@ def test_polling(tmp_path, procedure, calls, said):
         assert "1.20 M times" in f.text
 
 
+def test_buffers_that_are_shown_again(tmp_path):
+    job = quiet()
+    for rank in job.ranks:
+        rank.call("MPI_Bcast", 10, S, size=64 << 20, showing=S // 4,
+                  shown_again=60 << 20)
+        rank.call("MPI_Sendrecv", 10, S, size=64 << 20, showing=S // 4,
+                  shown_again=70 << 20)
+    f = found(job, tmp_path, "shown-again")
+    assert f.evidence["operation"] == "MPI_Sendrecv"
+    assert f.seconds == pytest.approx(0.5)
+    assert f.evidence["again_bytes"] == 130 * len(job.ranks) << 20
+    assert "MPI_Sendrecv and 1 other call make" in f.text
+    job = quiet()
+    for rank in job.ranks:      # at first, all of it is shown once
+        rank.call("MPI_Bcast", 10, S, size=64 << 20, showing=S // 4)
+    assert not found(job, tmp_path, "shown-again")
+
+
 def test_the_cost_of_recording(tmp_path):
     job = quiet()
     for rank in job.ranks:

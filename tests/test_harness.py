@@ -1,12 +1,13 @@
 """The harness itself: what the other tests take for granted."""
 
+import collections
 import os
 import pathlib
 
 import pytest
 
 import programs
-from harness import hosts, jobs
+from harness import hosts, jobs, spread
 
 from straightway import whatif
 
@@ -33,6 +34,40 @@ def test_host_compiles_and_runs(host, n):
     done = host.run(n, program, straightway=False, check=True)
     lines = sorted(done.stdout.split("\n")[:-1])
     assert lines == [f"rank {r} of {n}: {n * (n - 1) // 2}" for r in range(n)]
+
+
+Named = collections.namedtuple("Named", "name flavour")
+SIX = [Named(name, flavour) for name, flavour in (
+    ("a", "ompi"), ("b", "mpich"), ("c", "mpich"), ("d", "mpich"),
+    ("e", "ompi"), ("f", "mpich"))]
+
+
+def families(shown, variations):
+    return {host.flavour for variation in variations
+            for host in shown[variation]}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 8, 12, 100])
+def test_a_short_run_spreads_tests_over_mpis(count):
+    """Both families meet each test; of many variations, each half of them."""
+    variations = {("a.py::t", (("enable", bool(i % 2)), ("n", i // 2))): SIX
+                  for i in range(count)}
+    shown = spread.in_turn(variations)
+    assert list(sorted(shown)) == list(sorted(variations))
+    assert all(shown.values())
+    assert families(shown, variations) == {"ompi", "mpich"}
+    if count >= 12:
+        assert {h for its in shown.values() for h in its} == set(SIX)
+        for on in True, False:
+            assert len(families(shown, (v for v in variations
+                                        if v[1][0][1] == on))) == 2
+
+
+def test_a_short_run_takes_mpis_that_can():
+    for can in (SIX[:1], SIX[1:3], SIX[1:2]):
+        shown = spread.in_turn({("a.py::t", (("n", n),)): can
+                                for n in range(9)})
+        assert {h for its in shown.values() for h in its} == set(can)
 
 
 @programs.needs_mpi4py

@@ -57,9 +57,16 @@ def built(tmp_path_factory):
     return folder
 
 
+EAGER = {"STRAIGHTWAY_SHOW": "eager"}
+
+
+# Of these programs nothing is communicated, so that nothing becomes shared but
+# where all is from its birth.
 @needs_cc
-def test_every_entry_point_from_the_arena(built):
-    assert run(built / "entries", "arena").endswith("ok\n")
+@pytest.mark.parametrize("show, what", [
+    ("eager", "arena"), ("lazy", "none"), ("off", "none")])
+def test_every_entry_point_from_the_arena(built, show, what):
+    assert run(built / "entries", what, STRAIGHTWAY_SHOW=show).endswith("ok\n")
 
 
 @needs_cc
@@ -76,7 +83,7 @@ def test_every_entry_point_with_a_service_refused(built, door):
 @needs_cc
 @pytest.mark.parametrize("door", ["punch", "huge"])
 def test_the_arena_does_without_punching_and_huge_pages(built, door):
-    assert run(built / "entries", "arena", STRAIGHTWAY_REFUSE=door)
+    assert run(built / "entries", "arena", STRAIGHTWAY_REFUSE=door, **EAGER)
 
 
 def huge_pages(table):
@@ -94,9 +101,9 @@ def huge_pages(table):
 )
 def test_static_data_moves_where_an_mpi_library_is_loaded(built):
     mpi = built / "libmpi_name.so"
-    assert run(built / "entries", "arena", "moved", preload=[mpi])
+    assert run(built / "entries", "arena", "moved", preload=[mpi], **EAGER)
     assert run(built / "entries", "arena", "no", preload=[mpi],
-               STRAIGHTWAY_ARENA_STATIC="off")
+               STRAIGHTWAY_ARENA_STATIC="off", **EAGER)
 
 
 @needs_cc

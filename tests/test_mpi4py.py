@@ -1,10 +1,11 @@
 """mpi4py's own suite: no failure with us that the host alone does not have.
 
 The suite is fetched by name, as the source that belongs to the installed
-mpi4py, and run twice under each host and number of ranks: alone and with
-Straightway. What fails, crashes or hangs with us must do so on the host
-alone. `make test` runs the modules about communication, on 2 ranks;
-`make test-deep` runs everything, on 1 to 4.
+mpi4py, and run with Straightway under each host and number of ranks. What fails,
+crashes or hangs with us must do so on the host alone. `make test` runs the
+modules about communication, on 2 ranks, and on the host alone only if
+something is wrong with us. `make test-deep` runs everything, on 1 to 4, both
+with us and alone, and as much must pass.
 """
 
 import collections
@@ -64,6 +65,10 @@ def fetch(version, store):
             tar.extractall(store)
 
 
+# Beside other work, a rank of Open MPI's that polls keeps its partner from the
+# processor: a busy loop made this suite four times as slow as with this.
+YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
+
 Outcome = collections.namedtuple("Outcome", "bad passed says")
 
 
@@ -75,7 +80,8 @@ def run(host, n, suite, options, folder, straightway, timeout, env=None):
     hung = False
     try:
         done = host.run(n, argv, straightway=straightway, timeout=timeout,
-                        stragglers="kill", cwd=folder.parent, env=env)
+                        stragglers="kill", cwd=folder.parent,
+                        env={**YIELD, **(env or {})})
         says = done.stderr[-6000:]
     except jobs.JobTimeout as why:
         hung, says = True, str(why)[-6000:]
@@ -122,27 +128,43 @@ def host_alone(host, n, suite, options, tmp_path, timeout):
     return alone
 
 
-def compare(host, n, suite, options, tmp_path, timeout, env=None):
+def ours(host, n, suite, options, tmp_path, timeout, env=None):
+    return run(host, n, suite, options, tmp_path / "ours", True, timeout, env)
+
+
+def allowed(host, options):
     if host.name == "impi":
         # Dynamic processes crash in this wheel, with nothing of ours.
         options = [*options, "-e", "spawn", "-e", "dynproc", "-x", "Spawn",
                    "-x", "Connect", "-x", "Join"]
-    alone = host_alone(host, n, suite, options, tmp_path, timeout)
-    ours = run(host, n, suite, options, tmp_path / "ours", True, timeout,
-               env)
-    new = ours.bad - alone.bad
+    return options
+
+
+def no_new(with_us, alone):
+    new = with_us.bad - alone.bad
     assert not new, (f"{len(new)} fail with us only: "
-                     + ", ".join(sorted(new)) + "\n" + ours.says)
+                     + ", ".join(sorted(new)) + "\n" + with_us.says)
+
+
+def compare(host, n, suite, options, tmp_path, timeout, env=None):
+    options = allowed(host, options)
+    alone = host_alone(host, n, suite, options, tmp_path, timeout)
+    with_us = ours(host, n, suite, options, tmp_path, timeout, env)
+    no_new(with_us, alone)
     # As much was tested, or the comparison says nothing.
-    assert ours.passed >= 0.99 * alone.passed and alone.passed > 100 * n, (
-        ours.passed, alone.passed, alone.says)
+    assert with_us.passed >= 0.99 * alone.passed and \
+        alone.passed > 100 * n, (with_us.passed, alone.passed, alone.says)
 
 
 @needs_mpi4py
 def test_communication(host, suite, tmp_path):
     options = [o for name in NEAR for o in ("-i", name + r"\.")]
     options += ["-x", "DatatypePickle"]      # slow, and local
-    compare(host, 2, suite, options, tmp_path, 120)
+    options = allowed(host, options)
+    with_us = ours(host, 2, suite, options, tmp_path, 120)
+    assert with_us.passed > 1000, (with_us.passed, with_us.says)
+    if with_us.bad:
+        no_new(with_us, host_alone(host, 2, suite, options, tmp_path, 120))
 
 
 @needs_mpi4py

@@ -88,8 +88,7 @@ static int sliced(sw_group_t *g, uint32_t what, const sw_reducer_t *r,
     sw_slice_t s = sw_slice(n, g->n, g->me, sw_grain(r->elem));
     uint64_t at = s.start * r->elem;
     rc = sw_combine(g, r, from, g->n, at, (char *)out + at, s.count);
-    if (x.out.copy)
-        sw_copy((char *)x.out.copy + at, (char *)out + at, s.count * r->elem);
+    sw_exposed_wrote(&x.out, at, s.count * r->elem);
     sw_done(g, step);
     if (!rc)
         rc = fetch_slices(g, r, outs, out, n, step);

@@ -91,8 +91,8 @@ static int scatter_gather(sw_group_t *g, int root, uint32_t what,
         if (!bad)
             bad = sw_source_copy(&source, s.start, buffer + s.start, s.count);
         if (k == 0) {
-            if (x.copy && !bad)
-                sw_copy((char *)x.copy + s.start, buffer + s.start, s.count);
+            if (!bad)
+                sw_exposed_wrote(&x, s.start, s.count);
             sw_done(g, step);
         }
         rc = rc ? rc : bad;

@@ -4,7 +4,6 @@
 #include "deal.h"
 
 #include "packing.h"
-#include "../node/arena.h"
 
 #define LISTED 0x100    /* in an entry's form: a table comes first */
 
@@ -102,8 +101,10 @@ static bool deal_equal(sw_group_t *g, sw_entry_t *e, uint64_t step,
     if (blocks->data && all > hand->eager &&
         show(g, e, step, hand, blocks, x))
         return true;
+    uint64_t direct = all <= hand->eager || blocks->data
+        ? UINT64_MAX : sw_direct(g, send, whole);
     if (all <= hand->eager ||
-        (all <= g->stage_max && (blocks->data || !sw_direct(g, send, whole)))) {
+        (all <= g->stage_max && direct == UINT64_MAX)) {
         e->form = SW_FORM_STAGED;
         pack(hand, send, blocks,
              sw_claim_stage(g, step, hand->readers, all, e));
@@ -113,7 +114,7 @@ static bool deal_equal(sw_group_t *g, sw_entry_t *e, uint64_t step,
         deal_packed(g, e, step, hand, blocks, all, x);
         return true;
     }
-    sw_expose(g, x, send, whole, true);
+    sw_expose_at(g, x, send, whole, direct, true);
     e->form = (uint16_t)x->part.form;
     e->send = x->part;
     return true;
@@ -139,6 +140,33 @@ static void span(const sw_hand_t *hand, const sw_blocks_t *blocks,
         *low = *high = 0;
 }
 
+/* Where the others find all blocks that leave, from send + low on, or
+ * UINT64_MAX. What lies between them is not ours to touch. */
+static uint64_t direct_blocks(sw_group_t *g, const sw_hand_t *hand,
+                              const char *send, const sw_blocks_t *blocks,
+                              int64_t low, int64_t high)
+{
+    uint64_t offset = g->arena ? sw_arena_offset(send + low,
+                                                 (size_t)(high - low))
+                               : UINT64_MAX;
+    for (int i = 0; i < hand->n && offset != UINT64_MAX; i++) {
+        uint64_t bytes = bytes_of(hand, blocks, i);
+        if (bytes &&
+            sw_direct(g, send + blocks->list[i].offset, bytes) == UINT64_MAX)
+            offset = UINT64_MAX;
+    }
+    return offset;
+}
+
+static void stage_blocks(const sw_hand_t *hand, const char *send,
+                         const sw_blocks_t *blocks)
+{
+    for (int i = 0; i < hand->n; i++)
+        if (bytes_of(hand, blocks, i))
+            sw_show_stage(send + blocks->list[i].offset,
+                          bytes_of(hand, blocks, i));
+}
+
 static bool deal_listed(sw_group_t *g, sw_entry_t *e, uint64_t step,
                         const sw_hand_t *hand, const char *send,
                         const sw_blocks_t *blocks, sw_exposed_t *x)
@@ -147,23 +175,24 @@ static bool deal_listed(sw_group_t *g, sw_entry_t *e, uint64_t step,
     size_t total, head = (size_t)hand->n * sizeof(sw_extent_t);
     span(hand, blocks, &low, &high, &total);
     bool small = head + total <= SW_INLINE_MAX, stage = small;
-    bool inside = false;
+    uint64_t direct = UINT64_MAX;
     char *copy = NULL;
     e->bytes = total;
     if (blocks->data && total > hand->eager &&
         show(g, e, step, hand, blocks, x))
         return true;
     if (!stage) {
-        inside = !blocks->data &&
-                 sw_direct(g, send + low, (size_t)(high - low));
+        if (!blocks->data)
+            direct = direct_blocks(g, hand, send, blocks, low, high);
         stage = head + total <= g->stage_max &&
-                (total <= hand->eager || !inside);
+                (total <= hand->eager || direct == UINT64_MAX);
     }
     if (!stage && blocks->data) {
         deal_packed(g, e, step, hand, blocks, total, x);
         return true;
     }
-    if (!stage && !inside && g->arena && (total <= SW_COPY_MAX || !g->cma))
+    if (!stage && direct == UINT64_MAX && g->arena &&
+        (total <= SW_COPY_MAX || !g->cma))
         copy = sw_shared_copy(g, total);
     char *place = small ? e->data
                         : sw_claim_stage(g, step, hand->readers,
@@ -186,9 +215,12 @@ static bool deal_listed(sw_group_t *g, sw_entry_t *e, uint64_t step,
     if (copy)
         pack(hand, send, blocks, copy);
     *x = (sw_exposed_t){.copy = copy};
-    x->part = inside || copy
-        ? (sw_part_t){.form = SW_FORM_ARENA,
-                      .address = sw_arena_offset(copy ? copy : send + low, 1)}
+    if (copy)
+        direct = sw_arena_offset(copy, 1);
+    else if (direct != UINT64_MAX)
+        stage_blocks(hand, send, blocks);
+    x->part = direct != UINT64_MAX
+        ? (sw_part_t){.form = SW_FORM_ARENA, .address = direct}
         : (sw_part_t){.form = SW_FORM_CMA,
                       .address = (uint64_t)(uintptr_t)(send + low)};
     x->part.bytes = copy ? total : (uint64_t)(high - low);

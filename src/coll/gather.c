@@ -14,7 +14,7 @@
  */
 #include "coll.h"
 
-#include "../node/arena.h"
+#include "../node/show.h"
 #include "../node/temporary.h"
 
 /* What the members write into, and the places of the large blocks there. */
@@ -118,19 +118,34 @@ static void open_up(const root_t *r, sw_entry_t *e, const char *to,
     }
 }
 
+/* Where the others find the places of all large blocks, or UINT64_MAX. A block
+ * may not be filled to its end: the rest must read as it was. */
+static uint64_t direct(const root_t *r, large_t l)
+{
+    uint64_t offset = sw_arena_offset(r->recv + l.low,
+                                      (size_t)(l.high - l.low));
+    for (int i = 0; i < r->g->n && offset != UINT64_MAX; i++) {
+        uint64_t bytes = large(r, i);
+        char *at = r->recv + sw_block(r->blocks, i).offset;
+        if (bytes && sw_direct(r->g, at, bytes) == UINT64_MAX)
+            offset = UINT64_MAX;
+        else if (bytes)
+            sw_show_stage(at, bytes);
+    }
+    return offset;
+}
+
 /* Memory that stands in for all large blocks, and how the others reach it: by
  * CMA, if *offset is none. NULL: they reach the blocks themselves. */
 static char *stand_in(const root_t *r, large_t l, uint64_t *offset)
 {
     sw_group_t *g = r->g;
-    size_t wide = (size_t)(l.high - l.low);
     char *copy = NULL;
     *offset = UINT64_MAX;
     if (r->blocks->data)
         copy = sw_temporary(l.total);
     if (g->arena)
-        *offset = copy ? sw_arena_offset(copy, l.total)
-                       : sw_arena_offset(r->recv + l.low, wide);
+        *offset = copy ? sw_arena_offset(copy, l.total) : direct(r, l);
     if (*offset != UINT64_MAX || !g->arena ||
         (g->cma && (copy || l.total > SW_COPY_MAX)))
         return copy;
@@ -142,17 +157,20 @@ static char *stand_in(const root_t *r, large_t l, uint64_t *offset)
 
 /* Expose the places of the large blocks, or memory that stands in for them
  * (what lies between the blocks is not ours to touch), and post where each
- * block goes. Returns the stand-in, or NULL. */
-static char *invite(const root_t *r, large_t l)
+ * block goes. Returns the stand-in, or NULL. *mapped: the others write to the
+ * blocks by loads and stores. */
+static char *invite(const root_t *r, large_t l, bool *mapped)
 {
     sw_group_t *g = r->g;
     sw_entry_t *e = sw_claim(g, r->step, SW_READ_ALL);
     e->what = r->what;
     e->bytes = 0;
     char *copy = NULL;
+    *mapped = true;
     if (!r->blocks->data || !show(r, e)) {
         uint64_t offset;
         copy = stand_in(r, l, &offset);
+        *mapped = !copy && offset != UINT64_MAX;
         open_up(r, e, copy ? copy : r->recv + l.low, offset, copy, l.low);
     }
     sw_post(g, e, r->step);
@@ -161,7 +179,7 @@ static char *invite(const root_t *r, large_t l)
 
 /* All large blocks have come: out of the stand-in, and from members that sent
  * less than was expected and staged it. */
-static int settle(const root_t *r, char *copy)
+static int settle(const root_t *r, char *copy, bool mapped)
 {
     size_t at = 0;
     int rc = SW_OK;
@@ -177,6 +195,9 @@ static int settle(const root_t *r, char *copy)
             sw_data_t packed = {.at = copy + at};
             sw_data_t to = sw_block_data(r->blocks, r->recv, i);
             sw_data_copy(&packed, &to, 0, bytes);
+        } else if (mapped) {
+            sw_data_t to = sw_block_data(r->blocks, r->recv, i);
+            sw_data_fetch(&to, 0, bytes);
         }
         rc = rc ? rc : bad;
         at += bytes;
@@ -189,12 +210,13 @@ static int receive(const root_t *r, const sw_data_t *send, size_t bytes)
 {
     large_t l = large_blocks(r);
     char *copy = NULL;
+    bool mapped = false;
     if (l.total)
-        copy = invite(r, l);
+        copy = invite(r, l, &mapped);
     int rc = fill_in(r, send, bytes);
     if (l.total) {
         sw_await_done_all(r->g, r->step);
-        int bad = settle(r, copy);
+        int bad = settle(r, copy, mapped);
         rc = rc ? rc : bad;
     }
     return rc;

@@ -3,7 +3,6 @@
  */
 #include "packing.h"
 
-#include "../node/arena.h"
 #include "../node/temporary.h"
 
 #define STEP ((size_t)16 << 10)
@@ -13,9 +12,8 @@ bool sw_packing(sw_group_t *g, sw_exposed_t *x, size_t n)
     sw_packed_t *p = sw_temporary(sizeof *p + n);
     atomic_init(&p->ready, 0);
     *x = (sw_exposed_t){.packed = p, .bytes = n};
-    if (g->arena)
-        x->part.address = sw_arena_offset(p, sizeof *p + n);
-    if (!g->arena || x->part.address == UINT64_MAX)
+    x->part.address = sw_direct(g, p, sizeof *p + n);
+    if (x->part.address == UINT64_MAX)
         return false;
     x->part.form = SW_FORM_PACKED;
     x->part.bytes = n;

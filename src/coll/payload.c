@@ -3,7 +3,6 @@
  */
 #include "packing.h"
 
-#include "../node/arena.h"
 #include "../node/settings.h"
 #include "../node/temporary.h"
 
@@ -11,7 +10,7 @@
 
 void *sw_shared_copy(const sw_group_t *g, size_t n)
 {
-    void *copy = sw_arena_alloc(n, SW_LINE);
+    void *copy = sw_arena_alloc_shared(n, SW_LINE);
     if (!copy && !g->cma) {
         /* The others are already in the collective and cannot be told. */
         sw_say("no memory for a shared copy of %zu bytes: the arena is full. "
@@ -22,8 +21,8 @@ void *sw_shared_copy(const sw_group_t *g, size_t n)
     return copy;
 }
 
-void sw_expose(sw_group_t *g, sw_exposed_t *to, const void *p, size_t n,
-               bool in)
+void sw_expose_at(sw_group_t *g, sw_exposed_t *to, const void *p, size_t n,
+                  uint64_t direct, bool in)
 {
     *to = (sw_exposed_t){.user = (void *)(uintptr_t)p, .bytes = n};
     to->part.bytes = n;
@@ -31,13 +30,12 @@ void sw_expose(sw_group_t *g, sw_exposed_t *to, const void *p, size_t n,
         to->part.form = SW_FORM_NONE;
         return;
     }
-    if (g->arena) {
-        uint64_t offset = sw_arena_offset(p, n);
-        if (offset != UINT64_MAX) {
-            to->part.form = SW_FORM_ARENA;
-            to->part.address = offset;
-            return;
-        }
+    if (direct != UINT64_MAX) {
+        to->part.form = SW_FORM_ARENA;
+        to->part.address = direct;
+        if (in)
+            sw_show_stage(p, n);
+        return;
     }
     /* A small private buffer is copied once here rather than fetched with a
      * system call by each reader. */
@@ -54,11 +52,23 @@ void sw_expose(sw_group_t *g, sw_exposed_t *to, const void *p, size_t n,
     to->part.address = sw_arena_offset(to->copy, n);
 }
 
+void sw_exposed_wrote(const sw_exposed_t *x, size_t at, size_t n)
+{
+    if (n == 0)
+        return;
+    if (x->copy)
+        sw_copy((char *)x->copy + at, (char *)x->user + at, n);
+    else if (x->part.form == SW_FORM_ARENA)
+        sw_show_stage((char *)x->user + at, n);
+}
+
 void sw_unexpose(sw_exposed_t *x, bool out)
 {
     if (x->packed)
         sw_temporary_free(x->packed);
     x->packed = NULL;
+    if (out && !x->copy && x->part.form == SW_FORM_ARENA)
+        sw_show_fetch(x->user, x->bytes);
     if (!x->copy)
         return;
     if (out)
@@ -119,10 +129,11 @@ bool sw_offer(sw_group_t *g, uint64_t step, uint32_t what, int readers,
     sw_shown_t shown;
     bool shows = data->layout && n > eager &&
                  sw_expose_shown(g, data, n, &shown);
+    uint64_t direct = data->layout || n <= eager
+        ? UINT64_MAX : sw_direct(g, data->at, n);
     /* Up to what can be staged a copy is also better than an exposed copy. */
     if (n <= eager ||
-        (n <= g->stage_max && !shows &&
-         (data->layout || !sw_direct(g, data->at, n)))) {
+        (n <= g->stage_max && !shows && direct == UINT64_MAX)) {
         sw_stage_data(g, step, what, readers, data, n);
         return false;
     }
@@ -134,7 +145,7 @@ bool sw_offer(sw_group_t *g, uint64_t step, uint32_t what, int readers,
         e->shown = shown;
     } else {
         if (!data->layout) {
-            sw_expose(g, x, data->at, n, true);
+            sw_expose_at(g, x, data->at, n, direct, true);
         } else if (!sw_packing(g, x, n)) {
             sw_packing_add(g, x, data, n);
             sw_packing_end(g, x);

@@ -6,7 +6,7 @@
 #define SW_PAYLOAD_H
 
 #include "source.h"
-#include "../node/arena.h"
+#include "../node/show.h"
 #include "../node/copy.h"
 
 /* The largest private buffer, in bytes, that is shared by a copy although CMA
@@ -21,10 +21,11 @@
  * instead, else the job ends with a message. */
 void *sw_shared_copy(const sw_group_t *g, size_t n);
 
-/* Do the others reach this memory as it is, without a system call? */
-static inline bool sw_direct(const sw_group_t *g, const void *p, size_t n)
+/* Where the others find this memory without a system call, or UINT64_MAX. To be
+ * asked once of a buffer in a collective: each time counts as a use. */
+static inline uint64_t sw_direct(const sw_group_t *g, const void *p, size_t n)
 {
-    return g->arena && sw_arena_offset(p, n) != UINT64_MAX;
+    return g->arena && n ? sw_show(p, n) : UINT64_MAX;
 }
 
 /* Exposing: the user's own memory, as a part the others can reach. Where they
@@ -36,10 +37,19 @@ typedef struct {
     struct sw_packed *packed;   /* what is exposed, if it was made for that */
 } sw_exposed_t;
 
-/* Expose [p, p+n). `in`: the others will read it (the copy gets the data). */
-void sw_expose(sw_group_t *g, sw_exposed_t *to, const void *p, size_t n,
-               bool in);
-/* End it. `out`: the others have written it (the data leaves the copy). */
+/* Expose [p, p+n), which is at `direct`. `in`: the others will read what is in
+ * it now. */
+void sw_expose_at(sw_group_t *g, sw_exposed_t *to, const void *p, size_t n,
+                  uint64_t direct, bool in);
+static inline void sw_expose(sw_group_t *g, sw_exposed_t *to, const void *p,
+                             size_t n, bool in)
+{
+    sw_expose_at(g, to, p, n, sw_direct(g, p, n), in);
+}
+/* The owner has written n bytes at `at` of what is exposed: let the others read
+ * them, and sw_unexpose keep them. */
+void sw_exposed_wrote(const sw_exposed_t *x, size_t at, size_t n);
+/* End it. `out`: the others have written it. */
 void sw_unexpose(sw_exposed_t *x, bool out);
 
 /* Data with gaps, where the others read it piece by piece: pieces shorter than

@@ -106,9 +106,8 @@ static int sliced(sw_group_t *g, int root, uint32_t what,
         rc = put_slice(g, root, r, from, &outs[root], out, s);
         sw_touched(g);
     }
-    if (is_root && x.out.copy)
-        sw_copy((char *)x.out.copy + s.start * r->elem,
-                (char *)out + s.start * r->elem, s.count * r->elem);
+    if (is_root)
+        sw_exposed_wrote(&x.out, s.start * r->elem, s.count * r->elem);
     sw_done(g, step);
     sw_await_done_all(g, step);
     sw_exchange_end(&x, is_root);

@@ -131,17 +131,17 @@ static int sliced(sw_group_t *g, bool exclusive, uint32_t what,
     size_t each = sw_max(BLOCK / r->elem, 1);
     size_t half = sw_round_up(each * r->elem, SW_LINE);
     char *scratch = sw_scratch(g, 2 * half);
-    /* Own results go where the others' do, so that one copy brings all. */
-    void *own = x.out.copy ? x.out.copy : out;
     if (!scratch)
         rc = SW_UNREACHABLE;
     if (!rc && !sw_touch(g))
         rc = SW_BROKEN;
     for (size_t i = 0; i < s.count && !rc; i += each)
-        rc = walk(g, exclusive, r, from, outs, own,
+        rc = walk(g, exclusive, r, from, outs, out,
                   (s.start + i) * r->elem, sw_min(each, s.count - i), scratch,
                   scratch + half);
     sw_touched(g);
+    if (has_out)
+        sw_exposed_wrote(&x.out, s.start * r->elem, s.count * r->elem);
     sw_done(g, step);
     sw_await_done_all(g, step);
     sw_exchange_end(&x, has_out);

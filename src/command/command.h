@@ -47,7 +47,7 @@ typedef struct {
     const char *ranks;          /* -n: NULL inside a launcher               */
     const char *mpi;            /* --mpi: prefix, launcher or a name        */
     const char *launcher_args;  /* --launcher-args                          */
-    bool verbose, show, help;
+    bool verbose, dry_run, help;
     char **settings;            /* "--name=value" for each setting given    */
     int setting_count;
     char **program;             /* PROGRAM ARGS, NULL-ended                 */

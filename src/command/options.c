@@ -46,7 +46,7 @@ static setting_t settings[] = {
 enum { COUNT = sizeof settings / sizeof *settings };
 
 static const char *const own[] = {
-    "-n", "--ranks", "--mpi", "--launcher-args", "--show", "--help", "-o",
+    "-n", "--ranks", "--mpi", "--launcher-args", "--dry-run", "--help", "-o",
     "--output", NULL
 };
 
@@ -105,6 +105,10 @@ static void give(sw_run_options_t *to, const setting_t *s, const char *value)
                 s->option, value);
     if (s->type == INT && !good_int(value))
         sw_fail(SW_EXIT_USAGE, "%s %s: give a whole number", s->option, value);
+    if (!strcmp(s->name, "SHOW") && strcmp(value, "lazy") &&
+        strcmp(value, "eager") && strcmp(value, "off"))
+        sw_fail(SW_EXIT_USAGE, "%s %s: give lazy, eager or off (--dry-run "
+                "prints the command)", s->option, value);
     char *name = sw_text("STRAIGHTWAY_%s", s->name);
     if (setenv(name, value, 1))
         sw_fail(SW_EXIT_FAILURE, "out of memory");
@@ -207,8 +211,8 @@ void sw_read_options(char **argv, sw_run_options_t *to)
             to->launcher_args = value_of(&at, "--launcher-args");
         else if (is(*at, "-o") || is(*at, "--output"))
             give(to, setting("PROFILE_OUTPUT"), value_of(&at, *at));
-        else if (!strcmp(*at, "--show"))
-            to->show = true;
+        else if (!strcmp(*at, "--dry-run"))
+            to->dry_run = true;
         else if (!strcmp(*at, "--help") || !strcmp(*at, "-h"))
             to->help = true;
         else if (!read_setting(&at, to))
@@ -321,7 +325,7 @@ void sw_print_run_help(const char *word)
 "  --mpi MPI               that of this MPI: an installation's folder, a\n"
 "                          launcher's path, or openmpi, mpich or intel\n"
 "  --launcher-args \"...\"   hand these arguments to the launcher\n"
-"  --show                  print the command instead of running it\n"
+"  --dry-run               print the command instead of running it\n"
 "\n"
 "settings (each is also an environment variable, STRAIGHTWAY_NAME):\n",
         stdout);

@@ -339,7 +339,7 @@ static void launch(const sw_run_options_t *options, const char *program)
     if (options->verbose)
         fprintf(stderr, "straightway: launcher %s (%s)\n", launcher.path,
                 launcher.why);
-    if (options->show) {
+    if (options->dry_run) {
         print_command(stdout, argv);
         exit(0);
     }
@@ -367,7 +367,7 @@ int sw_run(char **argv)
     preload(library);
     /* For the page that a profile ends with. */
     setenv("STRAIGHTWAY_COMMAND", sw_self(), 1);
-    if (options.show) {
+    if (options.dry_run) {
         printf("LD_PRELOAD=");
         print_word(stdout, getenv("LD_PRELOAD"));
         for (int i = 0; i < options.setting_count; i++) {

@@ -14,6 +14,9 @@
  *   a name that no host in the process has is not found, with an error text
  *   as it should be (names.c says why the linker alone would give none).
  *
+ * And who looks for madvise gets libc's: transports of MPIs (UCX, libfabric) put
+ * a jump of their own where it begins, and ours would not be reached any more.
+ *
  * All else, and every lookup relative to the caller (RTLD_NEXT), is passed on
  * untouched, to whatever dlsym comes next: another tool's or libc's. With two
  * MPIs in the process it is not our business which one a handle means: the
@@ -23,6 +26,7 @@
  * asks for exactly that.
  */
 #include "door.h"
+#include "heap.h"
 #include "hosts.h"
 #include "../node/settings.h"
 
@@ -76,8 +80,11 @@ void *sw_handle_look(void *handle, const char **name)
     sw_object_t hosts[SW_HOSTS_MAX];
     int k, count;
 
-    if (!text || handle == RTLD_NEXT ||
-        (k = sw_names_number(text)) < 0)
+    if (!text || handle == RTLD_NEXT)
+        return NULL;
+    if (handle == RTLD_DEFAULT && !strcmp(text, "madvise"))
+        return sw_real_madvise();
+    if ((k = sw_names_number(text)) < 0)
         return NULL;
 
     count = sw_hosts_find(hosts);

@@ -267,12 +267,16 @@ SW_API size_t malloc_usable_size(void *p)
 
 /* realloc --------------------------------------------------------------- */
 
-/* Move a block to a new place of `size` bytes, with room to grow further if
- * it is large: libc would remap pages, we must copy, and growing by half each
- * time keeps that linear. Untouched room costs nothing. */
+/* Move a block to a new place of `size` bytes. Private pages of the arena
+ * move as libc's do. Others are copied, with room to grow further if they
+ * are large: growing by half each time keeps that linear. Untouched room
+ * costs nothing. */
 static void *move(void *p, size_t have, size_t size)
 {
     void *to = NULL;
+    if (have >= SLACK_MIN && size > have && is_big(size) &&
+        sw_arena_is_block(p) && (to = sw_arena_move(p, have, size)))
+        return to;
     if (is_big(size)) {
         if (size > have && have >= SLACK_MIN)
             to = sw_arena_alloc(size + size / 2, 16);

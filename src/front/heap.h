@@ -16,4 +16,7 @@ void sw_heap_start(void);
  * tcmalloc, a sanitizer, ...), or NULL: libc's. Then blocks are private. */
 const char *sw_heap_other(void);
 
+/* The madvise behind ours. */
+void *sw_real_madvise(void);
+
 #endif

@@ -8,7 +8,6 @@
 #include "data.h"
 
 #include "known.h"
-#include "../node/arena.h"
 
 #include <errno.h>
 
@@ -28,9 +27,15 @@ bool sw_data_show(const sw_data_t *data, size_t bytes, sw_shown_t *to)
         sw_layout_span(l, data->count, &low, &high);
     }
     to->span = (uint64_t)(high - low);
-    to->at = sw_arena_offset((const void *)((intptr_t)data->at + low),
-                             to->span);
-    return to->at != UINT64_MAX && to->layout != UINT64_MAX;
+    if (to->layout == UINT64_MAX || !to->span)
+        return to->layout != UINT64_MAX;
+    const void *first = (const void *)((intptr_t)data->at + low);
+    to->at = l ? sw_show_span(first, to->span) : sw_show(first, to->span);
+    if (to->at == UINT64_MAX)
+        return false;
+    if (!l)
+        sw_show_stage(first, to->span);
+    return true;
 }
 
 /* Do `count` elements lie within `span` bytes and hold `bytes`? Where they

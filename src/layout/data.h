@@ -1,6 +1,6 @@
 /*
- * data.h - where the data of a message or of a collective lies, at its sender or
- * its receiver, and copying some of it from the one to the other.
+ * data.h - where the data of a message or of a collective lies, at its sender
+ * or its receiver, and copying some of it from the one to the other.
  *
  * It is contiguous, or what a layout picks. Peers are shown it as a stretch of
  * its owner's arena, and where in there the layout is.
@@ -11,6 +11,7 @@
 #include "layout.h"
 #include "../node/copy.h"
 #include "../node/peer.h"
+#include "../node/show.h"
 
 typedef struct {
     char *at;                   /* of the first element, or of the first byte */
@@ -24,9 +25,17 @@ typedef struct {
     int64_t count;
 } sw_shown_t;
 
-/* Show peers the data, `bytes` of it if it is contiguous. False: they do not
- * reach it, or its layout. */
+/* Show peers the data, `bytes` of it if it is contiguous, as it is now. False:
+ * they do not reach it, or its layout. */
 SW_API bool sw_data_show(const sw_data_t *data, size_t bytes, sw_shown_t *to);
+
+/* Peers have written the bytes [begin, end) of data that was shown. */
+static inline void sw_data_fetch(const sw_data_t *data, size_t begin,
+                                 size_t end)
+{
+    if (!data->layout && begin < end)
+        sw_show_fetch(data->at + begin, end - begin);
+}
 
 /* What a peer has shown, in memory that is ours to read and write: at least
  * `bytes` bytes of data. To be given back. Returns 0, or -1 with errno:

@@ -11,7 +11,7 @@
 sw_layout_t *sw_layout_share(sw_layout_t *l)
 {
     static _Atomic uint64_t serials;
-    sw_layout_t *shared = sw_arena_alloc(l->bytes, SW_LINE);
+    sw_layout_t *shared = sw_arena_alloc_shared(l->bytes, SW_LINE);
     if (shared) {
         memcpy(shared, l, l->bytes);
         shared->serial = atomic_fetch_add(&serials, 1) + 1;

@@ -8,7 +8,7 @@
 #include "posted.h"
 #include "serve.h"
 #include "../layout/known.h"
-#include "../node/arena.h"
+#include "../node/show.h"
 #include "../p2p/slot.h"
 
 #include <stdio.h>
@@ -227,6 +227,22 @@ static int64_t print_messages(int rank)
     return all[0];
 }
 
+/* Of rank 0's memory. */
+static void print_shown(size_t in_use)
+{
+    sw_show_stats_t shown;
+    sw_show_stats(&shown);
+    if (sw_show_mode == SW_SHOW_LAZY)
+        sw_say("rank 0: shown to peers %zu KiB, private %zu KiB of blocks; "
+               "showing took %.1f ms, %llu times, %llu KiB of it again%s",
+               shown.shown / 1024,
+               (in_use - sw_min(in_use, shown.shown)) / 1024,
+               (double)shown.nanoseconds / 1e6,
+               (unsigned long long)shown.times,
+               (unsigned long long)shown.again / 1024,
+               shown.refused ? ", and was refused at times" : "");
+}
+
 void sw_stats_print(void)
 {
     int64_t mine[SW_COLL_COUNT][ROW], all[SW_COLL_COUNT][ROW];
@@ -261,6 +277,7 @@ void sw_stats_print(void)
     sw_arena_stats(&arena);
     size_t blocks, peak;
     sw_segment_usage(&blocks, &peak);
+    print_shown(arena.in_use);
     sw_say("rank 0: arena %zu KiB at most, communicator blocks %zu KiB at "
            "most", arena.in_use_peak / 1024, peak / 1024);
 }

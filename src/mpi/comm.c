@@ -10,6 +10,7 @@
 #include "failure.h"
 #include "hood.h"
 #include "link.h"
+#include "quiet.h"
 #include "reach.h"
 #include "track.h"
 
@@ -26,6 +27,9 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sw_comm_t *table[BUCKETS];
 static sw_comm_t *spare;
+/* The communicator whose members this thread may wait for. */
+static __thread MPI_Comm current
+    __attribute__((tls_model("initial-exec"))) = MPI_COMM_NULL;
 static _Atomic(sw_comm_t *) cache[CACHED];
 static int keyval = MPI_KEYVAL_INVALID;
 
@@ -65,6 +69,8 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     _Atomic(sw_comm_t *) *slot = &cache[mix(c->handle) % CACHED];
     if (atomic_load(slot) == c)
         atomic_store(slot, NULL);
+    if (current == c->handle)
+        current = MPI_COMM_NULL;
     c->handle = MPI_COMM_NULL;
     sw_group_t *group = c->group ? c->group : c->lost;
     c->group = c->lost = NULL;
@@ -172,6 +178,8 @@ static sw_comm_t *meet(MPI_Comm comm)
                          : n > SW_MEMBERS_MAX ? SW_REASON_APART
                          : foreign(comm, n) ? SW_REASON_FOREIGN
                          : SW_OURS;
+    if (reason == SW_REASON_INTER || reason == SW_REASON_FOREIGN)
+        sw_quiet_spoil();
     pthread_mutex_lock(&lock);
     if (keyval == MPI_KEYVAL_INVALID)
         host.Comm_create_keyval(copy_attribute, delete_attribute, &keyval,
@@ -340,9 +348,6 @@ static void meet_members(sw_comm_t *c)
     free(answers);
 }
 
-static __thread MPI_Comm current
-    __attribute__((tls_model("initial-exec"))) = MPI_COMM_NULL;
-
 sw_comm_t *sw_comm_state(MPI_Comm comm)
 {
     _Atomic(sw_comm_t *) *slot = &cache[mix(comm) % CACHED];
@@ -357,8 +362,10 @@ sw_comm_t *sw_comm_state(MPI_Comm comm)
 
 sw_comm_t *sw_comm_enter(MPI_Comm comm)
 {
-    current = comm;
-    return sw_comm_state(comm);
+    sw_comm_t *c = sw_comm_state(comm);
+    if (sw_likely(c))
+        current = comm;
+    return c;
 }
 
 sw_group_t *sw_comm_settle(sw_comm_t *c)

@@ -70,21 +70,13 @@ void sw_comm_last(sw_comm_t *c);
 
 static inline void sw_comm_hold(sw_comm_t *c)
 {
-    if (sw_threaded)
-        atomic_fetch_add_explicit(&c->holds, 1, memory_order_relaxed);
-    else
-        atomic_store_explicit(&c->holds, atomic_load_explicit(
-                                  &c->holds, memory_order_relaxed) + 1,
-                              memory_order_relaxed);
+    (void)sw_counter_add(&c->holds, 1, sw_threaded, memory_order_relaxed);
 }
 
 static inline void sw_comm_drop(sw_comm_t *c)
 {
-    int left = sw_threaded
-        ? atomic_fetch_sub(&c->holds, 1) - 1
-        : atomic_load_explicit(&c->holds, memory_order_relaxed) - 1;
-    if (!sw_threaded)
-        atomic_store_explicit(&c->holds, left, memory_order_relaxed);
+    int left = sw_counter_add(&c->holds, -1, sw_threaded,
+                              memory_order_acq_rel);
     if (sw_unlikely(left == 0))
         sw_comm_last(c);
 }

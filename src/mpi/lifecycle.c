@@ -5,21 +5,27 @@
  */
 #include "call.h"
 #include "link.h"
+#include "quiet.h"
+
+static int begun(int result)
+{
+    if (result == MPI_SUCCESS) {
+        sw_link_start();
+        sw_quiet_start();
+    }
+    return result;
+}
 
 int sw_MPI_Init(int *argc, char ***argv)
 {
-    int result = host.Init(argc, argv);
-    if (result == MPI_SUCCESS)
-        sw_link_start();
-    return result;
+    sw_quiet_prepare();
+    return begun(host.Init(argc, argv));
 }
 
 int sw_MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    int result = host.Init_thread(argc, argv, required, provided);
-    if (result == MPI_SUCCESS)
-        sw_link_start();
-    return result;
+    sw_quiet_prepare();
+    return begun(host.Init_thread(argc, argv, required, provided));
 }
 
 int sw_MPI_Finalize(void)

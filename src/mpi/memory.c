@@ -33,7 +33,7 @@ int sw_MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *base)
     block_t *b = NULL;
     if (info == MPI_INFO_NULL && size > 0 && sw_accelerating())
         b = malloc(sizeof *b);
-    if (b && (b->at = sw_arena_alloc((size_t)size, SW_PAGE))) {
+    if (b && (b->at = sw_arena_alloc_shared((size_t)size, SW_PAGE))) {
         pthread_mutex_lock(&lock);
         b->next = *bucket(b->at);
         *bucket(b->at) = b;

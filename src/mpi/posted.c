@@ -33,9 +33,8 @@ static bool on_offer;
 
 static void change_open(int by)
 {
-    atomic_store_explicit(&open_ones, atomic_load_explicit(
-                              &open_ones, memory_order_relaxed) +
-                              (unsigned)by, memory_order_relaxed);
+    (void)sw_counter_add(&open_ones, (unsigned)by, false,
+                         memory_order_relaxed);
 }
 
 static void join_all(sw_track_t *t)
@@ -184,9 +183,7 @@ static bool found(const sw_track_t *t, bool dense)
 
 static void count_looks(unsigned n)
 {
-    atomic_store_explicit(&looks, atomic_load_explicit(
-                              &looks, memory_order_relaxed) + n,
-                          memory_order_relaxed);
+    (void)sw_counter_add(&looks, n, false, memory_order_relaxed);
 }
 
 /* Of those that this turn has not looked at yet. */

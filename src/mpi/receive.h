@@ -15,8 +15,8 @@ typedef struct sw_matched {
     struct sw_matched *next;
 } sw_matched_t;
 
-/* Such a message, forgotten by this; its communicator is to be dropped. False:
- * it is none. */
+/* Take such a message off the list; the caller drops its communicator. False:
+ * the message is not on the list. */
 bool sw_matched_take(const MPI_Message *message, sw_matched_t *to);
 
 /* It went where there was no room for a descriptor. */

@@ -93,8 +93,30 @@ void sw_route_refuse(const sw_link_t *link, sw_slot_t *slot)
     sw_ledger_take(link->place, channel);
 }
 
+void sw_route_lasts(const void *buffer, int64_t count, MPI_Datatype type,
+                    int dest, MPI_Comm comm)
+{
+    uint64_t lineage;
+    const sw_datatype_t *d = sw_linked ? sw_route_type(type, count, comm)
+                                       : NULL;
+    if (d && d->dense && count > 0 && !sw_out_of_reach(buffer, d) &&
+        (size_t)count * d->size >= sw_route_min(d) &&
+        link_to(comm, dest, &lineage))
+        sw_show_now(buffer, (size_t)count * d->size);
+}
+
+/* A receive without gaps is not expected to get so short a descriptor, so
+ * nobody may wait for it (sw_landing_is_large): gather the data at once. */
+static void bind(sw_offer_t *offer)
+{
+    offer->readable = false;
+    if (offer->bytes >= sw_settings.p2p_min)
+        sw_offer_bind(offer);
+}
+
 sw_slot_t *sw_route_repeat(sw_track_t *t, bool *no)
 {
+    bind(&t->offer);
     return offer_it(sw_link_at(t->offer.dest), &t->offer, &t->descriptor, no);
 }
 
@@ -114,16 +136,12 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
     if (!type->dense && bytes < sw_link_coarse_min &&
         sw_data_is_coarse(type->layout))
         return NULL;
-    sw_offer_bind(offer);
-    /* A receive without gaps is not expected to get so short a descriptor, so
-     * nobody may wait for it (sw_landing_is_large): gather the data at once. */
-    if (bytes < sw_settings.p2p_min)
-        offer->readable = false;
-    if (type->dense && !offer->readable &&
-        (!sw_link_stages || bytes > SW_STAGED_MAX))
-        return NULL;
     sw_link_t *link = link_to(comm, dest, &offer->lineage);
     if (!link)
+        return NULL;
+    bind(offer);
+    if (type->dense && !offer->readable &&
+        (!sw_link_stages || bytes > SW_STAGED_MAX))
         return NULL;
     offer->dest = link->place;
     sw_comm_use(comm);

@@ -61,16 +61,9 @@ void sw_match_leave(void)
         pthread_mutex_unlock(&match);
 }
 
-/* One of the counters above, by `by`. Where they are not shared, no locked
- * instruction is needed. */
 static void count(_Atomic int *counter, int by)
 {
-    if (sw_tracks_shared)
-        atomic_fetch_add_explicit(counter, by, memory_order_relaxed);
-    else
-        atomic_store_explicit(counter, atomic_load_explicit(
-                                  counter, memory_order_relaxed) + by,
-                              memory_order_relaxed);
+    (void)sw_counter_add(counter, by, sw_tracks_shared, memory_order_relaxed);
 }
 
 static void bury(void)

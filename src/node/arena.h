@@ -1,26 +1,28 @@
 /*
  * arena.h - the memory that peers can reach with plain loads and stores.
  *
- * A process's arena is one memfd mapped MAP_SHARED in one stretch of reserved
- * address space. Big heap blocks and the program's static data live in it.
- * Every peer maps the whole file once, so that an address p of the owner is
- * the peer's `map + (p - base)`: two instructions, and nothing that could go
- * stale.
+ * A process's arena is one stretch of reserved address space, and one memfd of
+ * the same size. Big heap blocks live in it, and what this library itself
+ * shares with peers. Every peer maps the whole file once, so that an address p
+ * of the owner is the peer's `map + (p - base)`: two instructions, and nothing
+ * that could go stale.
  *
- *      base                                             base + span
- *       | used blocks, free blocks | never touched ...      |
- *       +---------------------------+------------------------+
- *       file offset 0               top                    span
+ *      base                                             base + size
+ *       | heap zone: private pages,      |  | common zone:       |
+ *       | shown when it is worth it      |  | shared from birth  |
+ *       +---------------------------------+--+--------------------+
+ *       file offset 0
  *
- * Static data that was moved keeps its own address: it is mapped from the same
- * file, in the adopted ranges below.
+ * Static data keeps its own address. It has a place in the same file, and is
+ * shown as heap blocks are (show.h).
  */
 #ifndef SW_ARENA_H
 #define SW_ARENA_H
 
 #include "os.h"
 
-/* A stretch of this process's addresses that is backed by the arena's file. */
+/* A stretch of this process's addresses that has a place in the arena's
+ * file. */
 typedef struct {
     char *start;        /* first address                                   */
     size_t size;        /* bytes                                           */
@@ -29,10 +31,10 @@ typedef struct {
 
 #define SW_ARENA_RANGES 16
 
-/* What a peer must know to map this process's arena. range[0] is the heap
- * part; the others are adopted static data, in address order. Constant once
- * sw_arena_start has returned (before main); in a forked child, fd is -1 and
- * count 0: its memory is its own. */
+/* What a peer must know to map this process's arena. range[0] holds the
+ * blocks of both zones; the others are static data, in address order.
+ * Constant once sw_arena_start has returned (before main); in a forked
+ * child, fd is -1 and count 0: its memory is its own. */
 typedef struct {
     int fd;             /* -1: this process has no arena                   */
     sw_file_id_t file;  /* the program may close fd, and use it anew       */
@@ -43,7 +45,7 @@ typedef struct {
 
 SW_API extern sw_arena_t sw_arena;
 
-/* Set the arena up: reserve, map, adopt static data. Called once by the
+/* Set the arena up: reserve, map, find static data. Called once by the
  * library's constructor, after the settings are loaded; single threaded. On
  * any failure sw_arena.fd stays -1, one line says why if verbose, and the
  * heap serves everything. */
@@ -66,10 +68,16 @@ static inline uint64_t sw_arena_offset(const void *p, size_t n)
  * NULL when the arena is off or full: the caller goes to libc. Thread safe.
  * Contents are undefined, except for sw_arena_calloc. */
 SW_API void *sw_arena_alloc(size_t size, size_t align);
+/* The same where peers read and write it as it is, from its birth. */
+SW_API void *sw_arena_alloc_shared(size_t size, size_t align);
 SW_API void *sw_arena_calloc(size_t size);
 SW_API void sw_arena_free(void *p);
 /* Grow or shrink in place if possible; true when done. */
 SW_API bool sw_arena_resize(void *p, size_t size);
+/* Move a block's contents, without copying it, to a new one with room for
+ * `size` bytes; it keeps `keep` of them. NULL: not possible, and nothing has
+ * changed. */
+SW_API void *sw_arena_move(void *p, size_t keep, size_t size);
 /* Bytes the block at p can hold. */
 SW_API size_t sw_arena_usable(const void *p);
 
@@ -77,16 +85,18 @@ SW_API size_t sw_arena_usable(const void *p);
  * of the heap); `real` is libc's. */
 SW_API pid_t sw_arena_fork(pid_t (*real)(void));
 
-/* True for addresses of the heap part (blocks), whoever allocated them. */
+/* True for addresses of blocks, whoever allocated them. */
 static inline bool sw_arena_is_block(const void *p)
 {
     return (size_t)((const char *)p - sw_arena.range[0].start) <
            sw_arena.range[0].size;
 }
 
-/* Heap blocks of this size and above stay with libc: there they get huge
- * pages and here they would not. SIZE_MAX: no such limit. MPI_Alloc_mem is
- * not bound by it. */
+/* Above this size private memory gets huge pages and shared memory does not, so
+ * it is not worth sharing. SIZE_MAX: no such limit. */
+SW_API extern size_t sw_arena_plain_max;
+/* Heap blocks of this size and above stay with libc: where the heap is shared
+ * from its birth, for that reason. MPI_Alloc_mem is not bound by it. */
 SW_API extern size_t sw_arena_heap_limit;
 
 /* For --stats and tests. */

@@ -40,8 +40,10 @@ typedef struct {
     uint32_t pages;                     /* in the cache                     */
     uint32_t allocations, reused;       /* not yet added to the totals      */
     int32_t pages_told;                 /* pages, as last told              */
-    uint8_t count[CLASSES];
-    uint32_t block[CLASSES][DEPTH];
+    struct shelf {
+        uint8_t count[CLASSES];
+        uint32_t block[CLASSES][DEPTH];
+    } shelf[2];                         /* of each zone                     */
 } cache_t;
 
 /* Initial-exec: the general model may call malloc at a thread's first use. */
@@ -62,23 +64,35 @@ static void tell(void)
     cache.pages_told = (int32_t)cache.pages;
 }
 
-/* Give the `n` oldest cached blocks of a class to the shared bins. */
-static void spill(int c, int n)
+static struct shelf *shelf_of(const sw_zone_t *z)
 {
-    uint32_t *block = cache.block[c];
+    return &cache.shelf[z == &sw_common_zone];
+}
+
+/* Give the `n` oldest cached blocks of a class to the shared bins. */
+static void spill(sw_zone_t *z, int c, int n)
+{
+    struct shelf *shelf = shelf_of(z);
+    uint32_t *block = shelf->block[c];
     for (int i = 0; i < n; i++)
         cache.pages -= SW_HEAD_PAGES(sw_page_head(block[i]));
     tell();
-    sw_extents_give(block, n);
-    cache.count[c] = (uint8_t)(cache.count[c] - n);
-    memmove(block, block + n, cache.count[c] * sizeof *block);
+    sw_extents_give(z, block, n);
+    shelf->count[c] = (uint8_t)(shelf->count[c] - n);
+    memmove(block, block + n, shelf->count[c] * sizeof *block);
+}
+
+static void spill_all(sw_zone_t *z)
+{
+    for (int c = 0; c < CLASSES; c++)
+        if (shelf_of(z)->count[c])
+            spill(z, c, shelf_of(z)->count[c]);
 }
 
 void sw_blocks_flush(void)
 {
-    for (int c = 0; c < CLASSES; c++)
-        if (cache.count[c])
-            spill(c, cache.count[c]);
+    spill_all(&sw_heap_zone);
+    spill_all(&sw_common_zone);
 }
 
 static void thread_exit(void *ignored)
@@ -112,7 +126,29 @@ static bool cache_open(void)
     return cache.state == OPEN;
 }
 
-static char *allocate(size_t size, size_t align, bool *zeros)
+/* Where the block in an extent begins and ends, as the program asked, in the
+ * two words of its record that a used extent does not need. */
+static void note(uint32_t page, size_t offset, size_t size)
+{
+    uint64_t word = (uint64_t)(offset + size) << 12 | offset;
+    sw_pages[page].next = (uint32_t)word;
+    sw_pages[page].prev = (uint32_t)(word >> 32);
+}
+
+uintptr_t sw_block_end(const void *p)
+{
+    if (!sw_arena_is_block(p))
+        return 0;
+    uint32_t page = sw_page_of(p);
+    if (page >= sw_zone_top(sw_zone_of(page)) ||
+        SW_HEAD_STATE(sw_page_head(page)) != SW_PAGE_USED)
+        return 0;
+    uint64_t word = (uint64_t)sw_pages[page].prev << 32 | sw_pages[page].next;
+    return (word & (SW_PAGE - 1)) == (uintptr_t)p % SW_PAGE
+        ? (uintptr_t)sw_page_address(page) + (word >> 12) : 0;
+}
+
+static char *allocate(sw_zone_t *z, size_t size, size_t align, bool *zeros)
 {
     size_t bytes = sw_arena.range[0].size;
     if (size > bytes || align > bytes || !sw_pages)
@@ -125,15 +161,16 @@ static char *allocate(size_t size, size_t align, bool *zeros)
     uint32_t page;
     *zeros = false;
     int c = n <= CACHED_MAX ? sw_class_of(n) : 0;
-    if (n <= CACHED_MAX && align <= SW_PAGE && may_cache && cache.count[c]) {
-        page = cache.block[c][--cache.count[c]];
+    struct shelf *shelf = shelf_of(z);
+    if (n <= CACHED_MAX && align <= SW_PAGE && may_cache && shelf->count[c]) {
+        page = shelf->block[c][--shelf->count[c]];
         uint32_t pages = SW_HEAD_PAGES(sw_page_head(page));
         sw_page_mark(page, SW_PAGE_USED, pages);
         cache.pages -= pages;
         cache.reused++;
     } else {
-        page = sw_extents_take(n + 1, align <= SW_PAGE ? 1 :
-                                          (uint32_t)(align / SW_PAGE));
+        page = sw_extents_take(z, n + 1, align <= SW_PAGE ? 1 :
+                                             (uint32_t)(align / SW_PAGE));
         if (page == SW_NO_PAGE)
             return NULL;
         *zeros = sw_pages[page].dirty == 0;
@@ -145,19 +182,26 @@ static char *allocate(size_t size, size_t align, bool *zeros)
     size_t offset = align < SW_PAGE
         ? (size_t)(cache.colour % (SW_PAGE / SW_LINE)) * SW_LINE & ~(align - 1)
         : 0;
+    note(page, offset, size);
     return sw_page_address(page) + offset;
 }
 
 void *sw_arena_alloc(size_t size, size_t align)
 {
     bool zeros;
-    return allocate(size, align, &zeros);
+    return allocate(&sw_heap_zone, size, align, &zeros);
+}
+
+void *sw_arena_alloc_shared(size_t size, size_t align)
+{
+    bool zeros;
+    return allocate(&sw_common_zone, size, align, &zeros);
 }
 
 void *sw_arena_calloc(size_t size)
 {
     bool zeros;
-    char *p = allocate(size, 1, &zeros);
+    char *p = allocate(&sw_heap_zone, size, 1, &zeros);
     if (!p || zeros)
         return p;
     /* Big and used before: giving it back is quicker than writing it, and a
@@ -174,7 +218,7 @@ static uint32_t block_page(const void *p, const char *what)
 {
     uint32_t page = sw_page_of(p);
     if (sw_unlikely(!sw_arena_is_block(p) || (uintptr_t)p % SW_LINE ||
-                    page >= sw_extents_top() ||
+                    page >= sw_zone_top(sw_zone_of(page)) ||
                     SW_HEAD_STATE(sw_page_head(page)) != SW_PAGE_USED)) {
         sw_say("%s(): %p is not an allocated block", what, p);
         abort();
@@ -188,17 +232,19 @@ void sw_arena_free(void *p)
         return;
     uint32_t page = block_page(p, "free");
     uint32_t pages = SW_HEAD_PAGES(sw_page_head(page));
+    sw_zone_t *z = sw_zone_of(page);
     if (pages - 1 <= CACHED_MAX && cache.pages + pages <= CACHE_PAGES &&
         cache_open()) {
         int c = sw_class_of(pages - 1);
-        if (cache.count[c] == DEPTH)
-            spill(c, DEPTH / 2);
+        struct shelf *shelf = shelf_of(z);
+        if (shelf->count[c] == DEPTH)
+            spill(z, c, DEPTH / 2);
         sw_page_mark(page, SW_PAGE_CACHED, pages);
-        cache.block[c][cache.count[c]++] = page;
+        shelf->block[c][shelf->count[c]++] = page;
         cache.pages += pages;
         return;
     }
-    sw_extents_give(&page, 1);
+    sw_extents_give(z, &page, 1);
 }
 
 bool sw_arena_resize(void *p, size_t size)
@@ -212,9 +258,54 @@ bool sw_arena_resize(void *p, size_t size)
     uint32_t have = SW_HEAD_PAGES(sw_page_head(page));
     /* Shrink only when half or more would lie idle: a block that breathes
      * should not wander. */
-    if (need <= have && need > have / 2)
-        return true;
-    return sw_extents_resize(page, (uint32_t)need);
+    if ((need > have || need <= have / 2) &&
+        !sw_extents_resize(page, (uint32_t)need))
+        return false;
+    note(page, offset, size);
+    return true;
+}
+
+/* The runs of private pages move; what is shown stays at its place in the file,
+ * and is copied, as are all where the system moves none. */
+static void move_pages(uint32_t from, uint32_t to, uint32_t pages)
+{
+    uint64_t at = from, end = (uint64_t)from + pages, run;
+    while (at < end) {
+        uint64_t shown = at;
+        if (!sw_show_next(&shown, end, &run)) {
+            shown = end;
+            run = 0;
+        }
+        char *here = sw_page_address((uint32_t)at);
+        char *there = sw_page_address(to + ((uint32_t)at - from));
+        size_t size = (size_t)(shown - at) * SW_PAGE;
+        if (size && sw_os_move_pages(here, there, size))
+            memcpy(there, here, size);
+        memcpy(there + size, here + size, (size_t)run * SW_PAGE);
+        at = shown + run;
+    }
+}
+
+void *sw_arena_move(void *p, size_t keep, size_t size)
+{
+    uint32_t page = block_page(p, "realloc"), to;
+    size_t offset = (uintptr_t)p % SW_PAGE;
+    uint32_t have = (uint32_t)((offset + keep + SW_PAGE - 1) / SW_PAGE);
+    if (sw_zone_of(page)->kind != SW_ZONE_PRIVATE ||
+        size > sw_arena.range[0].size || keep > size)
+        return NULL;
+    uint32_t need = (uint32_t)((offset + size + SW_PAGE - 1) / SW_PAGE);
+    to = sw_extents_take(&sw_heap_zone, need, 1);
+    if (to == SW_NO_PAGE)
+        return NULL;
+    if (!sw_show_forget(to, need)) {
+        sw_extents_give(&sw_heap_zone, &to, 1);
+        return NULL;
+    }
+    move_pages(page, to, have);
+    note(to, offset, size);
+    sw_extents_give(&sw_heap_zone, &page, 1);
+    return sw_page_address(to) + offset;
 }
 
 size_t sw_arena_usable(const void *p)
@@ -222,8 +313,10 @@ size_t sw_arena_usable(const void *p)
     if (!p)
         return 0;
     uint32_t page = block_page(p, "malloc_usable_size");
-    return SW_HEAD_PAGES(sw_page_head(page)) * (size_t)SW_PAGE -
-           (uintptr_t)p % SW_PAGE;
+    size_t offset = (uintptr_t)p % SW_PAGE;
+    size_t all = SW_HEAD_PAGES(sw_page_head(page)) * (size_t)SW_PAGE;
+    note(page, offset, all - offset);   /* the caller may use all of it */
+    return all - offset;
 }
 
 void sw_arena_stats(sw_arena_stats_t *to)

@@ -1,12 +1,13 @@
 /*
  * arena_fork.c - a forked child sees its own memory.
  *
- * The arena is MAP_SHARED, so fork alone would leave parent and child writing
- * to the same pages. The child therefore replaces the whole range by private
- * memory and copies the live blocks and the static data out of the file,
- * before it runs anything else, while the forking thread of the parent waits.
- * From then on its heap works as before, but belongs to no file: it is never
- * offered to peers, and its own children are ordinary forks.
+ * Private pages are copied by the kernel, when either side writes to them. What
+ * is shared with peers is MAP_SHARED, so fork alone would leave parent and
+ * child writing to the same pages. The child therefore replaces it by private
+ * memory and copies the live blocks and the shown pages out of the file, before
+ * it runs anything else, while the forking thread of the parent waits. From
+ * then on its heap works as before, but belongs to no file: it is never offered
+ * to peers, and its own children are ordinary forks.
  *
  *   parent   prepare: signals off, lock  | fork |  wait ........ | go on
  *   child                                |      |  copy the data | go on
@@ -14,8 +15,8 @@
  * Holes of the file (pages never touched) and free extents are skipped. The
  * parent waits on a pipe: the child writes a byte when it is done, and its
  * death closes the pipe. Without descriptors for a pipe the child beats a
- * counter in a spare page behind the heap part, which stays shared, and the
- * parent waits as long as it beats.
+ * counter in a spare page between the zones, which stays shared, and the parent
+ * waits as long as it beats. Where nothing is shared, nobody waits.
  *
  * A program may have closed the descriptor, not knowing whose it was. Then
  * the child moves its shared mapping aside and copies from there, which finds
@@ -23,16 +24,17 @@
  * dumps hold must be alike throughout first.)
  *
  * Other threads of the parent run on meanwhile, so a child of a threaded
- * program sees their blocks as they are a moment after the fork. What locks
- * and fork handlers protect is consistent: the forking thread waits before
- * it releases them. Children made without fork handlers: vfork and
- * posix_spawn need no copy; a raw clone system call or _Fork shares the arena
- * with its parent until it execs.
+ * program sees what they have shown as it is a moment after the fork. What
+ * locks and fork handlers protect is consistent: the forking thread waits
+ * before it releases them. Children made without fork handlers: vfork and
+ * posix_spawn need no copy; a raw clone system call or _Fork shares what is
+ * shared with its parent until it execs.
  *
- * A program may run on a stack that is a block itself (a coroutine). Parent
- * and child would then return from fork on the same pages at once, so
- * sw_arena_fork makes the fork on a private stack, while the other one lies
- * still, and comes back to it when it has become private too.
+ * A program may run on a stack that is a block itself (a coroutine). Where that
+ * is shared, parent and child would return from fork on the same pages at once,
+ * so sw_arena_fork makes the fork on a private stack, while the other one lies
+ * still, and comes back to it when it has become private too. A thread's own
+ * stack becomes private before.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -53,6 +55,7 @@
 #define CHUNK ((size_t)64 << 20)        /* copied between two heart beats   */
 #define PATIENCE 10000                  /* ms without a beat                */
 #define STACK ((size_t)256 << 10)
+#define NEAR 16u                        /* pages of a stack                 */
 
 static sigset_t mask_before;
 static int done_pipe[2] = {-1, -1};
@@ -116,65 +119,118 @@ static void fill(char *start, const char *aside, size_t offset, size_t size)
         copy(start, offset, size);
 }
 
-static char *move_aside(const sw_arena_range_t *range, size_t used)
+static char *move_aside(char *start, size_t used)
 {
     if (!closed || !used)
         return NULL;
-    sw_os_dump(range->start, used, true);
-    char *aside = sw_os_move(range->start, used);
+    sw_os_dump(start, used, true);
+    char *aside = sw_os_move(start, used);
     if (!aside)
         give_up("no address space");
     return aside;
 }
 
-/* In the child: replace shared memory by private copies. */
-static void make_private(void)
+/* The used extents of a zone that was shared. */
+static void fill_zone(const sw_zone_t *z, uint32_t top, const char *aside)
 {
-    sw_arena_range_t *heap = &sw_arena.range[0];
-    uint32_t top = sw_extents_top();
-    uint32_t limit = (uint32_t)(heap->size / SW_PAGE);
-    size_t used = (size_t)top * SW_PAGE;
-    char *aside = move_aside(heap, used);
-    if (!sw_os_map_lazy(heap->start, heap->size)) {
-        /* Strict accounting: then no more than what is in use. */
-        limit = top;
-        if (used && !sw_os_map_lazy(heap->start, used))
-            give_up("no address space");
-    }
-    for (uint32_t page = 0, run = 0; page <= top;) {
+    for (uint32_t page = z->first, run = page; page <= top;) {
         uint32_t head = page < top ? sw_page_head(page) : 0;
         if (SW_HEAD_STATE(head) == SW_PAGE_USED) {
             page += SW_HEAD_PAGES(head);
             continue;
         }
-        size_t at = (size_t)run * SW_PAGE;
-        fill(heap->start + at, aside ? aside + at : NULL, at,
-             (size_t)(page - run) * SW_PAGE);
+        size_t from = (size_t)(run - z->first) * SW_PAGE;
+        fill(sw_page_address(run), aside ? aside + from : NULL,
+             (size_t)run * SW_PAGE, (size_t)(page - run) * SW_PAGE);
         page += page < top ? SW_HEAD_PAGES(head) : 1;
         run = page;
     }
-    for (int i = 1; i < sw_arena.count; i++) {
-        sw_arena_range_t *range = &sw_arena.range[i];
-        char *old = move_aside(range, range->size);
-        if (!sw_os_map_lazy(range->start, range->size))
-            give_up("no address space");
-        fill(range->start, old, range->offset, range->size);
-        if (old)
-            sw_os_unmap(old, range->size);
-    }
-    if (aside)
-        sw_os_unmap(aside, used);
-    sw_extents_forked(limit);
 }
 
+static void make_zone_private(sw_zone_t *z)
+{
+    uint32_t top = sw_zone_top(z), end = z->end;
+    char *start = sw_page_address(z->first);
+    size_t used = (size_t)(top - z->first) * SW_PAGE;
+    if (z->kind == SW_ZONE_SHARED) {
+        char *aside = move_aside(start, used);
+        if (!sw_os_map_lazy(start, (size_t)(end - z->first) * SW_PAGE)) {
+            /* Strict accounting: then no more than what is in use. */
+            end = top;
+            if (used && !sw_os_map_lazy(start, used))
+                give_up("no address space");
+        }
+        fill_zone(z, top, aside);
+        if (aside)
+            sw_os_unmap(aside, used);
+    }
+    sw_extents_forked(z, end);
+}
+
+static void make_range_private(char *start, uint64_t offset, size_t size)
+{
+    char *old = move_aside(start, size);
+    if (!sw_os_map_lazy(start, size))
+        give_up("no address space");
+    fill(start, old, offset, size);
+    if (old)
+        sw_os_unmap(old, size);
+}
+
+/* The pages of a range that are shown. */
+static void make_shown_private(const sw_arena_range_t *range)
+{
+    uint64_t page = range->offset / SW_PAGE, pages;
+    uint64_t end = page + range->size / SW_PAGE;
+    for (; sw_show_next(&page, end, &pages); page += pages)
+        make_range_private(range->start + page * SW_PAGE - range->offset,
+                           page * SW_PAGE, pages * SW_PAGE);
+}
+
+/* In the child: replace shared memory by private copies. */
+static void make_private(void)
+{
+    for (int i = 0; i < sw_arena.count; i++) {
+        const sw_arena_range_t *range = &sw_arena.range[i];
+        if (sw_show_mode == SW_SHOW_LAZY)
+            make_shown_private(range);
+        else if (i && sw_show_mode == SW_SHOW_EAGER)
+            make_range_private(range->start, range->offset, range->size);
+    }
+    make_zone_private(&sw_heap_zone);
+    make_zone_private(&sw_common_zone);
+    sw_show_forked();
+}
+
+/* Is the stack shared here, or near enough to be written to while the child
+ * copies? */
 static bool on_shared_stack(void)
 {
-    return sw_arena_offset(__builtin_frame_address(0), 1) != UINT64_MAX;
+    const char *here = __builtin_frame_address(0);
+    uint64_t offset = sw_arena_offset(here, 1), pages;
+    if (offset == UINT64_MAX || sw_shown_always(offset))
+        return offset != UINT64_MAX;
+    uint64_t first = offset / SW_PAGE, end = first + NEAR;
+    first -= sw_min(first, NEAR);
+    return sw_show_next(&first, end, &pages);
 }
 
 static bool still_open(void)
 {
     return sw_same_file(sw_os_file_id(sw_arena.fd), sw_arena.file);
+}
+
+static bool zone_shared(const sw_zone_t *z)
+{
+    return z->kind == SW_ZONE_SHARED && sw_zone_top(z) > z->first;
+}
+
+static bool anything_shared(void)
+{
+    uint64_t first = 0, pages;
+    return zone_shared(&sw_heap_zone) || zone_shared(&sw_common_zone) ||
+           (sw_show_mode == SW_SHOW_EAGER && sw_arena.count > 1) ||
+           sw_show_next(&first, sw_arena.span / SW_PAGE, &pages);
 }
 
 static void prepare(void)
@@ -185,8 +241,9 @@ static void prepare(void)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     sw_blocks_flush();
     sw_extents_lock();
+    sw_show_lock();
     mask_before = before;
-    copying = sw_arena.fd >= 0 && (sw_extents_top() || sw_arena.count > 1);
+    copying = sw_arena.fd >= 0 && anything_shared();
     if (!copying)
         return;
     closed = !still_open();
@@ -223,6 +280,7 @@ static void parent(void)
         wait_for_beats();
     }
     sigset_t before = mask_before;
+    sw_show_unlock();
     sw_extents_unlock();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = saved;
@@ -249,6 +307,7 @@ static void child(void)
         sw_arena.fd = -1;
         sw_arena.count = 0;
     } else {
+        sw_show_unlock();
         sw_extents_unlock();
     }
     done_pipe[0] = done_pipe[1] = -1;
@@ -256,10 +315,24 @@ static void child(void)
     errno = saved;
 }
 
+/* A thread whose stack the program has given it (pthread_attr_setstack) has its
+ * thread-local data there as well, which libc writes to in parent and child
+ * before the child can copy anything. */
+static bool on_shared_thread(uintptr_t *low, uintptr_t *high)
+{
+    uint64_t page, pages, offset = sw_arena_offset(&errno, 1);
+    if (sw_likely(offset == UINT64_MAX || sw_shown_always(offset)) ||
+        !sw_os_stack(low, high))
+        return false;
+    page = sw_arena_offset((const void *)*low, *high - *low) / SW_PAGE;
+    return sw_show_next(&page, page + (*high - *low) / SW_PAGE, &pages);
+}
+
 /* What the private stack needs to know. It lies there, not in the arena. */
 typedef struct {
     ucontext_t back, apart;
     pid_t (*fork)(void);
+    uintptr_t low, high;        /* of a thread's stack, to become private */
     pid_t pid;
     int error;
 } apart_t;
@@ -267,13 +340,16 @@ typedef struct {
 static void fork_apart(unsigned low, unsigned high)
 {
     apart_t *on = (apart_t *)(uintptr_t)((uint64_t)high << 32 | low);
+    sw_show_hide((void *)on->low, on->high - on->low);
     on->pid = on->fork();
     on->error = errno;
 }
 
 pid_t sw_arena_fork(pid_t (*real)(void))
 {
-    if (sw_likely(sw_arena.fd < 0 || !on_shared_stack()))
+    uintptr_t low = 0, high = 0;
+    if (sw_likely(sw_arena.fd < 0 ||
+                  !(on_shared_thread(&low, &high) || on_shared_stack())))
         return real();
     apart_t *on = sw_os_map_private(NULL, STACK);
     if (!on) {
@@ -281,6 +357,8 @@ pid_t sw_arena_fork(pid_t (*real)(void))
         return -1;
     }
     on->fork = real;
+    on->low = low;
+    on->high = high;
     getcontext(&on->apart);
     size_t used = sw_round_up(sizeof *on, SW_LINE);
     on->apart.uc_stack.ss_sp = (char *)on + used;
@@ -298,9 +376,8 @@ pid_t sw_arena_fork(pid_t (*real)(void))
     return pid;
 }
 
-bool sw_fork_start(void)
+bool sw_fork_start(char *spare)
 {
-    beat_word = (volatile uint64_t *)(sw_arena.range[0].start +
-                                      sw_arena.range[0].size);
+    beat_word = (volatile uint64_t *)spare;
     return pthread_atfork(prepare, parent, child) == 0;
 }

@@ -4,21 +4,26 @@
  *   arena.c          the address range, the file, the rule for huge pages
  *   arena_extents.c  runs of pages: best fit, coalescing, give-back
  *   arena_blocks.c   blocks for the heap: size classes, thread caches, colour
- *   arena_dump.c     what a core dump holds
- *   arena_static.c   the program's globals, moved into the file
+ *   arena_open.c     which parts may be touched, and dumped
+ *   arena_show.c     private pages become shared
+ *   arena_bits.c     how each page stands
+ *   arena_static.c   the program's globals
  *   arena_fork.c     private copies for a forked child
  *
- * Arrows: blocks -> extents -> dump; fork -> blocks, extents; arena -> all.
+ * Arrows: blocks -> extents -> open, show; show -> bits, blocks (where one
+ * begins and ends); fork -> blocks, extents, show; arena -> all.
  */
 #ifndef SW_ARENA_IMPL_H
 #define SW_ARENA_IMPL_H
 
-#include "arena.h"
 #include "os.h"
+#include "show.h"
+
+#include <pthread.h>
 
 #define SW_HUGE ((size_t)2 << 20)
 #define SW_NO_PAGE UINT32_MAX
-#define SW_SPAN_MAX ((size_t)256 << 30)     /* of the heap part           */
+#define SW_SPAN_MAX ((size_t)321 << 30)     /* of both zones together     */
 
 /* Extents ------------------------------------------------------------- */
 
@@ -92,11 +97,53 @@ static inline size_t sw_extents_room(size_t size)
     return sw_round_up((size / SW_PAGE + 1) * sizeof(sw_page_t), SW_HUGE);
 }
 
-bool sw_extents_start(size_t size);
+/* The arena has two zones, each with extents of its own: the heap's, of
+ * private pages that may be shown (or shared ones, where STRAIGHTWAY_SHOW is
+ * eager), and the common one, whose pages are shared from their birth:
+ * copies for peers, layouts, MPI_Alloc_mem. */
+#define SW_BINS 128
+
+typedef enum {
+    SW_ZONE_PRIVATE,
+    SW_ZONE_SHARED,
+    SW_ZONE_GIVEN,          /* was shared; a forked child's own now */
+} sw_zone_kind_t;
+
+typedef struct {
+    sw_zone_kind_t kind;
+    pthread_mutex_t lock;
+    uint32_t first, end;            /* its pages in the arena               */
+    /* Pages below were handed out once. Written with the lock; free looks
+     * without it, at a block that was handed out before. */
+    _Atomic uint32_t top;
+    size_t table_ready;             /* the table is mapped up to here       */
+    uint32_t bin[SW_BINS];
+    uint64_t filled[SW_BINS / 64];
+    bool punching, never_punch;
+    size_t out, out_peak, kept, given_back;     /* pages */
+} sw_zone_t;
+
+extern sw_zone_t sw_heap_zone, sw_common_zone;
+
+static inline sw_zone_t *sw_zone_of(uint32_t page)
+{
+    return page >= sw_common_zone.first ? &sw_common_zone : &sw_heap_zone;
+}
+
+static inline uint32_t sw_zone_top(const sw_zone_t *z)
+{
+    return atomic_load_explicit(&((sw_zone_t *)(uintptr_t)z)->top,
+                                memory_order_relaxed);
+}
+
+/* The heap zone has `heap` pages from page 0, shared or not; the common one has
+ * `pages` from page `common`. */
+bool sw_extents_start(bool shared, uint32_t heap, uint32_t common,
+                      uint32_t pages);
 /* An extent of at least `pages`, marked used, or SW_NO_PAGE. `align` in pages.
  * Its record's `dirty` is 0 when the memory is known to read as zeros. */
-uint32_t sw_extents_take(uint32_t pages, uint32_t align);
-void sw_extents_give(const uint32_t *page, int count);
+uint32_t sw_extents_take(sw_zone_t *z, uint32_t pages, uint32_t align);
+void sw_extents_give(sw_zone_t *z, const uint32_t *page, int count);
 /* Make a used extent `pages` long where it stands; true when done. */
 bool sw_extents_resize(uint32_t page, uint32_t pages);
 /* Forget a used extent's contents: it reads as zeros. False: it does not. */
@@ -107,33 +154,55 @@ void sw_extents_stats(sw_arena_stats_t *to);
  * extent changes hands except used <-> cached. */
 void sw_extents_lock(void);
 void sw_extents_unlock(void);
-uint32_t sw_extents_top(void);
-/* In the child: the memory is private now, free extents read as zeros, and
- * the caches of the threads that did not come along are free. `limit`: pages
- * that may be used. Leaves the lock free. */
-void sw_extents_forked(uint32_t limit);
+/* In the child: the memory is private now, free extents of what was shared read
+ * as zeros, and the caches of the threads that did not come along are free.
+ * `end`: pages that may be used. Leaves the lock free. */
+void sw_extents_forked(sw_zone_t *z, uint32_t end);
 
-/* Core dumps ---------------------------------------------------------- */
+/* Open and closed ------------------------------------------------------ */
 
-/* Let an extent's memory into core dumps. */
-void sw_dump_in(uint32_t page, uint32_t pages);
-/* Leave an extent's memory, which holds nothing, out of them. */
-void sw_dump_out(uint32_t page, uint32_t pages);
+/* An extent's memory may be touched from here on. False: the system refuses. */
+bool sw_open(const sw_zone_t *z, uint32_t page, uint32_t pages);
+/* An extent's memory, which holds nothing, is left out of dumps, and of what
+ * mlockall locks. */
+void sw_close(const sw_zone_t *z, uint32_t page, uint32_t pages);
+
+/* Whether libc's heap would ask for huge pages. */
+extern bool sw_arena_asks_huge;
+/* Does shared memory get huge pages where its mapping asks for them? */
+bool sw_arena_shared_asks_huge(void);
+
+/* Showing --------------------------------------------------------------- */
+
+void sw_show_start(void);
+/* Make an extent's pages private, without contents. False: refused. */
+bool sw_show_forget(uint32_t page, uint32_t pages);
+void sw_show_lock(void);
+void sw_show_unlock(void);
+/* The first run of shown pages of the file in [*first, end): true, with
+ * *first and *pages. */
+bool sw_show_next(uint64_t *first, uint64_t end, uint64_t *pages);
+/* In the child: nothing is shown any more. */
+void sw_show_forked(void);
 
 /* Blocks -------------------------------------------------------------- */
 
 bool sw_blocks_start(void);
+/* Where the block that begins at p ends, as the program asked; 0: none begins
+ * there. */
+uintptr_t sw_block_end(const void *p);
 /* Empty the calling thread's cache. */
 void sw_blocks_flush(void);
 
 /* Fork and static data ------------------------------------------------ */
 
-bool sw_fork_start(void);
+/* `spare`: a page that stays shared in a child. */
+bool sw_fork_start(char *spare);
 
 /* Find what can be adopted: fills ranges 1.. with addresses, sizes and file
  * offsets from `offset` on, and returns the end of the last. */
 size_t sw_static_find(size_t offset, size_t largest);
-/* Move the ranges found into the file; those that fail are dropped. */
+/* Move the ranges found into the file (eager); those that fail are dropped. */
 void sw_static_adopt(void);
 /* Tests: adopt also where no MPI library is loaded. */
 extern bool sw_static_always;

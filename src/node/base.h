@@ -45,6 +45,17 @@ static inline void sw_prefetch(const void *p, size_t size)
 static inline size_t sw_min(size_t a, size_t b) { return a < b ? a : b; }
 static inline size_t sw_max(size_t a, size_t b) { return a > b ? a : b; }
 
+/* Add to a counter and return its new value. Where one thread at a time comes
+ * here (`shared` is false), no locked instruction is needed. */
+#define sw_counter_add(at, by, shared, order)                               \
+    ((shared) ? atomic_fetch_add_explicit(at, by, order) + (by)             \
+              : sw_counter_set(at, atomic_load_explicit(                    \
+                    at, memory_order_relaxed) + (by)))
+#define sw_counter_set(at, value) __extension__({                           \
+    __typeof__(value) set_ = (value);                                       \
+    atomic_store_explicit(at, set_, memory_order_release);                  \
+    set_; })
+
 /* Round n up to a multiple of the power of two `to`. */
 static inline size_t sw_round_up(size_t n, size_t to)
 {

@@ -28,12 +28,15 @@ typedef enum {
     SW_DOOR_CMA,        /* process_vm_readv, process_vm_writev          */
     SW_DOOR_FUTEX,      /* futex wait and wake: wait sleeps its timeout
                            out, wake does nothing (a lost wake-up)      */
-    SW_DOOR_HUGE,       /* MADV_HUGEPAGE, MADV_COLLAPSE                 */
+    SW_DOOR_HUGE,       /* MADV_HUGEPAGE, MADV_POPULATE_WRITE, and
+                           MADV_COLLAPSE                               */
     SW_DOOR_PUNCH,      /* hole punching                                */
     SW_DOOR_TOPOLOGY,   /* the machine's tables in /sys                 */
     SW_DOOR_THREAD,     /* a thread of our own                          */
     SW_DOOR_PAGE,       /* pages of 4 KiB: they are 64 KiB then         */
     SW_DOOR_DUMP,       /* MADV_DONTDUMP, MADV_DODUMP                   */
+    SW_DOOR_SHOW,       /* writing private pages to the arena's file    */
+    SW_DOOR_SHARE,      /* mapping the file over them                   */
     SW_DOOR_LINKER,     /* a look at the dynamic linker's own data      */
     SW_DOOR_COUNT
 } sw_door_t;
@@ -62,6 +65,9 @@ SW_API void *sw_os_map_private(void *at, size_t size);
 SW_API void sw_os_unmap(void *p, size_t size);
 /* Ask for huge pages at first touch (advice); returns 0 where accepted. */
 SW_API int sw_os_huge_advice(void *p, size_t size);
+/* Make the pages of a mapping, huge ones where it asks for them (Linux 5.14).
+ * 0, or -1: some are not there. */
+SW_API int sw_os_populate(void *p, size_t size);
 /* Make resident memory huge now (MADV_COLLAPSE, Linux 6.1). */
 SW_API int sw_os_huge_collapse(void *p, size_t size);
 /* Give a shared range's memory back to the system; it reads as zeros after. */
@@ -70,6 +76,33 @@ SW_API int sw_os_punch(int fd, void *p, size_t offset, size_t size);
 /* Let a range into core dumps, or leave it out (advice). To write a shared
  * range into a dump, the system allocates its untouched pages. */
 SW_API int sw_os_dump(void *p, size_t size, bool in);
+
+/* Memory that was reserved, or closed, may be read and written. 0, or -1. */
+SW_API int sw_os_open(void *p, size_t size);
+/* Drop private memory and forbid access to it: address space is all it
+ * takes. 0, or -1. */
+SW_API int sw_os_close(void *p, size_t size);
+/* Make private pages the file's: write their content there, and map the file in
+ * their place. 0, or -1: then they are as they were. */
+SW_API int sw_os_show(int fd, void *p, size_t size, size_t offset);
+
+/* mlock all mappings that can be touched, but those that `leave` picks:
+ * our_file is true for mappings of this library's files. 0, or -1. */
+SW_API int sw_os_lock_mappings(bool (*leave)(uintptr_t low, uintptr_t high,
+                                             bool our_file));
+/* The program has asked that memory is locked as it comes. */
+SW_API extern bool sw_os_locks_future;
+
+/* NUMA. How many nodes have memory; on which each of `pages` pages lies (less
+ * than 0: none, or not told): 0, or -1. */
+SW_API int sw_os_memory_nodes(void);
+SW_API int sw_os_nodes_of(const void *p, size_t pages, int *node);
+/* The calling thread's new pages are to lie on a node; -1: as before the first
+ * such call. Not to be nested. 0, or -1. */
+SW_API int sw_os_prefer_node(int node);
+
+/* Replace shared pages by private ones with the same contents. 0, or -1. */
+SW_API int sw_os_unshare(void *p, size_t size);
 
 /* Fresh private zeroed memory like sw_os_map_private, but nothing is charged
  * against the commit limit before it is touched. */
@@ -84,6 +117,10 @@ SW_API int sw_os_write_at(int fd, const void *from, size_t n, size_t offset);
 SW_API bool sw_os_next_data(int fd, size_t *from, size_t *to);
 /* Move a mapping away from where it is; returns its new place, or NULL. */
 SW_API void *sw_os_move(void *p, size_t size);
+/* Move private pages to other private memory, instead of what is there; where
+ * they were reads as zeros after. 0, or -1: they are where they were, and what
+ * was there may read as zeros. */
+SW_API int sw_os_move_pages(void *from, void *to, size_t size);
 /* The descriptor moved to a high number, out of the way of programs that
  * expect the low ones; the same one if that fails. */
 SW_API int sw_os_high_fd(int fd);

@@ -22,7 +22,7 @@
 #define PATH_ROOM 4096
 #define TRIES 100               /* another process may make or remove it */
 
-/* Like open, for a file's owner, and for all whom the umask lets. Where the
+/* Like open; the umask decides which other users may read the file. Where the
  * process has no descriptor left but may have more, it gets one. */
 static int open_file(const char *path, int flags)
 {

@@ -31,6 +31,9 @@
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25
 #endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 #ifndef PR_SET_PTRACER
 #define PR_SET_PTRACER 0x59616d61
 #endif
@@ -40,7 +43,7 @@
 
 const char *const sw_os_door_names[SW_DOOR_COUNT] = {
     "memfd", "map", "peerfd", "cma", "futex", "huge", "punch", "topology",
-    "thread", "page", "dump", "linker",
+    "thread", "page", "dump", "show", "share", "linker",
 };
 
 /* The first refused call of each door: 1 = all, 0 = none. Parsed once from
@@ -146,11 +149,28 @@ static void *map(void *at, size_t size, int flags, int fd, size_t offset)
     return p == MAP_FAILED ? NULL : p;
 }
 
+/* What is locked as it comes must not be touched until it is unlocked again. */
+static void *map_unlocked(void *at, size_t size, int flags, int fd,
+                          size_t offset)
+{
+    void *p = mmap(at, size, PROT_NONE, flags | (at ? MAP_FIXED : 0), fd,
+                   (off_t)offset);
+    if (p == MAP_FAILED)
+        return NULL;
+    munlock(p, size);
+    if (mprotect(p, size, PROT_READ | PROT_WRITE) == 0)
+        return p;
+    munmap(p, size);
+    return NULL;
+}
+
 void *sw_os_map_shared(void *at, size_t size, int fd, size_t offset)
 {
     if (refused(SW_DOOR_MAP, ENOMEM))
         return NULL;
-    void *p = map(at, size, MAP_SHARED | MAP_NORESERVE, fd, offset);
+    int way = MAP_SHARED | MAP_NORESERVE;
+    void *p = sw_os_locks_future ? map_unlocked(at, size, way, fd, offset)
+                                 : map(at, size, way, fd, offset);
     int saved = errno;
     if (p)
         sw_os_dump(p, size, false);
@@ -173,6 +193,13 @@ int sw_os_huge_advice(void *p, size_t size)
     if (refused(SW_DOOR_HUGE, EINVAL))
         return -1;
     return madvise(p, size, MADV_HUGEPAGE);
+}
+
+int sw_os_populate(void *p, size_t size)
+{
+    if (refused(SW_DOOR_HUGE, EINVAL))
+        return -1;
+    return madvise(p, size, MADV_POPULATE_WRITE);
 }
 
 int sw_os_huge_collapse(void *p, size_t size)

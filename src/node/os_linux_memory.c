@@ -14,10 +14,16 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef MREMAP_DONTUNMAP
+#define MREMAP_DONTUNMAP 4
+#endif
 
 void *sw_os_map_lazy(void *at, size_t size)
 {
@@ -34,6 +40,65 @@ int sw_os_dump(void *p, size_t size, bool in)
         return -1;
     }
     return madvise(p, size, in ? MADV_DODUMP : MADV_DONTDUMP);
+}
+
+int sw_os_unshare(void *p, size_t size)
+{
+    void *copy = sw_os_map_private(NULL, size);
+    if (!copy)
+        return -1;
+    memcpy(copy, p, size);
+    if (syscall(SYS_mremap, copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED,
+                p) == (long)(uintptr_t)p)
+        return 0;
+    munmap(copy, size);
+    return -1;
+}
+
+bool sw_os_locks_future;
+
+int sw_os_open(void *p, size_t size)
+{
+    if (mprotect(p, size, PROT_READ | PROT_WRITE))
+        return -1;
+    if (sw_os_locks_future)
+        mlock(p, size);
+    return 0;
+}
+
+int sw_os_close(void *p, size_t size)
+{
+    void *at = mmap(p, size, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+                    -1, 0);
+    return at == MAP_FAILED ? -1 : 0;
+}
+
+/* The host's registration caches listen to libc's mmap: it is called by its
+ * name. Older kernels may take the private pages away and then fail. */
+int sw_os_show(int fd, void *p, size_t size, size_t offset)
+{
+    if (sw_os_refused(SW_DOOR_SHOW)) {
+        errno = ENOSPC;
+        return -1;
+    }
+    if (sw_os_write_at(fd, p, size, offset))
+        return -1;
+    bool refused = sw_os_refused(SW_DOOR_SHARE);
+    for (int tries = 0; tries < 2 && !refused; tries++)
+        if (mmap(p, size, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_FIXED | MAP_POPULATE | MAP_NORESERVE, fd,
+                 (off_t)offset) == p)
+            return 0;
+    if (madvise(p, size, MADV_NORMAL) == 0)     /* all of it is still there */
+        return -1;
+    if (sw_os_map_lazy(p, size) && !sw_os_read_at(fd, p, size, offset))
+        return -1;
+    static const char text[] = "straightway: the system has taken memory away "
+                               "while it was being shared (run with "
+                               "STRAIGHTWAY_SHOW=off)\n";
+    sw_os_write_all(2, text, sizeof text - 1);
+    abort();
 }
 
 size_t sw_os_page_size(void)
@@ -62,8 +127,16 @@ int sw_os_read_at(int fd, void *to, size_t n, size_t offset)
     return 0;
 }
 
+/* Beyond the limit on files' sizes a write would raise SIGXFSZ, whenever the
+ * program has set that limit. */
 int sw_os_write_at(int fd, const void *from, size_t n, size_t offset)
 {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+        limit.rlim_cur != RLIM_INFINITY && offset + n > limit.rlim_cur) {
+        errno = EFBIG;
+        return -1;
+    }
     for (const char *p = from; n;) {
         ssize_t put = pwrite(fd, p, n, (off_t)offset);
         if (put <= 0) {
@@ -105,6 +178,21 @@ void *sw_os_move(void *p, size_t size)
         return to;
     munmap(to, size);
     return NULL;
+}
+
+/* Fresh mappings by libc's mmap tell the host's registration caches, which know
+ * nothing of a system call. Nothing is unmapped meanwhile (Linux 5.7), so that
+ * no other thread's mapping can come in between. */
+int sw_os_move_pages(void *from, void *to, size_t size)
+{
+    if (!sw_os_map_lazy(to, size))
+        return -1;
+    if (syscall(SYS_mremap, from, size, size,
+                MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP, to) !=
+        (long)(uintptr_t)to)
+        return -1;
+    sw_os_map_lazy(from, size);
+    return 0;
 }
 
 int sw_os_high_fd(int fd)
@@ -207,29 +295,73 @@ static int next_hex(lines_t *in, uintptr_t *value)
     return c;
 }
 
+typedef struct {
+    uintptr_t low, high;
+    char mode[4];
+    bool our_file;
+} mapping_t;
+
+static bool next_mapping(lines_t *in, mapping_t *to)
+{
+    static const char name[] = "/memfd:straightway";
+    size_t same = 0;
+    if (next_hex(in, &to->low) != '-' || next_hex(in, &to->high) != ' ')
+        return false;
+    for (int i = 0; i < 4; i++)
+        to->mode[i] = (char)next_char(in);
+    for (int c = 0; c != '\n' && c >= 0;) {
+        c = next_char(in);
+        if (same < sizeof name - 1)
+            same = c == name[same] ? same + 1 : c == name[0];
+    }
+    to->our_file = same == sizeof name - 1;
+    return true;
+}
+
 bool sw_os_is_private_rw(const void *start, size_t size)
 {
     lines_t in = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
     if (in.fd < 0)
         return false;
     uintptr_t want = (uintptr_t)start, end = want + size;
-    while (want < end) {
-        uintptr_t low, high;
-        if (next_hex(&in, &low) != '-' || next_hex(&in, &high) != ' ')
-            break;
-        char mode[4];
-        for (int i = 0; i < 4; i++)
-            mode[i] = (char)next_char(&in);
-        for (int c = 0; c != '\n' && c >= 0;)
-            c = next_char(&in);
-        if (high <= want)
+    mapping_t m;
+    while (want < end && next_mapping(&in, &m)) {
+        if (m.high <= want)
             continue;
-        if (low > want || mode[0] != 'r' || mode[1] != 'w' || mode[3] != 'p')
+        if (m.low > want || m.mode[0] != 'r' || m.mode[1] != 'w' ||
+            m.mode[3] != 'p')
             break;
-        want = high;
+        want = m.high;
     }
     close(in.fd);
     return want >= end;
+}
+
+/* Locking changes the list: each mapping is looked up anew. */
+static bool mapping_from(uintptr_t from, mapping_t *to)
+{
+    lines_t in = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
+    bool found = false;
+    if (in.fd < 0)
+        return false;
+    while (!found && next_mapping(&in, to))
+        found = to->low >= from;
+    close(in.fd);
+    return found;
+}
+
+int sw_os_lock_mappings(bool (*leave)(uintptr_t low, uintptr_t high,
+                                      bool our_file))
+{
+    mapping_t m = {.high = 0};
+    while (mapping_from(m.high, &m)) {
+        bool none = m.mode[0] == '-' && m.mode[1] == '-' && m.mode[2] == '-';
+        /* The kernel's own pages cannot be locked. */
+        if (!none && !leave(m.low, m.high, m.our_file) &&
+            mlock((void *)m.low, m.high - m.low) && errno != ENOMEM)
+            return -1;
+    }
+    return 0;
 }
 
 size_t sw_os_address_used(void)

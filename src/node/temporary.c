@@ -10,7 +10,7 @@
 
 void *sw_temporary(size_t n)
 {
-    void *p = sw_arena_alloc(n ? n : 1, SW_LINE);
+    void *p = sw_arena_alloc_shared(n ? n : 1, SW_LINE);
     if (!p)
         p = malloc(n ? n : 1);
     if (!p) {

@@ -96,6 +96,7 @@ int sw_joint_pull(sw_joint_t *joint, const sw_peer_t *sender,
             errno = ESRCH;
             return -1;
         }
+    sw_data_fetch(to, mine * joint->piece, joint->bytes);
     return 0;
 }
 

@@ -61,12 +61,7 @@ static inline unsigned sw_channel(uint64_t lineage, int tag)
 
 static inline void sw_count(sw_count_t *at, uint32_t by)
 {
-    if (sw_ledger_shared)
-        atomic_fetch_add_explicit(at, by, memory_order_release);
-    else
-        atomic_store_explicit(at, atomic_load_explicit(
-                                  at, memory_order_relaxed) + by,
-                              memory_order_release);
+    (void)sw_counter_add(at, by, sw_ledger_shared, memory_order_release);
 }
 
 /* This process's ledger: its offset in the segment; 0: there is no room. Made

@@ -138,7 +138,7 @@ static bool grow(void)
 /* Memory for a copy of the data; NULL when the arena is full. */
 static void *make_aside(size_t bytes)
 {
-    void *p = sw_arena_alloc(bytes, SW_LINE);
+    void *p = sw_arena_alloc_shared(bytes, SW_LINE);
     if (p)
         atomic_fetch_add(&aside_bytes, bytes);
     return p;

@@ -100,8 +100,8 @@ static inline sw_data_t sw_offer_data(const sw_offer_t *offer)
                        .layout = offer->layout, .count = offer->count};
 }
 
-/* Can the receiver read it where it lies, and should it? To be asked once of
- * each offer, however often it is made. */
+/* Can the receiver read it where it lies, and should it? To be asked each time
+ * that it is offered: the data has changed since, or even lies elsewhere. */
 static inline void sw_offer_bind(sw_offer_t *offer)
 {
     sw_data_t data = sw_offer_data(offer);

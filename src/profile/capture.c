@@ -210,7 +210,8 @@ static void call_row(sw_columns_t *calls, sw_columns_t *times,
         sw_seen(&r->received), sw_seen(&r->smallest), sw_seen(&r->largest),
         atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)&r->number,
                              memory_order_relaxed),
-        sw_seen(&r->probed), sw_seen(&r->waited)};
+        sw_seen(&r->probed), sw_seen(&r->waited), sw_seen(&r->showing),
+        sw_seen(&r->shown_again)};
     for (uint64_t b = 0; b < SW_RECORD_BUCKETS; b++) {
         uint32_t count = atomic_load_explicit(
             (_Atomic uint32_t *)(uintptr_t)&r->times[b], memory_order_relaxed);
@@ -276,7 +277,7 @@ static void put_calls(sw_blob_t *text, sw_blob_t *tables, sw_blob_t *columns)
         "thread", "procedure", "site", "communicator", "datatype",
         "operation", "region", "size_bin", "root", "calls", "errors", "time",
         "min_time", "max_time", "sent", "received", "min_size", "max_size",
-        "record", "probed", "waited", NULL};
+        "record", "probed", "waited", "showing", "shown_again", NULL};
     static const char *const time_names[] = {"record", "bucket", "count",
                                              NULL};
     static const char *const peer_names[] = {

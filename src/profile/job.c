@@ -206,7 +206,7 @@ const char *sw_job_name_capture(void)
     *slash = '/';
     if (!open)
         return "its folder cannot be written to";
-    /* Given by name, so it is to be replaced. */
+    /* The user has named the file, so we replace an old one. */
     return make_room(sw_job.path);
 }
 

@@ -10,7 +10,7 @@
 #ifndef SW_PROFILE_RECORD_H
 #define SW_PROFILE_RECORD_H
 
-#include "../node/base.h"
+#include "../node/show.h"
 
 /* Durations by powers of two: 2^b <= ns < 2^(b+1); the last takes the rest. */
 #define SW_RECORD_BUCKETS 40
@@ -68,6 +68,7 @@ typedef struct {
     _Atomic uint64_t largest, shortest, longest;
     _Atomic uint32_t times[SW_RECORD_BUCKETS];
     _Atomic uint64_t errors, probed, waited;
+    _Atomic uint64_t showing, shown_again;      /* ns, bytes: node/show.h */
     _Atomic uint32_t number;    /* in the trace; 0: not in it */
     sw_traced_t traced;
 } sw_record_t;
@@ -147,6 +148,11 @@ static inline void sw_record_add(sw_record_t *r, const sw_amount_t *a)
     }
     if (sw_unlikely(a->failed))
         sw_bump(&r->errors, 1);
+    if (sw_unlikely(sw_show_cost.nanoseconds)) {
+        sw_bump(&r->showing, sw_show_cost.nanoseconds);
+        sw_bump(&r->shown_again, sw_show_cost.again);
+        sw_show_cost = (sw_show_cost_t){0};
+    }
 }
 
 #endif

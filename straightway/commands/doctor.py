@@ -171,15 +171,14 @@ def _pages(probe):
     elif huge["shmem_collapse"]:
         yield Check("pages", "shared huge pages", DEGRADED,
                     f"only by collapsing (shmem_enabled is {shmem})",
-                    "big arena blocks start on 4 KiB pages: the first touch "
-                    "of 1 GiB costs about twice as long, random access a "
-                    "third more until a block is collapsed",
+                    "memory that is shown to peers lies on 4 KiB pages: "
+                    "random access costs a third more",
                     f"echo advise > {_THP}/shmem_enabled (as root)")
     else:
         yield Check("pages", "shared huge pages", DEGRADED,
                     f"none (shmem_enabled is {shmem or 'unknown'})",
-                    "big arena blocks stay on 4 KiB pages: random access to "
-                    "1 GiB is about a half slower than on huge ones",
+                    "memory that is shown to peers lies on 4 KiB pages: "
+                    "random access costs about a half more than on huge ones",
                     f"echo advise > {_THP}/shmem_enabled (as root)")
     if huge["anonymous"]:
         yield Check("pages", "heap huge pages", OK,
@@ -218,12 +217,12 @@ def _limits():
     if limit and limit < total:
         yield Check("limits", "memory", NOTE,
                     f"cgroup grants {size(limit)} of {size(total)}",
-                    "arena memory counts against it, as heap memory does")
+                    "memory shown to peers counts against it, as all does")
     else:
         yield Check("limits", "memory", OK, f"{size(total)}, no cgroup limit")
     yield _limit("address space", resource.RLIMIT_AS,
-                 "the arena reserves as much address space as the machine has "
-                 "memory; under this limit it is smaller or off", 2 * total)
+                 "the arena reserves more address space than the machine has "
+                 "memory; under this limit it is smaller or off", 5 * total)
     yield _limit("file size", resource.RLIMIT_FSIZE,
                  "it bounds the arena too (a memfd is a file): blocks beyond "
                  "it come from the ordinary heap", total)
@@ -304,6 +303,10 @@ def _floors(probe):
     else:
         yield Check("floors", "cache-line round trip", NOTE,
                     "not measured: there is one processor")
+    if floors.get("show_page"):
+        yield Check("floors", "showing memory to peers", OK,
+                    f"{floors['show_page']:.2g} µs for a page of 4 KiB, once "
+                    "it has been communicated often enough")
     for name, key in (("memcpy", "memcpy"), ("from a peer's arena",
                       "peer_read"), ("from a peer by CMA", "cma_read")):
         rates = floors.get(key) or {}

@@ -53,7 +53,7 @@ static void body(member_t *m)
     sw_build_t *b = sw_build_new();
     sw_layout_t *l = sw_layout_share(
         sw_build_end(b, sw_build_run(b, 64), 100));
-    char *memory = sw_arena_alloc(BYTES / 64 * 100, SW_LINE);
+    char *memory = sw_arena_alloc_shared(BYTES / 64 * 100, SW_LINE);
     if (!memory) {              /* threads have no blocks */
         sw_layout_drop(l);
         return;

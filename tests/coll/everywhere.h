@@ -8,6 +8,7 @@
 #define SW_TEST_COLL_EVERYWHERE_H
 
 #include "forked.h"
+#include "sanitized.h"
 #include "threads.h"
 
 static inline void announce(const char *way, int n)
@@ -24,12 +25,14 @@ static inline int run_everywhere(int argc, char **argv, member_func_t body)
     uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
     int count = sizeof sizes / sizeof *sizes;
     for (int w = 0; w < WAYS; w++) {
-        if (only_way && strcmp(only_way, ways[w].name))
+        /* The thread sanitizer sees the threads of one process only. */
+        if (only_way ? strcmp(only_way, ways[w].name) : THREAD_SANITIZED)
             continue;
         for (int i = 0; i < count; i++) {
             int n = sizes[i];
             /* Each size meets one of the main ways, 2, 4 and 17 all. */
-            bool full = n == 2 || n == 4 || n == 17 || rounds(1) > 1;
+            bool full = rounds(1) > 1 || (!ADDRESS_SANITIZED &&
+                                          (n == 2 || n == 4 || n == 17));
             if (only_n ? n != only_n
                        : w < MAIN_WAYS ? !full && (n + w) % 3 != 0
                                        : n != 3 && n != 20)

@@ -26,14 +26,16 @@ typedef struct {
     bool arena, cma;
     const char *refuse;
     bool odd_differs, odd_arena, odd_cma;
+    bool quiet;                 /* see node/show.h                      */
+    size_t show_after;
 } way_t;
 
 static const way_t ways[] = {
-    {.name = "arena and CMA", .arena = true, .cma = true},
+    {.name = "arena and CMA", .arena = true, .cma = true, .quiet = true},
     {.name = "arena alone", .arena = true},
     {.name = "CMA alone", .cma = true},
     {.name = "some without CMA", .arena = true, .cma = true,
-     .odd_differs = true, .odd_arena = true},
+     .odd_differs = true, .odd_arena = true, .show_after = 3},
     {.name = "some without arena", .arena = true, .cma = true,
      .odd_differs = true, .odd_cma = true},
     {.name = "lost wake-ups", .arena = true, .cma = true, .refuse = "futex"},
@@ -65,6 +67,11 @@ static char fixed_pool[STACK_POOL];
 /* Tests may replace what a member says of itself. */
 typedef void (*introduce_func_t)(sw_introduction_t *mine, int me);
 
+static inline bool nobody_writes(void)
+{
+    return true;
+}
+
 /* A child's life up to its group; NULL with *why where there is none. */
 static inline sw_group_t *join(const way_t *way, int n, int me,
                                introduce_func_t change, const char **why)
@@ -73,6 +80,10 @@ static inline sw_group_t *join(const way_t *way, int n, int me,
     sw_settings.arena = odd ? way->odd_arena : way->arena;
     sw_settings.cma = odd ? way->odd_cma : way->cma;
     sw_settings.refuse = way->refuse ? way->refuse : "";
+    const char *show = getenv("STRAIGHTWAY_SHOW");
+    sw_settings.show = show ? show : sw_settings.show;
+    sw_settings.show_after = way->show_after;
+    sw_show_quiet = way->quiet ? nobody_writes : NULL;
     sw_settings.arena_size = (size_t)1 << 30;
     sw_settings.pool_size = (size_t)1 << 28;
     sw_arena_start();

@@ -100,21 +100,30 @@ static inline uint64_t key_of(uint64_t round, int from, int to)
 
 static inline void fill(void *to, size_t n, uint64_t key)
 {
-    for (size_t i = 0; i < n; i += 8) {
-        uint64_t word = mix(key + i / 8);
-        memcpy((char *)to + i, &word, n - i < 8 ? n - i : 8);
+    uint64_t word;
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        word = mix(key + i / 8);
+        memcpy((char *)to + i, &word, 8);
     }
+    word = mix(key + i / 8);
+    if (i < n)
+        memcpy((char *)to + i, &word, n - i);
 }
 
 /* The first byte of `n` at `p` that is not the key's, or n. */
 static inline size_t differs(const void *p, size_t n, uint64_t key)
 {
-    for (size_t i = 0; i < n; i += 8) {
-        uint64_t word = mix(key + i / 8);
-        if (memcmp((const char *)p + i, &word, n - i < 8 ? n - i : 8))
+    uint64_t word, there;
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        word = mix(key + i / 8);
+        memcpy(&there, (const char *)p + i, 8);
+        if (there != word)
             return i;
     }
-    return n;
+    word = mix(key + i / 8);
+    return i < n && memcmp((const char *)p + i, &word, n - i) ? i : n;
 }
 
 #define expect_data(m, p, n, key, what)                                  \
@@ -157,6 +166,9 @@ static inline void dawdle(member_t *m)
 
 /* Buffers -------------------------------------------------------------- */
 
+/* What they hold before they are filled, and around. */
+#define BLANK ((char)0xa5)
+
 static inline char *take_pool(char *pool, size_t *used, size_t room,
                               size_t total)
 {
@@ -195,7 +207,7 @@ static inline char *take_buffer(member_t *m, size_t n)
         if (!b->base)
             fail(m, "no memory");
     }
-    memset(b->base, 0xa5, b->total);
+    memset(b->base, BLANK, b->total);
     b->at = b->base + GUARD + shift;
     return b->at;
 }
@@ -205,11 +217,31 @@ static inline void spoil_data(buffer_t *b)
 {
     size_t n = (size_t)b->data.count * b->data.layout->size;
     sw_data_t blank = {.at = malloc(n)};
-    memset(blank.at, 0xa5, n);
+    memset(blank.at, BLANK, n);
     sw_data_copy(&blank, &b->data, 0, n);
     free(blank.at);
     sw_layout_drop((sw_layout_t *)(uintptr_t)b->data.layout);
     b->n = 0;
+}
+
+/* The first of n bytes at p that is no longer blank, or n. */
+static inline size_t written(const char *p, size_t n)
+{
+    if (n == 0 || (*p == BLANK && !memcmp(p, p + 1, n - 1)))
+        return n;
+    size_t i = 0;
+    while (p[i] == BLANK)
+        i++;
+    return i;
+}
+
+static inline void expect_blank(member_t *m, const buffer_t *b, const char *p,
+                                const char *end)
+{
+    size_t n = (size_t)(end - p), at = written(p, n);
+    if (at < n)
+        fail(m, "byte %td of a buffer of %zu was written",
+             p + at - b->at, b->n);
 }
 
 static inline void release_buffers(member_t *m)
@@ -218,11 +250,8 @@ static inline void release_buffers(member_t *m)
         buffer_t *b = &m->buffer[--m->held];
         if (b->data.layout)
             spoil_data(b);
-        for (char *p = b->base; p < b->base + b->total; p++)
-            if ((p < b->at || p >= b->at + b->n) &&
-                *p != (char)0xa5)
-                fail(m, "byte %td of a buffer of %zu was written",
-                     p - b->at, b->n);
+        expect_blank(m, b, b->base, b->at);
+        expect_blank(m, b, b->at + b->n, b->base + b->total);
         if (b->place == IN_ARENA)
             sw_arena_free(b->base);
         else if (b->place == IN_HEAP)

@@ -3,28 +3,52 @@
 A run under every MPI repeats each test six times, for few more faults found.
 So a short run takes two of them for each test: one of Open MPI's family and
 one of MPICH's. Variations of a test (sizes, seeds, settings) take others in
-turn, so that all MPIs get their share of every test. The choice depends on
-nothing but names: it is the same in every run.
+turn, so that all MPIs get their share of every test. A test with MANY
+variations takes one MPI for each of them, of either family in turn. The choice
+depends on nothing but names: it is the same in every run.
 """
 
 import collections
 import zlib
 
 LEAST = 2
+MANY = 4
+
+
+def families(hosts):
+    """The hosts of Open MPI's family, and those of MPICH's; either only where
+    it has some."""
+    found = collections.defaultdict(list)
+    for host in hosts:
+        found[host.flavour == "ompi"].append(host)
+    return [family for _, family in sorted(found.items())]
 
 
 def pair(hosts, turn):
     """Two of the hosts, of different families where there are such."""
-    families = collections.defaultdict(list)
-    for host in hosts:
-        families[host.flavour == "ompi"].append(host)
-    two = [family[turn % len(family)] for _, family in sorted(
-        families.items())]
-    if len(families) == 1:
-        (family,) = families.values()
-        two = [family[(turn + i) % len(family)]
-               for i in range(min(LEAST, len(family)))]
-    return two
+    groups = families(hosts)
+    if len(groups) > 1:
+        return [family[turn % len(family)] for family in groups]
+    (family,) = groups
+    return [family[(turn + i) % len(family)]
+            for i in range(min(LEAST, len(family)))]
+
+
+def one(hosts, turn):
+    """One of the hosts, of either family in turn."""
+    groups = families(hosts)
+    family = groups[turn % len(groups)]
+    return [family[turn // len(groups) % len(family)]]
+
+
+def in_turn(variations):
+    """{variation: hosts} of one test, from {variation: hosts that can}."""
+    # In no order of the parameters: "on" must not meet one family alone.
+    order = sorted(variations, key=lambda it: zlib.crc32(repr(it).encode()))
+    choose = one if len(order) >= MANY else pair
+    begin = zlib.crc32(order[0][0].encode())
+    return {variation: choose(variations[variation], begin + turn)
+            for turn, variation in enumerate(order)}
 
 
 def unable(item):
@@ -41,19 +65,18 @@ def unable(item):
 
 
 def chosen(items):
-    """The items of a short run: for each test a pair of the hosts that can."""
-    hosts, turns = {}, collections.Counter()
+    """The items of a short run: of each test and MPI those that in_turn says,
+    among the MPIs that can."""
+    tests = collections.defaultdict(lambda: collections.defaultdict(list))
     for item in items:
         if _host(item) and not unable(item):
-            hosts.setdefault(_variation(item), []).append(_host(item))
-    pairs = {}
-    for variation, its in hosts.items():
-        function = variation[0]
-        turn = zlib.crc32(function.encode()) + turns[function]
-        turns[function] += 1
-        pairs[variation] = pair(its, turn)
+            variation = _variation(item)
+            tests[variation[0]][variation].append(_host(item))
+    its = {}
+    for variations in tests.values():
+        its.update(in_turn(variations))
     return [item for item in items if not _host(item) or
-            _host(item) in pairs.get(_variation(item), ())]
+            _host(item) in its.get(_variation(item), ())]
 
 
 def _host(item):

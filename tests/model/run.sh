@@ -22,7 +22,7 @@ check() {
     rm -f pan* ./*.trail
     # shellcheck disable=SC2086
     spin $defines -a "$here/$model" >spin.log 2>&1 &&
-        ${CC:-cc} -O2 -w -DCOLLAPSE -o pan pan.c 2>cc.log ||
+        ${CC:-cc} -O1 -w -DCOLLAPSE -o pan pan.c 2>cc.log ||
         { cat spin.log cc.log; echo "$name: not built"; exit 1; }
     ./pan -m200000 "$@" >pan.log 2>&1
     if grep -q "errors: 0" pan.log && ! grep -q "search too deep" pan.log &&

@@ -174,7 +174,10 @@ static ptrdiff_t buffer_wrong(buffer_t *b, bool message, bool received,
     }
     uint64_t h = 1, word = 0;
     for (size_t i = 0; i < b->n && digest; i += 8) {
-        memcpy(&word, b->p + i, b->n - i < 8 ? b->n - i : 8);
+        if (b->n - i >= 8)
+            memcpy(&word, b->p + i, 8);
+        else
+            memcpy(&word, b->p + i, b->n - i);
         h = mix(h ^ word);
     }
     if (digest)

@@ -12,6 +12,8 @@
  *   freed       the communicator is freed while messages on it are pending
  *   truncated   the same, with a message that is too long for its receive
  *   persistent  persistent requests outlive their communicator
+ *   gone_on     waits go on after the communicator last used is freed, and after
+ *               calls on no communicator
  *   matched     a matched message outlives its communicator
  *   failed      probes after a receive that failed tell the true length
  *   cut         probes after a large message was cut short tell enough
@@ -235,6 +237,46 @@ static void persistent(void)
     MPI_Comm_free(&made);
 }
 
+static void gone_on(void)
+{
+    for (int i = 0; i < 6; i++) {
+        MPI_Comm comm;
+        MPI_Request request;
+        int none = 0, error = MPI_SUCCESS;
+        bool late = world_rank == i % 2;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Isend(out, LARGE, MPI_BYTE, other, 6, comm, &request);
+        MPI_Recv(in, LARGE, MPI_BYTE, other, 6, comm, MPI_STATUS_IGNORE);
+        if (i % 3)
+            MPI_Barrier(comm);
+        MPI_Comm_free(&comm);
+        /* MPI-4 raises such errors on MPI_COMM_SELF, MPI-3 on the world. */
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        MPI_Error_class(i % 2 ? MPI_Barrier(MPI_COMM_NULL)
+                              : MPI_Bcast(&none, 1, MPI_INT, 0, MPI_COMM_NULL),
+                        &error);
+        CHECK(error == MPI_ERR_COMM, "no communicator: error class %d", error);
+        if (late)
+            usleep(20000);
+        MPI_Sendrecv_replace(in, LARGE, MPI_BYTE, other, 7, other, 7,
+                             MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        fill_from(out, LARGE, (uint64_t)i);
+        if (late) {
+            usleep(20000);
+            MPI_Recv(in, LARGE, MPI_BYTE, other, 8, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+            check_from(in, LARGE, (uint64_t)i, "gone on");
+        } else {
+            MPI_Send(out, LARGE, MPI_BYTE, other, 8, MPI_COMM_WORLD);
+        }
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+        CHECK(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS, "a barrier");
+    }
+}
+
 static void matched(void)
 {
     for (int i = 0; i < 6; i++) {
@@ -456,6 +498,7 @@ int main(int argc, char **argv)
     } cases[] = {
         {"cancelled", cancelled}, {"freed", freed}, {"truncated", truncated},
         {"persistent", persistent}, {"matched", matched}, {"failed", failed},
+        {"gone_on", gone_on},
         {"cut", cut}, {"tags", tags}, {"posted", posted},
     };
     alarm(100);

@@ -575,7 +575,10 @@ static void fill(void *to, size_t n, uint64_t key)
     uint64_t word;
     for (size_t i = 0; i < n; i += 8) {
         word = mix(key + i);
-        memcpy(p + i, &word, n - i < 8 ? n - i : 8);
+        if (n - i >= 8)
+            memcpy(p + i, &word, 8);
+        else
+            memcpy(p + i, &word, n - i);
     }
 }
 

@@ -80,13 +80,24 @@ static inline size_t rng_size(rng_t *r, size_t max)
 /* Bytes that follow from a key, and the first of n that does not (n: none). */
 static inline void fill_from(char *p, size_t n, uint64_t key)
 {
-    for (size_t i = 0; i < n; i++)
-        p[i] = (char)(mix(key + i / 8) >> (8 * (i % 8)));
+    for (size_t i = 0; i < n; i += 8) {
+        uint64_t word = mix(key + i / 8);
+        if (n - i >= 8)
+            memcpy(p + i, &word, 8);
+        else
+            memcpy(p + i, &word, n - i);
+    }
 }
 
 static inline size_t wrong_from(const char *p, size_t n, uint64_t key)
 {
+    uint64_t there;
     size_t i = 0;
+    for (; n - i >= 8; i += 8) {
+        memcpy(&there, p + i, 8);
+        if (there != mix(key + i / 8))
+            break;
+    }
     while (i < n && p[i] == (char)(mix(key + i / 8) >> (8 * (i % 8))))
         i++;
     return i;

@@ -181,15 +181,19 @@ static ptrdiff_t typed_wrong(typed_t *t, bool after, uint64_t *digest)
     }
     uint64_t h = 1, word = 0;
     for (size_t i = 0; i < t->memory.n && digest; i += 8) {
-        memcpy(&word, is + i, t->memory.n - i < 8 ? t->memory.n - i : 8);
+        if (t->memory.n - i >= 8)
+            memcpy(&word, is + i, 8);
+        else
+            memcpy(&word, is + i, t->memory.n - i);
         h = mix(h ^ word);
     }
     if (digest)
         *digest = h;
-    for (size_t i = 0; i < t->memory.n; i++)
+    if (!memcmp(is, want, t->memory.n))
+        return NOTHING;
+    for (size_t i = 0;; i++)
         if (is[i] != want[i])
             return (ptrdiff_t)i - GUARD + t->lo;
-    return NOTHING;
 }
 
 /* The same, where the pieces themselves may hold anything. */
@@ -205,10 +209,11 @@ static ptrdiff_t typed_wrong_outside(typed_t *t)
         made_put(p->type, is + GUARD - t->lo + p->at, zeros, n);
         free(zeros);
     }
-    for (size_t i = 0; i < t->memory.n; i++)
+    if (!memcmp(is, want, t->memory.n))
+        return NOTHING;
+    for (size_t i = 0;; i++)
         if (is[i] != want[i])
             return (ptrdiff_t)i - GUARD + t->lo;
-    return NOTHING;
 }
 
 static void typed_drop(typed_t *t)

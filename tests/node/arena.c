@@ -28,11 +28,18 @@ static bool all(const char *p, size_t n, char value)
     return true;
 }
 
+/* Bytes of the arena's first 2 GiB that are in memory, shared or not. */
 static size_t resident(void)
 {
-    struct stat now;
-    CHECK(fstat(sw_arena.fd, &now) == 0);
-    return (size_t)now.st_blocks * 512;
+    static unsigned char here[1 << 14];
+    size_t pages = 0, all = sw_min(sw_arena.range[0].size, (size_t)2 << 30);
+    for (size_t at = 0; at < all; at += sizeof here * SW_PAGE) {
+        size_t n = sw_min(all - at, sizeof here * SW_PAGE);
+        CHECK(mincore(sw_arena.range[0].start + at, n, here) == 0);
+        for (size_t i = 0; i < n / SW_PAGE; i++)
+            pages += here[i] & 1;
+    }
+    return pages * SW_PAGE;
 }
 
 static void sizes_and_alignments(void)
@@ -180,7 +187,7 @@ static int peer(const char *fd_text, const char *offset_text)
 
 static void peers_see_the_same_memory(const char *self)
 {
-    char *p = sw_arena_alloc(1 << 20, 16);
+    char *p = sw_arena_alloc_shared(1 << 20, 16);
     strcpy(p, "from the owner");
     char fd_text[16], offset[32];
     snprintf(offset, sizeof offset, "%llu",

@@ -17,6 +17,7 @@
 
 #include "node/arena.h"
 #include "node/settings.h"
+#include "sanitized.h"
 
 #define MIB ((size_t)1 << 20)
 #define CHECK(what) \
@@ -250,16 +251,9 @@ static void child_dies_copying(void)
 }
 
 /* Sanitizers follow a stack that changes only when told. */
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
-#define CONTEXT 1
-#if defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#undef CONTEXT
-#endif
-#endif
-#endif
+#define CONTEXT (!SANITIZED)
 
-#ifdef CONTEXT
+#if CONTEXT
 static ucontext_t here, there;
 
 static void on_block(void)
@@ -321,7 +315,7 @@ int main(void)
     with_threads();
     cache_of_another_thread();
     child_dies_copying();
-#ifdef CONTEXT
+#if CONTEXT
     stack_in_a_block();
 #endif
     program_closed_everything();

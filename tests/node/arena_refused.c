@@ -12,6 +12,7 @@
 
 #include "node/arena.h"
 #include "node/settings.h"
+#include "sanitized.h"
 
 #define CHECK(what) \
     ((what) ? (void)0 \
@@ -83,14 +84,6 @@ static void run(const char *self, const char *refuse, int resource,
     }
 }
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define SHADOWED 1
-#elif defined __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SHADOWED 1
-#endif
-#endif
-
 int main(int argc, char **argv)
 {
     const char *self = "/proc/self/exe";
@@ -111,7 +104,8 @@ int main(int argc, char **argv)
     run(self, "page", 0, 0, "off");
     run(self, "", RLIMIT_FSIZE, gib, "on");
     run(self, "", RLIMIT_FSIZE, 4096, "off");
-#ifndef SHADOWED    /* sanitizers reserve terabytes of addresses */
+/* Sanitizers reserve terabytes of addresses. */
+#if !SANITIZED
     run(self, "", RLIMIT_AS, gib, "on");
     run(self, "", RLIMIT_AS, 100u << 20, "off");
 #endif

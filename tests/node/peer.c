@@ -67,7 +67,7 @@ static void peer_life(void)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     start();
     reuse(BEFORE_CARD);
-    char *p = sw_arena_alloc(BYTES, 64), *q = malloc(BYTES);
+    char *p = sw_arena_alloc_shared(BYTES, 64), *q = malloc(BYTES);
     if (!sw_peer_card(&page->card) || !q)
         _exit(1);
     memset(q, 2, BYTES);

@@ -322,7 +322,8 @@ int main(void)
     CHECK(sw_arena.fd >= 0 && sw_slots_directory());
     const sw_segment_t *segment = sw_segment();
     peer = (sw_peer_t){.control = segment->base,
-                       .arena = sw_arena.range[0].start};
+                       .arena = sw_os_map_shared(NULL, sw_arena.span,
+                                                 sw_arena.fd, 0)};
     peer.card.control_span = segment->span;
     peer.card.pid = getpid();
     sw_os_process_start(peer.card.pid, &peer.start);

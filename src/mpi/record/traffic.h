@@ -54,8 +54,8 @@ void sw_mrecv_pending(sw_event_t *e, MPI_Datatype type, MPI_Request request);
 #define SW_COMPLETION_FEW 8
 typedef struct {
     int64_t n;
-    uint64_t *requests;         /* NULL: nothing is to be looked at */
-    bool silent;                /* no status is to be looked at, either */
+    uint64_t *requests;         /* NULL: the recorder looks at nothing */
+    bool silent;                /* nor does it look at a status */
     MPI_Status *statuses;
     sw_pending_t *taken;        /* see requests.c; NULL: one thread at a time */
     sw_pending_t one_taken;
