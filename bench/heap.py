@@ -47,6 +47,7 @@ SHOWN = ["eager", "lazy", "off"]
 REFUSED = 3             # HEAP_REFUSED of heap.h
 ABORTED = 128 + signal.SIGABRT
 WAYS_ABREAST = 2        # that fit into 80 columns
+STATIC_MIB = 256        # what "static" has of static data, at a size of 1
 
 # What an MPI needs here, unless the environment says otherwise: jobs of root,
 # more ranks than cores, no search for networks.
@@ -76,6 +77,8 @@ PROGRAMS = {
     "walk": Program("heap", SECONDS, mpi=False),
     "triad": Program("heap", SECONDS, mpi=False),
     "storm": Program("heap", SECONDS, mpi=False),
+    **{name: Program(binary, (("own", "MPI_Init", "s"),)) for name, binary in
+       (("start", "heap_mpi"), ("static", "heap_static"))},
     "mg": Program("mg", SECONDS),
     "ft": Program("ft", SECONDS),
     "twelve": Program("heap_mpi", SECONDS),
@@ -225,17 +228,20 @@ def environment(mpi):
     return env
 
 
-def build(folder, mpi, names):
+def build(folder, mpi, names, size):
     """Compiles what the programs need; the folder holds the binaries."""
     env = environment(mpi)
     cc = os.environ.get("CC", "cc")
     mpicc = mpi and next(path for name in ("mpigcc", "mpicc")
                          if (path := mpi.resolve() / "bin" / name).exists())
+    on_ranks = [mpicc, "-O2", "-pthread", "-DHEAP_WITHOUT_MAIN",
+                HERE / "heap_mpi.c", HERE / "heap.c"]
     recipes = {
         "rank": [cc, "-O2", HERE / "heap_rank.c"],
         "heap": [cc, "-O2", "-pthread", HERE / "heap.c"],
-        "heap_mpi": [mpicc, "-O2", "-pthread", "-DHEAP_WITHOUT_MAIN",
-                     HERE / "heap_mpi.c", HERE / "heap.c"],
+        "heap_mpi": on_ranks,
+        "heap_static": [*on_ranks,
+                        f"-DHEAP_STATIC={int(STATIC_MIB * size * 2**20)}L"],
         "mg": [mpicc, "-O3", KERNELS / "mg.c", "-lm"],
         "ft": [mpicc, "-O3", KERNELS / "ft.c", "-lm"],
     }
@@ -266,7 +272,7 @@ def command(folder, name, ranks, size, mpi, log, preload):
     binary = PROGRAMS[name].binary
     if binary in ("mg", "ft"):
         argv = [folder / binary, edge(size), 1]
-    elif under_mpi(name, ranks):
+    elif under_mpi(name, ranks) and not PROGRAMS[name].mpi:
         argv = [folder / "heap_mpi", name, size]
     else:
         argv = [folder / binary, name, size]
@@ -513,7 +519,7 @@ def main():
     signal.signal(signal.SIGTERM, stop)     # huge pages are put back
     with tempfile.TemporaryDirectory(prefix="straightway-heap-") as folder:
         bench = Bench(wanted, pathlib.Path(folder))
-        build(bench.folder, wanted.mpi, wanted.programs)
+        build(bench.folder, wanted.mpi, wanted.programs, wanted.size)
         try:
             bench.run()
         finally:

@@ -6,6 +6,9 @@
  * Rank 0 prints one figure; heap.py runs each in turns with and without
  * Straightway. SCALE (1) multiplies the memory.
  *
+ *   start   initialises and finalises, nothing else: the seconds of MPI_Init
+ *   static  the same in a program with HEAP_STATIC bytes of static data, which
+ *           a build defines for it (heap.py: 256 MiB)
  *   twelve  touches twelve arrays of 24 MiB, sweeps over each of them three
  *           times and exchanges a face of 128 KiB after each sweep, frees all,
  *           and does it again: the seconds of the slowest rank
@@ -33,6 +36,10 @@
 enum { ARRAYS = 12, SWEEPS = 3, PASSES = 2 };
 enum { BLOCKS = 64, EXCHANGES = 8, FORKS = 9, BUFFERS = 30 };
 #define PLANE (128 * 128)               /* doubles of a face */
+
+#ifdef HEAP_STATIC
+__attribute__((used)) static char filled[HEAP_STATIC] = {1};
+#endif
 
 static int rank, size, partner;
 
@@ -209,11 +216,19 @@ static double run_process(int dies, double scale)
 
 int main(int argc, char **argv)
 {
+    double start = heap_now();
     MPI_Init(&argc, &argv);
+    start = heap_now() - start;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     partner = (rank ^ 1) < size ? rank ^ 1 : rank;
     const char *what = argc > 1 ? argv[1] : "";
+    if (!strcmp(what, "start") || !strcmp(what, "static")) {
+        if (rank == 0)
+            printf("%.6f\n", start);
+        MPI_Finalize();
+        return 0;
+    }
     double scale = argc > 2 ? atof(argv[2]) : 1, most;
     MPI_Barrier(MPI_COMM_WORLD);
     double figure = !(scale > 0) ? -1
@@ -229,7 +244,7 @@ int main(int argc, char **argv)
         printf("%.6f\n", most);
     MPI_Finalize();
     if (figure < 0 && rank == 0)
-        fprintf(stderr, "usage: heap_mpi twelve|fork|core|useN|touch|walk|"
-                "triad|storm|mlock [SCALE]\n");
+        fprintf(stderr, "usage: heap_mpi start|static|twelve|fork|core|useN|"
+                "touch|walk|triad|storm|mlock [SCALE]\n");
     return figure < 0 ? 2 : 0;
 }

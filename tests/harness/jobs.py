@@ -11,6 +11,7 @@ otherwise hold the test up past its own timeout.
 """
 
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -104,10 +105,29 @@ def _name(pid):
         return "?"
 
 
+def _stacks(pids, lines=25, patience=20):
+    """Where these processes stand, as gdb tells; "" without gdb."""
+    gdb = shutil.which("gdb")
+    told = []
+    for pid in pids if gdb else ():
+        try:
+            done = subprocess.run(
+                [gdb, "-q", "-nx", "-batch", "-ex", f"thread apply all bt {lines}",
+                 "-p", str(pid)], text=True, errors="replace", timeout=patience,
+                stdin=subprocess.DEVNULL, capture_output=True)
+        except subprocess.TimeoutExpired:
+            continue
+        frames = [line for line in done.stdout.splitlines()
+                  if line.startswith(("#", "Thread "))]
+        told += [f"--- {pid}: {_name(pid)}", *frames[:3 * lines]]
+    return "\n".join(told)
+
+
 def run(argv, env, timeout, cwd=None, stragglers="fail"):
     """Run argv to its end; returns a CompletedProcess with text output.
 
-    Past `timeout` seconds the whole job is killed and JobTimeout raised.
+    Past `timeout` seconds the whole job is killed and JobTimeout raised,
+    which tells where its processes stood.
     Processes that outlive the launcher by more than two seconds are killed;
     they fail the test unless stragglers="kill".
     """
@@ -129,7 +149,8 @@ def run(argv, env, timeout, cwd=None, stragglers="fail"):
             code = job.wait(timeout)
         except subprocess.TimeoutExpired:
             # Ask the launcher first: it can remove its own files.
-            segments = _segments(processes_marked(mark))
+            stood = processes_marked(mark)
+            segments, stacks = _segments(stood), _stacks(stood)
             job.terminate()
             try:
                 job.wait(5)
@@ -141,7 +162,7 @@ def run(argv, env, timeout, cwd=None, stragglers="fail"):
             raise JobTimeout(
                 f"not finished after {timeout} s: {' '.join(argv)}\n"
                 f"--- stdout\n{stdout[-4000:]}\n"
-                f"--- stderr\n{stderr[-4000:]}") from None
+                f"--- stderr\n{stderr[-4000:]}\n{stacks}") from None
         except BaseException:
             end_marked(mark)
             job.wait()
