@@ -12,8 +12,8 @@
  * group, the collective and the size by signature. Where sizes may differ (the
  * v-variants) every member describes its own part, and readers follow.
  */
-#ifndef SW_COLL_H
-#define SW_COLL_H
+#ifndef SW_COLL_COLL_H
+#define SW_COLL_COLL_H
 
 #include "reducer.h"
 

@@ -3,8 +3,8 @@
  */
 #include "group.h"
 
-#include "../node/arena.h"
-#include "../node/settings.h"
+#include "node/arena/arena.h"
+#include "node/settings.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -42,7 +42,7 @@
  *     over s all of them come.
  *
  * A member that gives up. A wait that lasts may find that a member has died or
- * that the communicator was revoked (mpi/failure.h). The waiter then sets its
+ * that the communicator was revoked (mpi/base/failure.h). The waiter then sets its
  * own `broken`: its other waits end at once, and it returns SW_BROKEN. What it
  * posts from then on may be wrong, and the memory that it has offered is its
  * program's again; but a member that knows nothing yet may be about to use it:
@@ -62,15 +62,15 @@
  * memory itself or what it is packed into (the sender stays until the readers
  * are done). The sender alone chooses; the readers follow the entry.
  */
-#ifndef SW_GROUP_H
-#define SW_GROUP_H
+#ifndef SW_COLL_GROUP_H
+#define SW_COLL_GROUP_H
 
-#include "../layout/data.h"
-#include "../node/array.h"
-#include "../node/peer.h"
-#include "../node/wait.h"
-#include "../topology/location.h"
-#include "../topology/tree.h"
+#include "layout/data.h"
+#include "node/array.h"
+#include "node/peer.h"
+#include "node/wait.h"
+#include "topology/location.h"
+#include "topology/tree.h"
 #include "neighbours.h"
 
 #define SW_INLINE_MAX 104   /* payload bytes inside an entry               */

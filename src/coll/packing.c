@@ -3,7 +3,7 @@
  */
 #include "packing.h"
 
-#include "../node/temporary.h"
+#include "node/temporary.h"
 
 #define STEP ((size_t)16 << 10)
 

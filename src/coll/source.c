@@ -4,7 +4,7 @@
 #include "source.h"
 
 #include "packing.h"
-#include "../node/temporary.h"
+#include "node/temporary.h"
 
 #include <string.h>
 

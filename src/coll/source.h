@@ -1,8 +1,8 @@
 /*
  * source.h - a payload as its reader sees it.
  */
-#ifndef SW_SOURCE_H
-#define SW_SOURCE_H
+#ifndef SW_COLL_SOURCE_H
+#define SW_COLL_SOURCE_H
 
 #include "group.h"
 

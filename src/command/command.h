@@ -10,8 +10,8 @@
  * program (or the launcher), so signals and exit statuses are the program's
  * own without any passing on.
  */
-#ifndef SW_COMMAND_H
-#define SW_COMMAND_H
+#ifndef SW_COMMAND_COMMAND_H
+#define SW_COMMAND_COMMAND_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -26,9 +26,9 @@
  * asks for exactly that.
  */
 #include "door.h"
-#include "heap.h"
+#include "front/heap/heap.h"
 #include "hosts.h"
-#include "../node/settings.h"
+#include "node/settings.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -101,7 +101,7 @@ void *sw_handle_look(void *handle, const char **name)
     void *found = real(handle, text);
     for (int i = 0; found && i < count; i++)
         if (sw_object_holds(&hosts[i], found) &&
-            (count == 1 || strcmp(hosts[i].path, sw_door_host()) == 0))
+            (count == 1 || strcmp(hosts[i].path, sw_front_host()) == 0))
             found = sw_stubs + (size_t)(k | 1) * SW_STUB_STRIDE;
     return found;
 }

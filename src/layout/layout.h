@@ -22,10 +22,10 @@
  *   |        |  their parents)  | for each entry                   |
  *   +--------+------------------+----------------------------------+
  */
-#ifndef SW_LAYOUT_H
-#define SW_LAYOUT_H
+#ifndef SW_LAYOUT_LAYOUT_H
+#define SW_LAYOUT_LAYOUT_H
 
-#include "../node/base.h"
+#include "node/base.h"
 
 typedef enum {
     SW_NODE_EMPTY,

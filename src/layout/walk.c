@@ -4,7 +4,7 @@
  * The walk is written once (way.h) and compiled for both directions.
  */
 #include "pair.h"
-#include "../node/temporary.h"
+#include "node/temporary.h"
 
 #include <stdlib.h>
 #include <string.h>

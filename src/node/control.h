@@ -5,8 +5,8 @@
  * must switch at the same point of their sequence of collectives (the
  * benchmark does, to interleave the host and us in one run).
  */
-#ifndef SW_CONTROL_H
-#define SW_CONTROL_H
+#ifndef SW_NODE_CONTROL_H
+#define SW_NODE_CONTROL_H
 
 #include "base.h"
 

@@ -23,8 +23,8 @@
  * The mark is looked at after the counter is read: what comes between is then
  * known not to lie before the reading.
  */
-#ifndef SW_CPU_CLOCK_H
-#define SW_CPU_CLOCK_H
+#ifndef SW_NODE_CPU_CLOCK_H
+#define SW_NODE_CPU_CLOCK_H
 
 #include "base.h"
 

@@ -3,9 +3,9 @@
  */
 #include "peer.h"
 
-#include "arena.h"
+#include "node/arena/arena.h"
 #include "copy.h"
-#include "os.h"
+#include "node/os/os.h"
 #include "settings.h"
 #include "wait.h"
 

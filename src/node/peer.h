@@ -18,8 +18,8 @@
  *                   the reader has mapped: plain loads and stores
  *   SW_FORM_CMA     `address` is the owner's own: process_vm_readv/writev
  */
-#ifndef SW_PEER_H
-#define SW_PEER_H
+#ifndef SW_NODE_PEER_H
+#define SW_NODE_PEER_H
 
 #include "segment.h"
 

@@ -8,7 +8,7 @@
  */
 #include "segment.h"
 
-#include "os.h"
+#include "node/os/os.h"
 #include "settings.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  */
 #include "temporary.h"
 
-#include "arena.h"
+#include "node/arena/arena.h"
 #include "settings.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * temporary.h - memory for the time of a call: in the arena, so that peers
  * reach it, if that has room.
  */
-#ifndef SW_TEMPORARY_H
-#define SW_TEMPORARY_H
+#ifndef SW_NODE_TEMPORARY_H
+#define SW_NODE_TEMPORARY_H
 
 #include "base.h"
 

@@ -21,10 +21,10 @@
  * early, the wake-up lost, and then the sleeper's time limit brings it back.
  * The limit starts at 50 µs and grows to 1 ms, which bounds the loss.
  */
-#ifndef SW_WAIT_H
-#define SW_WAIT_H
+#ifndef SW_NODE_WAIT_H
+#define SW_NODE_WAIT_H
 
-#include "os.h"
+#include "node/os/os.h"
 
 typedef struct {
     _Atomic uint32_t event;

@@ -32,7 +32,7 @@
 #ifndef SW_P2P_LEDGER_H
 #define SW_P2P_LEDGER_H
 
-#include "../node/peer.h"
+#include "node/peer.h"
 
 #define SW_CHANNELS 15
 

@@ -9,8 +9,8 @@
 #include "slot.h"
 
 #include "move.h"
-#include "../layout/share.h"
-#include "../node/arena.h"
+#include "layout/share.h"
+#include "node/arena/arena.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -36,9 +36,9 @@
 
 #include "descriptor.h"
 #include "joint.h"
-#include "../node/arena.h"
-#include "../node/peer.h"
-#include "../node/wait.h"
+#include "node/arena/arena.h"
+#include "node/peer.h"
+#include "node/wait.h"
 
 enum { SW_SLOT_FREE, SW_SLOT_OFFERED, SW_SLOT_MOVING, SW_SLOT_CLAIMED,
        SW_SLOT_JOINT, SW_SLOT_TAKEN, SW_SLOT_STATES = 8 };

@@ -14,8 +14,8 @@
 
 #include "coll/coll.h"
 #include "layout/share.h"
-#include "node/arena.h"
-#include "node/os.h"
+#include "node/arena/arena.h"
+#include "node/os/os.h"
 #include "node/settings.h"
 
 #include <stdio.h>

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "node/arena.h"
-#include "node/os.h"
+#include "node/arena/arena.h"
+#include "node/os/os.h"
 #include "node/settings.h"
 
 #define CHECK(what) \

@@ -15,7 +15,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "node/arena.h"
+#include "node/arena/arena.h"
 #include "node/settings.h"
 #include "sanitized.h"
 

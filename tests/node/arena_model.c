@@ -15,7 +15,7 @@
  *
  *     arena_model [FIRST SEED [SEEDS [ROUNDS]]]   (STRAIGHTWAY_DEEP=1: a long run)
  */
-#include "node/arena.h"
+#include "node/arena/arena.h"
 #include "node/settings.h"
 
 #include "must.h"

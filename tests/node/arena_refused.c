@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "node/arena.h"
+#include "node/arena/arena.h"
 #include "node/settings.h"
 #include "sanitized.h"
 

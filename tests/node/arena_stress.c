@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/arena.h"
+#include "node/arena/arena.h"
 #include "node/settings.h"
 
 #define THREADS 6

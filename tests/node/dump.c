@@ -3,7 +3,7 @@
  * beyond, of memory that was given back, or of the pool: the system would
  * allocate all of that only to write zeros.
  */
-#include "node/arena.h"
+#include "node/arena/arena.h"
 #include "node/segment.h"
 #include "node/settings.h"
 

@@ -5,7 +5,7 @@
  * lived at once. A full pool says so and recovers.
  */
 #include "node/segment.h"
-#include "node/os.h"
+#include "node/os/os.h"
 #include "node/settings.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * The peer is a second mapping of the arena's file.
  */
 #include "node/settings.h"
-#include "node/show.h"
+#include "node/arena/show.h"
 
 #include "must.h"
 #include "sanitized.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "node/os.h"
+#include "node/os/os.h"
 #include "node/settings.h"
 #include "offload/agent.h"
 

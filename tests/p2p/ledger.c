@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "node/os.h"
+#include "node/os/os.h"
 #include "node/settings.h"
 #include "p2p/ledger.h"
 

@@ -14,7 +14,7 @@
 
 #include "layout/build.h"
 #include "layout/share.h"
-#include "node/arena.h"
+#include "node/arena/arena.h"
 #include "node/settings.h"
 #include "p2p/slot.h"
 

@@ -4,12 +4,12 @@
  */
 #include "must.h"
 
-#include "profile/blob.h"
-#include "profile/clock.h"
-#include "profile/columns.h"
-#include "profile/pending.h"
-#include "profile/recorder.h"
-#include "profile/region.h"
+#include "profile/capture/blob.h"
+#include "profile/record/clock.h"
+#include "profile/capture/columns.h"
+#include "profile/record/pending.h"
+#include "profile/record/recorder.h"
+#include "profile/record/region.h"
 #include "node/crc.h"
 #include "node/settings.h"
 

@@ -5,9 +5,9 @@
  */
 #include "must.h"
 
-#include "profile/blob.h"
-#include "profile/job.h"
-#include "profile/tracer.h"
+#include "profile/capture/blob.h"
+#include "profile/capture/job.h"
+#include "profile/record/tracer.h"
 #include "node/crc.h"
 #include "node/settings.h"
 

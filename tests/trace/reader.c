@@ -4,7 +4,7 @@
  */
 #include "made.h"
 
-#include "profile/blob.h"
+#include "profile/capture/blob.h"
 
 #include <errno.h>
 

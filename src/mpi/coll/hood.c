@@ -1,0 +1,237 @@
+/*
+ * hood.c - see hood.h.
+ */
+#include "hood.h"
+
+#include "node/settings.h"
+
+#include <stdlib.h>
+
+static void *memory(size_t n)
+{
+    void *p = calloc(1, n ? n : 1);
+    if (!p) {
+        sw_say("out of memory while asking for a communicator's neighbours");
+        abort();
+    }
+    return p;
+}
+
+/* A decision that all members take alike. */
+static bool all_agree(bool ok, MPI_Comm comm)
+{
+    int mine = ok, all = 0;
+    host.Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, comm);
+    return all;
+}
+
+/* The lists, as the host counts edges -------------------------------------- */
+
+int sw_edges_count(MPI_Comm comm, int me, int *outs, int *ins)
+{
+    int topology = MPI_UNDEFINED, weighted;
+    *outs = *ins = 0;
+    host.Topo_test(comm, &topology);
+    if (topology == MPI_DIST_GRAPH) {
+        host.Dist_graph_neighbors_count(comm, ins, outs, &weighted);
+        return topology;
+    }
+    if (topology == MPI_CART) {
+        host.Cartdim_get(comm, outs);
+        *outs *= 2;
+    } else if (topology == MPI_GRAPH) {
+        host.Graph_neighbors_count(comm, me, outs);
+    }
+    *ins = *outs;
+    return topology;
+}
+
+/* In a Cartesian topology the edges of a dimension are those to the lower and
+ * to the higher coordinate. */
+void sw_edges_list(MPI_Comm comm, int topology, int me, sw_neighbours_t *to)
+{
+    if (topology == MPI_DIST_GRAPH) {
+        int *weights = memory((size_t)(to->ins + to->outs) * sizeof(int));
+        host.Dist_graph_neighbors(comm, to->ins, to->in, weights, to->outs,
+                                  to->out, weights + to->ins);
+        free(weights);
+        return;
+    }
+    if (topology == MPI_GRAPH)
+        host.Graph_neighbors(comm, me, to->outs, to->out);
+    for (int i = 0; topology == MPI_CART && i < to->outs; i += 2)
+        host.Cart_shift(comm, i / 2, 1, &to->out[i], &to->out[i + 1]);
+    for (int i = 0; i < to->ins; i++)
+        to->in[i] = to->out[i];
+}
+
+static bool in_range(int *list, int edges, int n)
+{
+    bool ok = true;
+    for (int i = 0; i < edges; i++) {
+        if (list[i] == MPI_PROC_NULL)
+            list[i] = SW_NOBODY;
+        ok &= list[i] < n && (list[i] >= 0 || list[i] == SW_NOBODY);
+    }
+    return ok;
+}
+
+static sw_hood_t *ask(const sw_comm_t *c)
+{
+    int outs, ins;
+    MPI_Comm comm = c->handle;
+    int topology = sw_edges_count(comm, c->me, &outs, &ins);
+    if (topology == MPI_UNDEFINED)
+        return memory(sizeof(sw_hood_t));
+    size_t edges = 2 * (size_t)outs + (size_t)ins;
+    sw_hood_t *h = memory(sizeof *h + edges * sizeof(int));
+    sw_neighbours_t *lists = &h->lists;
+    lists->outs = outs;
+    lists->ins = ins;
+    lists->out = (int *)(h + 1);
+    lists->reader = lists->out + outs;
+    lists->in = lists->reader + outs;
+    sw_edges_list(comm, topology, c->me, lists);
+    h->able = in_range(lists->out, outs, c->n);
+    h->able &= in_range(lists->in, ins, c->n);
+    return h;
+}
+
+/* The ways of the blocks --------------------------------------------------- */
+
+typedef struct {
+    int member, edge;
+} note_t;
+
+#define NOTE ((int)(sizeof(note_t) / sizeof(int)))
+
+/* Let the host exchange a note on each edge. */
+static int exchange(sw_collective_t id, MPI_Comm comm, int edges,
+                    const note_t *mine, note_t *got)
+{
+    size_t n = (size_t)edges;
+    int *count = memory(n * sizeof *count), *place = memory(n * sizeof *place);
+    MPI_Count *large = memory(n * sizeof *large);
+    MPI_Aint *address = memory(n * sizeof *address);
+    MPI_Datatype *type = memory(n * sizeof(MPI_Datatype));
+    int rc;
+    for (int i = 0; i < edges; i++) {
+        large[i] = count[i] = NOTE;
+        place[i] = i * NOTE;
+        address[i] = i * (MPI_Aint)sizeof(note_t);
+        type[i] = MPI_INT;
+    }
+    if (id == SW_COLL_NEIGHBOR_ALLTOALL)
+        rc = host.Neighbor_alltoall(mine, NOTE, MPI_INT, got, NOTE, MPI_INT,
+                                    comm);
+    else if (id == SW_COLL_NEIGHBOR_ALLTOALLV)
+        rc = host.Neighbor_alltoallv(mine, count, place, MPI_INT, got, count,
+                                     place, MPI_INT, comm);
+#ifdef SW_HAS_Neighbor_alltoallw_c
+    /* MPICH before 4.0.3 mixes up the numbers of edges in and out in the
+     * other form: it then reads and sends what it should not. */
+    else if (host.Neighbor_alltoallw_c)
+        rc = host.Neighbor_alltoallw_c(mine, large, address, type, got, large,
+                                       address, type, comm);
+#endif
+    else
+        rc = host.Neighbor_alltoallw(mine, count, address, type, got, count,
+                                     address, type, comm);
+    free(count);
+    free(place);
+    free(large);
+    free(address);
+    free(type);
+    return rc;
+}
+
+static int *learn(const sw_group_t *g, sw_collective_t id, MPI_Comm comm)
+{
+    const sw_neighbours_t *lists = g->neighbours;
+    int edges = lists->outs > lists->ins ? lists->outs : lists->ins;
+    note_t *mine = memory((size_t)edges * sizeof *mine);
+    note_t *got = memory((size_t)edges * sizeof *got);
+    int *index = memory((size_t)lists->ins * sizeof *index);
+    for (int i = 0; i < edges; i++) {
+        mine[i] = (note_t){g->me, i};
+        got[i] = (note_t){SW_NOBODY, 0};
+    }
+    bool ok = exchange(id, comm, edges, mine, got) == MPI_SUCCESS;
+    for (int i = 0; i < lists->ins; i++) {
+        ok &= got[i].member == lists->in[i];
+        index[i] = got[i].edge;
+    }
+    free(mine);
+    free(got);
+    if (all_agree(ok, comm))
+        return index;
+    free(index);
+    return NULL;
+}
+
+/* -------------------------------------------------------------------------- */
+
+const sw_neighbours_t *sw_hood(sw_comm_t *c, sw_reason_t *reason)
+{
+    if (sw_unlikely(!c->hood))
+        c->hood = ask(c);
+    *reason = SW_REASON_TOPOLOGY;
+    if (!c->hood->lists.out || (c->hood->settled && !c->hood->ours))
+        return NULL;
+    *reason = SW_REASON_ARGUMENTS;
+    return &c->hood->lists;
+}
+
+/* Once. A table of the blocks must find room in a member's staging ring
+ * (coll/deal.h). */
+static void settle(const sw_group_t *g, sw_comm_t *c)
+{
+    sw_hood_t *h = c->hood;
+    int most = (int)sw_min(SW_MEMBERS_MAX,
+                           g->stage_max / sizeof(sw_extent_t));
+    bool ok = h->able && h->lists.outs <= most && h->lists.ins <= most;
+    h->ours = all_agree(ok, c->handle);
+    h->settled = true;
+    if (h->ours)
+        sw_neighbours_sort(&h->lists, c->me);
+}
+
+sw_group_t *sw_hood_group(sw_comm_t *c, sw_reason_t *reason)
+{
+    sw_group_t *g = sw_group(c, reason);
+    if (!g)
+        return NULL;
+    if (sw_unlikely(!c->hood->settled))
+        settle(g, c);
+    if (!c->hood->ours) {
+        *reason = SW_REASON_TOPOLOGY;
+        return NULL;
+    }
+    g->neighbours = &c->hood->lists;
+    return g;
+}
+
+sw_group_t *sw_hood_alltoall(sw_comm_t *c, sw_collective_t id,
+                             const int **index, sw_reason_t *reason)
+{
+    sw_group_t *g = sw_hood_group(c, reason);
+    if (!g)
+        return NULL;
+    sw_way_t *way = &c->hood->way[id - SW_COLL_NEIGHBOR_ALLTOALL];
+    if (sw_unlikely(!way->asked)) {
+        way->asked = true;
+        way->index = learn(g, id, c->handle);
+    }
+    *index = way->index;
+    if (way->index)
+        return g;
+    *reason = SW_REASON_TOPOLOGY;
+    return NULL;
+}
+
+void sw_hood_free(sw_hood_t *h)
+{
+    for (int i = 0; h && i < SW_ALLTOALL_KINDS; i++)
+        free(h->way[i].index);
+    free(h);
+}
