@@ -28,7 +28,7 @@ target_link_libraries(straightway_probe PRIVATE Threads::Threads m
 
 # What goes through every event of a trace.
 add_executable(straightway_trace ${PROJECT_SOURCE_DIR}/src/trace/main.c
-               ${PROJECT_SOURCE_DIR}/src/node/crc.c
+               ${PROJECT_SOURCE_DIR}/src/node/base/crc.c
                $<TARGET_OBJECTS:sw_trace>)
 set_target_properties(straightway_trace PROPERTIES
     OUTPUT_NAME straightway-trace

@@ -4,7 +4,7 @@
 #include "group.h"
 
 #include "node/arena/arena.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -66,7 +66,7 @@
 #define SW_COLL_GROUP_H
 
 #include "layout/data.h"
-#include "node/array.h"
+#include "node/base/array.h"
 #include "node/peer.h"
 #include "node/wait.h"
 #include "topology/location.h"

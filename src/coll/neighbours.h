@@ -13,7 +13,7 @@
 #ifndef SW_COLL_NEIGHBOURS_H
 #define SW_COLL_NEIGHBOURS_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 #define SW_NOBODY (-1)      /* in a list: the edge leads nowhere           */
 

@@ -3,7 +3,7 @@
  */
 #include "packing.h"
 
-#include "node/settings.h"
+#include "node/base/settings.h"
 #include "node/temporary.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "source.h"
 #include "node/arena/show.h"
-#include "node/copy.h"
+#include "node/base/copy.h"
 
 /* The largest private buffer, in bytes, that is shared by a copy although CMA
  * could reach it: about where a copy costs as much as a system call. */

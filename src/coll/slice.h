@@ -8,7 +8,7 @@
 #ifndef SW_COLL_SLICE_H
 #define SW_COLL_SLICE_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 typedef struct {
     size_t start, count;    /* units */

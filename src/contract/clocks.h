@@ -6,7 +6,7 @@
 #ifndef SW_CONTRACT_CLOCKS_H
 #define SW_CONTRACT_CLOCKS_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 /* Virtual time, from the room that has it. */
 typedef struct {

@@ -13,7 +13,7 @@
 #ifndef SW_CONTRACT_FLAVOUR_H
 #define SW_CONTRACT_FLAVOUR_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 typedef void (*sw_function_t)(void);
 

@@ -7,7 +7,7 @@
 #ifndef SW_CONTRACT_FRONT_H
 #define SW_CONTRACT_FRONT_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 /* The host's path; "" before the first MPI call. */
 SW_API const char *sw_front_host(void);

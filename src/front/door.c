@@ -22,7 +22,7 @@
 #include "hosts.h"
 #include "node/os/os.h"
 #include "device/memory.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

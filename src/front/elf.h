@@ -12,7 +12,7 @@
 #ifndef SW_FRONT_ELF_H
 #define SW_FRONT_ELF_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 #include <link.h>
 

@@ -28,7 +28,7 @@
 #include "door.h"
 #include "front/heap/heap.h"
 #include "hosts.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #include "door.h"
 #include "front/heap/heap.h"
 #include "node/arena/arena.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 #include "profile/capture/ending.h"
 #include "profile/capture/job.h"
 

@@ -9,7 +9,7 @@
 #define SW_LAYOUT_DATA_H
 
 #include "layout.h"
-#include "node/copy.h"
+#include "node/base/copy.h"
 #include "node/peer.h"
 #include "node/arena/show.h"
 

@@ -25,7 +25,7 @@
 #ifndef SW_LAYOUT_LAYOUT_H
 #define SW_LAYOUT_LAYOUT_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 typedef enum {
     SW_NODE_EMPTY,

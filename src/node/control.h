@@ -8,7 +8,7 @@
 #ifndef SW_NODE_CONTROL_H
 #define SW_NODE_CONTROL_H
 
-#include "base.h"
+#include "node/base/base.h"
 
 /* 1 on, 0 off, STRAIGHTWAY_ALONE, -1: no flavour serves (yet), there is
  * nothing to switch. */

@@ -26,7 +26,7 @@
 #ifndef SW_NODE_CPU_CLOCK_H
 #define SW_NODE_CPU_CLOCK_H
 
-#include "base.h"
+#include "node/base/base.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>

@@ -4,9 +4,9 @@
 #include "peer.h"
 
 #include "node/arena/arena.h"
-#include "copy.h"
+#include "node/base/copy.h"
 #include "node/os/os.h"
-#include "settings.h"
+#include "node/base/settings.h"
 #include "wait.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "segment.h"
 
 #include "node/os/os.h"
-#include "settings.h"
+#include "node/base/settings.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -4,7 +4,7 @@
 #include "temporary.h"
 
 #include "node/arena/arena.h"
-#include "settings.h"
+#include "node/base/settings.h"
 
 #include <stdlib.h>
 

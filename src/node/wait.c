@@ -3,7 +3,7 @@
  */
 #include "wait.h"
 
-#include "settings.h"
+#include "node/base/settings.h"
 
 /* Stage bounds in ns after the first spins. A crowded core is given away at
  * once; sleeping pays there as soon as the others have had their turns. */

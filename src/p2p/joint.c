@@ -4,7 +4,7 @@
 #include "joint.h"
 
 #include "move.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 #include "node/wait.h"
 
 #include <errno.h>

@@ -8,8 +8,8 @@
  */
 #include "move.h"
 
-#include "node/copy.h"
-#include "node/settings.h"
+#include "node/base/copy.h"
+#include "node/base/settings.h"
 #include "topology/machine.h"
 
 #define LEAST ((size_t)8 << 20)

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 #include "streamed.h"
 
 #define PROBE_BYTES ((size_t)8 << 20)
@@ -454,7 +454,7 @@ static void print_settings(void)
     put_setting("number", #NAME, #value, help, &first);
 #define SW_SETTING_TEXT(field, NAME, value, help) \
     put_setting("text", #NAME, value, help, &first);
-#include "node/settings.def"
+#include "node/base/settings.def"
     puts("\n]");
 }
 

@@ -4,7 +4,7 @@
  */
 #include "streamed.h"
 
-#include "node/copy.h"
+#include "node/base/copy.h"
 #include "node/os/os.h"
 #include "p2p/move.h"
 

@@ -6,7 +6,7 @@
  */
 #include "sysfs.h"
 
-#include "node/array.h"
+#include "node/base/array.h"
 #include "node/os/os.h"
 
 #include <stdarg.h>

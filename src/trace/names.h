@@ -24,7 +24,7 @@
 #ifndef SW_TRACE_NAMES_H
 #define SW_TRACE_NAMES_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 #include <stdio.h>
 

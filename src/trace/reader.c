@@ -3,7 +3,7 @@
  */
 #include "reader.h"
 
-#include "node/crc.h"
+#include "node/base/crc.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -16,7 +16,7 @@
 #include "layout/share.h"
 #include "node/arena/arena.h"
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "device/memory.h"
 #include "node/arena/arena.h"
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #define SIZE (1 << 20)
 

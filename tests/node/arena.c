@@ -13,7 +13,7 @@
 
 #include "node/arena/arena.h"
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #define CHECK(what) \
     ((what) ? (void)0 \

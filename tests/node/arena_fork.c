@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "node/arena/arena.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 #include "sanitized.h"
 
 #define MIB ((size_t)1 << 20)

@@ -16,7 +16,7 @@
  *     arena_model [FIRST SEED [SEEDS [ROUNDS]]]   (STRAIGHTWAY_DEEP=1: a long run)
  */
 #include "node/arena/arena.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include "must.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "node/arena/arena.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 #include "sanitized.h"
 
 #define CHECK(what) \

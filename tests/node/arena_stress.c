@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "node/arena/arena.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #define THREADS 6
 #define SLOTS 64

@@ -5,7 +5,7 @@
  */
 #include "node/arena/arena.h"
 #include "node/segment.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include "must.h"
 #include "smaps.h"

@@ -9,7 +9,7 @@
 #include "node/arena/arena.h"
 #include "node/os/os.h"
 #include "node/peer.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include "smaps.h"
 

@@ -6,7 +6,7 @@
  */
 #include "node/segment.h"
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * wake-up is lost, and the host's progress is driven meanwhile.
  */
 #include "node/wait.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 #include "offload/agent.h"
 
 #define CHECK(what) \

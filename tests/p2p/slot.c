@@ -15,7 +15,7 @@
 #include "layout/build.h"
 #include "layout/share.h"
 #include "node/arena/arena.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 #include "p2p/slot.h"
 
 #define CHECK(what) \

@@ -4,14 +4,14 @@
  */
 #include "must.h"
 
-#include "profile/capture/blob.h"
+#include "profile/base/blob.h"
 #include "profile/record/clock.h"
 #include "profile/capture/columns.h"
 #include "profile/record/pending.h"
 #include "profile/record/recorder.h"
 #include "profile/record/region.h"
-#include "node/crc.h"
-#include "node/settings.h"
+#include "node/base/crc.h"
+#include "node/base/settings.h"
 
 #include <math.h>
 #include <stdio.h>

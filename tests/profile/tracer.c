@@ -5,11 +5,11 @@
  */
 #include "must.h"
 
-#include "profile/capture/blob.h"
+#include "profile/base/blob.h"
 #include "profile/capture/job.h"
 #include "profile/record/tracer.h"
-#include "node/crc.h"
-#include "node/settings.h"
+#include "node/base/crc.h"
+#include "node/base/settings.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * as various machines have them: written here into a folder of our own.
  */
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 #include "topology/location.h"
 #include "topology/machine.h"
 

@@ -4,7 +4,7 @@
  */
 #include "made.h"
 
-#include "profile/capture/blob.h"
+#include "profile/base/blob.h"
 
 #include <errno.h>
 

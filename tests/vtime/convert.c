@@ -4,7 +4,7 @@
  */
 #include "must.h"
 #include "vtime/formats/convert.h"
-#include "vtime/engine/lookup.h"
+#include "vtime/base/lookup.h"
 #include "vtime/model/model.h"
 
 #include <fcntl.h>

@@ -16,7 +16,7 @@
 #include "front/elf.h"
 #include "front/hosts.h"
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <fnmatch.h>
 #include <pthread.h>

@@ -15,7 +15,7 @@
 #ifndef SW_FRONT_CLOCK_CALLERS_H
 #define SW_FRONT_CLOCK_CALLERS_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 /* The objects that are there before MPI_Init; those that it has loaded. */
 void sw_callers_before(void);

@@ -22,7 +22,7 @@
 #include "callers.h"
 #include "waits.h"
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -27,7 +27,7 @@
 #include <string.h>
 
 #include "node/arena/arena.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);

@@ -5,7 +5,7 @@
 #ifndef SW_FRONT_HEAP_HEAP_H
 #define SW_FRONT_HEAP_HEAP_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 /* From now on big blocks come from the arena, if there is one and if libc's
  * is the heap below. Call after sw_arena_start, before main. Without it every

@@ -8,7 +8,7 @@
 #include "buffer.h"
 
 #include "reach.h"
-#include "node/copy.h"
+#include "node/base/copy.h"
 
 /* Elements per call of the host's int-counted pack. */
 static int64_t group_of(const sw_datatype_t *type)

@@ -14,7 +14,7 @@
 #include "reach.h"
 #include "mpi/p2p/track.h"
 
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  */
 #include "failure.h"
 
-#include "mpi/coll/call.h"
+#include "call.h"
 
 /* How long to wait for news that another member has heard already, ns. */
 #define NEWS 10000000000ull

@@ -11,7 +11,7 @@
 #include "host.h"
 #include "mpi/record/event.h"
 #include "node/control.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <string.h>
 

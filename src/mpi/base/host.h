@@ -24,7 +24,7 @@
 
 #include <mpi.h>
 
-#include "node/base.h"
+#include "node/base/base.h"
 #include "has.h"
 
 /* The standard deprecates procedures that programs still call. */

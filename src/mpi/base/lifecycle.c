@@ -3,7 +3,7 @@
  * the node; MPI_Finalize prints the statistics before the host ends;
  * MPI_Session_finalize may take our keyvals along.
  */
-#include "mpi/coll/call.h"
+#include "call.h"
 #include "link.h"
 #include "quiet.h"
 

@@ -3,7 +3,7 @@
  */
 #include "link.h"
 
-#include "mpi/coll/call.h"
+#include "call.h"
 #include "guard.h"
 #include "mpi/p2p/posted.h"
 #include "mpi/p2p/serve.h"

@@ -7,7 +7,7 @@
  * its own, so that a program is not told of it by half.
  */
 #include "buffer.h"
-#include "mpi/coll/call.h"
+#include "call.h"
 #include "reach.h"
 
 /* Looked up in the cache. Of types that are not there one call in some is

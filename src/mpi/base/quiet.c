@@ -3,7 +3,7 @@
  */
 #include "quiet.h"
 
-#include "mpi/coll/call.h"
+#include "call.h"
 #include "link.h"
 #include "mpi/p2p/serve.h"
 #include "mpi/p2p/track.h"

@@ -3,7 +3,7 @@
  */
 #include "hood.h"
 
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
  */
 #include "complete.h"
 
-#include "mpi/coll/call.h"
+#include "mpi/base/call.h"
 #include "doubt.h"
 
 #include <stdlib.h>

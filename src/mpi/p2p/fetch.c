@@ -4,7 +4,7 @@
 #include "fetch.h"
 
 #include "mpi/base/buffer.h"
-#include "mpi/coll/call.h"
+#include "mpi/base/call.h"
 #include "doubt.h"
 #include "mpi/base/link.h"
 #include "tally.h"

@@ -9,7 +9,7 @@
 #include "mpi/base/host.h"
 #include "mpi/base/link.h"
 #include "mpi/base/reach.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 /* Where a message is to land. Open MPI receives into the program's buffer,
  * whatever its type. MPICH and its kin refuse some messages that end within an

@@ -3,7 +3,7 @@
  */
 #include "posted.h"
 
-#include "mpi/coll/call.h"
+#include "mpi/base/call.h"
 
 #include <stdlib.h>
 

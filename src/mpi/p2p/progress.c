@@ -7,7 +7,7 @@
  */
 #include "track.h"
 
-#include "mpi/coll/call.h"
+#include "mpi/base/call.h"
 #include "posted.h"
 #include "serve.h"
 

@@ -17,7 +17,7 @@
 #define SW_MPI_P2P_ROUTE_H
 
 #include "mpi/base/buffer.h"
-#include "mpi/coll/call.h"
+#include "mpi/base/call.h"
 #include "mpi/base/link.h"
 #include "track.h"
 

@@ -3,7 +3,7 @@
  */
 #include "serve.h"
 
-#include "mpi/coll/call.h"
+#include "mpi/base/call.h"
 #include "posted.h"
 #include "topology/machine.h"
 

@@ -14,7 +14,7 @@
 #ifndef SW_MPI_P2P_SERVE_H
 #define SW_MPI_P2P_SERVE_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 #include "offload/agent.h"
 
 /* Is there an agent? Constant after MPI_Init. */

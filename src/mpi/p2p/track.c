@@ -6,7 +6,7 @@
 #include "track.h"
 
 #include "mpi/base/buffer.h"
-#include "mpi/coll/call.h"
+#include "mpi/base/call.h"
 #include "complete.h"
 #include "handles.h"
 #include "posted.h"

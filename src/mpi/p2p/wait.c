@@ -7,7 +7,7 @@
  */
 #include "complete.h"
 
-#include "mpi/coll/call.h"
+#include "mpi/base/call.h"
 #include "doubt.h"
 
 void sw_idle(sw_idle_t *idle)

@@ -6,7 +6,7 @@
 #include "mpi/base/comm.h"
 #include "mpi/coll/hood.h"
 #include "profile/record/catalog.h"
-#include "profile/capture/memory.h"
+#include "profile/base/memory.h"
 
 #include <pthread.h>
 #include <stdio.h>

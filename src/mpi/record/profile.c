@@ -8,7 +8,7 @@
 #include "contract/front.h"
 #include "node/os/os.h"
 #include "node/peer.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 #include "profile/capture/ending.h"
 #include "profile/capture/page.h"
 

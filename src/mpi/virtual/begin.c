@@ -12,7 +12,7 @@
 #include "mpi/base/link.h"
 #include "contract/clocks.h"
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
  */
 #include "virtual.h"
 
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #define HOST_EAGER 2048     /* bytes: no host keeps the sender of less */
 

@@ -31,7 +31,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #define SPAN_MIN ((size_t)64 << 20)
 #define HEAP_MAX ((size_t)256 << 30)

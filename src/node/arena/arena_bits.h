@@ -9,7 +9,7 @@
 #ifndef SW_NODE_ARENA_ARENA_BITS_H
 #define SW_NODE_ARENA_ARENA_BITS_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 typedef enum {
     SW_BIT_SHOWN,   /* mapped over the owner's: peers see the same page       */

@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #define CLASSES 36                      /* up to 1024 pages                 */
 #define CACHED_MAX 1024u

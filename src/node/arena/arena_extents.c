@@ -32,7 +32,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #define SCAN 24                     /* extents looked at for the best fit   */
 #define STEP ((size_t)1 << 20)      /* the table grows by this many bytes   */

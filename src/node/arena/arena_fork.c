@@ -50,7 +50,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #define CHUNK ((size_t)64 << 20)        /* copied between two heart beats   */
 #define PATIENCE 10000                  /* ms without a beat                */

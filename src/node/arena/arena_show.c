@@ -32,7 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #define STEP ((uint64_t)2048)   /* pages that are there twice meanwhile      */
 #define CREDIT_MAX ((size_t)1 << 30)

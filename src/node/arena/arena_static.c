@@ -24,7 +24,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #define LIBRARY_MIN ((size_t)1 << 20)   /* static data that is worth it     */
 #define BATCH 4096                      /* pages looked at in one go        */

@@ -16,7 +16,7 @@
 #ifndef SW_NODE_OS_OS_H
 #define SW_NODE_OS_OS_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 #include <pthread.h>
 

@@ -9,7 +9,7 @@
 #endif
 #include "os.h"
 
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,10 +9,10 @@
 #include "job.h"
 #include "profile/record/recorder.h"
 #include "profile/record/region.h"
-#include "profile/stack/sites.h"
-#include "node/crc.h"
+#include "sites.h"
+#include "node/base/crc.h"
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef SW_PROFILE_CAPTURE_CAPTURE_H
 #define SW_PROFILE_CAPTURE_CAPTURE_H
 
-#include "blob.h"
+#include "profile/base/blob.h"
 
 /* How the process came to its end. */
 typedef enum {

@@ -5,7 +5,7 @@
 #ifndef SW_PROFILE_CAPTURE_COLUMNS_H
 #define SW_PROFILE_CAPTURE_COLUMNS_H
 
-#include "blob.h"
+#include "profile/base/blob.h"
 
 typedef struct {
     sw_blob_t *text, *columns;  /* what describes it, and its numbers */

@@ -5,7 +5,7 @@
 
 #include "job.h"
 #include "profile/record/recorder.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <errno.h>
 #include <signal.h>

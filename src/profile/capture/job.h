@@ -4,7 +4,7 @@
 #ifndef SW_PROFILE_CAPTURE_JOB_H
 #define SW_PROFILE_CAPTURE_JOB_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 /* Procedures have numbers below this. */
 #define SW_JOB_PROCEDURES 1024

@@ -5,7 +5,7 @@
 
 #include "job.h"
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <errno.h>
 #include <spawn.h>

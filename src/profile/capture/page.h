@@ -9,7 +9,7 @@
 #ifndef SW_PROFILE_CAPTURE_PAGE_H
 #define SW_PROFILE_CAPTURE_PAGE_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 SW_API void sw_profile_page(void);
 

@@ -12,7 +12,7 @@
 #ifndef SW_PROFILE_RECORD_BOARD_H
 #define SW_PROFILE_RECORD_BOARD_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 #define SW_BOARD_PLACES 4096u
 

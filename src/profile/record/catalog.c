@@ -3,7 +3,7 @@
  */
 #include "catalog.h"
 
-#include "profile/capture/memory.h"
+#include "profile/base/memory.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef SW_PROFILE_RECORD_CATALOG_H
 #define SW_PROFILE_RECORD_CATALOG_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 #define SW_CATALOG_MAX 65535u
 #define SW_CATALOG_NAME 64

@@ -10,7 +10,7 @@
 #ifndef SW_PROFILE_RECORD_CLOCK_H
 #define SW_PROFILE_RECORD_CLOCK_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 #include "node/os/os.h"
 
 #if defined(__x86_64__)

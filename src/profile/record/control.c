@@ -5,7 +5,7 @@
 #include "recorder.h"
 #include "region.h"
 
-#include "../../include/straightway.h"
+#include "straightway.h"
 
 /* By a profile, or in virtual time. */
 static bool followed(void)

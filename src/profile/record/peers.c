@@ -3,7 +3,7 @@
  */
 #include "peers.h"
 
-#include "profile/capture/memory.h"
+#include "profile/base/memory.h"
 
 uint32_t sw_peers_ranks;
 

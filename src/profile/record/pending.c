@@ -4,7 +4,7 @@
  */
 #include "pending.h"
 
-#include "profile/capture/memory.h"
+#include "profile/base/memory.h"
 
 #include <pthread.h>
 

@@ -9,7 +9,7 @@
 #ifndef SW_PROFILE_RECORD_PENDING_H
 #define SW_PROFILE_RECORD_PENDING_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 typedef enum {
     SW_PENDING_SEND = 1,

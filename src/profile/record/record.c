@@ -5,7 +5,7 @@
  */
 #include "record.h"
 
-#include "profile/capture/memory.h"
+#include "profile/base/memory.h"
 
 #define FIRST 256u
 

@@ -3,8 +3,8 @@
  */
 #include "recorder.h"
 
-#include "profile/capture/memory.h"
-#include "node/settings.h"
+#include "profile/base/memory.h"
+#include "node/base/settings.h"
 
 #include <pthread.h>
 

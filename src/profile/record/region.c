@@ -4,8 +4,8 @@
 #include "region.h"
 
 #include "clock.h"
-#include "profile/capture/memory.h"
-#include "node/settings.h"
+#include "profile/base/memory.h"
+#include "node/base/settings.h"
 
 #include <pthread.h>
 #include <stdio.h>

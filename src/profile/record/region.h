@@ -8,7 +8,7 @@
 #ifndef SW_PROFILE_RECORD_REGION_H
 #define SW_PROFILE_RECORD_REGION_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 #define SW_REGIONS_MAX 1024
 #define SW_REGION_NAME 120

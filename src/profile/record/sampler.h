@@ -15,7 +15,7 @@
 #ifndef SW_PROFILE_RECORD_SAMPLER_H
 #define SW_PROFILE_RECORD_SAMPLER_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 /* A look costs so many ns for each partner, and may take a hundredth. */
 #define SW_LOOK_NS 80

@@ -6,13 +6,13 @@
  */
 #include "tracer.h"
 
-#include "profile/capture/blob.h"
+#include "profile/base/blob.h"
 #include "profile/capture/capture.h"
 #include "profile/capture/job.h"
-#include "profile/capture/memory.h"
-#include "node/crc.h"
+#include "profile/base/memory.h"
+#include "node/base/crc.h"
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -11,7 +11,7 @@
 #ifndef SW_PROFILE_STACK_CFI_H
 #define SW_PROFILE_STACK_CFI_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 #include <link.h>
 

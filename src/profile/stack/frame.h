@@ -5,7 +5,7 @@
 #ifndef SW_PROFILE_STACK_FRAME_H
 #define SW_PROFILE_STACK_FRAME_H
 
-#include "profile/capture/table.h"
+#include "profile/base/table.h"
 
 enum { SW_FRAME_NATIVE = 0, SW_FRAME_PYTHON = 1 };
 

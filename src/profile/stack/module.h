@@ -13,7 +13,7 @@
 #ifndef SW_PROFILE_STACK_MODULE_H
 #define SW_PROFILE_STACK_MODULE_H
 
-#include "profile/capture/table.h"
+#include "profile/base/table.h"
 
 #include <link.h>
 

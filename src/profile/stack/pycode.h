@@ -5,7 +5,7 @@
 #ifndef SW_PROFILE_STACK_PYCODE_H
 #define SW_PROFILE_STACK_PYCODE_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 /* Offsets in the structures of the Python that is here. */
 typedef struct {

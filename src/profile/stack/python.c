@@ -14,9 +14,9 @@
  */
 #include "python.h"
 
-#include "node/array.h"
+#include "node/base/array.h"
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 #include "frame.h"
 #include "pycode.h"
 

@@ -23,7 +23,7 @@
 #ifndef SW_PROFILE_STACK_PYTHON_H
 #define SW_PROFILE_STACK_PYTHON_H
 
-#include "profile/record/thread.h"
+#include "thread.h"
 
 /* A line of Python: two calls in one line are one. */
 typedef struct {

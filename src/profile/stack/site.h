@@ -32,7 +32,7 @@
 #include "frame.h"
 #include "module.h"
 #include "python.h"
-#include "profile/record/thread.h"
+#include "thread.h"
 #include "unwind.h"
 
 #define SW_SITE_CHECK 4096

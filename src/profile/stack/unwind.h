@@ -21,7 +21,7 @@
 #ifndef SW_PROFILE_STACK_UNWIND_H
 #define SW_PROFILE_STACK_UNWIND_H
 
-#include "profile/record/thread.h"
+#include "thread.h"
 
 /* The stack of a call: up to `most` native frames, as rows of sw_frames,
  * without leading ones that are skipped. trail->from says where it begins;

@@ -29,12 +29,12 @@
 #define SW_VTIME_ENGINE_INSIDE_H
 
 #include "engine.h"
-#include "heap.h"
-#include "map.h"
+#include "vtime/base/heap.h"
+#include "vtime/base/map.h"
 #include "vtime/model/network.h"
 #include "vtime/model/noise.h"
 #include "vtime/model/plan.h"
-#include "pool.h"
+#include "vtime/base/pool.h"
 #include "vtime/model/warmth.h"
 
 typedef struct sw_rank sw_rank_t;

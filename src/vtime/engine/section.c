@@ -5,7 +5,7 @@
 
 #include "inside.h"
 
-#include "node/grow.h"
+#include "node/base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>

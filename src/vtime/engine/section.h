@@ -15,7 +15,7 @@
 #define SW_VTIME_ENGINE_SECTION_H
 
 #include "engine.h"
-#include "lookup.h"
+#include "vtime/base/lookup.h"
 
 #define SW_SECTION_NAME 1024u       /* bytes of a name, at most, and the 0 */
 

@@ -18,7 +18,7 @@
  */
 #include "vtime/formats/convert.h"
 #include "grid.h"
-#include "steps.h"
+#include "vtime/ops/steps.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #ifndef SW_VTIME_EXTRAPOLATE_GRID_H
 #define SW_VTIME_EXTRAPOLATE_GRID_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 #define SW_GRID_DIMENSIONS 3
 

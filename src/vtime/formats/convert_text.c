@@ -3,7 +3,7 @@
  * for each operation, ranks one after the other.
  */
 #include "convert.h"
-#include "vtime/extrapolate/steps.h"
+#include "vtime/ops/steps.h"
 
 #include <errno.h>
 #include <string.h>

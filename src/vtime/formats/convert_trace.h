@@ -11,7 +11,7 @@
 #define SW_VTIME_FORMATS_CONVERT_TRACE_H
 
 #include "convert.h"
-#include "vtime/engine/lookup.h"
+#include "vtime/base/lookup.h"
 
 #include "trace/names.h"
 #include "trace/reader.h"

@@ -9,7 +9,7 @@
  */
 #include "convert_trace.h"
 
-#include "node/grow.h"
+#include "node/base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>

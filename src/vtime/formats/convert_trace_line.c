@@ -9,7 +9,7 @@
  */
 #include "convert_trace.h"
 
-#include "node/grow.h"
+#include "node/base/grow.h"
 
 /* What was computed since the last operation comes before it. */
 static void put(sw_traced_t *c, sw_traced_rank_t *rank, const sw_op_t *op)

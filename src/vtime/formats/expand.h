@@ -17,7 +17,7 @@
 
 #include "vtime/model/algorithm.h"
 #include "convert.h"
-#include "vtime/engine/lookup.h"
+#include "vtime/base/lookup.h"
 
 typedef struct {
     const sw_convert_t *how;

@@ -8,8 +8,8 @@
  * does: refused. Network interfaces ("nic") are not told apart.
  */
 #include "goal_order.h"
-#include "vtime/engine/lookup.h"
-#include "node/grow.h"
+#include "vtime/base/lookup.h"
+#include "node/base/grow.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
 #define SW_VTIME_FORMATS_SMPI_READ_H
 
 #include "convert.h"
-#include "vtime/engine/lookup.h"
+#include "vtime/base/lookup.h"
 
 typedef struct {
     const char *path;           /* of the file at hand */

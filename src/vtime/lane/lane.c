@@ -8,7 +8,7 @@
 
 #include "ring.h"
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 
 #include "ring.h"
 #include "node/os/os.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -9,7 +9,7 @@
 #ifndef SW_VTIME_LANE_WATCH_H
 #define SW_VTIME_LANE_WATCH_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 typedef struct {
     int64_t pid;        /* 0: nobody */

@@ -8,7 +8,7 @@
 #ifndef SW_VTIME_LIVE_LIVE_CONTEXT_H
 #define SW_VTIME_LIVE_LIVE_CONTEXT_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 #define SW_DEFINED_NONE UINT32_MAX
 /* A rank may number its communicators up to here. */

@@ -7,7 +7,7 @@
  */
 #include "file_reader.h"
 
-#include "node/grow.h"
+#include "node/base/grow.h"
 
 #include <stdlib.h>
 

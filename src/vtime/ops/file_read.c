@@ -7,7 +7,7 @@
  */
 #include "file_reader.h"
 
-#include "node/crc.h"
+#include "node/base/crc.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
  */
 #include "file_writer.h"
 
-#include "node/crc.h"
+#include "node/base/crc.h"
 #include "node/os/os.h"
 
 #include <errno.h>

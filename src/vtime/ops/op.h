@@ -14,7 +14,7 @@
 #ifndef SW_VTIME_OPS_OP_H
 #define SW_VTIME_OPS_OP_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 /* Virtual time: picoseconds, so that sums are exact and a byte of a fast
  * network counts; 106 days fit. */

@@ -1,7 +1,7 @@
 /*
  * op_words.c - an operation as a line of text, to be read by people.
  */
-#include "vtime/extrapolate/steps.h"
+#include "steps.h"
 
 #include <stdarg.h>
 

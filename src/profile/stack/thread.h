@@ -8,11 +8,11 @@
  * They are mapped at a thread's first call, not thread-local data, which
  * would take their 40 KiB and more from every thread's stack, however small.
  */
-#ifndef SW_PROFILE_RECORD_THREAD_H
-#define SW_PROFILE_RECORD_THREAD_H
+#ifndef SW_PROFILE_STACK_THREAD_H
+#define SW_PROFILE_STACK_THREAD_H
 
-#include "profile/stack/cfi.h"
-#include "profile/capture/table.h"
+#include "cfi.h"
+#include "profile/base/table.h"
 
 #define SW_DEPTH_MAX 32
 #define SW_TRAILS 64

@@ -10,8 +10,8 @@
  * of what the processor calls its last-level cache; virtual machines tell
  * fairy tales of that.) Where there are no such stores it is sw_copy.
  */
-#ifndef SW_NODE_COPY_H
-#define SW_NODE_COPY_H
+#ifndef SW_NODE_BASE_COPY_H
+#define SW_NODE_BASE_COPY_H
 
 #include "base.h"
 

@@ -3,10 +3,10 @@
  * instructions, never moved, freed all at once. Those of a cache line or more
  * begin with one. Who takes one finds the next in the cache.
  */
-#ifndef SW_VTIME_ENGINE_POOL_H
-#define SW_VTIME_ENGINE_POOL_H
+#ifndef SW_VTIME_BASE_POOL_H
+#define SW_VTIME_BASE_POOL_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 typedef struct {
     size_t size;        /* of one, at least a pointer */

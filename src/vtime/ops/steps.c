@@ -3,7 +3,7 @@
  */
 #include "steps.h"
 
-#include "node/grow.h"
+#include "node/base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * crc.h - CRC-32 as zlib has it (polynomial 0xedb88320), of much at once.
  */
-#ifndef SW_NODE_CRC_H
-#define SW_NODE_CRC_H
+#ifndef SW_NODE_BASE_CRC_H
+#define SW_NODE_BASE_CRC_H
 
 #include "base.h"
 

@@ -11,8 +11,8 @@
  * read is reported once on stderr, with the values that can, and the default
  * stays.
  */
-#ifndef SW_NODE_SETTINGS_H
-#define SW_NODE_SETTINGS_H
+#ifndef SW_NODE_BASE_SETTINGS_H
+#define SW_NODE_BASE_SETTINGS_H
 
 #include "base.h"
 

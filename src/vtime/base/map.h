@@ -2,10 +2,10 @@
  * map.h - from numbers other than 0 to addresses: a hash table with open
  * addresses, no more than half full.
  */
-#ifndef SW_VTIME_ENGINE_MAP_H
-#define SW_VTIME_ENGINE_MAP_H
+#ifndef SW_VTIME_BASE_MAP_H
+#define SW_VTIME_BASE_MAP_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 typedef struct {
     struct sw_map_entry {

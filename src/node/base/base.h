@@ -5,8 +5,8 @@
  * that two cores write alternately are padded to SW_PAIR (two lines), because
  * the adjacent-line prefetcher of x86 machines fetches lines in pairs.
  */
-#ifndef SW_NODE_BASE_H
-#define SW_NODE_BASE_H
+#ifndef SW_NODE_BASE_BASE_H
+#define SW_NODE_BASE_BASE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -16,11 +16,11 @@
  * a rank changed to another section of the program is told with the step behind
  * it, and nobody is compared by it.
  */
-#ifndef SW_VTIME_EXTRAPOLATE_STEPS_H
-#define SW_VTIME_EXTRAPOLATE_STEPS_H
+#ifndef SW_VTIME_OPS_STEPS_H
+#define SW_VTIME_OPS_STEPS_H
 
-#include "vtime/engine/lookup.h"
-#include "vtime/ops/file.h"
+#include "vtime/base/lookup.h"
+#include "file.h"
 
 #include <stdio.h>
 

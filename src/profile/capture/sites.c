@@ -3,9 +3,9 @@
  */
 #include "sites.h"
 
-#include "profile/capture/columns.h"
-#include "python.h"
-#include "site.h"
+#include "columns.h"
+#include "profile/stack/python.h"
+#include "profile/stack/site.h"
 
 static void list_lines(sw_blob_t *text)
 {

@@ -10,10 +10,10 @@
  * Values stay where they are until the next put or remove. A key is any number
  * but UINT64_MAX.
  */
-#ifndef SW_VTIME_ENGINE_LOOKUP_H
-#define SW_VTIME_ENGINE_LOOKUP_H
+#ifndef SW_VTIME_BASE_LOOKUP_H
+#define SW_VTIME_BASE_LOOKUP_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 typedef struct {
     uint64_t key;       /* and 1; 0: free */

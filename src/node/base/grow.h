@@ -1,8 +1,8 @@
 /*
  * grow.h - arrays that grow by doubling.
  */
-#ifndef SW_NODE_GROW_H
-#define SW_NODE_GROW_H
+#ifndef SW_NODE_BASE_GROW_H
+#define SW_NODE_BASE_GROW_H
 
 #include "base.h"
 

@@ -5,10 +5,10 @@
  * So this takes memory from the system alone. When there is no more, the blob
  * is `lost`, and what is put to it after that goes nowhere.
  */
-#ifndef SW_PROFILE_CAPTURE_BLOB_H
-#define SW_PROFILE_CAPTURE_BLOB_H
+#ifndef SW_PROFILE_BASE_BLOB_H
+#define SW_PROFILE_BASE_BLOB_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 typedef struct {
     char *at;

@@ -14,10 +14,10 @@
  * sw_table_rows(), complete. Writers hold sw_profile_lock(). All memory comes
  * straight from the system, none from malloc, which is ours, too.
  */
-#ifndef SW_PROFILE_CAPTURE_TABLE_H
-#define SW_PROFILE_CAPTURE_TABLE_H
+#ifndef SW_PROFILE_BASE_TABLE_H
+#define SW_PROFILE_BASE_TABLE_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 #define SW_TABLE_FIRST 8        /* the first chunk has 2^8 rows */
 #define SW_TABLE_CHUNKS 16      /* room for 2^24 - 2^8 rows     */

@@ -7,8 +7,8 @@
  * at the end of the block that declares it. No call takes more than 8 KiB of
  * stack in all (tests/test_stack.py adds its frames up).
  */
-#ifndef SW_NODE_ARRAY_H
-#define SW_NODE_ARRAY_H
+#ifndef SW_NODE_BASE_ARRAY_H
+#define SW_NODE_BASE_ARRAY_H
 
 #include "base.h"
 

@@ -7,13 +7,13 @@
  * (sw_group), where this member may have to wait for the others. What remains
  * runs on the group, and sw_finish turns the outcome into MPI's.
  */
-#ifndef SW_MPI_COLL_CALL_H
-#define SW_MPI_COLL_CALL_H
+#ifndef SW_MPI_BASE_CALL_H
+#define SW_MPI_BASE_CALL_H
 
-#include "mpi/base/comm.h"
-#include "mpi/base/datatype.h"
+#include "comm.h"
+#include "datatype.h"
 #include "node/control.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 /* Does the flavour's header have the _c procedures with MPI_Count? */
 #ifdef SW_HAS_Bcast_c

@@ -5,10 +5,10 @@
  * heap is not touched (its allocator may be calling MPI, or be the one that
  * crashed), and a signal handler may read all of it at any time.
  */
-#ifndef SW_PROFILE_CAPTURE_MEMORY_H
-#define SW_PROFILE_CAPTURE_MEMORY_H
+#ifndef SW_PROFILE_BASE_MEMORY_H
+#define SW_PROFILE_BASE_MEMORY_H
 
-#include "node/base.h"
+#include "node/base/base.h"
 
 /* `size` zeroed bytes, aligned to a cache line; NULL: the system has none.
  * Thread safe. */

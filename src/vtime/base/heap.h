@@ -4,8 +4,8 @@
  * The order of what happens at the same time must not depend on the order in
  * which it was put in: by kind, by rank, by number.
  */
-#ifndef SW_VTIME_ENGINE_HEAP_H
-#define SW_VTIME_ENGINE_HEAP_H
+#ifndef SW_VTIME_BASE_HEAP_H
+#define SW_VTIME_BASE_HEAP_H
 
 #include "vtime/ops/op.h"
 

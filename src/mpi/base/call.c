@@ -3,8 +3,8 @@
  */
 #include "call.h"
 
-#include "mpi/base/failure.h"
-#include "mpi/base/guard.h"
+#include "failure.h"
+#include "guard.h"
 #include "mpi/p2p/posted.h"
 #include "mpi/p2p/serve.h"
 #include "layout/known.h"
