@@ -11,13 +11,14 @@
  * the report empty?": if statistics were asked for and no MPI call came, it
  * says so, once per job.
  */
+#include "front/clock/callers.h"
 #include "front/clock/clocks.h"
 #include "door.h"
 #include "front/heap/heap.h"
 #include "node/arena/arena.h"
 #include "node/base/settings.h"
 #include "profile/capture/ending.h"
-#include "profile/capture/job.h"
+#include "profile/base/job.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -34,6 +35,7 @@ static void start(void)
     if (*sw_settings.whatif)
         sw_settings.arena = false;
     sw_clocks_start();
+    sw_callers_start(sw_door_is_host);
     if (sw_settings.enable) {
         sw_arena_start();
         sw_heap_start();

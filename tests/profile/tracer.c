@@ -6,7 +6,7 @@
 #include "must.h"
 
 #include "profile/base/blob.h"
-#include "profile/capture/job.h"
+#include "profile/base/job.h"
 #include "profile/record/tracer.h"
 #include "node/base/crc.h"
 #include "node/base/settings.h"

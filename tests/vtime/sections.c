@@ -6,7 +6,7 @@
 #include "ranks.h"
 
 #include "vtime/model/model_file.h"
-#include "vtime/engine/section.h"
+#include "vtime/engine/section_times.h"
 
 static sw_sections_t names;
 

@@ -12,7 +12,6 @@
  * allocates from the heap, for heaps read clocks.
  */
 #include "callers.h"
-#include "front/door.h"
 #include "front/elf.h"
 #include "front/hosts.h"
 #include "node/os/os.h"
@@ -66,6 +65,7 @@ typedef struct {
     bool later;                 /* not the first time */
 } list_t;
 
+static bool (*is_host)(const sw_object_t *object);
 static uintptr_t *before;
 static size_t before_count, before_room;
 
@@ -118,7 +118,7 @@ static int add_object(const sw_object_t *object, void *context)
         o->owner = OURS;
     else if (!object->path[0])
         o->owner = PROGRAM;
-    else if (sw_door_is_host(object))
+    else if (is_host(object))
         o->owner = HOST;
     else if (everybodys(object))
         o->owner = EVERYBODY;
@@ -280,6 +280,11 @@ static int note_base(const sw_object_t *object, void *context)
     if (before_count < before_room)
         before[before_count++] = object->base;
     return 0;
+}
+
+void sw_callers_start(bool (*host)(const sw_object_t *object))
+{
+    is_host = host;
 }
 
 void sw_callers_before(void)

@@ -15,7 +15,10 @@
 #ifndef SW_FRONT_CLOCK_CALLERS_H
 #define SW_FRONT_CLOCK_CALLERS_H
 
-#include "node/base/base.h"
+#include "front/elf.h"
+
+/* In the library's constructor: who can tell the host from other objects. */
+void sw_callers_start(bool (*is_host)(const sw_object_t *object));
 
 /* The objects that are there before MPI_Init; those that it has loaded. */
 void sw_callers_before(void);

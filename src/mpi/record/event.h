@@ -37,7 +37,7 @@
 #include "mpi/coll/vector.h"
 #include "contract/flavour.h"
 #include "profile/record/clock.h"
-#include "profile/capture/job.h"
+#include "profile/base/job.h"
 #include "profile/record/pending.h"
 #include "profile/record/recorder.h"
 #include "profile/record/region.h"

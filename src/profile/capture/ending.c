@@ -3,7 +3,7 @@
  */
 #include "ending.h"
 
-#include "job.h"
+#include "profile/base/job.h"
 #include "profile/record/recorder.h"
 #include "node/base/settings.h"
 

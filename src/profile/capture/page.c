@@ -3,7 +3,7 @@
  */
 #include "page.h"
 
-#include "job.h"
+#include "profile/base/job.h"
 #include "node/os/os.h"
 #include "node/base/settings.h"
 

@@ -7,8 +7,8 @@
 #include "tracer.h"
 
 #include "profile/base/blob.h"
-#include "profile/capture/capture.h"
-#include "profile/capture/job.h"
+#include "profile/base/capture_file.h"
+#include "profile/base/job.h"
 #include "profile/base/memory.h"
 #include "node/base/crc.h"
 #include "node/os/os.h"

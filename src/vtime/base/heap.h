@@ -7,7 +7,7 @@
 #ifndef SW_VTIME_BASE_HEAP_H
 #define SW_VTIME_BASE_HEAP_H
 
-#include "vtime/ops/op.h"
+#include "time.h"
 
 typedef struct {
     sw_ps_t time;

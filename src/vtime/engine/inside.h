@@ -165,7 +165,7 @@ typedef struct {
     bool ended;                 /* and nothing follows */
 } sw_ahead_t;
 
-/* What a rank spent in a section (section.h). */
+/* What a rank spent in a section (section_times.h). */
 typedef struct {
     uint32_t number;
     sw_rank_time_t time;

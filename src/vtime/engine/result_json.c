@@ -2,6 +2,7 @@
  * result_json.c - see result.h.
  */
 #include "result.h"
+#include "section_times.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "live.h"
 #include "live_context.h"
 #include "vtime/lane/taker.h"
-#include "vtime/engine/section.h"
+#include "vtime/ops/section.h"
 
 typedef struct {
     sw_lane_entry_t *kept;      /* out of the lane: from first to count */

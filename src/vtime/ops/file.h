@@ -13,7 +13,7 @@
 #ifndef SW_VTIME_OPS_FILE_H
 #define SW_VTIME_OPS_FILE_H
 
-#include "vtime/engine/section.h"
+#include "section.h"
 
 /* Writing: ranks in any order, each rank's operations in its own. */
 typedef struct sw_op_writer sw_op_writer_t;

@@ -1,20 +1,15 @@
 /*
  * section.h - sections of a program: the regions that it names itself
- * (profile/record/region.h), and the time that its ranks spend in them.
+ * (profile/record/region.h).
  *
  * A section is known by its name, alike on all ranks; one within another is
  * "outer/inner". In operations it has a number (op.h), given here in the order
  * in which names come, from 1; 0 is outside of all.
- *
- * A rank keeps its time at its last change of section, and the sums of those
- * sections that it has been in: what it spends where costs nothing but at a
- * change, and the parts sum up to the whole. A section's sums here are without
- * those within it, which are added only for the result.
  */
-#ifndef SW_VTIME_ENGINE_SECTION_H
-#define SW_VTIME_ENGINE_SECTION_H
+#ifndef SW_VTIME_OPS_SECTION_H
+#define SW_VTIME_OPS_SECTION_H
 
-#include "engine.h"
+#include "op.h"
 #include "vtime/base/lookup.h"
 
 #define SW_SECTION_NAME 1024u       /* bytes of a name, at most, and the 0 */
@@ -37,19 +32,8 @@ uint32_t sw_sections_find(const sw_sections_t *sections, const char *name,
                           size_t n);
 /* "" where it is not known. */
 const char *sw_sections_name(const sw_sections_t *sections, uint64_t number);
+/* The nearest section around it that is known, by its name; 0: none. */
+uint32_t sw_sections_around(const sw_sections_t *sections, uint32_t number);
 void sw_sections_free(sw_sections_t *sections);
-
-/* What ranks spent in a section and those within it. */
-typedef struct {
-    uint32_t ranks;             /* so many have been there                 */
-    uint32_t longest;           /* the rank that was there for longest     */
-    sw_rank_time_t sum, most;   /* of all ranks, of that one; `end`: whole */
-} sw_section_time_t;
-
-/* By number, from 0 on, what is outside of all; to be freed. `count`: how many;
- * 0 where no rank has been in a section. NULL: no memory, or there are none. */
-sw_section_time_t *sw_sections_times(const sw_engine_t *engine,
-                                     const sw_sections_t *sections,
-                                     uint32_t *count);
 
 #endif

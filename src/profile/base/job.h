@@ -1,8 +1,8 @@
 /*
  * job.h - what is known of the run as a whole.
  */
-#ifndef SW_PROFILE_CAPTURE_JOB_H
-#define SW_PROFILE_CAPTURE_JOB_H
+#ifndef SW_PROFILE_BASE_JOB_H
+#define SW_PROFILE_BASE_JOB_H
 
 #include "node/base/base.h"
 
