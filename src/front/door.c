@@ -19,7 +19,7 @@
  *   procedure missing       say so, abort (as the dynamic linker would)
  */
 #include "door.h"
-#include "hosts.h"
+#include "front/objects/hosts.h"
 #include "node/os/os.h"
 #include "device/memory.h"
 #include "node/base/settings.h"

@@ -18,7 +18,7 @@
 #ifndef SW_FRONT_DOOR_H
 #define SW_FRONT_DOOR_H
 
-#include "elf.h"
+#include "front/objects/elf.h"
 #include "contract/flavour.h"
 #include "contract/front.h"
 

@@ -27,7 +27,7 @@
  */
 #include "door.h"
 #include "front/heap/heap.h"
-#include "hosts.h"
+#include "front/objects/hosts.h"
 #include "node/base/settings.h"
 
 #include <dlfcn.h>

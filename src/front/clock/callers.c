@@ -12,8 +12,8 @@
  * allocates from the heap, for heaps read clocks.
  */
 #include "callers.h"
-#include "front/elf.h"
-#include "front/hosts.h"
+#include "front/objects/elf.h"
+#include "front/objects/hosts.h"
 #include "node/os/os.h"
 #include "node/base/settings.h"
 

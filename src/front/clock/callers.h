@@ -15,7 +15,7 @@
 #ifndef SW_FRONT_CLOCK_CALLERS_H
 #define SW_FRONT_CLOCK_CALLERS_H
 
-#include "front/elf.h"
+#include "front/objects/elf.h"
 
 /* In the library's constructor: who can tell the host from other objects. */
 void sw_callers_start(bool (*is_host)(const sw_object_t *object));

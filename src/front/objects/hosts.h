@@ -8,8 +8,8 @@
  * library of their own (libpmpi), that one is the host and the other is its
  * companion.
  */
-#ifndef SW_FRONT_HOSTS_H
-#define SW_FRONT_HOSTS_H
+#ifndef SW_FRONT_OBJECTS_HOSTS_H
+#define SW_FRONT_OBJECTS_HOSTS_H
 
 #include "elf.h"
 

@@ -9,8 +9,8 @@
  * here allocates, locks or calls back into the linker, except for
  * sw_objects_walk, whose lock is recursive and free during relocation.
  */
-#ifndef SW_FRONT_ELF_H
-#define SW_FRONT_ELF_H
+#ifndef SW_FRONT_OBJECTS_ELF_H
+#define SW_FRONT_OBJECTS_ELF_H
 
 #include "node/base/base.h"
 
