@@ -8,11 +8,8 @@
 #include "comm.h"
 #include "datatype.h"
 #include "failure.h"
-#include "mpi/coll/hood.h"
 #include "link.h"
-#include "quiet.h"
 #include "reach.h"
-#include "mpi/p2p/track.h"
 
 #include "node/base/settings.h"
 
@@ -32,6 +29,13 @@ static __thread MPI_Comm current
     __attribute__((tls_model("initial-exec"))) = MPI_COMM_NULL;
 static _Atomic(sw_comm_t *) cache[CACHED];
 static int keyval = MPI_KEYVAL_INVALID;
+
+static void nothing(void)
+{
+}
+
+_Atomic bool sw_comm_strangers;
+void (*sw_comm_serve)(void) = nothing;
 
 static size_t mix(MPI_Comm comm)
 {
@@ -79,7 +83,8 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     pthread_mutex_unlock(&lock);
     if (group)
         sw_group_close(group);
-    sw_hood_free(hood);
+    if (hood)
+        c->hood_free(hood);
     sw_comm_drop(c);
     return MPI_SUCCESS;
 }
@@ -179,7 +184,7 @@ static sw_comm_t *meet(MPI_Comm comm)
                          : foreign(comm, n) ? SW_REASON_FOREIGN
                          : SW_OURS;
     if (reason == SW_REASON_INTER || reason == SW_REASON_FOREIGN)
-        sw_quiet_spoil();
+        atomic_store(&sw_comm_strangers, true);
     pthread_mutex_lock(&lock);
     if (keyval == MPI_KEYVAL_INVALID)
         host.Comm_create_keyval(copy_attribute, delete_attribute, &keyval,
@@ -414,7 +419,7 @@ bool sw_comm_progress(void)
     else if (current != MPI_COMM_NULL)
         host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, current, &flag,
                     MPI_STATUS_IGNORE);
-    sw_track_progress();
+    sw_comm_serve();
     return lost;
 }
 

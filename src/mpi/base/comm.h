@@ -53,7 +53,8 @@ typedef struct sw_comm {
     /* Point to point; see link.h and lineage.c. */
     uint64_t lineage;           /* 0: messages go through the host alone  */
     uint64_t children;          /* communicators made from this one       */
-    struct sw_hood *hood;       /* neighbours, see hood.h; NULL: not met  */
+    struct sw_hood *hood;       /* see mpi/coll/hood.h; NULL: not met     */
+    void (*hood_free)(struct sw_hood *);
     struct sw_link **link;      /* [n]: how members are reached, or NULL  */
     /* A program may free a communicator with messages pending (MPI 4.1, 7.4.3).
      * Each of these holds the state, and so does the communicator. When it is
@@ -65,6 +66,17 @@ typedef struct sw_comm {
 
 /* Does the program have MPI_THREAD_MULTIPLE? See link.h. */
 extern bool sw_threaded __attribute__((visibility("hidden")));
+
+/* Has the program made one-sided windows? Then a rank in a collective of ours
+ * has to drive the host's progress; see mpi/rma/window.c. */
+extern _Atomic bool sw_windows_made __attribute__((visibility("hidden")));
+
+/* Has the program met processes that may be on other nodes? */
+extern _Atomic bool sw_comm_strangers __attribute__((visibility("hidden")));
+
+/* What a rank does for messages of its own while it waits: set by the room of
+ * messages (mpi/p2p/messages.h). */
+extern void (*sw_comm_serve)(void) __attribute__((visibility("hidden")));
 
 void sw_comm_last(sw_comm_t *c);
 

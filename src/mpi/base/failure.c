@@ -8,7 +8,8 @@
  */
 #include "failure.h"
 
-#include "call.h"
+#include "raise.h"
+#include "comm.h"
 
 /* How long to wait for news that another member has heard already, ns. */
 #define NEWS 10000000000ull

@@ -31,6 +31,13 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
+/* Does the flavour's header have the _c procedures with MPI_Count? */
+#ifdef SW_HAS_Bcast_c
+#define SW_LARGE_COUNT 1
+#else
+#define SW_LARGE_COUNT 0
+#endif
+
 typedef struct {
 #define SW_HOST_PROC(name) __typeof__(&PMPI_##name) name;
 #include "host.inc"

@@ -10,7 +10,7 @@
  * Other makings (between groups, with sessions, or complete later only) leave
  * the child without: its messages go through the host.
  */
-#include "call.h"
+#include "comm.h"
 #include "guard.h"
 #include "link.h"
 

@@ -3,11 +3,7 @@
  */
 #include "link.h"
 
-#include "call.h"
 #include "guard.h"
-#include "mpi/p2p/posted.h"
-#include "mpi/p2p/serve.h"
-#include "node/control.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -15,8 +11,7 @@
 
 #define VERSION 2u
 
-bool sw_linked, sw_threaded, sw_link_stages;
-size_t sw_link_scattered_min, sw_link_coarse_min;
+bool sw_linked, sw_threaded;
 sw_token_t sw_link_cookie;
 int sw_link_place;
 MPI_Comm sw_link_comm = MPI_COMM_NULL;
@@ -141,56 +136,22 @@ uint32_t sw_link_introduce(sw_comm_t *c, sw_introduction_t *all,
     return here ? agreed : 0;
 }
 
-/* What was measured of each host (docs/performance.md, "The threshold"): from
- * `least` on we win in every pattern, with data that has gaps from `scattered`
- * on, if its pieces are long from `coarse` on. `stages`: two copies of private
- * memory beat it, too. */
-static void suit_host(void)
-{
-    static const struct {
-        const char *name;
-        size_t least, scattered, coarse;
-        bool stages;
-    } known[] = {
-        {"Open MPI", 4096, 4096, 4096, true},
-        {"Intel", 16384, 4096, 6144, false},
-        {"MPICH", 8192, 4096, 4096, true},
-        {"", 16384, 16384, 16384, false},
-    }, *found = known;
-    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length;
-    host.Get_library_version(text, &length);
-    while (!strstr(text, found->name))
-        found++;
-    sw_link_stages = found->stages;
-    size_t asked = sw_settings.p2p_min
-        ? sw_max(sw_settings.p2p_min, SW_DESCRIPTOR_BYTES) : 0;
-    sw_settings.p2p_min = asked ? asked : found->least;
-    sw_link_scattered_min = asked ? asked : found->scattered;
-    sw_link_coarse_min = asked ? asked : found->coarse;
-}
-
-static void leave_alone(bool alone)
-{
-    sw_linked = !alone;
-}
-
-void sw_link_start(void)
+bool sw_link_start(void)
 {
     SW_INSIDE;
     int level = MPI_THREAD_SINGLE;
     host.Query_thread(&level);
-    sw_threaded = sw_tracks_shared = level == MPI_THREAD_MULTIPLE;
+    sw_threaded = level == MPI_THREAD_MULTIPLE;
     sw_ledger_shared = sw_threaded;
     if (!host.Comm_split_type ||
         host.Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
                              MPI_INFO_NULL, &sw_link_comm) != MPI_SUCCESS)
-        return;
+        return false;
     host.Comm_set_errhandler(sw_link_comm, MPI_ERRORS_RETURN);
     host.Comm_size(sw_link_comm, &places);
     host.Comm_rank(sw_link_comm, &sw_link_place);
     if (places < 2)
-        return;
+        return false;
     hello_t mine, *all = calloc((size_t)places, sizeof *all);
     unsigned char *reach = calloc((size_t)places, 1);
     unsigned char *reached = calloc((size_t)places, 1);
@@ -215,40 +176,18 @@ void sw_link_start(void)
     if (ready) {
         sw_comm_measure_crowd();
         sw_wait_progress = sw_comm_progress;
-        suit_host();
-        sw_posted_start(places);
-        sw_linked = true;
-        sw_serve_start();
-        sw_control_alone = leave_alone;
     }
     free(all);
     free(reach);
     free(reached);
+    return ready;
 }
 
-/* A message may lie aside that its receiver has not fetched. When everybody
- * has come here, all are fetched. */
 void sw_link_stop(void)
 {
     SW_INSIDE;
     if (sw_link_comm == MPI_COMM_NULL)
         return;
-    if (sw_linked && host.Ibarrier) {
-        MPI_Request request;
-        int all_here = 0;
-        int rc = host.Ibarrier(sw_link_comm, &request);
-        while (!all_here && rc == MPI_SUCCESS) {
-            rc = host.Test(&request, &all_here, MPI_STATUS_IGNORE);
-            sw_track_progress();
-            if (!all_here)
-                sw_os_yield();
-        }
-        for (int left = atomic_load(&sw_tracks); left > 0; left--)
-            sw_track_progress();
-    }
-    sw_serve_stop();
-    sw_control_alone = NULL;
-    sw_linked = false;
     agreed = 0;
     host.Comm_free(&sw_link_comm);
 }

@@ -45,18 +45,12 @@ extern bool sw_linked __attribute__((visibility("hidden")));
 extern bool sw_threaded __attribute__((visibility("hidden")));
 extern sw_token_t sw_link_cookie __attribute__((visibility("hidden")));
 extern int sw_link_place __attribute__((visibility("hidden")));
-/* Bytes from which a message moves in our way, if its data has gaps, and if it
- * is coarse besides (layout/data.h); without gaps sw_settings.p2p_min, which is no
- * less. */
-extern size_t sw_link_scattered_min __attribute__((visibility("hidden")));
-extern size_t sw_link_coarse_min __attribute__((visibility("hidden")));
-/* Is a copy of private memory into the arena quicker than the host? */
-extern bool sw_link_stages __attribute__((visibility("hidden")));
 /* A communicator of the linked ranks that the program never sees. */
 extern MPI_Comm sw_link_comm __attribute__((visibility("hidden")));
 
-/* After MPI_Init, before MPI_Finalize. */
-void sw_link_start(void);
+/* After MPI_Init, on all ranks; true on those of a node on which messages can
+ * move in our way. And before MPI_Finalize. */
+bool sw_link_start(void);
 void sw_link_stop(void);
 
 /* The introductions and peers of a communicator's n members, if all of them are

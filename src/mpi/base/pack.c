@@ -7,7 +7,10 @@
  * its own, so that a program is not told of it by half.
  */
 #include "buffer.h"
-#include "call.h"
+#include "node/control.h"
+#include "datatype.h"
+#include "comm.h"
+#include "host.h"
 #include "reach.h"
 
 /* Looked up in the cache. Of types that are not there one call in some is

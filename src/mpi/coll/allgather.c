@@ -1,7 +1,7 @@
 /*
  * allgather.c - MPI_Allgather, MPI_Allgatherv and their large forms.
  */
-#include "mpi/base/call.h"
+#include "call.h"
 #include "vector.h"
 
 static bool allgather(sw_comm_t *c, const void *send, int64_t sendcount,

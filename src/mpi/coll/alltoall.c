@@ -3,7 +3,7 @@
  * forms. With MPI_IN_PLACE the blocks to send are copied out of the receive
  * buffer first.
  */
-#include "mpi/base/call.h"
+#include "call.h"
 #include "vector.h"
 
 static bool alltoall(sw_comm_t *c, const void *send, int64_t sendcount,

@@ -1,7 +1,7 @@
 /*
  * barrier.c - MPI_Barrier.
  */
-#include "mpi/base/call.h"
+#include "call.h"
 
 static bool barrier(sw_comm_t *c, MPI_Comm comm, sw_reason_t *reason,
                     int *result)

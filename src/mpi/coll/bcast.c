@@ -2,7 +2,7 @@
  * bcast.c - MPI_Bcast and MPI_Bcast_c.
  */
 #include "mpi/base/buffer.h"
-#include "mpi/base/call.h"
+#include "call.h"
 
 /* False: the host serves. */
 static bool bcast(sw_comm_t *c, void *buffer, int64_t count,

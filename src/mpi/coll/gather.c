@@ -1,7 +1,7 @@
 /*
  * gather.c - MPI_Gather, MPI_Gatherv and their large forms.
  */
-#include "mpi/base/call.h"
+#include "call.h"
 #include "vector.h"
 
 static bool gather(sw_comm_t *c, const void *send, int64_t sendcount,

@@ -2,6 +2,7 @@
  * hood.c - see hood.h.
  */
 #include "hood.h"
+#include "mpi/base/edges.h"
 
 #include "node/base/settings.h"
 
@@ -23,46 +24,6 @@ static bool all_agree(bool ok, MPI_Comm comm)
     int mine = ok, all = 0;
     host.Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, comm);
     return all;
-}
-
-/* The lists, as the host counts edges -------------------------------------- */
-
-int sw_edges_count(MPI_Comm comm, int me, int *outs, int *ins)
-{
-    int topology = MPI_UNDEFINED, weighted;
-    *outs = *ins = 0;
-    host.Topo_test(comm, &topology);
-    if (topology == MPI_DIST_GRAPH) {
-        host.Dist_graph_neighbors_count(comm, ins, outs, &weighted);
-        return topology;
-    }
-    if (topology == MPI_CART) {
-        host.Cartdim_get(comm, outs);
-        *outs *= 2;
-    } else if (topology == MPI_GRAPH) {
-        host.Graph_neighbors_count(comm, me, outs);
-    }
-    *ins = *outs;
-    return topology;
-}
-
-/* In a Cartesian topology the edges of a dimension are those to the lower and
- * to the higher coordinate. */
-void sw_edges_list(MPI_Comm comm, int topology, int me, sw_neighbours_t *to)
-{
-    if (topology == MPI_DIST_GRAPH) {
-        int *weights = memory((size_t)(to->ins + to->outs) * sizeof(int));
-        host.Dist_graph_neighbors(comm, to->ins, to->in, weights, to->outs,
-                                  to->out, weights + to->ins);
-        free(weights);
-        return;
-    }
-    if (topology == MPI_GRAPH)
-        host.Graph_neighbors(comm, me, to->outs, to->out);
-    for (int i = 0; topology == MPI_CART && i < to->outs; i += 2)
-        host.Cart_shift(comm, i / 2, 1, &to->out[i], &to->out[i + 1]);
-    for (int i = 0; i < to->ins; i++)
-        to->in[i] = to->out[i];
 }
 
 static bool in_range(int *list, int edges, int n)
@@ -174,7 +135,7 @@ static int *learn(const sw_group_t *g, sw_collective_t id, MPI_Comm comm)
 const sw_neighbours_t *sw_hood(sw_comm_t *c, sw_reason_t *reason)
 {
     if (sw_unlikely(!c->hood))
-        c->hood = ask(c);
+        c->hood = ask(c), c->hood_free = sw_hood_free;
     *reason = SW_REASON_TOPOLOGY;
     if (!c->hood->lists.out || (c->hood->settled && !c->hood->ours))
         return NULL;

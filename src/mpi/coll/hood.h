@@ -31,12 +31,6 @@ typedef struct sw_hood {
     sw_way_t way[SW_ALLTOALL_KINDS];
 } sw_hood_t;
 
-/* How many edges the host counts, of any communicator: a topology, or
- * MPI_UNDEFINED and none. */
-int sw_edges_count(MPI_Comm comm, int me, int *outs, int *ins);
-/* The lists `in` and `out`, for which there is room, in the host's order. */
-void sw_edges_list(MPI_Comm comm, int topology, int me, sw_neighbours_t *to);
-
 /* The lists of this rank, by which it checks its arguments; NULL, with the
  * reason: the host serves. Involves no other member, since a member whose
  * arguments are wrong must not make the others wait. */

@@ -2,7 +2,7 @@
  * reduce.c - MPI_Reduce, MPI_Allreduce and their large forms.
  */
 #include "mpi/base/buffer.h"
-#include "mpi/base/call.h"
+#include "call.h"
 #include "mpi/base/op.h"
 #include "mpi/base/reach.h"
 

@@ -2,7 +2,7 @@
  * reduce_scatter.c - MPI_Reduce_scatter, MPI_Reduce_scatter_block and their
  * large forms.
  */
-#include "mpi/base/call.h"
+#include "call.h"
 #include "mpi/base/op.h"
 #include "mpi/base/reach.h"
 #include "vector.h"

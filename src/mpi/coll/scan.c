@@ -2,7 +2,7 @@
  * scan.c - MPI_Scan, MPI_Exscan and their large forms.
  */
 #include "mpi/base/buffer.h"
-#include "mpi/base/call.h"
+#include "call.h"
 #include "mpi/base/op.h"
 #include "mpi/base/reach.h"
 

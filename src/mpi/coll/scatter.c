@@ -1,7 +1,7 @@
 /*
  * scatter.c - MPI_Scatter, MPI_Scatterv and their large forms.
  */
-#include "mpi/base/call.h"
+#include "call.h"
 #include "vector.h"
 
 static bool scatter(sw_comm_t *c, const void *send, int64_t sendcount,

@@ -7,7 +7,7 @@
 #define SW_MPI_COLL_VECTOR_H
 
 #include "mpi/base/buffer.h"
-#include "mpi/base/call.h"
+#include "call.h"
 
 typedef struct {
     const void *at;

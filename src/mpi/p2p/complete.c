@@ -9,7 +9,9 @@
  */
 #include "complete.h"
 
-#include "mpi/base/call.h"
+#include "mpi/base/raise.h"
+#include "node/base/settings.h"
+#include "mpi/base/comm.h"
 #include "doubt.h"
 
 #include <stdlib.h>

@@ -4,7 +4,9 @@
 #include "fetch.h"
 
 #include "mpi/base/buffer.h"
-#include "mpi/base/call.h"
+#include "node/base/settings.h"
+#include "mpi/base/datatype.h"
+#include "mpi/base/comm.h"
 #include "doubt.h"
 #include "mpi/base/link.h"
 #include "tally.h"

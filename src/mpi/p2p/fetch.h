@@ -5,6 +5,7 @@
 #ifndef SW_MPI_P2P_FETCH_H
 #define SW_MPI_P2P_FETCH_H
 
+#include "threshold.h"
 #include "mpi/base/datatype.h"
 #include "mpi/base/host.h"
 #include "mpi/base/link.h"
@@ -37,7 +38,7 @@ static inline size_t sw_landing_room(const sw_landing_t *in)
 static inline bool sw_landing_is_large(const sw_landing_t *in)
 {
     return sw_landing_room(in) >= (in->type->dense ? sw_settings.p2p_min
-                                                   : sw_link_scattered_min);
+                                                   : sw_threshold_scattered_min);
 }
 
 /* Does the buffer show at a glance what has come? */

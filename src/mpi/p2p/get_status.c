@@ -1,7 +1,7 @@
 /*
  * get_status.c - MPI_Request_get_status and its forms for arrays.
  */
-#include "mpi/base/call.h"
+#include "mpi/base/raise.h"
 #include "track.h"
 
 /* The request stays; so does what was fetched for it. */

@@ -3,7 +3,8 @@
  */
 #include "posted.h"
 
-#include "mpi/base/call.h"
+#include "node/base/settings.h"
+#include "mpi/base/comm.h"
 
 #include <stdlib.h>
 

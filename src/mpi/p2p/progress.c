@@ -7,7 +7,7 @@
  */
 #include "track.h"
 
-#include "mpi/base/call.h"
+#include "mpi/base/comm.h"
 #include "posted.h"
 #include "serve.h"
 

@@ -133,7 +133,7 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
         !(type->dense ? (bool)buffer : (bool)type->layout) ||
         sw_out_of_reach(buffer, type))
         return NULL;
-    if (!type->dense && bytes < sw_link_coarse_min &&
+    if (!type->dense && bytes < sw_threshold_coarse_min &&
         sw_data_is_coarse(type->layout))
         return NULL;
     sw_link_t *link = link_to(comm, dest, &offer->lineage);
@@ -141,7 +141,7 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
         return NULL;
     bind(offer);
     if (type->dense && !offer->readable &&
-        (!sw_link_stages || bytes > SW_STAGED_MAX))
+        (!sw_threshold_stages || bytes > SW_STAGED_MAX))
         return NULL;
     offer->dest = link->place;
     sw_comm_use(comm);

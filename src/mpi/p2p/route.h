@@ -2,7 +2,7 @@
  * route.h - does a message travel as a descriptor? The sender decides, from
  * what the receiver knows as well or need not know.
  *
- * From STRAIGHTWAY_P2P_MIN bytes on (sw_link_scattered_min, if it has gaps) it
+ * From STRAIGHTWAY_P2P_MIN bytes on (sw_threshold_scattered_min, if it has gaps) it
  * does, if a basic element of its data ends where a descriptor does (decode.h).
  *
  * A probe that sees as many bytes as a descriptor has must know what it sees
@@ -16,8 +16,10 @@
 #ifndef SW_MPI_P2P_ROUTE_H
 #define SW_MPI_P2P_ROUTE_H
 
+#include "threshold.h"
 #include "mpi/base/buffer.h"
-#include "mpi/base/call.h"
+#include "node/base/settings.h"
+#include "mpi/base/datatype.h"
 #include "mpi/base/link.h"
 #include "track.h"
 
@@ -50,7 +52,7 @@ void sw_route_note(int dest, int tag, MPI_Comm comm, bool once);
 /* The bytes from which messages of a type do not travel through the host. */
 static inline size_t sw_route_min(const sw_datatype_t *type)
 {
-    return type->dense ? sw_settings.p2p_min : sw_link_scattered_min;
+    return type->dense ? sw_settings.p2p_min : sw_threshold_scattered_min;
 }
 
 /* A type's description, if it has been met or a message of `count` elements

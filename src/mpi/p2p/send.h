@@ -4,7 +4,7 @@
 #ifndef SW_MPI_P2P_SEND_H
 #define SW_MPI_P2P_SEND_H
 
-#include "mpi/base/call.h"
+#include "mpi/base/host.h"
 #include "p2p/slot.h"
 
 int sw_MPI_Isend(const void *buffer, int count, MPI_Datatype type, int dest,

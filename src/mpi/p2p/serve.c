@@ -3,7 +3,7 @@
  */
 #include "serve.h"
 
-#include "mpi/base/call.h"
+#include "node/base/settings.h"
 #include "posted.h"
 #include "topology/machine.h"
 

@@ -6,7 +6,9 @@
 #include "track.h"
 
 #include "mpi/base/buffer.h"
-#include "mpi/base/call.h"
+#include "node/base/settings.h"
+#include "mpi/base/datatype.h"
+#include "mpi/base/comm.h"
 #include "complete.h"
 #include "handles.h"
 #include "posted.h"

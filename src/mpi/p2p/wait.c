@@ -7,7 +7,8 @@
  */
 #include "complete.h"
 
-#include "mpi/base/call.h"
+#include "mpi/base/raise.h"
+#include "mpi/base/comm.h"
 #include "doubt.h"
 
 void sw_idle(sw_idle_t *idle)

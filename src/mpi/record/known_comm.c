@@ -4,7 +4,7 @@
 #include "known_comm.h"
 
 #include "mpi/base/comm.h"
-#include "mpi/coll/hood.h"
+#include "mpi/base/edges.h"
 #include "profile/record/catalog.h"
 #include "profile/base/memory.h"
 

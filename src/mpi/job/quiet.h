@@ -8,16 +8,13 @@
  * another node. On one node hosts let the receiver copy, in this thread.
  * Windows are another matter, and their pages are never replaced (window.c).
  */
-#ifndef SW_MPI_BASE_QUIET_H
-#define SW_MPI_BASE_QUIET_H
+#ifndef SW_MPI_JOB_QUIET_H
+#define SW_MPI_JOB_QUIET_H
 
-#include "host.h"
+#include "mpi/base/host.h"
 
 /* Before the host starts its own threads, and after. */
 void sw_quiet_prepare(void);
 void sw_quiet_start(void);
-
-/* The program has met processes that may be on other nodes. */
-void sw_quiet_spoil(void);
 
 #endif

@@ -3,8 +3,7 @@
  */
 #include "quiet.h"
 
-#include "call.h"
-#include "link.h"
+#include "mpi/base/link.h"
 #include "mpi/p2p/serve.h"
 #include "mpi/p2p/track.h"
 
@@ -16,7 +15,6 @@
 
 static int before, hosts;
 static bool alone;              /* before the program makes more threads */
-static _Atomic bool spoilt;
 
 /* Threads of hosts and their transports listen to launchers, timers and
  * connections. One that moves data is asked for by a variable such as
@@ -34,7 +32,7 @@ static bool moves_behind(void)
 
 static bool quiet(void)
 {
-    if (atomic_load(&spoilt) || !alone || sw_threaded ||
+    if (atomic_load(&sw_comm_strangers) || !alone || sw_threaded ||
         (sw_served && sw_owing()))
         return false;
     return sw_os_threads() == 1 + hosts + sw_served;
@@ -55,9 +53,4 @@ void sw_quiet_start(void)
             !moves_behind();
     sw_show_quiet = quiet;
     sw_show_barred = sw_device_present;
-}
-
-void sw_quiet_spoil(void)
-{
-    atomic_store(&spoilt, true);
 }

@@ -3,14 +3,21 @@
  * the node; MPI_Finalize prints the statistics before the host ends;
  * MPI_Session_finalize may take our keyvals along.
  */
-#include "call.h"
-#include "link.h"
+#include "mpi/base/datatype.h"
+#include "mpi/base/link.h"
+#include "mpi/p2p/messages.h"
+#include "mpi/p2p/track.h"
+#include "node/base/settings.h"
 #include "quiet.h"
+#include "stats.h"
 
 static int begun(int result)
 {
     if (result == MPI_SUCCESS) {
-        sw_link_start();
+        bool linked = sw_link_start();
+        sw_tracks_shared = sw_threaded;
+        if (linked)
+            sw_messages_start();
         sw_quiet_start();
     }
     return result;
@@ -32,6 +39,7 @@ int sw_MPI_Finalize(void)
 {
     if (sw_settings.stats)
         sw_stats_print();
+    sw_messages_stop();
     sw_link_stop();
     return host.Finalize();
 }

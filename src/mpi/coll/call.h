@@ -7,20 +7,13 @@
  * (sw_group), where this member may have to wait for the others. What remains
  * runs on the group, and sw_finish turns the outcome into MPI's.
  */
-#ifndef SW_MPI_BASE_CALL_H
-#define SW_MPI_BASE_CALL_H
+#ifndef SW_MPI_COLL_CALL_H
+#define SW_MPI_COLL_CALL_H
 
-#include "comm.h"
-#include "datatype.h"
+#include "mpi/base/comm.h"
+#include "mpi/base/datatype.h"
 #include "node/control.h"
 #include "node/base/settings.h"
-
-/* Does the flavour's header have the _c procedures with MPI_Count? */
-#ifdef SW_HAS_Bcast_c
-#define SW_LARGE_COUNT 1
-#else
-#define SW_LARGE_COUNT 0
-#endif
 
 /* Is the same memory given to send and to receive, where MPI_IN_PLACE should
  * stand? MPICH and its kin raise an error then, which is theirs to raise. Open
@@ -58,15 +51,6 @@ sw_comm_t *sw_serve(sw_collective_t id, MPI_Comm comm);
 /* The host serves a call that sw_serve gave to us. */
 void sw_decline(sw_collective_t id, sw_reason_t reason);
 
-/* The program has made one-sided windows; see window.c. */
-extern _Atomic bool sw_windows_made __attribute__((visibility("hidden")));
-
-/* Raise an error class on a communicator (MPI_SUCCESS: do nothing). Returns
- * what the call is to return. */
-int sw_raise(MPI_Comm comm, int error);
-/* The same for a message that may have outlived its communicator. */
-int sw_raise_pending(const sw_comm_t *c, int error);
-
 /* The MPI result of a coll function's: errors go through the communicator's
  * error handler. */
 int sw_finish(sw_collective_t id, MPI_Comm comm, int status);
@@ -98,7 +82,11 @@ SW_COLLECTIVE(NAME, ID,                                                 \
      MPI_Comm comm),                                                    \
     (send, sendcount, sendtype, recv, recvcount, recvtype, comm), BODY)
 
-/* Print what was ours and what was not; collective over MPI_COMM_WORLD. */
-void sw_stats_print(void);
+/* The collectives' names in reports, and the calls of each so far: those that
+ * were ours, then the host's by reason. Counted only with --stats. */
+#define SW_CALL_ROW (1 + SW_REASON_COUNT)
+extern const char *const sw_call_names[SW_COLL_COUNT]
+    __attribute__((visibility("hidden")));
+void sw_call_counts(int64_t rows[SW_COLL_COUNT][SW_CALL_ROW]);
 
 #endif

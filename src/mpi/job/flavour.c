@@ -8,7 +8,8 @@
  */
 #include "contract/flavour.h"
 #include "contract/front.h"
-#include "host.h"
+#include "mpi/base/host.h"
+#include "mpi/p2p/track.h"
 #include "mpi/record/event.h"
 #include "node/control.h"
 #include "node/base/settings.h"
@@ -90,6 +91,7 @@ static const char *bind_host(void *(*find)(const char *symbol))
 {
     const char *why = sw_host_bind(find);
 
+    sw_comm_serve = sw_track_progress;
     if (!why && sw_settings.enable)
         atomic_store(&sw_accelerate_switch, 1);
     if (*sw_settings.whatif && sw_settings.profile) {
