@@ -116,10 +116,10 @@ typedef struct {
     _Atomic uint32_t touching;  /* I write into another member's memory    */
     char pad2[SW_LINE - 4];
     sw_entry_t ring[];
-} sw_lane_t;
+} sw_group_lane_t;
 
 _Static_assert(sizeof(sw_entry_t) == SW_PAIR, "an entry is a line pair");
-_Static_assert(sizeof(sw_lane_t) == SW_PAIR, "entries start on a pair");
+_Static_assert(sizeof(sw_group_lane_t) == SW_PAIR, "entries start on a pair");
 
 /* Who reads an entry: all members, one of them, those that the neighbours'
  * list of the group names, or a tree's children. */
@@ -191,7 +191,7 @@ typedef struct {
     uint64_t offset;        /* leader: its block; others: 0                */
     uint32_t ok;            /* bit SW_AGREE_*                              */
     uint32_t crowded;       /* leader: more ranks than cores               */
-} sw_answer_t;
+} sw_group_answer_t;
 
 enum { SW_AGREE_NODE = 1, SW_AGREE_ARENA = 2, SW_AGREE_CMA = 4,
        SW_AGREE_BLOCK = 8 };
@@ -201,13 +201,13 @@ SW_API bool sw_group_introduce(sw_introduction_t *to, int virtual_node);
 /* Having all introductions: attach the members, and if me is 0, take a block.
  * Fills `peer` (n pointers) and the answer. */
 SW_API void sw_group_answer(const sw_introduction_t *all, int n, int me,
-                            sw_peer_t **peer, sw_answer_t *to);
+                            sw_peer_t **peer, sw_group_answer_t *to);
 
 /* Having all answers: the group, or NULL with *why (static text) set when the
  * members commonly decide that the host serves. Takes `peer` over (malloced)
  * when it succeeds. */
 SW_API sw_group_t *sw_group_open(const sw_introduction_t *all,
-                                 const sw_answer_t *answers, int n, int me,
+                                 const sw_group_answer_t *answers, int n, int me,
                                  sw_peer_t **peer, const char **why);
 /* The `why` of a full pool, to be told apart from the others. */
 SW_API extern const char *const sw_group_full;
@@ -237,9 +237,9 @@ static inline int sw_neighbour(const sw_group_t *g, int k)
     return member < g->n ? member : member - g->n;
 }
 
-static inline sw_lane_t *sw_lane(const sw_group_t *g, int member)
+static inline sw_group_lane_t *sw_lane(const sw_group_t *g, int member)
 {
-    return (sw_lane_t *)(g->lanes + (size_t)member * g->lane_bytes);
+    return (sw_group_lane_t *)(g->lanes + (size_t)member * g->lane_bytes);
 }
 
 static inline sw_entry_t *sw_entry(const sw_group_t *g, int member,
@@ -333,7 +333,7 @@ static inline const sw_entry_t *sw_await(sw_group_t *g, int member,
 
 static inline void sw_done(sw_group_t *g, uint64_t step)
 {
-    sw_lane_t *mine = sw_lane(g, g->me);
+    sw_group_lane_t *mine = sw_lane(g, g->me);
     if (sw_unlikely(g->broken))
         atomic_store(&g->block->given_up, 1);
     atomic_store_explicit(&mine->done, step, memory_order_release);
@@ -349,7 +349,7 @@ static inline void sw_done(sw_group_t *g, uint64_t step)
  * offered no more. */
 static inline bool sw_touch(sw_group_t *g)
 {
-    sw_lane_t *mine = sw_lane(g, g->me);
+    sw_group_lane_t *mine = sw_lane(g, g->me);
     atomic_store(&mine->touching, 1);
     if (sw_likely(!atomic_load(&g->block->given_up)))
         return true;
@@ -371,7 +371,7 @@ static inline void sw_await_done(sw_group_t *g, int member, uint64_t step)
 {
     if (g->known[member] >= step)
         return;
-    sw_lane_t *lane = sw_lane(g, member);
+    sw_group_lane_t *lane = sw_lane(g, member);
     uint64_t done = 0;
     SW_WAIT_UNLESS(g->broken,
                    (done = atomic_load_explicit(&lane->done,

@@ -33,7 +33,7 @@ static int run(sw_model_t *model, sw_op_file_t *ops, bool check,
                const char *path)
 {
     double began = now();
-    sw_source_t source;
+    sw_engine_source_t source;
     sw_engine_options_t options = {.check = check};
     sw_op_rewind(ops);
     sw_op_source(ops, &source);

@@ -61,7 +61,7 @@ static bool filled(const char *p, size_t n, uint64_t key)
 static sw_layout_t *runs(int64_t n, int64_t stride)
 {
     sw_build_t *b = sw_build_new();
-    sw_place_t run = sw_build_run(b, (uint64_t)(ELEMENT / n));
+    sw_layout_place_t run = sw_build_run(b, (uint64_t)(ELEMENT / n));
     sw_layout_t *l = sw_build_end(b, sw_build_repeat(b, n, stride, run),
                                   n * stride);
     CHECK(l && l->size == ELEMENT);

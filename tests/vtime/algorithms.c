@@ -8,7 +8,7 @@
 
 /* How much there is to send, in all, as polynomials of n and log2 n. */
 typedef struct {
-    sw_collective_t what;
+    sw_op_collective_t what;
     const char *name;
     shape_t shape;
     bool (*carries)(const flow_t *f, uint32_t from, uint32_t k, uint32_t to,
@@ -200,17 +200,17 @@ static void names(void)
         looked_at++;
     }
     for (int what = 0; what < SW_COLLECTIVE_COUNT; what++) {
-        const char *const *name = sw_algorithm_names((sw_collective_t)what);
+        const char *const *name = sw_algorithm_names((sw_op_collective_t)what);
         MUST(*name);
         bool variant = what == C(REDUCE_SCATTER_BLOCK) || what == C(GATHERV) ||
                        what == C(SCATTERV) || what == C(ALLGATHERV) ||
                        what == C(ALLTOALLV) || what == C(ALLTOALLW) ||
                        what == C(OTHER);
         for (; *name; name++) {
-            MUST(sw_algorithm_named((sw_collective_t)what, *name));
+            MUST(sw_algorithm_named((sw_op_collective_t)what, *name));
             looked_at -= !variant;
         }
-        MUST(!sw_algorithm_named((sw_collective_t)what, "magic"));
+        MUST(!sw_algorithm_named((sw_op_collective_t)what, "magic"));
     }
     MUST(looked_at == 0);
 }

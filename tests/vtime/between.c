@@ -20,7 +20,7 @@ static void rules(ranks_t *r, char *text)
 static void between(ranks_t *r, uint32_t rank, unsigned what, int first,
                     int root, uint64_t bytes, uint64_t sent, uint64_t received)
 {
-    put(r, rank, (sw_op_t){.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
+    put(r, rank, (sw_vop_t){.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
                            .tag = first, .peer = root, .bytes = bytes,
                            .sent = sent, .received = received});
 }
@@ -68,7 +68,7 @@ static void costs(void)
     r->context[0].n = 6;
     memcpy(r->context[0].members, members, sizeof members);
     for (uint32_t i = 0; i < 6; i++) {
-        put(r, members[i], (sw_op_t){
+        put(r, members[i], (sw_vop_t){
             .kind = SW_OP_COLLECTIVE, .what = SW_COLLECTIVE_ALLREDUCE,
             .context = 3, .tag = 2, .peer = -1, .bytes = 10, .sent = 10,
             .received = 10});
@@ -144,7 +144,7 @@ static void messages(unsigned what, uint32_t n, uint32_t first, uint32_t root)
     for (uint32_t i = 0; i < n; i++) {
         bool beside = root != SW_STEP_NOBODY &&
                       (i < first) == (root < first) && i != root;
-        sw_call_t call = {.what = (sw_collective_t)what, .n = n, .bytes = 7,
+        sw_call_t call = {.what = (sw_op_collective_t)what, .n = n, .bytes = 7,
                           .first = first,
                           .root = beside ? SW_STEP_NOBODY : root};
         sw_step_t step;

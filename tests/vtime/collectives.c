@@ -241,7 +241,7 @@ static void contexts(void)
     r->context[1].members[1] = 2;
     for (uint32_t i = 0; i < 4; i++) {
         compute(r, i, 100 * (i + 1));
-        put(r, i, (sw_op_t){.kind = SW_OP_COLLECTIVE,
+        put(r, i, (sw_vop_t){.kind = SW_OP_COLLECTIVE,
                             .what = SW_COLLECTIVE_BCAST, .peer = 0,
                             .context = i == 0 || i == 3 ? 5 : 4000000000u});
     }
@@ -279,7 +279,7 @@ static void wrong(void)
     ranks_free(r);
 
     r = ranks_new(2);
-    put(r, 1, (sw_op_t){.kind = SW_OP_SEND, .peer = 0, .context = 3});
+    put(r, 1, (sw_vop_t){.kind = SW_OP_SEND, .peer = 0, .context = 3});
     MUST(ranks_try(r, 0) == SW_ENGINE_WRONG);
     sw_engine_stuck(r->engine, 1, text, sizeof text);
     MUST(!strcmp(text, "there is no context 3"));

@@ -50,10 +50,10 @@ static sw_ps_t time_of(const char *ops, uint64_t *messages)
     sw_model_t model;
     sw_model_init(&model, sw_op_ranks(f));
     for (int i = 0; i < SW_CLASS_COUNT; i++)
-        model.links[i] = (sw_link_t){
+        model.links[i] = (sw_model_link_t){
             .o_send = 500000, .o_recv = 400000, .L = 2000000, .g = 300000,
             .G = 500, .O_send = 100, .S = 4000};
-    sw_source_t source;
+    sw_engine_source_t source;
     sw_engine_options_t options = {.check = true};
     sw_op_source(f, &source);
     sw_engine_t *engine = sw_engine_new(&model, &source, &options);
@@ -128,7 +128,7 @@ static void random_round_trips(void)
             uint32_t from = (uint32_t)(r >> 8) % 6;
             uint32_t to = (uint32_t)(r >> 16) % 6;
             uint32_t context = r >> 32 & 1 && from % 2 && to % 2 ? 4 : 0;
-            sw_op_t op = {.peer = (int32_t)to, .tag = (int32_t)(r >> 40) % 3,
+            sw_vop_t op = {.peer = (int32_t)to, .tag = (int32_t)(r >> 40) % 3,
                           .context = context, .bytes = (r >> 44) % 6000};
             /* A message of which nobody waits for another's. */
             op.kind = SW_OP_SEND;
@@ -138,18 +138,18 @@ static void random_round_trips(void)
             op.peer = (int32_t)from;
             op.request = open[to][count[to]++] = (uint32_t)i + 1001;
             MUST(sw_op_write(w, to, &op));
-            op = (sw_op_t){.kind = SW_OP_COMPUTE, .time = 1000 * (r >> 50)};
+            op = (sw_vop_t){.kind = SW_OP_COMPUTE, .time = 1000 * (r >> 50)};
             MUST(sw_op_write(w, from, &op));
             if (i % 20 != 19)
                 continue;
             for (uint32_t rank = 0; rank < 6; rank++) {
                 for (uint32_t k = 0; k < count[rank]; k++) {
-                    op = (sw_op_t){.kind = SW_OP_WAIT,
+                    op = (sw_vop_t){.kind = SW_OP_WAIT,
                                    .request = open[rank][k]};
                     MUST(sw_op_write(w, rank, &op));
                 }
                 count[rank] = 0;
-                op = (sw_op_t){.kind = SW_OP_COMPUTE, .time = 1000};
+                op = (sw_vop_t){.kind = SW_OP_COMPUTE, .time = 1000};
                 MUST(sw_op_write(w, rank, &op));
             }
         }
@@ -281,7 +281,7 @@ static void smpi_by_hand(void)
     smpi_fails("nowhere.txt\n", "nowhere.txt cannot be read");
     smpi_fails("0 init\nhallo\n", "neither a list");
     sw_op_writer_t *w = sw_op_writer_new(path("a.swops"), 2, NULL);
-    sw_op_t any = {.kind = SW_OP_RECV, .peer = -1, .tag = 3};
+    sw_vop_t any = {.kind = SW_OP_RECV, .peer = -1, .tag = 3};
     MUST(sw_op_write(w, 1, &any) && sw_op_writer_close(w));
     MUST(!sw_ops_to_smpi(path("a.swops"), path("a.list"), &how, &done));
     MUST(strstr(said(), "rank 1 receives from any"));
@@ -302,11 +302,11 @@ static void extrapolates(void)
         sw_op_file_t *a = sw_op_open(path("b.swops"), why, sizeof why);
         sw_op_file_t *b = sw_op_open(path("c.swops"), why, sizeof why);
         MUST(a && b && !strncmp(sw_op_note(b), "extrapolated", 12));
-        sw_source_t one, two;
+        sw_engine_source_t one, two;
         sw_op_source(a, &one);
         sw_op_source(b, &two);
         for (uint32_t rank = 0; rank < 64; rank++)
-            for (sw_op_t x, y;;) {
+            for (sw_vop_t x, y;;) {
                 sw_source_state_t state = one.next(one.of, rank, &x);
                 MUST(two.next(two.of, rank, &y) == state);
                 if (state == SW_SOURCE_END)

@@ -32,7 +32,7 @@ static int host(sw_model_t *model, const char *name)
     return rules;
 }
 
-static bool uses(const sw_model_t *m, sw_collective_t what, uint64_t bytes,
+static bool uses(const sw_model_t *m, sw_op_collective_t what, uint64_t bytes,
                  uint32_t n, const char *name)
 {
     sw_plan_t made = plan(m, what, bytes, n);
@@ -52,7 +52,7 @@ static void complete(const sw_model_t *m)
         for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
             for (uint64_t bytes = 0; bytes < (uint64_t)1 << 40;
                  bytes = 3 * bytes + 1)
-                MUST(plan(m, (sw_collective_t)what, bytes, ranks[i])
+                MUST(plan(m, (sw_op_collective_t)what, bytes, ranks[i])
                          .algorithm);
 }
 

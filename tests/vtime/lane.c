@@ -20,11 +20,11 @@ static void nap(uint64_t *state, unsigned most_us)
 }
 
 /* What the n-th operation of a rank must be. */
-static sw_op_t nth(uint32_t rank, uint64_t n)
+static sw_vop_t nth(uint32_t rank, uint64_t n)
 {
     uint64_t state = (rank + 1) * 0x9e3779b97f4a7c15u + n + 1;
     random_from(&state);
-    return (sw_op_t){.kind = (uint8_t)(1 + n % 7), .flags = (uint16_t)rank,
+    return (sw_vop_t){.kind = (uint8_t)(1 + n % 7), .flags = (uint16_t)rank,
                      .tag = (int32_t)n, .bytes = random_from(&state),
                      .sent = n, .time = (int64_t)rank << 32 | (uint32_t)n};
 }
@@ -78,7 +78,7 @@ static void rank_runs(sw_lanes_t *lanes, uint32_t rank, unsigned rest_us,
     int stalls = 0;
     MUST(lane);
     for (uint64_t n = 0; n < count; n++) {
-        sw_op_t op = nth(rank, n);
+        sw_vop_t op = nth(rank, n);
         if (rest_us)
             nap(&state, rest_us);
         if (n % 5000 == 11) {
@@ -95,7 +95,7 @@ static void rank_runs(sw_lanes_t *lanes, uint32_t rank, unsigned rest_us,
             count_stall(since, &stalls);
             continue;
         }
-        sw_answer_t answer;
+        sw_engine_answer_t answer;
         MUST(sw_lane_ask(lane, &op, &answer));
         count_stall(since, &stalls);
         MUST(answer.clock == (sw_ps_t)(n * 3 + rank));
@@ -113,7 +113,7 @@ typedef struct {
     uint32_t members, member, base;
     bool over;
     uint32_t *which, given;     /* an answer under way */
-    sw_answer_t answer;
+    sw_engine_answer_t answer;
 } at_t;
 
 static void check_context(at_t *at, uint32_t rank, const sw_lane_entry_t *e)
@@ -167,14 +167,14 @@ static bool turn(sw_taker_t *taker, at_t *at, uint32_t rank, bool soon,
     if (e->what != SW_ENTRY_OP) {
         check_context(at, rank, e);
     } else {
-        const sw_op_t *op = &e->op, want = nth(rank, at->n);
+        const sw_vop_t *op = &e->op, want = nth(rank, at->n);
         MUST(!at->members);
         MUST(op->kind == want.kind && op->flags == want.flags);
         MUST(op->tag == want.tag && op->bytes == want.bytes);
         MUST(op->sent == want.sent && op->time == want.time);
         if (at->n % ASKS == 0) {
             uint32_t length = list_length(at->n / ASKS);
-            at->answer = (sw_answer_t){
+            at->answer = (sw_engine_answer_t){
                 .clock = (sw_ps_t)(at->n * 3 + rank), .bytes = at->n,
                 .tag = -(int32_t)at->n, .count = length};
             at->which = malloc((length + 1) * sizeof *at->which);
@@ -305,7 +305,7 @@ static void *steps(void *lanes)
             sw_os_pause();
         if (n % 100 == 0)
             usleep(100);
-        MUST(sw_lane_put(lane, &(sw_op_t){.kind = SW_OP_COMPUTE}));
+        MUST(sw_lane_put(lane, &(sw_vop_t){.kind = SW_OP_COMPUTE}));
         while (atomic_load(&step) < n)
             sw_os_yield();
     }
@@ -354,7 +354,7 @@ static void *pours(void *lanes)
     int stalls = 0;
     for (uint32_t n = 0; n < 50 * SW_LANE_ENTRIES; n++) {
         uint64_t since = sw_os_now();
-        MUST(sw_lane_put(lane, &(sw_op_t){.kind = SW_OP_COMPUTE}));
+        MUST(sw_lane_put(lane, &(sw_vop_t){.kind = SW_OP_COMPUTE}));
         count_stall(since, &stalls);
     }
     sw_lane_end(lane, true);

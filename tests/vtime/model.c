@@ -56,7 +56,7 @@ static void test_constants(void)
     sw_cost_t c;
     sw_model_init(&m, 4);
     m.places.per_node = 2;
-    m.links[SW_CLASS_NETWORK] = (sw_link_t){
+    m.links[SW_CLASS_NETWORK] = (sw_model_link_t){
         .o_send = 400, .o_recv = 300, .L = 1000, .g = 250,
         .O_send = 0.5, .O_recv = 0.25, .G = 80, .S = 4096,
     };
@@ -87,7 +87,7 @@ static void test_points(void)
     sw_model_t m;
     sw_cost_t c;
     sw_model_init(&m, 2);
-    sw_link_t *link = &m.links[SW_CLASS_DOMAIN];
+    sw_model_link_t *link = &m.links[SW_CLASS_DOMAIN];
     link->points[0] = memcpy(malloc(sizeof points), points, sizeof points);
     link->point_count[0] = 3;
     sw_model_message(&m, 0, 1, 0, 0, &c);      /* below the first, as it */
@@ -122,7 +122,7 @@ static void test_points_that_fall(void)
     sw_model_t m;
     sw_cost_t c;
     sw_model_init(&m, 2);
-    sw_link_t *link = &m.links[SW_CLASS_DOMAIN];
+    sw_model_link_t *link = &m.links[SW_CLASS_DOMAIN];
     link->points[0] = memcpy(malloc(sizeof points), points, sizeof points);
     link->point_count[0] = 2;
     sw_model_message(&m, 0, 1, 100, 0, &c);
@@ -141,7 +141,7 @@ static void test_through_a_network(void)
     sw_cost_t c;
     sw_model_init(&m, 4);
     m.places.per_node = 1;
-    m.links[SW_CLASS_NETWORK] = (sw_link_t){
+    m.links[SW_CLASS_NETWORK] = (sw_model_link_t){
         .o_send = 400, .L = 1000, .G = 80, .S = UINT64_MAX};
     m.network = sw_network_make(4, 7, words, why, sizeof why);
     MUST(m.network);

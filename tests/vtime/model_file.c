@@ -76,7 +76,7 @@ static void test_every_line(void)
     MUST(sw_model_class(&m, 11, 0) == SW_CLASS_DOMAIN);
     MUST(sw_model_class(&m, 8, 9) == SW_CLASS_DOMAIN);
     MUST(sw_model_class(&m, 8, 10) == SW_CLASS_NODE);
-    const sw_link_t *link = &m.links[SW_CLASS_DOMAIN];
+    const sw_model_link_t *link = &m.links[SW_CLASS_DOMAIN];
     MUST(link->o_send == 10000 && link->o_recv == 20500);
     MUST(link->L == 100000 && link->g == 7000 && link->S == UINT64_MAX);
     MUST(link->O_send == 250 && link->O_recv == 2000 && link->G == 1000);

@@ -7,7 +7,7 @@
 
 #include "vtime/model/model_file.h"
 
-static sw_op_t operation(uint64_t *s, uint32_t n, bool asks, unsigned nth)
+static sw_vop_t operation(uint64_t *s, uint32_t n, bool asks, unsigned nth)
 {
     static const uint8_t kinds[] = {
         SW_OP_COMPUTE, SW_OP_SEND, SW_OP_SEND, SW_OP_SEND, SW_OP_RECV,
@@ -18,7 +18,7 @@ static sw_op_t operation(uint64_t *s, uint32_t n, bool asks, unsigned nth)
     static const uint8_t collectives[] = {
         SW_COLLECTIVE_ALLREDUCE, SW_COLLECTIVE_ALLTOALLV, SW_COLLECTIVE_BCAST,
         SW_COLLECTIVE_SCAN};
-    sw_op_t op = {.kind = kinds[random_from(s) % sizeof kinds]};
+    sw_vop_t op = {.kind = kinds[random_from(s) % sizeof kinds]};
     /* What was told, or cancelled, is the order in which a host did things. */
     if (!asks && (op.kind == SW_OP_MATCHED || op.kind == SW_OP_DROP))
         op.kind = SW_OP_COMPUTE;
@@ -69,13 +69,13 @@ int main(void)
         r->context[0].n = r->n;
         for (uint32_t i = 0; i < r->n; i++) {
             r->context[0].members[i] = i;
-            put(r, i, (sw_op_t){.kind = SW_OP_WINDOW, .what = SW_WINDOW_MAKE,
+            put(r, i, (sw_vop_t){.kind = SW_OP_WINDOW, .what = SW_WINDOW_MAKE,
                                 .context = 1});
         }
         for (uint32_t i = 0; i < r->n; i++) {
             unsigned collectives = 0;
             for (unsigned j = 0; j < 4 + k % 20; j++) {
-                sw_op_t op = operation(&s, r->n, r->asks, collectives);
+                sw_vop_t op = operation(&s, r->n, r->asks, collectives);
                 collectives += op.kind == SW_OP_COLLECTIVE;
                 put(r, i, op);
             }

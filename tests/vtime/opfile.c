@@ -20,10 +20,10 @@
 static char path[64];
 static char why[512];
 
-static sw_op_t made(uint64_t *chance, uint32_t rank)
+static sw_vop_t made(uint64_t *chance, uint32_t rank)
 {
     uint64_t r = random_from(chance);
-    sw_op_t op = {.kind = (uint8_t)(1 + r % (SW_OP_THREAD + 1))};
+    sw_vop_t op = {.kind = (uint8_t)(1 + r % (SW_OP_THREAD + 1))};
     if (op.kind > SW_OP_THREAD)
         op.kind = SW_OP_WINDOW;
     bool small = r & 1024;
@@ -96,13 +96,13 @@ static void write_many(uint64_t seed, int n)
     uint64_t chance = seed;
     for (int i = 0; i < n; i++) {
         uint32_t rank = (uint32_t)(random_from(&chance) % (RANKS - 1));
-        sw_op_t op = made(&chance, rank);
+        sw_vop_t op = made(&chance, rank);
         MUST(sw_op_write(w, rank, &op));
     }
     MUST(sw_op_writer_close(w));
 }
 
-static bool alike(const sw_op_t *a, const sw_op_t *b)
+static bool alike(const sw_vop_t *a, const sw_vop_t *b)
 {
     return a->kind == b->kind && a->what == b->what && a->flags == b->flags &&
            a->context == b->context && a->peer == b->peer &&
@@ -129,17 +129,17 @@ static void read_back(void)
     MUST(!strcmp(sw_sections_name(sections, 3), "solve"));
     MUST(!strcmp(sw_sections_name(sections, 1), "solve/halo"));
     MUST(!*sw_sections_name(sections, 2));
-    sw_source_t source;
+    sw_engine_source_t source;
     sw_op_source(f, &source);
     for (int again = 0; again < 2; again++) {
         uint64_t chance = 7;
         for (int i = 0; i < N; i++) {
             uint32_t rank = (uint32_t)(random_from(&chance) % (RANKS - 1));
-            sw_op_t op = made(&chance, rank), found;
+            sw_vop_t op = made(&chance, rank), found;
             MUST(source.next(source.of, rank, &found) == SW_SOURCE_OP);
             MUST(alike(&op, &found));
         }
-        sw_op_t op;
+        sw_vop_t op;
         for (uint32_t rank = 0; rank < RANKS; rank++)
             MUST(source.next(source.of, rank, &op) == SW_SOURCE_END);
         MUST(sw_op_damaged(f) == 0);
@@ -155,22 +155,22 @@ static void is_compact(void)
     sw_op_writer_t *w = sw_op_writer_new(path, 100, NULL);
     uint64_t chance = 3;
     for (int step = 0; step < STEPS; step++) {
-        sw_op_t op = {.kind = SW_OP_COMPUTE,
+        sw_vop_t op = {.kind = SW_OP_COMPUTE,
                       .time = (sw_ps_t)(random_from(&chance) % 1000000) *
                               1000};
         MUST(sw_op_write(w, 50, &op));
         for (int i = 0; i < 8; i++) {
             static const int near[] = {49, 51, 40, 60};
-            op = (sw_op_t){.kind = i < 4 ? SW_OP_RECV : SW_OP_SEND,
+            op = (sw_vop_t){.kind = i < 4 ? SW_OP_RECV : SW_OP_SEND,
                            .peer = near[i % 4], .tag = i % 4, .bytes = 80000,
                            .request = (uint32_t)i + 1};
             MUST(sw_op_write(w, 50, &op));
         }
         for (uint32_t i = 0; i < 4; i++) {
-            op = (sw_op_t){.kind = SW_OP_WAIT, .request = i + 1};
+            op = (sw_vop_t){.kind = SW_OP_WAIT, .request = i + 1};
             MUST(sw_op_write(w, 50, &op));
         }
-        op = (sw_op_t){.kind = SW_OP_COLLECTIVE, .what = 3, .peer = -1,
+        op = (sw_vop_t){.kind = SW_OP_COLLECTIVE, .what = 3, .peer = -1,
                        .bytes = 8, .sent = 8, .received = 8};
         MUST(sw_op_write(w, 50, &op));
     }
@@ -188,8 +188,8 @@ static uint64_t read_all(void)
         MUST(*why);
         return 0;
     }
-    sw_source_t source;
-    sw_op_t op;
+    sw_engine_source_t source;
+    sw_vop_t op;
     sw_op_source(f, &source);
     for (uint32_t rank = 0; rank < sw_op_ranks(f); rank++)
         while (source.next(source.of, rank, &op) == SW_SOURCE_OP) {
@@ -290,7 +290,7 @@ static void damage_costs_one_rank(void)
 {
     sw_op_writer_t *w = sw_op_writer_new(path, 2, NULL);
     for (uint32_t i = 0; i < 200; i++) {
-        sw_op_t op = {.kind = SW_OP_COMPUTE, .time = 1000 * i};
+        sw_vop_t op = {.kind = SW_OP_COMPUTE, .time = 1000 * i};
         MUST(sw_op_write(w, i % 2, &op));
     }
     MUST(sw_op_writer_close(w));
@@ -301,8 +301,8 @@ static void damage_costs_one_rank(void)
     free(bytes);
     sw_op_file_t *f = sw_op_open(path, why, sizeof why);
     MUST(f);
-    sw_source_t source;
-    sw_op_t op;
+    sw_engine_source_t source;
+    sw_vop_t op;
     sw_op_source(f, &source);
     MUST(source.next(source.of, 0, &op) == SW_SOURCE_END);
     MUST(source.next(source.of, 0, &op) == SW_SOURCE_END);
@@ -327,7 +327,7 @@ static void full_disk_leaves_nothing(void)
         sw_op_writer_t *w = sw_op_writer_new(path, RANKS, NULL);
         uint64_t chance = 1;
         for (int i = 0; w && i < 3000; i++) {
-            sw_op_t op = made(&chance, 0);
+            sw_vop_t op = made(&chance, 0);
             op.context = 0;
             sw_op_write(w, 0, &op);
         }
@@ -344,7 +344,7 @@ static void full_disk_leaves_nothing(void)
 
 static void nonsense_is_refused(void)
 {
-    static const sw_op_t wrong[] = {
+    static const sw_vop_t wrong[] = {
         {.kind = 0}, {.kind = SW_OP_STUCK}, {.kind = SW_OP_COMPUTE, .time = -1},
         {.kind = SW_OP_SEND, .bytes = UINT64_MAX},
         {.kind = SW_OP_RECV, .peer = -2},
@@ -369,7 +369,7 @@ static void many_ranks(void)
     MUST(sw_op_write_context(w, 4, N, all));
     for (uint32_t k = 0; k < 20; k++)
         for (uint32_t i = 0; i < N; i++) {
-            sw_op_t op = {.kind = SW_OP_COLLECTIVE, .peer = -1,
+            sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .peer = -1,
                           .context = 4 * (k % 2), .bytes = k};
             MUST(sw_op_write(w, i, &op));
         }
@@ -380,8 +380,8 @@ static void many_ranks(void)
     MUST(number == 4 && n == N && !memcmp(members, all, N * sizeof *all));
     free(members);
     free(all);
-    sw_source_t source;
-    sw_op_t op;
+    sw_engine_source_t source;
+    sw_vop_t op;
     sw_op_source(f, &source);
     for (uint32_t k = 0; k < 20; k++)
         for (uint32_t i = 0; i < N; i++)

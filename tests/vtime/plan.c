@@ -6,7 +6,7 @@
 #include "ruled.h"
 
 /* alpha = 100 + 700 + 200 = 1000 ns; beta = 2 ns a byte (the receiver's). */
-static void link_of(sw_link_t *link, int factor)
+static void link_of(sw_model_link_t *link, int factor)
 {
     link->o_send = factor * 100000;
     link->o_recv = factor * 200000;
@@ -62,7 +62,7 @@ static void farthest(void)
 {
     sw_model_t m;
     model_of(&m, 64);
-    m.places = (sw_places_t){.per_node = 8, .per_domain = 4};
+    m.places = (sw_model_places_t){.per_node = 8, .per_domain = 4};
     const struct {
         uint32_t n, members[4];
         double rounds;
@@ -75,7 +75,7 @@ static void farthest(void)
     for (int again = 0; again < 2; again++)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             sw_plan_t made;
-            sw_op_t op = {.what = C(BARRIER)};
+            sw_vop_t op = {.what = C(BARRIER)};
             sw_plan_make(&m, &op, cases[i].n, cases[i].members, &made);
             MUST(costs(made, 1000 * cases[i].rounds, 0));
         }
@@ -89,14 +89,14 @@ static void farthest(void)
     }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sw_plan_t made;
-        sw_op_t op = {.what = C(BARRIER)};
+        sw_vop_t op = {.what = C(BARRIER)};
         sw_plan_make(&m, &op, cases[i].n, cases[i].members, &made);
         MUST(costs(made, 1000 * cases[i].rounds, 0));
     }
     MUST(costs(plan(&m, C(BARRIER), 0, 8), 6000, 0));
     /* What was planned of another link is not taken for this one. */
     m.links[SW_CLASS_NETWORK].L = 0;
-    sw_op_t op = {.what = C(BARRIER)};
+    sw_vop_t op = {.what = C(BARRIER)};
     sw_plan_t made;
     sw_plan_make(&m, &op, 2, (uint32_t[]){7, 8}, &made);
     MUST(costs(made, 3000, 0));
@@ -127,7 +127,7 @@ static void measured_link(void)
 {
     sw_model_t m;
     sw_model_init(&m, 8);
-    sw_link_t *link = &m.links[SW_CLASS_DOMAIN];
+    sw_model_link_t *link = &m.links[SW_CLASS_DOMAIN];
     link->points[0] = malloc(2 * sizeof *link->points[0]);
     MUST(link->points[0]);
     link->points[0][0] = (sw_link_point_t){0, 10000, 80000, 5000, 10000};
@@ -220,7 +220,7 @@ static void uneven(void)
     sw_model_t m;
     model_of(&m, 64);
     say(&m, "formula all pairwise");
-    sw_op_t op = {.what = C(ALLTOALLV), .bytes = 100, .sent = 800,
+    sw_vop_t op = {.what = C(ALLTOALLV), .bytes = 100, .sent = 800,
                   .received = 4000};
     sw_plan_t made;
     sw_plan_make(&m, &op, 8, NULL, &made);

@@ -12,7 +12,7 @@ static ranks_t *begin(uint32_t n)
     return r;
 }
 
-static const sw_answer_t *answer(const ranks_t *r, uint32_t rank, uint32_t i)
+static const sw_engine_answer_t *answer(const ranks_t *r, uint32_t rank, uint32_t i)
 {
     MUST(i < r->rank[rank].answered);
     return &r->rank[rank].answers[i];
@@ -26,7 +26,7 @@ static void wait_any(void)
     list(r, 0, 1);
     list(r, 0, 2);
     choose(r, 0, SW_SELECT_ANY);        /* that of 2, at 231 */
-    put(r, 0, (sw_op_t){.kind = SW_OP_CLOCK});
+    put(r, 0, (sw_vop_t){.kind = SW_OP_CLOCK});
     list(r, 0, 1);
     list(r, 0, 2);                      /* is over */
     choose(r, 0, SW_SELECT_SOME);       /* so there is no wait */
@@ -124,7 +124,7 @@ static void tests(void)
 
 static void ask(ranks_t *r, uint32_t rank, unsigned kind, int peer, int tag)
 {
-    put(r, rank, (sw_op_t){.kind = (uint8_t)kind, .peer = peer, .tag = tag});
+    put(r, rank, (sw_vop_t){.kind = (uint8_t)kind, .peer = peer, .tag = tag});
 }
 
 static void probes(void)
@@ -166,7 +166,7 @@ static void dropped(void)
     for (unsigned flags = 0; flags <= SW_DROP_CANCELLED; flags++) {
         ranks_t *r = begin(2);
         irecv(r, 0, 1, 0, 1);
-        put(r, 0, (sw_op_t){.kind = SW_OP_DROP, .request = 1,
+        put(r, 0, (sw_vop_t){.kind = SW_OP_DROP, .request = 1,
                             .flags = (uint16_t)flags});
         isend(r, 0, 1, 0, 5000, 2);
         with_request(r, 0, SW_OP_DROP, 2);

@@ -65,7 +65,7 @@ static void messages(ranks_t *r, int tag, uint64_t *s)
     }
     for (uint32_t i = 0; i < count; i++) {
         bool blocking = random_from(s) % 2;
-        put(r, m[i].from, (sw_op_t){
+        put(r, m[i].from, (sw_vop_t){
             .kind = SW_OP_SEND, .peer = (int32_t)m[i].to, .tag = tag,
             .bytes = random_from(s) % 4 ? random_from(s) % 900
                                         : random_from(s) % 9000,
@@ -88,7 +88,7 @@ static void messages(ranks_t *r, int tag, uint64_t *s)
         for (uint32_t k = next[i]; k > 0; k--)
             wait_for(r, i, k);
         if (asked)
-            put(r, i, (sw_op_t){.kind = SW_OP_CLOCK});
+            put(r, i, (sw_vop_t){.kind = SW_OP_CLOCK});
     }
 }
 

@@ -13,9 +13,9 @@
 enum { RANKS_ANSWERS = 64, RANKS_WHICH = 24 };
 
 typedef struct {
-    sw_op_t *ops;
+    sw_vop_t *ops;
     uint32_t count, room, at;
-    sw_answer_t answers[RANKS_ANSWERS];
+    sw_engine_answer_t answers[RANKS_ANSWERS];
     uint32_t which[RANKS_ANSWERS][RANKS_WHICH];
     uint32_t answered, asked;
 } script_t;
@@ -34,7 +34,7 @@ typedef struct {
 } ranks_t;
 
 static inline sw_source_state_t ranks_next(void *of, uint32_t rank,
-                                           sw_op_t *op)
+                                           sw_vop_t *op)
 {
     ranks_t *r = of;
     script_t *s = &r->rank[rank];
@@ -47,7 +47,7 @@ static inline sw_source_state_t ranks_next(void *of, uint32_t rank,
 }
 
 static inline void ranks_answer(void *of, uint32_t rank,
-                                const sw_answer_t *answer)
+                                const sw_engine_answer_t *answer)
 {
     ranks_t *r = of;
     script_t *s = &r->rank[rank];
@@ -85,12 +85,12 @@ static inline ranks_t *ranks_linked(uint32_t n)
 {
     ranks_t *r = ranks_new(n);
     for (int class = 0; class < SW_CLASS_COUNT; class++)
-        r->model.links[class] = (sw_link_t){
+        r->model.links[class] = (sw_model_link_t){
             .o_send = 10, .o_recv = 20, .L = 100, .g = 5, .G = 1, .S = 1000};
     return r;
 }
 
-static inline void put(ranks_t *r, uint32_t rank, sw_op_t op)
+static inline void put(ranks_t *r, uint32_t rank, sw_vop_t op)
 {
     script_t *s = &r->rank[rank];
     if (s->count == s->room) {
@@ -103,20 +103,20 @@ static inline void put(ranks_t *r, uint32_t rank, sw_op_t op)
 
 static inline void compute(ranks_t *r, uint32_t rank, sw_ps_t time)
 {
-    put(r, rank, (sw_op_t){.kind = SW_OP_COMPUTE, .time = time});
+    put(r, rank, (sw_vop_t){.kind = SW_OP_COMPUTE, .time = time});
 }
 
 static inline void isend(ranks_t *r, uint32_t from, uint32_t to, int tag,
                          uint64_t bytes, uint32_t request)
 {
-    put(r, from, (sw_op_t){.kind = SW_OP_SEND, .peer = (int32_t)to, .tag = tag,
+    put(r, from, (sw_vop_t){.kind = SW_OP_SEND, .peer = (int32_t)to, .tag = tag,
                            .bytes = bytes, .request = request});
 }
 
 static inline void irecv(ranks_t *r, uint32_t rank, int from, int tag,
                          uint32_t request)
 {
-    put(r, rank, (sw_op_t){.kind = SW_OP_RECV, .peer = from, .tag = tag,
+    put(r, rank, (sw_vop_t){.kind = SW_OP_RECV, .peer = from, .tag = tag,
                            .bytes = 1 << 20, .request = request});
 }
 
@@ -126,7 +126,7 @@ static inline void irecv(ranks_t *r, uint32_t rank, int from, int tag,
 static inline void with_request(ranks_t *r, uint32_t rank, unsigned kind,
                                 uint32_t request)
 {
-    put(r, rank, (sw_op_t){.kind = (uint8_t)kind, .request = request});
+    put(r, rank, (sw_vop_t){.kind = (uint8_t)kind, .request = request});
 }
 
 #define wait_for(r, rank, request) with_request(r, rank, SW_OP_WAIT, request)
@@ -134,13 +134,13 @@ static inline void with_request(ranks_t *r, uint32_t rank, unsigned kind,
 
 static inline void choose(ranks_t *r, uint32_t rank, unsigned what)
 {
-    put(r, rank, (sw_op_t){.kind = SW_OP_SELECT, .what = (uint8_t)what});
+    put(r, rank, (sw_vop_t){.kind = SW_OP_SELECT, .what = (uint8_t)what});
 }
 
 static inline void collective(ranks_t *r, uint32_t rank, unsigned what,
                               int root, uint64_t bytes, uint32_t request)
 {
-    put(r, rank, (sw_op_t){.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
+    put(r, rank, (sw_vop_t){.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
                            .peer = root, .bytes = bytes, .sent = bytes,
                            .received = bytes, .request = request});
 }
@@ -148,7 +148,7 @@ static inline void collective(ranks_t *r, uint32_t rank, unsigned what,
 /* From the beginning; `seed` 0: without hesitating. */
 static inline sw_engine_state_t ranks_try(ranks_t *r, uint64_t seed)
 {
-    sw_source_t source = {.of = r, .next = ranks_next,
+    sw_engine_source_t source = {.of = r, .next = ranks_next,
                           .answer = r->asks ? ranks_answer : NULL};
     sw_engine_options_t options = {.check = true};
     r->hesitates = seed;
@@ -174,7 +174,7 @@ static inline void ranks_same_answers(const script_t *a, const script_t *b)
 {
     MUST(a->answered == b->answered);
     for (uint32_t i = 0; i < a->answered; i++) {
-        const sw_answer_t *x = &a->answers[i], *y = &b->answers[i];
+        const sw_engine_answer_t *x = &a->answers[i], *y = &b->answers[i];
         MUST(x->clock == y->clock && x->found == y->found &&
              x->count == y->count && x->peer == y->peer && x->tag == y->tag &&
              x->bytes == y->bytes);

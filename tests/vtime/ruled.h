@@ -33,11 +33,11 @@ static inline void say(sw_model_t *model, const char *text)
     MUST(!wrong);
 }
 
-static inline sw_plan_t plan(const sw_model_t *model, sw_collective_t what,
+static inline sw_plan_t plan(const sw_model_t *model, sw_op_collective_t what,
                       uint64_t bytes, uint32_t n)
 {
     sw_plan_t made;
-    sw_op_t op = {.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
+    sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
                   .bytes = bytes};
     sw_plan_make(model, &op, n, NULL, &made);
     return made;

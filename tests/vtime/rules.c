@@ -4,7 +4,7 @@
  */
 #include "ruled.h"
 
-static const char *algorithm(sw_model_t *model, sw_collective_t what,
+static const char *algorithm(sw_model_t *model, sw_op_collective_t what,
                              uint64_t bytes, uint32_t n)
 {
     sw_plan_t made = plan(model, what, bytes, n);

@@ -12,7 +12,7 @@ static sw_sections_t names;
 
 static void section(ranks_t *r, uint32_t rank, const char *name)
 {
-    put(r, rank, (sw_op_t){.kind = SW_OP_SECTION,
+    put(r, rank, (sw_vop_t){.kind = SW_OP_SECTION,
                            .bytes = sw_sections_find(&names, name,
                                                      strlen(name))});
 }
@@ -225,8 +225,8 @@ static void free_collectives(void)
 static void threads(void)
 {
     ranks_t *r = ranks_linked(1);
-    sw_op_t goes = {.kind = SW_OP_THREAD, .what = SW_THREAD_GOES};
-    sw_op_t after = {.kind = SW_OP_THREAD, .what = SW_THREAD_AFTER};
+    sw_vop_t goes = {.kind = SW_OP_THREAD, .what = SW_THREAD_GOES};
+    sw_vop_t after = {.kind = SW_OP_THREAD, .what = SW_THREAD_AFTER};
     put(r, 0, goes);
     section(r, 0, "a");
     compute(r, 0, 100);
@@ -259,7 +259,7 @@ static void none(void)
     ranks_free(r);
 
     r = ranks_linked(1);
-    put(r, 0, (sw_op_t){.kind = SW_OP_SECTION, .bytes = SW_SECTION_MOST + 1});
+    put(r, 0, (sw_vop_t){.kind = SW_OP_SECTION, .bytes = SW_SECTION_MOST + 1});
     MUST(ranks_try(r, 0) == SW_ENGINE_WRONG);
     ranks_free(r);
 }

@@ -59,7 +59,7 @@ static void choices(sw_lane_t *lane, uint32_t rank)
 {
     if (rank == 0) {
         for (int i = 0; i < 2; i++) {
-            sw_answer_t answer = ask(lane, (sw_op_t){
+            sw_engine_answer_t answer = ask(lane, (sw_vop_t){
                 .kind = SW_OP_CHOOSE, .peer = SW_OP_ANY, .tag = SW_OP_ANY});
             MUST(answer.peer == 2 - i && answer.tag == 7);
             MUST(answer.bytes == 50u + (unsigned)answer.peer);
@@ -88,8 +88,8 @@ static void long_lists(sw_lane_t *lane, uint32_t rank)
         message(lane, SW_OP_RECV, 1, 8, i);
     compute(lane, 100000000);
     for (uint32_t i = MANY; i > 0; i--)
-        MUST(sw_lane_put(lane, &(sw_op_t){.kind = SW_OP_LIST, .request = i}));
-    sw_answer_t answer = ask(lane, (sw_op_t){.kind = SW_OP_SELECT,
+        MUST(sw_lane_put(lane, &(sw_vop_t){.kind = SW_OP_LIST, .request = i}));
+    sw_engine_answer_t answer = ask(lane, (sw_vop_t){.kind = SW_OP_SELECT,
                                              .what = SW_SELECT_SOME});
     bool seen[MANY] = {false};
     MUST(answer.count == MANY);
@@ -107,7 +107,7 @@ static void communicators(sw_lane_t *lane, uint32_t rank)
     compute(lane, 1000 * (rank + 1));
     if (rank % 2) {
         MUST(sw_lane_context(lane, rank * 10, 99, 2, members));
-        MUST(sw_lane_put(lane, &(sw_op_t){
+        MUST(sw_lane_put(lane, &(sw_vop_t){
             .kind = SW_OP_COLLECTIVE, .what = SW_COLLECTIVE_BARRIER,
             .context = rank * 10, .peer = -1}));
     }
@@ -134,17 +134,17 @@ static void any_traffic(sw_lane_t *lane, uint32_t rank)
         message(lane, SW_OP_SEND, (int)((rank + shift) % ranks), bytes, 2);
         if (random_from(&own) % 4 == 0)
             clock_ns(lane);
-        sw_op_t op = {.kind = SW_OP_LIST, .request = 1};
+        sw_vop_t op = {.kind = SW_OP_LIST, .request = 1};
         sw_lane_put(lane, &op);
         op.request = 2;
         sw_lane_put(lane, &op);
-        sw_answer_t answer = ask(lane, (sw_op_t){.kind = SW_OP_SELECT,
+        sw_engine_answer_t answer = ask(lane, (sw_vop_t){.kind = SW_OP_SELECT,
                                                  .what = SW_SELECT_ANY});
         MUST(answer.count == 1 && answer.which[0] < 2);
-        op = (sw_op_t){.kind = SW_OP_WAIT, .request = 2 - answer.which[0]};
+        op = (sw_vop_t){.kind = SW_OP_WAIT, .request = 2 - answer.which[0]};
         sw_lane_put(lane, &op);
         if (i % 50 == 0)
-            sw_lane_put(lane, &(sw_op_t){.kind = SW_OP_COLLECTIVE, .peer = -1,
+            sw_lane_put(lane, &(sw_vop_t){.kind = SW_OP_COLLECTIVE, .peer = -1,
                                          .what = SW_COLLECTIVE_ALLREDUCE,
                                          .bytes = bytes});
     }
@@ -172,31 +172,31 @@ static void same_whenever(void)
 static void contradiction(sw_lane_t *lane, uint32_t rank)
 {
     const uint32_t members[] = {0, 1}, others[] = {1, 0};
-    sw_answer_t answer;
+    sw_engine_answer_t answer;
     /* Refused already, where the engine is quicker than the return. */
     sw_lane_context(lane, 1, 5, 2, rank ? members : others);
-    while (sw_lane_ask(lane, &(sw_op_t){.kind = SW_OP_CLOCK}, &answer))
+    while (sw_lane_ask(lane, &(sw_vop_t){.kind = SW_OP_CLOCK}, &answer))
         usleep(1000);
 }
 
 static void head_to_head(sw_lane_t *lane, uint32_t rank)
 {
-    sw_answer_t answer;
+    sw_engine_answer_t answer;
     compute(lane, 10);
-    sw_op_t op = {.kind = SW_OP_RECV, .peer = !rank, .tag = 7, .bytes = 8};
+    sw_vop_t op = {.kind = SW_OP_RECV, .peer = !rank, .tag = 7, .bytes = 8};
     sw_lane_put(lane, &op);
-    op = (sw_op_t){.kind = SW_OP_CLOCK, .flags = SW_CLOCK_PAUSE};
+    op = (sw_vop_t){.kind = SW_OP_CLOCK, .flags = SW_CLOCK_PAUSE};
     MUST(!sw_lane_ask(lane, &op, &answer));
     MUST(!sw_lane_put(lane, &op));
 }
 
 static void one_dies(sw_lane_t *lane, uint32_t rank)
 {
-    sw_answer_t answer;
+    sw_engine_answer_t answer;
     if (rank == 1)
         raise(SIGKILL);
     message(lane, SW_OP_RECV, 1, 8, 0);
-    MUST(!sw_lane_ask(lane, &(sw_op_t){.kind = SW_OP_CLOCK,
+    MUST(!sw_lane_ask(lane, &(sw_vop_t){.kind = SW_OP_CLOCK,
                                        .flags = SW_CLOCK_PAUSE}, &answer));
 }
 

@@ -14,7 +14,7 @@ static void busy(sw_lane_t *lane, uint32_t rank)
         compute(lane, 100);
         message(lane, SW_OP_SEND, (int)((rank + 1) % RANKS), 50, 1);
         message(lane, SW_OP_RECV, (int)((rank + RANKS - 1) % RANKS), 50, 0);
-        sw_op_t op = {.kind = SW_OP_WAIT, .request = 1};
+        sw_vop_t op = {.kind = SW_OP_WAIT, .request = 1};
         MUST(sw_lane_put(lane, &op));
         if (i % 5 == 0)
             clock_ns(lane);

@@ -171,7 +171,7 @@ static inline sw_ps_t replay(const job_t *job, uint64_t *operations)
 {
     char path[128], why[256];
     sw_model_t model;
-    sw_source_t source;
+    sw_engine_source_t source;
     sw_engine_result_t result;
     snprintf(path, sizeof path, "%s/model", job->folder);
     MUST(sw_model_read(&model, path, why, sizeof why));
@@ -220,34 +220,34 @@ static inline bool has(const char *text, const char *part)
 
 static inline void compute(sw_lane_t *lane, sw_ps_t ns)
 {
-    sw_op_t op = {.kind = SW_OP_COMPUTE, .time = ns * NS};
+    sw_vop_t op = {.kind = SW_OP_COMPUTE, .time = ns * NS};
     MUST(sw_lane_put(lane, &op));
 }
 
 static inline void section(sw_lane_t *lane, uint32_t number)
 {
-    sw_op_t op = {.kind = SW_OP_SECTION, .bytes = number};
+    sw_vop_t op = {.kind = SW_OP_SECTION, .bytes = number};
     MUST(sw_lane_put(lane, &op));
 }
 
 static inline void message(sw_lane_t *lane, int kind, int peer, uint32_t bytes,
                            uint32_t request)
 {
-    sw_op_t op = {.kind = (uint8_t)kind, .peer = peer, .tag = 7,
+    sw_vop_t op = {.kind = (uint8_t)kind, .peer = peer, .tag = 7,
                   .bytes = bytes, .request = request};
     MUST(sw_lane_put(lane, &op));
 }
 
-static inline sw_answer_t ask(sw_lane_t *lane, sw_op_t op)
+static inline sw_engine_answer_t ask(sw_lane_t *lane, sw_vop_t op)
 {
-    sw_answer_t answer;
+    sw_engine_answer_t answer;
     MUST(sw_lane_ask(lane, &op, &answer));
     return answer;
 }
 
 static inline sw_ps_t clock_ns(sw_lane_t *lane)
 {
-    return ask(lane, (sw_op_t){.kind = SW_OP_CLOCK}).clock / NS;
+    return ask(lane, (sw_vop_t){.kind = SW_OP_CLOCK}).clock / NS;
 }
 
 #endif

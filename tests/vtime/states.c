@@ -18,7 +18,7 @@ static ranks_t *begin(void)
     r->model.states[1] = (sw_state_t){.after = 100};
     r->model.states[2] = (sw_state_t){.after = 1600};
     for (int k = 0; k < 3; k++) {
-        sw_link_t *link = &r->model.links[SW_CLASS_DOMAIN];
+        sw_model_link_t *link = &r->model.links[SW_CLASS_DOMAIN];
         link->points[k] = malloc(sizeof *points);
         MUST(link->points[k]);
         *link->points[k] = points[k];

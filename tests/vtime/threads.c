@@ -8,7 +8,7 @@
 static void thread_op(ranks_t *r, uint32_t rank, unsigned what,
                       uint32_t number, int before)
 {
-    put(r, rank, (sw_op_t){.kind = SW_OP_THREAD, .what = (uint8_t)what,
+    put(r, rank, (sw_vop_t){.kind = SW_OP_THREAD, .what = (uint8_t)what,
                            .request = number, .tag = before});
 }
 
@@ -19,7 +19,7 @@ static void thread_op(ranks_t *r, uint32_t rank, unsigned what,
 static void matched(ranks_t *r, uint32_t rank, int peer, int tag,
                     uint32_t request)
 {
-    put(r, rank, (sw_op_t){.kind = SW_OP_MATCHED, .peer = peer, .tag = tag,
+    put(r, rank, (sw_vop_t){.kind = SW_OP_MATCHED, .peer = peer, .tag = tag,
                            .request = request});
 }
 

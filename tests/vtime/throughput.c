@@ -18,14 +18,14 @@ typedef struct {
 
 enum { OPS = 16 };
 
-static sw_source_state_t next(void *of, uint32_t rank, sw_op_t *op)
+static sw_source_state_t next(void *of, uint32_t rank, sw_vop_t *op)
 {
     loop_t *l = of;
     uint64_t k = l->at[rank]++;
     if (k / OPS == l->rounds)
         return SW_SOURCE_END;
     uint32_t left = (rank + l->n - 1) % l->n, right = (rank + 1) % l->n;
-    *op = (sw_op_t){0};
+    *op = (sw_vop_t){0};
     switch (k % OPS) {
     case 0: case 6: case 12:
         op->kind = SW_OP_COMPUTE;
@@ -74,7 +74,7 @@ static void time_it(uint32_t n, uint64_t operations, bool ports,
     sw_model_init(&model, n);
     model.places.per_node = model.places.per_domain = n < 64 ? n : 64;
     for (int class = 0; class < SW_CLASS_COUNT; class++)
-        model.links[class] = (sw_link_t){
+        model.links[class] = (sw_model_link_t){
             .o_send = 300000, .o_recv = 300000, .L = 1000000, .S = 65536,
             .g = ports ? 100000 : 0, .G = ports ? 80 : 0};
     char *words[] = {"messages", "allreduce", (char *)(uintptr_t)messages};
@@ -85,7 +85,7 @@ static void time_it(uint32_t n, uint64_t operations, bool ports,
                    .at = calloc(n, sizeof *loop.at)};
     MUST(loop.at);
     loop.rounds += !loop.rounds;
-    sw_source_t source = {.of = &loop, .next = next};
+    sw_engine_source_t source = {.of = &loop, .next = next};
     struct timespec a, b;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
     sw_engine_t *engine = sw_engine_new(&model, &source, NULL);

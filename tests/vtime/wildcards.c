@@ -14,7 +14,7 @@ static ranks_t *begin(uint32_t n)
     return r;
 }
 
-static const sw_answer_t *answer(const ranks_t *r, uint32_t rank, uint32_t i)
+static const sw_engine_answer_t *answer(const ranks_t *r, uint32_t rank, uint32_t i)
 {
     MUST(i < r->rank[rank].answered);
     return &r->rank[rank].answers[i];
@@ -109,8 +109,8 @@ static void matched(void)
         irecv(r, 0, SW_OP_ANY, 0, 1);
         irecv(r, 0, 2, 0, 2);           /* is held by the first */
         wait_for(r, 0, 1);
-        put(r, 0, (sw_op_t){.kind = SW_OP_MATCHED, .request = 1, .peer = took});
-        put(r, 0, (sw_op_t){.kind = SW_OP_CLOCK});
+        put(r, 0, (sw_vop_t){.kind = SW_OP_MATCHED, .request = 1, .peer = took});
+        put(r, 0, (sw_vop_t){.kind = SW_OP_CLOCK});
         wait_for(r, 0, 2);
         compute(r, 1, 500);
         send(r, 1, 0, 0, 1);            /* 631 */
@@ -132,7 +132,7 @@ static void matched(void)
     irecv(r, 0, SW_OP_ANY, 0, 1);
     list(r, 0, 1);
     choose(r, 0, SW_SELECT_ANY);
-    put(r, 0, (sw_op_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
+    put(r, 0, (sw_vop_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
     recv(r, 0, 2, 0);
     compute(r, 1, 500);
     send(r, 1, 0, 0, 1);
@@ -155,14 +155,14 @@ typedef struct {
     sw_ps_t computed;
 } late_t;
 
-static sw_source_state_t late_next(void *of, uint32_t rank, sw_op_t *op)
+static sw_source_state_t late_next(void *of, uint32_t rank, sw_vop_t *op)
 {
     late_t *l = of;
     return rank == 1 && !l->goes ? SW_SOURCE_LATER
                                  : ranks_next(l->ranks, rank, op);
 }
 
-static void late_answer(void *of, uint32_t rank, const sw_answer_t *answer)
+static void late_answer(void *of, uint32_t rank, const sw_engine_answer_t *answer)
 {
     ranks_answer(((late_t *)of)->ranks, rank, answer);
 }
@@ -184,11 +184,11 @@ static void late(void)
     choose(r, 0, SW_SELECT_ANY);
     compute(r, 2, 300);
     send(r, 2, 0, 0, 1);                /* 431 */
-    put(r, 2, (sw_op_t){.kind = SW_OP_CLOCK});
+    put(r, 2, (sw_vop_t){.kind = SW_OP_CLOCK});
     compute(r, 1, 1000);
     send(r, 1, 0, 0, 1);
     late_t late = {.ranks = r};
-    sw_source_t source = {&late, late_next, late_answer, late_at_least};
+    sw_engine_source_t source = {&late, late_next, late_answer, late_at_least};
     sw_engine_options_t options = {.check = true};
     r->engine = sw_engine_new(&r->model, &source, &options);
     MUST(r->engine && sw_engine_run(r->engine) == SW_ENGINE_WAITS);
@@ -214,9 +214,9 @@ static void told_late(void)
         irecv(r, 0, SW_OP_ANY, 0, 1);
         collective(r, 0, SW_COLLECTIVE_OTHER, -1, 0, 0);
         if (!tells)
-            put(r, 0, (sw_op_t){.kind = SW_OP_CLOCK});
+            put(r, 0, (sw_vop_t){.kind = SW_OP_CLOCK});
         wait_for(r, 0, 1);
-        put(r, 0, (sw_op_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
+        put(r, 0, (sw_vop_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
         send(r, 1, 0, 0, 2000);         /* as in messages.c */
         collective(r, 1, SW_COLLECTIVE_OTHER, -1, 0, 0);
         char *words[] = {"free", "all"}, why[100];
@@ -233,7 +233,7 @@ static void told_late(void)
 
 /* Rank 0 is in the host's wait for a message of 1, which sleeps until its
  * send is complete, and does nothing for its host meanwhile. */
-static sw_source_state_t asleep_next(void *of, uint32_t rank, sw_op_t *op)
+static sw_source_state_t asleep_next(void *of, uint32_t rank, sw_vop_t *op)
 {
     ranks_t *r = of;
     if (rank == 0 && r->rank[0].at == 2 && !r->rank[1].answered)
@@ -246,10 +246,10 @@ static void asleep(void)
     ranks_t *r = begin(2);
     irecv(r, 0, SW_OP_ANY, 0, 1);
     wait_for(r, 0, 1);
-    put(r, 0, (sw_op_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
+    put(r, 0, (sw_vop_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
     send(r, 1, 0, 0, 2000);
-    put(r, 1, (sw_op_t){.kind = SW_OP_CLOCK});
-    sw_source_t source = {.of = r, .next = asleep_next, .answer = ranks_answer};
+    put(r, 1, (sw_vop_t){.kind = SW_OP_CLOCK});
+    sw_engine_source_t source = {.of = r, .next = asleep_next, .answer = ranks_answer};
     r->engine = sw_engine_new(&r->model, &source, NULL);
     MUST(r->engine);
     for (int i = 0; i < 3 && !r->rank[1].answered; i++)
@@ -263,7 +263,7 @@ static void asleep(void)
 
 /* What rank 0 has taken comes late, but it comes: its answer to 2 is earlier
  * than 3's message. */
-static sw_source_state_t slow_next(void *of, uint32_t rank, sw_op_t *op)
+static sw_source_state_t slow_next(void *of, uint32_t rank, sw_vop_t *op)
 {
     late_t *l = of;
     return rank == 0 && l->ranks->rank[0].at == 2 && !l->goes
@@ -275,7 +275,7 @@ static void held(void)
     ranks_t *r = begin(4);
     irecv(r, 0, SW_OP_ANY, 0, 1);
     wait_for(r, 0, 1);                  /* 131 */
-    put(r, 0, (sw_op_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
+    put(r, 0, (sw_vop_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
     send(r, 0, 2, 0, 1);                /* 262 */
     send(r, 1, 0, 0, 1);
     irecv(r, 2, 3, 0, 1);
@@ -286,7 +286,7 @@ static void held(void)
     compute(r, 3, 400);
     send(r, 3, 2, 0, 1);                /* 531 */
     late_t late = {.ranks = r};
-    sw_source_t source = {.of = &late, .next = slow_next,
+    sw_engine_source_t source = {.of = &late, .next = slow_next,
                           .answer = late_answer};
     r->engine = sw_engine_new(&r->model, &source, NULL);
     MUST(r->engine);

@@ -8,7 +8,7 @@
 static void window(ranks_t *r, uint32_t rank, unsigned what, int peer,
                    uint64_t bytes, unsigned flags, uint32_t request)
 {
-    put(r, rank, (sw_op_t){.kind = SW_OP_WINDOW, .what = (uint8_t)what,
+    put(r, rank, (sw_vop_t){.kind = SW_OP_WINDOW, .what = (uint8_t)what,
                            .peer = peer, .bytes = bytes, .context = 1,
                            .flags = (uint16_t)flags, .request = request});
 }
@@ -134,12 +134,12 @@ static void lazy(bool asks)
     ranks_t *r = some(3);
     r->asks = asks;
     window(r, 0, SW_WINDOW_LOCK, 2, 0, SW_WINDOW_EXCLUSIVE, 0);
-    put(r, 0, (sw_op_t){.kind = SW_OP_CLOCK, .flags = SW_CLOCK_PAUSE});
+    put(r, 0, (sw_vop_t){.kind = SW_OP_CLOCK, .flags = SW_CLOCK_PAUSE});
     recv(r, 0, 1, 0);
     window(r, 0, SW_WINDOW_UNLOCK, 2, 0, SW_WINDOW_EXCLUSIVE, 0);
     compute(r, 1, 1000);
     window(r, 1, SW_WINDOW_LOCK, 2, 0, SW_WINDOW_EXCLUSIVE, 0);
-    put(r, 1, (sw_op_t){.kind = SW_OP_CLOCK, .flags = SW_CLOCK_PAUSE});
+    put(r, 1, (sw_vop_t){.kind = SW_OP_CLOCK, .flags = SW_CLOCK_PAUSE});
     send(r, 1, 0, 0, 0);
     window(r, 1, SW_WINDOW_UNLOCK, 2, 0, SW_WINDOW_EXCLUSIVE, 0);
     /* It has what it is given, and A's is not given back by B. */
@@ -162,7 +162,7 @@ static void wrong(void)
     char text[200];
     ranks_t *r = some(2);
     window(r, 0, SW_WINDOW_PUT, 1, 8, 0, 0);
-    put(r, 0, (sw_op_t){.kind = SW_OP_WINDOW, .what = SW_WINDOW_PUT,
+    put(r, 0, (sw_vop_t){.kind = SW_OP_WINDOW, .what = SW_WINDOW_PUT,
                         .peer = 1});               /* the world is none */
     MUST(ranks_try(r, 0) == SW_ENGINE_WRONG);
     sw_engine_stuck(r->engine, 0, text, sizeof text);
@@ -179,9 +179,9 @@ static void wrong(void)
     ranks_free(r);
 
     r = some(2);                        /* nobody posts */
-    put(r, 0, (sw_op_t){.kind = SW_OP_RECV, .peer = 1, .context = 1,
+    put(r, 0, (sw_vop_t){.kind = SW_OP_RECV, .peer = 1, .context = 1,
                         .tag = SW_WINDOW_POSTED});
-    put(r, 1, (sw_op_t){.kind = SW_OP_RECV, .peer = 0, .context = 1,
+    put(r, 1, (sw_vop_t){.kind = SW_OP_RECV, .peer = 0, .context = 1,
                         .tag = SW_WINDOW_COMPLETED});
     MUST(ranks_try(r, 0) == SW_ENGINE_DEADLOCK);
     sw_engine_stuck(r->engine, 0, text, sizeof text);
@@ -226,7 +226,7 @@ static void random_ones(uint64_t seed)
             if (random_from(&s) % 4 == 0)
                 isend(r, i, (uint32_t)peer, 0, bytes % 900, 0);
             if (clock && r->asks)
-                put(r, i, (sw_op_t){.kind = SW_OP_CLOCK});
+                put(r, i, (sw_vop_t){.kind = SW_OP_CLOCK});
         }
         window(r, i, SW_WINDOW_FLUSH, -1, 0, 0, 0);
         collective(r, i, SW_COLLECTIVE_OTHER, -1, 0, 0);

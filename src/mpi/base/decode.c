@@ -26,12 +26,12 @@ typedef struct {
     sw_doubts_t doubts;
 } decode_t;
 
-static sw_place_t decode(decode_t *d, MPI_Datatype type);
+static sw_layout_place_t decode(decode_t *d, MPI_Datatype type);
 
-static sw_place_t unknown(decode_t *d)
+static sw_layout_place_t unknown(decode_t *d)
 {
     d->unknown = true;
-    return (sw_place_t){0, 0};
+    return (sw_layout_place_t){0, 0};
 }
 
 /* Reading a level --------------------------------------------------------- */
@@ -129,9 +129,9 @@ bool sw_predefined(MPI_Datatype type, bool *named)
 /* Basic types ------------------------------------------------------------- */
 
 /* Two values, the second at `at`. */
-static sw_place_t pair(decode_t *d, size_t one, size_t at, size_t two)
+static sw_layout_place_t pair(decode_t *d, size_t one, size_t at, size_t two)
 {
-    sw_place_t both[2] = {
+    sw_layout_place_t both[2] = {
         sw_build_run(d->b, one),
         sw_place_moved(sw_build_run(d->b, two), (int64_t)at),
     };
@@ -160,7 +160,7 @@ static bool vague(MPI_Datatype type)
                     sizeof p.index);                                    \
     } while (0)
 
-static sw_place_t basic(decode_t *d, MPI_Datatype type)
+static sw_layout_place_t basic(decode_t *d, MPI_Datatype type)
 {
     MPI_Count size = 0;
     host.Type_size_x(type, &size);
@@ -185,10 +185,10 @@ static sw_place_t basic(decode_t *d, MPI_Datatype type)
 
 /* Constructors ------------------------------------------------------------ */
 
-static sw_place_t vector(decode_t *d, int64_t count, int64_t length,
+static sw_layout_place_t vector(decode_t *d, int64_t count, int64_t length,
                          int64_t stride, MPI_Datatype of)
 {
-    sw_place_t block = sw_build_repeat(d->b, length, extent_of(of),
+    sw_layout_place_t block = sw_build_repeat(d->b, length, extent_of(of),
                                        decode(d, of));
     return sw_build_repeat(d->b, count, stride, block);
 }
@@ -198,14 +198,14 @@ static sw_place_t vector(decode_t *d, int64_t count, int64_t length,
 
 /* Blocks: of the lengths from `lengths` on, or all of `fixed`; at the addresses
  * or counts from `at` on, times `unit`. */
-static sw_place_t indexed(decode_t *d, const level_t *v, int64_t count,
+static sw_layout_place_t indexed(decode_t *d, const level_t *v, int64_t count,
                           int64_t fixed, MPI_Count lengths, bool addresses,
                           MPI_Count at, int64_t unit)
 {
-    struct { int64_t length; sw_place_t place; } made[LENGTHS] = {{0}};
+    struct { int64_t length; sw_layout_place_t place; } made[LENGTHS] = {{0}};
     int64_t extent = extent_of(v->type[0]);
-    sw_place_t one = decode(d, v->type[0]);
-    sw_place_t *place = malloc((size_t)(count + 1) * sizeof *place);
+    sw_layout_place_t one = decode(d, v->type[0]);
+    sw_layout_place_t *place = malloc((size_t)(count + 1) * sizeof *place);
     if (!place)
         return unknown(d);
     for (int64_t k = 0; k < count; k++) {
@@ -222,20 +222,20 @@ static sw_place_t indexed(decode_t *d, const level_t *v, int64_t count,
         }
         place[k] = sw_place_moved(made[m].place, by);
     }
-    sw_place_t all = sw_build_list(d->b, count, place);
+    sw_layout_place_t all = sw_build_list(d->b, count, place);
     free(place);
     return all;
 }
 
-static sw_place_t structure(decode_t *d, const level_t *v)
+static sw_layout_place_t structure(decode_t *d, const level_t *v)
 {
     int64_t count = count_at(v, 0);
-    sw_place_t *place = malloc((size_t)(count + 1) * sizeof *place);
+    sw_layout_place_t *place = malloc((size_t)(count + 1) * sizeof *place);
     if (!place)
         return unknown(d);
     for (int64_t k = 0; k < count; k++) {
         int64_t length = count_at(v, 1 + k);
-        sw_place_t one = {0, 0};
+        sw_layout_place_t one = {0, 0};
         if (length > 0)         /* of nothing, the type does not matter */
             one = k && v->type[k] == v->type[k - 1] &&
                           count_at(v, k) == length
@@ -245,7 +245,7 @@ static sw_place_t structure(decode_t *d, const level_t *v)
                                         decode(d, v->type[k]));
         place[k] = sw_place_moved(one, address_at(v, 1 + count, k));
     }
-    sw_place_t all = sw_build_list(d->b, count, place);
+    sw_layout_place_t all = sw_build_list(d->b, count, place);
     free(place);
     return all;
 }
@@ -256,13 +256,13 @@ static int dimension(int order, int n, int k)
     return order == MPI_ORDER_FORTRAN ? k : n - 1 - k;
 }
 
-static sw_place_t subarray(decode_t *d, const level_t *v)
+static sw_layout_place_t subarray(decode_t *d, const level_t *v)
 {
     int n = v->i[0];
     MPI_Count first = v->nl ? 0 : 1;
     int order = v->i[v->ni - 1];
     int64_t extent = extent_of(v->type[0]);
-    sw_place_t all = decode(d, v->type[0]);
+    sw_layout_place_t all = decode(d, v->type[0]);
     for (int k = 0; k < n; k++) {
         int at = dimension(order, n, k);
         int64_t size = count_at(v, first + at), by;
@@ -279,13 +279,13 @@ static sw_place_t subarray(decode_t *d, const level_t *v)
 
 /* One dimension of a distributed array: the elements that process `me` of `of`
  * has, in blocks of `block`. */
-static sw_place_t dealt(decode_t *d, sw_place_t one, int64_t extent,
+static sw_layout_place_t dealt(decode_t *d, sw_layout_place_t one, int64_t extent,
                         int64_t size, int64_t block, int64_t me, int64_t of)
 {
     int64_t whole = size / block, rest = size % block;
     int64_t mine = whole / of + (me < whole % of);
     int64_t begin = me * block * extent, step = of * block * extent;
-    sw_place_t part[2] = {
+    sw_layout_place_t part[2] = {
         sw_build_repeat(d->b, mine, step,
                         sw_build_repeat(d->b, block, extent, one)),
         {0, 0},
@@ -297,7 +297,7 @@ static sw_place_t dealt(decode_t *d, sw_place_t one, int64_t extent,
     return sw_build_list(d->b, 2, part);
 }
 
-static sw_place_t darray(decode_t *d, const level_t *v)
+static sw_layout_place_t darray(decode_t *d, const level_t *v)
 {
     int ranks = v->i[0], rank = v->i[1], n = v->i[2];
     const int *rest = v->i + 3 + (v->nl ? 0 : n);
@@ -306,7 +306,7 @@ static sw_place_t darray(decode_t *d, const level_t *v)
     int order = v->i[v->ni - 1];
     MPI_Count sizes = v->nl ? 0 : 3;
     int64_t extent = extent_of(v->type[0]);
-    sw_place_t all = decode(d, v->type[0]);
+    sw_layout_place_t all = decode(d, v->type[0]);
     for (int k = 0; k < n; k++) {
         int at = dimension(order, n, k), below = ranks, me = rank;
         for (int j = 0; j <= at; j++) {     /* the grid is row-major */
@@ -334,7 +334,7 @@ static sw_place_t darray(decode_t *d, const level_t *v)
     return all;
 }
 
-static sw_place_t construct(decode_t *d, const level_t *v)
+static sw_layout_place_t construct(decode_t *d, const level_t *v)
 {
     MPI_Datatype of = v->nd ? v->type[0] : MPI_DATATYPE_NULL;
     int64_t n = v->nl || v->ni ? count_at(v, 0) : 0;
@@ -372,7 +372,7 @@ static sw_place_t construct(decode_t *d, const level_t *v)
 /* Open MPI takes a type without gaps for contiguous, in whatever order its
  * pieces are; MPICH and its kin misplace some distributed arrays. */
 static bool odd(const decode_t *d, MPI_Datatype type, const level_t *v,
-                sw_place_t place)
+                sw_layout_place_t place)
 {
     MPI_Count low = 0, extent = 0;
     if (v->combiner == MPI_COMBINER_DARRAY || extent_of(type) < 0)
@@ -383,7 +383,7 @@ static bool odd(const decode_t *d, MPI_Datatype type, const level_t *v,
     return (uint64_t)extent <= sw_datatype_bytes(type);
 }
 
-static sw_place_t decode(decode_t *d, MPI_Datatype type)
+static sw_layout_place_t decode(decode_t *d, MPI_Datatype type)
 {
     level_t v;
     if (d->unknown || !envelope(type, &v))
@@ -391,7 +391,7 @@ static sw_place_t decode(decode_t *d, MPI_Datatype type)
     if (predefined(&v))
         return basic(d, type);
     bool known = contents(type, &v);
-    sw_place_t place = known ? construct(d, &v) : unknown(d);
+    sw_layout_place_t place = known ? construct(d, &v) : unknown(d);
     d->doubts.odd = d->doubts.odd || odd(d, type, &v, place);
     forget(&v, known);
     return place;
@@ -413,7 +413,7 @@ sw_layout_t *sw_decode(MPI_Datatype type, sw_doubts_t *doubts)
     bool named;
     if (!d.b)
         return NULL;
-    sw_place_t root = decode(&d, type);
+    sw_layout_place_t root = decode(&d, type);
     sw_layout_t *l = sw_build_end(d.b, root, extent_of(type));
     *doubts = d.doubts;
     if (l && (d.unknown ||

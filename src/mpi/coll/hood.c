@@ -178,7 +178,7 @@ sw_group_t *sw_hood_alltoall(sw_comm_t *c, sw_collective_t id,
     sw_group_t *g = sw_hood_group(c, reason);
     if (!g)
         return NULL;
-    sw_way_t *way = &c->hood->way[id - SW_COLL_NEIGHBOR_ALLTOALL];
+    sw_hood_way_t *way = &c->hood->way[id - SW_COLL_NEIGHBOR_ALLTOALL];
     if (sw_unlikely(!way->asked)) {
         way->asked = true;
         way->index = learn(g, id, c->handle);

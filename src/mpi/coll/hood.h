@@ -22,13 +22,13 @@ typedef struct {
     bool asked;
     int *index;             /* [ins]: which block of its sender comes; NULL:
                                the host's alone                            */
-} sw_way_t;
+} sw_hood_way_t;
 
 typedef struct sw_hood {
     sw_neighbours_t lists;
     bool able;              /* this member can serve                       */
     bool settled, ours;     /* the members have agreed; all can serve      */
-    sw_way_t way[SW_ALLTOALL_KINDS];
+    sw_hood_way_t way[SW_ALLTOALL_KINDS];
 } sw_hood_t;
 
 /* The lists of this rank, by which it checks its arguments; NULL, with the

@@ -10,7 +10,7 @@
  * window lives. So what peers may want of them is shown before, and then they
  * stay as they are (node/arena/show.h).
  */
-#include "mpi/base/host.h"
+#include "mpi/base/comm.h"
 #include "mpi/base/guard.h"
 
 #include "node/arena/show.h"

@@ -187,7 +187,7 @@ static void start(void)
     sw_lane_awake = !sw_virtual_crowded;
     sw_known_comm_meet(MPI_COMM_WORLD);
     sw_known_comm_meet(MPI_COMM_SELF);
-    sw_vlane_t *lane = sw_lane_begin(lanes, (uint32_t)me);
+    sw_lane_t *lane = sw_lane_begin(lanes, (uint32_t)me);
     if (!all_well(lane != NULL)) {
         if (me == 0)
             sw_say("a rank has no lane in virtual time");
@@ -212,7 +212,7 @@ static void stop(void)
     sw_ps_t now;
     if (sw_clocks_wanted())
         sw_virtual_time(&now);
-    sw_vlane_t *lane = sw_virtual_stop();
+    sw_lane_t *lane = sw_virtual_stop();
     /* Others may have to hear that this rank does nothing more before they
      * take what is still on its way to them. */
     if (lane)
@@ -263,7 +263,7 @@ int sw_virtual_MPI_Finalize(void)
 
 int sw_virtual_MPI_Abort(MPI_Comm comm, int code)
 {
-    sw_vlane_t *lane = sw_virtual_stop();
+    sw_lane_t *lane = sw_virtual_stop();
     if (lane)
         sw_lane_end(lane, false);
     return served.Abort(comm, code);

@@ -115,12 +115,12 @@ void sw_virtual_cancelled(MPI_Request request);
 /* Before the call, or after the host has taken it as the request `own`. */
 void sw_virtual_event(sw_event_t *e, MPI_Comm comm);
 /* May the blocking form be the host's nonblocking one, with waits of ours? */
-bool sw_virtual_apart(MPI_Comm comm, sw_vcollective_t what);
+bool sw_virtual_apart(MPI_Comm comm, sw_op_collective_t what);
 /* Tell the engine, and sleep until the members have come. */
-void sw_virtual_collective(sw_event_t *e, sw_vcollective_t what, int root);
-int sw_virtual_collective_own(sw_event_t *e, sw_vcollective_t what, int root,
+void sw_virtual_collective(sw_event_t *e, sw_op_collective_t what, int root);
+int sw_virtual_collective_own(sw_event_t *e, sw_op_collective_t what, int root,
                               MPI_Request *own);
-void sw_virtual_collective_pending(sw_event_t *e, sw_vcollective_t what,
+void sw_virtual_collective_pending(sw_event_t *e, sw_op_collective_t what,
                                    int root, MPI_Request request,
                                    bool persistent);
 /* A duplicate is being made: it may be used when `request` is complete. */

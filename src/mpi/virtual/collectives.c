@@ -49,7 +49,7 @@ void sw_virtual_event(sw_event_t *e, MPI_Comm comm)
 #define BCAST_MAY_PEND false
 #endif
 
-bool sw_virtual_apart(MPI_Comm comm, sw_vcollective_t what)
+bool sw_virtual_apart(MPI_Comm comm, sw_op_collective_t what)
 {
     sw_known_comm_t *c =
         comm == MPI_COMM_NULL ? NULL : sw_known_comm_meet(comm);
@@ -58,7 +58,7 @@ bool sw_virtual_apart(MPI_Comm comm, sw_vcollective_t what)
     return what != SW_COLLECTIVE_BCAST || BCAST_MAY_PEND;
 }
 
-static bool operation(sw_event_t *e, sw_vcollective_t what, int root,
+static bool operation(sw_event_t *e, sw_op_collective_t what, int root,
                       sw_vop_t *op)
 {
     const sw_known_comm_t *c = e->comm;
@@ -101,7 +101,7 @@ static void tell_kept(const sw_event_t *e, const sw_vop_t *op)
                                    .flags = SW_STUCK_PERHAPS});
 }
 
-void sw_virtual_collective(sw_event_t *e, sw_vcollective_t what, int root)
+void sw_virtual_collective(sw_event_t *e, sw_op_collective_t what, int root)
 {
     sw_vop_t op;
     if (!operation(e, what, root, &op))
@@ -110,7 +110,7 @@ void sw_virtual_collective(sw_event_t *e, sw_vcollective_t what, int root)
     tell_kept(e, &op);
 }
 
-int sw_virtual_collective_own(sw_event_t *e, sw_vcollective_t what, int root,
+int sw_virtual_collective_own(sw_event_t *e, sw_op_collective_t what, int root,
                               MPI_Request *own)
 {
     sw_vop_t op;
@@ -121,7 +121,7 @@ int sw_virtual_collective_own(sw_event_t *e, sw_vcollective_t what, int root,
     return sw_virtual_finish(own, MPI_STATUS_IGNORE, true);
 }
 
-void sw_virtual_collective_pending(sw_event_t *e, sw_vcollective_t what,
+void sw_virtual_collective_pending(sw_event_t *e, sw_op_collective_t what,
                                    int root, MPI_Request request,
                                    bool persistent)
 {

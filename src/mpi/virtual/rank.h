@@ -46,7 +46,7 @@ typedef struct sw_virtual_clock {
 
 typedef struct {
     pthread_mutex_t lock;
-    sw_vlane_t *lane;
+    sw_lane_t *lane;
     uint32_t current;           /* the thread whose operations are put */
     uint32_t threads;           /* numbers given so far */
     pthread_key_t key;          /* threads end */

@@ -93,7 +93,7 @@ static void lost(void)
     atomic_store(&sw_virtual_rank.ended, sw_os_now());
 }
 
-void sw_virtual_start(sw_vlane_t *lane)
+void sw_virtual_start(sw_lane_t *lane)
 {
     sw_virtual_rank.lane = lane;
     sw_virtual_inside = sw_lane_inside(lane);
@@ -104,13 +104,13 @@ void sw_virtual_start(sw_vlane_t *lane)
     atomic_store(&sw_virtual_on, true);
 }
 
-sw_vlane_t *sw_virtual_stop(void)
+sw_lane_t *sw_virtual_stop(void)
 {
     sw_virtual_lock();
     if (atomic_load(&sw_virtual_alive))
         put_computed(sw_virtual_mine());
     lost();
-    sw_vlane_t *lane = sw_virtual_rank.lane;
+    sw_lane_t *lane = sw_virtual_rank.lane;
     sw_virtual_rank.lane = NULL;
     sw_virtual_inside = &inside_nothing;
     atomic_store(&sw_virtual_on, false);
@@ -240,7 +240,7 @@ static bool ask_time(sw_virtual_clock_t *c, sw_ps_t *now)
     return put && sw_lane_await(sw_virtual_rank.lane, c->number, given, now);
 }
 
-bool sw_virtual_ask(const sw_vop_t *op, sw_vanswer_t *answer)
+bool sw_virtual_ask(const sw_vop_t *op, sw_engine_answer_t *answer)
 {
     sw_virtual_clock_t *c = sw_virtual_mine();
     bool good;
@@ -282,7 +282,7 @@ void sw_virtual_tell(sw_op_kind_t kind, uint32_t request)
 
 void sw_virtual_pause(void)
 {
-    sw_vanswer_t answer;
+    sw_engine_answer_t answer;
     /* What the host matches otherwise than the engine, it could not say. */
     if (sw_virtual_crowded && !sw_virtual_shared && !sw_work_undecided())
         sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK,
@@ -291,7 +291,7 @@ void sw_virtual_pause(void)
 
 bool sw_virtual_time(sw_ps_t *now)
 {
-    sw_vanswer_t answer;
+    sw_engine_answer_t answer;
     sw_virtual_clock_t *c = sw_virtual_mine();
     bool there = atomic_load(&sw_virtual_alive);
     if (there && (!c->known || c->slept))

@@ -44,7 +44,7 @@
 #include "mpi/record/event.h"
 #include "contract/front.h"
 #include "node/cpu_clock.h"
-#include "names.h"
+#include "vtime/lane/server.h"
 
 #include <pthread.h>
 
@@ -194,8 +194,8 @@ static inline void sw_virtual_through_end(sw_virtual_through_t *t)
 extern MPI_Comm sw_virtual_private __attribute__((visibility("hidden")));
 
 /* Virtual time begins, on this lane, and ends (begin.c). */
-void sw_virtual_start(sw_vlane_t *lane);
-sw_vlane_t *sw_virtual_stop(void);
+void sw_virtual_start(sw_lane_t *lane);
+sw_lane_t *sw_virtual_stop(void);
 
 /* Operations (virtual.c; the lock: threads.c) -------------------------------
  * Between sw_virtual_lock and sw_virtual_unlock where threads call at once;
@@ -209,7 +209,7 @@ void sw_virtual_unlock(void);
 void sw_virtual_put(const sw_vop_t *op);
 /* False: there is no engine any more; the program goes on natively. Threads
  * that call at once do not ask. */
-bool sw_virtual_ask(const sw_vop_t *op, sw_vanswer_t *answer);
+bool sw_virtual_ask(const sw_vop_t *op, sw_engine_answer_t *answer);
 /* WAIT, DROP and the like. */
 void sw_virtual_tell(sw_op_kind_t kind, uint32_t request);
 /* Sleep until all that was put is done in virtual time, if the node is
@@ -251,7 +251,7 @@ void sw_virtual_context(uint32_t number, uint64_t id, uint32_t n,
  * nothing has been put since: is that so still? Then the call's own time has
  * passed. */
 bool sw_virtual_still_not(uint64_t key);
-void sw_virtual_found_nothing(uint64_t key, const sw_vanswer_t *answer);
+void sw_virtual_found_nothing(uint64_t key, const sw_engine_answer_t *answer);
 /* The host has been asked in vain: that takes a test's time, and the engine
  * must know that the rank goes on; of a thread, that nobody is to wait for
  * it. */

@@ -36,11 +36,11 @@ enum {
 typedef struct {
     int32_t cfa, ra, bp;        /* the return address is at CFA + ra */
     uint8_t cfa_from, bp_from;
-} sw_rule_t;
+} sw_cfi_rule_t;
 
 /* The rule at `address` in the object of these program headers, which is
  * loaded at `bias`. Reads nothing outside the object. */
-sw_rule_t sw_cfi_rule(const ElfW(Phdr) *phdr, uint32_t phnum, uintptr_t bias,
+sw_cfi_rule_t sw_cfi_rule(const ElfW(Phdr) *phdr, uint32_t phnum, uintptr_t bias,
                       uintptr_t address);
 
 #endif

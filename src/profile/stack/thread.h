@@ -23,11 +23,11 @@
  * sw_frames. */
 typedef struct {
     uintptr_t address;          /* 0: an empty entry               */
-    sw_rule_t rule;
+    sw_cfi_rule_t rule;
     bool skipped;               /* lies in a layer below the program */
     uint32_t frame;
     uint32_t mapping;           /* 0: in none                      */
-} sw_place_t;
+} sw_stack_place_t;
 
 /* What is known of a place in Python code; see python.c. */
 typedef struct {
@@ -70,7 +70,7 @@ typedef struct {
         uintptr_t pc;
         uint32_t site;
     } alone[SW_CACHE];          /* sites of one native frame             */
-    sw_place_t places[SW_CACHE];
+    sw_stack_place_t places[SW_CACHE];
     struct {
         uint64_t hash;
         const struct sw_site *row;

@@ -16,19 +16,19 @@
 #include <signal.h>
 #include <ucontext.h>
 
-static sw_table_t places = SW_TABLE(sw_place_t, 1 << 20);
+static sw_table_t places = SW_TABLE(sw_stack_place_t, 1 << 20);
 
 static uint64_t hash_of(uintptr_t address)
 {
     return sw_mix_end(sw_mix(2, address));
 }
 
-static bool known(uintptr_t address, sw_place_t *to)
+static bool known(uintptr_t address, sw_stack_place_t *to)
 {
     sw_find_t find = sw_table_find(&places, hash_of(address));
 
     for (uint32_t row; (row = sw_table_next(&find)); ) {
-        const sw_place_t *p = sw_table_row(&places, row);
+        const sw_stack_place_t *p = sw_table_row(&places, row);
         const sw_mapping_t *m = sw_table_row(&sw_mappings, p->mapping);
         if (p->address == address && !atomic_load(&m->dead)) {
             *to = *p;
@@ -40,9 +40,9 @@ static bool known(uintptr_t address, sw_place_t *to)
 }
 
 /* With the lock held. A place whose frame found no room has frame 0. */
-static void learn(uintptr_t address, sw_place_t *to)
+static void learn(uintptr_t address, sw_stack_place_t *to)
 {
-    *to = (sw_place_t){ .address = address,
+    *to = (sw_stack_place_t){ .address = address,
                         .mapping = sw_mapping_of(address) };
     if (!to->mapping) {
         to->rule.bp_from = SW_BP_LOST;
@@ -53,7 +53,7 @@ static void learn(uintptr_t address, sw_place_t *to)
     to->skipped = atomic_load(&m->skipped);
     to->rule = sw_cfi_rule(m->phdr, m->phnum, m->bias, address);
     to->frame = sw_frame_of(SW_FRAME_NATIVE, m->module, address - m->bias);
-    sw_place_t *row = sw_table_new(&places);
+    sw_stack_place_t *row = sw_table_new(&places);
     if (row && to->frame) {
         *row = *to;
         sw_table_publish(&places, hash_of(address));
@@ -69,10 +69,10 @@ void sw_places_check(void)
     sw_profile_unlock();
 }
 
-const sw_place_t *sw_place_find(sw_thread_t *t, uintptr_t address)
+const sw_stack_place_t *sw_place_find(sw_thread_t *t, uintptr_t address)
 {
-    sw_place_t *p = &t->places[sw_cache_slot(address)];
-    sw_place_t found;
+    sw_stack_place_t *p = &t->places[sw_cache_slot(address)];
+    sw_stack_place_t found;
 
     if (!known(address, &found)) {
         if (!sw_profile_lock())
@@ -185,7 +185,7 @@ static bool interrupted(walk_t *w)
 }
 
 /* Go to the caller. False: this is the outermost frame that can be reached. */
-static inline bool unwind(walk_t *w, const sw_rule_t *rule)
+static inline bool unwind(walk_t *w, const sw_cfi_rule_t *rule)
 {
     uintptr_t cfa, pc, at;
 
@@ -239,7 +239,7 @@ bool sw_walk(sw_thread_t *t, int most, sw_trail_t *trail, uint32_t room)
 {
     walk_t w = { .at = trail->from, .trail = trail, .room = room,
                  .low = t->stack_low, .size = t->stack_high - t->stack_low };
-    const sw_place_t *place = sw_place(t, address_of(&w));
+    const sw_stack_place_t *place = sw_place(t, address_of(&w));
     int n = 0;
 
     trail->uses_bp = false;
@@ -270,7 +270,7 @@ bool sw_step(sw_thread_t *t, const sw_caller_t *inside, sw_caller_t *caller)
     sw_trail_t none;
     walk_t w = { .at = *inside, .exact = true, .trail = &none,
                  .low = t->stack_low, .size = t->stack_high - t->stack_low };
-    const sw_place_t *place = sw_place(t, address_of(&w));
+    const sw_stack_place_t *place = sw_place(t, address_of(&w));
 
     if (!place || !unwind(&w, &place->rule))
         return false;

@@ -40,11 +40,11 @@ bool sw_step(sw_thread_t *t, const sw_caller_t *inside, sw_caller_t *caller);
 /* What is known of a code address. The place is the thread's and may be
  * another one's after the next call; NULL: it cannot be found out now (in a
  * signal handler that interrupted the search). */
-const sw_place_t *sw_place_find(sw_thread_t *t, uintptr_t address);
+const sw_stack_place_t *sw_place_find(sw_thread_t *t, uintptr_t address);
 
-static inline const sw_place_t *sw_place(sw_thread_t *t, uintptr_t address)
+static inline const sw_stack_place_t *sw_place(sw_thread_t *t, uintptr_t address)
 {
-    const sw_place_t *p = &t->places[sw_cache_slot(address)];
+    const sw_stack_place_t *p = &t->places[sw_cache_slot(address)];
     return sw_likely(p->address == address) ? p : sw_place_find(t, address);
 }
 

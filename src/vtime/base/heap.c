@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static inline bool before(const sw_event_t *a, const sw_event_t *b)
+static inline bool before(const sw_heap_event_t *a, const sw_heap_event_t *b)
 {
     if (a->time != b->time)
         return a->time < b->time;
@@ -26,7 +26,7 @@ static void *start(const sw_heap_t *heap)
 static bool grow(sw_heap_t *heap)
 {
     size_t room = heap->room ? 2 * heap->room : 64;
-    sw_event_t *more = aligned_alloc(CHILDREN * sizeof *more,
+    sw_heap_event_t *more = aligned_alloc(CHILDREN * sizeof *more,
                                      (CHILDREN + room) * sizeof *more);
     if (!more)
         return false;
@@ -39,11 +39,11 @@ static bool grow(sw_heap_t *heap)
     return true;
 }
 
-bool sw_heap_push(sw_heap_t *heap, const sw_event_t *event)
+bool sw_heap_push(sw_heap_t *heap, const sw_heap_event_t *event)
 {
     if (heap->count == heap->room && !grow(heap))
         return false;
-    sw_event_t *e = heap->events;
+    sw_heap_event_t *e = heap->events;
     size_t at = heap->count++;
     while (at > 0) {
         size_t above = (at - 1) / CHILDREN;
@@ -56,9 +56,9 @@ bool sw_heap_push(sw_heap_t *heap, const sw_event_t *event)
     return true;
 }
 
-sw_event_t sw_heap_pop(sw_heap_t *heap)
+sw_heap_event_t sw_heap_pop(sw_heap_t *heap)
 {
-    sw_event_t *e = heap->events, top = e[0], last = e[--heap->count];
+    sw_heap_event_t *e = heap->events, top = e[0], last = e[--heap->count];
     size_t at = 0, n = heap->count;
     for (;;) {
         size_t child = CHILDREN * at + 1;

@@ -14,17 +14,17 @@ typedef struct {
     uint64_t key;       /* kind and rank */
     uint64_t number;
     void *of;
-} sw_event_t;
+} sw_heap_event_t;
 
 typedef struct {
-    sw_event_t *events;
+    sw_heap_event_t *events;
     size_t count, room;
 } sw_heap_t;
 
 /* False: no memory. */
-bool sw_heap_push(sw_heap_t *heap, const sw_event_t *event);
+bool sw_heap_push(sw_heap_t *heap, const sw_heap_event_t *event);
 /* There must be one. */
-sw_event_t sw_heap_pop(sw_heap_t *heap);
+sw_heap_event_t sw_heap_pop(sw_heap_t *heap);
 void sw_heap_free(sw_heap_t *heap);
 
 #endif

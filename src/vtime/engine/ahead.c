@@ -13,11 +13,11 @@
 
 #include <stdlib.h>
 
-static bool put(sw_engine_t *engine, sw_ahead_t *a, const sw_op_t *op)
+static bool put(sw_engine_t *engine, sw_ahead_t *a, const sw_vop_t *op)
 {
     if (a->count == a->room) {
         uint32_t room = a->room ? 2 * a->room : 16;
-        sw_op_t *more = malloc(room * sizeof *more);
+        sw_vop_t *more = malloc(room * sizeof *more);
         if (!more) {
             engine->memory = true;
             return false;
@@ -34,7 +34,7 @@ static bool put(sw_engine_t *engine, sw_ahead_t *a, const sw_op_t *op)
 }
 
 sw_source_state_t sw_ahead_next(sw_engine_t *engine, sw_rank_t *rank,
-                                sw_op_t *op)
+                                sw_vop_t *op)
 {
     sw_ahead_t *a = rank->ahead;
     if (sw_unlikely(rank->home->threaded))
@@ -69,7 +69,7 @@ static bool depends(const sw_rank_t *rank)
 static bool speaks_of_now(const sw_ahead_t *a, uint32_t upto, uint32_t number)
 {
     for (uint32_t i = 0; i < upto; i++) {
-        const sw_op_t *op = &a->ops[(a->at + i) & (a->room - 1)];
+        const sw_vop_t *op = &a->ops[(a->at + i) & (a->room - 1)];
         if (op->request == number &&
             (op->kind == SW_OP_RECV || op->kind == SW_OP_SEND ||
              op->kind == SW_OP_COLLECTIVE || op->kind == SW_OP_WINDOW))
@@ -112,7 +112,7 @@ static looked_t look_at_next(sw_engine_t *engine, sw_rank_t *rank)
         return LATER;
     }
     if (a->seen == a->count) {
-        sw_op_t next;
+        sw_vop_t next;
         sw_source_state_t state = a->ended ? SW_SOURCE_END
             : engine->source.next(engine->source.of, rank->main.rank, &next);
         if (state == SW_SOURCE_LATER)
@@ -123,13 +123,13 @@ static looked_t look_at_next(sw_engine_t *engine, sw_rank_t *rank)
         if (!put(engine, a, &next))
             return LATER;
     }
-    sw_op_t *op = &a->ops[(a->at + a->seen) & (a->room - 1)];
+    sw_vop_t *op = &a->ops[(a->at + a->seen) & (a->room - 1)];
     if (asks(op->kind))
         return CANNOT;
     a->seen++;
     if (op->kind == SW_OP_MATCHED &&
         speaks_of_now(a, a->seen - 1, op->request)) {
-        sw_op_t told = *op;
+        sw_vop_t told = *op;
         op->kind = SW_OP_NOTHING;
         sw_match_told(engine, rank, &told);
     }
@@ -239,7 +239,7 @@ bool sw_ahead_still(sw_engine_t *engine)
     return moved || told_otherwise(engine);
 }
 
-bool sw_ahead_tells(const sw_op_t *op)
+bool sw_ahead_tells(const sw_vop_t *op)
 {
     switch (op->kind) {
     case SW_OP_SEND: case SW_OP_RECV: case SW_OP_COLLECTIVE:
@@ -272,11 +272,11 @@ bool sw_ahead_wake(sw_engine_t *engine, sw_rank_t *rank)
     sw_ahead_t *a = rank->ahead;
     if (!a || a->seen == a->count)
         return false;
-    sw_op_t *op = &a->ops[(a->at + a->seen) & (a->room - 1)];
+    sw_vop_t *op = &a->ops[(a->at + a->seen) & (a->room - 1)];
     if (op->kind != SW_OP_CLOCK || !(op->flags & SW_CLOCK_PAUSE))
         return false;
     op->kind = SW_OP_NOTHING;
-    sw_answer_t answer = {.clock = rank->main.clock, .until = SW_PS_NEVER,
+    sw_engine_answer_t answer = {.clock = rank->main.clock, .until = SW_PS_NEVER,
                           .which = engine->which, .peer = -1, .tag = -1};
     engine->source.answer(engine->source.of, rank->main.rank, &answer);
     return true;

@@ -32,7 +32,7 @@ static void await(sw_engine_t *engine, sw_meeting_t *m, sw_request_t *r,
 }
 
 void sw_between_come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
-                     uint32_t me, const sw_op_t *op, sw_request_t *r,
+                     uint32_t me, const sw_vop_t *op, sw_request_t *r,
                      const sw_plan_t *plan)
 {
     sw_waits_t waits = sw_collective_waits[op->what];

@@ -24,7 +24,7 @@ static bool sizes_differ(unsigned what)
     return what == SW_COLLECTIVE_ALLTOALLV || what == SW_COLLECTIVE_ALLTOALLW;
 }
 
-static void most(sw_op_t *most, const sw_op_t *op)
+static void most(sw_vop_t *most, const sw_vop_t *op)
 {
     if (op->bytes > most->bytes)
         most->bytes = op->bytes;
@@ -48,7 +48,7 @@ static uint32_t member_rank(const sw_context_t *c, uint32_t member)
 
 /* By messages: when this member came, among the others. */
 static bool note_come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
-                      uint32_t me, const sw_op_t *op, sw_ps_t at)
+                      uint32_t me, const sw_vop_t *op, sw_ps_t at)
 {
     m->latest = sw_ps_max(m->latest, at);
     if (rooted(op->what) && me == (uint32_t)op->peer)
@@ -154,7 +154,7 @@ void sw_collective_run(sw_engine_t *engine, sw_strand_t *s)
 
 /* `m`: others may come later; NULL: all have. */
 static void strand_begin(sw_engine_t *engine, sw_context_t *c, uint32_t n,
-                         const sw_op_t *op, uint32_t me, const sw_plan_t *plan,
+                         const sw_vop_t *op, uint32_t me, const sw_plan_t *plan,
                          sw_ps_t come, sw_request_t *owner, sw_meeting_t *m)
 {
     if (m)
@@ -230,7 +230,7 @@ static void scan_come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
 
 /* A member comes to a collective by cost. */
 static void come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
-                 uint32_t me, uint32_t n, const sw_op_t *op, sw_request_t *r,
+                 uint32_t me, uint32_t n, const sw_vop_t *op, sw_request_t *r,
                  const sw_plan_t *plan)
 {
     sw_ps_t at = r->posted;
@@ -281,7 +281,7 @@ static void come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
 
 /* False: members do not agree. */
 static bool agrees(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
-                   uint32_t rank, uint32_t n, const sw_op_t *op)
+                   uint32_t rank, uint32_t n, const sw_vop_t *op)
 {
     bool between = op->tag > 0;     /* who has no part knows no root */
     if (between && m->call.peer < 0)
@@ -301,7 +301,7 @@ static bool agrees(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
 /* Two groups: scans and `other` know none, both have members, and a root is
  * itself or in the other group. */
 static bool possible_between(const sw_context_t *c, uint32_t me,
-                             const sw_op_t *op)
+                             const sw_vop_t *op)
 {
     uint32_t first = (uint32_t)op->tag, root = (uint32_t)op->peer;
     sw_waits_t waits = sw_collective_waits[op->what];
@@ -314,12 +314,12 @@ static bool possible_between(const sw_context_t *c, uint32_t me,
 
 /* How this member is to carry it out, as far as it knows itself. */
 static sw_plan_t plan_of(sw_engine_t *engine, sw_context_t *c, uint32_t me,
-                         const sw_op_t *op)
+                         const sw_vop_t *op)
 {
     bool second = op->tag && me >= (uint32_t)op->tag;
     if (op->tag && rooted(op->what) && op->peer < 0)
         return (sw_plan_t){.scale = 1};
-    sw_op_t alike = *op;
+    sw_vop_t alike = *op;
     if (!op->tag && (op->what == SW_COLLECTIVE_GATHERV ||
                      op->what == SW_COLLECTIVE_SCATTERV))
         alike.bytes = alike.sent = alike.received = 0;
@@ -333,9 +333,9 @@ static sw_plan_t plan_of(sw_engine_t *engine, sw_context_t *c, uint32_t me,
 }
 
 sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
-                                  const sw_op_t *called)
+                                  const sw_vop_t *called)
 {
-    sw_op_t here = *called, *op = &here;
+    sw_vop_t here = *called, *op = &here;
     uint32_t number = rank->main.rank;
     here.time = sw_warmth(&rank->warmth, called->bytes);
     sw_context_t *c = sw_context_find(engine, op->context);

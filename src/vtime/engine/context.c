@@ -143,7 +143,7 @@ void sw_contexts_free(sw_engine_t *engine)
 }
 
 const sw_plan_t *sw_context_plan(sw_engine_t *engine, sw_context_t *c,
-                                 const sw_op_t *call, bool second)
+                                 const sw_vop_t *call, bool second)
 {
     /* Members are at different calls, but mostly of a few kinds. */
     uint32_t state = sw_model_state(engine->model, call->time, call->bytes);

@@ -23,7 +23,7 @@ void sw_engine_broken(const char *what, const char *file, int line)
 void sw_engine_event(sw_engine_t *engine, sw_ps_t time, sw_event_kind_t kind,
                      uint32_t rank, uint64_t number, void *of)
 {
-    sw_event_t event = {time, (uint64_t)kind << 32 | rank, number, of};
+    sw_heap_event_t event = {time, (uint64_t)kind << 32 | rank, number, of};
     if (!sw_heap_push(&engine->events, &event))
         engine->memory = true;
 }
@@ -40,7 +40,7 @@ void sw_engine_ready(sw_engine_t *engine, sw_strand_t *strand)
 
 void sw_engine_park(sw_engine_t *engine, sw_rank_t *rank)
 {
-    sw_event_t event = {rank->main.clock, engine->turns++, 0, rank};
+    sw_heap_event_t event = {rank->main.clock, engine->turns++, 0, rank};
     if (!sw_heap_push(&engine->parked, &event))
         engine->memory = true;
 }
@@ -93,7 +93,7 @@ sw_ps_t sw_engine_bound(const sw_engine_t *engine, const sw_rank_t *rank,
     if (events->count > MANY)
         seen = events->events[0].time;
     for (size_t i = 0; i < events->count && events->count <= MANY; i++) {
-        const sw_event_t *e = &events->events[i];
+        const sw_heap_event_t *e = &events->events[i];
         if (e->key >> 32 != SW_EVENT_DECIDE)
             seen = sw_ps_min(seen, e->time);
         else if (e->of != rank)
@@ -109,7 +109,7 @@ static sw_ps_t least(const sw_model_t *model)
 {
     sw_ps_t least = SW_PS_NEVER;
     for (int class = SW_CLASS_DOMAIN; class < SW_CLASS_COUNT; class++) {
-        const sw_link_t *link = &model->links[class];
+        const sw_model_link_t *link = &model->links[class];
         sw_ps_t time = link->o_send + link->L;
         if (link->point_count[0])
             time = SW_PS_NEVER;
@@ -142,12 +142,12 @@ void sw_engine_why(const sw_engine_t *engine, char *text, size_t size)
                  engine->wrong_rank, engine->wrong_text);
 }
 
-static bool nothing_but_latency(const sw_link_t *link)
+static bool nothing_but_latency(const sw_model_link_t *link)
 {
     return link->g == 0 && link->G == 0 && link->point_count[0] == 0;
 }
 
-sw_engine_t *sw_engine_new(sw_model_t *model, const sw_source_t *source,
+sw_engine_t *sw_engine_new(sw_model_t *model, const sw_engine_source_t *source,
                            const sw_engine_options_t *options)
 {
     sw_engine_t *e = calloc(1, sizeof *e);
@@ -273,7 +273,7 @@ static void run_strands(sw_engine_t *engine)
  * whom the first of them concerns. */
 static void look_forward(const sw_engine_t *engine)
 {
-    const sw_event_t *next = engine->events.events;
+    const sw_heap_event_t *next = engine->events.events;
     size_t count = engine->events.count;
     for (size_t i = 0; i < 5 && i < count; i++)
         sw_prefetch(next[i].of, offsetof(sw_message_t, scale));
@@ -289,7 +289,7 @@ static void look_forward(const sw_engine_t *engine)
 
 static void happen(sw_engine_t *engine)
 {
-    sw_event_t event = sw_heap_pop(&engine->events);
+    sw_heap_event_t event = sw_heap_pop(&engine->events);
     look_forward(engine);
     /* What the host decides comes late; all else in the order of time, but of
      * those who have gone on without a lock. */
@@ -358,8 +358,8 @@ sw_engine_state_t sw_engine_run(sw_engine_t *engine)
             return SW_ENGINE_WRONG;
         if (engine->ended == engine->ranks + engine->threads)
             return SW_ENGINE_DONE;
-        const sw_event_t *parked = engine->parked.events;
-        const sw_event_t *next = engine->events.events;
+        const sw_heap_event_t *parked = engine->parked.events;
+        const sw_heap_event_t *next = engine->events.events;
         bool any_parked = engine->parked.count > 0;
         bool any = engine->events.count > 0;
         if (any && !(any_parked && parked->time <= next->time) &&

@@ -41,18 +41,18 @@ typedef struct {
                                  * peer below 0: let the host decide    */
     uint32_t thread;            /* who has asked                        */
     uint64_t bytes;
-} sw_answer_t;
+} sw_engine_answer_t;
 
 typedef struct {
     void *of;
-    sw_source_state_t (*next)(void *of, uint32_t rank, sw_op_t *op);
+    sw_source_state_t (*next)(void *of, uint32_t rank, sw_vop_t *op);
     /* NULL: nobody asks (a trace). */
-    void (*answer)(void *of, uint32_t rank, const sw_answer_t *answer);
+    void (*answer)(void *of, uint32_t rank, const sw_engine_answer_t *answer);
     /* A rank that is LATER has computed at least this long since the last
      * operation that `next` gave: how far others may go. 0 where there is
      * another by now. NULL: not known, 0. */
     sw_ps_t (*at_least)(void *of, uint32_t rank);
-} sw_source_t;
+} sw_engine_source_t;
 
 typedef struct {
     bool check;         /* no event before its cause: abort() if there is one */
@@ -84,7 +84,7 @@ bool sw_engine_leave_behind(sw_engine_t *engine,
 bool sw_engine_suspects(const sw_engine_t *engine);
 
 /* The model has the number of ranks. NULL: no memory. */
-sw_engine_t *sw_engine_new(sw_model_t *model, const sw_source_t *source,
+sw_engine_t *sw_engine_new(sw_model_t *model, const sw_engine_source_t *source,
                            const sw_engine_options_t *options);
 void sw_engine_free(sw_engine_t *engine);
 

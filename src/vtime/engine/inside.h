@@ -68,7 +68,7 @@ typedef enum {
 
 /* Complete at `complete`, if that is known. */
 struct sw_request {
-    uint8_t kind, what;         /* sw_request_kind_t; sw_collective_t,
+    uint8_t kind, what;         /* sw_request_kind_t; sw_op_collective_t,
                                  * sw_window_t */
     bool known, dropped, listed;
     bool held;                  /* by its rank's strand, without a number */
@@ -153,13 +153,13 @@ struct sw_strand {
 typedef struct {
     sw_request_t *request;
     sw_message_t *message;
-    sw_op_t op;
+    sw_vop_t op;
     uint32_t nth;               /* a collective: of its context */
     uint32_t section;           /* of the rank, as it was taken */
 } sw_queued_t;
 
 typedef struct {
-    sw_op_t *ops;               /* a ring */
+    sw_vop_t *ops;               /* a ring */
     uint32_t at, count, room;
     uint32_t seen;              /* of them looked at */
     bool ended;                 /* and nothing follows */
@@ -202,7 +202,7 @@ struct sw_rank {
     sw_rank_time_t time;
     sw_warmth_t warmth;
     sw_noise_at_t noise;
-    sw_op_t now;                /* what it waits in */
+    sw_vop_t now;                /* what it waits in */
     sw_queued_t taken;          /* a thread's operation under way */
     /* What follows is needed now and then. */
     sw_rank_t *sibling;         /* from home on, each the next            */
@@ -227,7 +227,7 @@ struct sw_rank {
 typedef struct {
     sw_ps_t out, in;
     uint32_t ranks;
-} sw_node_t;
+} sw_engine_node_t;
 
 /* What the engine decided of a receive whose MATCHED may come later. */
 typedef struct {
@@ -299,8 +299,8 @@ struct sw_context {
 
 /* The n-th collective of a context: who has come, and when. */
 struct sw_meeting {
-    sw_op_t call;               /* what it is, by the first who came */
-    sw_op_t most;               /* the sizes of those with the most */
+    sw_vop_t call;               /* what it is, by the first who came */
+    sw_vop_t most;               /* the sizes of those with the most */
     uint32_t first;             /* who came first, for complaints */
     uint32_t come;
     uint32_t strands;           /* by messages: members under way */
@@ -320,7 +320,7 @@ struct sw_meeting {
 
 struct sw_engine {
     sw_model_t *model;
-    sw_source_t source;
+    sw_engine_source_t source;
     sw_engine_options_t options;
     uint32_t ranks;
     bool memory;                /* there was none */
@@ -329,7 +329,7 @@ struct sw_engine {
     char wrong_text[160];
     bool free_port[2];          /* nothing to contend for: in a node, between */
     sw_rank_t *rank;
-    sw_node_t *node;
+    sw_engine_node_t *node;
     uint32_t ended;
     sw_strand_t *ready, *ready_last;
     bool live;                  /* there are receives that the host matches */
@@ -437,7 +437,7 @@ void sw_match_look(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
 void sw_match_take_over(sw_engine_t *engine, sw_rank_t *rank);
 
 /* told.c: the host has matched it so. */
-void sw_match_told(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op);
+void sw_match_told(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op);
 bool sw_match_doubt(sw_engine_t *engine, sw_rank_t *rank);
 
 /* wire.c */
@@ -448,7 +448,7 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
                   sw_message_t *early);
 /* A rendezvous has met its receive. */
 void sw_wire_meet(sw_engine_t *engine, sw_message_t *message);
-void sw_wire_event(sw_engine_t *engine, const sw_event_t *event);
+void sw_wire_event(sw_engine_t *engine, const sw_heap_event_t *event);
 /* A one-sided one of this kind, on a channel from the origin. `request`: it is
  * complete when the origin's memory may be used; or NULL. */
 void sw_wire_remote(sw_engine_t *engine, sw_rank_t *rank, sw_access_t *access,
@@ -463,7 +463,7 @@ uint32_t sw_context_member(const sw_context_t *context, uint32_t rank);
 /* How `call` of this member is carried out, or of a member of the second
  * group. */
 const sw_plan_t *sw_context_plan(sw_engine_t *engine, sw_context_t *context,
-                                 const sw_op_t *call, bool second);
+                                 const sw_vop_t *call, bool second);
 /* The n-th meeting, of which one more member makes use. */
 sw_meeting_t *sw_context_meeting(sw_engine_t *engine, sw_context_t *context,
                                  uint32_t n);
@@ -474,25 +474,25 @@ void sw_contexts_free(sw_engine_t *engine);
 /* collective.c */
 /* The request that tells the end; NULL: it was wrong. */
 sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
-                                  const sw_op_t *op);
+                                  const sw_vop_t *op);
 void sw_collective_run(sw_engine_t *engine, sw_strand_t *strand);
 
 /* between.c: member `me` comes to a collective between two groups, which is
  * `plan` for it. */
 void sw_between_come(sw_engine_t *engine, sw_context_t *context,
-                     sw_meeting_t *meeting, uint32_t me, const sw_op_t *op,
+                     sw_meeting_t *meeting, uint32_t me, const sw_vop_t *op,
                      sw_request_t *request, const sw_plan_t *plan);
 
 /* window.c: one-sided operations. False: it is wrong. `wait`: until this is
  * complete; NULL: go on. */
-bool sw_window_do(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op,
+bool sw_window_do(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op,
                   sw_request_t **wait);
 /* A thread has made a window; others may be behind it in virtual time. */
-void sw_window_taken(sw_engine_t *engine, uint32_t rank, const sw_op_t *op);
+void sw_window_taken(sw_engine_t *engine, uint32_t rank, const sw_vop_t *op);
 /* The origin's memory may be used again, or all is there. */
 void sw_window_left(sw_engine_t *engine, sw_message_t *message, sw_ps_t time);
 void sw_window_arrived(sw_engine_t *engine, sw_message_t *message);
-void sw_window_event(sw_engine_t *engine, const sw_event_t *event);
+void sw_window_event(sw_engine_t *engine, const sw_heap_event_t *event);
 
 /* section.c: what the rank (or a thread) does from now on belongs to this
  * section. */
@@ -509,19 +509,19 @@ static inline void sw_rank_waited(sw_rank_t *rank, sw_ps_t came, sw_ps_t until)
 void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank);
 /* Where a message of an operation goes, or comes from: its context, twice.
  * False: nowhere, and that was said. */
-bool sw_strand_address(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op,
+bool sw_strand_address(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op,
                        bool anybody, uint64_t *context);
 
 /* thread.c: a thread's next operation; what was made of it is in `taken`. */
 sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *thread,
-                                 sw_op_t *op);
+                                 sw_vop_t *op);
 /* The first operation of a rank says that it has threads. */
-void sw_thread_begin(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op);
+void sw_thread_begin(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op);
 /* In a file, what another thread does, and which message a receive from anybody
  * has taken, may be far behind: read on. False: there is nothing. */
 bool sw_thread_read_on(sw_engine_t *engine);
 /* THREAD, as a thread comes to it, but for waiting for another. */
-void sw_thread_run(sw_engine_t *engine, sw_rank_t *thread, const sw_op_t *op);
+void sw_thread_run(sw_engine_t *engine, sw_rank_t *thread, const sw_vop_t *op);
 /* Take all that a running program has put. */
 void sw_thread_pump(sw_engine_t *engine, sw_rank_t *home);
 void sw_threads_free(sw_rank_t *home);
@@ -542,7 +542,7 @@ bool sw_doubt(const sw_engine_t *engine);
 
 /* ahead.c: the rank's next operation. */
 sw_source_state_t sw_ahead_next(sw_engine_t *engine, sw_rank_t *rank,
-                                sw_op_t *op);
+                                sw_vop_t *op);
 /* A rank waits: if only the host knows who matches, see what it says. */
 void sw_ahead_look(sw_engine_t *engine, sw_rank_t *rank);
 /* It is looking, and the host will tell by itself: nobody passes its clock. */
@@ -555,7 +555,7 @@ bool sw_ahead_gone_on(sw_engine_t *engine, sw_rank_t *rank);
 /* It sleeps (SW_CLOCK_PAUSE) behind what it waits for: no more, true. */
 bool sw_ahead_wake(sw_engine_t *engine, sw_rank_t *rank);
 /* Would it put this only after the call before is over? */
-bool sw_ahead_tells(const sw_op_t *op);
+bool sw_ahead_tells(const sw_vop_t *op);
 void sw_ahead_free(sw_rank_t *rank);
 
 /* question.c */

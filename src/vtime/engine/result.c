@@ -45,7 +45,7 @@ static void say_peer(char *text, size_t size, int32_t peer)
 }
 
 static void say_request(const sw_engine_t *engine, const sw_request_t *r,
-                        const sw_op_t *op, char *text, size_t size)
+                        const sw_vop_t *op, char *text, size_t size)
 {
     char peer[16], tag[16];
     const sw_context_t *c = r->kind == SW_REQUEST_RECV
@@ -87,7 +87,7 @@ void sw_engine_stuck(const sw_engine_t *engine, uint32_t number, char *text,
     for (const sw_rank_t *t = rank; t; t = t->sibling)
         if (t->state == SW_RANK_WAITS && rank->state != SW_RANK_WAITS)
             rank = t;
-    const sw_op_t *op = &rank->now;
+    const sw_vop_t *op = &rank->now;
     char peer[16], tag[16];
     if (engine->wrong && number == engine->wrong_rank) {
         snprintf(text, size, "%s", engine->wrong_text);

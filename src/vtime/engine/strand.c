@@ -54,7 +54,7 @@ static void finish(sw_engine_t *engine, sw_rank_t *rank, sw_request_t *r)
 
 /* False: it sleeps. */
 static bool await(sw_engine_t *engine, sw_rank_t *rank, sw_request_t *r,
-                  const sw_op_t *op)
+                  const sw_vop_t *op)
 {
     if (r->known) {
         finish(engine, rank, r);
@@ -70,7 +70,7 @@ static bool await(sw_engine_t *engine, sw_rank_t *rank, sw_request_t *r,
     return false;
 }
 
-bool sw_strand_address(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op,
+bool sw_strand_address(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op,
                        bool anybody, uint64_t *context)
 {
     sw_context_t *c = sw_context_find(engine, op->context);
@@ -90,7 +90,7 @@ bool sw_strand_address(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op,
     return true;
 }
 
-static bool send(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
+static bool send(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
 {
     uint64_t context;
     if (!sw_strand_address(engine, rank, op, false, &context))
@@ -110,7 +110,7 @@ static bool send(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
 
 /* It has had its place before. */
 static bool receive_early(sw_engine_t *engine, sw_rank_t *rank,
-                          sw_request_t *r, const sw_op_t *op)
+                          sw_request_t *r, const sw_vop_t *op)
 {
     if (r->gone) {
         sw_request_free(engine, r);
@@ -122,7 +122,7 @@ static bool receive_early(sw_engine_t *engine, sw_rank_t *rank,
     return !held || await(engine, rank, r, op);
 }
 
-static bool receive(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
+static bool receive(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
 {
     uint64_t context;
     sw_request_t *early = rank->taken.request;
@@ -141,7 +141,7 @@ static bool receive(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
     return op->request || await(engine, rank, r, op);
 }
 
-static bool collective(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
+static bool collective(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
 {
     sw_ps_t begin = rank->main.clock;
     sw_request_t *r = sw_collective_begin(engine, rank, op);
@@ -153,7 +153,7 @@ static bool collective(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
     return op->request || await(engine, rank, r, op);
 }
 
-static bool ask(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
+static bool ask(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
 {
     uint64_t context = 0;
     if ((op->kind == SW_OP_PROBE || op->kind == SW_OP_IPROBE ||
@@ -166,7 +166,7 @@ static bool ask(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
 }
 
 /* False: it cannot go on now. */
-static bool operation(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
+static bool operation(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
 {
     uint32_t me = rank->main.rank;
     sw_request_t *r;
@@ -266,7 +266,7 @@ void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank)
     }
     rank->state = SW_RANK_GOES;
     for (int i = 0; i < TURN; i++) {
-        sw_op_t op;
+        sw_vop_t op;
         sw_source_state_t state = sw_ahead_next(engine, rank, &op);
         if (state == SW_SOURCE_LATER) {
             rank->state = SW_RANK_LATE;

@@ -92,7 +92,7 @@ static sw_rank_t *find_or_make(sw_engine_t *engine, sw_rank_t *home,
     return t;
 }
 
-void sw_thread_begin(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
+void sw_thread_begin(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
 {
     rank->threaded = true;
     engine->threaded++;
@@ -114,7 +114,7 @@ void sw_threads_free(sw_rank_t *home)
 
 /* The thread at hand goes on no earlier than another comes to the operation
  * that is now the last of its queue but `before`. */
-static void promise(sw_engine_t *engine, sw_rank_t *home, const sw_op_t *op)
+static void promise(sw_engine_t *engine, sw_rank_t *home, const sw_vop_t *op)
 {
     sw_rank_t *other = find(home, op->request), *t = home->current;
     if (!other || other == t)
@@ -220,7 +220,7 @@ static void take_wait(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
         unnumber(engine, r);
 }
 
-static void take_drop(sw_engine_t *engine, sw_rank_t *t, const sw_op_t *op)
+static void take_drop(sw_engine_t *engine, sw_rank_t *t, const sw_vop_t *op)
 {
     sw_request_t *r = sw_request_find(engine, t->main.rank, op->request);
     if (!r || r->awaited)
@@ -232,7 +232,7 @@ static void take_drop(sw_engine_t *engine, sw_rank_t *t, const sw_op_t *op)
 }
 
 static void take_matched(sw_engine_t *engine, sw_rank_t *home,
-                         const sw_op_t *op)
+                         const sw_vop_t *op)
 {
     sw_request_t *r = sw_request_find(engine, home->main.rank, op->request);
     sw_match_told(engine, home, op);
@@ -242,7 +242,7 @@ static void take_matched(sw_engine_t *engine, sw_rank_t *home,
 
 /* Sections are the rank's: what any thread does from now on belongs to it. */
 static void take_section(sw_engine_t *engine, sw_rank_t *home,
-                         const sw_op_t *op)
+                         const sw_vop_t *op)
 {
     if (op->bytes > SW_SECTION_MOST)
         sw_engine_wrong(engine, home->main.rank, "there is no section %llu",
@@ -251,7 +251,7 @@ static void take_section(sw_engine_t *engine, sw_rank_t *home,
         home->taken_section = (uint32_t)op->bytes;
 }
 
-static void take(sw_engine_t *engine, sw_rank_t *home, const sw_op_t *op)
+static void take(sw_engine_t *engine, sw_rank_t *home, const sw_vop_t *op)
 {
     if (op->kind == SW_OP_THREAD) {
         sw_rank_t *t;
@@ -308,7 +308,7 @@ static void take(sw_engine_t *engine, sw_rank_t *home, const sw_op_t *op)
 
 static sw_source_state_t take_one(sw_engine_t *engine, sw_rank_t *home)
 {
-    sw_op_t op;
+    sw_vop_t op;
     sw_source_state_t state = engine->source.next(engine->source.of,
                                                   home->main.rank, &op);
     if (state == SW_SOURCE_OP)
@@ -332,7 +332,7 @@ void sw_thread_pump(sw_engine_t *engine, sw_rank_t *home)
 /* Timing ------------------------------------------------------------------- */
 
 sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *t,
-                                 sw_op_t *op)
+                                 sw_vop_t *op)
 {
     sw_rank_t *home = t->home;
     for (int far = 0; !t->queued && !home->over; far++) {
@@ -388,7 +388,7 @@ bool sw_thread_read_on(sw_engine_t *engine)
     return any;
 }
 
-void sw_thread_run(sw_engine_t *engine, sw_rank_t *t, const sw_op_t *op)
+void sw_thread_run(sw_engine_t *engine, sw_rank_t *t, const sw_vop_t *op)
 {
     if (op->what == PROMISE)
         sw_request_complete(engine, t->taken.request, t->main.clock);

@@ -27,7 +27,7 @@ static void give_back(sw_engine_t *engine, sw_rank_t *rank,
 
 /* The message that it has in truth is gone. */
 static void take_other(sw_engine_t *engine, sw_rank_t *rank,
-                       const sw_decided_t *d, const sw_op_t *op)
+                       const sw_decided_t *d, const sw_vop_t *op)
 {
     sw_request_t *r = sw_request_new(engine, SW_REQUEST_RECV, rank->main.rank,
                                      0);
@@ -70,7 +70,7 @@ bool sw_match_doubt(sw_engine_t *engine, sw_rank_t *rank)
     return true;
 }
 
-void sw_match_told(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op)
+void sw_match_told(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
 {
     uint64_t key = sw_request_key(rank->main.rank, op->request);
     sw_request_t *r = sw_request_find(engine, rank->main.rank, op->request);

@@ -160,7 +160,7 @@ void sw_window_arrived(sw_engine_t *engine, sw_message_t *m)
 }
 
 static void move(sw_engine_t *engine, sw_context_t *c, sw_rank_t *rank,
-                 uint32_t me, const sw_op_t *op)
+                 uint32_t me, const sw_vop_t *op)
 {
     static const sw_remote_t kinds[] = {
         [SW_WINDOW_PUT] = SW_REMOTE_PUT, [SW_WINDOW_REDUCE] = SW_REMOTE_REDUCE,
@@ -186,7 +186,7 @@ static void move(sw_engine_t *engine, sw_context_t *c, sw_rank_t *rank,
 }
 
 static sw_request_t *flush(sw_engine_t *engine, sw_context_t *c,
-                           sw_rank_t *rank, uint32_t me, const sw_op_t *op)
+                           sw_rank_t *rank, uint32_t me, const sw_vop_t *op)
 {
     sw_window_of_t *origin = &c->window[me];
     uint32_t from = rank->main.rank;
@@ -212,7 +212,7 @@ static sw_request_t *flush(sw_engine_t *engine, sw_context_t *c,
 
 /* To each of the targets an event, when the rank's request is there. */
 static void to_targets(sw_engine_t *engine, sw_context_t *c, sw_rank_t *rank,
-                       uint32_t me, const sw_op_t *op, sw_event_kind_t kind,
+                       uint32_t me, const sw_vop_t *op, sw_event_kind_t kind,
                        sw_request_t *r)
 {
     uint32_t first = 0, end = c->n, from = rank->main.rank;
@@ -284,7 +284,7 @@ static bool take_back(sw_engine_t *engine, sw_window_of_t *target,
     return true;
 }
 
-void sw_window_event(sw_engine_t *engine, const sw_event_t *event)
+void sw_window_event(sw_engine_t *engine, const sw_heap_event_t *event)
 {
     sw_lock_t *lock = event->of;
     sw_window_of_t *target = &lock->context->window[lock->target];
@@ -309,7 +309,7 @@ void sw_window_event(sw_engine_t *engine, const sw_event_t *event)
 }
 
 static sw_request_t *take_lock(sw_engine_t *engine, sw_context_t *c,
-                               sw_rank_t *rank, uint32_t me, const sw_op_t *op)
+                               sw_rank_t *rank, uint32_t me, const sw_vop_t *op)
 {
     sw_request_t *r = sw_request_new(engine, SW_REQUEST_WINDOW,
                                      rank->main.rank, 0);
@@ -334,7 +334,7 @@ static bool there_is(sw_engine_t *engine, sw_context_t *c, uint32_t me)
     return c->window;
 }
 
-void sw_window_taken(sw_engine_t *engine, uint32_t rank, const sw_op_t *op)
+void sw_window_taken(sw_engine_t *engine, uint32_t rank, const sw_vop_t *op)
 {
     sw_context_t *c = sw_context_find(engine, op->context);
     uint32_t me = c ? sw_context_member(c, rank) : UINT32_MAX;
@@ -371,7 +371,7 @@ static void unmake(sw_engine_t *engine, sw_rank_t *rank, sw_window_of_t *mine)
     rank->home->windows--;
 }
 
-bool sw_window_do(sw_engine_t *engine, sw_rank_t *rank, const sw_op_t *op,
+bool sw_window_do(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op,
                   sw_request_t **wait)
 {
     sw_context_t *c = sw_context_find(engine, op->context);

@@ -234,7 +234,7 @@ void sw_wire_meet(sw_engine_t *engine, sw_message_t *m)
     come_to_port(engine, m, false);
 }
 
-void sw_wire_event(sw_engine_t *engine, const sw_event_t *event)
+void sw_wire_event(sw_engine_t *engine, const sw_heap_event_t *event)
 {
     sw_message_t *m = event->of;
     bool late = event->time < engine->now;

@@ -67,7 +67,7 @@ static bool refuse(const extra_t *x, const char *why, uint32_t rank)
 
 /* Steps ------------------------------------------------------------------- */
 
-static bool sizes_may_differ(const sw_op_t *op)
+static bool sizes_may_differ(const sw_vop_t *op)
 {
     if (op->kind != SW_OP_COLLECTIVE)
         return false;
@@ -84,7 +84,7 @@ static bool sizes_may_differ(const sw_op_t *op)
 /* Why a step is not that of rank 0, or NULL: it is. */
 static const char *differs(const sw_step_at_t *one, const sw_step_at_t *first)
 {
-    const sw_op_t *a = &first->op, *b = &one->op;
+    const sw_vop_t *a = &first->op, *b = &one->op;
     if (a->kind != b->kind || a->what != b->what)
         return "is of another kind than";
     if (a->context != b->context)
@@ -104,12 +104,12 @@ static const char *differs(const sw_step_at_t *one, const sw_step_at_t *first)
     return NULL;
 }
 
-static bool is_message(const sw_op_t *op)
+static bool is_message(const sw_vop_t *op)
 {
     return op->kind == SW_OP_SEND || op->kind == SW_OP_RECV;
 }
 
-static bool has_partner(const sw_op_t *op)
+static bool has_partner(const sw_vop_t *op)
 {
     return op->peer >= 0 && (is_message(op) || (op->kind == SW_OP_WINDOW &&
                                                 op->what >= SW_WINDOW_PUT));
@@ -141,7 +141,7 @@ static int next(extra_t *x)
             return -1;
         }
     }
-    const sw_op_t *op = &x->step[0].op;
+    const sw_vop_t *op = &x->step[0].op;
     if (op->kind == SW_OP_COLLECTIVE && op->tag) {
         refuse(x, "is between two groups", 0);
         return -1;
@@ -157,7 +157,7 @@ static int next(extra_t *x)
 }
 
 /* The partner's way of a rank. */
-static sw_way_t way_of(const extra_t *x, const sw_grid_t *grid, uint32_t rank)
+static sw_grid_way_t way_of(const extra_t *x, const sw_grid_t *grid, uint32_t rank)
 {
     return sw_grid_way(grid, rank, (uint32_t)x->step[rank].op.peer);
 }
@@ -165,9 +165,9 @@ static sw_way_t way_of(const extra_t *x, const sw_grid_t *grid, uint32_t rank)
 /* Is it equally far on all ranks? */
 static bool fits(const extra_t *x, const sw_grid_t *grid)
 {
-    sw_way_t first = way_of(x, grid, 0);
+    sw_grid_way_t first = way_of(x, grid, 0);
     for (uint32_t rank = 1; rank < x->ranks; rank++) {
-        sw_way_t way = way_of(x, grid, rank);
+        sw_grid_way_t way = way_of(x, grid, rank);
         if (memcmp(&first, &way, sizeof way))
             return false;
     }
@@ -182,7 +182,7 @@ static bool keep_fitting(extra_t *x)
     for (uint32_t i = 0; i < x->grid_count; i++) {
         if (!fits(x, &x->grids[i]))
             continue;
-        sw_way_t way = way_of(x, &x->grids[i], 0);
+        sw_grid_way_t way = way_of(x, &x->grids[i], 0);
         bool half = x->more > x->ranks && sw_grid_half_way(&x->grids[i], &way);
         halves |= half;
         if (!half)
@@ -220,7 +220,7 @@ static bool look(extra_t *x)
 /* The whole --------------------------------------------------------------- */
 
 /* Blocks stay as they are, and there are more of them. */
-static void grow(const extra_t *x, sw_op_t *op)
+static void grow(const extra_t *x, sw_vop_t *op)
 {
     bool sent = false, received = false;
     switch (op->what) {
@@ -248,12 +248,12 @@ static void grow(const extra_t *x, sw_op_t *op)
 }
 
 /* A rank made from the root is none. */
-static void unroot(const extra_t *x, uint32_t rank, sw_op_t *op)
+static void unroot(const extra_t *x, uint32_t rank, sw_vop_t *op)
 {
     uint32_t from = rank % x->ranks;
     if (op->peer != (int32_t)from || rank == from || x->ranks == 1)
         return;
-    const sw_op_t *other = &x->step[from ? 0 : 1].op;
+    const sw_vop_t *other = &x->step[from ? 0 : 1].op;
     op->sent = other->sent;
     op->received = other->received;
 }
@@ -261,7 +261,7 @@ static void unroot(const extra_t *x, uint32_t rank, sw_op_t *op)
 static bool put_compute(sw_op_writer_t *writer, uint32_t rank, sw_ps_t time,
                         sw_ps_t asleep, sw_converted_t *done)
 {
-    sw_op_t op = {.kind = SW_OP_COMPUTE, .time = time};
+    sw_vop_t op = {.kind = SW_OP_COMPUTE, .time = time};
     done->operations += (time > 0) + (asleep > 0);
     if (time && !sw_op_write(writer, rank, &op))
         return false;
@@ -274,10 +274,10 @@ static bool put(extra_t *x, sw_op_writer_t *writer, uint32_t rank,
                 sw_converted_t *done)
 {
     const sw_step_at_t *step = &x->step[rank % x->ranks];
-    sw_op_t op = step->op;
+    sw_vop_t op = step->op;
     const sw_change_t *to = sw_steps_changes(&x->steps, rank % x->ranks, step);
     for (uint32_t i = 0; i < step->changes; i++) {
-        sw_op_t section = {.kind = SW_OP_SECTION, .bytes = to[i].section};
+        sw_vop_t section = {.kind = SW_OP_SECTION, .bytes = to[i].section};
         done->operations++;
         if (!put_compute(writer, rank, to[i].before, to[i].asleep, done) ||
             !sw_op_write(writer, rank, &section))
@@ -288,7 +288,7 @@ static bool put(extra_t *x, sw_op_writer_t *writer, uint32_t rank,
     if (!op.kind)
         return true;
     if (has_partner(&op)) {
-        sw_way_t way = way_of(x, &x->grid, 0);
+        sw_grid_way_t way = way_of(x, &x->grid, 0);
         op.peer = (int32_t)sw_grid_partner(&x->grid, &way, &x->new_grid,
                                            rank);
     }

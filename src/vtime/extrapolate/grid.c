@@ -50,10 +50,10 @@ static void place(const sw_grid_t *grid, uint32_t rank, uint32_t *at)
     }
 }
 
-sw_way_t sw_grid_way(const sw_grid_t *grid, uint32_t from, uint32_t to)
+sw_grid_way_t sw_grid_way(const sw_grid_t *grid, uint32_t from, uint32_t to)
 {
     uint32_t a[DIMENSIONS], b[DIMENSIONS];
-    sw_way_t way;
+    sw_grid_way_t way;
     place(grid, from, a);
     place(grid, to, b);
     for (int d = 0; d < DIMENSIONS; d++)
@@ -61,7 +61,7 @@ sw_way_t sw_grid_way(const sw_grid_t *grid, uint32_t from, uint32_t to)
     return way;
 }
 
-bool sw_grid_half_way(const sw_grid_t *grid, const sw_way_t *way)
+bool sw_grid_half_way(const sw_grid_t *grid, const sw_grid_way_t *way)
 {
     for (int d = 0; d < DIMENSIONS; d++)
         if (way->step[d] && 2 * (uint64_t)way->step[d] == grid->side[d])
@@ -100,7 +100,7 @@ static uint32_t shift(uint32_t at, uint32_t far, uint32_t n, uint32_t m)
     return (uint32_t)(to % m);
 }
 
-uint32_t sw_grid_partner(const sw_grid_t *grid, const sw_way_t *way,
+uint32_t sw_grid_partner(const sw_grid_t *grid, const sw_grid_way_t *way,
                          const sw_grid_t *other, uint32_t rank)
 {
     uint32_t at[DIMENSIONS], to = 0;

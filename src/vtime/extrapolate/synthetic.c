@@ -25,7 +25,7 @@ typedef struct {
     bool good;
 } program_t;
 
-static void put(program_t *p, const sw_op_t *op)
+static void put(program_t *p, const sw_vop_t *op)
 {
     p->done->operations++;
     p->good &= sw_op_write(p->writer, p->rank, op);
@@ -33,7 +33,7 @@ static void put(program_t *p, const sw_op_t *op)
 
 static void compute(program_t *p)
 {
-    sw_op_t op = {.kind = SW_OP_COMPUTE, .time = p->compute};
+    sw_vop_t op = {.kind = SW_OP_COMPUTE, .time = p->compute};
     if (p->compute)
         put(p, &op);
 }
@@ -41,7 +41,7 @@ static void compute(program_t *p)
 static void message(program_t *p, bool sends, uint32_t peer, int32_t tag,
                     uint32_t request)
 {
-    sw_op_t op = {.kind = sends ? SW_OP_SEND : SW_OP_RECV,
+    sw_vop_t op = {.kind = sends ? SW_OP_SEND : SW_OP_RECV,
                   .peer = (int32_t)peer, .tag = tag, .bytes = p->bytes,
                   .request = request};
     put(p, &op);
@@ -49,7 +49,7 @@ static void message(program_t *p, bool sends, uint32_t peer, int32_t tag,
 
 static void wait_for(program_t *p, uint32_t request)
 {
-    sw_op_t op = {.kind = SW_OP_WAIT, .request = request};
+    sw_vop_t op = {.kind = SW_OP_WAIT, .request = request};
     put(p, &op);
 }
 
@@ -92,7 +92,7 @@ static void collective(program_t *p, unsigned what)
     sw_waits_t waits = sw_collective_waits[what];
     bool rooted = waits == SW_WAITS_ROOT || waits == SW_WAITS_AT_ROOT;
     bool many = strstr(sw_collective_names[what], "alltoall") != NULL;
-    sw_op_t op = {.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
+    sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
                   .peer = rooted ? 0 : -1};
     if (what != SW_COLLECTIVE_BARRIER) {
         op.bytes = p->bytes;

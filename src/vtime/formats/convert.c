@@ -98,7 +98,7 @@ static bool set_algorithm(sw_convert_t *how, const char *word)
         if (strlen(sw_collective_names[i]) == (size_t)(is - word) &&
             !strncmp(sw_collective_names[i], word, (size_t)(is - word))) {
             how->algorithms[i] = is + 1;
-            return sw_algorithm_named((sw_collective_t)i, is + 1) ||
+            return sw_algorithm_named((sw_op_collective_t)i, is + 1) ||
                    sw_convert_fail("%s: %s has no such algorithm", word,
                                    sw_collective_names[i]);
         }

@@ -35,12 +35,12 @@
 
 static bool wanted(void *of, uint32_t number)
 {
-    const sw_traced_t *c = of;
+    const sw_convert_trace_t *c = of;
     const sw_rank_name_t *rank = sw_names_rank(c->names, number);
     return rank && rank->file == c->file;
 }
 
-static bool go_through(sw_traced_t *c, char **files, bool first_pass)
+static bool go_through(sw_convert_trace_t *c, char **files, bool first_pass)
 {
     for (c->file = 0; files[c->file]; c->file++) {
         sw_trace_reader_t reader;
@@ -83,7 +83,7 @@ bool sw_trace_to_ops(const char *out, char **files, FILE *from,
                      sw_converted_t *done)
 {
     sw_names_t names;
-    sw_traced_t c = {.names = &names, .done = done, .memory = true};
+    sw_convert_trace_t c = {.names = &names, .done = done, .memory = true};
     if (!sw_names_read(&names, from) || !names.rank_count) {
         sw_names_free(&names);
         return sw_convert_fail("the names of the trace cannot be read");

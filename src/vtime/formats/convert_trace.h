@@ -30,7 +30,7 @@ typedef enum {
     SW_TRACED_ONE_SIDED,
     SW_TRACED_UNMODELLED,
     SW_TRACED_NEAR,         /* a collective among neighbours   */
-    SW_TRACED_COLLECTIVE,   /* and above: sw_collective_t      */
+    SW_TRACED_COLLECTIVE,   /* and above: sw_op_collective_t      */
 } sw_traced_kind_t;
 
 /* What became of a posted receive, as a value of `fates`. */
@@ -39,7 +39,7 @@ typedef enum {
 /* What is to be done at some time, of ranks with several threads. */
 typedef struct {
     uint64_t when, nth;
-    sw_op_t op;         /* .kind 0: `busy` threads more compute from now on */
+    sw_vop_t op;         /* .kind 0: `busy` threads more compute from now on */
     int busy;
 } sw_traced_item_t;
 
@@ -101,7 +101,7 @@ typedef struct {
     sw_sections_t sections;
     uint32_t file;
     bool memory;                /* there was always some */
-} sw_traced_t;
+} sw_convert_trace_t;
 
 /* A request of a rank, as a key of the tables. */
 static inline uint64_t sw_traced_key(uint32_t rank, uint64_t request)
@@ -109,13 +109,13 @@ static inline uint64_t sw_traced_key(uint32_t rank, uint64_t request)
     return (uint64_t)rank << 40 ^ request;
 }
 
-static inline bool sw_traced_is_wild(const sw_note_t *n)
+static inline bool sw_traced_is_wild(const sw_trace_note_t *n)
 {
     return n->peer == SW_PEER_ANY || n->tag == SW_PEER_ANY;
 }
 
 /* Does a posting wait in the match apart from others? */
-static inline bool sw_traced_is_apart(const sw_note_t *n,
+static inline bool sw_traced_is_apart(const sw_trace_note_t *n,
                                       sw_traced_kind_t kind)
 {
     return kind == SW_TRACED_START && !n->number && !sw_traced_is_wild(n);
@@ -128,73 +128,73 @@ static inline bool sw_traced_several(const sw_traced_rank_t *rank)
 }
 
 /* Names: false where they are not right, or there is no memory. */
-bool sw_traced_read_names(sw_traced_t *c);
-bool sw_traced_find_ranks(sw_traced_t *c);
+bool sw_traced_read_names(sw_convert_trace_t *c);
+bool sw_traced_find_ranks(sw_convert_trace_t *c);
 
 /* Contexts. The text behind "section ", "context ", "groups ", "near " of
  * the names. */
-bool sw_traced_read_section(sw_traced_t *c, const char *text);
-bool sw_traced_read_context(sw_traced_t *c, const char *text);
-bool sw_traced_read_groups(sw_traced_t *c, const char *text);
-bool sw_traced_read_near(sw_traced_t *c, const char *text);
+bool sw_traced_read_section(sw_convert_trace_t *c, const char *text);
+bool sw_traced_read_context(sw_convert_trace_t *c, const char *text);
+bool sw_traced_read_groups(sw_convert_trace_t *c, const char *text);
+bool sw_traced_read_near(sw_convert_trace_t *c, const char *text);
 /* The context of a communicator in a rank's list; false: not known. */
-bool sw_traced_context(const sw_traced_t *c, const sw_traced_rank_t *rank,
+bool sw_traced_context(const sw_convert_trace_t *c, const sw_traced_rank_t *rank,
                        uint64_t communicator, uint32_t *context);
 /* NULL: it has none, or they are not known. */
-const sw_traced_near_t *sw_traced_near(const sw_traced_t *c,
+const sw_traced_near_t *sw_traced_near(const sw_convert_trace_t *c,
                                        const sw_traced_rank_t *rank,
                                        uint64_t communicator);
 /* NULL: it is not one between groups, or its groups are not known. */
-const sw_traced_groups_t *sw_traced_groups(const sw_traced_t *c,
+const sw_traced_groups_t *sw_traced_groups(const sw_convert_trace_t *c,
                                            uint32_t context);
 /* The context of a root, its first member, and of the group that is not its
  * own. False: the root is in neither group, or there is no memory. */
-bool sw_traced_rooted(sw_traced_t *c, uint32_t context, int64_t root,
+bool sw_traced_rooted(sw_convert_trace_t *c, uint32_t context, int64_t root,
                       uint32_t *rooted);
-void sw_traced_contexts_free(sw_traced_t *c);
+void sw_traced_contexts_free(sw_convert_trace_t *c);
 
 /* The first pass. */
-void sw_traced_foresee(sw_traced_t *c, const sw_traced_rank_t *rank,
-                       const sw_event_t *e, sw_traced_kind_t kind);
+void sw_traced_foresee(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
+                       const sw_trace_event_t *e, sw_traced_kind_t kind);
 /* Has nobody received a send? Nobody must wait for it then: it was cancelled,
  * or the receiver's trace ends before. */
-bool sw_traced_is_lost(sw_traced_t *c, const sw_traced_rank_t *rank,
-                       const sw_op_t *op);
+bool sw_traced_is_lost(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
+                       const sw_vop_t *op);
 
 /* The second: a call of a thread, `first` being the one that began MPI. */
-void sw_traced_call(sw_traced_t *c, sw_traced_rank_t *rank,
+void sw_traced_call(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                     sw_traced_thread_t *thread, bool first,
-                    const sw_event_t *e, const sw_call_name_t *name);
+                    const sw_trace_event_t *e, const sw_call_name_t *name);
 
 /* A collective, with its request if `starts` is not NULL; `means`: what the
  * trace says of it besides, or NULL; `root`: what the call says. */
-void sw_traced_collective(sw_traced_t *c, sw_traced_rank_t *rank,
-                          const sw_event_t *e, sw_traced_kind_t kind,
+void sw_traced_collective(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                          const sw_trace_event_t *e, sw_traced_kind_t kind,
                           uint64_t communicator, long root,
-                          const sw_note_t *means, const sw_note_t *starts);
+                          const sw_trace_note_t *means, const sw_trace_note_t *starts);
 
 /* Requests of the trace: an operation, by its number, is one of those that a
  * request stands for. Those bound last are waited for first. */
-void sw_traced_bind(sw_traced_t *c, const sw_traced_rank_t *rank,
+void sw_traced_bind(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
                     uint64_t request, uint32_t operation, bool sends);
 /* It has ended; `found`: it need not have come first under another model. */
-void sw_traced_ends(sw_traced_t *c, sw_traced_rank_t *rank,
-                    const sw_event_t *e, bool found, uint64_t request);
+void sw_traced_ends(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                    const sw_trace_event_t *e, bool found, uint64_t request);
 
 /* The line. An operation at a time, in ticks. */
-void sw_traced_emit(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t when,
-                    const sw_op_t *op);
+void sw_traced_emit(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
+                    const sw_vop_t *op);
 /* The rank has computed from one time to another, in ticks. */
-void sw_traced_compute(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t from,
+void sw_traced_compute(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t from,
                        uint64_t to);
 /* It is in this section from then on. */
-void sw_traced_section(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t when,
+void sw_traced_section(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
                        uint32_t section);
 uint32_t sw_traced_request(sw_traced_rank_t *rank);
 /* Its end, by a WAIT or a DROP; 0: there is nothing to wait for. */
-void sw_traced_wait(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t when,
+void sw_traced_wait(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
                     uint32_t request, sw_op_kind_t kind);
 /* All that is left, behind the last call. */
-void sw_traced_finish(sw_traced_t *c, sw_traced_rank_t *rank);
+void sw_traced_finish(sw_convert_trace_t *c, sw_traced_rank_t *rank);
 
 #endif

@@ -11,10 +11,10 @@
 #define TAG_PARTITIONED (INT32_MAX - 1)     /* they are matched apart */
 
 /* A message's operation; false: nothing can be said of it. */
-static bool message(sw_traced_t *c, const sw_traced_rank_t *rank,
-                    const sw_note_t *n, sw_traced_kind_t kind, sw_op_t *op)
+static bool message(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
+                    const sw_trace_note_t *n, sw_traced_kind_t kind, sw_vop_t *op)
 {
-    *op = (sw_op_t){.peer = (int32_t)n->peer, .tag = (int32_t)n->tag};
+    *op = (sw_vop_t){.peer = (int32_t)n->peer, .tag = (int32_t)n->tag};
     op->kind = n->kind == SW_NOTE_SENDS ? SW_OP_SEND : SW_OP_RECV;
     if (kind == SW_TRACED_SSEND && op->kind == SW_OP_SEND)
         op->flags = SW_SEND_SYNCHRONOUS;
@@ -37,12 +37,12 @@ static bool message(sw_traced_t *c, const sw_traced_rank_t *rank,
 
 /* What a call has begun and not bound to a request. */
 typedef struct {
-    sw_op_t send, receive;
+    sw_vop_t send, receive;
     bool sends, receives;
 } begun_t;
 
 /* The request of what was begun last, and of what was begun with it. */
-static void starts(sw_traced_t *c, sw_traced_rank_t *rank, const sw_event_t *e,
+static void starts(sw_convert_trace_t *c, sw_traced_rank_t *rank, const sw_trace_event_t *e,
                    begun_t *b, uint64_t request)
 {
     if (b->sends) {
@@ -60,7 +60,7 @@ static void starts(sw_traced_t *c, sw_traced_rank_t *rank, const sw_event_t *e,
 
 /* What has ended with the call itself: alone it blocks, together both are
  * under way at once. */
-static void blocks(sw_traced_t *c, sw_traced_rank_t *rank, const sw_event_t *e,
+static void blocks(sw_convert_trace_t *c, sw_traced_rank_t *rank, const sw_trace_event_t *e,
                    begun_t *b)
 {
     uint32_t sent = 0, received = 0;
@@ -78,7 +78,7 @@ static void blocks(sw_traced_t *c, sw_traced_rank_t *rank, const sw_event_t *e,
     b->sends = b->receives = false;
 }
 
-static uint64_t sends_of(const sw_event_t *e)
+static uint64_t sends_of(const sw_trace_event_t *e)
 {
     uint64_t n = 0;
     for (uint32_t i = 0; i < e->note_count; i++)
@@ -86,14 +86,14 @@ static uint64_t sends_of(const sw_event_t *e)
     return n;
 }
 
-static void notes(sw_traced_t *c, sw_traced_rank_t *rank, const sw_event_t *e,
+static void notes(sw_convert_trace_t *c, sw_traced_rank_t *rank, const sw_trace_event_t *e,
                   sw_traced_kind_t kind, long root)
 {
     begun_t b = {.sends = false};
     uint64_t sends = sends_of(e), *fate;
     for (uint32_t i = 0; i < e->note_count; i++) {
-        const sw_note_t *n = &e->notes[i];
-        const sw_note_t *after = i + 1 < e->note_count ? n + 1 : NULL;
+        const sw_trace_note_t *n = &e->notes[i];
+        const sw_trace_note_t *after = i + 1 < e->note_count ? n + 1 : NULL;
         bool under_way = after && after->kind == SW_NOTE_STARTS;
         switch (n->kind) {
         case SW_NOTE_SENDS:
@@ -106,7 +106,7 @@ static void notes(sw_traced_t *c, sw_traced_rank_t *rank, const sw_event_t *e,
             b.receive.bytes = e->received;
             break;
         case SW_NOTE_POSTS: {
-            sw_note_t post = *n;
+            sw_trace_note_t post = *n;
             fate = !under_way ? NULL
                  : sw_lookup_get(&c->fates, sw_traced_key(rank->name->number,
                                                 after->request));
@@ -122,7 +122,7 @@ static void notes(sw_traced_t *c, sw_traced_rank_t *rank, const sw_event_t *e,
             break;
         }
         case SW_NOTE_COLLECTIVE: {
-            const sw_note_t *means =
+            const sw_trace_note_t *means =
                 after && after->kind == SW_NOTE_MEANS ? after : NULL;
             if (means) {
                 i++;
@@ -152,8 +152,8 @@ static void notes(sw_traced_t *c, sw_traced_rank_t *rank, const sw_event_t *e,
 }
 
 /* The time before a call, and in it where that is the program's own. */
-static void times(sw_traced_t *c, sw_traced_rank_t *rank,
-                  sw_traced_thread_t *thread, bool first, const sw_event_t *e,
+static void times(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                  sw_traced_thread_t *thread, bool first, const sw_trace_event_t *e,
                   sw_traced_kind_t kind, uint32_t section)
 {
     uint64_t from = thread->begun ? thread->end : rank->name->start;
@@ -178,9 +178,9 @@ static void times(sw_traced_t *c, sw_traced_rank_t *rank,
     c->done->polls += poll;
 }
 
-void sw_traced_call(sw_traced_t *c, sw_traced_rank_t *rank,
+void sw_traced_call(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                     sw_traced_thread_t *thread, bool first,
-                    const sw_event_t *e, const sw_call_name_t *name)
+                    const sw_trace_event_t *e, const sw_call_name_t *name)
 {
     sw_traced_kind_t kind = name ? c->kinds[name->name] : SW_TRACED_MESSAGE;
     char *at = NULL;

@@ -15,7 +15,7 @@
 #include <string.h>
 
 /* 0-3,7-7, of ranks of the world, added to *members, of which are *n. */
-static const char *ranges(const sw_traced_t *c, const char *at,
+static const char *ranges(const sw_convert_trace_t *c, const char *at,
                           uint32_t **members, uint32_t *n)
 {
     char *end = (char *)(uintptr_t)at;
@@ -40,7 +40,7 @@ static const char *ranges(const sw_traced_t *c, const char *at,
 }
 
 /* A context has so many members. */
-static bool count(sw_traced_t *c, uint32_t number, uint32_t n)
+static bool count(sw_convert_trace_t *c, uint32_t number, uint32_t n)
 {
     while (number >= c->context_room) {
         uint32_t was = c->context_room;
@@ -55,7 +55,7 @@ static bool count(sw_traced_t *c, uint32_t number, uint32_t n)
     return true;
 }
 
-bool sw_traced_read_context(sw_traced_t *c, const char *text)
+bool sw_traced_read_context(sw_convert_trace_t *c, const char *text)
 {
     char *at;
     unsigned long number = strtoul(text, &at, 10);
@@ -70,7 +70,7 @@ bool sw_traced_read_context(sw_traced_t *c, const char *text)
     return good;
 }
 
-bool sw_traced_read_groups(sw_traced_t *c, const char *text)
+bool sw_traced_read_groups(sw_convert_trace_t *c, const char *text)
 {
     char *at;
     uint64_t number = strtoul(text, &at, 10), *place;
@@ -98,7 +98,7 @@ bool sw_traced_read_groups(sw_traced_t *c, const char *text)
 }
 
 /* 3,-1,7 added to *ranks; "-": none. */
-static const char *list(const sw_traced_t *c, const char *at, int64_t **ranks,
+static const char *list(const sw_convert_trace_t *c, const char *at, int64_t **ranks,
                         uint32_t before, uint32_t *n)
 {
     char *end;
@@ -117,7 +117,7 @@ static const char *list(const sw_traced_t *c, const char *at, int64_t **ranks,
     }
 }
 
-bool sw_traced_read_near(sw_traced_t *c, const char *text)
+bool sw_traced_read_near(sw_convert_trace_t *c, const char *text)
 {
     char *at;
     unsigned long rank = strtoul(text, &at, 10);
@@ -146,7 +146,7 @@ bool sw_traced_read_near(sw_traced_t *c, const char *text)
     return true;
 }
 
-bool sw_traced_context(const sw_traced_t *c, const sw_traced_rank_t *rank,
+bool sw_traced_context(const sw_convert_trace_t *c, const sw_traced_rank_t *rank,
                        uint64_t communicator, uint32_t *context)
 {
     uint64_t n = sw_names_communicator(rank->name, communicator);
@@ -154,7 +154,7 @@ bool sw_traced_context(const sw_traced_t *c, const sw_traced_rank_t *rank,
     return n && n - 1 < c->context_room && c->contexts[n - 1];
 }
 
-const sw_traced_near_t *sw_traced_near(const sw_traced_t *c,
+const sw_traced_near_t *sw_traced_near(const sw_convert_trace_t *c,
                                        const sw_traced_rank_t *rank,
                                        uint64_t communicator)
 {
@@ -163,14 +163,14 @@ const sw_traced_near_t *sw_traced_near(const sw_traced_t *c,
     return place ? &c->near[*place] : NULL;
 }
 
-const sw_traced_groups_t *sw_traced_groups(const sw_traced_t *c,
+const sw_traced_groups_t *sw_traced_groups(const sw_convert_trace_t *c,
                                            uint32_t context)
 {
     uint64_t *place = sw_lookup_get(&c->group_places, context);
     return place ? &c->groups[*place] : NULL;
 }
 
-bool sw_traced_rooted(sw_traced_t *c, uint32_t context, int64_t root,
+bool sw_traced_rooted(sw_convert_trace_t *c, uint32_t context, int64_t root,
                       uint32_t *rooted)
 {
     const sw_traced_groups_t *groups = sw_traced_groups(c, context);
@@ -204,7 +204,7 @@ bool sw_traced_rooted(sw_traced_t *c, uint32_t context, int64_t root,
     return c->memory;
 }
 
-void sw_traced_contexts_free(sw_traced_t *c)
+void sw_traced_contexts_free(sw_convert_trace_t *c)
 {
     for (uint32_t i = 0; i < c->near_count; i++)
         free(c->near[i].rank);

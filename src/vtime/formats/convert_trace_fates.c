@@ -19,7 +19,7 @@ static uint64_t way_of(uint32_t context, int64_t from, int64_t to, int64_t tag)
 }
 
 /* A receive of this way more, or fewer. */
-static void count_way(sw_traced_t *c, uint64_t way, int64_t by)
+static void count_way(sw_convert_trace_t *c, uint64_t way, int64_t by)
 {
     uint64_t *value = sw_lookup_put(&c->ways, way);
     if (value)
@@ -28,16 +28,16 @@ static void count_way(sw_traced_t *c, uint64_t way, int64_t by)
         c->memory = false;
 }
 
-static uint64_t way_from(const sw_traced_t *c, const sw_traced_rank_t *rank,
-                         const sw_note_t *n)
+static uint64_t way_from(const sw_convert_trace_t *c, const sw_traced_rank_t *rank,
+                         const sw_trace_note_t *n)
 {
     uint32_t context = 0;
     sw_traced_context(c, rank, n->communicator, &context);
     return way_of(context, n->peer, rank->name->number, n->tag);
 }
 
-bool sw_traced_is_lost(sw_traced_t *c, const sw_traced_rank_t *rank,
-                       const sw_op_t *op)
+bool sw_traced_is_lost(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
+                       const sw_vop_t *op)
 {
     uint64_t *value = sw_lookup_put(&c->ways, way_of(
         op->context, rank->name->number, op->peer, op->tag));
@@ -47,13 +47,13 @@ bool sw_traced_is_lost(sw_traced_t *c, const sw_traced_rank_t *rank,
     return sent > *value >> 32;
 }
 
-void sw_traced_foresee(sw_traced_t *c, const sw_traced_rank_t *me,
-                       const sw_event_t *e, sw_traced_kind_t kind)
+void sw_traced_foresee(sw_convert_trace_t *c, const sw_traced_rank_t *me,
+                       const sw_trace_event_t *e, sw_traced_kind_t kind)
 {
-    const sw_note_t *post = NULL;
+    const sw_trace_note_t *post = NULL;
     uint32_t rank = me->name->number;
     for (uint32_t i = 0; i < e->note_count; i++) {
-        const sw_note_t *n = &e->notes[i];
+        const sw_trace_note_t *n = &e->notes[i];
         uint64_t key = sw_traced_key(rank, n->request), *value = NULL;
         switch (n->kind) {
         case SW_NOTE_POSTS:

@@ -12,9 +12,9 @@
 #include "node/base/grow.h"
 
 /* What was computed since the last operation comes before it. */
-static void put(sw_traced_t *c, sw_traced_rank_t *rank, const sw_op_t *op)
+static void put(sw_convert_trace_t *c, sw_traced_rank_t *rank, const sw_vop_t *op)
 {
-    sw_op_t compute = {.kind = SW_OP_COMPUTE, .time = rank->computed};
+    sw_vop_t compute = {.kind = SW_OP_COMPUTE, .time = rank->computed};
     if (rank->computed) {
         c->done->operations++;
         c->memory &= sw_op_write(c->writer, rank->name->number, &compute);
@@ -27,8 +27,8 @@ static void put(sw_traced_t *c, sw_traced_rank_t *rank, const sw_op_t *op)
 }
 
 /* Several threads: to be put in order later. */
-static void put_item(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t when,
-                     const sw_op_t *op, int busy)
+static void put_item(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
+                     const sw_vop_t *op, int busy)
 {
     if (!sw_grow(&rank->items, rank->item_count, &rank->item_room,
                  sizeof *rank->items)) {
@@ -42,8 +42,8 @@ static void put_item(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t when,
         item->op = *op;
 }
 
-void sw_traced_emit(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t when,
-                    const sw_op_t *op)
+void sw_traced_emit(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
+                    const sw_vop_t *op)
 {
     if (sw_traced_several(rank))
         put_item(c, rank, when, op, 0);
@@ -51,7 +51,7 @@ void sw_traced_emit(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t when,
         put(c, rank, op);
 }
 
-void sw_traced_compute(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t from,
+void sw_traced_compute(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t from,
                        uint64_t to)
 {
     if (to <= from)
@@ -67,10 +67,10 @@ void sw_traced_compute(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t from,
 }
 
 /* Of several threads which was the last is known when they are in order. */
-void sw_traced_section(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t when,
+void sw_traced_section(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
                        uint32_t section)
 {
-    sw_op_t op = {.kind = SW_OP_SECTION, .bytes = section};
+    sw_vop_t op = {.kind = SW_OP_SECTION, .bytes = section};
     if (!c->sections.count)
         return;
     if (sw_traced_several(rank)) {
@@ -89,7 +89,7 @@ uint32_t sw_traced_request(sw_traced_rank_t *rank)
 
 /* Of several threads' calls, which come one thread after the other, the order
  * in time is not yet known: there, no number is given twice. */
-static void give_back(sw_traced_t *c, sw_traced_rank_t *rank, uint32_t request)
+static void give_back(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint32_t request)
 {
     if (sw_traced_several(rank))
         return;
@@ -100,10 +100,10 @@ static void give_back(sw_traced_t *c, sw_traced_rank_t *rank, uint32_t request)
         c->memory = false;
 }
 
-void sw_traced_wait(sw_traced_t *c, sw_traced_rank_t *rank, uint64_t when,
+void sw_traced_wait(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
                     uint32_t request, sw_op_kind_t kind)
 {
-    sw_op_t op = {.kind = (uint8_t)kind, .request = request};
+    sw_vop_t op = {.kind = (uint8_t)kind, .request = request};
     if (!request)
         return;
     sw_traced_emit(c, rank, when, &op);
@@ -118,7 +118,7 @@ static int in_time(const void *a, const void *b)
     return x->nth < y->nth ? -1 : x->nth > y->nth;
 }
 
-static void put_items(sw_traced_t *c, sw_traced_rank_t *rank)
+static void put_items(sw_convert_trace_t *c, sw_traced_rank_t *rank)
 {
     uint64_t last = 0;
     int busy = 0;
@@ -142,7 +142,7 @@ static void put_items(sw_traced_t *c, sw_traced_rank_t *rank)
 }
 
 /* From the last call to MPI_Finalize the rank computes, too. */
-void sw_traced_finish(sw_traced_t *c, sw_traced_rank_t *rank)
+void sw_traced_finish(sw_convert_trace_t *c, sw_traced_rank_t *rank)
 {
     const sw_rank_name_t *r = rank->name;
     for (uint32_t k = 0; k < r->thread_count; k++)

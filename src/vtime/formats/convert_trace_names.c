@@ -40,7 +40,7 @@ static unsigned char kind_of(const char *name)
     return SW_TRACED_COMPUTE;
 }
 
-bool sw_traced_read_section(sw_traced_t *c, const char *text)
+bool sw_traced_read_section(sw_convert_trace_t *c, const char *text)
 {
     char *name;
     unsigned long number = strtoul(text, &name, 10);
@@ -49,11 +49,11 @@ bool sw_traced_read_section(sw_traced_t *c, const char *text)
            sw_op_write_section(c->writer, (uint32_t)number, name + 1);
 }
 
-bool sw_traced_read_names(sw_traced_t *c)
+bool sw_traced_read_names(sw_convert_trace_t *c)
 {
     static const struct {
         const char *word;
-        bool (*read)(sw_traced_t *c, const char *text);
+        bool (*read)(sw_convert_trace_t *c, const char *text);
     } items[] = {{"section ", sw_traced_read_section},
                  {"context ", sw_traced_read_context},
                  {"groups ", sw_traced_read_groups},
@@ -74,7 +74,7 @@ bool sw_traced_read_names(sw_traced_t *c)
     return c->memory;
 }
 
-bool sw_traced_find_ranks(sw_traced_t *c)
+bool sw_traced_find_ranks(sw_convert_trace_t *c)
 {
     sw_names_t *names = c->names;
     c->ranks = calloc((size_t)names->rank_count + 1, sizeof *c->ranks);

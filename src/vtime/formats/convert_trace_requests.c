@@ -9,7 +9,7 @@
 
 #define SENDS ((uint64_t)1 << 32)
 
-void sw_traced_bind(sw_traced_t *c, const sw_traced_rank_t *rank,
+void sw_traced_bind(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
                     uint64_t request, uint32_t operation, bool sends)
 {
     uint32_t number = rank->name->number;
@@ -27,8 +27,8 @@ void sw_traced_bind(sw_traced_t *c, const sw_traced_rank_t *rank,
 
 /* What has come was used, so it is waited for; a send that was found over is
  * not. */
-void sw_traced_ends(sw_traced_t *c, sw_traced_rank_t *rank,
-                    const sw_event_t *e, bool found, uint64_t request)
+void sw_traced_ends(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                    const sw_trace_event_t *e, bool found, uint64_t request)
 {
     uint32_t number = rank->name->number;
     uint64_t key = sw_traced_key(number, request);

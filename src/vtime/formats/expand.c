@@ -68,8 +68,8 @@ bool sw_expand_begin(sw_expand_t *e, sw_op_file_t *ops,
     *e = (sw_expand_t){.how = how, .ranks = sw_op_ranks(ops)};
     if (!read_contexts(e, ops))
         return false;
-    sw_source_t source;
-    sw_op_t op;
+    sw_engine_source_t source;
+    sw_vop_t op;
     sw_op_rewind(ops);
     sw_op_source(ops, &source);
     for (uint32_t rank = 0; e->memory && rank < e->ranks; rank++)
@@ -114,10 +114,10 @@ bool sw_expand_world(const sw_expand_t *e, uint32_t context)
     return whole;
 }
 
-void sw_expand_call(sw_expand_t *e, uint32_t rank, const sw_op_t *op,
+void sw_expand_call(sw_expand_t *e, uint32_t rank, const sw_vop_t *op,
                     sw_expanded_t *to)
 {
-    sw_collective_t what = (sw_collective_t)op->what;
+    sw_op_collective_t what = (sw_op_collective_t)op->what;
     uint64_t nth = next_of(e, rank, op->context);
     const uint64_t *most = sw_lookup_get(&e->bytes, pair(op->context, nth));
     const uint64_t *place = sw_lookup_get(&e->places,

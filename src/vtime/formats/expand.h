@@ -50,7 +50,7 @@ bool sw_expand_begin(sw_expand_t *expand, sw_op_file_t *ops,
 void sw_expand_end(sw_expand_t *expand);
 
 /* The next collective of a rank, in the order of its operations. */
-void sw_expand_call(sw_expand_t *expand, uint32_t rank, const sw_op_t *op,
+void sw_expand_call(sw_expand_t *expand, uint32_t rank, const sw_vop_t *op,
                     sw_expanded_t *to);
 /* Its k-th step; `to` and `from` are ranks of the world. False: done. */
 bool sw_expand_step(const sw_expand_t *expand, const sw_expanded_t *call,

@@ -22,7 +22,7 @@ typedef struct {
     uint32_t *free_heap, free_count;    /* can begin at once; least first  */
     uint32_t *waiting, waiting_count;   /* could, but for messages         */
     uint32_t *free_requests, free_request_count, requests;
-    sw_op_t held;               /* a message not yet written */
+    sw_vop_t held;               /* a message not yet written */
 } order_t;
 
 static bool cannot_write(const order_t *o)
@@ -72,7 +72,7 @@ static bool flush(order_t *o)
     return good;
 }
 
-static bool put(order_t *o, const sw_op_t *op)
+static bool put(order_t *o, const sw_vop_t *op)
 {
     if (op->kind == SW_OP_WAIT && o->held.kind &&
         o->held.request == op->request) {
@@ -109,7 +109,7 @@ static void over(order_t *o, uint32_t node)
 
 static bool wait_for(order_t *o, uint32_t node)
 {
-    sw_op_t op = {.kind = SW_OP_WAIT, .request = o->nodes[node].request};
+    sw_vop_t op = {.kind = SW_OP_WAIT, .request = o->nodes[node].request};
     if (o->nodes[node].over)
         return true;
     o->free_requests[o->free_request_count++] = op.request;
@@ -120,12 +120,12 @@ static bool wait_for(order_t *o, uint32_t node)
 static bool issue(order_t *o, uint32_t which)
 {
     sw_goal_node_t *node = &o->nodes[which];
-    sw_op_t op = {.kind = node->kind, .peer = node->peer, .tag = node->tag,
+    sw_vop_t op = {.kind = node->kind, .peer = node->peer, .tag = node->tag,
                   .bytes = node->size};
     node->issued = true;
     bool computes = node->kind == SW_OP_COMPUTE;
     if (computes) {
-        op = (sw_op_t){.kind = SW_OP_COMPUTE,
+        op = (sw_vop_t){.kind = SW_OP_COMPUTE,
                        .time = (sw_ps_t)node->size * SW_PS_PER_NS};
     } else {
         op.request = node->request = o->free_request_count

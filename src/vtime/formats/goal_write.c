@@ -81,7 +81,7 @@ static void put_message(goal_t *g, bool sends, uint64_t bytes, int64_t peer,
             (long long)peer, (long long)tag);
 }
 
-static void message(goal_t *g, const sw_op_t *op)
+static void message(goal_t *g, const sw_vop_t *op)
 {
     int64_t tag = op->tag < 0 ? -1
         : (int64_t)sw_expand_tag(&g->expand, op->context, (uint64_t)op->tag);
@@ -101,7 +101,7 @@ static void message(goal_t *g, const sw_op_t *op)
 
 /* Each step requires the one before, and both its messages are under way at
  * once. */
-static void collective(goal_t *g, uint32_t rank, const sw_op_t *op)
+static void collective(goal_t *g, uint32_t rank, const sw_vop_t *op)
 {
     sw_expanded_t call;
     sw_step_t step;
@@ -162,7 +162,7 @@ static void compute(goal_t *g, sw_ps_t time)
     blocks(g, &g->front);
 }
 
-static void put_op(goal_t *g, uint32_t rank, const sw_op_t *op)
+static void put_op(goal_t *g, uint32_t rank, const sw_vop_t *op)
 {
     uint64_t *label;
     switch (op->kind) {
@@ -196,8 +196,8 @@ static void put_op(goal_t *g, uint32_t rank, const sw_op_t *op)
 
 static void put_ranks(goal_t *g, sw_op_file_t *ops)
 {
-    sw_source_t source;
-    sw_op_t op;
+    sw_engine_source_t source;
+    sw_vop_t op;
     sw_op_source(ops, &source);
     fprintf(g->to, "num_ranks %u\n", sw_op_ranks(ops));
     for (uint32_t rank = 0; rank < sw_op_ranks(ops); rank++) {

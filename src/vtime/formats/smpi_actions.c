@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-bool sw_smpi_put(sw_smpi_t *s, uint32_t rank, const sw_op_t *op)
+bool sw_smpi_put(sw_smpi_t *s, uint32_t rank, const sw_vop_t *op)
 {
     s->done->operations++;
     return sw_op_write(s->writer, rank, op) ||
@@ -19,7 +19,7 @@ bool sw_smpi_put(sw_smpi_t *s, uint32_t rank, const sw_op_t *op)
 
 bool sw_smpi_compute(sw_smpi_t *s, uint32_t rank, double seconds)
 {
-    sw_op_t op = {.kind = SW_OP_COMPUTE,
+    sw_vop_t op = {.kind = SW_OP_COMPUTE,
                   .time = (sw_ps_t)llround(seconds * 1e12)};
     return !op.time || sw_smpi_put(s, rank, &op);
 }
@@ -31,7 +31,7 @@ static uint64_t request_key(uint64_t from, uint64_t to, uint64_t tag)
 }
 
 static bool begin(sw_smpi_t *s, uint32_t rank, uint64_t from, uint64_t to,
-                  uint64_t tag, sw_op_t *op)
+                  uint64_t tag, sw_vop_t *op)
 {
     op->request = ++s->requests[rank];
     uint64_t *first = sw_lookup_put(&s->open[rank],
@@ -67,7 +67,7 @@ static bool message(sw_smpi_t *s, uint32_t rank, const char *verb)
     if (!untold && (sends || s->words > 4) &&
         !sw_smpi_bytes(s, rank, 4, 5, &bytes))
         return false;
-    sw_op_t op = {.kind = sends ? SW_OP_SEND : SW_OP_RECV,
+    sw_vop_t op = {.kind = sends ? SW_OP_SEND : SW_OP_RECV,
                   .peer = (int32_t)peer, .tag = (int32_t)tag, .bytes = bytes};
     if (nonblocking && !begin(s, rank, sends ? rank : peer,
                               sends ? peer : rank, tag, &op))
@@ -77,7 +77,7 @@ static bool message(sw_smpi_t *s, uint32_t rank, const char *verb)
 
 static bool end(sw_smpi_t *s, uint32_t rank, uint64_t request)
 {
-    sw_op_t op = {.kind = SW_OP_WAIT, .request = (uint32_t)request};
+    sw_vop_t op = {.kind = SW_OP_WAIT, .request = (uint32_t)request};
     return sw_smpi_put(s, rank, &op);
 }
 
@@ -149,9 +149,9 @@ static bool both(sw_smpi_t *s, uint32_t rank)
         !sw_smpi_bytes(s, rank, 4, 7, &received) ||
         !sw_smpi_whole(s, 5, s->ranks - 1, &from))
         return false;
-    sw_op_t send = {.kind = SW_OP_SEND, .peer = (int32_t)to, .bytes = sent,
+    sw_vop_t send = {.kind = SW_OP_SEND, .peer = (int32_t)to, .bytes = sent,
                     .request = ++s->requests[rank]};
-    sw_op_t receive = {.kind = SW_OP_RECV, .peer = (int32_t)from,
+    sw_vop_t receive = {.kind = SW_OP_RECV, .peer = (int32_t)from,
                        .bytes = received, .request = ++s->requests[rank]};
     return sw_smpi_put(s, rank, &send) && sw_smpi_put(s, rank, &receive) &&
            end(s, rank, receive.request) && end(s, rank, send.request);

@@ -6,7 +6,7 @@
 
 #include <strings.h>
 
-static bool root_of(const sw_smpi_t *s, size_t i, sw_op_t *op)
+static bool root_of(const sw_smpi_t *s, size_t i, sw_vop_t *op)
 {
     uint64_t root = 0;
     if (i < s->words && !sw_smpi_whole(s, i, s->ranks - 1, &root))
@@ -54,7 +54,7 @@ static const struct {
     {"alltoallv", SW_COLLECTIVE_ALLTOALLV, MANY_MANY},
 };
 
-static void set_amounts(const sw_smpi_t *s, uint32_t rank, sw_op_t *op)
+static void set_amounts(const sw_smpi_t *s, uint32_t rank, sw_vop_t *op)
 {
     uint64_t n = s->ranks, all = op->bytes * n;
     bool root = op->peer == (int32_t)rank;
@@ -107,7 +107,7 @@ bool sw_smpi_collective(sw_smpi_t *s, uint32_t rank, unsigned which)
     uint64_t sum;
     double flops = 0;
     bool good = true, mean = false;
-    sw_op_t op = {.kind = SW_OP_COLLECTIVE, .what = collectives[which].what,
+    sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = collectives[which].what,
                   .peer = -1};
     switch (collectives[which].form) {
     case NONE:

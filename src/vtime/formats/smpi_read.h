@@ -38,7 +38,7 @@ bool sw_smpi_bytes(const sw_smpi_t *s, uint32_t rank, size_t i, size_t type,
                    uint64_t *to);
 
 /* Operations of a rank. */
-bool sw_smpi_put(sw_smpi_t *s, uint32_t rank, const sw_op_t *op);
+bool sw_smpi_put(sw_smpi_t *s, uint32_t rank, const sw_vop_t *op);
 bool sw_smpi_compute(sw_smpi_t *s, uint32_t rank, double seconds);
 /* What the line at hand says. */
 bool sw_smpi_action(sw_smpi_t *s, uint32_t rank);

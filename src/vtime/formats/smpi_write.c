@@ -107,7 +107,7 @@ static void put_message(smpi_t *s, bool sends, uint32_t peer, uint32_t tag,
                  tag);
 }
 
-static bool message(smpi_t *s, const sw_op_t *op)
+static bool message(smpi_t *s, const sw_vop_t *op)
 {
     if (op->peer < 0 || op->tag < 0)
         return sw_convert_fail("%s: rank %u receives from any source or with "
@@ -121,7 +121,7 @@ static bool message(smpi_t *s, const sw_op_t *op)
     return true;
 }
 
-static void expanded(smpi_t *s, const sw_op_t *op,
+static void expanded(smpi_t *s, const sw_vop_t *op,
                      const sw_expanded_t *call)
 {
     sw_step_t step;
@@ -141,7 +141,7 @@ static void expanded(smpi_t *s, const sw_op_t *op,
     }
 }
 
-static void collective(smpi_t *s, const sw_op_t *op)
+static void collective(smpi_t *s, const sw_vop_t *op)
 {
     sw_expanded_t call;
     sw_expand_call(&s->expand, s->rank, op, &call);
@@ -207,7 +207,7 @@ static void collective(smpi_t *s, const sw_op_t *op)
     s->done->means += mean;
 }
 
-static bool put_op(smpi_t *s, const sw_op_t *op)
+static bool put_op(smpi_t *s, const sw_vop_t *op)
 {
     switch (op->kind) {
     case SW_OP_COMPUTE:
@@ -239,8 +239,8 @@ static bool put_op(smpi_t *s, const sw_op_t *op)
 static bool put_rank(smpi_t *s, sw_op_file_t *ops, FILE *list,
                      const char *out)
 {
-    sw_source_t source;
-    sw_op_t op;
+    sw_engine_source_t source;
+    sw_vop_t op;
     size_t n = strlen(out) + 32;
     char *path = malloc(n);
     if (!path)

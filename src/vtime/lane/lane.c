@@ -248,7 +248,7 @@ sw_lane_t *sw_lane_begin(sw_lanes_t *lanes, uint32_t rank)
     return lane;
 }
 
-bool sw_lane_put(sw_lane_t *lane, const sw_op_t *op)
+bool sw_lane_put(sw_lane_t *lane, const sw_vop_t *op)
 {
     sw_lane_entry_t *to = entry(lane);
     if (sw_unlikely(!to))
@@ -322,7 +322,7 @@ static bool collect(sw_lane_t *lane, uint32_t got, uint32_t here,
     return true;
 }
 
-bool sw_lane_ask(sw_lane_t *lane, const sw_op_t *op, sw_answer_t *answer)
+bool sw_lane_ask(sw_lane_t *lane, const sw_vop_t *op, sw_engine_answer_t *answer)
 {
     sw_lane_shared_t *shared = lane->shared;
     sw_lane_entry_t *to = entry(lane);
@@ -332,7 +332,7 @@ bool sw_lane_ask(sw_lane_t *lane, const sw_op_t *op, sw_answer_t *answer)
     to->op = *op;
     if (!publish(lane, true) || !await(lane, UINT64_MAX))
         return false;
-    *answer = (sw_answer_t){
+    *answer = (sw_engine_answer_t){
         .clock = shared->clock, .until = shared->until,
         .found = shared->found, .count = shared->count,
         .peer = shared->peer, .tag = shared->tag, .bytes = shared->bytes,

@@ -56,7 +56,7 @@ enum {
 typedef struct {
     uint32_t what, n;               /* n: of members, or letters, here */
     union {
-        sw_op_t op;
+        sw_vop_t op;
         struct {
             uint64_t id;
             uint32_t number, n;     /* n members follow, in entries */

@@ -136,14 +136,14 @@ static void give(sw_live_t *live, uint32_t rank)
 
 /* What was chosen from a list has been waited for. */
 static void record_chosen(sw_live_t *live, uint32_t rank,
-                          const sw_answer_t *answer)
+                          const sw_engine_answer_t *answer)
 {
     sw_live_rank_t *r = &live->of[rank];
     bool all = r->select == SW_TEST_ALL;
     uint32_t count = !all ? answer->count : answer->found ? r->list_count : 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = all ? i : answer->which[i];
-        sw_op_t op = {.kind = SW_OP_WAIT, .peer = -1};
+        sw_vop_t op = {.kind = SW_OP_WAIT, .peer = -1};
         if (at >= r->list_count)
             continue;
         op.request = r->listed[at];
@@ -153,7 +153,7 @@ static void record_chosen(sw_live_t *live, uint32_t rank,
     r->list_count = 0;
 }
 
-static void answer(void *of, uint32_t rank, const sw_answer_t *given)
+static void answer(void *of, uint32_t rank, const sw_engine_answer_t *given)
 {
     sw_live_t *live = of;
     sw_live_rank_t *r = &live->of[rank];
@@ -202,7 +202,7 @@ void sw_live_rung(void *of, uint32_t rank)
 
 /* Operations ------------------------------------------------------------ */
 
-bool sw_live_asks(const sw_op_t *op)
+bool sw_live_asks(const sw_vop_t *op)
 {
     switch (op->kind) {
     case SW_OP_CLOCK: case SW_OP_SELECT: case SW_OP_PROBE: case SW_OP_IPROBE:
@@ -215,7 +215,7 @@ bool sw_live_asks(const sw_op_t *op)
 
 /* Who polls until he finds waits, and that is what is written down: how long,
  * the next model says. Time that is polled for nothing is kept. */
-static bool record(sw_live_t *live, uint32_t rank, const sw_op_t *op)
+static bool record(sw_live_t *live, uint32_t rank, const sw_vop_t *op)
 {
     sw_live_rank_t *r = &live->of[rank];
     if (sw_live_asks(op) || op->kind == SW_OP_STUCK)
@@ -227,7 +227,7 @@ static bool record(sw_live_t *live, uint32_t rank, const sw_op_t *op)
     if (op->kind == SW_OP_COMPUTE)
         return sw_op_write(live->writer, rank, op);
     if (op->kind != SW_OP_LIST) {
-        sw_op_t polled = {.kind = SW_OP_COMPUTE, .time = r->polled,
+        sw_vop_t polled = {.kind = SW_OP_COMPUTE, .time = r->polled,
                           .flags = SW_COMPUTE_ASLEEP};
         bool good = !r->polled || sw_op_write(live->writer, rank, &polled);
         r->polled = 0;
@@ -246,7 +246,7 @@ static bool record(sw_live_t *live, uint32_t rank, const sw_op_t *op)
 }
 
 /* What the engine may rely upon. */
-static bool possible(const sw_live_t *live, const sw_op_t *op)
+static bool possible(const sw_live_t *live, const sw_vop_t *op)
 {
     bool rank = op->peer >= 0 && (uint32_t)op->peer < live->ranks;
     switch (op->kind) {
@@ -270,7 +270,7 @@ static bool possible(const sw_live_t *live, const sw_op_t *op)
     }
 }
 
-static bool has_context(const sw_op_t *op)
+static bool has_context(const sw_vop_t *op)
 {
     switch (op->kind) {
     case SW_OP_SEND: case SW_OP_RECV: case SW_OP_COLLECTIVE: case SW_OP_PROBE:
@@ -366,7 +366,7 @@ bool sw_live_has_ended(sw_live_t *live, uint32_t rank)
     return r->end != SW_LIVE_RUNS;
 }
 
-static sw_source_state_t next(void *of, uint32_t rank, sw_op_t *op)
+static sw_source_state_t next(void *of, uint32_t rank, sw_vop_t *op)
 {
     sw_live_t *live = of;
     sw_live_rank_t *r = &live->of[rank];
@@ -468,9 +468,9 @@ void sw_live_written(sw_live_t *live)
     sw_os_futex_wake_all(&head->result);
 }
 
-void sw_live_source(sw_live_t *live, sw_source_t *source)
+void sw_live_source(sw_live_t *live, sw_engine_source_t *source)
 {
-    *source = (sw_source_t){.of = live, .next = next, .answer = answer};
+    *source = (sw_engine_source_t){.of = live, .next = next, .answer = answer};
 }
 
 void sw_live_record(sw_live_t *live, sw_op_writer_t *writer, sw_ps_t test)

@@ -30,7 +30,7 @@ typedef struct {
         char name[SW_LANE_NAME + 1];
     } section;
     sw_lookup_t sections;       /* what the rank calls it -> the number */
-    sw_answer_t answer;         /* of which there are parts to be given: */
+    sw_engine_answer_t answer;         /* of which there are parts to be given: */
     uint32_t *which, given;
     uint32_t *listed, list_count, list_room;
     sw_ps_t polled;             /* in vain, not written down */
@@ -68,6 +68,6 @@ bool sw_live_has_ended(sw_live_t *live, uint32_t rank);
 /* A rank has rung (`of` is the sw_live_t). */
 void sw_live_rung(void *of, uint32_t rank);
 /* Is it a question, whose answer the rank waits for? */
-bool sw_live_asks(const sw_op_t *op);
+bool sw_live_asks(const sw_vop_t *op);
 
 #endif

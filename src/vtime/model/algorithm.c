@@ -57,7 +57,7 @@ static const list_t *const lists[SW_COLLECTIVE_COUNT] = {
     [SW_COLLECTIVE_OTHER] = &barriers,
 };
 
-const sw_algorithm_t *sw_algorithm_named(sw_collective_t what,
+const sw_algorithm_t *sw_algorithm_named(sw_op_collective_t what,
                                          const char *name)
 {
     for (const sw_algorithm_t *const *a = *lists[what]; *a; a++)
@@ -66,7 +66,7 @@ const sw_algorithm_t *sw_algorithm_named(sw_collective_t what,
     return NULL;
 }
 
-const char *const *sw_algorithm_names(sw_collective_t what)
+const char *const *sw_algorithm_names(sw_op_collective_t what)
 {
     /* Filled with the same names each time. */
     static const char *names[SW_COLLECTIVE_COUNT][MOST];

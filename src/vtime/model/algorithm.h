@@ -21,7 +21,7 @@ typedef struct {
 
 /* The collective at hand. */
 typedef struct {
-    sw_collective_t what;
+    sw_op_collective_t what;
     uint32_t n, root;           /* members; the root's number (0 without) */
     uint64_t bytes;             /* one block, as in op.h */
     uint32_t first;             /* two groups: members of the first; else 0 */
@@ -46,9 +46,9 @@ typedef struct {
 extern const sw_algorithm_t sw_between_linear;
 
 /* NULL: this collective has no algorithm of that name. */
-const sw_algorithm_t *sw_algorithm_named(sw_collective_t what,
+const sw_algorithm_t *sw_algorithm_named(sw_op_collective_t what,
                                          const char *name);
 /* The names for a collective, up to NULL. */
-const char *const *sw_algorithm_names(sw_collective_t what);
+const char *const *sw_algorithm_names(sw_op_collective_t what);
 
 #endif

@@ -40,13 +40,13 @@ void sw_model_free(sw_model_t *model)
 
 uint32_t sw_model_node(const sw_model_t *model, uint32_t rank)
 {
-    const sw_places_t *places = &model->places;
+    const sw_model_places_t *places = &model->places;
     return places->node ? places->node[rank] : rank / places->per_node;
 }
 
 uint32_t sw_model_nodes(const sw_model_t *model)
 {
-    const sw_places_t *places = &model->places;
+    const sw_model_places_t *places = &model->places;
     if (!places->node)
         return model->ranks ? (model->ranks - 1) / places->per_node + 1 : 0;
     uint32_t nodes = 0;
@@ -56,7 +56,7 @@ uint32_t sw_model_nodes(const sw_model_t *model)
     return nodes;
 }
 
-static uint32_t domain(const sw_places_t *places, uint32_t rank)
+static uint32_t domain(const sw_model_places_t *places, uint32_t rank)
 {
     if (places->domain)
         return places->domain[rank];
@@ -133,7 +133,7 @@ bool sw_model_state_named(const sw_model_t *model, const char *text,
 
 /* The point for so many bytes: between those that were measured, on the line;
  * beyond the last two, their rate goes on. */
-static sw_link_point_t point_at(const sw_link_t *link, uint32_t k,
+static sw_link_point_t point_at(const sw_model_link_t *link, uint32_t k,
                                 uint64_t bytes)
 {
     const sw_link_point_t *p = link->points[k];
@@ -155,7 +155,7 @@ static sw_link_point_t point_at(const sw_link_t *link, uint32_t k,
 #undef ON_LINE
 }
 
-static void measured(const sw_link_t *link, uint32_t state, uint64_t bytes,
+static void measured(const sw_model_link_t *link, uint32_t state, uint64_t bytes,
                      sw_cost_t *cost)
 {
     uint32_t there = 0, low, high;
@@ -178,7 +178,7 @@ static void measured(const sw_link_t *link, uint32_t state, uint64_t bytes,
     cost->transfer = p.wire - cost->latency;
 }
 
-static void constant(const sw_link_t *link, uint64_t bytes, sw_cost_t *cost)
+static void constant(const sw_model_link_t *link, uint64_t bytes, sw_cost_t *cost)
 {
     cost->send = link->o_send + sw_ps_of(link->O_send, bytes);
     cost->receive = link->o_recv + sw_ps_of(link->O_recv, bytes);
@@ -192,7 +192,7 @@ void sw_model_message(const sw_model_t *model, uint32_t from, uint32_t to,
                       uint64_t bytes, sw_ps_t computed, sw_cost_t *cost)
 {
     sw_class_t class = sw_model_class(model, from, to);
-    const sw_link_t *link = &model->links[class];
+    const sw_model_link_t *link = &model->links[class];
     if (link->point_count[0])
         measured(link, sw_model_state(model, computed, bytes), bytes, cost);
     else

@@ -78,7 +78,7 @@ typedef struct {
     uint64_t S;                 /* bytes; UINT64_MAX: always eager */
     sw_link_point_t *points[SW_STATES];     /* [0] NULL: by the constants */
     uint32_t point_count[SW_STATES];
-} sw_link_t;
+} sw_model_link_t;
 
 /* Where ranks are: node = rank / per_node, and within a node domain = place
  * there / per_domain (0: the node is one), unless `node` and `domain` have them
@@ -86,7 +86,7 @@ typedef struct {
 typedef struct {
     uint32_t per_node, per_domain;
     uint32_t *node, *domain;    /* by rank, or NULL */
-} sw_places_t;
+} sw_model_places_t;
 
 /* Every `period` on the average the processor is taken away for `duration`
  * (noise.h). 0: never. */
@@ -100,10 +100,10 @@ typedef struct sw_rules sw_rules_t;
 
 typedef struct {
     uint32_t ranks;
-    sw_places_t places;
+    sw_model_places_t places;
     sw_state_t states[SW_STATES];
     uint32_t state_count;       /* at least 1: state 0 */
-    sw_link_t links[SW_CLASS_COUNT];
+    sw_model_link_t links[SW_CLASS_COUNT];
     sw_network_t *network;      /* NULL: messages do not share links */
     sw_noise_t noise;
     double cpu_speed;           /* computing takes time / cpu_speed */

@@ -95,7 +95,7 @@ static const char *read_ranks(reading_t *r, int words, char **word)
 
 static const char *read_place(reading_t *r, int words, char **word)
 {
-    sw_places_t *places = &r->model->places;
+    sw_model_places_t *places = &r->model->places;
     if (r->has_place)
         return "place is given twice";
     r->has_place = true;
@@ -107,7 +107,7 @@ static const char *read_place(reading_t *r, int words, char **word)
 
 static const char *read_place_rank(reading_t *r, int words, char **word)
 {
-    sw_places_t *places = &r->model->places;
+    sw_model_places_t *places = &r->model->places;
     uint32_t rank = 0, node = 0, domain = 0;
     size_t ranks = r->model->ranks;
     const char *wrong = whole(r, "the rank", word[1], 0, ranks - 1, &rank);
@@ -131,7 +131,7 @@ static const char *read_place_rank(reading_t *r, int words, char **word)
     return NULL;
 }
 
-static const char *class_of(reading_t *r, const char *word, sw_link_t **link)
+static const char *class_of(reading_t *r, const char *word, sw_model_link_t **link)
 {
     static const char *const names[] = {"self", "domain", "node", "network"};
     for (int i = 0; i < SW_CLASS_COUNT; i++)
@@ -143,7 +143,7 @@ static const char *class_of(reading_t *r, const char *word, sw_link_t **link)
                 "network", word);
 }
 
-static const char *link_value(reading_t *r, sw_link_t *link, const char *key,
+static const char *link_value(reading_t *r, sw_model_link_t *link, const char *key,
                               const char *word)
 {
     const struct {
@@ -169,7 +169,7 @@ static const char *link_value(reading_t *r, sw_link_t *link, const char *key,
 
 static const char *read_link(reading_t *r, int words, char **word)
 {
-    sw_link_t *link = NULL;
+    sw_model_link_t *link = NULL;
     const char *wrong = class_of(r, word[1], &link);
     for (int i = 2; !wrong && i < words; i += 2)
         wrong = i + 1 < words
@@ -199,7 +199,7 @@ static const char *read_state(reading_t *r, int words, char **word)
 
 static const char *read_point(reading_t *r, int words, char **word)
 {
-    sw_link_t *link = NULL;
+    sw_model_link_t *link = NULL;
     sw_link_point_t point = {0};
     const char *wrong = class_of(r, word[1], &link);
     if (!wrong && !sw_words_integer(word[2], &point.bytes))
@@ -363,7 +363,7 @@ static const char *read_line(reading_t *r, char *text, size_t length)
 static const char *finish(reading_t *r)
 {
     sw_model_t *model = r->model;
-    sw_places_t *places = &model->places;
+    sw_model_places_t *places = &model->places;
     r->line = 0;
     if (!r->has_ranks)
         return "there is no line: ranks N";
@@ -382,7 +382,7 @@ static const char *finish(reading_t *r)
                                      r->why, r->why_size);
     if (!model->network)
         return r->why;
-    const sw_link_t *link = &model->links[SW_CLASS_NETWORK];
+    const sw_model_link_t *link = &model->links[SW_CLASS_NETWORK];
     sw_network_ends(model->network, link->point_count[0]
                     ? link->points[0]->wire : link->L);
     return NULL;

@@ -34,7 +34,7 @@
 #include <string.h>
 
 /* Has it a block for each member? */
-static bool has_blocks(sw_collective_t what)
+static bool has_blocks(sw_op_collective_t what)
 {
     switch (what) {
     case SW_COLLECTIVE_BARRIER:
@@ -152,7 +152,7 @@ static double message(const line_t *line, uint64_t bytes)
 static line_t line_of(const sw_model_t *model, pair_t pair, uint64_t bytes)
 {
     line_t line = {.model = model, .pair = pair};
-    const sw_link_t *link =
+    const sw_model_link_t *link =
         &model->links[sw_model_class(model, pair.from, pair.to)];
     line.alpha = message(&line, 0);
     if (!link->point_count[0]) {
@@ -205,7 +205,7 @@ static void by_formula(const sw_model_t *model, const sw_call_t *call,
                                 own_part(&line, algorithm, call));
 }
 
-void sw_plan_offloaded(const sw_rules_t *rules, const sw_rule_t *rule,
+void sw_plan_offloaded(const sw_rules_t *rules, const sw_model_rule_t *rule,
                        const sw_call_t *call, sw_plan_t *plan)
 {
     *plan = (sw_plan_t){.scale = rules->scale[call->what]};
@@ -227,7 +227,7 @@ void sw_plan_offloaded(const sw_rules_t *rules, const sw_rule_t *rule,
 static void by_table(const sw_model_t *model, const sw_call_t *call,
                      sw_ps_t computed, sw_plan_t *plan)
 {
-    sw_table_t (*tables)[SW_COLLECTIVE_COUNT] = model->rules->tables;
+    sw_model_table_t (*tables)[SW_COLLECTIVE_COUNT] = model->rules->tables;
     uint32_t state = sw_model_state(model, computed, call->bytes);
     uint32_t there = 0, low, high;
     bool blocks = has_blocks(call->what);
@@ -251,7 +251,7 @@ static void plan_make(const sw_model_t *model, const sw_call_t *call,
                       pair_t pair, sw_plan_t *plan)
 {
     const sw_rules_t *rules = model->rules;
-    const sw_rule_t *rule = rules ? sw_rules_find(rules, call) : NULL;
+    const sw_model_rule_t *rule = rules ? sw_rules_find(rules, call) : NULL;
     *plan = (sw_plan_t){.scale = rules ? rules->scale[call->what] : 1};
     if (!rule) {
         by_formula(model, call, pair, usual(call), plan);
@@ -283,7 +283,7 @@ void sw_plan_part(const sw_model_t *model, const sw_call_t *call, uint32_t n,
         return;
     pair_t pair = farthest(model, n, members);
     pair.computed = computed;
-    const sw_rule_t *rule =
+    const sw_model_rule_t *rule =
         model->rules ? sw_rules_find_part(model->rules, call) : NULL;
     if (rule && rule->kind == SW_RULE_MEASURED)
         by_table(model, call, computed, plan);
@@ -294,7 +294,7 @@ void sw_plan_part(const sw_model_t *model, const sw_call_t *call, uint32_t n,
 
 /* The members of an alltoallv may have more to send than the mean: the one
  * with the most is what the others wait for. */
-static uint64_t block(const sw_op_t *op, uint32_t n)
+static uint64_t block(const sw_vop_t *op, uint32_t n)
 {
     uint64_t most = op->sent > op->received ? op->sent : op->received;
     if ((op->what == SW_COLLECTIVE_ALLTOALLV ||
@@ -306,7 +306,7 @@ static uint64_t block(const sw_op_t *op, uint32_t n)
 static bool same(const sw_planned_t *p, const sw_model_t *model,
                  const sw_call_t *call, sw_class_t far, uint32_t state)
 {
-    const sw_link_t *a = &p->link, *b = &model->links[far];
+    const sw_model_link_t *a = &p->link, *b = &model->links[far];
     return p->known && p->state == state && p->call.what == call->what &&
            p->call.n == call->n && p->call.bytes == call->bytes &&
            p->farthest == far &&
@@ -317,10 +317,10 @@ static bool same(const sw_planned_t *p, const sw_model_t *model,
            !memcmp(a->point_count, b->point_count, sizeof a->point_count);
 }
 
-void sw_plan_make(const sw_model_t *model, const sw_op_t *op, uint32_t n,
+void sw_plan_make(const sw_model_t *model, const sw_vop_t *op, uint32_t n,
                   const uint32_t *members, sw_plan_t *plan)
 {
-    sw_call_t call = {.what = (sw_collective_t)op->what, .n = n,
+    sw_call_t call = {.what = (sw_op_collective_t)op->what, .n = n,
                       .bytes = block(op, n)};
     if (n < 2) {
         *plan = (sw_plan_t){.scale = 1};

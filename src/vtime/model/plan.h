@@ -34,13 +34,13 @@ typedef struct {
  * the time that it has computed), n members that are `members` of the world
  * (NULL: its first n). The class of the farthest pair decides which link a
  * formula takes. */
-void sw_plan_make(const sw_model_t *model, const sw_op_t *call, uint32_t n,
+void sw_plan_make(const sw_model_t *model, const sw_vop_t *call, uint32_t n,
                   const uint32_t *members, sw_plan_t *plan);
 
 /* The same of a collective between two groups of n[0] and n[1] members, for
  * those of group `mine`. Their own group has its part, and the other has; see
  * plan_between.c. Never by messages. */
-void sw_plan_between(const sw_model_t *model, const sw_op_t *call,
+void sw_plan_between(const sw_model_t *model, const sw_vop_t *call,
                      const uint32_t n[2], const uint32_t *const members[2],
                      unsigned mine, sw_plan_t *plan);
 

@@ -39,7 +39,7 @@ typedef struct {
 static sw_plan_t part(const between_t *b, unsigned group, unsigned what,
                       uint64_t bytes)
 {
-    sw_call_t call = {.what = (sw_collective_t)what, .n = b->n[group],
+    sw_call_t call = {.what = (sw_op_collective_t)what, .n = b->n[group],
                       .bytes = bytes};
     sw_plan_t plan;
     sw_plan_part(b->model, &call, call.n, b->members[group], b->computed,
@@ -81,11 +81,11 @@ static sw_ps_t gives(const between_t *b, unsigned what, uint64_t bytes)
 }
 
 /* Everybody with everybody opposite: as among one more than the larger. */
-static sw_ps_t alltoall(const between_t *b, const sw_op_t *op)
+static sw_ps_t alltoall(const between_t *b, const sw_vop_t *op)
 {
     uint32_t n = b->n[b->mine], m = b->n[b->other];
     uint64_t most = (op->sent > op->received ? op->sent : op->received) / m;
-    sw_call_t call = {.what = (sw_collective_t)op->what,
+    sw_call_t call = {.what = (sw_op_collective_t)op->what,
                       .n = (n > m ? n : m) + 1,
                       .bytes = most > op->bytes ? most : op->bytes};
     const uint32_t pair[2] = {b->members[0][0], b->members[1][0]};
@@ -94,7 +94,7 @@ static sw_ps_t alltoall(const between_t *b, const sw_op_t *op)
     return plan.waiting;
 }
 
-static void make(const between_t *b, const sw_op_t *op, sw_plan_t *plan)
+static void make(const between_t *b, const sw_vop_t *op, sw_plan_t *plan)
 {
     unsigned mine = b->mine, other = b->other;
     uint64_t bytes = op->bytes, n = b->n[mine], m = b->n[other];
@@ -152,16 +152,16 @@ static void make(const between_t *b, const sw_op_t *op, sw_plan_t *plan)
     }
 }
 
-void sw_plan_between(const sw_model_t *model, const sw_op_t *op,
+void sw_plan_between(const sw_model_t *model, const sw_vop_t *op,
                      const uint32_t n[2], const uint32_t *const members[2],
                      unsigned mine, sw_plan_t *plan)
 {
     between_t b = {.model = model, .n = n, .members = members, .mine = mine,
                    .other = !mine, .computed = op->time};
-    sw_call_t whole = {.what = (sw_collective_t)op->what, .n = n[0] + n[1],
+    sw_call_t whole = {.what = (sw_op_collective_t)op->what, .n = n[0] + n[1],
                        .bytes = op->bytes};
     const sw_rules_t *rules = model->rules;
-    const sw_rule_t *rule = rules ? sw_rules_find(rules, &whole) : NULL;
+    const sw_model_rule_t *rule = rules ? sw_rules_find(rules, &whole) : NULL;
     *plan = (sw_plan_t){.scale = rules ? rules->scale[op->what] : 1};
     if (rule && rule->kind == SW_RULE_FREE)
         return;

@@ -71,7 +71,7 @@ static bool read_bound(const char *text, sw_bound_t *bound)
 }
 
 /* [MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]], from words[at]. */
-static const char *read_range(line_t *line, int at, sw_rule_t *rule)
+static const char *read_range(line_t *line, int at, sw_model_rule_t *rule)
 {
     rule->least_bytes = (sw_bound_t){0, false};
     rule->most_bytes = (sw_bound_t){UINT64_MAX, false};
@@ -111,12 +111,12 @@ static const char *read_range(line_t *line, int at, sw_rule_t *rule)
     return NULL;
 }
 
-static const char *add(line_t *line, const sw_rule_t *rule)
+static const char *add(line_t *line, const sw_model_rule_t *rule)
 {
     sw_rules_t *rules = line->rules;
     if (rules->count == rules->room) {
         size_t room = rules->room ? 2 * rules->room : 32;
-        sw_rule_t *more = realloc(rules->rules, room * sizeof *more);
+        sw_model_rule_t *more = realloc(rules->rules, room * sizeof *more);
         if (!more)
             return no_memory;
         rules->rules = more;
@@ -128,13 +128,13 @@ static const char *add(line_t *line, const sw_rule_t *rule)
 
 /* Of `all`, those that have such an algorithm. */
 static const char *read_algorithm(line_t *line, const char *name,
-                                  sw_rule_t *rule)
+                                  sw_model_rule_t *rule)
 {
     rule->collectives = 0;
     for (uint32_t i = 0; i < SW_COLLECTIVE_COUNT; i++) {
         const sw_algorithm_t *found = NULL;
         if (line->collectives >> i & 1)
-            found = sw_algorithm_named((sw_collective_t)i, name);
+            found = sw_algorithm_named((sw_op_collective_t)i, name);
         if (found) {
             rule->collectives |= 1u << i;
             rule->algorithm = found->name;
@@ -146,7 +146,7 @@ static const char *read_algorithm(line_t *line, const char *name,
         return says(line, "no collective has an algorithm '%.40s'", name);
     char known[256] = "";
     int what = __builtin_ctz(line->collectives);
-    for (const char *const *n = sw_algorithm_names((sw_collective_t)what); *n;
+    for (const char *const *n = sw_algorithm_names((sw_op_collective_t)what); *n;
          n++) {
         strcat(known, *known ? ", " : "");
         strcat(known, *n);
@@ -157,7 +157,7 @@ static const char *read_algorithm(line_t *line, const char *name,
 
 static const char *by_algorithm(line_t *line, sw_rule_kind_t kind)
 {
-    sw_rule_t rule = {.kind = kind};
+    sw_model_rule_t rule = {.kind = kind};
     const char *wrong = read_algorithm(line, line->word[2], &rule);
     if (!wrong)
         wrong = read_range(line, 3, &rule);
@@ -211,7 +211,7 @@ static const char *read_table(line_t *line)
 /* Of `all`, those that have a table. */
 static const char *read_measured(line_t *line)
 {
-    sw_rule_t rule = {.kind = SW_RULE_MEASURED};
+    sw_model_rule_t rule = {.kind = SW_RULE_MEASURED};
     for (int i = 0; i < SW_COLLECTIVE_COUNT; i++)
         if (line->collectives >> i & 1 && line->rules->tables[0][i].count)
             rule.collectives |= 1u << i;
@@ -224,7 +224,7 @@ static const char *read_measured(line_t *line)
 
 static const char *read_offload(line_t *line)
 {
-    sw_rule_t rule = {.kind = SW_RULE_OFFLOAD,
+    sw_model_rule_t rule = {.kind = SW_RULE_OFFLOAD,
                       .collectives = line->collectives};
     read_range(line, line->words, &rule);
     if (!sw_words_time(line->word[2], &rule.posting))
@@ -239,7 +239,7 @@ static const char *read_offload(line_t *line)
 
 static const char *read_free(line_t *line)
 {
-    sw_rule_t rule = {.kind = SW_RULE_FREE, .collectives = line->collectives};
+    sw_model_rule_t rule = {.kind = SW_RULE_FREE, .collectives = line->collectives};
     read_range(line, line->words, &rule);
     return add(line, &rule);
 }
@@ -321,7 +321,7 @@ void sw_rules_free(sw_rules_t *rules)
     free(rules);
 }
 
-static bool within(const sw_rule_t *rule, const sw_call_t *call)
+static bool within(const sw_model_rule_t *rule, const sw_call_t *call)
 {
     uint64_t all = call->bytes > UINT64_MAX / call->n
         ? UINT64_MAX : call->bytes * call->n;
@@ -331,7 +331,7 @@ static bool within(const sw_rule_t *rule, const sw_call_t *call)
            (most->together ? all : call->bytes) <= most->bytes;
 }
 
-const sw_rule_t *sw_rules_find(const sw_rules_t *rules, const sw_call_t *call)
+const sw_model_rule_t *sw_rules_find(const sw_rules_t *rules, const sw_call_t *call)
 {
     for (size_t i = rules->count; i-- > 0;)
         if (rules->rules[i].collectives >> call->what & 1 &&
@@ -340,11 +340,11 @@ const sw_rule_t *sw_rules_find(const sw_rules_t *rules, const sw_call_t *call)
     return NULL;
 }
 
-const sw_rule_t *sw_rules_find_part(const sw_rules_t *rules,
+const sw_model_rule_t *sw_rules_find_part(const sw_rules_t *rules,
                                     const sw_call_t *call)
 {
     for (size_t i = rules->count; i-- > 0;) {
-        const sw_rule_t *rule = &rules->rules[i];
+        const sw_model_rule_t *rule = &rules->rules[i];
         if (rule->kind != SW_RULE_FREE && rule->kind != SW_RULE_OFFLOAD &&
             rule->collectives >> call->what & 1 && within(rule, call))
             return rule;

@@ -30,7 +30,7 @@ typedef struct {
     const char *algorithm;      /* its name */
     sw_ps_t posting, round;     /* of an offloaded one */
     double byte;                /* ps */
-} sw_rule_t;
+} sw_model_rule_t;
 
 /* What was planned, to be found again: the same question has the same
  * answer. */
@@ -39,7 +39,7 @@ typedef struct {
     sw_call_t call;
     sw_class_t farthest;
     uint32_t state;             /* sw_model_state */
-    sw_link_t link;
+    sw_model_link_t link;
     double reduce;
     sw_plan_t plan;
 } sw_planned_t;
@@ -47,23 +47,23 @@ typedef struct {
 #define SW_PLANNED 1024
 
 struct sw_rules {
-    sw_rule_t *rules;
+    sw_model_rule_t *rules;
     size_t count, room;
     double scale[SW_COLLECTIVE_COUNT];
-    sw_table_t tables[SW_STATES][SW_COLLECTIVE_COUNT];
+    sw_model_table_t tables[SW_STATES][SW_COLLECTIVE_COUNT];
     sw_planned_t planned[SW_PLANNED];
 };
 
 /* NULL: none fits. */
-const sw_rule_t *sw_rules_find(const sw_rules_t *rules,
+const sw_model_rule_t *sw_rules_find(const sw_rules_t *rules,
                                const sw_call_t *call);
 /* Of those that say how it is carried out by its members: the last that is
  * neither free nor offloaded. */
-const sw_rule_t *sw_rules_find_part(const sw_rules_t *rules,
+const sw_model_rule_t *sw_rules_find_part(const sw_rules_t *rules,
                                     const sw_call_t *call);
 
 /* A collective that is offloaded by this rule (plan.c). */
-void sw_plan_offloaded(const sw_rules_t *rules, const sw_rule_t *rule,
+void sw_plan_offloaded(const sw_rules_t *rules, const sw_model_rule_t *rule,
                        const sw_call_t *call, sw_plan_t *plan);
 
 #endif

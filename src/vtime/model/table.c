@@ -14,7 +14,7 @@ typedef struct {
 } times_t;
 
 /* The first point at or behind this one. */
-static size_t place(const sw_table_t *t, uint32_t ranks, uint64_t bytes)
+static size_t place(const sw_model_table_t *t, uint32_t ranks, uint64_t bytes)
 {
     size_t low = 0, high = t->count;
     while (low < high) {
@@ -28,7 +28,7 @@ static size_t place(const sw_table_t *t, uint32_t ranks, uint64_t bytes)
     return low;
 }
 
-bool sw_table_add(sw_table_t *t, const sw_table_point_t *point)
+bool sw_table_add(sw_model_table_t *t, const sw_table_point_t *point)
 {
     size_t at = place(t, point->ranks, point->bytes);
     if (at < t->count && t->points[at].ranks == point->ranks &&
@@ -71,7 +71,7 @@ static double logarithm(uint64_t bytes)
 }
 
 /* What points[first .. end), all of the same ranks, say about so many bytes. */
-static times_t row(const sw_table_t *t, size_t first, size_t end,
+static times_t row(const sw_model_table_t *t, size_t first, size_t end,
                    uint64_t bytes)
 {
     size_t at = place(t, t->points[first].ranks, bytes);
@@ -100,7 +100,7 @@ static double weight(bool blocks, uint32_t n)
     return blocks ? n - 1.0 : log2(n);
 }
 
-void sw_table_at(const sw_table_t *t, bool blocks, uint32_t n, uint64_t bytes,
+void sw_table_at(const sw_model_table_t *t, bool blocks, uint32_t n, uint64_t bytes,
                  sw_ps_t *waiting, sw_ps_t *leaving)
 {
     /* The rows below n, if any, and at or above it, if any. */

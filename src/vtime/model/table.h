@@ -32,13 +32,13 @@ typedef struct {
 typedef struct {
     sw_table_point_t *points;
     size_t count, room;
-} sw_table_t;
+} sw_model_table_t;
 
 /* The same ranks and bytes again: the last counts. ranks >= 2. False: no
  * memory. */
-bool sw_table_add(sw_table_t *table, const sw_table_point_t *point);
+bool sw_table_add(sw_model_table_t *table, const sw_table_point_t *point);
 /* The table has a point; n >= 2. `blocks`: for every member one. */
-void sw_table_at(const sw_table_t *table, bool blocks, uint32_t n,
+void sw_table_at(const sw_model_table_t *table, bool blocks, uint32_t n,
                  uint64_t bytes, sw_ps_t *waiting, sw_ps_t *leaving);
 
 #endif

@@ -27,7 +27,7 @@ bool sw_op_write_context(sw_op_writer_t *writer, uint32_t number, uint32_t n,
 /* A section's name (section.h), once, at any time. */
 bool sw_op_write_section(sw_op_writer_t *writer, uint32_t number,
                          const char *name);
-bool sw_op_write(sw_op_writer_t *writer, uint32_t rank, const sw_op_t *op);
+bool sw_op_write(sw_op_writer_t *writer, uint32_t rank, const sw_vop_t *op);
 /* False: something could not be written; the file is gone. */
 bool sw_op_writer_close(sw_op_writer_t *writer);
 /* Give it up: there will be no file. */
@@ -51,7 +51,7 @@ uint32_t *sw_op_context(const sw_op_file_t *file, uint32_t i,
 const sw_sections_t *sw_op_sections(const sw_op_file_t *file);
 /* A source that reads from it. A damaged part ends its rank early, and is
  * counted. */
-void sw_op_source(sw_op_file_t *file, sw_source_t *source);
+void sw_op_source(sw_op_file_t *file, sw_engine_source_t *source);
 uint64_t sw_op_damaged(const sw_op_file_t *file);
 /* Begin again. */
 void sw_op_rewind(sw_op_file_t *file);

@@ -32,7 +32,7 @@ static bool known(sw_op_file_t *f, sw_op_cursor_t *at, uint32_t rank,
 }
 
 static bool read_message(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
-                         uint32_t rank, sw_op_t *op)
+                         uint32_t rank, sw_vop_t *op)
 {
     bool good = peer_of(f, sw_varint(c), rank, &op->peer);
     int64_t tag = sw_varint_signed(c);
@@ -51,7 +51,7 @@ static bool read_message(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
 }
 
 static bool read_collective(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
-                            uint32_t rank, sw_op_t *op)
+                            uint32_t rank, sw_vop_t *op)
 {
     uint64_t what = sw_varint(c), context = sw_varint(c);
     uint64_t root = sw_varint(c), first = 0;
@@ -79,7 +79,7 @@ static bool read_collective(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
 }
 
 static bool read_window(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
-                        uint32_t rank, sw_op_t *op)
+                        uint32_t rank, sw_vop_t *op)
 {
     uint64_t what = sw_varint(c), context = sw_varint(c);
     bool good = peer_of(f, sw_varint(c), rank, &op->peer);
@@ -93,7 +93,7 @@ static bool read_window(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
 }
 
 static bool read_shape(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
-                       uint32_t rank, sw_op_t *op)
+                       uint32_t rank, sw_vop_t *op)
 {
     if (sw_opfile_message(op->kind))
         return read_message(f, at, c, rank, op);
@@ -119,7 +119,7 @@ static bool read_shape(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
     }
 }
 
-static bool read_time(sw_op_cursor_t *at, sw_cursor_t *c, sw_op_t *op)
+static bool read_time(sw_op_cursor_t *at, sw_cursor_t *c, sw_vop_t *op)
 {
     uint64_t n = sw_varint(c), unit = n & 1 ? 1 : (uint64_t)SW_PS_PER_NS;
     n >>= 1;
@@ -131,11 +131,11 @@ static bool read_time(sw_op_cursor_t *at, sw_cursor_t *c, sw_op_t *op)
 }
 
 bool sw_op_decode(sw_op_file_t *f, sw_op_cursor_t *at, uint32_t rank,
-                  sw_op_t *op)
+                  sw_vop_t *op)
 {
     sw_cursor_t c = {.at = at->at, .end = at->end};
     unsigned head = *c.at++, request = head & SW_OPFILE_REQUEST;
-    *op = (sw_op_t){.kind = head & SW_OPFILE_KIND};
+    *op = (sw_vop_t){.kind = head & SW_OPFILE_KIND};
     if (op->kind == SW_OPFILE_WINDOW)
         op->kind = SW_OP_WINDOW;
     bool good = head < SW_OPFILE_ASLEEP || op->kind == SW_OP_COMPUTE;

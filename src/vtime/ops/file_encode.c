@@ -74,7 +74,7 @@ bool sw_op_write_section(sw_op_writer_t *w, uint32_t number, const char *name)
 
 /* Behind the kind. */
 static unsigned char *shape(unsigned char *to, uint32_t rank,
-                            const sw_op_t *op)
+                            const sw_vop_t *op)
 {
     if (sw_opfile_message(op->kind)) {
         to = sw_opfile_varint(to, sw_opfile_peer(op->peer, rank));
@@ -124,7 +124,7 @@ static uint32_t seen(sw_op_buffer_t *b, const unsigned char *shape, size_t n,
     return 0;
 }
 
-static bool can_be(const sw_op_writer_t *w, uint32_t rank, const sw_op_t *op)
+static bool can_be(const sw_op_writer_t *w, uint32_t rank, const sw_vop_t *op)
 {
     return rank < w->ranks && op->kind >= SW_OP_COMPUTE &&
            (op->kind <= SW_OP_THREAD || op->kind == SW_OP_WINDOW) &&
@@ -136,7 +136,7 @@ static bool can_be(const sw_op_writer_t *w, uint32_t rank, const sw_op_t *op)
            (op->kind != SW_OP_SECTION || op->bytes <= SW_SECTION_MOST);
 }
 
-bool sw_op_write(sw_op_writer_t *w, uint32_t rank, const sw_op_t *op)
+bool sw_op_write(sw_op_writer_t *w, uint32_t rank, const sw_vop_t *op)
 {
     if (w->error)
         return false;

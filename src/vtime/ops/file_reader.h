@@ -61,6 +61,6 @@ bool sw_op_is_member(const sw_op_file_t *f, uint32_t number, uint32_t rank);
 
 /* The operation that a cursor is at; false: it is none. */
 bool sw_op_decode(sw_op_file_t *f, sw_op_cursor_t *at, uint32_t rank,
-                  sw_op_t *op);
+                  sw_vop_t *op);
 
 #endif

@@ -26,37 +26,37 @@ typedef enum {
     SW_WAITS_LOWER,             /* those of lower rank                  */
 } sw_waits_t;
 
-/* SW_COLLECTIVE(NAME, name, whom they wait for). `other` stands for what
+/* SW_OP_COLLECTIVE(NAME, name, whom they wait for). `other` stands for what
  * communicates among all members without data of the program's: making a
  * communicator, a window, a fence. */
-#define SW_COLLECTIVES(SW_COLLECTIVE)                                   \
-    SW_COLLECTIVE(BARRIER, barrier, ALL)                                \
-    SW_COLLECTIVE(BCAST, bcast, ROOT)                                   \
-    SW_COLLECTIVE(REDUCE, reduce, AT_ROOT)                              \
-    SW_COLLECTIVE(ALLREDUCE, allreduce, ALL)                            \
-    SW_COLLECTIVE(REDUCE_SCATTER, reduce_scatter, ALL)                  \
-    SW_COLLECTIVE(REDUCE_SCATTER_BLOCK, reduce_scatter_block, ALL)      \
-    SW_COLLECTIVE(SCAN, scan, LOWER)                                    \
-    SW_COLLECTIVE(EXSCAN, exscan, LOWER)                                \
-    SW_COLLECTIVE(GATHER, gather, AT_ROOT)                              \
-    SW_COLLECTIVE(GATHERV, gatherv, AT_ROOT)                            \
-    SW_COLLECTIVE(SCATTER, scatter, ROOT)                               \
-    SW_COLLECTIVE(SCATTERV, scatterv, ROOT)                             \
-    SW_COLLECTIVE(ALLGATHER, allgather, ALL)                            \
-    SW_COLLECTIVE(ALLGATHERV, allgatherv, ALL)                          \
-    SW_COLLECTIVE(ALLTOALL, alltoall, ALL)                              \
-    SW_COLLECTIVE(ALLTOALLV, alltoallv, ALL)                            \
-    SW_COLLECTIVE(ALLTOALLW, alltoallw, ALL)                            \
-    SW_COLLECTIVE(OTHER, other, ALL)
+#define SW_OP_COLLECTIVES(SW_OP_COLLECTIVE)                                   \
+    SW_OP_COLLECTIVE(BARRIER, barrier, ALL)                                \
+    SW_OP_COLLECTIVE(BCAST, bcast, ROOT)                                   \
+    SW_OP_COLLECTIVE(REDUCE, reduce, AT_ROOT)                              \
+    SW_OP_COLLECTIVE(ALLREDUCE, allreduce, ALL)                            \
+    SW_OP_COLLECTIVE(REDUCE_SCATTER, reduce_scatter, ALL)                  \
+    SW_OP_COLLECTIVE(REDUCE_SCATTER_BLOCK, reduce_scatter_block, ALL)      \
+    SW_OP_COLLECTIVE(SCAN, scan, LOWER)                                    \
+    SW_OP_COLLECTIVE(EXSCAN, exscan, LOWER)                                \
+    SW_OP_COLLECTIVE(GATHER, gather, AT_ROOT)                              \
+    SW_OP_COLLECTIVE(GATHERV, gatherv, AT_ROOT)                            \
+    SW_OP_COLLECTIVE(SCATTER, scatter, ROOT)                               \
+    SW_OP_COLLECTIVE(SCATTERV, scatterv, ROOT)                             \
+    SW_OP_COLLECTIVE(ALLGATHER, allgather, ALL)                            \
+    SW_OP_COLLECTIVE(ALLGATHERV, allgatherv, ALL)                          \
+    SW_OP_COLLECTIVE(ALLTOALL, alltoall, ALL)                              \
+    SW_OP_COLLECTIVE(ALLTOALLV, alltoallv, ALL)                            \
+    SW_OP_COLLECTIVE(ALLTOALLW, alltoallw, ALL)                            \
+    SW_OP_COLLECTIVE(OTHER, other, ALL)
 
 typedef enum {
-#define SW_COLLECTIVE(NAME, name, waits) SW_COLLECTIVE_##NAME,
-    SW_COLLECTIVES(SW_COLLECTIVE)
-#undef SW_COLLECTIVE
+#define SW_OP_COLLECTIVE(NAME, name, waits) SW_COLLECTIVE_##NAME,
+    SW_OP_COLLECTIVES(SW_OP_COLLECTIVE)
+#undef SW_OP_COLLECTIVE
     SW_COLLECTIVE_COUNT
-} sw_collective_t;
+} sw_op_collective_t;
 
-/* Their tables, by sw_collective_t. */
+/* Their tables, by sw_op_collective_t. */
 extern const char *const sw_collective_names[SW_COLLECTIVE_COUNT];
 extern const sw_waits_t sw_collective_waits[SW_COLLECTIVE_COUNT];
 extern const char *const sw_window_names[];     /* by sw_window_t */
@@ -185,7 +185,7 @@ typedef enum {
 
 typedef struct {
     uint8_t kind;       /* sw_op_kind_t                                  */
-    uint8_t what;       /* sw_collective_t, sw_select_t                  */
+    uint8_t what;       /* sw_op_collective_t, sw_select_t                  */
     uint16_t flags;
     uint32_t context;   /* number of the communicator, from 0: the world */
     int32_t peer;       /* rank in the world, or SW_OP_ANY; of a
@@ -204,6 +204,6 @@ typedef struct {
     uint64_t sent, received;    /* of a collective: this member's in all */
     sw_ps_t time;       /* computed, as it was measured; in the engine, of a
                          * collective what its member had computed before  */
-} sw_op_t;
+} sw_vop_t;
 
 #endif

@@ -24,13 +24,13 @@ static void put(text_t *to, const char *form, ...)
     to->room -= used;
 }
 
-static void put_request(text_t *to, const sw_op_t *op)
+static void put_request(text_t *to, const sw_vop_t *op)
 {
     if (op->request)
         put(to, " request %u", op->request);
 }
 
-static void put_message(text_t *to, const sw_op_t *op, const char *verb,
+static void put_message(text_t *to, const sw_vop_t *op, const char *verb,
                         const char *way)
 {
     put(to, "%s %llu %s ", verb, (unsigned long long)op->bytes, way);
@@ -50,7 +50,7 @@ static void put_message(text_t *to, const sw_op_t *op, const char *verb,
         put(to, " buffered");
 }
 
-static void put_window(text_t *to, const sw_op_t *op)
+static void put_window(text_t *to, const sw_vop_t *op)
 {
     put(to, "%s", sw_window_names[op->what]);
     if (op->what >= SW_WINDOW_PUT && op->what <= SW_WINDOW_FETCH)
@@ -65,7 +65,7 @@ static void put_window(text_t *to, const sw_op_t *op)
                 : op->what == SW_WINDOW_MAKE ? " seen" : " exclusive");
 }
 
-void sw_op_words(const sw_op_t *op, char *words, size_t room)
+void sw_op_words(const sw_vop_t *op, char *words, size_t room)
 {
     text_t text = {words, room}, *to = &text;
     *words = '\0';

@@ -38,13 +38,13 @@ void sw_steps_end(sw_steps_t *s)
     free(s->rank);
 }
 
-static bool ends_request(const sw_op_t *op)
+static bool ends_request(const sw_vop_t *op)
 {
     return op->kind == SW_OP_WAIT || op->kind == SW_OP_DROP;
 }
 
 /* Does it matter what is done here? */
-static bool matters(const sw_op_t *op)
+static bool matters(const sw_vop_t *op)
 {
     switch (op->kind) {
     case SW_OP_SEND: case SW_OP_RECV: case SW_OP_COLLECTIVE: case SW_OP_WAIT:
@@ -74,7 +74,7 @@ static void change(sw_steps_t *s, sw_stepper_t *r, sw_step_at_t *step,
 static bool take(sw_steps_t *s, uint32_t rank, sw_step_at_t *step)
 {
     sw_stepper_t *r = &s->rank[rank];
-    sw_op_t op;
+    sw_vop_t op;
     *step = (sw_step_at_t){.section = r->section, .change = r->change_count};
     while (s->source.next(s->source.of, rank, &op) == SW_SOURCE_OP) {
         r->number++;

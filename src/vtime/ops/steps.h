@@ -25,7 +25,7 @@
 #include <stdio.h>
 
 typedef struct {
-    sw_op_t op;             /* .kind 0: the end */
+    sw_vop_t op;             /* .kind 0: the end */
     sw_ps_t before, asleep; /* computed, and slept, since the last change */
     uint32_t change, changes;   /* of section before that: sw_steps_changes */
     uint64_t number;        /* of the operation in the file, from 1 */
@@ -52,7 +52,7 @@ typedef struct {
 
 typedef struct {
     sw_op_file_t *ops;
-    sw_source_t source;
+    sw_engine_source_t source;
     uint32_t ranks;
     sw_stepper_t *rank;
     bool memory;            /* there was always some */
@@ -72,6 +72,6 @@ const sw_change_t *sw_steps_changes(const sw_steps_t *steps, uint32_t rank,
                                     const sw_step_at_t *step);
 
 /* An operation as a line of text, for people; cut to the room that is there. */
-void sw_op_words(const sw_op_t *op, char *to, size_t room);
+void sw_op_words(const sw_vop_t *op, char *to, size_t room);
 
 #endif
