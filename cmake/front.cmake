@@ -12,6 +12,12 @@ if(absent)
     "another Python with -DPython3_EXECUTABLE=.")
 endif()
 
+# No include runs against the list of arrows.
+add_custom_target(sw_arrows ALL
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/arrows.py
+          ${PROJECT_SOURCE_DIR}/src
+  COMMENT "Looking for includes that run back" VERBATIM)
+
 set(SW_GENERATED ${PROJECT_BINARY_DIR}/generated)
 file(MAKE_DIRECTORY ${SW_GENERATED})
 add_custom_command(

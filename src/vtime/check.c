@@ -13,7 +13,7 @@
  * rendezvous], ...], times in ns. A model that is none: status 1, and a
  * sentence on stderr with the line.
  */
-#include "commands.h"
+#include "vtime/base/commands.h"
 #include "vtime/model/model_file.h"
 #include "vtime/model/network.h"
 

@@ -10,7 +10,7 @@
  * The heads of replay.c, convert.c, serve.c and check.c tell the rest. Started
  * by straightway whatif; no command for users.
  */
-#include "commands.h"
+#include "vtime/base/commands.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  * there is no memory; 3: a model led to a deadlock, and stderr says who waits
  * for what (the results are there, all the same).
  */
-#include "commands.h"
+#include "vtime/base/commands.h"
 #include "vtime/model/model_file.h"
 #include "vtime/ops/file.h"
 #include "vtime/engine/result.h"

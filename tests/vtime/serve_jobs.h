@@ -7,7 +7,7 @@
 
 #include "../must.h"
 #include "node/os/os.h"
-#include "vtime/commands.h"
+#include "vtime/base/commands.h"
 #include "vtime/lane/ring.h"
 #include "vtime/lane/server.h"
 #include "vtime/model/model_file.h"

@@ -21,7 +21,7 @@
  * sentence on stderr, when it had to stop; there is no file then.
  */
 #include "vtime/model/algorithm.h"
-#include "vtime/commands.h"
+#include "vtime/base/commands.h"
 #include "convert.h"
 
 #include <errno.h>

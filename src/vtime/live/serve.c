@@ -15,7 +15,7 @@
  * Status 1: the model or the lanes cannot be used, and stderr says why;
  * without --detach also: there is no result; 3: a deadlock.
  */
-#include "vtime/commands.h"
+#include "vtime/base/commands.h"
 #include "live.h"
 #include "vtime/model/model_file.h"
 #include "vtime/ops/file.h"
