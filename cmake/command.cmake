@@ -5,7 +5,8 @@
 set(SW_LIB_SUBDIR lib/straightway)
 
 # The launcher: no room, no MPI, nothing to load but libc.
-file(GLOB command_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/command/*.c)
+file(GLOB command_sources CONFIGURE_DEPENDS
+     ${PROJECT_SOURCE_DIR}/src/command/*.c)
 add_executable(straightway_command ${command_sources})
 set_target_properties(straightway_command PROPERTIES
     OUTPUT_NAME straightway

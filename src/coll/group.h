@@ -42,18 +42,19 @@
  *     over s all of them come.
  *
  * A member that gives up. A wait that lasts may find that a member has died or
- * that the communicator was revoked (mpi/base/failure.h). The waiter then sets its
- * own `broken`: its other waits end at once, and it returns SW_BROKEN. What it
- * posts from then on may be wrong, and the memory that it has offered is its
- * program's again; but a member that knows nothing yet may be about to use it:
+ * that the communicator was revoked (mpi/base/failure.h). The waiter then sets
+ * its own `broken`: its other waits end at once, and it returns SW_BROKEN.
+ * What it posts from then on may be wrong, and the memory that it has offered
+ * is its program's again; but a member that knows nothing yet may be about to
+ * use it:
  *   - A member that reads looks afterwards at block->given_up, in sw_done. The
  *     leaver stores given_up before it posts, is done or returns, so a reader
  *     that has seen anything from then on also loads given_up, and fails.
  *   - A member that writes (in a gather, or a reduction into another's result)
- *     must not be late at all. The writer stores `touching` in its lane, then looks at
- *     given_up; the leaver stores given_up, then waits until every living
- *     member's `touching` is zero. Both pairs are sequentially consistent, so
- *     one of the two sees the other.
+ *     must not be late at all. The writer stores `touching` in its lane, then
+ *     looks at given_up; the leaver stores given_up, then waits until every
+ *     living member's `touching` is zero. Both pairs are sequentially
+ *     consistent, so one of the two sees the other.
  * A member that has not heard of the failure finds given_up, or asks the host
  * itself: what it waits for is a member that has died or given up.
  *
@@ -207,8 +208,8 @@ SW_API void sw_group_answer(const sw_introduction_t *all, int n, int me,
  * members commonly decide that the host serves. Takes `peer` over (malloced)
  * when it succeeds. */
 SW_API sw_group_t *sw_group_open(const sw_introduction_t *all,
-                                 const sw_group_answer_t *answers, int n, int me,
-                                 sw_peer_t **peer, const char **why);
+                                 const sw_group_answer_t *answers, int n,
+                                 int me, sw_peer_t **peer, const char **why);
 /* The `why` of a full pool, to be told apart from the others. */
 SW_API extern const char *const sw_group_full;
 

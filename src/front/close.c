@@ -3,8 +3,8 @@
  * once when objects go.
  *
  * What is known of a call's address is void when another object may come to
- * lie there (profile/stack/site.h). The answer is that of whatever dlclose comes
- * next, which does not depend on who asks.
+ * lie there (profile/stack/site.h). The answer is that of whatever dlclose
+ * comes next, which does not depend on who asks.
  */
 #include "front/clock/callers.h"
 #include "profile/record/recorder.h"

@@ -14,8 +14,9 @@
  *   a name that no host in the process has is not found, with an error text
  *   as it should be (names.c says why the linker alone would give none).
  *
- * And who looks for madvise gets libc's: transports of MPIs (UCX, libfabric) put
- * a jump of their own where it begins, and ours would not be reached any more.
+ * And who looks for madvise gets libc's: transports of MPIs (UCX, libfabric)
+ * put a jump of their own where it begins, and ours would not be reached any
+ * more.
  *
  * All else, and every lookup relative to the caller (RTLD_NEXT), is passed on
  * untouched, to whatever dlsym comes next: another tool's or libc's. With two

@@ -173,7 +173,7 @@ sw_layout_place_t sw_build_run(sw_build_t *b, uint64_t bytes)
     if (b->failed || !bytes)
         return nothing;
     return intern(b, 0, (sw_layout_node_t){.kind = SW_NODE_RUN, .unit = bytes,
-                                    .size = bytes});
+                                           .size = bytes});
 }
 
 bool sw_build_is_run(const sw_build_t *b, sw_layout_place_t place)
@@ -182,7 +182,7 @@ bool sw_build_is_run(const sw_build_t *b, sw_layout_place_t place)
 }
 
 sw_layout_place_t sw_build_repeat(sw_build_t *b, int64_t count, int64_t stride,
-                           sw_layout_place_t child)
+                                  sw_layout_place_t child)
 {
     if (b->failed || count <= 0 || !child.node)
         return nothing;
@@ -203,16 +203,17 @@ sw_layout_place_t sw_build_repeat(sw_build_t *b, int64_t count, int64_t stride,
         c = &b->node[c->child];
     }
     return intern(b, child.at,
-                  (sw_layout_node_t){.kind = SW_NODE_REPEAT, .child = child.node,
-                              .count = count, .stride = stride,
-                              .unit = c->size, .size = (uint64_t)size});
+                  (sw_layout_node_t){.kind = SW_NODE_REPEAT,
+                                     .child = child.node, .count = count,
+                                     .stride = stride, .unit = c->size,
+                                     .size = (uint64_t)size});
 }
 
 /* Leave out what is empty, join runs that touch; how many remain. Only the
  * joined run becomes a node. */
 static int64_t join(sw_build_t *b, int64_t n, sw_layout_place_t *place)
 {
-    const sw_layout_node_t *c = b->node;       /* of number `node` */
+    const sw_layout_node_t *c = b->node;    /* of number `node` */
     uint32_t node = 0;
     int64_t kept = 0;
     for (int64_t i = 0; i < n;) {
@@ -252,8 +253,8 @@ static int64_t stretch(int64_t n, const sw_layout_place_t *place, int64_t i)
 /* Runs all of whose lengths are multiples of a unit, and most of them one:
  * such as the points of a mesh, some of which are neighbours. How many units
  * they are, 0 if they are no such runs. */
-static int64_t units(const sw_build_t *b, int64_t n, const sw_layout_place_t *place,
-                     uint64_t *unit)
+static int64_t units(const sw_build_t *b, int64_t n,
+                     const sw_layout_place_t *place, uint64_t *unit)
 {
     uint64_t bytes = 0, length = 0, most = (uint64_t)(n + n / 2);
     uint32_t node = 0;
@@ -307,8 +308,9 @@ static int64_t gather(sw_build_t *b, int64_t n, sw_layout_place_t *place)
     return kept;
 }
 
-static sw_layout_place_t blocks(sw_build_t *b, int64_t n, const sw_layout_place_t *place,
-                         uint64_t unit, int64_t *word)
+static sw_layout_place_t blocks(sw_build_t *b, int64_t n,
+                                const sw_layout_place_t *place, uint64_t unit,
+                                int64_t *word)
 {
     int64_t at = place[0].at, many = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -316,13 +318,14 @@ static sw_layout_place_t blocks(sw_build_t *b, int64_t n, const sw_layout_place_
         for (uint64_t k = 0; k < length; k += unit)
             word[many++] = place[i].at - at + (int64_t)k;
     }
-    return intern(b, at, (sw_layout_node_t){.kind = SW_NODE_BLOCKS, .count = many,
+    return intern(b, at,
+                  (sw_layout_node_t){.kind = SW_NODE_BLOCKS, .count = many,
                                      .unit = unit,
                                      .size = (uint64_t)many * unit});
 }
 
-static sw_layout_place_t list(sw_build_t *b, int64_t n, const sw_layout_place_t *place,
-                       int64_t *word)
+static sw_layout_place_t list(sw_build_t *b, int64_t n,
+                              const sw_layout_place_t *place, int64_t *word)
 {
     int64_t at = place[0].at, before = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -336,10 +339,11 @@ static sw_layout_place_t list(sw_build_t *b, int64_t n, const sw_layout_place_t 
             return fail(b);
     }
     return intern(b, at, (sw_layout_node_t){.kind = SW_NODE_LIST, .count = n,
-                                     .size = (uint64_t)before});
+                                            .size = (uint64_t)before});
 }
 
-sw_layout_place_t sw_build_list(sw_build_t *b, int64_t n, sw_layout_place_t *place)
+sw_layout_place_t sw_build_list(sw_build_t *b, int64_t n,
+                                sw_layout_place_t *place)
 {
     if (b->failed)
         return nothing;

@@ -24,9 +24,11 @@ SW_API sw_build_t *sw_build_new(void);      /* NULL: no memory */
 
 SW_API sw_layout_place_t sw_build_run(sw_build_t *b, uint64_t bytes);
 SW_API sw_layout_place_t sw_build_repeat(sw_build_t *b, int64_t count,
-                                  int64_t stride, sw_layout_place_t child);
+                                         int64_t stride,
+                                         sw_layout_place_t child);
 /* One after another; `place` is used up. */
-SW_API sw_layout_place_t sw_build_list(sw_build_t *b, int64_t n, sw_layout_place_t *place);
+SW_API sw_layout_place_t sw_build_list(sw_build_t *b, int64_t n,
+                                       sw_layout_place_t *place);
 
 /* Is it one piece? */
 SW_API bool sw_build_is_run(const sw_build_t *b, sw_layout_place_t place);

@@ -43,7 +43,8 @@ static bool repeat(const sw_layout_t *l, uint32_t i, const span_t *span,
            widen(s, span[n->child], 0) && widen(s, span[n->child], last);
 }
 
-static bool words_fit(const sw_layout_t *l, const sw_layout_node_t *n, uint64_t each)
+static bool words_fit(const sw_layout_t *l, const sw_layout_node_t *n,
+                      uint64_t each)
 {
     return n->count > 0 && n->child <= l->words &&
            (uint64_t)n->count <= (l->words - n->child) / each;

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of fewer runs do not drive each other's lines out of the nearest cache. */
+/* Rows of fewer runs do not drive each other's lines out of the nearest
+ * cache. */
 #define WOVEN_FROM 8
 
 /* Rows `apart` bytes from each other, each of `count` runs that share no cache
@@ -62,14 +63,14 @@ static int64_t entry_at(const sw_layout_t *l, const sw_layout_node_t *n,
 static sw_layout_node_t elements(const sw_layout_t *l, int64_t count)
 {
     const sw_layout_node_t *root = &l->node[l->root];
-    sw_layout_node_t n = {.kind = SW_NODE_REPEAT, .child = l->root, .count = count,
-                   .stride = l->extent, .unit = l->size,
-                   .size = (uint64_t)count * l->size};
+    sw_layout_node_t n = {.kind = SW_NODE_REPEAT, .child = l->root,
+                          .count = count, .stride = l->extent, .unit = l->size,
+                          .size = (uint64_t)count * l->size};
     if (count == 1)
         return *root;
     if (root->kind == SW_NODE_RUN && l->extent == (int64_t)root->unit)
         return (sw_layout_node_t){.kind = SW_NODE_RUN, .unit = n.size,
-                           .size = n.size};
+                                  .size = n.size};
     if (root->kind == SW_NODE_REPEAT &&
         l->extent == root->count * root->stride) {
         n.child = root->child;

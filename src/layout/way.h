@@ -7,8 +7,8 @@
  */
 #include "kernels.h"
 
-static void NAME(whole)(const sw_layout_t *l, const sw_layout_node_t *n, char *at,
-                        char *data);
+static void NAME(whole)(const sw_layout_t *l, const sw_layout_node_t *n,
+                        char *at, char *data);
 
 /* `count` of the children. */
 static void NAME(children)(const sw_layout_t *l, const sw_layout_node_t *n,
@@ -39,8 +39,8 @@ static void NAME(children)(const sw_layout_t *l, const sw_layout_node_t *n,
     }
 }
 
-static void NAME(whole)(const sw_layout_t *l, const sw_layout_node_t *n, char *at,
-                        char *data)
+static void NAME(whole)(const sw_layout_t *l, const sw_layout_node_t *n,
+                        char *at, char *data)
 {
     switch (n->kind) {
     case SW_NODE_RUN:
@@ -68,12 +68,13 @@ static void NAME(whole)(const sw_layout_t *l, const sw_layout_node_t *n, char *a
     }
 }
 
-static void NAME(part)(const sw_layout_t *l, const sw_layout_node_t *n, char *at,
-                       uint64_t from, uint64_t to, char *data);
+static void NAME(part)(const sw_layout_t *l, const sw_layout_node_t *n,
+                       char *at, uint64_t from, uint64_t to, char *data);
 
 /* Of child i, which has `unit` bytes of data: what of [from, to) it holds. */
-static void NAME(child)(const sw_layout_t *l, const sw_layout_node_t *n, char *at,
-                        int64_t i, uint64_t from, uint64_t to, char *data)
+static void NAME(child)(const sw_layout_t *l, const sw_layout_node_t *n,
+                        char *at, int64_t i, uint64_t from, uint64_t to,
+                        char *data)
 {
     uint64_t begin = (uint64_t)i * n->unit;
     uint64_t first = from > begin ? from - begin : 0;
@@ -88,8 +89,8 @@ static void NAME(child)(const sw_layout_t *l, const sw_layout_node_t *n, char *a
 }
 
 /* REPEAT and BLOCKS. */
-static void NAME(some)(const sw_layout_t *l, const sw_layout_node_t *n, char *at,
-                       uint64_t from, uint64_t to, char *data)
+static void NAME(some)(const sw_layout_t *l, const sw_layout_node_t *n,
+                       char *at, uint64_t from, uint64_t to, char *data)
 {
     int64_t i = (int64_t)(from / n->unit), last = (int64_t)(to / n->unit);
     if (from % n->unit)
@@ -108,8 +109,8 @@ static void NAME(some)(const sw_layout_t *l, const sw_layout_node_t *n, char *at
         NAME(child)(l, n, at, i, from, to, data);
 }
 
-static void NAME(entries)(const sw_layout_t *l, const sw_layout_node_t *n, char *at,
-                          uint64_t from, uint64_t to, char *data)
+static void NAME(entries)(const sw_layout_t *l, const sw_layout_node_t *n,
+                          char *at, uint64_t from, uint64_t to, char *data)
 {
     int64_t low = entry_at(l, n, from);
     const int64_t *entry = sw_layout_words(l) + n->child +
@@ -125,8 +126,8 @@ static void NAME(entries)(const sw_layout_t *l, const sw_layout_node_t *n, char 
     }
 }
 
-static void NAME(part)(const sw_layout_t *l, const sw_layout_node_t *n, char *at,
-                       uint64_t from, uint64_t to, char *data)
+static void NAME(part)(const sw_layout_t *l, const sw_layout_node_t *n,
+                       char *at, uint64_t from, uint64_t to, char *data)
 {
     if (from >= to)
         return;

@@ -79,8 +79,8 @@ SW_API bool sw_peer_control(sw_peer_t *peer);
  * waits that last. */
 SW_API bool sw_peer_gone(const sw_peer_t *peer);
 
-/* One turn of a wait for a peer that does nothing but copy a piece. True: it has
- * ended instead. `turns` begins at 0. */
+/* One turn of a wait for a peer that does nothing but copy a piece. True: it
+ * has ended instead. `turns` begins at 0. */
 SW_API bool sw_peer_turn(const sw_peer_t *peer, unsigned *turns);
 
 /* Ranks per core, from the cards of all peers met so far. */

@@ -491,7 +491,8 @@ static void choose_cpus(int *cpu)
         cpu[1] = second < 0 ? cpu[0] : second;
 }
 
-/* Microseconds to make a private page shared (node/arena/show.h); 0: not possible. */
+/* Microseconds to make a private page shared (node/arena/show.h); 0: not
+ * possible. */
 static double show_us(int fd)
 {
     char *p = sw_os_map_private(NULL, PROBE_BYTES);

@@ -340,7 +340,8 @@ static uint64_t message_flow(uint64_t communicator, uint32_t from,
 
 /* The communicator of a message or collective that both its ends name alike;
  * 0: they do not. */
-static uint64_t communicator_of(const sw_rank_name_t *r, const sw_trace_note_t *n)
+static uint64_t communicator_of(const sw_rank_name_t *r,
+                                const sw_trace_note_t *n)
 {
     return n->number && n->peer >= 0
          ? sw_names_communicator(r, n->communicator) : 0;

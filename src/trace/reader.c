@@ -371,7 +371,7 @@ bool sw_trace_event(sw_trace_reader_t *r)
     uint64_t begin = r->ticks + gap, end = begin + last;
     bool amount = false;
     *e = (sw_trace_event_t){.record = head >> 2, .failed = head & 1,
-                      .begin = begin, .end = end};
+                            .begin = begin, .end = end};
     if (head & 2)
         for (;;) {
             uint64_t note = sw_varint(&c);

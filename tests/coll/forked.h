@@ -26,7 +26,7 @@ typedef struct {
     bool arena, cma;
     const char *refuse;
     bool odd_differs, odd_arena, odd_cma;
-    bool quiet;                 /* see node/arena/show.h                      */
+    bool quiet;                 /* see node/arena/show.h                */
     size_t show_after;
 } way_t;
 

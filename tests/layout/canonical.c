@@ -150,7 +150,7 @@ static void refused(void)
 {
     sw_build_t *b = sw_build_new();
     sw_layout_place_t p = sw_build_repeat(b, (int64_t)1 << 40, 1 << 20,
-                                   sw_build_run(b, 1 << 10));
+                                          sw_build_run(b, 1 << 10));
     p = sw_build_repeat(b, (int64_t)1 << 40, 1, p);
     expect(!sw_build_end(b, p, 0), "sizes beyond all bounds are refused");
     b = sw_build_new();

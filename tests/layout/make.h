@@ -141,7 +141,7 @@ static sw_layout_place_t make(sw_build_t *b, int depth, map_t *m)
     if (depth == 0 || below(4) == 0)
         return make_run(b, m);
     sw_layout_place_t p = below(2) ? make_repeat(b, depth, m)
-                            : make_list(b, depth, m);
+                                   : make_list(b, depth, m);
     if (below(4) == 0) {
         int64_t by = (int64_t)below(100) - 50;
         p = sw_place_moved(p, by);

@@ -74,8 +74,8 @@ static void exchange(const message_t *m, MPI_Status *status)
         return;
     }
     if (m->way == REPLACE) {
-        MPI_Sendrecv_replace(m->in.mpi, count, type, other, m->tag, from, m->tag, comm,
-                             status);
+        MPI_Sendrecv_replace(m->in.mpi, count, type, other, m->tag, from,
+                             m->tag, comm, status);
         return;
     }
 #if MPI_VERSION >= 4

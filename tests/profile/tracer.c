@@ -1,7 +1,7 @@
 /*
  * The trace against what was put in: random events of several threads, read
- * back from the file by a decoder of its own; then with a limit, on a full disk,
- * and closed at any time.
+ * back from the file by a decoder of its own; then with a limit, on a full
+ * disk, and closed at any time.
  */
 #include "must.h"
 

@@ -62,9 +62,9 @@ static void make_event(made_t *m, uint64_t *ticks, model_t *to)
     bool amount = random_below(2), waits = random_below(2);
     bool unknown = random_below(4) == 0;
     *e = (sw_trace_event_t){.record = record, .begin = *ticks + gap,
-                      .end = *ticks + gap + took,
-                      .failed = random_below(2),
-                      .note_count = (uint32_t)random_below(NOTES)};
+                            .end = *ticks + gap + took,
+                            .failed = random_below(2),
+                            .note_count = (uint32_t)random_below(NOTES)};
     *ticks = e->end;
     bool notes = amount || waits || unknown || e->note_count;
     put_varint(m, record << 2 | (uint64_t)notes << 1 | e->failed);

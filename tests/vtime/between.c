@@ -21,8 +21,8 @@ static void between(ranks_t *r, uint32_t rank, unsigned what, int first,
                     int root, uint64_t bytes, uint64_t sent, uint64_t received)
 {
     put(r, rank, (sw_vop_t){.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
-                           .tag = first, .peer = root, .bytes = bytes,
-                           .sent = sent, .received = received});
+                            .tag = first, .peer = root, .bytes = bytes,
+                            .sent = sent, .received = received});
 }
 
 /* Ranks 0, 1 and 2, 3, 4; rank i comes at 100 (i + 1). Those beside the root

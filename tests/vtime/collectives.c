@@ -242,8 +242,8 @@ static void contexts(void)
     for (uint32_t i = 0; i < 4; i++) {
         compute(r, i, 100 * (i + 1));
         put(r, i, (sw_vop_t){.kind = SW_OP_COLLECTIVE,
-                            .what = SW_COLLECTIVE_BCAST, .peer = 0,
-                            .context = i == 0 || i == 3 ? 5 : 4000000000u});
+                             .what = SW_COLLECTIVE_BCAST, .peer = 0,
+                             .context = i == 0 || i == 3 ? 5 : 4000000000u});
     }
     ranks_run(r);
     ENDS(r, 0, 400);        /* its root is 3 */

@@ -129,7 +129,7 @@ static void random_round_trips(void)
             uint32_t to = (uint32_t)(r >> 16) % 6;
             uint32_t context = r >> 32 & 1 && from % 2 && to % 2 ? 4 : 0;
             sw_vop_t op = {.peer = (int32_t)to, .tag = (int32_t)(r >> 40) % 3,
-                          .context = context, .bytes = (r >> 44) % 6000};
+                           .context = context, .bytes = (r >> 44) % 6000};
             /* A message of which nobody waits for another's. */
             op.kind = SW_OP_SEND;
             op.request = open[from][count[from]++] = (uint32_t)i + 1;
@@ -145,7 +145,7 @@ static void random_round_trips(void)
             for (uint32_t rank = 0; rank < 6; rank++) {
                 for (uint32_t k = 0; k < count[rank]; k++) {
                     op = (sw_vop_t){.kind = SW_OP_WAIT,
-                                   .request = open[rank][k]};
+                                    .request = open[rank][k]};
                     MUST(sw_op_write(w, rank, &op));
                 }
                 count[rank] = 0;

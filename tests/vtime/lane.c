@@ -25,8 +25,8 @@ static sw_vop_t nth(uint32_t rank, uint64_t n)
     uint64_t state = (rank + 1) * 0x9e3779b97f4a7c15u + n + 1;
     random_from(&state);
     return (sw_vop_t){.kind = (uint8_t)(1 + n % 7), .flags = (uint16_t)rank,
-                     .tag = (int32_t)n, .bytes = random_from(&state),
-                     .sent = n, .time = (int64_t)rank << 32 | (uint32_t)n};
+                      .tag = (int32_t)n, .bytes = random_from(&state),
+                      .sent = n, .time = (int64_t)rank << 32 | (uint32_t)n};
 }
 
 static uint32_t list_length(uint64_t n)

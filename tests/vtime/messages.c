@@ -196,7 +196,7 @@ static void modes(void)
     /* Synchronous: the data follow the answer. */
     ranks_t *r = ranks_linked(2);
     put(r, 0, (sw_vop_t){.kind = SW_OP_SEND, .peer = 1, .bytes = 8,
-                        .flags = SW_SEND_SYNCHRONOUS});
+                         .flags = SW_SEND_SYNCHRONOUS});
     compute(r, 1, 300);
     recv(r, 1, 0, 0);           /* met 300, answer 410, there 518 */
     ranks_run(r);
@@ -206,7 +206,7 @@ static void modes(void)
 
     r = ranks_linked(2);  /* buffered: complete at once */
     put(r, 0, (sw_vop_t){.kind = SW_OP_SEND, .peer = 1, .bytes = 2000,
-                        .flags = SW_SEND_BUFFERED});
+                         .flags = SW_SEND_BUFFERED});
     compute(r, 1, 300);
     recv(r, 1, 0, 0);           /* answer 410, there 2510 */
     ranks_run(r);
@@ -233,14 +233,14 @@ static void order(void)
     r->context[0].members[0] = 1;       /* the members in another order */
     r->context[0].members[1] = 0;
     put(r, 0, (sw_vop_t){.kind = SW_OP_SEND, .peer = 1, .tag = 1, .context = 9,
-                        .bytes = 1});           /* there 111 */
+                         .bytes = 1});          /* there 111 */
     send(r, 0, 1, 1, 200);      /* ready 20, head 120, there 320 */
     send(r, 0, 1, 2, 1);        /* enters 220, there 321 */
     send(r, 0, 1, 1, 300);      /* ready 40, enters 225, head 325, there 625 */
     recv(r, 1, 0, 2);           /* 341 */
     recv(r, 1, 0, 1);           /* the one of 200: 361 */
     put(r, 1, (sw_vop_t){.kind = SW_OP_RECV, .peer = 0, .tag = SW_OP_ANY,
-                        .context = 9});         /* 381 */
+                         .context = 9});        /* 381 */
     recv(r, 1, 0, SW_OP_ANY);   /* 645 */
     ranks_run(r);
     ENDS(r, 1, 645);

@@ -70,7 +70,7 @@ int main(void)
         for (uint32_t i = 0; i < r->n; i++) {
             r->context[0].members[i] = i;
             put(r, i, (sw_vop_t){.kind = SW_OP_WINDOW, .what = SW_WINDOW_MAKE,
-                                .context = 1});
+                                 .context = 1});
         }
         for (uint32_t i = 0; i < r->n; i++) {
             unsigned collectives = 0;

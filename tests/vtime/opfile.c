@@ -156,14 +156,14 @@ static void is_compact(void)
     uint64_t chance = 3;
     for (int step = 0; step < STEPS; step++) {
         sw_vop_t op = {.kind = SW_OP_COMPUTE,
-                      .time = (sw_ps_t)(random_from(&chance) % 1000000) *
-                              1000};
+                       .time = (sw_ps_t)(random_from(&chance) % 1000000) *
+                               1000};
         MUST(sw_op_write(w, 50, &op));
         for (int i = 0; i < 8; i++) {
             static const int near[] = {49, 51, 40, 60};
             op = (sw_vop_t){.kind = i < 4 ? SW_OP_RECV : SW_OP_SEND,
-                           .peer = near[i % 4], .tag = i % 4, .bytes = 80000,
-                           .request = (uint32_t)i + 1};
+                            .peer = near[i % 4], .tag = i % 4, .bytes = 80000,
+                            .request = (uint32_t)i + 1};
             MUST(sw_op_write(w, 50, &op));
         }
         for (uint32_t i = 0; i < 4; i++) {
@@ -171,7 +171,7 @@ static void is_compact(void)
             MUST(sw_op_write(w, 50, &op));
         }
         op = (sw_vop_t){.kind = SW_OP_COLLECTIVE, .what = 3, .peer = -1,
-                       .bytes = 8, .sent = 8, .received = 8};
+                        .bytes = 8, .sent = 8, .received = 8};
         MUST(sw_op_write(w, 50, &op));
     }
     MUST(sw_op_writer_close(w));
@@ -370,7 +370,7 @@ static void many_ranks(void)
     for (uint32_t k = 0; k < 20; k++)
         for (uint32_t i = 0; i < N; i++) {
             sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .peer = -1,
-                          .context = 4 * (k % 2), .bytes = k};
+                           .context = 4 * (k % 2), .bytes = k};
             MUST(sw_op_write(w, i, &op));
         }
     MUST(sw_op_writer_close(w));

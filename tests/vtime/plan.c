@@ -221,7 +221,7 @@ static void uneven(void)
     model_of(&m, 64);
     say(&m, "formula all pairwise");
     sw_vop_t op = {.what = C(ALLTOALLV), .bytes = 100, .sent = 800,
-                  .received = 4000};
+                   .received = 4000};
     sw_plan_t made;
     sw_plan_make(&m, &op, 8, NULL, &made);
     MUST(costs(made, 7 * 2000, 0));

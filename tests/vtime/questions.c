@@ -12,7 +12,8 @@ static ranks_t *begin(uint32_t n)
     return r;
 }
 
-static const sw_engine_answer_t *answer(const ranks_t *r, uint32_t rank, uint32_t i)
+static const sw_engine_answer_t *answer(const ranks_t *r, uint32_t rank,
+                                        uint32_t i)
 {
     MUST(i < r->rank[rank].answered);
     return &r->rank[rank].answers[i];
@@ -167,7 +168,7 @@ static void dropped(void)
         ranks_t *r = begin(2);
         irecv(r, 0, 1, 0, 1);
         put(r, 0, (sw_vop_t){.kind = SW_OP_DROP, .request = 1,
-                            .flags = (uint16_t)flags});
+                             .flags = (uint16_t)flags});
         isend(r, 0, 1, 0, 5000, 2);
         with_request(r, 0, SW_OP_DROP, 2);
         recv(r, 0, 1, 0);

@@ -110,14 +110,14 @@ static inline void isend(ranks_t *r, uint32_t from, uint32_t to, int tag,
                          uint64_t bytes, uint32_t request)
 {
     put(r, from, (sw_vop_t){.kind = SW_OP_SEND, .peer = (int32_t)to, .tag = tag,
-                           .bytes = bytes, .request = request});
+                            .bytes = bytes, .request = request});
 }
 
 static inline void irecv(ranks_t *r, uint32_t rank, int from, int tag,
                          uint32_t request)
 {
     put(r, rank, (sw_vop_t){.kind = SW_OP_RECV, .peer = from, .tag = tag,
-                           .bytes = 1 << 20, .request = request});
+                            .bytes = 1 << 20, .request = request});
 }
 
 #define send(r, from, to, tag, bytes) isend(r, from, to, tag, bytes, 0)
@@ -141,15 +141,15 @@ static inline void collective(ranks_t *r, uint32_t rank, unsigned what,
                               int root, uint64_t bytes, uint32_t request)
 {
     put(r, rank, (sw_vop_t){.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
-                           .peer = root, .bytes = bytes, .sent = bytes,
-                           .received = bytes, .request = request});
+                            .peer = root, .bytes = bytes, .sent = bytes,
+                            .received = bytes, .request = request});
 }
 
 /* From the beginning; `seed` 0: without hesitating. */
 static inline sw_engine_state_t ranks_try(ranks_t *r, uint64_t seed)
 {
     sw_engine_source_t source = {.of = r, .next = ranks_next,
-                          .answer = r->asks ? ranks_answer : NULL};
+                                 .answer = r->asks ? ranks_answer : NULL};
     sw_engine_options_t options = {.check = true};
     r->hesitates = seed;
     for (uint32_t i = 0; i < r->n; i++)

@@ -38,7 +38,7 @@ static inline sw_plan_t plan(const sw_model_t *model, sw_op_collective_t what,
 {
     sw_plan_t made;
     sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
-                  .bytes = bytes};
+                   .bytes = bytes};
     sw_plan_make(model, &op, n, NULL, &made);
     return made;
 }

@@ -13,8 +13,8 @@ static sw_sections_t names;
 static void section(ranks_t *r, uint32_t rank, const char *name)
 {
     put(r, rank, (sw_vop_t){.kind = SW_OP_SECTION,
-                           .bytes = sw_sections_find(&names, name,
-                                                     strlen(name))});
+                            .bytes = sw_sections_find(&names, name,
+                                                      strlen(name))});
 }
 
 #define leave(r, rank) section(r, rank, "")

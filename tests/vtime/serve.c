@@ -90,7 +90,7 @@ static void long_lists(sw_lane_t *lane, uint32_t rank)
     for (uint32_t i = MANY; i > 0; i--)
         MUST(sw_lane_put(lane, &(sw_vop_t){.kind = SW_OP_LIST, .request = i}));
     sw_engine_answer_t answer = ask(lane, (sw_vop_t){.kind = SW_OP_SELECT,
-                                             .what = SW_SELECT_SOME});
+                                                     .what = SW_SELECT_SOME});
     bool seen[MANY] = {false};
     MUST(answer.count == MANY);
     for (uint32_t i = 0; i < MANY; i++) {
@@ -138,15 +138,15 @@ static void any_traffic(sw_lane_t *lane, uint32_t rank)
         sw_lane_put(lane, &op);
         op.request = 2;
         sw_lane_put(lane, &op);
-        sw_engine_answer_t answer = ask(lane, (sw_vop_t){.kind = SW_OP_SELECT,
-                                                 .what = SW_SELECT_ANY});
+        sw_engine_answer_t answer =
+            ask(lane, (sw_vop_t){.kind = SW_OP_SELECT, .what = SW_SELECT_ANY});
         MUST(answer.count == 1 && answer.which[0] < 2);
         op = (sw_vop_t){.kind = SW_OP_WAIT, .request = 2 - answer.which[0]};
         sw_lane_put(lane, &op);
         if (i % 50 == 0)
             sw_lane_put(lane, &(sw_vop_t){.kind = SW_OP_COLLECTIVE, .peer = -1,
-                                         .what = SW_COLLECTIVE_ALLREDUCE,
-                                         .bytes = bytes});
+                                          .what = SW_COLLECTIVE_ALLREDUCE,
+                                          .bytes = bytes});
     }
 }
 
@@ -197,7 +197,7 @@ static void one_dies(sw_lane_t *lane, uint32_t rank)
         raise(SIGKILL);
     message(lane, SW_OP_RECV, 1, 8, 0);
     MUST(!sw_lane_ask(lane, &(sw_vop_t){.kind = SW_OP_CLOCK,
-                                       .flags = SW_CLOCK_PAUSE}, &answer));
+                                        .flags = SW_CLOCK_PAUSE}, &answer));
 }
 
 /* Rank 0, and who starts the engine, are bound to the first processor there

@@ -234,7 +234,7 @@ static inline void message(sw_lane_t *lane, int kind, int peer, uint32_t bytes,
                            uint32_t request)
 {
     sw_vop_t op = {.kind = (uint8_t)kind, .peer = peer, .tag = 7,
-                  .bytes = bytes, .request = request};
+                   .bytes = bytes, .request = request};
     MUST(sw_lane_put(lane, &op));
 }
 

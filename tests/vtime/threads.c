@@ -1,7 +1,7 @@
 /*
  * Ranks with threads: each has a clock of its own, messages are matched in the
- * order of the calls. Links as in ranks.h: an empty message that is sent at t is
- * there at t + 110, received at t + 130.
+ * order of the calls. Links as in ranks.h: an empty message that is sent at t
+ * is there at t + 110, received at t + 130.
  */
 #include "ranks.h"
 
@@ -9,7 +9,7 @@ static void thread_op(ranks_t *r, uint32_t rank, unsigned what,
                       uint32_t number, int before)
 {
     put(r, rank, (sw_vop_t){.kind = SW_OP_THREAD, .what = (uint8_t)what,
-                           .request = number, .tag = before});
+                            .request = number, .tag = before});
 }
 
 #define thread(r, rank, number) thread_op(r, rank, SW_THREAD_GOES, number, 0)
@@ -20,7 +20,7 @@ static void matched(ranks_t *r, uint32_t rank, int peer, int tag,
                     uint32_t request)
 {
     put(r, rank, (sw_vop_t){.kind = SW_OP_MATCHED, .peer = peer, .tag = tag,
-                           .request = request});
+                            .request = request});
 }
 
 static sw_engine_state_t end_of(ranks_t *r, sw_ps_t *end)

@@ -14,7 +14,8 @@ static ranks_t *begin(uint32_t n)
     return r;
 }
 
-static const sw_engine_answer_t *answer(const ranks_t *r, uint32_t rank, uint32_t i)
+static const sw_engine_answer_t *answer(const ranks_t *r, uint32_t rank,
+                                        uint32_t i)
 {
     MUST(i < r->rank[rank].answered);
     return &r->rank[rank].answers[i];
@@ -109,7 +110,8 @@ static void matched(void)
         irecv(r, 0, SW_OP_ANY, 0, 1);
         irecv(r, 0, 2, 0, 2);           /* is held by the first */
         wait_for(r, 0, 1);
-        put(r, 0, (sw_vop_t){.kind = SW_OP_MATCHED, .request = 1, .peer = took});
+        put(r, 0,
+            (sw_vop_t){.kind = SW_OP_MATCHED, .request = 1, .peer = took});
         put(r, 0, (sw_vop_t){.kind = SW_OP_CLOCK});
         wait_for(r, 0, 2);
         compute(r, 1, 500);
@@ -162,7 +164,8 @@ static sw_source_state_t late_next(void *of, uint32_t rank, sw_vop_t *op)
                                  : ranks_next(l->ranks, rank, op);
 }
 
-static void late_answer(void *of, uint32_t rank, const sw_engine_answer_t *answer)
+static void late_answer(void *of, uint32_t rank,
+                        const sw_engine_answer_t *answer)
 {
     ranks_answer(((late_t *)of)->ranks, rank, answer);
 }
@@ -249,7 +252,8 @@ static void asleep(void)
     put(r, 0, (sw_vop_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
     send(r, 1, 0, 0, 2000);
     put(r, 1, (sw_vop_t){.kind = SW_OP_CLOCK});
-    sw_engine_source_t source = {.of = r, .next = asleep_next, .answer = ranks_answer};
+    sw_engine_source_t source = {.of = r, .next = asleep_next,
+                                 .answer = ranks_answer};
     r->engine = sw_engine_new(&r->model, &source, NULL);
     MUST(r->engine);
     for (int i = 0; i < 3 && !r->rank[1].answered; i++)
@@ -287,7 +291,7 @@ static void held(void)
     send(r, 3, 2, 0, 1);                /* 531 */
     late_t late = {.ranks = r};
     sw_engine_source_t source = {.of = &late, .next = slow_next,
-                          .answer = late_answer};
+                                 .answer = late_answer};
     r->engine = sw_engine_new(&r->model, &source, NULL);
     MUST(r->engine);
     for (int i = 0; i < 3; i++)

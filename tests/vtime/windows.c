@@ -9,8 +9,8 @@ static void window(ranks_t *r, uint32_t rank, unsigned what, int peer,
                    uint64_t bytes, unsigned flags, uint32_t request)
 {
     put(r, rank, (sw_vop_t){.kind = SW_OP_WINDOW, .what = (uint8_t)what,
-                           .peer = peer, .bytes = bytes, .context = 1,
-                           .flags = (uint16_t)flags, .request = request});
+                            .peer = peer, .bytes = bytes, .context = 1,
+                            .flags = (uint16_t)flags, .request = request});
 }
 
 static ranks_t *some(uint32_t n)
@@ -163,7 +163,7 @@ static void wrong(void)
     ranks_t *r = some(2);
     window(r, 0, SW_WINDOW_PUT, 1, 8, 0, 0);
     put(r, 0, (sw_vop_t){.kind = SW_OP_WINDOW, .what = SW_WINDOW_PUT,
-                        .peer = 1});               /* the world is none */
+                         .peer = 1});              /* the world is none */
     MUST(ranks_try(r, 0) == SW_ENGINE_WRONG);
     sw_engine_stuck(r->engine, 0, text, sizeof text);
     MUST(strstr(text, "no window"));
@@ -180,9 +180,9 @@ static void wrong(void)
 
     r = some(2);                        /* nobody posts */
     put(r, 0, (sw_vop_t){.kind = SW_OP_RECV, .peer = 1, .context = 1,
-                        .tag = SW_WINDOW_POSTED});
+                         .tag = SW_WINDOW_POSTED});
     put(r, 1, (sw_vop_t){.kind = SW_OP_RECV, .peer = 0, .context = 1,
-                        .tag = SW_WINDOW_COMPLETED});
+                         .tag = SW_WINDOW_COMPLETED});
     MUST(ranks_try(r, 0) == SW_ENGINE_DEADLOCK);
     sw_engine_stuck(r->engine, 0, text, sizeof text);
     MUST(!strcmp(text, "post of a window by 1"));

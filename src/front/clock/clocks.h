@@ -25,7 +25,8 @@
 
 #include <time.h>
 
-/* In the library's constructor: looks for the functions that come after ours. */
+/* In the library's constructor: looks for the functions that come after
+ * ours. */
 void sw_clocks_start(void);
 
 /* For the call that returns to `from`: are clocks virtual (`clock`: this one),

@@ -1,9 +1,9 @@
 /*
  * heap_pages.c - what a program does to the pages of its heap.
  *
- * Pages that are shown to peers (node/arena/show.h) are shared memory, and differ
- * from libc's heap in ways that a program could notice. So these calls pass by
- * here first:
+ * Pages that are shown to peers (node/arena/show.h) are shared memory, and
+ * differ from libc's heap in ways that a program could notice. So these calls
+ * pass by here first:
  *
  *   madvise    with MADV_DONTNEED and MADV_FREE the program gives up what pages
  *              hold: shown ones become private again, and read as zeros

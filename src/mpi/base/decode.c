@@ -186,10 +186,10 @@ static sw_layout_place_t basic(decode_t *d, MPI_Datatype type)
 /* Constructors ------------------------------------------------------------ */
 
 static sw_layout_place_t vector(decode_t *d, int64_t count, int64_t length,
-                         int64_t stride, MPI_Datatype of)
+                                int64_t stride, MPI_Datatype of)
 {
     sw_layout_place_t block = sw_build_repeat(d->b, length, extent_of(of),
-                                       decode(d, of));
+                                              decode(d, of));
     return sw_build_repeat(d->b, count, stride, block);
 }
 
@@ -199,8 +199,8 @@ static sw_layout_place_t vector(decode_t *d, int64_t count, int64_t length,
 /* Blocks: of the lengths from `lengths` on, or all of `fixed`; at the addresses
  * or counts from `at` on, times `unit`. */
 static sw_layout_place_t indexed(decode_t *d, const level_t *v, int64_t count,
-                          int64_t fixed, MPI_Count lengths, bool addresses,
-                          MPI_Count at, int64_t unit)
+                                 int64_t fixed, MPI_Count lengths,
+                                 bool addresses, MPI_Count at, int64_t unit)
 {
     struct { int64_t length; sw_layout_place_t place; } made[LENGTHS] = {{0}};
     int64_t extent = extent_of(v->type[0]);
@@ -279,8 +279,9 @@ static sw_layout_place_t subarray(decode_t *d, const level_t *v)
 
 /* One dimension of a distributed array: the elements that process `me` of `of`
  * has, in blocks of `block`. */
-static sw_layout_place_t dealt(decode_t *d, sw_layout_place_t one, int64_t extent,
-                        int64_t size, int64_t block, int64_t me, int64_t of)
+static sw_layout_place_t dealt(decode_t *d, sw_layout_place_t one,
+                               int64_t extent, int64_t size, int64_t block,
+                               int64_t me, int64_t of)
 {
     int64_t whole = size / block, rest = size % block;
     int64_t mine = whole / of + (me < whole % of);

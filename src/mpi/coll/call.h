@@ -17,10 +17,10 @@
 
 /* Is the same memory given to send and to receive, where MPI_IN_PLACE should
  * stand? MPICH and its kin raise an error then, which is theirs to raise. Open
- * MPI does so for MPI_Reduce and MPI_Allreduce alone; what else it takes, on one
- * member even, we must take as well. The other members cannot know, and would
- * wait for a member that has gone to the host. So the callers ask only where
- * the host is sure to raise its error: MPICH compares the places of this
+ * MPI does so for MPI_Reduce and MPI_Allreduce alone; what else it takes, on
+ * one member even, we must take as well. The other members cannot know, and
+ * would wait for a member that has gone to the host. So the callers ask only
+ * where the host is sure to raise its error: MPICH compares the places of this
  * member's own block, if counts and datatypes are the same and not all counts
  * are zero. */
 static inline bool sw_aliased(const void *send, const void *recv)

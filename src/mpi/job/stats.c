@@ -86,8 +86,8 @@ void sw_stats_print(void)
     sw_call_counts(mine);
     host.Comm_rank(MPI_COMM_WORLD, &rank);
     host.Comm_size(MPI_COMM_WORLD, &size);
-    int rc = host.Reduce(mine, all, SW_COLL_COUNT * SW_CALL_ROW, MPI_INT64_T, MPI_SUM,
-                         0, MPI_COMM_WORLD);
+    int rc = host.Reduce(mine, all, SW_COLL_COUNT * SW_CALL_ROW, MPI_INT64_T,
+                         MPI_SUM, 0, MPI_COMM_WORLD);
     int64_t messages = print_messages(rank);
     if (rc != MPI_SUCCESS || rank != 0)
         return;

@@ -37,8 +37,8 @@ static inline size_t sw_landing_room(const sw_landing_t *in)
  * to receives with gaps only, which are likely to get such messages. */
 static inline bool sw_landing_is_large(const sw_landing_t *in)
 {
-    return sw_landing_room(in) >= (in->type->dense ? sw_settings.p2p_min
-                                                   : sw_threshold_scattered_min);
+    return sw_landing_room(in) >=
+           (in->type->dense ? sw_settings.p2p_min : sw_threshold_scattered_min);
 }
 
 /* Does the buffer show at a glance what has come? */

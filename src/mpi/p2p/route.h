@@ -2,8 +2,9 @@
  * route.h - does a message travel as a descriptor? The sender decides, from
  * what the receiver knows as well or need not know.
  *
- * From STRAIGHTWAY_P2P_MIN bytes on (sw_threshold_scattered_min, if it has gaps) it
- * does, if a basic element of its data ends where a descriptor does (decode.h).
+ * From STRAIGHTWAY_P2P_MIN bytes on (sw_threshold_scattered_min, if it has
+ * gaps) it does, if a basic element of its data ends where a descriptor does
+ * (decode.h).
  *
  * A probe that sees as many bytes as a descriptor has must know what it sees
  * (probe.c). So while a message of that very length is under way, no

@@ -22,8 +22,9 @@ typedef struct sw_known_comm {
     struct sw_known_comm *next;
     uint64_t id;
     uint64_t collectives;       /* begun so far                           */
-    int32_t *world;             /* ranks in MPI_COMM_WORLD of those that messages
-                                 * go to (the remote group); NULL: not known */
+    int32_t *world;             /* ranks in MPI_COMM_WORLD of those that
+                                 * messages go to (the remote group); NULL:
+                                 * not known                              */
     int n, me;                  /* own group                              */
     int targets;                /* to whom messages go: n, or remote size */
     bool inter;

@@ -1,6 +1,6 @@
 /*
- * clocks.c - the system's clocks in virtual time: what front/clock/clocks.h shows the
- * program.
+ * clocks.c - the system's clocks in virtual time: what front/clock/clocks.h
+ * shows the program.
  *
  * A thread that calls MPI reads a clock as it calls MPI_Wtime: what it computed
  * is counted, and the engine asked if anything has been put since its last

@@ -1,6 +1,6 @@
 /*
- * regions.c - the program's regions (profile/record/region.h) in virtual time: the
- * sections of its operations.
+ * regions.c - the program's regions (profile/record/region.h) in virtual time:
+ * the sections of its operations.
  *
  * Where a region begins or ends, what was computed before is put, and then the
  * section. Regions are the process's, and any thread may name one; but one that

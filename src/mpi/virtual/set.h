@@ -60,7 +60,8 @@ bool sw_set_hosts(const sw_set_t *s);
  * engine any more. */
 bool sw_set_ask(sw_set_t *s, sw_select_t what, sw_engine_answer_t *answer);
 /* The same, where the answer may be no, and may still be. */
-bool sw_set_ask_again(sw_set_t *s, sw_select_t what, sw_engine_answer_t *answer);
+bool sw_set_ask_again(sw_set_t *s, sw_select_t what,
+                      sw_engine_answer_t *answer);
 
 /* Request i is complete in virtual time: really, too? */
 bool sw_set_come(sw_set_t *s, int i, MPI_Status *status, int *rc);

@@ -3,8 +3,8 @@
  *
  * With STRAIGHTWAY_WHATIF the stubs lead to the wrappers of this room
  * (virtual.c of the build folder, made by generate_virtual.py from rules.py),
- * which tell an engine what the program does (vtime/ops/op.h), on the lane of its
- * rank (vtime/lane/lane.h):
+ * which tell an engine what the program does (vtime/ops/op.h), on the lane of
+ * its rank (vtime/lane/lane.h):
  *
  *     int sw_virtual_MPI_Isend(...)
  *     {

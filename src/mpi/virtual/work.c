@@ -1,10 +1,10 @@
 /*
  * work.c - requests under way, in virtual time; see virtual.h.
  *
- * profile/record/pending.h keeps one entry for a handle. Here there may be many: hosts
- * have one handle for all sends that are over before they begin, but in
- * virtual time they are not. A table of chains, each in the order in which the
- * operations were begun.
+ * profile/record/pending.h keeps one entry for a handle. Here there may be
+ * many: hosts have one handle for all sends that are over before they begin,
+ * but in virtual time they are not. A table of chains, each in the order in
+ * which the operations were begun.
  */
 #include "virtual.h"
 

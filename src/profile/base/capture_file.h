@@ -1,5 +1,6 @@
 /*
- * capture_file.h - a capture file: its beginning, and the blocks that ranks add.
+ * capture_file.h - a capture file: its beginning, and the blocks that ranks
+ * add.
  *
  * docs/capture-format.md says what is in it. Everything here is safe in a
  * signal handler: no heap, no lock, no stdio.

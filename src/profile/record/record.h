@@ -68,7 +68,7 @@ typedef struct {
     _Atomic uint64_t largest, shortest, longest;
     _Atomic uint32_t times[SW_RECORD_BUCKETS];
     _Atomic uint64_t errors, probed, waited;
-    _Atomic uint64_t showing, shown_again;      /* ns, bytes: node/arena/show.h */
+    _Atomic uint64_t showing, shown_again;  /* ns, bytes: node/arena/show.h */
     _Atomic uint32_t number;    /* in the trace; 0: not in it */
     sw_traced_t traced;
 } sw_record_t;

@@ -19,8 +19,8 @@ typedef struct {
     uint32_t outer;
 } sw_region_t;
 
-/* The region at hand is another now: called under a lock, in order. NULL: nobody
- * wants to know. */
+/* The region at hand is another now: called under a lock, in order. NULL:
+ * nobody wants to know. */
 SW_API extern void (*_Atomic sw_region_changed)(uint32_t number);
 
 /* The region at hand. */

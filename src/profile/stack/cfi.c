@@ -452,11 +452,12 @@ static bool small(int64_t offset)
     return offset == (int32_t)offset;
 }
 
-sw_cfi_rule_t sw_cfi_rule(const ElfW(Phdr) *phdr, uint32_t phnum, uintptr_t bias,
-                      uintptr_t address)
+sw_cfi_rule_t sw_cfi_rule(const ElfW(Phdr) *phdr, uint32_t phnum,
+                          uintptr_t bias, uintptr_t address)
 {
     const object_t object = { phdr, phnum, bias };
-    const sw_cfi_rule_t none = { .cfa_from = SW_CFA_NONE, .bp_from = SW_BP_LOST };
+    const sw_cfi_rule_t none = { .cfa_from = SW_CFA_NONE,
+                                 .bp_from = SW_BP_LOST };
     sw_cfi_rule_t rule = none;
     state_t state = { .cfa_other = true }, initial;
     cursor_t program;

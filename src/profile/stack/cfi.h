@@ -40,7 +40,7 @@ typedef struct {
 
 /* The rule at `address` in the object of these program headers, which is
  * loaded at `bias`. Reads nothing outside the object. */
-sw_cfi_rule_t sw_cfi_rule(const ElfW(Phdr) *phdr, uint32_t phnum, uintptr_t bias,
-                      uintptr_t address);
+sw_cfi_rule_t sw_cfi_rule(const ElfW(Phdr) *phdr, uint32_t phnum,
+                          uintptr_t bias, uintptr_t address);
 
 #endif

@@ -42,7 +42,8 @@ bool sw_step(sw_thread_t *t, const sw_caller_t *inside, sw_caller_t *caller);
  * signal handler that interrupted the search). */
 const sw_stack_place_t *sw_place_find(sw_thread_t *t, uintptr_t address);
 
-static inline const sw_stack_place_t *sw_place(sw_thread_t *t, uintptr_t address)
+static inline const sw_stack_place_t *sw_place(sw_thread_t *t,
+                                               uintptr_t address)
 {
     const sw_stack_place_t *p = &t->places[sw_cache_slot(address)];
     return sw_likely(p->address == address) ? p : sw_place_find(t, address);

@@ -27,7 +27,7 @@ static bool grow(sw_heap_t *heap)
 {
     size_t room = heap->room ? 2 * heap->room : 64;
     sw_heap_event_t *more = aligned_alloc(CHILDREN * sizeof *more,
-                                     (CHILDREN + room) * sizeof *more);
+                                          (CHILDREN + room) * sizeof *more);
     if (!more)
         return false;
     more += BEFORE;

@@ -159,7 +159,7 @@ typedef struct {
 } sw_queued_t;
 
 typedef struct {
-    sw_vop_t *ops;               /* a ring */
+    sw_vop_t *ops;              /* a ring */
     uint32_t at, count, room;
     uint32_t seen;              /* of them looked at */
     bool ended;                 /* and nothing follows */
@@ -202,7 +202,7 @@ struct sw_rank {
     sw_rank_time_t time;
     sw_warmth_t warmth;
     sw_noise_at_t noise;
-    sw_vop_t now;                /* what it waits in */
+    sw_vop_t now;               /* what it waits in */
     sw_queued_t taken;          /* a thread's operation under way */
     /* What follows is needed now and then. */
     sw_rank_t *sibling;         /* from home on, each the next            */
@@ -299,8 +299,8 @@ struct sw_context {
 
 /* The n-th collective of a context: who has come, and when. */
 struct sw_meeting {
-    sw_vop_t call;               /* what it is, by the first who came */
-    sw_vop_t most;               /* the sizes of those with the most */
+    sw_vop_t call;              /* what it is, by the first who came */
+    sw_vop_t most;              /* the sizes of those with the most */
     uint32_t first;             /* who came first, for complaints */
     uint32_t come;
     uint32_t strands;           /* by messages: members under way */

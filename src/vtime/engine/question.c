@@ -24,8 +24,8 @@ void sw_question_list(sw_engine_t *engine, sw_rank_t *rank, uint32_t number)
 }
 
 /* Whom the rank waited for came at `came`. */
-static void tell(sw_engine_t *engine, sw_rank_t *rank, sw_engine_answer_t *answer,
-                 sw_ps_t came)
+static void tell(sw_engine_t *engine, sw_rank_t *rank,
+                 sw_engine_answer_t *answer, sw_ps_t came)
 {
     sw_ps_t until = sw_ps_max(answer->clock, rank->main.clock);
     sw_rank_waited(rank, came, until);
@@ -107,8 +107,9 @@ static void tell_which(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t by,
         free(done);
         return;
     }
-    sw_engine_answer_t answer = {.until = SW_PS_NEVER, .found = true, .which = which,
-                          .clock = by, .peer = -1, .tag = -1};
+    sw_engine_answer_t answer = {.until = SW_PS_NEVER, .found = true,
+                                 .which = which, .clock = by, .peer = -1,
+                                 .tag = -1};
     uint32_t n = 0;
     sw_ps_t came = 0;
     for (uint32_t i = 0; i < rank->listed; i++) {
@@ -242,8 +243,8 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
     rank->asks_in = context;
     if (op->kind == SW_OP_CLOCK) {
         sw_engine_answer_t answer = {.clock = clock, .until = SW_PS_NEVER,
-                              .found = true, .which = engine->which,
-                              .peer = -1, .tag = -1};
+                                     .found = true, .which = engine->which,
+                                     .peer = -1, .tag = -1};
         tell(engine, rank, &answer, 0);
         return true;
     }
@@ -287,8 +288,9 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
 
 void sw_question_give_up(sw_engine_t *engine, sw_rank_t *rank)
 {
-    sw_engine_answer_t answer = {.clock = rank->main.clock, .until = SW_PS_NEVER,
-                          .which = engine->which, .peer = -1, .tag = -1};
+    sw_engine_answer_t answer = {.clock = rank->main.clock,
+                                 .until = SW_PS_NEVER, .which = engine->which,
+                                 .peer = -1, .tag = -1};
     relist(engine, rank, false);
     tell(engine, rank, &answer, 0);
     sw_engine_ready(engine, &rank->main);

@@ -1,5 +1,6 @@
 /*
- * section_times.h - the time that ranks spend in sections (vtime/ops/section.h).
+ * section_times.h - the time that ranks spend in sections
+ * (vtime/ops/section.h).
  *
  * A rank keeps its time at its last change of section, and the sums of those
  * sections that it has been in: what it spends where costs nothing but at a

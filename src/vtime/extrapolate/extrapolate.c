@@ -157,7 +157,8 @@ static int next(extra_t *x)
 }
 
 /* The partner's way of a rank. */
-static sw_grid_way_t way_of(const extra_t *x, const sw_grid_t *grid, uint32_t rank)
+static sw_grid_way_t way_of(const extra_t *x, const sw_grid_t *grid,
+                            uint32_t rank)
 {
     return sw_grid_way(grid, rank, (uint32_t)x->step[rank].op.peer);
 }

@@ -42,8 +42,8 @@ static void message(program_t *p, bool sends, uint32_t peer, int32_t tag,
                     uint32_t request)
 {
     sw_vop_t op = {.kind = sends ? SW_OP_SEND : SW_OP_RECV,
-                  .peer = (int32_t)peer, .tag = tag, .bytes = p->bytes,
-                  .request = request};
+                   .peer = (int32_t)peer, .tag = tag, .bytes = p->bytes,
+                   .request = request};
     put(p, &op);
 }
 
@@ -93,7 +93,7 @@ static void collective(program_t *p, unsigned what)
     bool rooted = waits == SW_WAITS_ROOT || waits == SW_WAITS_AT_ROOT;
     bool many = strstr(sw_collective_names[what], "alltoall") != NULL;
     sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
-                  .peer = rooted ? 0 : -1};
+                   .peer = rooted ? 0 : -1};
     if (what != SW_COLLECTIVE_BARRIER) {
         op.bytes = p->bytes;
         op.sent = op.received = many ? p->bytes * p->ranks : p->bytes;

@@ -30,7 +30,7 @@ typedef enum {
     SW_TRACED_ONE_SIDED,
     SW_TRACED_UNMODELLED,
     SW_TRACED_NEAR,         /* a collective among neighbours   */
-    SW_TRACED_COLLECTIVE,   /* and above: sw_op_collective_t      */
+    SW_TRACED_COLLECTIVE,   /* and above: sw_op_collective_t   */
 } sw_traced_kind_t;
 
 /* What became of a posted receive, as a value of `fates`. */
@@ -39,7 +39,7 @@ typedef enum {
 /* What is to be done at some time, of ranks with several threads. */
 typedef struct {
     uint64_t when, nth;
-    sw_vop_t op;         /* .kind 0: `busy` threads more compute from now on */
+    sw_vop_t op;        /* .kind 0: `busy` threads more compute from now on */
     int busy;
 } sw_traced_item_t;
 
@@ -138,8 +138,9 @@ bool sw_traced_read_context(sw_convert_trace_t *c, const char *text);
 bool sw_traced_read_groups(sw_convert_trace_t *c, const char *text);
 bool sw_traced_read_near(sw_convert_trace_t *c, const char *text);
 /* The context of a communicator in a rank's list; false: not known. */
-bool sw_traced_context(const sw_convert_trace_t *c, const sw_traced_rank_t *rank,
-                       uint64_t communicator, uint32_t *context);
+bool sw_traced_context(const sw_convert_trace_t *c,
+                       const sw_traced_rank_t *rank, uint64_t communicator,
+                       uint32_t *context);
 /* NULL: it has none, or they are not known. */
 const sw_traced_near_t *sw_traced_near(const sw_convert_trace_t *c,
                                        const sw_traced_rank_t *rank,
@@ -171,7 +172,8 @@ void sw_traced_call(sw_convert_trace_t *c, sw_traced_rank_t *rank,
 void sw_traced_collective(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                           const sw_trace_event_t *e, sw_traced_kind_t kind,
                           uint64_t communicator, long root,
-                          const sw_trace_note_t *means, const sw_trace_note_t *starts);
+                          const sw_trace_note_t *means,
+                          const sw_trace_note_t *starts);
 
 /* Requests of the trace: an operation, by its number, is one of those that a
  * request stands for. Those bound last are waited for first. */
@@ -182,18 +184,18 @@ void sw_traced_ends(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                     const sw_trace_event_t *e, bool found, uint64_t request);
 
 /* The line. An operation at a time, in ticks. */
-void sw_traced_emit(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
-                    const sw_vop_t *op);
+void sw_traced_emit(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                    uint64_t when, const sw_vop_t *op);
 /* The rank has computed from one time to another, in ticks. */
-void sw_traced_compute(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t from,
-                       uint64_t to);
+void sw_traced_compute(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                       uint64_t from, uint64_t to);
 /* It is in this section from then on. */
-void sw_traced_section(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
-                       uint32_t section);
+void sw_traced_section(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                       uint64_t when, uint32_t section);
 uint32_t sw_traced_request(sw_traced_rank_t *rank);
 /* Its end, by a WAIT or a DROP; 0: there is nothing to wait for. */
-void sw_traced_wait(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
-                    uint32_t request, sw_op_kind_t kind);
+void sw_traced_wait(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                    uint64_t when, uint32_t request, sw_op_kind_t kind);
 /* All that is left, behind the last call. */
 void sw_traced_finish(sw_convert_trace_t *c, sw_traced_rank_t *rank);
 

@@ -12,7 +12,8 @@
 
 /* A message's operation; false: nothing can be said of it. */
 static bool message(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
-                    const sw_trace_note_t *n, sw_traced_kind_t kind, sw_vop_t *op)
+                    const sw_trace_note_t *n, sw_traced_kind_t kind,
+                    sw_vop_t *op)
 {
     *op = (sw_vop_t){.peer = (int32_t)n->peer, .tag = (int32_t)n->tag};
     op->kind = n->kind == SW_NOTE_SENDS ? SW_OP_SEND : SW_OP_RECV;
@@ -42,8 +43,8 @@ typedef struct {
 } begun_t;
 
 /* The request of what was begun last, and of what was begun with it. */
-static void starts(sw_convert_trace_t *c, sw_traced_rank_t *rank, const sw_trace_event_t *e,
-                   begun_t *b, uint64_t request)
+static void starts(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                   const sw_trace_event_t *e, begun_t *b, uint64_t request)
 {
     if (b->sends) {
         b->send.request = sw_traced_request(rank);
@@ -60,8 +61,8 @@ static void starts(sw_convert_trace_t *c, sw_traced_rank_t *rank, const sw_trace
 
 /* What has ended with the call itself: alone it blocks, together both are
  * under way at once. */
-static void blocks(sw_convert_trace_t *c, sw_traced_rank_t *rank, const sw_trace_event_t *e,
-                   begun_t *b)
+static void blocks(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                   const sw_trace_event_t *e, begun_t *b)
 {
     uint32_t sent = 0, received = 0;
     bool split = (b->sends && b->receives) || sw_traced_several(rank);
@@ -86,8 +87,8 @@ static uint64_t sends_of(const sw_trace_event_t *e)
     return n;
 }
 
-static void notes(sw_convert_trace_t *c, sw_traced_rank_t *rank, const sw_trace_event_t *e,
-                  sw_traced_kind_t kind, long root)
+static void notes(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                  const sw_trace_event_t *e, sw_traced_kind_t kind, long root)
 {
     begun_t b = {.sends = false};
     uint64_t sends = sends_of(e), *fate;
@@ -153,8 +154,9 @@ static void notes(sw_convert_trace_t *c, sw_traced_rank_t *rank, const sw_trace_
 
 /* The time before a call, and in it where that is the program's own. */
 static void times(sw_convert_trace_t *c, sw_traced_rank_t *rank,
-                  sw_traced_thread_t *thread, bool first, const sw_trace_event_t *e,
-                  sw_traced_kind_t kind, uint32_t section)
+                  sw_traced_thread_t *thread, bool first,
+                  const sw_trace_event_t *e, sw_traced_kind_t kind,
+                  uint32_t section)
 {
     uint64_t from = thread->begun ? thread->end : rank->name->start;
     bool poll = kind == SW_TRACED_POLL && !e->note_count;

@@ -18,7 +18,7 @@
 /* By a note's number. */
 #define SW_TRACE_OTHER SW_TRACE_THE_CALL
 static const uint8_t meant[SW_TRACE_NEIGHBOR_ALLGATHER] = {
-#define SW_OP_COLLECTIVE(NAME, name, waits)                                \
+#define SW_OP_COLLECTIVE(NAME, name, waits)                             \
     [SW_TRACE_##NAME] = SW_COLLECTIVE_##NAME,
     SW_OP_COLLECTIVES(SW_OP_COLLECTIVE)
 #undef SW_OP_COLLECTIVE
@@ -33,7 +33,7 @@ typedef struct {
     sw_traced_kind_t kind;
     int64_t root;               /* between groups: in the world */
     uint64_t size, sent, received;
-    const sw_trace_note_t *starts;    /* NULL: it blocks */
+    const sw_trace_note_t *starts;  /* NULL: it blocks */
 } told_t;
 
 static bool has_root(unsigned what)
@@ -56,9 +56,9 @@ static void among_neighbours(sw_convert_trace_t *c, sw_traced_rank_t *rank,
         if (peer < 0)
             continue;
         sw_vop_t op = {.kind = sends ? SW_OP_SEND : SW_OP_RECV,
-                      .context = near->context, .peer = (int32_t)peer,
-                      .bytes = sends ? t->size : block,
-                      .request = sw_traced_request(rank)};
+                       .context = near->context, .peer = (int32_t)peer,
+                       .bytes = sends ? t->size : block,
+                       .request = sw_traced_request(rank)};
         if (sends && sw_traced_several(rank))
             op.flags = SW_SEND_BUFFERED;
         sw_traced_emit(c, rank, e->begin, &op);
@@ -78,8 +78,9 @@ static uint64_t own_group(const sw_traced_groups_t *groups, uint32_t rank)
 }
 
 /* False: it is `other`. */
-static bool between_groups(sw_convert_trace_t *c, const sw_traced_groups_t *groups,
-                           uint32_t rank, const told_t *t, sw_vop_t *op)
+static bool between_groups(sw_convert_trace_t *c,
+                           const sw_traced_groups_t *groups, uint32_t rank,
+                           const told_t *t, sw_vop_t *op)
 {
     uint64_t n = groups->first + groups->second;
     uint64_t own = own_group(groups, rank);
@@ -135,7 +136,8 @@ static void become(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
 }
 
 /* Nobody's root between groups: this rank has no part in it. */
-static bool no_part(const sw_convert_trace_t *c, const told_t *t, uint32_t context)
+static bool no_part(const sw_convert_trace_t *c, const told_t *t,
+                    uint32_t context)
 {
     return sw_traced_groups(c, context) && t->root < 0 &&
            t->kind >= SW_TRACED_COLLECTIVE &&
@@ -164,14 +166,15 @@ static told_t told(const sw_trace_event_t *e, sw_traced_kind_t kind, long root,
 void sw_traced_collective(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                           const sw_trace_event_t *e, sw_traced_kind_t kind,
                           uint64_t communicator, long root,
-                          const sw_trace_note_t *means, const sw_trace_note_t *starts)
+                          const sw_trace_note_t *means,
+                          const sw_trace_note_t *starts)
 {
     told_t t = told(e, kind, root, means, starts);
     const sw_traced_near_t *near = t.kind == SW_TRACED_NEAR
         ? sw_traced_near(c, rank, communicator) : NULL;
     sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = SW_COLLECTIVE_OTHER,
-                  .peer = -1, .bytes = t.size, .sent = t.sent,
-                  .received = t.received};
+                   .peer = -1, .bytes = t.size, .sent = t.sent,
+                   .received = t.received};
     if (near) {
         among_neighbours(c, rank, e, &t, near);
         return;

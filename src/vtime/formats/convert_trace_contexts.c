@@ -98,8 +98,8 @@ bool sw_traced_read_groups(sw_convert_trace_t *c, const char *text)
 }
 
 /* 3,-1,7 added to *ranks; "-": none. */
-static const char *list(const sw_convert_trace_t *c, const char *at, int64_t **ranks,
-                        uint32_t before, uint32_t *n)
+static const char *list(const sw_convert_trace_t *c, const char *at,
+                        int64_t **ranks, uint32_t before, uint32_t *n)
 {
     char *end;
     if (at[0] == '-' && (at[1] == ' ' || !at[1]))
@@ -146,8 +146,9 @@ bool sw_traced_read_near(sw_convert_trace_t *c, const char *text)
     return true;
 }
 
-bool sw_traced_context(const sw_convert_trace_t *c, const sw_traced_rank_t *rank,
-                       uint64_t communicator, uint32_t *context)
+bool sw_traced_context(const sw_convert_trace_t *c,
+                       const sw_traced_rank_t *rank, uint64_t communicator,
+                       uint32_t *context)
 {
     uint64_t n = sw_names_communicator(rank->name, communicator);
     *context = (uint32_t)(n - 1);

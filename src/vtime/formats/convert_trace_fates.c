@@ -28,8 +28,8 @@ static void count_way(sw_convert_trace_t *c, uint64_t way, int64_t by)
         c->memory = false;
 }
 
-static uint64_t way_from(const sw_convert_trace_t *c, const sw_traced_rank_t *rank,
-                         const sw_trace_note_t *n)
+static uint64_t way_from(const sw_convert_trace_t *c,
+                         const sw_traced_rank_t *rank, const sw_trace_note_t *n)
 {
     uint32_t context = 0;
     sw_traced_context(c, rank, n->communicator, &context);

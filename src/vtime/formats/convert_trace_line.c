@@ -12,7 +12,8 @@
 #include "node/base/grow.h"
 
 /* What was computed since the last operation comes before it. */
-static void put(sw_convert_trace_t *c, sw_traced_rank_t *rank, const sw_vop_t *op)
+static void put(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                const sw_vop_t *op)
 {
     sw_vop_t compute = {.kind = SW_OP_COMPUTE, .time = rank->computed};
     if (rank->computed) {
@@ -27,8 +28,8 @@ static void put(sw_convert_trace_t *c, sw_traced_rank_t *rank, const sw_vop_t *o
 }
 
 /* Several threads: to be put in order later. */
-static void put_item(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
-                     const sw_vop_t *op, int busy)
+static void put_item(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                     uint64_t when, const sw_vop_t *op, int busy)
 {
     if (!sw_grow(&rank->items, rank->item_count, &rank->item_room,
                  sizeof *rank->items)) {
@@ -42,8 +43,8 @@ static void put_item(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t whe
         item->op = *op;
 }
 
-void sw_traced_emit(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
-                    const sw_vop_t *op)
+void sw_traced_emit(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                    uint64_t when, const sw_vop_t *op)
 {
     if (sw_traced_several(rank))
         put_item(c, rank, when, op, 0);
@@ -51,8 +52,8 @@ void sw_traced_emit(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when
         put(c, rank, op);
 }
 
-void sw_traced_compute(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t from,
-                       uint64_t to)
+void sw_traced_compute(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                       uint64_t from, uint64_t to)
 {
     if (to <= from)
         return;
@@ -67,8 +68,8 @@ void sw_traced_compute(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t f
 }
 
 /* Of several threads which was the last is known when they are in order. */
-void sw_traced_section(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
-                       uint32_t section)
+void sw_traced_section(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                       uint64_t when, uint32_t section)
 {
     sw_vop_t op = {.kind = SW_OP_SECTION, .bytes = section};
     if (!c->sections.count)
@@ -89,7 +90,8 @@ uint32_t sw_traced_request(sw_traced_rank_t *rank)
 
 /* Of several threads' calls, which come one thread after the other, the order
  * in time is not yet known: there, no number is given twice. */
-static void give_back(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint32_t request)
+static void give_back(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                      uint32_t request)
 {
     if (sw_traced_several(rank))
         return;
@@ -100,8 +102,8 @@ static void give_back(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint32_t re
         c->memory = false;
 }
 
-void sw_traced_wait(sw_convert_trace_t *c, sw_traced_rank_t *rank, uint64_t when,
-                    uint32_t request, sw_op_kind_t kind)
+void sw_traced_wait(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                    uint64_t when, uint32_t request, sw_op_kind_t kind)
 {
     sw_vop_t op = {.kind = (uint8_t)kind, .request = request};
     if (!request)

@@ -22,7 +22,7 @@ typedef struct {
     uint32_t *free_heap, free_count;    /* can begin at once; least first  */
     uint32_t *waiting, waiting_count;   /* could, but for messages         */
     uint32_t *free_requests, free_request_count, requests;
-    sw_vop_t held;               /* a message not yet written */
+    sw_vop_t held;              /* a message not yet written */
 } order_t;
 
 static bool cannot_write(const order_t *o)
@@ -121,12 +121,12 @@ static bool issue(order_t *o, uint32_t which)
 {
     sw_goal_node_t *node = &o->nodes[which];
     sw_vop_t op = {.kind = node->kind, .peer = node->peer, .tag = node->tag,
-                  .bytes = node->size};
+                   .bytes = node->size};
     node->issued = true;
     bool computes = node->kind == SW_OP_COMPUTE;
     if (computes) {
         op = (sw_vop_t){.kind = SW_OP_COMPUTE,
-                       .time = (sw_ps_t)node->size * SW_PS_PER_NS};
+                        .time = (sw_ps_t)node->size * SW_PS_PER_NS};
     } else {
         op.request = node->request = o->free_request_count
             ? o->free_requests[--o->free_request_count] : ++o->requests;

@@ -20,7 +20,7 @@ bool sw_smpi_put(sw_smpi_t *s, uint32_t rank, const sw_vop_t *op)
 bool sw_smpi_compute(sw_smpi_t *s, uint32_t rank, double seconds)
 {
     sw_vop_t op = {.kind = SW_OP_COMPUTE,
-                  .time = (sw_ps_t)llround(seconds * 1e12)};
+                   .time = (sw_ps_t)llround(seconds * 1e12)};
     return !op.time || sw_smpi_put(s, rank, &op);
 }
 
@@ -68,7 +68,7 @@ static bool message(sw_smpi_t *s, uint32_t rank, const char *verb)
         !sw_smpi_bytes(s, rank, 4, 5, &bytes))
         return false;
     sw_vop_t op = {.kind = sends ? SW_OP_SEND : SW_OP_RECV,
-                  .peer = (int32_t)peer, .tag = (int32_t)tag, .bytes = bytes};
+                   .peer = (int32_t)peer, .tag = (int32_t)tag, .bytes = bytes};
     if (nonblocking && !begin(s, rank, sends ? rank : peer,
                               sends ? peer : rank, tag, &op))
         return false;
@@ -150,9 +150,9 @@ static bool both(sw_smpi_t *s, uint32_t rank)
         !sw_smpi_whole(s, 5, s->ranks - 1, &from))
         return false;
     sw_vop_t send = {.kind = SW_OP_SEND, .peer = (int32_t)to, .bytes = sent,
-                    .request = ++s->requests[rank]};
+                     .request = ++s->requests[rank]};
     sw_vop_t receive = {.kind = SW_OP_RECV, .peer = (int32_t)from,
-                       .bytes = received, .request = ++s->requests[rank]};
+                        .bytes = received, .request = ++s->requests[rank]};
     return sw_smpi_put(s, rank, &send) && sw_smpi_put(s, rank, &receive) &&
            end(s, rank, receive.request) && end(s, rank, send.request);
 }

@@ -108,7 +108,7 @@ bool sw_smpi_collective(sw_smpi_t *s, uint32_t rank, unsigned which)
     double flops = 0;
     bool good = true, mean = false;
     sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = collectives[which].what,
-                  .peer = -1};
+                   .peer = -1};
     switch (collectives[which].form) {
     case NONE:
         break;

@@ -322,7 +322,8 @@ static bool collect(sw_lane_t *lane, uint32_t got, uint32_t here,
     return true;
 }
 
-bool sw_lane_ask(sw_lane_t *lane, const sw_vop_t *op, sw_engine_answer_t *answer)
+bool sw_lane_ask(sw_lane_t *lane, const sw_vop_t *op,
+                 sw_engine_answer_t *answer)
 {
     sw_lane_shared_t *shared = lane->shared;
     sw_lane_entry_t *to = entry(lane);

@@ -228,7 +228,7 @@ static bool record(sw_live_t *live, uint32_t rank, const sw_vop_t *op)
         return sw_op_write(live->writer, rank, op);
     if (op->kind != SW_OP_LIST) {
         sw_vop_t polled = {.kind = SW_OP_COMPUTE, .time = r->polled,
-                          .flags = SW_COMPUTE_ASLEEP};
+                           .flags = SW_COMPUTE_ASLEEP};
         bool good = !r->polled || sw_op_write(live->writer, rank, &polled);
         r->polled = 0;
         return good && sw_op_write(live->writer, rank, op);

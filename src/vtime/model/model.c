@@ -155,8 +155,8 @@ static sw_link_point_t point_at(const sw_model_link_t *link, uint32_t k,
 #undef ON_LINE
 }
 
-static void measured(const sw_model_link_t *link, uint32_t state, uint64_t bytes,
-                     sw_cost_t *cost)
+static void measured(const sw_model_link_t *link, uint32_t state,
+                     uint64_t bytes, sw_cost_t *cost)
 {
     uint32_t there = 0, low, high;
     for (uint32_t k = 0; k < SW_STATES; k++)
@@ -178,7 +178,8 @@ static void measured(const sw_model_link_t *link, uint32_t state, uint64_t bytes
     cost->transfer = p.wire - cost->latency;
 }
 
-static void constant(const sw_model_link_t *link, uint64_t bytes, sw_cost_t *cost)
+static void constant(const sw_model_link_t *link, uint64_t bytes,
+                     sw_cost_t *cost)
 {
     cost->send = link->o_send + sw_ps_of(link->O_send, bytes);
     cost->receive = link->o_recv + sw_ps_of(link->O_recv, bytes);

@@ -131,7 +131,8 @@ static const char *read_place_rank(reading_t *r, int words, char **word)
     return NULL;
 }
 
-static const char *class_of(reading_t *r, const char *word, sw_model_link_t **link)
+static const char *class_of(reading_t *r, const char *word,
+                            sw_model_link_t **link)
 {
     static const char *const names[] = {"self", "domain", "node", "network"};
     for (int i = 0; i < SW_CLASS_COUNT; i++)
@@ -143,8 +144,8 @@ static const char *class_of(reading_t *r, const char *word, sw_model_link_t **li
                 "network", word);
 }
 
-static const char *link_value(reading_t *r, sw_model_link_t *link, const char *key,
-                              const char *word)
+static const char *link_value(reading_t *r, sw_model_link_t *link,
+                              const char *key, const char *word)
 {
     const struct {
         const char *name;

@@ -146,8 +146,8 @@ static const char *read_algorithm(line_t *line, const char *name,
         return says(line, "no collective has an algorithm '%.40s'", name);
     char known[256] = "";
     int what = __builtin_ctz(line->collectives);
-    for (const char *const *n = sw_algorithm_names((sw_op_collective_t)what); *n;
-         n++) {
+    for (const char *const *n = sw_algorithm_names((sw_op_collective_t)what);
+         *n; n++) {
         strcat(known, *known ? ", " : "");
         strcat(known, *n);
     }
@@ -225,7 +225,7 @@ static const char *read_measured(line_t *line)
 static const char *read_offload(line_t *line)
 {
     sw_model_rule_t rule = {.kind = SW_RULE_OFFLOAD,
-                      .collectives = line->collectives};
+                            .collectives = line->collectives};
     read_range(line, line->words, &rule);
     if (!sw_words_time(line->word[2], &rule.posting))
         return no_time(line, line->word[2]);
@@ -239,7 +239,8 @@ static const char *read_offload(line_t *line)
 
 static const char *read_free(line_t *line)
 {
-    sw_model_rule_t rule = {.kind = SW_RULE_FREE, .collectives = line->collectives};
+    sw_model_rule_t rule = {.kind = SW_RULE_FREE,
+                            .collectives = line->collectives};
     read_range(line, line->words, &rule);
     return add(line, &rule);
 }
@@ -331,7 +332,8 @@ static bool within(const sw_model_rule_t *rule, const sw_call_t *call)
            (most->together ? all : call->bytes) <= most->bytes;
 }
 
-const sw_model_rule_t *sw_rules_find(const sw_rules_t *rules, const sw_call_t *call)
+const sw_model_rule_t *sw_rules_find(const sw_rules_t *rules,
+                                     const sw_call_t *call)
 {
     for (size_t i = rules->count; i-- > 0;)
         if (rules->rules[i].collectives >> call->what & 1 &&
@@ -341,7 +343,7 @@ const sw_model_rule_t *sw_rules_find(const sw_rules_t *rules, const sw_call_t *c
 }
 
 const sw_model_rule_t *sw_rules_find_part(const sw_rules_t *rules,
-                                    const sw_call_t *call)
+                                          const sw_call_t *call)
 {
     for (size_t i = rules->count; i-- > 0;) {
         const sw_model_rule_t *rule = &rules->rules[i];

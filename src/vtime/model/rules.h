@@ -56,11 +56,11 @@ struct sw_rules {
 
 /* NULL: none fits. */
 const sw_model_rule_t *sw_rules_find(const sw_rules_t *rules,
-                               const sw_call_t *call);
+                                     const sw_call_t *call);
 /* Of those that say how it is carried out by its members: the last that is
  * neither free nor offloaded. */
 const sw_model_rule_t *sw_rules_find_part(const sw_rules_t *rules,
-                                    const sw_call_t *call);
+                                          const sw_call_t *call);
 
 /* A collective that is offloaded by this rule (plan.c). */
 void sw_plan_offloaded(const sw_rules_t *rules, const sw_model_rule_t *rule,

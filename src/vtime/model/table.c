@@ -100,8 +100,8 @@ static double weight(bool blocks, uint32_t n)
     return blocks ? n - 1.0 : log2(n);
 }
 
-void sw_table_at(const sw_model_table_t *t, bool blocks, uint32_t n, uint64_t bytes,
-                 sw_ps_t *waiting, sw_ps_t *leaving)
+void sw_table_at(const sw_model_table_t *t, bool blocks, uint32_t n,
+                 uint64_t bytes, sw_ps_t *waiting, sw_ps_t *leaving)
 {
     /* The rows below n, if any, and at or above it, if any. */
     size_t above = place(t, n, 0), below = above, end = above;

@@ -29,24 +29,24 @@ typedef enum {
 /* SW_OP_COLLECTIVE(NAME, name, whom they wait for). `other` stands for what
  * communicates among all members without data of the program's: making a
  * communicator, a window, a fence. */
-#define SW_OP_COLLECTIVES(SW_OP_COLLECTIVE)                                   \
-    SW_OP_COLLECTIVE(BARRIER, barrier, ALL)                                \
-    SW_OP_COLLECTIVE(BCAST, bcast, ROOT)                                   \
-    SW_OP_COLLECTIVE(REDUCE, reduce, AT_ROOT)                              \
-    SW_OP_COLLECTIVE(ALLREDUCE, allreduce, ALL)                            \
-    SW_OP_COLLECTIVE(REDUCE_SCATTER, reduce_scatter, ALL)                  \
-    SW_OP_COLLECTIVE(REDUCE_SCATTER_BLOCK, reduce_scatter_block, ALL)      \
-    SW_OP_COLLECTIVE(SCAN, scan, LOWER)                                    \
-    SW_OP_COLLECTIVE(EXSCAN, exscan, LOWER)                                \
-    SW_OP_COLLECTIVE(GATHER, gather, AT_ROOT)                              \
-    SW_OP_COLLECTIVE(GATHERV, gatherv, AT_ROOT)                            \
-    SW_OP_COLLECTIVE(SCATTER, scatter, ROOT)                               \
-    SW_OP_COLLECTIVE(SCATTERV, scatterv, ROOT)                             \
-    SW_OP_COLLECTIVE(ALLGATHER, allgather, ALL)                            \
-    SW_OP_COLLECTIVE(ALLGATHERV, allgatherv, ALL)                          \
-    SW_OP_COLLECTIVE(ALLTOALL, alltoall, ALL)                              \
-    SW_OP_COLLECTIVE(ALLTOALLV, alltoallv, ALL)                            \
-    SW_OP_COLLECTIVE(ALLTOALLW, alltoallw, ALL)                            \
+#define SW_OP_COLLECTIVES(SW_OP_COLLECTIVE)                             \
+    SW_OP_COLLECTIVE(BARRIER, barrier, ALL)                             \
+    SW_OP_COLLECTIVE(BCAST, bcast, ROOT)                                \
+    SW_OP_COLLECTIVE(REDUCE, reduce, AT_ROOT)                           \
+    SW_OP_COLLECTIVE(ALLREDUCE, allreduce, ALL)                         \
+    SW_OP_COLLECTIVE(REDUCE_SCATTER, reduce_scatter, ALL)               \
+    SW_OP_COLLECTIVE(REDUCE_SCATTER_BLOCK, reduce_scatter_block, ALL)   \
+    SW_OP_COLLECTIVE(SCAN, scan, LOWER)                                 \
+    SW_OP_COLLECTIVE(EXSCAN, exscan, LOWER)                             \
+    SW_OP_COLLECTIVE(GATHER, gather, AT_ROOT)                           \
+    SW_OP_COLLECTIVE(GATHERV, gatherv, AT_ROOT)                         \
+    SW_OP_COLLECTIVE(SCATTER, scatter, ROOT)                            \
+    SW_OP_COLLECTIVE(SCATTERV, scatterv, ROOT)                          \
+    SW_OP_COLLECTIVE(ALLGATHER, allgather, ALL)                         \
+    SW_OP_COLLECTIVE(ALLGATHERV, allgatherv, ALL)                       \
+    SW_OP_COLLECTIVE(ALLTOALL, alltoall, ALL)                           \
+    SW_OP_COLLECTIVE(ALLTOALLV, alltoallv, ALL)                         \
+    SW_OP_COLLECTIVE(ALLTOALLW, alltoallw, ALL)                         \
     SW_OP_COLLECTIVE(OTHER, other, ALL)
 
 typedef enum {
@@ -185,7 +185,7 @@ typedef enum {
 
 typedef struct {
     uint8_t kind;       /* sw_op_kind_t                                  */
-    uint8_t what;       /* sw_op_collective_t, sw_select_t                  */
+    uint8_t what;       /* sw_op_collective_t, sw_select_t               */
     uint16_t flags;
     uint32_t context;   /* number of the communicator, from 0: the world */
     int32_t peer;       /* rank in the world, or SW_OP_ANY; of a

@@ -12,9 +12,9 @@
  * that was in. What a running program only asked for is left out, and which
  * message a receive with wildcards took. Requests are named by the step that
  * began them, not by numbers that a rank happened to give. Waits in a row are
- * in the order of their beginning: in which order messages came is chance. Where
- * a rank changed to another section of the program is told with the step behind
- * it, and nobody is compared by it.
+ * in the order of their beginning: in which order messages came is chance.
+ * Where a rank changed to another section of the program is told with the step
+ * behind it, and nobody is compared by it.
  */
 #ifndef SW_VTIME_OPS_STEPS_H
 #define SW_VTIME_OPS_STEPS_H
@@ -25,7 +25,7 @@
 #include <stdio.h>
 
 typedef struct {
-    sw_vop_t op;             /* .kind 0: the end */
+    sw_vop_t op;            /* .kind 0: the end */
     sw_ps_t before, asleep; /* computed, and slept, since the last change */
     uint32_t change, changes;   /* of section before that: sw_steps_changes */
     uint64_t number;        /* of the operation in the file, from 1 */
