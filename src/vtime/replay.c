@@ -13,6 +13,7 @@
 #include "vtime/base/commands.h"
 #include "vtime/model/model_file.h"
 #include "vtime/ops/file.h"
+#include "vtime/engine/engine_file.h"
 #include "vtime/engine/result.h"
 
 #include <stdio.h>
@@ -33,12 +34,12 @@ static int run(sw_model_t *model, sw_op_file_t *ops, bool check,
                const char *path)
 {
     double began = now();
-    sw_engine_source_t source;
+    sw_op_source_t source;
     sw_engine_options_t options = {.check = check};
     sw_op_rewind(ops);
     sw_op_source(ops, &source);
     sw_engine_t *engine = sw_engine_new(model, &source, &options);
-    if (!engine || !sw_op_contexts(ops, engine)) {
+    if (!engine || !sw_engine_contexts(engine, ops)) {
         if (engine)
             sw_engine_free(engine);
         fprintf(stderr, "%s: no memory for %u ranks\n", path,

@@ -3,6 +3,7 @@
  * is wrong is told with its line, and no text makes a reader fail otherwise.
  */
 #include "must.h"
+#include "vtime/engine/engine_file.h"
 #include "vtime/formats/convert.h"
 #include "vtime/base/lookup.h"
 #include "vtime/model/model.h"
@@ -53,11 +54,11 @@ static sw_ps_t time_of(const char *ops, uint64_t *messages)
         model.links[i] = (sw_model_link_t){
             .o_send = 500000, .o_recv = 400000, .L = 2000000, .g = 300000,
             .G = 500, .O_send = 100, .S = 4000};
-    sw_engine_source_t source;
+    sw_op_source_t source;
     sw_engine_options_t options = {.check = true};
     sw_op_source(f, &source);
     sw_engine_t *engine = sw_engine_new(&model, &source, &options);
-    MUST(engine && sw_op_contexts(f, engine));
+    MUST(engine && sw_engine_contexts(engine, f));
     MUST(sw_engine_run(engine) == SW_ENGINE_DONE);
     sw_engine_result_t result;
     sw_engine_result(engine, &result);
@@ -302,7 +303,7 @@ static void extrapolates(void)
         sw_op_file_t *a = sw_op_open(path("b.swops"), why, sizeof why);
         sw_op_file_t *b = sw_op_open(path("c.swops"), why, sizeof why);
         MUST(a && b && !strncmp(sw_op_note(b), "extrapolated", 12));
-        sw_engine_source_t one, two;
+        sw_op_source_t one, two;
         sw_op_source(a, &one);
         sw_op_source(b, &two);
         for (uint32_t rank = 0; rank < 64; rank++)

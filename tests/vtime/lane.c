@@ -95,7 +95,7 @@ static void rank_runs(sw_lanes_t *lanes, uint32_t rank, unsigned rest_us,
             count_stall(since, &stalls);
             continue;
         }
-        sw_engine_answer_t answer;
+        sw_op_answer_t answer;
         MUST(sw_lane_ask(lane, &op, &answer));
         count_stall(since, &stalls);
         MUST(answer.clock == (sw_ps_t)(n * 3 + rank));
@@ -113,7 +113,7 @@ typedef struct {
     uint32_t members, member, base;
     bool over;
     uint32_t *which, given;     /* an answer under way */
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
 } at_t;
 
 static void check_context(at_t *at, uint32_t rank, const sw_lane_entry_t *e)
@@ -174,7 +174,7 @@ static bool turn(sw_taker_t *taker, at_t *at, uint32_t rank, bool soon,
         MUST(op->sent == want.sent && op->time == want.time);
         if (at->n % ASKS == 0) {
             uint32_t length = list_length(at->n / ASKS);
-            at->answer = (sw_engine_answer_t){
+            at->answer = (sw_op_answer_t){
                 .clock = (sw_ps_t)(at->n * 3 + rank), .bytes = at->n,
                 .tag = -(int32_t)at->n, .count = length};
             at->which = malloc((length + 1) * sizeof *at->which);

@@ -26,7 +26,7 @@ static void engine(sw_lanes_t *lanes)
             const sw_lane_entry_t *e = sw_taker_look(&taker, r);
             if (!e)
                 continue;
-            sw_engine_answer_t answer = {.clock = e->op.time};
+            sw_op_answer_t answer = {.clock = e->op.time};
             if (e->op.kind == SW_OP_CLOCK)
                 sw_taker_answer(&taker, r, &answer, NULL, 0);
             sw_taker_take(&taker, r);
@@ -38,7 +38,7 @@ static void rank(sw_lanes_t *lanes, uint32_t me, uint64_t ask_every)
 {
     sw_lane_t *lane = sw_lane_begin(lanes, me);
     MUST(lane);
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     for (int64_t n = 1;; n++) {
         bool asks = ask_every && (uint64_t)n % ask_every == 0;
         sw_vop_t op = {.kind = asks ? SW_OP_CLOCK : SW_OP_COMPUTE, .time = n};

@@ -129,7 +129,7 @@ static void read_back(void)
     MUST(!strcmp(sw_sections_name(sections, 3), "solve"));
     MUST(!strcmp(sw_sections_name(sections, 1), "solve/halo"));
     MUST(!*sw_sections_name(sections, 2));
-    sw_engine_source_t source;
+    sw_op_source_t source;
     sw_op_source(f, &source);
     for (int again = 0; again < 2; again++) {
         uint64_t chance = 7;
@@ -188,7 +188,7 @@ static uint64_t read_all(void)
         MUST(*why);
         return 0;
     }
-    sw_engine_source_t source;
+    sw_op_source_t source;
     sw_vop_t op;
     sw_op_source(f, &source);
     for (uint32_t rank = 0; rank < sw_op_ranks(f); rank++)
@@ -301,7 +301,7 @@ static void damage_costs_one_rank(void)
     free(bytes);
     sw_op_file_t *f = sw_op_open(path, why, sizeof why);
     MUST(f);
-    sw_engine_source_t source;
+    sw_op_source_t source;
     sw_vop_t op;
     sw_op_source(f, &source);
     MUST(source.next(source.of, 0, &op) == SW_SOURCE_END);
@@ -380,7 +380,7 @@ static void many_ranks(void)
     MUST(number == 4 && n == N && !memcmp(members, all, N * sizeof *all));
     free(members);
     free(all);
-    sw_engine_source_t source;
+    sw_op_source_t source;
     sw_vop_t op;
     sw_op_source(f, &source);
     for (uint32_t k = 0; k < 20; k++)

@@ -12,7 +12,7 @@ static ranks_t *begin(uint32_t n)
     return r;
 }
 
-static const sw_engine_answer_t *answer(const ranks_t *r, uint32_t rank,
+static const sw_op_answer_t *answer(const ranks_t *r, uint32_t rank,
                                         uint32_t i)
 {
     MUST(i < r->rank[rank].answered);

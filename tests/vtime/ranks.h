@@ -15,7 +15,7 @@ enum { RANKS_ANSWERS = 64, RANKS_WHICH = 24 };
 typedef struct {
     sw_vop_t *ops;
     uint32_t count, room, at;
-    sw_engine_answer_t answers[RANKS_ANSWERS];
+    sw_op_answer_t answers[RANKS_ANSWERS];
     uint32_t which[RANKS_ANSWERS][RANKS_WHICH];
     uint32_t answered, asked;
 } script_t;
@@ -47,7 +47,7 @@ static inline sw_source_state_t ranks_next(void *of, uint32_t rank,
 }
 
 static inline void ranks_answer(void *of, uint32_t rank,
-                                const sw_engine_answer_t *answer)
+                                const sw_op_answer_t *answer)
 {
     ranks_t *r = of;
     script_t *s = &r->rank[rank];
@@ -148,7 +148,7 @@ static inline void collective(ranks_t *r, uint32_t rank, unsigned what,
 /* From the beginning; `seed` 0: without hesitating. */
 static inline sw_engine_state_t ranks_try(ranks_t *r, uint64_t seed)
 {
-    sw_engine_source_t source = {.of = r, .next = ranks_next,
+    sw_op_source_t source = {.of = r, .next = ranks_next,
                                  .answer = r->asks ? ranks_answer : NULL};
     sw_engine_options_t options = {.check = true};
     r->hesitates = seed;
@@ -174,7 +174,7 @@ static inline void ranks_same_answers(const script_t *a, const script_t *b)
 {
     MUST(a->answered == b->answered);
     for (uint32_t i = 0; i < a->answered; i++) {
-        const sw_engine_answer_t *x = &a->answers[i], *y = &b->answers[i];
+        const sw_op_answer_t *x = &a->answers[i], *y = &b->answers[i];
         MUST(x->clock == y->clock && x->found == y->found &&
              x->count == y->count && x->peer == y->peer && x->tag == y->tag &&
              x->bytes == y->bytes);

@@ -59,7 +59,7 @@ static void choices(sw_lane_t *lane, uint32_t rank)
 {
     if (rank == 0) {
         for (int i = 0; i < 2; i++) {
-            sw_engine_answer_t answer = ask(lane, (sw_vop_t){
+            sw_op_answer_t answer = ask(lane, (sw_vop_t){
                 .kind = SW_OP_CHOOSE, .peer = SW_OP_ANY, .tag = SW_OP_ANY});
             MUST(answer.peer == 2 - i && answer.tag == 7);
             MUST(answer.bytes == 50u + (unsigned)answer.peer);
@@ -89,7 +89,7 @@ static void long_lists(sw_lane_t *lane, uint32_t rank)
     compute(lane, 100000000);
     for (uint32_t i = MANY; i > 0; i--)
         MUST(sw_lane_put(lane, &(sw_vop_t){.kind = SW_OP_LIST, .request = i}));
-    sw_engine_answer_t answer = ask(lane, (sw_vop_t){.kind = SW_OP_SELECT,
+    sw_op_answer_t answer = ask(lane, (sw_vop_t){.kind = SW_OP_SELECT,
                                                      .what = SW_SELECT_SOME});
     bool seen[MANY] = {false};
     MUST(answer.count == MANY);
@@ -138,7 +138,7 @@ static void any_traffic(sw_lane_t *lane, uint32_t rank)
         sw_lane_put(lane, &op);
         op.request = 2;
         sw_lane_put(lane, &op);
-        sw_engine_answer_t answer =
+        sw_op_answer_t answer =
             ask(lane, (sw_vop_t){.kind = SW_OP_SELECT, .what = SW_SELECT_ANY});
         MUST(answer.count == 1 && answer.which[0] < 2);
         op = (sw_vop_t){.kind = SW_OP_WAIT, .request = 2 - answer.which[0]};
@@ -172,7 +172,7 @@ static void same_whenever(void)
 static void contradiction(sw_lane_t *lane, uint32_t rank)
 {
     const uint32_t members[] = {0, 1}, others[] = {1, 0};
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     /* Refused already, where the engine is quicker than the return. */
     sw_lane_context(lane, 1, 5, 2, rank ? members : others);
     while (sw_lane_ask(lane, &(sw_vop_t){.kind = SW_OP_CLOCK}, &answer))
@@ -181,7 +181,7 @@ static void contradiction(sw_lane_t *lane, uint32_t rank)
 
 static void head_to_head(sw_lane_t *lane, uint32_t rank)
 {
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     compute(lane, 10);
     sw_vop_t op = {.kind = SW_OP_RECV, .peer = !rank, .tag = 7, .bytes = 8};
     sw_lane_put(lane, &op);
@@ -192,7 +192,7 @@ static void head_to_head(sw_lane_t *lane, uint32_t rank)
 
 static void one_dies(sw_lane_t *lane, uint32_t rank)
 {
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     if (rank == 1)
         raise(SIGKILL);
     message(lane, SW_OP_RECV, 1, 8, 0);

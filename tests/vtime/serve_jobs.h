@@ -7,6 +7,7 @@
 
 #include "../must.h"
 #include "node/os/os.h"
+#include "vtime/engine/engine_file.h"
 #include "vtime/base/commands.h"
 #include "vtime/lane/ring.h"
 #include "vtime/lane/server.h"
@@ -171,7 +172,7 @@ static inline sw_ps_t replay(const job_t *job, uint64_t *operations)
 {
     char path[128], why[256];
     sw_model_t model;
-    sw_engine_source_t source;
+    sw_op_source_t source;
     sw_engine_result_t result;
     snprintf(path, sizeof path, "%s/model", job->folder);
     MUST(sw_model_read(&model, path, why, sizeof why));
@@ -182,7 +183,7 @@ static inline sw_ps_t replay(const job_t *job, uint64_t *operations)
     sw_op_source(ops, &source);
     sw_engine_t *engine = sw_engine_new(&model, &source,
                                         &(sw_engine_options_t){true});
-    MUST(engine && sw_op_contexts(ops, engine));
+    MUST(engine && sw_engine_contexts(engine, ops));
     MUST(sw_engine_run(engine) == SW_ENGINE_DONE);
     sw_engine_result(engine, &result);
     FILE *text = fmemopen(replayed, sizeof replayed, "w");
@@ -238,9 +239,9 @@ static inline void message(sw_lane_t *lane, int kind, int peer, uint32_t bytes,
     MUST(sw_lane_put(lane, &op));
 }
 
-static inline sw_engine_answer_t ask(sw_lane_t *lane, sw_vop_t op)
+static inline sw_op_answer_t ask(sw_lane_t *lane, sw_vop_t op)
 {
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     MUST(sw_lane_ask(lane, &op, &answer));
     return answer;
 }

@@ -85,7 +85,7 @@ static void time_it(uint32_t n, uint64_t operations, bool ports,
                    .at = calloc(n, sizeof *loop.at)};
     MUST(loop.at);
     loop.rounds += !loop.rounds;
-    sw_engine_source_t source = {.of = &loop, .next = next};
+    sw_op_source_t source = {.of = &loop, .next = next};
     struct timespec a, b;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
     sw_engine_t *engine = sw_engine_new(&model, &source, NULL);

@@ -14,7 +14,7 @@ static ranks_t *begin(uint32_t n)
     return r;
 }
 
-static const sw_engine_answer_t *answer(const ranks_t *r, uint32_t rank,
+static const sw_op_answer_t *answer(const ranks_t *r, uint32_t rank,
                                         uint32_t i)
 {
     MUST(i < r->rank[rank].answered);
@@ -165,7 +165,7 @@ static sw_source_state_t late_next(void *of, uint32_t rank, sw_vop_t *op)
 }
 
 static void late_answer(void *of, uint32_t rank,
-                        const sw_engine_answer_t *answer)
+                        const sw_op_answer_t *answer)
 {
     ranks_answer(((late_t *)of)->ranks, rank, answer);
 }
@@ -191,7 +191,7 @@ static void late(void)
     compute(r, 1, 1000);
     send(r, 1, 0, 0, 1);
     late_t late = {.ranks = r};
-    sw_engine_source_t source = {&late, late_next, late_answer, late_at_least};
+    sw_op_source_t source = {&late, late_next, late_answer, late_at_least};
     sw_engine_options_t options = {.check = true};
     r->engine = sw_engine_new(&r->model, &source, &options);
     MUST(r->engine && sw_engine_run(r->engine) == SW_ENGINE_WAITS);
@@ -252,7 +252,7 @@ static void asleep(void)
     put(r, 0, (sw_vop_t){.kind = SW_OP_MATCHED, .request = 1, .peer = 1});
     send(r, 1, 0, 0, 2000);
     put(r, 1, (sw_vop_t){.kind = SW_OP_CLOCK});
-    sw_engine_source_t source = {.of = r, .next = asleep_next,
+    sw_op_source_t source = {.of = r, .next = asleep_next,
                                  .answer = ranks_answer};
     r->engine = sw_engine_new(&r->model, &source, NULL);
     MUST(r->engine);
@@ -290,7 +290,7 @@ static void held(void)
     compute(r, 3, 400);
     send(r, 3, 2, 0, 1);                /* 531 */
     late_t late = {.ranks = r};
-    sw_engine_source_t source = {.of = &late, .next = slow_next,
+    sw_op_source_t source = {.of = &late, .next = slow_next,
                                  .answer = late_answer};
     r->engine = sw_engine_new(&r->model, &source, NULL);
     MUST(r->engine);

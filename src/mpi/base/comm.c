@@ -78,7 +78,7 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     c->handle = MPI_COMM_NULL;
     sw_group_t *group = c->group ? c->group : c->lost;
     c->group = c->lost = NULL;
-    sw_hood_t *hood = c->hood;
+    struct sw_hood *hood = c->hood;
     c->hood = NULL;
     pthread_mutex_unlock(&lock);
     if (group)
@@ -283,9 +283,9 @@ void sw_comm_measure_crowd(void)
 
 /* The members have met in MPI_Init and all reach each other: the leader takes
  * a block, and one broadcast of the host tells where it is. */
-static void meet_again(sw_comm_t *c, uint32_t agreed, sw_answer_t *answers)
+static void meet_again(sw_comm_t *c, uint32_t agreed, sw_group_answer_t *answers)
 {
-    sw_answer_t leader = {.ok = agreed};
+    sw_group_answer_t leader = {.ok = agreed};
     if (c->me == 0) {
         size_t zeroed, bytes = sw_group_bytes(c->n, &zeroed);
         leader.offset = sw_segment_alloc(bytes, zeroed, c->n);
@@ -302,11 +302,11 @@ static void meet_again(sw_comm_t *c, uint32_t agreed, sw_answer_t *answers)
 
 /* The members exchange introductions and answers, through the host. */
 static void meet_first(sw_comm_t *c, sw_introduction_t *all,
-                       sw_answer_t *answers, sw_peer_t **peer)
+                       sw_group_answer_t *answers, sw_peer_t **peer)
 {
     int n = c->n, me = c->me;
     sw_introduction_t mine;
-    sw_answer_t answer = {.ok = 0};
+    sw_group_answer_t answer = {.ok = 0};
     bool able = sw_group_introduce(&mine, sw_comm_virtual_node());
     host.Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine,
                    MPI_BYTE, c->handle);
@@ -328,7 +328,7 @@ static void meet_members(sw_comm_t *c)
     sw_failure_look();
     /* Zeroed: should the host fail to fill them, they say no. */
     sw_introduction_t *all = calloc((size_t)n, sizeof *all);
-    sw_answer_t *answers = calloc((size_t)n, sizeof *answers);
+    sw_group_answer_t *answers = calloc((size_t)n, sizeof *answers);
     sw_peer_t **peer = malloc((size_t)n * sizeof *peer);
     if (!all || !answers || !peer) {
         sw_say("out of memory while setting a communicator up");

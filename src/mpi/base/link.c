@@ -4,6 +4,7 @@
 #include "link.h"
 
 #include "guard.h"
+#include "node/base/settings.h"
 
 #include <pthread.h>
 #include <stdlib.h>

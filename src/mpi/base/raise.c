@@ -2,6 +2,7 @@
  * raise.c - see raise.h.
  */
 #include "raise.h"
+#include "datatype.h"
 
 static void see_nothing(MPI_Comm *comm, int *code, ...)
 {

@@ -7,6 +7,8 @@
  * form, so that they are served meanwhile.
  */
 #include "complete.h"
+
+#include "mpi/base/raise.h"
 #include "doubt.h"
 #include "receive.h"
 #include "route.h"

@@ -4,6 +4,7 @@
 #include "route.h"
 
 #include "mpi/base/reach.h"
+#include "node/control.h"
 
 /* May a message as long as a descriptor be under way on the channel? */
 static bool noted(const sw_link_t *link, unsigned channel)

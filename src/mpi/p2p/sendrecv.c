@@ -7,6 +7,8 @@
  * send and two waits, so that they are served meanwhile.
  */
 #include "aside.h"
+
+#include "mpi/base/raise.h"
 #include "complete.h"
 #include "doubt.h"
 #include "route.h"

@@ -6,6 +6,7 @@
  * come from the arena too (it calls malloc like everybody). Info keys that ask
  * for something else (an alignment, a kind of memory) go to the host.
  */
+#include "mpi/base/host.h"
 #include "node/control.h"
 
 #include "node/arena/arena.h"

@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-bool sw_set_ask(sw_set_t *s, sw_select_t what, sw_engine_answer_t *answer)
+bool sw_set_ask(sw_set_t *s, sw_select_t what, sw_op_answer_t *answer)
 {
     int listed = 0;
     sw_work_tell_matched();
@@ -27,14 +27,14 @@ bool sw_set_ask(sw_set_t *s, sw_select_t what, sw_engine_answer_t *answer)
                                      .what = (uint8_t)what}, answer);
 }
 
-bool sw_set_ask_again(sw_set_t *s, sw_select_t what, sw_engine_answer_t *answer)
+bool sw_set_ask_again(sw_set_t *s, sw_select_t what, sw_op_answer_t *answer)
 {
     uint64_t key = (uint64_t)what + 2;
     for (int i = 0; i < s->n; i++)
         if (s->work[i] && s->work[i]->active && !s->work[i]->done)
             key = sw_board_key(key, s->work[i]->op.request);
     key |= 1;
-    *answer = (sw_engine_answer_t){.found = false};
+    *answer = (sw_op_answer_t){.found = false};
     if (sw_virtual_still_not(key))
         return true;
     if (!sw_set_ask(s, what, answer))
@@ -155,7 +155,7 @@ int sw_set_complete_some(sw_set_t *s, int *count_to, int *indices,
 
 int sw_set_chosen(sw_set_t *s, sw_select_t what, int *indices)
 {
-    sw_engine_answer_t answer = {.found = false};
+    sw_op_answer_t answer = {.found = false};
     int count = 0;
     for (int i = 0; s->done && i < s->n; i++) {
         int flag = 0;

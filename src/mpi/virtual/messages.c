@@ -130,7 +130,7 @@ void sw_virtual_isent(MPI_Comm comm, int dest, int tag, int64_t count,
 void sw_virtual_choose(MPI_Comm comm, int *source, int *tag)
 {
     sw_vop_t op;
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     sw_known_comm_t *c;
     if (sw_virtual_shared ||
         (*source != MPI_ANY_SOURCE && *tag != MPI_ANY_TAG) ||

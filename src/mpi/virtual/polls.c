@@ -98,7 +98,7 @@ void sw_virtual_in_host(void)
 
 void sw_virtual_poll(void)
 {
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     sw_virtual_clock_t *c = sw_virtual_mine();
     if (sw_virtual_shared) {
         sw_virtual_in_host();
@@ -109,7 +109,7 @@ void sw_virtual_poll(void)
     sw_virtual_idle();
 }
 
-void sw_virtual_found_nothing(uint64_t key, const sw_engine_answer_t *answer)
+void sw_virtual_found_nothing(uint64_t key, const sw_op_answer_t *answer)
 {
     sw_virtual_clock_t *c = sw_virtual_mine();
     uint32_t i = place_of(c, key);

@@ -28,7 +28,7 @@ static bool probe_op(sw_vop_t *op, sw_op_kind_t kind, int source, int tag,
 }
 
 /* The message that the answer names. */
-static void name(const sw_known_comm_t *c, const sw_engine_answer_t *answer,
+static void name(const sw_known_comm_t *c, const sw_op_answer_t *answer,
                  sw_virtual_name_t *to)
 {
     int member = sw_virtual_member(c, answer->peer);
@@ -145,7 +145,7 @@ int sw_virtual_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     sw_virtual_name_t it = {source, tag, source, tag, false};
     sw_vop_t op;
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     sw_known_comm_t *c;
     if (probe_op(&op, SW_OP_PROBE, source, tag, comm, &c) &&
         sw_virtual_ask(&op, &answer))
@@ -158,7 +158,7 @@ int sw_virtual_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
 {
     sw_virtual_name_t it = {source, tag, source, tag, false};
     sw_vop_t op;
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     sw_known_comm_t *c;
     MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     if (probe_op(&op, SW_OP_PROBE, source, tag, comm, &c) &&
@@ -173,7 +173,7 @@ int sw_virtual_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
 /* True: the engine has seen a message, which is named now. */
 static bool seen(sw_vop_t *op, sw_virtual_name_t *it, sw_known_comm_t *c)
 {
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     uint64_t key = sw_board_key((uint64_t)op->context << 32 |
                                 (uint32_t)op->peer, (uint32_t)op->tag) | 1;
     if (sw_virtual_still_not(key) || !sw_virtual_ask(op, &answer))

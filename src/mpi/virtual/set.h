@@ -58,10 +58,10 @@ int sw_works_try_all(int n, MPI_Request *requests, sw_work_t *const *works,
 bool sw_set_hosts(const sw_set_t *s);
 /* Ask about all of the set that are under way and not done. False: there is no
  * engine any more. */
-bool sw_set_ask(sw_set_t *s, sw_select_t what, sw_engine_answer_t *answer);
+bool sw_set_ask(sw_set_t *s, sw_select_t what, sw_op_answer_t *answer);
 /* The same, where the answer may be no, and may still be. */
 bool sw_set_ask_again(sw_set_t *s, sw_select_t what,
-                      sw_engine_answer_t *answer);
+                      sw_op_answer_t *answer);
 
 /* Request i is complete in virtual time: really, too? */
 bool sw_set_come(sw_set_t *s, int i, MPI_Status *status, int *rc);

@@ -8,7 +8,7 @@
 int sw_virtual_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     sw_set_t s;
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     if (request == MPI_REQUEST_NULL || !sw_set_take(&s, 1, &request))
         return served.Request_get_status(request, flag, status);
     int rc = MPI_SUCCESS;
@@ -38,7 +38,7 @@ int sw_virtual_get_status_all(int n, MPI_Request *requests, int *flag,
                               MPI_Status *statuses)
 {
     sw_set_t s;
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     if (n <= 0 || !requests || !sw_set_take(&s, n, requests))
         return served.Request_get_status_all(n, requests, flag, statuses);
     int rc = MPI_SUCCESS;
@@ -64,7 +64,7 @@ int sw_virtual_get_status_all(int n, MPI_Request *requests, int *flag,
 static bool come_so_far(sw_set_t *s, sw_select_t what, int most, int *count,
                         int *indices, MPI_Status *statuses, int *rc)
 {
-    sw_engine_answer_t answer = {.count = 0};
+    sw_op_answer_t answer = {.count = 0};
     *count = 0;
     *rc = MPI_SUCCESS;
     if (sw_set_hosts(s) || sw_set_next_idle(s, 0) >= 0)

@@ -9,7 +9,7 @@
 int sw_virtual_test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     sw_set_t s;
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     if (!request || *request == MPI_REQUEST_NULL ||
         !sw_set_take(&s, 1, request))
@@ -54,7 +54,7 @@ int sw_virtual_testall(int n, MPI_Request *requests, int *flag,
                        MPI_Status *statuses)
 {
     sw_set_t s;
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     void *room;
     if (n <= 0 || !requests || !sw_set_take(&s, n, requests))
         return served.Testall(n, requests, flag, statuses);
@@ -89,7 +89,7 @@ int sw_virtual_testany(int n, MPI_Request *requests, int *index, int *flag,
                        MPI_Status *status)
 {
     sw_set_t s;
-    sw_engine_answer_t answer = {.found = false};
+    sw_op_answer_t answer = {.found = false};
     MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     if (n <= 0 || !requests || !sw_set_take(&s, n, requests))
         return served.Testany(n, requests, index, flag, status);

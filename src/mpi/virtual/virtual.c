@@ -240,7 +240,7 @@ static bool ask_time(sw_virtual_clock_t *c, sw_ps_t *now)
     return put && sw_lane_await(sw_virtual_rank.lane, c->number, given, now);
 }
 
-bool sw_virtual_ask(const sw_vop_t *op, sw_engine_answer_t *answer)
+bool sw_virtual_ask(const sw_vop_t *op, sw_op_answer_t *answer)
 {
     sw_virtual_clock_t *c = sw_virtual_mine();
     bool good;
@@ -282,7 +282,7 @@ void sw_virtual_tell(sw_op_kind_t kind, uint32_t request)
 
 void sw_virtual_pause(void)
 {
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     /* What the host matches otherwise than the engine, it could not say. */
     if (sw_virtual_crowded && !sw_virtual_shared && !sw_work_undecided())
         sw_virtual_ask(&(sw_vop_t){.kind = SW_OP_CLOCK,
@@ -291,7 +291,7 @@ void sw_virtual_pause(void)
 
 bool sw_virtual_time(sw_ps_t *now)
 {
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     sw_virtual_clock_t *c = sw_virtual_mine();
     bool there = atomic_load(&sw_virtual_alive);
     if (there && (!c->known || c->slept))

@@ -209,7 +209,7 @@ void sw_virtual_unlock(void);
 void sw_virtual_put(const sw_vop_t *op);
 /* False: there is no engine any more; the program goes on natively. Threads
  * that call at once do not ask. */
-bool sw_virtual_ask(const sw_vop_t *op, sw_engine_answer_t *answer);
+bool sw_virtual_ask(const sw_vop_t *op, sw_op_answer_t *answer);
 /* WAIT, DROP and the like. */
 void sw_virtual_tell(sw_op_kind_t kind, uint32_t request);
 /* Sleep until all that was put is done in virtual time, if the node is
@@ -251,7 +251,7 @@ void sw_virtual_context(uint32_t number, uint64_t id, uint32_t n,
  * nothing has been put since: is that so still? Then the call's own time has
  * passed. */
 bool sw_virtual_still_not(uint64_t key);
-void sw_virtual_found_nothing(uint64_t key, const sw_engine_answer_t *answer);
+void sw_virtual_found_nothing(uint64_t key, const sw_op_answer_t *answer);
 /* The host has been asked in vain: that takes a test's time, and the engine
  * must know that the rank goes on; of a thread, that nobody is to wait for
  * it. */

@@ -110,7 +110,7 @@ int sw_virtual_waitany(int n, MPI_Request *requests, int *index,
                        MPI_Status *status)
 {
     sw_set_t s;
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     MPI_Status mine, *its = status == MPI_STATUS_IGNORE ? &mine : status;
     if (n <= 0 || !requests || !sw_set_take(&s, n, requests))
         return served.Waitany(n, requests, index, status);

@@ -208,7 +208,7 @@ static uint8_t *lock_of(window_t *w, int target)
 void sw_virtual_lock_window(MPI_Win window, int target, bool exclusive,
                             int assertion)
 {
-    sw_engine_answer_t answer;
+    sw_op_answer_t answer;
     window_t *w = target == MPI_PROC_NULL ? NULL : known(window);
     uint8_t *how = w ? lock_of(w, target) : NULL;
     if (!w)
@@ -374,7 +374,7 @@ int sw_virtual_wait_window(MPI_Win window)
 /* Have all completed, in virtual time? */
 static bool all_complete(window_t *w, bool *asked)
 {
-    sw_engine_answer_t answer = {.found = false};
+    sw_op_answer_t answer = {.found = false};
     uint64_t key = sw_board_key(w->context, 3) | 1;
     if (w->complete || !w->completes.count)
         return true;

@@ -276,7 +276,7 @@ bool sw_ahead_wake(sw_engine_t *engine, sw_rank_t *rank)
     if (op->kind != SW_OP_CLOCK || !(op->flags & SW_CLOCK_PAUSE))
         return false;
     op->kind = SW_OP_NOTHING;
-    sw_engine_answer_t answer = {.clock = rank->main.clock,
+    sw_op_answer_t answer = {.clock = rank->main.clock,
                                  .until = SW_PS_NEVER, .which = engine->which,
                                  .peer = -1, .tag = -1};
     engine->source.answer(engine->source.of, rank->main.rank, &answer);

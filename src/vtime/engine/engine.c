@@ -147,7 +147,7 @@ static bool nothing_but_latency(const sw_model_link_t *link)
     return link->g == 0 && link->G == 0 && link->point_count[0] == 0;
 }
 
-sw_engine_t *sw_engine_new(sw_model_t *model, const sw_engine_source_t *source,
+sw_engine_t *sw_engine_new(sw_model_t *model, const sw_op_source_t *source,
                            const sw_engine_options_t *options)
 {
     sw_engine_t *e = calloc(1, sizeof *e);

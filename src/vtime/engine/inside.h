@@ -320,7 +320,7 @@ struct sw_meeting {
 
 struct sw_engine {
     sw_model_t *model;
-    sw_engine_source_t source;
+    sw_op_source_t source;
     sw_engine_options_t options;
     uint32_t ranks;
     bool memory;                /* there was none */

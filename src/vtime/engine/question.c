@@ -25,7 +25,7 @@ void sw_question_list(sw_engine_t *engine, sw_rank_t *rank, uint32_t number)
 
 /* Whom the rank waited for came at `came`. */
 static void tell(sw_engine_t *engine, sw_rank_t *rank,
-                 sw_engine_answer_t *answer, sw_ps_t came)
+                 sw_op_answer_t *answer, sw_ps_t came)
 {
     sw_ps_t until = sw_ps_max(answer->clock, rank->main.clock);
     sw_rank_waited(rank, came, until);
@@ -52,7 +52,7 @@ static sw_ps_t bound(sw_engine_t *engine, sw_rank_t *rank)
 static void tell_nothing(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t until)
 {
     sw_ps_t clock = rank->main.clock + engine->model->test;
-    sw_engine_answer_t answer = {
+    sw_op_answer_t answer = {
         .clock = clock,
         .until = sw_ps_max(until, rank->main.clock),
         .which = engine->which, .peer = -1, .tag = -1,
@@ -107,7 +107,7 @@ static void tell_which(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t by,
         free(done);
         return;
     }
-    sw_engine_answer_t answer = {.until = SW_PS_NEVER, .found = true,
+    sw_op_answer_t answer = {.until = SW_PS_NEVER, .found = true,
                                  .which = which, .clock = by, .peer = -1,
                                  .tag = -1};
     uint32_t n = 0;
@@ -189,7 +189,7 @@ static bool choose(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
 static void tell_message(sw_engine_t *engine, sw_rank_t *rank,
                          const sw_message_t *m)
 {
-    sw_engine_answer_t answer = {
+    sw_op_answer_t answer = {
         .clock = m->arrival, .until = SW_PS_NEVER, .found = true,
         .which = engine->which, .peer = (int32_t)m->from,
         .tag = m->tag, .bytes = m->bytes,
@@ -242,7 +242,7 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
     sw_ps_t clock = rank->main.clock;
     rank->asks_in = context;
     if (op->kind == SW_OP_CLOCK) {
-        sw_engine_answer_t answer = {.clock = clock, .until = SW_PS_NEVER,
+        sw_op_answer_t answer = {.clock = clock, .until = SW_PS_NEVER,
                                      .found = true, .which = engine->which,
                                      .peer = -1, .tag = -1};
         tell(engine, rank, &answer, 0);
@@ -288,7 +288,7 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
 
 void sw_question_give_up(sw_engine_t *engine, sw_rank_t *rank)
 {
-    sw_engine_answer_t answer = {.clock = rank->main.clock,
+    sw_op_answer_t answer = {.clock = rank->main.clock,
                                  .until = SW_PS_NEVER, .which = engine->which,
                                  .peer = -1, .tag = -1};
     relist(engine, rank, false);

@@ -34,6 +34,7 @@
 #ifndef SW_VTIME_ENGINE_RESULT_H
 #define SW_VTIME_ENGINE_RESULT_H
 
+#include "engine.h"
 #include "vtime/ops/section.h"
 
 #include <stdio.h>

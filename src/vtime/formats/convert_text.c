@@ -21,7 +21,7 @@ bool sw_ops_to_text(const char *in, const char *out, const sw_convert_t *how,
         sw_op_close(ops);
         return sw_convert_fail("%s: %s", out, strerror(errno));
     }
-    sw_engine_source_t source;
+    sw_op_source_t source;
     sw_vop_t op;
     sw_op_source(ops, &source);
     fprintf(to, "# %s\n", sw_op_note(ops));

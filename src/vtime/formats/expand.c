@@ -68,7 +68,7 @@ bool sw_expand_begin(sw_expand_t *e, sw_op_file_t *ops,
     *e = (sw_expand_t){.how = how, .ranks = sw_op_ranks(ops)};
     if (!read_contexts(e, ops))
         return false;
-    sw_engine_source_t source;
+    sw_op_source_t source;
     sw_vop_t op;
     sw_op_rewind(ops);
     sw_op_source(ops, &source);

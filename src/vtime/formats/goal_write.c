@@ -196,7 +196,7 @@ static void put_op(goal_t *g, uint32_t rank, const sw_vop_t *op)
 
 static void put_ranks(goal_t *g, sw_op_file_t *ops)
 {
-    sw_engine_source_t source;
+    sw_op_source_t source;
     sw_vop_t op;
     sw_op_source(ops, &source);
     fprintf(g->to, "num_ranks %u\n", sw_op_ranks(ops));

@@ -239,7 +239,7 @@ static bool put_op(smpi_t *s, const sw_vop_t *op)
 static bool put_rank(smpi_t *s, sw_op_file_t *ops, FILE *list,
                      const char *out)
 {
-    sw_engine_source_t source;
+    sw_op_source_t source;
     sw_vop_t op;
     size_t n = strlen(out) + 32;
     char *path = malloc(n);

@@ -323,7 +323,7 @@ static bool collect(sw_lane_t *lane, uint32_t got, uint32_t here,
 }
 
 bool sw_lane_ask(sw_lane_t *lane, const sw_vop_t *op,
-                 sw_engine_answer_t *answer)
+                 sw_op_answer_t *answer)
 {
     sw_lane_shared_t *shared = lane->shared;
     sw_lane_entry_t *to = entry(lane);
@@ -333,7 +333,7 @@ bool sw_lane_ask(sw_lane_t *lane, const sw_vop_t *op,
     to->op = *op;
     if (!publish(lane, true) || !await(lane, UINT64_MAX))
         return false;
-    *answer = (sw_engine_answer_t){
+    *answer = (sw_op_answer_t){
         .clock = shared->clock, .until = shared->until,
         .found = shared->found, .count = shared->count,
         .peer = shared->peer, .tag = shared->tag, .bytes = shared->bytes,

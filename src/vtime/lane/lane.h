@@ -50,7 +50,7 @@ SW_API bool sw_lane_put(sw_lane_t *lane, const sw_vop_t *op);
 /* Put what asks, and wait for the answer; `answer->which` is valid until the
  * next call. */
 SW_API bool sw_lane_ask(sw_lane_t *lane, const sw_vop_t *op,
-                        sw_engine_answer_t *answer);
+                        sw_op_answer_t *answer);
 /* The same where several threads of a rank ask, each at most one thing at a
  * time, the time (SW_CLOCK_THREAD): what has put the operation, in its turn,
  * waits here, beside others. `thread` is below SW_LANE_THREADS; `given` is what

@@ -108,7 +108,7 @@ const sw_lane_entry_t *sw_taker_last(const sw_taker_t *taker, uint32_t rank)
 }
 
 void sw_taker_answer(sw_taker_t *taker, uint32_t rank,
-                     const sw_engine_answer_t *answer, const uint32_t *which,
+                     const sw_op_answer_t *answer, const uint32_t *which,
                      uint32_t here)
 {
     sw_lane_shared_t *lane = shared(taker, rank);

@@ -45,7 +45,7 @@ const sw_lane_entry_t *sw_taker_last(const sw_taker_t *taker, uint32_t rank);
 /* The first part of an answer, or a later one, of `here` places from `which`;
  * the answer's head says how many there are in all. */
 void sw_taker_answer(sw_taker_t *taker, uint32_t rank,
-                     const sw_engine_answer_t *answer, const uint32_t *which,
+                     const sw_op_answer_t *answer, const uint32_t *which,
                      uint32_t here);
 /* To one of several threads. */
 void sw_taker_answer_thread(sw_taker_t *taker, uint32_t rank, uint32_t thread,

@@ -136,7 +136,7 @@ static void give(sw_live_t *live, uint32_t rank)
 
 /* What was chosen from a list has been waited for. */
 static void record_chosen(sw_live_t *live, uint32_t rank,
-                          const sw_engine_answer_t *answer)
+                          const sw_op_answer_t *answer)
 {
     sw_live_rank_t *r = &live->of[rank];
     bool all = r->select == SW_TEST_ALL;
@@ -153,7 +153,7 @@ static void record_chosen(sw_live_t *live, uint32_t rank,
     r->list_count = 0;
 }
 
-static void answer(void *of, uint32_t rank, const sw_engine_answer_t *given)
+static void answer(void *of, uint32_t rank, const sw_op_answer_t *given)
 {
     sw_live_t *live = of;
     sw_live_rank_t *r = &live->of[rank];
@@ -468,9 +468,9 @@ void sw_live_written(sw_live_t *live)
     sw_os_futex_wake_all(&head->result);
 }
 
-void sw_live_source(sw_live_t *live, sw_engine_source_t *source)
+void sw_live_source(sw_live_t *live, sw_op_source_t *source)
 {
-    *source = (sw_engine_source_t){.of = live, .next = next, .answer = answer};
+    *source = (sw_op_source_t){.of = live, .next = next, .answer = answer};
 }
 
 void sw_live_record(sw_live_t *live, sw_op_writer_t *writer, sw_ps_t test)

@@ -21,7 +21,7 @@ typedef struct sw_live sw_live_t;
 sw_live_t *sw_live_new(sw_lanes_t *lanes);
 void sw_live_free(sw_live_t *live);
 
-void sw_live_source(sw_live_t *live, sw_engine_source_t *source);
+void sw_live_source(sw_live_t *live, sw_op_source_t *source);
 /* Write down what is taken, so that it can be replayed: what was asked becomes
  * what was found. `test`: the model's, what a question in vain takes. */
 void sw_live_record(sw_live_t *live, sw_op_writer_t *writer, sw_ps_t test);

@@ -30,7 +30,7 @@ typedef struct {
         char name[SW_LANE_NAME + 1];
     } section;
     sw_lookup_t sections;       /* what the rank calls it -> the number */
-    sw_engine_answer_t answer;  /* of which there are parts to be given: */
+    sw_op_answer_t answer;  /* of which there are parts to be given: */
     uint32_t *which, given;
     uint32_t *listed, list_count, list_room;
     sw_ps_t polled;             /* in vain, not written down */

@@ -215,7 +215,7 @@ static int finish(const order_t *order, sw_engine_t *engine, sw_live_t *live,
 static int work(const order_t *order, sw_lanes_t *lanes, sw_model_t *model)
 {
     char note[64];
-    sw_engine_source_t source;
+    sw_op_source_t source;
     sw_op_writer_t *writer = NULL;
     uint64_t began = sw_os_now();
     sw_live_t *live = sw_live_new(lanes);

@@ -1,5 +1,5 @@
 /*
- * opfile.h - operations in a file: what replays, imports and exports share.
+ * file.h - operations in a file: what replays, imports and exports share.
  *
  * A what-if run writes one, traces and foreign formats are turned into one,
  * and any number of replays read it: the ranks' operations apart from each
@@ -14,6 +14,7 @@
 #define SW_VTIME_OPS_FILE_H
 
 #include "section.h"
+#include "source.h"
 
 /* Writing: ranks in any order, each rank's operations in its own. */
 typedef struct sw_op_writer sw_op_writer_t;
@@ -41,9 +42,7 @@ sw_op_file_t *sw_op_open(const char *path, char *why, size_t why_size);
 uint32_t sw_op_ranks(const sw_op_file_t *file);
 uint64_t sw_op_count(const sw_op_file_t *file);
 const char *sw_op_note(const sw_op_file_t *file);
-/* All contexts, into an engine. */
-bool sw_op_contexts(sw_op_file_t *file, sw_engine_t *engine);
-/* The i-th of them by number: its members, to be freed; NULL: no memory. */
+/* The i-th context by number: its members, to be freed; NULL: no memory. */
 uint32_t sw_op_context_count(const sw_op_file_t *file);
 uint32_t *sw_op_context(const sw_op_file_t *file, uint32_t i,
                         uint32_t *number, uint32_t *n);
@@ -51,7 +50,7 @@ uint32_t *sw_op_context(const sw_op_file_t *file, uint32_t i,
 const sw_sections_t *sw_op_sections(const sw_op_file_t *file);
 /* A source that reads from it. A damaged part ends its rank early, and is
  * counted. */
-void sw_op_source(sw_op_file_t *file, sw_engine_source_t *source);
+void sw_op_source(sw_op_file_t *file, sw_op_source_t *source);
 uint64_t sw_op_damaged(const sw_op_file_t *file);
 /* Begin again. */
 void sw_op_rewind(sw_op_file_t *file);

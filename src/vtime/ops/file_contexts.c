@@ -146,17 +146,3 @@ uint32_t *sw_op_context(const sw_op_file_t *f, uint32_t i, uint32_t *number,
     }
     return members;
 }
-
-bool sw_op_contexts(sw_op_file_t *f, sw_engine_t *engine)
-{
-    for (uint32_t i = 0; i < f->context_count; i++) {
-        uint32_t number, n, *members = sw_op_context(f, i, &number, &n);
-        bool good = members && (number == 0 ||
-                                sw_engine_context(engine, number, n,
-                                                  members));
-        free(members);
-        if (!good)
-            return false;
-    }
-    return true;
-}

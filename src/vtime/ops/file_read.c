@@ -219,7 +219,7 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_vop_t *op)
     return SW_SOURCE_OP;
 }
 
-void sw_op_source(sw_op_file_t *f, sw_engine_source_t *source)
+void sw_op_source(sw_op_file_t *f, sw_op_source_t *source)
 {
-    *source = (sw_engine_source_t){.of = f, .next = next};
+    *source = (sw_op_source_t){.of = f, .next = next};
 }

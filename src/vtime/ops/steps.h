@@ -52,7 +52,7 @@ typedef struct {
 
 typedef struct {
     sw_op_file_t *ops;
-    sw_engine_source_t source;
+    sw_op_source_t source;
     uint32_t ranks;
     sw_stepper_t *rank;
     bool memory;            /* there was always some */
