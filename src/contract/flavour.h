@@ -27,7 +27,13 @@ enum {
 /* "MPI_Name" for each number. */
 SW_API extern const char *const sw_proc_names[];
 
+/* What front and flavour say of this contract (all of src/contract/): one more
+ * whenever anything in it changes. Both come from one build as a rule; a front
+ * that finds another number loads nothing. */
+#define SW_FLAVOUR_VERSION 2u
+
 typedef struct {
+    uint32_t version;       /* SW_FLAVOUR_VERSION; first, for ever */
     const char *name;       /* "ompi", "mpich", "abi" */
 
     /* Bind to the host: `find(name)` gives the address of a host symbol

@@ -196,6 +196,12 @@ static const sw_flavour_t *load_flavour(void)
                  path);
         return refuse(cause, "Install Straightway again.");
     }
+    if (flavour->version != SW_FLAVOUR_VERSION) {
+        snprintf(cause, sizeof cause, "%s is of another version of "
+                 "Straightway (its contract is %u, this library's %u)", path,
+                 flavour->version, SW_FLAVOUR_VERSION);
+        return refuse(cause, "Install Straightway again, all of it.");
+    }
     const char *reason = flavour->bind(find);
     if (reason) {
         snprintf(cause, sizeof cause, "%s cannot be served: %s",

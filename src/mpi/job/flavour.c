@@ -106,6 +106,7 @@ static const char *bind_host(void *(*find)(const char *symbol))
 }
 
 SW_API const sw_flavour_t sw_flavour = {
+    .version = SW_FLAVOUR_VERSION,
     .name = SW_FLAVOUR,
     .bind = bind_host,
     .entry = entry,
