@@ -11,7 +11,7 @@
  *
  * Lane: what one member says to the others.
  *
- *   0    done (8)  doorbell: event (4) sleepers (4)              one line pair
+ *   0    done (8)  doorbell: event (4) sleepers (4)          one line pair
  *   64   touching (4)
  *   128  ring[0]   seq (8) what (4) form (2) place (2) bytes (8) data (104)
  *   256  ring[1]   ...

@@ -13,12 +13,12 @@
  * 3): a peer may be stuck in the host until we help, so that the value we
  * wait for could otherwise never come.
  *
- * The doorbell. Each lane (coll/group.h) has a doorbell: `sleepers` counts who sleeps
- * or is about to, `event` is the futex word. The writer of a value stores the
- * value, then looks at `sleepers`, and only if that is not zero advances
- * `event` and wakes. There is deliberately no full fence between the writer's
- * store and its look (it would cost each message 20 ns): the look may be
- * early, the wake-up lost, and then the sleeper's time limit brings it back.
+ * The doorbell. Each lane (coll/group.h) has a doorbell: `sleepers` counts who
+ * sleeps or is about to, `event` is the futex word. The writer of a value
+ * stores the value, then looks at `sleepers`, and only if that is not zero
+ * advances `event` and wakes. There is deliberately no full fence between the
+ * writer's store and its look (it would cost each message 20 ns): the look may
+ * be early, the wake-up lost, and then the sleeper's time limit brings it back.
  * The limit starts at 50 µs and grows to 1 ms, which bounds the loss.
  */
 #ifndef SW_NODE_WAIT_H
@@ -32,12 +32,12 @@ typedef struct {
 } sw_doorbell_t;
 
 typedef struct {
-    sw_doorbell_t *doorbell;        /* of the awaited member                        */
+    sw_doorbell_t *doorbell;    /* of the awaited member                    */
     uint64_t start;         /* when the wait left the first spins, ns       */
     uint64_t progressed;    /* when the host's progress was last driven, ns */
     uint64_t limit;         /* next sleep's time limit, ns                  */
-    uint32_t event;         /* doorbell's word when we announced ourselves      */
-    bool announced;         /* we are counted in doorbell->sleepers             */
+    uint32_t event;         /* doorbell's word when we announced ourselves  */
+    bool announced;         /* we are counted in doorbell->sleepers         */
 } sw_wait_t;
 
 /* Loads tried before a wait calls sw_wait_step at all. */
@@ -78,7 +78,7 @@ static inline void sw_wait_turn(unsigned *turns)
                 left_--;                                                \
                 continue;                                               \
             }                                                           \
-            sw_wait_t wait_ = {.doorbell = (ring)};                         \
+            sw_wait_t wait_ = {.doorbell = (ring)};                     \
             while (!(lost) && !(condition))                             \
                 if (sw_wait_step(&wait_))                               \
                     (lost) = true;                                      \

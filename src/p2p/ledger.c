@@ -15,7 +15,7 @@ static int places;
 static char *base;              /* of this process's ledger                 */
 static sw_counts_t *taken;      /* [places]                                 */
 
-#define HEAD (2 * SW_LINE)      /* the block's header; the doorbell             */
+#define HEAD (2 * SW_LINE)      /* the block's header; the doorbell         */
 
 static sw_row_t row_of(char *ledger, int n, int place)
 {

@@ -5,7 +5,7 @@
  * ledger in its control segment, in lines of SW_LINE bytes, with two lines for
  * each place on the node:
  *
- *     doorbell                            set by any sender, cleared by the owner
+ *     doorbell                        set by any sender, cleared by the owner
  *     offers [places]                 written by the sender of that place:
  *       | total | channel 0 | .. 14 |   messages offered to the owner
  *     heard  [places]                 written by the owner: messages as long as
@@ -23,11 +23,11 @@
  * and the doorbell stays set: an offer costs next to nothing.
  *
  * Memory order. Each word but the doorbell has one writing process. A sender
- * counts its offer (release), then sets the doorbell if it is not; the owner clears
- * the doorbell (acquire), then reads the counts. The sender may see a doorbell that is
- * just being cleared, and its offer be missed. So the owner reads the counts
- * now and then anyway. They decide when a receive is looked at, never what it
- * got.
+ * counts its offer (release), then sets the doorbell if it is not; the owner
+ * clears the doorbell (acquire), then reads the counts. The sender may see a
+ * doorbell that is just being cleared, and its offer be missed. So the owner
+ * reads the counts now and then anyway. They decide when a receive is looked
+ * at, never what it got.
  */
 #ifndef SW_P2P_LEDGER_H
 #define SW_P2P_LEDGER_H

@@ -51,7 +51,8 @@ if [ "${STRAIGHTWAY_DEEP:-0}" != 0 ]; then
     check "3 members" good ring.pml -DMEMBERS=3 -DSTEPS=2 -DRING=1 --
 fi
 check "doorbell" good doorbell.pml -- -a -f -N comes
-check "doorbell without a time limit" bad doorbell.pml -DNO_LIMIT -- -a -f -N comes
+check "doorbell without a time limit" bad doorbell.pml -DNO_LIMIT -- \
+    -a -f -N comes
 check "slot" good slot.pml --
 for bug in 1 2 3 4; do
     check "planted error $bug in slot" bad slot.pml -DBUG=$bug --

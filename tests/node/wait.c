@@ -1,6 +1,6 @@
 /*
- * wait.c - waits end: soon where the doorbell wakes them, within a bound where a
- * wake-up is lost, and the host's progress is driven meanwhile.
+ * wait.c - waits end: soon where the doorbell wakes them, within a bound where
+ * a wake-up is lost, and the host's progress is driven meanwhile.
  */
 #include "node/wait.h"
 #include "node/base/settings.h"

@@ -168,8 +168,8 @@ static void *send_all(void *ignored)
 
 static sw_found_t look_for(uint64_t context_id, int tag, uint64_t after)
 {
-    return sw_slots_find(&peer, sw_slots_directory(), context_id, ME, tag, after,
-                         UINT64_MAX);
+    return sw_slots_find(&peer, sw_slots_directory(), context_id, ME, tag,
+                         after, UINT64_MAX);
 }
 
 static void receive_all(void)

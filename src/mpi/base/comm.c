@@ -283,7 +283,8 @@ void sw_comm_measure_crowd(void)
 
 /* The members have met in MPI_Init and all reach each other: the leader takes
  * a block, and one broadcast of the host tells where it is. */
-static void meet_again(sw_comm_t *c, uint32_t agreed, sw_group_answer_t *answers)
+static void meet_again(sw_comm_t *c, uint32_t agreed,
+                       sw_group_answer_t *answers)
 {
     sw_group_answer_t leader = {.ok = agreed};
     if (c->me == 0) {

@@ -51,9 +51,10 @@ typedef struct sw_comm {
     _Atomic bool device;        /* a buffer of ours was a device's        */
     uint64_t review;            /* the group's step of the next question  */
     /* Point to point; see link.h and context_id.c. */
-    uint64_t context_id;           /* 0: messages go through the host alone  */
+    uint64_t context_id;        /* 0: messages go through the host alone  */
     uint64_t children;          /* communicators made from this one       */
-    struct sw_adjacency *adjacency;       /* see mpi/coll/adjacency.h; NULL: not met     */
+    struct sw_adjacency *adjacency;     /* see mpi/coll/adjacency.h; NULL:
+                                           not met                        */
     void (*adjacency_free)(struct sw_adjacency *);
     struct sw_link **link;      /* [n]: how members are reached, or NULL  */
     /* A program may free a communicator with messages pending (MPI 4.1, 7.4.3).

@@ -29,7 +29,8 @@ static uint64_t conceive(MPI_Comm parent)
     sw_comm_t *c = sw_comm_state(parent);
     if (!c || !c->context_id)
         return 0;
-    uint64_t name = mixed(c->context_id * 0x9e3779b97f4a7c15u + c->children + 1);
+    uint64_t name = mixed(c->context_id * 0x9e3779b97f4a7c15u + c->children +
+                          1);
     return name ? name : 1;
 }
 

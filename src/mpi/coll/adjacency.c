@@ -137,7 +137,8 @@ const sw_neighbours_t *sw_adjacency(sw_comm_t *c, sw_reason_t *reason)
     if (sw_unlikely(!c->adjacency))
         c->adjacency = ask(c), c->adjacency_free = sw_adjacency_free;
     *reason = SW_REASON_TOPOLOGY;
-    if (!c->adjacency->lists.out || (c->adjacency->settled && !c->adjacency->ours))
+    if (!c->adjacency->lists.out ||
+        (c->adjacency->settled && !c->adjacency->ours))
         return NULL;
     *reason = SW_REASON_ARGUMENTS;
     return &c->adjacency->lists;
@@ -173,12 +174,13 @@ sw_group_t *sw_adjacency_group(sw_comm_t *c, sw_reason_t *reason)
 }
 
 sw_group_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
-                             const int **index, sw_reason_t *reason)
+                                  const int **index, sw_reason_t *reason)
 {
     sw_group_t *g = sw_adjacency_group(c, reason);
     if (!g)
         return NULL;
-    sw_adjacency_way_t *way = &c->adjacency->way[id - SW_COLL_NEIGHBOR_ALLTOALL];
+    sw_adjacency_way_t *way =
+        &c->adjacency->way[id - SW_COLL_NEIGHBOR_ALLTOALL];
     if (sw_unlikely(!way->asked)) {
         way->asked = true;
         way->index = learn(g, id, c->handle);

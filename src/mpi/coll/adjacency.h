@@ -42,8 +42,8 @@ sw_group_t *sw_adjacency_group(sw_comm_t *c, sw_reason_t *reason);
 
 /* The same for an alltoall, with the blocks that come. */
 sw_group_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
-                             const int **index, sw_reason_t *reason);
+                                  const int **index, sw_reason_t *reason);
 
-void sw_adjacency_free(sw_adjacency_t *adjacency);     /* or NULL */
+void sw_adjacency_free(sw_adjacency_t *adjacency);  /* or NULL */
 
 #endif

@@ -27,7 +27,7 @@ void sw_status_set_bytes(MPI_Status *status, size_t bytes)
 }
 
 sw_recv_buffer_t sw_recv_buffer_slow(void *buffer, int64_t count,
-                             const sw_datatype_t *type)
+                                     const sw_datatype_t *type)
 {
     sw_recv_buffer_t in = {.buffer = buffer, .count = count, .type = type};
 #ifndef OMPI_MAJOR_VERSION
@@ -81,7 +81,7 @@ static void spread(const char *data, size_t bytes, void *buffer,
 }
 
 void sw_recv_buffer_spread(const sw_recv_buffer_t *in, size_t bytes,
-                       const sw_comm_t *c)
+                           const sw_comm_t *c)
 {
     bytes = sw_min(bytes, sw_recv_buffer_room(in));
     if (in->away)
@@ -174,7 +174,8 @@ void sw_heard(sw_comm_t *c, int source, int tag)
         sw_ledger_hear(link->place, sw_channel(c->context_id, tag));
 }
 
-int sw_received_slow(const sw_recv_buffer_t *in, sw_comm_t *c, MPI_Status *status)
+int sw_received_slow(const sw_recv_buffer_t *in, sw_comm_t *c,
+                     MPI_Status *status)
 {
     size_t bytes;
     int error = MPI_SUCCESS;

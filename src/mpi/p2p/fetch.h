@@ -48,11 +48,11 @@ static inline bool sw_recv_buffer_shows(const sw_recv_buffer_t *in)
 }
 
 sw_recv_buffer_t sw_recv_buffer_slow(void *buffer, int64_t count,
-                             const sw_datatype_t *type);
+                                     const sw_datatype_t *type);
 
 /* `type` may be NULL: the host's affair alone. */
 static inline sw_recv_buffer_t sw_recv_buffer(void *buffer, int64_t count,
-                                      const sw_datatype_t *type)
+                                              const sw_datatype_t *type)
 {
 #ifndef OMPI_MAJOR_VERSION
     if (sw_unlikely(type && !type->dense))
@@ -64,14 +64,14 @@ static inline sw_recv_buffer_t sw_recv_buffer(void *buffer, int64_t count,
 }
 
 /* What the host is given: address, count, datatype. */
-#define SW_RECV_BUFFER(in, TYPE)                                            \
+#define SW_RECV_BUFFER(in, TYPE)                                        \
     (in).block ? (in).block : (in).buffer,                              \
-    (in).block ? (int)sw_recv_buffer_room(&(in)) : (in).count,              \
+    (in).block ? (int)sw_recv_buffer_room(&(in)) : (in).count,          \
     (in).block ? MPI_PACKED : (TYPE)
 
 /* `bytes` bytes have come into the block. */
 void sw_recv_buffer_spread(const sw_recv_buffer_t *in, size_t bytes,
-                       const sw_comm_t *c);
+                           const sw_comm_t *c);
 
 /* 192 bytes have been received. If they are a descriptor, fetch: true, with
  * *bytes the message's length and *error an error class. */
@@ -96,7 +96,8 @@ static inline bool sw_plainly_none(const sw_recv_buffer_t *in)
            !sw_descriptor_begins(in->buffer, &sw_link_cookie);
 }
 
-int sw_received_slow(const sw_recv_buffer_t *in, sw_comm_t *c, MPI_Status *status);
+int sw_received_slow(const sw_recv_buffer_t *in, sw_comm_t *c,
+                     MPI_Status *status);
 
 /* A receive has completed: fetch if need be, and correct the status. Returns
  * MPI_SUCCESS or an error class, not yet raised. The block is freed. */

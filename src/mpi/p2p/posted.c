@@ -117,7 +117,8 @@ bool sw_posted_add(sw_track_t *t)
     if (place < 0)
         return false;
     sw_ring_add(ring_of(place, t->tag == MPI_ANY_TAG
-                               ? SW_CHANNELS : sw_channel(c->context_id, t->tag)),
+                               ? SW_CHANNELS
+                               : sw_channel(c->context_id, t->tag)),
                 t);
     join_all(t);
     /* What is on offer may be for this one. */

@@ -13,7 +13,7 @@
 #define MOST (1u << 18)
 
 typedef struct {
-    uint64_t context_id, count;        /* count 0: free */
+    uint64_t context_id, count;     /* count 0: free */
     int place, tag;
 } entry_t;
 
@@ -41,9 +41,11 @@ static void leave(sw_tally_t *t)
 }
 
 /* Its entry, or the free one where it belongs; at least one is free. */
-static entry_t *find(const sw_tally_t *t, uint64_t context_id, int place, int tag)
+static entry_t *find(const sw_tally_t *t, uint64_t context_id, int place,
+                     int tag)
 {
-    uint64_t key = context_id ^ ((uint64_t)(uint32_t)place << 32 | (uint32_t)tag);
+    uint64_t key = context_id ^
+                   ((uint64_t)(uint32_t)place << 32 | (uint32_t)tag);
     unsigned i = (unsigned)sw_handle_mix(key);
     while (true) {
         entry_t *e = &t->at[i++ & (t->size - 1)];

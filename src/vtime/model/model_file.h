@@ -1,6 +1,6 @@
 /*
  * model_file.h - a model as text, a line each, as the Python half writes it
- * from TOML, presets and options (straightway/models.py). Numbers are decimal,
+ * from TOML, presets and options (straightway/models). Numbers are decimal,
  * times in ns (fractions count), sizes in bytes, speeds in ns a byte. '#'
  * begins a comment. `ranks` comes first.
  *
