@@ -41,7 +41,7 @@ enum { MESSAGE, READY };        /* tags                                     */
 enum { HAND, HOST, OURS, CONTIGUOUS, WAYS };
 enum { SENT, RECEIVED, SIDES };
 
-static const sw_way_t ways[WAYS] = {
+static const sw_sampling_way_t ways[WAYS] = {
     {"hand", SW_HOST}, {"host", SW_HOST}, {"ours", SW_OURS},
     {"contiguous", SW_OURS}};
 
@@ -56,7 +56,7 @@ static int rank, partner, cells;
 
 /* The message of the moment. */
 static const sw_kernel_t *kernel;
-static const sw_shape_t *shape;
+static const sw_kernel_shape_t *shape;
 static const int *d;
 static size_t bytes;
 static bool fresh;
@@ -347,7 +347,7 @@ static bool prepare(void)
 
 /* The run ---------------------------------------------------------------- */
 
-static bool is_planned(const sw_kernel_t *k, const sw_shape_t *s)
+static bool is_planned(const sw_kernel_t *k, const sw_kernel_shape_t *s)
 {
     size_t n = k->bytes(s->d);
     return sw_chosen(plan->kernels, k->name) && n >= plan->size[0]
@@ -355,7 +355,7 @@ static bool is_planned(const sw_kernel_t *k, const sw_shape_t *s)
 }
 
 /* False: this message cannot be measured, or came out wrong. */
-static bool measure_shape(const sw_kernel_t *k, const sw_shape_t *s)
+static bool measure_shape(const sw_kernel_t *k, const sw_kernel_shape_t *s)
 {
     kernel = k;
     shape = s;
@@ -373,7 +373,7 @@ static bool measure_shape(const sw_kernel_t *k, const sw_shape_t *s)
     return right;
 }
 
-typedef bool (*visit_t)(const sw_kernel_t *k, const sw_shape_t *s);
+typedef bool (*visit_t)(const sw_kernel_t *k, const sw_kernel_shape_t *s);
 
 static bool for_all_planned(visit_t visit)
 {
@@ -385,7 +385,7 @@ static bool for_all_planned(visit_t visit)
     return right;
 }
 
-static bool count_cells(const sw_kernel_t *k, const sw_shape_t *s)
+static bool count_cells(const sw_kernel_t *k, const sw_kernel_shape_t *s)
 {
     cells += sw_chosen(plan->data, "untouched")
              + sw_chosen(plan->data, "fresh");

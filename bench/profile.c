@@ -313,7 +313,7 @@ static void put_path(FILE *file)
 
 static bool measure(void)
 {
-    static const sw_way_t as_started = {"time", SW_HOST};
+    static const sw_sampling_way_t as_started = {"time", SW_HOST};
     sw_cell_t cell = {.name = item->name, .size = item->size,
                       .ways = &as_started, .way_count = 1, .repeat = repeat,
                       .check = check, .share = 1, .more = put_path,

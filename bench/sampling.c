@@ -55,9 +55,10 @@ static void switch_to(int mode)
         accelerate(mode == SW_HOST ? STRAIGHTWAY_ALONE : 1);
 }
 
-static const sw_way_t *ways_of(const sw_cell_t *cell)
+static const sw_sampling_way_t *ways_of(const sw_cell_t *cell)
 {
-    static const sw_way_t sides[] = {{"host", SW_HOST}, {"ours", SW_OURS}};
+    static const sw_sampling_way_t sides[] = {{"host", SW_HOST},
+                                              {"ours", SW_OURS}};
     return cell->ways ? cell->ways : sides;
 }
 

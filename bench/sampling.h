@@ -35,14 +35,15 @@ extern sw_run_t sw_run;
 typedef struct {
     const char *name;
     int mode;
-} sw_way_t;
+} sw_sampling_way_t;
 
 typedef struct sw_cell sw_cell_t;
 struct sw_cell {
     const char *name;
     size_t size;
     const void *what;                               /* the owner's own      */
-    const sw_way_t *ways;   /* NULL: one for each mode, of the same number  */
+    const sw_sampling_way_t *ways;  /* NULL: one for each mode, of the same
+                                     * number                               */
     int way_count;
 
     /* An MPI error, or 0. An owner that times a part only sets *seconds. */

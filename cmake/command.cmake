@@ -5,7 +5,8 @@
 set(SW_LIB_SUBDIR lib/straightway)
 
 # The launcher: no room, no MPI, nothing to load but libc.
-file(GLOB command_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/command/*.c)
+file(GLOB command_sources CONFIGURE_DEPENDS
+     ${PROJECT_SOURCE_DIR}/src/command/*.c)
 add_executable(straightway_command ${command_sources})
 set_target_properties(straightway_command PROPERTIES
     OUTPUT_NAME straightway
@@ -15,8 +16,8 @@ target_compile_definitions(straightway_command PRIVATE
 target_link_options(straightway_command PRIVATE -Wl,-z,now)
 
 # The probe stands on the library's own rooms, to try what it will use.
-add_executable(straightway_probe ${PROJECT_SOURCE_DIR}/bench/probe.c
-               ${PROJECT_SOURCE_DIR}/bench/streamed.c
+add_executable(straightway_probe ${PROJECT_SOURCE_DIR}/src/probe/probe.c
+               ${PROJECT_SOURCE_DIR}/src/probe/streamed.c
                $<TARGET_OBJECTS:sw_node> $<TARGET_OBJECTS:sw_topology>
                $<TARGET_OBJECTS:sw_p2p> $<TARGET_OBJECTS:sw_layout>)
 set_target_properties(straightway_probe PROPERTIES
@@ -28,7 +29,7 @@ target_link_libraries(straightway_probe PRIVATE Threads::Threads m
 
 # What goes through every event of a trace.
 add_executable(straightway_trace ${PROJECT_SOURCE_DIR}/src/trace/main.c
-               ${PROJECT_SOURCE_DIR}/src/node/crc.c
+               ${PROJECT_SOURCE_DIR}/src/node/base/crc.c
                $<TARGET_OBJECTS:sw_trace>)
 set_target_properties(straightway_trace PROPERTIES
     OUTPUT_NAME straightway-trace
@@ -36,10 +37,10 @@ set_target_properties(straightway_trace PROPERTIES
 target_link_libraries(straightway_trace PRIVATE Threads::Threads)
 
 # The engine of virtual time.
-if(TARGET sw_whatif)
-  add_executable(straightway_whatif ${PROJECT_SOURCE_DIR}/src/whatif/main.c
+if(TARGET sw_vtime)
+  add_executable(straightway_whatif ${PROJECT_SOURCE_DIR}/src/vtime/main.c
                  $<TARGET_OBJECTS:sw_node> $<TARGET_OBJECTS:sw_trace>
-                 $<TARGET_OBJECTS:sw_whatif> $<TARGET_OBJECTS:sw_lane>)
+                 $<TARGET_OBJECTS:sw_vtime> $<TARGET_OBJECTS:sw_lane>)
   set_target_properties(straightway_whatif PROPERTIES
       OUTPUT_NAME straightway-whatif
       RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${SW_LIB_SUBDIR})

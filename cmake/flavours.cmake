@@ -72,9 +72,8 @@ foreach(folder ${folders})
   endforeach()
 endforeach()
 
-file(GLOB mpi_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/*.c
-     ${PROJECT_SOURCE_DIR}/src/mpi/record/*.c
-     ${PROJECT_SOURCE_DIR}/src/mpi/whatif/*.c)
+file(GLOB_RECURSE mpi_sources CONFIGURE_DEPENDS
+     ${PROJECT_SOURCE_DIR}/src/mpi/*.c)
 set(SW_FLAVOURS "")
 foreach(flavour ompi mpich abi)
   string(TOUPPER ${flavour} FLAVOUR)
@@ -104,10 +103,10 @@ foreach(flavour ompi mpich abi)
   add_custom_command(
     OUTPUT ${generated}/host.inc ${generated}/has.h ${generated}/weak.h
            ${generated}/guard.c
-    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/src/mpi/generate.py
+    COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/src/mpi/base/generate.py
             ${generated} ${SW_GENERATED}/procedures.inc
             ${CMAKE_C_COMPILER} ${flags}
-    DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/generate.py ${include}/mpi.h
+    DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/base/generate.py ${include}/mpi.h
             ${SW_GENERATED}/procedures.inc
     COMMENT "Reading the mpi.h of flavour ${flavour}" VERBATIM)
   set(record ${PROJECT_SOURCE_DIR}/src/mpi/record)
@@ -117,17 +116,17 @@ foreach(flavour ompi mpich abi)
             ${generated}/recorded.c ${SW_GENERATED}/procedures.inc
             ${CMAKE_C_COMPILER} ${flags}
     DEPENDS ${record}/generate_recorded.py ${record}/rules.py
-            ${PROJECT_SOURCE_DIR}/src/mpi/generate.py ${include}/mpi.h
+            ${PROJECT_SOURCE_DIR}/src/mpi/base/generate.py ${include}/mpi.h
             ${SW_GENERATED}/procedures.inc
     COMMENT "Wrapping the procedures of flavour ${flavour}" VERBATIM)
-  set(whatif ${PROJECT_SOURCE_DIR}/src/mpi/whatif)
+  set(virtual ${PROJECT_SOURCE_DIR}/src/mpi/virtual)
   add_custom_command(
     OUTPUT ${generated}/virtual.c
-    COMMAND ${Python3_EXECUTABLE} ${whatif}/generate_virtual.py
+    COMMAND ${Python3_EXECUTABLE} ${virtual}/generate_virtual.py
             ${generated}/virtual.c ${SW_GENERATED}/procedures.inc
             ${CMAKE_C_COMPILER} ${flags}
-    DEPENDS ${whatif}/generate_virtual.py ${whatif}/rules.py
-            ${record}/rules.py ${PROJECT_SOURCE_DIR}/src/mpi/generate.py
+    DEPENDS ${virtual}/generate_virtual.py ${virtual}/rules.py
+            ${record}/rules.py ${PROJECT_SOURCE_DIR}/src/mpi/base/generate.py
             ${include}/mpi.h ${SW_GENERATED}/procedures.inc
     COMMENT "Putting the procedures of flavour ${flavour} in virtual time"
     VERBATIM)
@@ -142,11 +141,6 @@ foreach(flavour ompi mpich abi)
   add_dependencies(straightway-${flavour} sw_header_${flavour})
   target_include_directories(straightway-${flavour} PRIVATE
                              ${generated} ${SW_GENERATED})
-  # For #include "..." alone: the system has a <link.h> as well.
-  target_compile_options(straightway-${flavour} PRIVATE
-                         "SHELL:-iquote ${PROJECT_SOURCE_DIR}/src/mpi"
-                         "SHELL:-iquote ${record}"
-                         "SHELL:-iquote ${whatif}")
   # The host's headers are not ours to warn about.
   target_include_directories(straightway-${flavour} SYSTEM PRIVATE ${include})
   target_compile_definitions(straightway-${flavour} PRIVATE

@@ -12,13 +12,19 @@ if(absent)
     "another Python with -DPython3_EXECUTABLE=.")
 endif()
 
+# No include runs against the list of arrows.
+add_custom_target(sw_arrows ALL
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/arrows.py
+          ${PROJECT_SOURCE_DIR}/src
+  COMMENT "Looking for includes that run back" VERBATIM)
+
 set(SW_GENERATED ${PROJECT_BINARY_DIR}/generated)
 file(MAKE_DIRECTORY ${SW_GENERATED})
 add_custom_command(
   OUTPUT ${SW_GENERATED}/procedures.inc ${SW_GENERATED}/stubs.S
-  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/src/front/generate.py
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/src/contract/generate.py
           ${SW_GENERATED}
-  DEPENDS ${PROJECT_SOURCE_DIR}/src/front/generate.py
+  DEPENDS ${PROJECT_SOURCE_DIR}/src/contract/generate.py
   COMMENT "Generating the MPI stubs" VERBATIM)
 add_custom_target(sw_procedures DEPENDS ${SW_GENERATED}/procedures.inc)
 
@@ -30,8 +36,9 @@ else()
   set(SW_INSTALL_DIR lib/straightway)
 endif()
 
-file(GLOB front_sources CONFIGURE_DEPENDS 
-     ${PROJECT_SOURCE_DIR}/src/front/*.c ${PROJECT_SOURCE_DIR}/src/front/*.S)
+file(GLOB_RECURSE front_sources CONFIGURE_DEPENDS
+     ${PROJECT_SOURCE_DIR}/src/front/*.c ${PROJECT_SOURCE_DIR}/src/front/*.S
+     ${PROJECT_SOURCE_DIR}/src/contract/*.c)
 add_library(straightway SHARED ${front_sources} ${SW_GENERATED}/stubs.S)
 foreach(room ${SW_ROOMS})
   target_sources(straightway PRIVATE $<TARGET_OBJECTS:${room}>)

@@ -11,16 +11,17 @@ foreach(room node device topology coll p2p layout offload profile)
 endforeach()
 # What reads traces, and what simulates, are no parts of the library:
 # cmake/command.cmake. The lanes on which a program talks to the simulation
-# are (src/whatif/lane).
-foreach(room trace whatif)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
-  list(FILTER sources EXCLUDE REGEX "/main\\.c$")
+# are (src/vtime/lane).
+foreach(room trace vtime)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+       ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
+  list(FILTER sources EXCLUDE REGEX "/(main\\.c|lane/.*)$")
   if(sources)
     add_library(sw_${room} OBJECT ${sources})
     list(APPEND SW_TOOLS sw_${room})
   endif()
 endforeach()
-file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/whatif/lane/*.c)
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/vtime/lane/*.c)
 if(sources)
   add_library(sw_lane OBJECT ${sources})
   target_compile_options(sw_lane PRIVATE ${SW_STACK_OPTIONS})

@@ -9,7 +9,7 @@ joins several changes in one:
 
 A change knows three things: its words for a reader, the models that it lays
 over those of the baseline, and the lines that it adds to the model's file
-(src/whatif/model_file.h: of rules that fit the same call the last counts).
+(src/vtime/model/model_file.h: of rules that fit the same call the last counts).
 Nothing here knows what is in a model.
 """
 

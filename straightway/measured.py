@@ -8,7 +8,7 @@ MPI alone ("host") and with Straightway ("ours"):
 
 for as many ranks as there are cores: more of them would measure how cores are
 shared, not what communication takes. Tables hold for communicators up to that
-size; larger ones are formulas over messages (src/whatif/plan.c).
+size; larger ones are formulas over messages (src/vtime/model/plan.c).
 
 What is called one after the other finds the library and the data in the
 caches; a program that computes between its calls does not. So all is measured
@@ -362,7 +362,7 @@ def served(found):
 
 
 def lines(found, who, one_node=True):
-    """A calibration as lines of a model file (src/whatif/model_file.h); its
+    """A calibration as lines of a model file (src/vtime/model/model_file.h); its
     collectives only where all ranks share the node."""
     text = [f"# measured: {found['key']['mpi']}, {WHO[who]}, up to "
             f"{found['key']['ranks']} ranks, {found['made']}"]

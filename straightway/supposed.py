@@ -1,6 +1,6 @@
 """The machine that is supposed: layers of model text, one over the other.
 
-A model file (src/whatif/model_file.h) is made of layers: the baseline's
+A model file (src/vtime/model/model_file.h) is made of layers: the baseline's
 models, in the order of their names, then those of an experiment, then its
 lines. A later layer replaces what only one can hold: where ranks are, the
 network, the link of a class. Rules of collectives only add up, as the last

@@ -1,7 +1,7 @@
 """What-if: a program in virtual time, and its operations timed again.
 
 One run of the program under the baseline's model records what its ranks do
-(src/whatif/op.h); every experiment is that record, timed by another model, in
+(src/vtime/ops/op.h); every experiment is that record, timed by another model, in
 seconds and without the program. `Runner` knows how all of that is started,
 `Outcome` what comes out of it:
 
@@ -443,7 +443,7 @@ class Runner:
 
     @staticmethod
     def ranks_of(ops):
-        """How many ranks a file of operations is of (opfile_format.h)."""
+        """How many ranks a file of operations is of (file_format.h)."""
         try:
             with open(ops, "rb") as file:
                 head = file.read(8)

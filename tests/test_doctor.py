@@ -108,7 +108,7 @@ def test_settings_are_those_of_the_table():
     done = doctor("--settings", "--json", "-", STRAIGHTWAY_STATS="on")
     table = json.loads(done.stdout)["settings"]
     names = re.findall(r"^SW_SETTING_\w+\(\w+, (\w+),",
-                       (ROOT / "src/node/settings.def").read_text(), re.M)
+                       (ROOT / "src/node/base/settings.def").read_text(), re.M)
     assert [s["name"] for s in table] == ["STRAIGHTWAY_" + n for n in names]
     assert [s["name"] for s in table if s["value"]] == ["STRAIGHTWAY_STATS"]
     text = doctor("--settings").stdout

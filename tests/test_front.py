@@ -143,6 +143,22 @@ def test_a_missing_flavour_library_is_named(host, library, tmp_path):
     assert f"libstraightway-{host.flavour}.so" in done.stderr
 
 
+def test_a_flavour_library_of_another_version_is_refused(host, library,
+                                                         tmp_path):
+    front = tmp_path / "libstraightway.so"
+    front.write_bytes(library.read_bytes())
+    source = tmp_path / "other.c"
+    source.write_text("const struct { unsigned version; void *rest[3]; }\n"
+                      "    sw_flavour = {99, {0}};\n")
+    shared(tmp_path, f"libstraightway-{host.flavour}.so", source)
+    program = host.compile(HERE / "basic.c", "-ldl")
+    done = host.run(2, preloaded([front], [program]), straightway=False,
+                    check=True)
+    assert "sum 2 of 2" in done.stdout
+    assert done.stderr.count("is of another version of Straightway (its "
+                             "contract is 99") == 1
+
+
 def test_a_job_without_mpi_calls_says_so_once(host, library):
     done = host.run(2, preloaded([library], ["true"]), straightway=False,
                     env={"STRAIGHTWAY_STATS": "1"})

@@ -292,7 +292,7 @@ def test_powers_of_two():
 
 
 def test_operations_are_the_engines():
-    """The names are those of src/whatif/op.h: the engine knows each."""
+    """The names are those of src/vtime/ops/op.h: the engine knows each."""
     for name in OPERATIONS:
         model = models.load({"collective": [{"op": name, "use": "free"}]})
         assert isinstance(check(model, 2), dict)

@@ -86,8 +86,8 @@ def test_every_pattern_is_measured_in_both_modes(host, tmp_path):
 
 def test_four_ranks_are_two_pairs(one_host, tmp_path):
     out = tmp_path / "p.json"
-    done = run(one_host, "-n", 4, "--pattern", "window,ring,random", "--window", 2,
-               "--sizes", "8k", "--json", out)
+    done = run(one_host, "-n", 4, "--pattern", "window,ring,random",
+               "--window", 2, "--sizes", "8k", "--json", out)
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(out.read_text())
     window, ring, _ = found["cells"]

@@ -286,8 +286,9 @@ def test_trace_of_random_programs(host, name, n, options, enable, tmp_path):
 @pytest.mark.parametrize("name, n", [("random_collectives", 3),
                                      ("random_p2p", 3)])
 def test_trace_of_programs_that_pause(host, name, n, tmp_path):
-    """Each rank switches off and on where it likes. What it did meanwhile is not
-    there, and yet all that is there has its right number, name and bytes."""
+    """Each rank switches off and on where it likes. What it did meanwhile is
+    not there, and yet all that is there has its right number, name and
+    bytes."""
     words, (seed, rounds), env = RANDOM[name]
     arguments = [seed, programs.rounds_for(host, n, rounds)]
     programs.kept_alone(host, n, name, arguments, words, env=env)

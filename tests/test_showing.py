@@ -33,8 +33,8 @@ def test_random_uses_of_the_heap(host, ranks, way, seed):
 
 
 def shown(stderr):
-    found = re.search(r"shown to peers (\d+) KiB, private (\d+) KiB .*, (\d+) times",
-                      stderr)
+    found = re.search(
+        r"shown to peers (\d+) KiB, private (\d+) KiB .*, (\d+) times", stderr)
     assert found, stderr
     return [int(text) for text in found.groups()]
 

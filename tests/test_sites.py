@@ -39,16 +39,17 @@ PYTHONS = pythons()
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     out = tmp_path_factory.mktemp("sites") / "lines.so"
-    profile = [p for p in (ROOT / "src" / "profile").glob("*.c")
-               if p.name in ("cfi.c", "frame.c", "module.c", "pycode.c",
-                             "site.c", "table.c", "thread.c", "unwind.c")]
-    node = [ROOT / "src" / "node" / name
-            for name in ("array.c", "os_files.c", "os_linux.c",
-                         "os_linux_memory.c", "settings.c")]
+    rooms = {"profile/base": ["table"],
+             "profile/stack": ["cfi", "frame", "module", "pycode", "site",
+                               "thread", "unwind"],
+             "node/base": ["array", "settings"],
+             "node/os": ["os_files", "os_linux", "os_linux_memory"]}
+    parts = [ROOT / "src" / room / f"{name}.c"
+             for room, names in rooms.items() for name in names]
     subprocess.run(
         ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O3", "-g", "-shared", "-fPIC",
          "-fvisibility=hidden", "-I", ROOT / "src", SOURCES / "lines.c",
-         *profile, *node, "-o", out, "-lpthread", "-ldl"],
+         *parts, "-o", out, "-lpthread", "-ldl"],
         check=True, timeout=120)
     return out
 

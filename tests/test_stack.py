@@ -16,6 +16,7 @@ ROOMS = ["node", "topology", "coll", "p2p", "layout", "offload", "profile",
 # What is called through a pointer: in the left, the right.
 HOOKS = {
     "sw_wait_step": ["sw_comm_progress"],
+    "sw_comm_progress": ["sw_track_progress"],
     "sw_combine": ["sw_reduce_kernels"],
 }
 NODE = re.compile(r'node: \{ title: "([^"]+)" label: "[^"]*?\\n(\d+) bytes '

@@ -384,9 +384,11 @@ def test_what_is_no_module_has_no_names(mark, tmp_path):
         paths.append(str(tmp_path / f"cut{part}"))
         pathlib.Path(paths[-1]).write_bytes(whole[:part])
     os.mkfifo(tmp_path / "pipe")
-    paths += [str(tmp_path), str(tmp_path / "pipe"), "/dev/zero", "[vdso]", "", f"{app} (deleted)", "a\0b"]
+    paths += [str(tmp_path), str(tmp_path / "pipe"), "/dev/zero", "[vdso]", "",
+              f"{app} (deleted)", "a\0b"]
     frames = [(path, id, offset) for path in paths
-              for id in ("", "ab12", "ab/../x") for offset in (0, 4711, 1 << 63)]
+              for id in ("", "ab12", "ab/../x")
+              for offset in (0, 4711, 1 << 63)]
     found = symbols.resolve(frames)
     assert found == [{}] * len(frames)
 

@@ -100,7 +100,8 @@ def test_a_large_trace_takes_no_memory():
 def test_a_large_trace_is_gathered_and_merged_in_little_memory():
     captures.Job(2).write("a.swcap")
     total = sum(large(f"a.rank{rank}.swtrace", rank) for rank in (0, 1))
-    words = ["merge", "b.swtrace", "a.swcap", "a.rank0.swtrace", "a.rank1.swtrace"]
+    words = ["merge", "b.swtrace", "a.swcap", "a.rank0.swtrace",
+             "a.rank1.swtrace"]
     assert peak_of(lambda: cli.main(words)) < 8 << 20
     assert peak_of(lambda: trace.gather("a.swcap")) < 8 << 20
     assert os.path.getsize("a.swtrace") > total

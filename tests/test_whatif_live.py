@@ -1,4 +1,5 @@
-"""Programs that run in virtual time: as they are, and as long as the model says.
+"""Programs that run in virtual time: as they are, and as long as the model
+says.
 
 Random programs must get the bytes and statuses that the host gives. Programs
 whose time is known by hand must be told just that by MPI_Wtime.

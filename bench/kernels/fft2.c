@@ -14,7 +14,7 @@
 enum { N };
 enum { PROCESSES = 4, TO = 1, FROM = 2 };
 
-static const sw_shape_t shapes[] = {
+static const sw_kernel_shape_t shapes[] = {
     {SW_EXTENDED, {64}},
     {SW_EXTENDED, {128}},
     {SW_PUBLISHED, {256}},

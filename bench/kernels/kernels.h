@@ -29,11 +29,11 @@ enum { SW_DIMENSIONS = 9 };
 typedef struct {
     int published;
     int d[SW_DIMENSIONS];           /* each kernel says what they are       */
-} sw_shape_t;
+} sw_kernel_shape_t;
 
 typedef struct {
     const char *name, *application;
-    const sw_shape_t *shapes;
+    const sw_kernel_shape_t *shapes;
     int shape_count;
 
     size_t (*bytes)(const int *d);  /* of the message                       */

@@ -21,7 +21,7 @@
 enum { OWN, SENT };
 enum { AXES = 3, MOST_ARRAYS = 6 };
 
-static const sw_shape_t full_shapes[] = {
+static const sw_kernel_shape_t full_shapes[] = {
     {SW_EXTENDED, {100, 86}},
     {SW_EXTENDED, {400, 347}},
     {SW_PUBLISHED, {1907, 1662}},
@@ -31,7 +31,7 @@ static const sw_shape_t full_shapes[] = {
     {SW_EXTENDED, {56544, 48992}},
     {SW_EXTENDED, {98000, 86000}},
 };
-static const sw_shape_t atomic_shapes[] = {
+static const sw_kernel_shape_t atomic_shapes[] = {
     {SW_PUBLISHED, {1217, 114}},
     {SW_PUBLISHED, {2157, 145}},
     {SW_PUBLISHED, {4084, 243}},

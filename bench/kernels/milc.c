@@ -14,7 +14,7 @@
 enum { X, Y, Z, T };
 enum { FLOATS = 6, HALVES = 2 };        /* of a site; of the lattice        */
 
-static const sw_shape_t shapes[] = {
+static const sw_kernel_shape_t shapes[] = {
     {SW_EXTENDED, {4, 8, 8, 8}},
     {SW_PUBLISHED, {8, 8, 8, 8}},
     {SW_PUBLISHED, {8, 8, 8, 16}},

@@ -11,7 +11,7 @@
 enum { NX, NY };
 enum { CELL = 5 };                      /* doubles                          */
 
-static const sw_shape_t x_shapes[] = {
+static const sw_kernel_shape_t x_shapes[] = {
     {SW_PUBLISHED, {12, 12}},
     {SW_PUBLISHED, {33, 33}},
     {SW_PUBLISHED, {64, 64}},
@@ -23,7 +23,7 @@ static const sw_shape_t x_shapes[] = {
     {SW_EXTENDED, {16320, 32}},
     {SW_EXTENDED, {102000, 32}},
 };
-static const sw_shape_t y_shapes[] = {
+static const sw_kernel_shape_t y_shapes[] = {
     {SW_PUBLISHED, {12, 12}},
     {SW_PUBLISHED, {33, 33}},
     {SW_PUBLISHED, {64, 64}},

@@ -10,7 +10,7 @@
 
 enum { X, Y, Z };
 
-static const sw_shape_t x_shapes[] = {
+static const sw_kernel_shape_t x_shapes[] = {
     {SW_PUBLISHED, {34, 18, 18}},
     {SW_EXTENDED, {66, 34, 34}},
     {SW_PUBLISHED, {130, 66, 66}},
@@ -18,7 +18,7 @@ static const sw_shape_t x_shapes[] = {
     {SW_PUBLISHED, {514, 258, 258}},
     {SW_EXTENDED, {34, 726, 726}},
 };
-static const sw_shape_t y_shapes[] = {
+static const sw_kernel_shape_t y_shapes[] = {
     {SW_PUBLISHED, {34, 18, 18}},
     {SW_EXTENDED, {66, 34, 34}},
     {SW_PUBLISHED, {130, 66, 66}},
@@ -26,7 +26,7 @@ static const sw_shape_t y_shapes[] = {
     {SW_PUBLISHED, {514, 258, 258}},
     {SW_EXTENDED, {1026, 18, 514}},
 };
-static const sw_shape_t z_shapes[] = {
+static const sw_kernel_shape_t z_shapes[] = {
     {SW_PUBLISHED, {34, 18, 18}},
     {SW_EXTENDED, {66, 34, 34}},
     {SW_PUBLISHED, {130, 66, 66}},

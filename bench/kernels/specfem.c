@@ -22,7 +22,7 @@ enum { CM, CM_SENT, IC, IC_SENT };
 enum { POINTS, SENT };
 enum { TRIPLE = 3, TRIPLES = 2 };
 
-static const sw_shape_t oc_shapes[] = {
+static const sw_kernel_shape_t oc_shapes[] = {
     {SW_PUBLISHED, {3697, 493}},
     {SW_PUBLISHED, {12857, 877}},
     {SW_PUBLISHED, {38585, 1897}},
@@ -32,7 +32,7 @@ static const sw_shape_t oc_shapes[] = {
     {SW_EXTENDED, {5688384, 206400}},
     {SW_EXTENDED, {22753536, 825600}},
 };
-static const sw_shape_t cm_shapes[] = {
+static const sw_kernel_shape_t cm_shapes[] = {
     {SW_EXTENDED, {9982, 489, 306, 61}},
     {SW_PUBLISHED, {39929, 1957, 1225, 245}},
     {SW_PUBLISHED, {152001, 3801, 7209, 801}},
@@ -41,7 +41,7 @@ static const sw_shape_t cm_shapes[] = {
     {SW_EXTENDED, {1669834, 47188, 102306, 12036}},
     {SW_EXTENDED, {6679336, 188752, 409224, 48144}},
 };
-static const sw_shape_t mt_shapes[] = {
+static const sw_kernel_shape_t mt_shapes[] = {
     {SW_EXTENDED, {350}},
     {SW_EXTENDED, {1400}},
     {SW_PUBLISHED, {5600}},

@@ -11,7 +11,7 @@
 enum { X, Y, Z };
 enum { REACH = 2 };
 
-static const sw_shape_t flat_shapes[] = {
+static const sw_kernel_shape_t flat_shapes[] = {
     {SW_EXTENDED, {256, 256, 1}},
     {SW_EXTENDED, {1024, 1024, 1}},
     {SW_EXTENDED, {1024, 4096, 1}},
@@ -19,7 +19,7 @@ static const sw_shape_t flat_shapes[] = {
     {SW_EXTENDED, {128, 65536, 1}},
     {SW_EXTENDED, {32, 262144, 1}},
 };
-static const sw_shape_t deep_shapes[] = {
+static const sw_kernel_shape_t deep_shapes[] = {
     {SW_EXTENDED, {16, 16, 16}},
     {SW_EXTENDED, {32, 32, 32}},
     {SW_EXTENDED, {64, 64, 64}},

@@ -10,7 +10,7 @@
 
 enum { N };
 
-static const sw_shape_t shapes[] = {
+static const sw_kernel_shape_t shapes[] = {
     {SW_EXTENDED, {32}},
     {SW_EXTENDED, {64}},
     {SW_EXTENDED, {128}},

@@ -17,7 +17,7 @@
 enum { I, K, J, I0, NI, J0, NJ, TO_I, TO_J };
 enum { FLAT = 4, DEEP = 3, SCALARS = 2, FIELDS = FLAT + DEEP + SCALARS };
 
-static const sw_shape_t x_shapes[] = {
+static const sw_kernel_shape_t x_shapes[] = {
     {SW_EXTENDED, {19, 17, 12, 9, 3, 4, 4, 12, 4}},
     {SW_EXTENDED, {19, 65, 12, 9, 3, 4, 4, 12, 4}},
     {SW_PUBLISHED, {19, 65, 24, 9, 3, 4, 16, 12, 4}},
@@ -26,7 +26,7 @@ static const sw_shape_t x_shapes[] = {
     {SW_EXTENDED, {32, 65, 264, 22, 3, 4, 256, 25, 4}},
     {SW_EXTENDED, {32, 65, 1032, 22, 3, 4, 1024, 25, 4}},
 };
-static const sw_shape_t y_shapes[] = {
+static const sw_kernel_shape_t y_shapes[] = {
     {SW_EXTENDED, {12, 17, 24, 4, 4, 7, 3, 4, 4}},
     {SW_EXTENDED, {12, 65, 24, 4, 4, 7, 3, 4, 4}},
     {SW_PUBLISHED, {19, 65, 24, 4, 11, 7, 3, 4, 4}},

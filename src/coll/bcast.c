@@ -13,7 +13,7 @@
  */
 #include "coll.h"
 #include "slice.h"
-#include "../node/temporary.h"
+#include "node/temporary.h"
 
 /* Take the payload of `from` into the buffer, as far as both go. */
 static int take(sw_group_t *g, int from, uint64_t step, uint32_t what,

@@ -1,8 +1,8 @@
 /*
  * climb.h - a small reduction up a tree, for more than SW_FLAT members.
  */
-#ifndef SW_CLIMB_H
-#define SW_CLIMB_H
+#ifndef SW_COLL_CLIMB_H
+#define SW_COLL_CLIMB_H
 
 #include "coll.h"
 

@@ -2,9 +2,10 @@
  * coll.h - the collectives, as the MPI room calls them.
  *
  * All sizes are in bytes. Buffers are contiguous, or what layouts pick
- * (layout/data.h); datatypes have been dealt with above. Every member of the group calls the same function, in the same
- * order. Each returns SW_OK or what went wrong here (group.h); the collective
- * has then still run to its end, so that nobody hangs.
+ * (layout/data.h); datatypes have been dealt with above. Every member of the
+ * group calls the same function, in the same order. Each returns SW_OK or what
+ * went wrong here (group.h); the collective has then still run to its end, so
+ * that nobody hangs.
  *
  * Nobody waits for a member that it gets nothing from.
  *
@@ -12,8 +13,8 @@
  * group, the collective and the size by signature. Where sizes may differ (the
  * v-variants) every member describes its own part, and readers follow.
  */
-#ifndef SW_COLL_H
-#define SW_COLL_H
+#ifndef SW_COLL_COLL_H
+#define SW_COLL_COLL_H
 
 #include "reducer.h"
 
@@ -76,8 +77,8 @@ SW_API int sw_coll_bcast(sw_group_t *g, int root, const sw_data_t *buffer,
                          size_t bytes);
 
 /* Each member's block goes to the root. `send` at the root may be its own block
- * of `recv` (MPI_IN_PLACE). `bytes` is the caller's own. The root alone knows all
- * `blocks`; in Gather they are equal. */
+ * of `recv` (MPI_IN_PLACE). `bytes` is the caller's own. The root alone knows
+ * all `blocks`; in Gather they are equal. */
 SW_API int sw_coll_gather(sw_group_t *g, int root, const sw_data_t *send,
                           size_t bytes, void *recv,
                           const sw_blocks_t *blocks);

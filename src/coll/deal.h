@@ -9,8 +9,8 @@
  * the staging ring; the payload follows it if it fits, else is a part. Blocks
  * with gaps are packed into one of these, or the table shows each.
  */
-#ifndef SW_DEAL_H
-#define SW_DEAL_H
+#ifndef SW_COLL_DEAL_H
+#define SW_COLL_DEAL_H
 
 #include "coll.h"
 

@@ -2,8 +2,8 @@
  * exchange.h - what the reducing collectives share: everybody posts, everybody
  * sees everybody.
  */
-#ifndef SW_EXCHANGE_H
-#define SW_EXCHANGE_H
+#ifndef SW_COLL_EXCHANGE_H
+#define SW_COLL_EXCHANGE_H
 
 #include "coll.h"
 

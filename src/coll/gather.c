@@ -14,8 +14,8 @@
  */
 #include "coll.h"
 
-#include "../node/show.h"
-#include "../node/temporary.h"
+#include "node/arena/show.h"
+#include "node/temporary.h"
 
 /* What the members write into, and the places of the large blocks there. */
 typedef struct {

@@ -3,8 +3,8 @@
  */
 #include "group.h"
 
-#include "../node/arena.h"
-#include "../node/settings.h"
+#include "node/arena/arena.h"
+#include "node/base/settings.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static size_t stage_bytes(int n)
 
 static size_t lane_bytes(int n)
 {
-    return sizeof(sw_lane_t) + ring_entries(n) * sizeof(sw_entry_t);
+    return sizeof(sw_group_lane_t) + ring_entries(n) * sizeof(sw_entry_t);
 }
 
 size_t sw_group_bytes(int n, size_t *zeroed)
@@ -63,9 +63,9 @@ bool sw_group_introduce(sw_introduction_t *to, int virtual_node)
 }
 
 void sw_group_answer(const sw_introduction_t *all, int n, int me,
-                     sw_peer_t **peer, sw_answer_t *to)
+                     sw_peer_t **peer, sw_group_answer_t *to)
 {
-    *to = (sw_answer_t){
+    *to = (sw_group_answer_t){
         .ok = SW_AGREE_NODE | SW_AGREE_ARENA | SW_AGREE_CMA};
     for (int i = 0; i < n; i++) {
         const sw_introduction_t *in = &all[i];
@@ -138,7 +138,7 @@ static void dispose(sw_group_t *g)
 }
 
 sw_group_t *sw_group_open(const sw_introduction_t *all,
-                          const sw_answer_t *answers, int n, int me,
+                          const sw_group_answer_t *answers, int n, int me,
                           sw_peer_t **peer, const char **why)
 {
     uint32_t ok = ~0u;
@@ -196,7 +196,7 @@ void sw_group_give_up(sw_group_t *g)
 {
     atomic_store(&g->block->given_up, 1);
     for (int i = 0; i < g->n; i++) {
-        const sw_lane_t *lane = sw_lane(g, i);
+        const sw_group_lane_t *lane = sw_lane(g, i);
         unsigned turns = 0;
         while (i != g->me && atomic_load(&lane->touching) &&
                !sw_peer_turn(g->peer[i], &turns))
@@ -223,7 +223,7 @@ static void await_room(sw_group_t *g, int reader, uint64_t step)
     uint64_t half = sw_min(step + (g->mask + 1) / 2, g->step - 1);
     if (g->known[reader] >= step)
         return;
-    sw_lane_t *lane = sw_lane(g, reader);
+    sw_group_lane_t *lane = sw_lane(g, reader);
     for (int look = sw_wait_crowded() ? LOOKS : 0; look < LOOKS; look++) {
         g->known[reader] = atomic_load_explicit(&lane->done,
                                                 memory_order_acquire);
@@ -306,13 +306,13 @@ char *sw_claim_stage(sw_group_t *g, uint64_t step, int readers, size_t n,
  * whose members call different collectives: an error, not a hang. */
 int sw_await_slow(sw_group_t *g, int member, uint64_t step)
 {
-    sw_lane_t *lane = sw_lane(g, member);
+    sw_group_lane_t *lane = sw_lane(g, member);
     sw_entry_t *e = sw_entry(g, member, step);
     uint64_t seen = 0;
     SW_WAIT_UNLESS(g->broken,
         (seen = atomic_load_explicit(&e->seq, memory_order_acquire)) >= step ||
             atomic_load_explicit(&lane->done, memory_order_acquire) >= step,
-        &lane->bell);
+        &lane->doorbell);
     if (sw_unlikely(g->broken))
         return SW_BROKEN;
     /* Post comes before done: look at the entry again. */

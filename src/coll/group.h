@@ -11,7 +11,7 @@
  *
  * Lane: what one member says to the others.
  *
- *   0    done (8)  bell: event (4) sleepers (4)              one line pair
+ *   0    done (8)  doorbell: event (4) sleepers (4)          one line pair
  *   64   touching (4)
  *   128  ring[0]   seq (8) what (4) form (2) place (2) bytes (8) data (104)
  *   256  ring[1]   ...
@@ -42,18 +42,19 @@
  *     over s all of them come.
  *
  * A member that gives up. A wait that lasts may find that a member has died or
- * that the communicator was revoked (mpi/failure.h). The waiter then sets its
- * own `broken`: its other waits end at once, and it returns SW_BROKEN. What it
- * posts from then on may be wrong, and the memory that it has offered is its
- * program's again; but a member that knows nothing yet may be about to use it:
+ * that the communicator was revoked (mpi/base/failure.h). The waiter then sets
+ * its own `broken`: its other waits end at once, and it returns SW_BROKEN.
+ * What it posts from then on may be wrong, and the memory that it has offered
+ * is its program's again; but a member that knows nothing yet may be about to
+ * use it:
  *   - A member that reads looks afterwards at block->given_up, in sw_done. The
  *     leaver stores given_up before it posts, is done or returns, so a reader
  *     that has seen anything from then on also loads given_up, and fails.
  *   - A member that writes (in a gather, or a reduction into another's result)
- *     must not be late at all. The writer stores `touching` in its lane, then looks at
- *     given_up; the leaver stores given_up, then waits until every living
- *     member's `touching` is zero. Both pairs are sequentially consistent, so
- *     one of the two sees the other.
+ *     must not be late at all. The writer stores `touching` in its lane, then
+ *     looks at given_up; the leaver stores given_up, then waits until every
+ *     living member's `touching` is zero. Both pairs are sequentially
+ *     consistent, so one of the two sees the other.
  * A member that has not heard of the failure finds given_up, or asks the host
  * itself: what it waits for is a member that has died or given up.
  *
@@ -62,15 +63,15 @@
  * memory itself or what it is packed into (the sender stays until the readers
  * are done). The sender alone chooses; the readers follow the entry.
  */
-#ifndef SW_GROUP_H
-#define SW_GROUP_H
+#ifndef SW_COLL_GROUP_H
+#define SW_COLL_GROUP_H
 
-#include "../layout/data.h"
-#include "../node/array.h"
-#include "../node/peer.h"
-#include "../node/wait.h"
-#include "../topology/location.h"
-#include "../topology/tree.h"
+#include "layout/data.h"
+#include "node/base/array.h"
+#include "node/peer.h"
+#include "node/wait.h"
+#include "topology/location.h"
+#include "topology/tree.h"
 #include "neighbours.h"
 
 #define SW_INLINE_MAX 104   /* payload bytes inside an entry               */
@@ -111,15 +112,15 @@ typedef struct {
 
 typedef struct {
     _Atomic uint64_t done;  /* all my reads up to this step are over       */
-    sw_bell_t bell;
+    sw_doorbell_t doorbell;
     char pad[SW_LINE - 16];
     _Atomic uint32_t touching;  /* I write into another member's memory    */
     char pad2[SW_LINE - 4];
     sw_entry_t ring[];
-} sw_lane_t;
+} sw_group_lane_t;
 
 _Static_assert(sizeof(sw_entry_t) == SW_PAIR, "an entry is a line pair");
-_Static_assert(sizeof(sw_lane_t) == SW_PAIR, "entries start on a pair");
+_Static_assert(sizeof(sw_group_lane_t) == SW_PAIR, "entries start on a pair");
 
 /* Who reads an entry: all members, one of them, those that the neighbours'
  * list of the group names, or a tree's children. */
@@ -191,7 +192,7 @@ typedef struct {
     uint64_t offset;        /* leader: its block; others: 0                */
     uint32_t ok;            /* bit SW_AGREE_*                              */
     uint32_t crowded;       /* leader: more ranks than cores               */
-} sw_answer_t;
+} sw_group_answer_t;
 
 enum { SW_AGREE_NODE = 1, SW_AGREE_ARENA = 2, SW_AGREE_CMA = 4,
        SW_AGREE_BLOCK = 8 };
@@ -201,14 +202,14 @@ SW_API bool sw_group_introduce(sw_introduction_t *to, int virtual_node);
 /* Having all introductions: attach the members, and if me is 0, take a block.
  * Fills `peer` (n pointers) and the answer. */
 SW_API void sw_group_answer(const sw_introduction_t *all, int n, int me,
-                            sw_peer_t **peer, sw_answer_t *to);
+                            sw_peer_t **peer, sw_group_answer_t *to);
 
 /* Having all answers: the group, or NULL with *why (static text) set when the
  * members commonly decide that the host serves. Takes `peer` over (malloced)
  * when it succeeds. */
 SW_API sw_group_t *sw_group_open(const sw_introduction_t *all,
-                                 const sw_answer_t *answers, int n, int me,
-                                 sw_peer_t **peer, const char **why);
+                                 const sw_group_answer_t *answers, int n,
+                                 int me, sw_peer_t **peer, const char **why);
 /* The `why` of a full pool, to be told apart from the others. */
 SW_API extern const char *const sw_group_full;
 
@@ -237,9 +238,9 @@ static inline int sw_neighbour(const sw_group_t *g, int k)
     return member < g->n ? member : member - g->n;
 }
 
-static inline sw_lane_t *sw_lane(const sw_group_t *g, int member)
+static inline sw_group_lane_t *sw_lane(const sw_group_t *g, int member)
 {
-    return (sw_lane_t *)(g->lanes + (size_t)member * g->lane_bytes);
+    return (sw_group_lane_t *)(g->lanes + (size_t)member * g->lane_bytes);
 }
 
 static inline sw_entry_t *sw_entry(const sw_group_t *g, int member,
@@ -313,7 +314,7 @@ static inline void sw_post(sw_group_t *g, sw_entry_t *entry, uint64_t step)
     if (sw_unlikely(g->broken))
         atomic_store(&g->block->given_up, 1);
     atomic_store_explicit(&entry->seq, step, memory_order_release);
-    sw_bell_ring(&sw_lane(g, g->me)->bell);
+    sw_doorbell_ring(&sw_lane(g, g->me)->doorbell);
 }
 
 /* Wait for a member's entry of this step. */
@@ -333,11 +334,11 @@ static inline const sw_entry_t *sw_await(sw_group_t *g, int member,
 
 static inline void sw_done(sw_group_t *g, uint64_t step)
 {
-    sw_lane_t *mine = sw_lane(g, g->me);
+    sw_group_lane_t *mine = sw_lane(g, g->me);
     if (sw_unlikely(g->broken))
         atomic_store(&g->block->given_up, 1);
     atomic_store_explicit(&mine->done, step, memory_order_release);
-    sw_bell_ring(&mine->bell);
+    sw_doorbell_ring(&mine->doorbell);
     /* After the reads of this step: were they of memory still offered? */
     atomic_thread_fence(memory_order_acquire);
     if (sw_unlikely(atomic_load_explicit(&g->block->given_up,
@@ -349,7 +350,7 @@ static inline void sw_done(sw_group_t *g, uint64_t step)
  * offered no more. */
 static inline bool sw_touch(sw_group_t *g)
 {
-    sw_lane_t *mine = sw_lane(g, g->me);
+    sw_group_lane_t *mine = sw_lane(g, g->me);
     atomic_store(&mine->touching, 1);
     if (sw_likely(!atomic_load(&g->block->given_up)))
         return true;
@@ -371,13 +372,13 @@ static inline void sw_await_done(sw_group_t *g, int member, uint64_t step)
 {
     if (g->known[member] >= step)
         return;
-    sw_lane_t *lane = sw_lane(g, member);
+    sw_group_lane_t *lane = sw_lane(g, member);
     uint64_t done = 0;
     SW_WAIT_UNLESS(g->broken,
                    (done = atomic_load_explicit(&lane->done,
                                                 memory_order_acquire)) >=
                        step,
-                   &lane->bell);
+                   &lane->doorbell);
     g->known[member] = done;
 }
 

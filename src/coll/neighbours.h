@@ -10,10 +10,10 @@
  * Only neighbours meet: a member reads the entries of those that it receives
  * from, and its own are free again when those that it sends to are done.
  */
-#ifndef SW_NEIGHBOURS_H
-#define SW_NEIGHBOURS_H
+#ifndef SW_COLL_NEIGHBOURS_H
+#define SW_COLL_NEIGHBOURS_H
 
-#include "../node/base.h"
+#include "node/base/base.h"
 
 #define SW_NOBODY (-1)      /* in a list: the edge leads nowhere           */
 

@@ -5,8 +5,8 @@
  * stores in `ready` how much is there (release; acquired by the reader), so
  * that both are at work at once.
  */
-#ifndef SW_PACKING_H
-#define SW_PACKING_H
+#ifndef SW_COLL_PACKING_H
+#define SW_COLL_PACKING_H
 
 #include "payload.h"
 

@@ -3,8 +3,8 @@
  */
 #include "packing.h"
 
-#include "../node/settings.h"
-#include "../node/temporary.h"
+#include "node/base/settings.h"
+#include "node/temporary.h"
 
 #include <stdlib.h>
 

@@ -2,12 +2,12 @@
  * payload.h - offering memory to the other members, in whatever form it
  * travels. They read it by source.h.
  */
-#ifndef SW_PAYLOAD_H
-#define SW_PAYLOAD_H
+#ifndef SW_COLL_PAYLOAD_H
+#define SW_COLL_PAYLOAD_H
 
 #include "source.h"
-#include "../node/show.h"
-#include "../node/copy.h"
+#include "node/arena/show.h"
+#include "node/base/copy.h"
 
 /* The largest private buffer, in bytes, that is shared by a copy although CMA
  * could reach it: about where a copy costs as much as a system call. */

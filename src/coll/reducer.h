@@ -8,11 +8,11 @@
  * ((0 op 1) op 2) ..., or over a tree whose shape depends on the communicator
  * alone: the same input gives the same bits on every rank and every run.
  */
-#ifndef SW_REDUCER_H
-#define SW_REDUCER_H
+#ifndef SW_COLL_REDUCER_H
+#define SW_COLL_REDUCER_H
 
 #include "payload.h"
-#include "reduce/kernel.h"
+#include "coll/reduce/kernel.h"
 
 typedef struct sw_reducer {
     size_t elem;

@@ -5,10 +5,10 @@
  * slices share no cache line where the vector is aligned; the last ones may be
  * smaller or empty.
  */
-#ifndef SW_SLICE_H
-#define SW_SLICE_H
+#ifndef SW_COLL_SLICE_H
+#define SW_COLL_SLICE_H
 
-#include "../node/base.h"
+#include "node/base/base.h"
 
 typedef struct {
     size_t start, count;    /* units */

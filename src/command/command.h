@@ -10,8 +10,8 @@
  * program (or the launcher), so signals and exit statuses are the program's
  * own without any passing on.
  */
-#ifndef SW_COMMAND_H
-#define SW_COMMAND_H
+#ifndef SW_COMMAND_COMMAND_H
+#define SW_COMMAND_COMMAND_H
 
 #include <limits.h>
 #include <stdbool.h>
@@ -53,8 +53,9 @@ typedef struct {
     char **program;             /* PROGRAM ARGS, NULL-ended                 */
 } sw_run_options_t;
 
-/* Read the arguments of `run` or `profile` (argv[0] tells which); every setting that is given is
- * put in the environment. Fails with status 2 on a mistake. */
+/* Read the arguments of `run` or `profile` (argv[0] tells which); every
+ * setting that is given is put in the environment. Fails with status 2 on a
+ * mistake. */
 void sw_read_options(char **argv, sw_run_options_t *to);
 void sw_print_run_help(const char *command);   /* "run", "profile" */
 void sw_print_help(void);

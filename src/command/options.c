@@ -36,7 +36,7 @@ static setting_t settings[] = {
     {INT, #NAME, #value, help, "", ""},
 #define SW_SETTING_TEXT(field, NAME, value, help) \
     {TEXT, #NAME, #value, help, "", ""},
-#include "../node/settings.def"
+#include "node/base/settings.def"
 };
 #undef SW_SETTING_BOOL
 #undef SW_SETTING_SIZE

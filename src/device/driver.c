@@ -8,7 +8,7 @@
  */
 #include "driver.h"
 
-#include "../node/os.h"
+#include "node/os/os.h"
 
 /* CUDA: libcuda.so.1 --------------------------------------------------- */
 

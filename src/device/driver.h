@@ -4,7 +4,7 @@
 #ifndef SW_DEVICE_DRIVER_H
 #define SW_DEVICE_DRIVER_H
 
-#include "../node/base.h"
+#include "node/base/base.h"
 
 typedef struct {
     const char *library;            /* its file name begins so               */

@@ -3,7 +3,7 @@
  */
 #include "loads.h"
 
-#include "../node/os.h"
+#include "node/os/os.h"
 
 #define WORDS_MAX 4096
 

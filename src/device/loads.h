@@ -17,7 +17,7 @@
 #ifndef SW_DEVICE_LOADS_H
 #define SW_DEVICE_LOADS_H
 
-#include "../node/base.h"
+#include "node/base/base.h"
 
 /* The word of the linker's data that holds the count; NULL: not known. The
  * caller has just been told that the count is `now`. Not thread safe. */

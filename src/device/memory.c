@@ -5,8 +5,8 @@
 
 #include "driver.h"
 #include "loads.h"
-#include "../node/arena.h"
-#include "../node/os.h"
+#include "node/arena/arena.h"
+#include "node/os/os.h"
 
 #include <pthread.h>
 

@@ -21,7 +21,7 @@
 #ifndef SW_DEVICE_MEMORY_H
 #define SW_DEVICE_MEMORY_H
 
-#include "../node/base.h"
+#include "node/base/base.h"
 
 /* `count` points to the linker's count of loaded objects, or to a word that
  * differs from `seen` for good: then every question is asked.

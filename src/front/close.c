@@ -3,12 +3,12 @@
  * once when objects go.
  *
  * What is known of a call's address is void when another object may come to
- * lie there (profile/site.h). The answer is that of whatever dlclose comes
- * next, which does not depend on who asks.
+ * lie there (profile/stack/site.h). The answer is that of whatever dlclose
+ * comes next, which does not depend on who asks.
  */
-#include "callers.h"
-#include "../profile/recorder.h"
-#include "../profile/site.h"
+#include "front/clock/callers.h"
+#include "profile/record/recorder.h"
+#include "profile/stack/site.h"
 
 #include <dlfcn.h>
 

@@ -19,10 +19,10 @@
  *   procedure missing       say so, abort (as the dynamic linker would)
  */
 #include "door.h"
-#include "hosts.h"
-#include "../node/os.h"
-#include "../device/memory.h"
-#include "../node/settings.h"
+#include "front/objects/hosts.h"
+#include "node/os/os.h"
+#include "device/memory.h"
+#include "node/base/settings.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -46,7 +46,7 @@ bool sw_door_opened(void)
     return atomic_load_explicit(&door.opened, memory_order_relaxed);
 }
 
-const char *sw_door_host(void)
+const char *sw_front_host(void)
 {
     return door.host.path ? door.host.path : "";
 }
@@ -128,7 +128,7 @@ static void choose_host(unsigned k)
     }
     door.host = hosts[serving];
     door.companion_count = sw_hosts_companions(&door.host, door.companions);
-    if (count > 1 && sw_start_first_rank())
+    if (count > 1 && sw_front_first_rank())
         sw_say("several MPI libraries are loaded (%s, %s); serving %s, the "
                "first in the order of symbol lookup.", hosts[0].path,
                hosts[1].path, door.host.path);
@@ -150,7 +150,7 @@ static bool library_path(const char *flavour, char *path, size_t room)
 
 static const sw_flavour_t *refuse(const char *cause, const char *fix)
 {
-    if (sw_start_first_rank())
+    if (sw_front_first_rank())
         sw_say("nothing is accelerated: %s. %s", cause, fix);
     return NULL;
 }
@@ -195,6 +195,12 @@ static const sw_flavour_t *load_flavour(void)
         snprintf(cause, sizeof cause, "%s is not a Straightway library",
                  path);
         return refuse(cause, "Install Straightway again.");
+    }
+    if (flavour->version != SW_FLAVOUR_VERSION) {
+        snprintf(cause, sizeof cause, "%s is of another version of "
+                 "Straightway (its contract is %u, this library's %u)", path,
+                 flavour->version, SW_FLAVOUR_VERSION);
+        return refuse(cause, "Install Straightway again, all of it.");
     }
     const char *reason = flavour->bind(find);
     if (reason) {
@@ -258,7 +264,7 @@ static void bind_host(unsigned k)
                "pass through Straightway",
                door.host.path, flavour ? flavour->name : "none", ours);
     if (flavour && sw_settings.enable && sw_settings.arena &&
-        sw_os_page_size() != SW_PAGE && sw_start_first_rank())
+        sw_os_page_size() != SW_PAGE && sw_front_first_rank())
         sw_say("this system's pages are of %zu KiB, and the arena needs pages "
                "of 4 KiB: large blocks stay private, messages stay with the "
                "MPI library", sw_os_page_size() / 1024);

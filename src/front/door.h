@@ -18,8 +18,9 @@
 #ifndef SW_FRONT_DOOR_H
 #define SW_FRONT_DOOR_H
 
-#include "elf.h"
-#include "flavour.h"
+#include "front/objects/elf.h"
+#include "contract/flavour.h"
+#include "contract/front.h"
 
 #define SW_STUB_STRIDE 16
 #define SW_STUB_COUNT (2 * SW_PROC_COUNT)
@@ -35,10 +36,9 @@ void *sw_door_resolve(unsigned k);
 /* Has an MPI procedure been called in this process? */
 bool sw_door_opened(void);
 
-/* What serves the calls, for reports: the host's path and the flavour's name
- * ("" before the first call; flavour "" where the host is not accelerated). */
-SW_API const char *sw_door_host(void);
-SW_API const char *sw_door_flavour(void);
+/* The name of the flavour that serves the calls; "" before the first call, and
+ * where the host is not accelerated. */
+const char *sw_door_flavour(void);
 
 /* Is it the host, or a companion of it? */
 bool sw_door_is_host(const sw_object_t *object);
@@ -46,10 +46,6 @@ bool sw_door_is_host(const sw_object_t *object);
 /* Load the settings and start the arena, if the constructor has not run yet
  * (a constructor of another library may call MPI before it). */
 void sw_start(void);
-
-/* Messages about the job, not the process: true on the first rank, and where
- * the launcher does not tell the rank. */
-SW_API bool sw_start_first_rank(void);
 
 /* Make the stubs' names visible or not; see names.c. */
 void sw_names_start(void);

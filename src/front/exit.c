@@ -5,7 +5,7 @@
  * os._exit is it, too. A profile must be written before. In a child of fork
  * or vfork nothing happens: its process is not the one that is watched.
  */
-#include "../profile/ending.h"
+#include "profile/capture/ending.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

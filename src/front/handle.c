@@ -14,8 +14,9 @@
  *   a name that no host in the process has is not found, with an error text
  *   as it should be (names.c says why the linker alone would give none).
  *
- * And who looks for madvise gets libc's: transports of MPIs (UCX, libfabric) put
- * a jump of their own where it begins, and ours would not be reached any more.
+ * And who looks for madvise gets libc's: transports of MPIs (UCX, libfabric)
+ * put a jump of their own where it begins, and ours would not be reached any
+ * more.
  *
  * All else, and every lookup relative to the caller (RTLD_NEXT), is passed on
  * untouched, to whatever dlsym comes next: another tool's or libc's. With two
@@ -26,9 +27,9 @@
  * asks for exactly that.
  */
 #include "door.h"
-#include "heap.h"
-#include "hosts.h"
-#include "../node/settings.h"
+#include "front/heap/heap.h"
+#include "front/objects/hosts.h"
+#include "node/base/settings.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -101,7 +102,7 @@ void *sw_handle_look(void *handle, const char **name)
     void *found = real(handle, text);
     for (int i = 0; found && i < count; i++)
         if (sw_object_holds(&hosts[i], found) &&
-            (count == 1 || strcmp(hosts[i].path, sw_door_host()) == 0))
+            (count == 1 || strcmp(hosts[i].path, sw_front_host()) == 0))
             found = sw_stubs + (size_t)(k | 1) * SW_STUB_STRIDE;
     return found;
 }

@@ -35,7 +35,7 @@
  * linker would have named the missing symbol.
  */
 #include "door.h"
-#include "hosts.h"
+#include "front/objects/hosts.h"
 
 #include <string.h>
 

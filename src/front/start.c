@@ -11,13 +11,14 @@
  * the report empty?": if statistics were asked for and no MPI call came, it
  * says so, once per job.
  */
-#include "clocks.h"
+#include "front/clock/callers.h"
+#include "front/clock/clocks.h"
 #include "door.h"
-#include "heap.h"
-#include "../node/arena.h"
-#include "../node/settings.h"
-#include "../profile/ending.h"
-#include "../profile/job.h"
+#include "front/heap/heap.h"
+#include "node/arena/arena.h"
+#include "node/base/settings.h"
+#include "profile/capture/ending.h"
+#include "profile/base/job.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -34,6 +35,7 @@ static void start(void)
     if (*sw_settings.whatif)
         sw_settings.arena = false;
     sw_clocks_start();
+    sw_callers_start(sw_door_is_host);
     if (sw_settings.enable) {
         sw_arena_start();
         sw_heap_start();
@@ -47,7 +49,7 @@ void sw_start(void)
 
 /* The variables by which launchers tell a process its rank: Open MPI, PMI-1
  * and -2 (MPICH, Intel MPI), PMIx, Slurm. */
-bool sw_start_first_rank(void)
+bool sw_front_first_rank(void)
 {
     static const char *const variables[] = {
         "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
@@ -73,7 +75,7 @@ __attribute__((constructor)) static void construct(void)
 __attribute__((destructor)) static void report_silence(void)
 {
     sw_ending_now(SW_END_EXIT);
-    if (!(sw_settings.stats || sw_settings.profile) || !sw_start_first_rank())
+    if (!(sw_settings.stats || sw_settings.profile) || !sw_front_first_rank())
         return;
     if (sw_door_opened()) {
         if (sw_settings.profile && !sw_job.start && *sw_door_flavour())

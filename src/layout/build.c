@@ -24,7 +24,7 @@
 #define FIRST 64        /* buckets at first */
 
 struct sw_build {
-    sw_node_t *node;
+    sw_layout_node_t *node;
     uint32_t nodes, nodes_room;
     int64_t *word;
     size_t words, words_room;
@@ -34,9 +34,9 @@ struct sw_build {
     bool failed;
 };
 
-static const sw_place_t nothing = {0, 0};
+static const sw_layout_place_t nothing = {0, 0};
 
-static sw_place_t fail(sw_build_t *b)
+static sw_layout_place_t fail(sw_build_t *b)
 {
     b->failed = true;
     return nothing;
@@ -72,13 +72,13 @@ sw_build_t *sw_build_new(void)
 
 /* Nodes, each once -------------------------------------------------------- */
 
-static size_t words_of(const sw_node_t *n)
+static size_t words_of(const sw_layout_node_t *n)
 {
     return n->kind == SW_NODE_BLOCKS ? (size_t)n->count
            : n->kind == SW_NODE_LIST ? (size_t)n->count * SW_ENTRY_WORDS : 0;
 }
 
-static const int64_t *words_at(const sw_build_t *b, const sw_node_t *n)
+static const int64_t *words_at(const sw_build_t *b, const sw_layout_node_t *n)
 {
     return words_of(n) ? b->word + n->child : NULL;
 }
@@ -102,7 +102,7 @@ static uint64_t mixed(uint64_t h, uint64_t x)
     return h ^ h >> 29;
 }
 
-static uint64_t hash(const sw_node_t *n, const int64_t *word)
+static uint64_t hash(const sw_layout_node_t *n, const int64_t *word)
 {
     size_t words = words_of(n), step = words / SAMPLE + 1;
     uint64_t h = mixed(n->kind, (uint64_t)n->count);
@@ -114,8 +114,8 @@ static uint64_t hash(const sw_node_t *n, const int64_t *word)
     return h;
 }
 
-static bool equal(const sw_build_t *b, const sw_node_t *one,
-                  const sw_node_t *n, const int64_t *word)
+static bool equal(const sw_build_t *b, const sw_layout_node_t *one,
+                  const sw_layout_node_t *n, const int64_t *word)
 {
     size_t words = words_of(n);
     return one->kind == n->kind && one->count == n->count &&
@@ -142,7 +142,7 @@ static void rehash(sw_build_t *b)
 }
 
 /* The node that is as `n`, whose words are the next. */
-static sw_place_t intern(sw_build_t *b, int64_t at, sw_node_t n)
+static sw_layout_place_t intern(sw_build_t *b, int64_t at, sw_layout_node_t n)
 {
     size_t room = b->nodes_room;
     const int64_t *word = b->word ? b->word + b->words : NULL;
@@ -154,7 +154,7 @@ static sw_place_t intern(sw_build_t *b, int64_t at, sw_node_t n)
     uint32_t mask = b->buckets - 1;
     for (; b->bucket[h & mask]; h++)
         if (equal(b, &b->node[b->bucket[h & mask]], &n, word))
-            return (sw_place_t){at, b->bucket[h & mask]};
+            return (sw_layout_place_t){at, b->bucket[h & mask]};
     if (!room_for((void **)&b->node, sizeof *b->node, b->nodes, 1, &room))
         return fail(b);
     b->nodes_room = (uint32_t)room;
@@ -163,32 +163,32 @@ static sw_place_t intern(sw_build_t *b, int64_t at, sw_node_t n)
     b->words += words_of(&n);
     b->bucket[h & mask] = b->nodes;
     b->node[b->nodes] = n;
-    return (sw_place_t){at, b->nodes++};
+    return (sw_layout_place_t){at, b->nodes++};
 }
 
 /* The steps --------------------------------------------------------------- */
 
-sw_place_t sw_build_run(sw_build_t *b, uint64_t bytes)
+sw_layout_place_t sw_build_run(sw_build_t *b, uint64_t bytes)
 {
     if (b->failed || !bytes)
         return nothing;
-    return intern(b, 0, (sw_node_t){.kind = SW_NODE_RUN, .unit = bytes,
-                                    .size = bytes});
+    return intern(b, 0, (sw_layout_node_t){.kind = SW_NODE_RUN, .unit = bytes,
+                                           .size = bytes});
 }
 
-bool sw_build_is_run(const sw_build_t *b, sw_place_t place)
+bool sw_build_is_run(const sw_build_t *b, sw_layout_place_t place)
 {
     return !b->failed && b->node[place.node].kind == SW_NODE_RUN;
 }
 
-sw_place_t sw_build_repeat(sw_build_t *b, int64_t count, int64_t stride,
-                           sw_place_t child)
+sw_layout_place_t sw_build_repeat(sw_build_t *b, int64_t count, int64_t stride,
+                                  sw_layout_place_t child)
 {
     if (b->failed || count <= 0 || !child.node)
         return nothing;
     if (count == 1)
         return child;
-    const sw_node_t *c = &b->node[child.node];
+    const sw_layout_node_t *c = &b->node[child.node];
     int64_t size, span;
     if (__builtin_mul_overflow(count, (int64_t)c->size, &size) ||
         __builtin_mul_overflow(count, stride, &span) ||
@@ -203,20 +203,21 @@ sw_place_t sw_build_repeat(sw_build_t *b, int64_t count, int64_t stride,
         c = &b->node[c->child];
     }
     return intern(b, child.at,
-                  (sw_node_t){.kind = SW_NODE_REPEAT, .child = child.node,
-                              .count = count, .stride = stride,
-                              .unit = c->size, .size = (uint64_t)size});
+                  (sw_layout_node_t){.kind = SW_NODE_REPEAT,
+                                     .child = child.node, .count = count,
+                                     .stride = stride, .unit = c->size,
+                                     .size = (uint64_t)size});
 }
 
 /* Leave out what is empty, join runs that touch; how many remain. Only the
  * joined run becomes a node. */
-static int64_t join(sw_build_t *b, int64_t n, sw_place_t *place)
+static int64_t join(sw_build_t *b, int64_t n, sw_layout_place_t *place)
 {
-    const sw_node_t *c = b->node;       /* of number `node` */
+    const sw_layout_node_t *c = b->node;    /* of number `node` */
     uint32_t node = 0;
     int64_t kept = 0;
     for (int64_t i = 0; i < n;) {
-        sw_place_t first = place[i++];
+        sw_layout_place_t first = place[i++];
         if (first.node != node)
             c = &b->node[node = first.node];
         if (c->kind == SW_NODE_EMPTY)
@@ -224,7 +225,7 @@ static int64_t join(sw_build_t *b, int64_t n, sw_place_t *place)
         uint64_t bytes = c->unit;
         for (; c->kind == SW_NODE_RUN && i < n &&
                place[i].at == first.at + (int64_t)bytes; i++) {
-            const sw_node_t *next = &b->node[place[i].node];
+            const sw_layout_node_t *next = &b->node[place[i].node];
             if (next->kind != SW_NODE_RUN)
                 break;
             bytes += next->unit;
@@ -239,7 +240,7 @@ static int64_t join(sw_build_t *b, int64_t n, sw_place_t *place)
 }
 
 /* How many from `i` on are one node, equally spaced. */
-static int64_t stretch(int64_t n, const sw_place_t *place, int64_t i)
+static int64_t stretch(int64_t n, const sw_layout_place_t *place, int64_t i)
 {
     int64_t end = i + 1;
     while (end < n && place[end].node == place[i].node &&
@@ -252,8 +253,8 @@ static int64_t stretch(int64_t n, const sw_place_t *place, int64_t i)
 /* Runs all of whose lengths are multiples of a unit, and most of them one:
  * such as the points of a mesh, some of which are neighbours. How many units
  * they are, 0 if they are no such runs. */
-static int64_t units(const sw_build_t *b, int64_t n, const sw_place_t *place,
-                     uint64_t *unit)
+static int64_t units(const sw_build_t *b, int64_t n,
+                     const sw_layout_place_t *place, uint64_t *unit)
 {
     uint64_t bytes = 0, length = 0, most = (uint64_t)(n + n / 2);
     uint32_t node = 0;
@@ -280,7 +281,7 @@ static int64_t units(const sw_build_t *b, int64_t n, const sw_place_t *place,
 }
 
 /* Are they too irregular for anything else? */
-static bool ragged(int64_t n, const sw_place_t *place)
+static bool ragged(int64_t n, const sw_layout_place_t *place)
 {
     int64_t kept = 0;
     for (int64_t i = 0; i < n && (kept <= 1 || kept <= n / FEWER); kept++) {
@@ -291,7 +292,7 @@ static bool ragged(int64_t n, const sw_place_t *place)
 }
 
 /* Make REPEATs of the stretches; how many places remain. */
-static int64_t gather(sw_build_t *b, int64_t n, sw_place_t *place)
+static int64_t gather(sw_build_t *b, int64_t n, sw_layout_place_t *place)
 {
     int64_t kept = 0;
     for (int64_t i = 0; i < n;) {
@@ -307,8 +308,9 @@ static int64_t gather(sw_build_t *b, int64_t n, sw_place_t *place)
     return kept;
 }
 
-static sw_place_t blocks(sw_build_t *b, int64_t n, const sw_place_t *place,
-                         uint64_t unit, int64_t *word)
+static sw_layout_place_t blocks(sw_build_t *b, int64_t n,
+                                const sw_layout_place_t *place, uint64_t unit,
+                                int64_t *word)
 {
     int64_t at = place[0].at, many = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -316,13 +318,14 @@ static sw_place_t blocks(sw_build_t *b, int64_t n, const sw_place_t *place,
         for (uint64_t k = 0; k < length; k += unit)
             word[many++] = place[i].at - at + (int64_t)k;
     }
-    return intern(b, at, (sw_node_t){.kind = SW_NODE_BLOCKS, .count = many,
+    return intern(b, at,
+                  (sw_layout_node_t){.kind = SW_NODE_BLOCKS, .count = many,
                                      .unit = unit,
                                      .size = (uint64_t)many * unit});
 }
 
-static sw_place_t list(sw_build_t *b, int64_t n, const sw_place_t *place,
-                       int64_t *word)
+static sw_layout_place_t list(sw_build_t *b, int64_t n,
+                              const sw_layout_place_t *place, int64_t *word)
 {
     int64_t at = place[0].at, before = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -335,11 +338,12 @@ static sw_place_t list(sw_build_t *b, int64_t n, const sw_place_t *place,
                                    &before) || before >= BEYOND)
             return fail(b);
     }
-    return intern(b, at, (sw_node_t){.kind = SW_NODE_LIST, .count = n,
-                                     .size = (uint64_t)before});
+    return intern(b, at, (sw_layout_node_t){.kind = SW_NODE_LIST, .count = n,
+                                            .size = (uint64_t)before});
 }
 
-sw_place_t sw_build_list(sw_build_t *b, int64_t n, sw_place_t *place)
+sw_layout_place_t sw_build_list(sw_build_t *b, int64_t n,
+                                sw_layout_place_t *place)
 {
     if (b->failed)
         return nothing;
@@ -376,7 +380,7 @@ static void widen(kept_t *r, int64_t low, int64_t high)
 }
 
 /* The bytes from its beginning that a node covers, and its runs. */
-static void cover(const sw_build_t *b, const sw_node_t *n, kept_t *kept,
+static void cover(const sw_build_t *b, const sw_layout_node_t *n, kept_t *kept,
                   kept_t *r)
 {
     const int64_t *word = words_at(b, n);
@@ -413,7 +417,7 @@ static void choose(const sw_build_t *b, uint32_t root, kept_t *kept,
 {
     kept[0].as = kept[root].as = 1;
     for (uint32_t i = root; i > 0; i--) {
-        const sw_node_t *n = &b->node[i];
+        const sw_layout_node_t *n = &b->node[i];
         const int64_t *word = words_at(b, n);
         if (!kept[i].as)
             continue;
@@ -429,8 +433,8 @@ static void choose(const sw_build_t *b, uint32_t root, kept_t *kept,
             kept[i].as = (*nodes)++;
 }
 
-static void copy_node(const sw_build_t *b, const sw_node_t *n,
-                      const kept_t *kept, sw_node_t *to, int64_t *words,
+static void copy_node(const sw_build_t *b, const sw_layout_node_t *n,
+                      const kept_t *kept, sw_layout_node_t *to, int64_t *words,
                       size_t *used)
 {
     size_t count = words_of(n);
@@ -448,13 +452,13 @@ static void copy_node(const sw_build_t *b, const sw_node_t *n,
     *used += count;
 }
 
-static sw_layout_t *layout_of(const sw_build_t *b, sw_place_t root,
+static sw_layout_t *layout_of(const sw_build_t *b, sw_layout_place_t root,
                               int64_t extent, kept_t *kept)
 {
     uint32_t nodes;
     size_t words = 0, used = 0;
     choose(b, root.node, kept, &nodes, &words);
-    size_t bytes = sizeof(sw_layout_t) + nodes * sizeof(sw_node_t) +
+    size_t bytes = sizeof(sw_layout_t) + nodes * sizeof(sw_layout_node_t) +
                    words * sizeof(int64_t);
     sw_layout_t *l = malloc(bytes);
     if (!l)
@@ -463,7 +467,7 @@ static sw_layout_t *layout_of(const sw_build_t *b, sw_place_t root,
                        .extent = extent, .at = root.at, .nodes = nodes,
                        .root = kept[root.node].as, .words = words};
     for (uint32_t i = 0; i <= root.node; i++) {
-        const sw_node_t *n = &b->node[i];
+        const sw_layout_node_t *n = &b->node[i];
         if (i && !kept[i].as)
             continue;
         cover(b, n, kept, &kept[i]);
@@ -476,7 +480,7 @@ static sw_layout_t *layout_of(const sw_build_t *b, sw_place_t root,
     return l;
 }
 
-sw_layout_t *sw_build_end(sw_build_t *b, sw_place_t root, int64_t extent)
+sw_layout_t *sw_build_end(sw_build_t *b, sw_layout_place_t root, int64_t extent)
 {
     kept_t *kept = b->failed ? NULL : calloc(b->nodes, sizeof *kept);
     sw_layout_t *l = kept ? layout_of(b, root, extent, kept) : NULL;

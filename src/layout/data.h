@@ -9,9 +9,9 @@
 #define SW_LAYOUT_DATA_H
 
 #include "layout.h"
-#include "../node/copy.h"
-#include "../node/peer.h"
-#include "../node/show.h"
+#include "node/base/copy.h"
+#include "node/peer.h"
+#include "node/arena/show.h"
 
 typedef struct {
     char *at;                   /* of the first element, or of the first byte */

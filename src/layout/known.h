@@ -8,7 +8,7 @@
 #define SW_LAYOUT_KNOWN_H
 
 #include "layout.h"
-#include "../node/peer.h"
+#include "node/peer.h"
 
 /* The layout with this serial at this offset of the peer's arena; NULL with
  * errno: EBADMSG, it is none, or ENOMEM. To be given back. Thread safe. */

@@ -22,10 +22,10 @@
  *   |        |  their parents)  | for each entry                   |
  *   +--------+------------------+----------------------------------+
  */
-#ifndef SW_LAYOUT_H
-#define SW_LAYOUT_H
+#ifndef SW_LAYOUT_LAYOUT_H
+#define SW_LAYOUT_LAYOUT_H
 
-#include "../node/base.h"
+#include "node/base/base.h"
 
 typedef enum {
     SW_NODE_EMPTY,
@@ -42,7 +42,7 @@ typedef struct {
     int64_t stride;     /* REPEAT: bytes                                   */
     uint64_t unit;      /* bytes of a run; of REPEAT: data of the child    */
     uint64_t size;      /* bytes of data in all                            */
-} sw_node_t;
+} sw_layout_node_t;
 
 /* Words of an entry of a LIST. */
 enum { SW_ENTRY_AT, SW_ENTRY_BEFORE, SW_ENTRY_NODE, SW_ENTRY_WORDS };
@@ -59,7 +59,7 @@ typedef struct {
     int64_t low, high;          /* the bytes of an element lie in between  */
     uint32_t root, nodes;
     uint64_t words;
-    sw_node_t node[];
+    sw_layout_node_t node[];
 } sw_layout_t;
 
 static inline const int64_t *sw_layout_words(const sw_layout_t *l)

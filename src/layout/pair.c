@@ -12,10 +12,10 @@
 /* Runs up to here are copied without a call. */
 #define SHORT 256
 
-bool sw_nest(const sw_layout_t *l, const sw_node_t *n, sw_nest_t *to)
+bool sw_nest(const sw_layout_t *l, const sw_layout_node_t *n, sw_nest_t *to)
 {
     int depth = 0;
-    const sw_node_t *node[SW_NEST];
+    const sw_layout_node_t *node[SW_NEST];
     for (; n->kind == SW_NODE_REPEAT; n = &l->node[n->child]) {
         if (depth == SW_NEST)
             return false;
@@ -26,7 +26,7 @@ bool sw_nest(const sw_layout_t *l, const sw_node_t *n, sw_nest_t *to)
     to->run = n->unit;
     to->levels = depth;
     for (int i = 0; i < depth; i++) {
-        const sw_node_t *at = node[depth - 1 - i];
+        const sw_layout_node_t *at = node[depth - 1 - i];
         to->level[i].count = at->count;
         to->level[i].stride = at->stride;
     }

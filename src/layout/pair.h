@@ -21,7 +21,7 @@ typedef struct {
 } sw_nest_t;
 
 /* The node `n` (of `l`, or above its root) as a nest; false: it is none. */
-bool sw_nest(const sw_layout_t *l, const sw_node_t *n, sw_nest_t *to);
+bool sw_nest(const sw_layout_t *l, const sw_layout_node_t *n, sw_nest_t *to);
 
 /* Is one pass better than two through a buffer? */
 bool sw_pair_suits(const sw_nest_t *from, const sw_nest_t *to);

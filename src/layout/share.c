@@ -3,7 +3,7 @@
  */
 #include "share.h"
 
-#include "../node/arena.h"
+#include "node/arena/arena.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -32,7 +32,7 @@ static bool widen(span_t *s, span_t child, int64_t by)
 static bool repeat(const sw_layout_t *l, uint32_t i, const span_t *span,
                    span_t *s)
 {
-    const sw_node_t *n = &l->node[i];
+    const sw_layout_node_t *n = &l->node[i];
     int64_t last;
     uint64_t size;
     return n->child > 0 && n->child < i && n->count > 0 &&
@@ -43,13 +43,14 @@ static bool repeat(const sw_layout_t *l, uint32_t i, const span_t *span,
            widen(s, span[n->child], 0) && widen(s, span[n->child], last);
 }
 
-static bool words_fit(const sw_layout_t *l, const sw_node_t *n, uint64_t each)
+static bool words_fit(const sw_layout_t *l, const sw_layout_node_t *n,
+                      uint64_t each)
 {
     return n->count > 0 && n->child <= l->words &&
            (uint64_t)n->count <= (l->words - n->child) / each;
 }
 
-static bool blocks(const sw_layout_t *l, const sw_node_t *n, span_t *s)
+static bool blocks(const sw_layout_t *l, const sw_layout_node_t *n, span_t *s)
 {
     uint64_t size;
     if (!words_fit(l, n, 1) || !n->unit || n->unit >= (uint64_t)BEYOND ||
@@ -65,7 +66,7 @@ static bool blocks(const sw_layout_t *l, const sw_node_t *n, span_t *s)
 static bool list(const sw_layout_t *l, uint32_t i, const span_t *span,
                  span_t *s)
 {
-    const sw_node_t *n = &l->node[i];
+    const sw_layout_node_t *n = &l->node[i];
     uint64_t before = 0;
     if (!words_fit(l, n, SW_ENTRY_WORDS))
         return false;
@@ -84,7 +85,7 @@ static bool list(const sw_layout_t *l, uint32_t i, const span_t *span,
 static bool node(const sw_layout_t *l, uint32_t i, const span_t *span,
                  span_t *s)
 {
-    const sw_node_t *n = &l->node[i];
+    const sw_layout_node_t *n = &l->node[i];
     *s = (span_t){0, 0};
     if (n->size >= (uint64_t)BEYOND)
         return false;

@@ -4,12 +4,13 @@
  * The walk is written once (way.h) and compiled for both directions.
  */
 #include "pair.h"
-#include "../node/temporary.h"
+#include "node/temporary.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of fewer runs do not drive each other's lines out of the nearest cache. */
+/* Rows of fewer runs do not drive each other's lines out of the nearest
+ * cache. */
 #define WOVEN_FROM 8
 
 /* Rows `apart` bytes from each other, each of `count` runs that share no cache
@@ -30,7 +31,7 @@ static int64_t rows_of_line(const char *at, int64_t apart, int64_t rows)
 }
 
 /* The entry of a list in which byte `from` of its data is. */
-static int64_t entry_at(const sw_layout_t *l, const sw_node_t *n,
+static int64_t entry_at(const sw_layout_t *l, const sw_layout_node_t *n,
                         uint64_t from)
 {
     const int64_t *entry = sw_layout_words(l) + n->child;
@@ -59,17 +60,17 @@ static int64_t entry_at(const sw_layout_t *l, const sw_node_t *n,
 
 /* The node of `count` elements, which is in no layout: its child is the root,
  * or what that repeats, if the elements go on where it ends. */
-static sw_node_t elements(const sw_layout_t *l, int64_t count)
+static sw_layout_node_t elements(const sw_layout_t *l, int64_t count)
 {
-    const sw_node_t *root = &l->node[l->root];
-    sw_node_t n = {.kind = SW_NODE_REPEAT, .child = l->root, .count = count,
-                   .stride = l->extent, .unit = l->size,
-                   .size = (uint64_t)count * l->size};
+    const sw_layout_node_t *root = &l->node[l->root];
+    sw_layout_node_t n = {.kind = SW_NODE_REPEAT, .child = l->root,
+                          .count = count, .stride = l->extent, .unit = l->size,
+                          .size = (uint64_t)count * l->size};
     if (count == 1)
         return *root;
     if (root->kind == SW_NODE_RUN && l->extent == (int64_t)root->unit)
-        return (sw_node_t){.kind = SW_NODE_RUN, .unit = n.size,
-                           .size = n.size};
+        return (sw_layout_node_t){.kind = SW_NODE_RUN, .unit = n.size,
+                                  .size = n.size};
     if (root->kind == SW_NODE_REPEAT &&
         l->extent == root->count * root->stride) {
         n.child = root->child;
@@ -83,14 +84,14 @@ static sw_node_t elements(const sw_layout_t *l, int64_t count)
 void sw_layout_pack(const sw_layout_t *l, const void *base, int64_t count,
                     uint64_t from, uint64_t to, void *data)
 {
-    sw_node_t n = elements(l, count);
+    sw_layout_node_t n = elements(l, count);
     pack_part(l, &n, (char *)((intptr_t)base + l->at), from, to, data);
 }
 
 /* A node of a layout, and where it begins in memory. */
 typedef struct {
     const sw_layout_t *l;
-    const sw_node_t *n;
+    const sw_layout_node_t *n;
     char *at;
 } here_t;
 
@@ -169,8 +170,8 @@ void sw_layout_transfer(const sw_layout_t *from, const void *source,
                         void *target, int64_t target_count, uint64_t begin,
                         uint64_t end)
 {
-    sw_node_t out = elements(from, source_count);
-    sw_node_t in = elements(to, target_count);
+    sw_layout_node_t out = elements(from, source_count);
+    sw_layout_node_t in = elements(to, target_count);
     transfer((here_t){from, &out, (char *)((intptr_t)source + from->at)},
              (here_t){to, &in, (char *)((intptr_t)target + to->at)}, begin,
              end);
@@ -179,7 +180,7 @@ void sw_layout_transfer(const sw_layout_t *from, const void *source,
 void sw_layout_unpack(const sw_layout_t *l, void *base, int64_t count,
                       uint64_t from, uint64_t to, const void *data)
 {
-    sw_node_t n = elements(l, count);
+    sw_layout_node_t n = elements(l, count);
     unpack_part(l, &n, (char *)((intptr_t)base + l->at), from, to,
                 (char *)(uintptr_t)data);
 }

@@ -7,19 +7,19 @@
  */
 #include "kernels.h"
 
-static void NAME(whole)(const sw_layout_t *l, const sw_node_t *n, char *at,
-                        char *data);
+static void NAME(whole)(const sw_layout_t *l, const sw_layout_node_t *n,
+                        char *at, char *data);
 
 /* `count` of the children. */
-static void NAME(children)(const sw_layout_t *l, const sw_node_t *n,
+static void NAME(children)(const sw_layout_t *l, const sw_layout_node_t *n,
                            char *at, int64_t count, char *data)
 {
-    const sw_node_t *c = &l->node[n->child];
+    const sw_layout_node_t *c = &l->node[n->child];
     if (c->kind == SW_NODE_RUN) {
         NAME(strided)(at, count, n->stride, c->unit, data);
         return;
     }
-    const sw_node_t *g = &l->node[c->child];
+    const sw_layout_node_t *g = &l->node[c->child];
     bool rows = c->kind == SW_NODE_REPEAT && g->kind == SW_NODE_RUN;
     bool woven = rows && close_rows(n->stride, c->count, c->stride);
     for (int64_t some; woven && count > 0; count -= some) {
@@ -39,8 +39,8 @@ static void NAME(children)(const sw_layout_t *l, const sw_node_t *n,
     }
 }
 
-static void NAME(whole)(const sw_layout_t *l, const sw_node_t *n, char *at,
-                        char *data)
+static void NAME(whole)(const sw_layout_t *l, const sw_layout_node_t *n,
+                        char *at, char *data)
 {
     switch (n->kind) {
     case SW_NODE_RUN:
@@ -56,7 +56,7 @@ static void NAME(whole)(const sw_layout_t *l, const sw_node_t *n, char *at,
     case SW_NODE_LIST: {
         const int64_t *entry = sw_layout_words(l) + n->child;
         for (int64_t i = 0; i < n->count; i++, entry += SW_ENTRY_WORDS) {
-            const sw_node_t *c = &l->node[entry[SW_ENTRY_NODE]];
+            const sw_layout_node_t *c = &l->node[entry[SW_ENTRY_NODE]];
             char *place = at + entry[SW_ENTRY_AT];
             if (c->kind == SW_NODE_RUN)
                 NAME(one)(place, data + entry[SW_ENTRY_BEFORE], c->unit);
@@ -68,12 +68,13 @@ static void NAME(whole)(const sw_layout_t *l, const sw_node_t *n, char *at,
     }
 }
 
-static void NAME(part)(const sw_layout_t *l, const sw_node_t *n, char *at,
-                       uint64_t from, uint64_t to, char *data);
+static void NAME(part)(const sw_layout_t *l, const sw_layout_node_t *n,
+                       char *at, uint64_t from, uint64_t to, char *data);
 
 /* Of child i, which has `unit` bytes of data: what of [from, to) it holds. */
-static void NAME(child)(const sw_layout_t *l, const sw_node_t *n, char *at,
-                        int64_t i, uint64_t from, uint64_t to, char *data)
+static void NAME(child)(const sw_layout_t *l, const sw_layout_node_t *n,
+                        char *at, int64_t i, uint64_t from, uint64_t to,
+                        char *data)
 {
     uint64_t begin = (uint64_t)i * n->unit;
     uint64_t first = from > begin ? from - begin : 0;
@@ -88,8 +89,8 @@ static void NAME(child)(const sw_layout_t *l, const sw_node_t *n, char *at,
 }
 
 /* REPEAT and BLOCKS. */
-static void NAME(some)(const sw_layout_t *l, const sw_node_t *n, char *at,
-                       uint64_t from, uint64_t to, char *data)
+static void NAME(some)(const sw_layout_t *l, const sw_layout_node_t *n,
+                       char *at, uint64_t from, uint64_t to, char *data)
 {
     int64_t i = (int64_t)(from / n->unit), last = (int64_t)(to / n->unit);
     if (from % n->unit)
@@ -108,15 +109,15 @@ static void NAME(some)(const sw_layout_t *l, const sw_node_t *n, char *at,
         NAME(child)(l, n, at, i, from, to, data);
 }
 
-static void NAME(entries)(const sw_layout_t *l, const sw_node_t *n, char *at,
-                          uint64_t from, uint64_t to, char *data)
+static void NAME(entries)(const sw_layout_t *l, const sw_layout_node_t *n,
+                          char *at, uint64_t from, uint64_t to, char *data)
 {
     int64_t low = entry_at(l, n, from);
     const int64_t *entry = sw_layout_words(l) + n->child +
                            low * SW_ENTRY_WORDS;
     for (; low < n->count && (uint64_t)entry[SW_ENTRY_BEFORE] < to;
          low++, entry += SW_ENTRY_WORDS) {
-        const sw_node_t *c = &l->node[entry[SW_ENTRY_NODE]];
+        const sw_layout_node_t *c = &l->node[entry[SW_ENTRY_NODE]];
         uint64_t begin = (uint64_t)entry[SW_ENTRY_BEFORE];
         uint64_t first = from > begin ? from - begin : 0;
         uint64_t end = to - begin < c->size ? to - begin : c->size;
@@ -125,8 +126,8 @@ static void NAME(entries)(const sw_layout_t *l, const sw_node_t *n, char *at,
     }
 }
 
-static void NAME(part)(const sw_layout_t *l, const sw_node_t *n, char *at,
-                       uint64_t from, uint64_t to, char *data)
+static void NAME(part)(const sw_layout_t *l, const sw_layout_node_t *n,
+                       char *at, uint64_t from, uint64_t to, char *data)
 {
     if (from >= to)
         return;

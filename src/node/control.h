@@ -5,10 +5,10 @@
  * must switch at the same point of their sequence of collectives (the
  * benchmark does, to interleave the host and us in one run).
  */
-#ifndef SW_CONTROL_H
-#define SW_CONTROL_H
+#ifndef SW_NODE_CONTROL_H
+#define SW_NODE_CONTROL_H
 
-#include "base.h"
+#include "node/base/base.h"
 
 /* 1 on, 0 off, STRAIGHTWAY_ALONE, -1: no flavour serves (yet), there is
  * nothing to switch. */

@@ -23,10 +23,10 @@
  * The mark is looked at after the counter is read: what comes between is then
  * known not to lie before the reading.
  */
-#ifndef SW_CPU_CLOCK_H
-#define SW_CPU_CLOCK_H
+#ifndef SW_NODE_CPU_CLOCK_H
+#define SW_NODE_CPU_CLOCK_H
 
-#include "base.h"
+#include "node/base/base.h"
 
 #if defined(__x86_64__)
 #include <x86intrin.h>

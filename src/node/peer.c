@@ -3,10 +3,10 @@
  */
 #include "peer.h"
 
-#include "arena.h"
-#include "copy.h"
-#include "os.h"
-#include "settings.h"
+#include "node/arena/arena.h"
+#include "node/base/copy.h"
+#include "node/os/os.h"
+#include "node/base/settings.h"
 #include "wait.h"
 
 #include <errno.h>

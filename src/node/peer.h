@@ -18,8 +18,8 @@
  *                   the reader has mapped: plain loads and stores
  *   SW_FORM_CMA     `address` is the owner's own: process_vm_readv/writev
  */
-#ifndef SW_PEER_H
-#define SW_PEER_H
+#ifndef SW_NODE_PEER_H
+#define SW_NODE_PEER_H
 
 #include "segment.h"
 
@@ -79,8 +79,8 @@ SW_API bool sw_peer_control(sw_peer_t *peer);
  * waits that last. */
 SW_API bool sw_peer_gone(const sw_peer_t *peer);
 
-/* One turn of a wait for a peer that does nothing but copy a piece. True: it has
- * ended instead. `turns` begins at 0. */
+/* One turn of a wait for a peer that does nothing but copy a piece. True: it
+ * has ended instead. `turns` begins at 0. */
 SW_API bool sw_peer_turn(const sw_peer_t *peer, unsigned *turns);
 
 /* Ranks per core, from the cards of all peers met so far. */

@@ -8,8 +8,8 @@
  */
 #include "segment.h"
 
-#include "os.h"
-#include "settings.h"
+#include "node/os/os.h"
+#include "node/base/settings.h"
 
 #include <errno.h>
 #include <pthread.h>

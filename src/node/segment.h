@@ -18,10 +18,10 @@
  * The file is sparse: address space is what the pool's size bounds, memory is
  * taken only where a communicator has written.
  */
-#ifndef SW_SEGMENT_H
-#define SW_SEGMENT_H
+#ifndef SW_NODE_SEGMENT_H
+#define SW_NODE_SEGMENT_H
 
-#include "os.h"
+#include "node/os/os.h"
 
 /* A process's identity: 128 random bits, made when the segment is. */
 typedef struct {

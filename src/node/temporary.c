@@ -3,8 +3,8 @@
  */
 #include "temporary.h"
 
-#include "arena.h"
-#include "settings.h"
+#include "node/arena/arena.h"
+#include "node/base/settings.h"
 
 #include <stdlib.h>
 

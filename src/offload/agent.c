@@ -3,7 +3,7 @@
  */
 #include "agent.h"
 
-#include "../node/os.h"
+#include "node/os/os.h"
 
 #include <pthread.h>
 

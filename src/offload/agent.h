@@ -17,7 +17,7 @@
 #ifndef SW_OFFLOAD_AGENT_H
 #define SW_OFFLOAD_AGENT_H
 
-#include "../node/base.h"
+#include "node/base/base.h"
 
 typedef enum {
     SW_AGENT_NOTHING,       /* there is none: park                         */

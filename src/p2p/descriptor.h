@@ -28,7 +28,7 @@
 #ifndef SW_P2P_DESCRIPTOR_H
 #define SW_P2P_DESCRIPTOR_H
 
-#include "../node/segment.h"
+#include "node/segment.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #include "joint.h"
 
 #include "move.h"
-#include "../node/settings.h"
-#include "../node/wait.h"
+#include "node/base/settings.h"
+#include "node/wait.h"
 
 #include <errno.h>
 

@@ -20,7 +20,7 @@
 #ifndef SW_P2P_JOINT_H
 #define SW_P2P_JOINT_H
 
-#include "../layout/data.h"
+#include "layout/data.h"
 
 typedef struct {
     sw_shown_t to;

@@ -8,9 +8,9 @@
  */
 #include "move.h"
 
-#include "../node/copy.h"
-#include "../node/settings.h"
-#include "../topology/machine.h"
+#include "node/base/copy.h"
+#include "node/base/settings.h"
+#include "topology/machine.h"
 
 #define LEAST ((size_t)8 << 20)
 #define MOST ((size_t)16 << 20)

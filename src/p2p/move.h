@@ -4,7 +4,7 @@
 #ifndef SW_P2P_MOVE_H
 #define SW_P2P_MOVE_H
 
-#include "../layout/data.h"
+#include "layout/data.h"
 
 /* Bytes from which messages are copied past the caches. */
 SW_API size_t sw_move_streams_from(void);

@@ -6,7 +6,7 @@
  */
 #include "location.h"
 
-#include "../node/os.h"
+#include "node/os/os.h"
 
 #include <pthread.h>
 #include <string.h>

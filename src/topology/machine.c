@@ -6,7 +6,7 @@
  */
 #include "machine.h"
 
-#include "../node/os.h"
+#include "node/os/os.h"
 
 #include <string.h>
 

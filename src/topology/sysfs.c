@@ -6,8 +6,8 @@
  */
 #include "sysfs.h"
 
-#include "../node/array.h"
-#include "../node/os.h"
+#include "node/base/array.h"
+#include "node/os/os.h"
 
 #include <stdarg.h>
 #include <stdio.h>

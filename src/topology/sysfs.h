@@ -10,7 +10,7 @@
 #ifndef SW_TOPOLOGY_SYSFS_H
 #define SW_TOPOLOGY_SYSFS_H
 
-#include "../node/os.h"
+#include "node/os/os.h"
 
 #define SW_CPU_WORDS SW_OS_CPU_WORDS
 

@@ -4,7 +4,7 @@
  */
 #include "names.h"
 
-#include "../node/grow.h"
+#include "node/base/grow.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,8 +14,9 @@
  * NAME and CATEGORY, and in a DETAIL, which is NAME=NUMBER or NAME:STRING.
  * Communicators and threads belong to the rank before them, a call to the
  * thread before it. A rank's communicators are numbered from 1 in their order;
- * ID is in hexadecimal, 0 where it is not known. FILE is the one of the files at hand, from 0, that has the rank's trace. Where
- * the ticks of a rank are t, its time is
+ * ID is in hexadecimal, 0 where it is not known. FILE is the one of the files
+ * at hand, from 0, that has the rank's trace. Where the ticks of a rank are t,
+ * its time is
  *
  *     OFFSET + (t - START) * NS / TICKS       ns, to the nearest
  *
@@ -24,7 +25,7 @@
 #ifndef SW_TRACE_NAMES_H
 #define SW_TRACE_NAMES_H
 
-#include "../node/base.h"
+#include "node/base/base.h"
 
 #include <stdio.h>
 

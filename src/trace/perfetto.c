@@ -208,7 +208,7 @@ static void annotate(sw_proto_t *to, uint32_t name, uint32_t form, uint64_t n)
     sw_proto_close(to, annotation);
 }
 
-static void annotate_bytes(sw_proto_t *to, const sw_event_t *e)
+static void annotate_bytes(sw_proto_t *to, const sw_trace_event_t *e)
 {
     if (e->sent)
         annotate(to, BYTES_SENT, ANNOTATION_UNSIGNED, e->sent);
@@ -219,7 +219,7 @@ static void annotate_bytes(sw_proto_t *to, const sw_event_t *e)
 }
 
 /* One message is told; of several, how many. */
-static void annotate_messages(sw_proto_t *to, const sw_note_t *one,
+static void annotate_messages(sw_proto_t *to, const sw_trace_note_t *one,
                               uint32_t count, uint32_t rank, uint32_t counted)
 {
     if (count == 1) {
@@ -230,12 +230,12 @@ static void annotate_messages(sw_proto_t *to, const sw_note_t *one,
     }
 }
 
-static void annotate_notes(sw_proto_t *to, const sw_event_t *e)
+static void annotate_notes(sw_proto_t *to, const sw_trace_event_t *e)
 {
-    const sw_note_t *sent = NULL, *received = NULL;
+    const sw_trace_note_t *sent = NULL, *received = NULL;
     uint32_t sends = 0, receives = 0;
     for (uint32_t i = 0; i < e->note_count; i++) {
-        const sw_note_t *n = &e->notes[i];
+        const sw_trace_note_t *n = &e->notes[i];
         switch (n->kind) {
         case SW_NOTE_SENDS:
             sent = n;
@@ -331,7 +331,7 @@ static uint64_t mix(uint64_t a, uint64_t b)
 }
 
 static uint64_t message_flow(uint64_t communicator, uint32_t from,
-                             const sw_note_t *n, uint32_t to)
+                             const sw_trace_note_t *n, uint32_t to)
 {
     uint64_t ranks = (uint64_t)from << 32 | to;
     return mix(mix(mix(mix(communicator, 1), ranks), (uint64_t)n->tag),
@@ -340,17 +340,18 @@ static uint64_t message_flow(uint64_t communicator, uint32_t from,
 
 /* The communicator of a message or collective that both its ends name alike;
  * 0: they do not. */
-static uint64_t communicator_of(const sw_rank_name_t *r, const sw_note_t *n)
+static uint64_t communicator_of(const sw_rank_name_t *r,
+                                const sw_trace_note_t *n)
 {
     return n->number && n->peer >= 0
          ? sw_names_communicator(r, n->communicator) : 0;
 }
 
-static void begin_flows(sw_proto_t *to, const sw_event_t *e,
+static void begin_flows(sw_proto_t *to, const sw_trace_event_t *e,
                         const sw_rank_name_t *r)
 {
     for (uint32_t i = 0; i < e->note_count; i++) {
-        const sw_note_t *n = &e->notes[i];
+        const sw_trace_note_t *n = &e->notes[i];
         uint64_t communicator = communicator_of(r, n);
         if (n->kind == SW_NOTE_SENDS && communicator)
             sw_proto_fixed64(to, EVENT_FLOW,
@@ -362,11 +363,11 @@ static void begin_flows(sw_proto_t *to, const sw_event_t *e,
     }
 }
 
-static void end_flows(sw_proto_t *to, const sw_event_t *e,
+static void end_flows(sw_proto_t *to, const sw_trace_event_t *e,
                       const sw_rank_name_t *r)
 {
     for (uint32_t i = 0; i < e->note_count; i++) {
-        const sw_note_t *n = &e->notes[i];
+        const sw_trace_note_t *n = &e->notes[i];
         uint64_t communicator = communicator_of(r, n);
         if ((n->kind == SW_NOTE_RECEIVES || n->kind == SW_NOTE_CAME) &&
             communicator)
@@ -406,7 +407,7 @@ static void put_waiting(sw_perfetto_t *p, const sw_thread_name_t *t,
 }
 
 static void put_event(sw_perfetto_t *p, const sw_rank_name_t *r,
-                      sw_thread_name_t *t, const sw_event_t *e)
+                      sw_thread_name_t *t, const sw_trace_event_t *e)
 {
     sw_proto_t *to = &p->out;
     sw_call_name_t *call = sw_names_call(t, e->record);

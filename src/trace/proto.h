@@ -9,7 +9,7 @@
 #ifndef SW_TRACE_PROTO_H
 #define SW_TRACE_PROTO_H
 
-#include "../node/base.h"
+#include "node/base/base.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  */
 #include "reader.h"
 
-#include "../node/crc.h"
+#include "node/base/crc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -248,7 +248,7 @@ static bool grow_amounts(sw_trace_reader_t *r)
     return true;
 }
 
-static bool set_amounts(sw_trace_reader_t *r, const sw_event_t *e)
+static bool set_amounts(sw_trace_reader_t *r, const sw_trace_event_t *e)
 {
     if (2 * r->amounts_used >= r->amounts_room && !grow_amounts(r))
         return false;
@@ -260,7 +260,7 @@ static bool set_amounts(sw_trace_reader_t *r, const sw_event_t *e)
     return true;
 }
 
-static void get_amounts(sw_trace_reader_t *r, sw_event_t *e)
+static void get_amounts(sw_trace_reader_t *r, sw_trace_event_t *e)
 {
     if (!r->amounts_used)
         return;
@@ -274,11 +274,11 @@ static void get_amounts(sw_trace_reader_t *r, sw_event_t *e)
 
 /* Events ------------------------------------------------------------------ */
 
-static sw_note_t *new_note(sw_trace_reader_t *r, sw_note_kind_t kind)
+static sw_trace_note_t *new_note(sw_trace_reader_t *r, sw_note_kind_t kind)
 {
     if (r->event.note_count == r->notes_room) {
         uint32_t room = r->notes_room ? 2 * r->notes_room : 64;
-        sw_note_t *to = realloc(r->notes, room * sizeof *to);
+        sw_trace_note_t *to = realloc(r->notes, room * sizeof *to);
         if (!to) {
             r->error = ENOMEM;
             return NULL;
@@ -286,8 +286,8 @@ static sw_note_t *new_note(sw_trace_reader_t *r, sw_note_kind_t kind)
         r->notes = to;
         r->notes_room = room;
     }
-    sw_note_t *note = &r->notes[r->event.note_count++];
-    *note = (sw_note_t){.kind = kind};
+    sw_trace_note_t *note = &r->notes[r->event.note_count++];
+    *note = (sw_trace_note_t){.kind = kind};
     return note;
 }
 
@@ -296,8 +296,8 @@ static sw_note_t *new_note(sw_trace_reader_t *r, sw_note_kind_t kind)
 static bool take_note(sw_trace_reader_t *r, sw_cursor_t *c, uint64_t kind,
                       unsigned fields, bool *amount)
 {
-    sw_event_t *e = &r->event;
-    sw_note_t *note = NULL;
+    sw_trace_event_t *e = &r->event;
+    sw_trace_note_t *note = NULL;
     unsigned taken = 0;
 #define FIELD() (taken < fields ? taken++, sw_varint(c) : 0)
 #define SIGNED() (taken < fields ? taken++, sw_varint_signed(c) : 0)
@@ -364,14 +364,14 @@ static bool take_note(sw_trace_reader_t *r, sw_cursor_t *c, uint64_t kind,
 bool sw_trace_event(sw_trace_reader_t *r)
 {
     sw_cursor_t c = r->cursor;
-    sw_event_t *e = &r->event;
+    sw_trace_event_t *e = &r->event;
     if (!r->left)
         return false;
     uint64_t head = sw_varint(&c), gap = sw_varint(&c), last = sw_varint(&c);
     uint64_t begin = r->ticks + gap, end = begin + last;
     bool amount = false;
-    *e = (sw_event_t){.record = head >> 2, .failed = head & 1,
-                      .begin = begin, .end = end};
+    *e = (sw_trace_event_t){.record = head >> 2, .failed = head & 1,
+                            .begin = begin, .end = end};
     if (head & 2)
         for (;;) {
             uint64_t note = sw_varint(&c);

@@ -32,17 +32,17 @@ typedef struct {
     uint64_t communicator;      /* index into the rank's list */
     uint64_t size, sent, received;  /* of means, of which `number` is the
                                      * collective, `peer` its root */
-} sw_note_t;
+} sw_trace_note_t;
 
 typedef struct {
     uint64_t record;
     uint64_t begin, end;            /* ticks */
     uint64_t size, sent, received;  /* bytes */
     uint64_t waited;                /* ticks; 0 where that is not known, too */
-    const sw_note_t *notes;
+    const sw_trace_note_t *notes;
     uint32_t note_count;
     bool failed;
-} sw_event_t;
+} sw_trace_event_t;
 
 /* The last amounts of a record in this block. */
 typedef struct {
@@ -53,7 +53,7 @@ typedef struct {
 typedef struct {
     /* The block at hand, and the event of it. */
     uint32_t rank, thread;
-    sw_event_t event;
+    sw_trace_event_t event;
 
     /* Give it before the first block: whose blocks are wanted; NULL: all. */
     bool (*wanted)(void *of, uint32_t rank);
@@ -75,7 +75,7 @@ typedef struct {
     sw_cursor_t cursor;
     uint64_t ticks;
     uint32_t left;
-    sw_note_t *notes;
+    sw_trace_note_t *notes;
     uint32_t notes_room;
     sw_amounts_t *amounts;
     size_t amounts_room, amounts_used;

@@ -7,7 +7,7 @@
 #ifndef SW_TRACE_VARINT_H
 #define SW_TRACE_VARINT_H
 
-#include "../node/base.h"
+#include "node/base/base.h"
 
 typedef struct {
     const unsigned char *at, *end;

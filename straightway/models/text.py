@@ -1,4 +1,4 @@
-"""A model as the text that the engine reads (src/whatif/model_file.h)."""
+"""A model as the text that the engine reads (src/vtime/model/model_file.h)."""
 
 from straightway.errors import UserError
 from straightway.models.check import CLASSES, COMMON, KINDS

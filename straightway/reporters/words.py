@@ -19,7 +19,7 @@ def program(job):
 def command(job, whole=False):
     """The command line of the run; with the program's path, if `whole`.
 
-    A script's name is that of the program (src/profile/job.c), and an
+    A script's name is that of the program (src/profile/base/job.c), and an
     argument, too: it is said once."""
     name, arguments = program(job), job.arguments
     script = any(os.path.basename(a) == f"{name}.py" for a in arguments) or \

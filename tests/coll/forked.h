@@ -26,7 +26,7 @@ typedef struct {
     bool arena, cma;
     const char *refuse;
     bool odd_differs, odd_arena, odd_cma;
-    bool quiet;                 /* see node/show.h                      */
+    bool quiet;                 /* see node/arena/show.h                */
     size_t show_after;
 } way_t;
 
@@ -47,7 +47,7 @@ static const way_t ways[] = {
 
 typedef struct {
     sw_introduction_t introduction[FORKED_MAX];
-    sw_answer_t answer[FORKED_MAX];
+    sw_group_answer_t answer[FORKED_MAX];
     _Atomic int arrived[4];
     /* For the test's own use. */
     _Atomic uint64_t word[FORKED_MAX];
@@ -92,11 +92,11 @@ static inline sw_group_t *join(const way_t *way, int n, int me,
     if (change)
         change(&shared_page->introduction[me], me);
     meet_all(0, n);
-    sw_answer_t *answer = &shared_page->answer[me];
+    sw_group_answer_t *answer = &shared_page->answer[me];
     if (able)
         sw_group_answer(shared_page->introduction, n, me, peer, answer);
     else
-        *answer = (sw_answer_t){.ok = 0};
+        *answer = (sw_group_answer_t){.ok = 0};
     meet_all(1, n);
     sw_group_t *g = sw_group_open(shared_page->introduction,
                                   shared_page->answer, n, me, peer, why);

@@ -14,9 +14,9 @@
 
 #include "coll/coll.h"
 #include "layout/share.h"
-#include "node/arena.h"
-#include "node/os.h"
-#include "node/settings.h"
+#include "node/arena/arena.h"
+#include "node/os/os.h"
+#include "node/base/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -201,8 +201,12 @@ static uint16_t narrow_round(double v, int digits, int emin)
     }
 
 #define INTEGERS(T, U) REFER(T,                                     \
-    case SW_SUM: z = (T)(U)((unsigned __int128)x + (unsigned __int128)y); break;\
-    case SW_PROD: z = (T)(U)((unsigned __int128)x * (unsigned __int128)y); break;\
+    case SW_SUM:                                                    \
+        z = (T)(U)((unsigned __int128)x + (unsigned __int128)y);    \
+        break;                                                      \
+    case SW_PROD:                                                   \
+        z = (T)(U)((unsigned __int128)x * (unsigned __int128)y);    \
+        break;                                                      \
     CASES_ORDER                                                     \
     case SW_LAND: z = x && y; break;                                \
     case SW_LOR: z = x || y; break;                                 \

@@ -23,8 +23,8 @@ static inline sw_layout_t *draw_layout(member_t *m, size_t n, int64_t *count)
     size_t stride = run + draw(&m->own) % (run + 30);
     size_t extent = rep * stride + draw(&m->own) % 40;
     sw_build_t *b = sw_build_new();
-    sw_place_t p = sw_build_repeat(b, (int64_t)rep, (int64_t)stride,
-                                   sw_build_run(b, run));
+    sw_layout_place_t p = sw_build_repeat(b, (int64_t)rep, (int64_t)stride,
+                                          sw_build_run(b, run));
     sw_layout_t *l = sw_build_end(b, p, (int64_t)extent);
     if (!l)
         fail(m, "no layout");

@@ -34,7 +34,7 @@ static inline void *thread_main(void *arg)
 static inline void run_threads(int n, uint64_t seed, member_func_t body)
 {
     static sw_introduction_t all[THREADS_MAX];
-    static sw_answer_t answer[THREADS_MAX];
+    static sw_group_answer_t answer[THREADS_MAX];
     static sw_peer_t self;
     static threaded_t t[THREADS_MAX];
     char *const low = (char *)SW_PAGE;
@@ -61,7 +61,7 @@ static inline void run_threads(int n, uint64_t seed, member_func_t body)
         const char *why;
         for (int k = 0; k < n; k++)
             peer[k] = &self;
-        answer[i] = (sw_answer_t){
+        answer[i] = (sw_group_answer_t){
             .offset = i ? 0 : offset,
             .ok = SW_AGREE_NODE | SW_AGREE_ARENA | SW_AGREE_BLOCK};
         for (int k = i + 1; k < n; k++)

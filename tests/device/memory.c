@@ -12,9 +12,9 @@
 
 #include "must.h"
 #include "device/memory.h"
-#include "node/arena.h"
-#include "node/os.h"
-#include "node/settings.h"
+#include "node/arena/arena.h"
+#include "node/os/os.h"
+#include "node/base/settings.h"
 
 #define SIZE (1 << 20)
 

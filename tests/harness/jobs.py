@@ -112,8 +112,9 @@ def _stacks(pids, lines=25, patience=20):
     for pid in pids if gdb else ():
         try:
             done = subprocess.run(
-                [gdb, "-q", "-nx", "-batch", "-ex", f"thread apply all bt {lines}",
-                 "-p", str(pid)], text=True, errors="replace", timeout=patience,
+                [gdb, "-q", "-nx", "-batch", "-ex",
+                 f"thread apply all bt {lines}", "-p", str(pid)],
+                text=True, errors="replace", timeout=patience,
                 stdin=subprocess.DEVNULL, capture_output=True)
         except subprocess.TimeoutExpired:
             continue

@@ -22,15 +22,15 @@ static sw_layout_t *list_of(int64_t n, int64_t first, int64_t step,
                             uint64_t run, int64_t extent)
 {
     sw_build_t *b = sw_build_new();
-    sw_place_t *place = malloc((size_t)n * sizeof *place);
+    sw_layout_place_t *place = malloc((size_t)n * sizeof *place);
     for (int64_t i = 0; i < n; i++)
         place[i] = sw_place_moved(sw_build_run(b, run), first + i * step);
-    sw_place_t p = sw_build_list(b, n, place);
+    sw_layout_place_t p = sw_build_list(b, n, place);
     free(place);
     return sw_build_end(b, p, extent);
 }
 
-static const sw_node_t *root(const sw_layout_t *l)
+static const sw_layout_node_t *root(const sw_layout_t *l)
 {
     return &l->node[l->root];
 }
@@ -65,11 +65,11 @@ static void nests(void)
 {
     enum { N = 32 };
     sw_build_t *b = sw_build_new();
-    sw_place_t row = sw_build_repeat(b, N, 8 * N, sw_build_run(b, 8));
+    sw_layout_place_t row = sw_build_repeat(b, N, 8 * N, sw_build_run(b, 8));
     sw_layout_t *one = sw_build_end(b, sw_build_repeat(b, N, 8 * N * N, row),
                                     8);
     b = sw_build_new();
-    sw_place_t line[N], plane[N];
+    sw_layout_place_t line[N], plane[N];
     for (int i = 0; i < N; i++) {
         for (int k = 0; k < N; k++)
             line[k] = sw_place_moved(sw_build_run(b, 8), 8 * N * k);
@@ -88,10 +88,10 @@ static void nests(void)
 static void shared(void)
 {
     sw_build_t *b = sw_build_new();
-    sw_place_t place[300];
+    sw_layout_place_t place[300];
     int64_t at = 0;
     for (int i = 0; i < 300; i++) {
-        sw_place_t pair[2] = {
+        sw_layout_place_t pair[2] = {
             sw_build_run(b, 3), sw_place_moved(sw_build_run(b, 5), 7)};
         place[i] = sw_place_moved(sw_build_list(b, 2, pair), at);
         at += 20 + i * i % 7;
@@ -106,7 +106,7 @@ static void irregular(void)
 {
     sw_build_t *b = sw_build_new();
     enum { N = 2000 };
-    sw_place_t place[N];
+    sw_layout_place_t place[N];
     for (int64_t i = 0; i < N; i++)
         place[i] = sw_place_moved(sw_build_run(b, 24), i * i * 24 + i * 48);
     sw_layout_t *l = sw_build_end(b, sw_build_list(b, N, place), 8);
@@ -129,7 +129,7 @@ static void nearly(void)
 {
     enum { N = 100, LISTS = N };
     sw_build_t *b = sw_build_new();
-    sw_place_t place[N], all[2 * LISTS];
+    sw_layout_place_t place[N], all[2 * LISTS];
     for (int64_t i = 0; i < 2 * LISTS; i++) {
         for (int64_t k = 0; k < N; k++)
             place[k] = sw_place_moved(sw_build_run(b, 8), k * k * 64 +
@@ -149,13 +149,13 @@ static void nearly(void)
 static void refused(void)
 {
     sw_build_t *b = sw_build_new();
-    sw_place_t p = sw_build_repeat(b, (int64_t)1 << 40, 1 << 20,
-                                   sw_build_run(b, 1 << 10));
+    sw_layout_place_t p = sw_build_repeat(b, (int64_t)1 << 40, 1 << 20,
+                                          sw_build_run(b, 1 << 10));
     p = sw_build_repeat(b, (int64_t)1 << 40, 1, p);
     expect(!sw_build_end(b, p, 0), "sizes beyond all bounds are refused");
     b = sw_build_new();
     size_t n = SW_LAYOUT_WORDS / SW_ENTRY_WORDS + 10;
-    sw_place_t *place = malloc(n * sizeof *place);
+    sw_layout_place_t *place = malloc(n * sizeof *place);
     for (size_t i = 0; i < n; i++)
         place[i] = sw_place_moved(sw_build_run(b, 1 + i % 2),
                                   (int64_t)(i * (5 + i % 3)));

@@ -68,9 +68,9 @@ static int64_t some_stride(const map_t *m)
     }
 }
 
-static sw_place_t make(sw_build_t *b, int depth, map_t *m);
+static sw_layout_place_t make(sw_build_t *b, int depth, map_t *m);
 
-static sw_place_t make_run(sw_build_t *b, map_t *m)
+static sw_layout_place_t make_run(sw_build_t *b, map_t *m)
 {
     static const int usual[] = {1, 2, 4, 8, 12, 16, 24, 32, 64};
     int n = below(2) ? usual[below(9)] : (int)below(80);
@@ -80,10 +80,10 @@ static sw_place_t make_run(sw_build_t *b, map_t *m)
     return sw_build_run(b, (uint64_t)n);
 }
 
-static sw_place_t make_repeat(sw_build_t *b, int depth, map_t *m)
+static sw_layout_place_t make_repeat(sw_build_t *b, int depth, map_t *m)
 {
     map_t inner;
-    sw_place_t p = make(b, depth - 1, &inner);
+    sw_layout_place_t p = make(b, depth - 1, &inner);
     int64_t most = inner.n ? BYTES_MAX / inner.n : 10;
     int64_t n = (int64_t)below((uint64_t)(most < 12 ? most : 12) + 1);
     int64_t stride = some_stride(&inner);
@@ -95,10 +95,10 @@ static sw_place_t make_repeat(sw_build_t *b, int depth, map_t *m)
 }
 
 /* Blocks or children; in order or not, with equal steps or not. */
-static sw_place_t make_list(sw_build_t *b, int depth, map_t *m)
+static sw_layout_place_t make_list(sw_build_t *b, int depth, map_t *m)
 {
     enum { MOST = 24 };
-    sw_place_t place[MOST];
+    sw_layout_place_t place[MOST];
     map_t inner[MOST];
     int n = (int)below(MOST) + 1;
     bool same = below(2), even = below(3) == 0, back = below(4) == 0;
@@ -121,7 +121,7 @@ static sw_place_t make_list(sw_build_t *b, int depth, map_t *m)
         }
     }
     *m = map_new(bytes);
-    sw_place_t first = n ? place[0] : (sw_place_t){0, 0};
+    sw_layout_place_t first = n ? place[0] : (sw_layout_place_t){0, 0};
     for (int64_t i = 0, from = 0; i < n; i++) {
         int64_t wide = some_stride(&inner[i]);
         wide = wide < 0 ? -wide : wide;
@@ -136,12 +136,12 @@ static sw_place_t make_list(sw_build_t *b, int depth, map_t *m)
     return sw_build_list(b, n, place);
 }
 
-static sw_place_t make(sw_build_t *b, int depth, map_t *m)
+static sw_layout_place_t make(sw_build_t *b, int depth, map_t *m)
 {
     if (depth == 0 || below(4) == 0)
         return make_run(b, m);
-    sw_place_t p = below(2) ? make_repeat(b, depth, m)
-                            : make_list(b, depth, m);
+    sw_layout_place_t p = below(2) ? make_repeat(b, depth, m)
+                                   : make_list(b, depth, m);
     if (below(4) == 0) {
         int64_t by = (int64_t)below(100) - 50;
         p = sw_place_moved(p, by);
@@ -155,7 +155,7 @@ static sw_layout_t *make_layout(uint64_t seed, map_t *m)
     state = seed * 0x9e3779b97f4a7c15u | 1;
     below(2);
     sw_build_t *b = sw_build_new();
-    sw_place_t p = make(b, 1 + (int)below(5), m);
+    sw_layout_place_t p = make(b, 1 + (int)below(5), m);
     return sw_build_end(b, p, m->n ? some_stride(m) : 0);
 }
 

@@ -15,14 +15,14 @@
 
 /* `bytes` bytes as runs, repeated as often as it takes, one way of many; how
  * many bytes of memory. */
-static sw_place_t nest(sw_build_t *b, uint64_t bytes, int64_t *span_of)
+static sw_layout_place_t nest(sw_build_t *b, uint64_t bytes, int64_t *span_of)
 {
     static const uint64_t runs[] = {1, 2, 4, 8, 12, 16, 24, 40, 48, 64, 96,
                                     128, 192, 320, 960};
     uint64_t run = runs[below(sizeof runs / sizeof *runs)];
     if (bytes % run)
         run = 1;
-    sw_place_t p = sw_build_run(b, run);
+    sw_layout_place_t p = sw_build_run(b, run);
     int64_t span = (int64_t)run;
     for (uint64_t left = bytes / run, n; left > 1; left /= n) {
         n = left;
@@ -46,7 +46,7 @@ static sw_place_t nest(sw_build_t *b, uint64_t bytes, int64_t *span_of)
 static sw_layout_t *nests(const uint64_t *bytes, int n)
 {
     sw_build_t *b = sw_build_new();
-    sw_place_t place[PARTS];
+    sw_layout_place_t place[PARTS];
     int64_t at = 0, span;
     for (int i = 0; i < n; i++) {
         place[i] = sw_place_moved(nest(b, bytes[i], &span), at);

@@ -43,7 +43,7 @@ static void put_loops(const sw_kernel_t *k, const int *d)
     free(buffer);
 }
 
-static void put(const sw_kernel_t *k, const sw_shape_t *s)
+static void put(const sw_kernel_t *k, const sw_kernel_shape_t *s)
 {
     if (k->begin && !k->begin(s->d))
         exit(1);

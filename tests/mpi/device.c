@@ -74,8 +74,8 @@ static void exchange(const message_t *m, MPI_Status *status)
         return;
     }
     if (m->way == REPLACE) {
-        MPI_Sendrecv_replace(m->in.mpi, count, type, other, m->tag, from, m->tag, comm,
-                             status);
+        MPI_Sendrecv_replace(m->in.mpi, count, type, other, m->tag, from,
+                             m->tag, comm, status);
         return;
     }
 #if MPI_VERSION >= 4
@@ -130,7 +130,7 @@ static void one_message(message_t *m, int round)
     size_t span = (size_t)m->count * extent;
     uint64_t key = key2((uint64_t)round, (uint64_t)m->way);
     buffer_t *from = m->way == REPLACE ? &m->in : &m->out;
-    /* Not where messages of 192 bytes have gone before: see mpi/route.h. */
+    /* Not where messages of 192 bytes have gone before: see mpi/p2p/route.h. */
     m->tag = 100 + round;
     memset(m->in.own, 99, span + BETWEEN);
     fill_from(from->own, span, key2(key, (uint64_t)world_rank));

@@ -5,8 +5,8 @@
  *
  * Every member makes the same wrong call, and writes to REPORT.rank the error
  * class that it got and how often the communicator's error handler was called.
- * What is written with Straightway must be what the host alone writes. Between the wrong calls right ones
- * prove that the communicator still serves.
+ * What is written with Straightway must be what the host alone writes. Between
+ * the wrong calls right ones prove that the communicator still serves.
  *
  * Only what the standard lets a host notice is tried, and no dangling handle.
  * `few`: reductions without wrong counts and types, with which some MPICH

@@ -12,8 +12,8 @@
  *   freed       the communicator is freed while messages on it are pending
  *   truncated   the same, with a message that is too long for its receive
  *   persistent  persistent requests outlive their communicator
- *   gone_on     waits go on after the communicator last used is freed, and after
- *               calls on no communicator
+ *   gone_on     waits go on after the communicator last used is freed, and
+ *               after calls on no communicator
  *   matched     a matched message outlives its communicator
  *   failed      probes after a receive that failed tell the true length
  *   cut         probes after a large message was cut short tell enough

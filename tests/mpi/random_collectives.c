@@ -493,7 +493,8 @@ static void compare(const char *what, side_t *s, const char *got,
     for (size_t j = i; j <= last; j++)
         wrong += got[j] != want[j];
     const char *where = i < GUARD ? "in the guard before"
-                        : i >= s->size - GUARD ? "in the guard after" : "inside";
+                        : i >= s->size - GUARD ? "in the guard after"
+                        : "inside";
     char text[256];
     int n = 0;
     for (size_t j = i; j < i + 8 && j < s->size; j++)

@@ -6,9 +6,9 @@
  *
  * All ranks draw the same steps. Each knows what every rank's blocks must hold,
  * byte by byte: in a model that lies outside the heap. Blocks are allocated,
- * reallocated, freed, written, given up (MADV_DONTNEED), protected, inherited by
- * forked children, which may become another program, and sent and received in
- * parts.
+ * reallocated, freed, written, given up (MADV_DONTNEED), protected, inherited
+ * by forked children, which may become another program, and sent and received
+ * in parts.
  */
 #include "test.h"
 

@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "node/arena.h"
-#include "node/os.h"
-#include "node/settings.h"
+#include "node/arena/arena.h"
+#include "node/os/os.h"
+#include "node/base/settings.h"
 
 #define CHECK(what) \
     ((what) ? (void)0 \

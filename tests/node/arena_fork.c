@@ -15,8 +15,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "node/arena.h"
-#include "node/settings.h"
+#include "node/arena/arena.h"
+#include "node/base/settings.h"
 #include "sanitized.h"
 
 #define MIB ((size_t)1 << 20)

@@ -13,10 +13,10 @@
  * goes on by itself. Between rounds comes a comb: many free stretches of much
  * the same length, none of which touches another, are filled again.
  *
- *     arena_model [FIRST SEED [SEEDS [ROUNDS]]]   (STRAIGHTWAY_DEEP=1: a long run)
+ *   arena_model [FIRST SEED [SEEDS [ROUNDS]]]  (STRAIGHTWAY_DEEP=1: a long run)
  */
-#include "node/arena.h"
-#include "node/settings.h"
+#include "node/arena/arena.h"
+#include "node/base/settings.h"
 
 #include "must.h"
 

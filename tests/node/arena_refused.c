@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "node/arena.h"
-#include "node/settings.h"
+#include "node/arena/arena.h"
+#include "node/base/settings.h"
 #include "sanitized.h"
 
 #define CHECK(what) \

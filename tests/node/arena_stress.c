@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node/arena.h"
-#include "node/settings.h"
+#include "node/arena/arena.h"
+#include "node/base/settings.h"
 
 #define THREADS 6
 #define SLOTS 64

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "node/copy.h"
+#include "node/base/copy.h"
 
 #define ROOM 2000
 #define MARGIN 64

@@ -2,7 +2,7 @@
  * The checksum against a plain one, bit by bit, of every length and alignment,
  * and in parts.
  */
-#include "node/crc.h"
+#include "node/base/crc.h"
 
 #include <stdio.h>
 #include <stdlib.h>

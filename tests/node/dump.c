@@ -3,9 +3,9 @@
  * beyond, of memory that was given back, or of the pool: the system would
  * allocate all of that only to write zeros.
  */
-#include "node/arena.h"
+#include "node/arena/arena.h"
 #include "node/segment.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include "must.h"
 #include "smaps.h"

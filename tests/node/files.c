@@ -4,7 +4,7 @@
  */
 #include "must.h"
 
-#include "node/os.h"
+#include "node/os/os.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,10 +6,10 @@
  * The peer is a forked child with an arena and a segment of its own, which
  * answers by a page that both share.
  */
-#include "node/arena.h"
-#include "node/os.h"
+#include "node/arena/arena.h"
+#include "node/os/os.h"
 #include "node/peer.h"
-#include "node/settings.h"
+#include "node/base/settings.h"
 
 #include "smaps.h"
 

@@ -5,8 +5,8 @@
  * lived at once. A full pool says so and recovers.
  */
 #include "node/segment.h"
-#include "node/os.h"
-#include "node/settings.h"
+#include "node/os/os.h"
+#include "node/base/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>

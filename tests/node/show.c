@@ -5,8 +5,8 @@
  *
  * The peer is a second mapping of the arena's file.
  */
-#include "node/settings.h"
-#include "node/show.h"
+#include "node/base/settings.h"
+#include "node/arena/show.h"
 
 #include "must.h"
 #include "sanitized.h"

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "node/os.h"
-#include "node/settings.h"
+#include "node/os/os.h"
+#include "node/base/settings.h"
 #include "offload/agent.h"
 
 #define CHECK(what) \

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "node/os.h"
-#include "node/settings.h"
+#include "node/os/os.h"
+#include "node/base/settings.h"
 #include "p2p/ledger.h"
 
 #define CHECK(what) \

@@ -2,7 +2,7 @@
  * A board under readers: whoever finds a key finds the ticks that were posted
  * with it, never others. Keys of a series lie side by side in runs.
  */
-#include "profile/board.h"
+#include "profile/record/board.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "node/os.h"
-#include "profile/site.h"
+#include "node/os/os.h"
+#include "profile/stack/site.h"
 
 #define ROUNDS 41
 #define CALLS 20000

@@ -4,14 +4,14 @@
  */
 #include "must.h"
 
-#include "profile/blob.h"
-#include "profile/clock.h"
-#include "profile/columns.h"
-#include "profile/pending.h"
-#include "profile/recorder.h"
-#include "profile/region.h"
-#include "node/crc.h"
-#include "node/settings.h"
+#include "profile/base/blob.h"
+#include "profile/record/clock.h"
+#include "profile/capture/columns.h"
+#include "profile/record/pending.h"
+#include "profile/record/recorder.h"
+#include "profile/record/region.h"
+#include "node/base/crc.h"
+#include "node/base/settings.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/site.h"
+#include "profile/stack/site.h"
 
 #define must(x)                                                               \
     do {                                                                      \

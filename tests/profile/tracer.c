@@ -1,15 +1,15 @@
 /*
  * The trace against what was put in: random events of several threads, read
- * back from the file by a decoder of its own; then with a limit, on a full disk,
- * and closed at any time.
+ * back from the file by a decoder of its own; then with a limit, on a full
+ * disk, and closed at any time.
  */
 #include "must.h"
 
-#include "profile/blob.h"
-#include "profile/job.h"
-#include "profile/tracer.h"
-#include "node/crc.h"
-#include "node/settings.h"
+#include "profile/base/blob.h"
+#include "profile/base/job.h"
+#include "profile/record/tracer.h"
+#include "node/base/crc.h"
+#include "node/base/settings.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * location.c - locations and the machine's figures, read from tables in /sys
  * as various machines have them: written here into a folder of our own.
  */
-#include "node/os.h"
-#include "node/settings.h"
+#include "node/os/os.h"
+#include "node/base/settings.h"
 #include "topology/location.h"
 #include "topology/machine.h"
 

@@ -6,7 +6,7 @@
 
 #include "must.h"
 
-#include "node/crc.h"
+#include "node/base/crc.h"
 #include "trace/reader.h"
 
 #include <stdio.h>

@@ -4,15 +4,15 @@
  */
 #include "made.h"
 
-#include "profile/blob.h"
+#include "profile/base/blob.h"
 
 #include <errno.h>
 
 enum { NOTES = 6, EVENTS = 40, BLOCKS = 30 };
 
 typedef struct {
-    sw_event_t event;
-    sw_note_t notes[NOTES];
+    sw_trace_event_t event;
+    sw_trace_note_t notes[NOTES];
 } model_t;
 
 static const unsigned fields_of[] = {0, 3, 3, 3, 3, 1, 1, 1, 5, 1};
@@ -23,9 +23,9 @@ static void put_head(made_t *m, unsigned kind, unsigned more)
     put_varint(m, kind << 3 | (fields_of[kind] + more));
 }
 
-static sw_note_t make_note(made_t *m)
+static sw_trace_note_t make_note(made_t *m)
 {
-    sw_note_t n = {.kind = (sw_note_kind_t)(2 + random_below(7))};
+    sw_trace_note_t n = {.kind = (sw_note_kind_t)(2 + random_below(7))};
     unsigned more = (unsigned)random_below(3);
     put_head(m, n.kind, more);
     bool came = n.kind == SW_NOTE_CAME;
@@ -56,15 +56,15 @@ static struct {
 
 static void make_event(made_t *m, uint64_t *ticks, model_t *to)
 {
-    sw_event_t *e = &to->event;
+    sw_trace_event_t *e = &to->event;
     uint64_t record = random_below(EVENTS * 4);
     uint64_t gap = random_number() >> 24, took = random_number() >> 24;
     bool amount = random_below(2), waits = random_below(2);
     bool unknown = random_below(4) == 0;
-    *e = (sw_event_t){.record = record, .begin = *ticks + gap,
-                      .end = *ticks + gap + took,
-                      .failed = random_below(2),
-                      .note_count = (uint32_t)random_below(NOTES)};
+    *e = (sw_trace_event_t){.record = record, .begin = *ticks + gap,
+                            .end = *ticks + gap + took,
+                            .failed = random_below(2),
+                            .note_count = (uint32_t)random_below(NOTES)};
     *ticks = e->end;
     bool notes = amount || waits || unknown || e->note_count;
     put_varint(m, record << 2 | (uint64_t)notes << 1 | e->failed);
@@ -130,16 +130,16 @@ static made_t make_file(bool others)
     return file;
 }
 
-static void same_event(const sw_event_t *e, const model_t *m)
+static void same_event(const sw_trace_event_t *e, const model_t *m)
 {
-    const sw_event_t *f = &m->event;
+    const sw_trace_event_t *f = &m->event;
     MUST(e->record == f->record && e->failed == f->failed);
     MUST(e->begin == f->begin && e->end == f->end);
     MUST(e->size == f->size && e->sent == f->sent);
     MUST(e->received == f->received && e->waited == f->waited);
     MUST(e->note_count == f->note_count);
     for (uint32_t i = 0; i < e->note_count; i++) {
-        const sw_note_t *a = &e->notes[i], *b = &m->notes[i];
+        const sw_trace_note_t *a = &e->notes[i], *b = &m->notes[i];
         MUST(a->kind == b->kind && a->peer == b->peer && a->tag == b->tag);
         MUST(a->number == b->number && a->request == b->request);
         MUST(a->bytes == b->bytes);

@@ -27,7 +27,7 @@
 #ifndef SW_COLL_REDUCE_KERNEL_H
 #define SW_COLL_REDUCE_KERNEL_H
 
-#include "../../node/base.h"
+#include "node/base/base.h"
 
 /* MINLOC and MAXLOC work on {value, index}. C's pairs, and Fortran's, whose
  * two members have one type: MPI_2REAL, MPI_2DOUBLE_PRECISION, MPI_2INTEGER

@@ -28,20 +28,20 @@
  * numbers of messages and collectives, and the stamps that another rank, which
  * records, may look for.
  */
-#ifndef SW_MPI_EVENT_H
-#define SW_MPI_EVENT_H
+#ifndef SW_MPI_RECORD_EVENT_H
+#define SW_MPI_RECORD_EVENT_H
 
 #include "known_comm.h"
 #include "known_type.h"
-#include "../guard.h"
-#include "../vector.h"
-#include "../../front/flavour.h"
-#include "../../profile/clock.h"
-#include "../../profile/job.h"
-#include "../../profile/pending.h"
-#include "../../profile/recorder.h"
-#include "../../profile/region.h"
-#include "../../profile/site.h"
+#include "mpi/base/guard.h"
+#include "mpi/coll/vector.h"
+#include "contract/flavour.h"
+#include "profile/record/clock.h"
+#include "profile/base/job.h"
+#include "profile/record/pending.h"
+#include "profile/record/recorder.h"
+#include "profile/record/region.h"
+#include "profile/stack/site.h"
 
 /* The procedures as they are without a profile: ours where there is one and
  * acceleration is on, else the host's. */

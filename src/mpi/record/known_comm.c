@@ -3,10 +3,10 @@
  */
 #include "known_comm.h"
 
-#include "../comm.h"
-#include "../hood.h"
-#include "../../profile/catalog.h"
-#include "../../profile/memory.h"
+#include "mpi/base/comm.h"
+#include "mpi/base/edges.h"
+#include "profile/record/catalog.h"
+#include "profile/base/memory.h"
 
 #include <pthread.h>
 #include <stdio.h>

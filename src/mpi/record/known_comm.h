@@ -11,19 +11,20 @@
  * States stay when communicators go: requests may outlive them (MPI 4.1,
  * 7.4.3).
  */
-#ifndef SW_MPI_KNOWN_COMM_H
-#define SW_MPI_KNOWN_COMM_H
+#ifndef SW_MPI_RECORD_KNOWN_COMM_H
+#define SW_MPI_RECORD_KNOWN_COMM_H
 
-#include "../host.h"
-#include "../../profile/board.h"
+#include "mpi/base/host.h"
+#include "profile/record/board.h"
 
 typedef struct sw_known_comm {
     MPI_Comm handle;
     struct sw_known_comm *next;
     uint64_t id;
     uint64_t collectives;       /* begun so far                           */
-    int32_t *world;             /* ranks in MPI_COMM_WORLD of those that messages
-                                 * go to (the remote group); NULL: not known */
+    int32_t *world;             /* ranks in MPI_COMM_WORLD of those that
+                                 * messages go to (the remote group); NULL:
+                                 * not known                              */
     int n, me;                  /* own group                              */
     int targets;                /* to whom messages go: n, or remote size */
     bool inter;

@@ -6,7 +6,7 @@
  */
 #include "known_type.h"
 
-#include "../../profile/catalog.h"
+#include "profile/record/catalog.h"
 
 #include <pthread.h>
 #include <string.h>

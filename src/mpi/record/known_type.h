@@ -2,10 +2,10 @@
  * known_type.h - the sizes and the capture's numbers of datatypes and
  * operations.
  */
-#ifndef SW_MPI_KNOWN_TYPE_H
-#define SW_MPI_KNOWN_TYPE_H
+#ifndef SW_MPI_RECORD_KNOWN_TYPE_H
+#define SW_MPI_RECORD_KNOWN_TYPE_H
 
-#include "../host.h"
+#include "mpi/base/host.h"
 
 typedef struct {
     MPI_Datatype handle;

@@ -9,8 +9,8 @@
  */
 #include "traffic.h"
 
-#include "../fetch.h"
-#include "../tally.h"
+#include "mpi/p2p/fetch.h"
+#include "mpi/p2p/tally.h"
 
 /* Bytes below which every host sends without waiting for the receiver. */
 #define SMALL 1024

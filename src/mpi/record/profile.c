@@ -4,13 +4,13 @@
  */
 #include "traffic.h"
 
-#include "../link.h"
-#include "../../front/door.h"
-#include "../../node/os.h"
-#include "../../node/peer.h"
-#include "../../node/settings.h"
-#include "../../profile/ending.h"
-#include "../../profile/page.h"
+#include "mpi/base/link.h"
+#include "contract/front.h"
+#include "node/os/os.h"
+#include "node/peer.h"
+#include "node/base/settings.h"
+#include "profile/capture/ending.h"
+#include "profile/capture/page.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -155,7 +155,7 @@ static void describe(void)
         host.Get_library_version(text, &length);
     text[strcspn(text, "\n")] = '\0';
     snprintf(sw_job.mpi, sizeof sw_job.mpi, "%.255s", text);
-    snprintf(sw_job.library, sizeof sw_job.library, "%s", sw_door_host());
+    snprintf(sw_job.library, sizeof sw_job.library, "%s", sw_front_host());
     snprintf(sw_job.flavour, sizeof sw_job.flavour, "%s", SW_FLAVOUR);
     sw_job.accelerated = sw_settings.enable;
     sw_job.procedures = sw_proc_names;

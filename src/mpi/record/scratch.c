@@ -3,7 +3,7 @@
  */
 #include "event.h"
 
-#include "../../profile/memory.h"
+#include "profile/base/memory.h"
 
 void *sw_event_scratch(size_t bytes)
 {

@@ -4,8 +4,8 @@
  * docs/capture-format.md defines the bytes. Functions named `..._before` run
  * before the host's, and call nothing of MPI.
  */
-#ifndef SW_MPI_TRAFFIC_H
-#define SW_MPI_TRAFFIC_H
+#ifndef SW_MPI_RECORD_TRAFFIC_H
+#define SW_MPI_RECORD_TRAFFIC_H
 
 #include "event.h"
 

@@ -3,8 +3,8 @@
  * of a site, as functions that ctypes can call. It takes python.c in whole, so
  * as to reach the readers of lines and strings, too.
  */
-#include "profile/python.c"
-#include "profile/site.h"
+#include "profile/stack/python.c"
+#include "profile/stack/site.h"
 
 #include <stdio.h>
 

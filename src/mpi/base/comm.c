@@ -1,0 +1,439 @@
+/*
+ * comm.c - see comm.h.
+ *
+ * States are never given back to the heap, only to a spare list: the cache is
+ * read without a lock, and a stale entry must at worst be a state whose handle
+ * does not match.
+ */
+#include "comm.h"
+#include "datatype.h"
+#include "failure.h"
+#include "link.h"
+#include "reach.h"
+
+#include "node/base/settings.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUCKETS 1024
+#define CACHED 64
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sw_comm_t *table[BUCKETS];
+static sw_comm_t *spare;
+/* The communicator whose members this thread may wait for. */
+static __thread MPI_Comm current
+    __attribute__((tls_model("initial-exec"))) = MPI_COMM_NULL;
+static _Atomic(sw_comm_t *) cache[CACHED];
+static int keyval = MPI_KEYVAL_INVALID;
+
+static void nothing(void)
+{
+}
+
+_Atomic bool sw_comm_strangers;
+void (*sw_comm_serve)(void) = nothing;
+
+static size_t mix(MPI_Comm comm)
+{
+    return sw_handle_mix((uintptr_t)comm);
+}
+
+/* The attribute's callbacks: nothing is copied to a duplicate. */
+static int copy_attribute(MPI_Comm comm, int key, void *extra, void *value,
+                          void *to, int *flag)
+{
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+/* Messages are pending: keep what their end may need. */
+static void outlive(sw_comm_t *c, MPI_Comm comm)
+{
+    if (c->context_id && !c->link)
+        sw_links_slow(c);
+    c->gone = comm != MPI_COMM_WORLD &&
+              host.Comm_get_errhandler(comm, &c->handler) == MPI_SUCCESS;
+}
+
+static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
+{
+    sw_comm_t *c = value;
+    if (atomic_load(&c->holds) > 1)
+        outlive(c, comm);
+    pthread_mutex_lock(&lock);
+    sw_comm_t **link = &table[mix(c->handle) % BUCKETS];
+    while (*link && *link != c)
+        link = &(*link)->next;
+    if (*link)
+        *link = c->next;
+    _Atomic(sw_comm_t *) *slot = &cache[mix(c->handle) % CACHED];
+    if (atomic_load(slot) == c)
+        atomic_store(slot, NULL);
+    if (current == c->handle)
+        current = MPI_COMM_NULL;
+    c->handle = MPI_COMM_NULL;
+    sw_group_t *group = c->group ? c->group : c->lost;
+    c->group = c->lost = NULL;
+    struct sw_adjacency *adjacency = c->adjacency;
+    c->adjacency = NULL;
+    pthread_mutex_unlock(&lock);
+    if (group)
+        sw_group_close(group);
+    if (adjacency)
+        c->adjacency_free(adjacency);
+    sw_comm_drop(c);
+    return MPI_SUCCESS;
+}
+
+/* Nobody needs the state any more. */
+void sw_comm_last(sw_comm_t *c)
+{
+    if (c->gone)
+        host.Errhandler_free(&c->handler);
+    free(c->link);
+    c->link = NULL;
+    pthread_mutex_lock(&lock);
+    c->next = spare;
+    spare = c;
+    pthread_mutex_unlock(&lock);
+}
+
+MPI_Comm sw_comm_or_any(const sw_comm_t *c)
+{
+    return c->handle != MPI_COMM_NULL ? c->handle
+                                      : sw_private_comm(MPI_COMM_WORLD);
+}
+
+bool sw_comm_has_world(void)
+{
+    int begun = 0, ended = 0;
+    host.Initialized(&begun);
+    if (begun)
+        host.Finalized(&ended);
+    return begun && !ended;
+}
+
+void sw_comm_forget_keyval(void)
+{
+    pthread_mutex_lock(&lock);
+    int key = keyval;
+    keyval = MPI_KEYVAL_INVALID;
+    pthread_mutex_unlock(&lock);
+    if (key != MPI_KEYVAL_INVALID)
+        host.Comm_free_keyval(&key);
+}
+
+int *sw_world_ranks(MPI_Group group, int n)
+{
+    size_t bytes = (size_t)(n + !n) * sizeof(int);
+    int *from = malloc(bytes), *to = malloc(bytes);
+    if (from && to) {
+        MPI_Group all;
+        for (int i = 0; i < n; i++)
+            from[i] = i;
+        host.Comm_group(MPI_COMM_WORLD, &all);
+        host.Group_translate_ranks(group, n, from, all, to);
+        host.Group_free(&all);
+    } else {
+        free(to);
+        to = NULL;
+    }
+    free(from);
+    return to;
+}
+
+/* Has it members from outside our MPI_COMM_WORLD: spawned, or met by connect
+ * and accept? They may run without us, so they cannot be asked. Every member
+ * sees some from outside, whichever world is its own. A program without
+ * MPI_COMM_WORLD has sessions only, made of what the launcher started. */
+static bool foreign(MPI_Comm comm, int n)
+{
+    bool found = false;
+    if (!sw_comm_has_world())
+        return false;
+    MPI_Group these;
+    host.Comm_group(comm, &these);
+    int *to = sw_world_ranks(these, n);
+    host.Group_free(&these);
+    if (!to) {
+        sw_say("out of memory while setting a communicator up");
+        abort();
+    }
+    for (int i = 0; i < n && !found; i++)
+        found = to[i] == MPI_UNDEFINED;
+    free(to);
+    return found;
+}
+
+/* First meeting. Only here can the handle be invalid: the host then raises
+ * its error on the query, as it would on the collective. */
+static sw_comm_t *meet(MPI_Comm comm)
+{
+    int inter = 0, n = 0, me = 0;
+    if (host.Comm_test_inter(comm, &inter) != MPI_SUCCESS)
+        return NULL;
+    host.Comm_size(comm, &n);
+    host.Comm_rank(comm, &me);
+    sw_reason_t reason = inter ? SW_REASON_INTER
+                         : n < 2 ? SW_REASON_ALONE
+                         : n > SW_MEMBERS_MAX ? SW_REASON_APART
+                         : foreign(comm, n) ? SW_REASON_FOREIGN
+                         : SW_OURS;
+    if (reason == SW_REASON_INTER || reason == SW_REASON_FOREIGN)
+        atomic_store(&sw_comm_strangers, true);
+    pthread_mutex_lock(&lock);
+    if (keyval == MPI_KEYVAL_INVALID)
+        host.Comm_create_keyval(copy_attribute, delete_attribute, &keyval,
+                                NULL);
+    sw_comm_t *c = spare;
+    if (c)
+        spare = c->next;
+    else
+        c = malloc(sizeof *c);
+    if (c) {
+        memset(c, 0, sizeof *c);
+        c->handle = comm;
+        c->n = n;
+        c->me = me;
+        c->settled = reason != SW_OURS;
+        c->context_id = comm == MPI_COMM_WORLD;
+        c->reason = reason;
+        c->holds = 1;
+        c->next = table[mix(comm) % BUCKETS];
+        table[mix(comm) % BUCKETS] = c;
+    }
+    int key = keyval;
+    pthread_mutex_unlock(&lock);
+    if (c)
+        host.Comm_set_attr(comm, key, c);
+    return c;
+}
+
+static sw_comm_t *known(MPI_Comm comm)
+{
+    pthread_mutex_lock(&lock);
+    sw_comm_t *c = table[mix(comm) % BUCKETS];
+    while (c && c->handle != comm)
+        c = c->next;
+    pthread_mutex_unlock(&lock);
+    return c;
+}
+
+/* Two threads may send on a communicator that nobody has met. */
+static sw_comm_t *find(MPI_Comm comm)
+{
+    static pthread_mutex_t meeting = PTHREAD_MUTEX_INITIALIZER;
+    sw_comm_t *c = known(comm);
+    if (c)
+        return c;
+    pthread_mutex_lock(&meeting);
+    c = known(comm);
+    if (!c)
+        c = meet(comm);
+    pthread_mutex_unlock(&meeting);
+    return c;
+}
+
+/* The virtual node a test has put this rank on. */
+int sw_comm_virtual_node(void)
+{
+    int ready = 0, rank = 0;
+    if (sw_settings.node_size <= 0)
+        return 0;
+    host.Initialized(&ready);
+    if (ready)
+        host.Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank / (int)sw_settings.node_size;
+}
+
+/* How many ranks the launcher has put on this node, as far as it says. */
+static int launched(void)
+{
+    static const char *const names[] = {
+        "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE",
+        "MPI_LOCAL_SIZE", "SLURM_TASKS_PER_NODE",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        if (text && atoi(text) > 0)
+            return atoi(text);
+    }
+    return 0;
+}
+
+void sw_comm_measure_crowd(void)
+{
+    uint64_t mask[SW_CARD_MASK];
+    int mine = sw_os_affinity(mask, SW_CARD_MASK);
+    double crowd = sw_peer_crowd();
+    /* Unbound ranks all share all cores, met or not. */
+    static _Atomic long online;     /* a file is read to find it out */
+    if (!atomic_load(&online))
+        atomic_store(&online, sysconf(_SC_NPROCESSORS_ONLN));
+    if (mine >= atomic_load(&online)) {
+        double all = (double)launched() / mine;
+        crowd = all > crowd ? all : crowd;
+    }
+    sw_wait_crowd(crowd);
+}
+
+/* The members have met in MPI_Init and all reach each other: the leader takes
+ * a block, and one broadcast of the host tells where it is. */
+static void meet_again(sw_comm_t *c, uint32_t agreed,
+                       sw_group_answer_t *answers)
+{
+    sw_group_answer_t leader = {.ok = agreed};
+    if (c->me == 0) {
+        size_t zeroed, bytes = sw_group_bytes(c->n, &zeroed);
+        leader.offset = sw_segment_alloc(bytes, zeroed, c->n);
+        leader.ok |= leader.offset ? SW_AGREE_BLOCK : 0;
+        leader.crowded = sw_wait_crowded();
+    }
+    if (host.Bcast(&leader, (int)sizeof leader, MPI_BYTE, 0, c->handle) !=
+        MPI_SUCCESS)
+        return;
+    for (int i = 0; i < c->n; i++)
+        answers[i].ok = leader.ok;
+    answers[0] = leader;
+}
+
+/* The members exchange introductions and answers, through the host. */
+static void meet_first(sw_comm_t *c, sw_introduction_t *all,
+                       sw_group_answer_t *answers, sw_peer_t **peer)
+{
+    int n = c->n, me = c->me;
+    sw_introduction_t mine;
+    sw_group_answer_t answer = {.ok = 0};
+    bool able = sw_group_introduce(&mine, sw_comm_virtual_node());
+    host.Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine,
+                   MPI_BYTE, c->handle);
+    if (able) {
+        sw_group_answer(all, n, me, peer, &answer);
+        sw_comm_measure_crowd();
+        answer.crowded = sw_wait_crowded();
+    }
+    host.Allgather(&answer, (int)sizeof answer, MPI_BYTE, answers,
+                   (int)sizeof answer, MPI_BYTE, c->handle);
+}
+
+/* Set the shared block up: a decision that every member takes from the same
+ * data. */
+static void meet_members(sw_comm_t *c)
+{
+    int n = c->n, me = c->me;
+    c->settled = true;
+    sw_failure_look();
+    /* Zeroed: should the host fail to fill them, they say no. */
+    sw_introduction_t *all = calloc((size_t)n, sizeof *all);
+    sw_group_answer_t *answers = calloc((size_t)n, sizeof *answers);
+    sw_peer_t **peer = malloc((size_t)n * sizeof *peer);
+    if (!all || !answers || !peer) {
+        sw_say("out of memory while setting a communicator up");
+        abort();
+    }
+    uint32_t agreed = sw_link_introduce(c, all, peer);
+    if (agreed)
+        meet_again(c, agreed, answers);
+    else
+        meet_first(c, all, answers, peer);
+    const char *why;
+    c->group = sw_group_open(all, answers, n, me, peer, &why);
+    if (c->group) {
+        sw_wait_progress = sw_comm_progress;
+    } else {
+        c->reason = why == sw_group_full ? SW_REASON_FULL : SW_REASON_APART;
+        if (sw_settings.verbose && me == 0)
+            sw_say("a communicator of %d stays with the host: %s", n, why);
+        free(peer);
+    }
+    free(all);
+    free(answers);
+}
+
+sw_comm_t *sw_comm_state(MPI_Comm comm)
+{
+    _Atomic(sw_comm_t *) *slot = &cache[mix(comm) % CACHED];
+    sw_comm_t *c = atomic_load_explicit(slot, memory_order_acquire);
+    if (sw_unlikely(!c || c->handle != comm)) {
+        if (comm == MPI_COMM_NULL || !(c = find(comm)))
+            return NULL;
+        atomic_store_explicit(slot, c, memory_order_release);
+    }
+    return c;
+}
+
+sw_comm_t *sw_comm_enter(MPI_Comm comm)
+{
+    sw_comm_t *c = sw_comm_state(comm);
+    if (sw_likely(c))
+        current = comm;
+    return c;
+}
+
+sw_group_t *sw_comm_settle(sw_comm_t *c)
+{
+    if (!c->settled)
+        meet_members(c);
+    if (c->group)
+        sw_reach_review(c);
+    return c->group;
+}
+
+void sw_comm_use(MPI_Comm comm)
+{
+    current = comm;
+}
+
+/* Nanoseconds between two questions to the host about failures. */
+#define ASK 1000000
+
+/* The probe must raise no error on a communicator with a member that has died:
+ * it is made on a private one. (Open MPI has one progress for all.) */
+static bool progress_with_failures(void)
+{
+    static __thread uint64_t asked
+        __attribute__((tls_model("initial-exec")));
+    int flag, rank;
+    host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, sw_private_comm(current), &flag,
+                MPI_STATUS_IGNORE);
+    uint64_t now = sw_os_now();
+    if (current == MPI_COMM_NULL || now - asked < ASK)
+        return false;
+    asked = now;
+    return sw_failure_of(current, &rank);
+}
+
+/* A probe drives the host's progress, and takes nothing: whatever it finds
+ * stays where it is. It is made on the communicator at hand. (MPI_COMM_SELF
+ * would not do: MPICH answers for it without looking at the network, and a
+ * peer in MPI_Win_lock would wait for us for ever.) */
+bool sw_comm_progress(void)
+{
+    int flag;
+    bool lost = false;
+    if (sw_unlikely(sw_failure_told))
+        lost = progress_with_failures();
+    else if (current != MPI_COMM_NULL)
+        host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, current, &flag,
+                    MPI_STATUS_IGNORE);
+    sw_comm_serve();
+    return lost;
+}
+
+void sw_comm_lose(sw_comm_t *c)
+{
+    c->lost = c->group;
+    c->group = NULL;
+    c->reason = SW_REASON_LOST;
+}
+
+int sw_comm_give_up(sw_comm_t *c)
+{
+    sw_group_give_up(c->group);
+    sw_comm_lose(c);
+    return sw_failure_raise(c->handle);
+}

@@ -1,0 +1,154 @@
+/*
+ * comm.h - what we remember of a communicator.
+ *
+ * A communicator is met at its first collective. The state hangs on it as an
+ * attribute, so that it goes when the communicator does, whoever frees it; a
+ * small cache in front makes finding it two loads.
+ *
+ * The members set the shared block up at their first call whose arguments are
+ * right. That moment cannot differ between them. A call with wrong arguments is
+ * the host's, which raises its error at that member alone, and the member comes
+ * to the others with the call that it makes then. Nothing is counted: a member
+ * that counted a failed call would come too early, and all would hang.
+ */
+#ifndef SW_MPI_BASE_COMM_H
+#define SW_MPI_BASE_COMM_H
+
+#include "host.h"
+#include "coll/coll.h"
+
+/* Why the host served a call: the columns of --stats. */
+#define SW_REASONS(X)                                               \
+    X(OFF, "switched off")                                          \
+    X(INTER, "intercommunicator")                                   \
+    X(ALONE, "one member")                                          \
+    X(FOREIGN, "members of another MPI_COMM_WORLD")                 \
+    X(APART, "members not on one node, or unreachable")             \
+    X(FULL, "pool of communicator blocks full")                     \
+    X(OPERATION, "operation or type without a kernel")              \
+    X(TOPOLOGY, "no topology, or one for the host")                 \
+    X(DEVICE, "buffers in the memory of a device")                  \
+    X(LOST, "a member has died, or the communicator was revoked")   \
+    X(ARGUMENTS, "arguments for the host to judge")
+
+typedef enum {
+    SW_OURS = -1,
+#define X(id, text) SW_REASON_##id,
+    SW_REASONS(X)
+#undef X
+    SW_REASON_COUNT
+} sw_reason_t;
+
+typedef struct sw_comm {
+    MPI_Comm handle;
+    struct sw_comm *next;       /* in the table, or in the spare list */
+    sw_group_t *group;          /* NULL: the host serves, for `reason` */
+    sw_group_t *lost;           /* what `group` was, until a member died */
+    sw_reason_t reason;
+    int n, me;
+    bool settled;               /* group and reason are final */
+    /* See reach.h. */
+    _Atomic bool device;        /* a buffer of ours was a device's        */
+    uint64_t review;            /* the group's step of the next question  */
+    /* Point to point; see link.h and context_id.c. */
+    uint64_t context_id;        /* 0: messages go through the host alone  */
+    uint64_t children;          /* communicators made from this one       */
+    struct sw_adjacency *adjacency;     /* see mpi/coll/adjacency.h; NULL:
+                                           not met                        */
+    void (*adjacency_free)(struct sw_adjacency *);
+    struct sw_link **link;      /* [n]: how members are reached, or NULL  */
+    /* A program may free a communicator with messages pending (MPI 4.1, 7.4.3).
+     * Each of these holds the state, and so does the communicator. When it is
+     * gone `handle` is MPI_COMM_NULL, and `handler` its last error handler. */
+    _Atomic int holds;
+    bool gone;
+    MPI_Errhandler handler;
+} sw_comm_t;
+
+/* Does the program have MPI_THREAD_MULTIPLE? See link.h. */
+extern bool sw_threaded __attribute__((visibility("hidden")));
+
+/* Has the program made one-sided windows? Then a rank in a collective of ours
+ * has to drive the host's progress; see mpi/rma/window.c. */
+extern _Atomic bool sw_windows_made __attribute__((visibility("hidden")));
+
+/* Has the program met processes that may be on other nodes? */
+extern _Atomic bool sw_comm_strangers __attribute__((visibility("hidden")));
+
+/* What a rank does for messages of its own while it waits: set by the room of
+ * messages (mpi/p2p/messages.h). */
+extern void (*sw_comm_serve)(void) __attribute__((visibility("hidden")));
+
+void sw_comm_last(sw_comm_t *c);
+
+static inline void sw_comm_hold(sw_comm_t *c)
+{
+    (void)sw_counter_add(&c->holds, 1, sw_threaded, memory_order_relaxed);
+}
+
+static inline void sw_comm_drop(sw_comm_t *c)
+{
+    int left = sw_counter_add(&c->holds, -1, sw_threaded,
+                              memory_order_acq_rel);
+    if (sw_unlikely(left == 0))
+        sw_comm_last(c);
+}
+
+/* The communicator, or one that may stand for it where MPI asks for any. */
+MPI_Comm sw_comm_or_any(const sw_comm_t *c);
+
+/* A session ends, and some hosts forget the keyvals made in it: the next
+ * communicator met gets a new one. Attributes under the old one stay with
+ * their communicators. */
+void sw_comm_forget_keyval(void);
+
+/* The state of a communicator; NULL for what is no valid one (the host will say
+ * so). */
+sw_comm_t *sw_comm_state(MPI_Comm comm);
+
+/* The same, for a call in which this thread may wait for other members. */
+sw_comm_t *sw_comm_enter(MPI_Comm comm);
+
+/* Set the shared block up, unless that has been tried, or review it (reach.h);
+ * the group, or NULL. Every member must come here with the same call. */
+sw_group_t *sw_comm_settle(sw_comm_t *c);
+
+/* The group for a call whose arguments this member has found right; NULL, with
+ * the reason: the host serves. */
+static inline sw_group_t *sw_group(sw_comm_t *c, sw_reason_t *reason)
+{
+    sw_group_t *g = c->group;
+    if (sw_unlikely(!g || g->step >= c->review)) {
+        g = sw_comm_settle(c);
+        *reason = c->reason;
+    }
+    return g;
+}
+
+/* Ask the launcher and the peers met so far how crowded the cores are. */
+void sw_comm_measure_crowd(void);
+
+/* Which virtual node a test has put this rank on; 0 without one. */
+int sw_comm_virtual_node(void);
+
+/* The ranks in MPI_COMM_WORLD, or MPI_UNDEFINED, of a group's n members; to be
+ * freed. NULL: no memory. Only where MPI_COMM_WORLD is there. */
+int *sw_world_ranks(MPI_Group group, int n);
+
+/* Are MPI_COMM_WORLD and MPI_COMM_SELF there? Not with sessions only. */
+bool sw_comm_has_world(void);
+
+/* Drive the host's progress, on the communicator this thread last used, and
+ * ours (track.h): what a wait of ours does now and then. True: a member of that
+ * communicator has died, or it was revoked. */
+bool sw_comm_progress(void);
+
+/* Leave it to the host from here on. */
+void sw_comm_lose(sw_comm_t *c);
+/* The same after a collective that did not end well. Returns the error that the
+ * host has raised. */
+int sw_comm_give_up(sw_comm_t *c);
+/* The communicator this thread uses now. */
+void sw_comm_use(MPI_Comm comm);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * decode.h - from a datatype to its layout (layout/layout.h).
+ *
+ * By MPI_Type_get_envelope and MPI_Type_get_contents, through all levels. What
+ * a constructor means is MPI 4.1, chapter 5; of every type the host's size and
+ * true extent must agree with what was understood.
+ */
+#ifndef SW_MPI_BASE_DECODE_H
+#define SW_MPI_BASE_DECODE_H
+
+#include "host.h"
+#include "layout/layout.h"
+
+/* Where hosts may see more in a type than its layout, or less. */
+typedef struct {
+    bool vague;             /* MPI_PACKED is in it, which can be anything, or a
+                             * type that hosts do not copy bit by bit: of a
+                             * long double's 16 bytes, ten                  */
+    bool odd;               /* some hosts are known to misplace such types  */
+    uint64_t basic;         /* bytes of each basic element; 0: they differ  */
+} sw_doubts_t;
+
+/* The layout, to be freed by free(); NULL: not understood, no memory, or too
+ * large. The type has been committed. */
+sw_layout_t *sw_decode(MPI_Datatype type, sw_doubts_t *doubts);
+
+/* Does a basic element end after the first `bytes` bytes of data, of elements
+ * of a type that was understood and has data? A pair, or a complex number, is
+ * one element: it is to some hosts. */
+bool sw_ends_at(MPI_Datatype type, uint64_t bytes);
+
+/* Bytes of data in an element; 0 where the host cannot say. */
+uint64_t sw_datatype_bytes(MPI_Datatype type);
+
+/* Is it a predefined type, named or not? Nobody frees those. */
+bool sw_predefined(MPI_Datatype type, bool *named);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * guard.h - the user's calls, and the host's own.
+ *
+ * Hosts build communicators, windows, files and types with the help of other
+ * MPI procedures, and some call them by their PMPI_ names, which are our
+ * stubs. Such inner calls must be carried out as fast as any, but they are not
+ * the user's: statistics and profiles must not count them. So the setup
+ * procedures are wrapped (guard.c, generated: the call, between one more and
+ * one less in sw_depth), and whoever counts asks sw_from_user() first.
+ *
+ * Procedures for inner loops are not wrapped: in those, the hosts go their
+ * own ways inside.
+ */
+#ifndef SW_MPI_BASE_GUARD_H
+#define SW_MPI_BASE_GUARD_H
+
+#include "contract/front.h"
+
+static inline bool sw_from_user(void)
+{
+    return sw_depth == 0;
+}
+
+static inline int sw_enter(void)
+{
+    return sw_depth++;
+}
+
+/* Restores what sw_enter found, so that an inner leap is mended, too. */
+static inline void sw_leave(const int *before)
+{
+    sw_depth = *before;
+}
+
+/* From here to the end of the block, calls are the host's. An exception that
+ * an error handler throws leaves the block as well. */
+#define SW_INSIDE \
+    __attribute__((cleanup(sw_leave), unused)) const int sw_before = sw_enter()
+
+/* For the generated wrappers: one written by hand takes its place. */
+#define SW_GUARD __attribute__((weak, visibility("hidden")))
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * link.h - who shares memory with whom, for point-to-point messages.
+ *
+ * A message has two parties, and its sender alone decides how it goes; so both
+ * must have settled beforehand what works between them. That is done once, at
+ * the end of MPI_Init: the ranks of a node introduce themselves, try out what
+ * they reach of each other, and tell each other (two small collectives of the
+ * host). Programs with sessions only have no such moment: there the host
+ * carries all messages.
+ *
+ * `context_id` names a communicator alike on all its members: it is made from
+ * the parent's and the count of communicators made from the parent, which all
+ * its members share. A probe finds a message's true length by it (probe.c). One
+ * whose making was not seen has context id 0, and no link.
+ */
+#ifndef SW_MPI_BASE_LINK_H
+#define SW_MPI_BASE_LINK_H
+
+#include "comm.h"
+#include "p2p/ledger.h"
+#include "p2p/slot.h"
+
+typedef struct sw_link {
+    sw_peer_t *peer;
+    int place;              /* of the other, on the node                  */
+    uint64_t directory;     /* of its slots                               */
+    bool open;              /* it reaches our arena, and we its slots     */
+    _Atomic bool warned;    /* by us: sw_slots_warn                       */
+    sw_row_t row;           /* ours in its ledger (p2p/ledger.h)          */
+    /* Messages as long as a descriptor that we have sent it, by channel; and
+     * channels on which nobody counts them. */
+    sw_count_t sent[SW_CHANNELS];
+    _Atomic uint64_t uncounted;
+    /* Of the messages that it has offered up to this one, some may have been
+     * cut short: see doubt.h. */
+    _Atomic uint64_t doubtful;
+    /* With threads: descriptors that are between the look at `sent` and the
+     * host. A thread that sends such a message waits for those of others. */
+    sw_count_t under_way[SW_CHANNELS];
+} sw_link_t;
+
+/* Are there links at all? Constant after MPI_Init, unless a benchmark wants the
+ * host alone (node/control.h). */
+extern bool sw_linked __attribute__((visibility("hidden")));
+extern bool sw_threaded __attribute__((visibility("hidden")));
+extern sw_token_t sw_link_cookie __attribute__((visibility("hidden")));
+extern int sw_link_place __attribute__((visibility("hidden")));
+/* A communicator of the linked ranks that the program never sees. */
+extern MPI_Comm sw_link_comm __attribute__((visibility("hidden")));
+
+/* After MPI_Init, on all ranks; true on those of a node on which messages can
+ * move in our way. And before MPI_Finalize. */
+bool sw_link_start(void);
+void sw_link_stop(void);
+
+/* The introductions and peers of a communicator's n members, if all of them are
+ * on this node and every rank of the node reaches every other: then the
+ * SW_AGREE_* bits that hold among them. 0, on all members: they have to meet
+ * first. */
+uint32_t sw_link_introduce(sw_comm_t *c, sw_introduction_t *all,
+                           sw_peer_t **peer);
+
+/* Drive the host's progress. */
+void sw_link_poke(void);
+
+/* How many places the node has. */
+int sw_link_places(void);
+/* The link of a place on the node, or NULL. */
+sw_link_t *sw_link_at(int place);
+
+/* The communicator's links, one for each member (NULL: go through the host);
+ * NULL if it has none. */
+sw_link_t **sw_links_slow(sw_comm_t *c);
+
+static inline sw_link_t *sw_link(sw_comm_t *c, int member)
+{
+    if (member < 0 || member >= c->n)
+        return NULL;
+    sw_link_t **link = c->link ? c->link : sw_links_slow(c);
+    return link ? link[member] : NULL;
+}
+
+#endif

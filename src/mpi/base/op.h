@@ -1,0 +1,25 @@
+/*
+ * op.h - an operation on a datatype, as the coll room reduces with it.
+ *
+ * A predefined operation on a predefined type has a kernel; without one the
+ * host serves. A user's operation is called by the host itself
+ * (MPI_Reduce_local), so that language bindings and their handle conversions
+ * stay the host's business.
+ */
+#ifndef SW_MPI_BASE_OP_H
+#define SW_MPI_BASE_OP_H
+
+#include "datatype.h"
+#include "coll/reducer.h"
+
+typedef struct {
+    sw_reducer_t reducer;   /* first: the callback casts back */
+    MPI_Op op;
+    MPI_Datatype type;
+} sw_operation_t;
+
+/* False: the host serves (no kernel, or elements with gaps under a user's
+ * operation). All members see the same, as MPI demands the same arguments. */
+bool sw_operation(MPI_Op op, const sw_datatype_t *type, sw_operation_t *to);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * pack.c - MPI_Pack and MPI_Unpack.
+ *
+ * Packed data are the bytes of the elements in their order and nothing else,
+ * in every host that we serve and on every communicator: what either of us has
+ * packed, the other unpacks. Where a host is known to err (decode.c) both are
+ * its own, so that a program is not told of it by half.
+ */
+#include "buffer.h"
+#include "node/control.h"
+#include "datatype.h"
+#include "comm.h"
+#include "host.h"
+#include "reach.h"
+
+/* Looked up in the cache. Of types that are not there one call in some is
+ * enough: those that live are met soon, and those made for one call pay
+ * little. */
+static const sw_datatype_t *known(MPI_Datatype type, MPI_Comm comm)
+{
+    enum { SOME = 64 };
+    static _Thread_local unsigned strangers;
+    const sw_datatype_t *d = sw_datatype_cached(type);
+    int code;
+    if (sw_likely(d) || type == MPI_DATATYPE_NULL || ++strangers % SOME)
+        return d;
+    return sw_datatype(type, comm, &code);
+}
+
+/* The type, if `count` elements at `user` and as many bytes at `data`, which
+ * has `room` from byte `at` on, are for us; *bytes of them. NULL: the host is
+ * to judge. */
+static const sw_datatype_t *packs(const void *user, int64_t count,
+                                  MPI_Datatype type, const void *data,
+                                  int64_t room, int64_t at, MPI_Comm comm,
+                                  int64_t *bytes)
+{
+    const sw_datatype_t *d = NULL;
+    if (sw_accelerating() && user && user != MPI_IN_PLACE && data && at >= 0)
+        d = known(type, comm);
+    if (!d || !d->packs || count <= 0 ||
+        __builtin_mul_overflow(count, (int64_t)d->size, bytes) ||
+        *bytes > room - at || !sw_comm_state(comm) ||
+        sw_out_of_reach(user, d) || sw_device_holds(data))
+        return NULL;
+    return d;
+}
+
+#define PACK(SUFFIX, COUNT)                                             \
+int sw_MPI_Pack##SUFFIX(const void *user, COUNT count,                  \
+                        MPI_Datatype type, void *data, COUNT room,      \
+                        COUNT *at, MPI_Comm comm)                       \
+{                                                                       \
+    int64_t bytes;                                                      \
+    const sw_datatype_t *d = packs(user, count, type, data, room,       \
+                                   at ? *at : -1, comm, &bytes);        \
+    if (!d)                                                             \
+        return host.Pack##SUFFIX(user, count, type, data, room, at,     \
+                                 comm);                                 \
+    sw_pack(user, count, d, (char *)data + *at, comm);                  \
+    *at += (COUNT)bytes;                                                \
+    return MPI_SUCCESS;                                                 \
+}                                                                       \
+                                                                        \
+int sw_MPI_Unpack##SUFFIX(const void *data, COUNT room, COUNT *at,      \
+                          void *user, COUNT count, MPI_Datatype type,   \
+                          MPI_Comm comm)                                \
+{                                                                       \
+    int64_t bytes;                                                      \
+    const sw_datatype_t *d = packs(user, count, type, data, room,       \
+                                   at ? *at : -1, comm, &bytes);        \
+    if (!d)                                                             \
+        return host.Unpack##SUFFIX(data, room, at, user, count, type,   \
+                                   comm);                               \
+    sw_unpack((const char *)data + *at, user, count, d, comm);          \
+    *at += (COUNT)bytes;                                                \
+    return MPI_SUCCESS;                                                 \
+}
+
+PACK(, int)
+#if SW_LARGE_COUNT
+PACK(_c, MPI_Count)
+#endif

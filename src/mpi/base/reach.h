@@ -1,0 +1,87 @@
+/*
+ * reach.h - can the processor reach a buffer, or is it a device's memory?
+ *
+ * Every wrapper asks before anything of ours touches the program's data, and
+ * then, law 1:
+ *
+ *   a send           is the host's: no descriptor
+ *   a receive        is posted at the host as it is. A descriptor may still
+ *                    arrive, from a sender that cannot know: at completion the
+ *                    host copies it out, and what it stands for in
+ *   packing          is the host's
+ *   a collective     cannot be left to the host by one member (law 2), so the
+ *                    member takes part through a copy in its own memory
+ *
+ * All copies between the two are made by the host, as a message of this process
+ * to itself: it knows the device, and types with gaps.
+ *
+ * A copy may be slower than what a host does with device memory (law 4). So the
+ * members of a communicator ask each other, after some collectives and then
+ * less and less often, whether any of them has needed one. If so, the
+ * communicator's collectives are the host's from there on. The question is a
+ * collective of ours at a step that all members number alike.
+ */
+#ifndef SW_MPI_BASE_REACH_H
+#define SW_MPI_BASE_REACH_H
+
+#include "comm.h"
+#include "datatype.h"
+#include "device/memory.h"
+
+bool sw_out_of_reach_slow(const void *user, const sw_datatype_t *type);
+
+/* Are elements of `type` at `user` out of the processor's reach? */
+static inline bool sw_out_of_reach(const void *user,
+                                   const sw_datatype_t *type)
+{
+    return sw_device_possible() && sw_out_of_reach_slow(user, type);
+}
+
+/* Let the host copy `count` elements between the two kinds of memory. */
+void sw_reach_copy(const void *from, void *to, int64_t count,
+                   const sw_datatype_t *type, MPI_Comm comm);
+void sw_reach_pack(const void *user, int64_t count,
+                   const sw_datatype_t *type, char *data, MPI_Comm comm);
+void sw_reach_unpack(const char *data, void *user, int64_t count,
+                     const sw_datatype_t *type, MPI_Comm comm);
+
+/* A collective on `comm` has needed a copy. */
+void sw_reach_note(MPI_Comm comm);
+
+/* Ask the members whether any has needed a copy, if it is time (c->review). If
+ * so, the communicator is the host's from here on. Collective. */
+void sw_reach_review(sw_comm_t *c);
+
+/* What a reduction reads and writes: the program's own, or copies. */
+typedef struct {
+    const void *in;
+    void *out;
+    void *in_copy, *out_copy;       /* to be freed, or NULL                  */
+    void *user;                     /* where the result belongs              */
+    int64_t outs;
+    const sw_datatype_t *type;
+    MPI_Comm comm;
+} sw_operands_t;
+
+/* `ins` elements are read at `in`, `outs` written at `out`, which may be the
+ * same address, or NULL. */
+void sw_operands_slow(sw_operands_t *o, int64_t ins);
+static inline void sw_operands(sw_operands_t *o, const void *in, int64_t ins,
+                               void *out, int64_t outs,
+                               const sw_datatype_t *type, MPI_Comm comm)
+{
+    *o = (sw_operands_t){.in = in, .out = out, .user = out, .outs = outs,
+                         .type = type, .comm = comm};
+    if (sw_device_possible())
+        sw_operands_slow(o, ins);
+}
+
+/* The result is there (`written`), or there is none. */
+void sw_operands_end_slow(sw_operands_t *o, bool written);
+static inline void sw_operands_end(sw_operands_t *o, bool written)
+{
+    if (sw_unlikely(o->in_copy || o->out_copy))
+        sw_operands_end_slow(o, written);
+}
+
+#endif

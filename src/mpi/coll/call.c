@@ -1,0 +1,112 @@
+/*
+ * call.c - see call.h.
+ */
+#include "call.h"
+
+#include "mpi/base/failure.h"
+#include "mpi/base/guard.h"
+#include "mpi/base/raise.h"
+#include <string.h>
+#include <strings.h>
+
+const char *const sw_call_names[SW_COLL_COUNT] = {
+#define X(id, name) #name,
+    SW_COLLECTIVES(X)
+#undef X
+};
+
+/* Counted only with --stats. ours[] includes calls later declined: those
+ * subtract. */
+static _Atomic int64_t ours[SW_COLL_COUNT];
+static _Atomic int64_t theirs[SW_COLL_COUNT][SW_REASON_COUNT];
+
+/* Which collectives STRAIGHTWAY_ONLY allows: a bit mask, made once. */
+static uint32_t allowed(void)
+{
+    static _Atomic uint32_t mask;   /* bit 31: made */
+    uint32_t m = atomic_load_explicit(&mask, memory_order_relaxed);
+    if (sw_likely(m))
+        return m;
+    m = 1u << 31;
+    const char *text = sw_settings.only;
+    if (!*text)
+        m |= (1u << SW_COLL_COUNT) - 1;
+    while (*text) {
+        size_t n = strcspn(text, ",");
+        bool known = false;
+        for (int i = 0; i < SW_COLL_COUNT; i++)
+            if (strlen(sw_call_names[i]) == n &&
+                !strncasecmp(sw_call_names[i], text, n)) {
+                m |= 1u << i;
+                known = true;
+            }
+        if (!known)
+            sw_say("STRAIGHTWAY_ONLY: there is no collective '%.*s'", (int)n,
+                   text);
+        text += n + (text[n] == ',');
+    }
+    atomic_store(&mask, m);
+    return m;
+}
+
+static void count(sw_collective_t id, sw_reason_t reason, int64_t by)
+{
+    if (sw_likely(!sw_settings.stats) || !sw_from_user())
+        return;
+    _Atomic int64_t *to = reason == SW_OURS ? &ours[id] : &theirs[id][reason];
+    atomic_fetch_add_explicit(to, by, memory_order_relaxed);
+}
+
+sw_comm_t *sw_serve(sw_collective_t id, MPI_Comm comm)
+{
+    sw_reason_t reason = SW_REASON_OFF;
+    if (sw_likely(sw_settings.collectives && sw_accelerating() &&
+                  (allowed() >> id & 1))) {
+        sw_comm_t *c = sw_comm_enter(comm);
+        if (sw_unlikely(sw_failure_told && c && c->group &&
+                        sw_failure_revoked(comm)))
+            sw_comm_lose(c);
+        reason = c ? c->reason : SW_REASON_ARGUMENTS;
+        if (sw_likely(c && (c->group || !c->settled))) {
+            count(id, SW_OURS, 1);
+            return c;
+        }
+    }
+    count(id, reason, 1);
+    return NULL;
+}
+
+void sw_decline(sw_collective_t id, sw_reason_t reason)
+{
+    count(id, SW_OURS, -1);
+    count(id, reason, 1);
+}
+
+int sw_finish(sw_collective_t id, MPI_Comm comm, int status)
+{
+    if (sw_unlikely(atomic_load_explicit(&sw_windows_made,
+                                         memory_order_relaxed)))
+        sw_comm_progress();
+    /* Of what is broken, sw_comm_give_up lets the host tell. */
+    if (sw_likely(status == SW_OK) || status == SW_BROKEN)
+        return MPI_SUCCESS;
+    int code = status == SW_TRUNCATED ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
+    static _Atomic bool said[2];
+    if (status == SW_MISMATCH)
+        sw_say_once(&said[0], "%s: the members of a communicator call "
+                    "different collectives, or with different roots",
+                    sw_call_names[id]);
+    else if (status == SW_UNREACHABLE)
+        sw_say_once(&said[1], "%s: a copy between ranks failed: %m",
+                    sw_call_names[id]);
+    return sw_raise(comm, code);
+}
+
+void sw_call_counts(int64_t rows[SW_COLL_COUNT][SW_CALL_ROW])
+{
+    for (int i = 0; i < SW_COLL_COUNT; i++) {
+        rows[i][0] = atomic_load(&ours[i]);
+        for (int r = 0; r < SW_REASON_COUNT; r++)
+            rows[i][1 + r] = atomic_load(&theirs[i][r]);
+    }
+}

@@ -1,0 +1,92 @@
+/*
+ * call.h - the shape of every accelerated collective.
+ *
+ * A wrapper (SW_COLLECTIVE) asks sw_serve: whose call is it? The body then
+ * looks at its own arguments; whatever looks wrong is for the host to judge,
+ * which raises its own errors. Only then does the body ask for the group
+ * (sw_group), where this member may have to wait for the others. What remains
+ * runs on the group, and sw_finish turns the outcome into MPI's.
+ */
+#ifndef SW_MPI_COLL_CALL_H
+#define SW_MPI_COLL_CALL_H
+
+#include "mpi/base/comm.h"
+#include "mpi/base/datatype.h"
+#include "node/control.h"
+#include "node/base/settings.h"
+
+/* Is the same memory given to send and to receive, where MPI_IN_PLACE should
+ * stand? MPICH and its kin raise an error then, which is theirs to raise. Open
+ * MPI does so for MPI_Reduce and MPI_Allreduce alone; what else it takes, on
+ * one member even, we must take as well. The other members cannot know, and
+ * would wait for a member that has gone to the host. So the callers ask only
+ * where the host is sure to raise its error: MPICH compares the places of this
+ * member's own block, if counts and datatypes are the same and not all counts
+ * are zero. */
+static inline bool sw_aliased(const void *send, const void *recv)
+{
+#ifdef OMPI_MAJOR_VERSION
+    return false;
+#else
+    return send == recv;
+#endif
+}
+
+/* The same for `count` elements at `one`, and `allcount` elements that begin
+ * `place` elements behind `all`; `d` describes them. */
+static inline bool sw_aliased_block(const void *one, int64_t count,
+                                    MPI_Datatype type, const void *all,
+                                    int64_t place, int64_t allcount,
+                                    MPI_Datatype alltype,
+                                    const sw_datatype_t *d)
+{
+    return count && count == allcount && type == alltype && d->dense &&
+           sw_aliased(one, (const char *)all + place * (int64_t)d->size);
+}
+
+/* The communicator whose members may serve this collective, or NULL: the host
+ * does. Counts the call, for --stats. */
+sw_comm_t *sw_serve(sw_collective_t id, MPI_Comm comm);
+
+/* The host serves a call that sw_serve gave to us. */
+void sw_decline(sw_collective_t id, sw_reason_t reason);
+
+/* The MPI result of a coll function's: errors go through the communicator's
+ * error handler. */
+int sw_finish(sw_collective_t id, MPI_Comm comm, int status);
+
+/* Define sw_MPI_NAME: ours if BODY, an expression in c, &reason and &result,
+ * is true; the host's if it is false, for `reason`. */
+#define SW_COLLECTIVE(NAME, ID, PARAMETERS, ARGUMENTS, BODY)            \
+int sw_MPI_##NAME PARAMETERS                                            \
+{                                                                       \
+    int result;                                                         \
+    sw_reason_t reason = SW_REASON_ARGUMENTS;                           \
+    sw_comm_t *c = sw_serve(ID, comm);                                  \
+    if (c) {                                                            \
+        if (sw_likely(BODY)) {                                          \
+            if (sw_unlikely(c->group && c->group->broken))              \
+                return sw_comm_give_up(c);                              \
+            return result;                                              \
+        }                                                               \
+        sw_decline(ID, reason);                                         \
+    }                                                                   \
+    return host.NAME ARGUMENTS;                                         \
+}
+
+/* The same for a procedure whose blocks are all of one size. */
+#define SW_COLLECTIVE_ROWS(NAME, ID, COUNT, BODY)                       \
+SW_COLLECTIVE(NAME, ID,                                                 \
+    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
+     void *recv, COUNT recvcount, MPI_Datatype recvtype,                \
+     MPI_Comm comm),                                                    \
+    (send, sendcount, sendtype, recv, recvcount, recvtype, comm), BODY)
+
+/* The collectives' names in reports, and the calls of each so far: those that
+ * were ours, then the host's by reason. Counted only with --stats. */
+#define SW_CALL_ROW (1 + SW_REASON_COUNT)
+extern const char *const sw_call_names[SW_COLL_COUNT]
+    __attribute__((visibility("hidden")));
+void sw_call_counts(int64_t rows[SW_COLL_COUNT][SW_CALL_ROW]);
+
+#endif

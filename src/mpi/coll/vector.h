@@ -1,0 +1,98 @@
+/*
+ * vector.h - the count and displacement arrays of the v and w variants, which
+ * are int in the classic procedures and MPI_Count and MPI_Aint in the large
+ * ones.
+ */
+#ifndef SW_MPI_COLL_VECTOR_H
+#define SW_MPI_COLL_VECTOR_H
+
+#include "mpi/base/buffer.h"
+#include "call.h"
+
+typedef struct {
+    const void *at;
+    size_t width;       /* 4 or 8 bytes each */
+} sw_vector_t;
+
+#define SW_VECTOR(array) ((sw_vector_t){(array), sizeof *(array)})
+
+static inline int64_t sw_at(sw_vector_t v, int i)
+{
+    return v.width == 4 ? ((const int32_t *)v.at)[i]
+                        : ((const int64_t *)v.at)[i];
+}
+
+/* As SW_COLLECTIVE, for procedures that receive lists of blocks ... */
+#define SW_COLLECTIVE_V(NAME, ID, COUNT, DISPL, BODY)                   \
+SW_COLLECTIVE(NAME, ID,                                                 \
+    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
+     void *recv, const COUNT counts[], const DISPL displs[],            \
+     MPI_Datatype recvtype, MPI_Comm comm),                             \
+    (send, sendcount, sendtype, recv, counts, displs, recvtype, comm),  \
+    BODY)
+
+/* ... and that send them as well. TYPES: one datatype, or an array of them. */
+#define SW_COLLECTIVE_VW(NAME, ID, COUNT, DISPL, TYPES, BODY)           \
+SW_COLLECTIVE(NAME, ID,                                                 \
+    (const void *send, const COUNT sendcounts[],                        \
+     const DISPL sdispls[], TYPES sendtype, void *recv,                 \
+     const COUNT recvcounts[], const DISPL rdispls[], TYPES recvtype,   \
+     MPI_Comm comm),                                                    \
+    (send, sendcounts, sdispls, sendtype, recv, recvcounts, rdispls,    \
+     recvtype, comm), BODY)
+
+/* Are all n counts there and none negative? */
+static inline bool sw_counts_ok(sw_vector_t counts, int n)
+{
+    if (!counts.at)
+        return false;
+    for (int i = 0; i < n; i++)
+        if (sw_at(counts, i) < 0)
+            return false;
+    return true;
+}
+
+/* Is there anything in n blocks? */
+static inline bool sw_counts_any(sw_vector_t counts, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (sw_at(counts, i) > 0)
+            return true;
+    return false;
+}
+
+/* n blocks of a user's buffer, as the coll room takes them: in place where all
+ * types are dense or have layouts, else (packed side by side) in temporary
+ * memory. */
+typedef struct {
+    char *data;
+    void *temporary;
+    void *user;
+    sw_vector_t counts, displacements;
+    const sw_datatype_t *const *types;  /* [n], or [1] with `same` */
+    bool same;
+    bool bytes;         /* displacements count bytes, not extents   */
+    int n;
+    MPI_Comm comm;
+} sw_vbuffer_t;
+
+/* Describe them; `list` and `data` (n each) are room for that. `pack`: always
+ * in temporary memory. To be read: the data is packed now, if need be. To be
+ * written: sw_vbuffer_received unpacks it. */
+sw_blocks_t sw_vbuffer_send(sw_vbuffer_t *b, bool pack, sw_extent_t *list,
+                            sw_data_t *data);
+sw_blocks_t sw_vbuffer_receive(sw_vbuffer_t *b, sw_extent_t *list,
+                               sw_data_t *data);
+void sw_vbuffer_received(sw_vbuffer_t *b);
+void sw_vbuffer_end(sw_vbuffer_t *b);
+
+/* Stands for the type of an empty block. Nobody asks for that one, which may be
+ * MPI_DATATYPE_NULL: only this member would decline, and the others would wait
+ * for it. */
+extern const sw_datatype_t sw_nothing __attribute__((visibility("hidden")));
+
+/* The types of n blocks; false as sw_usable. */
+bool sw_types_of(const MPI_Datatype types[], sw_vector_t counts, int n,
+                 MPI_Comm comm, const sw_datatype_t **to, int *result);
+
+#endif

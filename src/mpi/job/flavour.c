@@ -1,0 +1,113 @@
+/*
+ * flavour.c - the flavour library as the front door sees it.
+ *
+ * A procedure is ours if this room defines sw_MPI_Name. The references are
+ * weak and hidden: the static linker settles them when the library is made,
+ * to the function or to NULL, so that no list has to be kept. A procedure
+ * that the host lacks is never offered.
+ */
+#include "contract/flavour.h"
+#include "contract/front.h"
+#include "mpi/base/host.h"
+#include "mpi/p2p/track.h"
+#include "mpi/record/event.h"
+#include "node/control.h"
+#include "node/base/settings.h"
+
+#include <string.h>
+
+#define SW_PROC(index, name) \
+    extern void sw_ours_##name(void) __asm__("sw_MPI_" #name) \
+        __attribute__((weak, visibility("hidden")));
+#include "procedures.inc"
+#undef SW_PROC
+
+#define SW_PROC(index, name) \
+    extern void sw_recorded_##name(void) __asm__("sw_recorded_MPI_" #name) \
+        __attribute__((weak, visibility("hidden")));
+#include "procedures.inc"
+#undef SW_PROC
+
+#define SW_PROC(index, name) \
+    extern void sw_virtual_##name(void) __asm__("sw_virtual_MPI_" #name) \
+        __attribute__((weak, visibility("hidden")));
+#include "procedures.inc"
+#undef SW_PROC
+
+static const sw_function_t ours[] = {
+#define SW_PROC(index, name) [index] = sw_ours_##name,
+#include "procedures.inc"
+#undef SW_PROC
+};
+
+/* With STRAIGHTWAY_PROFILE: the wrappers before them; see record/event.h. */
+static const sw_function_t recorded[] = {
+#define SW_PROC(index, name) [index] = sw_recorded_##name,
+#include "procedures.inc"
+#undef SW_PROC
+};
+
+/* With STRAIGHTWAY_WHATIF: see mpi/virtual/virtual.h. */
+static const sw_function_t virtual[] = {
+#define SW_PROC(index, name) [index] = sw_virtual_##name,
+#include "procedures.inc"
+#undef SW_PROC
+};
+
+/* Where the host's procedure is kept. */
+static void *const theirs[SW_PROC_COUNT] = {
+#define SW_HOST_PROC(name) [SW_PROC_##name] = &host.name,
+#include "host.inc"
+#undef SW_HOST_PROC
+};
+
+static sw_function_t entry(int procedure)
+{
+    void *const *their = theirs[procedure];
+
+    if (!their || !*their)
+        return NULL;
+    if (*sw_settings.whatif && virtual[procedure])
+        return virtual[procedure];
+    if (sw_settings.profile && recorded[procedure])
+        return recorded[procedure];
+    return sw_settings.enable ? ours[procedure] : NULL;
+}
+
+/* What the recorded wrappers call. */
+static void fill_served(void)
+{
+    served = host;
+    for (int i = 0; sw_settings.enable && i < SW_PROC_COUNT; i++) {
+        void *const *their = theirs[i];
+        if (their && *their && ours[i]) {
+            size_t at = (size_t)((const char *)their - (const char *)&host);
+            memcpy((char *)&served + at, &ours[i], sizeof ours[i]);
+        }
+    }
+}
+
+static const char *bind_host(void *(*find)(const char *symbol))
+{
+    const char *why = sw_host_bind(find);
+
+    sw_comm_serve = sw_track_progress;
+    if (!why && sw_settings.enable)
+        atomic_store(&sw_accelerate_switch, 1);
+    if (*sw_settings.whatif && sw_settings.profile) {
+        if (sw_front_first_rank())
+            sw_say("in virtual time nothing is profiled; replay the operations "
+                   "instead (STRAIGHTWAY_WHATIF_RECORD)");
+        sw_settings.profile = sw_settings.trace = false;
+    }
+    if (!why && (sw_settings.profile || *sw_settings.whatif))
+        fill_served();
+    return why;
+}
+
+SW_API const sw_flavour_t sw_flavour = {
+    .version = SW_FLAVOUR_VERSION,
+    .name = SW_FLAVOUR,
+    .bind = bind_host,
+    .entry = entry,
+};

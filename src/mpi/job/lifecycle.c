@@ -1,0 +1,54 @@
+/*
+ * lifecycle.c - the beginning and the end of MPI: MPI_Init links the ranks of
+ * the node; MPI_Finalize prints the statistics before the host ends;
+ * MPI_Session_finalize may take our keyvals along.
+ */
+#include "mpi/base/datatype.h"
+#include "mpi/base/link.h"
+#include "mpi/p2p/messages.h"
+#include "mpi/p2p/track.h"
+#include "node/base/settings.h"
+#include "quiet.h"
+#include "stats.h"
+
+static int begun(int result)
+{
+    if (result == MPI_SUCCESS) {
+        bool linked = sw_link_start();
+        sw_tracks_shared = sw_threaded;
+        if (linked)
+            sw_messages_start();
+        sw_quiet_start();
+    }
+    return result;
+}
+
+int sw_MPI_Init(int *argc, char ***argv)
+{
+    sw_quiet_prepare();
+    return begun(host.Init(argc, argv));
+}
+
+int sw_MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    sw_quiet_prepare();
+    return begun(host.Init_thread(argc, argv, required, provided));
+}
+
+int sw_MPI_Finalize(void)
+{
+    if (sw_settings.stats)
+        sw_stats_print();
+    sw_messages_stop();
+    sw_link_stop();
+    return host.Finalize();
+}
+
+#ifdef SW_HAS_Session_finalize
+int sw_MPI_Session_finalize(MPI_Session *session)
+{
+    sw_comm_forget_keyval();
+    sw_datatype_forget_keyval();
+    return host.Session_finalize(session);
+}
+#endif

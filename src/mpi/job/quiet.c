@@ -1,0 +1,56 @@
+/*
+ * quiet.c - see quiet.h.
+ */
+#include "quiet.h"
+
+#include "mpi/base/link.h"
+#include "mpi/p2p/serve.h"
+#include "mpi/p2p/track.h"
+
+#include "device/memory.h"
+#include "node/arena/show.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static int before, hosts;
+static bool alone;              /* before the program makes more threads */
+
+/* Threads of hosts and their transports listen to launchers, timers and
+ * connections. One that moves data is asked for by a variable such as
+ * MPICH_ASYNC_PROGRESS or I_MPI_ASYNC_PROGRESS. */
+static bool moves_behind(void)
+{
+    for (char **name = environ; name && *name; name++) {
+        const char *found = strstr(*name, "ASYNC_PROGRESS");
+        const char *value = strchr(*name, '=');
+        if (found && value && found < value && value[1] && value[1] != '0')
+            return true;
+    }
+    return false;
+}
+
+static bool quiet(void)
+{
+    if (atomic_load(&sw_comm_strangers) || !alone || sw_threaded ||
+        (sw_served && sw_owing()))
+        return false;
+    return sw_os_threads() == 1 + hosts + sw_served;
+}
+
+void sw_quiet_prepare(void)
+{
+    before = sw_os_threads();
+}
+
+void sw_quiet_start(void)
+{
+    int size = 0;
+    hosts = sw_os_threads() - before - sw_served;
+    host.Comm_size(MPI_COMM_WORLD, &size);
+    /* Threads of the program's own from before count for ever. */
+    alone = before == 1 && hosts >= 0 && size == sw_link_places() &&
+            !moves_behind();
+    sw_show_quiet = quiet;
+    sw_show_barred = sw_device_present;
+}

@@ -1,0 +1,115 @@
+/*
+ * stats.c - see stats.h.
+ */
+#include "stats.h"
+
+#include "layout/known.h"
+#include "mpi/coll/call.h"
+#include "mpi/p2p/posted.h"
+#include "mpi/p2p/serve.h"
+#include "node/arena/show.h"
+#include "p2p/slot.h"
+
+#include <stdio.h>
+
+static const char *const reason_texts[SW_REASON_COUNT] = {
+#define X(id, text) text,
+    SW_REASONS(X)
+#undef X
+};
+
+static void print_row(const char *name, const int64_t *row)
+{
+    int64_t calls = row[0], hosted = 0;
+    for (int r = 0; r < SW_REASON_COUNT; r++)
+        hosted += row[1 + r];
+    calls += hosted;
+    if (!calls)
+        return;
+    char why[512] = "";
+    size_t at = 0;
+    for (int r = 0; r < SW_REASON_COUNT; r++)
+        if (row[1 + r] && at < sizeof why)
+            at += (size_t)snprintf(why + at, sizeof why - at, "%s%s %lld",
+                                   at ? ", " : " (", reason_texts[r],
+                                   (long long)row[1 + r]);
+    sw_say("%-20s calls %lld  ours %lld  host %lld%s%s", name,
+           (long long)calls, (long long)row[0], (long long)hosted, why,
+           at ? ")" : "");
+}
+
+/* Collective, as sw_stats_print; how many messages were ours, on rank 0. */
+static int64_t print_messages(int rank)
+{
+    sw_slot_stats_t s;
+    uint64_t known, brought;
+    sw_slot_stats(&s);
+    sw_layout_counts(&known, &brought);
+    int64_t mine[7] = {(int64_t)s.offered, (int64_t)s.bytes,
+                       (int64_t)s.moved_aside, sw_serve_count(),
+                       (int64_t)known, (int64_t)brought, sw_posted_looks()},
+            all[7] = {0};
+    host.Reduce(mine, all, 7, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0 && all[0])
+        sw_say("point to point: %lld messages moved, %lld KiB; %lld of them "
+               "copied aside for a late receiver, %lld fetched by the agent",
+               (long long)all[0], (long long)(all[1] / 1024),
+               (long long)all[2], (long long)all[3]);
+    if (rank == 0 && all[6])
+        sw_say("posted receives: looked at %lld times", (long long)all[6]);
+    if (rank == 0 && all[4] + all[5])
+        sw_say("layouts of senders: known %lld times, brought %lld times",
+               (long long)all[4], (long long)all[5]);
+    return all[0];
+}
+
+/* Of rank 0's memory. */
+static void print_shown(size_t in_use)
+{
+    sw_show_stats_t shown;
+    sw_show_stats(&shown);
+    if (sw_show_mode == SW_SHOW_LAZY)
+        sw_say("rank 0: shown to peers %zu KiB, private %zu KiB of blocks; "
+               "showing took %.1f ms, %llu times, %llu KiB of it again%s",
+               shown.shown / 1024,
+               (in_use - sw_min(in_use, shown.shown)) / 1024,
+               (double)shown.nanoseconds / 1e6,
+               (unsigned long long)shown.times,
+               (unsigned long long)shown.again / 1024,
+               shown.refused ? ", and was refused at times" : "");
+}
+
+void sw_stats_print(void)
+{
+    int64_t mine[SW_COLL_COUNT][SW_CALL_ROW], all[SW_COLL_COUNT][SW_CALL_ROW];
+    int rank = 0, size = 1;
+    sw_call_counts(mine);
+    host.Comm_rank(MPI_COMM_WORLD, &rank);
+    host.Comm_size(MPI_COMM_WORLD, &size);
+    int rc = host.Reduce(mine, all, SW_COLL_COUNT * SW_CALL_ROW, MPI_INT64_T,
+                         MPI_SUM, 0, MPI_COMM_WORLD);
+    int64_t messages = print_messages(rank);
+    if (rc != MPI_SUCCESS || rank != 0)
+        return;
+    sw_say("collective calls of %d ranks, summed:", size);
+    int64_t total[SW_CALL_ROW] = {0};
+    for (int i = 0; i < SW_COLL_COUNT; i++) {
+        print_row(sw_call_names[i], all[i]);
+        for (int r = 0; r < SW_CALL_ROW; r++)
+            total[r] += all[i][r];
+    }
+    print_row("all", total);
+    int64_t sum = 0;
+    for (int r = 0; r < SW_CALL_ROW; r++)
+        sum += total[r];
+    if (!sum && !messages)
+        sw_say("this program made no blocking collective call and sent no "
+               "large message: there was nothing to accelerate");
+    sw_arena_stats_t arena;
+    sw_arena_stats(&arena);
+    size_t blocks, peak;
+    sw_segment_usage(&blocks, &peak);
+    print_shown(arena.in_use);
+    sw_say("rank 0: arena %zu KiB at most, communicator blocks %zu KiB at "
+           "most", arena.in_use_peak / 1024, peak / 1024);
+}

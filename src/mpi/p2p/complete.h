@@ -1,0 +1,30 @@
+/*
+ * complete.h - waiting for requests, ours and the host's alike.
+ */
+#ifndef SW_MPI_P2P_COMPLETE_H
+#define SW_MPI_P2P_COMPLETE_H
+
+#include "track.h"
+
+int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status);
+
+/* MPICH and its kin (to 5.0 at least) end the program in MPI_Testall where a
+ * persistent collective or a message in parts is complete or not started, and
+ * are right in MPI_Test and MPI_Waitall. */
+#ifdef OMPI_MAJOR_VERSION
+#define SW_TESTALL_ENDS false
+#else
+#define SW_TESTALL_ENDS true
+#endif
+
+/* MPI_Wait where something is tracked. */
+int sw_wait_one(MPI_Request *request, MPI_Status *status);
+
+/* A pause in a wait whose condition the host alone knows. */
+typedef struct {
+    uint64_t start;
+    int turns;
+} sw_idle_t;
+void sw_idle(sw_idle_t *idle);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * handles.h - the tracks by their handles: a hash table that grows with them,
+ * so that finding one costs the same however many there are.
+ */
+#ifndef SW_MPI_P2P_HANDLES_H
+#define SW_MPI_P2P_HANDLES_H
+
+#include "track.h"
+
+/* The caller has the lock (sw_tracks_enter). */
+void sw_handles_add(sw_track_t *t);
+void sw_handles_remove(sw_track_t *t);
+/* The track of a handle that is neither claimed nor freed, or NULL. Programs
+ * ask for one request again and again, or for all in the order in which they
+ * have posted them: these are tried first. */
+sw_track_t *sw_handles_find(MPI_Request handle);
+/* The first with this handle's hash; t->next leads on. */
+sw_track_t *sw_handles_first(MPI_Request handle);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * messages.c - see messages.h.
+ */
+#include "messages.h"
+
+#include "mpi/base/guard.h"
+#include "node/control.h"
+#include "posted.h"
+#include "serve.h"
+#include "threshold.h"
+
+static void leave_alone(bool alone)
+{
+    sw_linked = !alone;
+}
+
+void sw_messages_start(void)
+{
+    SW_INSIDE;
+    sw_threshold_start();
+    sw_posted_start(sw_link_places());
+    sw_linked = true;
+    sw_serve_start();
+    sw_control_alone = leave_alone;
+}
+
+/* A message may lie aside that its receiver has not fetched. When everybody
+ * has come here, all are fetched. */
+void sw_messages_stop(void)
+{
+    SW_INSIDE;
+    if (sw_link_comm == MPI_COMM_NULL)
+        return;
+    if (sw_linked && host.Ibarrier) {
+        MPI_Request request;
+        int all_here = 0;
+        int rc = host.Ibarrier(sw_link_comm, &request);
+        while (!all_here && rc == MPI_SUCCESS) {
+            rc = host.Test(&request, &all_here, MPI_STATUS_IGNORE);
+            sw_track_progress();
+            if (!all_here)
+                sw_os_yield();
+        }
+        for (int left = atomic_load(&sw_tracks); left > 0; left--)
+            sw_track_progress();
+    }
+    sw_serve_stop();
+    sw_control_alone = NULL;
+    sw_linked = false;
+}

@@ -1,0 +1,12 @@
+/*
+ * messages.h - the beginning and the end of messages that move in our way.
+ */
+#ifndef SW_MPI_P2P_MESSAGES_H
+#define SW_MPI_P2P_MESSAGES_H
+
+/* After MPI_Init, where sw_link_start says that they can. */
+void sw_messages_start(void);
+/* Before MPI_Finalize, on all ranks of the node. */
+void sw_messages_stop(void);
+
+#endif

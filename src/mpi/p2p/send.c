@@ -1,0 +1,183 @@
+/*
+ * send.c - MPI_Send, MPI_Isend and their modes.
+ *
+ * A blocking send sends the descriptor and waits for the slot. Small messages
+ * pay a look at the type's size and a comparison.
+ *
+ * MPI_Rsend differs from MPI_Send in what the program promises only. Buffered
+ * sends stay with the host.
+ */
+#include "send.h"
+
+#include "complete.h"
+#include "route.h"
+
+void sw_send_await(sw_slot_t *slot, const void *data)
+{
+    const sw_peer_t *receiver = sw_link_at(slot->dest)->peer;
+    int left = sw_wait_spins;
+    while (!sw_slot_released(slot) && left > 0) {
+        left--;
+        sw_slot_help(slot, receiver, data);
+        if ((left & 15) == 0)
+            sw_os_pause();
+    }
+    if (sw_slot_released(slot))
+        return;
+    sw_wait_t wait = {.doorbell = &slot->doorbell};
+    while (true) {
+        sw_wait_step(&wait);
+        sw_slot_help(slot, receiver, data);
+        if (sw_slot_released(slot))
+            break;
+        sw_slot_nudge(slot, receiver, data);
+        if (sw_slot_released(slot))
+            break;
+    }
+    sw_wait_end(&wait);
+}
+
+/* Send a tracked descriptor: as a persistent request of the host's own, or
+ * synchronous, of which each has a handle of its own anyway. */
+static int begin(bool synchronous, sw_track_t *t, int dest, int tag,
+                 MPI_Comm comm, MPI_Request *request)
+{
+    int rc = (synchronous ? host.Issend : host.Send_init)(
+        &t->descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE, dest, tag, comm,
+        &t->handle);
+    if (rc == MPI_SUCCESS && !synchronous)
+        rc = host.Start(&t->handle);
+    sw_slot_fill(t->slot, &t->offer);
+    sw_route_sent(t->slot);
+    if (rc != MPI_SUCCESS) {
+        sw_route_withdraw(t->slot);
+        sw_track_drop(t);
+        return rc;
+    }
+    t->synchronous = synchronous;
+    sw_track_add(t);
+    *request = t->handle;
+    return MPI_SUCCESS;
+}
+
+/* A track whose descriptor is filled, or NULL: the host is to send. */
+static sw_track_t *tracked(const void *buffer, int64_t count,
+                           MPI_Datatype type, int dest, int tag,
+                           MPI_Comm comm)
+{
+    sw_offer_t offer;
+    sw_descriptor_t descriptor;
+    sw_slot_t *slot = sw_route(buffer, count, type, dest, tag, comm,
+                               true, &offer, &descriptor);
+    if (sw_likely(!slot))
+        return NULL;
+    sw_track_t *t = sw_track_new();
+    if (!t) {
+        sw_route_sent(slot);
+        sw_route_withdraw(slot);
+        return NULL;
+    }
+    t->comm = sw_comm_state(comm);
+    sw_comm_hold(t->comm);
+    t->slot = slot;
+    t->offer = offer;
+    t->descriptor = descriptor;
+    return t;
+}
+
+/* Send a descriptor. What it stands for is gathered when the host has it. */
+static int send_off(sw_slot_t *slot, const sw_offer_t *offer,
+                    const sw_descriptor_t *descriptor, int dest, int tag,
+                    MPI_Comm comm)
+{
+    if (sw_likely(sw_slot_full(slot)))
+        return host.Send(descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE, dest, tag,
+                         comm);
+    MPI_Request request;
+    int rc = host.Isend(descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE, dest, tag,
+                        comm, &request);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    sw_slot_fill(slot, offer);
+    return host.Wait(&request, MPI_STATUS_IGNORE);
+}
+
+#define SEND(NAME, COUNT)                                               \
+int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+                  int dest, int tag, MPI_Comm comm)                     \
+{                                                                       \
+    sw_offer_t offer;                                                   \
+    sw_descriptor_t descriptor;                                         \
+    sw_slot_t *slot = sw_route(buffer, count, type, dest, tag, comm,    \
+                               true, &offer, &descriptor);              \
+    if (sw_likely(!slot))                                               \
+        return host.NAME(buffer, count, type, dest, tag, comm);         \
+    int rc = send_off(slot, &offer, &descriptor, dest, tag, comm);      \
+    sw_route_sent(slot);                                                \
+    if (rc != MPI_SUCCESS) {                                            \
+        sw_route_withdraw(slot);                                         \
+        return rc;                                                      \
+    }                                                                   \
+    sw_send_await(slot, buffer);                                        \
+    sw_slot_leave(slot);                                                \
+    return MPI_SUCCESS;                                                 \
+}
+
+#define SSEND(NAME, COUNT)                                              \
+int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+                  int dest, int tag, MPI_Comm comm)                     \
+{                                                                       \
+    sw_track_t *t = tracked(buffer, count, type, dest, tag, comm);      \
+    if (sw_likely(!t))                                                  \
+        return host.NAME(buffer, count, type, dest, tag, comm);         \
+    MPI_Request request;                                                \
+    int rc = begin(true, t, dest, tag, comm, &request);                 \
+    return rc ? rc : sw_wait_one(&request, MPI_STATUS_IGNORE);          \
+}
+
+#define ISEND(NAME, COUNT, SYNCHRONOUS)                                 \
+int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+                  int dest, int tag, MPI_Comm comm,                     \
+                  MPI_Request *request)                                 \
+{                                                                       \
+    sw_track_t *t = tracked(buffer, count, type, dest, tag, comm);      \
+    if (sw_likely(!t))                                                  \
+        return host.NAME(buffer, count, type, dest, tag, comm, request);\
+    return begin(SYNCHRONOUS, t, dest, tag, comm, request);             \
+}
+
+#define BSEND(NAME, COUNT)                                              \
+int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+                  int dest, int tag, MPI_Comm comm)                     \
+{                                                                       \
+    sw_route_plain(count, type, dest, tag, comm, true);                 \
+    return host.NAME(buffer, count, type, dest, tag, comm);             \
+}
+
+#define IBSEND(NAME, COUNT)                                             \
+int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+                  int dest, int tag, MPI_Comm comm,                     \
+                  MPI_Request *request)                                 \
+{                                                                       \
+    sw_route_plain(count, type, dest, tag, comm, true);                 \
+    return host.NAME(buffer, count, type, dest, tag, comm, request);    \
+}
+
+SEND(Send, int)
+SEND(Rsend, int)
+SSEND(Ssend, int)
+BSEND(Bsend, int)
+ISEND(Isend, int, false)
+ISEND(Irsend, int, false)
+ISEND(Issend, int, true)
+IBSEND(Ibsend, int)
+#if SW_LARGE_COUNT
+SEND(Send_c, MPI_Count)
+SEND(Rsend_c, MPI_Count)
+SSEND(Ssend_c, MPI_Count)
+BSEND(Bsend_c, MPI_Count)
+ISEND(Isend_c, MPI_Count, false)
+ISEND(Irsend_c, MPI_Count, false)
+ISEND(Issend_c, MPI_Count, true)
+IBSEND(Ibsend_c, MPI_Count)
+#endif

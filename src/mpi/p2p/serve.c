@@ -1,0 +1,61 @@
+/*
+ * serve.c - see serve.h.
+ */
+#include "serve.h"
+
+#include "node/base/settings.h"
+#include "posted.h"
+#include "topology/machine.h"
+
+bool sw_served;
+_Atomic uint64_t sw_attendance;
+static _Atomic int64_t fetched;
+
+/* What the agent does. */
+static sw_agent_found_t serve(void)
+{
+    static uint64_t attended;
+    if (!sw_owing())
+        return SW_AGENT_NOTHING;
+    uint64_t now = atomic_load_explicit(&sw_attendance, memory_order_relaxed);
+    bool busy = now != attended;
+    attended = now;
+    if (busy || !sw_posted_any() || !sw_tracks_try())
+        return SW_AGENT_WATCHING;
+    sw_track_t *t = sw_posted_next(sw_track_turn(), true);
+    sw_tracks_leave();
+    if (!t)
+        return SW_AGENT_WATCHING;
+    sw_track_take_early(t);
+    atomic_fetch_add_explicit(&fetched, t->early, memory_order_relaxed);
+    sw_track_let_go(t);
+    return SW_AGENT_WORKED;
+}
+
+void sw_serve_start(void)
+{
+    bool wanted = sw_settings.agent > 0 ||
+                  (sw_settings.agent < 0 &&
+                   sw_agent_fits(sw_peer_crowd(),
+                                 sw_machine_core_threads()));
+    if (!wanted)
+        return;
+    sw_tracks_shared = sw_ledger_shared = sw_served = true;
+    if (sw_agent_start(serve))
+        return;
+    sw_say("no thread for the agent (%m): large messages are fetched inside "
+           "MPI calls only");
+    sw_serve_stop();
+}
+
+void sw_serve_stop(void)
+{
+    sw_agent_stop();
+    sw_served = false;
+    sw_tracks_shared = sw_ledger_shared = sw_threaded;
+}
+
+int64_t sw_serve_count(void)
+{
+    return atomic_load(&fetched);
+}

@@ -1,0 +1,148 @@
+/*
+ * show.h - a process's own memory, shown to its peers where that is worth it.
+ *
+ * Heap blocks and static data are private memory, like any other program's.
+ * When a peer is to read or write a buffer in place, its pages are *shown*:
+ * their content is written to the arena's file, at the offset that belongs to
+ * their address, and the file is mapped over them. Peers have the whole file
+ * mapped, so nothing has to be told to them.
+ *
+ *      buffer             [=======|===========|===========|====]
+ *      pages      |  x  x [=======|===========|===========|====] x  |
+ *      seen by peers as    staged     shown       shown    staged
+ *
+ * Why this cannot race. While a call is under way, MPI lets nobody write to a
+ * send buffer, nor touch a receive buffer. So no byte of the pages inside the
+ * buffer changes while they are replaced, and who reads them sees the same
+ * bytes before and after. The pages at the buffer's ends hold other bytes, too,
+ * which the program may write at any time; they stay private. Of these two
+ * pages the file's own ones are free: the owner copies the buffer's bytes there
+ * before peers read, and back after peers have written (sw_show_stage,
+ * sw_show_fetch). So a peer sees the whole buffer at one address.
+ *
+ * A page at an end is shown as well where it holds nothing else: the pages of a
+ * heap block are its own. And where nobody else can write at all
+ * (sw_show_quiet) pages with foreign bytes are shown, those between the pieces
+ * of data with gaps included.
+ *
+ * What is shown stays shown until its extent is given back to the system.
+ */
+#ifndef SW_NODE_ARENA_SHOW_H
+#define SW_NODE_ARENA_SHOW_H
+
+#include "arena.h"
+
+typedef enum {
+    SW_SHOW_LAZY,       /* pages become shared when that is worth it          */
+    SW_SHOW_EAGER,      /* heap and static data are shared from their birth   */
+    SW_SHOW_OFF,        /* they stay private                                  */
+} sw_show_mode_t;
+
+/* Set by STRAIGHTWAY_SHOW, before the arena starts. */
+SW_API extern sw_show_mode_t sw_show_mode;
+
+/* File offsets that peers see as the owner does, from birth. */
+SW_API extern uint64_t sw_shown_from, sw_shown_bytes;
+
+/* May nobody but the calling thread write to this process's memory now? Not
+ * set: somebody may. */
+SW_API extern bool (*sw_show_quiet)(void);
+
+/* May anybody have told a device to reach into this process's memory? Then
+ * nothing more is shown. Not set: nobody has. */
+SW_API extern bool (*sw_show_barred)(void);
+
+/* Where private pages lie, and where new ones are to lie: the system's answers,
+ * or a test's. NULL: there is one node only. */
+typedef struct {
+    int (*nodes_of)(const void *p, size_t pages, int *node);
+    int (*prefer)(int node);
+} sw_placement_t;
+SW_API extern const sw_placement_t *sw_show_placement;
+
+SW_API uint64_t sw_show_slow(const void *p, size_t n, uint64_t offset);
+SW_API uint64_t sw_show_span_slow(size_t n, uint64_t offset);
+SW_API void sw_show_stage_slow(const void *p, size_t n, uint64_t offset);
+SW_API void sw_show_fetch_slow(void *p, size_t n, uint64_t offset);
+
+static inline bool sw_shown_always(uint64_t offset)
+{
+    return offset - sw_shown_from < sw_shown_bytes;
+}
+
+/* Where peers find [p, p+n) in the arena's file, or UINT64_MAX: by CMA or
+ * copies only. n > 0. All of it belongs to the caller's MPI call. The bytes
+ * themselves are there after sw_show_stage. Each call counts as a use of this
+ * memory; pages are shown when uses have become many. */
+static inline uint64_t sw_show(const void *p, size_t n)
+{
+    uint64_t offset = sw_arena_offset(p, n);
+    return sw_likely(offset == UINT64_MAX || sw_shown_always(offset))
+        ? offset : sw_show_slow(p, n, offset);
+}
+
+/* The same for a stretch of which some bytes are not the call's: there is
+ * nothing to stage. */
+static inline uint64_t sw_show_span(const void *p, size_t n)
+{
+    uint64_t offset = sw_arena_offset(p, n);
+    return sw_likely(offset == UINT64_MAX || sw_shown_always(offset))
+        ? offset : sw_show_span_slow(n, offset);
+}
+
+/* After sw_show has found it: let peers see what the owner has written to
+ * [p, p+n), any part of it. */
+static inline void sw_show_stage(const void *p, size_t n)
+{
+    uint64_t offset = sw_arena_offset(p, n);
+    if (!sw_shown_always(offset) && n)
+        sw_show_stage_slow(p, n, offset);
+}
+
+/* ... and let the owner see what peers have written there. */
+static inline void sw_show_fetch(void *p, size_t n)
+{
+    uint64_t offset = sw_arena_offset(p, n);
+    if (!sw_shown_always(offset) && n)
+        sw_show_fetch_slow(p, n, offset);
+}
+
+/* Show what a peer is likely to need for long (a window, a persistent request),
+ * at once. */
+SW_API void sw_show_now(const void *p, size_t n);
+/* Somebody else relies on these pages as they are (a window's host, a device's
+ * driver, mprotect): no call replaces any of them from now on. */
+SW_API void sw_show_freeze(const void *p, size_t n);
+/* A thread's stack is to lie here: its pages become private and stay so. A
+ * thread that waits for its end waits for a word in it (a futex), which the
+ * kernel knows by its file where it is shared, else by its address. */
+SW_API void sw_show_stack(void *p, size_t n);
+/* The program has given their content up (MADV_DONTNEED): pages that are shown
+ * become private again, and all read as zeros. */
+SW_API bool sw_show_drop(void *p, size_t n);
+
+/* Make pages that are shown private again, with what they hold. A peer that
+ * reads them now still finds it in the file. Where the pages hold the caller's
+ * stack or thread-local data, the caller must run on another stack. */
+SW_API void sw_show_hide(void *p, size_t n);
+
+/* What showing has taken of the calling thread's time since somebody, who then
+ * sets it to zero, last asked: a profile tells it by call. */
+typedef struct {
+    uint64_t nanoseconds;
+    uint64_t again;             /* bytes that had been shown before           */
+} sw_show_cost_t;
+SW_API extern _Thread_local sw_show_cost_t sw_show_cost
+    __attribute__((tls_model("initial-exec")));
+
+/* For --stats and tests. */
+typedef struct {
+    size_t shown;               /* bytes now                                  */
+    uint64_t times, nanoseconds;    /* of showing                             */
+    uint64_t bytes;             /* ever shown                                 */
+    uint64_t again;             /* of these, shown before and freed since     */
+    uint64_t refused;           /* by the system                              */
+} sw_show_stats_t;
+SW_API void sw_show_stats(sw_show_stats_t *to);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * grow.h - arrays that grow by doubling.
+ */
+#ifndef SW_NODE_BASE_GROW_H
+#define SW_NODE_BASE_GROW_H
+
+#include "base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for one more element of `size` bytes where `n` are: `at` is the address
+ * of the pointer to the array, which may change. False: no memory, and all is
+ * as it was. */
+static inline bool sw_grow(void *at, uint32_t n, uint32_t *room, size_t size)
+{
+    if (n < *room)
+        return true;
+    uint32_t more = *room ? 2 * *room : 16;
+    void *array;
+    memcpy(&array, at, sizeof array);
+    void *larger = realloc(array, (size_t)more * size);
+    if (!larger)
+        return false;
+    memcpy(at, &larger, sizeof larger);
+    *room = more;
+    return true;
+}
+
+#endif

@@ -1,0 +1,12 @@
+/*
+ * streamed.h - does a large copy gain from going past the caches here?
+ */
+#ifndef SW_PROBE_STREAMED_H
+#define SW_PROBE_STREAMED_H
+
+/* A member of the probe's "floors": the size from which messages are copied
+ * so, and the µs of a copy of that size through the caches and past them, by
+ * one processor. */
+void sw_put_streamed(void);
+
+#endif

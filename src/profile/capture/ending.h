@@ -1,0 +1,22 @@
+/*
+ * ending.h - the profile of a process that does not reach MPI_Finalize.
+ *
+ * Between sw_ending_watch and sw_ending_done, a process that exits, aborts or
+ * dies of a signal that can be caught adds its block to the job's capture
+ * before it goes, and rank 0, or whoever is the first of its node to go, says
+ * where. Signals keep their meaning: the handler that was there before runs
+ * afterwards, or the signal takes its default course.
+ */
+#ifndef SW_PROFILE_CAPTURE_ENDING_H
+#define SW_PROFILE_CAPTURE_ENDING_H
+
+#include "capture.h"
+
+SW_API void sw_ending_watch(void);
+/* The capture is on its way as it should be. */
+SW_API void sw_ending_done(void);
+/* The process ends here, and not by a signal. Does nothing where nobody
+ * watches, or after fork. */
+SW_API void sw_ending_now(sw_end_t end);
+
+#endif

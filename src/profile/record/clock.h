@@ -1,0 +1,62 @@
+/*
+ * clock.h - time at the price of one instruction.
+ *
+ * A recorded call reads the clock twice, and the kernel's clock takes 30 ns a
+ * time. So ticks of the processor's counter are used, where the kernel itself
+ * trusts it (it is then constant and alike on all cores of the node); else
+ * the kernel's CLOCK_MONOTONIC. Ticks of two processes of a node can be
+ * compared.
+ */
+#ifndef SW_PROFILE_RECORD_CLOCK_H
+#define SW_PROFILE_RECORD_CLOCK_H
+
+#include "node/base/base.h"
+#include "node/os/os.h"
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+/* Settled by sw_clock_start. */
+SW_API extern bool sw_clock_counts;     /* ticks are the counter's         */
+SW_API extern double sw_clock_tick;     /* ns a tick                       */
+SW_API extern uint64_t sw_clock_scale;  /* the same, as a fraction of 2^32 */
+
+static inline uint64_t sw_ticks(void)
+{
+#if defined(__x86_64__)
+    if (sw_likely(sw_clock_counts))
+        return __rdtsc();
+#elif defined(__aarch64__)
+    if (sw_likely(sw_clock_counts)) {
+        uint64_t t;
+        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
+        return t;
+    }
+#endif
+    return sw_os_now();
+}
+
+SW_API uint64_t sw_clock_ns_long(uint64_t ticks);
+
+/* Nanoseconds of a stretch of ticks; short ones without floating point. */
+static inline uint64_t sw_clock_ns(uint64_t ticks)
+{
+    if (sw_likely(ticks < (uint64_t)1 << 31))
+        return ticks * sw_clock_scale >> 32;
+    return sw_clock_ns_long(ticks);
+}
+
+/* Choose the clock, and begin to compare it with the kernel's. To be called
+ * as early as can be. */
+SW_API void sw_clock_open(void);
+
+/* Finish the comparison: takes up to 2 ms, less the time since
+ * sw_clock_open. */
+SW_API void sw_clock_start(void);
+
+/* When the kernel's clock read 0, in ticks, so that ticks become times of
+ * CLOCK_MONOTONIC. As exact as the comparison over the whole run. */
+SW_API uint64_t sw_clock_time(uint64_t ticks);
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * pending.h - requests under way, and what is to be counted when they end.
+ *
+ * Where a receive ends its status tells the bytes; which communicator and
+ * whose message it was must be remembered from its beginning. A request is a
+ * number here (MPI's handle); the table serves all threads, since a request
+ * may end in another thread than it began in.
+ */
+#ifndef SW_PROFILE_RECORD_PENDING_H
+#define SW_PROFILE_RECORD_PENDING_H
+
+#include "node/base/base.h"
+
+typedef enum {
+    SW_PENDING_SEND = 1,
+    SW_PENDING_RECEIVE,
+    SW_PENDING_COLLECTIVE,
+} sw_pending_kind_t;
+
+typedef struct {
+    uint64_t request;           /* 0: a free entry                       */
+    void *communicator;
+    uint64_t stamp;             /* a partner's on its board; 0: not known */
+    uint64_t sent, received;    /* bytes of a persistent operation       */
+    uint64_t number;            /* of the message; 0: not known. Of a
+                                 * persistent collective its size         */
+    int32_t peer, tag;          /* as given; of a collective the root, and
+                                 * which it is (trace/format.h)          */
+    uint32_t name;              /* in the trace; 0: none                 */
+    uint8_t kind;               /* sw_pending_kind_t                     */
+    uint8_t shape;              /* of a collective; see the owner        */
+    bool persistent : 1, active : 1, partitioned : 1;
+    bool cancelled : 1;         /* has been asked for                    */
+    bool untold : 1;            /* its status may be wrong: `received`
+                                   bytes is what there was room for      */
+    bool asks : 1;              /* its status tells more than bytes      */
+} sw_pending_t;
+_Static_assert(sizeof(sw_pending_t) == SW_LINE, "one line");
+
+/* May several threads come at once? Before the first use. */
+SW_API extern bool sw_pending_shared;
+/* How many there are, and how many of them ask for their status. */
+SW_API extern _Atomic uint32_t sw_pending_count, sw_pending_asking;
+
+/* A place for one, that of any other with its number. It is to be filled at
+ * once, all of it, and then sw_pending_placed told. NULL: no memory. */
+SW_API sw_pending_t *sw_pending_place(uint64_t request);
+SW_API void sw_pending_ask(int more);
+SW_API void sw_pending_leave(void);
+static inline void sw_pending_placed(const sw_pending_t *pending)
+{
+    if (sw_unlikely(pending->asks))
+        sw_pending_ask(1);
+    if (sw_unlikely(sw_pending_shared))
+        sw_pending_leave();
+}
+/* Remember one, in place of any other with its number. False: no memory. */
+SW_API bool sw_pending_add(const sw_pending_t *pending);
+/* The request has completed: what was remembered of it, if anything was. It is
+ * forgotten, or, if persistent, no more active. False too for a persistent one
+ * that was not active. */
+SW_API bool sw_pending_end(uint64_t request, sw_pending_t *to);
+/* The same of `n`, and nobody wants to know what was remembered. */
+SW_API void sw_pending_end_all(const uint64_t *requests, int64_t n);
+/* What is remembered, without a change. */
+SW_API bool sw_pending_look(uint64_t request, sw_pending_t *to);
+/* A persistent one starts: as it is now. */
+SW_API void sw_pending_start(const sw_pending_t *pending);
+SW_API void sw_pending_drop(uint64_t request);
+
+#endif

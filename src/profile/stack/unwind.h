@@ -1,0 +1,68 @@
+/*
+ * unwind.h - from a frame to its caller's, in some nanoseconds.
+ *
+ * Every code address has one rule that leads out of its frame (cfi.h). It is
+ * looked for once, in microseconds, and kept: in a table of the process and in
+ * the thread's cache. From then on a frame is a look into the cache and two
+ * loads from the stack.
+ *
+ *            caller's frame      <- CFA: the caller's sp
+ *            return address      <- CFA + ra
+ *            caller's bp         <- CFA + bp, where it was saved
+ *      sp -> frame
+ *
+ * Rules may be wrong (hand-written assembly), so no word is read unseen: it
+ * has to be aligned, above the stack pointer, and in the thread's own stack.
+ * On another stack (a coroutine's, a signal handler's) the kernel is asked
+ * whether there is memory, once a page. The stack pointer has to grow.
+ *
+ * Most walks have been made before: see sw_trail_t.
+ */
+#ifndef SW_PROFILE_STACK_UNWIND_H
+#define SW_PROFILE_STACK_UNWIND_H
+
+#include "thread.h"
+
+/* The stack of a call: up to `most` native frames, as rows of sw_frames,
+ * without leading ones that are skipped. trail->from says where it begins;
+ * natives, frames and the words read are filled in, if there is room for
+ * `room` words; else trail->words is SW_NO_TRAIL. False: a frame could not be
+ * looked up (no room, or this is a signal handler that interrupted the search
+ * for one). */
+bool sw_walk(sw_thread_t *t, int most, sw_trail_t *trail, uint32_t room);
+
+#define SW_NO_TRAIL 255
+
+/* One step: from an instruction of a function to its caller. False: not to be
+ * told. */
+bool sw_step(sw_thread_t *t, const sw_caller_t *inside, sw_caller_t *caller);
+
+/* What is known of a code address. The place is the thread's and may be
+ * another one's after the next call; NULL: it cannot be found out now (in a
+ * signal handler that interrupted the search). */
+const sw_stack_place_t *sw_place_find(sw_thread_t *t, uintptr_t address);
+
+static inline const sw_stack_place_t *sw_place(sw_thread_t *t,
+                                               uintptr_t address)
+{
+    const sw_stack_place_t *p = &t->places[sw_cache_slot(address)];
+    return sw_likely(p->address == address) ? p : sw_place_find(t, address);
+}
+
+/* An address without the signature that aarch64 may keep in its upper bits. */
+static inline uintptr_t sw_strip(uintptr_t address)
+{
+#if defined(__aarch64__)
+    register uintptr_t lr __asm__("x30") = address;
+    __asm__("hint 7" : "+r"(lr));           /* xpaclri; nothing on old cores */
+    return lr;
+#else
+    return address;
+#endif
+}
+
+/* Have all addresses looked up anew if objects were closed: at every miss, and
+ * now and then. */
+void sw_places_check(void);
+
+#endif

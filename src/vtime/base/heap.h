@@ -1,0 +1,30 @@
+/*
+ * heap.h - what is to happen, the earliest first.
+ *
+ * The order of what happens at the same time must not depend on the order in
+ * which it was put in: by kind, by rank, by number.
+ */
+#ifndef SW_VTIME_BASE_HEAP_H
+#define SW_VTIME_BASE_HEAP_H
+
+#include "time.h"
+
+typedef struct {
+    sw_ps_t time;
+    uint64_t key;       /* kind and rank */
+    uint64_t number;
+    void *of;
+} sw_heap_event_t;
+
+typedef struct {
+    sw_heap_event_t *events;
+    size_t count, room;
+} sw_heap_t;
+
+/* False: no memory. */
+bool sw_heap_push(sw_heap_t *heap, const sw_heap_event_t *event);
+/* There must be one. */
+sw_heap_event_t sw_heap_pop(sw_heap_t *heap);
+void sw_heap_free(sw_heap_t *heap);
+
+#endif

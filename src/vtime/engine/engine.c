@@ -1,0 +1,384 @@
+/*
+ * engine.c - see engine.h; inside.h tells who does what. Here is the order in
+ * which all goes: strands as far as they can, then the earliest event.
+ */
+#include "inside.h"
+
+#include "vtime/model/words.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Not more events than these are looked at for a bound. */
+enum { MANY = 4096 };
+
+void sw_engine_broken(const char *what, const char *file, int line)
+{
+    fprintf(stderr, "straightway-whatif: %s:%d: an event before its cause: "
+                    "not so: %s\n", file, line, what);
+    abort();
+}
+
+void sw_engine_event(sw_engine_t *engine, sw_ps_t time, sw_event_kind_t kind,
+                     uint32_t rank, uint64_t number, void *of)
+{
+    sw_heap_event_t event = {time, (uint64_t)kind << 32 | rank, number, of};
+    if (!sw_heap_push(&engine->events, &event))
+        engine->memory = true;
+}
+
+void sw_engine_ready(sw_engine_t *engine, sw_strand_t *strand)
+{
+    if (strand->ready)
+        return;
+    strand->ready = true;
+    strand->queued = NULL;
+    *(engine->ready ? &engine->ready_last->queued : &engine->ready) = strand;
+    engine->ready_last = strand;
+}
+
+void sw_engine_park(sw_engine_t *engine, sw_rank_t *rank)
+{
+    sw_heap_event_t event = {rank->main.clock, engine->turns++, 0, rank};
+    if (!sw_heap_push(&engine->parked, &event))
+        engine->memory = true;
+}
+
+/* A late rank does nothing before this. */
+static sw_ps_t late_until(const sw_engine_t *engine, const sw_rank_t *rank)
+{
+    sw_ps_t computed = 0;
+    if (rank->state != SW_RANK_LATE)
+        return sw_ahead_comes(rank) ? rank->main.clock : SW_PS_NEVER;
+    if (rank->stuck)
+        return SW_PS_NEVER;
+    if (engine->source.at_least)
+        computed = engine->source.at_least(engine->source.of, rank->main.rank);
+    if (computed <= 0)
+        computed = 0;
+    else if (engine->model->cpu_speed > 0)
+        computed = (sw_ps_t)((double)sw_ps_min(computed, SW_PS_MOST / 8) /
+                             engine->model->cpu_speed);
+    return rank->main.clock + computed;
+}
+
+void sw_engine_late(sw_engine_t *engine, sw_rank_t *rank)
+{
+    if (!rank->late)
+        engine->late[engine->late_count++] = rank;
+    rank->late = true;
+    engine->bound = sw_ps_min(engine->bound, late_until(engine, rank));
+}
+
+static sw_ps_t bound_again(sw_engine_t *engine)
+{
+    engine->bound = SW_PS_NEVER;
+    for (uint32_t i = 0; i < engine->late_count; i++)
+        engine->bound = sw_ps_min(engine->bound,
+                                  late_until(engine, engine->late[i]));
+    return engine->bound;
+}
+
+sw_ps_t sw_engine_bound(const sw_engine_t *engine, const sw_rank_t *rank,
+                        bool collective)
+{
+    /* What a rank does: others see it a message later. */
+    sw_ps_t done = engine->bound, seen = SW_PS_NEVER;
+    const sw_heap_t *events = &engine->events;
+    if (engine->parked.count)
+        done = sw_ps_min(done, engine->parked.events[0].time);
+    for (const sw_strand_t *s = engine->ready; s; s = s->queued)
+        done = sw_ps_min(done, s->clock);
+    if (events->count > MANY)
+        seen = events->events[0].time;
+    for (size_t i = 0; i < events->count && events->count <= MANY; i++) {
+        const sw_heap_event_t *e = &events->events[i];
+        if (e->key >> 32 != SW_EVENT_DECIDE)
+            seen = sw_ps_min(seen, e->time);
+        else if (e->of != rank)
+            done = sw_ps_min(done, e->time);
+    }
+    if (done < SW_PS_NEVER && !collective)
+        done += engine->ahead;
+    return sw_ps_min(done, seen);
+}
+
+/* From the call of a send to the first that another rank may see of it. */
+static sw_ps_t least(const sw_model_t *model)
+{
+    sw_ps_t least = SW_PS_NEVER;
+    for (int class = SW_CLASS_DOMAIN; class < SW_CLASS_COUNT; class++) {
+        const sw_model_link_t *link = &model->links[class];
+        sw_ps_t time = link->o_send + link->L;
+        if (link->point_count[0])
+            time = SW_PS_NEVER;
+        for (int k = 0; k < SW_STATES; k++)
+            for (uint32_t i = 0; i < link->point_count[k]; i++)
+                time = sw_ps_min(time, link->points[k][i].send);
+        least = sw_ps_min(least, time);
+    }
+    return least;
+}
+
+void sw_engine_wrong(sw_engine_t *engine, uint32_t rank, const char *format,
+                     ...)
+{
+    if (engine->wrong)
+        return;
+    va_list list;
+    va_start(list, format);
+    vsnprintf(engine->wrong_text, sizeof engine->wrong_text, format, list);
+    va_end(list);
+    engine->wrong = true;
+    engine->wrong_rank = rank;
+}
+
+void sw_engine_why(const sw_engine_t *engine, char *text, size_t size)
+{
+    *text = 0;
+    if (engine->wrong)
+        snprintf(text, size, "the operations of rank %u cannot be: %s",
+                 engine->wrong_rank, engine->wrong_text);
+}
+
+static bool nothing_but_latency(const sw_model_link_t *link)
+{
+    return link->g == 0 && link->G == 0 && link->point_count[0] == 0;
+}
+
+sw_engine_t *sw_engine_new(sw_model_t *model, const sw_op_source_t *source,
+                           const sw_engine_options_t *options)
+{
+    sw_engine_t *e = calloc(1, sizeof *e);
+    if (!e)
+        return NULL;
+    e->model = model;
+    e->source = *source;
+    if (options)
+        e->options = *options;
+    e->ranks = model->ranks;
+    e->bound = SW_PS_NEVER;
+    uint32_t nodes = sw_model_nodes(model);
+    e->rank = sw_pool_array(e->ranks, sizeof *e->rank);
+    e->node = calloc(nodes, sizeof *e->node);
+    e->late = calloc(e->ranks, sizeof *e->late);
+    e->everybody = calloc(e->ranks, sizeof *e->everybody);
+    e->which_room = 8;
+    e->which = calloc(e->which_room, sizeof *e->which);
+    e->times = calloc(e->ranks, sizeof *e->times);
+    bool *bad = &e->memory;
+    if (!e->which || !e->times || !e->rank || !e->node || !e->late ||
+        !e->everybody ||
+        !sw_pool_init(&e->requests, sizeof(sw_request_t), bad) ||
+        !sw_pool_init(&e->messages, sizeof(sw_message_t), bad) ||
+        !sw_pool_init(&e->strands, sizeof(sw_strand_t), bad) ||
+        !sw_pool_init(&e->meetings, sizeof(sw_meeting_t), bad) ||
+        !sw_pool_init(&e->channels, sizeof(sw_channel_t), bad) ||
+        !sw_pool_init(&e->decisions, sizeof(sw_decided_t), bad) ||
+        !sw_pool_init(&e->accesses, sizeof(sw_access_t), bad) ||
+        !sw_pool_init(&e->locks, sizeof(sw_lock_t), bad) ||
+        !sw_engine_context(e, 0, e->ranks, NULL)) {
+        sw_engine_free(e);
+        return NULL;
+    }
+    e->free_port[0] = true;
+    for (int class = 0; class < SW_CLASS_NETWORK; class++)
+        e->free_port[0] &= nothing_but_latency(&model->links[class]);
+    e->free_port[1] = !model->network &&
+        nothing_but_latency(&model->links[SW_CLASS_NETWORK]);
+    for (uint32_t i = 0; i < e->ranks; i++) {
+        sw_rank_t *rank = &e->rank[i];
+        e->everybody[i] = i;
+        rank->main.rank = i;
+        rank->main.main = true;
+        rank->home = rank->current = rank;
+        rank->look = SW_PS_NEVER;
+        rank->node = sw_model_node(model, i);
+        e->node[rank->node].ranks++;
+        if (model->noise.period > 0)
+            sw_noise_begin(&model->noise, i, &rank->noise);
+        sw_engine_ready(e, &rank->main);
+    }
+    e->ahead = least(model);
+    if (model->network)
+        sw_network_reset(model->network);
+    return e;
+}
+
+void sw_engine_free(sw_engine_t *e)
+{
+    if (!e)
+        return;
+    for (uint32_t i = 0; e->rank && i < e->ranks; i++) {
+        free(e->rank[i].list);
+        free(e->rank[i].sections);
+        sw_threads_free(&e->rank[i]);
+        sw_ahead_free(&e->rank[i]);
+    }
+    sw_match_free(e);
+    sw_contexts_free(e);
+    sw_pool_free(&e->requests);
+    sw_pool_free(&e->messages);
+    sw_pool_free(&e->strands);
+    sw_pool_free(&e->meetings);
+    sw_pool_free(&e->channels);
+    sw_pool_free(&e->decisions);
+    sw_pool_free(&e->accesses);
+    sw_pool_free(&e->locks);
+    sw_map_free(&e->numbers);
+    sw_map_free(&e->decided);
+    sw_heap_free(&e->parked);
+    sw_heap_free(&e->events);
+    free(e->times);
+    free(e->which);
+    free(e->everybody);
+    free(e->late);
+    free(e->node);
+    free(e->rank);
+    free(e);
+}
+
+/* Those that were late may not be any more. */
+static void wake_late(sw_engine_t *engine)
+{
+    uint32_t count = engine->late_count;
+    engine->late_count = 0;
+    engine->bound = SW_PS_NEVER;
+    for (uint32_t i = 0; i < count; i++) {
+        sw_rank_t *rank = engine->late[i];
+        rank->late = false;
+        if (rank->state == SW_RANK_LATE || rank->looking)
+            sw_engine_ready(engine, &rank->main);
+    }
+    for (uint32_t i = 0; engine->threaded && i < engine->ranks; i++)
+        if (engine->rank[i].threaded)
+            sw_thread_pump(engine, &engine->rank[i]);
+}
+
+static void run_strands(sw_engine_t *engine)
+{
+    while (engine->ready && !engine->wrong && !engine->memory) {
+        sw_strand_t *strand = engine->ready;
+        engine->ready = strand->queued;
+        strand->ready = false;
+        if (strand->main)
+            sw_strand_run(engine, (sw_rank_t *)strand);
+        else
+            sw_collective_run(engine, strand);
+    }
+}
+
+/* With many ranks, what is next is in no cache: the five that may be next, and
+ * whom the first of them concerns. */
+static void look_forward(const sw_engine_t *engine)
+{
+    const sw_heap_event_t *next = engine->events.events;
+    size_t count = engine->events.count;
+    for (size_t i = 0; i < 5 && i < count; i++)
+        sw_prefetch(next[i].of, offsetof(sw_message_t, scale));
+    if (count && next->key >> 32 == SW_EVENT_OUT) {
+        sw_prefetch(&engine->rank[(uint32_t)next->key].out, 1);
+    } else if (count && next->key >> 32 == SW_EVENT_IN) {
+        const sw_message_t *m = next->of;
+        sw_prefetch(&engine->rank[m->to], offsetof(sw_rank_t, taken));
+        if (m->receive)
+            sw_prefetch(m->receive, sizeof *m->receive);
+    }
+}
+
+static void happen(sw_engine_t *engine)
+{
+    sw_heap_event_t event = sw_heap_pop(&engine->events);
+    look_forward(engine);
+    /* What the host decides comes late; all else in the order of time, but of
+     * those who have gone on without a lock. */
+    sw_engine_must(engine, event.time >= engine->now || engine->source.answer ||
+                           engine->threaded || engine->result.forced ||
+                           event.key >> 32 == SW_EVENT_DECIDE);
+    engine->now = sw_ps_max(engine->now, event.time);
+    if (event.key >> 32 > SW_EVENT_DECIDE) {
+        sw_window_event(engine, &event);
+        return;
+    }
+    if (event.key >> 32 != SW_EVENT_DECIDE) {
+        sw_wire_event(engine, &event);
+        return;
+    }
+    sw_rank_t *rank = event.of;
+    sw_match_decide(engine, rank->home, event.time);
+    if (rank->state == SW_RANK_ASKS)
+        sw_question_decide(engine, rank, event.time);
+}
+
+/* Somebody of the late ones may still go on. */
+static bool anybody_late(const sw_engine_t *engine)
+{
+    for (uint32_t i = 0; i < engine->late_count; i++) {
+        const sw_rank_t *rank = engine->late[i];
+        if (rank->state == SW_RANK_LATE ? !rank->left : rank->looking)
+            return true;
+    }
+    return false;
+}
+
+bool sw_engine_suspects(const sw_engine_t *engine)
+{
+    return engine->suspects;
+}
+
+bool sw_engine_leave_behind(sw_engine_t *engine,
+                            bool (*asleep)(void *of, uint32_t rank,
+                                           uint32_t thread, bool looks),
+                            void *of)
+{
+    bool any = false;
+    /* Without an event that waits for them nobody gains by it. */
+    uint32_t count = engine->events.count ? engine->late_count : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sw_rank_t *rank = engine->late[i];
+        if (rank->state != SW_RANK_LATE || rank->stuck || rank->left ||
+            !asleep(of, rank->main.rank, rank->thread,
+                    engine->seen && rank->home->windows))
+            continue;
+        rank->stuck = any = true;
+        engine->result.forced++;
+    }
+    return any;
+}
+
+sw_engine_state_t sw_engine_run(sw_engine_t *engine)
+{
+    wake_late(engine);
+    for (;;) {
+        run_strands(engine);
+        if (engine->memory)
+            return SW_ENGINE_MEMORY;
+        if (engine->wrong)
+            return SW_ENGINE_WRONG;
+        if (engine->ended == engine->ranks + engine->threads)
+            return SW_ENGINE_DONE;
+        const sw_heap_event_t *parked = engine->parked.events;
+        const sw_heap_event_t *next = engine->events.events;
+        bool any_parked = engine->parked.count > 0;
+        bool any = engine->events.count > 0;
+        if (any && !(any_parked && parked->time <= next->time) &&
+            (next->time < engine->bound || next->time < bound_again(engine))) {
+            happen(engine);
+        } else if (any_parked) {
+            sw_rank_t *rank = sw_heap_pop(&engine->parked).of;
+            sw_engine_ready(engine, &rank->main);
+        } else if (engine->live && sw_ahead_still(engine)) {
+            continue;
+        } else if (engine->threaded && !engine->source.answer &&
+                   sw_thread_read_on(engine)) {
+            continue;
+        } else if (anybody_late(engine)) {
+            engine->suspects = false;
+            return SW_ENGINE_WAITS;
+        } else if (!sw_doubt_resolve(engine)) {
+            engine->suspects = true;
+            return sw_doubt(engine) ? SW_ENGINE_WAITS : SW_ENGINE_DEADLOCK;
+        }
+    }
+}

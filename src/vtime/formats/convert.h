@@ -1,0 +1,58 @@
+/*
+ * convert.h - into files of operations, and out of them: what the files of
+ * convert_*.c, goal_*.c, smpi_*.c and synthetic.c share.
+ */
+#ifndef SW_VTIME_FORMATS_CONVERT_H
+#define SW_VTIME_FORMATS_CONVERT_H
+
+#include "vtime/ops/file.h"
+
+#include <stdio.h>
+
+/* How. */
+typedef struct {
+    double flops;       /* SMPI: flop/s, 1e9 unless named          */
+    bool file_order;    /* GOAL: what it leaves open is as written */
+    const char *algorithms[SW_COLLECTIVE_COUNT];    /* NULL: the first */
+} sw_convert_t;
+
+/* What came of it, for the report. */
+typedef struct {
+    uint64_t operations;
+    /* Of a trace (convert_trace.c). */
+    uint64_t calls, damaged;
+    uint64_t outside;   /* partners not in MPI_COMM_WORLD, or not known      */
+    uint64_t polls;     /* tests and probes, whose time is left out          */
+    uint64_t unmodelled;    /* of a trace, one-sided synchronisation that is no
+                             * fence; into other forms, what is one-sided   */
+    uint64_t approximate;   /* collectives taken as `other`                  */
+    /* Of GOAL, of SMPI. */
+    uint64_t expanded;  /* collectives that became messages                  */
+    uint64_t flags;     /* sends that were synchronous or buffered           */
+    uint64_t sections;  /* changes of region, left out                      */
+    uint64_t means;     /* collectives with blocks that differ: their mean   */
+} sw_converted_t;
+
+/* False, and a sentence on stderr. */
+bool sw_convert_fail(const char *form, ...)
+    __attribute__((format(printf, 1, 2)));
+
+bool sw_trace_to_ops(const char *out, char **files, FILE *names,
+                     sw_converted_t *done);
+bool sw_goal_to_ops(const char *in, const char *out, const sw_convert_t *how,
+                    sw_converted_t *done);
+bool sw_ops_to_goal(const char *in, const char *out, const sw_convert_t *how,
+                    sw_converted_t *done);
+bool sw_smpi_to_ops(const char *in, const char *out, const sw_convert_t *how,
+                    sw_converted_t *done);
+bool sw_ops_to_smpi(const char *in, const char *out, const sw_convert_t *how,
+                    sw_converted_t *done);
+bool sw_ops_to_text(const char *in, const char *out, const sw_convert_t *how,
+                    sw_converted_t *done);
+/* synthetic.c: argv has the words behind --synthetic. */
+bool sw_synthetic_ops(char **argv, sw_converted_t *done);
+/* extrapolate.c: as it would be on more ranks. */
+bool sw_extrapolate_ops(const char *in, const char *out, uint32_t ranks,
+                        sw_converted_t *done);
+
+#endif

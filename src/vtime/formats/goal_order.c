@@ -1,0 +1,253 @@
+/*
+ * goal_order.c - a graph of operations as a sequence.
+ *
+ * Sends and receives become nonblocking, calc computes, and before an operation
+ * comes a wait for each message that it requires and that was not waited for.
+ * Whatever can begin without waiting begins first, in the order of the file.
+ * Where nothing can, what comes next may depend on which message is earlier:
+ * then a sequence would say more than the file does, and it is refused, unless
+ * what one waits for is part of what all others wait for, or the file's order
+ * is asked for.
+ */
+#include "goal_order.h"
+
+#include <stdlib.h>
+
+#define NOBODY UINT32_MAX
+
+typedef struct {
+    const sw_goal_graph_t *of;
+    sw_goal_node_t *nodes;              /* of it */
+    const sw_goal_edge_t *edges;
+    uint32_t *free_heap, free_count;    /* can begin at once; least first  */
+    uint32_t *waiting, waiting_count;   /* could, but for messages         */
+    uint32_t *free_requests, free_request_count, requests;
+    sw_vop_t held;              /* a message not yet written */
+} order_t;
+
+static bool cannot_write(const order_t *o)
+{
+    return sw_convert_fail("%s: the operations cannot be written",
+                           o->of->path);
+}
+
+static void heap_push(order_t *o, uint32_t node)
+{
+    uint32_t i = o->free_count++;
+    for (; i && o->free_heap[(i - 1) / 2] > node; i = (i - 1) / 2)
+        o->free_heap[i] = o->free_heap[(i - 1) / 2];
+    o->free_heap[i] = node;
+}
+
+static uint32_t heap_pop(order_t *o)
+{
+    uint32_t first = o->free_heap[0], last = o->free_heap[--o->free_count];
+    uint32_t i = 0, n = o->free_count;
+    for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
+        if (child + 1 < n && o->free_heap[child + 1] < o->free_heap[child])
+            child++;
+        if (o->free_heap[child] >= last)
+            break;
+        o->free_heap[i] = o->free_heap[child];
+    }
+    o->free_heap[i] = last;
+    return first;
+}
+
+static void ready(order_t *o, uint32_t node)
+{
+    if (o->nodes[node].waits)
+        o->waiting[o->waiting_count++] = node;
+    else
+        heap_push(o, node);
+}
+
+/* A message that is waited for at once blocks. */
+static bool flush(order_t *o)
+{
+    bool good = !o->held.kind ||
+                sw_op_write(o->of->writer, o->of->rank, &o->held);
+    o->of->done->operations += o->held.kind != 0;
+    o->held.kind = 0;
+    return good;
+}
+
+static bool put(order_t *o, const sw_vop_t *op)
+{
+    if (op->kind == SW_OP_WAIT && o->held.kind &&
+        o->held.request == op->request) {
+        o->held.request = 0;
+        return flush(o);
+    }
+    if (!flush(o))
+        return false;
+    if (op->kind == SW_OP_SEND || op->kind == SW_OP_RECV) {
+        o->held = *op;
+        return true;
+    }
+    o->of->done->operations++;
+    return sw_op_write(o->of->writer, o->of->rank, op);
+}
+
+/* It is over: those that require it wait for one less. */
+static void over(order_t *o, uint32_t node)
+{
+    o->nodes[node].over = true;
+    for (uint32_t i = o->nodes[node].successors; i; i = o->edges[i - 1].next) {
+        const sw_goal_edge_t *edge = &o->edges[i - 1];
+        sw_goal_node_t *to = &o->nodes[edge->to];
+        if (!edge->over || --to->waits || to->unissued)
+            continue;
+        for (uint32_t k = 0; k < o->waiting_count; k++)
+            if (o->waiting[k] == edge->to) {
+                o->waiting[k] = o->waiting[--o->waiting_count];
+                heap_push(o, edge->to);
+                break;
+            }
+    }
+}
+
+static bool wait_for(order_t *o, uint32_t node)
+{
+    sw_vop_t op = {.kind = SW_OP_WAIT, .request = o->nodes[node].request};
+    if (o->nodes[node].over)
+        return true;
+    o->free_requests[o->free_request_count++] = op.request;
+    over(o, node);
+    return put(o, &op);
+}
+
+static bool issue(order_t *o, uint32_t which)
+{
+    sw_goal_node_t *node = &o->nodes[which];
+    sw_vop_t op = {.kind = node->kind, .peer = node->peer, .tag = node->tag,
+                   .bytes = node->size};
+    node->issued = true;
+    bool computes = node->kind == SW_OP_COMPUTE;
+    if (computes) {
+        op = (sw_vop_t){.kind = SW_OP_COMPUTE,
+                        .time = (sw_ps_t)node->size * SW_PS_PER_NS};
+    } else {
+        op.request = node->request = o->free_request_count
+            ? o->free_requests[--o->free_request_count] : ++o->requests;
+    }
+    if ((op.time || !computes) && !put(o, &op))
+        return false;
+    /* What only required that it has begun may be ready now. */
+    for (uint32_t i = node->successors; i; i = o->edges[i - 1].next) {
+        sw_goal_node_t *to = &o->nodes[o->edges[i - 1].to];
+        if (computes && o->edges[i - 1].over)
+            to->waits--;
+        if (!--to->unissued)
+            ready(o, o->edges[i - 1].to);
+    }
+    node->over |= computes;
+    return true;
+}
+
+/* Messages that a node requires and that are not over. */
+static bool requires(const order_t *o, uint32_t node, uint32_t message)
+{
+    for (uint32_t i = o->nodes[message].successors; i;
+         i = o->edges[i - 1].next)
+        if (o->edges[i - 1].to == node && o->edges[i - 1].over)
+            return true;
+    return false;
+}
+
+/* Does `a` wait for nothing that `b` does not wait for, too? Of sends that are
+ * required it makes no matter which is first. */
+static bool is_part(const order_t *o, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = o->nodes[a].predecessors; i;
+         i = o->edges[i - 1].next_in) {
+        const sw_goal_edge_t *e = &o->edges[i - 1];
+        if (e->over && !o->nodes[e->from].over &&
+            o->nodes[e->from].kind != SW_OP_SEND && !requires(o, b, e->from))
+            return false;
+    }
+    return true;
+}
+
+/* Of those that wait: who is first. NOBODY: the file leaves it open. */
+static uint32_t choose(order_t *o)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < o->waiting_count; i++) {
+        const sw_goal_node_t *a = &o->nodes[o->waiting[i]];
+        const sw_goal_node_t *b = &o->nodes[o->waiting[best]];
+        bool fewer = a->waits < b->waits ||
+                     (a->waits == b->waits && o->waiting[i] <
+                                              o->waiting[best]);
+        if (o->of->file_order ? o->waiting[i] < o->waiting[best] : fewer)
+            best = i;
+    }
+    uint32_t found = o->waiting[best];
+    for (uint32_t i = 0; i < o->waiting_count && !o->of->file_order; i++)
+        if (i != best && !is_part(o, found, o->waiting[i])) {
+            char other[32];
+            snprintf(other, sizeof other, "%llu",
+                     (unsigned long long)o->nodes[found].line);
+            sw_goal_fail(o->of->path, o->nodes[o->waiting[i]].line,
+                         "whether this or line %s comes first depends on "
+                         "which message is earlier; ranks here are sequences. "
+                         "Say with `requires` what is first, or take the "
+                         "file's order (--file-order)", other);
+            return NOBODY;
+        }
+    return found;
+}
+
+static bool wait_of(order_t *o, uint32_t node)
+{
+    for (uint32_t i = o->nodes[node].predecessors; i;
+         i = o->edges[i - 1].next_in)
+        if (o->edges[i - 1].over && !wait_for(o, o->edges[i - 1].from))
+            return false;
+    return true;
+}
+
+/* All of them, in an order. */
+static bool put_all(order_t *o)
+{
+    uint32_t n = o->of->node_count, issued = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!o->nodes[i].unissued)
+            ready(o, i);
+    for (; issued < n; issued++) {
+        while (!o->free_count && o->waiting_count) {
+            uint32_t node = choose(o);
+            if (node == NOBODY)
+                return false;
+            if (!wait_of(o, node))
+                return cannot_write(o);
+        }
+        if (!o->free_count)
+            break;
+        if (!issue(o, heap_pop(o)))
+            return cannot_write(o);
+    }
+    for (uint32_t i = 0; issued < n && i < n; i++)
+        if (!o->nodes[i].issued)
+            return sw_goal_fail(o->of->path, o->nodes[i].line, "%s",
+                                "this requires what requires it, in a circle");
+    for (uint32_t i = 0; i < n; i++)
+        if (!wait_for(o, i))
+            return cannot_write(o);
+    return flush(o) || cannot_write(o);
+}
+
+bool sw_goal_put_rank(const sw_goal_graph_t *graph)
+{
+    order_t o = {.of = graph, .nodes = graph->nodes, .edges = graph->edges};
+    size_t room = ((size_t)graph->node_count + 1) * sizeof *o.free_heap;
+    o.free_heap = malloc(room);
+    o.waiting = malloc(room);
+    o.free_requests = malloc(room);
+    bool good = o.free_heap && o.waiting && o.free_requests
+              ? put_all(&o) : sw_goal_no_memory(graph->path);
+    free(o.free_heap);
+    free(o.waiting);
+    free(o.free_requests);
+    return good;
+}

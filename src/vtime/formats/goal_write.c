@@ -1,0 +1,251 @@
+/*
+ * goal_write.c - operations as GOAL, the text that LogGOPSim and ATLAHS read
+ * (Hoefler, Siebert, Lumsdaine, Group Operation Assembly Language, 2009).
+ *
+ * A rank is a list of send, recv and calc with labels; what must be over before
+ * something begins is said by `requires`, what must have begun by `irequires`.
+ * A blocking operation requires all before it. One with a request leaves
+ * behind only that it has begun; the wait for it makes the next operation
+ * require it. Collectives become the messages of an algorithm; nonblocking
+ * ones a chain of their own.
+ *
+ * GOAL has one communicator and no wildcards beyond -1: tags of others get
+ * numbers of their own. Calc is in ns. That a send is synchronous or buffered
+ * GOAL cannot say, nor what reducing costs.
+ */
+#include "expand.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the next operation of a chain requires. */
+typedef struct {
+    uint64_t *more;             /* labels of what must be over */
+    size_t n, room;
+    uint64_t begun;             /* label of what must have begun; 0: none */
+} front_t;
+
+typedef struct {
+    FILE *to;
+    sw_expand_t expand;
+    sw_converted_t *done;
+    uint64_t label;             /* the last one */
+    sw_lookup_t requests;       /* request -> its label */
+    front_t front;
+    sw_ps_t rest;               /* of a ns, not yet told */
+} goal_t;
+
+static void must_be_over(goal_t *g, front_t *f, uint64_t label)
+{
+    if (f->n == f->room) {
+        size_t room = f->room ? 2 * f->room : 16;
+        uint64_t *to = realloc(f->more, room * sizeof *to);
+        if (!to) {
+            g->expand.memory = false;
+            return;
+        }
+        f->more = to;
+        f->room = room;
+    }
+    f->more[f->n++] = label;
+}
+
+/* The label just written requires the front. */
+static void put_front(goal_t *g, const front_t *f)
+{
+    unsigned long long label = g->label;
+    for (size_t i = 0; i < f->n; i++)
+        fprintf(g->to, "l%llu requires l%llu\n", label,
+                (unsigned long long)f->more[i]);
+    if (f->begun)
+        fprintf(g->to, "l%llu irequires l%llu\n", label,
+                (unsigned long long)f->begun);
+}
+
+/* The label just written blocks: it alone is the front. */
+static void blocks(goal_t *g, front_t *f)
+{
+    f->n = 0;
+    f->begun = 0;
+    must_be_over(g, f, g->label);
+}
+
+static void put_message(goal_t *g, bool sends, uint64_t bytes, int64_t peer,
+                        int64_t tag)
+{
+    g->done->operations++;
+    fprintf(g->to, "l%llu: %s %llub %s %lld tag %lld\n",
+            (unsigned long long)++g->label, sends ? "send" : "recv",
+            (unsigned long long)bytes, sends ? "to" : "from",
+            (long long)peer, (long long)tag);
+}
+
+static void message(goal_t *g, const sw_vop_t *op)
+{
+    int64_t tag = op->tag < 0 ? -1
+        : (int64_t)sw_expand_tag(&g->expand, op->context, (uint64_t)op->tag);
+    g->done->flags += op->flags != 0;
+    put_message(g, op->kind == SW_OP_SEND, op->bytes, op->peer, tag);
+    put_front(g, &g->front);
+    if (!op->request) {
+        blocks(g, &g->front);
+        return;
+    }
+    g->front.begun = g->label;
+    uint64_t *label = sw_lookup_put(&g->requests, op->request);
+    g->expand.memory &= label != NULL;
+    if (label)
+        *label = g->label;
+}
+
+/* Each step requires the one before, and both its messages are under way at
+ * once. */
+static void collective(goal_t *g, uint32_t rank, const sw_vop_t *op)
+{
+    sw_expanded_t call;
+    sw_step_t step;
+    sw_expand_call(&g->expand, rank, op, &call);
+    uint32_t tag = sw_expand_tag(&g->expand, op->context,
+                                 SW_EXPAND_COLLECTIVE | call.nth);
+    front_t own = {.n = 0}, *f = op->request ? &own : &g->front;
+    uint64_t first = 0;
+    g->done->expanded++;
+    for (size_t i = 0; op->request && i < g->front.n; i++)
+        must_be_over(g, &own, g->front.more[i]);
+    own.begun = op->request ? g->front.begun : 0;
+    for (uint32_t k = 0; sw_expand_step(&g->expand, &call, k, &step); k++) {
+        uint64_t received = 0, sent = 0;
+        if (step.from != SW_STEP_NOBODY) {
+            put_message(g, false, step.received, step.from, tag);
+            put_front(g, f);
+            received = g->label;
+        }
+        if (step.to != SW_STEP_NOBODY) {
+            put_message(g, true, step.sent, step.to, tag);
+            put_front(g, f);
+            sent = g->label;
+        }
+        if (!received && !sent)
+            continue;
+        first = first ? first : g->label;
+        f->n = 0;
+        f->begun = 0;
+        if (received)
+            must_be_over(g, f, received);
+        if (sent)
+            must_be_over(g, f, sent);
+    }
+    if (op->request && first) {
+        /* What ends it, as one label. */
+        fprintf(g->to, "l%llu: calc 0\n", (unsigned long long)++g->label);
+        put_front(g, f);
+        g->front.begun = first;
+        uint64_t *label = sw_lookup_put(&g->requests, op->request);
+        g->expand.memory &= label != NULL;
+        if (label)
+            *label = g->label;
+    }
+    free(own.more);
+}
+
+static void compute(goal_t *g, sw_ps_t time)
+{
+    time += g->rest;
+    g->rest = time % SW_PS_PER_NS;
+    if (time < SW_PS_PER_NS)
+        return;
+    g->done->operations++;
+    fprintf(g->to, "l%llu: calc %lld\n", (unsigned long long)++g->label,
+            (long long)(time / SW_PS_PER_NS));
+    put_front(g, &g->front);
+    blocks(g, &g->front);
+}
+
+static void put_op(goal_t *g, uint32_t rank, const sw_vop_t *op)
+{
+    uint64_t *label;
+    switch (op->kind) {
+    case SW_OP_COMPUTE:
+        compute(g, op->time);
+        break;
+    case SW_OP_SEND:
+    case SW_OP_RECV:
+        message(g, op);
+        break;
+    case SW_OP_COLLECTIVE:
+        collective(g, rank, op);
+        break;
+    case SW_OP_WAIT:
+    case SW_OP_DROP:
+        label = sw_lookup_get(&g->requests, op->request);
+        if (label && op->kind == SW_OP_WAIT)
+            must_be_over(g, &g->front, *label);
+        sw_lookup_remove(&g->requests, op->request);
+        break;
+    case SW_OP_WINDOW:
+        g->done->unmodelled++;
+        break;
+    case SW_OP_SECTION:
+        g->done->sections++;
+        break;
+    default:
+        break;
+    }
+}
+
+static void put_ranks(goal_t *g, sw_op_file_t *ops)
+{
+    sw_op_source_t source;
+    sw_vop_t op;
+    sw_op_source(ops, &source);
+    fprintf(g->to, "num_ranks %u\n", sw_op_ranks(ops));
+    for (uint32_t rank = 0; rank < sw_op_ranks(ops); rank++) {
+        fprintf(g->to, "\nrank %u {\n", rank);
+        g->label = 0;
+        g->rest = 0;
+        g->front.n = 0;
+        g->front.begun = 0;
+        sw_lookup_clear(&g->requests);
+        while (g->expand.memory && !ferror(g->to) &&
+               source.next(source.of, rank, &op) == SW_SOURCE_OP)
+            put_op(g, rank, &op);
+        fprintf(g->to, "}\n");
+    }
+}
+
+bool sw_ops_to_goal(const char *in, const char *out, const sw_convert_t *how,
+                    sw_converted_t *done)
+{
+    char why[1024];
+    goal_t g = {.done = done};
+    sw_op_file_t *ops = sw_op_open(in, why, sizeof why);
+    if (!ops)
+        return sw_convert_fail("%s", why);
+    bool good = sw_expand_begin(&g.expand, ops, how);
+    g.to = good ? !strcmp(out, "-") ? stdout : fopen(out, "w") : NULL;
+    if (good && !g.to)
+        good = sw_convert_fail("%s: %s", out, strerror(errno));
+    else if (!good)
+        sw_convert_fail(g.expand.threads ? SW_EXPAND_THREADS
+                                         : "%s: no memory", in);
+    if (good) {
+        put_ranks(&g, ops);
+        good = !ferror(g.to) && g.expand.memory;
+        int error = errno;
+        if (g.to == stdout ? fflush(g.to) : fclose(g.to))
+            good = false, error = errno;
+        if (!good) {
+            sw_convert_fail("%s: %s", out, strerror(g.expand.memory
+                                                    ? error : ENOMEM));
+            if (strcmp(out, "-"))
+                remove(out);
+        }
+    }
+    done->damaged = sw_op_damaged(ops);
+    free(g.front.more);
+    sw_lookup_free(&g.requests);
+    sw_expand_end(&g.expand);
+    sw_op_close(ops);
+    return good;
+}

@@ -1,0 +1,154 @@
+/*
+ * ring.h - what the lanes' segment looks like; who writes what, who sleeps.
+ *
+ *     | head: doorbell, news | lane 0 | lane 1 | ...
+ *
+ *     lane, in whole pages:
+ *       rank's    | put, state, process       a pair of cache lines each
+ *       rank's    | asleep, wake_at, read; event
+ *       engine's  | taken, ring_at, over
+ *       engine's  | parts, the answer | which[]
+ *       engine's  | answers to threads
+ *                 | entries[SW_LANE_ENTRIES], 64 bytes each
+ *
+ * The ring. `put` and `taken` count entries since the beginning and never go
+ * back. The rank writes an entry and then `put`; the engine reads entries
+ * below `put` and then writes `taken`; each keeps what it knows of the other's
+ * number and looks again only when that is used up.
+ *
+ * The doorbell. The rank must not make a system call for each entry, nor may
+ * the engine look at hundreds of lanes. So the engine says in `ring_at` at
+ * which `put` it wants to hear of a lane: at the next entry, if somebody waits
+ * for an answer that may depend on it; else when the ring is half full. Whoever
+ * rings sets its bit in `news`, adds one to the doorbell's word, and wakes the
+ * engine if that is asleep. Asking and ending always ring.
+ *
+ * No wake-up is lost. Each pair below is one side's store before its load of
+ * what the other stores before its load (Dekker). All four are sequentially
+ * consistent, so there is one order of them; one of the two loads comes last
+ * in it and sees the other's store:
+ *
+ *     rank                            engine
+ *     store put,   load ring_at       store ring_at, load put
+ *     add to doorbell, load asleep    store asleep,  load doorbell
+ *     store asleep, load taken/parts  store taken/parts, load asleep
+ *
+ * On x86 that makes the store an exchange (some 6 ns); loads are plain.
+ */
+#ifndef SW_VTIME_LANE_RING_H
+#define SW_VTIME_LANE_RING_H
+
+#include "vtime/ops/op.h"
+#include "lane.h"
+#include "watch.h"
+
+#define SW_LANE_ENTRIES 4096u       /* a power of two */
+#define SW_LANE_MEMBERS 14u         /* of a communicator, in an entry */
+#define SW_LANE_PLACES 512u         /* of an answer's list, in a part */
+
+#define SW_LANE_LETTERS 56u         /* of a section's name, in an entry */
+
+enum {
+    SW_ENTRY_OP = 1, SW_ENTRY_CONTEXT, SW_ENTRY_MEMBERS,
+    SW_ENTRY_SECTION, SW_ENTRY_NAME,
+};
+
+typedef struct {
+    uint32_t what, n;               /* n: of members, or letters, here */
+    union {
+        sw_vop_t op;
+        struct {
+            uint64_t id;
+            uint32_t number, n;     /* n members follow, in entries */
+        } context;
+        uint32_t member[SW_LANE_MEMBERS];
+        struct {
+            uint32_t number, n;     /* n letters follow, in entries */
+        } section;
+        char letter[SW_LANE_LETTERS];
+    };
+} sw_lane_entry_t;
+
+_Static_assert(sizeof(sw_lane_entry_t) == 64, "an entry is a cache line");
+
+enum {
+    SW_LANE_NOBODY, SW_LANE_BEGUN,
+    SW_LANE_ENDED_WELL, SW_LANE_ENDED,
+};
+
+typedef struct {
+    _Alignas(SW_PAIR)
+    _Atomic uint64_t put;
+    _Atomic uint32_t state;
+    sw_watch_t process;             /* written before `state` */
+    _Atomic uint32_t inside;        /* it is in a call of MPI */
+
+    _Alignas(SW_PAIR)
+    _Atomic uint64_t wake_at;       /* of `taken`; UINT64_MAX: for an answer */
+    _Atomic uint32_t asleep;
+    _Atomic uint32_t read;          /* parts of answers */
+    _Atomic uint32_t event;         /* the rank's futex word */
+
+    _Alignas(SW_PAIR)
+    _Atomic uint64_t taken;
+    _Atomic uint64_t ring_at;
+    _Atomic uint32_t over;          /* nobody takes any more */
+
+    _Alignas(SW_PAIR)
+    _Atomic uint32_t parts;         /* of answers, given since the beginning */
+    uint32_t here;                  /* places in this part */
+    int64_t clock, until;
+    uint64_t bytes;
+    int32_t peer, tag;
+    uint32_t found, count;          /* count: places in all parts */
+    _Alignas(SW_PAIR)
+    uint32_t which[SW_LANE_PLACES];
+
+    /* Of several threads each has its own: only clocks are asked. */
+    struct {
+        _Atomic uint32_t given; /* the thread's futex word, too */
+        _Atomic uint32_t asleep;
+        int64_t clock;
+        _Atomic uint64_t sleeps;    /* ns: it comes back then */
+    } of_thread[SW_LANE_THREADS];
+
+    _Alignas(SW_PAGE)
+    sw_lane_entry_t entry[SW_LANE_ENTRIES];
+} sw_lane_shared_t;
+
+enum { SW_SERVER_NOT_YET, SW_SERVER_RUNS, SW_SERVER_OVER };
+
+typedef struct {
+    uint64_t magic;
+    uint32_t ranks, entries;
+    uint64_t lane_size;
+    sw_watch_t maker;
+    sw_watch_t server;              /* written before `state` */
+    _Atomic uint32_t state;         /* of the server */
+    _Atomic uint32_t result;        /* it has written its result */
+
+    _Alignas(SW_PAIR)
+    _Atomic uint32_t doorbell;      /* the engine's futex word */
+    _Atomic uint32_t asleep;
+    _Alignas(SW_PAIR)
+    _Atomic uint64_t news[];        /* a bit for each rank */
+} sw_lanes_head_t;
+
+struct sw_lanes {
+    sw_lanes_head_t *head;
+    char *lane;                     /* the first */
+    size_t size;
+    uint32_t ranks;
+    struct sw_lane **own;           /* by rank: taken by this process */
+};
+
+/* What a process has of its own of a lane; or NULL. */
+void sw_lane_forget(struct sw_lane *lane);
+
+static inline sw_lane_shared_t *sw_lane_shared(const struct sw_lanes *lanes,
+                                               uint32_t rank)
+{
+    return (sw_lane_shared_t *)(lanes->lane + rank * sizeof(sw_lane_shared_t));
+}
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * server.h - a rank starts the engine, straightway-whatif serve.
+ *
+ * It is a process of its own that belongs to nobody: no child of the rank
+ * (whose program may wait for all of its children), in its session but no
+ * process group of the job's, on any core.
+ * It ends by itself when all ranks have ended or died.
+ */
+#ifndef SW_VTIME_LANE_SERVER_H
+#define SW_VTIME_LANE_SERVER_H
+
+#include "lane.h"
+
+typedef struct {
+    const char *program;    /* NULL: straightway-whatif beside the library */
+    const char *model;
+    const char *result;     /* a file to be written, or NULL */
+    const char *record;     /* a file to be written, or NULL */
+    bool check;             /* sw_engine_options_t */
+} sw_server_t;
+
+/* Start it on the lanes' descriptor. False: it could not be, and a line on
+ * stderr says why; the program can go on without. */
+SW_API bool sw_server_start(int lanes, const sw_server_t *server);
+
+/* After all lanes have ended: wait until the engine is done and has written
+ * its files. False: it has ended without. */
+SW_API bool sw_server_wait(sw_lanes_t *lanes);
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * taker.h - the engine's end of the lanes.
+ *
+ * One thread takes from all lanes: it looks at a lane's next entry, takes it,
+ * and where there is none arms the lane's doorbell before it turns to others.
+ * When nothing is left to do it sleeps until somebody rings.
+ */
+#ifndef SW_VTIME_LANE_TAKER_H
+#define SW_VTIME_LANE_TAKER_H
+
+#include "lane.h"
+#include "ring.h"
+
+typedef struct {
+    uint64_t taken;         /* entries                                */
+    uint64_t put;           /* as far as was seen                     */
+    uint64_t told;          /* of `taken`, to the rank                */
+    uint64_t ring_at;
+} sw_taken_t;
+
+typedef struct {
+    sw_lanes_t *lanes;
+    sw_taken_t *of;         /* by rank                                */
+    uint32_t rung;          /* the doorbell's word when looked at     */
+    int skips;
+} sw_taker_t;
+
+/* A process takes from now on, and is watched by the ranks. */
+void sw_taker_serves(sw_lanes_t *lanes, pid_t pid);
+/* False: no memory. */
+bool sw_taker_open(sw_taker_t *taker, sw_lanes_t *lanes);
+void sw_taker_close(sw_taker_t *taker);
+
+/* A rank's next entry, or NULL. Valid until it is taken. */
+const sw_lane_entry_t *sw_taker_look(sw_taker_t *taker, uint32_t rank);
+void sw_taker_take(sw_taker_t *taker, uint32_t rank);
+/* After NULL: ring when there is an entry (`soon`), or when the lane is half
+ * full. False: there is one already. */
+bool sw_taker_arm(sw_taker_t *taker, uint32_t rank, bool soon);
+/* Entries that wait. */
+uint64_t sw_taker_waiting(sw_taker_t *taker, uint32_t rank);
+/* The last of them, or NULL. It stays as it is only if it is a question. */
+const sw_lane_entry_t *sw_taker_last(const sw_taker_t *taker, uint32_t rank);
+
+/* The first part of an answer, or a later one, of `here` places from `which`;
+ * the answer's head says how many there are in all. */
+void sw_taker_answer(sw_taker_t *taker, uint32_t rank,
+                     const sw_op_answer_t *answer, const uint32_t *which,
+                     uint32_t here);
+/* To one of several threads. */
+void sw_taker_answer_thread(sw_taker_t *taker, uint32_t rank, uint32_t thread,
+                            sw_ps_t clock);
+/* Has the rank read all parts it was given? */
+bool sw_taker_read(sw_taker_t *taker, uint32_t rank);
+
+/* Who has rung since the last time: calls `each` for them. */
+void sw_taker_news(sw_taker_t *taker, void (*each)(void *of, uint32_t rank),
+                   void *of);
+/* Has anybody rung since then? Cheap. */
+bool sw_taker_rung(const sw_taker_t *taker);
+/* Sleep until somebody rings, at most `ns`, or less; false: nobody has. */
+bool sw_taker_sleep(sw_taker_t *taker, uint64_t ns);
+
+/* A rank's lane as it stands: SW_LANE_NOBODY and so on. What was put before it
+ * ended is seen after this. */
+uint32_t sw_taker_state(const sw_taker_t *taker, uint32_t rank);
+
+/* Nobody takes any more: whoever waits is woken up, what is put is refused. */
+void sw_taker_over(sw_taker_t *taker);
+
+#endif

@@ -1,0 +1,255 @@
+/*
+ * live_wait.c - a running program, while the engine has to wait for it: ranks
+ * that define communicators, ring, end, die, or never come.
+ */
+#include "live_inside.h"
+
+#include "node/os/os.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define NAP_NS 20000000u        /* what nobody has rung for is taken then */
+#define LOOK_NS 100000000u      /* between two looks at who is still alive, */
+#define LOOK_AT 16u             /* so many ranks at a time */
+#define CPUS 8192u
+/* Silence before somebody is not waited for any more who, */
+#define SLEEPS_NS 3000000u      /* one of several threads, sleeps, */
+#define LOOKS_NS 100000000u     /* or runs, perhaps to look for another; who, */
+#define HELD_NS 50000000u       /* has said that its host may keep it, */
+#define ALONE_NS 1000000000u    /* without threads, sleeps or is in its host, */
+#define RUNS_NS 600000000000u   /* or computes */
+#define LOOKS_LEAST_NS ((uint64_t)20000000) /* who may look into a window: less
+                                 * each time, from LIVE's `patience` down */
+#define SUSPECT_NS 10000000000u /* silence before a deadlock is suspected */
+#define GRACE_NS 3000000000u    /* for ranks that come last */
+
+static void define(sw_live_t *live, sw_engine_t *engine)
+{
+    for (uint32_t i = 0; i < live->defining_count; i++) {
+        uint32_t rank = live->defining[i], number;
+        sw_live_rank_t *r = &live->of[rank];
+        r->defined = false;
+        switch (sw_defined_define(live->contexts, rank, r->context.number,
+                                   r->context.id, r->context.n,
+                                   r->context.members, &number)) {
+        case SW_DEFINED_NEW:
+            if (!sw_engine_context(engine, number, r->context.n,
+                                   r->context.members))
+                sw_live_no_memory(live);
+            if (live->writer &&
+                !sw_op_write_context(live->writer, number, r->context.n,
+                                     r->context.members))
+                sw_live_fail(live, "the operations cannot be written down", 0);
+            break;
+        case SW_DEFINED_KNOWN:
+            break;
+        case SW_DEFINED_DISAGREE:
+            sw_live_fail(live, "rank %u disagrees with others about who is "
+                         "in a communicator", rank);
+            break;
+        case SW_DEFINED_WRONG:
+            sw_live_fail(live, "rank %u has a communicator of members that "
+                         "cannot be", rank);
+            break;
+        case SW_DEFINED_MEMORY:
+            sw_live_no_memory(live);
+            break;
+        }
+        free(r->context.members);
+        r->context.members = NULL;
+    }
+    live->defining_count = 0;
+}
+
+static bool absent(const sw_live_t *live, uint32_t rank)
+{
+    return live->of[rank].end == SW_LIVE_RUNS &&
+           sw_taker_state(&live->taker, rank) == SW_LANE_NOBODY;
+}
+
+/* Ranks that have not come will not come any more when there is nobody else,
+ * and who made the lanes has gone, or has seen others come and go. */
+static void look_for_absent(sw_live_t *live, uint64_t now)
+{
+    uint32_t missing = 0;
+    for (uint32_t rank = 0; rank < live->ranks; rank++) {
+        if (absent(live, rank)) {
+            missing++;
+        } else if (!sw_live_has_ended(live, rank)) {
+            live->empty_since = 0;
+            return;
+        }
+    }
+    bool orphan = sw_watch_gone(&live->taker.lanes->head->maker);
+    if (!missing || (missing == live->ranks && !orphan)) {
+        live->empty_since = 0;
+        return;
+    }
+    if (!live->empty_since)
+        live->empty_since = now;
+    if (!orphan && now - live->empty_since < GRACE_NS)
+        return;
+    for (uint32_t rank = 0; rank < live->ranks; rank++)
+        if (absent(live, rank)) {
+            live->of[rank].end = SW_LIVE_ABSENT;
+            live->news = true;
+        }
+}
+
+/* Who serves all ranks may run wherever one of them may: it was started by a
+ * rank that may be bound to a core, and inherits that. */
+static void place(sw_live_t *live)
+{
+    uint64_t all[CPUS / 64] = {0};
+    for (uint32_t rank = 0; rank < live->ranks; rank++) {
+        uint64_t mask[CPUS / 64] = {0};
+        if (absent(live, rank))
+            return;
+        pid_t pid = (pid_t)sw_lane_shared(live->taker.lanes,
+                                          rank)->process.pid;
+        if (syscall(SYS_sched_getaffinity, pid, sizeof mask, mask) > 0)
+            for (size_t i = 0; i < CPUS / 64; i++)
+                all[i] |= mask[i];
+    }
+    syscall(SYS_sched_setaffinity, 0, sizeof all, all);
+    live->placed = true;
+}
+
+static void look_for_dead(sw_live_t *live)
+{
+    uint64_t now = sw_os_now();
+    if (now - live->looked < LOOK_NS)
+        return;
+    live->looked = now;
+    if (!live->placed)
+        place(live);
+    for (uint32_t k = 0; k < sw_min(LOOK_AT, live->ranks); k++) {
+        uint32_t rank = live->look_next++ % live->ranks;
+        live->look_next %= live->ranks;
+        if (!sw_live_has_ended(live, rank) && !absent(live, rank) &&
+            sw_watch_gone(&sw_lane_shared(live->taker.lanes, rank)->process) &&
+            !sw_live_has_ended(live, rank)) {
+            live->of[rank].end = SW_LIVE_DIED;
+            live->news = true;
+        }
+    }
+    look_for_absent(live, now);
+}
+
+static bool anything(sw_live_t *live)
+{
+    if (live->news)
+        return true;
+    for (uint32_t rank = 0; rank < live->ranks; rank++)
+        if (sw_taker_waiting(&live->taker, rank))
+            return true;
+    return false;
+}
+
+/* Somebody waits for an answer, and nobody puts anything. A thread that is
+ * awaited may itself wait for those who ask: for a thread of its rank, which it
+ * joins, or in a call that virtual time knows nothing of; or for what they will
+ * write into a window's memory. */
+typedef struct {
+    sw_live_t *live;
+    uint64_t quiet;             /* ns */
+    bool looked;                /* somebody did, perhaps */
+} quiet_t;
+
+static bool asleep(void *of, uint32_t rank, uint32_t thread, bool looks)
+{
+    quiet_t *quiet = of;
+    sw_live_t *live = quiet->live;
+    const sw_lane_shared_t *lane = sw_lane_shared(live->taker.lanes, rank);
+    int32_t tid = thread < SW_LANE_THREADS ? live->of[rank].tid[thread] : 0;
+    uint64_t sleeps = thread < SW_LANE_THREADS
+                          ? atomic_load(&lane->of_thread[thread].sleeps) : 0;
+    if (quiet->quiet < sleeps)
+        return false;
+    uint64_t silent = quiet->quiet - sleeps;
+    if (silent >= (tid ? LOOKS_NS : RUNS_NS))
+        return true;
+    if (looks && silent >= live->patience)
+        return quiet->looked = true;
+    if (silent < (tid ? SLEEPS_NS : live->of[rank].held ? HELD_NS : ALONE_NS))
+        return false;
+    return (!tid && atomic_load(&lane->inside)) ||
+           sw_watch_sleeps(&lane->process, tid ? tid : lane->process.pid);
+}
+
+/* Nobody goes on, it seems; but only the hosts know. It is said, once. */
+static void say_suspicion(sw_live_t *live, const sw_engine_t *engine)
+{
+    char text[128];
+    uint32_t said = 0;
+    live->suspected = true;
+    fprintf(stderr, "straightway: in virtual time nothing has happened for "
+            "%u s; if that is a deadlock:", (unsigned)(SUSPECT_NS /
+                                                       1000000000u));
+    for (uint32_t rank = 0; rank < live->ranks && said < 8; rank++) {
+        sw_engine_stuck(engine, rank, text, sizeof text);
+        if (*text && ++said)
+            fprintf(stderr, "\nstraightway:   rank %u: %s", rank, text);
+    }
+    fprintf(stderr, "\n");
+}
+
+/* Does a rank wait for an answer? The engine may not have come to its question,
+ * because what was put before it depends on others. */
+static bool somebody_asks(const sw_live_t *live)
+{
+    if (live->asking)
+        return true;
+    for (uint32_t rank = 0; rank < live->ranks; rank++) {
+        const sw_live_rank_t *r = &live->of[rank];
+        const sw_lane_entry_t *e = sw_taker_last(&live->taker, rank);
+        if (!e && r->first < r->count)
+            e = &r->kept[r->count - 1];
+        if (e && e->what == SW_ENTRY_OP && sw_live_asks(&e->op))
+            return true;
+    }
+    return false;
+}
+
+/* True: the engine can do something now. */
+static bool long_quiet(sw_live_t *live, sw_engine_t *engine, uint64_t quiet)
+{
+    quiet_t of = {live, quiet, false};
+    if (quiet >= SUSPECT_NS && !live->suspected && sw_engine_suspects(engine))
+        say_suspicion(live, engine);
+    bool left = quiet >= SLEEPS_NS && somebody_asks(live) &&
+                sw_engine_leave_behind(engine, asleep, &of);
+    if (of.looked)
+        live->patience = sw_max(live->patience / 2, LOOKS_LEAST_NS);
+    return left;
+}
+
+bool sw_live_wait(sw_live_t *live, sw_engine_t *engine)
+{
+    bool defined = live->defining_count > 0;
+    define(live, engine);
+    if (*live->error)
+        return false;
+    look_for_dead(live);
+    /* Once more before sleeping, with lanes armed for what is wanted now. */
+    bool soon = somebody_asks(live), sooner = soon && !live->soon;
+    live->soon = soon;
+    /* Entries that nobody wants yet may lie there all the time. */
+    if (live->taken != live->taken_before) {
+        live->taken_before = live->taken;
+        live->quiet_since = sw_os_now();
+    }
+    while (!defined && !sooner && !live->news &&
+           !sw_taker_sleep(&live->taker, live->asking ? SLEEPS_NS : NAP_NS)) {
+        look_for_dead(live);
+        if (long_quiet(live, engine, sw_os_now() - live->quiet_since) ||
+            anything(live))
+            break;
+    }
+    live->news = false;
+    sw_taker_news(&live->taker, sw_live_rung, live);
+    return !*live->error;
+}

@@ -1,0 +1,57 @@
+/*
+ * plan.h - how a collective is carried out, and what that costs.
+ *
+ * Whatever the plan, its dependencies hold: a member leaves no earlier than
+ * those have come for whom it must wait (sw_waits_t), so free collectives are
+ * not free of waiting. Three ways to carry one out:
+ *
+ *   cost      a member that waits for others leaves at
+ *                 max(come, come of those it waits for) + waiting
+ *             and one that waits for nobody at come + leaving. Free is 0, 0;
+ *             formulas, tables and offloaded ones come to this.
+ *   messages  the steps of an algorithm (algorithm.h), each with its cost as a
+ *             message, scaled.
+ *
+ * Offloaded to the network (CORE-Direct: Graham et al. 2010), a collective
+ * costs its members `posting` of processor time and goes on by itself while
+ * they compute, if it is nonblocking.
+ */
+#ifndef SW_VTIME_MODEL_PLAN_H
+#define SW_VTIME_MODEL_PLAN_H
+
+#include "algorithm.h"
+#include "model.h"
+
+typedef struct {
+    const sw_algorithm_t *algorithm;    /* NULL: by cost */
+    double scale;               /* of its messages' and reductions' costs */
+    sw_ps_t waiting, leaving;   /* scaled already */
+    sw_ps_t posting;            /* the processor's part */
+} sw_plan_t;
+
+/* The collective `call` of all its members: what they must agree upon is
+ * taken from it (what, bytes, sent and received of the member with the most,
+ * the time that it has computed), n members that are `members` of the world
+ * (NULL: its first n). The class of the farthest pair decides which link a
+ * formula takes. */
+void sw_plan_make(const sw_model_t *model, const sw_vop_t *call, uint32_t n,
+                  const uint32_t *members, sw_plan_t *plan);
+
+/* The same of a collective between two groups of n[0] and n[1] members, for
+ * those of group `mine`. Their own group has its part, and the other has; see
+ * plan_between.c. Never by messages. */
+void sw_plan_between(const sw_model_t *model, const sw_vop_t *call,
+                     const uint32_t n[2], const uint32_t *const members[2],
+                     unsigned mine, sw_plan_t *plan);
+
+/* What is a part of another collective: as the rules say that it is carried
+ * out, but neither free, scaled nor offloaded, and by the formula of its
+ * algorithm, on the link between the farthest of n members, who have computed
+ * so long. */
+void sw_plan_part(const sw_model_t *model, const sw_call_t *call, uint32_t n,
+                  const uint32_t *members, sw_ps_t computed, sw_plan_t *plan);
+
+/* Rules: free, scale, tables, algorithms by name and size, offload. */
+void sw_rules_free(sw_rules_t *rules);
+
+#endif

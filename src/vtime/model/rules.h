@@ -1,0 +1,69 @@
+/*
+ * rules.h - what a model file says about collectives, as plan.c looks it up.
+ *
+ * A rule is a way to carry collectives out, and the calls that it is for. They
+ * are kept in the order of their lines; the last that fits a call counts.
+ * Factors (`scale`) stand beside them: the last one for a collective.
+ */
+#ifndef SW_VTIME_MODEL_RULES_H
+#define SW_VTIME_MODEL_RULES_H
+
+#include "plan.h"
+#include "table.h"
+
+typedef enum {
+    SW_RULE_FORMULA, SW_RULE_MESSAGES, SW_RULE_MEASURED, SW_RULE_OFFLOAD,
+    SW_RULE_FREE,
+} sw_rule_kind_t;
+
+/* A number of bytes of one block, or of all members' together. */
+typedef struct {
+    uint64_t bytes;
+    bool together;
+} sw_bound_t;
+
+typedef struct {
+    sw_rule_kind_t kind;
+    uint32_t collectives;       /* a bit for each that it is for */
+    sw_bound_t least_bytes, most_bytes;
+    uint32_t least_ranks, most_ranks;
+    const char *algorithm;      /* its name */
+    sw_ps_t posting, round;     /* of an offloaded one */
+    double byte;                /* ps */
+} sw_model_rule_t;
+
+/* What was planned, to be found again: the same question has the same
+ * answer. */
+typedef struct {
+    bool known;
+    sw_call_t call;
+    sw_class_t farthest;
+    uint32_t state;             /* sw_model_state */
+    sw_model_link_t link;
+    double reduce;
+    sw_plan_t plan;
+} sw_planned_t;
+
+#define SW_PLANNED 1024
+
+struct sw_rules {
+    sw_model_rule_t *rules;
+    size_t count, room;
+    double scale[SW_COLLECTIVE_COUNT];
+    sw_model_table_t tables[SW_STATES][SW_COLLECTIVE_COUNT];
+    sw_planned_t planned[SW_PLANNED];
+};
+
+/* NULL: none fits. */
+const sw_model_rule_t *sw_rules_find(const sw_rules_t *rules,
+                                     const sw_call_t *call);
+/* Of those that say how it is carried out by its members: the last that is
+ * neither free nor offloaded. */
+const sw_model_rule_t *sw_rules_find_part(const sw_rules_t *rules,
+                                          const sw_call_t *call);
+
+/* A collective that is offloaded by this rule (plan.c). */
+void sw_plan_offloaded(const sw_rules_t *rules, const sw_model_rule_t *rule,
+                       const sw_call_t *call, sw_plan_t *plan);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * source.h - where the operations of ranks come from: a file, a trace, a
+ * running program.
+ */
+#ifndef SW_VTIME_OPS_SOURCE_H
+#define SW_VTIME_OPS_SOURCE_H
+
+#include "op.h"
+
+typedef enum {
+    SW_SOURCE_OP,       /* here it is                                   */
+    SW_SOURCE_LATER,    /* the rank computes, or waits for an answer    */
+    SW_SOURCE_END,      /* it is over                                   */
+} sw_source_state_t;
+
+/* What a rank is told that asked (CLOCK, SELECT, PROBE, IPROBE, CHOOSE). */
+typedef struct {
+    sw_ps_t clock;      /* the rank's time, after the operation */
+    sw_ps_t until;      /* what was not found will not be there before
+                         * (SW_PS_NEVER: as far as is known, never) */
+    bool found;
+    uint32_t count;             /* SELECT: how many are complete        */
+    const uint32_t *which;      /* their places in the list, from 0, in
+                                 * the order in which they came to be   */
+    int32_t peer, tag;          /* PROBE, IPROBE, CHOOSE: the message; a
+                                 * peer below 0: let the host decide    */
+    uint32_t thread;            /* who has asked                        */
+    uint64_t bytes;
+} sw_op_answer_t;
+
+typedef struct {
+    void *of;
+    sw_source_state_t (*next)(void *of, uint32_t rank, sw_vop_t *op);
+    /* NULL: nobody asks (a trace). */
+    void (*answer)(void *of, uint32_t rank, const sw_op_answer_t *answer);
+    /* A rank that is LATER has computed at least this long since the last
+     * operation that `next` gave: how far others may go. 0 where there is
+     * another by now. NULL: not known, 0. */
+    sw_ps_t (*at_least)(void *of, uint32_t rank);
+} sw_op_source_t;
+
+#endif

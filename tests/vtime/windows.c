@@ -1,0 +1,248 @@
+/*
+ * One-sided operations take what is calculated by hand here (o = 10, o' = 20,
+ * L = 100, g = 5, G = 1); locks are given in the order of virtual time; and
+ * programs at random end, with the same times however they are handed in.
+ */
+#include "ranks.h"
+
+static void window(ranks_t *r, uint32_t rank, unsigned what, int peer,
+                   uint64_t bytes, unsigned flags, uint32_t request)
+{
+    put(r, rank, (sw_vop_t){.kind = SW_OP_WINDOW, .what = (uint8_t)what,
+                            .peer = peer, .bytes = bytes, .context = 1,
+                            .flags = (uint16_t)flags, .request = request});
+}
+
+static ranks_t *some(uint32_t n)
+{
+    ranks_t *r = ranks_linked(n);
+    r->contexts = 1;
+    r->context[0].number = 1;
+    r->context[0].n = n;
+    for (uint32_t i = 0; i < n; i++)
+        r->context[0].members[i] = n - 1 - i;
+    for (uint32_t i = 0; i < n; i++)
+        window(r, i, SW_WINDOW_MAKE, -1, 0, 0, 0);
+    return r;
+}
+
+static void over(ranks_t *r)
+{
+    for (uint32_t i = 0; i < r->n; i++)
+        window(r, i, SW_WINDOW_FREE, -1, 0, 0, 0);
+    ranks_run(r);
+}
+
+/* One operation of `bytes` and a flush; when they are over. */
+static void takes(unsigned what, uint64_t bytes, unsigned flags, sw_ps_t time)
+{
+    ranks_t *r = some(2);
+    r->model.reduce = 2;
+    window(r, 0, what, 1, bytes, 0, 0);
+    window(r, 0, SW_WINDOW_FLUSH, flags & 2 ? -1 : 1, 0, flags & 1, 0);
+    over(r);
+    ENDS(r, 0, time);
+    ENDS(r, 1, 0);
+    MUST(r->result.ranks[0].messages == time);
+    ranks_free(r);
+}
+
+static void costs(void)
+{
+    for (unsigned all = 0; all < 4; all += 2) {
+        takes(SW_WINDOW_PUT, 50, all, 10 + 100 + 50 + 100);
+        takes(SW_WINDOW_PUT, 50, all | SW_WINDOW_LOCAL, 10 + 50);
+        takes(SW_WINDOW_REDUCE, 50, all, 10 + 100 + 50 + 2 * 50 + 100);
+        takes(SW_WINDOW_GET, 50, all, 10 + 100 + 100 + 50);
+        takes(SW_WINDOW_GET, 50, all | SW_WINDOW_LOCAL, 10 + 100 + 100 + 50);
+        takes(SW_WINDOW_FETCH, 8, all, 10 + 108 + 16 + 108);
+    }
+    /* Larger than a rendezvous's limit: nobody is asked. */
+    takes(SW_WINDOW_PUT, 5000, 2, 10 + 100 + 5000 + 100);
+
+    ranks_t *r = some(3);
+    window(r, 0, SW_WINDOW_FLUSH, -1, 0, 0, 0);     /* nothing: no time */
+    window(r, 0, SW_WINDOW_FLUSH, 1, 0, 0, 0);
+    /* Two puts share the origin's port, and are known in that order. */
+    window(r, 0, SW_WINDOW_PUT, 1, 100, 0, 7);
+    window(r, 0, SW_WINDOW_PUT, 2, 100, 0, 0);
+    wait_for(r, 0, 7);
+    compute(r, 0, 1);
+    window(r, 0, SW_WINDOW_FLUSH, 1, 0, 0, 0);
+    /* Rank 1's own message waits for what rank 2 gets from it at 210 .. 1210:
+     * it is ready at 220. */
+    compute(r, 2, 100);
+    window(r, 2, SW_WINDOW_GET, 1, 1000, 0, 3);
+    wait_for(r, 2, 3);
+    compute(r, 1, 210);
+    isend(r, 1, 0, 0, 1, 1);
+    wait_for(r, 1, 1);
+    recv(r, 0, 1, 0);
+    over(r);
+    ENDS(r, 2, 210 + 1000 + 100);
+    ENDS(r, 1, 220);
+    ENDS(r, 0, 1210 + 100 + 1 + 20);
+    ranks_free(r);
+}
+
+static void lock(ranks_t *r, uint32_t rank, int at, bool exclusive,
+                 sw_ps_t holds)
+{
+    unsigned flags = exclusive ? SW_WINDOW_EXCLUSIVE : 0;
+    window(r, rank, SW_WINDOW_LOCK, at, 0, flags, 0);
+    compute(r, rank, holds);
+    window(r, rank, SW_WINDOW_UNLOCK, at, 0, flags, 0);
+}
+
+static void locks(void)
+{
+    ranks_t *r = some(4);
+    lock(r, 0, 3, true, 500);           /* asked for at 110, known at 210 */
+    compute(r, 1, 2);
+    lock(r, 1, 3, false, 1000);         /* free at 820 */
+    compute(r, 2, 1);
+    lock(r, 2, 3, true, 50);            /* before it: 111 */
+    over(r);
+    ENDS(r, 0, 210 + 500 + 10);
+    ENDS(r, 2, 820 + 100 + 50 + 10);
+    ENDS(r, 1, 980 + 100 + 100 + 1000 + 10);
+    ENDS(r, 3, 0);
+    ranks_free(r);
+
+    /* Shared ones are held together, but do not pass who waits; the lock of all
+     * is known when the last one is. */
+    r = some(4);
+    lock(r, 0, -1, false, 500);
+    compute(r, 1, 1);
+    lock(r, 1, 2, true, 10);
+    compute(r, 2, 2);
+    lock(r, 2, 2, false, 10);
+    compute(r, 3, 3);
+    lock(r, 3, 1, false, 10);
+    over(r);
+    ENDS(r, 0, 210 + 500 + 10);
+    ENDS(r, 1, 820 + 100 + 20);
+    ENDS(r, 3, 3 + 210 + 20);
+    MUST(r->result.ranks[2].end > r->result.ranks[1].end);
+    ranks_free(r);
+}
+
+/* A holds the lock until B has sent, who waits for it. Hosts that grant locks
+ * when they are made use of let both go on; so must a file of theirs. */
+static void lazy(bool asks)
+{
+    ranks_t *r = some(3);
+    r->asks = asks;
+    window(r, 0, SW_WINDOW_LOCK, 2, 0, SW_WINDOW_EXCLUSIVE, 0);
+    put(r, 0, (sw_vop_t){.kind = SW_OP_CLOCK, .flags = SW_CLOCK_PAUSE});
+    recv(r, 0, 1, 0);
+    window(r, 0, SW_WINDOW_UNLOCK, 2, 0, SW_WINDOW_EXCLUSIVE, 0);
+    compute(r, 1, 1000);
+    window(r, 1, SW_WINDOW_LOCK, 2, 0, SW_WINDOW_EXCLUSIVE, 0);
+    put(r, 1, (sw_vop_t){.kind = SW_OP_CLOCK, .flags = SW_CLOCK_PAUSE});
+    send(r, 1, 0, 0, 0);
+    window(r, 1, SW_WINDOW_UNLOCK, 2, 0, SW_WINDOW_EXCLUSIVE, 0);
+    /* It has what it is given, and A's is not given back by B. */
+    compute(r, 2, 500);
+    window(r, 2, SW_WINDOW_LOCK, 2, 0, 0, 0);
+    window(r, 2, SW_WINDOW_UNLOCK, 2, 0, 0, 0);
+    MUST(ranks_try(r, 0) == SW_ENGINE_DONE);
+    /* Who has put what follows has gone on in its host: any of them. */
+    MUST(r->result.forced >= 1);
+    if (!asks) {
+        MUST(r->result.forced == 2);
+        ENDS(r, 1, 1010 + 10 + 10);
+        ENDS(r, 0, 1020 + 100 + 20 + 10);
+    }
+    ranks_free(r);
+}
+
+static void wrong(void)
+{
+    char text[200];
+    ranks_t *r = some(2);
+    window(r, 0, SW_WINDOW_PUT, 1, 8, 0, 0);
+    put(r, 0, (sw_vop_t){.kind = SW_OP_WINDOW, .what = SW_WINDOW_PUT,
+                         .peer = 1});              /* the world is none */
+    MUST(ranks_try(r, 0) == SW_ENGINE_WRONG);
+    sw_engine_stuck(r->engine, 0, text, sizeof text);
+    MUST(strstr(text, "no window"));
+    ranks_free(r);
+
+    r = some(2);                        /* it is never given back */
+    window(r, 0, SW_WINDOW_LOCK, 0, 0, SW_WINDOW_EXCLUSIVE, 0);
+    compute(r, 1, 1000);
+    window(r, 1, SW_WINDOW_LOCK, 0, 0, 0, 0);
+    MUST(ranks_try(r, 0) == SW_ENGINE_DEADLOCK);
+    sw_engine_stuck(r->engine, 1, text, sizeof text);
+    MUST(!strcmp(text, "lock of the window of 0"));
+    ranks_free(r);
+
+    r = some(2);                        /* nobody posts */
+    put(r, 0, (sw_vop_t){.kind = SW_OP_RECV, .peer = 1, .context = 1,
+                         .tag = SW_WINDOW_POSTED});
+    put(r, 1, (sw_vop_t){.kind = SW_OP_RECV, .peer = 0, .context = 1,
+                         .tag = SW_WINDOW_COMPLETED});
+    MUST(ranks_try(r, 0) == SW_ENGINE_DEADLOCK);
+    sw_engine_stuck(r->engine, 0, text, sizeof text);
+    MUST(!strcmp(text, "post of a window by 1"));
+    sw_engine_stuck(r->engine, 1, text, sizeof text);
+    MUST(!strcmp(text, "complete of a window by 0"));
+    ranks_free(r);
+}
+
+/* One lock at a time, so that nobody waits in a ring. */
+static void random_ones(uint64_t seed)
+{
+    uint64_t s = seed * 0x9e3779b97f4a7c15u;
+    uint32_t n = 2 + random_from(&s) % 4;
+    ranks_t *r = some(n);
+    if (seed % 3 == 0)
+        for (int i = 0; i < SW_CLASS_COUNT; i++)
+            r->model.links[i].g = 0, r->model.links[i].G = 0;
+    if (seed % 4 == 0)
+        r->model.places.per_node = r->model.places.per_domain = 2;
+    r->asks = seed % 2;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t request = 0;
+        for (int k = 0; k < 30; k++) {
+            int peer = (int)(random_from(&s) % n);
+            uint64_t bytes = random_from(&s) % 3 ? 8 : random_from(&s) % 3000;
+            bool locked = random_from(&s) % 4 == 0, clock = k % 8 == 7;
+            bool exclusive = random_from(&s) % 2;
+            int at = exclusive || random_from(&s) % 2 ? peer : -1;
+            if (locked)
+                window(r, i, SW_WINDOW_LOCK, at, 0, exclusive, 0);
+            compute(r, i, random_from(&s) % 300);
+            window(r, i, SW_WINDOW_PUT + random_from(&s) % 4, peer, bytes, 0,
+                   random_from(&s) % 3 ? 0 : ++request);
+            if (request && random_from(&s) % 2)
+                wait_for(r, i, request);
+            if (random_from(&s) % 3 == 0)
+                window(r, i, SW_WINDOW_FLUSH, random_from(&s) % 2 ? peer : -1,
+                       0, random_from(&s) % 2, 0);
+            if (locked)
+                window(r, i, SW_WINDOW_UNLOCK, at, 0, exclusive, 0);
+            if (random_from(&s) % 4 == 0)
+                isend(r, i, (uint32_t)peer, 0, bytes % 900, 0);
+            if (clock && r->asks)
+                put(r, i, (sw_vop_t){.kind = SW_OP_CLOCK});
+        }
+        window(r, i, SW_WINDOW_FLUSH, -1, 0, 0, 0);
+        collective(r, i, SW_COLLECTIVE_OTHER, -1, 0, 0);
+    }
+    over(r);
+    ranks_free(r);
+}
+
+int main(void)
+{
+    costs();
+    locks();
+    lazy(false);
+    lazy(true);
+    wrong();
+    for (uint64_t seed = 1; seed <= 300; seed++)
+        random_ones(seed);
+    return 0;
+}
