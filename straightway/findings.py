@@ -14,7 +14,9 @@ import collections
 import dataclasses
 import statistics
 
-from straightway import procedures, profile, recorded, units
+from straightway import recorded, units
+from straightway.capture import procedures
+from straightway.ranges import Ranges, ranges
 
 # Thresholds, all of them.
 WORTH = 0.01                # of the run time: below, nothing is said
@@ -111,12 +113,12 @@ def _names(totals, most=3):
 
 def _some(numbers):
     """Ranks by name, not more than a few ranges."""
-    found = profile.ranges(numbers)
+    found = ranges(numbers)
     word = "rank" if found.count == 1 else "ranks"
     if len(found) <= 4:
         return f"{word} {found}"
-    return f"{word} {profile.Ranges(found[:3])} and " \
-           f"{found.count - profile.Ranges(found[:3]).count} more"
+    return f"{word} {Ranges(found[:3])} and " \
+           f"{found.count - Ranges(found[:3]).count} more"
 
 
 # What is not communication's fault ----------------------------------------

@@ -13,7 +13,8 @@ be read or written.
 
 import dataclasses
 
-from straightway import native, procedures, trace, units
+from straightway import native, units
+from straightway.capture import procedures, traces
 
 # Collective over their communicator, whose members come out together.
 _MAKERS = {"Comm_dup", "Comm_dup_with_info", "Comm_split", "Comm_split_type",
@@ -258,14 +259,14 @@ def from_trace(found, path):
     """The operations of a Capture with a trace, or of a Profile of one, in a
     file at `path`."""
     found = getattr(found, "capture", found)
-    parts = trace.parts(found)
+    parts = traces.parts(found)
     figures = _convert(["--trace", path, *(part.path for part in parts)],
                        names(found, parts))
     there = {rank for part in parts for rank in part.ranks}
     absent = {rank.number for rank in found.ranks} - there
-    notes = [f"{trace.of_ranks(absent)} left no trace"] if absent else []
+    notes = [f"{traces.of_ranks(absent)} left no trace"] if absent else []
     return Made(str(path), figures,
-                [*notes, *_notes(figures), *trace.stopped(found)])
+                [*notes, *_notes(figures), *traces.stopped(found)])
 
 
 def convert(source, path, flops=None, file_order=False, algorithms=None,

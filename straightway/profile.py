@@ -23,8 +23,10 @@ import functools
 import typing
 
 from straightway import capture as captures
-from straightway import procedures, resolving
+from straightway import resolving
+from straightway.capture import procedures
 from straightway.errors import UserError
+from straightway.ranges import Ranges, ranges
 from straightway.recorded import OUTSIDE, Total, group
 
 
@@ -104,29 +106,6 @@ class Exchange(typing.NamedTuple):
 
 
 KINDS = ("messages", "one-sided", "collective")     # of the matrix
-
-
-class Ranges(list):
-    """Ranges of numbers, [(first, last), ...]."""
-
-    @property
-    def count(self):
-        return sum(last - first + 1 for first, last in self)
-
-    def __str__(self):
-        """0-3, 7"""
-        return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in self)
-
-
-def ranges(numbers):
-    """The Ranges of some numbers."""
-    found = Ranges()
-    for n in sorted(set(numbers)):
-        if found and found[-1][1] == n - 1:
-            found[-1] = (found[-1][0], n)
-        else:
-            found.append((n, n))
-    return found
 
 
 # The profile --------------------------------------------------------------

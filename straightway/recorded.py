@@ -16,7 +16,7 @@ import dataclasses
 import os
 import typing
 
-from straightway import procedures
+from straightway.capture import procedures
 
 OUTSIDE = "(outside)"       # the name of no region
 UNKNOWN = "(unknown)"       # a call site that was not recorded

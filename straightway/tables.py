@@ -8,8 +8,10 @@ and `peers`, which tell them apart.
 
 import difflib
 
-from straightway import procedures, profile, recorded
+from straightway import profile, recorded
+from straightway.capture import procedures
 from straightway.errors import UserError
+from straightway.ranges import Ranges
 
 TOTAL = ("calls", "errors", "time_s", "share", "waiting_s", "moving_s",
          "mean_s", "min_s", "max_s", "sent_bytes", "received_bytes",
@@ -62,7 +64,7 @@ def sites(p):
 def _members(communicator):
     if communicator is None or communicator.members is None:
         return ""
-    return str(profile.Ranges(communicator.members))
+    return str(Ranges(communicator.members))
 
 
 def communicators(p):

@@ -8,7 +8,8 @@ import zlib
 import pytest
 
 import captures
-from straightway import capture, profile
+from straightway import profile
+from straightway.capture import file as capture
 from straightway.errors import UserError
 
 

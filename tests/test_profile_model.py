@@ -4,7 +4,8 @@ import pytest
 
 import captures
 from captures import MS, S, US
-from straightway import procedures, profile, recorded
+from straightway import profile, recorded
+from straightway.capture import procedures
 from straightway.errors import UserError
 
 

@@ -16,7 +16,8 @@ import pytest
 import captures
 import straightway
 from captures import MS, S
-from straightway import capture, profile, tables
+from straightway import profile, tables
+from straightway.capture import file as capture
 from straightway.errors import UserError
 from straightway.reporters import page, profile_json, profile_terminal
 

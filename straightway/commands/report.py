@@ -7,7 +7,8 @@ import gc
 import os
 import sys
 
-from straightway import capture, names, profile, recorded, tables, trace, units
+from straightway import capture, profile, recorded, tables, units
+from straightway.capture import names, traces
 from straightway.errors import UserError
 from straightway.reporters import (json_file, perfetto, profile_csv,
                                    profile_json, profile_terminal,
@@ -207,7 +208,7 @@ def _show(p, options, by):
 
 def beside(source, ending):
     name, before = os.path.splitext(source)
-    return (name if before in (".swcap", trace.ENDING) else source) + ending
+    return (name if before in (".swcap", traces.ENDING) else source) + ending
 
 
 def _perfetto(p, out):
@@ -231,9 +232,9 @@ def _finish(path):
         print(f"straightway: call sites have no names in {error}",
               file=sys.stderr)
     profile_terminal.render(profile.Profile(found), stderr=True)
-    if trace.pieces(path):
+    if traces.pieces(path):
         try:
-            trace.gather(path)
+            traces.gather(path)
         except UserError as error:
             print(f"straightway: {error}", file=sys.stderr)
     return 0

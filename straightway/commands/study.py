@@ -4,7 +4,8 @@ import os
 import pathlib
 import tempfile
 
-from straightway import benchmark, names, study, supposed, whatif
+from straightway import benchmark, study, supposed, whatif
+from straightway.capture import names
 from straightway.commands import jobs
 from straightway.errors import UserError
 from straightway.reporters import json_file, study_terminal, text_file

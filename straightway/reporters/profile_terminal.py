@@ -3,7 +3,8 @@
 import os
 import statistics
 
-from straightway import findings, profile, recorded, units
+from straightway import findings, recorded, units
+from straightway.ranges import ranges
 from straightway.reporters import page as pages
 from straightway.reporters import words
 from straightway.reporters.page import COMPUTE, IO, MOVING, WAITING
@@ -67,7 +68,7 @@ def _parts(ranks):
 def _ranks(page, p):
     size = -(-len(p.ranks) // ROWS)
     groups = [p.ranks[i:i + size] for i in range(0, len(p.ranks), size)]
-    labels = [str(profile.ranges(r.rank for r in g)) for g in groups]
+    labels = [str(ranges(r.rank for r in g)) for g in groups]
     wide = max(4, min(12, max(map(len, labels))))
     room = page.width - wide - 2 - 9    # the share's width
     whole = max(sum(_parts(g).values()) for g in groups)

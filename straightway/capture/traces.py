@@ -17,9 +17,10 @@ import glob
 import os
 import sys
 
-from straightway import capture as captures
-from straightway import profile, units
+from straightway import units
+from straightway.capture import file as captures
 from straightway.errors import UserError
+from straightway.ranges import ranges
 
 ENDING = ".swtrace"
 _WHY = {"limit": "it was as large as it may become",
@@ -151,7 +152,7 @@ def _say(sentence):
 
 def of_ranks(numbers):
     """rank 2, ranks 0-3, 7"""
-    found = profile.ranges(numbers)
+    found = ranges(numbers)
     return f"rank{'s' * (found.count != 1)} {found}"
 
 

@@ -1,8 +1,7 @@
 """Names of a capture's native frames: from its SYMS block, else from the
 modules where they still are."""
 
-from straightway import capture as captures
-
+from straightway.capture import file as captures
 
 PATIENCE = 20       # seconds: a user waits at the end of a run
 
