@@ -14,7 +14,8 @@ import os
 import shlex
 import time
 
-from straightway import experiments, machine, recorded, units, whatif
+from straightway import experiments, machine, units, whatif
+from straightway.profile import recorded
 
 SCHEMA = "straightway-whatif/1"
 BOUNDS = {"collectives": "all", "communication": experiments.COMMUNICATION}

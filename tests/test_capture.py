@@ -207,7 +207,7 @@ def mangled(raw, rng):
 
 
 def views(path):
-    from straightway import findings, tables
+    from straightway.profile import findings, tables
     from straightway.reporters import (profile_json, profile_terminal,
                                        profile_text)
     p = profile.load(path)

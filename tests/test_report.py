@@ -16,9 +16,10 @@ import pytest
 import captures
 import straightway
 from captures import MS, S
-from straightway import profile, tables
+from straightway import profile
 from straightway.capture import file as capture
 from straightway.errors import UserError
+from straightway.profile import tables
 from straightway.reporters import page, profile_json, profile_terminal
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \

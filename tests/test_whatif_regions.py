@@ -15,7 +15,7 @@ import test_whatif_live as live
 import traces
 from straightway import capture, forecast, operations
 from straightway import whatif as whatif_runs
-from straightway.recorded import OUTSIDE
+from straightway.profile.recorded import OUTSIDE
 
 INCLUDE = pathlib.Path(__file__).resolve().parent.parent / "include"
 MS, MESSAGE = 1e6, live.one_way(8)      # ns

@@ -1,7 +1,7 @@
 """straightway diff: two captures side by side."""
 
-from straightway import comparison
 from straightway.commands import report
+from straightway.profile import comparison
 from straightway.reporters import diff_terminal, json_file, profile_csv
 
 

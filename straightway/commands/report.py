@@ -7,9 +7,10 @@ import gc
 import os
 import sys
 
-from straightway import capture, profile, recorded, tables, units
+from straightway import capture, profile, units
 from straightway.capture import names, traces
 from straightway.errors import UserError
+from straightway.profile import recorded, tables
 from straightway.reporters import (json_file, perfetto, profile_csv,
                                    profile_json, profile_terminal,
                                    profile_text, text_file)

@@ -8,7 +8,8 @@ axes, never in the drawing.
 import collections
 import math
 
-from straightway import profile, recorded, units
+from straightway import profile, units
+from straightway.profile import recorded
 from straightway.ranges import ranges
 
 NAMES = {"compute": "compute", "waiting": "waiting", "moving": "moving data",

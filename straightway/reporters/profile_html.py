@@ -10,8 +10,9 @@ html_parts.py says what a page may do.
 
 import statistics
 
-from straightway import findings, recorded, units
+from straightway import units
 from straightway.capture import procedures
+from straightway.profile import findings, recorded
 from straightway.ranges import Ranges
 from straightway.reporters import profile_figures as figures
 from straightway.reporters import words

@@ -3,7 +3,7 @@ describes them. Times are seconds, sizes bytes."""
 
 import dataclasses
 
-from straightway import findings, tables
+from straightway.profile import findings, tables
 
 SCHEMA = "straightway-profile/1"
 VIEWS = tuple(name for name in tables.TABLES if name != "calls")

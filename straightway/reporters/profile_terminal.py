@@ -3,7 +3,8 @@
 import os
 import statistics
 
-from straightway import findings, recorded, units
+from straightway import units
+from straightway.profile import findings, recorded
 from straightway.ranges import ranges
 from straightway.reporters import page as pages
 from straightway.reporters import words

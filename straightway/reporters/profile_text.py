@@ -10,8 +10,9 @@ import statistics
 import textwrap
 import time
 
-from straightway import findings, recorded, units
+from straightway import units
 from straightway.capture import procedures
+from straightway.profile import findings, recorded
 from straightway.ranges import Ranges, ranges
 from straightway.reporters import words
 

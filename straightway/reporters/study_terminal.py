@@ -1,6 +1,7 @@
 """A study on one page of a terminal."""
 
-from straightway import findings, forecast, study, units
+from straightway import forecast, study, units
+from straightway.profile import findings
 from straightway.reporters.page import Page
 from straightway.reporters.whatif_terminal import (error, regions, seconds,
                                                     times, waiting)

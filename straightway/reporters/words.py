@@ -3,7 +3,8 @@
 import os
 import time
 
-from straightway import recorded, units
+from straightway import units
+from straightway.profile import recorded
 from straightway.ranges import ranges
 
 NO_RECORDS = ("No MPI call was recorded between MPI_Init and MPI_Finalize: "

@@ -3,7 +3,7 @@ B's. Times per rank are means of the ranks; all in seconds."""
 
 import os
 
-from straightway import recorded
+from straightway.profile import recorded
 
 SCHEMA = "straightway-profile-diff/1"
 

@@ -10,7 +10,7 @@ rank, else of its procedure anywhere, else it waits for nobody.
 import collections
 
 from straightway import capture as captures
-from straightway.recorded import Communicator, Frame, Record, Site
+from straightway.profile.recorded import Communicator, Frame, Record, Site
 
 
 def _at(entries, index, otherwise):

@@ -8,9 +8,10 @@ and `peers`, which tell them apart.
 
 import difflib
 
-from straightway import profile, recorded
 from straightway.capture import procedures
 from straightway.errors import UserError
+from straightway.profile import recorded
+from straightway.profile.model import KINDS
 from straightway.ranges import Ranges
 
 TOTAL = ("calls", "errors", "time_s", "share", "waiting_s", "moving_s",
@@ -130,7 +131,7 @@ def peers(p):
             rows.append(dict(zip(
                 ("rank", "kind", "peer", "sent_messages", "sent_bytes",
                  "received_messages", "received_bytes"),
-                (rank.rank, profile.KINDS[kind] if kind < len(profile.KINDS)
+                (rank.rank, KINDS[kind] if kind < len(KINDS)
                  else str(kind), *numbers))))
     return rows
 

@@ -1,9 +1,9 @@
 """A profile: what the ranks of a job did, from a capture.
 
 A Profile is made of a Capture, or of a part of it (one region, some ranks).
-Its `records` (recorded.py) are the rows of all ranks' calls with their indices
-resolved (resolving.py), so that equal call sites, communicators and so on of
-different ranks are the same object:
+Its `records` (recorded.py) are the rows of all ranks' calls, with their
+indices resolved (resolving.py), so that equal call sites, communicators and so
+on of different ranks are the same object:
 
     profile = load("app.8.4711.swcap")
     for total in profile.totals("operation"):   # most time first
@@ -23,11 +23,11 @@ import functools
 import typing
 
 from straightway import capture as captures
-from straightway import resolving
 from straightway.capture import procedures
 from straightway.errors import UserError
+from straightway.profile import resolving
+from straightway.profile.recorded import OUTSIDE, Total, group
 from straightway.ranges import Ranges, ranges
-from straightway.recorded import OUTSIDE, Total, group
 
 
 # Ranks --------------------------------------------------------------------

@@ -14,8 +14,9 @@ import collections
 import dataclasses
 import statistics
 
-from straightway import recorded, units
+from straightway import units
 from straightway.capture import procedures
+from straightway.profile import recorded
 from straightway.ranges import Ranges, ranges
 
 # Thresholds, all of them.
