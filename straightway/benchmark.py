@@ -12,8 +12,9 @@ import shlex
 import subprocess
 import tempfile
 
-from straightway import machine, native, statistics
+from straightway import native, statistics
 from straightway.errors import UserError
+from straightway.machine import hardware
 from straightway.reporters import terminal
 
 MODES = ("host", "ours")
@@ -98,7 +99,7 @@ def check_seconds(option, seconds):
 
 
 def check_memory(need, what, remedy):
-    have = machine.memory_limit() or machine.memory_total()
+    have = hardware.memory_limit() or hardware.memory_total()
     if need > have * 0.8:
         raise UserError(
             f"{what} need {need >> 20} MiB of buffers; this machine has "
@@ -271,7 +272,7 @@ def head(schema, run, host, ranks, description, floors, seed, seconds):
         "machine": description,
         "mpi": dict(host.describe(), version=start.get("mpi", host.version)),
         "ranks": ranks,
-        "oversubscribed": ranks > machine.cores(),
+        "oversubscribed": ranks > hardware.cores(),
         "seed": seed,
         "seconds": seconds,
         "command": shlex.join(run["command"]),

@@ -8,8 +8,8 @@ joins several changes in one:
     --experiment "free=alltoall network=hdr200" one, with both
 
 A change knows three things: its words for a reader, the models that it lays
-over those of the baseline, and the lines that it adds to the model's file
-(src/vtime/model/model_file.h: of rules that fit the same call the last counts).
+over those of the baseline, and the lines that it adds to the model's file (of
+rules that fit the same call the last counts, src/vtime/model/model_file.h).
 Nothing here knows what is in a model.
 """
 
@@ -21,6 +21,7 @@ import shlex
 
 from straightway import units
 from straightway.errors import UserError
+from straightway.machine import hardware
 
 # As op.h has them.
 COLLECTIVES = (
@@ -210,8 +211,7 @@ def _per_node(given):
 def _ranks_on(given):
     word = given.strip().lower()
     if word in ("numa", "package"):
-        from straightway import machine
-        n = machine.cores_of(word)
+        n = hardware.cores_of(word)
         return Change("ranks-on", given, f"{n} ranks on each "
                       f"{'NUMA domain' if word == 'numa' else 'package'}",
                       per_domain=n)

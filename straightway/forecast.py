@@ -14,7 +14,8 @@ import os
 import shlex
 import time
 
-from straightway import experiments, machine, units, whatif
+from straightway import experiments, units, whatif
+from straightway.machine import hardware
 from straightway.profile import recorded
 
 SCHEMA = "straightway-whatif/1"
@@ -92,7 +93,7 @@ class Forecast:
 
     def _measured(self, ranks):
         """What normal runs took, or why there are none."""
-        cores = machine.cores()
+        cores = hardware.cores()
         if self.plan.replay:
             return None, "operations of a file were replayed"
         if not self.plan.measure and ranks > cores:
@@ -173,7 +174,7 @@ class Forecast:
         first = rows[-1][1] if rows else self._forecast(
             plan.ranks, plan.experiments)
         report = {
-            "schema": SCHEMA, "machine": machine.describe(),
+            "schema": SCHEMA, "machine": hardware.describe(),
             "program": list(self.runner.job.program)
             if self.runner.job else None,
             "replay": plan.replay,
@@ -273,7 +274,7 @@ def _notes(report):
             "without knowing all: without a rank that was silent outside of "
             "MPI, or beyond a wait that the MPI had ended already.")
     if report["measured"]:
-        said += machine.doubts(report["machine"], report["ranks"])
+        said += hardware.doubts(report["machine"], report["ranks"])
     if one["extrapolated"]:
         said.append("More ranks than were recorded: this is an "
                     "extrapolation.")

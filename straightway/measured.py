@@ -51,8 +51,9 @@ import subprocess
 import sys
 import tempfile
 
-from straightway import __version__, benchmark, hosts, machine, units
+from straightway import __version__, benchmark, units
 from straightway.errors import UserError
+from straightway.machine import hardware, hosts
 
 SCHEMA = "straightway-measured/3"
 NAMES = {"measured": "host", "measured-straightway": "ours"}
@@ -94,8 +95,8 @@ def folder():
 
 def key(host, ranks):
     """What a calibration depends on."""
-    return {"schema": SCHEMA, "cpu": machine.cpu_model(),
-            "cores": machine.cores(), "caches": machine.caches(),
+    return {"schema": SCHEMA, "cpu": hardware.cpu_model(),
+            "cores": hardware.cores(), "caches": hardware.caches(),
             "kernel": os.uname().release, "mpi": host.title,
             "library": os.path.realpath(host.library), "ranks": ranks,
             "straightway": __version__}
@@ -143,7 +144,7 @@ def _keep(found):
 
 def rank_counts(ranks):
     """How many ranks are measured together, for a program of so many."""
-    most = max(2, min(ranks, machine.cores()))
+    most = max(2, min(ranks, hardware.cores()))
     counts, n = [], 2
     while n < most:
         counts.append(n)
@@ -189,7 +190,7 @@ def _bench(host, words):
 
 def _largest(ranks):
     """The largest block whose alltoall fits a quarter of the memory."""
-    have = machine.memory_limit() or machine.memory_total()
+    have = hardware.memory_limit() or hardware.memory_total()
     size = LARGEST
     while size > 8 and 2 * ranks * ranks * size > have // 4:
         size //= 4
@@ -284,16 +285,16 @@ def split(size, trip, share):
 def calibrate(host, most, about):
     """Measure; a minute for each number of ranks."""
     benchmark.check_parts(host)
-    others = [machine.others(LOOK)]
+    others = [hardware.others(LOOK)]
     collectives, report = _all_collectives(host, most)
-    others.append(machine.others(LOOK))
+    others.append(hardware.others(LOOK))
     sizes = [0, 1, *_sizes(LARGEST, 2)]
     links = _links(_messages(host, "pingpong,stream", sizes))
     states = []
     for state in STATES:
-        others.append(machine.others(LOOK))
+        others.append(hardware.others(LOOK))
         states.append(_after(host, most, links, *state))
-    others.append(machine.others(LOOK))
+    others.append(hardware.others(LOOK))
     found = {
         "key": about, "made": datetime.datetime.now(datetime.timezone.utc)
         .isoformat(timespec="seconds"),

@@ -18,7 +18,8 @@ from the processor's clock.
 
 import time
 
-from straightway import experiments, forecast, machine, units, whatif
+from straightway import experiments, forecast, units, whatif
+from straightway.machine import hardware
 
 SCHEMA = "straightway-study/1"
 OURS = "measured-straightway"
@@ -61,10 +62,10 @@ class Study:
         measured = self._measure()
         ours = found["experiments"][0]
         report = {
-            "schema": SCHEMA, "machine": machine.describe(),
+            "schema": SCHEMA, "machine": hardware.describe(),
             "program": list(self.runner.job.program), "ranks": self.ranks,
             "mpi": self.models.mpi, "runs": self.runs,
-            "oversubscribed": self.ranks > machine.cores(),
+            "oversubscribed": self.ranks > hardware.cores(),
             "profile": _summary(self.profile),
             "predicted": {
                 "host_s": found["baseline"]["time_s"],
@@ -151,7 +152,7 @@ def _notes(report):
             f"{units.plural(report['machine']['cores'], 'core')}: the "
             "measured runs wait for cores, the predicted ones have one "
             "each. The two cannot be compared.")
-    said += machine.doubts(report["machine"], report["ranks"])
+    said += hardware.doubts(report["machine"], report["ranks"])
     bound = report["forecast"]["bounds"]["communication"]["ratio"]
     gained = report["measured"]["speed_up"]
     if report["measured"]["apart"] and bound and gained and \

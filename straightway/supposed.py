@@ -18,8 +18,9 @@ import pathlib
 import subprocess
 import tempfile
 
-from straightway import experiments, machine, measured, native, units
+from straightway import experiments, measured, native, units
 from straightway.errors import UserError
+from straightway.machine import hardware, hosts
 
 
 def _named():
@@ -122,7 +123,6 @@ class Models:
                 self._places(ranks, experiment)
 
     def _find_host(self):
-        from straightway import hosts
         self.host = measured.host_of(self.job, 2) if self.job else \
             hosts.choose(self._given_mpi)
         self.mpi = self.host.title
@@ -207,7 +207,7 @@ class Models:
         networks = [c.given for c in experiment.changes
                     if c.key == "network"]
         if not per_node and networks:
-            per_node = machine.cores()
+            per_node = hardware.cores()
             if ranks <= per_node:
                 raise UserError(
                     f"--network {networks[0]}: {units.plural(ranks, 'rank')} "

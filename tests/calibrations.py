@@ -12,7 +12,8 @@ POINTS = [[0, 100.0, 50.0, 150.0, 100.0], [8, 100.0, 50.0, 150.0, 100.0],
 # Keeps one for the MPI whose launcher is argv[1].
 _KEEP = """
 import json, sys
-from straightway import hosts, measured
+from straightway import measured
+from straightway.machine import hosts
 host = hosts.choose(sys.argv[1])
 found = json.load(open(sys.argv[2]))
 found["key"] = measured.key(host, measured.rank_counts(2)[-1])

@@ -6,8 +6,10 @@ import types
 
 import pytest
 
-from straightway import hosts, machine, measured, native
+from straightway import measured, native
 from straightway.errors import UserError
+from straightway.machine import hardware as machine
+from straightway.machine import hosts
 
 BENCHES = 3 * (1 + len(measured.STATES))
 HOST = hosts.Host("libmpi.so.40", "ompi", "/usr/bin/mpiexec", "",

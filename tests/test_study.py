@@ -12,8 +12,10 @@ from harness import browser as browsers
 from test_whatif_command import SCHEMA as FORECAST
 
 import straightway
-from straightway import hosts, machine, measured, profile, study, whatif
+from straightway import measured, profile, study, whatif
 from straightway.commands import study as command
+from straightway.machine import hardware as machine
+from straightway.machine import hosts
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "study.schema.json"

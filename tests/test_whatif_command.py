@@ -11,9 +11,10 @@ from calibrations import calibration
 from harness import browser as browsers
 
 import straightway
-from straightway import (experiments, forecast, hosts, machine, measured,
-                         supposed, whatif)
+from straightway import experiments, forecast, measured, supposed, whatif
 from straightway.errors import UserError
+from straightway.machine import hardware as machine
+from straightway.machine import hosts
 from straightway.reporters import whatif_html, whatif_terminal
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \

@@ -2,11 +2,12 @@
 
 import time
 
-from straightway import benchmark, collectives, hosts, machine, native
+from straightway import benchmark, collectives, native
 from straightway.commands.datatypes import Datatypes
 from straightway.commands.pingpong import Pingpong
 from straightway.commands.recording import Recording
 from straightway.errors import UserError
+from straightway.machine import hardware, hosts
 from straightway.reporters import json_file, svg, terminal, text_file
 
 SIZES = "8,64,1k,16k,64k,256k,1m,4m"
@@ -125,7 +126,7 @@ class Collectives:
         computing, swept = benchmark.computing(options)
         sizes = parse_sizes(options.sizes)
         ranks = options.ranks if options.ranks is not None else \
-            max(2, machine.cores())
+            max(2, hardware.cores())
         benchmark.check_ranks(ranks)
         benchmark.check_seconds("--time-per-cell", options.time_per_cell)
         if operations != ["barrier"]:
@@ -139,7 +140,7 @@ class Collectives:
         host = hosts.choose(options.mpi)
         benchmark.check_parts(host)
 
-        description = machine.describe()
+        description = hardware.describe()
         probe = native.probe("--floors")
         seed = benchmark.seed(options)
         terminal.bench_start(host.title, ranks, "operation", len(operations),

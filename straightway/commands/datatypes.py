@@ -3,8 +3,9 @@
 
 import time
 
-from straightway import benchmark, datatypes, hosts, machine, native
+from straightway import benchmark, datatypes, native
 from straightway.errors import UserError
+from straightway.machine import hardware, hosts
 from straightway.reporters import (datatypes_svg, json_file, terminal,
                                    text_file)
 
@@ -99,7 +100,7 @@ class Datatypes:
                 "published": options.published, "data": parse_data(options),
                 "corrupt": options.corrupt,
                 "seconds_per_cell": options.seconds}
-        description = machine.describe()
+        description = hardware.describe()
         floors = native.probe("--floors").get("floors") or {}
         seed = benchmark.seed(options)
         terminal.datatypes_start(host.title, plan, description)

@@ -3,8 +3,9 @@
 import resource
 import time
 
-from straightway import benchmark, hosts, machine, messages, native
+from straightway import benchmark, messages, native
 from straightway.errors import UserError
+from straightway.machine import hardware, hosts
 from straightway.reporters import (json_file, pingpong_svg, terminal,
                                    text_file)
 
@@ -59,7 +60,7 @@ def check_ranks(ranks, patterns):
 def last_level_cache():
     """Bytes of the largest cache, or 32 MiB where none is told."""
     sizes = [benchmark.parse_bytes(one["size"]) or 0
-             for one in machine.caches().values()]
+             for one in hardware.caches().values()]
     return max(sizes, default=0) or 32 << 20
 
 
@@ -206,7 +207,7 @@ class Pingpong:
                 "computing": swept,
                 "buffers": options.buffers, "corrupt": options.corrupt,
                 "seconds_per_cell": options.seconds}
-        description = machine.describe()
+        description = hardware.describe()
         probe = native.probe("--floors")
         seed = benchmark.seed(options)
         terminal.bench_start(host.title, options.ranks, "pattern",

@@ -8,9 +8,9 @@ import subprocess
 import tempfile
 import time
 
-from straightway import (benchmark, capture, hosts, machine, native,
-                         recording, statistics)
+from straightway import benchmark, capture, native, recording, statistics
 from straightway.errors import UserError
+from straightway.machine import hardware, hosts
 from straightway.reporters import json_file, terminal
 
 MOST_ROUNDS = 1000
@@ -78,7 +78,7 @@ class Recording:
         host = hosts.choose(options.mpi)
         benchmark.check_parts(host)
 
-        description = machine.describe()
+        description = hardware.describe()
         job = _Job(host, options, items, tool, benchmark.seed(options))
         terminal.recording_start(host.title, options.ranks, job.variants,
                                  options.rounds, description)
@@ -247,7 +247,7 @@ def _report(job, description, seconds):
         "machine": description,
         "mpi": dict(job.host.describe(), version=job.start["mpi"]),
         "ranks": options.ranks,
-        "oversubscribed": options.ranks > machine.cores(),
+        "oversubscribed": options.ranks > hardware.cores(),
         "seed": job.seed,
         "seconds": seconds,
         "plan": {"items": job.items, "rounds": options.rounds,

@@ -1,4 +1,5 @@
-"""The machine, described: what a figure means nothing without."""
+"""The hardware, and what the system grants of it: no figure means anything
+without its description."""
 
 import datetime
 import os
