@@ -36,8 +36,8 @@ import threading
 import time
 import typing
 
+from straightway.bench.medians import median, quartiles
 from straightway.machine import hardware
-from straightway.statistics import median, quartiles
 
 HERE = pathlib.Path(__file__).resolve().parent
 KERNELS = HERE.parent / "examples" / "kernels"

@@ -51,7 +51,8 @@ import subprocess
 import sys
 import tempfile
 
-from straightway import __version__, benchmark, units
+from straightway import __version__, units
+from straightway.bench import runs
 from straightway.errors import UserError
 from straightway.machine import hardware, hosts
 
@@ -284,7 +285,7 @@ def split(size, trip, share):
 
 def calibrate(host, most, about):
     """Measure; a minute for each number of ranks."""
-    benchmark.check_parts(host)
+    runs.check_parts(host)
     others = [hardware.others(LOOK)]
     collectives, report = _all_collectives(host, most)
     others.append(hardware.others(LOOK))

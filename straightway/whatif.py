@@ -24,7 +24,8 @@ import subprocess
 import tempfile
 import time
 
-from straightway import capture, native, profile, statistics
+from straightway import capture, native, profile
+from straightway.bench import medians
 from straightway.errors import UserError
 
 _MAGIC, _TAIL = b"\x89SWOPS\r\n", 64   # of a file of operations
@@ -512,5 +513,5 @@ def _wall(p):
 def spread(samples):
     """{"median", "low", "high", "samples"} of times in ns, as seconds."""
     seconds = [ns / 1e9 for ns in samples]
-    return {"median_s": statistics.median(seconds), "low_s": min(seconds),
+    return {"median_s": medians.median(seconds), "low_s": min(seconds),
             "high_s": max(seconds), "samples_s": seconds}

@@ -14,8 +14,9 @@ import pytest
 
 from harness.hosts import COMMAND
 from programs import SWITCH
-from straightway import collectives, statistics
-from straightway.commands import bench
+from straightway.bench import collectives
+from straightway.bench import medians as statistics
+from straightway.commands.bench import collectives as bench
 from straightway.errors import UserError
 from straightway.reporters import svg
 

@@ -12,7 +12,9 @@ import xml.etree.ElementTree as xml
 import pytest
 
 from programs import SWITCH, bench
-from straightway import benchmark, cli, datatypes
+from straightway import cli
+from straightway.bench import datatypes, results
+from straightway.commands.bench import choices
 from straightway.errors import UserError
 from straightway.reporters import datatypes_svg, terminal
 
@@ -251,7 +253,7 @@ def test_help_fits_80_columns(capsys, monkeypatch):
 
 def test_kernels_are_read():
     def read(text):
-        return benchmark.parse_names("--kernels", "kernel", text,
+        return choices.parse_names("--kernels", "kernel", text,
                                      datatypes.KERNELS)
     assert read("nas_mg_?,wrf_*_sa") == [
         "wrf_x_sa", "wrf_y_sa", "nas_mg_x", "nas_mg_y", "nas_mg_z"]
@@ -296,7 +298,7 @@ def test_any_set_of_sizes_can_be_drawn(sizes, ours, capsys):
     report = {"cells": cells, "ranks": 2, "oversubscribed": True,
               "floors": {}, "mpi": {"name": "A & B"},
               "plan": {"data": list(datatypes.DATA)},
-              "summary": dict(benchmark.summary(cells, datatypes.KERNELS),
+              "summary": dict(results.summary(cells, datatypes.KERNELS),
                               means=datatypes.means(cells)),
               "machine": {"cpu": "<x>", "cores": 1, "kernel": "6",
                           "date": "2026-01-01"}}

@@ -47,7 +47,7 @@ def bench(monkeypatch, tmp_path):
 
     run.asked, run.others = asked, []       # others: cores, at each look
     monkeypatch.setattr(measured, "_bench", run)
-    monkeypatch.setattr(measured.benchmark, "check_parts", lambda host: None)
+    monkeypatch.setattr(measured.runs, "check_parts", lambda host: None)
     monkeypatch.setattr(machine, "cores", lambda: 2)
     monkeypatch.setattr(machine, "others", lambda seconds: run.others.pop(0)
                         if run.others else 0.0)

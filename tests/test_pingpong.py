@@ -11,8 +11,9 @@ import xml.etree.ElementTree as xml
 import pytest
 
 from programs import SWITCH, bench
-from straightway import benchmark, cli, messages
-from straightway.commands import pingpong
+from straightway import cli
+from straightway.bench import messages, results
+from straightway.commands.bench import choices, pingpong
 from straightway.errors import UserError
 from straightway.reporters import pingpong_svg, terminal
 
@@ -203,7 +204,7 @@ def test_sizes_are_a_ladder_with_neighbours():
 
 def test_patterns_are_read():
     def read(text):
-        return benchmark.parse_names("--pattern", "pattern", text,
+        return choices.parse_names("--pattern", "pattern", text,
                                      messages.PATTERNS)
     assert read("ring,pingpong") == ["pingpong", "ring"]
     assert read("all") == [*PAIRS, *OTHERS]
@@ -238,7 +239,7 @@ def test_any_set_of_sizes_can_be_drawn(sizes, ours, capsys):
               "plan": {"patterns": ["pingpong"], "cache": "cold",
                        "cold_area": 4096, "offset_send": 0,
                        "offset_receive": 0, "buffers": "heap"},
-              "summary": dict(benchmark.summary(cells, messages.PATTERNS),
+              "summary": dict(results.summary(cells, messages.PATTERNS),
                               peaks=pingpong.peaks(cells)),
               "machine": {"cpu": "<x>", "cores": 2, "kernel": "6",
                           "date": "2026-01-01"}}

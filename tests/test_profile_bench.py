@@ -12,7 +12,9 @@ import re
 import pytest
 
 from programs import bench
-from straightway import cli, recording, statistics
+from straightway import cli
+from straightway.bench import medians as statistics
+from straightway.bench import recording
 from straightway.reporters import terminal
 
 TOOL = pathlib.Path(__file__).parent / "front" / "tool.c"

@@ -4,7 +4,7 @@ import os
 import pathlib
 import tempfile
 
-from straightway import benchmark, study, supposed, whatif
+from straightway import study, supposed, whatif
 from straightway.capture import names
 from straightway.commands import jobs
 from straightway.errors import UserError
@@ -55,7 +55,7 @@ class Study:
         job = jobs.job(options, program)
         out = options.html or page_name(program, options.ranks)
         for path in (out, options.json):
-            benchmark.check_writable(path)
+            text_file.check_writable(path)
         with jobs.steps() as step, tempfile.TemporaryDirectory(
                 prefix="straightway-") as folder:
             models = supposed.Models(["measured"], job, options.ranks,

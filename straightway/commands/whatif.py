@@ -4,7 +4,7 @@ import argparse
 import sys
 import tempfile
 
-from straightway import benchmark, experiments, forecast, supposed, whatif
+from straightway import experiments, forecast, supposed, whatif
 from straightway.commands import jobs
 from straightway.errors import UserError
 from straightway.reporters import json_file, text_file, whatif_terminal
@@ -106,7 +106,7 @@ class WhatIf:
         program = jobs.take_program(options)
         plan = _plan(options, program)
         for path in (options.html, options.json, options.record):
-            benchmark.check_writable(path)
+            text_file.check_writable(path)
         job = jobs.job(options, program, not options.show_output) \
             if program else None
         with jobs.steps() as step, tempfile.TemporaryDirectory(

@@ -12,7 +12,7 @@ from rich.progress import (BarColumn, MofNCompleteColumn, Progress,
 from rich.table import Table
 from rich.text import Text
 
-from straightway.recording import ITEMS
+from straightway.bench.recording import ITEMS
 
 _STYLES = {"ok": "green", "note": "cyan", "degraded": "yellow",
            "missing": "bold red"}

@@ -1,5 +1,7 @@
 """Text: a report that is text already, in one file."""
 
+import os
+import pathlib
 import sys
 
 from straightway import files
@@ -22,3 +24,14 @@ def announce(path, text, named=True):
     """Write it, and say so."""
     write(path, text, named)
     print(f"straightway: wrote {path}", file=sys.stderr)
+
+
+def check_writable(path):
+    """Better before the run than after it."""
+    if not path or path == "-":
+        return
+    folder = pathlib.Path(path).absolute().parent
+    if not folder.is_dir():
+        raise UserError(f"{path}: there is no folder {folder}", 1)
+    if pathlib.Path(path).is_dir() or not os.access(folder, os.W_OK):
+        raise UserError(f"{path}: cannot be written", 1)

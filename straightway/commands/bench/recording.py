@@ -8,10 +8,12 @@ import subprocess
 import tempfile
 import time
 
-from straightway import benchmark, capture, native, recording, statistics
+from straightway import capture, native
+from straightway.bench import medians, recording, runs
+from straightway.commands.bench import choices
 from straightway.errors import UserError
 from straightway.machine import hardware, hosts
-from straightway.reporters import json_file, terminal
+from straightway.reporters import json_file, terminal, text_file
 
 MOST_ROUNDS = 1000
 
@@ -62,24 +64,24 @@ class Recording:
             help="for one item in one run [0.1]")
         add("--json", metavar="FILE", help=(
             "write raw samples and the machine's description to FILE"))
-        benchmark.add_common(add)
+        choices.add_common(add)
 
     @staticmethod
     def run(options):
-        items = benchmark.parse_names("--items", "item", options.items,
-                                      recording.ITEMS)
-        benchmark.check_ranks(options.ranks)
-        benchmark.check_seconds("--seconds", options.seconds)
+        items = choices.parse_names("--items", "item", options.items,
+                                    recording.ITEMS)
+        choices.check_ranks(options.ranks)
+        choices.check_seconds("--seconds", options.seconds)
         if not 1 <= options.rounds <= MOST_ROUNDS:
             raise UserError(f"--rounds {options.rounds}: give a number from 1 "
                             f"to {MOST_ROUNDS}")
         tool = _tool(options.tool)
-        benchmark.check_writable(options.json)
+        text_file.check_writable(options.json)
         host = hosts.choose(options.mpi)
-        benchmark.check_parts(host)
+        runs.check_parts(host)
 
         description = hardware.describe()
-        job = _Job(host, options, items, tool, benchmark.seed(options))
+        job = _Job(host, options, items, tool, choices.seed(options))
         terminal.recording_start(host.title, options.ranks, job.variants,
                                  options.rounds, description)
         start = time.monotonic()
@@ -170,12 +172,13 @@ class _Job:
         with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
             out, said, captured = (os.path.join(folder, name)
                                    for name in ("lines", "said", "capture"))
-            words = benchmark.command(
+            words = runs.command(
                 self.host, self.options.ranks, self.options.launcher_args,
-                self._arguments(variant), out, self._environment(variant, captured))
+                self._arguments(variant), out,
+                self._environment(variant, captured))
             self.commands.setdefault(variant, shlex.join(words))
             with open(said, "wb") as file:
-                events, status = benchmark.follow(
+                events, status = runs.follow(
                     words, out, cwd=folder, stdout=file,
                     stderr=subprocess.STDOUT, env=dict(
                         os.environ,
@@ -257,6 +260,6 @@ def _report(job, description, seconds):
         "commands": {variant: job.commands[variant]
                      for variant in job.variants},
         "floors": {"clock_reads": clock["host"]["median"],
-                   "own_call_cost": statistics.median(job.costs)},
+                   "own_call_cost": medians.median(job.costs)},
         "cells": [c for c in found if c is not clock],
     }

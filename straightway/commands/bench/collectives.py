@@ -1,11 +1,10 @@
-"""straightway bench: the host MPI and Straightway side by side."""
+"""straightway bench collectives: the blocking collectives of one node."""
 
 import time
 
-from straightway import benchmark, collectives, native
-from straightway.commands.datatypes import Datatypes
-from straightway.commands.pingpong import Pingpong
-from straightway.commands.recording import Recording
+from straightway import native
+from straightway.bench import collectives, results, runs
+from straightway.commands.bench import choices
 from straightway.errors import UserError
 from straightway.machine import hardware, hosts
 from straightway.reporters import json_file, svg, terminal, text_file
@@ -18,7 +17,7 @@ DATATYPES = {"double": 0, "rows": 64, "columns": 1}
 def parse_sizes(text):
     """"8,64k" -> [8, 65536]; sizes are multiples of 8 (doubles)."""
     sizes = set()
-    for word, n in benchmark.parse_size_list(text):
+    for word, n in choices.parse_size_list(text):
         if n < 8 or n % 8:
             raise UserError(f"--sizes {text}: {word} is not a multiple of 8 "
                             "bytes (the elements are doubles)")
@@ -29,8 +28,8 @@ def parse_sizes(text):
 
 
 def parse_operations(text):
-    return benchmark.parse_names("--ops", "operation", text,
-                                 collectives.OPERATIONS)
+    return choices.parse_names("--ops", "operation", text,
+                               collectives.OPERATIONS)
 
 
 def with_gaps(operations):
@@ -40,37 +39,6 @@ def with_gaps(operations):
         raise UserError(f"--ops {','.join(operations)}: these take doubles "
                         "only; leave --datatype away")
     return left
-
-
-class Bench:
-    """Measure the host MPI and Straightway side by side.
-
-    straightway bench collectives measures the blocking collectives,
-    straightway bench pingpong messages between neighbours,
-    straightway bench datatypes messages with gaps,
-    straightway bench profile what recording costs; see
-    straightway bench collectives --help and so on
-    """
-
-    name = "bench"
-
-    @staticmethod
-    def arguments(parser):
-        below = parser.add_subparsers(dest="benchmark", metavar="BENCHMARK",
-                                      required=True,
-                                      parser_class=type(parser))
-        for one in (Collectives, Pingpong, Datatypes, Recording):
-            lines = (one.__doc__ or "").split("\n")
-            child = below.add_parser(
-                one.name, help=lines[0],
-                description="\n".join(line[4:] if line.startswith("    ")
-                                      else line for line in lines))
-            one.arguments(child)
-            child.set_defaults(measure=one.run)
-
-    @staticmethod
-    def run(options):
-        return options.measure(options)
 
 
 class Collectives:
@@ -108,13 +76,13 @@ class Collectives:
             help=f"bytes [{SIZES}]")
         add("--datatype", choices=DATATYPES, default="double", help=(
             "how blocks lie in memory: double, rows or columns [double]"))
-        benchmark.add_computing(add)
+        choices.add_computing(add)
         add("--time-per-cell", metavar="S", type=float, default=0.5,
             help="seconds for one operation at one size [0.5]")
         add("--json", metavar="FILE", help=(
             "write raw samples and the machine's description to FILE"))
         add("--plot", metavar="FILE.svg", help="draw latency by size")
-        benchmark.add_common(add)
+        choices.add_common(add)
 
     @staticmethod
     def run(options):
@@ -123,36 +91,37 @@ class Collectives:
             operations = with_gaps(operations)
             if options.computing is not None:
                 raise UserError("--computing takes no --datatype")
-        computing, swept = benchmark.computing(options)
+        computing, swept = choices.computing(options)
         sizes = parse_sizes(options.sizes)
         ranks = options.ranks if options.ranks is not None else \
             max(2, hardware.cores())
-        benchmark.check_ranks(ranks)
-        benchmark.check_seconds("--time-per-cell", options.time_per_cell)
+        choices.check_ranks(ranks)
+        choices.check_seconds("--time-per-cell", options.time_per_cell)
         if operations != ["barrier"]:
-            benchmark.check_memory(
+            choices.check_memory(
                 2 * ranks * ranks * max(sizes)
                 * (1 if options.datatype == "double" else 2),
                 f"{ranks} ranks at {max(sizes)} bytes",
                 "give fewer ranks or smaller --sizes")
         for path in (options.json, options.plot):
-            benchmark.check_writable(path)
+            text_file.check_writable(path)
         host = hosts.choose(options.mpi)
-        benchmark.check_parts(host)
+        runs.check_parts(host)
 
         description = hardware.describe()
         probe = native.probe("--floors")
-        seed = benchmark.seed(options)
+        seed = choices.seed(options)
         terminal.bench_start(host.title, ranks, "operation", len(operations),
                              len(sizes), description)
         start = time.monotonic()
-        run = benchmark.launch(
+        run = runs.launch(
             host, ranks, options.launcher_args,
             ["--ops", ",".join(operations),
              "--sizes", ",".join(map(str, sizes)),
              "--seconds", options.time_per_cell, "--seed", seed,
              "--run", DATATYPES[options.datatype], *computing],
-            sum(1 if op == "barrier" else len(sizes) for op in operations))
+            sum(1 if op == "barrier" else len(sizes) for op in operations),
+            terminal.progress)
         report = _report(run, host, ranks, probe, description, options, seed,
                          time.monotonic() - start)
         report["computing"] = swept
@@ -162,20 +131,20 @@ class Collectives:
             json_file.write(options.json, report)
         if options.plot and report["cells"]:
             text_file.write(options.plot, svg.render(report))
-        return benchmark.verdict(run, report, host)
+        return results.verdict(run, report, host)
 
 
 def _report(run, host, ranks, probe, description, options, seed, seconds):
     floors = probe.get("floors") or {}
-    cells = [benchmark.cell(line, collectives.floor(
+    cells = [results.cell(line, collectives.floor(
         line["cell"], line["size"], ranks, floors))
-        for line in benchmark.cell_lines(run)]
-    report = benchmark.head("straightway-bench-collectives/1", run, host,
-                            ranks, description, floors, seed, seconds)
+        for line in results.cell_lines(run)]
+    report = results.head("straightway-bench-collectives/1", run, host,
+                          ranks, description, floors, seed, seconds)
     return dict(
         report, time_per_cell=options.time_per_cell,
         datatype=options.datatype, cells=cells,
-        summary=benchmark.summary(cells, collectives.OPERATIONS),
+        summary=results.summary(cells, collectives.OPERATIONS),
         guidelines={mode: collectives.check_guidelines(cells, mode)
-                    for mode in benchmark.MODES
+                    for mode in results.MODES
                     if any(c[mode] for c in cells)})

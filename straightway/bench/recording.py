@@ -1,6 +1,6 @@
 """What the benchmark of recording knows: items, variants, differences."""
 
-from straightway import statistics
+from straightway.bench import medians
 
 # Each item's title, in the order of bench/profile.c.
 ITEMS = {"comm_rank": "Comm_rank", "iprobe": "Iprobe, self",
@@ -34,7 +34,7 @@ def _times(runs, key):
     for lines in runs:
         samples = [1000 * t for line in lines if _key(line) == key
                    for t in line["time"]]
-        found.append({"median": statistics.median(samples),
+        found.append({"median": medians.median(samples),
                       "samples": samples})
     return found
 
@@ -43,8 +43,8 @@ def _against(cell, one):
     """What a variant adds to the host, in the rounds they share."""
     added = [mine["median"] - host["median"]
              for mine, host in zip(one["runs"], cell["host"]["runs"])]
-    one["added"] = statistics.quartiles(added)
-    one["per_call"] = cell["path"] and statistics.quartiles(
+    one["added"] = medians.quartiles(added)
+    one["per_call"] = cell["path"] and medians.quartiles(
         [ns / cell["path"] for ns in added])
     one["percent"] = 100 * one["added"]["median"] / cell["host"]["median"]
 
@@ -58,7 +58,7 @@ def cells(runs):
         for variant, rounds in runs.items():
             times = _times(rounds, _key(line))
             cell[variant] = dict(
-                statistics.quartiles([run["median"] for run in times]),
+                medians.quartiles([run["median"] for run in times]),
                 runs=times)
             if variant != "host":
                 _against(cell, cell[variant])

@@ -3,7 +3,9 @@
 
 import time
 
-from straightway import benchmark, datatypes, native
+from straightway import native
+from straightway.bench import datatypes, results, runs
+from straightway.commands.bench import choices
 from straightway.errors import UserError
 from straightway.machine import hardware, hosts
 from straightway.reporters import (datatypes_svg, json_file, terminal,
@@ -15,8 +17,8 @@ RANKS = 2
 
 def parse_bounds(options):
     """The least and the most bytes of a message."""
-    least = benchmark.parse_bound("--from", options.from_)
-    most = benchmark.parse_bound("--to", options.to_)
+    least = choices.parse_bound("--from", options.from_)
+    most = choices.parse_bound("--to", options.to_)
     if least > most:
         raise UserError(f"--from {options.from_} is more than --to "
                         f"{options.to_}; give a smaller --from or a larger "
@@ -80,21 +82,21 @@ class Datatypes:
         add("--json", metavar="FILE", help=(
             "write raw samples, the plan and the machine to FILE"))
         add("--svg", metavar="FILE.svg", help="draw time by size")
-        benchmark.add_common(add)
+        choices.add_common(add)
 
     @staticmethod
     def run(options):
-        kernels = benchmark.parse_names("--kernels", "kernel",
-                                        options.kernels, datatypes.KERNELS)
+        kernels = choices.parse_names("--kernels", "kernel",
+                                      options.kernels, datatypes.KERNELS)
         least, most = parse_bounds(options)
-        benchmark.check_seconds("--seconds", options.seconds)
-        benchmark.check_memory(datatypes.memory(most),
-                               f"messages of {most} bytes",
-                               "give a smaller --to")
+        choices.check_seconds("--seconds", options.seconds)
+        choices.check_memory(datatypes.memory(most),
+                             f"messages of {most} bytes",
+                             "give a smaller --to")
         for path in (options.json, options.svg):
-            benchmark.check_writable(path)
+            text_file.check_writable(path)
         host = hosts.choose(options.mpi)
-        benchmark.check_parts(host)
+        runs.check_parts(host)
 
         plan = {"kernels": kernels, "from": least, "to": most,
                 "published": options.published, "data": parse_data(options),
@@ -102,12 +104,13 @@ class Datatypes:
                 "seconds_per_cell": options.seconds}
         description = hardware.describe()
         floors = native.probe("--floors").get("floors") or {}
-        seed = benchmark.seed(options)
+        seed = choices.seed(options)
         terminal.datatypes_start(host.title, plan, description)
         start = time.monotonic()
-        run = benchmark.launch(host, RANKS, options.launcher_args,
-                               _arguments(plan, seed))
-        if run["status"] == 0 and not benchmark.cell_lines(run):
+        run = runs.launch(host, RANKS, options.launcher_args,
+                          _arguments(plan, seed),
+                          progress=terminal.progress)
+        if run["status"] == 0 and not results.cell_lines(run):
             raise UserError(
                 f"no message of {', '.join(kernels)} has from {least} to "
                 f"{most} bytes" + (" (--published)" if options.published
@@ -121,7 +124,7 @@ class Datatypes:
             json_file.write(options.json, report)
         if options.svg and report["cells"]:
             text_file.write(options.svg, datatypes_svg.render(report))
-        return benchmark.verdict(run, report, host, _why(options.corrupt), {
+        return results.verdict(run, report, host, _why(options.corrupt), {
             "hand": f"{host.title} (packed by hand)", "host": host.title,
             "ours": "Straightway", "contiguous": "Straightway (no gaps)"})
 
@@ -142,7 +145,7 @@ _FACTS = ("application", "data", "published", "type_bytes", "extent",
 
 
 def _cell(line):
-    cell = benchmark.cell(line, None, datatypes.WAYS)
+    cell = results.cell(line, None, datatypes.WAYS)
     cell.update((name, line[name]) for name in _FACTS)
     cell.update(datatypes.ratios(cell))
     # Where ours cannot be measured, there is at least a memcpy.
@@ -155,11 +158,11 @@ def _cell(line):
 
 
 def _report(run, host, description, floors, plan, seed, seconds):
-    cells = [_cell(line) for line in benchmark.cell_lines(run)]
-    report = benchmark.head("straightway-bench-datatypes/1", run, host, RANKS,
-                            description, floors, seed, seconds)
+    cells = [_cell(line) for line in results.cell_lines(run)]
+    report = results.head("straightway-bench-datatypes/1", run, host, RANKS,
+                          description, floors, seed, seconds)
     return dict(report, plan=plan, cells=cells,
-                summary=dict(benchmark.summary(cells, datatypes.KERNELS),
+                summary=dict(results.summary(cells, datatypes.KERNELS),
                              means=datatypes.means(cells)))
 
 

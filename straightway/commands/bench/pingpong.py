@@ -3,7 +3,9 @@
 import resource
 import time
 
-from straightway import benchmark, messages, native
+from straightway import native
+from straightway.bench import messages, results, runs
+from straightway.commands.bench import choices
 from straightway.errors import UserError
 from straightway.machine import hardware, hosts
 from straightway.reporters import (json_file, pingpong_svg, terminal,
@@ -27,11 +29,11 @@ def parse_sizes(options):
         raise UserError(f"--perturb {options.perturb}: give bytes, 0 for "
                         "none (1m at most)")
     if options.sizes:
-        sizes = [n for _, n in benchmark.parse_size_list(options.sizes)]
+        sizes = [n for _, n in choices.parse_size_list(options.sizes)]
         by = options.perturb or 0
     else:
-        first = benchmark.parse_bound("--from", options.from_ or FROM)
-        last = benchmark.parse_bound("--to", options.to_ or TO)
+        first = choices.parse_bound("--from", options.from_ or FROM)
+        last = choices.parse_bound("--to", options.to_ or TO)
         factor = FACTOR if options.factor_ is None else options.factor_
         if first > last:
             raise UserError(f"--from {options.from_ or FROM} is more than "
@@ -50,7 +52,7 @@ def parse_sizes(options):
 
 
 def check_ranks(ranks, patterns):
-    benchmark.check_ranks(ranks)
+    choices.check_ranks(ranks)
     pairs = [name for name in patterns if name != "ring"]
     if ranks % 2 and pairs:
         raise UserError(f"-n {ranks}: {pairs[0]} works in pairs; give "
@@ -59,7 +61,7 @@ def check_ranks(ranks, patterns):
 
 def last_level_cache():
     """Bytes of the largest cache, or 32 MiB where none is told."""
-    sizes = [benchmark.parse_bytes(one["size"]) or 0
+    sizes = [choices.parse_bytes(one["size"]) or 0
              for one in hardware.caches().values()]
     return max(sizes, default=0) or 32 << 20
 
@@ -73,7 +75,7 @@ def cold_bytes(options):
         return 0
     if options.cold_area is None:
         return last_level_cache()
-    return benchmark.parse_bound("--cold-area", options.cold_area)
+    return choices.parse_bound("--cold-area", options.cold_area)
 
 
 def check_area(options, ranks, patterns, sizes, cold):
@@ -91,8 +93,8 @@ def check_area(options, ranks, patterns, sizes, cold):
                 f"--buffers stack: the messages need {-(-need >> 20)} MiB, "
                 f"the stack has room for {room >> 20} MiB; {smaller}, or "
                 "--buffers heap")
-    benchmark.check_memory(ranks * need, f"{ranks} ranks with messages of "
-                           f"{max(sizes)} bytes", smaller)
+    choices.check_memory(ranks * need, f"{ranks} ranks with messages of "
+                         f"{max(sizes)} bytes", smaller)
 
 
 def check_options(options):
@@ -166,7 +168,7 @@ class Pingpong:
             "area larger than the caches [warm]"))
         add("--cold-area", metavar="SIZE",
             help="bytes of that area [the last-level cache]")
-        benchmark.add_computing(add)
+        choices.add_computing(add)
         add("--buffers", choices=("heap", "stack", "mmap"), default="heap",
             help="where messages lie: malloc, the stack, private mmap [heap]")
         add("--corrupt", action="store_true", help=(
@@ -178,26 +180,26 @@ class Pingpong:
             "write raw samples, the plan and the machine to FILE"))
         add("--svg", metavar="FILE.svg",
             help="draw bandwidth and latency by size")
-        benchmark.add_common(add)
+        choices.add_common(add)
 
     @staticmethod
     def run(options):
-        patterns = benchmark.parse_names("--pattern", "pattern",
-                                         options.pattern, messages.PATTERNS)
+        patterns = choices.parse_names("--pattern", "pattern",
+                                       options.pattern, messages.PATTERNS)
         sizes = parse_sizes(options)
         check_options(options)
         check_ranks(options.ranks, patterns)
-        benchmark.check_seconds("--seconds", options.seconds)
+        choices.check_seconds("--seconds", options.seconds)
         cold = cold_bytes(options)
-        computing, swept = benchmark.computing(options)
+        computing, swept = choices.computing(options)
         if computing and (patterns != ["pingpong"] or cold):
             raise UserError("--computing is for --pattern pingpong, with "
                             "--cache warm")
         check_area(options, options.ranks, patterns, sizes, cold)
         for path in (options.json, options.svg):
-            benchmark.check_writable(path)
+            text_file.check_writable(path)
         host = hosts.choose(options.mpi)
-        benchmark.check_parts(host)
+        runs.check_parts(host)
 
         plan = {"patterns": patterns, "sizes": sizes,
                 "window": options.window,
@@ -209,13 +211,13 @@ class Pingpong:
                 "seconds_per_cell": options.seconds}
         description = hardware.describe()
         probe = native.probe("--floors")
-        seed = benchmark.seed(options)
+        seed = choices.seed(options)
         terminal.bench_start(host.title, options.ranks, "pattern",
                              len(patterns), len(sizes), description)
         start = time.monotonic()
-        run = benchmark.launch(host, options.ranks, options.launcher_args,
-                               [*_arguments(plan, seed), *computing],
-                               len(patterns) * len(sizes))
+        run = runs.launch(host, options.ranks, options.launcher_args,
+                          [*_arguments(plan, seed), *computing],
+                          len(patterns) * len(sizes), terminal.progress)
         report = _report(run, host, options.ranks, probe, description, plan,
                          seed, time.monotonic() - start)
         if report["cells"]:
@@ -224,7 +226,7 @@ class Pingpong:
             json_file.write(options.json, report)
         if options.svg and report["cells"]:
             text_file.write(options.svg, pingpong_svg.render(report))
-        return benchmark.verdict(run, report, host, _why(options.corrupt))
+        return results.verdict(run, report, host, _why(options.corrupt))
 
 
 def _arguments(plan, seed):
@@ -242,10 +244,10 @@ def _arguments(plan, seed):
 
 def _cell(line, ranks, floors):
     pattern, size = line["cell"], line["size"]
-    cell = benchmark.cell(line, messages.floor(pattern, line["memcpy"],
-                                               floors))
+    cell = results.cell(line, messages.floor(pattern, line["memcpy"],
+                                             floors))
     cell["memcpy"] = line["memcpy"]
-    for mode in benchmark.MODES:
+    for mode in results.MODES:
         one = cell[mode]
         if one:
             one["bandwidth"] = (messages.lanes(pattern, ranks) * size
@@ -259,8 +261,8 @@ def peaks(cells):
     found = {}
     for cell in cells:
         mine = found.setdefault(cell["operation"],
-                                dict.fromkeys(benchmark.MODES))
-        for mode in benchmark.MODES:
+                                dict.fromkeys(results.MODES))
+        for mode in results.MODES:
             one, most = cell[mode], mine[mode]
             if one and (not most or one["bandwidth"] > most["bandwidth"]):
                 mine[mode] = {"bandwidth": one["bandwidth"],
@@ -270,11 +272,11 @@ def peaks(cells):
 
 def _report(run, host, ranks, probe, description, plan, seed, seconds):
     floors = probe.get("floors") or {}
-    cells = [_cell(line, ranks, floors) for line in benchmark.cell_lines(run)]
-    report = benchmark.head("straightway-bench-pingpong/1", run, host, ranks,
-                            description, floors, seed, seconds)
+    cells = [_cell(line, ranks, floors) for line in results.cell_lines(run)]
+    report = results.head("straightway-bench-pingpong/1", run, host, ranks,
+                          description, floors, seed, seconds)
     return dict(report, plan=plan, cells=cells,
-                summary=dict(benchmark.summary(cells, messages.PATTERNS),
+                summary=dict(results.summary(cells, messages.PATTERNS),
                              peaks=peaks(cells)))
 
 

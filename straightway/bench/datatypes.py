@@ -1,6 +1,6 @@
 """What the benchmark knows of messages with gaps: kernels, ways, ratios."""
 
-from straightway import statistics
+from straightway.bench import medians
 
 # Each kernel's application, in the order of bench/kernels/kernels.h.
 KERNELS = {
@@ -51,7 +51,7 @@ def means(cells):
                     and kernel in (c["operation"], "all")]
             if mine:
                 found.setdefault(kernel, {})[data] = {
-                    name: statistics.geometric_mean(
+                    name: medians.geometric_mean(
                         c[name] for c in mine if c[name])
                     for name in RATIOS}
     return found
