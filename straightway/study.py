@@ -18,8 +18,9 @@ from the processor's clock.
 
 import time
 
-from straightway import experiments, forecast, units, whatif
+from straightway import units
 from straightway.machine import hardware
+from straightway.whatif import experiments, forecast, outcomes
 
 SCHEMA = "straightway-study/1"
 OURS = "measured-straightway"
@@ -85,7 +86,7 @@ def _speed_up(host, ours):
 
 
 def _gain(samples):
-    found = {who: whatif.spread(ns) for who, ns in samples.items()}
+    found = {who: outcomes.spread(ns) for who, ns in samples.items()}
     host, ours = (found[who]["median_s"] for who in ("host", "ours"))
     found["speed_up"] = _speed_up(host, ours)
     # The sides are told apart where no run of one is among the other's.

@@ -6,10 +6,11 @@ import types
 
 import pytest
 
-from straightway import measured, native
+from straightway import native
 from straightway.errors import UserError
 from straightway.machine import hardware as machine
 from straightway.machine import hosts
+from straightway.whatif import measured
 
 BENCHES = 3 * (1 + len(measured.STATES))
 HOST = hosts.Host("libmpi.so.40", "ompi", "/usr/bin/mpiexec", "",

@@ -13,9 +13,11 @@ import programs
 import test_replay as replays
 import test_whatif_live as live
 import traces
-from straightway import capture, forecast, operations
-from straightway import whatif as whatif_runs
+import straightway
+from straightway import capture
 from straightway.profile.recorded import OUTSIDE
+from straightway.whatif import forecast, operations
+from straightway.whatif import outcomes as whatif_runs
 
 INCLUDE = pathlib.Path(__file__).resolve().parent.parent / "include"
 MS, MESSAGE = 1e6, live.one_way(8)      # ns
@@ -277,7 +279,7 @@ def test_regions_of_a_report():
     assert time == pytest.approx(3e-3) and one["communication"] == 0.5
     assert under[0] == (pytest.approx(1e-3), pytest.approx(3))
     assert under[1] == (pytest.approx(3e-3 / 7), pytest.approx(7))
-    schema = pathlib.Path(forecast.__file__).parent / "schemas" / \
+    schema = pathlib.Path(straightway.__file__).parent / "schemas" / \
         "whatif.schema.json"
     jsonschema.validate(report, json.loads(schema.read_text()))
 

@@ -4,11 +4,12 @@ import os
 import pathlib
 import tempfile
 
-from straightway import study, supposed, whatif
+from straightway import study
 from straightway.capture import names
 from straightway.commands import jobs
 from straightway.errors import UserError
 from straightway.reporters import json_file, study_terminal, text_file
+from straightway.whatif import runs, supposed
 
 MOST_RUNS = 1000
 
@@ -61,7 +62,7 @@ class Study:
             models = supposed.Models(["measured"], job, options.ranks,
                                      options.recalibrate, step)
             models.calibration()
-            runner = whatif.Runner(job, folder)
+            runner = runs.Runner(job, folder)
             made = study.Study(runner, models, options.ranks, options.runs,
                                step)
             report = made.report()

@@ -4,10 +4,11 @@ import argparse
 import sys
 import tempfile
 
-from straightway import experiments, forecast, supposed, whatif
 from straightway.commands import jobs
 from straightway.errors import UserError
 from straightway.reporters import json_file, text_file, whatif_terminal
+from straightway.whatif import (experiments, forecast, operations, runs,
+                                supposed)
 
 DEFAULT = "measured"
 RECORDS = (".swops", ".goal", ".smpi")
@@ -115,7 +116,7 @@ class WhatIf:
                 plan.models, job, max([plan.ranks or 2] + (
                     plan.sweep[1] if plan.sweep and plan.sweep[0] == "ranks"
                     else [])), options.recalibrate, step, options.mpi)
-            runner = whatif.Runner(job, folder, options.check,
+            runner = runs.Runner(job, folder, options.check,
                                    options.clocks)
             made = forecast.Forecast(runner, models, plan, step)
             report = made.report()
@@ -177,7 +178,6 @@ def _keep(runner, path):
         if path.endswith(".swops"):
             shutil.copyfile(recorded[-1], path)
         else:
-            from straightway import operations
             for note in operations.convert(str(recorded[-1]), path).notes:
                 print(f"straightway: {note}", file=sys.stderr)
         print(f"straightway: wrote {path}", file=sys.stderr)

@@ -3,11 +3,12 @@ measured, the bounds, and the whole profile beneath them."""
 
 import shlex
 
-from straightway import forecast, study, units
+from straightway import study, units
 from straightway.reporters import (profile_figures as figures, profile_html,
                                    svg, whatif_html)
 from straightway.reporters.html_parts import Cell, Table, page
 from straightway.reporters.whatif_terminal import error, seconds, times
+from straightway.whatif import forecast
 
 
 def _gain(report):

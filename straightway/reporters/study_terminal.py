@@ -1,10 +1,11 @@
 """A study on one page of a terminal."""
 
-from straightway import forecast, study, units
+from straightway import study, units
 from straightway.profile import findings
 from straightway.reporters.page import Page
 from straightway.reporters.whatif_terminal import (error, regions, seconds,
-                                                    times, waiting)
+                                                   times, waiting)
+from straightway.whatif import forecast
 
 FINDINGS = 4
 

@@ -3,12 +3,13 @@
 import math
 import os
 
-from straightway import forecast, units
+from straightway import units
 from straightway.reporters import profile_figures as figures
 from straightway.reporters import svg
 from straightway.reporters.html_parts import Cell, Table, page, share
 from straightway.reporters.whatif_terminal import (error, seconds, times,
-                                                    waiting)
+                                                   waiting)
+from straightway.whatif import forecast
 
 CURVES = 7              # colours that are told apart
 STYLES = ("page.css", "forecast.css")

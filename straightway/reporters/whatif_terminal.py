@@ -1,8 +1,9 @@
 """A forecast on one page of a terminal."""
 
-from straightway import forecast, units
+from straightway import units
 from straightway.reporters.page import (COMPUTE, MOVING, USUAL, WAITING,
                                         Page)
+from straightway.whatif import forecast
 
 BAR, SHORT = 22, 12     # letters; the second on a page of less than 80
 TOP = 8         # collectives, regions

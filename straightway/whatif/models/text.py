@@ -1,7 +1,7 @@
 """A model as the text that the engine reads (src/vtime/model/model_file.h)."""
 
 from straightway.errors import UserError
-from straightway.models.check import CLASSES, COMMON, KINDS
+from straightway.whatif.models.check import CLASSES, COMMON, KINDS
 
 _CONSTANTS = ("o_send", "o_recv", "L", "g", "O_send", "O_recv", "G")
 _ENDLESS = (1 << 64) - 1

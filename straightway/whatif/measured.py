@@ -364,8 +364,8 @@ def served(found):
 
 
 def lines(found, who, one_node=True):
-    """A calibration as lines of a model file (src/vtime/model/model_file.h); its
-    collectives only where all ranks share the node."""
+    """A calibration as lines of a model file (src/vtime/model/model_file.h);
+    its collectives only where all ranks share the node."""
     text = [f"# measured: {found['key']['mpi']}, {WHO[who]}, up to "
             f"{found['key']['ranks']} ranks, {found['made']}"]
     for kind in ("self", "domain", "node"):

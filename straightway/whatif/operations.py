@@ -7,8 +7,8 @@
     made = extrapolate("app.swops", 4096, "more.swops")
 
 straightway-whatif does the work; this half tells it what the numbers of a
-trace mean (src/vtime/formats/convert_trace_names.c). UserError when something cannot
-be read or written.
+trace mean (src/vtime/formats/convert_trace_names.c). UserError when something
+cannot be read or written.
 """
 
 import dataclasses

@@ -6,7 +6,7 @@ lines. A later layer replaces what only one can hold: where ranks are, the
 network, the link of a class. Rules of collectives only add up, as the last
 that fits a call counts.
 
-Names are those of models.py (presets and TOML files), and two that this
+Names are those of models/ (presets and TOML files), and two that this
 machine itself answers: `measured`, the MPI alone, and `measured-straightway`
 (measured.py).
 """
@@ -18,13 +18,14 @@ import pathlib
 import subprocess
 import tempfile
 
-from straightway import experiments, measured, native, units
+from straightway import native, units
 from straightway.errors import UserError
 from straightway.machine import hardware, hosts
+from straightway.whatif import experiments, measured
 
 
 def _named():
-    from straightway import models
+    from straightway.whatif import models
     return models
 
 
@@ -152,7 +153,7 @@ class Models:
 
     def _layers(self, names, ranks, one_node):
         """A layer for each measured model, and for the names between them
-        together: models.py knows what they mean to each other."""
+        together: models/ knows what they mean to each other."""
         for mine, group in itertools.groupby(
                 names, lambda name: name in measured.NAMES):
             if mine:

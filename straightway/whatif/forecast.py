@@ -14,9 +14,10 @@ import os
 import shlex
 import time
 
-from straightway import experiments, units, whatif
+from straightway import units
 from straightway.machine import hardware
 from straightway.profile import recorded
+from straightway.whatif import experiments, outcomes
 
 SCHEMA = "straightway-whatif/1"
 BOUNDS = {"collectives": "all", "communication": experiments.COMMUNICATION}
@@ -106,7 +107,7 @@ class Forecast:
             self.step(f"a normal run, {i + 1} of {self.plan.runs}")
             ns, self.profile = self.runner.measured(ranks)
             samples.append(ns)
-        return dict(whatif.spread(samples), runs=len(samples)), None
+        return dict(outcomes.spread(samples), runs=len(samples)), None
 
     def _forecast(self, ranks, wanted):
         """The part of a report that is of one number of ranks."""
@@ -195,7 +196,7 @@ def _ratio(before, after):
 
 
 def _rank_times(outcome):
-    return [whatif.seconds_of(t) for t in outcome.times]
+    return [outcomes.seconds_of(t) for t in outcome.times]
 
 
 def region_columns(report):

@@ -21,8 +21,8 @@ except ModuleNotFoundError:         # before Python 3.11
     import tomli as tomllib
 
 from straightway.errors import UserError
-from straightway.models import text
-from straightway.models.check import COMMON, checked
+from straightway.whatif.models import text
+from straightway.whatif.models.check import COMMON, checked
 
 _PRESETS = pathlib.Path(__file__).parent / "presets"
 _DEEP = 16                          # bases of bases: beyond, it is a circle

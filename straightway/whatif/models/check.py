@@ -10,8 +10,8 @@ the errors.
 import difflib
 
 from straightway.errors import UserError
-from straightway.models import quantities
-from straightway.models.quantities import Wrong
+from straightway.whatif.models import quantities
+from straightway.whatif.models.quantities import Wrong
 
 CLASSES = ("self", "domain", "node", "network")
 OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
@@ -123,6 +123,8 @@ for _keys in KINDS.values():
     NETWORK.update(_keys)
 NOISE = {"period": quantities.time, "duration": quantities.time,
          "seed": _seed}
+
+
 def _yes(value):
     if not isinstance(value, bool):
         raise Wrong("true or false")
