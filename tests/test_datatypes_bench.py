@@ -7,6 +7,7 @@ reported. What does not depend on the MPI is tested under one of them.
 import json
 import pathlib
 import subprocess
+import sys
 import xml.etree.ElementTree as xml
 
 import pytest
@@ -16,7 +17,7 @@ from straightway import cli
 from straightway.bench import datatypes, results
 from straightway.commands.bench import choices
 from straightway.errors import UserError
-from straightway.reporters import datatypes_svg, terminal
+from straightway.reporters import datatypes_svg, datatypes_terminal, output
 
 HERE = pathlib.Path(__file__).parent
 KERNELS = HERE.parent / "bench" / "kernels"
@@ -302,11 +303,11 @@ def test_any_set_of_sizes_can_be_drawn(sizes, ours, capsys):
                               means=datatypes.means(cells)),
               "machine": {"cpu": "<x>", "cores": 1, "kernel": "6",
                           "date": "2026-01-01"}}
-    terminal.datatypes(report)
+    datatypes_terminal.render(report, sys.stdout)
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= 80
     assert "…" not in shown and shown.count("99,999") >= 4 * len(sizes)
-    picture = xml.fromstring(datatypes_svg.render(report))
+    picture = xml.fromstring(output.text(datatypes_svg, report))
     names = [e.get("class") for e in picture.iter()]
     assert names.count("frame") == names.count("floor") - 1 == 2
     assert names.count("dot-ours") == (len(cells) if ours else 0)

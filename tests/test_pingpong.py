@@ -6,6 +6,7 @@ reported. What does not depend on the MPI is tested under one of them.
 
 import json
 import subprocess
+import sys
 import xml.etree.ElementTree as xml
 
 import pytest
@@ -15,7 +16,7 @@ from straightway import cli
 from straightway.bench import messages, results
 from straightway.commands.bench import choices, pingpong
 from straightway.errors import UserError
-from straightway.reporters import pingpong_svg, terminal
+from straightway.reporters import output, pingpong_svg, pingpong_terminal
 
 SPOILS = SWITCH + r"""
 int MPI_Recv(void *to, int n, HANDLE type, int from, int tag, HANDLE comm,
@@ -243,9 +244,9 @@ def test_any_set_of_sizes_can_be_drawn(sizes, ours, capsys):
                               peaks=pingpong.peaks(cells)),
               "machine": {"cpu": "<x>", "cores": 2, "kernel": "6",
                           "date": "2026-01-01"}}
-    terminal.pingpong(report)
+    pingpong_terminal.render(report, sys.stdout)
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
-    picture = xml.fromstring(pingpong_svg.render(report))
+    picture = xml.fromstring(output.text(pingpong_svg, report))
     names = [e.get("class") for e in picture.iter()]
     panels = any(sizes) + any(0 < n <= pingpong_svg.SMALL for n in sizes)
     assert names.count("frame") == panels

@@ -14,7 +14,7 @@ import straightway
 from straightway.errors import UserError
 from straightway.machine import hardware as machine
 from straightway.machine import hosts
-from straightway.reporters import whatif_html, whatif_terminal
+from straightway.reporters import forecast_words, whatif_html
 from straightway.whatif import experiments, forecast, measured, outcomes
 from straightway.whatif import runs as whatif
 from straightway.whatif import supposed
@@ -337,9 +337,9 @@ def test_what_free_collectives_leave_is_waiting(run):
     report = report_of(run, "-n", "2", "./app")
     free = report["bounds"]["collectives"]["collectives"]
     free["alltoall"] = {"calls": 1000, "time_s": 0.5}
-    assert whatif_terminal.waiting(report, "alltoall") == \
+    assert forecast_words.waiting(report, "alltoall") == \
         pytest.approx(0.5 / 2)
-    assert whatif_terminal.waiting(report, "bcast") == 0
+    assert forecast_words.waiting(report, "bcast") == 0
     table, _ = whatif_html.collective_table(report)
     assert [c.name for c in table.columns][4] == "waiting"
     assert table.rows[0][4].text == "250 ms"

@@ -4,6 +4,7 @@ trace; and on the pages."""
 
 import json
 import pathlib
+import sys
 
 import jsonschema
 import pytest
@@ -291,7 +292,7 @@ def test_the_terminal_has_a_table(experiments, width, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
     many = ["", "a region with a name that is far too long for its column/x",
             *(f"region {i}" for i in range(20))]
-    whatif_terminal.render(forecasted(many, experiments))
+    whatif_terminal.render(forecasted(many, experiments), sys.stdout)
     out = capsys.readouterr().out
     assert "Regions" in out and "and 14 more" in out
     assert max(map(len, out.splitlines())) <= max(width, 80)
@@ -300,15 +301,15 @@ def test_the_terminal_has_a_table(experiments, width, capsys, monkeypatch):
 
 
 def test_without_regions_nothing_is_shown(capsys):
-    from straightway.reporters import whatif_html, whatif_terminal
+    from straightway.reporters import output, whatif_html, whatif_terminal
     report = forecasted([])
-    whatif_terminal.render(report)
+    whatif_terminal.render(report, sys.stdout)
     assert "Regions" not in capsys.readouterr().out
-    assert "Regions" not in whatif_html.render(report)
+    assert "Regions" not in output.text(whatif_html, report)
 
 
 def test_the_page_has_a_table():
-    from straightway.reporters import whatif_html
-    page = whatif_html.render(forecasted(["", "<solve>"], 2))
+    from straightway.reporters import output, whatif_html
+    page = output.text(whatif_html, forecasted(["", "<solve>"], 2))
     assert 'id="regions"' in page and "&lt;solve&gt;" in page
     assert "<solve>" not in page and OUTSIDE in page

@@ -2,12 +2,12 @@
 
 import dataclasses
 import os
-import platform
 import sys
 
 from straightway import native
 from straightway.machine import checks, hardware, hosts
-from straightway.reporters import json_file, terminal
+from straightway.reporters import (doctor_terminal, output, report_json,
+                                   settings_terminal)
 
 
 class Doctor:
@@ -39,20 +39,14 @@ class Doctor:
             return settings(options)
         found = hosts.find(options.mpi)
         probe = native.probe()
-        diagnosis = checks.every(found, probe)
-        title = (f"{platform.node()}: {hardware.cpu_model()}, Linux "
-                 f"{platform.release()}, Python "
-                 f"{'.'.join(map(str, sys.version_info[:3]))}")
-        if options.json:
-            json_file.write(options.json, {
-                "schema": "straightway-doctor/1",
-                "machine": hardware.describe(),
-                "mpi": [h.describe() for h in found],
-                "probe": probe,
-                "checks": [dataclasses.asdict(c) for c in diagnosis],
-            })
-        if options.json != "-":
-            terminal.diagnosis(title, diagnosis)
+        report = {
+            "schema": "straightway-doctor/1",
+            "machine": hardware.describe(),
+            "mpi": [h.describe() for h in found],
+            "probe": probe,
+            "checks": [dataclasses.asdict(check)
+                       for check in checks.every(found, probe)]}
+        _show(report, options, doctor_terminal)
         return 0 if native.library().exists() else 1
 
 
@@ -61,9 +55,13 @@ def settings(options):
     table = native.probe("--settings")
     for line in table:
         line["value"] = os.environ.get(line["name"])
-    if options.json:
-        json_file.write(options.json, {"schema": "straightway-settings/1",
-                                       "settings": table})
-    if options.json != "-":
-        terminal.settings(table)
+    _show({"schema": "straightway-settings/1", "settings": table}, options,
+          settings_terminal)
     return 0
+
+
+def _show(report, options, reporter):
+    if options.json:
+        output.send(options.json, report_json, report)
+    if options.json != "-":
+        reporter.render(report, sys.stdout)

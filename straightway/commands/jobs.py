@@ -41,7 +41,7 @@ def add_launcher(parser):
 def job(options, program, quiet=True):
     """The Job of these options."""
     return programs.Job(program, options.mpi, options.launcher_args,
-                      options.timeout, quiet)
+                        options.timeout, quiet)
 
 
 # Checks ---------------------------------------------------------------------

@@ -353,7 +353,7 @@ def _barriers(view):
 def _creations(view):
     made = recorded.group([r for r in view.of("communicator management")
                           if procedures.stem(r.procedure) in _CREATIONS],
-                         "operation")
+                          "operation")
     calls = sum(t.calls for t in made)
     if calls < MANY_CREATIONS * view.count:
         return

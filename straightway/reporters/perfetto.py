@@ -109,9 +109,10 @@ def _problems(p, parts, result):
                f"{units.plural(result['unnamed'], 'event')}")
 
 
-def write(p, out):
-    """Write the trace of a Profile to `out`; (events, sentences on what is
-    not there). UserError when there is no trace or it cannot be written."""
+def render(p, out):
+    """Write the trace of a Profile to the path `out`; (events, sentences on
+    what is not there). UserError when there is no trace or it cannot be
+    written."""
     parts = traces.parts(p.capture)
     try:
         draft = files.draft(out)

@@ -294,6 +294,5 @@ def context(p):
     }
 
 
-def render(p):
-    """The file's text."""
-    return page("page.html", context(p))
+def render(p, out):
+    out.write(page("page.html", context(p)))

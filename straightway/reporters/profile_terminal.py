@@ -265,11 +265,11 @@ def _last(page, p):
         page.line("More: straightway report FILE --html", "dim")
 
 
-def render(p, top=None, sort=None, by=None, stderr=False):
-    """Print the page. `top`: rows of each table; `sort`: one of
+def render(p, out, *, top=None, sort=None, by=None):
+    """`top`: rows of each table; `sort`: one of
     tables.SORTS; `by`: a list of recorded.GROUPINGS, shown instead of the
     tables."""
-    page = pages.Page(stderr)
+    page = pages.Page(out)
     _header(page, p)
     _warnings(page, p)
     _summary(page, p)

@@ -307,13 +307,12 @@ def _findings(out):
         out.wrapped(f.text, "    ")
 
 
-def render(p):
-    """The whole report as one text."""
-    out = _Report(p)
+def render(p, out):
+    lines = _Report(p)
     for section in (_head, _tasks, _callsites, _aggregate_time,
                     _aggregate_operations, _aggregate_sent, _site_times,
                     _site_bytes, _files, _communicators, _regions, _sizes,
                     _pairs, _findings):
-        section(out)
-    out.section("End of Report")
-    return "\n".join(out.lines) + "\n"
+        section(lines)
+    lines.section("End of Report")
+    out.write("\n".join(lines.lines) + "\n")

@@ -1,13 +1,15 @@
 """straightway bench collectives: the blocking collectives of one node."""
 
+import sys
 import time
 
-from straightway import native
+from straightway import native, units
 from straightway.bench import collectives, results, runs
 from straightway.commands.bench import choices
 from straightway.errors import UserError
 from straightway.machine import hardware, hosts
-from straightway.reporters import json_file, svg, terminal, text_file
+from straightway.reporters import (collectives_svg, collectives_terminal,
+                                   output, progress, report_json)
 
 SIZES = "8,64,1k,16k,64k,256k,1m,4m"
 # How many doubles lie in a row; 0: all of a block.
@@ -104,15 +106,16 @@ class Collectives:
                 f"{ranks} ranks at {max(sizes)} bytes",
                 "give fewer ranks or smaller --sizes")
         for path in (options.json, options.plot):
-            text_file.check_writable(path)
+            output.check_writable(path)
         host = hosts.choose(options.mpi)
         runs.check_parts(host)
 
         description = hardware.describe()
         probe = native.probe("--floors")
         seed = choices.seed(options)
-        terminal.bench_start(host.title, ranks, "operation", len(operations),
-                             len(sizes), description)
+        progress.start(host.title, ranks, ", ".join((
+            units.plural(len(operations), "operation"),
+            units.plural(len(sizes), "size"))), description)
         start = time.monotonic()
         run = runs.launch(
             host, ranks, options.launcher_args,
@@ -121,16 +124,16 @@ class Collectives:
              "--seconds", options.time_per_cell, "--seed", seed,
              "--run", DATATYPES[options.datatype], *computing],
             sum(1 if op == "barrier" else len(sizes) for op in operations),
-            terminal.progress)
+            progress.bar)
         report = _report(run, host, ranks, probe, description, options, seed,
                          time.monotonic() - start)
         report["computing"] = swept
         if report["cells"]:
-            terminal.bench(report)
+            collectives_terminal.render(report, sys.stdout)
         if options.json:
-            json_file.write(options.json, report)
+            output.send(options.json, report_json, report)
         if options.plot and report["cells"]:
-            text_file.write(options.plot, svg.render(report))
+            output.write(options.plot, collectives_svg, report)
         return results.verdict(run, report, host)
 
 

@@ -1,15 +1,16 @@
 """straightway bench datatypes: messages with gaps, as applications send them.
 """
 
+import sys
 import time
 
-from straightway import native
+from straightway import native, units
 from straightway.bench import datatypes, results, runs
 from straightway.commands.bench import choices
 from straightway.errors import UserError
 from straightway.machine import hardware, hosts
-from straightway.reporters import (datatypes_svg, json_file, terminal,
-                                   text_file)
+from straightway.reporters import (datatypes_svg, datatypes_terminal, output,
+                                   progress, report_json)
 
 FROM, TO = "4k", "4m"
 RANKS = 2
@@ -94,7 +95,7 @@ class Datatypes:
                              f"messages of {most} bytes",
                              "give a smaller --to")
         for path in (options.json, options.svg):
-            text_file.check_writable(path)
+            output.check_writable(path)
         host = hosts.choose(options.mpi)
         runs.check_parts(host)
 
@@ -105,11 +106,15 @@ class Datatypes:
         description = hardware.describe()
         floors = native.probe("--floors").get("floors") or {}
         seed = choices.seed(options)
-        terminal.datatypes_start(host.title, plan, description)
+        progress.start(
+            host.title, RANKS,
+            f"{units.plural(len(kernels), 'kernel')}, messages from "
+            f"{units.brief(least)} to {units.brief(most)}, "
+            f"{' and '.join(plan['data'])} data", description)
         start = time.monotonic()
         run = runs.launch(host, RANKS, options.launcher_args,
                           _arguments(plan, seed),
-                          progress=terminal.progress)
+                          progress=progress.bar)
         if run["status"] == 0 and not results.cell_lines(run):
             raise UserError(
                 f"no message of {', '.join(kernels)} has from {least} to "
@@ -119,11 +124,11 @@ class Datatypes:
         report = _report(run, host, description, floors, plan, seed,
                          time.monotonic() - start)
         if report["cells"]:
-            terminal.datatypes(report)
+            datatypes_terminal.render(report, sys.stdout)
         if options.json:
-            json_file.write(options.json, report)
+            output.send(options.json, report_json, report)
         if options.svg and report["cells"]:
-            text_file.write(options.svg, datatypes_svg.render(report))
+            output.write(options.svg, datatypes_svg, report)
         return results.verdict(run, report, host, _why(options.corrupt), {
             "hand": f"{host.title} (packed by hand)", "host": host.title,
             "ours": "Straightway", "contiguous": "Straightway (no gaps)"})

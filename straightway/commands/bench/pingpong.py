@@ -1,15 +1,16 @@
 """straightway bench pingpong: messages between neighbouring ranks."""
 
 import resource
+import sys
 import time
 
-from straightway import native
+from straightway import native, units
 from straightway.bench import messages, results, runs
 from straightway.commands.bench import choices
 from straightway.errors import UserError
 from straightway.machine import hardware, hosts
-from straightway.reporters import (json_file, pingpong_svg, terminal,
-                                   text_file)
+from straightway.reporters import (output, pingpong_svg, pingpong_terminal,
+                                   progress, report_json)
 
 FROM, TO, FACTOR, PERTURB = "1", "4m", 4.0, 3
 MOST_SIZES = 256
@@ -197,7 +198,7 @@ class Pingpong:
                             "--cache warm")
         check_area(options, options.ranks, patterns, sizes, cold)
         for path in (options.json, options.svg):
-            text_file.check_writable(path)
+            output.check_writable(path)
         host = hosts.choose(options.mpi)
         runs.check_parts(host)
 
@@ -212,20 +213,21 @@ class Pingpong:
         description = hardware.describe()
         probe = native.probe("--floors")
         seed = choices.seed(options)
-        terminal.bench_start(host.title, options.ranks, "pattern",
-                             len(patterns), len(sizes), description)
+        progress.start(host.title, options.ranks, ", ".join((
+            units.plural(len(patterns), "pattern"),
+            units.plural(len(sizes), "size"))), description)
         start = time.monotonic()
         run = runs.launch(host, options.ranks, options.launcher_args,
                           [*_arguments(plan, seed), *computing],
-                          len(patterns) * len(sizes), terminal.progress)
+                          len(patterns) * len(sizes), progress.bar)
         report = _report(run, host, options.ranks, probe, description, plan,
                          seed, time.monotonic() - start)
         if report["cells"]:
-            terminal.pingpong(report)
+            pingpong_terminal.render(report, sys.stdout)
         if options.json:
-            json_file.write(options.json, report)
+            output.send(options.json, report_json, report)
         if options.svg and report["cells"]:
-            text_file.write(options.svg, pingpong_svg.render(report))
+            output.write(options.svg, pingpong_svg, report)
         return results.verdict(run, report, host, _why(options.corrupt))
 
 

@@ -5,6 +5,7 @@ import pathlib
 import random
 import shlex
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -13,7 +14,8 @@ from straightway.bench import medians, recording, runs
 from straightway.commands.bench import choices
 from straightway.errors import UserError
 from straightway.machine import hardware, hosts
-from straightway.reporters import json_file, terminal, text_file
+from straightway.reporters import (output, progress, recording_terminal,
+                                   report_json)
 
 MOST_ROUNDS = 1000
 
@@ -76,20 +78,22 @@ class Recording:
             raise UserError(f"--rounds {options.rounds}: give a number from 1 "
                             f"to {MOST_ROUNDS}")
         tool = _tool(options.tool)
-        text_file.check_writable(options.json)
+        output.check_writable(options.json)
         host = hosts.choose(options.mpi)
         runs.check_parts(host)
 
         description = hardware.describe()
         job = _Job(host, options, items, tool, choices.seed(options))
-        terminal.recording_start(host.title, options.ranks, job.variants,
-                                 options.rounds, description)
+        progress.start(
+            host.title, options.ranks,
+            f"{len(job.variants)} kinds of runs, {options.rounds} "
+            f"round{'s' * (options.rounds != 1)}", description)
         start = time.monotonic()
         job.measure()
         report = _report(job, description, time.monotonic() - start)
-        terminal.recording(report)
+        recording_terminal.render(report, sys.stdout)
         if options.json:
-            json_file.write(options.json, report)
+            output.send(options.json, report_json, report)
         return 0
 
 
@@ -134,14 +138,14 @@ class _Job:
         """All rounds; UserError when a run failed."""
         shuffle = random.Random(self.seed).shuffle
         total = self.options.rounds * len(self.variants)
-        with terminal.progress(total) as progress:
+        with progress.bar(total) as step:
             for number in range(self.options.rounds):
                 order = list(self.variants)
                 shuffle(order)
                 for variant in order:
                     self._run(variant)
                     self.order.append({"round": number, "variant": variant})
-                    progress(f"round {number + 1}: {variant}", 0, total)
+                    step(f"round {number + 1}: {variant}", 0, total)
 
     def _arguments(self, variant):
         arguments = ["--items", ",".join([recording.CLOCK, *self.items]),
