@@ -312,7 +312,7 @@ int sw_await_slow(sw_group_t *g, int member, uint64_t step)
     SW_WAIT_UNLESS(g->broken,
         (seen = atomic_load_explicit(&e->seq, memory_order_acquire)) >= step ||
             atomic_load_explicit(&lane->done, memory_order_acquire) >= step,
-        &lane->bell);
+        &lane->doorbell);
     if (sw_unlikely(g->broken))
         return SW_BROKEN;
     /* Post comes before done: look at the entry again. */

@@ -11,7 +11,7 @@
  *
  * Lane: what one member says to the others.
  *
- *   0    done (8)  bell: event (4) sleepers (4)              one line pair
+ *   0    done (8)  doorbell: event (4) sleepers (4)          one line pair
  *   64   touching (4)
  *   128  ring[0]   seq (8) what (4) form (2) place (2) bytes (8) data (104)
  *   256  ring[1]   ...
@@ -112,7 +112,7 @@ typedef struct {
 
 typedef struct {
     _Atomic uint64_t done;  /* all my reads up to this step are over       */
-    sw_bell_t bell;
+    sw_doorbell_t doorbell;
     char pad[SW_LINE - 16];
     _Atomic uint32_t touching;  /* I write into another member's memory    */
     char pad2[SW_LINE - 4];
@@ -314,7 +314,7 @@ static inline void sw_post(sw_group_t *g, sw_entry_t *entry, uint64_t step)
     if (sw_unlikely(g->broken))
         atomic_store(&g->block->given_up, 1);
     atomic_store_explicit(&entry->seq, step, memory_order_release);
-    sw_bell_ring(&sw_lane(g, g->me)->bell);
+    sw_doorbell_ring(&sw_lane(g, g->me)->doorbell);
 }
 
 /* Wait for a member's entry of this step. */
@@ -338,7 +338,7 @@ static inline void sw_done(sw_group_t *g, uint64_t step)
     if (sw_unlikely(g->broken))
         atomic_store(&g->block->given_up, 1);
     atomic_store_explicit(&mine->done, step, memory_order_release);
-    sw_bell_ring(&mine->bell);
+    sw_doorbell_ring(&mine->doorbell);
     /* After the reads of this step: were they of memory still offered? */
     atomic_thread_fence(memory_order_acquire);
     if (sw_unlikely(atomic_load_explicit(&g->block->given_up,
@@ -378,7 +378,7 @@ static inline void sw_await_done(sw_group_t *g, int member, uint64_t step)
                    (done = atomic_load_explicit(&lane->done,
                                                 memory_order_acquire)) >=
                        step,
-                   &lane->bell);
+                   &lane->doorbell);
     g->known[member] = done;
 }
 

@@ -30,7 +30,7 @@ void sw_packing_add(sw_group_t *g, sw_exposed_t *x, const sw_data_t *data,
         end = n - at < 2 * STEP ? n : at + STEP;
         sw_data_copy(data, &to, at, end);
         atomic_store_explicit(&p->ready, before + end, memory_order_release);
-        sw_bell_ring(&sw_lane(g, g->me)->bell);
+        sw_doorbell_ring(&sw_lane(g, g->me)->doorbell);
     }
 }
 

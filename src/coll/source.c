@@ -14,7 +14,7 @@ void sw_source_packed(sw_group_t *g, int member, const sw_entry_t *e,
     to->at = NULL;
     to->packed = (const sw_packed_t *)(to->peer->arena + e->send.address);
     to->before = before;
-    to->bell = &sw_lane(g, member)->bell;
+    to->doorbell = &sw_lane(g, member)->doorbell;
     to->broken = &g->broken;
 }
 
@@ -67,7 +67,7 @@ static uint64_t await_packed(const sw_source_t *from, uint64_t than)
     SW_WAIT_UNLESS(*from->broken,
                    (ready = atomic_load_explicit(
                         &from->packed->ready, memory_order_acquire)) >
-                       from->before + than, from->bell);
+                       from->before + than, from->doorbell);
     return *from->broken ? 0 : ready - from->before;
 }
 

@@ -12,7 +12,7 @@ typedef struct {
     const sw_shown_t *shown;    /* valid until this reader is done          */
     const struct sw_packed *packed;     /* from data[before] on             */
     uint64_t before;
-    sw_bell_t *bell;            /* of the packer                            */
+    sw_doorbell_t *doorbell;    /* of the packer                            */
     bool *broken;               /* its reader's group                       */
     const sw_peer_t *peer;
     sw_part_t part;

@@ -48,7 +48,7 @@ bool sw_wait_step(sw_wait_t *wait)
     }
     if (wait->announced) {
         /* The caller has looked again since we announced ourselves. */
-        sw_os_futex_wait(&wait->bell->event, wait->event, wait->limit);
+        sw_os_futex_wait(&wait->doorbell->event, wait->event, wait->limit);
         sw_wait_end(wait);
         wait->limit = sw_min(wait->limit * 2, LIMIT_LAST);
         return sw_wait_progress && sw_wait_progress();
@@ -65,8 +65,8 @@ bool sw_wait_step(sw_wait_t *wait)
     } else if (waited < sleep_ns) {
         sw_os_yield();
     } else {
-        atomic_fetch_add(&wait->bell->sleepers, 1);
-        wait->event = atomic_load(&wait->bell->event);
+        atomic_fetch_add(&wait->doorbell->sleepers, 1);
+        wait->event = atomic_load(&wait->doorbell->event);
         wait->announced = true;
     }
     return lost;
@@ -75,7 +75,7 @@ bool sw_wait_step(sw_wait_t *wait)
 void sw_wait_end(sw_wait_t *wait)
 {
     if (wait->announced) {
-        atomic_fetch_sub(&wait->bell->sleepers, 1);
+        atomic_fetch_sub(&wait->doorbell->sleepers, 1);
         wait->announced = false;
     }
 }

@@ -13,12 +13,12 @@
  * 3): a peer may be stuck in the host until we help, so that the value we
  * wait for could otherwise never come.
  *
- * The bell. Each lane (coll/group.h) has a bell: `sleepers` counts who sleeps
- * or is about to, `event` is the futex word. The writer of a value stores the
- * value, then looks at `sleepers`, and only if that is not zero advances
- * `event` and wakes. There is deliberately no full fence between the writer's
- * store and its look (it would cost each message 20 ns): the look may be
- * early, the wake-up lost, and then the sleeper's time limit brings it back.
+ * The doorbell. Each lane (coll/group.h) has a doorbell: `sleepers` counts who
+ * sleeps or is about to, `event` is the futex word. The writer of a value
+ * stores the value, then looks at `sleepers`, and only if that is not zero
+ * advances `event` and wakes. There is deliberately no full fence between the
+ * writer's store and its look (it would cost each message 20 ns): the look may
+ * be early, the wake-up lost, and then the sleeper's time limit brings it back.
  * The limit starts at 50 µs and grows to 1 ms, which bounds the loss.
  */
 #ifndef SW_NODE_WAIT_H
@@ -29,15 +29,15 @@
 typedef struct {
     _Atomic uint32_t event;
     _Atomic uint32_t sleepers;
-} sw_bell_t;
+} sw_doorbell_t;
 
 typedef struct {
-    sw_bell_t *bell;        /* of the awaited member                        */
+    sw_doorbell_t *doorbell;    /* of the awaited member                    */
     uint64_t start;         /* when the wait left the first spins, ns       */
     uint64_t progressed;    /* when the host's progress was last driven, ns */
     uint64_t limit;         /* next sleep's time limit, ns                  */
-    uint32_t event;         /* bell's word when we announced ourselves      */
-    bool announced;         /* we are counted in bell->sleepers             */
+    uint32_t event;         /* doorbell's word when we announced ourselves  */
+    bool announced;         /* we are counted in doorbell->sleepers         */
 } sw_wait_t;
 
 /* Loads tried before a wait calls sw_wait_step at all. */
@@ -69,7 +69,7 @@ static inline void sw_wait_turn(unsigned *turns)
 }
 
 /* Wait until `condition` holds, or `lost` is true: then it may never hold.
- * `ring` is the sw_bell_t* of the member that will make it so. */
+ * `ring` is the sw_doorbell_t* of the member that will make it so. */
 #define SW_WAIT_UNLESS(lost, condition, ring)                           \
     do {                                                                \
         int left_ = sw_wait_spins;                                      \
@@ -78,7 +78,7 @@ static inline void sw_wait_turn(unsigned *turns)
                 left_--;                                                \
                 continue;                                               \
             }                                                           \
-            sw_wait_t wait_ = {.bell = (ring)};                         \
+            sw_wait_t wait_ = {.doorbell = (ring)};                     \
             while (!(lost) && !(condition))                             \
                 if (sw_wait_step(&wait_))                               \
                     (lost) = true;                                      \
@@ -98,12 +98,12 @@ static inline void sw_wait_turn(unsigned *turns)
     } while (0)
 
 /* Ring after a store that somebody may sleep for. */
-static inline void sw_bell_ring(sw_bell_t *bell)
+static inline void sw_doorbell_ring(sw_doorbell_t *doorbell)
 {
-    if (sw_unlikely(atomic_load_explicit(&bell->sleepers,
+    if (sw_unlikely(atomic_load_explicit(&doorbell->sleepers,
                                          memory_order_relaxed))) {
-        atomic_fetch_add_explicit(&bell->event, 1, memory_order_release);
-        sw_os_futex_wake_all(&bell->event);
+        atomic_fetch_add_explicit(&doorbell->event, 1, memory_order_release);
+        sw_os_futex_wake_all(&doorbell->event);
     }
 }
 

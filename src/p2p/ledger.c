@@ -7,7 +7,7 @@
 #include <string.h>
 
 static sw_count_t nobody;
-sw_count_t *sw_ledger_bell = &nobody;
+sw_count_t *sw_ledger_doorbell = &nobody;
 _Atomic bool sw_ledger_stale;
 bool sw_ledger_shared;
 
@@ -15,12 +15,12 @@ static int places;
 static char *base;              /* of this process's ledger                 */
 static sw_counts_t *taken;      /* [places]                                 */
 
-#define HEAD (2 * SW_LINE)      /* the block's header; the bell             */
+#define HEAD (2 * SW_LINE)      /* the block's header; the doorbell         */
 
 static sw_row_t row_of(char *ledger, int n, int place)
 {
     sw_counts_t *rows = (sw_counts_t *)(ledger + HEAD);
-    return (sw_row_t){.bell = (sw_count_t *)(ledger + SW_LINE),
+    return (sw_row_t){.doorbell = (sw_count_t *)(ledger + SW_LINE),
                       .offers = &rows[place], .heard = &rows[n + place]};
 }
 
@@ -34,7 +34,7 @@ uint64_t sw_ledger_open(int n)
     memset(taken, 0, (size_t)n * sizeof *taken);
     places = n;
     base = sw_segment()->base + at;
-    sw_ledger_bell = row_of(base, n, 0).bell;
+    sw_ledger_doorbell = row_of(base, n, 0).doorbell;
     return at;
 }
 
@@ -68,8 +68,8 @@ void sw_ledger_due(void (*each)(int place, unsigned channels))
 {
     static int first;
     atomic_store_explicit(&sw_ledger_stale, false, memory_order_relaxed);
-    if (atomic_load_explicit(sw_ledger_bell, memory_order_relaxed))
-        atomic_exchange_explicit(sw_ledger_bell, 0, memory_order_acq_rel);
+    if (atomic_load_explicit(sw_ledger_doorbell, memory_order_relaxed))
+        atomic_exchange_explicit(sw_ledger_doorbell, 0, memory_order_acq_rel);
     /* Each time from another place on, since the caller may not have room for
      * all. */
     first = (first + 1) % places;

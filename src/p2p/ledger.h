@@ -5,7 +5,7 @@
  * ledger in its control segment, in lines of SW_LINE bytes, with two lines for
  * each place on the node:
  *
- *     bell                            set by any sender, cleared by the owner
+ *     doorbell                        set by any sender, cleared by the owner
  *     offers [places]                 written by the sender of that place:
  *       | total | channel 0 | .. 14 |   messages offered to the owner
  *     heard  [places]                 written by the owner: messages as long as
@@ -20,14 +20,14 @@
  * that channel.
  *
  * While the owner does not look, the sender's line stays in the sender's cache,
- * and the bell stays set: an offer costs next to nothing.
+ * and the doorbell stays set: an offer costs next to nothing.
  *
- * Memory order. Each word but the bell has one writing process. A sender
- * counts its offer (release), then sets the bell if it is not; the owner clears
- * the bell (acquire), then reads the counts. The sender may see a bell that is
- * just being cleared, and its offer be missed. So the owner reads the counts
- * now and then anyway. They decide when a receive is looked at, never what it
- * got.
+ * Memory order. Each word but the doorbell has one writing process. A sender
+ * counts its offer (release), then sets the doorbell if it is not; the owner
+ * clears the doorbell (acquire), then reads the counts. The sender may see a
+ * doorbell that is just being cleared, and its offer be missed. So the owner
+ * reads the counts now and then anyway. They decide when a receive is looked
+ * at, never what it got.
  */
 #ifndef SW_P2P_LEDGER_H
 #define SW_P2P_LEDGER_H
@@ -44,18 +44,18 @@ typedef struct {
 
 /* A sender's lines in another process's ledger. */
 typedef struct {
-    sw_count_t *bell;
+    sw_count_t *doorbell;
     sw_counts_t *offers, *heard;
 } sw_row_t;
 
 /* Do several threads of this process count? */
 extern SW_API bool sw_ledger_shared;
-extern SW_API sw_count_t *sw_ledger_bell;
+extern SW_API sw_count_t *sw_ledger_doorbell;
 extern SW_API _Atomic bool sw_ledger_stale;
 
-static inline unsigned sw_channel(uint64_t lineage, int tag)
+static inline unsigned sw_channel(uint64_t context_id, int tag)
 {
-    uint64_t x = (lineage ^ (uint32_t)tag) * 0x9e3779b97f4a7c15u;
+    uint64_t x = (context_id ^ (uint32_t)tag) * 0x9e3779b97f4a7c15u;
     return (unsigned)((x >> 32) * SW_CHANNELS >> 32);
 }
 
@@ -77,8 +77,8 @@ static inline void sw_row_offer(const sw_row_t *row, unsigned channel, int by)
 {
     sw_count(&row->offers->channel[channel], (uint32_t)by);
     sw_count(&row->offers->total, (uint32_t)by);
-    if (!atomic_load_explicit(row->bell, memory_order_relaxed))
-        atomic_store_explicit(row->bell, 1, memory_order_release);
+    if (!atomic_load_explicit(row->doorbell, memory_order_relaxed))
+        atomic_store_explicit(row->doorbell, 1, memory_order_release);
 }
 
 /* The owner has taken an offer of the sender at `place`. */
@@ -91,7 +91,7 @@ SW_API void sw_ledger_hear(int place, unsigned channel);
 static inline bool sw_ledger_rung(void)
 {
     return atomic_load_explicit(&sw_ledger_stale, memory_order_relaxed) ||
-           atomic_load_explicit(sw_ledger_bell, memory_order_relaxed);
+           atomic_load_explicit(sw_ledger_doorbell, memory_order_relaxed);
 }
 
 /* Let it be true. */

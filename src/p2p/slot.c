@@ -238,7 +238,7 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     }
     /* The new ticket comes before what is written now; see matches. */
     atomic_thread_fence(memory_order_release);
-    put(slot->lineage, offer->lineage);
+    put(slot->context_id, offer->context_id);
     put(slot->dest, offer->dest);
     put(slot->tag, offer->tag);
     put(slot->bytes, offer->bytes);
@@ -402,7 +402,7 @@ static void release(const sw_peer_t *peer, sw_slot_t *slot, uint64_t ticket)
     set(slot, ticket, SW_SLOT_TAKEN);
     atomic_fetch_add_explicit(&d->taken, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&d->busy, 1, memory_order_relaxed);
-    sw_bell_ring(&slot->bell);
+    sw_doorbell_ring(&slot->doorbell);
 }
 
 /* What is there already, then what comes while the sender fills the slot. */
@@ -477,7 +477,7 @@ void sw_slot_refuse(const sw_peer_t *peer, sw_slot_t *slot)
 
 /* Is the slot on offer to `me`, and what is looked for? Others take and offer
  * slots meanwhile: what was read counts if the state has not changed. */
-static bool matches(sw_slot_t *slot, uint64_t lineage, int me, int tag,
+static bool matches(sw_slot_t *slot, uint64_t context_id, int me, int tag,
                     uint64_t *at, uint64_t *bytes, bool *used)
 {
     uint64_t before = atomic_load_explicit(&slot->state, memory_order_acquire);
@@ -485,7 +485,7 @@ static bool matches(sw_slot_t *slot, uint64_t lineage, int me, int tag,
     *used = is != SW_SLOT_FREE;
     if (is != SW_SLOT_OFFERED && is != SW_SLOT_MOVING)
         return false;
-    bool same = (!lineage || get(slot->lineage) == lineage) &&
+    bool same = (!context_id || get(slot->context_id) == context_id) &&
                 get(slot->dest) == me && (tag < 0 || get(slot->tag) == tag) &&
                 !atomic_load(&slot->matched);
     *at = get(slot->order);
@@ -497,7 +497,7 @@ static bool matches(sw_slot_t *slot, uint64_t lineage, int me, int tag,
 
 /* Go through all slots, or until so many were in use. */
 static sw_found_t search(const sw_peer_t *peer, directory_t *d,
-                         uint64_t lineage, int me, int tag, uint64_t after,
+                         uint64_t context_id, int me, int tag, uint64_t after,
                          uint64_t until, uint32_t left)
 {
     uint32_t blocks = atomic_load_explicit(&d->blocks, memory_order_acquire);
@@ -506,7 +506,7 @@ static sw_found_t search(const sw_peer_t *peer, directory_t *d,
         sw_slot_t *slot = (sw_slot_t *)(peer->control + d->at[i / SLOTS] +
                                         i % SLOTS * sizeof *slot);
         uint64_t at, bytes;
-        bool used, is = matches(slot, lineage, me, tag, &at, &bytes, &used);
+        bool used, is = matches(slot, context_id, me, tag, &at, &bytes, &used);
         left -= used;
         if (!is || at <= after || at > until)
             continue;
@@ -524,16 +524,16 @@ static sw_found_t search(const sw_peer_t *peer, directory_t *d,
 /* While nothing is offered slots go out of use only, and those that were in
  * use are all there are to look at. A slot is free before `used` says so. */
 sw_found_t sw_slots_find(const sw_peer_t *peer, uint64_t directory_at,
-                         uint64_t lineage, int me, int tag, uint64_t after,
+                         uint64_t context_id, int me, int tag, uint64_t after,
                          uint64_t until)
 {
     directory_t *d = (directory_t *)(peer->control + directory_at);
     uint64_t before = atomic_load_explicit(&d->offers, memory_order_acquire);
     uint32_t used = atomic_load_explicit(&d->used, memory_order_acquire);
-    sw_found_t found = search(peer, d, lineage, me, tag, after, until, used);
+    sw_found_t found = search(peer, d, context_id, me, tag, after, until, used);
     atomic_thread_fence(memory_order_acquire);
     if (atomic_load_explicit(&d->offers, memory_order_relaxed) != before)
-        found = search(peer, d, lineage, me, tag, after, until, UINT32_MAX);
+        found = search(peer, d, context_id, me, tag, after, until, UINT32_MAX);
     return found;
 }
 

@@ -46,7 +46,7 @@ enum { SW_SLOT_FREE, SW_SLOT_OFFERED, SW_SLOT_MOVING, SW_SLOT_CLAIMED,
 typedef struct {
     /* The receiver looks for a probed message by these. */
     _Atomic uint64_t state;     /* ticket * SW_SLOT_STATES + SW_SLOT_*    */
-    uint64_t lineage;           /* the communicator (mpi/lineage.h)       */
+    uint64_t context_id;        /* the communicator (mpi/base/link.h)     */
     int32_t dest, tag;          /* the receiver's place on the node       */
     uint64_t order;             /* of the sender's offers                 */
     uint64_t bytes;
@@ -58,7 +58,7 @@ typedef struct {
      * the host's queues, so that no other probe finds it. */
     _Atomic uint32_t matched;
     uint32_t reserved;
-    sw_bell_t bell;
+    sw_doorbell_t doorbell;
     sw_joint_t joint;
     /* The sender's own. */
     void *aside;                /* the copy, to be freed                  */
@@ -73,7 +73,7 @@ typedef struct {
 
 /* What a sender offers. */
 typedef struct {
-    uint64_t lineage;
+    uint64_t context_id;
     int32_t dest, tag;
     const void *data;
     size_t bytes;
@@ -213,8 +213,9 @@ SW_API int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot,
 SW_API int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot,
                               void *head, void *to, size_t room);
 
-/* The messages on offer to `me` with this lineage (0: any) and tag (-1: any),
- * that no probe has taken, of those offered after `after` up to `until`. */
+/* The messages on offer to `me` with this context id (0: any) and tag (-1:
+ * any), that no probe has taken, of those offered after `after` up to
+ * `until`. */
 typedef struct {
     sw_slot_t *first;           /* the earliest; NULL: there is none       */
     uint64_t order, bytes;      /* of the first                            */
@@ -224,7 +225,7 @@ typedef struct {
 
 /* `directory`: the peer's sw_slots_directory. */
 SW_API sw_found_t sw_slots_find(const sw_peer_t *peer, uint64_t directory,
-                                uint64_t lineage, int me, int tag,
+                                uint64_t context_id, int me, int tag,
                                 uint64_t after, uint64_t until);
 
 /* How many messages that sender has offered so far: the order of the last. */

@@ -192,7 +192,7 @@ class Runner:
 
     @staticmethod
     def ranks_of(ops):
-        """How many ranks a file of operations is of (opfile_format.h)."""
+        """How many ranks a file of operations is of (file_format.h)."""
         try:
             with open(ops, "rb") as file:
                 head = file.read(8)

@@ -50,8 +50,9 @@ if [ "${STRAIGHTWAY_DEEP:-0}" != 0 ]; then
     check "ring of 2, 4 steps" good ring.pml -DSTEPS=4 --
     check "3 members" good ring.pml -DMEMBERS=3 -DSTEPS=2 -DRING=1 --
 fi
-check "bell" good bell.pml -- -a -f -N comes
-check "bell without a time limit" bad bell.pml -DNO_LIMIT -- -a -f -N comes
+check "doorbell" good doorbell.pml -- -a -f -N comes
+check "doorbell without a time limit" bad doorbell.pml -DNO_LIMIT -- \
+    -a -f -N comes
 check "slot" good slot.pml --
 for bug in 1 2 3 4; do
     check "planted error $bug in slot" bad slot.pml -DBUG=$bug --

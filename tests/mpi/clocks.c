@@ -188,7 +188,7 @@ static void waits(int ms)
     }
 }
 
-/* Borders, threads ------------------------------------------------------------ */
+/* Borders, threads --------------------------------------------------------- */
 
 static __thread int64_t before[ROWS], before_really;
 

@@ -1,6 +1,6 @@
 /*
- * wait.c - waits end: soon where the bell wakes them, within a bound where a
- * wake-up is lost, and the host's progress is driven meanwhile.
+ * wait.c - waits end: soon where the doorbell wakes them, within a bound where
+ * a wake-up is lost, and the host's progress is driven meanwhile.
  */
 #include "node/wait.h"
 #include "node/base/settings.h"
@@ -16,7 +16,7 @@
     (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__),                \
      fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
 
-static sw_bell_t bell;
+static sw_doorbell_t doorbell;
 static _Atomic uint64_t ball;       /* thrown to and fro */
 static _Atomic int progressed;
 
@@ -43,7 +43,7 @@ static void *give(void *arg)
     nap(g->ns);
     atomic_store_explicit(&ball, 1, memory_order_release);
     if (g->rings)
-        sw_bell_ring(&bell);
+        sw_doorbell_ring(&doorbell);
     return NULL;
 }
 
@@ -55,9 +55,9 @@ static void wait_for(long ns, bool rings)
     if (pthread_create(&thread, NULL, give, &g))
         fail("pthread_create");
     SW_WAIT_UNTIL(atomic_load_explicit(&ball, memory_order_acquire) == 1,
-                  &bell);
+                  &doorbell);
     pthread_join(thread, NULL);
-    if (atomic_load(&bell.sleepers))
+    if (atomic_load(&doorbell.sleepers))
         fail("a wait that is over is still announced");
 }
 
@@ -70,12 +70,12 @@ static void *partner(void *arg)
     uint64_t seed = 7;
     for (uint64_t i = 0; i < ROUNDS; i++) {
         SW_WAIT_UNTIL(atomic_load_explicit(&ball, memory_order_acquire) ==
-                      2 * i + 1, &bell);
+                      2 * i + 1, &doorbell);
         seed = seed * 6364136223846793005u + 1;
         if (seed >> 60 == 0)
             nap(300000);
         atomic_store_explicit(&ball, 2 * i + 2, memory_order_release);
-        sw_bell_ring(&bell);
+        sw_doorbell_ring(&doorbell);
     }
     return NULL;
 }
@@ -92,9 +92,9 @@ static void to_and_fro(void)
         if (seed >> 60 == 0)
             nap(300000);
         atomic_store_explicit(&ball, 2 * i + 1, memory_order_release);
-        sw_bell_ring(&bell);
+        sw_doorbell_ring(&doorbell);
         SW_WAIT_UNTIL(atomic_load_explicit(&ball, memory_order_acquire) ==
-                      2 * i + 2, &bell);
+                      2 * i + 2, &doorbell);
     }
     pthread_join(thread, NULL);
 }

@@ -24,7 +24,7 @@
                fflush(stdout), _exit(1)))
 
 #define ME 3
-#define LINEAGE 77
+#define CONTEXT_ID 77
 #define LARGEST 100200
 #define ELEMENT 600             /* bytes of data of a scattered one         */
 #define ARRAY (LARGEST / ELEMENT * 1500 + 1)
@@ -139,7 +139,7 @@ static void *send_all(void *ignored)
         sw_layout_t *l = layout_of(i, &state);
         fill(plain, n, i);
         put(data, n, l, plain);
-        sw_offer_t offer = {.lineage = LINEAGE, .dest = ME, .tag = 5,
+        sw_offer_t offer = {.context_id = CONTEXT_ID, .dest = ME, .tag = 5,
                             .data = data, .bytes = n, .layout = l,
                             .count = (int64_t)(n / ELEMENT)};
         sw_offer_bind(&offer);
@@ -166,10 +166,10 @@ static void *send_all(void *ignored)
     return ignored;
 }
 
-static sw_found_t look_for(uint64_t lineage, int tag, uint64_t after)
+static sw_found_t look_for(uint64_t context_id, int tag, uint64_t after)
 {
-    return sw_slots_find(&peer, sw_slots_directory(), lineage, ME, tag, after,
-                         UINT64_MAX);
+    return sw_slots_find(&peer, sw_slots_directory(), context_id, ME, tag,
+                         after, UINT64_MAX);
 }
 
 static void receive_all(void)
@@ -191,7 +191,7 @@ static void receive_all(void)
         CHECK(!sw_slot_of(&peer, &d, ME + 1));
         sw_slot_t *slot = sw_slot_of(&peer, &d, ME);
         CHECK(slot);
-        sw_found_t found = look_for(LINEAGE, 5, 0);
+        sw_found_t found = look_for(CONTEXT_ID, 5, 0);
         CHECK(found.first == slot && found.bytes == n && found.count >= 1);
         size_t room = next(&state) % 10 ? LARGEST + 1 : n / 2;
         char *to = place[next(&state) % 2];
@@ -239,7 +239,7 @@ static void check_whole(const sw_descriptor_t *it, const sw_descriptor_t *d,
 static void only_whole_descriptors(void)
 {
     char data[1000] = "something";
-    sw_offer_t offer = {.lineage = LINEAGE, .dest = ME, .tag = 6,
+    sw_offer_t offer = {.context_id = CONTEXT_ID, .dest = ME, .tag = 6,
                         .data = data, .bytes = sizeof data};
     sw_slot_t *slot = sw_slot_offer(&offer);
     sw_descriptor_t d = describe(slot), other;
@@ -284,7 +284,7 @@ static void found_in_order(void)
     static sw_slot_t *slot[MANY];
     char data[400] = "x";
     for (int i = 0; i < MANY; i++) {
-        sw_offer_t offer = {.lineage = LINEAGE, .dest = ME, .tag = i % 7,
+        sw_offer_t offer = {.context_id = CONTEXT_ID, .dest = ME, .tag = i % 7,
                             .data = data, .bytes = 300 + (size_t)i % 77};
         CHECK((slot[i] = sw_slot_offer(&offer)));
         sw_slot_fill(slot[i], &offer);
@@ -292,14 +292,14 @@ static void found_in_order(void)
     uint64_t offered = sw_slots_offered(&peer, sw_slots_directory());
     CHECK(offered == slot[MANY - 1]->order);
     for (int i = 0; i < MANY; i++) {
-        sw_found_t found = look_for(LINEAGE, i % 7, 0);
+        sw_found_t found = look_for(CONTEXT_ID, i % 7, 0);
         CHECK(found.first == slot[i] && found.order == slot[i]->order &&
               found.bytes == slot[i]->bytes &&
               found.count == (unsigned)(MANY - 1 - i) / 7 + 1);
-        found = look_for(LINEAGE, i % 7, slot[i]->order);
+        found = look_for(CONTEXT_ID, i % 7, slot[i]->order);
         CHECK(found.first == (i + 7 < MANY ? slot[i + 7] : NULL));
         CHECK(look_for(0, -1, 0).count == (unsigned)(MANY - i));
-        CHECK(!look_for(LINEAGE + 1, i % 7, 0).first);
+        CHECK(!look_for(CONTEXT_ID + 1, i % 7, 0).first);
         atomic_store(&slot[i]->matched, 1);
     }
     CHECK(!look_for(0, -1, 0).first);

@@ -214,12 +214,12 @@ static void engine_runs(sw_taker_t *taker, unsigned rest_us, bool soon,
         }
         if (rest_us)
             nap(&state, rest_us);
-        /* It may wake up for a bell that it has heard already. */
+        /* It may wake up for a doorbell that it has heard already. */
         uint64_t since = sw_os_now();
         if (!did && !sw_taker_sleep(taker, 10000000000u))
             late += sw_os_now() - since > 9000000000u;
     }
-    /* A bell that is lost would only show as time: ten seconds of it. */
+    /* A doorbell that is lost would only show as time: ten seconds of it. */
     MUST(!late && news);
     free(at);
 }

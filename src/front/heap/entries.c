@@ -1,5 +1,5 @@
 /*
- * heap.c - the heap's entry points: malloc and its kin, as the program calls
+ * entries.c - the heap's entry points: malloc and its kin, as the program calls
  * them.
  *
  * Blocks of at least the threshold come from the arena, all others from libc.

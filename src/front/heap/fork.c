@@ -1,5 +1,5 @@
 /*
- * heap_fork.c - fork, as the program calls it.
+ * fork.c - fork, as the program calls it.
  *
  * The arena's fork handlers do all the work. Only a program that forks while
  * it runs on a stack inside the arena needs more; see arena_fork.c.

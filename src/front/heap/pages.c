@@ -1,5 +1,5 @@
 /*
- * heap_pages.c - what a program does to the pages of its heap.
+ * pages.c - what a program does to the pages of its heap.
  *
  * Pages that are shown to peers (node/arena/show.h) are shared memory, and
  * differ from libc's heap in ways that a program could notice. So these calls

@@ -53,7 +53,7 @@ static int copy_attribute(MPI_Comm comm, int key, void *extra, void *value,
 /* Messages are pending: keep what their end may need. */
 static void outlive(sw_comm_t *c, MPI_Comm comm)
 {
-    if (c->lineage && !c->link)
+    if (c->context_id && !c->link)
         sw_links_slow(c);
     c->gone = comm != MPI_COMM_WORLD &&
               host.Comm_get_errhandler(comm, &c->handler) == MPI_SUCCESS;
@@ -78,13 +78,13 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     c->handle = MPI_COMM_NULL;
     sw_group_t *group = c->group ? c->group : c->lost;
     c->group = c->lost = NULL;
-    struct sw_hood *hood = c->hood;
-    c->hood = NULL;
+    struct sw_adjacency *adjacency = c->adjacency;
+    c->adjacency = NULL;
     pthread_mutex_unlock(&lock);
     if (group)
         sw_group_close(group);
-    if (hood)
-        c->hood_free(hood);
+    if (adjacency)
+        c->adjacency_free(adjacency);
     sw_comm_drop(c);
     return MPI_SUCCESS;
 }
@@ -200,7 +200,7 @@ static sw_comm_t *meet(MPI_Comm comm)
         c->n = n;
         c->me = me;
         c->settled = reason != SW_OURS;
-        c->lineage = comm == MPI_COMM_WORLD;
+        c->context_id = comm == MPI_COMM_WORLD;
         c->reason = reason;
         c->holds = 1;
         c->next = table[mix(comm) % BUCKETS];
@@ -283,7 +283,8 @@ void sw_comm_measure_crowd(void)
 
 /* The members have met in MPI_Init and all reach each other: the leader takes
  * a block, and one broadcast of the host tells where it is. */
-static void meet_again(sw_comm_t *c, uint32_t agreed, sw_group_answer_t *answers)
+static void meet_again(sw_comm_t *c, uint32_t agreed,
+                       sw_group_answer_t *answers)
 {
     sw_group_answer_t leader = {.ok = agreed};
     if (c->me == 0) {

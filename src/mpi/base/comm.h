@@ -50,11 +50,12 @@ typedef struct sw_comm {
     /* See reach.h. */
     _Atomic bool device;        /* a buffer of ours was a device's        */
     uint64_t review;            /* the group's step of the next question  */
-    /* Point to point; see link.h and lineage.c. */
-    uint64_t lineage;           /* 0: messages go through the host alone  */
+    /* Point to point; see link.h and context_id.c. */
+    uint64_t context_id;        /* 0: messages go through the host alone  */
     uint64_t children;          /* communicators made from this one       */
-    struct sw_hood *hood;       /* see mpi/coll/hood.h; NULL: not met     */
-    void (*hood_free)(struct sw_hood *);
+    struct sw_adjacency *adjacency;     /* see mpi/coll/adjacency.h; NULL:
+                                           not met                        */
+    void (*adjacency_free)(struct sw_adjacency *);
     struct sw_link **link;      /* [n]: how members are reached, or NULL  */
     /* A program may free a communicator with messages pending (MPI 4.1, 7.4.3).
      * Each of these holds the state, and so does the communicator. When it is

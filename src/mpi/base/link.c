@@ -214,7 +214,7 @@ sw_link_t *sw_link_at(int place)
 
 sw_link_t **sw_links_slow(sw_comm_t *c)
 {
-    if (!sw_linked || !c->lineage || c->reason == SW_REASON_INTER ||
+    if (!sw_linked || !c->context_id || c->reason == SW_REASON_INTER ||
         c->reason == SW_REASON_FOREIGN)
         return NULL;
     MPI_Group these;

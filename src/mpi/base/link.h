@@ -8,10 +8,10 @@
  * host). Programs with sessions only have no such moment: there the host
  * carries all messages.
  *
- * `lineage` names a communicator alike on all its members: it is made from the
- * parent's and the count of communicators made from the parent, which all its
- * members share. A probe finds a message's true length by it (probe.c). One
- * whose making was not seen has lineage 0, and no link.
+ * `context_id` names a communicator alike on all its members: it is made from
+ * the parent's and the count of communicators made from the parent, which all
+ * its members share. A probe finds a message's true length by it (probe.c). One
+ * whose making was not seen has context id 0, and no link.
  */
 #ifndef SW_MPI_BASE_LINK_H
 #define SW_MPI_BASE_LINK_H

@@ -5,7 +5,7 @@
  * A block of an edge that leads nowhere (MPI_PROC_NULL) has no elements,
  * whatever the arguments say of it.
  */
-#include "hood.h"
+#include "adjacency.h"
 #include "vector.h"
 
 /* Edges whose description lies on the stack: a stencil in three dimensions has
@@ -59,7 +59,7 @@ static bool alltoall(sw_comm_t *c, sw_collective_t id, const side_t *out,
                      int *result)
 {
     const int *index;
-    const sw_neighbours_t *all = sw_hood(c, reason);
+    const sw_neighbours_t *all = sw_adjacency(c, reason);
     *result = MPI_SUCCESS;
     if (!all)
         return false;
@@ -80,7 +80,7 @@ static bool alltoall(sw_comm_t *c, sw_collective_t id, const side_t *out,
         !blocks(out, all->out, all->outs, comm, sent, from_places, s, &from,
                 result))
         return *result != MPI_SUCCESS;
-    sw_group_t *g = sw_hood_alltoall(c, id, &index, reason);
+    sw_group_t *g = sw_adjacency_alltoall(c, id, &index, reason);
     if (!g)
         return false;
     bool equal = out->form == ROW && all->outs;
@@ -104,7 +104,7 @@ static bool allgather(sw_comm_t *c, sw_collective_t id, const void *send,
                       int64_t count, MPI_Datatype type, const side_t *in,
                       MPI_Comm comm, sw_reason_t *reason, int *result)
 {
-    const sw_neighbours_t *all = sw_hood(c, reason);
+    const sw_neighbours_t *all = sw_adjacency(c, reason);
     *result = MPI_SUCCESS;
     if (!all)
         return false;
@@ -123,7 +123,7 @@ static bool allgather(sw_comm_t *c, sw_collective_t id, const void *send,
     if (!blocks(in, all->in, all->ins, comm, got, places, r, &to, result) ||
         (anybody && !sw_usable(send, count, type, comm, &s, result)))
         return *result != MPI_SUCCESS;
-    sw_group_t *g = sw_hood_group(c, reason);
+    sw_group_t *g = sw_adjacency_group(c, reason);
     if (!g)
         return false;
     sw_buffer_send(&from, send, anybody ? count : 0,

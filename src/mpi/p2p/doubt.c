@@ -74,7 +74,8 @@ void sw_failed_on(int rc, const MPI_Status *status, MPI_Comm comm,
     if (!sw_linked || !cut_short(rc) || too_long_for_one(status))
         return;
     sw_comm_t *c = sw_comm_state(comm);
-    sw_link_t *link = c && c->lineage ? sw_link(c, status->MPI_SOURCE) : NULL;
+    sw_link_t *link = c && c->context_id ? sw_link(c, status->MPI_SOURCE)
+                                         : NULL;
     if (!link)
         return;
     /* Most hosts write as much as there is room for. */
@@ -87,7 +88,7 @@ void sw_failed_on(int rc, const MPI_Status *status, MPI_Comm comm,
     }
     /* Earlier ones have been taken, but for those of posted receives. */
     sw_track_expected(c, status->MPI_SOURCE, status->MPI_TAG);
-    sw_found_t found = sw_slots_find(link->peer, link->directory, c->lineage,
+    sw_found_t found = sw_slots_find(link->peer, link->directory, c->context_id,
                                      sw_link_place, status->MPI_TAG, 0,
                                      UINT64_MAX);
     if (found.first)

@@ -26,14 +26,14 @@ void sw_status_set_bytes(MPI_Status *status, size_t bytes)
     host.Status_set_elements(status, MPI_BYTE, (int)bytes);
 }
 
-sw_landing_t sw_landing_slow(void *buffer, int64_t count,
-                             const sw_datatype_t *type)
+sw_recv_buffer_t sw_recv_buffer_slow(void *buffer, int64_t count,
+                                     const sw_datatype_t *type)
 {
-    sw_landing_t in = {.buffer = buffer, .count = count, .type = type};
+    sw_recv_buffer_t in = {.buffer = buffer, .count = count, .type = type};
 #ifndef OMPI_MAJOR_VERSION
-    if (!type->dense && type->layout && sw_landing_is_large(&in) &&
-        sw_landing_room(&in) <= INT32_MAX)
-        in.block = sw_temporary(sw_landing_room(&in));
+    if (!type->dense && type->layout && sw_recv_buffer_is_large(&in) &&
+        sw_recv_buffer_room(&in) <= INT32_MAX)
+        in.block = sw_temporary(sw_recv_buffer_room(&in));
 #endif
     in.away = sw_out_of_reach(buffer, type);
     if (in.away)        /* the host needs the type for as long as we do */
@@ -42,7 +42,7 @@ sw_landing_t sw_landing_slow(void *buffer, int64_t count,
 }
 
 /* The first bytes of what has arrived, by signature. */
-static void peek(const sw_landing_t *in, const sw_comm_t *c,
+static void peek(const sw_recv_buffer_t *in, const sw_comm_t *c,
                  sw_descriptor_t *to)
 {
     const void *buffer = in->buffer;
@@ -80,10 +80,10 @@ static void spread(const char *data, size_t bytes, void *buffer,
     }
 }
 
-void sw_landing_spread(const sw_landing_t *in, size_t bytes,
-                       const sw_comm_t *c)
+void sw_recv_buffer_spread(const sw_recv_buffer_t *in, size_t bytes,
+                           const sw_comm_t *c)
 {
-    bytes = sw_min(bytes, sw_landing_room(in));
+    bytes = sw_min(bytes, sw_recv_buffer_room(in));
     if (in->away)
         spread(in->block, bytes, in->buffer, in->type, sw_comm_or_any(c));
     else
@@ -113,12 +113,12 @@ static void conclude(int rc, const sw_descriptor_t *d, size_t room,
                     "its sender: %m", (unsigned long long)d->bytes);
 }
 
-bool sw_fetch(const sw_landing_t *in, const sw_comm_t *c, size_t *bytes,
+bool sw_fetch(const sw_recv_buffer_t *in, const sw_comm_t *c, size_t *bytes,
               int *error)
 {
     sw_descriptor_t d;
     const sw_datatype_t *type = in->type;
-    size_t room = sw_landing_room(in);
+    size_t room = sw_recv_buffer_room(in);
     if (room < sizeof d)
         return false;
     peek(in, c, &d);
@@ -127,9 +127,9 @@ bool sw_fetch(const sw_landing_t *in, const sw_comm_t *c, size_t *bytes,
     if (sw_likely(!slot))
         return false;
     int rc;
-    unsigned channel = sw_channel(slot->lineage, slot->tag);
+    unsigned channel = sw_channel(slot->context_id, slot->tag);
     if (sw_in_doubt(slot->tag))
-        sw_tally_raise(&sw_last_taken, slot->lineage, d.source, slot->tag,
+        sw_tally_raise(&sw_last_taken, slot->context_id, d.source, slot->tag,
                        slot->order);
     size_t n = sw_min(room, d.bytes);
     sw_target_t to = {.room = room,
@@ -160,7 +160,7 @@ bool sw_fetch_early(void *buffer, size_t room, void *head, size_t *bytes,
     sw_slot_t *slot = offered(&d, &link);
     if (!slot)
         return false;
-    unsigned channel = sw_channel(slot->lineage, slot->tag);
+    unsigned channel = sw_channel(slot->context_id, slot->tag);
     int rc = sw_slot_take_apart(link->peer, slot, head, buffer, room);
     sw_ledger_take(d.source, channel);
     conclude(rc, &d, room, bytes, error);
@@ -169,12 +169,13 @@ bool sw_fetch_early(void *buffer, size_t room, void *head, size_t *bytes,
 
 void sw_heard(sw_comm_t *c, int source, int tag)
 {
-    const sw_link_t *link = c && c->lineage ? sw_link(c, source) : NULL;
+    const sw_link_t *link = c && c->context_id ? sw_link(c, source) : NULL;
     if (link)
-        sw_ledger_hear(link->place, sw_channel(c->lineage, tag));
+        sw_ledger_hear(link->place, sw_channel(c->context_id, tag));
 }
 
-int sw_received_slow(const sw_landing_t *in, sw_comm_t *c, MPI_Status *status)
+int sw_received_slow(const sw_recv_buffer_t *in, sw_comm_t *c,
+                     MPI_Status *status)
 {
     size_t bytes;
     int error = MPI_SUCCESS;
@@ -185,7 +186,7 @@ int sw_received_slow(const sw_landing_t *in, sw_comm_t *c, MPI_Status *status)
         if (come == SW_DESCRIPTOR_BYTES)
             sw_heard(c, status->MPI_SOURCE, status->MPI_TAG);
         if (in->block && come != SIZE_MAX)
-            sw_landing_spread(in, come, c);
+            sw_recv_buffer_spread(in, come, c);
     }
     sw_temporary_free(in->block);
     return error;

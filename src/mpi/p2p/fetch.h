@@ -24,10 +24,10 @@ typedef struct {
     char *block;            /* to be freed by sw_temporary_free; NULL: the host
                              * has got the buffer */
     bool away;              /* a device's memory: the host touches it alone */
-} sw_landing_t;
+} sw_recv_buffer_t;
 
 /* Bytes of data that it has room for. */
-static inline size_t sw_landing_room(const sw_landing_t *in)
+static inline size_t sw_recv_buffer_room(const sw_recv_buffer_t *in)
 {
     return (size_t)in->count * in->type->size;
 }
@@ -35,47 +35,47 @@ static inline size_t sw_landing_room(const sw_landing_t *in)
 /* Could a message come whose sender waits for this receive? The sender of one
  * that is shorter than any without gaps waits for nobody (route.c). It matters
  * to receives with gaps only, which are likely to get such messages. */
-static inline bool sw_landing_is_large(const sw_landing_t *in)
+static inline bool sw_recv_buffer_is_large(const sw_recv_buffer_t *in)
 {
-    return sw_landing_room(in) >=
+    return sw_recv_buffer_room(in) >=
            (in->type->dense ? sw_settings.p2p_min : sw_threshold_scattered_min);
 }
 
 /* Does the buffer show at a glance what has come? */
-static inline bool sw_landing_shows(const sw_landing_t *in)
+static inline bool sw_recv_buffer_shows(const sw_recv_buffer_t *in)
 {
     return in->type->dense && in->buffer && !in->away;
 }
 
-sw_landing_t sw_landing_slow(void *buffer, int64_t count,
-                             const sw_datatype_t *type);
+sw_recv_buffer_t sw_recv_buffer_slow(void *buffer, int64_t count,
+                                     const sw_datatype_t *type);
 
 /* `type` may be NULL: the host's affair alone. */
-static inline sw_landing_t sw_landing(void *buffer, int64_t count,
-                                      const sw_datatype_t *type)
+static inline sw_recv_buffer_t sw_recv_buffer(void *buffer, int64_t count,
+                                              const sw_datatype_t *type)
 {
 #ifndef OMPI_MAJOR_VERSION
     if (sw_unlikely(type && !type->dense))
-        return sw_landing_slow(buffer, count, type);
+        return sw_recv_buffer_slow(buffer, count, type);
 #endif
     if (type && sw_device_possible())
-        return sw_landing_slow(buffer, count, type);
-    return (sw_landing_t){.buffer = buffer, .count = count, .type = type};
+        return sw_recv_buffer_slow(buffer, count, type);
+    return (sw_recv_buffer_t){.buffer = buffer, .count = count, .type = type};
 }
 
 /* What the host is given: address, count, datatype. */
-#define SW_LANDING(in, TYPE)                                            \
+#define SW_RECV_BUFFER(in, TYPE)                                        \
     (in).block ? (in).block : (in).buffer,                              \
-    (in).block ? (int)sw_landing_room(&(in)) : (in).count,              \
+    (in).block ? (int)sw_recv_buffer_room(&(in)) : (in).count,          \
     (in).block ? MPI_PACKED : (TYPE)
 
 /* `bytes` bytes have come into the block. */
-void sw_landing_spread(const sw_landing_t *in, size_t bytes,
-                       const sw_comm_t *c);
+void sw_recv_buffer_spread(const sw_recv_buffer_t *in, size_t bytes,
+                           const sw_comm_t *c);
 
 /* 192 bytes have been received. If they are a descriptor, fetch: true, with
  * *bytes the message's length and *error an error class. */
-bool sw_fetch(const sw_landing_t *in, const sw_comm_t *c, size_t *bytes,
+bool sw_fetch(const sw_recv_buffer_t *in, const sw_comm_t *c, size_t *bytes,
               int *error);
 
 /* The same while the host may still be writing the descriptor into a dense
@@ -90,17 +90,18 @@ void sw_heard(sw_comm_t *c, int source, int tag);
 
 /* Nobody sends messages as long as a descriptor, and a dense buffer does not
  * begin with the cookie: then no descriptor has come, whatever the status. */
-static inline bool sw_plainly_none(const sw_landing_t *in)
+static inline bool sw_plainly_none(const sw_recv_buffer_t *in)
 {
-    return sw_landing_shows(in) && !sw_slots_warned() &&
+    return sw_recv_buffer_shows(in) && !sw_slots_warned() &&
            !sw_descriptor_begins(in->buffer, &sw_link_cookie);
 }
 
-int sw_received_slow(const sw_landing_t *in, sw_comm_t *c, MPI_Status *status);
+int sw_received_slow(const sw_recv_buffer_t *in, sw_comm_t *c,
+                     MPI_Status *status);
 
 /* A receive has completed: fetch if need be, and correct the status. Returns
  * MPI_SUCCESS or an error class, not yet raised. The block is freed. */
-static inline int sw_received(const sw_landing_t *in, sw_comm_t *c,
+static inline int sw_received(const sw_recv_buffer_t *in, sw_comm_t *c,
                               MPI_Status *status)
 {
     return sw_likely(sw_plainly_none(in))
@@ -108,7 +109,7 @@ static inline int sw_received(const sw_landing_t *in, sw_comm_t *c,
 }
 
 /* The same on a communicator that is there. */
-static inline int sw_received_on(const sw_landing_t *in, MPI_Comm comm,
+static inline int sw_received_on(const sw_recv_buffer_t *in, MPI_Comm comm,
                                  MPI_Status *status)
 {
     return sw_likely(sw_plainly_none(in))

@@ -55,10 +55,10 @@ static int receive(sw_track_t *t, MPI_Datatype type, MPI_Comm comm)
 {
 #if SW_LARGE_COUNT
     if (t->in.count > INT32_MAX)
-        return host.Irecv_c(SW_LANDING(t->in, type), t->rank, t->tag, comm,
+        return host.Irecv_c(SW_RECV_BUFFER(t->in, type), t->rank, t->tag, comm,
                             &t->plain);
 #endif
-    return host.Irecv(SW_LANDING(t->in, type), t->rank, t->tag, comm,
+    return host.Irecv(SW_RECV_BUFFER(t->in, type), t->rank, t->tag, comm,
                       &t->plain);
 }
 
@@ -67,8 +67,8 @@ static int both(const outgoing_t *out, void *in, int64_t count,
                 MPI_Datatype type, const sw_datatype_t *d, int source, int tag,
                 MPI_Comm comm, MPI_Request *request)
 {
-    const sw_landing_t landing = sw_landing(in, count, d);
-    sw_track_t *t = sw_track_receive(&landing, sw_comm_state(comm), source,
+    const sw_recv_buffer_t recv_buffer = sw_recv_buffer(in, count, d);
+    sw_track_t *t = sw_track_receive(&recv_buffer, sw_comm_state(comm), source,
                                      tag);
     t->pair = true;
     t->copy = out->copy;

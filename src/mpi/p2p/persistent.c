@@ -75,8 +75,8 @@ int sw_MPI_##NAME(void *buffer, COUNT count, MPI_Datatype type,         \
 {                                                                       \
     const sw_datatype_t *d = sw_route_receive(count, type, source,      \
                                               comm);                    \
-    const sw_landing_t in = sw_landing(buffer, count, d);               \
-    int rc = host.NAME(SW_LANDING(in, type), source, tag, comm,         \
+    const sw_recv_buffer_t in = sw_recv_buffer(buffer, count, d);       \
+    int rc = host.NAME(SW_RECV_BUFFER(in, type), source, tag, comm,     \
                        request);                                        \
     if (!d || rc != MPI_SUCCESS) {                                      \
         sw_temporary_free(in.block);                                    \

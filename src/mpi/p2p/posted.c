@@ -110,14 +110,15 @@ static int place_of(sw_comm_t *c, int source)
 bool sw_posted_add(sw_track_t *t)
 {
     sw_comm_t *c = t->comm;
-    if (!rings || !c || !c->lineage ||
-        sw_landing_room(&t->in) < SW_DESCRIPTOR_BYTES)
+    if (!rings || !c || !c->context_id ||
+        sw_recv_buffer_room(&t->in) < SW_DESCRIPTOR_BYTES)
         return false;
     int place = t->rank == MPI_ANY_SOURCE ? places : place_of(c, t->rank);
     if (place < 0)
         return false;
     sw_ring_add(ring_of(place, t->tag == MPI_ANY_TAG
-                               ? SW_CHANNELS : sw_channel(c->lineage, t->tag)),
+                               ? SW_CHANNELS
+                               : sw_channel(c->context_id, t->tag)),
                 t);
     join_all(t);
     /* What is on offer may be for this one. */
@@ -129,10 +130,10 @@ bool sw_posted_add(sw_track_t *t)
 bool sw_posted_rings(sw_comm_t *c, int source, int tag,
                      sw_ring_t *to[SW_POSTED_RINGS])
 {
-    int place = rings && c->lineage ? place_of(c, source) : -1;
+    int place = rings && c->context_id ? place_of(c, source) : -1;
     if (place < 0)
         return false;
-    unsigned channel = sw_channel(c->lineage, tag);
+    unsigned channel = sw_channel(c->context_id, tag);
     to[0] = ring_of(place, channel);
     to[1] = ring_of(place, SW_CHANNELS);
     to[2] = ring_of(places, channel);
@@ -179,7 +180,7 @@ bool sw_posted_any(void)
 
 static bool found(const sw_track_t *t, bool dense)
 {
-    return sw_track_shows(t) || (!dense && !sw_landing_shows(&t->in));
+    return sw_track_shows(t) || (!dense && !sw_recv_buffer_shows(&t->in));
 }
 
 static void count_looks(unsigned n)

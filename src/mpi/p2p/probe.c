@@ -99,14 +99,14 @@ static sw_found_t on_offer(sw_comm_t *c, const sw_link_t *link, int tag)
 {
     uint64_t after = 0, until = 0;
     if (sw_in_doubt(tag)) {
-        after = sw_tally_of(&sw_last_taken, c->lineage, link->place, tag);
+        after = sw_tally_of(&sw_last_taken, c->context_id, link->place, tag);
         until = link->doubtful;
     }
     sw_found_t old = {.count = 0};
     if (sw_unlikely(until > after))
-        old = sw_slots_find(link->peer, link->directory, c->lineage,
+        old = sw_slots_find(link->peer, link->directory, c->context_id,
                             sw_link_place, tag, after, until);
-    sw_found_t found = sw_slots_find(link->peer, link->directory, c->lineage,
+    sw_found_t found = sw_slots_find(link->peer, link->directory, c->context_id,
                                      sw_link_place, tag,
                                      sw_max(after, until), UINT64_MAX);
     found.largest = found.bytes;
@@ -126,7 +126,7 @@ static sw_slot_t *correct(sw_comm_t *c, MPI_Status *status, bool *as_long)
     if (!*as_long)
         return NULL;
     int source = status->MPI_SOURCE, tag = status->MPI_TAG;
-    sw_link_t *link = c && c->lineage ? sw_link(c, source) : NULL;
+    sw_link_t *link = c && c->context_id ? sw_link(c, source) : NULL;
     *as_long = link;
     if (!link)
         return NULL;

@@ -13,15 +13,15 @@
 
 void sw_track_take_early(sw_track_t *t)
 {
-    t->early = sw_fetch_early(t->in.buffer, sw_landing_room(&t->in),
+    t->early = sw_fetch_early(t->in.buffer, sw_recv_buffer_room(&t->in),
                               t->head, &t->bytes, &t->error);
 }
 
 static void look(sw_track_t *t)
 {
-    if (sw_landing_shows(&t->in) && sw_threaded)
+    if (sw_recv_buffer_shows(&t->in) && sw_threaded)
         sw_track_take_early(t);     /* another thread may be in the host */
-    else if (sw_landing_shows(&t->in))
+    else if (sw_recv_buffer_shows(&t->in))
         sw_track_take(t);
     else if (sw_track_ask(t))
         sw_track_peek(t, &t->status);

@@ -13,8 +13,8 @@
 #include "receive.h"
 #include "route.h"
 
-static int track(MPI_Request handle, const sw_landing_t *in, sw_comm_t *comm,
-                 int source, int tag, bool matched)
+static int track(MPI_Request handle, const sw_recv_buffer_t *in,
+                 sw_comm_t *comm, int source, int tag, bool matched)
 {
     sw_track_t *t = sw_track_receive(in, comm, source, tag);
     t->handle = handle;
@@ -24,14 +24,14 @@ static int track(MPI_Request handle, const sw_landing_t *in, sw_comm_t *comm,
 }
 
 /* A note of it, if that is enough. */
-static int note(MPI_Request handle, const sw_landing_t *in, MPI_Comm comm,
+static int note(MPI_Request handle, const sw_recv_buffer_t *in, MPI_Comm comm,
                 int source, int tag)
 {
     const sw_note_t one = {.handle = handle, .in = *in,
                            .comm = sw_comm_state(comm), .source = source,
                            .tag = tag};
     if (sw_tracks_shared || in->block ||
-        sw_landing_is_large(in) ||
+        sw_recv_buffer_is_large(in) ||
         !sw_note_put(&one))
         return track(handle, in, one.comm, source, tag, false);
     sw_datatype_hold(in->type);
@@ -55,10 +55,10 @@ int sw_MPI_Irecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
     if (!d)                                                             \
         return host.Irecv##SUFFIX(buffer, count, type, source, tag,     \
                                   comm, request);                       \
-    const sw_landing_t in = sw_landing(buffer, count, d);               \
+    const sw_recv_buffer_t in = sw_recv_buffer(buffer, count, d);       \
     sw_match_enter();                                                   \
-    int rc = host.Irecv##SUFFIX(SW_LANDING(in, type), source, tag, comm,\
-                                request);                               \
+    int rc = host.Irecv##SUFFIX(SW_RECV_BUFFER(in, type), source, tag,  \
+                                comm, request);                         \
     if (rc == MPI_SUCCESS)                                              \
         rc = note(*request, &in, comm, source, tag);                    \
     else                                                                \
@@ -85,9 +85,9 @@ int sw_MPI_Recv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,   \
             host.Recv##SUFFIX(buffer, count, type, source, tag, comm,   \
                               to),                                      \
             to, comm, buffer, count, type);                             \
-    const sw_landing_t in = sw_landing(buffer, count, d);               \
-    int rc = host.Recv##SUFFIX(SW_LANDING(in, type), source, tag, comm, \
-                               to);                                     \
+    const sw_recv_buffer_t in = sw_recv_buffer(buffer, count, d);       \
+    int rc = host.Recv##SUFFIX(SW_RECV_BUFFER(in, type), source, tag,   \
+                               comm, to);                               \
     if (rc != MPI_SUCCESS) {                                            \
         sw_temporary_free(in.block);                                    \
         return rc;                                                      \
@@ -110,7 +110,8 @@ static const sw_datatype_t *expected(sw_matched_t *m, MPI_Message *message,
 }
 
 /* Nobody looked, or the host has refused. */
-static int not_looked_at(const sw_matched_t *m, const sw_landing_t *in, int rc)
+static int not_looked_at(const sw_matched_t *m, const sw_recv_buffer_t *in,
+                         int rc)
 {
     sw_temporary_free(in->block);
     if (m->comm) {
@@ -126,8 +127,8 @@ int sw_MPI_Imrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type, \
 {                                                                       \
     sw_matched_t m;                                                     \
     const sw_datatype_t *d = expected(&m, message, count, type);        \
-    const sw_landing_t in = sw_landing(buffer, count, d);               \
-    int rc = host.Imrecv##SUFFIX(SW_LANDING(in, type), message,         \
+    const sw_recv_buffer_t in = sw_recv_buffer(buffer, count, d);       \
+    int rc = host.Imrecv##SUFFIX(SW_RECV_BUFFER(in, type), message,     \
                                  request);                              \
     if (!d || rc != MPI_SUCCESS)                                        \
         return not_looked_at(&m, &in, rc);                              \
@@ -142,8 +143,8 @@ int sw_MPI_Mrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
     sw_matched_t m;                                                     \
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;\
     const sw_datatype_t *d = expected(&m, message, count, type);        \
-    const sw_landing_t in = sw_landing(buffer, count, d);               \
-    int rc = host.Mrecv##SUFFIX(SW_LANDING(in, type), message, to);     \
+    const sw_recv_buffer_t in = sw_recv_buffer(buffer, count, d);       \
+    int rc = host.Mrecv##SUFFIX(SW_RECV_BUFFER(in, type), message, to); \
     if (!d || rc != MPI_SUCCESS)                                        \
         return not_looked_at(&m, &in, rc);                              \
     rc = sw_raise_pending(m.comm, sw_received(&in, m.comm, to));        \

@@ -16,26 +16,26 @@ static bool noted(const sw_link_t *link, unsigned channel)
                atomic_load(&link->row.heard->channel[channel]);
 }
 
-static sw_link_t *link_to(MPI_Comm comm, int dest, uint64_t *lineage)
+static sw_link_t *link_to(MPI_Comm comm, int dest, uint64_t *context_id)
 {
     sw_comm_t *c = sw_comm_state(comm);
-    if (!c || !c->lineage)
+    if (!c || !c->context_id)
         return NULL;
-    *lineage = c->lineage;
+    *context_id = c->context_id;
     return sw_link(c, dest);
 }
 
 void sw_route_note(int dest, int tag, MPI_Comm comm, bool once)
 {
-    uint64_t lineage = 0;
-    sw_link_t *link = tag < 0 ? NULL : link_to(comm, dest, &lineage);
+    uint64_t context_id = 0;
+    sw_link_t *link = tag < 0 ? NULL : link_to(comm, dest, &context_id);
     if (link && !link->warned) {
         sw_slots_warn(link->peer, link->directory);
         link->warned = true;
     }
     if (!link)
         return;
-    unsigned channel = sw_channel(lineage, tag);
+    unsigned channel = sw_channel(context_id, tag);
     if (once)
         sw_count(&link->sent[channel], 1);
     else
@@ -57,13 +57,13 @@ static void sent(sw_link_t *link, unsigned channel)
 
 void sw_route_sent(const sw_slot_t *slot)
 {
-    sent(sw_link_at(slot->dest), sw_channel(slot->lineage, slot->tag));
+    sent(sw_link_at(slot->dest), sw_channel(slot->context_id, slot->tag));
 }
 
 static sw_slot_t *offer_it(sw_link_t *link, sw_offer_t *offer,
                            sw_descriptor_t *descriptor, bool *no)
 {
-    unsigned channel = sw_channel(offer->lineage, offer->tag);
+    unsigned channel = sw_channel(offer->context_id, offer->tag);
     if (sw_threaded) {
         atomic_fetch_add(&link->under_way[channel], 1);
         atomic_thread_fence(memory_order_seq_cst);
@@ -83,13 +83,13 @@ static sw_slot_t *offer_it(sw_link_t *link, sw_offer_t *offer,
 void sw_route_withdraw(sw_slot_t *slot)
 {
     sw_row_offer(&sw_link_at(slot->dest)->row,
-                 sw_channel(slot->lineage, slot->tag), -1);
+                 sw_channel(slot->context_id, slot->tag), -1);
     sw_slot_withdraw(slot);
 }
 
 void sw_route_refuse(const sw_link_t *link, sw_slot_t *slot)
 {
-    unsigned channel = sw_channel(slot->lineage, slot->tag);
+    unsigned channel = sw_channel(slot->context_id, slot->tag);
     sw_slot_refuse(link->peer, slot);
     sw_ledger_take(link->place, channel);
 }
@@ -97,17 +97,17 @@ void sw_route_refuse(const sw_link_t *link, sw_slot_t *slot)
 void sw_route_lasts(const void *buffer, int64_t count, MPI_Datatype type,
                     int dest, MPI_Comm comm)
 {
-    uint64_t lineage;
+    uint64_t context_id;
     const sw_datatype_t *d = sw_linked ? sw_route_type(type, count, comm)
                                        : NULL;
     if (d && d->dense && count > 0 && !sw_out_of_reach(buffer, d) &&
         (size_t)count * d->size >= sw_route_min(d) &&
-        link_to(comm, dest, &lineage))
+        link_to(comm, dest, &context_id))
         sw_show_now(buffer, (size_t)count * d->size);
 }
 
 /* A receive without gaps is not expected to get so short a descriptor, so
- * nobody may wait for it (sw_landing_is_large): gather the data at once. */
+ * nobody may wait for it (sw_recv_buffer_is_large): gather the data at once. */
 static void bind(sw_offer_t *offer)
 {
     offer->readable = false;
@@ -137,7 +137,7 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
     if (!type->dense && bytes < sw_threshold_coarse_min &&
         sw_data_is_coarse(type->layout))
         return NULL;
-    sw_link_t *link = link_to(comm, dest, &offer->lineage);
+    sw_link_t *link = link_to(comm, dest, &offer->context_id);
     if (!link)
         return NULL;
     bind(offer);

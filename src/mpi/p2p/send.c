@@ -24,7 +24,7 @@ void sw_send_await(sw_slot_t *slot, const void *data)
     }
     if (sw_slot_released(slot))
         return;
-    sw_wait_t wait = {.bell = &slot->bell};
+    sw_wait_t wait = {.doorbell = &slot->doorbell};
     while (true) {
         sw_wait_step(&wait);
         sw_slot_help(slot, receiver, data);

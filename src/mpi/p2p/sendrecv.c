@@ -16,7 +16,7 @@
 
 /* The host has exchanged: fetch, then wait to be fetched from. After an error
  * it is not known what was sent: the data is left where it can be found. */
-static int settle(int rc, const sw_landing_t *in, MPI_Comm comm,
+static int settle(int rc, const sw_recv_buffer_t *in, MPI_Comm comm,
                   MPI_Status *status, sw_slot_t *slot, const void *out)
 {
     int error = MPI_SUCCESS;
@@ -94,19 +94,19 @@ int sw_MPI_Sendrecv##SUFFIX(                                            \
     if (slot)                       /* the host may wait for what comes */ \
         sw_slot_fill(slot, &offer);                                     \
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;\
-    const sw_landing_t landing = sw_landing(in, incount, d);            \
+    const sw_recv_buffer_t recv_buffer = sw_recv_buffer(in, incount, d);\
     int rc = sw_checked_on(slot                                         \
         ? host.Sendrecv##SUFFIX(&descriptor, SW_DESCRIPTOR_BYTES,       \
                                 MPI_BYTE, dest, outtag,                 \
-                                SW_LANDING(landing, intype), source,    \
-                                intag, comm, to)                        \
+                                SW_RECV_BUFFER(recv_buffer, intype),    \
+                                source, intag, comm, to)                \
         : host.Sendrecv##SUFFIX(out, outcount, outtype, dest, outtag,   \
-                                SW_LANDING(landing, intype), source,    \
-                                intag, comm, to),                       \
+                                SW_RECV_BUFFER(recv_buffer, intype),    \
+                                source, intag, comm, to),               \
         to, comm, in, incount, intype);                                 \
     if (slot)                                                           \
         sw_route_sent(slot);                                            \
-    return settle(rc, &landing, comm, to, slot, out);                   \
+    return settle(rc, &recv_buffer, comm, to, slot, out);               \
 }                                                                       \
                                                                         \
 int sw_MPI_Sendrecv_replace##SUFFIX(                                    \

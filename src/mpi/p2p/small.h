@@ -17,7 +17,7 @@
 
 typedef struct {
     MPI_Request handle;
-    sw_landing_t in;                /* type NULL: there is no note */
+    sw_recv_buffer_t in;            /* type NULL: there is no note */
     sw_comm_t *comm;                /* held */
     int source, tag;
 } sw_note_t;

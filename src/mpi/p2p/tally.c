@@ -13,7 +13,7 @@
 #define MOST (1u << 18)
 
 typedef struct {
-    uint64_t lineage, count;        /* count 0: free */
+    uint64_t context_id, count;     /* count 0: free */
     int place, tag;
 } entry_t;
 
@@ -41,14 +41,16 @@ static void leave(sw_tally_t *t)
 }
 
 /* Its entry, or the free one where it belongs; at least one is free. */
-static entry_t *find(const sw_tally_t *t, uint64_t lineage, int place, int tag)
+static entry_t *find(const sw_tally_t *t, uint64_t context_id, int place,
+                     int tag)
 {
-    uint64_t key = lineage ^ ((uint64_t)(uint32_t)place << 32 | (uint32_t)tag);
+    uint64_t key = context_id ^
+                   ((uint64_t)(uint32_t)place << 32 | (uint32_t)tag);
     unsigned i = (unsigned)sw_handle_mix(key);
     while (true) {
         entry_t *e = &t->at[i++ & (t->size - 1)];
         if (!e->count ||
-            (e->lineage == lineage && e->place == place && e->tag == tag))
+            (e->context_id == context_id && e->place == place && e->tag == tag))
             return e;
     }
 }
@@ -63,7 +65,7 @@ static bool grow(sw_tally_t *t)
         return false;
     for (unsigned i = 0; i < t->size; i++)
         if (t->at[i].count)
-            *find(&to, t->at[i].lineage, t->at[i].place, t->at[i].tag) =
+            *find(&to, t->at[i].context_id, t->at[i].place, t->at[i].tag) =
                 t->at[i];
     free(t->at);
     t->at = to.at;
@@ -72,16 +74,16 @@ static bool grow(sw_tally_t *t)
 }
 
 /* Change a count: by one, or to what is not less; 0: there is no room. */
-static uint64_t change(sw_tally_t *t, uint64_t lineage, int place, int tag,
+static uint64_t change(sw_tally_t *t, uint64_t context_id, int place, int tag,
                        uint64_t to)
 {
     uint64_t count = 0;
     enter(t);
     bool room = grow(t);
-    entry_t *e = t->at ? find(t, lineage, place, tag) : NULL;
+    entry_t *e = t->at ? find(t, context_id, place, tag) : NULL;
     if (e && (e->count || room)) {
         t->used += !e->count;
-        e->lineage = lineage;
+        e->context_id = context_id;
         e->place = place;
         e->tag = tag;
         count = e->count = to ? sw_max(e->count, to) : e->count + 1;
@@ -90,23 +92,23 @@ static uint64_t change(sw_tally_t *t, uint64_t lineage, int place, int tag,
     return count;
 }
 
-uint64_t sw_tally_next(sw_tally_t *t, uint64_t lineage, int place, int tag)
+uint64_t sw_tally_next(sw_tally_t *t, uint64_t context_id, int place, int tag)
 {
-    return change(t, lineage, place, tag, 0);
+    return change(t, context_id, place, tag, 0);
 }
 
-void sw_tally_raise(sw_tally_t *t, uint64_t lineage, int place, int tag,
+void sw_tally_raise(sw_tally_t *t, uint64_t context_id, int place, int tag,
                     uint64_t to)
 {
-    change(t, lineage, place, tag, to);
+    change(t, context_id, place, tag, to);
 }
 
-uint64_t sw_tally_of(sw_tally_t *t, uint64_t lineage, int place, int tag)
+uint64_t sw_tally_of(sw_tally_t *t, uint64_t context_id, int place, int tag)
 {
     if (sw_likely(!t->at))
         return 0;
     enter(t);
-    uint64_t count = find(t, lineage, place, tag)->count;
+    uint64_t count = find(t, context_id, place, tag)->count;
     leave(t);
     return count;
 }

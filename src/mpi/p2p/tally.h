@@ -14,10 +14,10 @@ extern sw_tally_t sw_numbers_sent, sw_numbers_received;
 extern sw_tally_t sw_last_taken;
 
 /* One more; which one it is, 1 and up; 0: there is no room to count it. */
-uint64_t sw_tally_next(sw_tally_t *t, uint64_t lineage, int place, int tag);
+uint64_t sw_tally_next(sw_tally_t *t, uint64_t context_id, int place, int tag);
 /* Make it `to`, if that is more. */
-void sw_tally_raise(sw_tally_t *t, uint64_t lineage, int place, int tag,
+void sw_tally_raise(sw_tally_t *t, uint64_t context_id, int place, int tag,
                     uint64_t to);
-uint64_t sw_tally_of(sw_tally_t *t, uint64_t lineage, int place, int tag);
+uint64_t sw_tally_of(sw_tally_t *t, uint64_t context_id, int place, int tag);
 
 #endif

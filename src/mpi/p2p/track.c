@@ -111,7 +111,7 @@ sw_track_t *sw_track_new(void)
     return t;
 }
 
-sw_track_t *sw_track_receive(const sw_landing_t *in, sw_comm_t *comm,
+sw_track_t *sw_track_receive(const sw_recv_buffer_t *in, sw_comm_t *comm,
                              int source, int tag)
 {
     sw_track_t *t = sw_track_new();
@@ -170,7 +170,7 @@ static void activate(sw_track_t *t)
     t->error = t->result = MPI_SUCCESS;
     if (!t->receive && t->slot)
         sw_ring_add(&sw_sends, t);
-    if (t->receive && sw_posted_add(t) && sw_landing_is_large(&t->in))
+    if (t->receive && sw_posted_add(t) && sw_recv_buffer_is_large(&t->in))
         owe(t);
     if (!t->receive || t->pair)
         count(&sw_special, 1);
@@ -337,7 +337,7 @@ void sw_track_peek(sw_track_t *t, MPI_Status *status)
         sw_heard(t->comm, status->MPI_SOURCE, status->MPI_TAG);
     }
     if (t->in.block && !t->spread && bytes != SIZE_MAX) {
-        sw_landing_spread(&t->in, bytes, t->comm);
+        sw_recv_buffer_spread(&t->in, bytes, t->comm);
         t->spread = true;
     }
 }

@@ -55,7 +55,7 @@ struct sw_track {
     bool spread;        /* what came into the block is in the buffer */
     bool heard;         /* counted as a message as long as a descriptor */
     /* A receive, and what a persistent send has of it. */
-    sw_landing_t in;
+    sw_recv_buffer_t in;
     size_t bytes;
     int error;
     int result;                     /* of a pair, in either half            */
@@ -129,7 +129,7 @@ static inline bool sw_plain_requests(void)
 /* A new track with `handle` not set yet; NULL when out of memory. */
 sw_track_t *sw_track_new(void);
 /* One for a receive; ends the program when out of memory. Holds `comm`. */
-sw_track_t *sw_track_receive(const sw_landing_t *in, sw_comm_t *comm,
+sw_track_t *sw_track_receive(const sw_recv_buffer_t *in, sw_comm_t *comm,
                              int source, int tag);
 /* Now that the host's request is there (t->handle); active or, persistent,
  * not. */
@@ -203,7 +203,7 @@ static inline bool sw_track_is_open(const sw_track_t *t)
  * whether it is all there. */
 static inline bool sw_track_shows(const sw_track_t *t)
 {
-    return sw_track_is_open(t) && sw_landing_shows(&t->in) &&
+    return sw_track_is_open(t) && sw_recv_buffer_shows(&t->in) &&
            sw_descriptor_begins(t->in.buffer, &sw_link_cookie);
 }
 /* Then fetch while the host may still be at work on it. Makes no MPI call. */

@@ -494,7 +494,7 @@ void sw_window_left(sw_engine_t *engine, sw_message_t *message, sw_ps_t time);
 void sw_window_arrived(sw_engine_t *engine, sw_message_t *message);
 void sw_window_event(sw_engine_t *engine, const sw_heap_event_t *event);
 
-/* section.c: what the rank (or a thread) does from now on belongs to this
+/* section_times.c: what the rank (or a thread) does from now on belongs to this
  * section. */
 void sw_section_enter(sw_engine_t *engine, sw_rank_t *rank, uint32_t number);
 

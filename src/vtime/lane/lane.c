@@ -43,9 +43,9 @@ static void ring(sw_lane_t *lane)
     uint64_t bit = (uint64_t)1 << lane->rank % 64;
     atomic_fetch_or_explicit(&head->news[lane->rank / 64], bit,
                              memory_order_release);
-    atomic_fetch_add(&head->bell, 1);
+    atomic_fetch_add(&head->doorbell, 1);
     if (atomic_load(&head->asleep))
-        sw_os_futex_wake_all(&head->bell);
+        sw_os_futex_wake_all(&head->doorbell);
 }
 
 /* From now on every put is refused: there is never room. */

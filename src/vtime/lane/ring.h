@@ -1,7 +1,7 @@
 /*
  * ring.h - what the lanes' segment looks like; who writes what, who sleeps.
  *
- *     | head: bell, news | lane 0 | lane 1 | ...
+ *     | head: doorbell, news | lane 0 | lane 1 | ...
  *
  *     lane, in whole pages:
  *       rank's    | put, state, process       a pair of cache lines each
@@ -16,11 +16,11 @@
  * below `put` and then writes `taken`; each keeps what it knows of the other's
  * number and looks again only when that is used up.
  *
- * The bell. The rank must not make a system call for each entry, nor may the
- * engine look at hundreds of lanes. So the engine says in `ring_at` at which
- * `put` it wants to hear of a lane: at the next entry, if somebody waits for
- * an answer that may depend on it; else when the ring is half full. Whoever
- * rings sets its bit in `news`, adds one to the bell's word, and wakes the
+ * The doorbell. The rank must not make a system call for each entry, nor may
+ * the engine look at hundreds of lanes. So the engine says in `ring_at` at
+ * which `put` it wants to hear of a lane: at the next entry, if somebody waits
+ * for an answer that may depend on it; else when the ring is half full. Whoever
+ * rings sets its bit in `news`, adds one to the doorbell's word, and wakes the
  * engine if that is asleep. Asking and ending always ring.
  *
  * No wake-up is lost. Each pair below is one side's store before its load of
@@ -30,7 +30,7 @@
  *
  *     rank                            engine
  *     store put,   load ring_at       store ring_at, load put
- *     add to bell, load asleep        store asleep,  load bell
+ *     add to doorbell, load asleep    store asleep,  load doorbell
  *     store asleep, load taken/parts  store taken/parts, load asleep
  *
  * On x86 that makes the store an exchange (some 6 ns); loads are plain.
@@ -128,7 +128,7 @@ typedef struct {
     _Atomic uint32_t result;        /* it has written its result */
 
     _Alignas(SW_PAIR)
-    _Atomic uint32_t bell;          /* the engine's futex word */
+    _Atomic uint32_t doorbell;      /* the engine's futex word */
     _Atomic uint32_t asleep;
     _Alignas(SW_PAIR)
     _Atomic uint64_t news[];        /* a bit for each rank */

@@ -151,7 +151,7 @@ void sw_taker_news(sw_taker_t *taker, void (*each)(void *of, uint32_t rank),
                    void *of)
 {
     sw_lanes_head_t *head = taker->lanes->head;
-    taker->rung = atomic_load(&head->bell);
+    taker->rung = atomic_load(&head->doorbell);
     for (uint32_t w = 0; w < (taker->lanes->ranks + 63) / 64; w++) {
         if (!atomic_load_explicit(&head->news[w], memory_order_relaxed))
             continue;
@@ -167,7 +167,7 @@ void sw_taker_news(sw_taker_t *taker, void (*each)(void *of, uint32_t rank),
 
 bool sw_taker_rung(const sw_taker_t *taker)
 {
-    return atomic_load(&taker->lanes->head->bell) != taker->rung;
+    return atomic_load(&taker->lanes->head->doorbell) != taker->rung;
 }
 
 static bool spin(sw_taker_t *taker)
@@ -195,7 +195,7 @@ bool sw_taker_sleep(sw_taker_t *taker, uint64_t ns)
         return true;
     atomic_store(&head->asleep, 1);
     if (!sw_taker_rung(taker))
-        sw_os_futex_wait(&head->bell, taker->rung, ns);
+        sw_os_futex_wait(&head->doorbell, taker->rung, ns);
     atomic_store_explicit(&head->asleep, 0, memory_order_relaxed);
     return sw_taker_rung(taker);
 }

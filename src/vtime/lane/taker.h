@@ -2,8 +2,8 @@
  * taker.h - the engine's end of the lanes.
  *
  * One thread takes from all lanes: it looks at a lane's next entry, takes it,
- * and where there is none arms the lane's bell before it turns to others. When
- * nothing is left to do it sleeps until somebody rings.
+ * and where there is none arms the lane's doorbell before it turns to others.
+ * When nothing is left to do it sleeps until somebody rings.
  */
 #ifndef SW_VTIME_LANE_TAKER_H
 #define SW_VTIME_LANE_TAKER_H
@@ -21,7 +21,7 @@ typedef struct {
 typedef struct {
     sw_lanes_t *lanes;
     sw_taken_t *of;         /* by rank                                */
-    uint32_t rung;          /* the bell's word when it was looked at  */
+    uint32_t rung;          /* the doorbell's word when looked at     */
     int skips;
 } sw_taker_t;
 

@@ -8,8 +8,8 @@
  * FD is a segment of lanes (lane/lane.h), made by the rank that starts this
  * (lane/server.h) or by whoever starts the ranks. FILE gets the result
  * (result.h) when all ranks have ended, whole or not at all; OPS the operations
- * (opfile.h). With --detach the process that was started ends as soon as all is
- * ready, and a child of it goes on: nobody's child, then, and in a process
+ * (ops/file.h). With --detach the process that was started ends as soon as all
+ * is ready, and a child of it goes on: nobody's child, then, and in a process
  * group of its own, so it ends when its ranks have, not with what they are
  * sent.
  *

@@ -1,5 +1,5 @@
 /*
- * opfile_format.h - what the writer and the reader of opfile.h share;
+ * file_format.h - what the writer and the reader of file.h share;
  * docs/opfile-format.md has the whole.
  *
  *     head        16 bytes

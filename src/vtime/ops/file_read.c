@@ -1,9 +1,9 @@
 /*
- * opfile_read.c - reading files of operations; see opfile_format.h.
+ * file_read.c - reading files of operations; see file_format.h.
  *
  * The file is mapped, and each rank has a cursor of a few words into it. A
  * part's checksum is looked at when the cursor comes to it, each number when
- * it is read (opfile_decode.c). So an engine may believe what it is given.
+ * it is read (file_decode.c). So an engine may believe what it is given.
  */
 #include "file_reader.h"
 

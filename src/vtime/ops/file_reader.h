@@ -1,6 +1,6 @@
 /*
- * opfile_reader.h - what reads a file of operations: opfile_read.c (the file,
- * its parts, a cursor for each rank), opfile_contexts.c, opfile_decode.c (one
+ * file_reader.h - what reads a file of operations: file_read.c (the file, its
+ * parts, a cursor for each rank), file_contexts.c, file_decode.c (one
  * operation).
  */
 #ifndef SW_VTIME_OPS_FILE_READER_H

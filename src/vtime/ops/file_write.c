@@ -1,5 +1,5 @@
 /*
- * opfile_write.c - writing files of operations; see opfile_format.h.
+ * file_write.c - writing files of operations; see file_format.h.
  *
  * Each rank has a buffer, which grows with use; when it is full it becomes a
  * part. How large it may become depends on how many ranks there are, so that

@@ -1,6 +1,6 @@
 /*
- * opfile_writer.h - what writes a file of operations: opfile_write.c (the file,
- * its parts and index), opfile_encode.c (one operation, one context).
+ * file_writer.h - what writes a file of operations: file_write.c (the file, its
+ * parts and index), file_encode.c (one operation, one context).
  */
 #ifndef SW_VTIME_OPS_FILE_WRITER_H
 #define SW_VTIME_OPS_FILE_WRITER_H

@@ -1,5 +1,5 @@
 /*
- * hood.h - the neighbourhood of a rank in a communicator with a topology.
+ * adjacency.h - the neighbourhood of a rank in a communicator with a topology.
  *
  * Which ranks are neighbours the host tells, at the communicator's first
  * neighbourhood collective that is ours. Where two ranks are joined by several
@@ -9,8 +9,8 @@
  * the host's procedures is asked once, by letting it exchange the numbers of
  * the edges; from then on the blocks go the same ways.
  */
-#ifndef SW_MPI_COLL_HOOD_H
-#define SW_MPI_COLL_HOOD_H
+#ifndef SW_MPI_COLL_ADJACENCY_H
+#define SW_MPI_COLL_ADJACENCY_H
 
 #include "mpi/base/comm.h"
 
@@ -22,28 +22,28 @@ typedef struct {
     bool asked;
     int *index;             /* [ins]: which block of its sender comes; NULL:
                                the host's alone                            */
-} sw_hood_way_t;
+} sw_adjacency_way_t;
 
-typedef struct sw_hood {
+typedef struct sw_adjacency {
     sw_neighbours_t lists;
     bool able;              /* this member can serve                       */
     bool settled, ours;     /* the members have agreed; all can serve      */
-    sw_hood_way_t way[SW_ALLTOALL_KINDS];
-} sw_hood_t;
+    sw_adjacency_way_t way[SW_ALLTOALL_KINDS];
+} sw_adjacency_t;
 
 /* The lists of this rank, by which it checks its arguments; NULL, with the
  * reason: the host serves. Involves no other member, since a member whose
  * arguments are wrong must not make the others wait. */
-const sw_neighbours_t *sw_hood(sw_comm_t *c, sw_reason_t *reason);
+const sw_neighbours_t *sw_adjacency(sw_comm_t *c, sw_reason_t *reason);
 
 /* The group, ready for a call whose arguments are right; NULL, with the reason:
  * the host serves. The members agree on that at their first such call. */
-sw_group_t *sw_hood_group(sw_comm_t *c, sw_reason_t *reason);
+sw_group_t *sw_adjacency_group(sw_comm_t *c, sw_reason_t *reason);
 
 /* The same for an alltoall, with the blocks that come. */
-sw_group_t *sw_hood_alltoall(sw_comm_t *c, sw_collective_t id,
-                             const int **index, sw_reason_t *reason);
+sw_group_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
+                                  const int **index, sw_reason_t *reason);
 
-void sw_hood_free(sw_hood_t *hood);     /* or NULL */
+void sw_adjacency_free(sw_adjacency_t *adjacency);  /* or NULL */
 
 #endif

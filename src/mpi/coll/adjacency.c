@@ -1,7 +1,7 @@
 /*
- * hood.c - see hood.h.
+ * adjacency.c - see adjacency.h.
  */
-#include "hood.h"
+#include "adjacency.h"
 #include "mpi/base/edges.h"
 
 #include "node/base/settings.h"
@@ -37,15 +37,15 @@ static bool in_range(int *list, int edges, int n)
     return ok;
 }
 
-static sw_hood_t *ask(const sw_comm_t *c)
+static sw_adjacency_t *ask(const sw_comm_t *c)
 {
     int outs, ins;
     MPI_Comm comm = c->handle;
     int topology = sw_edges_count(comm, c->me, &outs, &ins);
     if (topology == MPI_UNDEFINED)
-        return memory(sizeof(sw_hood_t));
+        return memory(sizeof(sw_adjacency_t));
     size_t edges = 2 * (size_t)outs + (size_t)ins;
-    sw_hood_t *h = memory(sizeof *h + edges * sizeof(int));
+    sw_adjacency_t *h = memory(sizeof *h + edges * sizeof(int));
     sw_neighbours_t *lists = &h->lists;
     lists->outs = outs;
     lists->ins = ins;
@@ -132,22 +132,23 @@ static int *learn(const sw_group_t *g, sw_collective_t id, MPI_Comm comm)
 
 /* -------------------------------------------------------------------------- */
 
-const sw_neighbours_t *sw_hood(sw_comm_t *c, sw_reason_t *reason)
+const sw_neighbours_t *sw_adjacency(sw_comm_t *c, sw_reason_t *reason)
 {
-    if (sw_unlikely(!c->hood))
-        c->hood = ask(c), c->hood_free = sw_hood_free;
+    if (sw_unlikely(!c->adjacency))
+        c->adjacency = ask(c), c->adjacency_free = sw_adjacency_free;
     *reason = SW_REASON_TOPOLOGY;
-    if (!c->hood->lists.out || (c->hood->settled && !c->hood->ours))
+    if (!c->adjacency->lists.out ||
+        (c->adjacency->settled && !c->adjacency->ours))
         return NULL;
     *reason = SW_REASON_ARGUMENTS;
-    return &c->hood->lists;
+    return &c->adjacency->lists;
 }
 
 /* Once. A table of the blocks must find room in a member's staging ring
  * (coll/deal.h). */
 static void settle(const sw_group_t *g, sw_comm_t *c)
 {
-    sw_hood_t *h = c->hood;
+    sw_adjacency_t *h = c->adjacency;
     int most = (int)sw_min(SW_MEMBERS_MAX,
                            g->stage_max / sizeof(sw_extent_t));
     bool ok = h->able && h->lists.outs <= most && h->lists.ins <= most;
@@ -157,28 +158,29 @@ static void settle(const sw_group_t *g, sw_comm_t *c)
         sw_neighbours_sort(&h->lists, c->me);
 }
 
-sw_group_t *sw_hood_group(sw_comm_t *c, sw_reason_t *reason)
+sw_group_t *sw_adjacency_group(sw_comm_t *c, sw_reason_t *reason)
 {
     sw_group_t *g = sw_group(c, reason);
     if (!g)
         return NULL;
-    if (sw_unlikely(!c->hood->settled))
+    if (sw_unlikely(!c->adjacency->settled))
         settle(g, c);
-    if (!c->hood->ours) {
+    if (!c->adjacency->ours) {
         *reason = SW_REASON_TOPOLOGY;
         return NULL;
     }
-    g->neighbours = &c->hood->lists;
+    g->neighbours = &c->adjacency->lists;
     return g;
 }
 
-sw_group_t *sw_hood_alltoall(sw_comm_t *c, sw_collective_t id,
-                             const int **index, sw_reason_t *reason)
+sw_group_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
+                                  const int **index, sw_reason_t *reason)
 {
-    sw_group_t *g = sw_hood_group(c, reason);
+    sw_group_t *g = sw_adjacency_group(c, reason);
     if (!g)
         return NULL;
-    sw_hood_way_t *way = &c->hood->way[id - SW_COLL_NEIGHBOR_ALLTOALL];
+    sw_adjacency_way_t *way =
+        &c->adjacency->way[id - SW_COLL_NEIGHBOR_ALLTOALL];
     if (sw_unlikely(!way->asked)) {
         way->asked = true;
         way->index = learn(g, id, c->handle);
@@ -190,7 +192,7 @@ sw_group_t *sw_hood_alltoall(sw_comm_t *c, sw_collective_t id,
     return NULL;
 }
 
-void sw_hood_free(sw_hood_t *h)
+void sw_adjacency_free(sw_adjacency_t *h)
 {
     for (int i = 0; h && i < SW_ALLTOALL_KINDS; i++)
         free(h->way[i].index);

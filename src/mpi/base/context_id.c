@@ -1,5 +1,5 @@
 /*
- * lineage.c - communicators get the same name on all their members.
+ * context_id.c - communicators get the same name on all their members.
  *
  * Most makings are collective over the parent, so that all its members count
  * the same ones, and the parent's name with that count is the child's. (The
@@ -27,9 +27,10 @@ static uint64_t conceive(MPI_Comm parent)
     if (!sw_linked || parent == MPI_COMM_NULL)
         return 0;
     sw_comm_t *c = sw_comm_state(parent);
-    if (!c || !c->lineage)
+    if (!c || !c->context_id)
         return 0;
-    uint64_t name = mixed(c->lineage * 0x9e3779b97f4a7c15u + c->children + 1);
+    uint64_t name = mixed(c->context_id * 0x9e3779b97f4a7c15u + c->children +
+                          1);
     return name ? name : 1;
 }
 
@@ -58,7 +59,7 @@ static int born(MPI_Comm parent, uint64_t name, int result,
         return result;
     sw_comm_t *c = sw_comm_state(*child);
     if (c)
-        c->lineage = name;
+        c->context_id = name;
     return result;
 }
 
@@ -74,7 +75,7 @@ static int christened(int result, const MPI_Comm *child)
     name |= 1;
     if (host.Bcast(&name, (int)sizeof name, MPI_BYTE, 0, *child) ==
         MPI_SUCCESS)
-        c->lineage = name;
+        c->context_id = name;
     return result;
 }
 

@@ -1,5 +1,5 @@
 /*
- * bell.pml - the bell of src/node/wait.h, for Spin.
+ * doorbell.pml - the doorbell of src/node/wait.h, for Spin.
  *
  * A writer stores a value and looks, with no fence between, whether anybody
  * sleeps; a waiter announces itself, looks at the value once more and sleeps
