@@ -95,7 +95,7 @@ class Runner:
 
 
 class Models:
-    """In place of models.py."""
+    """In place of whatif/models/."""
 
     @staticmethod
     def names():
