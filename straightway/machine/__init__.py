@@ -1,3 +1,3 @@
-"""The machine: its hardware (hardware.py), its MPIs (hosts.py), and what it
-gives to Straightway (checks.py).
+"""The machine: its hardware (hardware.py), its MPIs (hosts.py), and checks of
+what both give to Straightway (checks.py).
 """

@@ -1,13 +1,17 @@
 """Reporters: each shows one kind of report in one form, and decides nothing.
 
-One protocol for all. A reporter is a module, named after the report and the
-form, with
+All have one protocol. A reporter is a module named REPORT_FORM, and it has
 
     render(report, out)
 
-which writes `report` to the text stream `out`. `report` is what is shown: a
-Profile, or what a command puts into JSON. A reporter may take more by keyword:
-how many rows, in which order. output.py takes a report to a file.
+which writes the report to the text stream `out`. A report is a Profile, or the
+plain data that a command offers as JSON. A reporter may take more by keyword,
+such as how many rows it shows. output.py takes what a reporter writes to a file
+or to stdout.
 
-Of perfetto.py `out` is a path, as a program of its own writes there.
+perfetto.py has a path as `out`: a native program writes that file.
+
+Several reporters share page.py and console.py (terminals), bench_parts.py,
+svg.py, html_parts.py, profile_figures.py, words.py and forecast_words.py.
+progress.py is for runs that take a while.
 """
