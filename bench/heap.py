@@ -36,8 +36,8 @@ import threading
 import time
 import typing
 
-from straightway import machine
-from straightway.statistics import median, quartiles
+from straightway.bench.medians import median, quartiles
+from straightway.machine import hardware
 
 HERE = pathlib.Path(__file__).resolve().parent
 KERNELS = HERE.parent / "examples" / "kernels"
@@ -184,7 +184,7 @@ def ways(show):
 # The machine ---------------------------------------------------------------
 
 def huge(name="enabled"):
-    return machine.selected(HUGE / name) or "unknown"
+    return hardware.selected(HUGE / name) or "unknown"
 
 
 @contextlib.contextmanager
@@ -208,7 +208,7 @@ def huge_pages(mode):
 
 def no_core():
     """Why no core dump would lie in the working directory; None: it would."""
-    pattern = machine.text("/proc/sys/kernel/core_pattern")
+    pattern = hardware.text("/proc/sys/kernel/core_pattern")
     if pattern.startswith("|") or "/" in pattern or not pattern:
         return f"core dumps go elsewhere (core_pattern is {pattern})"
     return None
@@ -447,7 +447,7 @@ class Bench:
         wanted = {key: str(value) if isinstance(value, pathlib.Path) else value
                   for key, value in vars(self.wanted).items()}
         return {"schema": "straightway-bench-heap/1",
-                "machine": machine.describe(), "wanted": wanted,
+                "machine": hardware.describe(), "wanted": wanted,
                 "settings": {key: value for key, value in os.environ.items()
                              if key.startswith("STRAIGHTWAY_")},
                 "ways": list(self.ways), "samples": self.samples}

@@ -12,11 +12,13 @@ if(absent)
     "another Python with -DPython3_EXECUTABLE=.")
 endif()
 
-# No include runs against the list of arrows.
+# No include and no import runs against the lists of arrows.
 add_custom_target(sw_arrows ALL
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/arrows.py
           ${PROJECT_SOURCE_DIR}/src
-  COMMENT "Looking for includes that run back" VERBATIM)
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/cmake/arrows.py
+          ${PROJECT_SOURCE_DIR}/straightway
+  COMMENT "Looking for includes and imports that run back" VERBATIM)
 
 set(SW_GENERATED ${PROJECT_BINARY_DIR}/generated)
 file(MAKE_DIRECTORY ${SW_GENERATED})

@@ -18,7 +18,9 @@ from the processor's clock.
 
 import time
 
-from straightway import experiments, forecast, machine, units, whatif
+from straightway import units
+from straightway.machine import hardware
+from straightway.whatif import experiments, forecast, outcomes
 
 SCHEMA = "straightway-study/1"
 OURS = "measured-straightway"
@@ -61,10 +63,10 @@ class Study:
         measured = self._measure()
         ours = found["experiments"][0]
         report = {
-            "schema": SCHEMA, "machine": machine.describe(),
+            "schema": SCHEMA, "machine": hardware.describe(),
             "program": list(self.runner.job.program), "ranks": self.ranks,
             "mpi": self.models.mpi, "runs": self.runs,
-            "oversubscribed": self.ranks > machine.cores(),
+            "oversubscribed": self.ranks > hardware.cores(),
             "profile": _summary(self.profile),
             "predicted": {
                 "host_s": found["baseline"]["time_s"],
@@ -84,7 +86,7 @@ def _speed_up(host, ours):
 
 
 def _gain(samples):
-    found = {who: whatif.spread(ns) for who, ns in samples.items()}
+    found = {who: outcomes.spread(ns) for who, ns in samples.items()}
     host, ours = (found[who]["median_s"] for who in ("host", "ours"))
     found["speed_up"] = _speed_up(host, ours)
     # The sides are told apart where no run of one is among the other's.
@@ -151,7 +153,7 @@ def _notes(report):
             f"{units.plural(report['machine']['cores'], 'core')}: the "
             "measured runs wait for cores, the predicted ones have one "
             "each. The two cannot be compared.")
-    said += machine.doubts(report["machine"], report["ranks"])
+    said += hardware.doubts(report["machine"], report["ranks"])
     bound = report["forecast"]["bounds"]["communication"]["ratio"]
     gained = report["measured"]["speed_up"]
     if report["measured"]["apart"] and bound and gained and \

@@ -40,6 +40,14 @@ def size(count):
     return f"{count:.1f} bytes"
 
 
+def brief(count):
+    """8, 64, 1k, 4m: as options of the benchmarks take sizes."""
+    for unit, letter in ((1 << 30, "g"), (1 << 20, "m"), (1 << 10, "k")):
+        if count >= unit and count % unit == 0:
+            return f"{count // unit}{letter}"
+    return str(count)
+
+
 def sizes(small, large):
     """16 bytes; 8 to 16 bytes; 900 bytes to 2 KiB"""
     if small == large:

@@ -5,14 +5,15 @@ import sys
 
 from harness import jobs
 
-from straightway import measured
+from straightway.whatif import measured
 
 POINTS = [[0, 100.0, 50.0, 150.0, 100.0], [8, 100.0, 50.0, 150.0, 100.0],
           [1 << 20, 40000.0, 0.0, 90000.0, 40000.0]]
 # Keeps one for the MPI whose launcher is argv[1].
 _KEEP = """
 import json, sys
-from straightway import hosts, measured
+from straightway.machine import hosts
+from straightway.whatif import measured
 host = hosts.choose(sys.argv[1])
 found = json.load(open(sys.argv[2]))
 found["key"] = measured.key(host, measured.rank_counts(2)[-1])

@@ -1,4 +1,4 @@
-"""cmake/arrows.py: includes that run back are found and named."""
+"""cmake/arrows.py: includes and imports that run back are found and named."""
 
 import pathlib
 import subprocess
@@ -14,24 +14,52 @@ def check(src):
                           text=True, capture_output=True)
 
 
+def written(folder, files):
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
 @pytest.fixture
 def src(tmp_path):
     """Two rooms: high may include low."""
-    for name, text in {
+    return written(tmp_path / "src", {
             "arrows.txt": "low:   -   # the lowest\nhigh:  low\n",
             "low/a.h": "",
             "low/a.c": '#include "a.h"\n#include <high/b.h>\n',
             "high/b.h": '#include "low/a.h"\n',
-            "high/b.c": '#include "b.h"\n#include "nowhere.h"\n'}.items():
-        path = tmp_path / "src" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return tmp_path / "src"
+            "high/b.c": '#include "b.h"\n#include "nowhere.h"\n'})
+
+
+@pytest.fixture
+def package(tmp_path):
+    """Three rooms: top may import high and low, high may import low."""
+    return written(tmp_path / "pack", {
+            "arrows.txt": "low:   -\nhigh:  low\ntop:   high\n       low\n",
+            "__init__.py": "", "low/__init__.py": "import os\n",
+            "low/a.py": "import json\nfrom elsewhere import high\n",
+            "high/__init__.py": "from pack import low\nimport pack.low.a\n",
+            "high/b.py": "from pack.low import a\nfrom . import c\n",
+            "high/c.py": "from ..low import a\n",
+            "top.py": "from pack import high\nfrom pack.high.b import a\n"})
 
 
 def test_no_include_of_ours_runs_back():
     done = check(ROOT / "src")
     assert done.returncode == 0, done.stderr
+
+
+def test_no_import_of_ours_runs_back():
+    done = check(ROOT / "straightway")
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_module_of_ours_is_named_as_one_of_python():
+    known = getattr(sys, "stdlib_module_names", ())
+    assert not [str(path) for path in (ROOT / "straightway").rglob("*.py")
+                if path.stem in known and not path.stem.startswith("__")]
 
 
 def test_an_allowed_include_passes(src):
@@ -47,6 +75,38 @@ def test_an_include_that_runs_back_is_named(src, line):
     assert "src/low/c.c:2: low may not include high" in done.stderr
 
 
+def test_an_allowed_import_passes(package):
+    done = check(package)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("line", [
+    "from pack import high", "import pack.high", "from pack.high import b",
+    "import pack.high.b as other", "from pack.high.b import a",
+    "from ..high import b", "from .. import high",
+    "def later(): from pack.high import c"])
+def test_an_import_that_runs_back_is_named(package, line):
+    (package / "low" / "z.py").write_text(f"\n{line}\n")
+    done = check(package)
+    assert done.returncode == 1
+    assert "pack/low/z.py:2: low may not import high" in done.stderr
+
+
+def test_a_module_beside_the_folders_is_a_room(package):
+    (package / "low" / "z.py").write_text("from pack import top\n")
+    assert "low may not import top" in check(package).stderr
+    (package / "other.py").write_text("import pack.low\n")
+    assert "pack/arrows.txt has no room other" in check(package).stderr
+
+
+def test_a_circle_of_imports_is_named(package):
+    (package / "low" / "y.py").write_text("def f():\n    import pack.low.z\n")
+    (package / "low" / "z.py").write_text("from pack.low import y\n")
+    done = check(package)
+    assert done.returncode == 1
+    assert "a circle of imports: pack/low/y.py, pack/low/z.py" in done.stderr
+
+
 def test_a_room_must_be_named(src):
     (src / "new").mkdir()
     (src / "new" / "c.h").write_text('#include "low/a.h"\n')
@@ -55,7 +115,8 @@ def test_a_room_must_be_named(src):
 
 
 @pytest.mark.parametrize("line", ["low: -", "what is this", "other: higher",
-                                  "other: hi", "first: second\nsecond: -"])
+                                  "other: hi", "first: second\nsecond: -",
+                                  "  higher"])
 def test_a_list_that_is_wrong_is_refused(src, line):
     with open(src / "arrows.txt", "a") as file:
         file.write(line + "\n")

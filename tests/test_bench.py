@@ -14,10 +14,11 @@ import pytest
 
 from harness.hosts import COMMAND
 from programs import SWITCH
-from straightway import collectives, statistics
-from straightway.commands import bench
+from straightway.bench import collectives
+from straightway.bench import medians as statistics
+from straightway.commands.bench import collectives as bench
 from straightway.errors import UserError
-from straightway.reporters import svg
+from straightway.reporters import collectives_svg, output
 
 STAND_IN = SWITCH + r"""
 #ifdef SPOIL
@@ -234,9 +235,10 @@ def test_the_figure_shows_both_curves_and_the_floor():
               "mpi": {"name": "A & B"},
               "machine": {"cpu": "<x>", "cores": 2, "kernel": "6",
                           "date": "2026-01-01"}}
-    picture = xml.fromstring(svg.render(report))
+    text = output.text(collectives_svg, report)
+    picture = xml.fromstring(text)
     space = "{http://www.w3.org/2000/svg}"
     classes = [e.get("class") for e in picture.iter(space + "polyline")]
     assert classes == ["host", "ours"]
     assert len(list(picture.iter(space + "polygon"))) == 2
-    assert "prefers-color-scheme: dark" in svg.render(report)
+    assert "prefers-color-scheme: dark" in text

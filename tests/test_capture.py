@@ -8,7 +8,8 @@ import zlib
 import pytest
 
 import captures
-from straightway import capture, profile
+from straightway import profile
+from straightway.capture import file as capture
 from straightway.errors import UserError
 
 
@@ -206,13 +207,12 @@ def mangled(raw, rng):
 
 
 def views(path):
-    from straightway import findings, tables
-    from straightway.reporters import (profile_json, profile_terminal,
-                                       profile_text)
+    from straightway.profile import findings, tables
+    from straightway.reporters import (output, profile_json,
+                                       profile_terminal, profile_text)
     p = profile.load(path)
-    profile_json.render(p)
-    profile_text.render(p)
-    profile_terminal.render(p)
+    for reporter in profile_json, profile_text, profile_terminal:
+        output.text(reporter, p)
     tables.calls(p)
     findings.find(p)
 

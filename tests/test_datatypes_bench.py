@@ -7,14 +7,17 @@ reported. What does not depend on the MPI is tested under one of them.
 import json
 import pathlib
 import subprocess
+import sys
 import xml.etree.ElementTree as xml
 
 import pytest
 
 from programs import SWITCH, bench
-from straightway import benchmark, cli, datatypes
+from straightway import cli
+from straightway.bench import datatypes, results
+from straightway.commands.bench import choices
 from straightway.errors import UserError
-from straightway.reporters import datatypes_svg, terminal
+from straightway.reporters import datatypes_svg, datatypes_terminal, output
 
 HERE = pathlib.Path(__file__).parent
 KERNELS = HERE.parent / "bench" / "kernels"
@@ -251,7 +254,7 @@ def test_help_fits_80_columns(capsys, monkeypatch):
 
 def test_kernels_are_read():
     def read(text):
-        return benchmark.parse_names("--kernels", "kernel", text,
+        return choices.parse_names("--kernels", "kernel", text,
                                      datatypes.KERNELS)
     assert read("nas_mg_?,wrf_*_sa") == [
         "wrf_x_sa", "wrf_y_sa", "nas_mg_x", "nas_mg_y", "nas_mg_z"]
@@ -296,15 +299,15 @@ def test_any_set_of_sizes_can_be_drawn(sizes, ours, capsys):
     report = {"cells": cells, "ranks": 2, "oversubscribed": True,
               "floors": {}, "mpi": {"name": "A & B"},
               "plan": {"data": list(datatypes.DATA)},
-              "summary": dict(benchmark.summary(cells, datatypes.KERNELS),
+              "summary": dict(results.summary(cells, datatypes.KERNELS),
                               means=datatypes.means(cells)),
               "machine": {"cpu": "<x>", "cores": 1, "kernel": "6",
                           "date": "2026-01-01"}}
-    terminal.datatypes(report)
+    datatypes_terminal.render(report, sys.stdout)
     shown = capsys.readouterr().out
     assert max(map(len, shown.splitlines())) <= 80
     assert "…" not in shown and shown.count("99,999") >= 4 * len(sizes)
-    picture = xml.fromstring(datatypes_svg.render(report))
+    picture = xml.fromstring(output.text(datatypes_svg, report))
     names = [e.get("class") for e in picture.iter()]
     assert names.count("frame") == names.count("floor") - 1 == 2
     assert names.count("dot-ours") == (len(cells) if ours else 0)

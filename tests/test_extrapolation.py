@@ -10,8 +10,8 @@ import pytest
 import programs
 import test_replay as replays
 import test_whatif_live as live
-from straightway import operations
 from straightway.errors import UserError
+from straightway.whatif import operations
 
 KERNELS = programs.MPI.parents[1] / "examples" / "kernels"
 

@@ -5,7 +5,8 @@ import pytest
 
 import captures
 from captures import MS, S, US
-from straightway import findings, profile
+from straightway import profile
+from straightway.profile import findings
 
 
 def quiet(ranks=4, **header):

@@ -10,7 +10,7 @@ import pytest
 import programs
 from harness import hosts, jobs, spread
 
-from straightway import whatif
+from straightway.whatif import programs as whatif
 
 RING = """
 #include <mpi.h>

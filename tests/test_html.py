@@ -9,7 +9,7 @@ from captures import MS, S
 from harness import browser as browsers
 
 from straightway import profile
-from straightway.reporters import profile_html, words
+from straightway.reporters import output, profile_html, words
 
 PARTS = ("waiting", "moving", "io")
 TOLD = ("--ink", "--grey", "--link")
@@ -18,7 +18,7 @@ RANKS = (1, 2, 8, 64)
 
 def page_of(job, path, **part):
     job.write(path)
-    return profile_html.render(profile.load(path, **part))
+    return output.text(profile_html, profile.load(path, **part))
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_what_went_wrong_is_said(tmp_path):
     job.write(tmp_path / "c.swcap")
     with open(tmp_path / "c.swcap", "ab") as file:
         file.write(b"RANK and nothing more")
-    text = profile_html.render(profile.load(tmp_path / "c.swcap"))
+    text = output.text(profile_html, profile.load(tmp_path / "c.swcap"))
     for sentence in ("Rank 1 ended by signal 11.",
                      "2 ranks of 8 left nothing, as when killed: ranks 3-4.",
                      "it was cut short, or is damaged there.",

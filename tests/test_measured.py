@@ -6,8 +6,11 @@ import types
 
 import pytest
 
-from straightway import hosts, machine, measured, native
+from straightway import native
 from straightway.errors import UserError
+from straightway.machine import hardware as machine
+from straightway.machine import hosts
+from straightway.whatif import measured
 
 BENCHES = 3 * (1 + len(measured.STATES))
 HOST = hosts.Host("libmpi.so.40", "ompi", "/usr/bin/mpiexec", "",
@@ -45,7 +48,7 @@ def bench(monkeypatch, tmp_path):
 
     run.asked, run.others = asked, []       # others: cores, at each look
     monkeypatch.setattr(measured, "_bench", run)
-    monkeypatch.setattr(measured.benchmark, "check_parts", lambda host: None)
+    monkeypatch.setattr(measured.runs, "check_parts", lambda host: None)
     monkeypatch.setattr(machine, "cores", lambda: 2)
     monkeypatch.setattr(machine, "others", lambda seconds: run.others.pop(0)
                         if run.others else 0.0)

@@ -7,10 +7,11 @@ import subprocess
 
 import pytest
 
-from straightway import models, native
+from straightway import native
 from straightway.errors import UserError
-from straightway.models import quantities
-from straightway.models.check import KINDS, OPERATIONS
+from straightway.whatif import models
+from straightway.whatif.models import quantities
+from straightway.whatif.models.check import KINDS, OPERATIONS
 
 NETWORKS = ["qdr", "fdr", "edr", "hdr200", "ndr400", "omnipath",
             "slingshot11", "aries", "ethernet1", "ethernet10", "ethernet25",

@@ -6,15 +6,17 @@ reported. What does not depend on the MPI is tested under one of them.
 
 import json
 import subprocess
+import sys
 import xml.etree.ElementTree as xml
 
 import pytest
 
 from programs import SWITCH, bench
-from straightway import benchmark, cli, messages
-from straightway.commands import pingpong
+from straightway import cli
+from straightway.bench import messages, results
+from straightway.commands.bench import choices, pingpong
 from straightway.errors import UserError
-from straightway.reporters import pingpong_svg, terminal
+from straightway.reporters import output, pingpong_svg, pingpong_terminal
 
 SPOILS = SWITCH + r"""
 int MPI_Recv(void *to, int n, HANDLE type, int from, int tag, HANDLE comm,
@@ -203,7 +205,7 @@ def test_sizes_are_a_ladder_with_neighbours():
 
 def test_patterns_are_read():
     def read(text):
-        return benchmark.parse_names("--pattern", "pattern", text,
+        return choices.parse_names("--pattern", "pattern", text,
                                      messages.PATTERNS)
     assert read("ring,pingpong") == ["pingpong", "ring"]
     assert read("all") == [*PAIRS, *OTHERS]
@@ -238,13 +240,13 @@ def test_any_set_of_sizes_can_be_drawn(sizes, ours, capsys):
               "plan": {"patterns": ["pingpong"], "cache": "cold",
                        "cold_area": 4096, "offset_send": 0,
                        "offset_receive": 0, "buffers": "heap"},
-              "summary": dict(benchmark.summary(cells, messages.PATTERNS),
+              "summary": dict(results.summary(cells, messages.PATTERNS),
                               peaks=pingpong.peaks(cells)),
               "machine": {"cpu": "<x>", "cores": 2, "kernel": "6",
                           "date": "2026-01-01"}}
-    terminal.pingpong(report)
+    pingpong_terminal.render(report, sys.stdout)
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
-    picture = xml.fromstring(pingpong_svg.render(report))
+    picture = xml.fromstring(output.text(pingpong_svg, report))
     names = [e.get("class") for e in picture.iter()]
     panels = any(sizes) + any(0 < n <= pingpong_svg.SMALL for n in sizes)
     assert names.count("frame") == panels

@@ -363,7 +363,7 @@ def test_trace_is_joined_and_shown(host, tmp_path):
     events, messages, open_ends, _ = trace_check.check(
         path, found.ranks, guesses=host.flavour != "ompi")
     shown = str(tmp_path / "a.pftrace")
-    told, lost = perfetto.write(profile.Profile(found), shown)
+    told, lost = perfetto.render(profile.Profile(found), shown)
     assert (told, lost) == (events, [])
     arrows = [[kind for kind, _, _ in way] for way in perfetto_traces.flows(
         perfetto_traces.read(shown)).values()]

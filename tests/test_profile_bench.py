@@ -8,12 +8,15 @@ reported. What does not depend on the MPI is tested under one of them.
 import json
 import pathlib
 import re
+import sys
 
 import pytest
 
 from programs import bench
-from straightway import cli, recording, statistics
-from straightway.reporters import terminal
+from straightway import cli
+from straightway.bench import medians as statistics
+from straightway.bench import recording
+from straightway.reporters import recording_terminal
 
 TOOL = pathlib.Path(__file__).parent / "front" / "tool.c"
 CELLS = [("comm_rank", 0), ("iprobe", 0), ("self_bcast", 8),
@@ -227,9 +230,9 @@ def test_the_difference_is_that_within_a_round():
 def test_any_figures_fit_the_page(alone, ours, capsys):
     runs = {variant: [[line(time)], [line(3 * time)]] for variant, time in
             zip(recording.VARIANTS, (alone, *4 * [ours]))}
-    terminal.recording({
+    recording_terminal.render({
         "cells": recording.cells(runs), "variants": recording.VARIANTS,
         "plan": {"rounds": 2, "tool": "/x/lib" + 50 * "long" + ".so"},
         "floors": {"clock_reads": 20.0, "own_call_cost": 40},
-        "oversubscribed": True})
+        "oversubscribed": True}, sys.stdout)
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80

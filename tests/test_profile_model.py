@@ -4,8 +4,10 @@ import pytest
 
 import captures
 from captures import MS, S, US
-from straightway import procedures, profile, recorded
+from straightway import profile
+from straightway.capture import procedures
 from straightway.errors import UserError
+from straightway.profile import recorded
 
 
 def load(job, tmp_path, **part):

@@ -15,8 +15,9 @@ import captures
 import programs
 import traces
 from harness.hosts import COMMAND
-from straightway import capture, operations, profile
+from straightway import capture, profile
 from straightway.errors import UserError
+from straightway.whatif import operations
 
 WHATIF = COMMAND.parents[1] / "lib" / "straightway" / "straightway-whatif"
 QUIET = {"STRAIGHTWAY_PROFILE_REPORT": "off", "STRAIGHTWAY_PROFILE": "on",

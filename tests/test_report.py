@@ -16,8 +16,10 @@ import pytest
 import captures
 import straightway
 from captures import MS, S
-from straightway import capture, profile, tables
+from straightway import profile
+from straightway.capture import file as capture
 from straightway.errors import UserError
+from straightway.profile import tables
 from straightway.reporters import page, profile_json, profile_terminal
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
@@ -135,11 +137,12 @@ def test_the_page_says_what_matters(run, path):
 
 
 def test_a_bar_is_as_long_as_its_parts():
-    bar = page.Page().bar({"compute": 5, "waiting": 3, "moving": 2}, 20, 10)
+    shown = page.Page(sys.stdout)
+    bar = shown.bar({"compute": 5, "waiting": 3, "moving": 2}, 20, 10)
     assert bar.plain == "█" * 10 + "░" * 6 + "▓" * 4
-    bar = page.Page().bar({"compute": 1}, 20, 4)
+    bar = shown.bar({"compute": 1}, 20, 4)
     assert bar.plain == "█" * 5
-    assert page.Page().bar({}, 5, 0).plain == ""
+    assert shown.bar({}, 5, 0).plain == ""
 
 
 @pytest.mark.parametrize("ranks, rows", [(16, 16), (17, 9), (1000, 16)])
@@ -153,7 +156,7 @@ def test_many_ranks_are_grouped(run, tmp_path, ranks, rows):
 def test_letters_that_the_terminal_lacks(path, monkeypatch):
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, "ascii"))
-    profile_terminal.render(profile.load(path))
+    profile_terminal.render(profile.load(path), sys.stdout)
     sys.stdout.flush()
     text = raw.getvalue().decode("ascii")
     assert re.search(r"^   0  #+\.+=+o+ +21\.1 %$", text, re.M)
@@ -275,7 +278,7 @@ def test_json_is_as_the_schema_says(run, tmp_path, job):
 
 def test_the_schema_knows_every_key_and_no_other(path):
     schema = json.loads(SCHEMA.read_text())
-    report = profile_json.render(profile.load(path))
+    report = profile_json.report(profile.load(path))
     assert set(schema["properties"]) == set(report)
     assert set(profile_json.VIEWS) < set(report)
     report["operations"][0]["surprise"] = 1
@@ -284,7 +287,7 @@ def test_the_schema_knows_every_key_and_no_other(path):
 
 
 def test_json_numbers(path):
-    report = profile_json.render(profile.load(path))
+    report = profile_json.report(profile.load(path))
     assert report["summary"]["wall_s"] == 20
     assert report["summary"]["communication"]["time_s"] == \
         pytest.approx(17.7696)
@@ -336,7 +339,7 @@ def test_several_forms_at_once(run, path):
 
 def test_html_lies_beside_its_capture(run, path, monkeypatch):
     module = types.ModuleType("straightway.reporters.profile_html")
-    module.render = lambda p: f"<html>{p.job.ranks}"
+    module.render = lambda p, out: out.write(f"<html>{p.job.ranks}")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(straightway.reporters, "profile_html", module,
                         raising=False)

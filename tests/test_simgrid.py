@@ -16,7 +16,7 @@ import subprocess
 import pytest
 
 import test_replay as replays
-from straightway import operations
+from straightway.whatif import operations
 
 SMPIRUN = shutil.which("smpirun")
 pytestmark = pytest.mark.skipif(not SMPIRUN, reason=(

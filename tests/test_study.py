@@ -12,8 +12,12 @@ from harness import browser as browsers
 from test_whatif_command import SCHEMA as FORECAST
 
 import straightway
-from straightway import hosts, machine, measured, profile, study, whatif
+from straightway import profile, study
 from straightway.commands import study as command
+from straightway.machine import hardware as machine
+from straightway.machine import hosts
+from straightway.whatif import measured
+from straightway.whatif import runs as whatif
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "study.schema.json"

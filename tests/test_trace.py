@@ -16,7 +16,9 @@ import captures
 import perfetto_traces
 import traces
 from captures import MS, S
-from straightway import capture, cli, native, profile, trace
+from straightway import cli, native, profile
+from straightway.capture import file as capture
+from straightway.capture import traces as trace
 from straightway.errors import UserError
 from straightway.reporters import perfetto
 from traces import (amount, came, collective, ends, posts, receives, sends,

@@ -9,7 +9,8 @@ import pytest
 import captures
 import test_replay as replays
 import traces
-from straightway import capture, operations
+from straightway import capture
+from straightway.whatif import operations
 
 RANKS = 4
 

@@ -11,10 +11,13 @@ from calibrations import calibration
 from harness import browser as browsers
 
 import straightway
-from straightway import (experiments, forecast, hosts, machine, measured,
-                         supposed, whatif)
 from straightway.errors import UserError
-from straightway.reporters import whatif_html, whatif_terminal
+from straightway.machine import hardware as machine
+from straightway.machine import hosts
+from straightway.reporters import forecast_words, whatif_html
+from straightway.whatif import experiments, forecast, measured, outcomes
+from straightway.whatif import runs as whatif
+from straightway.whatif import supposed
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "whatif.schema.json"
@@ -334,9 +337,9 @@ def test_what_free_collectives_leave_is_waiting(run):
     report = report_of(run, "-n", "2", "./app")
     free = report["bounds"]["collectives"]["collectives"]
     free["alltoall"] = {"calls": 1000, "time_s": 0.5}
-    assert whatif_terminal.waiting(report, "alltoall") == \
+    assert forecast_words.waiting(report, "alltoall") == \
         pytest.approx(0.5 / 2)
-    assert whatif_terminal.waiting(report, "bcast") == 0
+    assert forecast_words.waiting(report, "bcast") == 0
     table, _ = whatif_html.collective_table(report)
     assert [c.name for c in table.columns][4] == "waiting"
     assert table.rows[0][4].text == "250 ms"
@@ -421,7 +424,7 @@ def test_the_page_for_browsers_stands_alone(run, browser, tmp_path, width,
 
 def test_a_deadlock_is_an_error_with_who_waits_for_what():
     with pytest.raises(UserError) as caught:
-        whatif.outcome({"state": "deadlock", "stuck": [
+        outcomes.outcome({"state": "deadlock", "stuck": [
             {"rank": 0, "waits_for": "receive from 1, tag 7"},
             {"rank": 1, "waits_for": "receive from 0, tag 7"}]})
     assert "rank 0: receive from 1, tag 7" in str(caught.value)

@@ -4,6 +4,7 @@ trace; and on the pages."""
 
 import json
 import pathlib
+import sys
 
 import jsonschema
 import pytest
@@ -13,9 +14,11 @@ import programs
 import test_replay as replays
 import test_whatif_live as live
 import traces
-from straightway import capture, forecast, operations
-from straightway import whatif as whatif_runs
-from straightway.recorded import OUTSIDE
+import straightway
+from straightway import capture
+from straightway.profile.recorded import OUTSIDE
+from straightway.whatif import forecast, operations
+from straightway.whatif import outcomes as whatif_runs
 
 INCLUDE = pathlib.Path(__file__).resolve().parent.parent / "include"
 MS, MESSAGE = 1e6, live.one_way(8)      # ns
@@ -277,7 +280,7 @@ def test_regions_of_a_report():
     assert time == pytest.approx(3e-3) and one["communication"] == 0.5
     assert under[0] == (pytest.approx(1e-3), pytest.approx(3))
     assert under[1] == (pytest.approx(3e-3 / 7), pytest.approx(7))
-    schema = pathlib.Path(forecast.__file__).parent / "schemas" / \
+    schema = pathlib.Path(straightway.__file__).parent / "schemas" / \
         "whatif.schema.json"
     jsonschema.validate(report, json.loads(schema.read_text()))
 
@@ -289,7 +292,7 @@ def test_the_terminal_has_a_table(experiments, width, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
     many = ["", "a region with a name that is far too long for its column/x",
             *(f"region {i}" for i in range(20))]
-    whatif_terminal.render(forecasted(many, experiments))
+    whatif_terminal.render(forecasted(many, experiments), sys.stdout)
     out = capsys.readouterr().out
     assert "Regions" in out and "and 14 more" in out
     assert max(map(len, out.splitlines())) <= max(width, 80)
@@ -298,15 +301,15 @@ def test_the_terminal_has_a_table(experiments, width, capsys, monkeypatch):
 
 
 def test_without_regions_nothing_is_shown(capsys):
-    from straightway.reporters import whatif_html, whatif_terminal
+    from straightway.reporters import output, whatif_html, whatif_terminal
     report = forecasted([])
-    whatif_terminal.render(report)
+    whatif_terminal.render(report, sys.stdout)
     assert "Regions" not in capsys.readouterr().out
-    assert "Regions" not in whatif_html.render(report)
+    assert "Regions" not in output.text(whatif_html, report)
 
 
 def test_the_page_has_a_table():
-    from straightway.reporters import whatif_html
-    page = whatif_html.render(forecasted(["", "<solve>"], 2))
+    from straightway.reporters import output, whatif_html
+    page = output.text(whatif_html, forecasted(["", "<solve>"], 2))
     assert 'id="regions"' in page and "&lt;solve&gt;" in page
     assert "<solve>" not in page and OUTSIDE in page

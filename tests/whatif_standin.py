@@ -8,7 +8,7 @@ model file says changes that by rules simple enough to check by hand.
 import collections
 import pathlib
 
-from straightway import whatif
+from straightway.whatif import outcomes as whatif
 
 SECOND = 1e9
 COMPUTE = 4 * SECOND
@@ -54,7 +54,7 @@ def outcome(path):
 
 
 class Runner:
-    """In place of whatif.Runner; remembers what was asked."""
+    """In place of runs.Runner; remembers what was asked."""
 
     measured_time = 1.02        # of the prediction
     profile = None              # what a normal run's is
@@ -95,7 +95,7 @@ class Runner:
 
 
 class Models:
-    """In place of models.py."""
+    """In place of whatif/models/."""
 
     @staticmethod
     def names():

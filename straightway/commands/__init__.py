@@ -1,4 +1,8 @@
-"""One module per subcommand."""
+"""Commands: a module for each, and a folder for those below `bench`.
+
+A command is a class. Its docstring is its help, `arguments(parser)` declares
+its options, and `run(options)` returns the exit status.
+"""
 
 from straightway.commands.bench import Bench
 from straightway.commands.diff import Diff

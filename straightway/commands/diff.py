@@ -1,8 +1,11 @@
 """straightway diff: two captures side by side."""
 
-from straightway import comparison
+import sys
+
 from straightway.commands import report
-from straightway.reporters import diff_terminal, json_file, profile_csv
+from straightway.profile import comparison
+from straightway.reporters import (diff_terminal, output, profile_csv,
+                                   report_json)
 
 
 class Diff:
@@ -38,12 +41,12 @@ class Diff:
         if options.json is not None:
             for source in (options.a, options.b):
                 report.check_not_source(options.json, source)
-            json_file.write(options.json, found)
+            output.send(options.json, report_json, found)
         if options.csv is not None:
             for source in (options.a, options.b):
                 report.check_not_source(options.csv, source)
-            report.write(options.csv, profile_csv.render(
-                found["operations"][:options.top]), options.a)
+            report.write(options.csv, profile_csv,
+                         found["operations"][:options.top], options.a)
         if options.json is None and options.csv is None:
-            diff_terminal.render(found, options.top)
+            diff_terminal.render(found, sys.stdout, top=options.top)
         return 0

@@ -7,8 +7,8 @@ import contextlib
 import os
 import sys
 
-from straightway import whatif
 from straightway.errors import UserError
+from straightway.whatif import programs
 
 MOST_RANKS = 1 << 20
 
@@ -40,8 +40,8 @@ def add_launcher(parser):
 
 def job(options, program, quiet=True):
     """The Job of these options."""
-    return whatif.Job(program, options.mpi, options.launcher_args,
-                      options.timeout, quiet)
+    return programs.Job(program, options.mpi, options.launcher_args,
+                        options.timeout, quiet)
 
 
 # Checks ---------------------------------------------------------------------

@@ -4,8 +4,10 @@ import itertools
 import os
 import sys
 
-from straightway import capture, profile, trace, units
+from straightway import capture, profile, units
+from straightway.capture import traces
 from straightway.errors import UserError
+from straightway.ranges import ranges
 
 
 class _Parts:
@@ -36,7 +38,7 @@ class _Parts:
     def _check(self, path, rank):
         if self.first is None:
             self.first = (path, rank)
-        why = trace.same_job(self.first[1], rank)
+        why = traces.same_job(self.first[1], rank)
         if why:
             raise UserError(f"{self.first[0]} and {path} are of different "
                             f"jobs: {why}; merge joins the parts of one job")
@@ -107,7 +109,7 @@ class Merge:
                                         capture.names_payload(parts.symbols)))
         capture.write(options.out, itertools.chain(blocks,
                                                    parts.trace_blocks()))
-        merged = profile.ranges(parts.origin)
+        merged = ranges(parts.origin)
         of = parts.first[1].job.ranks
         of_trace = f", the trace of {len(parts.traced)}" * bool(parts.traced)
         print(f"{options.out}: {units.plural(merged.count, 'rank')} of {of}"

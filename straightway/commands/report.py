@@ -7,11 +7,13 @@ import gc
 import os
 import sys
 
-from straightway import capture, names, profile, recorded, tables, trace, units
+from straightway import capture, profile, units
+from straightway.capture import names, traces
 from straightway.errors import UserError
-from straightway.reporters import (json_file, perfetto, profile_csv,
+from straightway.profile import recorded, tables
+from straightway.reporters import (output, perfetto, profile_csv,
                                    profile_json, profile_terminal,
-                                   profile_text, text_file)
+                                   profile_text)
 
 
 def read(path, region=None, only=None):
@@ -50,14 +52,13 @@ def parse_groupings(text):
     return list(dict.fromkeys(found))
 
 
-def write(path, text, source, named=True):
+def write(path, reporter, shown, source, named=True):
     """Write a report, "-" to stdout; never over the capture itself."""
     if path == "-":
-        sys.stdout.write(text)
+        output.send(path, reporter, shown)
         return
     check_not_source(path, source)
-    text_file.write(path, text, named)
-    print(f"straightway: wrote {path}", file=sys.stderr)
+    output.announce(path, reporter, shown, named)
 
 
 def check_not_source(path, source):
@@ -179,35 +180,36 @@ def _show(p, options, by):
     source = p.capture.path
     forms = 0
     if options.text is not None:
-        write(options.text, profile_text.render(p), source)
+        write(options.text, profile_text, p, source)
         forms += 1
     if options.json is not None:
         check_not_source(options.json, source)
-        json_file.write(options.json, profile_json.render(p))
+        output.send(options.json, profile_json, p)
         forms += 1
     if options.csv is not None:
         name, out = (options.csv + ["-"])[:2]
         rows = tables.table(p, name, options.sort, options.top)
         if not rows:
             print(f"straightway: {source} has no {name}", file=sys.stderr)
-        write(out, profile_csv.render(rows), source)
+        write(out, profile_csv, rows, source)
         forms += 1
     if options.html is not None:
         from straightway.reporters import profile_html
-        write(options.html or beside(source, ".html"),
-              profile_html.render(p), source, bool(options.html))
+        write(options.html or beside(source, ".html"), profile_html, p,
+              source, bool(options.html))
         forms += 1
     if options.perfetto is not None:
         _perfetto(p, options.perfetto or beside(source, ".pftrace"))
         forms += 1
     if not forms:
-        profile_terminal.render(p, options.top, options.sort, by)
+        profile_terminal.render(p, sys.stdout, top=options.top,
+                                sort=options.sort, by=by)
     return 0
 
 
 def beside(source, ending):
     name, before = os.path.splitext(source)
-    return (name if before in (".swcap", trace.ENDING) else source) + ending
+    return (name if before in (".swcap", traces.ENDING) else source) + ending
 
 
 def _perfetto(p, out):
@@ -216,7 +218,7 @@ def _perfetto(p, out):
     if p.region is not None:
         raise UserError("--perfetto shows all regions: leave --region out")
     check_not_source(out, p.capture.path)
-    events, problems = perfetto.write(p, out)
+    events, problems = perfetto.render(p, out)
     for problem in problems:
         print(f"straightway: {problem}", file=sys.stderr)
     print(f"straightway: wrote {out}: {units.plural(events, 'event')}; open "
@@ -230,10 +232,10 @@ def _finish(path):
     except UserError as error:      # a full disk does not cost the page
         print(f"straightway: call sites have no names in {error}",
               file=sys.stderr)
-    profile_terminal.render(profile.Profile(found), stderr=True)
-    if trace.pieces(path):
+    profile_terminal.render(profile.Profile(found), sys.stderr)
+    if traces.pieces(path):
         try:
-            trace.gather(path)
+            traces.gather(path)
         except UserError as error:
             print(f"straightway: {error}", file=sys.stderr)
     return 0

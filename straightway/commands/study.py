@@ -2,12 +2,15 @@
 
 import os
 import pathlib
+import sys
 import tempfile
 
-from straightway import benchmark, names, study, supposed, whatif
+from straightway import study
+from straightway.capture import names
 from straightway.commands import jobs
 from straightway.errors import UserError
-from straightway.reporters import json_file, study_terminal, text_file
+from straightway.reporters import output, report_json, study_terminal
+from straightway.whatif import runs, supposed
 
 MOST_RUNS = 1000
 
@@ -54,25 +57,25 @@ class Study:
         job = jobs.job(options, program)
         out = options.html or page_name(program, options.ranks)
         for path in (out, options.json):
-            benchmark.check_writable(path)
+            output.check_writable(path)
         with jobs.steps() as step, tempfile.TemporaryDirectory(
                 prefix="straightway-") as folder:
             models = supposed.Models(["measured"], job, options.ranks,
                                      options.recalibrate, step)
             models.calibration()
-            runner = whatif.Runner(job, folder)
+            runner = runs.Runner(job, folder)
             made = study.Study(runner, models, options.ranks, options.runs,
                                step)
             report = made.report()
             names.add(made.profile.capture)
             made.profile = type(made.profile)(made.profile.capture)
         if options.json != "-":
-            study_terminal.render(report, made.profile)
+            study_terminal.render(report, sys.stdout, profile=made.profile)
         if options.json:
-            json_file.write(options.json, report)
+            output.send(options.json, report_json, report)
         from straightway.reporters import study_html
-        text_file.announce(out, study_html.render(report, made.profile),
-                           bool(options.html))
+        output.announce(out, study_html, report, bool(options.html),
+                        profile=made.profile)
         return 0
 
 

@@ -4,10 +4,11 @@ import argparse
 import sys
 import tempfile
 
-from straightway import benchmark, experiments, forecast, supposed, whatif
 from straightway.commands import jobs
 from straightway.errors import UserError
-from straightway.reporters import json_file, text_file, whatif_terminal
+from straightway.reporters import output, report_json, whatif_terminal
+from straightway.whatif import (experiments, forecast, operations, runs,
+                                supposed)
 
 DEFAULT = "measured"
 RECORDS = (".swops", ".goal", ".smpi")
@@ -106,7 +107,7 @@ class WhatIf:
         program = jobs.take_program(options)
         plan = _plan(options, program)
         for path in (options.html, options.json, options.record):
-            benchmark.check_writable(path)
+            output.check_writable(path)
         job = jobs.job(options, program, not options.show_output) \
             if program else None
         with jobs.steps() as step, tempfile.TemporaryDirectory(
@@ -115,8 +116,8 @@ class WhatIf:
                 plan.models, job, max([plan.ranks or 2] + (
                     plan.sweep[1] if plan.sweep and plan.sweep[0] == "ranks"
                     else [])), options.recalibrate, step, options.mpi)
-            runner = whatif.Runner(job, folder, options.check,
-                                   options.clocks)
+            runner = runs.Runner(job, folder, options.check,
+                                 options.clocks)
             made = forecast.Forecast(runner, models, plan, step)
             report = made.report()
             _keep(runner, options.record)
@@ -177,7 +178,6 @@ def _keep(runner, path):
         if path.endswith(".swops"):
             shutil.copyfile(recorded[-1], path)
         else:
-            from straightway import operations
             for note in operations.convert(str(recorded[-1]), path).notes:
                 print(f"straightway: {note}", file=sys.stderr)
         print(f"straightway: wrote {path}", file=sys.stderr)
@@ -185,9 +185,9 @@ def _keep(runner, path):
 
 def _show(report, options):
     if options.json != "-":
-        whatif_terminal.render(report)
+        whatif_terminal.render(report, sys.stdout)
     if options.json:
-        json_file.write(options.json, report)
+        output.send(options.json, report_json, report)
     if options.html:
         from straightway.reporters import whatif_html
-        text_file.announce(options.html, whatif_html.render(report))
+        output.announce(options.html, whatif_html, report)

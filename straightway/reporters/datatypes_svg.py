@@ -17,8 +17,7 @@ def _round_sizes(cells):
     return [4 ** p for p in range(first, last + 1)]
 
 
-def render(report):
-    """The figure's text."""
+def render(report, out):
     cells = report["cells"]
     axes = svg.Axes(cells, ("hand", "host", "ours"))
     panels = list(dict.fromkeys((c["operation"], c["data"]) for c in cells))
@@ -38,6 +37,6 @@ def render(report):
     title = "Messages with gaps: time by size, host and Straightway"
     foot = (svg.footing(report) + "; medians, all in one run; × is the "
             "geometric mean of host / ours; fresh: written before each send")
-    return svg.document(report, title, foot, width, height, parts,
-                        floor="a message without gaps",
-                        more=("hand", "packed by hand"))
+    out.write(svg.document(report, title, foot, width, height, parts,
+                           floor="a message without gaps",
+                           more=("hand", "packed by hand")))

@@ -31,9 +31,9 @@ def _seconds(value):
     return units.duration(1e9 * value) if value else ""
 
 
-def render(report, top=None):
-    """Print what comparison.compare gave."""
-    page = Page()
+def render(report, out, *, top=None):
+    """`report`: what comparison.compare gave; `top`: operations shown."""
+    page = Page(out)
     _about(page, "A", report["a"])
     _about(page, "B", report["b"])
     for warning in report["warnings"]:

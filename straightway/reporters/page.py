@@ -33,12 +33,11 @@ def _width(stream):
 class Page:
     """Prints; texts are never taken for markup, and never break the page."""
 
-    def __init__(self, stderr=False):
-        stream = sys.stderr if stderr else sys.stdout
+    def __init__(self, out):
         with contextlib.suppress(AttributeError, ValueError):
-            stream.reconfigure(errors="replace")
+            out.reconfigure(errors="replace")
         self.console = Console(
-            width=min(WIDE, max(NARROW, _width(stream))), file=stream,
+            width=min(WIDE, max(NARROW, _width(out))), file=out,
             highlight=False, markup=False, emoji=False)
         self.width = self.console.width
         self.full = "utf" in self.console.encoding.lower()

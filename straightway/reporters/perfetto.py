@@ -7,7 +7,8 @@ told of their names, and that is written here.
 import contextlib
 import os
 
-from straightway import files, native, procedures, trace, units
+from straightway import files, native, units
+from straightway.capture import procedures, traces
 from straightway.errors import UserError
 
 
@@ -50,7 +51,7 @@ def names(p, parts):
     trace."""
     lines, calls = [], {}
     strings = _Strings(lines)
-    offsets = trace.offsets(p.capture.ranks)
+    offsets = traces.offsets(p.capture.ranks)
     files = {rank: i for i, part in enumerate(parts) for rank in part.ranks}
     for record in p.records:
         if record.record:
@@ -95,10 +96,10 @@ def _problems(p, parts, result):
     there = {rank for part in parts for rank in part.ranks}
     absent = {r.rank for r in p.ranks} - there
     if absent:
-        yield f"{trace.of_ranks(absent)} left no trace"
+        yield f"{traces.of_ranks(absent)} left no trace"
     unnamed = there - {r.number for r in p.capture.ranks}
     if unnamed:
-        yield (f"the trace of {trace.of_ranks(unnamed)} is left out: there is "
+        yield (f"the trace of {traces.of_ranks(unnamed)} is left out: there is "
                "no capture, which would say what its numbers mean")
     for part, found in zip(parts, result["files"]):
         if found["damaged"]:
@@ -108,10 +109,11 @@ def _problems(p, parts, result):
                f"{units.plural(result['unnamed'], 'event')}")
 
 
-def write(p, out):
-    """Write the trace of a Profile to `out`; (events, sentences on what is
-    not there). UserError when there is no trace or it cannot be written."""
-    parts = trace.parts(p.capture)
+def render(p, out):
+    """Write the trace of a Profile to the path `out`; (events, sentences on
+    what is not there). UserError when there is no trace or it cannot be
+    written."""
+    parts = traces.parts(p.capture)
     try:
         draft = files.draft(out)
         try:
@@ -123,4 +125,4 @@ def write(p, out):
     except OSError as error:
         raise UserError(f"{out}: {error.strerror}", 1) from None
     return result["events"], [*_problems(p, parts, result),
-                              *trace.stopped(p.capture)]
+                              *traces.stopped(p.capture)]

@@ -9,8 +9,8 @@ the caches are warm. Bars show the interval that holds a median.
 
 import math
 
+from straightway import units
 from straightway.reporters import svg
-from straightway.reporters.terminal import human
 
 SMALL = 1024            # bytes; what larger ones take hides these
 _LEFT, _TOP, _RIGHT, _BOTTOM = 62, 26, 14, 28
@@ -55,7 +55,7 @@ class _Panel:
             x = self.x(size)
             yield (f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" '
                    f'y1="{_TOP}" y2="{base}"/><text x="{x:.1f}" '
-                   f'y="{base + 15}" text-anchor="middle">{human(size)}'
+                   f'y="{base + 15}" text-anchor="middle">{units.brief(size)}'
                    '</text>')
         yield (f'<rect class="frame" x="{_LEFT}" y="{_TOP}" '
                f'width="{right - _LEFT}" height="{base - _TOP}"/>')
@@ -155,8 +155,8 @@ def _time(cells, width):
             for c in cells if c[mode]])
 
 
-def render(report):
-    """The figure's text. Empty messages have no place on the axes."""
+def render(report, out):
+    """Empty messages have no place on the axes."""
     names = list(dict.fromkeys(c["operation"] for c in report["cells"]))
     wide = 780 if len(names) == 1 else 420
     width = max(620, min(len(names), _COLUMNS) * wide) + 16
@@ -185,7 +185,7 @@ def render(report):
     title = (f"Messages on {report['ranks']} ranks, {plan['cache']} caches: "
              "host and Straightway")
     foot = svg.footing(report) + "; medians, both in one run"
-    return svg.document(
+    out.write(svg.document(
         report, title, foot, width, height, parts,
         floor="a memcpy, or a cache line's way",
-        more=("peer", "memcpy from another process") if peer else None)
+        more=("peer", "memcpy from another process") if peer else None))

@@ -1,15 +1,12 @@
 """A profile's tables as CSV: one header line, then the rows."""
 
 import csv
-import io
 
 
-def render(rows):
-    """The text of rows, dicts with the same keys; "" for none."""
+def render(rows, out):
+    """`rows` are dicts with the same keys; of none nothing is written."""
     if not rows:
-        return ""
-    out = io.StringIO()
+        return
     writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    return out.getvalue()

@@ -8,7 +8,9 @@ axes, never in the drawing.
 import collections
 import math
 
-from straightway import profile, recorded, units
+from straightway import profile, units
+from straightway.profile import recorded
+from straightway.ranges import ranges
 
 NAMES = {"compute": "compute", "waiting": "waiting", "moving": "moving data",
          "io": "file I/O"}
@@ -88,7 +90,7 @@ def ranks(p):
         for rank in group:
             for name, ns in parts(rank):
                 mean[name] = mean.get(name, 0) + ns / len(group)
-        label = str(profile.ranges(r.rank for r in group))
+        label = str(ranges(r.rank for r in group))
         columns.append(Column(
             _percent(i, len(groups)), _percent(1, len(groups)),
             _stack(mean.items(), most),

@@ -10,7 +10,10 @@ html_parts.py says what a page may do.
 
 import statistics
 
-from straightway import findings, procedures, profile, recorded, units
+from straightway import units
+from straightway.capture import procedures
+from straightway.profile import findings, recorded
+from straightway.ranges import Ranges
 from straightway.reporters import profile_figures as figures
 from straightway.reporters import words
 from straightway.reporters.html_parts import (
@@ -129,7 +132,7 @@ class _Tables:
             c = t.key
             size = units.number(c.size) + (
                 f" + {units.number(c.remote_size)}" if c.remote_size else "")
-            members = str(profile.Ranges(c.members)) if c.members else ""
+            members = str(Ranges(c.members)) if c.members else ""
             rows.append([_Cell(c.label, c.label, f"id {c.id}"),
                          _Cell(size, c.size + c.remote_size),
                          _Cell(members, members and c.members[0][0]),
@@ -291,6 +294,5 @@ def context(p):
     }
 
 
-def render(p):
-    """The file's text."""
-    return page("page.html", context(p))
+def render(p, out):
+    out.write(page("page.html", context(p)))

@@ -3,7 +3,8 @@ describes them. Times are seconds, sizes bytes."""
 
 import dataclasses
 
-from straightway import findings, tables
+from straightway.profile import findings, tables
+from straightway.reporters import report_json
 
 SCHEMA = "straightway-profile/1"
 VIEWS = tuple(name for name in tables.TABLES if name != "calls")
@@ -13,8 +14,8 @@ def _ranges(found):
     return [list(pair) for pair in found]
 
 
-def render(p):
-    """The report, ready for json_file.write."""
+def report(p):
+    """All views of a Profile, as plain data."""
     job = p.job
     communication = tables.total(p.communication, p.elapsed)
     return {
@@ -42,3 +43,7 @@ def render(p):
         **{name: tables.TABLES[name](p) for name in VIEWS},
         "findings": [dataclasses.asdict(f) for f in findings.find(p)],
     }
+
+
+def render(p, out):
+    report_json.render(report(p), out)

@@ -3,7 +3,9 @@
 import os
 import statistics
 
-from straightway import findings, profile, recorded, units
+from straightway import units
+from straightway.profile import findings, recorded
+from straightway.ranges import ranges
 from straightway.reporters import page as pages
 from straightway.reporters import words
 from straightway.reporters.page import COMPUTE, IO, MOVING, WAITING
@@ -67,7 +69,7 @@ def _parts(ranks):
 def _ranks(page, p):
     size = -(-len(p.ranks) // ROWS)
     groups = [p.ranks[i:i + size] for i in range(0, len(p.ranks), size)]
-    labels = [str(profile.ranges(r.rank for r in g)) for g in groups]
+    labels = [str(ranges(r.rank for r in g)) for g in groups]
     wide = max(4, min(12, max(map(len, labels))))
     room = page.width - wide - 2 - 9    # the share's width
     whole = max(sum(_parts(g).values()) for g in groups)
@@ -263,11 +265,11 @@ def _last(page, p):
         page.line("More: straightway report FILE --html", "dim")
 
 
-def render(p, top=None, sort=None, by=None, stderr=False):
-    """Print the page. `top`: rows of each table; `sort`: one of
+def render(p, out, *, top=None, sort=None, by=None):
+    """`top`: rows of each table; `sort`: one of
     tables.SORTS; `by`: a list of recorded.GROUPINGS, shown instead of the
     tables."""
-    page = pages.Page(stderr)
+    page = pages.Page(out)
     _header(page, p)
     _warnings(page, p)
     _summary(page, p)

@@ -10,7 +10,10 @@ import statistics
 import textwrap
 import time
 
-from straightway import findings, procedures, profile, recorded, units
+from straightway import units
+from straightway.capture import procedures
+from straightway.profile import findings, recorded
+from straightway.ranges import Ranges, ranges
 from straightway.reporters import words
 
 WIDTH = 79
@@ -111,7 +114,7 @@ def _head(out):
     for node in p.nodes:
         out.add(f"@ {'Node':<12}: {node.name}, "
                 f"{units.plural(node.processors, 'processor')}, ranks "
-                f"{profile.ranges(node.ranks)}")
+                f"{ranges(node.ranks)}")
     for end, found in p.ended_badly.items():
         out.add(f"@ {'Ended':<12}: {end}, ranks {found}")
     if p.missing:
@@ -256,7 +259,7 @@ def _communicators(out):
     for t in p.totals("communicator"):
         c = t.key
         members = "-" if c is None or c.members is None else \
-            str(profile.Ranges(c.members)).replace(" ", "")
+            str(Ranges(c.members)).replace(" ", "")
         rows.append([t.label.replace(" ", "_"), c.size if c else 0,
                      _ms(t.time), _ms(t.waiting), t.calls, t.sent, members])
     out.table(["<Name", "Size", "Time", "Wait", "Count", "Sent",
@@ -304,13 +307,12 @@ def _findings(out):
         out.wrapped(f.text, "    ")
 
 
-def render(p):
-    """The whole report as one text."""
-    out = _Report(p)
+def render(p, out):
+    lines = _Report(p)
     for section in (_head, _tasks, _callsites, _aggregate_time,
                     _aggregate_operations, _aggregate_sent, _site_times,
                     _site_bytes, _files, _communicators, _regions, _sizes,
                     _pairs, _findings):
-        section(out)
-    out.section("End of Report")
-    return "\n".join(out.lines) + "\n"
+        section(lines)
+    lines.section("End of Report")
+    out.write("\n".join(lines.lines) + "\n")

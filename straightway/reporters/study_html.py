@@ -3,11 +3,12 @@ measured, the bounds, and the whole profile beneath them."""
 
 import shlex
 
-from straightway import forecast, study, units
+from straightway import study, units
 from straightway.reporters import (profile_figures as figures, profile_html,
                                    svg, whatif_html)
+from straightway.reporters.forecast_words import error, seconds, times
 from straightway.reporters.html_parts import Cell, Table, page
-from straightway.reporters.whatif_terminal import error, seconds, times
+from straightway.whatif import forecast
 
 
 def _gain(report):
@@ -86,6 +87,7 @@ def context(report, p):
     return found
 
 
-def render(report, p):
-    """The file's text."""
-    return page("study.html", context(report, p), whatif_html.STYLES)
+def render(report, out, *, profile):
+    """`profile`: the first normal run's Profile."""
+    out.write(page("study.html", context(report, profile),
+                   whatif_html.STYLES))

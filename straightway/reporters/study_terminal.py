@@ -1,9 +1,12 @@
 """A study on one page of a terminal."""
 
-from straightway import findings, forecast, study, units
+from straightway import study, units
+from straightway.profile import findings
+from straightway.reporters.forecast_words import (error, seconds, times,
+                                                  waiting)
 from straightway.reporters.page import Page
-from straightway.reporters.whatif_terminal import (error, regions, seconds,
-                                                    times, waiting)
+from straightway.reporters.whatif_terminal import regions
+from straightway.whatif import forecast
 
 FINDINGS = 4
 
@@ -36,8 +39,8 @@ def _gain(page, report):
     rows.append(["speed-up", times(p["speed_up"]), times(m["speed_up"]), "",
                  ""])
     page.table([("", "fill"), ("predicted", "right"), ("measured", "right"),
-                (units.plural(report["runs"], "run"), "right"), ("error", "right")],
-               rows)
+                (units.plural(report["runs"], "run"), "right"),
+                ("error", "right")], rows)
     page.line()
     for sentence in study.verdict(report):
         page.paragraph(sentence, "bold")
@@ -77,11 +80,11 @@ def _operations(page, report):
         for name, one in rows])
 
 
-def render(report, p, stderr=False):
-    """Print the page."""
-    page = Page(stderr)
+def render(report, out, *, profile):
+    """`profile`: the first normal run's Profile."""
+    page = Page(out)
     _header(page, report)
     _gain(page, report)
     _operations(page, report)
     regions(page, report["forecast"])
-    _profile(page, report, p)
+    _profile(page, report, profile)

@@ -1,4 +1,4 @@
-"""A figure of latency by size: one panel per operation, on log-log axes.
+"""Figures of benchmarks: panels of time by size, on log-log axes.
 
 One file, no script, no font: it follows the reader's light or dark scheme by
 a media query, and reads the same in black and white (host dashed, ours solid,
@@ -8,7 +8,7 @@ floor a thin filled edge).
 import math
 from xml.sax.saxutils import escape
 
-from straightway.reporters.terminal import human
+from straightway import units
 
 _STYLE = """
 :root { color-scheme: light dark; }
@@ -42,7 +42,6 @@ text { font: 11px system-ui, sans-serif; fill: #333333; }
   .floor { fill: #aaaaaa; fill-opacity: .16; }
 }
 """
-_COLUMNS = 4
 WIDTH, HEIGHT = 262, 190                # a panel with its labels
 _LEFT, _TOP, _RIGHT, _BOTTOM = 54, 24, 12, 26
 
@@ -95,7 +94,7 @@ def _grid(axes, sizes):
         yield (f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" '
                f'y2="{HEIGHT - _BOTTOM}"/>')
         yield (f'<text x="{x:.1f}" y="{HEIGHT - _BOTTOM + 14}" '
-               f'text-anchor="middle">{human(size)}</text>')
+               f'text-anchor="middle">{units.brief(size)}</text>')
 
 
 def _curve(axes, cells, mode):
@@ -153,32 +152,6 @@ def legend(report, floor="what the machine allows", more=None):
         x += 90 + 6 * len(floor)
         yield (f'<path class="{more[0]}" d="M{x} 46H{x + 30}"/>'
                f'<text x="{x + 36}" y="50">{more[1]}</text>')
-
-
-def render(report):
-    """The figure's text."""
-    cells = report["cells"]
-    axes = Axes(cells)
-    sizes = sorted({c["size"] for c in cells if c["size"]})
-    names = list(dict.fromkeys(c["operation"] for c in cells))
-    rows = math.ceil(len(names) / _COLUMNS)
-    width = max(620, min(len(names), _COLUMNS) * WIDTH) + 16
-    height = 64 + rows * HEIGHT + 24
-    title = (f"Collectives on {report['ranks']} ranks: time by size, "
-             "host and Straightway")
-    foot = (footing(report) + "; medians, both in one run; × is the "
-            "geometric mean of host / ours")
-    parts = []
-    for i, name in enumerate(names):
-        x = 8 + i % _COLUMNS * WIDTH
-        y = 64 + i // _COLUMNS * HEIGHT
-        gain = report["summary"]["operations"].get(name, {}).get(
-            "geometric_mean")
-        mine = [c for c in cells if c["operation"] == name]
-        parts.append(f'<g transform="translate({x},{y})">')
-        parts += panel(axes, name, mine, sizes, gain)
-        parts.append("</g>")
-    return document(report, title, foot, width, height, parts)
 
 
 def footing(report):

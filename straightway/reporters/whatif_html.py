@@ -3,12 +3,13 @@
 import math
 import os
 
-from straightway import forecast, units
+from straightway import units
 from straightway.reporters import profile_figures as figures
 from straightway.reporters import svg
+from straightway.reporters.forecast_words import (error, seconds, times,
+                                                  waiting)
 from straightway.reporters.html_parts import Cell, Table, page, share
-from straightway.reporters.whatif_terminal import (error, seconds, times,
-                                                    waiting)
+from straightway.whatif import forecast
 
 CURVES = 7              # colours that are told apart
 STYLES = ("page.css", "forecast.css")
@@ -320,6 +321,5 @@ def context(report):
         "machine": svg.footing(report)}
 
 
-def render(report):
-    """The file's text."""
-    return page("whatif.html", context(report), STYLES)
+def render(report, out):
+    out.write(page("whatif.html", context(report), STYLES))

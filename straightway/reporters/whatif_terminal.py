@@ -1,8 +1,10 @@
 """A forecast on one page of a terminal."""
 
-from straightway import forecast, units
+from straightway import units
+from straightway.reporters.forecast_words import seconds, times, waiting
 from straightway.reporters.page import (COMPUTE, MOVING, USUAL, WAITING,
                                         Page)
+from straightway.whatif import forecast
 
 BAR, SHORT = 22, 12     # letters; the second on a page of less than 80
 TOP = 8         # collectives, regions
@@ -12,33 +14,10 @@ PARTS = ((COMPUTE, "compute", "compute"), (MOVING, "messages", "messages"),
          (WAITING, "collectives", "collectives"))
 
 
-def seconds(value):
-    return units.duration(1e9 * value)
-
-
-def times(ratio):
-    """1.55x; an unbounded one has no figure."""
-    if ratio is None:
-        return "no time"
-    return f"{ratio:.2f}x" if ratio < 100 else f"{ratio:,.0f}x"
-
-
 def _speedup(page, ratio):
     style = "green" if ratio is None or ratio >= 1.05 else \
         "bold red" if ratio < 0.95 else ""
     return page.text(times(ratio), style)
-
-
-def error(value):
-    """+4.5 %, of what was measured"""
-    return f"{value:+.1%}".replace("%", " %").replace("-", "−")
-
-
-def waiting(report, name):
-    """s per rank in a collective that are waiting for ranks that come late:
-    what is left of its time where it takes none."""
-    one = report["bounds"]["collectives"]["collectives"].get(name)
-    return one["time_s"] / report["ranks"] if one else 0.0
 
 
 def _header(page, report):
@@ -213,9 +192,8 @@ def _sweep(page, report):
                   "--json", "dim")
 
 
-def render(report, stderr=False):
-    """Print the page."""
-    page = Page(stderr)
+def render(report, out):
+    page = Page(out)
     _header(page, report)
     if report["sweep"]:
         _sweep(page, report)

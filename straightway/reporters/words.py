@@ -3,7 +3,9 @@
 import os
 import time
 
-from straightway import profile, recorded, units
+from straightway import units
+from straightway.profile import recorded
+from straightway.ranges import ranges
 
 NO_RECORDS = ("No MPI call was recorded between MPI_Init and MPI_Finalize: "
               "the program communicates by other means, or not at all.")
@@ -46,7 +48,7 @@ def part(p):
     if p.region is not None:
         said.append(f"region {p.region or recorded.OUTSIDE}")
     if p.only is not None:
-        said.append(f"ranks {profile.ranges(p.only)} only")
+        said.append(f"ranks {ranges(p.only)} only")
     return "; ".join(said)
 
 

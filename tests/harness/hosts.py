@@ -14,7 +14,7 @@ import subprocess
 import sys
 import zlib
 
-from straightway.whatif import NOT_BEGUN
+from straightway.whatif.programs import NOT_BEGUN
 
 from . import jobs, turns
 

@@ -1,7 +1,7 @@
 /*
- * The hosts' own switch points (straightway/models/hosts.toml): every line is
- * a rule, every collective of a host has an algorithm for any size and number
- * of ranks, and some are those that the hosts' sources name.
+ * The hosts' own switch points (straightway/whatif/models/hosts.toml): every
+ * line is a rule, every collective of a host has an algorithm for any size and
+ * number of ranks, and some are those that the hosts' sources name.
  */
 #include "ruled.h"
 
@@ -11,7 +11,7 @@ static int host(sw_model_t *model, const char *name)
     char path[4096], text[512], head[64];
     const char *end = strstr(__FILE__, "tests/vtime/hosts.c");
     MUST(end);
-    snprintf(path, sizeof path, "%.*sstraightway/models/hosts.toml",
+    snprintf(path, sizeof path, "%.*sstraightway/whatif/models/hosts.toml",
              (int)(end - __FILE__), __FILE__);
     snprintf(head, sizeof head, "[%s]\n", name);
     FILE *file = fopen(path, "r");

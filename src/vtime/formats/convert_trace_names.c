@@ -2,8 +2,8 @@
  * convert_trace_names.c - what the numbers of a trace mean; see
  * convert_trace.h.
  *
- * NAMES is the text of src/trace/names.h, as straightway/operations.py writes
- * it, with meanings of its own:
+ * NAMES is the text of src/trace/names.h, with meanings of its own;
+ * straightway/whatif/operations.py writes it:
  *
  *     string "section N NAME"     a region of the program
  *     string "context N RANGES"   the members of context N, as first-last,...

@@ -1,8 +1,8 @@
 /*
  * model_file.h - a model as text, a line each, as the Python half writes it
- * from TOML, presets and options (straightway/models). Numbers are decimal,
- * times in ns (fractions count), sizes in bytes, speeds in ns a byte. '#'
- * begins a comment. `ranks` comes first.
+ * from TOML, presets and options (straightway/whatif/models/). Numbers are
+ * decimal, times in ns (fractions count), sizes in bytes, speeds in ns a byte.
+ * '#' begins a comment. `ranks` comes first.
  *
  *     ranks N
  *     place PER_NODE PER_DOMAIN

@@ -1,0 +1,57 @@
+"""What the benchmark knows of messages with gaps: kernels, ways, ratios."""
+
+from straightway.bench import medians
+
+# Each kernel's application, in the order of bench/kernels/kernels.h.
+KERNELS = {
+    "wrf_x_vec": "WRF", "wrf_x_sa": "WRF", "wrf_y_vec": "WRF",
+    "wrf_y_sa": "WRF", "milc_su3_zd": "MILC", "nas_lu_x": "NAS LU",
+    "nas_lu_y": "NAS LU", "nas_mg_x": "NAS MG", "nas_mg_y": "NAS MG",
+    "nas_mg_z": "NAS MG", "specfem3d_oc": "SPECFEM3D",
+    "specfem3d_cm": "SPECFEM3D", "specfem3d_mt": "SPECFEM3D",
+    "lammps_full": "LAMMPS", "lammps_atomic": "LAMMPS", "fft2": "FFT2",
+    "stencil2d": "stencil", "stencil3d": "stencil",
+    "triangle": "lower triangle"}
+
+# The sender's data: as they were, or written anew before each message.
+DATA = ("untouched", "fresh")
+
+# Packed by hand and sent by the host, the datatype by the host and by us,
+# and by us a message of as many bytes without gaps: the floor.
+WAYS = ("hand", "host", "ours", "contiguous")
+
+# What is divided by what.
+RATIOS = {"ratio": ("host", "ours"), "hand_ratio": ("hand", "ours"),
+          "floor_ratio": ("ours", "contiguous")}
+
+# No array of a kernel is larger than this, nor than so many messages.
+_LARGEST, _MESSAGES = 262 << 20, 1100
+
+
+def memory(most):
+    """Bytes for messages of `most` bytes at most: two arrays on two ranks."""
+    return 4 * min(_LARGEST, _MESSAGES * most)
+
+
+def ratios(cell):
+    """The cell's own; None where one of the two was not measured."""
+    return {name: cell[above]["median"] / cell[below]["median"]
+            if cell[above] and cell[below] else None
+            for name, (above, below) in RATIOS.items()}
+
+
+def means(cells):
+    """Geometric means: {kernel: {data: {ratio: mean}}}, with a kernel "all".
+    """
+    found = {}
+    kernels = list(dict.fromkeys(c["operation"] for c in cells))
+    for kernel in [*kernels, "all"]:
+        for data in DATA:
+            mine = [c for c in cells if c["data"] == data
+                    and kernel in (c["operation"], "all")]
+            if mine:
+                found.setdefault(kernel, {})[data] = {
+                    name: medians.geometric_mean(
+                        c[name] for c in mine if c[name])
+                    for name in RATIOS}
+    return found

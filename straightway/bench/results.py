@@ -1,0 +1,98 @@
+"""What comes of a run: cells, their summary, and the verdict on them."""
+
+import shlex
+import sys
+
+from straightway.bench import medians
+from straightway.machine import hardware
+
+MODES = ("host", "ours")
+
+
+def cell(line, floor, modes=MODES):
+    """One cell of a report, from its line."""
+    found = {"operation": line["cell"], "size": line["size"], "floor": floor,
+             **dict.fromkeys(modes), "ratio": None}
+    for mode in modes:
+        if line.get(mode):
+            found[mode] = dict(medians.summary(line[mode]),
+                               calls=line[mode + "_calls"],
+                               right=line[mode + "_right"],
+                               samples=line[mode])
+    if found["ours"]:
+        found["ratio"] = found["host"]["median"] / found["ours"]["median"]
+    return found
+
+
+def cell_lines(run):
+    return [e for e in run["events"] if "cell" in e]
+
+
+def summary(cells, names):
+    """Ratios: the mean and the worst of each operation, and of all."""
+    rated = [c for c in cells if c["ratio"]]
+    result = {"operations": {}, "geometric_mean": None, "worst": None}
+    for name in names:
+        mine = [c for c in rated if c["operation"] == name]
+        if mine:
+            worst = min(mine, key=lambda c: c["ratio"])
+            result["operations"][name] = {
+                "geometric_mean": medians.geometric_mean(
+                    c["ratio"] for c in mine),
+                "worst": worst["ratio"], "worst_size": worst["size"]}
+    if rated:
+        worst = min(rated, key=lambda c: c["ratio"])
+        result["geometric_mean"] = medians.geometric_mean(
+            c["ratio"] for c in rated)
+        result["worst"] = {k: worst[k] for k in ("operation", "size",
+                                                 "ratio")}
+    return result
+
+
+def head(schema, run, host, ranks, description, floors, seed, seconds):
+    """The members that every report begins with."""
+    start = next((e["start"] for e in run["events"] if "start" in e), {})
+    return {
+        "schema": schema,
+        "machine": description,
+        "mpi": dict(host.describe(), version=start.get("mpi", host.version)),
+        "ranks": ranks,
+        "oversubscribed": ranks > hardware.cores(),
+        "seed": seed,
+        "seconds": seconds,
+        "command": shlex.join(run["command"]),
+        "switchable": start.get("modes") == 2,
+        "floors": floors,
+    }
+
+
+def _say(sentence):
+    print(f"straightway: {sentence}", file=sys.stderr)
+
+
+def verdict(run, report, host, why=lambda cell, mode: "", who=None):
+    """The exit status; what is wrong is said, `why` adds what is known. `who`
+    names those who did it, for other modes than the usual ones."""
+    who = who or {"host": host.title, "ours": "Straightway"}
+    cells = report["cells"]
+    wrong = [(c, mode) for c in cells for mode in who
+             if c[mode] and not c[mode]["right"]]
+    for one, mode in wrong:
+        _say(f"WRONG RESULT: {one['operation']} at {one['size']} bytes with "
+             f"{who[mode]}" + why(one, mode))
+    if wrong:
+        return 1
+    if not cells:
+        # Whoever failed has said why: the launcher, or straightway run.
+        _say(f"the benchmark did not start (status {run['status']})")
+        return 1
+    if run["status"] or len(cells) < run["expected"]:
+        _say(f"the benchmark ended with status {run['status']} after "
+             f"{len(cells)} of {run['expected']} cells; its command was\n  "
+             + report["command"])
+        return 1
+    if not report["switchable"]:
+        _say(f"only {host.title} was measured: Straightway does not "
+             "accelerate it here (see straightway doctor)")
+        return 1
+    return 0

@@ -1,0 +1,102 @@
+"""One run of straightway-bench: its parts, its command, its lines."""
+
+import contextlib
+import json
+import os
+import subprocess
+import tempfile
+
+from straightway import native
+from straightway.errors import UserError
+
+
+def check_parts(host):
+    for path in (native.bench_executable(), native.bench_module(host.flavour)):
+        if not path.exists():
+            raise UserError(f"{path} is missing: {host.title} has the flavour "
+                            f"{host.flavour}, which this installation was "
+                            "built without", 1)
+    if not native.library().exists():
+        raise UserError(f"the library is missing: {native.library()}", 1)
+
+
+def command(host, ranks, launcher_args, arguments, out, before=()):
+    """What is to be run; `before`: words that start the program, as of env.
+    """
+    words = [str(native.command()), "run", "-n", str(ranks),
+             "--mpi", os.path.abspath(host.launcher)]
+    if launcher_args:
+        words += ["--launcher-args", launcher_args]
+    return words + [
+        "--", *before, str(native.bench_executable()), "--host", host.library,
+        "--module", str(native.bench_module(host.flavour)), "--out", out,
+        *map(str, arguments)]
+
+
+class _Lines:
+    """The complete lines that a growing file has gained since last asked."""
+
+    def __init__(self, path):
+        self.path, self.at = path, 0
+
+    def read(self):
+        try:
+            with open(self.path, "rb") as file:
+                file.seek(self.at)
+                data = file.read()
+        except FileNotFoundError:
+            return
+        whole, newline, _ = data.rpartition(b"\n")
+        self.at += len(whole) + len(newline)
+        for line in whole.splitlines():
+            yield json.loads(line)
+
+
+def follow(words, out, note=lambda line: None, **process_options):
+    """Run a command; the lines it writes to `out`, each of them noted as it
+    comes, and its exit status."""
+    lines, events = _Lines(out), []
+    # Polled rarely: the ranks may need every core there is.
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL,
+                               **process_options)
+    try:
+        running = True
+        while running:
+            try:
+                process.wait(0.5)
+                running = False
+            except subprocess.TimeoutExpired:
+                pass
+            for line in lines.read():
+                events.append(line)
+                note(line)
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    return events, process.returncode
+
+
+@contextlib.contextmanager
+def unseen(total):
+    """Nobody looks on."""
+    yield lambda operation, size, total: None
+
+
+def launch(host, ranks, launcher_args, arguments, cells=None, progress=unseen):
+    """Run the native benchmark; its lines, command and exit status. Where
+    it is not known how many cells there will be, each of them says so.
+    `progress(cells)` gives, as a context, what is told of each cell."""
+    with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
+        out = os.path.join(folder, "lines")
+        words = command(host, ranks, launcher_args, arguments, out)
+        with progress(cells) as step:
+            def note(line):
+                nonlocal cells
+                if "cell" in line:
+                    cells = line.get("cells", cells)
+                    step(line["cell"], line["size"], cells)
+
+            events, status = follow(words, out, note)
+    return {"events": events, "status": status, "command": words,
+            "expected": cells}

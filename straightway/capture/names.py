@@ -1,0 +1,31 @@
+"""Names of a capture's native frames: from its SYMS block, else from the
+modules where they still are."""
+
+from straightway.capture import file as captures
+
+PATIENCE = 20       # seconds: a user waits at the end of a run
+
+
+def add(capture):
+    """Resolve the frames of a Capture that no SYMS block names. Returns
+    whether there were any; those that stay unknown are remembered as such."""
+    unknown = [frame for frame in capture.native_frames()
+               if frame not in capture.symbols]
+    if not unknown:
+        return False
+    from straightway import symbols     # costs its import only where needed
+    for frame, found in zip(unknown,
+                            symbols.resolve(unknown, patience=PATIENCE)):
+        capture.symbols[frame] = captures.Symbol(
+            found.get("function") or "", found.get("file") or "",
+            found.get("line") or 0)
+    return True
+
+
+def keep(capture):
+    """Resolve, and write what was found into the file, so that it can
+    travel. UserError when it cannot be written."""
+    if add(capture) or not capture.named:
+        captures.append(capture.path, b"SYMS",
+                        captures.names_payload(capture.symbols))
+        capture.named = True

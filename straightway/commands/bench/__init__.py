@@ -1,0 +1,40 @@
+"""straightway bench: a command of commands, one for each kind of benchmark.
+
+Each is a class as those of `straightway.commands` are.
+"""
+
+from straightway.commands.bench.collectives import Collectives
+from straightway.commands.bench.datatypes import Datatypes
+from straightway.commands.bench.pingpong import Pingpong
+from straightway.commands.bench.recording import Recording
+
+
+class Bench:
+    """Measure the host MPI and Straightway side by side.
+
+    straightway bench collectives measures the blocking collectives,
+    straightway bench pingpong messages between neighbours,
+    straightway bench datatypes messages with gaps,
+    straightway bench profile what recording costs; see
+    straightway bench collectives --help and so on
+    """
+
+    name = "bench"
+
+    @staticmethod
+    def arguments(parser):
+        below = parser.add_subparsers(dest="benchmark", metavar="BENCHMARK",
+                                      required=True,
+                                      parser_class=type(parser))
+        for one in (Collectives, Pingpong, Datatypes, Recording):
+            lines = (one.__doc__ or "").split("\n")
+            child = below.add_parser(
+                one.name, help=lines[0],
+                description="\n".join(line[4:] if line.startswith("    ")
+                                      else line for line in lines))
+            one.arguments(child)
+            child.set_defaults(measure=one.run)
+
+    @staticmethod
+    def run(options):
+        return options.measure(options)

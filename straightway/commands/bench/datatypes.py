@@ -1,0 +1,184 @@
+"""straightway bench datatypes: messages with gaps, as applications send them.
+"""
+
+import sys
+import time
+
+from straightway import native, units
+from straightway.bench import datatypes, results, runs
+from straightway.commands.bench import choices
+from straightway.errors import UserError
+from straightway.machine import hardware, hosts
+from straightway.reporters import (datatypes_svg, datatypes_terminal, output,
+                                   progress, report_json)
+
+FROM, TO = "4k", "4m"
+RANKS = 2
+
+
+def parse_bounds(options):
+    """The least and the most bytes of a message."""
+    least = choices.parse_bound("--from", options.from_)
+    most = choices.parse_bound("--to", options.to_)
+    if least > most:
+        raise UserError(f"--from {options.from_} is more than --to "
+                        f"{options.to_}; give a smaller --from or a larger "
+                        "--to")
+    return least, most
+
+
+def parse_data(options):
+    """What the sender's data are: both, unless one of them is asked for."""
+    asked = [data for data in datatypes.DATA if getattr(options, data)]
+    return asked or list(datatypes.DATA)
+
+
+class Datatypes:
+    """Measure messages with gaps, as applications send them.
+
+    Halos, faces, lists of points and particles, a transpose: the access
+    patterns of WRF, MILC, NAS LU and MG, SPECFEM3D, LAMMPS, FFT2, stencils
+    and a triangular matrix, in the sizes that the literature gives them
+    (ddtbench), continued to 4 KiB and 4 MiB. Two ranks send each message
+    there and back; the time is half of a round trip. Each goes four ways:
+
+      host   the MPI gets the datatype
+      hand   loops pack it, the MPI sends the bytes, loops unpack them
+      ours   Straightway gets the datatype
+      floor  Straightway gets as many bytes without gaps
+
+    once with data that stay untouched, once with data that the sender has
+    freshly written before each message (which is not timed).
+
+    Host and Straightway are switched at run time; all ways are interleaved
+    in one run, in shuffled order. A sample is a batch of messages of 50 µs
+    or more. Medians are shown, with the bounds that hold them with 95 %
+    confidence. Every cell is checked, word by word, gaps included.
+
+    The exit status is 1 when a message was wrong or the run failed.
+    """
+
+    name = "datatypes"
+
+    @staticmethod
+    def arguments(parser):
+        add = parser.add_argument
+        add("--kernels", metavar="LIST", default="all",
+            help="kernels, as in 'wrf_*,fft2', or all [all]")
+        add("--from", dest="from_", metavar="SIZE", default=FROM,
+            help=f"the smallest message [{FROM}]")
+        add("--to", dest="to_", metavar="SIZE", default=TO,
+            help=f"the largest message [{TO}]")
+        add("--published", action="store_true",
+            help="none but the sizes of ddtbench")
+        add("--fresh", action="store_true",
+            help="freshly written data only [both]")
+        add("--untouched", action="store_true",
+            help="untouched data only [both]")
+        add("--corrupt", action="store_true", help=(
+            "spoil what arrives before it is checked, to see that the check "
+            "finds it"))
+        add("--seconds", metavar="S", type=float, default=0.25,
+            help="for one message with one kind of data [0.25]")
+        add("--json", metavar="FILE", help=(
+            "write raw samples, the plan and the machine to FILE"))
+        add("--svg", metavar="FILE.svg", help="draw time by size")
+        choices.add_common(add)
+
+    @staticmethod
+    def run(options):
+        kernels = choices.parse_names("--kernels", "kernel",
+                                      options.kernels, datatypes.KERNELS)
+        least, most = parse_bounds(options)
+        choices.check_seconds("--seconds", options.seconds)
+        choices.check_memory(datatypes.memory(most),
+                             f"messages of {most} bytes",
+                             "give a smaller --to")
+        for path in (options.json, options.svg):
+            output.check_writable(path)
+        host = hosts.choose(options.mpi)
+        runs.check_parts(host)
+
+        plan = {"kernels": kernels, "from": least, "to": most,
+                "published": options.published, "data": parse_data(options),
+                "corrupt": options.corrupt,
+                "seconds_per_cell": options.seconds}
+        description = hardware.describe()
+        floors = native.probe("--floors").get("floors") or {}
+        seed = choices.seed(options)
+        progress.start(
+            host.title, RANKS,
+            f"{units.plural(len(kernels), 'kernel')}, messages from "
+            f"{units.brief(least)} to {units.brief(most)}, "
+            f"{' and '.join(plan['data'])} data", description)
+        start = time.monotonic()
+        run = runs.launch(host, RANKS, options.launcher_args,
+                          _arguments(plan, seed),
+                          progress=progress.bar)
+        if run["status"] == 0 and not results.cell_lines(run):
+            raise UserError(
+                f"no message of {', '.join(kernels)} has from {least} to "
+                f"{most} bytes" + (" (--published)" if options.published
+                                   else "")
+                + "; give a smaller --from or a larger --to")
+        report = _report(run, host, description, floors, plan, seed,
+                         time.monotonic() - start)
+        if report["cells"]:
+            datatypes_terminal.render(report, sys.stdout)
+        if options.json:
+            output.send(options.json, report_json, report)
+        if options.svg and report["cells"]:
+            output.write(options.svg, datatypes_svg, report)
+        return results.verdict(run, report, host, _why(options.corrupt), {
+            "hand": f"{host.title} (packed by hand)", "host": host.title,
+            "ours": "Straightway", "contiguous": "Straightway (no gaps)"})
+
+
+def _arguments(plan, seed):
+    arguments = ["--kernels", ",".join(plan["kernels"]),
+                 "--sizes", f"{plan['from']},{plan['to']}",
+                 "--data", ",".join(plan["data"]),
+                 "--seconds", plan["seconds_per_cell"], "--seed", seed]
+    return arguments + [word for name in ("published", "corrupt")
+                        if plan[name] for word in ("--" + name, 1)]
+
+
+# The report -------------------------------------------------------------
+
+_FACTS = ("application", "data", "published", "type_bytes", "extent",
+          "runs_sent", "runs_received", "memcpy")
+
+
+def _cell(line):
+    cell = results.cell(line, None, datatypes.WAYS)
+    cell.update((name, line[name]) for name in _FACTS)
+    cell.update(datatypes.ratios(cell))
+    # Where ours cannot be measured, there is at least a memcpy.
+    floor = cell["contiguous"]
+    cell["floor"] = floor["median"] if floor else line["memcpy"]
+    for way in datatypes.WAYS:
+        if cell[way]:
+            cell[way]["wrong"] = line.get(way + "_wrong")
+    return cell
+
+
+def _report(run, host, description, floors, plan, seed, seconds):
+    cells = [_cell(line) for line in results.cell_lines(run)]
+    report = results.head("straightway-bench-datatypes/1", run, host, RANKS,
+                          description, floors, seed, seconds)
+    return dict(report, plan=plan, cells=cells,
+                summary=dict(results.summary(cells, datatypes.KERNELS),
+                             means=datatypes.means(cells)))
+
+
+def _why(corrupt):
+    def why(cell, way):
+        wrong = cell[way]["wrong"]
+        if not wrong:
+            return ""
+        place = f"byte {wrong['byte']} of rank {wrong['rank']}'s array" + (
+            ", in a gap," if wrong["gap"] else "")
+        return (f", {cell['data']} data: {place} is 0x{wrong['got']:08x}, "
+                f"not 0x{wrong['want']:08x}"
+                + (" (--corrupt spoilt it)" if corrupt else ""))
+    return why

@@ -1,0 +1,298 @@
+"""straightway bench pingpong: messages between neighbouring ranks."""
+
+import resource
+import sys
+import time
+
+from straightway import native, units
+from straightway.bench import messages, results, runs
+from straightway.commands.bench import choices
+from straightway.errors import UserError
+from straightway.machine import hardware, hosts
+from straightway.reporters import (output, pingpong_svg, pingpong_terminal,
+                                   progress, report_json)
+
+FROM, TO, FACTOR, PERTURB = "1", "4m", 4.0, 3
+MOST_SIZES = 256
+STACK = 64 << 20        # of all messages of a rank, where they lie there
+
+
+# The plan ---------------------------------------------------------------
+
+def parse_sizes(options):
+    """The sizes of the plan, from --sizes or --from, --to and --factor."""
+    steps = [name for name in ("from", "to", "factor")
+             if getattr(options, name + "_") is not None]
+    if options.sizes and steps:
+        raise UserError(f"--sizes and --{steps[0]} say two things; give one "
+                        "of them")
+    if options.perturb is not None and not 0 <= options.perturb <= 1 << 20:
+        raise UserError(f"--perturb {options.perturb}: give bytes, 0 for "
+                        "none (1m at most)")
+    if options.sizes:
+        sizes = [n for _, n in choices.parse_size_list(options.sizes)]
+        by = options.perturb or 0
+    else:
+        first = choices.parse_bound("--from", options.from_ or FROM)
+        last = choices.parse_bound("--to", options.to_ or TO)
+        factor = FACTOR if options.factor_ is None else options.factor_
+        if first > last:
+            raise UserError(f"--from {options.from_ or FROM} is more than "
+                            f"--to {options.to_ or TO}; give a smaller "
+                            "--from or a larger --to")
+        if not 1.01 <= factor <= 1024:
+            raise UserError(f"--factor {factor:g}: give a factor from 1.01 "
+                            "to 1024, like 2")
+        sizes = messages.ladder(first, last, factor)
+        by = PERTURB if options.perturb is None else options.perturb
+    sizes = messages.perturbed(sizes, by)
+    if len(sizes) > MOST_SIZES:
+        raise UserError(f"{len(sizes)} sizes; at most {MOST_SIZES}: give a "
+                        "larger --factor or fewer --sizes")
+    return sizes
+
+
+def check_ranks(ranks, patterns):
+    choices.check_ranks(ranks)
+    pairs = [name for name in patterns if name != "ring"]
+    if ranks % 2 and pairs:
+        raise UserError(f"-n {ranks}: {pairs[0]} works in pairs; give "
+                        f"-n {ranks + 1} (ring takes any number)")
+
+
+def last_level_cache():
+    """Bytes of the largest cache, or 32 MiB where none is told."""
+    sizes = [choices.parse_bytes(one["size"]) or 0
+             for one in hardware.caches().values()]
+    return max(sizes, default=0) or 32 << 20
+
+
+def cold_bytes(options):
+    """Bytes that a rank's messages walk through, twice (sent, received):
+    more than the caches hold. 0: they stay where they are."""
+    if options.cold_area is not None and options.cache == "warm":
+        raise UserError("--cold-area needs --cache cold")
+    if options.cache == "warm":
+        return 0
+    if options.cold_area is None:
+        return last_level_cache()
+    return choices.parse_bound("--cold-area", options.cold_area)
+
+
+def check_area(options, ranks, patterns, sizes, cold):
+    under_way = options.window if "window" in patterns else 1
+    need = 2 * max(messages.area_bytes(n, under_way, cold) for n in sizes)
+    smaller = "give smaller sizes" + (
+        " or a smaller --window" if under_way > 1 else "") + (
+        " or --cold-area" if cold else "")
+    if options.buffers == "stack":
+        hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+        room = STACK if hard == resource.RLIM_INFINITY else \
+            max(0, min(STACK, hard - (4 << 20)))
+        if need > room:
+            raise UserError(
+                f"--buffers stack: the messages need {-(-need >> 20)} MiB, "
+                f"the stack has room for {room >> 20} MiB; {smaller}, or "
+                "--buffers heap")
+    choices.check_memory(ranks * need, f"{ranks} ranks with messages of "
+                         f"{max(sizes)} bytes", smaller)
+
+
+def check_options(options):
+    if not 1 <= options.window <= 4096:
+        raise UserError(f"--window {options.window}: give messages, from 1 "
+                        "to 4096")
+    for name in ("send", "receive"):
+        value = getattr(options, "offset_" + name)
+        if not 0 <= value <= 4095:
+            raise UserError(f"--offset-{name} {value}: give bytes from 0 to "
+                            "4095, from the start of a page")
+
+
+# The command ------------------------------------------------------------
+
+class Pingpong:
+    """Measure messages between neighbouring ranks.
+
+    In the manner of NetPIPE: sizes from small to large, each with a few
+    bytes less and more. Ranks 0 and 1 are a pair, 2 and 3 the next; all
+    pairs work at once and their bandwidths are added. The patterns:
+
+      pingpong       there and back; the time is half of a round trip
+      bidirectional  both send and receive at once
+      stream         one way without a pause, an empty message back at the
+                     end of a batch
+      window         --window messages under way at once, then an empty
+                     message back; the time is one message's share
+      ring           MPI_Sendrecv, every rank to its right
+      random         MPI_Sendrecv in random pairs, drawn anew for each call
+
+    Host and Straightway are switched at run time and interleaved in one run,
+    in shuffled order. A sample is a batch of calls of 50 µs or more with a
+    barrier before it; its value is the slowest rank's. Medians are shown,
+    with the bounds that hold them with 95 % confidence, and beside them the
+    floor: half a cache line's way to another core and back, or a memcpy of
+    the message by one process, between the same buffers.
+
+    Every cell is checked: what arrives is compared byte by byte.
+
+    The exit status is 1 when a message was wrong or the run failed.
+    """
+
+    name = "pingpong"
+
+    @staticmethod
+    def arguments(parser):
+        add = parser.add_argument
+        add("-n", "--ranks", type=int, metavar="N", default=2,
+            help="ranks, two for each pair [2]")
+        add("--pattern", metavar="LIST", default="pingpong", help=(
+            "patterns, as in pingpong,window, or all [pingpong]"))
+        add("--window", type=int, metavar="N", default=64,
+            help="messages under way at once in the pattern window [64]")
+        add("--sizes", metavar="LIST", help="bytes, as in 0,8,64k")
+        add("--from", dest="from_", metavar="SIZE",
+            help=f"the smallest size [{FROM}]")
+        add("--to", dest="to_", metavar="SIZE",
+            help=f"the largest size [{TO}]")
+        add("--factor", dest="factor_", type=float, metavar="F",
+            help=f"between one size and the next [{FACTOR:g}]")
+        add("--perturb", type=int, metavar="P", help=(
+            f"measure P bytes beside each size, too [{PERTURB}; with --sizes "
+            "0]"))
+        add("--offset-send", type=int, metavar="N", default=0,
+            help="bytes from a page's start to what is sent [0]")
+        add("--offset-receive", type=int, metavar="N", default=0,
+            help="bytes from a page's start to what is received [0]")
+        add("--cache", choices=("warm", "cold"), default="warm", help=(
+            "warm: the same buffers each time; cold: the next place of an "
+            "area larger than the caches [warm]"))
+        add("--cold-area", metavar="SIZE",
+            help="bytes of that area [the last-level cache]")
+        choices.add_computing(add)
+        add("--buffers", choices=("heap", "stack", "mmap"), default="heap",
+            help="where messages lie: malloc, the stack, private mmap [heap]")
+        add("--corrupt", action="store_true", help=(
+            "flip a byte of what arrives before it is checked, to see that "
+            "the check finds it"))
+        add("--seconds", metavar="S", type=float, default=0.25,
+            help="for one pattern at one size [0.25]")
+        add("--json", metavar="FILE", help=(
+            "write raw samples, the plan and the machine to FILE"))
+        add("--svg", metavar="FILE.svg",
+            help="draw bandwidth and latency by size")
+        choices.add_common(add)
+
+    @staticmethod
+    def run(options):
+        patterns = choices.parse_names("--pattern", "pattern",
+                                       options.pattern, messages.PATTERNS)
+        sizes = parse_sizes(options)
+        check_options(options)
+        check_ranks(options.ranks, patterns)
+        choices.check_seconds("--seconds", options.seconds)
+        cold = cold_bytes(options)
+        computing, swept = choices.computing(options)
+        if computing and (patterns != ["pingpong"] or cold):
+            raise UserError("--computing is for --pattern pingpong, with "
+                            "--cache warm")
+        check_area(options, options.ranks, patterns, sizes, cold)
+        for path in (options.json, options.svg):
+            output.check_writable(path)
+        host = hosts.choose(options.mpi)
+        runs.check_parts(host)
+
+        plan = {"patterns": patterns, "sizes": sizes,
+                "window": options.window,
+                "offset_send": options.offset_send,
+                "offset_receive": options.offset_receive,
+                "cache": options.cache, "cold_area": cold,
+                "computing": swept,
+                "buffers": options.buffers, "corrupt": options.corrupt,
+                "seconds_per_cell": options.seconds}
+        description = hardware.describe()
+        probe = native.probe("--floors")
+        seed = choices.seed(options)
+        progress.start(host.title, options.ranks, ", ".join((
+            units.plural(len(patterns), "pattern"),
+            units.plural(len(sizes), "size"))), description)
+        start = time.monotonic()
+        run = runs.launch(host, options.ranks, options.launcher_args,
+                          [*_arguments(plan, seed), *computing],
+                          len(patterns) * len(sizes), progress.bar)
+        report = _report(run, host, options.ranks, probe, description, plan,
+                         seed, time.monotonic() - start)
+        if report["cells"]:
+            pingpong_terminal.render(report, sys.stdout)
+        if options.json:
+            output.send(options.json, report_json, report)
+        if options.svg and report["cells"]:
+            output.write(options.svg, pingpong_svg, report)
+        return results.verdict(run, report, host, _why(options.corrupt))
+
+
+def _arguments(plan, seed):
+    arguments = ["--patterns", ",".join(plan["patterns"]),
+                 "--sizes", ",".join(map(str, plan["sizes"])),
+                 "--seconds", plan["seconds_per_cell"], "--seed", seed,
+                 "--window", plan["window"],
+                 "--offset-send", plan["offset_send"],
+                 "--offset-receive", plan["offset_receive"],
+                 "--cold", plan["cold_area"], "--buffers", plan["buffers"]]
+    return arguments + (["--corrupt", 1] if plan["corrupt"] else [])
+
+
+# The report -------------------------------------------------------------
+
+def _cell(line, ranks, floors):
+    pattern, size = line["cell"], line["size"]
+    cell = results.cell(line, messages.floor(pattern, line["memcpy"],
+                                             floors))
+    cell["memcpy"] = line["memcpy"]
+    for mode in results.MODES:
+        one = cell[mode]
+        if one:
+            one["bandwidth"] = (messages.lanes(pattern, ranks) * size
+                                / one["median"])
+            one["wrong"] = line.get(mode + "_wrong")
+    return cell
+
+
+def peaks(cells):
+    """The most bandwidth that each pattern came to, and where."""
+    found = {}
+    for cell in cells:
+        mine = found.setdefault(cell["operation"],
+                                dict.fromkeys(results.MODES))
+        for mode in results.MODES:
+            one, most = cell[mode], mine[mode]
+            if one and (not most or one["bandwidth"] > most["bandwidth"]):
+                mine[mode] = {"bandwidth": one["bandwidth"],
+                              "size": cell["size"]}
+    return found
+
+
+def _report(run, host, ranks, probe, description, plan, seed, seconds):
+    floors = probe.get("floors") or {}
+    cells = [_cell(line, ranks, floors) for line in results.cell_lines(run)]
+    report = results.head("straightway-bench-pingpong/1", run, host, ranks,
+                          description, floors, seed, seconds)
+    return dict(report, plan=plan, cells=cells,
+                summary=dict(results.summary(cells, messages.PATTERNS),
+                             peaks=peaks(cells)))
+
+
+def _why(corrupt):
+    def why(cell, mode):
+        wrong = cell[mode]["wrong"]
+        if not wrong:
+            return ""
+        at = wrong["byte"]
+        place = (f"byte {at}" if 0 <= at < cell["size"] else
+                 f"byte {-at} before the buffer" if at < 0 else
+                 f"byte {at - cell['size'] + 1} behind the buffer")
+        return (f": {place} of rank {wrong['rank']}'s message "
+                f"{wrong['message']} is 0x{wrong['got']:02x}, not "
+                f"0x{wrong['want']:02x}"
+                + (" (--corrupt flipped it)" if corrupt else ""))
+    return why

@@ -1,0 +1,65 @@
+"""What the benchmarks' pages have in common: times, ratios, notes."""
+
+import textwrap
+
+from rich.table import Table
+from rich.text import Text
+
+from straightway import units
+
+
+def new_table(closely=False):
+    """An empty table; `closely`: its columns have one blank between them."""
+    return Table(box=None, padding=(0, 1, 0, 0) if closely else (0, 1),
+                 pad_edge=False, header_style="bold")
+
+
+def microseconds(t):
+    """Three digits that count."""
+    if t is None:
+        return ""
+    if t >= 1e5:
+        return f"{t / 1e6:.3g} s"
+    if t >= 100:
+        return f"{t:,.0f}"
+    return f"{t:.3g}" if t >= 10 else f"{t:.2f}"
+
+
+def ratio(value, coloured=True):
+    """How many times as fast; green where it is worth a word, red below 1."""
+    if value is None:
+        return Text("")
+    style = "green" if value >= 1.05 else "bold red" if value < .95 else ""
+    return Text(f"{value:.2f}" if value < 100 else f"{value:,.0f}",
+                style if coloured else "")
+
+
+def timing(one, widest=10):
+    """A median and its spread."""
+    if not one:
+        return ["", ""]
+    spread = max(one["high"] - one["median"],
+                 one["median"] - one["low"]) / one["median"]
+    text = microseconds(one["median"])
+    return [Text(text if one["right"] else "WRONG",
+                 "" if one["right"] else "bold red"),
+            Text(f"±{spread:.0%}" if spread < widest else "wide", "dim")]
+
+
+def notes(console, sentences):
+    console.print()
+    for note in sentences:
+        for line in textwrap.wrap(note, min(78, console.width)):
+            console.print(Text(line, "dim"))
+
+
+def overall(console, summary):
+    worst = summary["worst"]
+    line = Text("\nOverall: host / ours = ", "bold")
+    line.append_text(ratio(summary["geometric_mean"]))
+    line.append(" (geometric mean); worst ")
+    line.append_text(ratio(worst["ratio"]))
+    line.append(f" ({worst['operation']}"
+                + (f" {units.brief(worst['size'])}" if worst["size"] else "")
+                + ")")
+    console.print(line)

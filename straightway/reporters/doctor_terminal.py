@@ -1,0 +1,54 @@
+"""A diagnosis on a terminal: what the machine gives, and what it lacks."""
+
+import sys
+
+from rich.text import Text
+
+from straightway.reporters.console import opened, wrapped
+
+_STYLES = {"ok": "green", "note": "cyan", "degraded": "yellow",
+           "missing": "bold red"}
+
+
+def _finding(console, check):
+    """Status, name and finding in columns; cost and remedy below. A remedy is
+    one line, however long, so that it can be copied."""
+    room = console.width - 33
+    first, *rest = wrapped(check["finding"], room)
+    head = Text(f"{check['status']:<9} ", _STYLES[check["status"]])
+    head.append(f"{check['name']:<22} ", "default")
+    head.append(first, "default")
+    lines = [head, *(Text(" " * 33 + line) for line in rest)]
+    for i, line in enumerate(wrapped(check["cost"], console.width - 18)):
+        if check["cost"]:
+            lines.append(Text.assemble(
+                " " * 10, ("costs:  " if i == 0 else " " * 8, "dim"), line))
+    if check["mend"]:
+        lines.append(Text.assemble(" " * 10, ("mend:   ", "dim"),
+                                   (check["mend"], "bold")))
+    for line in lines:
+        console.print(line, soft_wrap=True)
+
+
+def _title(machine):
+    python = ".".join(map(str, sys.version_info[:3]))
+    return (f"{machine['host']}: {machine['cpu']}, Linux {machine['kernel']}, "
+            f"Python {python}")
+
+
+def render(report, out):
+    console, checks = opened(out), report["checks"]
+    for line in wrapped(_title(report["machine"]), console.width):
+        console.print(Text(line, "bold"))
+    group = None
+    for check in checks:
+        if check["group"] != group:
+            group = check["group"]
+            console.print()
+            console.print(Text(group, "bold underline"))
+        _finding(console, check)
+    bad = sum(c["status"] in ("degraded", "missing") for c in checks)
+    console.print()
+    console.print(Text("Nothing is missing.", "green") if not bad else
+                  Text(f"{bad} of {len(checks)} are degraded or missing: "
+                       "slower, never wrong.", "yellow"))

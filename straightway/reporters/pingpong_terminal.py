@@ -1,0 +1,91 @@
+"""A benchmark of messages on a terminal."""
+
+from rich.text import Text
+
+from straightway import units
+from straightway.reporters.bench_parts import (
+    microseconds, notes, overall, ratio, new_table, timing)
+from straightway.reporters.console import opened
+
+
+def _megabytes(rate):
+    """Bandwidth in MB/s, three digits that count."""
+    return f"{rate:,.0f}" if rate >= 100 else f"{rate:.3g}"
+
+
+def _messages(report, pattern):
+    table = new_table()
+    for name in ("size", "host µs", "95 %", "ours µs", "95 %", "ratio",
+                 "host\nMB/s", "ours\nMB/s", "floor\nµs"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for cell in report["cells"]:
+        if cell["operation"] != pattern:
+            continue
+        rates = [_megabytes(cell[mode]["bandwidth"]) if cell[mode] else ""
+                 for mode in ("host", "ours")]
+        table.add_row(units.brief(cell["size"]),
+                      *timing(cell["host"]), *timing(cell["ours"]),
+                      ratio(cell["ratio"]), *rates,
+                      Text(microseconds(cell["floor"]), "dim"))
+    return table
+
+
+_TIMES = {
+    "pingpong": "half of a round trip",
+    "bidirectional": "both ways at once",
+    "stream": "one message's share of a stream",
+    "window": "one message's share, {window} under way",
+    "ring": "one step of all ranks",
+    "random": "one step of all ranks"}
+
+
+def _patterns(report):
+    table = new_table()
+    table.add_column("host / ours", min_width=14)
+    for name in ("mean", "worst", "at", "host MB/s", "at", "ours MB/s", "at"):
+        table.add_column(name, justify="right")
+    summary = report["summary"]
+    for name, peak in summary["peaks"].items():
+        one = summary["operations"].get(name)
+        row = ["", "", ""] if not one else [
+            ratio(one["geometric_mean"]), ratio(one["worst"]),
+            units.brief(one["worst_size"])]
+        for mode in ("host", "ours"):
+            most = peak[mode]
+            row += [_megabytes(most["bandwidth"]), units.brief(most["size"])] \
+                if most else ["", ""]
+        table.add_row(name, *row)
+    return table
+
+
+def render(report, out):
+    console = opened(out)
+    plan = report["plan"]
+    shown = {c["operation"] for c in report["cells"]}
+    for pattern in [p for p in plan["patterns"] if p in shown]:
+        title = Text(pattern, "bold")
+        title.append(": " + _TIMES[pattern].format(**plan), "default")
+        console.print(title)
+        console.print(_messages(report, pattern))
+        console.print()
+    console.print(_patterns(report))
+    trip = report["floors"].get("round_trip")
+    said = ["Medians; ± holds the median with 95 % confidence. The floor is "
+            "half a cache-line round trip"
+            + (f" ({trip:.3g} µs)" if trip else "")
+            + ", for stream and window one line of a stream, or a memcpy of "
+            "the message. Bandwidth is that of all pairs together, below "
+            "the tables the most of it; 1 MB is 1,000,000 bytes."]
+    where = {"heap": "on the heap", "stack": "on the stack",
+             "mmap": "in private mappings"}[plan["buffers"]]
+    said.append(
+        f"Buffers lie {where}, {plan['offset_send']} (sent) and "
+        f"{plan['offset_receive']} (received) bytes from a page, "
+        + ("and are the same each time." if plan["cache"] == "warm" else
+           f"and walk through {units.brief(plan['cold_area'])} each."))
+    if report["oversubscribed"]:
+        said.append("There are more ranks than cores: the floor counts no "
+                    "waiting for a core.")
+    notes(console, said)
+    if report["summary"]["worst"]:
+        overall(console, report["summary"])

@@ -1,0 +1,428 @@
+"""The machine under your hands, as a model.
+
+A short calibration (straightway bench collectives and pingpong) gives, for the
+MPI alone ("host") and with Straightway ("ours"):
+
+    links        the one-way time of a message by its size, in three parts
+    collectives  the time of each collective by ranks and block size
+
+for as many ranks as there are cores: more of them would measure how cores are
+shared, not what communication takes. Tables hold for communicators up to that
+size; larger ones are formulas over messages (src/vtime/model/plan.c).
+
+What is called one after the other finds the library and the data in the
+caches; a program that computes between its calls does not. So all is measured
+three times: warm, after writing what is sent, and after going through 8 MiB
+besides (straightway bench --computing), and the engine takes the times by how
+long a rank has computed: a program cannot have written so many bytes, or gone
+through so much memory, in less time than that takes.
+
+Calibrations are kept in $XDG_CACHE_HOME/straightway/measured, named after what
+they depend on: processor, cores, MPI, ranks and version. One that was measured
+while other programs ran is used for the run that needs it, and is not kept: the
+next run measures anew. What others do is looked at between the benchmarks, when
+nothing runs for us.
+
+The parts of a message. A benchmark from outside sees two times: t, half of a
+round trip, and g, one message's share of a stream. Of these
+
+    gap = g         what the port of a rank takes between two messages
+    send = receive = min(g, t) / 2
+    wire = t - send - receive
+
+In shared memory, data are copied by processors: in an eager message first by
+the sender, then by the receiver, and a stream's share is what the slower of
+them needs. That each takes half of it is an assumption; it decides only how
+much of a message overlaps with what the program does meanwhile. The sum of
+the parts, and the stream, are as measured.
+
+A collective's table has the time of one of many in a loop, for those who wait
+for others as for those who wait for nobody: a root that runs ahead is as fast
+as the loop lets it be.
+"""
+
+import contextlib
+import datetime
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from straightway import __version__, units
+from straightway.bench import runs
+from straightway.errors import UserError
+from straightway.machine import hardware, hosts
+
+SCHEMA = "straightway-measured/3"
+NAMES = {"measured": "host", "measured-straightway": "ours"}
+WHO = {"host": "the MPI alone", "ours": "Straightway"}
+
+# Every collective of the engine that the benchmark has, and those whose times
+# are looked at most closely, at twice as many sizes.
+OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
+              "reduce_scatter_block", "scan", "exscan", "gather", "gatherv",
+              "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
+              "alltoallv", "alltoallw")
+CLOSELY = ("bcast", "allreduce", "alltoall")
+LARGEST = 4 << 20
+SECONDS = 0.06          # for one operation at one size
+
+# What a rank may have computed before a call: the bytes gone through, the ns
+# that takes at least, and the ns for each byte that it sends.
+STATES = ((0, 1000, 0.05), (8 << 20, 500_000, 0.05))
+_ENDLESS = 1 << 62
+
+# Seconds that others are looked at each time, and how many cores they may use
+# on the average: some for daemons.
+LOOK, BUSY = 0.2, 0.25
+
+# ns: what no message of so few bytes takes where both have a core.
+SMALL, SLICE = 2048, 100_000
+
+# Above so many bytes a host's send waits for its receiver inside a node.
+EAGER = {"openmpi": 4096, "mpich": 16384, "intel": 32768}
+
+
+# Where it is kept -----------------------------------------------------------
+
+def folder():
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(
+        os.path.expanduser("~"), ".cache")
+    return pathlib.Path(base) / "straightway" / "measured"
+
+
+def key(host, ranks):
+    """What a calibration depends on."""
+    return {"schema": SCHEMA, "cpu": hardware.cpu_model(),
+            "cores": hardware.cores(), "caches": hardware.caches(),
+            "kernel": os.uname().release, "mpi": host.title,
+            "library": os.path.realpath(host.library), "ranks": ranks,
+            "straightway": __version__}
+
+
+def path(about):
+    text = json.dumps(about, sort_keys=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    name = about["mpi"].lower().replace(" ", "-")
+    return folder() / f"{name}.{about['ranks']}.{digest}.json"
+
+
+def _kept(about):
+    try:
+        found = json.loads(path(about).read_text())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) and found.get("key") == about \
+        and _whole(found) else None
+
+
+def _whole(found):
+    """What is needed of it is there."""
+    try:
+        lines(found, "host")
+        return len(found["states"]) == len(STATES) and \
+            bool(found["collectives"]["host"])
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
+        return False
+
+
+def _keep(found):
+    """Written beside and renamed: no reader sees half of it. A cache that
+    cannot be written costs the next calibration."""
+    to = path(found["key"])
+    with contextlib.suppress(OSError):
+        os.makedirs(to.parent, mode=0o700, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=to.parent)
+        with open(handle, "w", encoding="utf-8") as file:
+            json.dump(found, file)
+        os.replace(name, to)
+
+
+# Calibration ----------------------------------------------------------------
+
+def rank_counts(ranks):
+    """How many ranks are measured together, for a program of so many."""
+    most = max(2, min(ranks, hardware.cores()))
+    counts, n = [], 2
+    while n < most:
+        counts.append(n)
+        n *= 4
+    return counts + [most]
+
+
+def load(host, ranks, recalibrate=False, note=lambda text: None):
+    """The calibration for a program of `ranks` on a host; made if there is
+    none, or if asked. `note` is told before what takes time."""
+    most = rank_counts(ranks)[-1]
+    about = key(host, most)
+    found = None if recalibrate else _kept(about)
+    if not found:
+        note(f"measuring this machine, {host.title} (a minute, once)")
+        found = calibrate(host, most, about)
+        if not is_busy(found):
+            _keep(found)
+    return found
+
+
+def _bench(host, words):
+    """The report of a `straightway bench`."""
+    with tempfile.TemporaryDirectory(prefix="straightway-") as place:
+        out = os.path.join(place, "report.json")
+        command = [sys.executable, "-m", "straightway", "bench", *words,
+                   "--mpi", os.path.abspath(host.launcher), "--json", out]
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True, errors="replace")
+        try:
+            with open(out, encoding="utf-8") as file:
+                report = json.load(file)
+        except (OSError, ValueError):
+            report = None
+    if not report or not report["cells"]:
+        raise UserError(
+            "the calibration failed: straightway bench " + " ".join(words)
+            + f" ended with status {done.returncode}\n" + done.stderr.strip(),
+            1)
+    return report
+
+
+def _largest(ranks):
+    """The largest block whose alltoall fits a quarter of the memory."""
+    have = hardware.memory_limit() or hardware.memory_total()
+    size = LARGEST
+    while size > 8 and 2 * ranks * ranks * size > have // 4:
+        size //= 4
+    return size
+
+
+def _sizes(largest, factor):
+    size, found = 8, []
+    while size <= largest:
+        found.append(size)
+        size *= factor
+    if found[-1] != largest:
+        found.append(largest)
+    return found
+
+
+def _collectives(host, ranks, operations, sizes, computing=()):
+    return _bench(host, [
+        "collectives", "-n", str(ranks), "--ops", ",".join(operations),
+        "--sizes", ",".join(map(str, sizes)), "--time-per-cell",
+        str(SECONDS), *computing])
+
+
+def _all_collectives(host, most, step=1, computing=()):
+    """{who: times}, and the last report. From one size to the next it is
+    `step` times as far as of warm ones."""
+    found = {who: {} for who in WHO}
+    for ranks in rank_counts(most):
+        largest = _largest(ranks)
+        for operations, factor in (
+                ([o for o in OPERATIONS if o not in CLOSELY], 4),
+                (CLOSELY, 2)):
+            report = _collectives(host, ranks, operations,
+                                  _sizes(largest, step * factor), computing)
+            _times(report, found, ranks)
+    return found, report
+
+
+def _messages(host, patterns, sizes, computing=()):
+    return _bench(host, [
+        "pingpong", "-n", "2", "--pattern", patterns, "--sizes",
+        ",".join(map(str, sizes)), "--seconds", str(SECONDS), *computing])
+
+
+def _times(report, into, ranks):
+    """Add a report's cells: {who: {operation: {ranks: {size: ns}}}}"""
+    for cell in report["cells"]:
+        for who in WHO:
+            if cell.get(who):
+                into[who].setdefault(cell["operation"], {}).setdefault(
+                    str(ranks), {})[str(cell["size"])] = \
+                    1000 * cell[who]["median"]
+
+
+def _links(report):
+    """{who: [[bytes, send, wire, gap, receive], ...]} in ns."""
+    found = {}
+    for who in WHO:
+        trips, shares = ({c["size"]: 1000 * c[who]["median"]
+                          for c in report["cells"]
+                          if c["operation"] == pattern and c.get(who)}
+                         for pattern in ("pingpong", "stream"))
+        found[who] = [split(n, trips[n], shares.get(n, trips[n]))
+                      for n in sorted(trips)]
+    return found
+
+
+def _links_after(report, warm):
+    """The same of messages after computing: {who: ...}. The way takes what it
+    takes; what is more falls on those who copy."""
+    found = {}
+    for who in WHO:
+        known = {point[0]: point for point in warm[who]}
+        found[who] = []
+        for cell in report["cells"]:
+            size = cell["size"]
+            if cell.get(who) and size in known:
+                _, send, wire, gap, _ = known[size]
+                trip = max(1000 * cell[who]["median"], 2 * send + wire)
+                half = (trip - wire) / 2
+                found[who].append([size, half, wire, max(gap, half), half])
+    return found
+
+
+def split(size, trip, share):
+    """[bytes, send, wire, gap, receive] of half a round trip and a share of
+    a stream: see above."""
+    half = min(share, trip) / 2
+    return [size, half, trip - 2 * half, share, half]
+
+
+def calibrate(host, most, about):
+    """Measure; a minute for each number of ranks."""
+    runs.check_parts(host)
+    others = [hardware.others(LOOK)]
+    collectives, report = _all_collectives(host, most)
+    others.append(hardware.others(LOOK))
+    sizes = [0, 1, *_sizes(LARGEST, 2)]
+    links = _links(_messages(host, "pingpong,stream", sizes))
+    states = []
+    for state in STATES:
+        others.append(hardware.others(LOOK))
+        states.append(_after(host, most, links, *state))
+    others.append(hardware.others(LOOK))
+    found = {
+        "key": about, "made": datetime.datetime.now(datetime.timezone.utc)
+        .isoformat(timespec="seconds"),
+        "others": sum(others) / len(others),
+        "eager": EAGER.get(host.kind, 8192),
+        "copy": _copy(report), "collectives": collectives,
+        "links": links,
+        "states": states}
+    ours = bool(collectives["ours"])
+    for part in (found, *found["states"]):
+        if not ours:
+            part["collectives"].pop("ours", None)
+            part["links"].pop("ours", None)
+    return found
+
+
+def _after(host, most, links, swept, after, after_byte):
+    """What calls and messages take after computing."""
+    computing = ["--computing", str(swept)]
+    collectives, _ = _all_collectives(host, most, 2, computing)
+    messages = _messages(host, "pingpong", [0, *_sizes(LARGEST, 4)], computing)
+    return {"swept": swept, "after": after, "after_byte": after_byte,
+            "collectives": collectives,
+            "links": _links_after(messages, links)}
+
+
+def _copy(report):
+    """ns a byte of a memcpy, at 64 KiB or the nearest size."""
+    rates = {int(n): us for n, us in
+             ((report.get("floors") or {}).get("memcpy") or {}).items()}
+    if not rates:
+        return 0.1
+    n = min(rates, key=lambda size: abs(size - 65536))
+    return 1000 * rates[n] / n
+
+
+# As a model -----------------------------------------------------------------
+
+def doubts(found):
+    """Sentences: what makes a calibration less than it should be."""
+    if not is_busy(found):
+        return []
+    cores = found["key"].get("cores") or 1
+    return ["This machine was busy when the model was measured (others used "
+            f"{found.get('others', 0):.1f} of {units.plural(cores, 'core')}). "
+            "It is not kept: the next run measures anew."]
+
+
+def is_busy(found):
+    """Whether others were in the way when it was measured."""
+    return found.get("others", 0) > BUSY or _disturbed(found)
+
+
+def _disturbed(found):
+    """Did a rank wait for its core? Then a small message takes a time slice,
+    not some cache misses more, after computing."""
+    return any(
+        send + wire + receive > SLICE
+        for state in found["states"] for points in state["links"].values()
+        for size, send, wire, _, receive in points if size <= SMALL)
+
+
+def served(found):
+    """Whether Straightway was measured, too."""
+    return "ours" in found["collectives"]
+
+
+def lines(found, who, one_node=True):
+    """A calibration as lines of a model file (src/vtime/model/model_file.h);
+    its collectives only where all ranks share the node."""
+    text = [f"# measured: {found['key']['mpi']}, {WHO[who]}, up to "
+            f"{found['key']['ranks']} ranks, {found['made']}"]
+    for kind in ("self", "domain", "node"):
+        text.append(f"link {kind} S {found['eager']}")
+    text += _points(found["links"][who])
+    for k, state in enumerate(found["states"], 1):
+        text.append(f"state {k} {state['after']} {state['after_byte']}")
+        text += _points(state["links"][who], k)
+    text.append(f"reduce {1.5 * found['copy']:.4g}")
+    text.append(f"test {found['links'][who][0][1]:.4g}")
+    tables = dict(found["collectives"][who]) if one_node else {}
+    if "barrier" in tables:     # makes a communicator, a window: a barrier
+        tables["other"] = tables["barrier"]
+    for operation, by_ranks in tables.items():
+        text += _table(operation, by_ranks)
+        for k, state in enumerate(found["states"], 1):
+            measured = state["collectives"][who]
+            kin = "barrier" if operation == "other" else operation
+            text += _table(operation, measured.get(kin, {}), k)
+        # A communicator of one takes no time: never more than measured.
+        text.append(f"measured {operation} 0 {_ENDLESS} 2 "
+                    f"{max(map(int, by_ranks))}")
+    return text
+
+
+def _points(points, state=""):
+    return [f"point {kind} {n} {send:.4g} {wire:.4g} {gap:.4g} {receive:.4g} "
+            f"{state}".strip() for kind in ("self", "domain", "node")
+            for n, send, wire, gap, receive in points]
+
+
+def _table(operation, by_ranks, state=""):
+    return [f"table {operation} {ranks} {size} {ns:.6g} {ns:.6g} "
+            f"{state}".strip()
+            for ranks, by_size in sorted(by_ranks.items(), key=_number)
+            for size, ns in sorted(by_size.items(), key=_number)]
+
+
+def _number(item):
+    return int(item[0])
+
+
+# For which MPI --------------------------------------------------------------
+
+def host_of(job, ranks):
+    """The MPI under which a job's program runs: that of the launcher which
+    `straightway run` would take."""
+    words = job.words(ranks, {})
+    words.insert(2, "--dry-run")
+    done = subprocess.run(words, text=True, errors="replace",
+                          capture_output=True, stdin=subprocess.DEVNULL)
+    if done.returncode or not done.stdout.strip():
+        raise UserError(done.stderr.strip().partition("straightway: ")[2]
+                        or f"{job.program[0]} cannot be started",
+                        done.returncode or 1)
+    import shlex
+    launcher = shlex.split(done.stdout.splitlines()[0])[0]
+    if job.mpi and not os.path.isfile(job.mpi):
+        return hosts.choose(job.mpi)
+    return hosts.choose(launcher)

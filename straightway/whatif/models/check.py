@@ -1,0 +1,282 @@
+"""What a model may say, and whether one says it right.
+
+    checked(table, where) -> the same in the engine's units (ns, ns a byte,
+                             bytes), every short form spelled out
+
+docs/models.md describes the keys. `where` is the model's name or file, for
+the errors.
+"""
+
+import difflib
+
+from straightway.errors import UserError
+from straightway.whatif.models import quantities
+from straightway.whatif.models.quantities import Wrong
+
+CLASSES = ("self", "domain", "node", "network")
+OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
+              "reduce_scatter_block", "scan", "exscan", "gather", "gatherv",
+              "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
+              "alltoallv", "alltoallw", "other")
+
+
+def _text(value):
+    if not isinstance(value, str):
+        raise Wrong("text")
+    return value
+
+
+def _texts(value):
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, list) or not all(
+            isinstance(v, str) for v in value):
+        raise Wrong("text, or a list of texts")
+    return value
+
+
+def _factor(value):
+    if not 1e-9 <= quantities.number(value, "a factor above 0") <= 1e9:
+        raise Wrong("a factor from 1e-9 to 1e9")
+    return value
+
+
+def _seed(value):
+    return quantities.whole(value, 0)
+
+
+def _limit(value):
+    """A block's bytes; "64 KiB/n": those of all members together."""
+    if isinstance(value, str) and value.endswith("/n"):
+        return f"{quantities.size(value[:-2])}/n" if not \
+            value[:-2].isdigit() else value
+    return quantities.size(value)
+
+
+def _shape(value):
+    if isinstance(value, str):
+        value = [int(v) if v.isdigit() else v for v in value.split("x")]
+    if not isinstance(value, list) or not value or len(value) > 8:
+        raise Wrong("one to eight numbers, like [8, 8, 4]")
+    return [quantities.whole(v) for v in value]
+
+
+def _rows(names, *kinds):
+    """A list of rows: [[bytes, ...], ...]"""
+    def check(value):
+        form = f"a list of rows [{', '.join(names)}]"
+        if not isinstance(value, list) or not value:
+            raise Wrong(form)
+        rows = []
+        for row in value:
+            if not isinstance(row, list) or len(row) != len(kinds):
+                raise Wrong(form)
+            rows.append([kind(v) for kind, v in zip(kinds, row)])
+        if any(a[0] >= b[0] for a, b in zip(rows, rows[1:])):
+            raise Wrong(form + " in the order of their bytes, each once")
+        return rows
+    return check
+
+
+def _operations(value):
+    names = _texts(value)
+    for name in names:
+        if name != "all" and name not in OPERATIONS:
+            raise Wrong(_nearest(name, [*OPERATIONS, "all"], "collective"))
+    return names
+
+
+def _nearest(name, known, what):
+    near = difflib.get_close_matches(name, known, 1, 0.5)
+    return f"a known {what}, not {name}; " + (
+        f"did you mean {near[0]}?" if near else
+        "there are " + ", ".join(known))
+
+
+LINK = {
+    "o": quantities.time, "o_send": quantities.time,
+    "o_recv": quantities.time, "L": quantities.time, "g": quantities.time,
+    "O": quantities.speed, "O_send": quantities.speed,
+    "O_recv": quantities.speed, "G": quantities.speed,
+    "S": quantities.size,
+    "points": _rows(("bytes", "send", "wire", "gap", "receive"),
+                    quantities.size, *[quantities.time] * 4),
+}
+# Of [network]: what each kind of network has besides.
+COMMON = {"hop": quantities.time, "latency": quantities.time,
+          "G": quantities.speed, "host_latency": quantities.time,
+          "host_G": quantities.speed, "radix": quantities.whole}
+KINDS = {
+    "none": {},
+    "crossbar": {"ports": quantities.whole},
+    "fat_tree": {"levels": quantities.whole, "down": _shape, "up": _shape,
+                 "nodes_per_leaf": quantities.whole},
+    "torus": {"size": _shape, "dimensions": quantities.whole,
+              "hosts": quantities.whole},
+    "dragonfly": {"groups": quantities.whole, "routers": quantities.whole,
+                  "hosts": quantities.whole, "global": quantities.whole,
+                  "valiant": _seed, "global_latency": quantities.time,
+                  "global_G": quantities.speed},
+}
+NETWORK = {"kind": _text, **COMMON}
+for _keys in KINDS.values():
+    NETWORK.update(_keys)
+NOISE = {"period": quantities.time, "duration": quantities.time,
+         "seed": _seed}
+
+
+def _yes(value):
+    if not isinstance(value, bool):
+        raise Wrong("true or false")
+    return value
+
+
+_LIMITS = {"powers_of_two": _yes, "min_bytes": _limit, "max_bytes": _limit,
+           "min_ranks": quantities.whole, "max_ranks": quantities.whole}
+# Of [[collective]]: how it is carried out, and what must be said of that.
+USES = {
+    "free": ({}, ()),
+    "scale": ({"factor": quantities.number}, ("factor",)),
+    "offload": ({"posting": quantities.time, "round": quantities.time,
+                 "G": quantities.speed}, ("posting", "round", "G")),
+    "formula": ({"algorithm": _text, **_LIMITS}, ("algorithm",)),
+    "messages": ({"algorithm": _text, **_LIMITS}, ("algorithm",)),
+    "measured": (_LIMITS, ()),
+    "table": ({"ranks": quantities.whole,
+               "rows": _rows(("bytes", "waiting", "leaving"), quantities.size,
+                             quantities.time, quantities.time)},
+              ("ranks", "rows")),
+}
+TOP = {
+    "description": _text, "base": _texts, "nodes": quantities.whole,
+    "ranks_per_node": quantities.whole, "ranks_per_domain": quantities.whole,
+    "cpu_speed": _factor, "reduce": quantities.speed,
+    "test": quantities.time,
+}
+TABLES = ("link", "network", "noise", "collective", "sources")
+
+
+class _Checker:
+    def __init__(self, where):
+        self.where = where
+
+    def fail(self, text):
+        raise UserError(f"model {self.where}: {text}")
+
+    def unknown(self, path, key, known):
+        near = difflib.get_close_matches(key, known, 1, 0.5)
+        self.fail(f"unknown key {path}{key}; " + (
+            f"did you mean {near[0]}?" if near else
+            "there are " + ", ".join(known)))
+
+    def table(self, value, path):
+        if not isinstance(value, dict):
+            self.fail(f"{path} must be a table of keys, not {value!r}")
+        return value
+
+    def keys(self, table, known, path):
+        """Each key by its own function."""
+        found = {}
+        for key, value in self.table(table, path.rstrip(".")).items():
+            if key not in known:
+                self.unknown(path, key, list(known))
+            try:
+                found[key] = known[key](value)
+            except Wrong as wrong:
+                self.fail(f"{path}{key} must be {wrong}"
+                          + ("" if isinstance(value, list)
+                             or ", not " in str(wrong)
+                             else f"; it is {value!r}"))
+        return found
+
+    def link(self, name, table):
+        found = self.keys(table, LINK, f"link.{name}.")
+        for short in ("o", "O"):
+            if short in found:
+                value = found.pop(short)
+                found.setdefault(f"{short}_send", value)
+                found.setdefault(f"{short}_recv", value)
+        constants = set(found) - {"S", "points"}
+        if "points" in found and constants:
+            self.fail(f"link.{name} has points, which stand for "
+                      + ", ".join(sorted(constants)) + "; give only one")
+        return found
+
+    def links(self, table):
+        found = {}
+        for name, link in self.table(table, "link").items():
+            if name != "all" and name not in CLASSES:
+                self.unknown("link.", name, [*CLASSES, "all"])
+            checked_link = self.link(name, link)
+            for which in CLASSES if name == "all" else (name,):
+                found[which] = {**found.get(which, {}), **checked_link}
+        return found
+
+    def network(self, table):
+        found = self.keys(table, NETWORK, "network.")
+        kind = found.get("kind")
+        if kind is None:
+            return found
+        if kind not in KINDS:
+            self.fail("network.kind must be " + _nearest(
+                kind, list(KINDS), "network"))
+        known = {"kind", *COMMON, *KINDS[kind]}
+        for key in found:
+            if key not in known:
+                self.fail(f"a {kind} has no network.{key}; it has "
+                          + ", ".join(sorted(known - {"kind"})))
+        return found
+
+    def noise(self, table):
+        found = self.keys(table, NOISE, "noise.")
+        if set(found) - {"seed"} not in ({"period", "duration"}, set()):
+            self.fail("noise needs a period and a duration")
+        if found.get("period") and found["period"] < 1000:
+            self.fail("noise.period must be at least 1 us (or 0: none)")
+        if found.get("period") and found["duration"] >= found["period"]:
+            self.fail("noise.duration must be below noise.period")
+        return found
+
+    def collective(self, rules):
+        if not isinstance(rules, list):
+            self.fail("collectives are [[collective]] tables, each with op "
+                      "and use")
+        found = []
+        for number, rule in enumerate(rules, 1):
+            path = f"collective {number}: "
+            rule = dict(self.table(rule, path))
+            use = rule.pop("use", None)
+            if not isinstance(use, str) or use not in USES:
+                self.fail(f"{path}use must be one of {', '.join(USES)}"
+                          + (f", not {use!r}" if use is not None else ""))
+            known, needed = USES[use]
+            one = self.keys(rule, {"op": _operations, **known}, path)
+            for key in ("op", *needed):
+                if key not in one:
+                    self.fail(f"{path}{use} needs {key}")
+            found.append({"use": use, **one})
+        return found
+
+
+def checked(table, where):
+    """The model in the engine's units; UserError for what is wrong."""
+    checker = _Checker(where)
+    checker.table(table, "a model")
+    plain = {k: v for k, v in table.items() if k not in TABLES}
+    known = {**TOP, **dict.fromkeys(TABLES)}
+    for key in plain:
+        if key not in TOP:
+            checker.unknown("", key, list(known))
+    found = checker.keys(plain, TOP, "")
+    for key, check in (("link", checker.links), ("network", checker.network),
+                       ("noise", checker.noise),
+                       ("collective", checker.collective)):
+        if key in table:
+            found[key] = check(table[key])
+    sources = checker.table(table.get("sources", {}), "sources")
+    for key, value in sources.items():
+        if not isinstance(value, str):
+            checker.fail(f"sources.{key} must be text")
+    if sources:
+        found["sources"] = dict(sources)
+    return found

@@ -1,0 +1,257 @@
+"""Runs in virtual time, replays, and normal runs.
+
+`Runner` knows how all of that is started, `Outcome` what comes out of it:
+
+    runner = Runner(job, folder)
+    baseline, ops = runner.live(model_file, ranks)
+    outcomes = runner.replay([model_file, ...], ops)
+
+A file of operations says what the ranks did (src/vtime/ops/op.h).
+"""
+
+import json
+import os
+import pathlib
+import re
+import shlex
+import signal
+import struct
+import subprocess
+import time
+
+from straightway import capture, native, profile
+from straightway.errors import UserError
+from straightway.whatif import operations
+from straightway.whatif.outcomes import outcome
+
+_MAGIC, _TAIL = b"\x89SWOPS\r\n", 64   # of a file of operations
+DEADLOCK = 3                # the replay's exit status
+LAST_LINES = 20             # of what a program printed that has failed
+PATIENCE = 10               # s, for a launcher to end when a rank has
+
+
+def _tail(folder, *texts):
+    """The last lines of what was printed, without what is said of files that
+    are gone when it is read."""
+    lines = [line for text in texts for line in text.strip().splitlines()
+             if str(folder) not in line]
+    if len(lines) > LAST_LINES:
+        lines = ["..."] + lines[-LAST_LINES:]
+    return "".join(f"\n  {line}" for line in lines)
+
+
+def _how(status):
+    """What an exit status of a launcher or a shell says."""
+    if 128 < status < 128 + signal.NSIG:
+        return f"status {status} ({signal.strsignal(status - 128)})"
+    return f"status {status}"
+
+
+def _ended_early(found):
+    """What a result says of ranks that have died, or never came: others may
+    wait for them, but that is no deadlock of the program's."""
+    return found and next((note for note in found.get("notes", ()) if re.match(
+        "rank [0-9]+.* (died|ended before MPI_Finalize|never came)", note)),
+        None)
+
+
+def _stuck(result):
+    """A function that tells when a run will never end by itself: when its
+    ranks are in a deadlock; and when its launcher has not ended it though a
+    rank has died."""
+    since = None
+
+    def over():
+        nonlocal since
+        found = _load(result) or {}
+        if found.get("state") != "deadlock":
+            return False
+        since = since or time.monotonic()
+        return not _ended_early(found) or \
+            time.monotonic() - since > PATIENCE
+
+    return over
+
+
+def _load(path):
+    try:
+        return json.loads(pathlib.Path(path).read_text())
+    except (OSError, ValueError):
+        return None
+
+
+# Running --------------------------------------------------------------------
+
+class Runner:
+    """Starts runs; their files lie in `folder`."""
+
+    def __init__(self, job, folder, check=False, clocks=False):
+        self.job, self.folder, self.check = job, pathlib.Path(folder), check
+        self.clocks = clocks
+        self.number = 0
+
+    def path(self, name):
+        self.number += 1
+        return self.folder / f"{self.number}.{name}"
+
+    def live(self, model, ranks):
+        """(Outcome, file of operations) of the program in virtual time."""
+        result, ops = self.path("json"), self.path("swops")
+        settings = {"whatif": model, "whatif-result": result,
+                    "whatif-record": ops}
+        if self.check:
+            settings["whatif-check"] = "on"
+        if self.clocks:
+            settings["whatif-clocks"] = "on"
+        status, out, err, _ = self.job.run(
+            ranks, settings, "the run in virtual time", _stuck(result))
+        found = _load(result)
+        early = _ended_early(found)
+        if found and not early:
+            outcome(found)      # a deadlock is an error of its own
+        if status or early:
+            raise self._failed("in virtual time", ranks, status, early, out,
+                               err)
+        if not found:
+            raise UserError(self._no_mpi("MPI_Init and MPI_Finalize")
+                            + _tail(self.folder, err), 1)
+        one = outcome(found)
+        if one.ranks != ranks:
+            raise UserError(
+                f"{ranks} ranks were asked for, and the program had a world "
+                f"of {one.ranks}: launcher and MPI do not belong together "
+                "(--mpi names one)", 1)
+        return one, ops
+
+    def _failed(self, how, ranks, status, early, out, err):
+        """The UserError of a run that has failed."""
+        name, said = self.job.program[0], _tail(self.folder, out, err)
+        return UserError(
+            f"{name} ended with {_how(status)}, run {how}"
+            + (f": {early}" if early else "")
+            + (f"\n  it printed:{said}" if said else "")
+            + "\n  to run it by itself: straightway run --enable=off -n "
+            f"{ranks} {shlex.join(self.job.program)}",
+            status if status in (126, 127) else 1)
+
+    def _no_mpi(self, calls):
+        return (f"{self.job.program[0]} has not called {calls} where "
+                "Straightway could see it\n  Either it is no MPI program, or "
+                "its MPI is linked statically, or it is one that Straightway "
+                "does not\n  know: straightway doctor lists those it does")
+
+    def replay(self, models, ops):
+        """[Outcome] of a file of operations, under each model file."""
+        words = [str(native.whatif_executable()), "replay"]
+        if self.check:
+            words.append("--check")
+        words += [*map(str, models), "--", str(ops)]
+        try:
+            done = subprocess.run(words, text=True, errors="replace",
+                                  capture_output=True,
+                                  stdin=subprocess.DEVNULL)
+        except FileNotFoundError:
+            raise UserError(f"{words[0]} is missing\n  reinstall straightway",
+                            1) from None
+        if done.returncode not in (0, DEADLOCK):
+            raise UserError(
+                _said(done.stderr) or
+                f"the replay ended with status {done.returncode}: "
+                + shlex.join(words), 1)
+        try:
+            found = json.loads(done.stdout)
+        except ValueError:
+            raise UserError("the replay's answer cannot be read: "
+                            + shlex.join(words), 1) from None
+        return [outcome(one) for one in found["results"]]
+
+    def operations(self, path, ranks=None):
+        """(file of operations of what --replay names, sentences on it); for
+        more ranks than it has, extrapolated."""
+        source, notes = pathlib.Path(path), []
+        if not source.exists():
+            raise UserError(f"--replay {path}: there is no such file")
+        if source.is_dir() or not _magic(source) == _MAGIC:
+            made = self.path("swops")
+            if not source.is_dir() and _magic(source) == capture.MAGIC:
+                found = capture.read(str(source))
+                notes += operations.from_trace(found, str(made)).notes
+            else:
+                notes += _converted(source, made)
+            source = made
+        has = self.ranks_of(source)
+        if ranks and ranks < has:
+            raise UserError(f"-n {ranks}: {path} is of {has} ranks; fewer "
+                            "cannot be made of them")
+        if ranks and ranks > has:
+            more = self.path("swops")
+            notes += operations.extrapolate(str(source), ranks,
+                                            str(more)).notes
+            source = more
+        return source, notes
+
+    @staticmethod
+    def ranks_of(ops):
+        """How many ranks a file of operations is of (file_format.h)."""
+        try:
+            with open(ops, "rb") as file:
+                head = file.read(8)
+                file.seek(-_TAIL, os.SEEK_END)
+                tail = file.read(_TAIL)
+        except OSError:
+            head = tail = b""
+        if head != _MAGIC or tail[-8:] != b"SWOPEND\n":
+            raise UserError(f"{ops}: is no file of operations, or not a "
+                            "whole one; straightway whatif --record makes "
+                            "one", 1)
+        return struct.unpack_from("<I", tail, 24)[0]
+
+    def measured(self, ranks, accelerated=False):
+        """(ns of a normal run, its Profile): what recording cost is taken
+        off again."""
+        path = self.path("swcap")
+        how = "with Straightway" if accelerated else "normally"
+        status, out, err, _ = self.job.run(ranks, {
+            "enable": "on" if accelerated else "off", "profile": "on",
+            "profile-report": "off", "profile-output": path},
+            f"a run {how}")
+        if not path.exists() and not status:
+            raise UserError(self._no_mpi("MPI_Init"), 1)
+        if status:
+            raise self._failed(how, ranks, status, None, out, err)
+        found = profile.Profile(capture.read(str(path)))
+        return _wall(found), found
+
+
+def _converted(source, made):
+    """Sentences on what another tool's form has become. What has none of the
+    known endings is taken for SMPI's: a text that is none is told."""
+    try:
+        return operations.convert(str(source), str(made)).notes
+    except UserError as error:
+        if source.suffix == ".goal":
+            raise
+        raise UserError(
+            f"--replay {source}: neither recorded operations (*.swops), nor a "
+            "trace (*.swtrace), nor GOAL\n  (*.goal), and read as SMPI's list "
+            f"of traces: {error}", error.status) from None
+
+
+def _magic(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read(8)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}", 1) from None
+
+
+def _said(text):
+    """What the native part said, as the text of a UserError."""
+    return text.strip().removeprefix("straightway-whatif: ") \
+        if hasattr(text, "removeprefix") else text.strip()
+
+
+def _wall(p):
+    """The longest rank's time, less what recording its calls took."""
+    return max(r.wall - min(0.5 * r.wall, r.calls * r.capture.own_call_cost)
+               for r in p.ranks)
