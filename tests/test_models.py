@@ -4,6 +4,7 @@ import json
 import random
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -475,3 +476,19 @@ def test_the_manual_has_every_preset_and_key():
     for kind in KINDS.values():
         for key in kind:
             assert f"`{key}`" in manual, key
+
+
+def test_the_old_name_of_the_package_serves_for_a_release():
+    done = subprocess.run(
+        [sys.executable, "-W", "error::DeprecationWarning:straightway", "-c",
+         "import warnings\n"
+         "with warnings.catch_warnings(record=True) as told:\n"
+         "    warnings.simplefilter('always')\n"
+         "    from straightway import models as old\n"
+         "    import straightway.models\n"
+         "from straightway.whatif import models\n"
+         "assert old.load is models.load, old\n"
+         "assert ['straightway.whatif.models' in str(it.message)"
+         " for it in told] == [True], told\n"], text=True,
+        capture_output=True)
+    assert done.returncode == 0, done.stderr
