@@ -1,7 +1,7 @@
 """No arrow runs back: what the files of a folder include or import, against
 the list of arrows that lies in it.
 
-    arrows.py FOLDER [STAMP]
+    arrows.py FOLDER
 
 FOLDER is src, where #include "..." counts, or a Python package, where imports
 of its own modules do. A room is a folder; a module that lies beside the
@@ -9,7 +9,7 @@ package's folders is a room of its own.
 
 Prints each include and import that FOLDER/arrows.txt does not allow, each room
 that it does not name, and modules that import each other in a circle; the exit
-status is then 1. Else STAMP is touched.
+status is then 1.
 """
 import ast
 import pathlib
@@ -154,14 +154,12 @@ def wrong(src):
             str(path.relative_to(src.parent)) for path in modules)
 
 
-def main(src, stamp=None):
+def main(src):
     found = list(wrong(pathlib.Path(src).resolve()))
     for line in found:
         print(line, file=sys.stderr)
     if found:
         return 1
-    if stamp:
-        pathlib.Path(stamp).touch()
     return 0
 
 

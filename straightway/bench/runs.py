@@ -21,8 +21,8 @@ def check_parts(host):
 
 
 def command(host, ranks, launcher_args, arguments, out, before=()):
-    """What is to be run; `before`: words that start the program, as of env.
-    """
+    """The words that start the benchmark under the host's launcher. `before`
+    comes before the benchmark's own, such as the words of env."""
     words = [str(native.command()), "run", "-n", str(ranks),
              "--mpi", os.path.abspath(host.launcher)]
     if launcher_args:

@@ -508,6 +508,29 @@ static void showing_is_paid_for(void)
     sw_settings.show_after = 0;
 }
 
+/* A buffer that costs more than unused credit may amount to is shown in the
+ * end, although another is used between its uses. */
+static void a_dear_buffer_is_shown(void)
+{
+    enum { AFTER = 4096 };
+    sw_show_stats_t before, now;
+    sw_settings.show_after = AFTER;
+    sw_show_stats(&before);
+    char *dear = sw_arena_alloc(310 * MIB, 4096);
+    char *other = sw_arena_alloc(310 * MIB, 4096);
+    uint64_t uses = 0;
+    while (sw_show(dear, MIB) == UINT64_MAX) {
+        (void)sw_show(other, 64 * KIB);
+        MUST(++uses < 2 * AFTER);
+    }
+    sw_show_stats(&now);
+    MUST((now.bytes - before.bytes) * AFTER <=
+         (uses + 1) * (MIB + 64 * KIB) + ((uint64_t)1 << 30));
+    sw_arena_free(dear);
+    sw_arena_free(other);
+    sw_settings.show_after = 0;
+}
+
 static void mappings_are_bounded(void)
 {
     const size_t n = 400 * MIB;
@@ -594,6 +617,7 @@ int main(int argc, char **argv)
 #endif
     pages_stay_on_their_nodes();
     showing_is_paid_for();
+    a_dear_buffer_is_shown();
     mappings_are_bounded();
     MUST(with_refused("/proc/self/exe", "show") == 0);
     MUST(with_refused("/proc/self/exe", "share") == 0);

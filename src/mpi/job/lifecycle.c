@@ -6,7 +6,6 @@
 #include "mpi/base/datatype.h"
 #include "mpi/base/link.h"
 #include "mpi/p2p/messages.h"
-#include "mpi/p2p/track.h"
 #include "node/base/settings.h"
 #include "quiet.h"
 #include "stats.h"
@@ -14,10 +13,7 @@
 static int begun(int result)
 {
     if (result == MPI_SUCCESS) {
-        bool linked = sw_link_start();
-        sw_tracks_shared = sw_threaded;
-        if (linked)
-            sw_messages_start();
+        sw_messages_start(sw_link_start());
         sw_quiet_start();
     }
     return result;

@@ -14,9 +14,12 @@ static void leave_alone(bool alone)
     sw_linked = !alone;
 }
 
-void sw_messages_start(void)
+void sw_messages_start(bool linked)
 {
     SW_INSIDE;
+    sw_tracks_shared = sw_threaded;
+    if (!linked)
+        return;
     sw_threshold_start();
     sw_posted_start(sw_link_places());
     sw_linked = true;

@@ -4,8 +4,10 @@
 #ifndef SW_MPI_P2P_MESSAGES_H
 #define SW_MPI_P2P_MESSAGES_H
 
-/* After MPI_Init, where sw_link_start says that they can. */
-void sw_messages_start(void);
+#include <stdbool.h>
+
+/* After MPI_Init. `linked`: the ranks of the node are (mpi/base/link.h). */
+void sw_messages_start(bool linked);
 /* Before MPI_Finalize, on all ranks of the node. */
 void sw_messages_stop(void);
 

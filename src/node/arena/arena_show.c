@@ -213,16 +213,17 @@ static bool back_page(uint64_t page)
 /* Is it worth `pages` to show, after a use of n bytes? */
 static bool worth(uint64_t first, uint64_t end, size_t n, uint64_t pages)
 {
-    size_t price = sw_settings.show_after;
+    size_t price = pages * SW_PAGE * sw_settings.show_after;
     if (!price)
         return true;
-    credit = sw_min(credit + n, CREDIT_MAX);
+    /* Unused credit is bounded, but whatever one buffer costs can be earned. */
+    credit = sw_max(credit, sw_min(credit + n, sw_max(CREDIT_MAX, price)));
     bool again = sw_bits_all(SW_BIT_USED, first, end);
     if (!again)
         sw_bits_set(SW_BIT_USED, first, end, true);
-    if (!again || pages * SW_PAGE > credit / price)
+    if (!again || price > credit)
         return false;
-    credit -= pages * SW_PAGE * price;
+    credit -= price;
     return true;
 }
 

@@ -18,10 +18,9 @@
 /* By a note's number. */
 #define SW_TRACE_OTHER SW_TRACE_THE_CALL
 static const uint8_t meant[SW_TRACE_NEIGHBOR_ALLGATHER] = {
-#define SW_OP_COLLECTIVE(NAME, name, waits)                             \
-    [SW_TRACE_##NAME] = SW_COLLECTIVE_##NAME,
-    SW_OP_COLLECTIVES(SW_OP_COLLECTIVE)
-#undef SW_OP_COLLECTIVE
+#define X(NAME, name, waits) [SW_TRACE_##NAME] = SW_COLLECTIVE_##NAME,
+    SW_OP_COLLECTIVES(X)
+#undef X
 };
 
 /* What a call's own operations are bound to until it ends: no request of a

@@ -4,15 +4,15 @@
 #include "op.h"
 
 const char *const sw_collective_names[SW_COLLECTIVE_COUNT] = {
-#define SW_OP_COLLECTIVE(NAME, name, waits) #name,
-    SW_OP_COLLECTIVES(SW_OP_COLLECTIVE)
-#undef SW_OP_COLLECTIVE
+#define X(NAME, name, waits) #name,
+    SW_OP_COLLECTIVES(X)
+#undef X
 };
 
 const sw_waits_t sw_collective_waits[SW_COLLECTIVE_COUNT] = {
-#define SW_OP_COLLECTIVE(NAME, name, waits) SW_WAITS_##waits,
-    SW_OP_COLLECTIVES(SW_OP_COLLECTIVE)
-#undef SW_OP_COLLECTIVE
+#define X(NAME, name, waits) SW_WAITS_##waits,
+    SW_OP_COLLECTIVES(X)
+#undef X
 };
 
 const char *const sw_window_names[] = {

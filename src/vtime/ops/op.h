@@ -18,7 +18,7 @@
 
 #define SW_OP_ANY (-1)          /* any source, any tag */
 
-/* Whom a member of a collective must wait for. */
+/* The members that a member of a collective must wait for. */
 typedef enum {
     SW_WAITS_ALL,               /* everybody                            */
     SW_WAITS_ROOT,              /* the root; it itself for nobody       */
@@ -26,33 +26,33 @@ typedef enum {
     SW_WAITS_LOWER,             /* those of lower rank                  */
 } sw_waits_t;
 
-/* SW_OP_COLLECTIVE(NAME, name, whom they wait for). `other` stands for what
+/* X(NAME, name, the members that each waits for). `other` stands for what
  * communicates among all members without data of the program's: making a
  * communicator, a window, a fence. */
-#define SW_OP_COLLECTIVES(SW_OP_COLLECTIVE)                             \
-    SW_OP_COLLECTIVE(BARRIER, barrier, ALL)                             \
-    SW_OP_COLLECTIVE(BCAST, bcast, ROOT)                                \
-    SW_OP_COLLECTIVE(REDUCE, reduce, AT_ROOT)                           \
-    SW_OP_COLLECTIVE(ALLREDUCE, allreduce, ALL)                         \
-    SW_OP_COLLECTIVE(REDUCE_SCATTER, reduce_scatter, ALL)               \
-    SW_OP_COLLECTIVE(REDUCE_SCATTER_BLOCK, reduce_scatter_block, ALL)   \
-    SW_OP_COLLECTIVE(SCAN, scan, LOWER)                                 \
-    SW_OP_COLLECTIVE(EXSCAN, exscan, LOWER)                             \
-    SW_OP_COLLECTIVE(GATHER, gather, AT_ROOT)                           \
-    SW_OP_COLLECTIVE(GATHERV, gatherv, AT_ROOT)                         \
-    SW_OP_COLLECTIVE(SCATTER, scatter, ROOT)                            \
-    SW_OP_COLLECTIVE(SCATTERV, scatterv, ROOT)                          \
-    SW_OP_COLLECTIVE(ALLGATHER, allgather, ALL)                         \
-    SW_OP_COLLECTIVE(ALLGATHERV, allgatherv, ALL)                       \
-    SW_OP_COLLECTIVE(ALLTOALL, alltoall, ALL)                           \
-    SW_OP_COLLECTIVE(ALLTOALLV, alltoallv, ALL)                         \
-    SW_OP_COLLECTIVE(ALLTOALLW, alltoallw, ALL)                         \
-    SW_OP_COLLECTIVE(OTHER, other, ALL)
+#define SW_OP_COLLECTIVES(X)                                            \
+    X(BARRIER, barrier, ALL)                                            \
+    X(BCAST, bcast, ROOT)                                               \
+    X(REDUCE, reduce, AT_ROOT)                                          \
+    X(ALLREDUCE, allreduce, ALL)                                        \
+    X(REDUCE_SCATTER, reduce_scatter, ALL)                              \
+    X(REDUCE_SCATTER_BLOCK, reduce_scatter_block, ALL)                  \
+    X(SCAN, scan, LOWER)                                                \
+    X(EXSCAN, exscan, LOWER)                                            \
+    X(GATHER, gather, AT_ROOT)                                          \
+    X(GATHERV, gatherv, AT_ROOT)                                        \
+    X(SCATTER, scatter, ROOT)                                           \
+    X(SCATTERV, scatterv, ROOT)                                         \
+    X(ALLGATHER, allgather, ALL)                                        \
+    X(ALLGATHERV, allgatherv, ALL)                                      \
+    X(ALLTOALL, alltoall, ALL)                                          \
+    X(ALLTOALLV, alltoallv, ALL)                                        \
+    X(ALLTOALLW, alltoallw, ALL)                                        \
+    X(OTHER, other, ALL)
 
 typedef enum {
-#define SW_OP_COLLECTIVE(NAME, name, waits) SW_COLLECTIVE_##NAME,
-    SW_OP_COLLECTIVES(SW_OP_COLLECTIVE)
-#undef SW_OP_COLLECTIVE
+#define X(NAME, name, waits) SW_COLLECTIVE_##NAME,
+    SW_OP_COLLECTIVES(X)
+#undef X
     SW_COLLECTIVE_COUNT
 } sw_op_collective_t;
 
