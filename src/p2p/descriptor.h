@@ -21,9 +21,9 @@
  * this descriptor's own, so what an earlier one has left there does not pass.
  * All 192 bytes are compared: where they are right, the host has written all.
  *
- * Can user data be taken for a descriptor? It would have to be 192 bytes long,
- * hold the cookie, which no program ever sees, a valid check and the ticket of
- * a slot that is on offer to this very receiver.
+ * Can a receiver take user data for a descriptor? The data would have to be 192
+ * bytes long and hold the cookie, which no program ever sees. It would also
+ * need a valid check, and the ticket of a slot on offer to this very receiver.
  */
 #ifndef SW_P2P_DESCRIPTOR_H
 #define SW_P2P_DESCRIPTOR_H
