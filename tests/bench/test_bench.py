@@ -11,9 +11,8 @@ import subprocess
 import xml.etree.ElementTree as xml
 
 import pytest
-
 from harness.hosts import COMMAND
-from programs import SWITCH
+from harness.programs import SWITCH
 from straightway.bench import collectives
 from straightway.bench import medians as statistics
 from straightway.commands.bench import collectives as bench

@@ -11,8 +11,8 @@ import sys
 import xml.etree.ElementTree as xml
 
 import pytest
-
-from programs import SWITCH, bench
+from harness.hosts import ROOT
+from harness.programs import SWITCH, bench
 from straightway import cli
 from straightway.bench import datatypes, results
 from straightway.commands.bench import choices
@@ -20,7 +20,7 @@ from straightway.errors import UserError
 from straightway.reporters import datatypes_svg, datatypes_terminal, output
 
 HERE = pathlib.Path(__file__).parent
-KERNELS = HERE.parent / "bench" / "kernels"
+KERNELS = ROOT / "bench" / "kernels"
 
 # Switches like ours; with SPOIL, changes a byte of each datatype's message.
 STAND_IN = "#ifdef SWITCHES\n" + SWITCH + r"""
@@ -172,7 +172,7 @@ def test_where_ours_cannot_be_had_the_host_is_shown(one_host, tmp_path):
 # The kernels ------------------------------------------------------------
 
 def test_datatypes_and_loops_have_the_same_bytes(host):
-    program = host.compile(HERE / "mpi" / "bench_kernels.c", f"-I{KERNELS}",
+    program = host.compile(HERE / "bench_kernels.c", f"-I{KERNELS}",
                            *sorted(KERNELS.glob("*.c")))
     done = host.run(1, [program], straightway=False, check=True, timeout=120)
     messages = [json.loads(line) for line in done.stdout.splitlines()]
@@ -206,7 +206,7 @@ def test_datatypes_and_loops_have_the_same_bytes(host):
 ])
 def test_published_sizes_are_those_of_ddtbench(one_host, kernel, sizes):
     program = one_host.compile(
-        HERE / "mpi" / "bench_kernels.c", f"-I{KERNELS}",
+        HERE / "bench_kernels.c", f"-I{KERNELS}",
         *sorted(KERNELS.glob("*.c")))
     done = one_host.run(1, [program], straightway=False, check=True,
                         timeout=120)

@@ -6,13 +6,13 @@ part of the package, so that it is loaded from its file.
 
 import importlib.util
 import json
-import pathlib
 import subprocess
 import sys
 
 import pytest
+from harness.hosts import ROOT
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[1] / "bench" / "heap.py"
+SCRIPT = ROOT / "bench" / "heap.py"
 not_by_prefix = pytest.mark.unable(
     lambda host: str(host.prefix) == "/usr" or host.name == "mpich-abi",
     why="bench/heap.py finds an MPI by its prefix")

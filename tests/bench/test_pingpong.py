@@ -10,8 +10,7 @@ import sys
 import xml.etree.ElementTree as xml
 
 import pytest
-
-from programs import SWITCH, bench
+from harness.programs import SWITCH, bench
 from straightway import cli
 from straightway.bench import messages, results
 from straightway.commands.bench import choices, pingpong

@@ -11,14 +11,14 @@ import re
 import sys
 
 import pytest
-
-from programs import bench
+from harness.hosts import TESTS
+from harness.programs import bench
 from straightway import cli
 from straightway.bench import medians as statistics
 from straightway.bench import recording
 from straightway.reporters import recording_terminal
 
-TOOL = pathlib.Path(__file__).parent / "front" / "tool.c"
+TOOL = TESTS / "front" / "tool.c"
 CELLS = [("comm_rank", 0), ("iprobe", 0), ("self_bcast", 8),
          ("self_allreduce", 8), ("self_exchange", 8), ("pingpong", 8),
          ("pingpong", 65536), ("allreduce", 8), ("allreduce", 65536),

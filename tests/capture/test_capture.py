@@ -6,8 +6,7 @@ import struct
 import zlib
 
 import pytest
-
-import captures
+from harness import captures
 from straightway import profile
 from straightway.capture import file as capture
 from straightway.errors import UserError
@@ -208,8 +207,12 @@ def mangled(raw, rng):
 
 def views(path):
     from straightway.profile import findings, tables
-    from straightway.reporters import (output, profile_json,
-                                       profile_terminal, profile_text)
+    from straightway.reporters import (
+        output,
+        profile_json,
+        profile_terminal,
+        profile_text,
+    )
     p = profile.load(path)
     for reporter in profile_json, profile_text, profile_terminal:
         output.text(reporter, p)

@@ -1,6 +1,5 @@
 """Traces: read, gathered, merged, and shown to Perfetto."""
 
-import collections
 import json
 import os
 import random
@@ -11,18 +10,15 @@ import sys
 import tracemalloc
 
 import pytest
-
-import captures
-import perfetto_traces
-import traces
-from captures import MS, S
+from harness import captures, perfetto_traces, traces
+from harness.captures import MS, S
+from harness.traces import (amount, came, collective, posts, sends, starts,
+                            waited)
 from straightway import cli, native, profile
 from straightway.capture import file as capture
 from straightway.capture import traces as trace
 from straightway.errors import UserError
 from straightway.reporters import perfetto
-from traces import (amount, came, collective, ends, posts, receives, sends,
-                    starts, waited)
 
 
 @pytest.fixture(autouse=True)

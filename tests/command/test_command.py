@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from harness.hosts import COMMAND
+from harness.hosts import COMMAND, ROOT
 
 HELLO = """
 #include <mpi.h>
@@ -213,8 +213,7 @@ def test_the_library_comes_first_and_others_stay():
 
 
 def test_every_setting_is_an_option():
-    table = (pathlib.Path(__file__).parents[1]
-             / "src/node/base/settings.def").read_text()
+    table = (ROOT / "src/node/base/settings.def").read_text()
     found = re.findall(r"^SW_SETTING_(\w+)\(\w+, (\w+),", table, re.M)
     assert len(found) > 10
     for kind, name in found:

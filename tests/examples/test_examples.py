@@ -5,17 +5,13 @@ Each example checks itself; these tests also check that the check can fail.
 
 import json
 import os
-import pathlib
 import re
 import sys
 
-import calibrations
-import programs
 import pytest
+from harness import calibrations, hosts, jobs, programs
 
-from harness import hosts, jobs
-
-EXAMPLES = pathlib.Path(__file__).resolve().parent.parent / "examples"
+EXAMPLES = hosts.ROOT / "examples"
 DEEP = pytest.mark.deep
 RUNS = pytest.mark.parametrize("n, straightway", [
     pytest.param(n, ours, marks=marks,

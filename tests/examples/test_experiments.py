@@ -11,11 +11,11 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+from harness.hosts import ROOT
 
 import straightway
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "examples" / \
-    "kernels"
+FOLDER = ROOT / "examples" / "kernels"
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "whatif.schema.json"
 

@@ -1,13 +1,12 @@
 """The kernels give exact answers, alone and with Straightway, and notice when
 they do not."""
 
-import pathlib
 import re
 
 import pytest
+from harness.hosts import ROOT
 
-KERNELS = pathlib.Path(__file__).resolve().parent.parent / "examples" / \
-    "kernels"
+KERNELS = ROOT / "examples" / "kernels"
 # Arguments, so small that a run takes milliseconds.
 TINY = {"ft": (16, 4), "is": (4096, 4), "mg": (16, 2), "cg": (256, 2),
         "alltoall": (4096, 7), "planewave": (8, 3, 10)}

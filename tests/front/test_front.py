@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-HERE = pathlib.Path(__file__).parent / "front"
+HERE = pathlib.Path(__file__).parent
 
 
 @pytest.fixture(scope="session")

@@ -3,9 +3,9 @@
 import json
 import sys
 
-from harness import jobs
-
 from straightway.whatif import measured
+
+from . import jobs
 
 POINTS = [[0, 100.0, 50.0, 150.0, 100.0], [8, 100.0, 50.0, 150.0, 100.0],
           [1 << 20, 40000.0, 0.0, 90000.0, 40000.0]]

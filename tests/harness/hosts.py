@@ -18,7 +18,8 @@ from straightway.whatif.programs import NOT_BEGUN
 
 from . import jobs, turns
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+ROOT = TESTS.parent
 HOSTS_DIR = pathlib.Path(os.environ.get("STRAIGHTWAY_HOSTS_DIR",
                                         ROOT / ".hosts")).resolve()
 COMMAND = pathlib.Path(os.environ.get(
@@ -137,7 +138,7 @@ class Host:
         optimise = [] if any(f.startswith("-O") for f in flags) else ["-O2"]
         # Libraries among the flags must follow the source to be linked.
         command = [str(compiler), *optimise, "-g", "-o", str(program) + ".new",
-                   str(path), *flags]
+                   str(path), f"-I{TESTS}", *flags]
         done = subprocess.run(command, env=self.environment(),
                               cwd=program.parent, text=True,
                               capture_output=True, timeout=300)

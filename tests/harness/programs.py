@@ -1,14 +1,13 @@
 """What the tests of MPI programs share: where they lie, how they are run."""
 
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from harness import jobs, turns
-from harness.hosts import COMMAND
+from . import jobs, turns
+from .hosts import COMMAND, TESTS
 
-MPI = Path(__file__).parent / "mpi"
+MPI = TESTS / "mpi"
 
 # What a run tells of itself at its end.
 AT_ONCE = {"STRAIGHTWAY_STATS": "1"}
@@ -54,11 +53,17 @@ measures = pytest.mark.flaky(reruns=3, rerun_except=["JobTimeout"])
 
 def steady(host):
     """Settings under which computing takes what it takes by a count, and not by
-    the processor's time: see mpi/steady_cpu.c. Without an area for restartable
+    the processor's time: see steady_cpu.c. Without an area for restartable
     sequences no thread's time is read from the counter (cpu_clock.h)."""
-    library = host.compile(MPI / "steady_cpu.c", "-shared", "-fPIC", "-ldl")
+    library = host.compile(source("steady_cpu.c"), "-shared", "-fPIC", "-ldl")
     return {"LD_PRELOAD": str(library),
             "GLIBC_TUNABLES": "glibc.pthread.rseq=0"}
+
+
+def source(name):
+    """The file NAME of tests/mpi/: each name is there once."""
+    (found,) = MPI.rglob(name)
+    return found
 
 
 def bench(host, what, *arguments, library=None, timeout=120):
@@ -79,9 +84,8 @@ def rounds_for(host, n, few):
 
 def run(host, n, name, *arguments, straightway=True, env=None, timeout=120,
         **options):
-    """Run tests/mpi/NAME.c on n ranks; returns the completed process."""
-    program = host.compile(MPI / f"{name}.c", "-lm", "-lpthread",
-                           "-ldl")
+    """Run NAME.c of tests/mpi/ on n ranks; returns the completed process."""
+    program = host.compile(source(f"{name}.c"), "-lm", "-lpthread", "-ldl")
     argv = [str(program), *map(str, arguments)]
     settings = {**(AT_ONCE if straightway else {}), **(env or {})}
     return host.run(n, argv, straightway=straightway, env=settings,

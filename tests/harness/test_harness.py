@@ -6,10 +6,7 @@ import pathlib
 import shutil
 
 import pytest
-
-import programs
-from harness import hosts, jobs, spread
-
+from harness import hosts, jobs, programs, spread
 from straightway.whatif import programs as whatif
 
 RING = """

@@ -15,8 +15,9 @@ import fractions
 import math
 import struct
 
-import captures
 from straightway import capture
+
+from . import captures
 
 BLOCK = 64              # events
 (AMOUNT, SENDS, RECEIVES, POSTS, COLLECTIVE, STARTS, ENDS, CAME, WAITED,

@@ -1,14 +1,12 @@
 """doctor: what is there, what is missing, and the command that mends it."""
 
 import json
-import pathlib
 import re
 import subprocess
 
-from harness.hosts import COMMAND
+from harness.hosts import COMMAND, ROOT
 from test_command import environment
 
-ROOT = pathlib.Path(__file__).parents[1]
 
 
 def doctor(*arguments, **changes):

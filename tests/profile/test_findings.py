@@ -2,9 +2,8 @@
 not."""
 
 import pytest
-
-import captures
-from captures import MS, S, US
+from harness import captures
+from harness.captures import MS, US, S
 from straightway import profile
 from straightway.profile import findings
 

@@ -1,9 +1,8 @@
 """The model of a profile: numbers that can be worked out by hand."""
 
 import pytest
-
-import captures
-from captures import MS, S, US
+from harness import captures
+from harness.captures import MS, US, S
 from straightway import profile
 from straightway.capture import procedures
 from straightway.errors import UserError

@@ -3,11 +3,10 @@
 import json
 import re
 
-import captures
 import pytest
-from captures import MS, S
 from harness import browser as browsers
-
+from harness import captures
+from harness.captures import MS, S
 from straightway import profile
 from straightway.reporters import output, profile_html, words
 

@@ -12,10 +12,9 @@ import types
 
 import jsonschema
 import pytest
-
-import captures
 import straightway
-from captures import MS, S
+from harness import captures
+from harness.captures import MS, S
 from straightway import profile
 from straightway.capture import file as capture
 from straightway.errors import UserError

@@ -3,21 +3,20 @@
 import json
 import pathlib
 
-import captures
 import jsonschema
 import pytest
-import whatif_standin as standin
-from calibrations import calibration
-from harness import browser as browsers
-from test_whatif_command import SCHEMA as FORECAST
-
 import straightway
+from harness import browser as browsers
+from harness import captures
+from harness import whatif_standin as standin
+from harness.calibrations import calibration
 from straightway import profile, study
 from straightway.commands import study as command
 from straightway.machine import hardware as machine
 from straightway.machine import hosts
 from straightway.whatif import measured
 from straightway.whatif import runs as whatif
+from test_whatif_command import SCHEMA as FORECAST
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "study.schema.json"

@@ -6,17 +6,14 @@ import pathlib
 import shutil
 import sys
 
-import calibrations
 import jsonschema
-import programs
 import pytest
-from harness import browser as browsers
-from harness import jobs
-from harness.hosts import COMMAND
-from test_whatif_command import SCHEMA as FORECAST
-
 import straightway
+from harness import browser as browsers
+from harness import calibrations, jobs, programs
+from harness.hosts import COMMAND
 from straightway import native
+from test_whatif_command import SCHEMA as FORECAST
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "study.schema.json"
@@ -44,7 +41,7 @@ def place(host, tmp_path):
 def study(host, place):
     """study(words...): the finished job; ./app is the program."""
     here, environment = place
-    (here / "app").symlink_to(host.compile(programs.MPI / "solver.c", "-lm"))
+    (here / "app").symlink_to(host.compile(programs.source("solver.c"), "-lm"))
 
     def call(*words, environment=environment):
         done = jobs.run([sys.executable, "-m", "straightway", "study", "--mpi",

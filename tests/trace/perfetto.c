@@ -1,7 +1,7 @@
 /*
  * Writing for Perfetto: messages within messages of every length, times to the
  * nearest ns, and events and names of any kind without harm. What is written
- * is checked by tests/test_trace.py.
+ * is checked by tests/capture/test_trace.py.
  */
 #include "made.h"
 

@@ -6,14 +6,14 @@ import json
 import re
 
 import pytest
-
-import programs
 import test_replay as replays
 import test_whatif_live as live
+from harness import programs
+from harness.hosts import ROOT
 from straightway.errors import UserError
 from straightway.whatif import operations
 
-KERNELS = programs.MPI.parents[1] / "examples" / "kernels"
+KERNELS = ROOT / "examples" / "kernels"
 
 
 def record(host, n, name, words, folder):
@@ -62,7 +62,7 @@ def test_what_is_in_the_way_is_said(host, name, words, tmp_path):
     assert not (tmp_path / "more.swops").exists()
 
 
-WINDOWS = programs.MPI / "virtual_window_ring.c"
+WINDOWS = programs.source("virtual_window_ring.c")
 
 
 def ring_of_windows(host, n, folder, *words):

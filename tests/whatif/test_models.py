@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from harness.hosts import ROOT
 
 from straightway import native
 from straightway.errors import UserError
@@ -469,8 +470,7 @@ def test_the_engine_names_the_line():
 
 
 def test_the_manual_has_every_preset_and_key():
-    from pathlib import Path
-    manual = (Path(__file__).parent.parent / "docs/models.md").read_text()
+    manual = (ROOT / "docs/models.md").read_text()
     for name in models.names():
         assert f"`{name}`" in manual, name
     for kind in KINDS.values():

@@ -10,10 +10,7 @@ import json
 import subprocess
 
 import pytest
-
-import captures
-import programs
-import traces
+from harness import captures, programs, traces
 from harness.hosts import COMMAND
 from straightway import capture, profile
 from straightway.errors import UserError

@@ -6,18 +6,17 @@ import pathlib
 
 import jsonschema
 import pytest
-import whatif_standin as standin
-from calibrations import calibration
-from harness import browser as browsers
-
 import straightway
+from harness import browser as browsers
+from harness import whatif_standin as standin
+from harness.calibrations import calibration
 from straightway.errors import UserError
 from straightway.machine import hardware as machine
 from straightway.machine import hosts
 from straightway.reporters import forecast_words, whatif_html
-from straightway.whatif import experiments, forecast, measured, outcomes
+from straightway.whatif import (experiments, forecast, measured, outcomes,
+                                supposed)
 from straightway.whatif import runs as whatif
-from straightway.whatif import supposed
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "whatif.schema.json"

@@ -5,12 +5,10 @@ import pathlib
 import sys
 
 import jsonschema
-import programs
 import pytest
-from harness import jobs
-from harness.hosts import COMMAND
-
 import straightway
+from harness import jobs, programs
+from harness.hosts import COMMAND
 from straightway import native
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
@@ -26,7 +24,7 @@ def _built():
 @pytest.fixture
 def whatif(host, tmp_path):
     """whatif(words): (report, what was printed), of a real run."""
-    program = host.compile(programs.MPI / "solver.c", "-lm")
+    program = host.compile(programs.source("solver.c"), "-lm")
 
     def call(*words, arguments=(), check=True, program=program):
         out = tmp_path / "report.json"

@@ -5,7 +5,7 @@
  * 1,024 members. So an array with an entry for each member lies on the stack
  * only where there are few; otherwise it comes from the heap, and goes back
  * at the end of the block that declares it. No call takes more than 8 KiB of
- * stack in all (tests/test_stack.py adds its frames up).
+ * stack in all (tests/built/test_stack.py adds its frames up).
  */
 #ifndef SW_NODE_BASE_ARRAY_H
 #define SW_NODE_BASE_ARRAY_H

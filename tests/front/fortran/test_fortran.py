@@ -11,10 +11,9 @@ import re
 import subprocess
 
 import pytest
+from harness import programs
 
-import programs
-
-HERE = pathlib.Path(__file__).parent / "fortran"
+HERE = pathlib.Path(__file__).parent
 
 # gfortran >= 10 takes mpif.h's one name for many types as a mistake.
 BINDINGS = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent / "front"
+HERE = Path(__file__).resolve().parent
 CC = shutil.which("cc") or shutil.which("gcc")
 CXX = shutil.which("c++") or shutil.which("g++")
 needs_cc = pytest.mark.skipif(not CC, reason="no C compiler")
@@ -51,9 +51,9 @@ def build(folder, source, name, *flags, compiler=None):
 @pytest.fixture(scope="session")
 def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("heap")
-    build(folder, "heap_entries.c", "entries")
-    build(folder, "heap_mpi_name.c", "libmpi_name.so", "-shared", "-fPIC")
-    build(folder, "heap_other.c", "libother.so", "-shared", "-fPIC")
+    build(folder, "entries.c", "entries")
+    build(folder, "mpi_name.c", "libmpi_name.so", "-shared", "-fPIC")
+    build(folder, "other.c", "libother.so", "-shared", "-fPIC")
     return folder
 
 
@@ -137,7 +137,7 @@ def test_another_heap_gets_everything(built, tmp_path):
 
 @pytest.mark.skipif(not CXX, reason="no C++ compiler")
 def test_cxx(tmp_path):
-    program = build(tmp_path, "heap_cxx.cpp", "cxx", "-std=c++17",
+    program = build(tmp_path, "cxx.cpp", "cxx", "-std=c++17",
                     compiler=CXX)
     assert run(program) == "ok\n"
 

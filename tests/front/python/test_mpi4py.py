@@ -19,11 +19,10 @@ import sys
 import tarfile
 
 import pytest
-
 from harness import hosts, jobs, turns
-from programs import needs_mpi4py
+from harness.programs import needs_mpi4py
 
-RECORD = pathlib.Path(__file__).parent / "mpi4py_suite" / "record.py"
+RECORD = pathlib.Path(__file__).parent / "record.py"
 
 # What Straightway touches: collectives, reductions, communicators,
 # datatypes, memory that MPI hands out, errors; and some of what it passes on.

@@ -7,7 +7,7 @@
  *
  * LOG.RANK gets what must be the same with and without Straightway.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #define KEYS 8
 

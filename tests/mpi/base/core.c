@@ -6,7 +6,7 @@
  * By then both ranks have communicated from large blocks, and rank 0 has given
  * memory back. It dumps its core into FOLDER.
  */
-#include "test.h"
+#include "mpi/test.h"
 #include <sys/mman.h>
 #include <sys/resource.h>
 

@@ -3,7 +3,7 @@
  * opens a file of its own at their numbers, before MPI_Init and after. Its
  * file stays as it is, and results are right.
  */
-#include "test.h"
+#include "mpi/test.h"
 #include <dirent.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -12,7 +12,7 @@
 #ifndef DEVICE_MEMORY_H
 #define DEVICE_MEMORY_H
 
-#include "test.h"
+#include "mpi/test.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>

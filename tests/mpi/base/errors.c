@@ -12,7 +12,7 @@
  * `few`: reductions without wrong counts and types, with which some MPICH
  * crashes by itself.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #define ROOM 64
 

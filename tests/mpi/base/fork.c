@@ -4,7 +4,7 @@
  *
  *   fork [ROUNDS]
  */
-#include "test.h"
+#include "mpi/test.h"
 #include <spawn.h>
 #include <sys/wait.h>
 

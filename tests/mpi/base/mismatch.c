@@ -11,7 +11,7 @@
  *
  * Prints each member's error class.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #define ROOM 200000
 

@@ -8,7 +8,7 @@
  * those in whose data a basic element ends there. Rank 0 says how many there
  * were, to be compared with --stats.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 enum { BYTES = 12000, DESCRIPTOR = 192, BASICS_MAX = 48, BLOCK = 1 << 18 };
 

@@ -12,7 +12,7 @@
  * Straightway that must be what the host alone writes. `few`: without wrong
  * counts and types in reductions, with which some MPICH crashes by itself.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #define LONG 30000
 

@@ -10,7 +10,7 @@
  * by forked children, which may become another program, and sent and received
  * in parts.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #include <malloc.h>
 #include <sys/mman.h>

@@ -7,7 +7,7 @@
  *   shown anew N     N messages from and to buffers that are freed after
  *   shown locked 0   mlockall, before and after messages
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #include <sys/mman.h>
 

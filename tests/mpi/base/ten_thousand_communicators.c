@@ -7,7 +7,7 @@
  * After a first tenth of the rounds the process may not gain mappings,
  * descriptors, nor more than a few MiB.
  */
-#include "test.h"
+#include "mpi/test.h"
 #include <dirent.h>
 
 static long lines_of(const char *path)

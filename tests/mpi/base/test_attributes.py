@@ -2,8 +2,7 @@
 mean now."""
 
 import pytest
-
-from programs import accelerated, run, well
+from harness.programs import accelerated, run, well
 
 
 @pytest.mark.parametrize("n", [1, 2])

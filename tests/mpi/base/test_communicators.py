@@ -1,8 +1,7 @@
 """Communicators come and go without growth."""
 
 import pytest
-
-from programs import run, well
+from harness.programs import run, well
 
 
 def test_communicators_made_and_freed_leave_nothing(host):

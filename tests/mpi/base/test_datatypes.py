@@ -4,8 +4,7 @@ messages and in collectives; and datatypes come and go as the host has them."""
 import re
 
 import pytest
-
-from programs import kept_alone, rounds_for, run, same_logs, well
+from harness.programs import kept_alone, rounds_for, run, same_logs, well
 
 DEEP = pytest.mark.deep
 ROUNDS = 40         # of short runs

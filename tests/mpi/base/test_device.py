@@ -2,16 +2,16 @@
 them, and what arrives is right.
 
 No device is needed. A stand-in for a driver answers for pages that nobody can
-touch, and the host is made to serve them (tests/mpi/device_memory.h)."""
+touch, and the host is made to serve them (device_memory.h)."""
 
 import os
 import subprocess
 
 import pytest
+from harness.hosts import TESTS
+from harness.programs import accelerated, run, well
 
-from programs import MPI, accelerated, run, well
-
-STANDIN = MPI.parent / "device" / "standin" / "driver.c"
+STANDIN = TESTS / "device" / "standin" / "driver.c"
 SMALL = {"STRAIGHTWAY_P2P": "on", "STRAIGHTWAY_P2P_MIN": 512}
 
 

@@ -3,9 +3,8 @@
 import re
 
 import pytest
-
 from harness import jobs
-from programs import accelerated, run, well
+from harness.programs import accelerated, run, well
 
 # Programs whose members call different things. What they get is anybody's
 # choice, but where the host alone ends, so must we.

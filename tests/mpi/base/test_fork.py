@@ -1,8 +1,7 @@
 """A forked child and its parent each see their own memory."""
 
 import pytest
-
-from programs import run, well
+from harness.programs import run, well
 
 
 @pytest.mark.parametrize("n", [1, 2])

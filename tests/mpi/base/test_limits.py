@@ -4,8 +4,7 @@ import os
 import shutil
 
 import pytest
-
-from programs import AT_ONCE, MPI, well
+from harness.programs import AT_ONCE, source, well
 
 MIB = 1 << 20
 
@@ -16,7 +15,7 @@ def test_little_address_space_is_enough(host, room):
     prlimit = shutil.which("prlimit")
     if not prlimit:
         pytest.skip("no prlimit command")
-    program = host.compile(MPI / "random_collectives.c", "-lm", "-lpthread")
+    program = host.compile(source("random_collectives.c"), "-lm", "-lpthread")
     arguments = [program, "21", "200", "--max", "65536"]
     limited = [prlimit, f"--as={room}", *arguments]
     alone = host.run(2, limited, straightway=False)

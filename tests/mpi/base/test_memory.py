@@ -9,8 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from programs import MPI, run, well
+from harness.programs import run, source, well
 
 MIB = 1 << 20
 
@@ -85,7 +84,7 @@ def test_a_core_dump_holds_what_is_used_and_no_more(host, tmp_path):
     shown = subprocess.run(
         ["gdb", "-batch", "-nx", "-ex", "bt", "-ex", "print core_globals",
          "-ex", "print core_block[1000]", "-ex", "print core_block[2097151]",
-         host.compile(MPI / "core.c", "-lm", "-lpthread", "-ldl"), core],
+         host.compile(source("core.c"), "-lm", "-lpthread", "-ldl"), core],
         text=True, capture_output=True, timeout=120).stdout
     assert re.search(r"crash_here .*\n(.*\n)*?#\d+ +\S+ in main ", shown), shown
     assert "globals are there" in shown, shown

@@ -4,9 +4,8 @@ communicate from it, and what becomes shared memory of it."""
 import re
 
 import pytest
-
-import programs
-from programs import run, well
+from harness import programs
+from harness.programs import run, well
 from test_profile import profiled
 
 DEEP = pytest.mark.deep
@@ -57,7 +56,7 @@ def test_what_is_communicated_often_is_shown(host):
 def test_a_profile_tells_what_is_shown_anew(host, keep, tmp_path):
     calls = 40
     done, recorded = profiled(
-        host, 2, [host.compile(programs.MPI / "shown.c"), "anew", calls],
+        host, 2, [host.compile(programs.source("shown.c")), "anew", calls],
         tmp_path, enable=True, env={"STRAIGHTWAY_SHOW_AFTER": 0,
                                     "STRAIGHTWAY_ARENA_KEEP": keep})
     well(done)

@@ -15,7 +15,7 @@
 #ifndef TYPES_MAKE_H
 #define TYPES_MAKE_H
 
-#include "p2p_buffers.h"
+#include "mpi/random/p2p_buffers.h"
 #include "types_signature.h"
 
 #define ELEMENTS_CAP 3000       /* basic elements of one type           */

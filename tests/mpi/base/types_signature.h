@@ -8,7 +8,7 @@
 #ifndef TYPES_SIGNATURE_H
 #define TYPES_SIGNATURE_H
 
-#include "test.h"
+#include "mpi/test.h"
 
 #define BASICS_MAX 80
 #define SEQUENCE_MAX 12

@@ -3,7 +3,7 @@
  * time. The values are arbitrary floats, so that any change in the order of
  * additions would show in the last bits.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 enum { REPEATS = 100, MOST = 5000 };
 

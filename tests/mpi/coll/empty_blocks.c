@@ -6,7 +6,7 @@
  *
  *   empty_blocks null|int
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #define N 1000
 

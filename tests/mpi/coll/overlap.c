@@ -5,7 +5,7 @@
  *
  *   overlap [CALLS]
  */
-#include "test.h"
+#include "mpi/test.h"
 
 int main(int argc, char **argv)
 {

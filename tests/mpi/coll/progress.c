@@ -3,7 +3,7 @@
  * message and then waits in a collective; its peer needs the message before
  * it joins. A wait that does not drive the host would never end.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 int main(int argc, char **argv)
 {

@@ -22,10 +22,10 @@
  * communicators made before are then missing: use it with --plain); --trace
  * says each call before it is made.
  */
-#include "random_comms.h"
-#include "random_elements.h"
-#include "random_layouts.h"
-#include "random_memory.h"
+#include "mpi/random/random_comms.h"
+#include "mpi/random/random_elements.h"
+#include "mpi/random/random_layouts.h"
+#include "mpi/random/random_memory.h"
 #include <alloca.h>
 
 enum { BARRIER, BCAST, GATHER, GATHERV, SCATTER, SCATTERV, ALLGATHER,

@@ -16,9 +16,9 @@
  */
 #include <dlfcn.h>
 
-#include "../../include/straightway.h"
-#include "random_layouts.h"
-#include "random_memory.h"
+#include "../../../include/straightway.h"
+#include "mpi/random/random_layouts.h"
+#include "mpi/random/random_memory.h"
 #include "random_topologies.h"
 
 enum { ALLGATHER, ALLGATHERV, ALLTOALL, ALLTOALLV, ALLTOALLW, KINDS };

@@ -7,7 +7,7 @@
 #ifndef RANDOM_TOPOLOGIES_H
 #define RANDOM_TOPOLOGIES_H
 
-#include "test.h"
+#include "mpi/test.h"
 
 #define EDGES_MAX 48
 

@@ -2,9 +2,8 @@
 and are really served by Straightway."""
 
 import pytest
-
-from programs import accelerated, kept_alone, run, same_logs, \
-    too_slow_crowded, well
+from harness.programs import (accelerated, kept_alone, run, same_logs,
+                              too_slow_crowded, well)
 
 REFUSALS = ["memfd", "map", "map:3", "peerfd", "cma", "futex", "huge", "punch",
             "topology", "memfd,cma"]

@@ -2,8 +2,7 @@
 types and counts, and are really served by Straightway."""
 
 import pytest
-
-from programs import accelerated, rounds_for, run, well
+from harness.programs import accelerated, rounds_for, run, well
 
 DEEP = pytest.mark.deep
 ROUNDS = 40

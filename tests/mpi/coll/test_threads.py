@@ -1,8 +1,7 @@
 """Threads make collective calls on different communicators at once."""
 
 import pytest
-
-from programs import run
+from harness.programs import run
 
 
 @pytest.mark.parametrize("threads", [2, 4])

@@ -7,7 +7,7 @@
  *
  * Exits saying so where the host has no MPI_THREAD_MULTIPLE.
  */
-#include "test.h"
+#include "mpi/test.h"
 #include <pthread.h>
 
 static long calls;

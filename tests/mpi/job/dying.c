@@ -10,7 +10,7 @@
  * what is left every result is right again. Needs a rank more than there are
  * kinds. Prints "gone on: N" on each of the last two ranks, for N deaths.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #include <mpi-ext.h>
 #include <signal.h>

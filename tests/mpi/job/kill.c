@@ -6,7 +6,7 @@
  * The job must end by itself about as fast as the host ends it; this program
  * never ends well.
  */
-#include "test.h"
+#include "mpi/test.h"
 #include <signal.h>
 
 int main(int argc, char **argv)

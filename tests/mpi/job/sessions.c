@@ -3,7 +3,7 @@
  * communicator of each, and collectives on them; twice, since a program may
  * begin again.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 

@@ -6,7 +6,7 @@
  *
  * Each call runs in a new thread, on data whose result is known.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #include <limits.h>
 #include <pthread.h>

@@ -5,7 +5,7 @@
  * The children may run with Straightway or without it: that is the launcher's
  * affair, and the parents must not take it for granted.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 enum { CHILDREN = 2, MANY = 20000 };
 

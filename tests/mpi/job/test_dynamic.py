@@ -1,8 +1,7 @@
 """Processes and communicators that MPI_Init did not make."""
 
 import pytest
-
-from programs import needs_mpi4, run, well
+from harness.programs import needs_mpi4, run, well
 
 
 @needs_mpi4

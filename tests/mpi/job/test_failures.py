@@ -5,9 +5,8 @@ import os
 import warnings
 
 import pytest
-
 from harness.jobs import JobTimeout
-from programs import run
+from harness.programs import run
 
 
 @pytest.mark.unable(lambda host: host.name != "openmpi",

@@ -7,7 +7,7 @@
  * never ends well. The moment is drawn from SEED, and falls inside a message
  * as likely as between two: another thread counts it out.
  */
-#include "test.h"
+#include "mpi/test.h"
 #include <pthread.h>
 #include <signal.h>
 

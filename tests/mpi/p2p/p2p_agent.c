@@ -9,7 +9,7 @@
  * filled them. Rank 0 waits for its sends meanwhile. Run without an agent, it
  * fails.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #define MESSAGES 20
 #define BYTES (300 << 10)

@@ -11,7 +11,7 @@
  * its first two words how long it is and which; each must arrive once and
  * whole, with the length that probe and status tell.
  */
-#include "test.h"
+#include "mpi/test.h"
 #include <pthread.h>
 #include <stdatomic.h>
 

@@ -4,7 +4,7 @@
  * Their sender waits for nobody: a receive without gaps is not looked after for
  * the sake of messages that are so short (mpi/p2p/fetch.h).
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #define ROUNDS 5
 #define PIECES 50               /* of 128 bytes: 6400                        */

@@ -9,7 +9,7 @@
  * message begins with its length and its number, so that what a probe tells
  * can be checked before and after.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 enum { TAGS = 2, MOST = 60000, AHEAD = 4, SENDS = 16 };
 

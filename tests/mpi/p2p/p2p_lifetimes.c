@@ -13,7 +13,7 @@
  *   exchanges  (MPI_Isendrecv) tell how much has come, and leave alone what
  *              lies behind it
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #if HAVE_LARGE_COUNT || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION > 4)
 #define HAVE_ISENDRECV 1

@@ -21,7 +21,7 @@
  *   aftercut      a large message after one that was cut short
  *   all           every one but truncate and aftercut, in a row
  */
-#include "test.h"
+#include "mpi/test.h"
 #include <time.h>
 
 #define LARGE (3 << 20)

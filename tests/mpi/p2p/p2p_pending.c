@@ -20,7 +20,7 @@
  *   tags        probes after messages of 192 bytes on very many tags
  *   posted      MPI_Test and MPI_Iprobe beside thousands of posted receives
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #include <sys/mman.h>
 

@@ -27,7 +27,7 @@
 #ifndef P2P_PLAN_H
 #define P2P_PLAN_H
 
-#include "p2p_buffers.h"
+#include "mpi/random/p2p_buffers.h"
 
 #define MEMBERS_MAX 64
 #define CIRCLES_MAX 12

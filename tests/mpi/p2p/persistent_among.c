@@ -4,7 +4,7 @@
  * MPI_Waitsome and MPI_Waitany. Prints "all is well", or "none here" where the
  * MPI has no persistent collectives.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
 enum { BYTES = 1 << 20, ALL = 4, ROUNDS = 24 };

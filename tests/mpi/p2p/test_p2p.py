@@ -5,8 +5,8 @@ import os
 import re
 
 import pytest
-
-from programs import kept_alone, needs_mpi4, rounds_for, run, same_logs, well
+from harness.programs import (kept_alone, needs_mpi4, rounds_for, run,
+                              same_logs, well)
 
 ON = {"STRAIGHTWAY_P2P": "on"}
 DEEP = pytest.mark.deep

@@ -9,7 +9,7 @@
 #ifndef RANDOM_COMMS_H
 #define RANDOM_COMMS_H
 
-#include "test.h"
+#include "mpi/test.h"
 
 #define SLOTS 10
 

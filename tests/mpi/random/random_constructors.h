@@ -10,7 +10,7 @@
 #ifndef RANDOM_CONSTRUCTORS_H
 #define RANDOM_CONSTRUCTORS_H
 
-#include "test.h"
+#include "mpi/test.h"
 
 /* A divisor of m, any. */
 static int divisor(rng_t *r, int m)

@@ -13,7 +13,7 @@
 #ifndef RANDOM_ELEMENTS_H
 #define RANDOM_ELEMENTS_H
 
-#include "test.h"
+#include "mpi/test.h"
 #include <complex.h>
 
 enum { MAX, MIN, SUM, PROD, LAND, LOR, LXOR, BAND, BOR, BXOR, MAXLOC, MINLOC,

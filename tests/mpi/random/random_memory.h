@@ -11,7 +11,7 @@
 #ifndef RANDOM_MEMORY_H
 #define RANDOM_MEMORY_H
 
-#include "test.h"
+#include "mpi/test.h"
 #include <fcntl.h>
 #include <sys/mman.h>
 

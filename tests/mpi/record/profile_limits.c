@@ -11,7 +11,7 @@
  *
  * Every rank makes 500 calls of MPI_Bcast before and 500 after it.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>

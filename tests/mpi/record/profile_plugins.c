@@ -4,7 +4,7 @@
  *
  * Usage: profile_plugins PLUGIN PLUGIN. Each makes 40 visits of 7 calls.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #include <dlfcn.h>
 

@@ -11,13 +11,10 @@ import signal
 import sys
 
 import pytest
-
-import perfetto_traces
-import programs
-import trace_check
 import test_fortran as fortran
 import test_front as front
-from harness.hosts import COMMAND
+from harness import perfetto_traces, programs, trace_check
+from harness.hosts import COMMAND, ROOT
 from harness.jobs import JobTimeout
 from straightway import capture, profile, symbols
 from straightway.reporters import perfetto
@@ -81,7 +78,7 @@ def pairs_of(rank):
                  marks=() if n in (2, 3) else pytest.mark.deep)
     for n in (1, 2, 3, 4) for enable in (False, True)])
 def test_known_calls(host, n, enable, tmp_path):
-    program = host.compile(programs.MPI / "profile_known.c")
+    program = host.compile(programs.source("profile_known.c"))
     done, found = profiled(host, n, [program, tmp_path], tmp_path, enable)
     programs.well(done)
     assert not found.problems
@@ -97,7 +94,7 @@ def test_known_calls(host, n, enable, tmp_path):
 @pytest.mark.parametrize("order", ["before", "behind"])
 def test_another_tool(host, order, tmp_path):
     """Another tool's calls are the program's, each counted once."""
-    program = host.compile(programs.MPI / "profile_known.c")
+    program = host.compile(programs.source("profile_known.c"))
     tool = host.compile(front.HERE / "tool.c", "-shared", "-fPIC")
     libraries = [tool, LIBRARY] if order == "before" else [LIBRARY, tool]
     path = tmp_path / "run.swcap"
@@ -129,7 +126,7 @@ def end_early(host, how, folder, env=None):
     5.0 without Straightway: 7 of 1,500 jobs). Such a job is run again, if the
     rank had gone, as its block of the capture tells.
     """
-    program = host.compile(programs.MPI / "profile_ends.c")
+    program = host.compile(programs.source("profile_ends.c"))
     path = folder / "run.swcap"
     for attempt in range(3):
         try:
@@ -201,8 +198,8 @@ def regions(rank):
 @pytest.mark.parametrize("enable", [False, True], ids=["alone", "ours"])
 def test_waits(host, enable, tmp_path):
     """Who waits for a late partner is told so; who is late waits for none."""
-    program = host.compile(programs.MPI / "profile_waits.c",
-                           f"-I{programs.MPI.parents[1] / 'include'}", "-ldl")
+    program = host.compile(programs.source("profile_waits.c"),
+                           f"-I{ROOT / 'include'}", "-ldl")
     done, found = profiled(host, 2, [program], tmp_path, enable)
     programs.well(done)
     late, waiting = (regions(rank) for rank in found.ranks)
@@ -292,8 +289,8 @@ def test_trace_of_programs_that_pause(host, name, n, tmp_path):
     words, (seed, rounds), env = RANDOM[name]
     arguments = [seed, programs.rounds_for(host, n, rounds)]
     programs.kept_alone(host, n, name, arguments, words, env=env)
-    program = host.compile(programs.MPI / f"{name}.c", "-lm", "-lpthread",
-                           "-ldl", "-include", programs.MPI / "pausing.h")
+    program = host.compile(programs.source(f"{name}.c"), "-lm", "-lpthread",
+                           "-ldl", "-include", programs.source("pausing.h"))
     done = host.run(n, [program, *arguments], timeout=120, env={
         **env, **RECORDED, **programs.AT_ONCE, "STRAIGHTWAY_ENABLE": "off",
         "STRAIGHTWAY_TRACE": "on",
@@ -309,7 +306,7 @@ def test_trace_of_programs_that_pause(host, name, n, tmp_path):
 
 def test_paused_calls_have_no_sites(host, tmp_path):
     """Nobody looks where a call comes from that is not recorded."""
-    program = host.compile(programs.MPI / "profile_paused.c")
+    program = host.compile(programs.source("profile_paused.c"))
     done, found = profiled(host, 2, [program], tmp_path)
     programs.well(done)
     for rank in found.ranks:
@@ -321,7 +318,7 @@ def test_paused_calls_have_no_sites(host, tmp_path):
 
 
 def test_trace_of_known_calls(host, tmp_path):
-    program = host.compile(programs.MPI / "profile_known.c")
+    program = host.compile(programs.source("profile_known.c"))
     done, found = profiled(host, 3, [program, tmp_path], tmp_path,
                            env={"STRAIGHTWAY_TRACE": "on"})
     programs.well(done)
@@ -335,7 +332,7 @@ def test_trace_of_known_calls(host, tmp_path):
 
 
 def test_trace_of_a_limited_size(host, tmp_path):
-    program = host.compile(programs.MPI / "profile_known.c")
+    program = host.compile(programs.source("profile_known.c"))
     done, found = profiled(host, 2, [program, tmp_path], tmp_path,
                            env={"STRAIGHTWAY_TRACE": "on",
                                 "STRAIGHTWAY_TRACE_LIMIT": "600"})
@@ -352,7 +349,7 @@ def test_trace_of_a_limited_size(host, tmp_path):
 
 def test_trace_is_joined_and_shown(host, tmp_path):
     """At the end one file is left, and its arrows are the messages."""
-    program = host.compile(programs.MPI / "random_p2p.c", "-lm", "-lpthread")
+    program = host.compile(programs.source("random_p2p.c"), "-lm", "-lpthread")
     done = host.run(2, [program, 11, 5], cwd=tmp_path,
                     run_args=["--trace", "--no-enable"])
     programs.well(done, "messages right")
@@ -385,7 +382,7 @@ def test_trace_of_an_early_end(host, how, tmp_path):
 @pytest.mark.parametrize("enable", ["off", "on"])
 def test_errors(host, enable, tmp_path):
     """Calls that fail return what they return without us."""
-    program = host.compile(programs.MPI / "profile_errors.c")
+    program = host.compile(programs.source("profile_errors.c"))
     env = {"MPIR_CVAR_CH4_CMA_ENABLE": "0"}
     alone = host.run(2, [program], straightway=False, env=env)
     done, found = profiled(host, 2, [program], tmp_path, enable == "on",
@@ -439,10 +436,10 @@ def test_fortran(host, binding, tmp_path):
 
 def test_plugins(host, tmp_path):
     """A plugin's calls are its own, though another lay at its address."""
-    source = programs.MPI / "profile_plugin.c"
+    source = programs.source("profile_plugin.c")
     plugins = [str(host.compile(source, "-shared", "-fPIC", f"-DWHICH={n}"))
                for n in (1, 2)]
-    program = host.compile(programs.MPI / "profile_plugins.c", "-ldl")
+    program = host.compile(programs.source("profile_plugins.c"), "-ldl")
     done, found = profiled(host, 1, [program, *plugins], tmp_path)
     programs.well(done)
     if "79 of 79" not in done.stdout:
@@ -512,7 +509,7 @@ def test_python(host, tmp_path):
 
 def test_refused_memory(host, tmp_path):
     """Without shared memory a profile is whole, but for the waits."""
-    program = host.compile(programs.MPI / "profile_known.c")
+    program = host.compile(programs.source("profile_known.c"))
     done, found = profiled(host, 2, [program, tmp_path], tmp_path,
                            env={"STRAIGHTWAY_REFUSE": "memfd"})
     programs.well(done)
@@ -524,7 +521,7 @@ def test_refused_memory(host, tmp_path):
 
 def test_folded(host, tmp_path):
     """With few records, sums are still right, and what is lost is told."""
-    program = host.compile(programs.MPI / "profile_known.c")
+    program = host.compile(programs.source("profile_known.c"))
     done, found = profiled(host, 2, [program, tmp_path], tmp_path,
                            env={"STRAIGHTWAY_PROFILE_RECORDS": "20"})
     programs.well(done)
@@ -537,7 +534,7 @@ def test_unwritable(host, tmp_path):
     """A capture that cannot go where it should goes elsewhere, and says so.
     Others may write there, too: it goes into a folder that they cannot look
     into, whose name they cannot know."""
-    program = host.compile(programs.MPI / "profile_known.c")
+    program = host.compile(programs.source("profile_known.c"))
     folders = []
     for _ in range(2):
         done = host.run(2, [program, tmp_path], env={
@@ -567,7 +564,7 @@ def shared(tmp_path):
 def test_links_are_not_followed(one_host, ending, tmp_path):
     """Links that somebody lays under the names that a profile will have, before
     it begins or while it runs, lead to nothing of it."""
-    program = one_host.compile(programs.MPI / "profile_links.c")
+    program = one_host.compile(programs.source("profile_links.c"))
     folder, precious = shared(tmp_path), tmp_path / "precious"
     precious.write_text("precious")
     for name in ("run.swcap", "run.rank0.swtrace", "run.rank1.swtrace"):
@@ -588,7 +585,7 @@ def test_links_are_not_followed(one_host, ending, tmp_path):
 
 def test_page(host, tmp_path):
     """A run ends with a page about it, after all that the program says."""
-    program = host.compile(programs.MPI / "profile_known.c")
+    program = host.compile(programs.source("profile_known.c"))
     done = host.run(2, [program, tmp_path], cwd=tmp_path,
                     run_args=["--profile", "--no-enable"])
     programs.well(done)

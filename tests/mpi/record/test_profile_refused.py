@@ -8,11 +8,9 @@ import os
 import sys
 
 import pytest
-
-import programs
-from harness import jobs
-from test_profile import QUIET, known, pairs_of, sums
+from harness import jobs, programs
 from straightway import capture
+from test_profile import QUIET, known, pairs_of, sums
 
 PAGE = {"STRAIGHTWAY_PROFILE_REPORT": "on",
         "STRAIGHTWAY_PYTHON": sys.executable}
@@ -42,7 +40,7 @@ def profiled(host, argv, folder, env=None):
 def limited(host, folder, what, n, env=None):
     """As profiled, without the line that names the file; skips where the
     host alone does not bear the limit."""
-    program = host.compile(programs.MPI / "profile_limits.c")
+    program = host.compile(programs.source("profile_limits.c"))
     argv = [program, what, n]
     alone = host.run(2, argv, straightway=False, timeout=120)
     if alone.returncode:
@@ -108,8 +106,8 @@ def test_descriptors(host, tmp_path):
     (["spawn"], [PATH])], ids=["memory", "cma", "exec", "spawn"])
 def test_calls(host, names, said, tmp_path):
     """Calls that a container's seccomp filter refuses."""
-    refuse = host.compile(programs.MPI / "refuse.c")
-    program = host.compile(programs.MPI / "profile_known.c")
+    refuse = host.compile(programs.source("refuse.c"))
+    program = host.compile(programs.source("profile_known.c"))
     argv = [refuse, *names, "--", program, tmp_path]
     try:
         alone = host.run(2, argv, straightway=False, timeout=20)
@@ -131,7 +129,7 @@ def test_devices_are_not_files(host, tmp_path):
     """What is no file is not replaced by one, whoever may do it."""
     device = tmp_path / "device.swcap"
     os.mkfifo(device)
-    program = host.compile(programs.MPI / "profile_limits.c")
+    program = host.compile(programs.source("profile_limits.c"))
     (tmp_path / "tmp").mkdir()
     done = host.run(2, [program, "file", 1 << 20], env={
         "STRAIGHTWAY_PROFILE": "on", **QUIET,

@@ -5,10 +5,8 @@ with its sizes and its root; none is taken to wait for all members."""
 import re
 
 import pytest
-
-import captures
 import test_replay as replays
-import traces
+from harness import captures, traces
 from straightway import capture
 from straightway.whatif import operations
 

@@ -1,9 +1,9 @@
 /*
  * traced_collectives.c - on four ranks, the collectives of which a trace must
  * say more than their call: persistent ones, those among neighbours, those
- * between groups. tests/test_traced_collectives.py knows what they are.
+ * between groups. test_traced_collectives.py knows what they are.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 static void persistent(void)
 {

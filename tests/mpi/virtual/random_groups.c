@@ -10,7 +10,7 @@
  * it; several nonblocking ones may be under way. A rank may be late, and ask
  * what time it is.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 enum { MOST = 1500, PENDING = 4 };
 

@@ -9,7 +9,7 @@
  * that all add to. What an origin does in a round follows from the round's key
  * and its rank, so every rank knows what its own window must have.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 enum { PART = 300, OPS = 8, FENCE, RING, LOCK, EXCLUSIVE, ALL, EPOCHS };
 static const char *const names[] = {

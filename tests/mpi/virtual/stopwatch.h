@@ -5,7 +5,7 @@
 #ifndef STOPWATCH_H
 #define STOPWATCH_H
 
-#include "test.h"
+#include "mpi/test.h"
 
 static double began;
 

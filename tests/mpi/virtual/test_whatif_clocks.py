@@ -5,16 +5,14 @@ import subprocess
 import sys
 
 import pytest
-
-import programs
-from harness import jobs
-from harness.hosts import COMMAND
+from harness import jobs, programs
+from harness.hosts import COMMAND, TESTS
 from straightway import native
 from test_whatif_live import MODEL, TIMEOUT, one_way, times, virtual
 
 CLOCKS = {"STRAIGHTWAY_WHATIF_CLOCKS": "on"}
 LOOPS = 50
-FORTRAN = programs.MPI.parent / "fortran"
+FORTRAN = TESTS / "front" / "fortran"
 
 
 def alltoalls(n, loops=LOOPS):
@@ -36,7 +34,7 @@ def timed(host, argv, folder, env=CLOCKS, n=2, **keywords):
 
 
 def clocks(host):
-    return host.compile(programs.MPI / "clocks.c", "-lpthread")
+    return host.compile(programs.source("clocks.c"), "-lpthread")
 
 
 # Clocks ----------------------------------------------------------------------
@@ -53,7 +51,7 @@ def test_clocks_are_as_mpi_wtime(host, n, tmp_path):
 
 
 def test_clocks_of_cpp(host, tmp_path):
-    program = host.compile(programs.MPI / "clocks_chrono.cc", "-lpthread")
+    program = host.compile(programs.source("clocks_chrono.cc"), "-lpthread")
     found = timed(host, [program, LOOPS], tmp_path)
     for name in ("wtime", "steady", "system", "high"):
         assert found.pop(name) == pytest.approx(alltoalls(2), abs=1000), name
@@ -76,7 +74,7 @@ def test_clocks_of_fortran(host, tmp_path):
 
 @programs.needs_mpi4py
 def test_clocks_of_python(host, tmp_path):
-    found = timed(host, [host.python, programs.MPI / "clocks.py", LOOPS],
+    found = timed(host, [host.python, programs.source("clocks.py"), LOOPS],
                   tmp_path)
     wtime = found.pop("wtime")
     assert wtime == pytest.approx(alltoalls(2), abs=1000)

@@ -12,9 +12,7 @@ import subprocess
 import time
 
 import pytest
-
-import programs
-from harness import jobs
+from harness import jobs, programs
 from harness.hosts import COMMAND
 
 WHATIF = COMMAND.parents[1] / "lib" / "straightway" / "straightway-whatif"
@@ -72,7 +70,7 @@ def test_random_programs(host, name, n, options, enable, tmp_path):
     arguments = [seed, programs.rounds_for(host, n, rounds), *options]
     kept = programs.kept_alone(host, n, name, arguments, words,
                                excused=["no MPI_THREAD"], env=env)
-    program = host.compile(programs.MPI / f"{name}.c", "-lm", "-lpthread",
+    program = host.compile(programs.source(f"{name}.c"), "-lm", "-lpthread",
                            "-ldl")
     done, result = virtual(
         host, n, [program, *arguments, "--log", tmp_path / "log"], tmp_path,
@@ -86,7 +84,7 @@ def test_random_programs(host, name, n, options, enable, tmp_path):
 @pytest.mark.parametrize("enable", ["off", "on"])
 def test_random_neighbours(host, enable, tmp_path):
     """The program knows what must come."""
-    program = host.compile(programs.MPI / "random_neighbours.c", "-lm",
+    program = host.compile(programs.source("random_neighbours.c"), "-lm",
                            "-lpthread", "-ldl")
     done, result = virtual(host, 3, [program, 11, 30], tmp_path,
                            env={**programs.AT_ONCE,
@@ -103,7 +101,7 @@ def test_random_groups(host, n, enable, tmp_path):
     alone = programs.run(host, n, "random_groups", *arguments,
                          straightway=False)
     programs.well(alone)
-    program = host.compile(programs.MPI / "random_groups.c", "-lm",
+    program = host.compile(programs.source("random_groups.c"), "-lm",
                            "-lpthread", "-ldl")
     done, result = virtual(host, n, [program, *arguments], tmp_path,
                            env={**programs.AT_ONCE,
@@ -126,7 +124,7 @@ def test_random_windows(host, n, enable, tmp_path):
     words = "operations right"
     programs.kept_alone(host, n, "random_windows", arguments, words,
                         env=one_sided(host))
-    program = host.compile(programs.MPI / "random_windows.c", "-lm",
+    program = host.compile(programs.source("random_windows.c"), "-lm",
                            "-lpthread", "-ldl")
     done, result = virtual(
         host, n, [program, *arguments], tmp_path,
@@ -154,7 +152,7 @@ def one_way(size, eager=65536):
 
 
 def by_hand(n):
-    """ns, of tests/mpi/virtual_times.c."""
+    """ns, of virtual_times.c."""
     return {
         "ping_pong": 2 * one_way(1000),
         "rendezvous": 2 * one_way(100000),
@@ -172,7 +170,7 @@ def by_hand(n):
 @pytest.mark.parametrize("n", [2, 4])
 @pytest.mark.parametrize("enable", ["off", "on"])
 def test_times_known_by_hand(host, n, enable, tmp_path):
-    program = host.compile(programs.MPI / "virtual_times.c")
+    program = host.compile(programs.source("virtual_times.c"))
     done, result = virtual(host, n, program, tmp_path,
                            env={"STRAIGHTWAY_ENABLE": enable})
     programs.well(done)
@@ -198,7 +196,7 @@ def test_procedures_that_few_call(host, n, tmp_path):
     """Duplicates that come later, statuses of requests that stay."""
     flags = ["-DSTATUSES"] * has(host, "MPI_Request_get_status_all") + \
         ["-DWITH_INFO"] * has(host, "MPI_Comm_idup_with_info")
-    program = host.compile(programs.MPI / "virtual_more.c", *flags)
+    program = host.compile(programs.source("virtual_more.c"), *flags)
     done, result = virtual(host, n, program, tmp_path)
     programs.well(done)
     assert "wrong" not in done.stdout, done.stdout
@@ -220,7 +218,7 @@ def test_procedures_that_few_call(host, n, tmp_path):
 
 @programs.needs_mpi4
 def test_what_is_not_modelled_is_counted(host, tmp_path):
-    program = host.compile(programs.MPI / "virtual_more.c", "-DPARTITIONED")
+    program = host.compile(programs.source("virtual_more.c"), "-DPARTITIONED")
     done, result = virtual(host, 2, [program, "counted"], tmp_path)
     programs.well(done)
     assert result["state"] == "done"
@@ -233,7 +231,7 @@ def test_what_is_not_modelled_is_counted(host, tmp_path):
 def test_persistent_ones_among_others(host, n, tmp_path):
     """Some hosts know them in no MPI_Testall, which is what waits are made of
     here."""
-    program = host.compile(programs.MPI / "virtual_persistent.c", "-lm")
+    program = host.compile(programs.source("virtual_persistent.c"), "-lm")
     done, result = virtual(host, n, program, tmp_path)
     programs.well(done)
     assert "could not be modelled" not in done.stderr, done.stderr
@@ -247,7 +245,7 @@ def rounds(n):
 
 
 def groups_by_hand(n):
-    """{name_rank: ns} of tests/mpi/virtual_groups.c, for ranks 0, 1 and 9, the
+    """{name_rank: ns} of virtual_groups.c, for ranks 0, 1 and 9, the
     last; groups of n // 2 and the others, 1000 bytes."""
     first, second = n // 2, n - n // 2
     a, b, o = 8000, 0.5, 1000           # an empty message, a byte, its sender
@@ -321,7 +319,7 @@ def groups_by_hand(n):
 @pytest.mark.parametrize("enable", ["off", "on"])
 def test_groups_known_by_hand(host, n, enable, tmp_path):
     """Collectives between groups: what they take, whom they wait for."""
-    program = host.compile(programs.MPI / "virtual_groups.c")
+    program = host.compile(programs.source("virtual_groups.c"))
     done, result = virtual(host, n, program, tmp_path,
                            env={"STRAIGHTWAY_ENABLE": enable})
     programs.well(done)
@@ -338,7 +336,7 @@ def test_groups_known_by_hand(host, n, enable, tmp_path):
 # One-sided --------------------------------------------------------------------
 
 def windows_by_hand(n):
-    """{name_rank: ns} of tests/mpi/virtual_windows.c."""
+    """{name_rank: ns} of virtual_windows.c."""
     o, L, p, put = 1000, 5000, 2000, 500        # p: the receiver's
     all_of = rounds(n) * (o + L + p)
     known = o + L + put + L                     # a put, until it is known
@@ -375,7 +373,7 @@ def windows_by_hand(n):
 @pytest.mark.parametrize("n", [2, 4])
 @pytest.mark.parametrize("enable", ["off", "on"])
 def test_windows_known_by_hand(host, n, enable, tmp_path):
-    program = host.compile(programs.MPI / "virtual_windows.c")
+    program = host.compile(programs.source("virtual_windows.c"))
     ops = tmp_path / "a.swops"
     done, result = virtual(host, n, program, tmp_path,
                            env={**one_sided(host),
@@ -401,7 +399,7 @@ def test_windows_known_by_hand(host, n, enable, tmp_path):
 
 def test_nobody_posts(host, tmp_path):
     """A deadlock is told: who waits for what."""
-    program = host.compile(programs.MPI / "virtual_windows.c")
+    program = host.compile(programs.source("virtual_windows.c"))
     with contextlib.suppress(jobs.JobTimeout):      # as the host alone does
         virtual(host, 2, [program, "deadlock"], tmp_path, timeout=10,
                 env=one_sided(host), stragglers="kill")
@@ -472,7 +470,7 @@ def test_memory_is_looked_at(host, enable, tmp_path):
 
 def test_late_sender(host, tmp_path):
     """What is computed counts, as the processor's time."""
-    program = host.compile(programs.MPI / "virtual_times.c")
+    program = host.compile(programs.source("virtual_times.c"))
     for n, speed in ((2, 1), (2, 10), (8, 1)):
         done, _ = virtual(host, n, [program, 50], tmp_path, speed=speed,
                           env=programs.steady(host))
@@ -483,7 +481,7 @@ def test_late_sender(host, tmp_path):
 
 def test_many_ranks(host, tmp_path):
     """More ranks than cores change nothing."""
-    program = host.compile(programs.MPI / "virtual_times.c")
+    program = host.compile(programs.source("virtual_times.c"))
     done, result = virtual(host, 16, program, tmp_path, timeout=60)
     programs.well(done)
     assert times(done) == pytest.approx(by_hand(16), abs=5)
@@ -496,7 +494,7 @@ ALONE = 2 * one_way(0)          # there and back
 
 
 def threads_by_hand(thread):
-    """ns, of tests/mpi/virtual_threads.c, but for the collectives."""
+    """ns, of virtual_threads.c, but for the collectives."""
     expected = dict.fromkeys(
         ("nonblocking", "probing", "matched_probing", "polling",
          "poll_for_message", "anybody"), ALONE)
@@ -512,7 +510,7 @@ def threads_by_hand(thread):
 @pytest.mark.parametrize("enable", ["off", "on"])
 def test_threads(host, enable, how, tmp_path):
     """Each thread's time is its own, and is as if it were alone."""
-    program = host.compile(programs.MPI / "virtual_threads.c", "-lpthread")
+    program = host.compile(programs.source("virtual_threads.c"), "-lpthread")
     # A thread that the system lets sleep between two calls, for a page, is
     # taken to have waited for the others: so it is where the machine is loaded.
     for last in (False, False, True):
@@ -548,7 +546,7 @@ messages barrier dissemination
 @pytest.mark.parametrize("enable", ["off", "on"])
 def test_threads_on_their_own_communicators(host, n, more, enable, tmp_path):
     """Collectives by their cost, or composed of messages that meet at ports."""
-    program = host.compile(programs.MPI / "threads.c", "-lm", "-lpthread")
+    program = host.compile(programs.source("threads.c"), "-lm", "-lpthread")
     done, result = virtual(
         host, n, [program, 3, programs.rounds_for(host, n, 200)], tmp_path,
         more=more, env={**programs.AT_ONCE, "STRAIGHTWAY_ENABLE": enable})
@@ -560,7 +558,7 @@ def test_threads_on_their_own_communicators(host, n, more, enable, tmp_path):
 
 def test_a_silent_rank_is_not_waited_for(host, tmp_path):
     """It waits in a call that is not modelled, for who asks the time."""
-    program = host.compile(programs.MPI / "virtual_silent.c")
+    program = host.compile(programs.source("virtual_silent.c"))
     done, result = virtual(host, 3, [program, tmp_path / "file"], tmp_path,
                            timeout=40)
     programs.well(done)
@@ -580,7 +578,7 @@ def engines(folder):
 @pytest.mark.parametrize("how", ["abort", "exit", "segv", "term"])
 def test_ends_early(host, how, tmp_path):
     """Nothing of a job that ends badly is left."""
-    program = host.compile(programs.MPI / "profile_ends.c")
+    program = host.compile(programs.source("profile_ends.c"))
     done, _ = virtual(host, 2, [program, how], tmp_path, timeout=40,
                       stragglers="kill")
     assert done.returncode != 0
@@ -591,7 +589,7 @@ def test_ends_early(host, how, tmp_path):
 
 
 def test_no_model(host, tmp_path):
-    program = host.compile(programs.MPI / "virtual_times.c")
+    program = host.compile(programs.source("virtual_times.c"))
     done = host.run(2, [program], env={
         "STRAIGHTWAY_WHATIF": str(tmp_path / "none.model")})
     assert done.returncode != 0
@@ -601,7 +599,7 @@ def test_no_model(host, tmp_path):
 
 
 def test_broken_model(host, tmp_path):
-    program = host.compile(programs.MPI / "virtual_times.c")
+    program = host.compile(programs.source("virtual_times.c"))
     done, _ = virtual(host, 2, program, tmp_path, more="cpu_speed zero")
     assert done.returncode != 0
     lines = [line for line in done.stderr.splitlines()
@@ -610,7 +608,7 @@ def test_broken_model(host, tmp_path):
 
 
 def test_not_with_a_profile(host, tmp_path):
-    program = host.compile(programs.MPI / "virtual_times.c")
+    program = host.compile(programs.source("virtual_times.c"))
     done, result = virtual(host, 2, program, tmp_path,
                            env={"STRAIGHTWAY_PROFILE": "on"})
     programs.well(done)

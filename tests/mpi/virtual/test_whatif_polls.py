@@ -5,10 +5,8 @@ import json
 import subprocess
 
 import pytest
-
-import programs
-from test_whatif_live import (MODEL, WHATIF, one_sided, one_way, times,
-                              virtual)
+from harness import programs
+from test_whatif_live import MODEL, WHATIF, one_sided, one_way, times, virtual
 
 CLOCKS = {"STRAIGHTWAY_WHATIF_CLOCKS": "on"}
 # Whatever is sent takes no time.
@@ -18,7 +16,7 @@ FREE = "\n".join(f"link {name} o_send 0 o_recv 0 L 0 g 0 G 0 S 65536"
 
 def polled(host, folder, *words, n=2, **keywords):
     """{what: ns}, and the result."""
-    program = host.compile(programs.MPI / "virtual_polls.c")
+    program = host.compile(programs.source("virtual_polls.c"))
     done, result = virtual(host, n, [program, *words], folder, **keywords)
     programs.well(done)
     assert "wrong" not in done.stdout, done.stdout
@@ -111,7 +109,7 @@ def test_polling_for_nothing_is_recorded(host, tmp_path):
 def test_a_root_that_its_host_keeps(host, n, how, tmp_path):
     """It is left behind only where others ask for what it may do, and at once
     then."""
-    program = host.compile(programs.MPI / "virtual_kept.c")
+    program = host.compile(programs.source("virtual_kept.c"))
     done, result = virtual(host, n, [program, how], tmp_path)
     programs.well(done)
     assert result["state"] == "done"
@@ -177,7 +175,7 @@ def test_a_lock_that_is_granted_late(host, n, tmp_path):
 @pytest.mark.parametrize("n", [2, 3])
 @pytest.mark.parametrize("enable", ["off", "on"])
 def test_threads_use_windows_at_once(host, n, enable, tmp_path):
-    program = host.compile(programs.MPI / "virtual_window_threads.c",
+    program = host.compile(programs.source("virtual_window_threads.c"),
                            "-lpthread")
     alone = host.run(n, [program], straightway=False, env=one_sided(host),
                      stragglers="kill")

@@ -8,28 +8,26 @@ import sys
 
 import jsonschema
 import pytest
-
-import captures
-import programs
+import straightway
 import test_replay as replays
 import test_whatif_live as live
-import traces
-import straightway
+from harness import captures, programs, traces
+from harness.hosts import ROOT
 from straightway import capture
 from straightway.profile.recorded import OUTSIDE
 from straightway.whatif import forecast, operations
 from straightway.whatif import outcomes as whatif_runs
 
-INCLUDE = pathlib.Path(__file__).resolve().parent.parent / "include"
+INCLUDE = ROOT / "include"
 MS, MESSAGE = 1e6, live.one_way(8)      # ns
 PARTS = ("compute_ns", "messages_ns", "collectives_ns", "waiting_ns")
 
 
 @pytest.fixture
 def recorded(host, tmp_path):
-    """recorded(n, words): (result, operations) of tests/mpi/virtual_regions.c
+    """recorded(n, words): (result, operations) of virtual_regions.c
     in virtual time; the model is run.model."""
-    program = host.compile(programs.MPI / "virtual_regions.c", f"-I{INCLUDE}",
+    program = host.compile(programs.source("virtual_regions.c"), f"-I{INCLUDE}",
                            "-ldl", "-lpthread")
 
     def call(n, *words, env=None):
@@ -60,7 +58,7 @@ def replayed(ops, folder, more=""):
 
 
 def check_two(found):
-    """As tests/mpi/virtual_regions.c says it; a message is called for 10 ms
+    """As virtual_regions.c says it; a message is called for 10 ms
     after the receiver has gone on, which is MESSAGE less 1 us after the
     sender has."""
     late = 10 * MS - (MESSAGE - 1000)
@@ -185,7 +183,7 @@ def test_other_forms_know_no_regions(recorded, form, tmp_path):
 
 @pytest.mark.parametrize("n, words", [(2, ()), (3, ("ring",))])
 def test_a_trace_knows_them(host, n, words, tmp_path):
-    program = host.compile(programs.MPI / "virtual_regions.c", f"-I{INCLUDE}",
+    program = host.compile(programs.source("virtual_regions.c"), f"-I{INCLUDE}",
                            "-ldl", "-lpthread")
     done = host.run(n, [program, *words], timeout=60, env={
         **replays.QUIET, "STRAIGHTWAY_PROFILE_OUTPUT": str(tmp_path)})

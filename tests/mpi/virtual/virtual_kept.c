@@ -5,7 +5,7 @@
  *   virtual_kept plain      of all sizes, one after the other
  *   virtual_kept asks       others look for messages before they come to one
  */
-#include "test.h"
+#include "mpi/test.h"
 
 enum { MOST = 1 << 20 };
 

@@ -4,7 +4,7 @@
  *
  * MPICH and its kin know neither in MPI_Testall: their programs end there.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #include <string.h>
 

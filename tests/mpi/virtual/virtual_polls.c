@@ -11,7 +11,7 @@
  * sends, and they poll for so long. useful: there is work between polls, N
  * times half a millisecond, and the message comes after that.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #include <time.h>
 

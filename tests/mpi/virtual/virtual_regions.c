@@ -8,7 +8,7 @@
  *     virtual_regions joins   a thread that calls MPI is waited for
  *     virtual_regions helper  one that does not begins a region
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

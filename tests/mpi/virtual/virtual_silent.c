@@ -3,7 +3,7 @@
  * nothing of, and waits there for rank 1, which first asks what time it is:
  * that depends on what rank 0 might have done before.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 int main(int argc, char **argv)
 {

@@ -6,7 +6,7 @@
  *
  *   virtual_threads [SPIN]   with it, threads wait for each other by looking
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

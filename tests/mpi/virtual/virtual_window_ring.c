@@ -2,7 +2,7 @@
  * virtual_window_ring.c - all ranks do the same, with windows: what can be
  * extrapolated. With "half", on windows of half of the ranks, which cannot.
  */
-#include "test.h"
+#include "mpi/test.h"
 
 int main(int argc, char **argv)
 {

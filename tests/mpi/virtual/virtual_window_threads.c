@@ -6,7 +6,7 @@
  *
  *   virtual_window_threads [LOOPS]
  */
-#include "test.h"
+#include "mpi/test.h"
 
 #include <pthread.h>
 

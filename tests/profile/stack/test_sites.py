@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from harness.hosts import ROOT
 
-ROOT = Path(__file__).parent.parent
-SOURCES = ROOT / "tests" / "profile" / "python"
+SOURCES = Path(__file__).parent / "python"
 
 
 def pythons():

@@ -4,7 +4,7 @@
  * message is sent in 10, 20, 52, and received in 20, 40, 72; the way takes 100.
  */
 #include "ranks.h"
-#include "ruled.h"
+#include "vtime/model/ruled.h"
 
 #include <stdlib.h>
 

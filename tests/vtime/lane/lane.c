@@ -2,7 +2,7 @@
  * The lanes: what ranks put arrives in order and whole, whoever is slow;
  * answers come back whole, however long; nobody sleeps for ever, whoever dies.
  */
-#include "../must.h"
+#include "must.h"
 #include "node/os/os.h"
 #include "vtime/lane/taker.h"
 

@@ -3,7 +3,7 @@
  * is noticed by ranks that ask, and by ranks whose lanes are full; one line on
  * stderr, by rank 0, tells it.
  */
-#include "../must.h"
+#include "must.h"
 #include "node/os/os.h"
 #include "vtime/lane/taker.h"
 

@@ -5,7 +5,7 @@
 #ifndef SERVE_JOBS_H
 #define SERVE_JOBS_H
 
-#include "../must.h"
+#include "must.h"
 #include "node/os/os.h"
 #include "vtime/engine/engine_file.h"
 #include "vtime/base/commands.h"

@@ -9,7 +9,7 @@
 static int host(sw_model_t *model, const char *name)
 {
     char path[4096], text[512], head[64];
-    const char *end = strstr(__FILE__, "tests/vtime/hosts.c");
+    const char *end = strstr(__FILE__, "tests/vtime/model/hosts.c");
     MUST(end);
     snprintf(path, sizeof path, "%.*sstraightway/whatif/models/hosts.toml",
              (int)(end - __FILE__), __FILE__);

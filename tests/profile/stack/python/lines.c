@@ -1,5 +1,5 @@
 /*
- * For tests/test_sites.py: a call whose site is asked for, and what is known
+ * For test_sites.py: a call whose site is asked for, and what is known
  * of a site, as functions that ctypes can call. It takes python.c in whole, so
  * as to reach the readers of lines and strings, too.
  */

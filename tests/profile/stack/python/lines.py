@@ -2,7 +2,7 @@
 
     lines.py LIBRARY DEPTH gil|no-gil FOLDER
 
-Run by tests/test_sites.py under each Python that is found; imports nothing
+Run by test_sites.py under each Python that is found; imports nothing
 but the standard library.
 """
 

@@ -10,8 +10,8 @@ import zipfile
 import pytest
 
 from harness import hosts
+from harness.hosts import ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIBRARIES = pathlib.Path(sys.prefix) / "lib" / "straightway"
 
 

@@ -1,12 +1,10 @@
 """cmake/arrows.py: includes and imports that run back are found and named."""
 
-import pathlib
 import subprocess
 import sys
 
 import pytest
-
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from harness.hosts import ROOT
 
 
 def check(src):

@@ -4,9 +4,8 @@ program may call MPI in a thread whose stack is small."""
 import re
 
 import pytest
-
 from harness.hosts import ROOT
-from programs import run, well
+from harness.programs import run, well
 
 MOST = 8192
 BUILT = ROOT / "build" / "wheel" / "CMakeFiles"
