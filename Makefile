@@ -11,6 +11,7 @@ VENV   := $(CURDIR)/.venv
 PY     := $(VENV)/bin/python
 STAMPS := $(VENV)/stamps
 PIP    := $(PY) -m pip --disable-pip-version-check --quiet
+ASSERT ?= 0
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PYTEST ?= $(PY) -m pytest -q
 
@@ -36,6 +37,7 @@ help:
 	@echo 'make test-deep  every test under every MPI, long stress runs, whole suites'
 	@echo 'make bench      the collectives, host and Straightway side by side'
 	@echo 'make setup      build and install into .venv, and nothing else'
+	@echo '                (ASSERT=1: with its invariants checked at run time)'
 	@echo 'make clean      remove all that these have made'
 
 # Set-up --------------------------------------------------------------------
@@ -52,9 +54,13 @@ $(STAMPS)/tools: packaging/tools.txt packaging/tools.sh | $(STAMPS)/venv
 	@sh packaging/tools.sh $(PY)
 	@touch $@
 
-$(STAMPS)/straightway: $(STAMPS)/tools $(SOURCES)
+# With sw_assert (ASSERT=1) or without: a change of that builds anew.
+$(STAMPS)/assert-$(ASSERT): | $(STAMPS)/venv
+	@rm -f $(STAMPS)/assert-* && touch $@
+
+$(STAMPS)/straightway: $(STAMPS)/tools $(STAMPS)/assert-$(ASSERT) $(SOURCES)
 	@echo 'set-up: building Straightway'
-	@sh packaging/install.sh $(PY)
+	@ASSERT=$(ASSERT) sh packaging/install.sh $(PY)
 	@touch $@
 
 $(STAMPS)/examples: $(wildcard examples/requirements.txt) | $(STAMPS)/venv
@@ -98,7 +104,7 @@ test-py: hosts setup $(STAMPS)/tests $(STAMPS)/examples
 	@$(PYTEST) tests
 
 test-deep: hosts $(STAMPS)/tests $(STAMPS)/examples
-	@$(MAKE) --no-print-directory setup
+	@$(MAKE) --no-print-directory setup ASSERT=1
 	@STRAIGHTWAY_DEEP=1 sh tests/run.sh $(PY)
 
 clean:

