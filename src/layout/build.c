@@ -141,11 +141,51 @@ static void rehash(sw_build_t *b)
     b->buckets = n;
 }
 
+static bool touch(const sw_layout_node_t *run, int64_t at,
+                  const sw_layout_node_t *next, int64_t next_at)
+{
+    return run->kind == SW_NODE_RUN && next->kind == SW_NODE_RUN &&
+           next_at == at + (int64_t)run->unit;
+}
+
+/* The canonical form, of one node with its words. For sw_assert. */
+static bool is_canonical(const sw_build_t *b, const sw_layout_node_t *n,
+                         const int64_t *word)
+{
+    const sw_layout_node_t *c = b->node + (n->kind == SW_NODE_REPEAT
+                                               ? n->child : 0);
+    if (n->kind == SW_NODE_RUN)
+        return n->unit && n->size == n->unit;
+    if (n->kind == SW_NODE_REPEAT)
+        return n->count > 1 && c->kind != SW_NODE_EMPTY &&
+               n->unit == c->size && n->size == n->unit * (uint64_t)n->count &&
+               !touch(c, 0, c, n->stride) &&
+               !(c->kind == SW_NODE_REPEAT &&
+                 n->stride == c->count * c->stride);
+    if (n->kind == SW_NODE_BLOCKS)
+        return n->count > 1 && n->unit &&
+               n->size == n->unit * (uint64_t)n->count;
+    bool same = n->count > 1;
+    for (int64_t i = 1; i < n->count; i++) {
+        const int64_t *one = word + (i - 1) * SW_ENTRY_WORDS;
+        const int64_t *next = one + SW_ENTRY_WORDS;
+        same = same && next[SW_ENTRY_NODE] == one[SW_ENTRY_NODE] &&
+               next[SW_ENTRY_AT] - one[SW_ENTRY_AT] ==
+                   word[SW_ENTRY_WORDS + SW_ENTRY_AT] - word[SW_ENTRY_AT];
+        if (!one[SW_ENTRY_NODE] || !next[SW_ENTRY_NODE] ||
+            touch(&b->node[one[SW_ENTRY_NODE]], one[SW_ENTRY_AT],
+                  &b->node[next[SW_ENTRY_NODE]], next[SW_ENTRY_AT]))
+            return false;
+    }
+    return n->kind == SW_NODE_LIST && n->count > 1 && !same;
+}
+
 /* The node that is as `n`, whose words are the next. */
 static sw_layout_place_t intern(sw_build_t *b, int64_t at, sw_layout_node_t n)
 {
     size_t room = b->nodes_room;
     const int64_t *word = b->word ? b->word + b->words : NULL;
+    sw_assert(is_canonical(b, &n, word));
     if (2 * b->nodes >= b->buckets)
         rehash(b);
     if (b->nodes + 1 >= b->buckets || n.size >= (uint64_t)BEYOND)
@@ -223,10 +263,12 @@ static int64_t join(sw_build_t *b, int64_t n, sw_layout_place_t *place)
         if (c->kind == SW_NODE_EMPTY)
             continue;
         uint64_t bytes = c->unit;
-        for (; c->kind == SW_NODE_RUN && i < n &&
-               place[i].at == first.at + (int64_t)bytes; i++) {
+        for (; c->kind == SW_NODE_RUN && i < n; i++) {
             const sw_layout_node_t *next = &b->node[place[i].node];
-            if (next->kind != SW_NODE_RUN)
+            if (next->kind == SW_NODE_EMPTY)
+                continue;       /* what it parts may touch */
+            if (next->kind != SW_NODE_RUN ||
+                place[i].at != first.at + (int64_t)bytes)
                 break;
             bytes += next->unit;
         }
@@ -490,5 +532,6 @@ sw_layout_t *sw_build_end(sw_build_t *b, sw_layout_place_t root, int64_t extent)
     if (b->bucket != b->first)
         free(b->bucket);
     free(b);
+    sw_assert(!l || sw_layout_valid(l, l->bytes));
     return l;
 }

@@ -146,6 +146,19 @@ static void nearly(void)
     free(sw_build_end(b, sw_build_list(b, 2 * LISTS, all), 8));
 }
 
+/* An empty place between two runs that touch does not part them. */
+static void empty_between(void)
+{
+    sw_build_t *b = sw_build_new();
+    sw_layout_place_t run = sw_build_run(b, 8);
+    sw_layout_place_t place[] = {run, sw_build_list(b, 0, NULL),
+                                 sw_place_moved(run, 8)};
+    sw_layout_t *l = sw_build_end(b, sw_build_list(b, 3, place), 16);
+    expect(l && root(l)->kind == SW_NODE_RUN && root(l)->unit == 16,
+           "runs that touch are one, with nothing between them");
+    free(l);
+}
+
 static void refused(void)
 {
     sw_build_t *b = sw_build_new();
@@ -176,6 +189,7 @@ int main(void)
     shared();
     irregular();
     nearly();
+    empty_between();
     refused();
     puts(failures ? "FAILED" : "ok");
     return failures != 0;
