@@ -24,6 +24,7 @@ sw_layout_t *sw_layout_share(sw_layout_t *l)
 
 void sw_layout_drop(sw_layout_t *l)
 {
+    sw_assert(atomic_load(&l->users) > 0);
     if (atomic_fetch_sub_explicit(&l->users, 1, memory_order_acq_rel) != 1)
         return;
     if (sw_arena_is_block(l))

@@ -155,6 +155,16 @@ static record_t *take(size_t size)
     return &records[count++];
 }
 
+/* Do the records lie in order, without gaps, up to `top`? For sw_assert. */
+static bool in_order(void)
+{
+    uint64_t at = SW_PAGE;
+    for (size_t i = 0; i < count; at += records[i++].size)
+        if (records[i].offset != at || !records[i].size)
+            return false;
+    return at == top && top <= self.span;
+}
+
 uint64_t sw_segment_alloc(size_t size, size_t zero, int members)
 {
     if (!sw_segment())
@@ -177,6 +187,7 @@ uint64_t sw_segment_alloc(size_t size, size_t zero, int members)
         block->size = size;
         atomic_store_explicit(&block->members, members, memory_order_release);
     }
+    sw_assert(in_order());
     pthread_mutex_unlock(&lock);
     return offset;
 }

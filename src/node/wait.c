@@ -47,7 +47,9 @@ bool sw_wait_step(sw_wait_t *wait)
         wait->limit = LIMIT_FIRST;
     }
     if (wait->announced) {
-        /* The caller has looked again since we announced ourselves. */
+        /* The caller has looked again since we announced ourselves. No sleep is
+         * without a limit: a wake-up may be lost. */
+        sw_assert(wait->limit > 0 && wait->limit <= LIMIT_LAST);
         sw_os_futex_wait(&wait->doorbell->event, wait->event, wait->limit);
         sw_wait_end(wait);
         wait->limit = sw_min(wait->limit * 2, LIMIT_LAST);
@@ -75,6 +77,7 @@ bool sw_wait_step(sw_wait_t *wait)
 void sw_wait_end(sw_wait_t *wait)
 {
     if (wait->announced) {
+        sw_assert(atomic_load(&wait->doorbell->sleepers) > 0);
         atomic_fetch_sub(&wait->doorbell->sleepers, 1);
         wait->announced = false;
     }

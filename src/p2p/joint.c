@@ -62,6 +62,7 @@ static uint64_t claim(sw_joint_t *joint, bool first, uint64_t *piece)
     uint64_t ends = atomic_load_explicit(&joint->ends, memory_order_relaxed);
     while (true) {
         uint64_t low = ends >> 32, high = ends & UINT32_MAX;
+        sw_assert(low <= high && high <= pieces_of(joint));
         if (low == high)
             return 0;
         uint64_t n = sw_min((high - low + 1) / 2, most);

@@ -43,12 +43,30 @@ sw_row_t sw_ledger_row(const sw_peer_t *peer, uint64_t ledger, int n, int me)
     return row_of(peer->control + ledger, n, me);
 }
 
+static uint32_t get(const sw_count_t *at)
+{
+    return atomic_load_explicit((sw_count_t *)(uintptr_t)at,
+                                memory_order_relaxed);
+}
+
+/* A sender counts its offer before it sends the descriptor, so the owner never
+ * takes more than was offered. For sw_assert. */
+static bool covers(const sw_count_t *offers, const sw_count_t *takes)
+{
+    uint32_t n = get(takes);
+    return (int32_t)(get(offers) - n) >= 0;
+}
+
 void sw_ledger_take(int place, unsigned channel)
 {
     if (!base)
         return;
     sw_count(&taken[place].channel[channel], 1);
     sw_count(&taken[place].total, 1);
+    sw_assert(covers(&row_of(base, places, place).offers->channel[channel],
+                     &taken[place].channel[channel]));
+    sw_assert(covers(&row_of(base, places, place).offers->total,
+                     &taken[place].total));
     sw_ledger_recount();
 }
 
@@ -56,12 +74,6 @@ void sw_ledger_hear(int place, unsigned channel)
 {
     if (base)
         sw_count(&row_of(base, places, place).heard->channel[channel], 1);
-}
-
-static uint32_t get(const sw_count_t *at)
-{
-    return atomic_load_explicit((sw_count_t *)(uintptr_t)at,
-                                memory_order_relaxed);
 }
 
 void sw_ledger_due(void (*each)(int place, unsigned channels))

@@ -156,6 +156,7 @@ static void drop(void *aside, size_t bytes)
 static void change_used(int by)
 {
     _Atomic uint32_t *used = &mine->used;
+    sw_assert(by > 0 || atomic_load(used) > 0);
     atomic_store_explicit(used, atomic_load_explicit(
                               used, memory_order_relaxed) + (uint32_t)by,
                           memory_order_release);
@@ -163,6 +164,8 @@ static void change_used(int by)
 
 static void retire(sw_slot_t *slot)
 {
+    sw_assert(sw_slot_is(slot, SW_SLOT_TAKEN) ||
+              sw_slot_is(slot, SW_SLOT_OFFERED));
     drop(slot->aside, slot->bytes);
     slot->aside = NULL;
     if (slot->how)
@@ -225,6 +228,7 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
         reap();
     sw_slot_t *slot = free_slots || grow() ? pop(&free_slots) : NULL;
     if (slot) {
+        sw_assert(sw_slot_is(slot, SW_SLOT_FREE));
         put(slot->order, ++order);
         change_used(1);
         atomic_store_explicit(&mine->offers, order, memory_order_release);
@@ -260,6 +264,7 @@ void sw_slot_fill_slow(sw_slot_t *slot, const sw_offer_t *offer)
     size_t bytes = offer->bytes, step = sw_min(bytes / STEPS, STEP_MAX);
     const sw_data_t from = sw_offer_data(offer), to = {.at = slot->aside};
     step = sw_max(step, STEP_MIN);
+    sw_assert(slot->aside && slot->bytes == bytes);
     for (size_t at = 0, end; at < bytes; at = end) {
         end = bytes - at < 2 * step ? bytes : at + step;
         sw_move(&from, &to, at, end, bytes);
@@ -298,6 +303,7 @@ void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver,
         forsake(slot, receiver);
     if (!sw_slot_is(slot, SW_SLOT_OFFERED))
         return;
+    sw_assert(!slot->aside);
     void *copy = make_aside(slot->bytes);
     if (!copy) {
         forsake(slot, receiver);
@@ -321,6 +327,7 @@ void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver,
 
 void sw_slot_leave(sw_slot_t *slot)
 {
+    sw_assert(!sw_slot_is(slot, SW_SLOT_FREE));
     pthread_mutex_lock(&lock);
     if (sw_slot_is(slot, SW_SLOT_TAKEN))
         retire(slot);
@@ -368,6 +375,7 @@ static uint64_t ready_behind(const sw_peer_t *peer, const sw_slot_t *slot,
                 memory_order_acquire)) <= at)
         if (sw_peer_turn(peer, &turns))
             return 0;
+    sw_assert(ready <= slot->bytes);
     return ready;
 }
 
@@ -399,6 +407,10 @@ static uint64_t claim(const sw_peer_t *peer, sw_slot_t *slot)
 static void release(const sw_peer_t *peer, sw_slot_t *slot, uint64_t ticket)
 {
     directory_t *d = directory_of(peer, slot);
+    /* Since its claim the slot is the receiver's. */
+    sw_assert(ticket == GONE || (sw_slot_ticket(slot) == ticket &&
+                                 (sw_slot_is(slot, SW_SLOT_CLAIMED) ||
+                                  sw_slot_is(slot, SW_SLOT_JOINT))));
     set(slot, ticket, SW_SLOT_TAKEN);
     atomic_fetch_add_explicit(&d->taken, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&d->busy, 1, memory_order_relaxed);

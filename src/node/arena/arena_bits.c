@@ -85,6 +85,11 @@ bool sw_bits_is(sw_bit_t bit, uint64_t page)
 bool sw_bits_set(sw_bit_t bit, uint64_t page, uint64_t end, bool on)
 {
     uint64_t mask;
+    /* What is shown is backed. */
+    sw_assert(!on || bit != SW_BIT_SHOWN ||
+              sw_bits_all(SW_BIT_BACKED, page, end));
+    sw_assert(on || bit != SW_BIT_BACKED ||
+              !sw_bits_any(SW_BIT_SHOWN, page, end));
     while (page < end) {
         _Atomic uint64_t *w = next_word(bit, &page, end, on, &mask);
         if (!w && on)

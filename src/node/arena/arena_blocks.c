@@ -73,8 +73,10 @@ static void spill(sw_zone_t *z, int c, int n)
 {
     struct shelf *shelf = shelf_of(z);
     uint32_t *block = shelf->block[c];
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        sw_assert(SW_HEAD_STATE(sw_page_head(block[i])) == SW_PAGE_CACHED);
         cache.pages -= SW_HEAD_PAGES(sw_page_head(block[i]));
+    }
     tell();
     sw_extents_give(z, block, n);
     shelf->count[c] = (uint8_t)(shelf->count[c] - n);
@@ -164,6 +166,8 @@ static char *allocate(sw_zone_t *z, size_t size, size_t align, bool *zeros)
     if (n <= CACHED_MAX && align <= SW_PAGE && may_cache && shelf->count[c]) {
         page = shelf->block[c][--shelf->count[c]];
         uint32_t pages = SW_HEAD_PAGES(sw_page_head(page));
+        sw_assert(SW_HEAD_STATE(sw_page_head(page)) == SW_PAGE_CACHED);
+        sw_assert(pages > n && pages <= cache.pages);
         sw_page_mark(page, SW_PAGE_USED, pages);
         cache.pages -= pages;
         cache.reused++;
@@ -181,6 +185,9 @@ static char *allocate(sw_zone_t *z, size_t size, size_t align, bool *zeros)
     size_t offset = align < SW_PAGE
         ? (size_t)(cache.colour % (SW_PAGE / SW_LINE)) * SW_LINE & ~(align - 1)
         : 0;
+    sw_assert(offset % SW_LINE == 0 && offset < SW_PAGE);
+    sw_assert(offset + size <= (size_t)SW_PAGE *
+                                   SW_HEAD_PAGES(sw_page_head(page)));
     note(page, offset, size);
     return sw_page_address(page) + offset;
 }

@@ -149,9 +149,33 @@ static void mark_used(uint32_t page, uint32_t pages)
     sw_page_mark(page, SW_PAGE_USED, pages);
 }
 
+static bool is_free(uint32_t page)
+{
+    return SW_HEAD_STATE(sw_page_head(page)) == SW_PAGE_FREE;
+}
+
+/* Do the zone's extents follow one another up to its top, no two free ones
+ * side by side, and do the dirty pages add up? For sw_assert. */
+static bool adds_up(const sw_zone_t *z)
+{
+    uint32_t page = z->first, pages, top = sw_zone_top(z);
+    size_t dirty = 0;
+    for (bool before = false; page < top; page += pages) {
+        pages = SW_HEAD_PAGES(sw_page_head(page));
+        bool now = is_free(page);
+        if (!pages || (before && now))
+            return false;
+        dirty += now ? sw_pages[page].dirty : 0;
+        before = now;
+    }
+    return page == top && dirty == z->kept;
+}
+
 /* Put an extent that is in no bin among the free ones. */
 static void put(sw_zone_t *z, uint32_t page, uint32_t pages, uint32_t dirty)
 {
+    sw_assert(pages && page >= z->first && page + pages <= z->top);
+    sw_assert(dirty <= pages);
     z->kept += dirty;
     uint32_t left = free_before(z, page);
     if (left != SW_NO_PAGE) {
@@ -169,6 +193,8 @@ static void put(sw_zone_t *z, uint32_t page, uint32_t pages, uint32_t dirty)
             pages += SW_HEAD_PAGES(head);
         }
     }
+    sw_assert(free_before(z, page) == SW_NO_PAGE);
+    sw_assert(page + pages >= z->top || !is_free(page + pages));
     sw_pages[page].dirty = dirty;
     bin_add(z, page, pages);
 }
@@ -212,6 +238,7 @@ static uint32_t take(sw_zone_t *z, uint32_t pages, uint32_t align)
     if (all) {
         bin_remove(z, page);
         dirty = sw_pages[page].dirty;
+        sw_assert(dirty <= z->kept);
         z->kept -= dirty;
     }
     if (all < need) {
@@ -228,6 +255,8 @@ static uint32_t take(sw_zone_t *z, uint32_t pages, uint32_t align)
 static void give(sw_zone_t *z, uint32_t page)
 {
     uint32_t pages = SW_HEAD_PAGES(sw_page_head(page));
+    sw_assert(SW_HEAD_STATE(sw_page_head(page)) >= SW_PAGE_CACHED);
+    sw_assert(pages <= z->out);
     z->out -= pages;
     put(z, page, pages, pages);
 }
@@ -393,6 +422,7 @@ bool sw_extents_wipe(uint32_t page)
 static void add_stats(sw_zone_t *z, sw_arena_stats_t *to)
 {
     pthread_mutex_lock(&z->lock);
+    sw_assert(adds_up(z));
     to->in_use += z->out * SW_PAGE;
     to->in_use_peak += z->out_peak * SW_PAGE;
     to->kept += z->kept * SW_PAGE;
@@ -448,4 +478,5 @@ void sw_extents_forked(sw_zone_t *z, uint32_t end)
         }
         page = next;
     }
+    sw_assert(adds_up(z));
 }

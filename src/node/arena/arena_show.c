@@ -141,6 +141,8 @@ static bool show_run(uint64_t first, uint64_t pages)
     if (!at || borders + more > borders_max ||
         !sw_bits_set(SW_BIT_BACKED, first, first + pages, true))
         return false;
+    sw_assert(!sw_bits_any(SW_BIT_SHOWN, first, first + pages));
+    sw_assert(!sw_bits_any(SW_BIT_FROZEN, first, first + pages));
     make_huge_pages(first, first + pages);
     if (sw_os_show(sw_arena.fd, at, size, offset))
         return false;
@@ -409,6 +411,7 @@ static bool hide(uint64_t first, uint64_t end,
         sw_bits_set(SW_BIT_SHOWN, first, first + pages, false);
         borders -= more_borders(first, first + pages);
         stats.shown -= pages * SW_PAGE;
+        sw_assert(borders >= 0);
     }
     return done;
 }

@@ -91,6 +91,7 @@ static sw_index_t *roomy(sw_table_t *t, uint32_t rows)
     sw_index_t *old = atomic_load_explicit(&t->index, memory_order_relaxed);
     if (old && rows < old->mask / 2)
         return old;
+    sw_assert(!old || rows <= old->mask);
     uint32_t slots = old ? 2 * (old->mask + 1) : INDEX_FIRST;
     sw_index_t *index = sw_os_map_lazy(
         NULL, sw_round_up(sizeof *index + slots * sizeof *index->slot,
@@ -115,6 +116,7 @@ uint32_t sw_table_publish(sw_table_t *t, uint64_t hash)
 
     if (!index)
         return 0;
+    sw_assert(row <= t->limit && row <= index->mask / 2);
     atomic_store_explicit(&t->rows, row, memory_order_release);
     put(index, hash >> 32 << 32 | row, (uint32_t)(hash >> 32));
     return row;

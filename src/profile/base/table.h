@@ -45,6 +45,7 @@ static inline uint32_t sw_table_rows(const sw_table_t *t)
 /* Row `number`, which is from 1 to sw_table_rows(). */
 static inline void *sw_table_row(const sw_table_t *t, uint32_t number)
 {
+    sw_assert(number > 0 && number <= sw_table_rows(t));
     uint32_t i = number - 1 + (1u << SW_TABLE_FIRST);
     unsigned log = 31 - (unsigned)__builtin_clz(i);
     char *chunk = atomic_load_explicit(&t->chunk[log - SW_TABLE_FIRST],

@@ -77,6 +77,7 @@ static sw_pending_t *place(uint64_t request)
 {
     if (sw_unlikely(2 * (count() + 1) > size) && !grow())
         return NULL;
+    sw_assert(2 * (count() + 1) <= size);
     sw_pending_t *p = find(request);
     if (!p->request)
         atomic_store_explicit(&sw_pending_count, count() + 1,

@@ -210,6 +210,7 @@ void sw_tracer_note(sw_tracer_t *t, sw_note_kind_t kind, const uint64_t *fields,
     for (unsigned i = 0; i < n; i++)
         at = put(at, fields[i]);
     t->notes_used = (uint32_t)(at - t->notes);
+    sw_assert(t->notes_used <= t->notes_room);
 }
 
 /* Does the record's last event in this block have other bytes? */
@@ -285,6 +286,7 @@ void sw_tracer_event(sw_tracer_t *t, sw_record_t *r, uint64_t began,
     if (notes)
         *at++ = 0;
     t->last += gap + ticks;
+    sw_assert(at <= t->buffer + t->room && t->last >= t->base);
     /* A thread that sees the new fill sees the bytes. */
     uint64_t events = (fill >> 32) + 1;
     atomic_store_explicit(&t->fill,

@@ -4,6 +4,8 @@
  */
 #include "heap.h"
 
+#include "node/base/base.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +60,7 @@ bool sw_heap_push(sw_heap_t *heap, const sw_heap_event_t *event)
 
 sw_heap_event_t sw_heap_pop(sw_heap_t *heap)
 {
+    sw_assert(heap->count > 0);
     sw_heap_event_t *e = heap->events, top = e[0], last = e[--heap->count];
     size_t at = 0, n = heap->count;
     for (;;) {
@@ -75,6 +78,7 @@ sw_heap_event_t sw_heap_pop(sw_heap_t *heap)
         at = least;
     }
     e[at] = last;
+    sw_assert(!n || !before(&e[0], &top));
     return top;
 }
 

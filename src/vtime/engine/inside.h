@@ -366,9 +366,10 @@ static inline uint64_t sw_request_key(uint32_t rank, uint32_t number)
     return (uint64_t)rank << 32 | number;
 }
 
-/* With options.check: what must hold, or the end. */
+/* With options.check, or sw_assert: what must hold, or the end. */
 #define sw_engine_must(engine, holds)                                   \
     do {                                                                \
+        sw_assert(holds);                                               \
         if (sw_unlikely((engine)->options.check) && !(holds))           \
             sw_engine_broken(#holds, __FILE__, __LINE__);               \
     } while (0)
