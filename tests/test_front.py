@@ -73,6 +73,39 @@ def test_switched_off_forwards_everything(host, library):
     assert "flavour none, 0 procedures" in done.stderr
 
 
+OLD = {"P2P_MIN": "0", "STREAM_MIN": "0", "ARENA_SIZE": "0", "AGENT": "-1",
+       "SPIN_US": "-1", "NODE_SIZE": "0"}
+
+
+def test_an_old_number_is_understood_and_one_line_says_its_word(host, library):
+    program = host.compile(HERE / "basic.c", "-ldl")
+    done = host.run(2, preloaded([library], [program]), straightway=False,
+                    env={"STRAIGHTWAY_" + k: v for k, v in OLD.items()},
+                    check=True)
+    assert "not understood" not in done.stderr
+    for name, number in OLD.items():
+        word = "none" if name == "NODE_SIZE" else "auto"
+        assert done.stderr.count(
+            f"STRAIGHTWAY_{name}={number} is now written "
+            f"STRAIGHTWAY_{name}={word}") == 1
+
+
+def test_a_word_in_place_of_a_number_is_understood(host, library):
+    program = host.compile(HERE / "basic.c", "-ldl")
+    words = {k: "none" if k == "NODE_SIZE" else "auto" for k in OLD}
+    for given in (words, {"AGENT": "on"}, {"AGENT": "off"}, {"AGENT": "1"}):
+        done = host.run(2, preloaded([library], [program]), straightway=False,
+                        env={"STRAIGHTWAY_" + k: v for k, v in given.items()},
+                        check=True)
+        assert "straightway:" not in done.stderr
+    done = host.run(2, preloaded([library], [program]), straightway=False,
+                    env={"STRAIGHTWAY_AGENT": "perhaps",
+                         "STRAIGHTWAY_SPIN_US": "of"}, check=True)
+    assert "STRAIGHTWAY_AGENT=perhaps is not understood: give auto, on or " \
+        "off" in done.stderr
+    assert "give auto, or a whole number" in done.stderr
+
+
 @pytest.mark.parametrize("order", ["before", "after"])
 def test_another_tool_counts_the_same_and_we_serve(host, library, order):
     tool = host.compile(HERE / "tool.c", "-shared", "-fPIC")
