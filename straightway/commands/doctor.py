@@ -28,8 +28,8 @@ class Doctor:
         parser.add_argument("--mpi", metavar="MPI", help=(
             "look at this MPI alone: an installation's folder, or openmpi, "
             "mpich, intel"))
-        parser.add_argument("--json", metavar="FILE",
-                            help="write the findings to FILE (-: here)")
+        parser.add_argument("--json", metavar="OUT",
+                            help="the findings; - is stdout")
         parser.add_argument("--settings", nargs="?", const="users",
                             choices=("users", "all"), metavar="all", help=(
                                 "list every setting with its value, and stop; "
