@@ -411,7 +411,7 @@ void sw_print_help(void)
 "  straightway bench collectives -n 2\n"
 "  straightway profile -n 8 ./app\n"
 "  straightway report app.8.4711.swcap --html\n"
-"  straightway whatif -n 64 --free alltoall ./app\n"
+"  straightway whatif run -n 64 --free alltoall ./app\n"
 "  straightway study -n 8 ./app\n"
 "\n"
 "options:\n"
