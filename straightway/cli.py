@@ -1,8 +1,8 @@
-"""The command line: one class per subcommand, found in `commands`.
+"""The command line: one class per subcommand, from `commands`.
 
 A command is a class with a docstring (its help text), `arguments(parser)` and
-`run(options)`, which returns the exit status. A mistake of the user is raised
-as UserError and printed as one line, never as a traceback.
+`run(options)`, which returns the exit status. A mistake of the user is a
+UserError, which `main` prints as one line, never as a traceback.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from straightway.errors import UserError
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse that says what was probably meant."""
+    """argparse that suggests the likely word."""
 
     def __init__(self, *args, **keywords):
         keywords.setdefault("formatter_class",
@@ -44,7 +44,7 @@ class Parser(argparse.ArgumentParser):
         self.error(f"unknown {what} {word}; see {self.prog} --help")
 
     def parse_known_args(self, args=None, namespace=None):
-        # Report what is left over where it is known: in the subcommand.
+        # Report leftover words where the options are known: in the subcommand.
         namespace, left = super().parse_known_args(args, namespace)
         if left:
             self._suggest(left[0])
@@ -64,7 +64,8 @@ class Parser(argparse.ArgumentParser):
             kind = {int: "a whole number", float: "a number"}.get(action.type)
             if not kind:
                 raise
-            # -n rather than --ranks: what is short is what was written.
+            # -n rather than --ranks: the user most likely wrote the short
+            # form.
             self.error(f"{action.option_strings[0]} {text}: give {kind}")
 
     def error(self, message):
@@ -110,7 +111,7 @@ def main(argv=None):
     _restore_environment()
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] in (["run"], ["profile"], ["--version"]):
-        # python -m straightway run: the native command does it.
+        # python -m straightway run: the native command carries it out.
         os.execv(native.command(), [str(native.command()), *argv])
     try:
         options = _parser().parse_args(argv)

@@ -1,4 +1,4 @@
-"""Mistakes that are the user's to mend."""
+"""Mistakes that the user can mend."""
 
 
 class UserError(Exception):

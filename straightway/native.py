@@ -1,7 +1,7 @@
-"""Where the native parts lie, and what they say.
+"""The native parts: where they are, and their answers.
 
-One rule: lib/straightway/ is beside the bin/ that holds the command, in an
-installation as in a build folder.
+Invariant: lib/straightway/ is beside the bin/ that holds the command, in an
+installation and in a build folder.
 """
 
 import json
@@ -60,8 +60,8 @@ def whatif_executable():
 
 
 def answer(program, words, text=b""):
-    """What a part says in JSON, given `text`; UserError with what it says of
-    its failure."""
+    """The JSON answer of a native program to `text`. UserError with its
+    message when it fails."""
     try:
         done = subprocess.run([program, *map(str, words)], input=text,
                               capture_output=True)

@@ -63,7 +63,7 @@ class _Parts:
                                 "merge joins the parts of one job")
 
     def trace_blocks(self):
-        """Those of each rank, from the file that counts."""
+        """The trace blocks of each rank, from the file that counts."""
         ranks = {}
         for rank, path in sorted(self.traced.items()):
             ranks.setdefault(path, set()).add(rank)
@@ -79,8 +79,8 @@ class Merge:
       straightway merge all.swcap node0.swcap node1.swcap
       straightway merge all.swtrace app.8.4711.swcap app.8.4711.rank*.swtrace
 
-    All must be of one job, and no rank in two of them, but with --last. Of
-    traces, the parts that ranks have left are joined with their capture.
+    All parts must be of one job. Two parts must not have the same rank, except
+    with --last. The pieces of a trace that ranks have left join their capture.
     """
 
     name = "merge"

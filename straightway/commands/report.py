@@ -1,4 +1,4 @@
-"""straightway report: what a capture file says."""
+"""straightway report: the contents of a capture file."""
 
 import argparse
 import contextlib
@@ -53,7 +53,8 @@ def parse_groupings(text):
 
 
 def write(path, reporter, shown, source, named=True):
-    """Write a report, "-" to stdout; never over the capture itself."""
+    """Write a report to a file, "-" for stdout; never over the capture itself.
+    """
     if path == "-":
         output.send(path, reporter, shown)
         return
@@ -74,9 +75,10 @@ def check_top(top):
 
 
 class Report:
-    """Show what a capture file says.
+    """Show the contents of a capture file.
 
-    A page on the terminal, unless another form is asked for:
+    The report is a page on the terminal, unless an option asks for another
+    form:
 
       straightway report app.8.4711.swcap
       straightway report app.8.4711.swcap --html
@@ -84,8 +86,8 @@ class Report:
       straightway report app.8.4711.swcap --by region,operation --top 30
       straightway report app.8.4711.swtrace --perfetto
 
-    Time in MPI is waiting, while a partner has not yet come, or moving data;
-    no library can win back the first. I/O (MPI_File_*) is counted apart.
+    Time in MPI is waiting, until a partner has come, or moving data. No
+    library can win back the waiting. I/O (MPI_File_*) counts apart.
     """
 
     name = "report"
@@ -116,8 +118,9 @@ class Report:
         add("--region", metavar="NAME",
             help="only this region, with those within it")
         add("--ranks", metavar="LIST", help="only these, as in 0-3,7")
-        # Rank 0 at the end of a profiled run: name the frames, keep the
-        # names in the file, and show the page beside the program's output.
+        # Rank 0 uses this at the end of a profiled run: resolve the frames,
+        # keep their names in the file, and show the page beside the program's
+        # output.
         add("--finish", action="store_true", help=argparse.SUPPRESS)
 
     @staticmethod
@@ -132,8 +135,8 @@ class Report:
 
 @contextlib.contextmanager
 def without_collector():
-    """A profile is many objects without cycles: looking for those would take
-    as long as all the rest."""
+    """Switch the garbage collector off. A profile has many objects without
+    cycles; a search for cycles would take as long as all the rest."""
     before = gc.isenabled()
     gc.disable()
     try:
@@ -156,7 +159,8 @@ def _report(options):
 
 
 def _take_file(options):
-    """`report --html FILE`: what follows an option's missing OUT is FILE."""
+    """Move FILE of `report --html FILE` from the option's OUT to the capture.
+    """
     if options.file is None:
         if options.csv and len(options.csv) > 1:
             options.file = options.csv.pop()
@@ -229,7 +233,7 @@ def _finish(path):
     found = capture.read(path)
     try:
         names.keep(found)
-    except UserError as error:      # a full disk does not cost the page
+    except UserError as error:      # a full disk does not lose the page
         print(f"straightway: call sites have no names in {error}",
               file=sys.stderr)
     profile_terminal.render(profile.Profile(found), sys.stderr)

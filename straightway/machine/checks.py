@@ -1,6 +1,6 @@
-"""What this machine gives to Straightway: checks, each a line of a diagnosis.
+"""Checks of what this machine offers Straightway, each a line of a diagnosis.
 
-A check that finds something degraded or missing says what that costs, and the
+A check that finds something degraded or missing gives the cost, and the
 command that mends it.
 """
 
@@ -26,7 +26,7 @@ class Check:
     name: str
     status: str
     finding: str
-    cost: str = ""      # what it costs, in plain words
+    cost: str = ""      # the cost, in plain words
     mend: str = ""      # the command that mends it
 
 
@@ -87,7 +87,8 @@ def _mpis(found):
 
 
 def _ratio(floors, slow, fast, n):
-    """'0.43 us against 0.006 us for 1 KiB here', if both were measured."""
+    """'(0.43 µs against 0.006 µs for 1 KiB here)', if the probe measured both.
+    """
     a, b = floors.get(slow, {}).get(n), floors.get(fast, {}).get(n)
     if not a or not b:
         return ""
@@ -236,7 +237,7 @@ def _limits():
 
 
 def _agent(cores):
-    """Who has a helper thread, as src/offload/agent.h decides."""
+    """Which ranks have a helper thread, as src/offload/agent.h decides."""
     asked = os.environ.get("STRAIGHTWAY_AGENT", "-1")
     if asked != "-1":
         return f"STRAIGHTWAY_AGENT={asked}"
@@ -320,7 +321,7 @@ def _floors(probe):
 
 
 def _streamed(found):
-    """Whether the size from which messages are copied past the caches fits."""
+    """Check the size from which messages are copied past the caches."""
     if not found or not found["through"] or not found["past"]:
         return
     n = found["from"]
@@ -337,7 +338,7 @@ def _streamed(found):
 
 
 def every(found, probe):
-    """All Checks. `found`: the MPIs of hosts.find; `probe`: what the probe has
-    measured."""
+    """All Checks. `found`: the MPIs of hosts.find; `probe`: the answer of the
+    probe."""
     return [*_library(), *_mpis(found), *_sharing(probe), *_pages(probe),
             *_limits(), *_processors(), *_floors(probe)]

@@ -1,11 +1,10 @@
-"""Advice: what in a profile costs time, and what can be done about it.
+"""Advice: what costs time in a profile, and how to reduce it.
 
-A finding is given only where its evidence is in the capture, and where it
-concerns at least WORTH of the run time. `seconds` is the time concerned, per
-rank in the mean, so that it compares with the run's time; it bounds what
-mending could gain, it does not promise it.
+A finding needs evidence in the capture, and concerns at least WORTH of the run
+time. `seconds` is the time concerned, per rank on average, to compare with the
+run's time. It bounds the gain; it does not promise it.
 
-    for finding in find(profile):       # most seconds first
+    for finding in find(profile):           # most seconds first
         print(finding.title, finding.seconds)
         print(finding.text)
 """
@@ -20,11 +19,11 @@ from straightway.profile import recorded
 from straightway.ranges import Ranges, ranges
 
 # Thresholds, all of them.
-WORTH = 0.01                # of the run time: below, nothing is said
-LITTLE_MPI = 0.05           # of the run time: communication does not matter
+WORTH = 0.01                # of the run time: smaller findings are left out
+LITTLE_MPI = 0.05           # of the run time: communication hardly matters
 LARGE_BLOCK = 4096          # bytes: single copy gains from here on
 LARGE_MESSAGE = 16384       # bytes; the same for messages
-TINY_MESSAGE = 256          # bytes: latency is all that counts
+TINY_MESSAGE = 256          # bytes: only latency counts
 TINY_PART = 0.8             # of all messages
 MANY_MESSAGES = 1000        # per rank
 HOT_SITE = 0.5              # of communication, at one call site
@@ -34,8 +33,8 @@ BARRIERS_PART = 0.3         # of all blocking collectives
 MANY_BARRIERS = 100         # per rank
 MANY_CREATIONS = 50         # communicators per rank
 MANY_POLLS = 1_000_000      # calls of all ranks
-LATE = 0.05                 # of its compute, by which a late rank has more
-SMALL_IO = 65536            # bytes: independent file access below is costly
+LATE = 0.05                 # of its compute time: a late rank's surplus
+SMALL_IO = 65536            # bytes: smaller independent file access is costly
 SHOWN_AGAIN = 16 << 20     # bytes, per rank
 OWN_COST = 0.01             # of the time in MPI
 
@@ -54,17 +53,17 @@ class Finding:
     kind: str           # "imbalance", ...: stable, for programs
     title: str          # a few words
     text: str           # what it is and what to do, in full sentences
-    seconds: float      # of run time that it concerns
+    seconds: float      # of run time concerned
     evidence: dict      # numbers by name: seconds end in _s, bytes in _bytes
 
 
 class _View:
-    """What several findings ask of a profile."""
+    """Figures of a profile that several findings use."""
 
     def __init__(self, p):
         self.profile = p
         self.count = len(p.ranks)
-        # Seconds, the mean of the ranks; threads share them.
+        # Seconds, the mean of the ranks; a rank's threads share them.
         self.run = statistics.fmean(r.wall for r in p.ranks) / 1e9
         self.elapsed = p.elapsed
         self.by_class = collections.defaultdict(list)
@@ -74,7 +73,7 @@ class _View:
                         for rank in node.ranks}
 
     def seconds(self, ns):
-        """ns of all ranks, as seconds of the run."""
+        """Convert ns of all ranks to seconds of the run."""
         return self.run * ns / self.elapsed if self.elapsed else 0.0
 
     def part(self, seconds):
@@ -113,7 +112,7 @@ def _names(totals, most=3):
 
 
 def _some(numbers):
-    """Ranks by name, not more than a few ranges."""
+    """Ranks by name, in at most a few ranges."""
     found = ranges(numbers)
     word = "rank" if found.count == 1 else "ranks"
     if len(found) <= 4:
@@ -122,7 +121,7 @@ def _some(numbers):
            f"{found.count - Ranges(found[:3]).count} more"
 
 
-# What is not communication's fault ----------------------------------------
+# Costs that are not communication's ---------------------------------------
 
 def _little(view):
     p = view.profile
@@ -173,7 +172,7 @@ def _oversubscription(view):
         return
     worst = max(ranks, key=lambda r: r.capture.node_ranks
                 / r.capture.node_processors).capture
-    # Without a processor; no more than what the others' turns take.
+    # Time without a processor; at most the time of the others' turns.
     lost = sum(min(max(0, r.wall - r.cpu),
                    r.wall * (1 - r.capture.node_processors
                              / r.capture.node_ranks)) for r in ranks)
@@ -220,7 +219,7 @@ def _input_output(view):
 
 
 def _mean_size(total):
-    """Bytes of a call, told from the sizes of its rows."""
+    """Mean bytes of a call, estimated from the sizes of its rows."""
     calls = size = 0
     for r in total.records:
         if r.size_bin:
@@ -229,7 +228,7 @@ def _mean_size(total):
     return size / calls if calls else 0
 
 
-# What the program can mend ------------------------------------------------
+# Costs that the program can reduce ----------------------------------------
 
 def _sizes(records):
     """The sizes of records in words."""
@@ -404,7 +403,7 @@ def _shown_again(view):
          "site": site.stack})
 
 
-# What Straightway can mend ------------------------------------------------
+# Costs that Straightway can reduce ----------------------------------------
 
 def _large_blocks(view):
     if view.profile.job.accelerated:
@@ -461,7 +460,7 @@ def _large_messages(view):
          "share_inside_nodes": near / (near + far)})
 
 
-# What this profile costs --------------------------------------------------
+# The cost of this profile -------------------------------------------------
 
 def _own_cost(view):
     p = view.profile

@@ -1,9 +1,9 @@
 """A profile's views as tables: rows of plain numbers and texts, for CSV, JSON
-and whoever wants to go on computing.
+and further computation.
 
-Names of columns tell their units: _s seconds, _bytes bytes; `share` is a part
-of all ranks' time, 0 to 1. Sums are over all ranks, but in `ranks`, `calls`
-and `peers`, which tell them apart.
+Column names have their units: _s seconds, _bytes bytes; `share` is a part of
+all ranks' time, 0 to 1. Sums are over all ranks, except in `ranks`, `calls`
+and `peers`, which tell the ranks apart.
 """
 
 import difflib
@@ -24,7 +24,7 @@ def seconds(ns):
 
 
 def total(t, elapsed):
-    """What all totals have: the columns TOTAL."""
+    """The columns TOTAL, which all totals have."""
     return dict(zip(TOTAL, (
         t.calls, t.errors, seconds(t.time),
         round(t.time / elapsed, 9) if elapsed else 0.0, seconds(t.waiting),
@@ -165,7 +165,7 @@ TABLES = {f.__name__: f for f in (
     operations, classes, sites, communicators, regions, ranks, sizes,
     datatypes, reductions, roots, matrix, peers, times, calls)}
 
-# What --sort takes, and the columns it looks at; the first that a table has.
+# The columns of each --sort; the first that a table has.
 SORTS = {"time": ("time_s", "communication_s", "from_s"),
          "waiting": ("waiting_s",), "moving": ("moving_s",),
          "calls": ("calls", "messages", "sent_messages", "entered"),
@@ -174,9 +174,8 @@ SORTS = {"time": ("time_s", "communication_s", "from_s"),
 
 
 def table(p, name, sort=None, top=None):
-    """The rows of a table by its name, as dicts; `sort`ed by one of SORTS,
-    most first, where the table has that. UserError for a name that there is
-    not."""
+    """The rows of a table by its name, as dicts. `sort` is one of SORTS: most
+    first, where the table has its column. UserError for an unknown name."""
     if name not in TABLES:
         near = difflib.get_close_matches(name, TABLES, 1, 0.6)
         raise UserError(f"unknown table {name}; " + (

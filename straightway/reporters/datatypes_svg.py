@@ -10,7 +10,7 @@ _NAMES = {"untouched": "", "fresh": ", fresh"}
 
 
 def _round_sizes(cells):
-    """The powers of 4 that the sizes lie between."""
+    """The powers of 4 within the range of the sizes."""
     sizes = [c["size"] for c in cells]
     first = math.ceil(math.log(min(sizes), 4) - 1e-9)
     last = math.floor(math.log(max(sizes), 4) + 1e-9)

@@ -11,7 +11,7 @@ _RATIOS = {"ratio": "host/\nours", "hand_ratio": "hand/\nours",
 
 
 def _three_ratios(one):
-    # Nobody is expected to pass the floor.
+    # The floor has no colour: no implementation can pass it.
     return [ratio(one["ratio"]), ratio(one["hand_ratio"]),
             ratio(one["floor_ratio"], coloured=False)]
 

@@ -32,7 +32,7 @@ def _seconds(value):
 
 
 def render(report, out, *, top=None):
-    """`report`: what comparison.compare gave; `top`: operations shown."""
+    """`report`: the result of comparison.compare; `top`: operations shown."""
     page = Page(out)
     _about(page, "A", report["a"])
     _about(page, "B", report["b"])

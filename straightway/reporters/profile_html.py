@@ -1,11 +1,10 @@
 """A profile as one HTML file that needs nothing else: no network, no library.
 
-The page is made here, whole: all tables and all figures but one are in it as
-HTML and SVG, so that it reads without its script, too, and prints. The script
-(html/page.js) sorts, filters, switches light and dark, tells numbers under
-the pointer and draws the communication matrix.
-
-html_parts.py says what a page may do.
+This module writes the whole page: all tables, and all figures but one, as HTML
+and SVG. So the page reads and prints without its script. The script
+(html/page.js) sorts, filters, switches light and dark, shows numbers under the
+pointer and draws the communication matrix. html_parts.py defines the page's
+security policy.
 """
 
 import statistics
@@ -20,7 +19,7 @@ from straightway.reporters.html_parts import (
     Cell as _Cell, Column as _Column, Table as _Table, count as _count,
     duration as _duration, page, share as _share, size as _size)
 
-SITES = 500             # rows of the tables that can be long
+SITES = 500             # rows of the long tables
 COMMUNICATORS = 20
 OPERATIONS = 24         # with a histogram of durations
 SHOWN = 25              # of these, until a button shows all
@@ -89,7 +88,8 @@ class _Tables:
             rows, sort=1)
 
     def _spread(self, t):
-        """The rank with most time in a total, by the mean of all."""
+        """The time of the rank with most time in a total, over the mean of
+        all."""
         ranks = recorded.group(t.records, "rank")
         if self.count < 2 or not t.time:
             return _Cell("", 0)
@@ -219,7 +219,7 @@ def _facts(p):
 
 
 def _cards(p):
-    """(number, what it is, more about it)"""
+    """(number, title, details)"""
     c, elapsed = p.communication, p.elapsed
     each = len(p.ranks)
     cards = [(units.duration(p.wall), "run time" if p.region is None
@@ -247,13 +247,13 @@ def _cards(p):
 
 
 def _looked_at(p):
-    """How much of MPI's time the estimate of waiting stands on."""
+    """The share of MPI's time that the estimate of waiting is based on."""
     c = p.communication
     return units.share(min(1.0, c.probed / c.time)) if c.time else "0 %"
 
 
 def context(p):
-    """What html/page.html and html/sections.html show of a Profile."""
+    """The values that html/page.html and html/sections.html use."""
     tables = _Tables(p)
     by_size = recorded.group([r for r in p.communication.records
                              if r.size_bin], "size")

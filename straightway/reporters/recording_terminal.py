@@ -15,7 +15,7 @@ def _nanoseconds(t, sign=""):
 
 
 def _half(one):
-    """Half of what lies between the quartiles."""
+    """Half of the distance between the quartiles."""
     return (one["high"] - one["low"]) / 2
 
 

@@ -1,8 +1,8 @@
 """Figures of benchmarks: panels of time by size, on log-log axes.
 
-One file, no script, no font: it follows the reader's light or dark scheme by
-a media query, and reads the same in black and white (host dashed, ours solid,
-floor a thin filled edge).
+A figure is one file without script and font. A media query follows the
+reader's light or dark scheme. In black and white it reads the same: host
+dashed, ours solid, floor a thin filled edge.
 """
 
 import math
@@ -137,8 +137,8 @@ def panel(axes, name, cells, sizes, gain):
 
 
 def legend(report, floor="what the machine allows", more=None):
-    """Which line is whose: 46 units below the top. `more` is the class and
-    the name of another line."""
+    """The legend, 46 units below the top. `more` is the class and the name of
+    another line."""
     host = escape(report["mpi"]["name"])
     yield ('<line class="host" x1="16" x2="46" y1="46" y2="46"/>'
            f'<text x="52" y="50">{host}</text>')
@@ -155,7 +155,7 @@ def legend(report, floor="what the machine allows", more=None):
 
 
 def footing(report):
-    """The machine and the day, in a line."""
+    """The machine and the date, in a line."""
     machine = report["machine"]
     return (f"{machine['cpu']}, {machine['cores']} cores, Linux "
             f"{machine['kernel']}, {machine['date'][:10]}")

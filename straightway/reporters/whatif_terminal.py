@@ -9,7 +9,7 @@ from straightway.whatif import forecast
 BAR, SHORT = 22, 12     # letters; the second on a page of less than 80
 TOP = 8         # collectives, regions
 LETTERS = 5     # experiments beside each other
-# What the bars show, in the page's own parts.
+# The bars' parts, in the page's own terms.
 PARTS = ((COMPUTE, "compute", "compute"), (MOVING, "messages", "messages"),
          (WAITING, "collectives", "collectives"))
 
@@ -53,7 +53,7 @@ def _bar(page, row, longest):
 
 
 def _rows(report):
-    """(title, row, ratio) of what was predicted."""
+    """(title, row, ratio) of each prediction."""
     yield "baseline, predicted", report["baseline"], None
     for one in report["experiments"]:
         yield one["title"], one, one
@@ -103,7 +103,7 @@ def _bounds(page, report):
 
 
 def _collectives(page, report):
-    """By time in the baseline, with what becomes of it."""
+    """By time in the baseline, with the waiting."""
     base = report["baseline"]["collectives"]
     if not base:
         return
@@ -124,7 +124,7 @@ def _collectives(page, report):
 
 
 def regions(page, report):
-    """Where the program names regions."""
+    """Shown where the program names regions."""
     rows, wanted = forecast.regions(report), forecast.region_columns(report)
     if not rows:
         return

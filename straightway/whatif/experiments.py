@@ -1,4 +1,4 @@
-"""Experiments: what is supposed to be different, as options say it.
+"""Experiments: changes to the model, as options give them.
 
 An experiment is a list of changes to the model of the baseline run. Each of
 the options --free, --scale, ... is an experiment of its own; --experiment
@@ -7,10 +7,10 @@ joins several changes in one:
     --free alltoall --network hdr200            two experiments
     --experiment "free=alltoall network=hdr200" one, with both
 
-A change knows three things: its words for a reader, the models that it lays
-over those of the baseline, and the lines that it adds to the model's file (of
-rules that fit the same call the last counts, src/vtime/model/model_file.h).
-Nothing here knows what is in a model.
+A change knows three things: its title, the models that it lays over those of
+the baseline, and the lines that it adds to the model's file. (Of rules that
+fit the same call the last counts, src/vtime/model/model_file.h.) This module
+does not interpret models.
 """
 
 import dataclasses
@@ -23,7 +23,7 @@ from straightway import units
 from straightway.errors import UserError
 from straightway.machine import hardware
 
-# As op.h has them.
+# As in op.h.
 COLLECTIVES = (
     "barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
     "reduce_scatter_block", "scan", "exscan", "gather", "gatherv", "scatter",
@@ -32,13 +32,13 @@ COLLECTIVES = (
 COMMUNICATION = "communication"
 MOST_PLACES = 1 << 22
 
-# posting (ns of processor time), a round (ns), ns a byte: an assumption, for
-# where neither the option nor a network's link says it. A round is one small
-# message of an adapter of today; the processor only hands the work over.
+# Posting (ns of processor time), a round (ns), ns a byte: assumptions, used
+# where neither the option nor the network's link gives them. A round is one
+# small message of a present adapter; the processor only hands the work over.
 OFFLOAD = (200.0, 1300.0, 0.04)
 
 
-# Words of the user's --------------------------------------------------------
+# The user's words -----------------------------------------------------------
 
 def _unknown(option, given, what, word, known):
     near = difflib.get_close_matches(word, known, 1, 0.6)
@@ -49,7 +49,7 @@ def _unknown(option, given, what, word, known):
 
 
 def collective(word):
-    """"MPI_Ialltoall" -> "alltoall"; the word itself where it is none."""
+    """"MPI_Ialltoall" -> "alltoall"; an unknown word stays as it is."""
     name = re.sub("^mpi_", "", word.strip().lower())
     name = re.sub("(_init|_c)+$", "", name)
     if name not in COLLECTIVES and name[:1] == "i" and \
@@ -109,7 +109,7 @@ def nanoseconds(option, given, text):
 
 @dataclasses.dataclass
 class Change:
-    """One thing that is different."""
+    """One change of the model."""
 
     key: str
     given: str
@@ -119,7 +119,7 @@ class Change:
     per_node: int = 0
     nodes: int = 0
     per_domain: int = 0
-    fresh: bool = False     # nothing of the baseline's models is left
+    fresh: bool = False     # it drops the baseline's models
     speed: float = 0.0      # of the processors
     offload: list = dataclasses.field(default_factory=list)
 
@@ -254,7 +254,7 @@ _KEYS = {"free": _free, "scale": _scale, "offload": _offload,
          "cpu-speed": _cpu_speed, "noise": _noise, "model": _model}
 KEYS = tuple(_KEYS)
 
-# What an option of its own stands for, with its placeholder and help.
+# The options that are experiments, with their placeholders and help.
 OPTIONS = {
     "free": ("OP[,OP]", "these collectives take no time (their waiting "
              "stays); all: every one; communication: and all messages"),
@@ -287,7 +287,7 @@ def change(key, given):
 
 @dataclasses.dataclass
 class Experiment:
-    """Changes that are made together, under a title."""
+    """Changes made together, under a title."""
 
     changes: list
     name: str = ""
@@ -298,7 +298,7 @@ class Experiment:
 
     @property
     def text(self):
-        """As --experiment takes it."""
+        """The text for --experiment."""
         return " ".join(map(str, self.changes))
 
     @property
@@ -323,8 +323,8 @@ class Experiment:
 
 
 def parse(text):
-    """The Experiment of --experiment "free=alltoall network=hdr200"; a word
-    without a value, "name: ...", is its title."""
+    """The Experiment of --experiment "free=alltoall network=hdr200". Words
+    before a colon, "name: ...", are its title."""
     name, colon, rest = text.partition(":")
     if colon and "=" not in name:
         text = rest
@@ -349,8 +349,8 @@ def parse(text):
 
 
 def collect(given, nodes=None, per_node=None):
-    """The experiments of the options in `given`, [(key, value)] as they came;
-    where the ranks are belongs to each that has a network."""
+    """The experiments of the options in `given`, [(key, value)] in their
+    order. The placement of the ranks belongs to each that has a network."""
     places = []
     if nodes is not None:
         places.append(_nodes(str(nodes)))
@@ -376,9 +376,11 @@ SWEPT = ("ranks", "nodes", "ranks-per-node", "cpu-speed")
 
 
 def swept(key, given):
-    """(what the baseline of a sweep has, its experiments). Where nodes are
-    swept, the first network that is an experiment of its own is between them
-    in all that name none."""
+    """(the baseline's changes in a sweep, its experiments).
+
+    Where nodes vary, the first network that is an experiment of its own joins
+    every experiment without one.
+    """
     networks = [e for e in given if not e.name and {c.key for c in e.changes}
                 - {"nodes", "ranks-per-node"} == {"network"}]
     if key not in ("nodes", "ranks-per-node") or not networks:

@@ -1,6 +1,6 @@
-"""straightway bench: a command of commands, one for each kind of benchmark.
+"""straightway bench: a command with a subcommand for each benchmark.
 
-Each is a class as those of `straightway.commands` are.
+Each is a class like those of `straightway.commands`.
 """
 
 from straightway.commands.bench.collectives import Collectives

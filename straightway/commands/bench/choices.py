@@ -1,6 +1,6 @@
-"""What a user may choose of every benchmark: options, and what they mean.
+"""Options that the benchmarks share, and their meaning.
 
-A choice that cannot be measured is a UserError, before anything runs.
+A choice that the benchmark cannot measure is a UserError, before any run.
 """
 
 import difflib
@@ -15,13 +15,13 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 def parse_bytes(word):
-    """"64k" -> 65536; None if it is no size."""
+    """"64k" -> 65536; None for text that is no size."""
     found = re.fullmatch(r"\s*(\d+)\s*([kmg]?)(?:i?b)?\s*", word.lower())
     return int(found.group(1)) * _UNITS[found.group(2)] if found else None
 
 
 def parse_bound(option, text):
-    """Bytes, from 1 to 1g, that an option gives."""
+    """The value of an option in bytes, from 1 to 1g."""
     n = parse_bytes(text)
     if n is None or not 1 <= n <= 1 << 30:
         raise UserError(f"{option} {text}: give a size from 1 to 1g, like "
@@ -30,7 +30,7 @@ def parse_bound(option, text):
 
 
 def parse_size_list(text):
-    """"8,64k" -> [("8", 8), ("64k", 65536)], as they were given."""
+    """"8,64k" -> [("8", 8), ("64k", 65536)], as the user wrote them."""
     sizes = []
     for word in text.split(","):
         n = parse_bytes(word)
@@ -45,8 +45,8 @@ def parse_size_list(text):
 
 
 def parse_names(option, what, text, known):
-    """"allreduce,MPI_Bcast" or "all*" -> those of `known`, in its order; or
-    all."""
+    """"allreduce,MPI_Bcast" or "all*" -> the names among `known`, in its
+    order; "all" -> all."""
     if text.lower() == "all":
         return list(known)
     chosen = set()
@@ -64,7 +64,7 @@ def parse_names(option, what, text, known):
 
 
 def add_common(add):
-    """The options that every benchmark has."""
+    """Add the options that every benchmark has."""
     add("--mpi", metavar="MPI", help=(
         "the host: an installation's folder, a launcher, or openmpi, "
         "mpich, intel [the first found]"))
@@ -82,7 +82,7 @@ def add_computing(add):
 
 
 def computing(options):
-    """[options of the native half], and the bytes, or None."""
+    """[options of the native program], and the bytes, or None."""
     if options.computing is None:
         return [], None
     swept = parse_bytes(options.computing)

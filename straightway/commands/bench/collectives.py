@@ -12,7 +12,7 @@ from straightway.reporters import (collectives_svg, collectives_terminal,
                                    output, progress, report_json)
 
 SIZES = "8,64,1k,16k,64k,256k,1m,4m"
-# How many doubles lie in a row; 0: all of a block.
+# Doubles in a row; 0: the whole block.
 DATATYPES = {"double": 0, "rows": 64, "columns": 1}
 
 
@@ -35,7 +35,7 @@ def parse_operations(text):
 
 
 def with_gaps(operations):
-    """Those that take a datatype with gaps."""
+    """The operations that take a datatype with gaps."""
     left = [op for op in operations if op not in collectives.WITHOUT_GAPS]
     if not left:
         raise UserError(f"--ops {','.join(operations)}: these take doubles "
@@ -46,21 +46,22 @@ def with_gaps(operations):
 class Collectives:
     """Measure the blocking collectives of one node.
 
-    Host and Straightway are switched at run time and interleaved in one run,
-    in shuffled order. A sample is a batch of calls of 50 µs or more with a
-    barrier before it; its value is the slowest rank's. Medians are shown,
-    with the bounds that hold them with 95 % confidence, and beside them the
-    floor: what a cache line's way between two cores, or a memcpy of the bytes
-    that a rank must move, takes on this machine. Results are checked.
+    The program switches between host and Straightway while it runs, and
+    measures both in one run, in shuffled order. A sample is a batch of calls
+    of 50 µs or more with a barrier before it; its value is the slowest rank's.
+    The table shows medians and the bounds that hold them with 95 % confidence.
+    The floor beside them is the time of a cache line between two cores, or of
+    a memcpy of the bytes that a rank must move. The program checks the
+    results.
 
-    A size is what each rank contributes (bcast, reduce, allreduce, scan,
-    exscan), or the block that travels between two ranks (gather, scatter,
-    allgather, alltoall, reduce_scatter and their variants).
+    A size is the contribution of each rank (bcast, reduce, allreduce, scan,
+    exscan), or the block between two ranks (gather, scatter, allgather,
+    alltoall, reduce_scatter and their variants).
 
-    With --datatype rows or columns blocks are not contiguous: each is a
-    vector, of rows of 512 bytes with gaps as long, or of every other double
-    (at sizes that are not whole rows contiguous, still). Reductions take no
-    such types, and are left out.
+    With --datatype rows or columns blocks have gaps: each is a vector, of rows
+    of 512 bytes with gaps as long, or of every other double. (Blocks that are
+    not whole rows stay contiguous.) Reductions take no such types, and the
+    benchmark leaves them out.
 
     The exit status is 1 when a result was wrong or the run failed.
     """

@@ -28,7 +28,7 @@ def parse_bounds(options):
 
 
 def parse_data(options):
-    """What the sender's data are: both, unless one of them is asked for."""
+    """The states of the sender's data: both, unless the user asks for one."""
     asked = [data for data in datatypes.DATA if getattr(options, data)]
     return asked or list(datatypes.DATA)
 
@@ -37,25 +37,26 @@ class Datatypes:
     """Measure messages with gaps, as applications send them.
 
     Halos, faces, lists of points and particles, a transpose: the access
-    patterns of WRF, MILC, NAS LU and MG, SPECFEM3D, LAMMPS, FFT2, stencils
-    and a triangular matrix, in the sizes that the literature gives them
-    (ddtbench), continued to 4 KiB and 4 MiB. Two ranks send each message
-    there and back; the time is half of a round trip. Each goes four ways:
+    patterns of WRF, MILC, NAS LU and MG, SPECFEM3D, LAMMPS, FFT2, stencils and
+    a triangular matrix. The sizes are those of the literature (ddtbench),
+    continued to 4 KiB and 4 MiB.
 
-      host   the MPI gets the datatype
-      hand   loops pack it, the MPI sends the bytes, loops unpack them
-      ours   Straightway gets the datatype
-      floor  Straightway gets as many bytes without gaps
+    Two ranks send each message there and back; the time is half of a round
+    trip. Each message goes four ways:
 
-    once with data that stay untouched, once with data that the sender has
-    freshly written before each message (which is not timed).
+      host    the MPI gets the datatype
+      hand    loops pack it, the MPI sends the bytes, loops unpack them
+      ours    Straightway gets the datatype
+      floor   Straightway gets as many bytes without gaps
 
-    Host and Straightway are switched at run time; all ways are interleaved
-    in one run, in shuffled order. A sample is a batch of messages of 50 µs
-    or more. Medians are shown, with the bounds that hold them with 95 %
-    confidence. Every cell is checked, word by word, gaps included.
+    once with untouched data, and once with data that the sender has written
+    just before each message (the time excludes the writing).
 
-    The exit status is 1 when a message was wrong or the run failed.
+    The program switches between host and Straightway while it runs, and
+    measures all ways in one run, in shuffled order. A sample is a batch of
+    messages of 50 µs or more. The table shows medians and the bounds that hold
+    them with 95 % confidence. The program checks every cell word by word, gaps
+    included. The exit status is 1 when a message was wrong or the run failed.
     """
 
     name = "datatypes"
@@ -153,7 +154,7 @@ def _cell(line):
     cell = results.cell(line, None, datatypes.WAYS)
     cell.update((name, line[name]) for name in _FACTS)
     cell.update(datatypes.ratios(cell))
-    # Where ours cannot be measured, there is at least a memcpy.
+    # Without Straightway the floor is a memcpy.
     floor = cell["contiguous"]
     cell["floor"] = floor["median"] if floor else line["memcpy"]
     for way in datatypes.WAYS:

@@ -14,7 +14,7 @@ from straightway.reporters import (output, pingpong_svg, pingpong_terminal,
 
 FROM, TO, FACTOR, PERTURB = "1", "4m", 4.0, 3
 MOST_SIZES = 256
-STACK = 64 << 20        # of all messages of a rank, where they lie there
+STACK = 64 << 20        # bytes of a rank's messages on the stack
 
 
 # The plan ---------------------------------------------------------------
@@ -61,15 +61,15 @@ def check_ranks(ranks, patterns):
 
 
 def last_level_cache():
-    """Bytes of the largest cache, or 32 MiB where none is told."""
+    """Bytes of the largest cache, or 32 MiB where the system gives none."""
     sizes = [choices.parse_bytes(one["size"]) or 0
              for one in hardware.caches().values()]
     return max(sizes, default=0) or 32 << 20
 
 
 def cold_bytes(options):
-    """Bytes that a rank's messages walk through, twice (sent, received):
-    more than the caches hold. 0: they stay where they are."""
+    """Bytes of the areas that a rank's messages walk through, one for sending
+    and one for receiving: more than the caches hold. 0: no walk."""
     if options.cold_area is not None and options.cache == "warm":
         raise UserError("--cold-area needs --cache cold")
     if options.cache == "warm":
@@ -114,29 +114,28 @@ def check_options(options):
 class Pingpong:
     """Measure messages between neighbouring ranks.
 
-    In the manner of NetPIPE: sizes from small to large, each with a few
-    bytes less and more. Ranks 0 and 1 are a pair, 2 and 3 the next; all
-    pairs work at once and their bandwidths are added. The patterns:
+    In the manner of NetPIPE: sizes from small to large, each also with a few
+    bytes less and more. Ranks 0 and 1 are a pair, 2 and 3 the next; all pairs
+    work at once, and the benchmark adds up their bandwidths. The patterns:
 
-      pingpong       there and back; the time is half of a round trip
-      bidirectional  both send and receive at once
-      stream         one way without a pause, an empty message back at the
-                     end of a batch
-      window         --window messages under way at once, then an empty
-                     message back; the time is one message's share
-      ring           MPI_Sendrecv, every rank to its right
-      random         MPI_Sendrecv in random pairs, drawn anew for each call
+      pingpong        there and back; the time is half of a round trip
+      bidirectional   both send and receive at once
+      stream          one way without a pause, an empty message back at the
+                      end of a batch
+      window          --window messages under way at once, then an empty
+                      message back; the time is one message's share
+      ring            MPI_Sendrecv, every rank to its right
+      random          MPI_Sendrecv in random pairs, new for each call
 
-    Host and Straightway are switched at run time and interleaved in one run,
-    in shuffled order. A sample is a batch of calls of 50 µs or more with a
-    barrier before it; its value is the slowest rank's. Medians are shown,
-    with the bounds that hold them with 95 % confidence, and beside them the
-    floor: half a cache line's way to another core and back, or a memcpy of
-    the message by one process, between the same buffers.
+    The program switches between host and Straightway while it runs, and
+    measures both in one run, in shuffled order. A sample is a batch of calls
+    of 50 µs or more with a barrier before it; its value is the slowest rank's.
+    The table shows medians and the bounds that hold them with 95 % confidence.
+    The floor beside them is half a cache line's round trip to another core, or
+    a memcpy of the message by one process, between the same buffers.
 
-    Every cell is checked: what arrives is compared byte by byte.
-
-    The exit status is 1 when a message was wrong or the run failed.
+    The program checks every cell byte by byte. The exit status is 1 when a
+    message was wrong or the run failed.
     """
 
     name = "pingpong"
@@ -259,7 +258,7 @@ def _cell(line, ranks, floors):
 
 
 def peaks(cells):
-    """The most bandwidth that each pattern came to, and where."""
+    """The highest bandwidth of each pattern, and its size."""
     found = {}
     for cell in cells:
         mine = found.setdefault(cell["operation"],

@@ -23,7 +23,8 @@ MOST_ROUNDS = 1000
 class Recording:
     """Measure what recording costs a program.
 
-    One program is run in turns, a round after the other, on the same cores:
+    The command runs one program in turns, round after round, on the same
+    cores:
 
       host      alone
       profile   profiled, as straightway profile does
@@ -31,19 +32,19 @@ class Recording:
       trace     profiled with --trace
       tool      with another tool's library, given by --tool
 
-    in an order that is shuffled anew for each round. It calls what takes
-    little time (MPI_Comm_rank, messages and collectives of a rank with
-    itself), then what communicates: a ping-pong between ranks 0 and 1,
-    collectives and a halo exchange of all ranks.
+    in a new random order in each round. The program first makes short calls
+    (MPI_Comm_rank, messages and collectives of a rank with itself). Then it
+    communicates: a ping-pong between ranks 0 and 1, collectives and a halo
+    exchange of all ranks. A sample is a batch of calls with a barrier before
+    it; its value is the slowest rank's. A run counts with its median. The
+    table shows medians over the rounds, with half the distance between the
+    quartiles.
 
-    A sample is a batch of calls with a barrier before it; its value is the
-    slowest rank's. A run counts with its median. Medians over the rounds are
-    shown, with half the distance between the quartiles. What recording adds
-    is the difference within a round; per call: by the recorded calls that
-    lie on the item's critical path. Nothing is accelerated.
+    The cost of recording is the difference within a round. A call's cost is
+    this difference divided by the recorded calls on the item's critical path.
 
-    Results are checked. The exit status is 1 when one was wrong, or a run
-    failed or was not recorded.
+    Nothing is accelerated. The program checks the results. The exit status is
+    1 when one was wrong, or a run failed or left no record.
     """
 
     name = "profile"
@@ -98,7 +99,7 @@ class Recording:
 
 
 def _tool(path):
-    """The library of --tool, as the dynamic linker is to be told of it."""
+    """The library of --tool, as the dynamic linker needs its path."""
     if path is None:
         return None
     if not os.path.exists(path):
@@ -123,8 +124,13 @@ def _tool(path):
 # The runs ---------------------------------------------------------------
 
 class _Job:
-    """The runs: `lines` {variant: [each round's lines]}, `order` what ran
-    when, `commands` a command of each, `costs` what the captures say."""
+    """The runs.
+
+        lines     {variant: [each round's lines]}
+        order     the sequence of the runs
+        commands  a command of each variant
+        costs     the cost of a call from the captures
+    """
 
     def __init__(self, host, options, items, tool, seed):
         self.host, self.options, self.tool = host, options, tool
@@ -155,8 +161,8 @@ class _Job:
         return arguments + (["--corrupt", 1] if self.options.corrupt else [])
 
     def _environment(self, variant, captured):
-        """`env` with what makes a run what it is. Whatever is preloaded goes
-        into the program alone."""
+        """`env` with the variables of a run. It preloads libraries into the
+        program alone."""
         library, given = None, {}
         if variant == "tool":
             library = self.tool

@@ -1,10 +1,10 @@
-"""What a model may say, and whether one says it right.
+"""The keys and values that a model may have, and their check.
 
     checked(table, where) -> the same in the engine's units (ns, ns a byte,
                              bytes), every short form spelled out
 
-docs/models.md describes the keys. `where` is the model's name or file, for
-the errors.
+docs/models.md describes the keys. `where` is the model's name or file, for the
+errors.
 """
 
 import difflib
@@ -46,7 +46,8 @@ def _seed(value):
 
 
 def _limit(value):
-    """A block's bytes; "64 KiB/n": those of all members together."""
+    """A block's bytes; "64 KiB/n": the bytes of all members' blocks together.
+    """
     if isinstance(value, str) and value.endswith("/n"):
         return f"{quantities.size(value[:-2])}/n" if not \
             value[:-2].isdigit() else value
@@ -102,7 +103,7 @@ LINK = {
     "points": _rows(("bytes", "send", "wire", "gap", "receive"),
                     quantities.size, *[quantities.time] * 4),
 }
-# Of [network]: what each kind of network has besides.
+# Keys of [network] that each kind has besides.
 COMMON = {"hop": quantities.time, "latency": quantities.time,
           "G": quantities.speed, "host_latency": quantities.time,
           "host_G": quantities.speed, "radix": quantities.whole}
@@ -133,7 +134,7 @@ def _yes(value):
 
 _LIMITS = {"powers_of_two": _yes, "min_bytes": _limit, "max_bytes": _limit,
            "min_ranks": quantities.whole, "max_ranks": quantities.whole}
-# Of [[collective]]: how it is carried out, and what must be said of that.
+# Uses of [[collective]]: their keys, and the required ones.
 USES = {
     "free": ({}, ()),
     "scale": ({"factor": quantities.number}, ("factor",)),
@@ -175,7 +176,7 @@ class _Checker:
         return value
 
     def keys(self, table, known, path):
-        """Each key by its own function."""
+        """Convert each key by its own function."""
         found = {}
         for key, value in self.table(table, path.rstrip(".")).items():
             if key not in known:
@@ -259,7 +260,7 @@ class _Checker:
 
 
 def checked(table, where):
-    """The model in the engine's units; UserError for what is wrong."""
+    """The model in the engine's units; UserError for a mistake."""
     checker = _Checker(where)
     checker.table(table, "a model")
     plain = {k: v for k, v in table.items() if k not in TABLES}
