@@ -6,14 +6,13 @@ UserError, which `main` prints as one line, never as a traceback.
 """
 
 import argparse
-import difflib
 import os
 import re
 import sys
 
 from straightway import native
 from straightway.commands import COMMANDS
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 
 
 class Parser(argparse.ArgumentParser):
@@ -36,12 +35,10 @@ class Parser(argparse.ArgumentParser):
     def _suggest(self, word):
         word = word.split("=")[0]
         what = "option" if word.startswith("-") else "argument"
-        near = difflib.get_close_matches(word, self._known(), 1, 0.7)
-        near = near or [k for k in self._known()
-                        if len(word) > 4 and k.startswith(word)]
-        if near:
-            self.error(f"unknown {what} {word}; did you mean {near[0]}?")
-        self.error(f"unknown {what} {word}; see {self.prog} --help")
+        longer = next((f"did you mean {k}?" for k in self._known()
+                       if len(word) > 4 and k.startswith(word)), None)
+        self.error(f"unknown {what} {word}; " + nearest(
+            word, self._known(), longer or f"see {self.prog} --help", 0.7))
 
     def parse_known_args(self, args=None, namespace=None):
         # Report leftover words where the options are known: in the subcommand.
@@ -52,10 +49,8 @@ class Parser(argparse.ArgumentParser):
 
     def _check_value(self, action, value):
         if action.choices is not None and value not in action.choices:
-            near = difflib.get_close_matches(str(value), action.choices, 1, .6)
-            hint = (f"did you mean {near[0]}?" if near else
-                    "there is " + ", ".join(action.choices))
-            self.error(f"unknown {action.dest} {value}; {hint}")
+            self.error(f"unknown {action.dest} {value}; "
+                       + nearest(value, action.choices))
 
     def _get_value(self, action, text):
         try:

@@ -219,7 +219,7 @@ def test_published_sizes_are_those_of_ddtbench(one_host, kernel, sizes):
 
 @pytest.mark.parametrize("arguments, words", [
     (["--kernels", "ff2"], "did you mean fft2?"),
-    (["--kernels", "x"], "there are wrf_x_vec"),
+    (["--kernels", "x"], "give one of wrf_x_vec"),
     (["--kernels", "wrf_q*"], "unknown kernel wrf_q*"),
     (["--kernel", "fft2"], "did you mean --kernels?"),
     (["--frm", "8k"], "did you mean --from?"),

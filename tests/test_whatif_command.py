@@ -217,7 +217,7 @@ def test_names_of_operations(word, name):
     (["--experiment", "free"], "free has no value"),
     (["--algorithm", "allreduce"], "as in allreduce=ring"),
     (["--ranks-on", "moon"], "unknown place moon"),
-    (["--sweep", "rank=2,4"], "did you mean ranks=...?"),
+    (["--sweep", "rank=2,4"], "did you mean ranks?"),
     (["--sweep", "cpu-speed=2"], "two values or more"),
     (["--network", "hdr200", "--nodes", "1", "--ranks-per-node", "1"],
      "do not fit 1 node of 1"),

@@ -2,14 +2,13 @@
 
 import argparse
 import contextlib
-import difflib
 import gc
 import os
 import sys
 
 from straightway import capture, profile, units
 from straightway.capture import names, traces
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 from straightway.profile import recorded, tables
 from straightway.reporters import (output, perfetto, profile_csv,
                                    profile_json, profile_terminal,
@@ -43,11 +42,9 @@ def parse_groupings(text):
     for word in text.split(","):
         word = word.strip()
         if word not in recorded.GROUPINGS:
-            near = difflib.get_close_matches(word, recorded.GROUPINGS, 1, 0.6)
             raise UserError(f"--by {text}: unknown grouping "
-                            f"{word or '(none)'}; " + (
-                                f"did you mean {near[0]}?" if near else
-                                "there is " + ", ".join(recorded.GROUPINGS)))
+                            f"{word or '(none)'}; "
+                            + nearest(word, recorded.GROUPINGS))
         found.append(word)
     return list(dict.fromkeys(found))
 

@@ -17,7 +17,7 @@ import sys
 import sysconfig
 
 from straightway import native
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 
 # soname -> flavour; the better known name of an MPI.
 _LIBRARIES = {
@@ -214,13 +214,10 @@ def given(mpi):
                 "holds no MPI library (lib/libmpi.so.40 or lib/libmpi.so.12)"
             raise UserError(f"--mpi {mpi}: {prefix} {what}", 1)
         return _asked(found)
-    import difflib
     name = {"impi": "intel", "ompi": "openmpi"}.get(mpi.lower(), mpi.lower())
     if name not in _NAMES:
-        near = difflib.get_close_matches(name, _NAMES, 1)
-        raise UserError(f"--mpi {mpi}: unknown; " + (
-            f"did you mean {near[0]}?" if near else
-            "give a folder, or one of " + ", ".join(_NAMES)))
+        raise UserError(f"--mpi {mpi}: unknown; " + nearest(
+            name, _NAMES, "give a folder, or one of " + ", ".join(_NAMES)))
     found = [h for h in find() if h.kind == name]
     if not found:
         raise UserError(f"--mpi {mpi}: there is none in PATH nor in the usual "

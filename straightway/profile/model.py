@@ -158,7 +158,7 @@ class Profile:
         if region and region not in names:
             there = ", ".join(names[:8]) or "no region at all"
             raise UserError(f"no region {region} in {self.capture.path}; "
-                            f"there is {there}")
+                            f"it has {there}")
 
     def _region_time(self, rank):
         """ns of a rank in the chosen region."""

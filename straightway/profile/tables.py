@@ -6,10 +6,9 @@ all ranks' time, 0 to 1. Sums are over all ranks, except in `ranks`, `calls`
 and `peers`, which tell the ranks apart.
 """
 
-import difflib
 
 from straightway.capture import procedures
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 from straightway.profile import recorded
 from straightway.profile.model import KINDS
 from straightway.ranges import Ranges
@@ -177,10 +176,7 @@ def table(p, name, sort=None, top=None):
     """The rows of a table by its name, as dicts. `sort` is one of SORTS: most
     first, where the table has its column. UserError for an unknown name."""
     if name not in TABLES:
-        near = difflib.get_close_matches(name, TABLES, 1, 0.6)
-        raise UserError(f"unknown table {name}; " + (
-            f"did you mean {near[0]}?" if near else
-            "there is " + ", ".join(TABLES)))
+        raise UserError(f"unknown table {name}; " + nearest(name, TABLES))
     rows = TABLES[name](p)
     column = next((c for c in SORTS.get(sort, ()) if rows and c in rows[0]),
                   None)

@@ -14,13 +14,12 @@ does not interpret models.
 """
 
 import dataclasses
-import difflib
 import fnmatch
 import re
 import shlex
 
 from straightway import units
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 from straightway.machine import hardware
 
 # As in op.h.
@@ -41,11 +40,8 @@ OFFLOAD = (200.0, 1300.0, 0.04)
 # The user's words -----------------------------------------------------------
 
 def _unknown(option, given, what, word, known):
-    near = difflib.get_close_matches(word, known, 1, 0.6)
-    hint = f"did you mean {near[0]}?" if near else \
-        "there are " + ", ".join(known)
     return UserError(f"--{option} {given}: unknown {what} "
-                     f"{word or '(none)'}; {hint}")
+                     f"{word or '(none)'}; {nearest(word, known)}")
 
 
 def collective(word):
@@ -276,10 +272,8 @@ OPTIONS = {
 def change(key, given):
     """The Change that KEY=VALUE stands for."""
     if key not in _KEYS:
-        near = difflib.get_close_matches(key, _KEYS, 1, 0.5)
         raise UserError(f"--experiment {key}={given}: unknown change {key}; "
-                        + (f"did you mean {near[0]}?" if near else
-                           "there are " + ", ".join(_KEYS)))
+                        + nearest(key, _KEYS, cutoff=0.5))
     return _KEYS[key](given)
 
 
@@ -398,10 +392,9 @@ def sweep(text):
     """("ranks", [2, 4, 8]) of "ranks=2,4,8"."""
     key, equals, values = text.partition("=")
     if not equals or key not in SWEPT:
-        near = difflib.get_close_matches(key, SWEPT, 1, 0.5)
+        form = "give ranks=2,4,8, or one of " + ", ".join(SWEPT[1:])
         raise UserError(f"--sweep {text}: " + (
-            f"did you mean {near[0]}=...?" if near and near[0] != key else
-            "give ranks=2,4,8, or one of " + ", ".join(SWEPT[1:])))
+            form if key in SWEPT else nearest(key, SWEPT, form, 0.5)))
     found = []
     for word in values.split(","):
         if key == "cpu-speed":

@@ -11,7 +11,6 @@ itself answers: `measured`, the MPI alone, and `measured-straightway`
 (measured.py).
 """
 
-import difflib
 import functools
 import itertools
 import pathlib
@@ -19,7 +18,7 @@ import subprocess
 import tempfile
 
 from straightway import native, units
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 from straightway.machine import hardware, hosts
 from straightway.whatif import experiments, measured
 
@@ -107,12 +106,10 @@ class Models:
             return
         known = [*measured.NAMES, *_named().names()]
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1, 0.5)
             raise UserError(f"--{what} {name}: unknown; " + (
-                "a model's file is named *.toml"
+                "the name of a model's file must end in .toml"
                 if pathlib.Path(name).is_file() else
-                f"did you mean {near[0]}?" if near else
-                "there are " + ", ".join(known)))
+                nearest(name, known, cutoff=0.5)))
 
     def check_all(self, wanted, ranks):
         """Check names and placements before any run."""

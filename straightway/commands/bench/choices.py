@@ -3,13 +3,15 @@
 A choice that the benchmark cannot measure is a UserError, before any run.
 """
 
-import difflib
 import fnmatch
 import random
 import re
+import sys
 
-from straightway.errors import UserError
-from straightway.machine import hardware
+from straightway.bench import runs
+from straightway.errors import UserError, nearest
+from straightway.machine import hardware, hosts
+from straightway.reporters import output, report_json
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -54,31 +56,40 @@ def parse_names(option, what, text, known):
         name = re.sub("^mpi_", "", word.strip().lower())
         found = fnmatch.filter(known, name)
         if not found:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = (f"did you mean {near[0]}?" if near else
-                    "there are " + ", ".join(known))
             raise UserError(f"{option} {text}: unknown {what} "
-                            f"{word.strip() or '(none)'}; {hint}")
+                            f"{word.strip() or '(none)'}; "
+                            + nearest(name, known))
         chosen.update(found)
     return [name for name in known if name in chosen]
 
 
 def add_common(add):
     """Add the options that every benchmark has."""
+    add("--json", metavar="FILE", help=(
+        "write raw samples, the plan and the machine's description to FILE"))
     add("--mpi", metavar="MPI", help=(
         "the host: an installation's folder, a launcher, or openmpi, "
         "mpich, intel [the first found]"))
     add("--seed", type=int, metavar="N",
-        help="of the shuffled order [a new one each time]")
+        help="seed of the shuffled order [a new one each time]")
     add("--launcher-args", metavar="\"...\"", default="",
         help="hand these arguments to the launcher")
 
 
+def add_cells(add, seconds, cell):
+    """Add the options on single cells, each of which takes `seconds`."""
+    add("--corrupt", action="store_true", help=(
+        "spoil received data before the check, to see that the check finds "
+        "it"))
+    add("--seconds", metavar="S", type=float, default=seconds,
+        help=f"seconds for {cell} [{seconds}]")
+
+
 def add_computing(add):
     add("--computing", metavar="SIZE", help=(
-        "each call by itself, after every rank has written what it sends, "
-        "read what it received and gone through SIZE bytes of other memory "
-        "[calls one after the other, with warm buffers]"))
+        "measure each call by itself, after every rank has written its data, "
+        "read the data it received and gone through SIZE bytes of other "
+        "memory [calls one after the other, with warm buffers]"))
 
 
 def computing(options):
@@ -90,6 +101,27 @@ def computing(options):
         raise UserError(f"--computing {options.computing}: give a size up to "
                         "1g, like 4m")
     return ["--computing", swept], swept
+
+
+def host(options, *paths):
+    """The host of the options. UserError unless a benchmark can run under it
+    and write to `paths`."""
+    for path in paths:
+        output.check_writable(path)
+    found = hosts.choose(options.mpi)
+    runs.check_parts(found)
+    return found
+
+
+def show(report, options, terminal, figure=None, path=None):
+    """Print a report, and write the files that the options ask for: `figure`
+    draws it into the file `path`."""
+    if report["cells"]:
+        terminal.render(report, sys.stdout)
+    if options.json:
+        output.send(options.json, report_json, report)
+    if path and report["cells"]:
+        output.write(path, figure, report)
 
 
 def seed(options):

@@ -1,15 +1,14 @@
 """straightway bench collectives: the blocking collectives of one node."""
 
-import sys
 import time
 
 from straightway import native, units
 from straightway.bench import collectives, results, runs
 from straightway.commands.bench import choices
 from straightway.errors import UserError
-from straightway.machine import hardware, hosts
+from straightway.machine import hardware
 from straightway.reporters import (collectives_svg, collectives_terminal,
-                                   output, progress, report_json)
+                                   progress)
 
 SIZES = "8,64,1k,16k,64k,256k,1m,4m"
 # Doubles in a row; 0: the whole block.
@@ -82,8 +81,6 @@ class Collectives:
         choices.add_computing(add)
         add("--time-per-cell", metavar="S", type=float, default=0.5,
             help="seconds for one operation at one size [0.5]")
-        add("--json", metavar="FILE", help=(
-            "write raw samples and the machine's description to FILE"))
         add("--plot", metavar="FILE.svg", help="draw latency by size")
         choices.add_common(add)
 
@@ -106,10 +103,7 @@ class Collectives:
                 * (1 if options.datatype == "double" else 2),
                 f"{ranks} ranks at {max(sizes)} bytes",
                 "give fewer ranks or smaller --sizes")
-        for path in (options.json, options.plot):
-            output.check_writable(path)
-        host = hosts.choose(options.mpi)
-        runs.check_parts(host)
+        host = choices.host(options, options.json, options.plot)
 
         description = hardware.describe()
         probe = native.probe("--floors")
@@ -129,12 +123,8 @@ class Collectives:
         report = _report(run, host, ranks, probe, description, options, seed,
                          time.monotonic() - start)
         report["computing"] = swept
-        if report["cells"]:
-            collectives_terminal.render(report, sys.stdout)
-        if options.json:
-            output.send(options.json, report_json, report)
-        if options.plot and report["cells"]:
-            output.write(options.plot, collectives_svg, report)
+        choices.show(report, options, collectives_terminal, collectives_svg,
+                     options.plot)
         return results.verdict(run, report, host)
 
 

@@ -1,16 +1,14 @@
 """straightway bench datatypes: messages with gaps, as applications send them.
 """
 
-import sys
 import time
 
 from straightway import native, units
 from straightway.bench import datatypes, results, runs
 from straightway.commands.bench import choices
 from straightway.errors import UserError
-from straightway.machine import hardware, hosts
-from straightway.reporters import (datatypes_svg, datatypes_terminal, output,
-                                   progress, report_json)
+from straightway.machine import hardware
+from straightway.reporters import datatypes_svg, datatypes_terminal, progress
 
 FROM, TO = "4k", "4m"
 RANKS = 2
@@ -71,18 +69,12 @@ class Datatypes:
         add("--to", dest="to_", metavar="SIZE", default=TO,
             help=f"the largest message [{TO}]")
         add("--published", action="store_true",
-            help="none but the sizes of ddtbench")
+            help="only the sizes of ddtbench")
         add("--fresh", action="store_true",
             help="freshly written data only [both]")
         add("--untouched", action="store_true",
             help="untouched data only [both]")
-        add("--corrupt", action="store_true", help=(
-            "spoil what arrives before it is checked, to see that the check "
-            "finds it"))
-        add("--seconds", metavar="S", type=float, default=0.25,
-            help="for one message with one kind of data [0.25]")
-        add("--json", metavar="FILE", help=(
-            "write raw samples, the plan and the machine to FILE"))
+        choices.add_cells(add, 0.25, "one message with one kind of data")
         add("--svg", metavar="FILE.svg", help="draw time by size")
         choices.add_common(add)
 
@@ -95,10 +87,7 @@ class Datatypes:
         choices.check_memory(datatypes.memory(most),
                              f"messages of {most} bytes",
                              "give a smaller --to")
-        for path in (options.json, options.svg):
-            output.check_writable(path)
-        host = hosts.choose(options.mpi)
-        runs.check_parts(host)
+        host = choices.host(options, options.json, options.svg)
 
         plan = {"kernels": kernels, "from": least, "to": most,
                 "published": options.published, "data": parse_data(options),
@@ -124,12 +113,8 @@ class Datatypes:
                 + "; give a smaller --from or a larger --to")
         report = _report(run, host, description, floors, plan, seed,
                          time.monotonic() - start)
-        if report["cells"]:
-            datatypes_terminal.render(report, sys.stdout)
-        if options.json:
-            output.send(options.json, report_json, report)
-        if options.svg and report["cells"]:
-            output.write(options.svg, datatypes_svg, report)
+        choices.show(report, options, datatypes_terminal, datatypes_svg,
+                     options.svg)
         return results.verdict(run, report, host, _why(options.corrupt), {
             "hand": f"{host.title} (packed by hand)", "host": host.title,
             "ours": "Straightway", "contiguous": "Straightway (no gaps)"})

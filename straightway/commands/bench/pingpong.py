@@ -1,16 +1,14 @@
 """straightway bench pingpong: messages between neighbouring ranks."""
 
 import resource
-import sys
 import time
 
 from straightway import native, units
 from straightway.bench import messages, results, runs
 from straightway.commands.bench import choices
 from straightway.errors import UserError
-from straightway.machine import hardware, hosts
-from straightway.reporters import (output, pingpong_svg, pingpong_terminal,
-                                   progress, report_json)
+from straightway.machine import hardware
+from straightway.reporters import pingpong_svg, pingpong_terminal, progress
 
 FROM, TO, FACTOR, PERTURB = "1", "4m", 4.0, 3
 MOST_SIZES = 256
@@ -24,7 +22,7 @@ def parse_sizes(options):
     steps = [name for name in ("from", "to", "factor")
              if getattr(options, name + "_") is not None]
     if options.sizes and steps:
-        raise UserError(f"--sizes and --{steps[0]} say two things; give one "
+        raise UserError(f"--sizes and --{steps[0]} contradict each other; give one "
                         "of them")
     if options.perturb is not None and not 0 <= options.perturb <= 1 << 20:
         raise UserError(f"--perturb {options.perturb}: give bytes, 0 for "
@@ -155,14 +153,14 @@ class Pingpong:
         add("--to", dest="to_", metavar="SIZE",
             help=f"the largest size [{TO}]")
         add("--factor", dest="factor_", type=float, metavar="F",
-            help=f"between one size and the next [{FACTOR:g}]")
+            help=f"factor between one size and the next [{FACTOR:g}]")
         add("--perturb", type=int, metavar="P", help=(
-            f"measure P bytes beside each size, too [{PERTURB}; with --sizes "
-            "0]"))
+            f"also measure sizes P bytes less and more [{PERTURB}; with "
+            "--sizes 0]"))
         add("--offset-send", type=int, metavar="N", default=0,
-            help="bytes from a page's start to what is sent [0]")
+            help="bytes from a page's start to the sent data [0]")
         add("--offset-receive", type=int, metavar="N", default=0,
-            help="bytes from a page's start to what is received [0]")
+            help="bytes from a page's start to the received data [0]")
         add("--cache", choices=("warm", "cold"), default="warm", help=(
             "warm: the same buffers each time; cold: the next place of an "
             "area larger than the caches [warm]"))
@@ -170,14 +168,8 @@ class Pingpong:
             help="bytes of that area [the last-level cache]")
         choices.add_computing(add)
         add("--buffers", choices=("heap", "stack", "mmap"), default="heap",
-            help="where messages lie: malloc, the stack, private mmap [heap]")
-        add("--corrupt", action="store_true", help=(
-            "flip a byte of what arrives before it is checked, to see that "
-            "the check finds it"))
-        add("--seconds", metavar="S", type=float, default=0.25,
-            help="for one pattern at one size [0.25]")
-        add("--json", metavar="FILE", help=(
-            "write raw samples, the plan and the machine to FILE"))
+            help="memory of messages: malloc, the stack, private mmap [heap]")
+        choices.add_cells(add, 0.25, "one pattern at one size")
         add("--svg", metavar="FILE.svg",
             help="draw bandwidth and latency by size")
         choices.add_common(add)
@@ -196,10 +188,7 @@ class Pingpong:
             raise UserError("--computing is for --pattern pingpong, with "
                             "--cache warm")
         check_area(options, options.ranks, patterns, sizes, cold)
-        for path in (options.json, options.svg):
-            output.check_writable(path)
-        host = hosts.choose(options.mpi)
-        runs.check_parts(host)
+        host = choices.host(options, options.json, options.svg)
 
         plan = {"patterns": patterns, "sizes": sizes,
                 "window": options.window,
@@ -221,12 +210,8 @@ class Pingpong:
                           len(patterns) * len(sizes), progress.bar)
         report = _report(run, host, options.ranks, probe, description, plan,
                          seed, time.monotonic() - start)
-        if report["cells"]:
-            pingpong_terminal.render(report, sys.stdout)
-        if options.json:
-            output.send(options.json, report_json, report)
-        if options.svg and report["cells"]:
-            output.write(options.svg, pingpong_svg, report)
+        choices.show(report, options, pingpong_terminal, pingpong_svg,
+                     options.svg)
         return results.verdict(run, report, host, _why(options.corrupt))
 
 

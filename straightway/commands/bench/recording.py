@@ -5,7 +5,6 @@ import pathlib
 import random
 import shlex
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -13,9 +12,8 @@ from straightway import capture, native
 from straightway.bench import medians, recording, runs
 from straightway.commands.bench import choices
 from straightway.errors import UserError
-from straightway.machine import hardware, hosts
-from straightway.reporters import (output, progress, recording_terminal,
-                                   report_json)
+from straightway.machine import hardware
+from straightway.reporters import progress, recording_terminal
 
 MOST_ROUNDS = 1000
 
@@ -57,16 +55,10 @@ class Recording:
         add("--rounds", type=int, metavar="N", default=5,
             help="runs of each kind [5]")
         add("--items", metavar="LIST", default="all", help=(
-            "what is called, as in comm_rank,pingpong [all]"))
+            "calls to measure, as in comm_rank,pingpong [all]"))
         add("--tool", metavar="LIB.so", help=(
-            "preload this library instead, and show it beside"))
-        add("--corrupt", action="store_true", help=(
-            "spoil what arrives before it is checked, to see that the check "
-            "finds it"))
-        add("--seconds", metavar="S", type=float, default=0.1,
-            help="for one item in one run [0.1]")
-        add("--json", metavar="FILE", help=(
-            "write raw samples and the machine's description to FILE"))
+            "also measure the program with this library preloaded"))
+        choices.add_cells(add, 0.1, "one item in one run")
         choices.add_common(add)
 
     @staticmethod
@@ -79,9 +71,7 @@ class Recording:
             raise UserError(f"--rounds {options.rounds}: give a number from 1 "
                             f"to {MOST_ROUNDS}")
         tool = _tool(options.tool)
-        output.check_writable(options.json)
-        host = hosts.choose(options.mpi)
-        runs.check_parts(host)
+        host = choices.host(options, options.json)
 
         description = hardware.describe()
         job = _Job(host, options, items, tool, choices.seed(options))
@@ -92,9 +82,7 @@ class Recording:
         start = time.monotonic()
         job.measure()
         report = _report(job, description, time.monotonic() - start)
-        recording_terminal.render(report, sys.stdout)
-        if options.json:
-            output.send(options.json, report_json, report)
+        choices.show(report, options, recording_terminal)
         return 0
 
 

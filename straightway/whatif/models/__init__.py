@@ -11,7 +11,6 @@ by key; rules of collectives add up. A model may have others as its base.
 """
 
 import dataclasses
-import difflib
 import pathlib
 
 try:
@@ -19,7 +18,7 @@ try:
 except ModuleNotFoundError:         # before Python 3.11
     import tomli as tomllib
 
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 from straightway.whatif.models import text
 from straightway.whatif.models.check import COMMON, checked
 
@@ -57,11 +56,9 @@ def _path(name):
     if not (name.endswith(".toml") or "/" in name):
         if name in names():
             return _PRESETS / f"{name}.toml"
-        near = difflib.get_close_matches(name, names(), 1, 0.5)
-        raise UserError(
-            f"unknown model {name[:60]}; "
-            + (f"did you mean {near[0]}? " if near else "") + "There are "
-            + ", ".join(names()) + ", and files that end in .toml")
+        raise UserError(f"unknown model {name[:60]}; " + nearest(
+            name, names(), "give a file that ends in .toml, or one of "
+            + ", ".join(names()), 0.5))
     return pathlib.Path(name)
 
 

@@ -7,9 +7,7 @@ docs/models.md describes the keys. `where` is the model's name or file, for the
 errors.
 """
 
-import difflib
-
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 from straightway.whatif.models import quantities
 from straightway.whatif.models.quantities import Wrong
 
@@ -83,15 +81,12 @@ def _operations(value):
     names = _texts(value)
     for name in names:
         if name != "all" and name not in OPERATIONS:
-            raise Wrong(_nearest(name, [*OPERATIONS, "all"], "collective"))
+            raise Wrong(_known("collective", name, [*OPERATIONS, "all"]))
     return names
 
 
-def _nearest(name, known, what):
-    near = difflib.get_close_matches(name, known, 1, 0.5)
-    return f"a known {what}, not {name}; " + (
-        f"did you mean {near[0]}?" if near else
-        "there are " + ", ".join(known))
+def _known(what, name, known):
+    return f"a known {what}, not {name}; " + nearest(name, known, cutoff=0.5)
 
 
 LINK = {
@@ -165,10 +160,8 @@ class _Checker:
         raise UserError(f"model {self.where}: {text}")
 
     def unknown(self, path, key, known):
-        near = difflib.get_close_matches(key, known, 1, 0.5)
-        self.fail(f"unknown key {path}{key}; " + (
-            f"did you mean {near[0]}?" if near else
-            "there are " + ", ".join(known)))
+        self.fail(f"unknown key {path}{key}; "
+                  + nearest(key, known, cutoff=0.5))
 
     def table(self, value, path):
         if not isinstance(value, dict):
@@ -219,8 +212,8 @@ class _Checker:
         if kind is None:
             return found
         if kind not in KINDS:
-            self.fail("network.kind must be " + _nearest(
-                kind, list(KINDS), "network"))
+            self.fail("network.kind must be "
+                      + _known("network", kind, list(KINDS)))
         known = {"kind", *COMMON, *KINDS[kind]}
         for key in found:
             if key not in known:
