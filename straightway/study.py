@@ -130,7 +130,7 @@ def verdict(report):
     said = []
     if not m["apart"] and report["runs"] > 1:
         said.append("These runs do not tell the two apart: their times "
-                    "overlap. More --runs on an idle machine may tell.")
+                    "overlap. More --runs on an idle machine may do so.")
     elif m["speed_up"] and m["speed_up"] >= 1:
         said.append(f"With Straightway this program is {m['speed_up']:.2f} "
                     "times as fast.")
@@ -140,8 +140,8 @@ def verdict(report):
                     if m["speed_up"] else "No time is left.")
     if p["speed_up"]:
         off = 100 * report["error"]["gain"]
-        said.append(f"{p['speed_up']:.2f} times was predicted: the measured "
-                    "gain is " + (
+        said.append(f"The prediction was {p['speed_up']:.2f} times: the "
+                    "measured gain is " + (
                         "the same." if abs(off) < 0.05 else
                         f"{'smaller' if off > 0 else 'larger'} by "
                         f"{abs(off):.1f} % of the run's time."))
@@ -162,8 +162,8 @@ def _notes(report):
     if report["measured"]["apart"] and bound and gained and \
             gained > 1.01 * bound:
         said.append(
-            "More was gained than the bound says: something counts here that "
-            "is in no model, such as caches, or other programs on the cores.")
+            "The program gained more than the bound: no model has what counts "
+            "here, such as caches, or other programs on the cores.")
     return said + report["forecast"]["model_about"] + \
         report["forecast"]["notes"]
 

@@ -356,7 +356,7 @@ def test_what_is_no_quantity(of, value):
     ("[link.node]\npoints = [[0, 1, 2]]\n",
      "points must be a list of rows [bytes, send, wire, gap, receive]"),
     ("[link.node]\npoints = [[8,1,1,1,1],[8,1,1,1,1]]\n", "order of their"),
-    ("[link.node]\nL = 1\npoints = [[8,1,1,1,1]]\n", "which stand for L"),
+    ("[link.node]\nL = 1\npoints = [[8,1,1,1,1]]\n", "which replace L"),
     ("nodes = 0\n", "nodes must be a whole number, at least 1; it is 0"),
     ("nodes = 2.5\n", "nodes must be a whole number"),
     ("cpu_speed = 0\n", "cpu_speed must be a factor"),

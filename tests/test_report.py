@@ -242,7 +242,7 @@ def test_the_text_has_the_sections_of_mpip(run, path):
         "Regions (with those within them, milliseconds)",
         "Message Sizes (bytes, milliseconds)",
         "Pairs of Ranks (top twenty of 24, by bytes)",
-        "Findings (seconds concerned, per rank in the mean)",
+        "Findings (seconds concerned, per rank on average)",
         "End of Report"]
     assert re.search(r"^ +\* 160\.000000 +17\.769600 11\.11 16\.433600 "
                      r"1\.336000 3\.200000$", out, re.M)
@@ -532,7 +532,7 @@ def test_merge_refuses_ranks_that_are_in_two(run, here):
     capture.write("again.swcap", job.blocks()[4:5])
     words = ["merge", "all.swcap", "node1.swcap", "again.swcap"]
     status, _, err = run(*words)
-    assert status == 2 and "rank 4 is both in node1.swcap and" in err
+    assert status == 2 and "rank 4 is in node1.swcap and" in err
     assert not os.path.exists("all.swcap")
     assert run(*words, "--last")[0] == 0
     assert capture.read("all.swcap").ranks[0].node == "later"

@@ -95,7 +95,7 @@ def verdict(run, report, host, why=lambda cell, mode: "", who=None):
              + report["command"])
         return 1
     if not report["switchable"]:
-        _say(f"only {host.title} was measured: Straightway does not "
+        _say(f"the run measured only {host.title}: Straightway does not "
              "accelerate it here (see straightway doctor)")
         return 1
     return 0

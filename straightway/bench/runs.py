@@ -14,8 +14,8 @@ def check_parts(host):
     for path in (native.bench_executable(), native.bench_module(host.flavour)):
         if not path.exists():
             raise UserError(f"{path} is missing: {host.title} has the flavour "
-                            f"{host.flavour}, which this installation was "
-                            "built without", 1)
+                            f"{host.flavour}, and this installation has no "
+                            "library for it", 1)
     if not native.library().exists():
         raise UserError(f"the library is missing: {native.library()}", 1)
 

@@ -478,16 +478,16 @@ def _check(path, head):
         raise UserError(f"{path} is cut short before its first block; run "
                         "the program again, or copy the file again", 1)
     if head.startswith(MAGIC[:6]) and not head.startswith(MAGIC):
-        raise UserError(f"{path} was altered on the way, as by a transfer in "
-                        "text mode; copy it again as binary", 1)
+        raise UserError(f"a transfer altered {path}, as in text mode; copy it "
+                        "again as binary", 1)
     if len(head) < _FILE.size or not head.startswith(MAGIC):
         raise UserError(f"{path} is not a capture file; `straightway profile` "
                         "writes them, PROGRAM.RANKS.JOB.swcap", 1)
     _, version, _ = _FILE.unpack(head)
     if version > VERSION:
-        raise UserError(f"{path} is of format {version}, and this Straightway "
-                        f"reads {VERSION}: it was written by a newer one; "
-                        "update this one", 1)
+        raise UserError(f"{path} has format {version}, and this Straightway "
+                        f"reads {VERSION}: a newer one wrote it; update this "
+                        "one", 1)
 
 
 def is_bare(path):
@@ -535,11 +535,11 @@ def _symbols(header, into):
 def _nothing(path, traced, problems):
     if traced:
         return UserError(
-            f"{path} is a part of a trace, and says nothing without its "
-            "capture: give the capture beside it, *.swcap, or join them with "
-            "straightway merge", 1)
+            f"{path} is a part of a trace, and needs its capture: give the "
+            "capture beside it, *.swcap, or join them with straightway "
+            "merge", 1)
     why = problems[0] if problems else "It ends after its header."
-    return UserError(f"{path} has no rank that can be read. {why} Run the "
+    return UserError(f"{path} has no readable rank. {why} Run the "
                      "program again, or copy the file again", 1)
 
 
@@ -559,8 +559,8 @@ def read(path, part=False):
     ranks, symbols, named = [], {}, False
     for kind, number, payload in blocks:
         if kind not in _KINDS:
-            problems.append("A block of an unknown kind is left out; a newer "
-                            "Straightway may know it.")
+            problems.append("A block has an unknown kind, and is left out; a "
+                            "newer Straightway may know it.")
             continue
         whose = f"rank {number}" if kind == b"RANK" else "the names"
         try:

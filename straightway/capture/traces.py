@@ -23,7 +23,7 @@ from straightway.errors import UserError
 from straightway.ranges import ranges
 
 ENDING = ".swtrace"
-_WHY = {"limit": "it was as large as it may become",
+_WHY = {"limit": "it reached its limit",
         "disk": "the disk was full"}
 _APART = 60     # s between the MPI_Init of two ranks, at most
 
@@ -108,8 +108,8 @@ def _gathered(found):
         return None
     before = captures.read(path, part=True)
     if not before.ranks:
-        raise UserError(f"{path} is in the way: it is a part of another "
-                        "trace; rename it", 1)
+        raise UserError(f"{path} is a part of another trace, and has the "
+                        "name of this one; rename it", 1)
     if not _same_run(found, before):
         return None     # of an earlier capture with this name
     return Part(path, before.traced, os.path.getsize(path))
@@ -184,7 +184,7 @@ def _remove(there):
             if os.path.getsize(piece.path) == piece.size:
                 os.unlink(piece.path)
             else:
-                _say(f"{piece.path} still grows, and is kept")
+                _say(f"{piece.path} still grows, and stays")
         except OSError as error:
             _say(f"{piece.path}: {error.strerror}")
 
@@ -201,7 +201,7 @@ def gather(capture_path):
         captures.write(path, (*blocks, *_blocks(chosen)))
     except UserError as error:
         raise UserError(
-            f"{error}\n  The trace was not joined, and its parts are kept: "
+            f"{error}\n  The parts of the trace stay as they are: "
             f"{_stem(capture_path)}.rank*{ENDING}. Make room, then "
             f"straightway merge {path} {capture_path} "
             f"{_stem(capture_path)}.rank*{ENDING}", 1) from None

@@ -29,12 +29,12 @@ def add_launcher(parser):
     """Add the options of the launcher."""
     add = parser.add_argument_group("launcher").add_argument
     add("--mpi", metavar="MPI", help=(
-        "whose launcher starts the program: an installation's folder, a "
-        "launcher, or openmpi, mpich, intel [the program's own]"))
+        "the MPI with the launcher: an installation's folder, a launcher, "
+        "or openmpi, mpich, intel [the program's own]"))
     add("--launcher-args", metavar="\"...\"", default="",
         help="hand these arguments to the launcher")
     add("--timeout", type=float, metavar="S",
-        help="give up when a run takes more seconds")
+        help="end a run that takes more seconds")
 
 
 def job(options, program, quiet=True):
@@ -73,8 +73,8 @@ def check_ranks(options, program):
                      or w.startswith("--ranks=")), None)
         raise UserError(
             f"how many ranks? straightway {options.command} -n N PROGRAM"
-            + (f"\n  {late} stands behind {program[0]} and is the program's: "
-               "options come first" if late else ""))
+            + (f"\n  {late} after {program[0]} is the program's own: give "
+               "options before the program" if late else ""))
     check_count(options.ranks)
 
 
@@ -89,7 +89,7 @@ def refuse_nested(command):
     if any(os.environ.get(name) for name in (
             "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")):
         raise UserError(f"straightway {command} starts the launcher itself: "
-                        "leave mpirun away and give -n N")
+                        "omit mpirun and give -n N")
 
 
 # Progress -------------------------------------------------------------------

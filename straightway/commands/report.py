@@ -95,11 +95,11 @@ class Report:
         add("file", metavar="FILE", nargs="?", help=(
             "a capture, *.swcap, or a trace, *.swtrace"))
         add("--text", metavar="OUT", nargs="?", const="-",
-            help="plain and in full, in the manner of mpiP [to stdout]")
+            help="plain text in full, in the manner of mpiP [to stdout]")
         add("--html", metavar="OUT", nargs="?", const="",
             help="one page for browsers [FILE.html]")
         add("--json", metavar="OUT", help=(
-            "all views, as profile.schema.json describes them; - is stdout"))
+            "all views, in the form of profile.schema.json; - is stdout"))
         add("--csv", metavar=("TABLE", "OUT"), nargs="+", help=(
             "one table [to stdout]: " + ", ".join(tables.TABLES)))
         add("--perfetto", metavar="OUT", nargs="?", const="", help=(
@@ -114,7 +114,7 @@ class Report:
             metavar="WHAT")
         add("--region", metavar="NAME",
             help="only this region, with those within it")
-        add("--ranks", metavar="LIST", help="only these, as in 0-3,7")
+        add("--ranks", metavar="LIST", help="only these ranks, as in 0-3,7")
         # Rank 0 uses this at the end of a profiled run: resolve the frames,
         # keep their names in the file, and show the page beside the program's
         # output.
@@ -217,7 +217,7 @@ def _perfetto(p, out):
     if out == "-":
         raise UserError("--perfetto needs a file to write, not -")
     if p.region is not None:
-        raise UserError("--perfetto shows all regions: leave --region out")
+        raise UserError("--perfetto shows all regions; omit --region")
     check_not_source(out, p.capture.path)
     events, problems = perfetto.render(p, out)
     for problem in problems:

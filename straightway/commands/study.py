@@ -42,7 +42,7 @@ class Study:
             help="runs of each side [3]")
         add("--html", metavar="OUT", help="the page [PROGRAM.N.study.html]")
         add("--json", metavar="OUT", help=(
-            "as study.schema.json describes it; - is stdout"))
+            "in the form of study.schema.json; - is stdout"))
         add("--recalibrate", action="store_true",
             help="measure this machine anew")
         jobs.add_launcher(parser)

@@ -192,4 +192,4 @@ def doubts(about, ranks):
     if not is_busy(about["load"], about["cores"], ranks):
         return []
     return [f"This machine was busy (load {about['load']:.1f} on "
-            f"{about['cores']} cores): what was measured is too long."]
+            f"{about['cores']} cores): the measured times are too long."]

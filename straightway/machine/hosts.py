@@ -220,9 +220,8 @@ def given(mpi):
             name, _NAMES, "give a folder, or one of " + ", ".join(_NAMES)))
     found = [h for h in find() if h.kind == name]
     if not found:
-        raise UserError(f"--mpi {mpi}: there is none in PATH nor in the usual "
-                        "folders\n  give the folder it is installed in: "
-                        "--mpi /path/to/mpi", 1)
+        raise UserError(f"--mpi {mpi}: PATH and the usual folders have none\n"
+                        "  give its installation folder: --mpi /path/to/mpi", 1)
     return found
 
 

@@ -234,8 +234,8 @@ class Profile:
         folded = sum(r.folded for r in chosen)
         if folded:
             self.problems.append(
-                f"{folded:,} calls are counted without their call site: "
-                "there were too many different ones.")
+                f"{folded:,} calls have no call site: the run had too many "
+                "different ones.")
 
     def totals(self, by):
         """Totals over all records, I/O included; see `group`. Most time

@@ -46,8 +46,19 @@ def timing(one, widest=10):
             Text(f"±{spread:.0%}" if spread < widest else "wide", "dim")]
 
 
-def notes(console, sentences):
+def about_floor(report, others):
+    """The sentences on medians and the floor; `others`: further floors."""
+    trip = report["floors"].get("round_trip")
+    return ("Medians; ± holds the median with 95 % confidence. The floor is "
+            "half a cache-line round trip"
+            + (f" ({trip:.3g} µs)" if trip else "") + others)
+
+
+def notes(console, sentences, report):
     console.print()
+    if report["oversubscribed"]:
+        sentences = [*sentences, "The run has more ranks than cores: times "
+                     "include waiting for a core, and the floor does not."]
     for note in sentences:
         for line in textwrap.wrap(note, min(78, console.width)):
             console.print(Text(line, "dim"))

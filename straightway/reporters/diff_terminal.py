@@ -39,7 +39,7 @@ def render(report, out, *, top=None):
     for warning in report["warnings"]:
         page.paragraph(warning, "bold yellow")
 
-    page.heading("Time", "per rank, in the mean; speed-up: A / B")
+    page.heading("Time", "per rank on average; speed-up: A / B")
     page.table([("", "fill"), ("A", "right"), ("B", "right"),
                 ("speed-up", "right")], [
         [row["what"],

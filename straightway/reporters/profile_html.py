@@ -65,7 +65,7 @@ class _Tables:
                 _share(_ratio(t.waiting, t.time)), _count(t.calls),
                 _duration(t.mean_time)]
 
-    _COMMON = [_Column("time", title="per rank, in the mean"),
+    _COMMON = [_Column("time", title="per rank on average"),
                _Column("", "bar"),
                _Column("of run", title="of the time of all ranks"),
                _Column("waiting", title="of this row's time"),
@@ -160,7 +160,7 @@ class _Tables:
                 _share(_ratio(r.io, r.time))])
         return _Table("regions", [
             ("region", "text"), ("entered",),
-            ("time", "number", "per rank, in the mean"), ("", "bar"),
+            ("time", "number", "per rank on average"), ("", "bar"),
             ("of run",), ("MPI", "number", "of the region's time"),
             ("waiting", "number", "of the region's time"),
             ("file I/O", "number", "of the region's time")], rows)
@@ -193,7 +193,7 @@ class _Tables:
                          _share(_ratio(t.waiting, t.time))])
         return _Table("sizes", [
             ("size", "text"), ("calls",), ("sent",), ("received",),
-            ("time", "number", "per rank, in the mean"),
+            ("time", "number", "per rank on average"),
             ("waiting", "number", "of this row's time")], rows)
 
 
@@ -207,7 +207,7 @@ def _facts(p):
     if len(nodes) > 4:
         names += f" and {len(nodes) - 4} more"
     ended = "MPI_Finalize, on all ranks" if not p.ended_badly \
-        and not p.missing else "not well: see below"
+        and not p.missing else "with problems: see below"
     facts = [
         ("Ranks", f"{job.ranks:,}"),
         ("Nodes", f"{len(nodes):,}" + (f" ({names})" if names else "")),
@@ -230,15 +230,15 @@ def _cards(p):
               f"{units.duration(c.time / each)} per rank, in "
               f"{units.plural(c.calls, 'call')} of all"),
              (units.share(p.waiting_share), "waiting",
-              f"{units.duration(c.waiting / each)} per rank: a partner had "
-              "not come yet"),
+              f"{units.duration(c.waiting / each)} per rank, before a partner "
+              "had come"),
              (units.share(_ratio(c.moving, elapsed)), "moving data",
-              f"{units.duration(c.moving / each)} per rank: all that a "
+              f"{units.duration(c.moving / each)} per rank: the part that a "
               "faster library can shorten")]
     if p.io.calls:
         cards.append((units.share(_ratio(p.io.time, elapsed)), "file I/O",
                       f"{units.duration(p.io.time / each)} per rank in "
-                      "MPI_File_*; not counted as MPI"))
+                      "MPI_File_*, which does not count as MPI"))
     if c.sent or c.received:
         cards.append((units.size(c.sent), "sent",
                       f"and {units.size(c.received)} received, by all ranks "

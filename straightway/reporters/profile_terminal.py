@@ -129,7 +129,7 @@ def _more(page, totals, shown):
 
 def _operations(page, p, top, sort):
     totals = _sorted(p.totals("operation"), sort)
-    page.heading("Operations", "time: per rank, in the mean; calls: of all "
+    page.heading("Operations", "time: per rank on average; calls: of all "
                  "ranks")
     wide = page.width >= 110
     rows = []
@@ -234,8 +234,8 @@ def _message_sizes(page, p):
 def _by(page, p, names, top, sort):
     by = names[0] if len(names) == 1 else tuple(names)
     totals = _sorted(p.totals(by), sort)
-    page.heading("By " + ", ".join(names), "time: per rank of the job, in "
-                 "the mean")
+    page.heading("By " + ", ".join(names), "time: per rank of the job, on "
+                 "average")
     page.table([("", "fill"), *_COMMON, ("sent", "right")], [
         [t.label, *_common(t, p), units.size(t.sent) if t.sent else ""]
         for t in totals[:top]])
@@ -243,7 +243,7 @@ def _by(page, p, names, top, sort):
 
 
 def _findings(page, p):
-    page.heading("Findings", "seconds concerned, per rank in the mean")
+    page.heading("Findings", "seconds concerned, per rank on average")
     found = findings.find(p)
     if not found:
         page.paragraph(findings.NOTHING)

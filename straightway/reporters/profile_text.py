@@ -22,10 +22,10 @@ _NOTES = """\
 Time is CLOCK_MONOTONIC; columns name their units. AppTime is the time from
 MPI_Init to MPI_Finalize (of all threads that call MPI), MPITime the part in
 MPI without MPI_File_*, IOTime that in MPI_File_*. Wait is the part of MPITime
-in which a partner had not yet come, estimated from the calls that were looked
-at. App% is of all AppTime, MPI% of all MPITime. COV is the coefficient of
+before a partner had come, estimated from all long calls and a sample of short
+ones. App% is of all AppTime, MPI% of all MPITime. COV is the coefficient of
 variation of the ranks' times. A call's size is that of its message, for a
-collective that of one block; Sent is what the send buffers held. Rank * is
+collective that of one block; Sent is the size of the send buffers. Rank * is
 all ranks together."""
 
 
@@ -299,7 +299,7 @@ def _pairs(out):
 
 
 def _findings(out):
-    out.section("Findings (seconds concerned, per rank in the mean)")
+    out.section("Findings (seconds concerned, per rank on average)")
     found = findings.find(out.p)
     if not found:
         out.wrapped(findings.NOTHING)

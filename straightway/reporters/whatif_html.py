@@ -119,7 +119,7 @@ def region_table(report, baseline="baseline"):
         rows.append(row)
     return Table("program-regions", [
         ("region", "text name"),
-        (baseline, "number", "time per rank, in the mean"), ("of run",),
+        (baseline, "number", "time per rank on average"), ("of run",),
         ("communication", "number", "of the region's time"),
         ("waiting", "number", "of communication"),
         *((name, "number", f"time per rank, speed-up: {title}")

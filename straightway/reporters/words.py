@@ -11,7 +11,7 @@ NO_RECORDS = ("No MPI call was recorded between MPI_Init and MPI_Finalize: "
               "the program communicates by other means, or not at all.")
 _ENDS = {"abort": "called MPI_Abort",
          "exit": "exited without MPI_Finalize",
-         "unknown": "did not tell how it ended"}
+         "unknown": "ended in an unknown way"}
 
 
 def program(job):
@@ -79,6 +79,6 @@ def _endings(p):
     if p.missing:
         word = "rank" if p.missing.count == 1 else "ranks"
         said.append(f"{units.plural(p.missing.count, 'rank')} of "
-                    f"{p.job.ranks} left nothing, as when killed: {word} "
+                    f"{p.job.ranks} left nothing, as after SIGKILL: {word} "
                     f"{p.missing}.")
     return said

@@ -236,8 +236,8 @@ def _noise(given):
     period, duration = (nanoseconds("noise", given, text)
                         for text in (period, duration))
     if not 0 < duration < period:
-        raise UserError(f"--noise {given}: a disturbance must be shorter "
-                        "than the time between two")
+        raise UserError(f"--noise {given}: DURATION must be shorter than "
+                        "PERIOD")
     number = _whole("noise", seed, "a seed") if seed else 1
     return Change("noise", given, f"noise of {units.duration(duration)} every "
                   f"{units.duration(period)}",
@@ -253,18 +253,19 @@ KEYS = tuple(_KEYS)
 # The options that are experiments, with their placeholders and help.
 OPTIONS = {
     "free": ("OP[,OP]", "these collectives take no time (their waiting "
-             "stays); all: every one; communication: and all messages"),
-    "scale": ("OP=FACTOR", "they take this part of their time"),
-    "offload": ("OP[,OP]", "they go on in the network while the program "
-                "computes; OP:POSTING,ROUND,NS_A_BYTE says at what cost"),
-    "network": ("NAME", "on another network; --nodes and --ranks-per-node "
-                "say where the ranks are"),
+             "stays); all: every collective; communication: also all "
+             "messages"),
+    "scale": ("OP=FACTOR", "these collectives take this part of their time"),
+    "offload": ("OP[,OP]", "the network carries these out while the program "
+                "computes; OP:POSTING,ROUND,NS_A_BYTE gives the cost"),
+    "network": ("NAME", "another network; --nodes and --ranks-per-node place "
+                "the ranks"),
     "ranks-on": ("PLACE", "ranks share a domain: numa, package, core, or a "
                  "number of ranks"),
-    "cpu-speed": ("FACTOR", "on a processor so much faster"),
+    "cpu-speed": ("FACTOR", "a processor this many times as fast"),
     "noise": ("PERIOD,DURATION", "the system takes every processor away, as "
               "in 1ms,25us"),
-    "algorithm": ("OP=NAME", "a collective by this algorithm, as in "
+    "algorithm": ("OP=NAME", "the collective uses this algorithm, as in "
                   "allreduce=ring"),
 }
 
@@ -327,7 +328,7 @@ def parse(text):
     try:
         words = shlex.split(text)
     except ValueError:
-        raise UserError(f"--experiment {text}: a quote is not closed") \
+        raise UserError(f"--experiment {text}: close the quote") \
             from None
     changes = []
     for word in words:

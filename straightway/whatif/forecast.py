@@ -98,7 +98,7 @@ class Forecast:
         """The times of normal runs, or the reason why there are none."""
         cores = hardware.cores()
         if self.plan.replay:
-            return None, "operations of a file were replayed"
+            return None, "this is a replay of a file"
         if not self.plan.measure and ranks > cores:
             return None, (f"{ranks} ranks do not fit the {cores} cores here "
                           "(--measure runs them nevertheless)")
@@ -240,8 +240,8 @@ def verdict(report):
                        ("communication", "communication")):
         ratio = report["bounds"][name]["ratio"]
         if ratio is None:
-            said.append(f"Without {what} no time is left: there is nothing "
-                        "else in this program.")
+            said.append(f"Without {what} no time is left: this program does "
+                        "nothing else.")
         elif ratio < CLEAR:
             said.append(f"No improvement of {what} can make this program "
                         "measurably faster.")
@@ -268,22 +268,21 @@ def _notes(report):
         said.append(
             f"{units.number(one['wildcards'])} receives and probes with "
             "wildcards: " + (
-                "all were matched in the order of virtual time."
+                "the engine matched all in the order of virtual time."
                 if not one["undecided"] else
-                f"of {units.number(one['undecided'])} of them the order in "
-                "virtual time could not be decided, the order of the real "
-                f"run was taken; {units.number(one['disordered'])} took "
+                f"for {units.number(one['undecided'])} of them the engine "
+                "could not decide the order in virtual time, and took the order of "
+                f"the real run; {units.number(one['disordered'])} took "
                 "another message than the first."))
     if one.get("forced"):
         said.append(
             f"{units.number(one['forced'])} times virtual time went on "
-            "without knowing all: without a rank that was silent outside of "
-            "MPI, or beyond a wait that the MPI had ended already.")
+            "without full knowledge: without a rank that was silent outside "
+            "of MPI, or beyond a wait that the MPI had already ended.")
     if report["measured"]:
         said += hardware.doubts(report["machine"], report["ranks"])
     if one["extrapolated"]:
-        said.append("More ranks than were recorded: this is an "
-                    "extrapolation.")
+        said.append("This is an extrapolation: the record has fewer ranks.")
     if any(e["experiment"] and e["by"] == "replay"
            for e in report["experiments"]) and one["undecided"]:
         said.append("Replays keep the order of the recorded run; --rerun "

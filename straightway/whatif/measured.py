@@ -339,9 +339,9 @@ def doubts(found):
     if not is_busy(found):
         return []
     cores = found["key"].get("cores") or 1
-    return ["This machine was busy when the model was measured (others used "
-            f"{found.get('others', 0):.1f} of {units.plural(cores, 'core')}). "
-            "It is not kept: the next run measures anew."]
+    return ["This machine was busy during the measurement of the model "
+            f"(others used {found.get('others', 0):.1f} of "
+            f"{units.plural(cores, 'core')}). The next run measures anew."]
 
 
 def is_busy(found):

@@ -239,14 +239,14 @@ def _notes(figures):
         ("outside", "operation", "left out: partners or communicators that "
          "are not in MPI_COMM_WORLD, or not known"),
         ("unmodelled", "call", "of one-sided communication left out"),
-        ("approximate", "collective", "taken to wait for all members: what "
-         "it is, or whom it waits for, is not known"),
+        ("approximate", "collective", "taken to wait for all members: the "
+         "trace does not show the operation, or the ranks that it waits for"),
         ("expanded", "collective", "written as messages"),
         ("flags", "send", "written as an ordinary one: it was synchronous or "
          "buffered"),
         ("means", "collective", "written with the mean of blocks that "
          "differ"),
-        ("sections", "region change", "left out: the form knows no regions"))
+        ("sections", "region change", "left out: the form has no regions"))
     for name, noun, rest in told:
         n = figures.get(name, 0)
         if n:
@@ -287,7 +287,7 @@ def extrapolate(source, ranks, path):
     """Extrapolate a regular program's operations to more ranks."""
     figures = _convert(["--extrapolate", ranks, source, path])
     return Made(str(path), figures, [
-        "the operations are extrapolated to more ranks than were run"])
+        "the operations are extrapolated to more ranks"])
 
 
 def synthetic(pattern, ranks, iterations, size, compute_ns, path):

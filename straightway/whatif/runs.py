@@ -118,9 +118,8 @@ class Runner:
         one = outcome(found)
         if one.ranks != ranks:
             raise UserError(
-                f"{ranks} ranks were asked for, and the program had a world "
-                f"of {one.ranks}: launcher and MPI do not belong together "
-                "(--mpi names one)", 1)
+                f"the program had {one.ranks} ranks in place of {ranks}: "
+                "launcher and MPI do not belong together (--mpi names one)", 1)
         return one, ops
 
     def _failed(self, how, ranks, status, early, out, err):
@@ -181,8 +180,8 @@ class Runner:
             source = made
         has = self.ranks_of(source)
         if ranks and ranks < has:
-            raise UserError(f"-n {ranks}: {path} is of {has} ranks; fewer "
-                            "cannot be made of them")
+            raise UserError(f"-n {ranks}: {path} has {has} ranks; a replay "
+                            "cannot have fewer")
         if ranks and ranks > has:
             more = self.path("swops")
             notes += operations.extrapolate(str(source), ranks,
@@ -201,9 +200,8 @@ class Runner:
         except OSError:
             head = tail = b""
         if head != _MAGIC or tail[-8:] != b"SWOPEND\n":
-            raise UserError(f"{ops}: is no file of operations, or not a "
-                            "whole one; straightway whatif --record makes "
-                            "one", 1)
+            raise UserError(f"{ops} is no file of operations, or an incomplete "
+                            "one; straightway whatif --record makes one", 1)
         return struct.unpack_from("<I", tail, 24)[0]
 
     def measured(self, ranks, accelerated=False):

@@ -100,8 +100,8 @@ class Models:
         if "+" in name:
             for part in name.split("+"):
                 if part in measured.NAMES:
-                    raise UserError(f"--{what} {name}: {part} is a model of "
-                                    "its own; give both")
+                    raise UserError(f"--{what} {name}: {part} does not join by "
+                                    f"+; give --{what} twice")
                 self.check(part, what)
             return
         known = [*measured.NAMES, *_named().names()]
@@ -137,7 +137,7 @@ class Models:
             self.doubts += measured.doubts(self._calibration)
             if self.ranks > most:
                 self.about.append(
-                    f"Collectives were measured here with "
+                    f"The times of collectives are measured up to "
                     f"{units.plural(most, 'rank')}; those of more ranks are "
                     "computed from the measured times of messages.")
         return self._calibration
@@ -230,12 +230,12 @@ def _check_links(lines, ranks, title):
     if per_node < ranks and "network" not in links:
         raise UserError(
             f"{title}: {units.plural(ranks, 'rank')}, {per_node} on each node,"
-            " and nothing says what is between nodes: give --network NAME")
+            " and no model has a network between nodes: give --network NAME")
     if min(per_node, ranks) > 1 and not links & {"node", "domain"}:
         raise UserError(
-            f"{title}: nothing says what a message takes inside a node, and "
-            f"there are {min(per_node, ranks)} ranks on one\n  A network is "
-            "an experiment: --network NAME --nodes N; or lay it over a model "
+            f"{title}: no model gives the time of a message inside a node, "
+            f"and a node has {min(per_node, ranks)} ranks\n  A network is an "
+            "experiment: --network NAME --nodes N; or lay it over a model "
             "of a node:\n  --model node --model NAME")
 
 

@@ -38,7 +38,7 @@ def with_gaps(operations):
     left = [op for op in operations if op not in collectives.WITHOUT_GAPS]
     if not left:
         raise UserError(f"--ops {','.join(operations)}: these take doubles "
-                        "only; leave --datatype away")
+                        "only; omit --datatype")
     return left
 
 

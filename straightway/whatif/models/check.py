@@ -192,7 +192,7 @@ class _Checker:
                 found.setdefault(f"{short}_recv", value)
         constants = set(found) - {"S", "points"}
         if "points" in found and constants:
-            self.fail(f"link.{name} has points, which stand for "
+            self.fail(f"link.{name} has points, which replace "
                       + ", ".join(sorted(constants)) + "; give only one")
         return found
 

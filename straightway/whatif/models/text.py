@@ -62,7 +62,7 @@ def _network(data):
     link = data.get("link", {}).get("network", {})
     if not link and not {"hop", "latency", "G"} & set(network):
         name = kind.replace("_", "-")
-        raise UserError(f"a {kind} needs a network whose links it has: give "
+        raise UserError(f"a {kind} needs a network with the times of links: "
                         f"one before it, as in hdr200+{name}")
     hop = network.pop("hop", 0)
     # A message passes one switch less than links: a host link has half.
