@@ -581,7 +581,7 @@ def test_a_capture_finds_the_trace_beside_it(run):
      "is the capture itself"),
     (["report", "a.swtrace", "--perfetto", "-"], "needs a file"),
     (["report", "a.swtrace", "--perfetto", "--region", "(outside)"],
-     "leave --region out"),
+     "omit --region"),
     (["report", "a.swtrace", "--perfetto", "/nowhere/x"],
      "No such file or directory"),
     (["report", "app.rank0.swtrace", "--perfetto"], "is a part of a trace")])

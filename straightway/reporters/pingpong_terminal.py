@@ -4,7 +4,7 @@ from rich.text import Text
 
 from straightway import units
 from straightway.reporters.bench_parts import (
-    microseconds, notes, overall, ratio, new_table, timing)
+    about_floor, microseconds, new_table, notes, overall, ratio, timing)
 from straightway.reporters.console import opened
 
 
