@@ -6,6 +6,7 @@ UserError, which `main` prints as one line, never as a traceback.
 """
 
 import argparse
+import inspect
 import os
 import re
 import sys
@@ -78,14 +79,9 @@ def _parser():
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND",
                                        required=True, parser_class=Parser)
     for command in COMMANDS:
-        text = (command.__doc__ or "").strip().split("\n", 1)
+        text = inspect.getdoc(command)
         child = subparsers.add_parser(
-            command.name, help=text[0],
-            description="\n".join(line.removeprefix("    ")
-                                  if hasattr(line, "removeprefix") else
-                                  line[4:] if line.startswith("    ")
-                                  else line
-                                  for line in "\n".join(text).split("\n")))
+            command.name, help=text.partition("\n")[0], description=text)
         command.arguments(child)
         child.set_defaults(run=command.run)
     return parser

@@ -43,6 +43,7 @@ text { font: 11px system-ui, sans-serif; fill: #333333; }
 }
 """
 WIDTH, HEIGHT = 262, 190                # a panel with its labels
+_COLUMNS = 4                            # panels side by side
 _LEFT, _TOP, _RIGHT, _BOTTOM = 54, 24, 12, 26
 
 
@@ -171,3 +172,17 @@ def document(report, title, foot, width, height, parts, **names):
         f'<text class="title" x="16" y="26">{escape(title)}</text>',
         *legend(report, **names), *parts,
         f'<text x="16" y="{height - 10}">{escape(foot)}</text>', "</svg>\n"])
+
+
+def panels(report, title, foot, axes, found, narrowest, **names):
+    """The whole file of the panels `found`, [(name, cells, sizes, gain)],
+    side by side; `names` are the legend's."""
+    parts = []
+    for i, one in enumerate(found):
+        x, y = 8 + i % _COLUMNS * WIDTH, 64 + i // _COLUMNS * HEIGHT
+        parts += [f'<g transform="translate({x},{y})">', *panel(axes, *one),
+                  "</g>"]
+    width = max(narrowest, min(len(found), _COLUMNS) * WIDTH) + 16
+    height = 64 + math.ceil(len(found) / _COLUMNS) * HEIGHT + 24
+    return document(report, title, footing(report) + foot, width, height,
+                    parts, **names)

@@ -21,13 +21,9 @@ import shlex
 from straightway import units
 from straightway.errors import UserError, nearest
 from straightway.machine import hardware
+from straightway.whatif.models.check import OPERATIONS as COLLECTIVES
+from straightway.whatif.models.quantities import TIMES
 
-# As in op.h.
-COLLECTIVES = (
-    "barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
-    "reduce_scatter_block", "scan", "exscan", "gather", "gatherv", "scatter",
-    "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
-    "alltoallw", "other")
 COMMUNICATION = "communication"
 MOST_PLACES = 1 << 22
 
@@ -88,9 +84,6 @@ def _whole(option, given, what):
     return int(given)
 
 
-_TIMES = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
-
-
 def nanoseconds(option, given, text):
     """"10us" -> 10000.0"""
     found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|ms|s)\s*",
@@ -98,7 +91,7 @@ def nanoseconds(option, given, text):
     if not found:
         raise UserError(f"--{option} {given}: {text.strip() or 'nothing'} is "
                         "no time; give one like 10us or 1ms")
-    return float(found.group(1)) * _TIMES[found.group(2)]
+    return float(found.group(1)) * TIMES[found.group(2)]
 
 
 # Changes --------------------------------------------------------------------

@@ -244,8 +244,7 @@ def _magic(path):
 
 def _said(text):
     """The native program's message, as the text of a UserError."""
-    return text.strip().removeprefix("straightway-whatif: ") \
-        if hasattr(text, "removeprefix") else text.strip()
+    return text.strip().removeprefix("straightway-whatif: ")
 
 
 def _wall(p):

@@ -3,6 +3,8 @@
 Each is a class like those of `straightway.commands`.
 """
 
+import inspect
+
 from straightway.commands.bench.collectives import Collectives
 from straightway.commands.bench.datatypes import Datatypes
 from straightway.commands.bench.pingpong import Pingpong
@@ -12,11 +14,12 @@ from straightway.commands.bench.recording import Recording
 class Bench:
     """Measure the host MPI and Straightway side by side.
 
-    straightway bench collectives measures the blocking collectives,
-    straightway bench pingpong messages between neighbours,
-    straightway bench datatypes messages with gaps,
-    straightway bench profile what recording costs; see
-    straightway bench collectives --help and so on
+      straightway bench collectives   the blocking collectives
+      straightway bench pingpong      messages between neighbours
+      straightway bench datatypes     messages with gaps
+      straightway bench profile       the cost of recording
+
+    straightway bench collectives --help and so on describe each.
     """
 
     name = "bench"
@@ -27,11 +30,9 @@ class Bench:
                                       required=True,
                                       parser_class=type(parser))
         for one in (Collectives, Pingpong, Datatypes, Recording):
-            lines = (one.__doc__ or "").split("\n")
+            text = inspect.getdoc(one)
             child = below.add_parser(
-                one.name, help=lines[0],
-                description="\n".join(line[4:] if line.startswith("    ")
-                                      else line for line in lines))
+                one.name, help=text.partition("\n")[0], description=text)
             one.arguments(child)
             child.set_defaults(measure=one.run)
 

@@ -12,6 +12,7 @@ from straightway.whatif.models import quantities
 from straightway.whatif.models.quantities import Wrong
 
 CLASSES = ("self", "domain", "node", "network")
+# As in op.h.
 OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
               "reduce_scatter_block", "scan", "exscan", "gather", "gatherv",
               "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
