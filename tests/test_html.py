@@ -130,7 +130,7 @@ def test_what_went_wrong_is_said(tmp_path):
                      "2 ranks of 8 left nothing, as after SIGKILL: ranks 3-4.",
                      "it was cut short, or is damaged there.",
                  "2 calls returned an error: MPI_Send 2.",
-                     "not well: see below"):
+                     "with problems: see below"):
         assert sentence in text
 
 
