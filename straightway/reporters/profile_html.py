@@ -117,7 +117,7 @@ class _Tables:
         return _Table("sites", [
             ("operation", "text name"), ("call site", "text site"),
             *self._COMMON,
-            *([("most", "number", "the rank with most time, by the mean of "
+            *([("most", "number", "the rank with most time, over the mean of "
                 "all ranks")] if spread else []),
             ("size", "number", "of one message or block"),
             ("bytes", "number", "sent and received")], rows,
