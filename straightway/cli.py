@@ -6,6 +6,7 @@ UserError, which `main` prints as one line, never as a traceback.
 """
 
 import argparse
+import difflib
 import inspect
 import os
 import re
@@ -24,11 +25,47 @@ class Parser(argparse.ArgumentParser):
                             argparse.RawDescriptionHelpFormatter)
         keywords.setdefault("allow_abbrev", False)
         super().__init__(*args, **keywords)
+        self.below = {}         # {first word: Parser}
+        self.first = None       # the option that a bare first word belongs to
+
+    @staticmethod
+    def texts(command):
+        """A command's docstring as argparse's help and description."""
+        text = inspect.getdoc(command)
+        return {"help": text.partition("\n")[0], "description": text}
+
+    def add_below(self, command):
+        """A command that a first word chooses; other first words stay with
+        this parser, which fills in the defaults that the command lacks."""
+        child = Parser(prog=f"{self.prog} {command.name}", usage=command.usage,
+                       description=self.texts(command)["description"])
+        command.arguments(child)
+        self.below[command.name] = child
+
+    def format_help(self):
+        if not self.below:
+            return super().format_help()
+        # Each subcommand shows its own options.
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, (), ())
+        formatter.add_text(self.description)
+        return formatter.format_help()
+
+    def _parse_below(self, args, namespace):
+        child, args = self.below[args[0]], args[1:]
+        if child.first and args and not args[0].startswith("-"):
+            args = [child.first, *args]
+        namespace, left = child.parse_known_args(args, namespace)
+        for name, value in self._defaults.items():
+            if not hasattr(namespace, name):
+                setattr(namespace, name, value)
+        return namespace, left
 
     def _known(self):
         known = []
         for action in self._actions:
-            known += action.option_strings
+            if action.help != argparse.SUPPRESS:
+                known += action.option_strings
             if isinstance(action, argparse._SubParsersAction):
                 known += action.choices
         return known
@@ -42,6 +79,12 @@ class Parser(argparse.ArgumentParser):
             word, self._known(), longer or f"see {self.prog} --help", 0.7))
 
     def parse_known_args(self, args=None, namespace=None):
+        word = args[0] if self.below and args else "-"
+        if word in self.below:
+            return self._parse_below(args, namespace)
+        near = difflib.get_close_matches(word, self.below, 1, 0.6)
+        if near:
+            self.error(f"unknown subcommand {word}; did you mean {near[0]}?")
         # Report leftover words where the options are known: in the subcommand.
         namespace, left = super().parse_known_args(args, namespace)
         if left:
@@ -60,8 +103,7 @@ class Parser(argparse.ArgumentParser):
             kind = {int: "a whole number", float: "a number"}.get(action.type)
             if not kind:
                 raise
-            # -n rather than --ranks: the user most likely wrote the short
-            # form.
+            # -n rather than --ranks: the user most likely wrote the short form.
             self.error(f"{action.option_strings[0]} {text}: give {kind}")
 
     def error(self, message):
@@ -79,9 +121,7 @@ def _parser():
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND",
                                        required=True, parser_class=Parser)
     for command in COMMANDS:
-        text = inspect.getdoc(command)
-        child = subparsers.add_parser(
-            command.name, help=text.partition("\n")[0], description=text)
+        child = subparsers.add_parser(command.name, **Parser.texts(command))
         command.arguments(child)
         child.set_defaults(run=command.run)
     return parser

@@ -3,8 +3,6 @@
 Each is a class like those of `straightway.commands`.
 """
 
-import inspect
-
 from straightway.commands.bench.collectives import Collectives
 from straightway.commands.bench.datatypes import Datatypes
 from straightway.commands.bench.pingpong import Pingpong
@@ -30,9 +28,7 @@ class Bench:
                                       required=True,
                                       parser_class=type(parser))
         for one in (Collectives, Pingpong, Datatypes, Recording):
-            text = inspect.getdoc(one)
-            child = below.add_parser(
-                one.name, help=text.partition("\n")[0], description=text)
+            child = below.add_parser(one.name, **parser.texts(one))
             one.arguments(child)
             child.set_defaults(measure=one.run)
 

@@ -3,6 +3,7 @@
 A choice that the benchmark cannot measure is a UserError, before any run.
 """
 
+import argparse
 import fnmatch
 import random
 import re
@@ -63,10 +64,29 @@ def parse_names(option, what, text, known):
     return [name for name in known if name in chosen]
 
 
+class _Old(argparse.Action):
+    """An option under its former name."""
+
+    def __init__(self, *args, new, **keywords):
+        super().__init__(*args, help=argparse.SUPPRESS,
+                         default=argparse.SUPPRESS, **keywords)
+        self.new = new
+
+    def __call__(self, parser, namespace, value, option=None):
+        print(f"straightway: {option} is now {self.new}; the next release "
+              "will not know the old name", file=sys.stderr)
+        setattr(namespace, self.dest, value)
+
+
+def add_old(add, old, new, **keywords):
+    """Accept the option `old` for `new`, and print a line about it."""
+    add(old, action=_Old, new=new, dest=new.lstrip("-"), **keywords)
+
+
 def add_common(add):
     """Add the options that every benchmark has."""
-    add("--json", metavar="FILE", help=(
-        "write raw samples, the plan and the machine's description to FILE"))
+    add("--json", metavar="OUT", help=(
+        "raw samples, the plan and the machine's description; - is stdout"))
     add("--mpi", metavar="MPI", help=(
         "the host: an installation's folder, a launcher, or openmpi, "
         "mpich, intel [the first found]"))
@@ -103,25 +123,25 @@ def computing(options):
     return ["--computing", swept], swept
 
 
-def host(options, *paths):
+def host(options):
     """The host of the options. UserError unless a benchmark can run under it
-    and write to `paths`."""
-    for path in paths:
+    and write its files."""
+    for path in (options.json, getattr(options, "svg", None)):
         output.check_writable(path)
     found = hosts.choose(options.mpi)
     runs.check_parts(found)
     return found
 
 
-def show(report, options, terminal, figure=None, path=None):
-    """Print a report, and write the files that the options ask for: `figure`
-    draws it into the file `path`."""
-    if report["cells"]:
+def show(report, options, terminal, figure=None):
+    """Print a report, and write the files that the options ask for; `figure`
+    draws --svg."""
+    if report["cells"] and options.json != "-":
         terminal.render(report, sys.stdout)
     if options.json:
         output.send(options.json, report_json, report)
-    if path and report["cells"]:
-        output.write(path, figure, report)
+    if figure and options.svg and report["cells"]:
+        output.write(options.svg, figure, report)
 
 
 def seed(options):

@@ -79,9 +79,11 @@ class Collectives:
         add("--datatype", choices=DATATYPES, default="double", help=(
             "how blocks lie in memory: double, rows or columns [double]"))
         choices.add_computing(add)
-        add("--time-per-cell", metavar="S", type=float, default=0.5,
+        add("--seconds", metavar="S", type=float, default=0.5,
             help="seconds for one operation at one size [0.5]")
-        add("--plot", metavar="FILE.svg", help="draw latency by size")
+        add("--svg", metavar="OUT", help="draw latency by size")
+        choices.add_old(add, "--time-per-cell", "--seconds", type=float)
+        choices.add_old(add, "--plot", "--svg")
         choices.add_common(add)
 
     @staticmethod
@@ -96,14 +98,14 @@ class Collectives:
         ranks = options.ranks if options.ranks is not None else \
             max(2, hardware.cores())
         choices.check_ranks(ranks)
-        choices.check_seconds("--time-per-cell", options.time_per_cell)
+        choices.check_seconds("--seconds", options.seconds)
         if operations != ["barrier"]:
             choices.check_memory(
                 2 * ranks * ranks * max(sizes)
                 * (1 if options.datatype == "double" else 2),
                 f"{ranks} ranks at {max(sizes)} bytes",
                 "give fewer ranks or smaller --sizes")
-        host = choices.host(options, options.json, options.plot)
+        host = choices.host(options)
 
         description = hardware.describe()
         probe = native.probe("--floors")
@@ -116,15 +118,14 @@ class Collectives:
             host, ranks, options.launcher_args,
             ["--ops", ",".join(operations),
              "--sizes", ",".join(map(str, sizes)),
-             "--seconds", options.time_per_cell, "--seed", seed,
+             "--seconds", options.seconds, "--seed", seed,
              "--run", DATATYPES[options.datatype], *computing],
             sum(1 if op == "barrier" else len(sizes) for op in operations),
             progress.bar)
         report = _report(run, host, ranks, probe, description, options, seed,
                          time.monotonic() - start)
         report["computing"] = swept
-        choices.show(report, options, collectives_terminal, collectives_svg,
-                     options.plot)
+        choices.show(report, options, collectives_terminal, collectives_svg)
         return results.verdict(run, report, host)
 
 
@@ -136,7 +137,7 @@ def _report(run, host, ranks, probe, description, options, seed, seconds):
     report = results.head("straightway-bench-collectives/1", run, host,
                           ranks, description, floors, seed, seconds)
     return dict(
-        report, time_per_cell=options.time_per_cell,
+        report, time_per_cell=options.seconds,
         datatype=options.datatype, cells=cells,
         summary=results.summary(cells, collectives.OPERATIONS),
         guidelines={mode: collectives.check_guidelines(cells, mode)

@@ -75,7 +75,7 @@ class Datatypes:
         add("--untouched", action="store_true",
             help="untouched data only [both]")
         choices.add_cells(add, 0.25, "one message with one kind of data")
-        add("--svg", metavar="FILE.svg", help="draw time by size")
+        add("--svg", metavar="OUT", help="draw time by size")
         choices.add_common(add)
 
     @staticmethod
@@ -87,7 +87,7 @@ class Datatypes:
         choices.check_memory(datatypes.memory(most),
                              f"messages of {most} bytes",
                              "give a smaller --to")
-        host = choices.host(options, options.json, options.svg)
+        host = choices.host(options)
 
         plan = {"kernels": kernels, "from": least, "to": most,
                 "published": options.published, "data": parse_data(options),
@@ -113,8 +113,7 @@ class Datatypes:
                 + "; give a smaller --from or a larger --to")
         report = _report(run, host, description, floors, plan, seed,
                          time.monotonic() - start)
-        choices.show(report, options, datatypes_terminal, datatypes_svg,
-                     options.svg)
+        choices.show(report, options, datatypes_terminal, datatypes_svg)
         return results.verdict(run, report, host, _why(options.corrupt), {
             "hand": f"{host.title} (packed by hand)", "host": host.title,
             "ours": "Straightway", "contiguous": "Straightway (no gaps)"})

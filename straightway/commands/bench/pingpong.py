@@ -170,7 +170,7 @@ class Pingpong:
         add("--buffers", choices=("heap", "stack", "mmap"), default="heap",
             help="memory of messages: malloc, the stack, private mmap [heap]")
         choices.add_cells(add, 0.25, "one pattern at one size")
-        add("--svg", metavar="FILE.svg",
+        add("--svg", metavar="OUT",
             help="draw bandwidth and latency by size")
         choices.add_common(add)
 
@@ -188,7 +188,7 @@ class Pingpong:
             raise UserError("--computing is for --pattern pingpong, with "
                             "--cache warm")
         check_area(options, options.ranks, patterns, sizes, cold)
-        host = choices.host(options, options.json, options.svg)
+        host = choices.host(options)
 
         plan = {"patterns": patterns, "sizes": sizes,
                 "window": options.window,
@@ -210,8 +210,7 @@ class Pingpong:
                           len(patterns) * len(sizes), progress.bar)
         report = _report(run, host, options.ranks, probe, description, plan,
                          seed, time.monotonic() - start)
-        choices.show(report, options, pingpong_terminal, pingpong_svg,
-                     options.svg)
+        choices.show(report, options, pingpong_terminal, pingpong_svg)
         return results.verdict(run, report, host, _why(options.corrupt))
 
 

@@ -71,7 +71,7 @@ class Recording:
             raise UserError(f"--rounds {options.rounds}: give a number from 1 "
                             f"to {MOST_ROUNDS}")
         tool = _tool(options.tool)
-        host = choices.host(options, options.json)
+        host = choices.host(options)
 
         description = hardware.describe()
         job = _Job(host, options, items, tool, choices.seed(options))
