@@ -1,12 +1,12 @@
 /*
  * bench.h - the contract between straightway-bench and its MPI half.
  *
- * straightway-bench is linked with no MPI. It loads the host it is told to
- * measure and then the module that was compiled for that host's binary
- * interface (libstraightway-bench-<flavour>.so, from collectives.c,
- * pingpong.c, datatypes.c, profile.c and what they share); the module's MPI
- * calls are bound as any program's would be, to the preloaded front if it is
- * there, else to the host.
+ * straightway-bench links to no MPI. It loads the host to measure, and then
+ * the module compiled for that host's binary interface
+ * (libstraightway-bench-<flavour>.so, from collectives.c, pingpong.c,
+ * datatypes.c, profile.c and the files that they share). The module's MPI
+ * calls bind as any program's: to the preloaded front if there is one, else
+ * to the host.
  */
 #ifndef SW_BENCH_H
 #define SW_BENCH_H
@@ -17,7 +17,7 @@
 #define SW_BENCH_SYMBOL "sw_bench"
 #define SW_BENCH_SIZES 256
 
-/* Where the messages of bench pingpong lie. */
+/* The memory of bench pingpong's messages. */
 typedef enum {
     SW_BENCH_HEAP, SW_BENCH_STACK, SW_BENCH_MMAP
 } sw_bench_memory_t;
@@ -36,8 +36,8 @@ typedef struct {
     unsigned seed;                  /* of the shuffled order                */
     int (*accelerate)(int on);      /* NULL: nothing preloaded              */
 
-    /* Of collectives, and of the pattern pingpong: each call after computing
-     * (computing.h), which goes through so many bytes. */
+    /* Of collectives, and of the pattern pingpong: each call comes after a
+     * computation (computing.h), which goes through so many bytes. */
     bool computing;
     size_t swept;
 
@@ -54,12 +54,12 @@ typedef struct {
 
     /* Of datatypes alone. */
     const char *data;               /* fresh, untouched, or both            */
-    bool published;                 /* no sizes but the papers'             */
+    bool published;                 /* only the sizes of papers             */
 
     /* Of profile alone. */
     bool paused;                    /* MPI_Pcontrol(0) before it begins     */
 
-    bool corrupt;                   /* spoil what arrives: is it found?     */
+    bool corrupt;                   /* spoil received data: is it found?    */
 } sw_bench_plan_t;
 
 /* Run the plan; the exit status. */

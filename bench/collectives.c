@@ -1,15 +1,14 @@
 /*
  * collectives.c - the blocking collectives, each at each size.
  *
- * Buffers are warm and stay the same, unless calls come after computing
- * (computing.h). How a cell is measured is told in
- * sampling.c.
+ * Buffers are warm and stay the same, unless calls come after a computation
+ * (computing.h). sampling.c measures the cells.
  *
  * The size of a cell, in bytes: a rank's whole contribution for bcast,
  * reduce, allreduce, scan and exscan; the block that travels between two
  * ranks for gather, scatter, allgather, alltoall and reduce_scatter with
  * their variants, and between neighbours in a periodic grid of two
- * dimensions. Elements are doubles; what is not reduced may be sent as a
+ * dimensions. Elements are doubles. Operations that do not reduce may send a
  * datatype with gaps: a block is then one element of a vector, runs of `run`
  * doubles with gaps as long.
  */
@@ -140,7 +139,7 @@ static int exscan(void)
     return MPI_Exscan(in, out, count, MPI_DOUBLE, MPI_SUM, comm);
 }
 
-/* What the result holds, for the check: which blocks `out` must contain. */
+/* The blocks that `out` must contain in the end. */
 typedef enum {
     NOTHING,        /* no data                                              */
     ROOTS,          /* every rank but 0: rank 0's block 0                   */

@@ -1,7 +1,7 @@
 /*
  * computing.c - see computing.h. The moment is as far ahead as the slowest
- * rank has lately needed, and a part of that besides: who is late all the same
- * spoils one sample.
+ * rank has lately needed, and a little more. A rank that is still late spoils
+ * one sample.
  */
 #include "computing.h"
 #include "sampling.h"
@@ -29,7 +29,7 @@ bool sw_computing_prepare(size_t bytes)
     return all;
 }
 
-/* Every line changes, and what is in it does not. */
+/* Write every line, without changing its content. */
 static void write_over(unsigned char *at, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i += sizeof(uint64_t)) {

@@ -6,23 +6,23 @@
  *
  *   hand        loops pack into a buffer, the host sends it, loops unpack
  *   host        the host gets the datatype
- *   ours        we get the datatype
- *   contiguous  we get a message without gaps of as many bytes: the floor
+ *   ours        Straightway gets the datatype
+ *   contiguous  Straightway gets a message without gaps of as many bytes: the
+ *               floor
  *
- * What is sent is either fresh, written anew by the sender's processor before
- * each message, or untouched since it was checked: the lines of what is fresh
- * lie in the sender's cache alone. The writing is not timed. So that it can
- * be left out, round trips are timed one by one, by rank 0:
+ * The data are either fresh or untouched since the check. The sender writes
+ * fresh data before each message, so their lines lie in its cache alone. To
+ * leave out the writing, rank 0 times the round trips one by one:
  *
  *   rank 0:  write        |start  send .......... receive  stop|
  *   rank 1:  write  ready             receive  send
  *
- * The first round trip of a batch brings the data back that another way has
- * driven from the caches, and is not counted.
+ * The first round trip of a batch does not count: it brings back the data that
+ * another way has driven from the caches.
  *
- * Every way is checked before it is timed. What a kernel's loops touch is
- * found out by running them (places.h); by that the sender's array is filled
- * and the receiver's is checked, word by word, with guards in the gaps. The
+ * A check of every way comes before its timing. A run of a kernel's loops shows
+ * the words that they touch (places.h). By these the check fills the sender's
+ * array and compares the receiver's, word by word, with guards in the gaps. The
  * bytes of the loops and those of the datatypes must be the same.
  */
 #include <mpi.h>
@@ -60,7 +60,7 @@ static const sw_kernel_shape_t *shape;
 static const int *d;
 static size_t bytes;
 static bool fresh;
-static uint32_t content;                /* the seed of what is sent         */
+static uint32_t content;                /* the seed of the data             */
 
 /* Each side's memory: the array, the buffer of the loops, and the message
  * without gaps. */
@@ -163,7 +163,7 @@ static int repeat(const void *what, int way, int calls, double *seconds)
 
 /* The check -------------------------------------------------------------- */
 
-/* What rank 0 gets to know of one rank's arrays, and of the worst. */
+/* Rank 0's report of one rank's arrays, and of the worst. */
 enum { WRONG, WHOSE, GAP, AT, GOT, WANT, WORDS };
 static long long report[WAYS][WORDS];
 
@@ -277,7 +277,7 @@ static bool get_memory(void)
     return good;
 }
 
-/* By the loops themselves; false: they do not do what they say. */
+/* Find the places by running the loops; false: the loops are wrong. */
 static bool find_places(void)
 {
     size_t extent = kernel->extent(d) / sizeof(uint32_t);

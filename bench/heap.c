@@ -158,8 +158,8 @@ static double run_storm(double scale)
     return heap_now() - start;
 }
 
-/* Resident memory in bytes. It allocates nothing: what is measured would
- * change by it. */
+/* Resident memory in bytes. It allocates nothing, which would change the
+ * result. */
 static double resident(void)
 {
     char text[128];
@@ -171,8 +171,8 @@ static double resident(void)
     return second ? strtod(second, NULL) * (double)sysconf(_SC_PAGESIZE) : 0;
 }
 
-/* Ends the process where mlockall goes on to take the machine's memory, and
- * prints how far it came. */
+/* End the process before mlockall takes the machine's memory, and print the
+ * amount so far. */
 static void *guard(void *none)
 {
     (void)none;

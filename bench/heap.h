@@ -12,7 +12,7 @@
 /* Seconds, of a clock that only goes on. */
 double heap_now(void);
 
-/* So many MiB times the scale, in whole pages, one at least. */
+/* `mib` MiB times the scale, in whole pages, at least one. */
 size_t heap_bytes(size_t mib, double scale);
 
 /* A block from malloc; without memory the program ends. */
@@ -20,7 +20,7 @@ void *heap_block(size_t size);
 
 void heap_touch(volatile char *p, size_t size);
 
-/* The figure of a program of heap.c; -1: there is none of that name. */
+/* The figure of a program of heap.c; -1: unknown name. */
 double heap_run(const char *what, double scale);
 
 #endif

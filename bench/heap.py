@@ -2,12 +2,12 @@
 
     .venv/bin/python bench/heap.py --mpi PREFIX [--show eager,lazy] [...]
 
-A program's memory is its own until it communicates: so a job that hardly does
-should take what it takes alone. Each round runs every program once in each
-way, in an order drawn anew: alone, then with Straightway preloaded into the
-ranks, once for each value of --show. The table holds the medians alone and,
-for each way, the ratio with / alone (1.00 is the same, above 1 is more) with
-the quartiles of the rounds' ratios; of figures in MB the difference.
+A program's memory stays private until it communicates. So a job that hardly
+communicates should take as long as alone. Each round runs every program once in
+each way, in a new random order: alone, and with Straightway preloaded into the
+ranks, once for each value of --show. The table has the medians alone. For each
+way it has the ratio with / alone (1.00 is the same, above 1 is more) with the
+quartiles of the rounds' ratios; for figures in MB it has the difference.
 
     wall      the whole job, launcher included
     user+sys  processor time of all ranks
@@ -94,10 +94,10 @@ MEASURES = (("wall", "wall", "s"), ("cpu", "user+sys", "s"),
 
 
 class Refused(Exception):
-    """The system does not allow what a program is to do."""
+    """The system does not allow what a program needs."""
 
 
-# What is wanted ------------------------------------------------------------
+# The options ---------------------------------------------------------------
 
 def words(allowed):
     def read(text):
@@ -117,7 +117,7 @@ def numbers(text):
     except ValueError:
         found = []
     if not found or min(found) < 1:
-        raise argparse.ArgumentTypeError(f"{text}: numbers of ranks are meant")
+        raise argparse.ArgumentTypeError(f"{text}: give numbers of ranks")
     return list(dict.fromkeys(found))
 
 
@@ -128,7 +128,7 @@ def positive(kind):
         except ValueError:
             value = 0
         if not 0 < value < math.inf:
-            raise argparse.ArgumentTypeError(f"{text}: more than 0 is meant")
+            raise argparse.ArgumentTypeError(f"{text}: give a number above 0")
         return value
     return read
 
@@ -189,8 +189,8 @@ def huge(name="enabled"):
 
 @contextlib.contextmanager
 def huge_pages(mode):
-    """Anonymous memory's huge pages as `mode` says, for a while. Yields None,
-    or why the mode cannot be had."""
+    """Set anonymous memory's huge pages to `mode`, for a while. Yields None,
+    or why the mode is not available."""
     before = huge()
     if mode == before:
         yield None
@@ -207,7 +207,7 @@ def huge_pages(mode):
 
 
 def no_core():
-    """Why no core dump would lie in the working directory; None: it would."""
+    """Why no core dump would appear in the working directory, or None."""
     pattern = hardware.text("/proc/sys/kernel/core_pattern")
     if pattern.startswith("|") or "/" in pattern or not pattern:
         return f"core dumps go elsewhere (core_pattern is {pattern})"
@@ -258,8 +258,8 @@ def build(folder, mpi, names, size):
 # One job -------------------------------------------------------------------
 
 def edge(size):
-    """Points on an edge of a kernel's cube: the kernels take powers of two, so
-    that both hold 600 to 800 MB at a size of 1."""
+    """Points on an edge of a kernel's cube. The kernels take powers of two,
+    and both hold 600 to 800 MB at a size of 1."""
     return max(16, 2 ** round(math.log2(256 * size ** (1 / 3))))
 
 
@@ -283,7 +283,7 @@ def command(folder, name, ranks, size, mpi, log, preload):
 
 
 def end(group):
-    """Ends a job: a launcher that is asked to ends its ranks, too."""
+    """End a job: a launcher that gets a signal ends its ranks, too."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(group, signal.SIGTERM)
         time.sleep(2)
@@ -291,8 +291,8 @@ def end(group):
 
 
 def run(words, env, folder, limit=600):
-    """Runs a job: (status, output, wall seconds, rusage). The rusage is that
-    of the launcher and of whatever it waited for."""
+    """Run a job: (status, output, wall seconds, rusage). The rusage is that of
+    the launcher and of the children that it waited for."""
     with open(folder / "output", "w+") as output:
         start = time.perf_counter()
         job = subprocess.Popen(words, env=env, cwd=folder, stdout=output,
@@ -324,7 +324,7 @@ def read_ranks(log):
 
 
 def own_figure(name, output):
-    """What the program says of itself, if it does."""
+    """The time that the program prints, if it does."""
     pattern = rf"^{name}: \d+ ranks, .*?, ([\d.]+) s, VERIFIED$" \
         if name in ("mg", "ft") else r"^(\d+\.\d{6})$"
     found = re.search(pattern, output, re.M)
@@ -333,7 +333,7 @@ def own_figure(name, output):
 
 def core_file(folder):
     """(apparent, on the disk) bytes of the core dump, the largest if several;
-    None: there is none."""
+    or None."""
     found = [path.stat() for path in folder.glob("*core*")]
     return max(((one.st_size, one.st_blocks * 512) for one in found),
                default=None)
@@ -369,7 +369,7 @@ def measure(words, env, name, ranks, folder, log):
 # All of them ---------------------------------------------------------------
 
 class Bench:
-    """The programs of one call, and the samples that they have left."""
+    """The programs of one call, and their samples."""
 
     def __init__(self, wanted, folder):
         self.wanted, self.folder = wanted, folder
@@ -413,7 +413,7 @@ class Bench:
         return mine
 
     def cells(self):
-        """(program, ranks) of all that can run; says what cannot."""
+        """(program, ranks) of all that can run; prints those that cannot."""
         for name in self.wanted.programs:
             low, high = PROGRAMS[name].ranks
             fits = [n for n in self.wanted.ranks if low <= n <= high]

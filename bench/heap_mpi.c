@@ -49,7 +49,7 @@ static void fail(const char *why)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* What sweeps make of a rank's numbers, exactly. */
+/* A rank's number after so many sweeps, exactly. */
 static double value(int whose, int sweeps)
 {
     double v = whose + 1;

@@ -1,12 +1,12 @@
 /*
- * heap_rank.c - runs one rank of a job and writes down what it took.
+ * heap_rank.c - runs one rank of a job and logs its time and memory.
  *
  *   heap_rank LOG LIBRARY|- PROGRAM [ARGUMENT ...]
  *
- * The program runs in a child process with LIBRARY preloaded ("-": nothing is).
- * This process has no library of ours itself, and so little memory that the
- * peak is the program's. A line goes to the end of LOG, in one write, so that
- * ranks may share it:
+ * The program runs in a child process with LIBRARY preloaded ("-": none). This
+ * process preloads nothing, and has so little memory that the peak is the
+ * program's. It appends a line to LOG in one write, so that ranks may share
+ * the file:
  *
  *   status  wall  user  system  minor faults  major faults  peak KiB
  *
@@ -37,7 +37,7 @@ static double seconds(struct timeval t)
     return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
 }
 
-/* A launcher that kills this process means the program. */
+/* When a launcher kills this process, the program must end too. */
 static void become(const char *library, char **program, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

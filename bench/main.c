@@ -1,7 +1,7 @@
 /*
- * main.c - straightway-bench: load the host, load the module built for it,
- * run the plan. `straightway bench` writes this command line; it is not meant
- * to be typed.
+ * main.c - straightway-bench: loads the host, loads the module built for it,
+ * and runs the plan. `straightway bench` writes this command line; users do
+ * not.
  */
 #include "bench.h"
 

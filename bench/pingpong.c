@@ -2,7 +2,7 @@
  * pingpong.c - messages between neighbours, in the manner of NetPIPE.
  *
  * Ranks 0 and 1 are a pair, 2 and 3 the next; all pairs work at once. The
- * patterns, with what the time of a cell is:
+ * patterns, and the time of a cell:
  *
  *   pingpong       there and back by blocking calls; half of a round trip
  *   bidirectional  both send and receive at once (Irecv, Isend, Waitall)
@@ -14,11 +14,10 @@
  *   random         Sendrecv with a partner that each call draws anew: the
  *                  ranks fall into random pairs
  *
- * Messages have places of their own for sending and for receiving. Each cell
- * is checked in both modes before it is timed: the receiver starts with the
- * contrary of what it must get, and every byte must arrive, in the right
- * place, once with one content and once with another. How a cell is measured
- * is told in sampling.c.
+ * Messages have places of their own for sending and for receiving. A check of
+ * each cell in both modes comes before its timing. The receiver starts with the
+ * complement of the right bytes. Every byte must arrive in the right place,
+ * once with one content and once with another. sampling.c measures the cells.
  */
 #include <mpi.h>
 
@@ -218,7 +217,7 @@ static int repeat(const void *what, int mode, int calls, double *seconds)
 
 /* The check -------------------------------------------------------------- */
 
-/* What rank 0 gets to know of one rank's messages, and of the worst. */
+/* Rank 0's report of one rank's messages, and of the worst. */
 enum { WRONG, WHOSE, WHICH, AT, GOT, WANT, WORDS };
 static long long report[SW_MODES][WORDS];
 
@@ -239,7 +238,7 @@ static bool receives(const pattern_t *pattern)
     return !pattern->one_way || !first_of_pair();
 }
 
-/* Compare what has arrived in the places from `from` on. */
+/* Check the messages in the places from `from` on. */
 static void look(const pattern_t *pattern, const sw_area_t *from, int mode,
                  int time, long long *words)
 {

@@ -76,8 +76,8 @@ void sw_places_drop(sw_places_t *p)
     *p = (sw_places_t){.count = 0};
 }
 
-/* No two words of a message are alike, nor one in two messages whose seeds
- * differ. */
+/* All words of a message differ, and so does a word in two messages with
+ * different seeds. */
 static inline uint32_t value(uint32_t i, uint32_t seed)
 {
     return i * 0x9e3779b1u + seed * 0x85ebca6bu;

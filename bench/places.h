@@ -1,17 +1,16 @@
 /*
- * places.h - where in an array the words of a message lie, and what they
- * hold. Knows no MPI.
+ * places.h - the places of a message's words in an array, and their contents.
+ * Knows no MPI.
  *
- * Loops that pack tell their places: give them an array whose words (of four
- * bytes) hold their own numbers, and what comes out are the places, in the
- * message's order. Loops that unpack are given a numbered message, and the
- * array afterwards says where each word went.
+ * Pack loops show their places: from an array whose words (of four bytes) hold
+ * their own numbers, they pack the places in the message's order. Unpack loops
+ * get a numbered message; the array then shows the place of each word.
  *
- * A message is filled and checked by these places. The order is that of the
- * loops; a datatype may send in another, as long as each word arrives where
- * the loops would put it. Around each run of words up to 32 bytes that are
- * not the message's are guarded: nobody may change them. So an array needs
- * SW_MARGIN bytes before it and behind it.
+ * The benchmark fills and checks a message by these places. The order is that
+ * of the loops. A datatype may send in another order, if each word arrives
+ * where the loops would put it. Up to 32 bytes on either side of each run are
+ * guards: no message may change them. So an array needs SW_MARGIN bytes before
+ * it and behind it.
  */
 #ifndef SW_BENCH_PLACES_H
 #define SW_BENCH_PLACES_H
@@ -34,7 +33,7 @@ typedef struct {
     uint64_t *used;                 /* a bit for each of those              */
 } sw_places_t;
 
-/* Each word becomes its own number, from `first` on. */
+/* Number the words, from `first` on. */
 void sw_places_number(uint32_t *words, size_t n, uint32_t first);
 
 /* From an array into which a message numbered from 1 was unpacked, and which
@@ -50,16 +49,16 @@ bool sw_places_make(sw_places_t *p, const uint32_t *list, size_t words,
 
 void sw_places_drop(sw_places_t *p);
 
-/* The message's words, as they follow from its seed. */
+/* Write the message's words, which follow from its seed. */
 void sw_places_fill(const sw_places_t *p, uint32_t *array,
                     uint32_t seed);
 
-/* The contrary in every word, and the guards: what a receiver starts with. */
+/* Write the complement of every word, and the guards, before a receive. */
 void sw_places_spoil(const sw_places_t *p, uint32_t *array,
                      uint32_t seed);
 
 /* The first wrong word of a received message, by its byte in the array;
- * `gap`: it is not the message's, and has been changed. */
+ * `gap`: a changed word of a guard. */
 typedef struct {
     bool found, gap;
     long long at;

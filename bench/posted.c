@@ -1,17 +1,17 @@
 /*
- * posted.c - what do calls that poll cost beside many posted receives?
+ * posted.c - the cost of polling calls beside many posted receives.
  *
  *   posted ROUNDS [RECEIVES ...]
  *
  * Two ranks. Rank 0 posts receives that no message matches, and calls
  *
- *   Iprobe   MPI_Iprobe for a tag that nobody sends
+ *   Iprobe   MPI_Iprobe for a tag that no rank sends
  *   one      MPI_Test of one of the receives, always the same
  *   each     MPI_Test of all the receives in turn
  *
- * The host alone and Straightway take turns: the receives are posted, polled
- * and cancelled under one of them, then under the other. "waiting" says whether
- * a large message lies unreceived meanwhile. Rank 0 prints one line for each
+ * The host alone and Straightway take turns: rank 0 posts, polls and cancels
+ * the receives under one of them, then under the other. "waiting" says whether
+ * a large message stays unreceived meanwhile. Rank 0 prints one line for each
  * cell: call, receives, waiting, then ns for the host and for Straightway,
  * medians over the rounds. posted.py runs it and makes a table.
  */
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
             fflush(stdout);
         }
         straightway_accelerate(1);
-        /* Rank 1 has waited in a receive meanwhile. */
+        /* Rank 1 waits in a receive meanwhile. */
         if (rank == 0) {
             MPI_Send(NULL, 0, MPI_BYTE, 1, BACK, comm);
             if (waiting)

@@ -5,7 +5,7 @@
 Compiles bench/posted.c with PREFIX/bin/mpicc (PREFIX/bin/mpigcc, if it is
 there), runs it on two ranks and prints ns for each call: host, Straightway,
 and the ratio of both (above 1: Straightway is slower). "waiting" marks cells
-where a large message lies unreceived meanwhile.
+where a large message stays unreceived meanwhile.
 """
 import os
 import pathlib

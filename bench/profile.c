@@ -1,18 +1,17 @@
 /*
- * profile.c - what recording costs: calls whose recorded part stands out.
+ * profile.c - the cost of recording, on calls whose recording stands out.
  *
- * Nothing is switched between items: the process is as it was started, alone,
- * profiled, with a profile that is switched off at once, or under another
- * tool, and the starter compares processes. So that they can
- * be compared, an item says how many recorded calls lie on its critical path.
- * Of a message that is what comes before the sender's call of the MPI and
- * after the receiver's: half of each, one call for both.
+ * This program switches nothing between items. A process runs alone, profiled,
+ * with a profile that it switches off at once, or under another tool. The
+ * command that starts it compares processes. For this an item gives the number
+ * of recorded calls on its critical path. Of a message these are the parts
+ * before the sender's call of the MPI and after the receiver's: half of each,
+ * one call for both.
  *
- * Items of one rank go through MPI_COMM_SELF, on all ranks at once. A batch
- * has the same number of calls in every process, so that it lasts some 200 us:
- * short enough that most of them are left alone by the rest of the machine,
- * too short for a trace to fill its buffer in most of them. Elements are
- * doubles.
+ * Items of one rank use MPI_COMM_SELF, on all ranks at once. A batch has the
+ * same number of calls in every process, and lasts some 200 us. So the rest of
+ * the machine disturbs few batches, and a trace fills its buffer in few of
+ * them. Elements are doubles.
  */
 #include <mpi.h>
 

@@ -2,18 +2,18 @@
  * sampling.c - the host and Straightway side by side, in one run.
  *
  * The method (after ReproMPI):
- * - Host and ours are switched at run time and interleaved round by round, in
- *   shuffled order, so that drift of the machine (clock, neighbours, memory
- *   layout) falls on both alike.
+ * - The program switches between host and Straightway round by round, in
+ *   shuffled order. Drift of the machine (clock, neighbours, memory layout)
+ *   then falls on both alike.
  * - A sample is a batch of k calls, k such that the batch lasts at least
  *   50 us, with a barrier before it. Its value is the largest batch time over
  *   all ranks, divided by k.
- * - A cell has a budget of time; the number of rounds follows from it and is
- *   decided by rank 0 for all. All samples are kept and written out; medians
- *   and intervals are the reader's business.
+ * - A cell has a budget of time. Rank 0 derives the number of rounds from it,
+ *   for all ranks. The program writes all samples; its reader computes medians
+ *   and intervals.
  * - A cell may have more ways than these two; all take turns alike.
- * - Results are checked once per cell in every way, outside the timed part.
- *   A wrong result is written down and makes the exit status 1.
+ * - The program checks the results once per cell in every way, outside the
+ *   timed part. It writes a wrong result down, and exits with status 1.
  *
  * Everything but the measured calls and their barrier runs on the host.
  */
@@ -62,7 +62,7 @@ static const sw_sampling_way_t *ways_of(const sw_cell_t *cell)
     return cell->ways ? cell->ways : sides;
 }
 
-/* Those that can be measured in this run; how many. */
+/* Find the ways that this run can measure; return their number. */
 static int open_ways(const sw_cell_t *cell, int *open)
 {
     int all = cell->ways ? cell->way_count : SW_MODES, n = 0;
@@ -75,7 +75,7 @@ static int open_ways(const sw_cell_t *cell, int *open)
 double sw_batch(const sw_cell_t *cell, int way, int calls)
 {
     /* The barrier is the measured side's own: ranks that share cores leave a
-     * barrier one by one, and how long that takes belongs to the side. */
+     * barrier one by one, and that time belongs to the side. */
     switch_to(ways_of(cell)[way].mode);
     MPI_Barrier(sw_run.comm);
     double part = -1, start = sw_now();
@@ -148,7 +148,7 @@ static void put_samples(const char *name, const double *samples, int n,
     fputc(']', file);
 }
 
-/* What is known of one way. */
+/* The samples of one way. */
 typedef struct {
     int way, calls;
     bool right;
@@ -264,7 +264,7 @@ bool sw_measure(const sw_cell_t *cell)
             MPI_Abort(sw_run.comm, 1);
     }
 
-    /* The first round says what a round costs. */
+    /* The first round gives the time of a round. */
     int rounds = 1;
     double first = sw_now();
     for (int i = 0; i < rounds; i++) {
@@ -309,7 +309,7 @@ int sw_bench(const sw_bench_plan_t *plan)
     MPI_Comm_rank(sw_run.comm, &sw_run.rank);
     MPI_Comm_size(sw_run.comm, &sw_run.ranks);
 
-    /* Ours can be measured only where every rank can switch. */
+    /* Straightway can be measured only if every rank can switch. */
     int modes = plan->accelerate && plan->accelerate(-1) >= 0 ? 2 : 1;
     MPI_Allreduce(&modes, &sw_run.modes, 1, MPI_INT, MPI_MIN, sw_run.comm);
     accelerate = sw_run.modes == 2 ? plan->accelerate : NULL;

@@ -1,10 +1,10 @@
 /*
- * sampling.h - how a cell is measured, whatever it holds.
+ * sampling.h - the measurement of a cell.
  *
- * A cell is one thing to call at one size, in two ways or more: by the host,
- * by us. Its owner says how to repeat the call and how to check what it did;
- * batches, rounds, the order of the ways, and the line of JSON are the same
- * for all (sampling.c).
+ * A cell is one call at one size, in two ways or more: by the host, by
+ * Straightway. Its owner gives functions that repeat the call and check its
+ * result. Batches, rounds, the order of the ways, and the line of JSON are the
+ * same for all (sampling.c).
  */
 #ifndef SW_BENCH_SAMPLING_H
 #define SW_BENCH_SAMPLING_H

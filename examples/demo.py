@@ -3,15 +3,15 @@
     .venv/bin/python examples/demo.py [-n RANKS] [--repeats R] [--small]
                                       [--study PAGE.html]
 
-Runs examples/taylor_green under the same launcher with the same ranks, in
-turns (MPI, Straightway, MPI, Straightway, ...), so that whatever else the
-machine does falls on both alike. Every run checks its own physics; all runs
-must end with the same field bit for bit, since MPI_Alltoall only moves data.
-The sums of the diagnostics (MPI_Allreduce) may be added up in another order
-by another library: they must agree to round-off.
+The demo runs examples/taylor_green under the same launcher with the same ranks,
+in turns (MPI, Straightway, MPI, Straightway, ...), so that other load on the
+machine falls on both alike. Every run checks its own physics. All runs must end
+with the same field bit for bit, because MPI_Alltoall only moves data. Another
+library may add up the sums of the diagnostics (MPI_Allreduce) in another order:
+they must agree to round-off.
 
-With --study, `straightway study` follows on the same solver: its profile,
-what Straightway is predicted to gain, and what it gains, in one page.
+With --study, `straightway study` of the same solver follows: its profile, the
+predicted gain and the measured gain, on one page.
 
 The launcher is $MPIEXEC, else bin/mpiexec of $STRAIGHTWAY_DEMO_MPI, else
 mpiexec from PATH, else .hosts/openmpi. The exit status is 0 only when every
@@ -34,7 +34,7 @@ ROUND_OFF = 1e-13
 
 
 class DemoError(Exception):
-    """What stopped the demo, and what to do about it."""
+    """The reason why the demo stopped, and the remedy."""
 
 
 def options():
@@ -52,7 +52,7 @@ def options():
                    help="a small problem for its ranks: 32^3 points, 600 "
                         "steps, so that communication weighs more")
     p.add_argument("--timeout", type=float, default=600, metavar="SECONDS",
-                   help="give up when one run takes longer (600)")
+                   help="end a run that takes more seconds (600)")
     p.add_argument("--study", metavar="PAGE.html",
                    help="end with straightway study, and write its page")
     args = p.parse_args()
@@ -67,7 +67,7 @@ def options():
 
 
 def find_launcher():
-    """(command, kind): the launcher and whose it is."""
+    """(command, kind) of the launcher."""
     prefix = os.environ.get("STRAIGHTWAY_DEMO_MPI")
     own = HERE.parent / ".hosts" / "openmpi" / "bin" / "mpiexec"
     if os.environ.get("MPIEXEC"):

@@ -5,13 +5,13 @@
 !
 ! u_t = a (u_xx + u_yy) on the unit square, u = 0 at its edges, by central
 ! differences and explicit steps, for FIELDS plates at once: plate k has the
-! conductivity a = k / FIELDS. Each plate has CELLS x CELLS cells, which are
-! dealt out to a grid of ranks (MPI_Dims_create, MPI_Cart_create).
+! conductivity a = k / FIELDS. A grid of ranks (MPI_Dims_create,
+! MPI_Cart_create) divides the CELLS x CELLS cells of each plate.
 !
 ! A rank's part lies in u(0:nx+1, 0:ny+1, FIELDS), with a halo one cell wide.
 ! Each step exchanges the halo with the four neighbours (MPI_Irecv, MPI_Isend,
-! MPI_Waitall), one message for each, which carries all plates. Nothing is
-! packed here: subarray types say where the cells lie.
+! MPI_Waitall), one message for each, which carries all plates. The program
+! packs nothing: subarray types describe the places of the cells.
 !
 !        ny+1   . o o o o .      west, east: single cells, nx+2 apart, the
 !               o x x x x o                  same again in every plate
@@ -23,15 +23,15 @@
 ! ranks exchange the single cells.
 !
 ! Rank 0 reads the parameters and sends them to all (MPI_Bcast). Every tenth
-! step ends with the residual, the largest change of all (MPI_Allreduce), as a
-! solver does that stops when it is small. At the end rank 0 collects the
-! plates (MPI_Gather).
+! step ends with the residual, the largest change of all (MPI_Allreduce); a
+! solver would stop when it is small. At the end rank 0 collects the plates
+! (MPI_Gather).
 !
 ! sin(pi x) sin(pi y) is an eigenvector of the difference equation, so each
-! step multiplies it by exactly 1 - 8 r sin^2(pi h / 2), r = a dt/h^2: the
-! answer is compared with that to round-off, and with the decay of the equation
-! itself, exp(-2 pi^2 a t), to second order in h. CELLS must be a multiple of
-! both sides of the grid.
+! step multiplies it by exactly 1 - 8 r sin^2(pi h / 2), r = a dt/h^2. The
+! program compares its answer with that to round-off, and with the decay of the
+! equation itself, exp(-2 pi^2 a t), to second order in h. CELLS must be a
+! multiple of both sides of the grid.
 program heat
     use mpi_f08
     use, intrinsic :: iso_fortran_env, only: real64, error_unit

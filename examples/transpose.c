@@ -5,14 +5,14 @@
  *   mpicc -O2 -o transpose examples/transpose.c
  *   mpirun -n 2 straightway run ./transpose [N [ROUNDS]]
  *
- * An N x N matrix of doubles (N = 1024 as it comes) is dealt out in blocks of
- * rows. A round transposes it: each rank turns its tiles over, MPI_Alltoall
- * sends tile j to rank j, and the tiles that arrive are put side by side.
- * Then MPI_Allreduce adds up the diagonal, whose sum no transpose changes.
+ * Each rank has a block of rows of an N x N matrix of doubles (default 1024). A
+ * round transposes it: each rank transposes its tiles, MPI_Alltoall sends tile
+ * j to rank j, and the rank puts the received tiles side by side. Then
+ * MPI_Allreduce adds up the diagonal, which no transpose changes.
  *
  * The entries are integers small enough to be exact in a double, so every
- * check is for equality: after each round the diagonal, and at the end every
- * single entry. N must be a multiple of the number of ranks.
+ * check is for equality: of the diagonal after each round, and of every entry
+ * at the end. N must be a multiple of the number of ranks.
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-"""Straightway: the command line and the reports.
+"""Straightway's command line and reports.
 
-The library itself is native; what is here finds it, asks it, and shows what
-it says.
+The library itself is native. This package finds the native parts, runs them,
+and shows their answers.
 """
 
 from importlib import metadata

@@ -1,23 +1,24 @@
-"""The command line: one class per subcommand, found in `commands`.
+"""The command line: one class per subcommand, from `commands`.
 
 A command is a class with a docstring (its help text), `arguments(parser)` and
-`run(options)`, which returns the exit status. A mistake of the user is raised
-as UserError and printed as one line, never as a traceback.
+`run(options)`, which returns the exit status. A mistake of the user is a
+UserError, which `main` prints as one line, never as a traceback.
 """
 
 import argparse
 import difflib
+import inspect
 import os
 import re
 import sys
 
 from straightway import native
 from straightway.commands import COMMANDS
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse that says what was probably meant."""
+    """argparse that suggests the likely word."""
 
     def __init__(self, *args, **keywords):
         keywords.setdefault("formatter_class",
@@ -30,10 +31,8 @@ class Parser(argparse.ArgumentParser):
     @staticmethod
     def texts(command):
         """A command's docstring as argparse's help and description."""
-        first, *others = (command.__doc__ or "").strip().split("\n")
-        return {"help": first, "description": "\n".join(
-            [first, *(line[4:] if line.startswith("    ") else line
-                      for line in others)])}
+        text = inspect.getdoc(command)
+        return {"help": text.partition("\n")[0], "description": text}
 
     def add_below(self, command):
         """A command that a first word chooses; other first words stay with
@@ -46,7 +45,7 @@ class Parser(argparse.ArgumentParser):
     def format_help(self):
         if not self.below:
             return super().format_help()
-        # Each command below says its own.
+        # Each subcommand shows its own options.
         formatter = self._get_formatter()
         formatter.add_usage(self.usage, (), ())
         formatter.add_text(self.description)
@@ -74,12 +73,10 @@ class Parser(argparse.ArgumentParser):
     def _suggest(self, word):
         word = word.split("=")[0]
         what = "option" if word.startswith("-") else "argument"
-        near = difflib.get_close_matches(word, self._known(), 1, 0.7)
-        near = near or [k for k in self._known()
-                        if len(word) > 4 and k.startswith(word)]
-        if near:
-            self.error(f"unknown {what} {word}; did you mean {near[0]}?")
-        self.error(f"unknown {what} {word}; see {self.prog} --help")
+        longer = next((f"did you mean {k}?" for k in self._known()
+                       if len(word) > 4 and k.startswith(word)), None)
+        self.error(f"unknown {what} {word}; " + nearest(
+            word, self._known(), longer or f"see {self.prog} --help", 0.7))
 
     def parse_known_args(self, args=None, namespace=None):
         word = args[0] if self.below and args else "-"
@@ -88,7 +85,7 @@ class Parser(argparse.ArgumentParser):
         near = difflib.get_close_matches(word, self.below, 1, 0.6)
         if near:
             self.error(f"unknown subcommand {word}; did you mean {near[0]}?")
-        # Report what is left over where it is known: in the subcommand.
+        # Report leftover words where the options are known: in the subcommand.
         namespace, left = super().parse_known_args(args, namespace)
         if left:
             self._suggest(left[0])
@@ -96,10 +93,8 @@ class Parser(argparse.ArgumentParser):
 
     def _check_value(self, action, value):
         if action.choices is not None and value not in action.choices:
-            near = difflib.get_close_matches(str(value), action.choices, 1, .6)
-            hint = (f"did you mean {near[0]}?" if near else
-                    "there is " + ", ".join(action.choices))
-            self.error(f"unknown {action.dest} {value}; {hint}")
+            self.error(f"unknown {action.dest} {value}; "
+                       + nearest(value, action.choices))
 
     def _get_value(self, action, text):
         try:
@@ -108,7 +103,7 @@ class Parser(argparse.ArgumentParser):
             kind = {int: "a whole number", float: "a number"}.get(action.type)
             if not kind:
                 raise
-            # -n rather than --ranks: what is short is what was written.
+            # -n rather than --ranks: the user most likely wrote the short form.
             self.error(f"{action.option_strings[0]} {text}: give {kind}")
 
     def error(self, message):
@@ -147,7 +142,7 @@ def main(argv=None):
     _restore_environment()
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] in (["run"], ["profile"], ["--version"]):
-        # python -m straightway run: the native command does it.
+        # python -m straightway run: the native command carries it out.
         os.execv(native.command(), [str(native.command()), *argv])
     try:
         options = _parser().parse_args(argv)

@@ -1,4 +1,6 @@
-"""Mistakes that are the user's to mend."""
+"""Mistakes that the user can mend, and hints that help to mend them."""
+
+import difflib
 
 
 class UserError(Exception):
@@ -7,3 +9,11 @@ class UserError(Exception):
     def __init__(self, message, status=2):
         super().__init__(message)
         self.status = status
+
+
+def nearest(word, known, otherwise=None, cutoff=0.6):
+    """The hint for an unknown word: the nearest known one, else `otherwise`,
+    else all known ones."""
+    near = difflib.get_close_matches(str(word), known, 1, cutoff)
+    return f"did you mean {near[0]}?" if near else \
+        otherwise or "give one of " + ", ".join(known)

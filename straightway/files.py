@@ -1,8 +1,8 @@
-"""Files whose names Straightway chooses itself.
+"""Files with names that Straightway chooses.
 
-A name that others can guess, in a folder that others may write to, may be a
-symbolic link of theirs by now. So such a file is made anew, by a call that
-follows no link, before anything opens it to write.
+In a folder that others may write to, such a name may already be a symbolic
+link of theirs. So Straightway creates the file anew, by a call that follows no
+link, before anything opens it for writing.
 """
 
 import contextlib
@@ -18,14 +18,14 @@ def _make(path):
 
 
 def instead(path):
-    """Make an empty file in place of whatever has this name; returns the
-    name. OSError when that cannot be removed."""
+    """Create an empty file in place of any file with this name, and return the
+    name. OSError when the old one cannot be removed."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
     return _make(path)
 
 
 def draft(path):
-    """Make an empty file beside `path`, under a name that nobody can guess;
-    returns the name. OSError."""
+    """Create an empty file beside `path`, under a random name, and return the
+    name. OSError when that fails."""
     return _make(f"{path}.{secrets.token_hex(8)}.part")

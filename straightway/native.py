@@ -1,7 +1,7 @@
-"""Where the native parts lie, and what they say.
+"""The native parts: where they are, and their answers.
 
-One rule: lib/straightway/ is beside the bin/ that holds the command, in an
-installation as in a build folder.
+Invariant: lib/straightway/ is beside the bin/ that holds the command, in an
+installation and in a build folder.
 """
 
 import json
@@ -59,17 +59,17 @@ def whatif_executable():
     return folder() / "straightway-whatif"
 
 
-def answer(program, words, text=b""):
-    """What a part says in JSON, given `text`; UserError with what it says of
-    its failure."""
+def answer(program, words, text=b"", timeout=None):
+    """The JSON answer of a native program to `text`. UserError with its
+    message when it fails."""
     try:
         done = subprocess.run([program, *map(str, words)], input=text,
-                              capture_output=True)
+                              capture_output=True, timeout=timeout)
     except FileNotFoundError:
         raise UserError(f"a part of straightway is missing: {program}\n"
                         "  reinstall straightway", 1) from None
-    except OSError as error:
-        raise UserError(f"{program}: {error.strerror}", 1) from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"{program}: {error}", 1) from None
     if done.returncode:
         why = done.stderr.decode(errors="replace").strip()
         raise UserError(why or f"{program} exited with status "
@@ -79,16 +79,5 @@ def answer(program, words, text=b""):
 
 def probe(what=None):
     """Run the probe; `what` is --services, --floors or --settings."""
-    path = folder() / "straightway-probe"
-    try:
-        done = subprocess.run([path] + ([what] if what else []), text=True,
-                              stdout=subprocess.PIPE, timeout=120)
-    except FileNotFoundError:
-        raise UserError(f"the probe is missing: {path}\n"
-                        "  reinstall straightway", 1) from None
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise UserError(f"the probe failed: {error}", 1) from None
-    if done.returncode:
-        raise UserError(f"the probe failed: {path} exited with status "
-                        f"{done.returncode}", 1)
-    return json.loads(done.stdout)
+    return answer(folder() / "straightway-probe", [what] if what else [],
+                  timeout=120)

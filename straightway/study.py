@@ -1,19 +1,20 @@
-"""Study: what communication costs a program, what Straightway is predicted to
-gain, and what it gains.
+"""Study: what communication costs a program, the gain that Straightway is
+predicted to have, and the measured gain.
 
-The order of things:
+The study has three steps:
 
- 1. the program in virtual time, under the model `measured`: the MPI alone.
-    First, as it tells a deadlock, in which a normal run hangs
- 2. its operations again, under `measured-straightway`: the prediction; and
-    the bounds, as of every forecast
- 3. the program, normally and with Straightway, in turns: each run has a
-    profile, whose first one is the report's; times are those between MPI_Init
-    and MPI_Finalize, less what recording took
+    1. the program in virtual time, under the model `measured`: the MPI alone.
+       This comes first, because it detects a deadlock, in which a normal run
+       hangs
+    2. its operations again, under `measured-straightway`: the prediction; and
+       the bounds, as of every forecast
+    3. the program, normally and with Straightway, in turns. Each run has a
+       profile, and the first one is the report's; times count from MPI_Init
+       to MPI_Finalize, less the cost of recording
 
-The prediction knows nothing of the measured gain: the models come from
-benchmarks of single operations, made before, and the time of what is computed
-from the processor's clock.
+The prediction does not use the measured gain: the models come from earlier
+benchmarks of single operations, and the computation's time from the
+processor's clock.
 """
 
 import time
@@ -28,8 +29,10 @@ TITLES = {"host": "alone", "ours": "with Straightway"}
 
 
 class Study:
-    """`models`: a supposed.Models of `measured`; `step` is told what happens.
-    Carry it out: report(). Then `profile` is the first normal run's."""
+    """Carries a study out: report(). Then `profile` is the first normal run's.
+
+    `models`: a supposed.Models of `measured`; `step` gets each step's title.
+    """
 
     def __init__(self, runner, models, ranks, runs, step=lambda text: None):
         self.runner, self.models = runner, models
@@ -37,7 +40,7 @@ class Study:
         self.profile = None
 
     def _measure(self):
-        """{"host": [ns], "ours": [ns]}, in turns, each first as often."""
+        """{"host": [ns], "ours": [ns]}, in turns; each is first as often."""
         found = {"host": [], "ours": []}
         order = list(found)
         for i in range(self.runs):
@@ -89,7 +92,7 @@ def _gain(samples):
     found = {who: outcomes.spread(ns) for who, ns in samples.items()}
     host, ours = (found[who]["median_s"] for who in ("host", "ours"))
     found["speed_up"] = _speed_up(host, ours)
-    # The sides are told apart where no run of one is among the other's.
+    # The runs tell the sides apart where no run of one lies among the other's.
     found["apart"] = (found["ours"]["high_s"] < found["host"]["low_s"]
                       or found["host"]["high_s"] < found["ours"]["low_s"])
     return found
@@ -101,7 +104,7 @@ def gain(host, ours):
 
 
 def error(report):
-    """How far off predictions are: of each side's time, and of the gain, in
+    """The errors of predictions: of each side's time, and of the gain, in
     parts of the run's time."""
     p, m = report["predicted"], report["measured"]
     host, ours = (m[who]["median_s"] for who in ("host", "ours"))
@@ -122,12 +125,12 @@ def _summary(p):
 
 
 def verdict(report):
-    """What came of it, in sentences."""
+    """The result, in sentences."""
     p, m = report["predicted"], report["measured"]
     said = []
     if not m["apart"] and report["runs"] > 1:
         said.append("These runs do not tell the two apart: their times "
-                    "overlap. More --runs on an idle machine may tell.")
+                    "overlap. More --runs on an idle machine may do so.")
     elif m["speed_up"] and m["speed_up"] >= 1:
         said.append(f"With Straightway this program is {m['speed_up']:.2f} "
                     "times as fast.")
@@ -137,8 +140,8 @@ def verdict(report):
                     if m["speed_up"] else "No time is left.")
     if p["speed_up"]:
         off = 100 * report["error"]["gain"]
-        said.append(f"{p['speed_up']:.2f} times was predicted: the measured "
-                    "gain is " + (
+        said.append(f"The prediction was {p['speed_up']:.2f} times: the "
+                    "measured gain is " + (
                         "the same." if abs(off) < 0.05 else
                         f"{'smaller' if off > 0 else 'larger'} by "
                         f"{abs(off):.1f} % of the run's time."))
@@ -159,8 +162,8 @@ def _notes(report):
     if report["measured"]["apart"] and bound and gained and \
             gained > 1.01 * bound:
         said.append(
-            "More was gained than the bound says: something counts here that "
-            "is in no model, such as caches, or other programs on the cores.")
+            "The program gained more than the bound: no model has what counts "
+            "here, such as caches, or other programs on the cores.")
     return said + report["forecast"]["model_about"] + \
         report["forecast"]["notes"]
 

@@ -1,4 +1,4 @@
-"""Times, sizes and counts as people read them: three digits that count."""
+"""Times, sizes and counts for readers: three significant digits."""
 
 import re
 
@@ -8,15 +8,15 @@ WITH_UNIT = re.compile(
 
 
 def _three(value):
-    """Three digits that count, of a value below 1000."""
+    """Three significant digits of a value below 1000."""
     if value >= 99.95:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
 
 
 def duration(ns):
-    """1.23 s, 45.6 ms, 789 µs; 0 s. Seconds are never minutes: they can be
-    compared."""
+    """1.23 s, 45.6 ms, 789 µs; 0 s. Seconds never become minutes, so that they
+    compare."""
     for unit, name in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
         if ns >= 0.9995 * unit:
             value = ns / unit
@@ -26,7 +26,7 @@ def duration(ns):
 
 
 def size(count):
-    """24 KiB, 1.5 MiB, 16 bytes; what is not round has three digits."""
+    """24 KiB, 1.5 MiB, 16 bytes; three digits where the value is not round."""
     for shift, name in ((60, "EiB"), (50, "PiB"), (40, "TiB"), (30, "GiB"),
                         (20, "MiB"), (10, "KiB")):
         if count >= 1 << shift:
@@ -41,7 +41,7 @@ def size(count):
 
 
 def brief(count):
-    """8, 64, 1k, 4m: as options of the benchmarks take sizes."""
+    """8, 64, 1k, 4m: the form of sizes in the benchmarks' options."""
     for unit, letter in ((1 << 30, "g"), (1 << 20, "m"), (1 << 10, "k")):
         if count >= unit and count % unit == 0:
             return f"{count // unit}{letter}"
@@ -71,7 +71,7 @@ def number(count):
 
 
 def share(part):
-    """0.123 -> 12.3 %; small ones keep a digit that counts."""
+    """0.123 -> 12.3 %; small shares keep a significant digit."""
     percent = 100 * part
     if percent >= 99.95:
         return f"{percent:.0f} %"

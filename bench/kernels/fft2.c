@@ -1,8 +1,8 @@
 /*
- * fft2.c - a Fourier transform in two dimensions: between the transforms of
- * the rows and those of the columns the matrix is transposed. Each of 4
- * processes has a slab of n/4 rows; what goes to another is the square of its
- * columns in them. It is sent by rows and received by columns, so that it
+ * fft2.c - a Fourier transform in two dimensions. It transposes the matrix
+ * between the transforms of the rows and those of the columns. Each of 4
+ * processes has a slab of n/4 rows, and sends to each other the square of that
+ * one's columns. It sends by rows and receives by columns, so the square
  * arrives transposed.
  *
  * d: n, rows and columns of the matrix of complex doubles.

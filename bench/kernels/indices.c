@@ -1,6 +1,6 @@
 /*
- * indices.c - lists of indices such as meshes and particles give: drawn at
- * random, but the same in every run, so that runs can be compared.
+ * indices.c - lists of indices as in meshes and particles: random, but the same
+ * in every run, so that runs compare.
  */
 #include "kernels.h"
 
@@ -19,7 +19,7 @@ int *sw_indices(int n, int of, bool ascending)
     int *list = malloc((size_t)n * sizeof *list), found = 0;
     if (!list)
         return NULL;
-    /* Each number is taken with the chance of those still wanted. */
+    /* Take each number with the probability: wanted / left. */
     for (int i = 0; found < n; i++)
         if ((int)draw(&state, (uint32_t)(of - i)) < n - found)
             list[found++] = i;

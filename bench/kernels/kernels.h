@@ -1,19 +1,19 @@
 /*
- * kernels.h - what applications send that is not contiguous.
+ * kernels.h - noncontiguous messages of applications.
  *
  * A kernel is one message of one application: an array (or several, side by
- * side in one block of memory), the part of it that is sent, and where the
- * receiver puts that part in an array of its own. The part is described
- * twice, independently: by a datatype, and by the loops that pack and unpack
- * it in an application without datatypes. The benchmark finds out what the
- * loops touch and holds the datatypes to it (places.h).
+ * side in one block of memory), the part that the sender sends, and the place
+ * of that part in the receiver's array. Two independent descriptions give the
+ * part: a datatype, and the loops that pack and unpack it in an application
+ * without datatypes. The benchmark finds the words that the loops touch, and
+ * compares the datatypes with these (places.h).
  *
  * The patterns are those of ddtbench (Schneider, Gerstenberger, Hoefler:
  * Micro-Applications for Communication Data Access Patterns and MPI
  * Datatypes, EuroMPI 2012), written anew from their description, and a few
- * that papers on datatypes use besides. Shapes that are marked as published
- * are ddtbench's; the others go on in their manner, so that each kernel has
- * messages from 4 KiB to 4 MiB.
+ * that other papers on datatypes use. Shapes marked as published are
+ * ddtbench's; the others continue them, so that each kernel has messages from
+ * 4 KiB to 4 MiB.
  */
 #ifndef SW_BENCH_KERNELS_H
 #define SW_BENCH_KERNELS_H
@@ -28,7 +28,7 @@ enum { SW_DIMENSIONS = 9 };
 
 typedef struct {
     int published;
-    int d[SW_DIMENSIONS];           /* each kernel says what they are       */
+    int d[SW_DIMENSIONS];           /* see each kernel                      */
 } sw_kernel_shape_t;
 
 typedef struct {

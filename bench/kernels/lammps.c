@@ -1,14 +1,14 @@
 /*
  * lammps.c - LAMMPS, molecular dynamics: the atoms near a border go to the
- * neighbour, which puts them behind its own. What is known of an atom lies in
+ * neighbour, which puts them behind its own. The properties of an atom lie in
  * arrays side by side:
  *
  *   full    x (3 doubles), q (double), tag, type, mask, molecule (ints)
  *   atomic  x (3 doubles), tag, type, mask
  *
- * The list of the atoms to send is in no order of memory. The datatype is a
- * struct with a list for each array; by hand, atoms are packed one after the
- * other, as the application does it.
+ * The list of the atoms to send has no order in memory. The datatype is a
+ * struct with a list for each array. By hand the loops pack one atom after the
+ * other, as the application does.
  *
  * d: a process's own atoms, and how many of them are sent. The published ones
  * are the examples peptide (full) and crack (atomic).

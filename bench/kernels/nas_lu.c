@@ -1,8 +1,8 @@
 /*
  * nas_lu.c - LU of the NAS parallel benchmarks: a line of a plane of cells,
  * each of 5 doubles, goes to the neighbour's ghost cells. In x the line is
- * contiguous (the application packs it nevertheless), in y its cells lie a
- * row apart.
+ * contiguous (the application still packs it), in y its cells lie a row
+ * apart.
  *
  * d: cells of the plane in x and in y, without the ghosts around them.
  */

@@ -5,11 +5,11 @@
  *   oc  outer core: a float of each point, points by a list of indices
  *   cm  crust and mantle with the inner core: three floats (a displacement)
  *       of each point, two arrays with a list each, in one message
- *   mt  of n points that have 2 triples of floats each, the first one; it is
- *       received without gaps
+ *   mt  the first of 2 triples of floats of each of n points, received
+ *       without gaps
  *
- * A mesh numbers its points so that those of a face ascend, at distances that
- * vary: the lists are drawn that way.
+ * A mesh numbers its points so that those of a face ascend, at varying
+ * distances; so do the random lists.
  *
  * d: oc: points, and how many of them are sent; cm: the same twice, of crust
  * and mantle, of the inner core; mt: n.

@@ -1,10 +1,10 @@
 /*
- * stencil.c - the halo of a stencil that reaches two cells far, in two and in
+ * stencil.c - the halo of a stencil of reach two, in two and in
  * three dimensions: the last two columns (planes in x) of a grid of doubles
  * go to the neighbour's halo, by subarrays. Runs are 16 bytes.
  *
- * d: cells in x, y and z (1 in two dimensions), without the halo. No paper's:
- * messages of 4 KiB, 16 KiB and so on.
+ * d: cells in x, y and z (1 in two dimensions), without the halo. Not from a
+ * paper: messages of 4 KiB, 16 KiB and so on.
  */
 #include "kernels.h"
 

@@ -2,7 +2,7 @@
  * triangle.c - the lower triangle of a square matrix of doubles, with the
  * diagonal: rows that grow by one, in an indexed datatype.
  *
- * d: rows of the matrix. No paper's: messages of 4 KiB, 16 KiB and so on.
+ * d: rows of the matrix. Not from a paper: messages of 4 KiB, 16 KiB and so on.
  */
 #include "kernels.h"
 

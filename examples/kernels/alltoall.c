@@ -1,17 +1,17 @@
 /*
- * alltoall.c - a tight loop of MPI_Alltoall: communication and nothing else,
- * the far end of what faster collectives could bring.
+ * alltoall.c - a tight loop of MPI_Alltoall: only communication, with the
+ * largest possible gain from faster collectives.
  *
  *   mpicc -O3 -o alltoall examples/kernels/alltoall.c
  *   mpirun -n 2 ./alltoall [BYTES [ITERATIONS [spoil]]]
  *
  * Communication, per iteration: one MPI_Alltoall of BYTES (a multiple of 8)
- * from each rank to each. What has come is what goes next, so every iteration
- * depends on the one before it.
+ * from each rank to each. The received data are the next to send, so every
+ * iteration depends on the one before it.
  *
- * Each block names its sender and its receiver. Exchanged once, they are in
- * each other's place; exchanged again, they are home. The end is compared
- * with that, word by word.
+ * Each block names its sender and its receiver. One exchange swaps two blocks;
+ * another brings them back. The program compares the end with that, word by
+ * word.
  *
  * Any number of ranks. "spoil" alters one word before the last iteration: the
  * check must notice.

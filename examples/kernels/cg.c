@@ -5,22 +5,22 @@
  *   mpicc -O3 -o cg examples/kernels/cg.c -lm
  *   mpirun -n 2 ./cg [N [SOLVES [spoil]]]
  *
- * A symmetric matrix of order N with 13 entries in each row, scattered at
- * random, is cut into rows x columns of ranks (as many columns as rows, or
- * twice as many). Rank (r, c) keeps block (r, c) and segment c of each
- * vector. A solve takes 25 steps from zero.
+ * rows x columns of ranks (as many columns as rows, or twice as many) divide a
+ * symmetric matrix of order N, with 13 entries in each row, scattered at
+ * random. Rank (r, c) keeps block (r, c) and segment c of each vector. A solve
+ * takes 25 steps from zero.
  *
  * Communication, per step: the ranks of a row add up their parts of A p by
  * MPI_Sendrecv with one partner after the other (log2 columns exchanges of
- * N / rows doubles); the sum is transposed into segments (one exchange of
- * N / columns doubles, with the rank across the diagonal); two dot products by
- * MPI_Allreduce of one double.
+ * N / rows doubles). They transpose the sum into segments (one exchange of
+ * N / columns doubles, with the rank across the diagonal). Two MPI_Allreduce of
+ * one double compute the dot products.
  *
- * The right side is made from a known solution, without communication, and
- * each solve is held against that solution in every element.
+ * The right side comes from a known solution, without communication. The
+ * program compares each solve with that solution in every element.
  *
  * N and the number of ranks are powers of two, N at least 4 * ranks. "spoil"
- * alters one number that an exchange has brought: the check must notice.
+ * alters one received number: the check must notice.
  */
 #include <math.h>
 #include <mpi.h>

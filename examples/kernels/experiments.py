@@ -2,24 +2,23 @@
 
     .venv/bin/python examples/kernels/experiments.py [-n RANKS] [--out FOLDER]
 
-Riesen, Vaughan and Hoefler asked that in 2006, by running programs three
-ways: normally; simulated, to see how far the simulation can be trusted; and
-simulated with collectives that cost nothing. They found three kinds: the NAS
-benchmarks, which hardly gain; a tight loop of Alltoall, which gains
-everything; and a plane-wave code, about half of whose time they are.
+Riesen, Vaughan and Hoefler asked this in 2006. They ran programs three ways:
+normally; simulated, to see the error of the simulation; and simulated with
+collectives that cost nothing. They found three kinds: the NAS benchmarks, which
+hardly gain; a tight loop of Alltoall, which gains everything; and a plane-wave
+code, which spends about half of its time in collectives.
 
-This asks the same of the kernels beside it: `straightway whatif` runs each of
-them normally and simulated, and replays what it recorded with free
+This program asks the same of the kernels beside it. `straightway whatif` runs
+each of them normally and simulated, and replays its record with free
 collectives. Tables go to stdout, and with plots and all numbers to FOLDER:
 
     experiments.md, experiments.json, gains.svg, micro.svg
 
-`--network NAME` adds a network that is not here (a preset of straightway
-whatif), with one rank on each node. `--micro` adds single
-collectives of 8 bytes to 4 MiB, simulated and normal.
-The MPI is that of --mpi (an installation's folder), else the mpicc of PATH,
-else .hosts/openmpi. The exit status is 0 only when all runs verified their
-results.
+`--network NAME` adds another network (a preset of straightway whatif), with
+one rank on each node. `--micro` adds single collectives of 8 bytes to 4 MiB,
+simulated and normal. The MPI is that of --mpi (an installation's folder), else
+the mpicc of PATH, else .hosts/openmpi. The exit status is 0 only when all runs
+verified their results.
 """
 import argparse
 import datetime
@@ -62,7 +61,7 @@ CALL = re.compile(r"micro: \d+ ranks, (\w+) (\d+) bytes, (\d+\.\d+) us "
 
 
 class Trouble(Exception):
-    """What stopped the experiments, and what to do about it."""
+    """The reason why the experiments stopped, and the remedy."""
 
 
 def options():
@@ -76,20 +75,20 @@ def options():
     p.add_argument("--model", action="append", default=[], metavar="NAME",
                    help="of straightway whatif (measured)")
     p.add_argument("--network", metavar="NAME",
-                   help="how it would be there, one rank a node")
+                   help="also predict this network, one rank a node")
     p.add_argument("--runs", type=int, default=3, metavar="R",
                    help="normal runs of each (3)")
     p.add_argument("--only", metavar="NAME,...",
                    help="of " + ", ".join(KERNELS))
     p.add_argument("--quick", action="store_true",
-                   help="small problems: to try this out")
+                   help="small problems, for a trial")
     p.add_argument("--micro", action="store_true",
-                   help="single collectives, too")
+                   help="also single collectives")
     p.add_argument("--out", metavar="FOLDER", help="write files there")
     p.add_argument("--from", metavar="FILE.json", dest="saved",
                    help="no runs: tables and plots of an experiments.json")
     p.add_argument("--timeout", type=float, default=900, metavar="SECONDS",
-                   help="give up when one kernel takes longer (900)")
+                   help="end a kernel that takes more seconds (900)")
     args = p.parse_args()
     args.only = args.only.split(",") if args.only else list(KERNELS)
     for name in args.only:
@@ -174,7 +173,7 @@ class Laboratory:
         return program
 
     def whatif(self, program, arguments, frees, runs):
-        """(the command's report, what the program has printed)"""
+        """(the command's report, the program's output)"""
         out = self.folder / "report.json"
         words = [self.straightway, "whatif", "-n", str(self.args.n),
                  "--runs", str(runs), "--show-output", "--json", str(out),

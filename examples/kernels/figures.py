@@ -1,8 +1,8 @@
 """The plots of experiments.py: SVG, one file each, no script, no font.
 
 They follow the reader's light or dark scheme by a media query, and read the
-same in black and white: what is normal is dashed or outlined, what is
-simulated solid, what is free light.
+same in black and white: normal runs are dashed or outlined, simulated ones
+solid, free collectives light.
 """
 import math
 from xml.sax.saxutils import escape

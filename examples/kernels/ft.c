@@ -7,19 +7,19 @@
  *
  * Diffusion on a periodic cube of N^3 points: one forward transform, then in
  * each iteration every wave decays by one more time step, and the field is
- * transformed back. The cube is dealt out in slabs of planes, so that two
+ * transformed back. Each rank has a slab of planes of the cube, so two
  * directions are local and the third needs a transpose.
  *
  * Communication, per iteration: one MPI_Alltoall of the whole field (each
  * rank sends every other N^3 / ranks^2 complex numbers) and one MPI_Allreduce
  * of 2 doubles.
  *
- * The field begins as a sum of a few waves; how it looks at any later time is
- * known in closed form. Each iteration's checksum over 1024 points is held
- * against it, and at the end every single point.
+ * The field begins as a sum of a few waves, which a closed form gives at any
+ * later time. The program compares each iteration's checksum over 1024 points
+ * with it, and at the end every point.
  *
  * N is a power of two, the number of ranks one that divides it. "spoil"
- * alters one number that a transpose has brought: the check must notice.
+ * alters one received number: the check must notice.
  */
 #include <math.h>
 #include <mpi.h>

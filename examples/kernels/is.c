@@ -5,21 +5,21 @@
  *   mpicc -O3 -o is examples/kernels/is.c
  *   mpirun -n 2 ./is [KEYS [ITERATIONS [spoil]]]
  *
- * KEYS integers, dealt out evenly, are to be ranked. The values follow a
- * bell, so that buckets of equal width hold unequal numbers of keys, and each
- * rank takes as many buckets as give it about its share.
+ * The ranks sort KEYS integers, of which each has an equal part. The values
+ * follow a bell curve, so buckets of equal width hold unequal numbers of keys.
+ * Each rank takes as many buckets as give it about its share.
  *
  * Communication, per iteration: MPI_Allreduce of the 1024 buckets' sizes,
  * MPI_Alltoall of a count per pair of ranks, MPI_Alltoallv of the keys
  * (nearly all of them move), and nothing else.
  *
- * Each iteration has keys of its own. What was sent and what was received is
- * summed up in a way that a changed, lost or doubled key would show; all keys
- * of an iteration must lie in the receiver's range; and the last iteration's
- * are sorted to the end and compared at the borders of the ranks.
+ * Each iteration has keys of its own. Checksums of the sent and the received
+ * keys show a changed, lost or doubled key. All keys of an iteration must lie
+ * in the receiver's range. The program sorts the last iteration's keys
+ * completely, and compares them at the borders of the ranks.
  *
- * The number of ranks divides KEYS and is at most 256. "spoil" alters one key
- * that has arrived: the check must notice.
+ * The number of ranks divides KEYS and is at most 256. "spoil" alters one
+ * received key: the check must notice.
  */
 #include <mpi.h>
 #include <stdint.h>

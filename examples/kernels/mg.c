@@ -5,21 +5,21 @@
  *   mpicc -O3 -o mg examples/kernels/mg.c -lm
  *   mpirun -n 2 ./mg [N [SOLVES [spoil]]]
  *
- * A periodic grid of N^3 points is cut into boxes, one per rank, and so are
- * the coarser grids. A solve takes ten V-cycles from zero: two Jacobi sweeps
+ * Each rank has a box of a periodic grid of N^3 points, and of the coarser
+ * grids. A solve takes ten V-cycles from zero: two Jacobi sweeps
  * each way (damped by Chebyshev's weights), full weighting, trilinear
  * interpolation.
  *
  * Communication: before each sweep and each change of grids, the box's faces
  * go to the neighbours by MPI_Irecv, MPI_Isend and MPI_Waitall, one direction
  * after the other, so that corners travel along. Faces across y are rows with
- * gaps (a derived datatype), those across x are packed by hand, those across
- * z lie in one piece. Messages shrink with the grids: the coarse ones are all
- * latency. After each cycle comes an MPI_Allreduce of a norm.
+ * gaps (a derived datatype), the program packs those across x by hand, and
+ * those across z are contiguous. Messages shrink with the grids: the coarse
+ * ones cost only latency. An MPI_Allreduce of a norm ends each cycle.
  *
- * The right side is made of waves, to which the discrete solution is known in
- * closed form: each solve is held against it at every point, and the norms
- * must fall from cycle to cycle.
+ * The right side is a sum of waves, for which a closed form gives the discrete
+ * solution. The program compares each solve with it at every point, and the
+ * norms must fall from cycle to cycle.
  *
  * N and the number of ranks are powers of two, each edge of a box has at least
  * 4 points. "spoil" alters one number of a halo: the check must notice.

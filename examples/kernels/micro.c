@@ -1,22 +1,22 @@
 /*
- * micro.c - what one call of a collective takes: loops of MPI_Alltoall,
+ * micro.c - the time of one call of a collective: loops of MPI_Alltoall,
  * MPI_Allreduce and MPI_Bcast.
  *
  *   mpicc -O3 -o micro examples/kernels/micro.c
  *   mpirun -n 2 ./micro [OPERATION|all [BYTES [BATCHES [spoil]]]]
  *
- * BYTES (a multiple of 8; 0, or none: 8 B to 4 MiB) is what each rank sends
- * each (alltoall), what each contributes (allreduce, doubles), what the root
- * sends (bcast). A loop of calls with nothing between them is timed from a
- * barrier to when the last rank is through, and divided by the calls; after
- * one loop to warm up there are BATCHES (15) of them, and their median, least
- * and greatest are printed. How many calls make a loop depends on BYTES alone,
- * so that every run does the same.
+ * BYTES (a multiple of 8; 0, or none: 8 B to 4 MiB) is the size that each rank
+ * sends each (alltoall), that each contributes (allreduce, doubles), or that
+ * the root sends (bcast). The time of a loop of calls, with nothing between
+ * them, counts from a barrier to the end of the last rank, divided by the
+ * calls. After one loop to warm up the program runs BATCHES (15) of them, and
+ * prints their median, minimum and maximum. The number of calls in a loop
+ * depends on BYTES alone, so every run does the same.
  *
  * A line for each: micro: RANKS ranks, OPERATION BYTES bytes, MEDIAN us (LOW
- * to HIGH), CALLS calls, VERIFIED. The numbers sent are small whole ones, what
- * must arrive is known exactly, and is checked after the last loop. "spoil"
- * alters one that has arrived: the check must notice.
+ * to HIGH), CALLS calls, VERIFIED. The numbers are small integers, so the
+ * program knows the received ones exactly, and checks them after the last
+ * loop. "spoil" alters a received one: the check must notice.
  */
 #include <mpi.h>
 #include <stdio.h>

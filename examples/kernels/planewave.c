@@ -8,20 +8,20 @@
  * Each state is N^3 coefficients of plane waves. A step multiplies them by
  * the phases of their kinetic energy, takes the state to real space, lets the
  * field act there (a phase again), and takes it back. Then the overlaps of
- * all pairs of states are computed, as orthonormalisation asks for.
+ * all pairs of states are computed, as orthonormalisation needs them.
  *
  * Communication, per iteration: two MPI_Alltoall per state, each rank sending
  * each N^3 / ranks^2 complex numbers, and one MPI_Allreduce of STATES *
- * (STATES + 1) doubles. How much that weighs depends on N, the ranks and the
- * network: at N = 16 on 16 nodes about as much as the transforms.
+ * (STATES + 1) doubles. The share of communication depends on N, the ranks and
+ * the network: at N = 16 on 16 nodes it is about that of the transforms.
  *
  * In a uniform field each plane wave moves on to the next, whatever its
- * coefficient: the state after any number of steps is known in closed form,
- * and overlaps never change. The overlaps are checked in each iteration, all
- * coefficients at the end.
+ * coefficient. So a closed form gives the state after any number of steps, and
+ * overlaps never change. The program checks the overlaps in each iteration, and
+ * all coefficients at the end.
  *
  * N is a power of two, the number of ranks one that divides it. "spoil"
- * alters one number that a transpose has brought: the check must notice.
+ * alters one received number: the check must notice.
  */
 #include <math.h>
 #include <mpi.h>

@@ -5,7 +5,7 @@ to the left, the others, numbers, to the right.
 """
 import statistics
 
-WITHIN = 0.10           # what single collectives are to be predicted within
+WITHIN = 0.10           # the aim for the error of single collectives
 
 
 def table(head, rows, markdown, words=1):
@@ -110,7 +110,7 @@ def micro(report, markdown):
 
 
 def summary(report, row_of=lambda one: one["row"]):
-    """Each kind in a sentence: what it would gain, as simulated."""
+    """The simulated gain of each kind, in a sentence."""
     said = []
     for kind in dict.fromkeys(one["kind"] for one in report["kernels"]):
         rows = [row_of(one) for one in report["kernels"]

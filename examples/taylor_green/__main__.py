@@ -1,4 +1,4 @@
-"""Run the Taylor-Green vortex, check its physics, say where the time went.
+"""Run the Taylor-Green vortex, check its physics, show where the time went.
 
     mpirun -n 2 python examples/taylor_green
     mpirun -n 2 straightway run python examples/taylor_green
@@ -45,7 +45,7 @@ def options(argv):
     p.add_argument("--rows", type=int, default=10, metavar="R",
                    help="rows of the table of results (10)")
     p.add_argument("--json", metavar="FILE",
-                   help="write everything measured to FILE")
+                   help="write all measurements to FILE")
     args = p.parse_args(argv)
     if args.n < 8 or args.steps < 2 or args.steps % 2 or args.rows < 1:
         p.error("--n must be at least 8, --steps even and at least 2, "
@@ -58,7 +58,7 @@ def options(argv):
 
 
 def budget_error(history, dt):
-    """How far dE/dt = -2 nu enstrophy is missed over any two steps, in parts
+    """The largest error of dE/dt = -2 nu enstrophy over any two steps, in parts
     of the energy dissipated there; the integral by Simpson's rule."""
     worst = 0.0
     for a, b, c in zip(history[::2], history[1::2], history[2::2]):
@@ -104,12 +104,12 @@ def fingerprint(comm, f):
 def main(argv=None):
     comm = MPI.COMM_WORLD
     args = None
-    if comm.rank == 0:        # one rank complains, all leave
+    if comm.rank == 0:        # one rank prints the error, all leave
         try:
             args = options(argv)
             if args.n % comm.size:
-                print(f"taylor_green: {args.n} planes cannot be dealt evenly "
-                      f"to {comm.size} ranks; choose --n", file=sys.stderr)
+                print(f"taylor_green: {args.n} planes do not divide evenly "
+                      f"among {comm.size} ranks; choose --n", file=sys.stderr)
                 args = 2
         except SystemExit as leave:
             args = leave.code or 0

@@ -122,7 +122,7 @@ class TaylorGreen:
         self.time += dt
 
     def diagnose(self):
-        """What is known about the flow now, the same on every rank."""
+        """The diagnostics of the flow now, the same on every rank."""
         energy, vorticity, along, large = [], 0.0, 0.0, 0.0
         for i in range(3):
             f = self.f[i]

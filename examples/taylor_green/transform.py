@@ -10,12 +10,12 @@ Forward: transform along z and y, which are whole here; exchange, so that x
 becomes whole; transform along x. The exchange is a transpose of p x p blocks
 and therefore exactly one MPI_Alltoall: block j holds my x and the ky of rank
 j, and what arrives from rank i is its x and my ky, which stacked in rank
-order is already the spectral array. Only the sender has to pack. Backward is
-the same road in the other direction, and only the receiver has to unpack.
+order is already the spectral array. Only the sender must pack. Backward is the
+same in the other direction, and only the receiver must unpack.
 
-The field is real, so kz >= 0 says it all, and the modes with kz at or above
-N/3 are never carried: the 2/3 rule is going to remove them anyway. Hence
-K = (N-1)//3 + 1 instead of N/2 + 1.
+The field is real, so kz >= 0 suffices. The transform drops the modes with kz at
+or above N/3, which the 2/3 rule would remove. Hence K = (N-1)//3 + 1 instead of
+N/2 + 1.
 """
 import numpy as np
 from mpi4py import MPI
@@ -45,7 +45,7 @@ class Slabs:
     def __init__(self, comm, n, clock):
         p = comm.size
         if n % p or n < 4:
-            raise ValueError(f"{n} planes cannot be dealt evenly to {p} ranks")
+            raise ValueError(f"{n} planes do not divide evenly among {p} ranks")
         self.comm, self.clock, self.n = comm, clock, n
         self.m, self.k = n // p, (n - 1) // 3 + 1
         m, k = self.m, self.k
@@ -57,7 +57,7 @@ class Slabs:
         self._x = np.empty((n, m, k), complex)
 
     def forward(self, u, f):
-        """Physical u to spectral f, which is written; returns f."""
+        """Transform physical u into spectral f, and return f."""
         p, m, k = self.comm.size, self.m, self.k
         np.fft.rfft(u, axis=2, out=self._z)
         np.fft.fft(self._z[:, :, :k], axis=1, out=self._y)
@@ -67,7 +67,7 @@ class Slabs:
         return np.fft.fft(self._x, axis=0, out=f)
 
     def backward(self, f, u):
-        """Spectral f to physical u, which is written; returns u."""
+        """Transform spectral f into physical u, and return u."""
         p, m, k = self.comm.size, self.m, self.k
         np.fft.ifft(f, axis=0, out=self._x)
         self._exchange(self._x, self._blocks)

@@ -2,8 +2,9 @@
 
 import bisect
 
-# In the order they are measured and shown. "block" operations move one block
-# of the given size between each two ranks, the others that many bytes in all.
+# In the order of measurement and display. A "block" operation moves one block
+# of the given size between each two ranks; the others move that many bytes in
+# all.
 ROOTED = ("bcast", "gather", "gatherv", "scatter", "scatterv", "reduce")
 OPERATIONS = ("barrier", "bcast", "gather", "gatherv", "scatter", "scatterv",
               "allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw",
@@ -18,8 +19,8 @@ _ONE_PER_RANK = ("allgather", "allgatherv", "alltoall", "alltoallv",
 
 
 def bytes_moved(operation, size, ranks):
-    """What the busiest rank must at least read or write, when the ranks
-    share the work as well as can be."""
+    """The bytes that the busiest rank must at least read or write, when the
+    ranks share the work as evenly as possible."""
     if operation == "barrier":
         return 0
     if operation in _ONE_PER_RANK:
@@ -33,8 +34,8 @@ def bytes_moved(operation, size, ranks):
 
 
 def copy_time(rates, n):
-    """Microseconds to copy n bytes: between measured sizes by line, beyond
-    them by their bandwidth."""
+    """Microseconds to copy n bytes: linear between measured sizes, and by
+    their bandwidth beyond them."""
     table = sorted((int(k), v) for k, v in rates.items())
     if not table or not n:
         return 0.0
@@ -49,11 +50,11 @@ def copy_time(rates, n):
 
 
 def floor(operation, size, ranks, floors):
-    """Microseconds that no implementation can beat, about.
+    """Microseconds that no implementation can beat, approximately.
 
-    A synchronising operation waits for a line from another core: half a
-    round trip. A rooted one in a loop only streams lines. The data, once
-    they are large, cost a memcpy of what the busiest rank must move.
+    A synchronising operation waits for a line from another core: half a round
+    trip. A rooted one in a loop only streams lines. Large data cost a memcpy
+    of the bytes that the busiest rank must move.
     """
     if operation in ROOTED:
         latency = floors.get("line") or 0
@@ -63,7 +64,7 @@ def floor(operation, size, ranks, floors):
     return max(latency, copy_time(rates, bytes_moved(operation, size, ranks)))
 
 
-# left <= sum of right, at the same size: what a user may expect of any MPI.
+# left <= sum of right, at the same size: users may expect this of any MPI.
 GUIDELINES = (
     ("barrier", ("allreduce",)),
     ("allreduce", ("reduce", "bcast")),

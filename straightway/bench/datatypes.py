@@ -13,18 +13,18 @@ KERNELS = {
     "stencil2d": "stencil", "stencil3d": "stencil",
     "triangle": "lower triangle"}
 
-# The sender's data: as they were, or written anew before each message.
+# The sender's data: unchanged, or written anew before each message.
 DATA = ("untouched", "fresh")
 
-# Packed by hand and sent by the host, the datatype by the host and by us,
-# and by us a message of as many bytes without gaps: the floor.
+# hand: packed by loops, sent by the host. host, ours: the datatype.
+# contiguous: Straightway sends as many bytes without gaps, the floor.
 WAYS = ("hand", "host", "ours", "contiguous")
 
-# What is divided by what.
+# The two ways that each ratio divides.
 RATIOS = {"ratio": ("host", "ours"), "hand_ratio": ("hand", "ours"),
           "floor_ratio": ("ours", "contiguous")}
 
-# No array of a kernel is larger than this, nor than so many messages.
+# No array of a kernel exceeds this, nor the size of so many messages.
 _LARGEST, _MESSAGES = 262 << 20, 1100
 
 
@@ -34,7 +34,8 @@ def memory(most):
 
 
 def ratios(cell):
-    """The cell's own; None where one of the two was not measured."""
+    """The cell's own ratios; None where the run did not measure one of the two
+    ways."""
     return {name: cell[above]["median"] / cell[below]["median"]
             if cell[above] and cell[below] else None
             for name, (above, below) in RATIOS.items()}

@@ -1,7 +1,8 @@
 """Medians with intervals, without assuming any distribution.
 
-Timings are skewed: the interval of the median comes from order statistics
-(the binomial's normal approximation), which asks nothing of their shape.
+Timings are skewed. The interval of the median comes from order statistics (the
+normal approximation of the binomial), which assume nothing about the
+distribution.
 """
 
 import math
@@ -28,7 +29,7 @@ def summary(samples):
 
 
 def quartiles(samples):
-    """{"median", "low", "high"}: half of the samples lie in low..high."""
+    """{"median", "low", "high"}: half of the samples are in low..high."""
     ordered = sorted(samples)
 
     def at(share):

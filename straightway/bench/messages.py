@@ -1,7 +1,7 @@
 """What the benchmark knows of messages between neighbours: patterns, sizes,
 floors."""
 
-# What travels at once: a message in each pair, or one from each rank.
+# Messages that travel at once: one in each pair, or one from each rank.
 PATTERNS = {"pingpong": "pair", "bidirectional": "rank", "stream": "pair",
             "window": "pair", "ring": "rank", "random": "rank"}
 
@@ -16,27 +16,29 @@ def ladder(first, last, factor):
 
 
 def perturbed(sizes, by):
-    """Each size, and `by` bytes less and more: what only works well at
-    round sizes shows beside them."""
+    """Each size, and `by` bytes less and more. They show an implementation
+    that is fast at round sizes only."""
     return sorted({n for size in sizes for n in (size - by, size, size + by)
                    if n >= min(1, size)})
 
 
 def area_bytes(size, under_way, cold):
-    """As bench/messages.c lays it out."""
+    """The size of the area that bench/messages.c lays out."""
     stride = (size + 63) // 64 * 64 + 128
     return 3 * 4096 + max(-(-cold // stride), under_way) * stride
 
 
 def lanes(pattern, ranks):
-    """Messages that travel at once: the bandwidth is theirs together."""
+    """The number of messages that travel at once and share the bandwidth."""
     return ranks if PATTERNS[pattern] == "rank" else ranks // 2
 
 
 def floor(pattern, memcpy, floors):
-    """Microseconds for a message, about: a line must come from another core,
-    in a loop of one-way messages as one of a stream, and the bytes must be
-    copied at least once."""
+    """Microseconds for a message, approximately.
+
+    A line must come from another core (in a loop of one-way messages, one line
+    of a stream), and some process must copy the bytes at least once.
+    """
     if pattern in ("stream", "window"):
         latency = floors.get("line") or 0
     else:

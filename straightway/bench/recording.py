@@ -9,16 +9,17 @@ ITEMS = {"comm_rank": "Comm_rank", "iprobe": "Iprobe, self",
          "allreduce": "Allreduce", "alltoall": "Alltoall",
          "barrier": "Barrier", "halo": "halo exchange"}
 
-# Two reads of the clock: measured beside the items, as the least there is.
+# Two reads of the clock, beside the items: a tool that times a call adds at
+# least that.
 CLOCK = "clock"
 
-# How the program is run: alone, profiled, with a profile that it switches off
+# The runs of the program: alone, profiled, with a profile that it switches off
 # at its beginning, traced, or under another tool.
 VARIANTS = ("host", "profile", "off", "trace", "tool")
 
 
 def settings(variant):
-    """Those of Straightway's in one of its variants."""
+    """The settings of Straightway for one of its variants."""
     return {"STRAIGHTWAY_ENABLE": "off", "STRAIGHTWAY_PROFILE": "on",
             "STRAIGHTWAY_PROFILE_REPORT": "off",
             "STRAIGHTWAY_TRACE": "on" if variant == "trace" else "off"}

@@ -1,4 +1,4 @@
-"""What comes of a run: cells, their summary, and the verdict on them."""
+"""The results of a run: cells, their summary, and the verdict on them."""
 
 import shlex
 import sys
@@ -10,7 +10,7 @@ MODES = ("host", "ours")
 
 
 def cell(line, floor, modes=MODES):
-    """One cell of a report, from its line."""
+    """One cell of a report, from its line of output."""
     found = {"operation": line["cell"], "size": line["size"], "floor": floor,
              **dict.fromkeys(modes), "ratio": None}
     for mode in modes:
@@ -71,8 +71,11 @@ def _say(sentence):
 
 
 def verdict(run, report, host, why=lambda cell, mode: "", who=None):
-    """The exit status; what is wrong is said, `why` adds what is known. `who`
-    names those who did it, for other modes than the usual ones."""
+    """Return the exit status, and print what is wrong.
+
+    `why` adds details of a wrong result. `who` gives a title for each mode, if
+    the modes are not the usual ones.
+    """
     who = who or {"host": host.title, "ours": "Straightway"}
     cells = report["cells"]
     wrong = [(c, mode) for c in cells for mode in who
@@ -83,7 +86,7 @@ def verdict(run, report, host, why=lambda cell, mode: "", who=None):
     if wrong:
         return 1
     if not cells:
-        # Whoever failed has said why: the launcher, or straightway run.
+        # The launcher, or straightway run, has printed the reason.
         _say(f"the benchmark did not start (status {run['status']})")
         return 1
     if run["status"] or len(cells) < run["expected"]:
@@ -92,7 +95,7 @@ def verdict(run, report, host, why=lambda cell, mode: "", who=None):
              + report["command"])
         return 1
     if not report["switchable"]:
-        _say(f"only {host.title} was measured: Straightway does not "
+        _say(f"the run measured only {host.title}: Straightway does not "
              "accelerate it here (see straightway doctor)")
         return 1
     return 0

@@ -14,15 +14,15 @@ def check_parts(host):
     for path in (native.bench_executable(), native.bench_module(host.flavour)):
         if not path.exists():
             raise UserError(f"{path} is missing: {host.title} has the flavour "
-                            f"{host.flavour}, which this installation was "
-                            "built without", 1)
+                            f"{host.flavour}, and this installation has no "
+                            "library for it", 1)
     if not native.library().exists():
         raise UserError(f"the library is missing: {native.library()}", 1)
 
 
 def command(host, ranks, launcher_args, arguments, out, before=()):
     """The words that start the benchmark under the host's launcher. `before`
-    comes before the benchmark's own, such as the words of env."""
+    comes before the benchmark's own words, for example those of env."""
     words = [str(native.command()), "run", "-n", str(ranks),
              "--mpi", os.path.abspath(host.launcher)]
     if launcher_args:
@@ -34,7 +34,8 @@ def command(host, ranks, launcher_args, arguments, out, before=()):
 
 
 class _Lines:
-    """The complete lines that a growing file has gained since last asked."""
+    """The complete lines that a growing file has gained since the last read.
+    """
 
     def __init__(self, path):
         self.path, self.at = path, 0
@@ -53,10 +54,10 @@ class _Lines:
 
 
 def follow(words, out, note=lambda line: None, **process_options):
-    """Run a command; the lines it writes to `out`, each of them noted as it
-    comes, and its exit status."""
+    """Run a command. Return the lines that it writes to `out`, and its exit
+    status. `note` gets each line as it comes."""
     lines, events = _Lines(out), []
-    # Polled rarely: the ranks may need every core there is.
+    # Poll rarely: the ranks may need every core.
     process = subprocess.Popen(words, stdin=subprocess.DEVNULL,
                                **process_options)
     try:
@@ -79,14 +80,16 @@ def follow(words, out, note=lambda line: None, **process_options):
 
 @contextlib.contextmanager
 def unseen(total):
-    """Nobody looks on."""
+    """A progress display that shows nothing."""
     yield lambda operation, size, total: None
 
 
 def launch(host, ranks, launcher_args, arguments, cells=None, progress=unseen):
-    """Run the native benchmark; its lines, command and exit status. Where
-    it is not known how many cells there will be, each of them says so.
-    `progress(cells)` gives, as a context, what is told of each cell."""
+    """Run the native benchmark. Return its lines, command and exit status.
+
+    If the caller does not know the number of cells, each line of output has
+    it. `progress(cells)` is a context that gets each cell as it comes.
+    """
     with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
         out = os.path.join(folder, "lines")
         words = command(host, ranks, launcher_args, arguments, out)

@@ -1,9 +1,9 @@
-"""Captures: what the ranks of a job have recorded, on the disk.
+"""Captures: the ranks' records of a job, on the disk.
 
 A capture file holds tables of numbers (file.py); a trace holds every call
-(traces.py). Addresses get names (names.py), and procedures have classes
-(procedures.py). Nothing here says what the numbers mean for a program: that
-is `straightway.profile`.
+(traces.py). names.py gives names to addresses, and procedures.py classes to
+procedures. `straightway.profile` interprets the numbers; this package does
+not.
 
     found = capture.read("app.8.4711.swcap")
 """

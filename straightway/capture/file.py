@@ -1,17 +1,17 @@
-"""Capture files: what docs/capture-format.md describes, read and written.
+"""Capture files: reads and writes the format of docs/capture-format.md.
 
-A capture may come from a run that was killed, a disk that was full or a later
-Straightway. So reading takes whatever is there: a damaged block costs that
-block, a missing table or column counts as zero, and each loss is kept as a
-plain sentence in `Capture.problems`, to be shown. UserError is for files of
-which nothing can be read.
+A capture may come from a killed run, a full disk or a later Straightway. The
+reader therefore takes whatever is left. A damaged block loses that block, and
+a missing table or column counts as zero. `Capture.problems` has a plain
+sentence for each loss, for the user. The reader raises UserError for files of
+which it can read nothing.
 
-Nothing in a file is believed: sizes are checked against the bytes that are
-there before anything is allocated, and texts are made printable.
+The reader trusts nothing in a file: it checks sizes against the bytes that the
+file has before it allocates memory, and makes texts printable.
 
-Traces may be larger than the memory. Of their blocks only the heads are read,
-and `Span` says where the rest lies; a damaged one is known when a trace is
-gone through (src/trace/), not here.
+Traces may be larger than the memory. Of their blocks the reader reads only the
+heads, and a `Span` gives the place of the rest. It does not detect damage in
+them; a walk through the trace does (src/trace/).
 
     capture = read("app.8.4711.swcap")
     for rank in capture.ranks:              # sorted by number
@@ -37,7 +37,7 @@ from straightway.errors import UserError
 
 MAGIC = b"\x89SWCAP\r\n"
 VERSION = 1
-NOBODY = 0xffffffff         # the rank of a block that is nobody's
+NOBODY = 0xffffffff         # the rank of a block that belongs to no rank
 _FILE = struct.Struct("<8sII")
 _BLOCK = struct.Struct("<4sIQII")
 _LENGTH = struct.Struct("<I")
@@ -45,8 +45,8 @@ _CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 _TRACE_HEAD = struct.Struct("<IIQII")       # of a trace block's payload
 _KINDS = (b"RANK", b"SYMS", b"TRAC")
 _LIMIT = (1 << 64) - 1
-_TRIES = 1000               # places looked at for a block after damage
-_PROBLEMS = 100             # told one by one; a file of rubbish has more
+_TRIES = 1000               # places to try for a block after damage
+_PROBLEMS = 100             # reported one by one; a file of rubbish has more
 _CHUNK = 1 << 20            # bytes read at once of what may be large
 
 Block = collections.namedtuple("Block", "kind rank payload")
@@ -67,7 +67,7 @@ Symbol = collections.namedtuple("Symbol", "function file line")
 Symbol.__doc__ = 'The name of a native frame; "" and 0 where not known.'
 
 
-# What JSON holds, as what it should be ------------------------------------
+# Values of JSON, as the type that they should have. -----------------------
 
 def _number(value):
     """A number of 64 bits; 0 for anything else."""
@@ -97,7 +97,7 @@ def _list(value):
 
 
 def _ranges(value):
-    """[(first, last), ...], or None where they are not given."""
+    """[(first, last), ...]; None where the file gives none."""
     if not isinstance(value, list):
         return None
     pairs = [(_number(p[0]), _number(p[1])) for p in value
@@ -106,7 +106,7 @@ def _ranges(value):
 
 
 def _ranks(value):
-    """[rank], with -1 for nobody, or None where they are not given."""
+    """[rank], with -1 for MPI_PROC_NULL; None where the file gives none."""
     if not isinstance(value, list):
         return None
     return [-1 if n == -1 else _number(n) for n in value]
@@ -115,8 +115,8 @@ def _ranks(value):
 # Tables -------------------------------------------------------------------
 
 class Table:
-    """Columns by name, each an array of `rows` numbers; a column that is not
-    there is all zeros."""
+    """Columns by name, each an array of `rows` numbers; a missing column is
+    all zeros."""
 
     def __init__(self, rows=0, columns=None):
         self.rows = rows
@@ -144,12 +144,12 @@ def _column(data, width):
 
 
 def _tables(header, payload, start):
-    """The tables of a payload from `start` on, and what is wrong or None."""
+    """The tables of a payload from `start` on, and an error or None."""
     tables = {}
     for spec in _list(header.get("tables")):
         spec = _object(spec)
         name, rows = _text(spec.get("name")), spec.get("rows")
-        # A row has a number that is not zero, so a byte at least.
+        # Some column of a row is not zero, so a row takes at least a byte.
         if not isinstance(rows, int) or not 0 <= rows <= len(payload):
             return tables, f"table {name or '?'} claims {rows!r:.30} rows"
         columns = {}
@@ -171,8 +171,8 @@ def _tables(header, payload, start):
 
 
 def unpack(payload):
-    """(object, {name: Table}, what is wrong or None) of a block's payload.
-    ValueError when not even the object can be read."""
+    """(object, {name: Table}, error or None) of a block's payload. ValueError
+    when even the object is unreadable."""
     if len(payload) < _LENGTH.size:
         raise ValueError("it is too short")
     length, = _LENGTH.unpack_from(payload)
@@ -190,8 +190,8 @@ def unpack(payload):
 
 
 def pack(header, tables=None):
-    """A payload. `tables`: {name: {column: [number, ...]}}; each column gets
-    the smallest width that holds it."""
+    """A payload. `tables`: {name: {column: [number, ...]}}. Each column gets
+    the smallest width that holds its numbers."""
     specs, data = [], []
     for name, columns in (tables or {}).items():
         widths = []
@@ -215,7 +215,7 @@ def pack(header, tables=None):
 # Ranks --------------------------------------------------------------------
 
 class Job:
-    """What all ranks of a run have in common."""
+    """Facts that all ranks of a run share."""
 
     def __init__(self, header):
         self.program = _text(header.get("program"))
@@ -231,8 +231,8 @@ class Job:
 
 
 class Rank:
-    """One RANK block. Times in ns. Entry 0 of each list is None, so that an
-    index of 0 means none; regions[0] is outside of all."""
+    """One RANK block. Times are ns. Entry 0 of each list is None, so an index
+    of 0 means none; regions[0] is outside of all."""
 
     def __init__(self, number, header, tables):
         def get(name):
@@ -303,10 +303,14 @@ class Rank:
 
 
 class Capture:
-    """A file's content: `ranks` sorted by number, `symbols` by (module path,
-    build id, offset), `named` whether there was a SYMS block at all, `traced`
-    {rank: Traced} of the trace in this very file, and `problems`, the
-    sentences that say what could not be read."""
+    """The content of a file.
+
+        ranks     sorted by number
+        symbols   by (module path, build id, offset)
+        named     whether the file has a SYMS block
+        traced    {rank: Traced} of the trace in this very file
+        problems  sentences on what the reader could not read
+    """
 
     def __init__(self, path, ranks, symbols, named, traced, problems):
         self.path = path
@@ -331,7 +335,7 @@ class Capture:
 # Files --------------------------------------------------------------------
 
 class _Reader:
-    """Walks through a file's blocks, and goes on behind damaged ones."""
+    """Walks through a file's blocks, and goes on after damaged ones."""
 
     def __init__(self, path, file, size):
         self.path, self.file, self.size = path, file, size
@@ -344,8 +348,8 @@ class _Reader:
             self.problems.append(sentence)
 
     def _header(self, at):
-        """The header at `at`, if its block can lie in the file, and whether
-        it was cut off instead."""
+        """The header at `at`, if its block fits into the file; and whether the
+        file ends within it."""
         self.file.seek(at)
         data = self.file.read(_BLOCK.size)
         if len(data) < _BLOCK.size:
@@ -363,15 +367,15 @@ class _Reader:
             yield data
 
     def _sound(self, at, header):
-        """Whether the payload that begins at `at` is as it was written."""
+        """Whether the payload at `at` has its checksum."""
         crc = 0
         for data in self._chunks(at, header[2]):
             crc = zlib.crc32(data, crc)
         return crc == header[1]
 
     def _span(self, at, header):
-        """A trace block's payload, without reading it: what follows it must
-        be another block, or the end; else None unless it is sound."""
+        """A trace block's payload, without reading it. Another block, or the
+        end, must follow it; otherwise None unless its checksum is right."""
         end = at + header[2]
         self.file.seek(end)
         follows = self.file.read(4)
@@ -395,7 +399,7 @@ class _Reader:
         return payload if zlib.crc32(payload) == header[1] else None
 
     def _places(self, at):
-        """Where blocks may begin, from `at` on."""
+        """Places from `at` on where a block may begin."""
         tries = 0
         while at < self.size and self.budget > 0:
             self.file.seek(at)
@@ -412,7 +416,7 @@ class _Reader:
             at += max(1, len(data) - 3)     # a kind may lie across the edge
 
     def _next(self, at):
-        """Where the next sound block lies, or the end of the file."""
+        """The place of the next sound block, or the end of the file."""
         for place in self._places(at):
             header, cut = self._header(place)
             if cut or header[2] > self.budget:
@@ -455,7 +459,7 @@ class _Reader:
 
 @contextlib.contextmanager
 def _open(path):
-    """A _Reader of a capture file; UserError where it is none."""
+    """A _Reader of a capture file. UserError for any other file."""
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -474,30 +478,33 @@ def _check(path, head):
         raise UserError(f"{path} is cut short before its first block; run "
                         "the program again, or copy the file again", 1)
     if head.startswith(MAGIC[:6]) and not head.startswith(MAGIC):
-        raise UserError(f"{path} was altered on the way, as by a transfer in "
-                        "text mode; copy it again as binary", 1)
+        raise UserError(f"a transfer altered {path}, as in text mode; copy it "
+                        "again as binary", 1)
     if len(head) < _FILE.size or not head.startswith(MAGIC):
         raise UserError(f"{path} is not a capture file; `straightway profile` "
                         "writes them, PROGRAM.RANKS.JOB.swcap", 1)
     _, version, _ = _FILE.unpack(head)
     if version > VERSION:
-        raise UserError(f"{path} is of format {version}, and this Straightway "
-                        f"reads {VERSION}: it was written by a newer one; "
-                        "update this one", 1)
+        raise UserError(f"{path} has format {version}, and this Straightway "
+                        f"reads {VERSION}: a newer one wrote it; update this "
+                        "one", 1)
 
 
 def is_bare(path):
-    """Whether a file was begun, and ends before its first block."""
+    """Whether a file has a beginning, and ends before its first block."""
     with open(path, "rb") as file:
         return _FILE.pack(MAGIC, VERSION, 0).startswith(
             file.read(_FILE.size + 1))
 
 
 def read_blocks(path, spans=None):
-    """([Block, ...], [problem, ...], whole) of a file; `whole` is whether it
-    ends where its last block ends. The last of each kind and rank only; of a
-    trace none, `spans(block)` is called for each. UserError when the file
-    cannot be read or is no capture."""
+    """([Block, ...], [problem, ...], whole) of a file.
+
+    `whole` is whether the file ends where its last block ends. The list has
+    only the last block of each kind and rank, and none of a trace:
+    `spans(block)` gets each of those. UserError when the file is unreadable or
+    no capture.
+    """
     with _open(path) as reader:
         last = {}
         for block in reader.blocks():
@@ -528,18 +535,18 @@ def _symbols(header, into):
 def _nothing(path, traced, problems):
     if traced:
         return UserError(
-            f"{path} is a part of a trace, and says nothing without its "
-            "capture: give the capture beside it, *.swcap, or join them with "
-            "straightway merge", 1)
+            f"{path} is a part of a trace, and needs its capture: give the "
+            "capture beside it, *.swcap, or join them with straightway "
+            "merge", 1)
     why = problems[0] if problems else "It ends after its header."
-    return UserError(f"{path} has no rank that can be read. {why} Run the "
+    return UserError(f"{path} has no readable rank. {why} Run the "
                      "program again, or copy the file again", 1)
 
 
 def read(path, part=False):
-    """The Capture in a file. UserError when the file cannot be read, is no
-    capture, is of a newer format, or has no rank that can be read; `part`:
-    a trace alone will do."""
+    """The Capture in a file. UserError when the file is unreadable, is no
+    capture, has a newer format, or has no readable rank; with `part`, a trace
+    alone suffices."""
     traced = {}
 
     def count(block):
@@ -552,8 +559,8 @@ def read(path, part=False):
     ranks, symbols, named = [], {}, False
     for kind, number, payload in blocks:
         if kind not in _KINDS:
-            problems.append("A block of an unknown kind is left out; a newer "
-                            "Straightway may know it.")
+            problems.append("A block has an unknown kind, and is left out; a "
+                            "newer Straightway may know it.")
             continue
         whose = f"rank {number}" if kind == b"RANK" else "the names"
         try:
@@ -580,7 +587,7 @@ def _block(kind, rank, payload):
 
 
 def _copy(span, file):
-    """A Span's bytes, from its file to another."""
+    """Copy a Span's bytes from its file to another."""
     with open(span.path, "rb", buffering=0) as source:
         source.seek(span.offset)
         left = span.length
@@ -602,8 +609,8 @@ def _write_block(block, file):
 
 
 def write(path, blocks):
-    """Write a file of `blocks` (Block or alike tuples), whole or not at all.
-    UserError when it cannot be written."""
+    """Write a file of `blocks` (Block or similar tuples), whole or not at all.
+    UserError when that fails."""
     path = str(path)
     try:
         draft = files.draft(path)
@@ -624,9 +631,12 @@ def write(path, blocks):
 
 
 def append(path, kind, payload, rank=NOBODY):
-    """Add a block to a file. Cut off half-way, the file holds what it held
-    before: readers skip a block that is cut short. A file with a damaged end
-    is written anew, without it. UserError when it cannot be written."""
+    """Add a block to a file.
+
+    If the system cuts the write off, the file keeps its content: readers skip
+    an incomplete block. A file with a damaged end is written anew, without it.
+    UserError when that fails.
+    """
     blocks, _, whole = read_blocks(path)
     if not whole:
         write(path, itertools.chain(blocks, [Block(kind, rank, payload)],

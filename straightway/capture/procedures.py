@@ -1,7 +1,7 @@
 """MPI procedures by class, from their names.
 
-I/O (MPI_File_*) has a class of its own: it is not communication, and time in
-it is not counted as such.
+I/O (MPI_File_*) has a class of its own: it is not communication, and reports
+count its time apart.
 """
 
 import functools

@@ -1,15 +1,15 @@
 """Traces: every call of a job, in PROGRAM.RANKS.JOB.swtrace.
 
-While the program runs, each rank writes a piece of its own. `gather` joins
-them, and puts the capture beside them in front, so that the trace is a
-capture, too. Until that has been done, the pieces serve as they are:
+While the program runs, each rank writes a piece of its own. `gather` joins the
+pieces behind the capture, so that the trace is also a capture. Before that,
+reports use the pieces:
 
     found = capture.read("app.8.4711.swcap")
     for part in parts(found):
         print(part.path, part.ranks)
 
-What was once written is never given up for what is yet to be: pieces go when
-the file that has all of them is on the disk under its name.
+Invariant: `gather` removes a piece only when the file with all of them is on
+the disk under its name.
 """
 
 import collections
@@ -23,16 +23,16 @@ from straightway.errors import UserError
 from straightway.ranges import ranges
 
 ENDING = ".swtrace"
-_WHY = {"limit": "it was as large as it may become",
+_WHY = {"limit": "it reached its limit",
         "disk": "the disk was full"}
-_APART = 60     # s between ranks' MPI_Init, at most: they meet in it
+_APART = 60     # s between the MPI_Init of two ranks, at most
 
 Part = collections.namedtuple("Part", "path ranks size")
 Part.__doc__ = "A file with the trace of `ranks`, {rank: Traced}."
 
 
 def same_job(one, other):
-    """Why the Jobs of two Ranks are not one, or None."""
+    """Why two Ranks are not of one job, or None."""
     a, b = one.job, other.job
     if a.id != b.id:
         return f"job {a.id or '?'} and job {b.id or '?'}"
@@ -43,7 +43,7 @@ def same_job(one, other):
     return None
 
 
-# Where a trace lies --------------------------------------------------------
+# Finding a trace -----------------------------------------------------------
 
 def _stem(path):
     path = str(path)
@@ -55,7 +55,7 @@ def trace_path(capture_path):
 
 
 def pieces(capture_path):
-    """{rank: path} of the files that ranks have written."""
+    """{rank: path} of the pieces that ranks have written."""
     stem, found = _stem(capture_path) + ".rank", {}
     for path in glob.iglob(glob.escape(stem) + "*" + ENDING):
         number = path[len(stem):-len(ENDING)]
@@ -66,10 +66,10 @@ def pieces(capture_path):
 
 
 def _piece(rank, path):
-    """The Part of a rank's piece; None where it is none, but the trace of
-    some job whose name ends in a number."""
+    """The Part of a rank's piece. None where the file is no piece: it may be
+    the trace of a job whose name ends in a number."""
     try:
-        size = os.path.getsize(path)    # before what is read of it
+        size = os.path.getsize(path)    # before the file is read
         if captures.is_bare(path):
             return Part(path, {}, size)
         found = captures.read(path, part=True)
@@ -93,7 +93,7 @@ def _pieces(found):
 
 
 def _same_run(found, before):
-    """Whether two Captures have the same ranks, not only their like."""
+    """Whether two Captures have ranks in common, not merely similar ones."""
     def marks(ranks):
         return {(r.number, r.pid, r.start, r.job.began) for r in ranks}
 
@@ -101,23 +101,23 @@ def _same_run(found, before):
 
 
 def _gathered(found):
-    """The Part that was gathered before, or None. UserError when another
-    file has its name."""
+    """The Part from an earlier gathering, or None. UserError when another file
+    has its name."""
     path = trace_path(found.path)
     if not os.path.exists(path):
         return None
     before = captures.read(path, part=True)
     if not before.ranks:
-        raise UserError(f"{path} is in the way: it is a part of another "
-                        "trace; rename it", 1)
+        raise UserError(f"{path} is a part of another trace, and has the "
+                        "name of this one; rename it", 1)
     if not _same_run(found, before):
-        return None     # of a capture that had this one's name
+        return None     # of an earlier capture with this name
     return Part(path, before.traced, os.path.getsize(path))
 
 
 def parts(found):
-    """[Part, ...]: where the trace of a Capture lies, each rank in one of
-    them. UserError when there is none."""
+    """[Part, ...]: the files that hold the trace of a Capture, each rank in
+    one of them. UserError when there is no trace."""
     if found.traced:
         return [Part(found.path, found.traced, os.path.getsize(found.path))]
     chosen = _choose(found, _pieces(found))
@@ -128,12 +128,12 @@ def parts(found):
 
 
 def _choose(found, there):
-    """Of what was gathered before and the pieces that are there."""
+    """The Parts to use, of an earlier gathering and the present pieces."""
     chosen = {}
     gathered = _gathered(found)
     for part in [gathered, *there] if gathered else there:
         for rank, traced in part.ranks.items():
-            # A piece may have grown after it was gathered.
+            # A piece may have grown since it was gathered.
             before = chosen.get(rank)
             if not before or before.ranks[rank].bytes < traced.bytes:
                 chosen[rank] = part
@@ -178,20 +178,20 @@ def _blocks(chosen):
 
 
 def _remove(there):
-    """Remove pieces that were gathered, but none that has grown since."""
+    """Remove gathered pieces, but none that has grown since."""
     for piece in there:
         try:
             if os.path.getsize(piece.path) == piece.size:
                 os.unlink(piece.path)
             else:
-                _say(f"{piece.path} still grows, and is kept")
+                _say(f"{piece.path} still grows, and stays")
         except OSError as error:
             _say(f"{piece.path}: {error.strerror}")
 
 
 def gather(capture_path):
-    """Join the pieces beside a capture into one trace, and say what came of
-    it. UserError when that cannot be; then all pieces are kept."""
+    """Join the pieces beside a capture into one trace, and print the result.
+    UserError when that fails; then all pieces stay."""
     found = captures.read(capture_path)
     path = trace_path(capture_path)
     there = _pieces(found)
@@ -201,7 +201,7 @@ def gather(capture_path):
         captures.write(path, (*blocks, *_blocks(chosen)))
     except UserError as error:
         raise UserError(
-            f"{error}\n  The trace was not joined, and its parts are kept: "
+            f"{error}\n  The parts of the trace stay as they are: "
             f"{_stem(capture_path)}.rank*{ENDING}. Make room, then "
             f"straightway merge {path} {capture_path} "
             f"{_stem(capture_path)}.rank*{ENDING}", 1) from None
@@ -223,10 +223,13 @@ def gather(capture_path):
 # Time ----------------------------------------------------------------------
 
 def offsets(ranks):
-    """{rank: ns}: added to a rank's times it gives those of the job, which
-    begin at 0. Ranks of a node have one clock; the clocks of nodes differ by
-    their "epoch", and where that is not known, MPI_Init is taken to have
-    ended on all nodes at once."""
+    """{rank: ns}: the shift from a rank's times to those of the job, which
+    begin at 0.
+
+    Ranks of a node have one clock. The clocks of nodes differ by their
+    "epoch". Where that is unknown, MPI_Init counts as ending on all nodes at
+    once.
+    """
     nodes = {}
     for rank in ranks:
         nodes.setdefault(rank.node_number, []).append(rank)

@@ -11,8 +11,8 @@ from straightway.reporters import (diff_terminal, output, profile_csv,
 class Diff:
     """Compare two capture files.
 
-    Where the time went in both runs, what every operation took, and the
-    speed-up: A's time over B's. It warns where the two cannot be compared:
+    It shows where the time went in both runs, the time of every operation, and
+    the speed-up: A's time over B's. It warns where the two do not compare:
 
       straightway diff before.8.4711.swcap after.8.4712.swcap
     """

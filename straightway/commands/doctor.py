@@ -1,4 +1,4 @@
-"""straightway doctor: what this machine gives to Straightway."""
+"""straightway doctor: what this machine offers Straightway."""
 
 import dataclasses
 import os
@@ -11,14 +11,14 @@ from straightway.reporters import (doctor_terminal, output, report_json,
 
 
 class Doctor:
-    """Say what this machine gives to Straightway, and mend what it lacks.
+    """Show what this machine offers Straightway, and how to mend the rest.
 
-    Each service that the library uses is tried between two real processes.
-    For what is degraded or missing the report says what it costs and the
-    command that mends it. Nothing is changed.
+    The doctor tries each service that the library uses between two real
+    processes. For each degraded or missing one it reports the cost, and the
+    command that mends it. It changes nothing.
 
-    The exit status is 0 whatever is found, 1 when Straightway itself is not
-    whole (its library or its probe is missing).
+    The exit status is 1 when a part of Straightway itself is missing (its
+    library or its probe), and 0 otherwise.
     """
 
     name = "doctor"
@@ -33,7 +33,7 @@ class Doctor:
         parser.add_argument("--settings", nargs="?", const="users",
                             choices=("users", "all"), metavar="all", help=(
                                 "list every setting with its value, and stop; "
-                                "all: those of tests and commands, too"))
+                                "all: also those of tests and commands"))
 
     @staticmethod
     def run(options):
@@ -53,7 +53,7 @@ class Doctor:
 
 
 def settings(options):
-    """The table of settings, with what the environment says now."""
+    """Show the table of settings, with the values in the environment."""
     table = [line for line in native.probe("--settings")
              if options.settings == "all" or not line["inner"]]
     for line in table:

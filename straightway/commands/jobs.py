@@ -1,6 +1,5 @@
-"""What the commands have in common that start a program under its launcher:
-their options, what is checked before anything runs, and the line that says
-what is going on."""
+"""Commands that start a program under its launcher share this: their options,
+their checks before any run, and the progress line."""
 
 import argparse
 import contextlib
@@ -14,28 +13,28 @@ MOST_RANKS = 1 << 20
 
 
 def usage(options, *others):
-    """The first lines of --help; `others`: other ways to call it."""
+    """The first lines of --help; `others`: other forms of the command."""
     first = f"%(prog)s -n N [{options}] PROGRAM [ARGUMENT ...]"
     return "\n       ".join([first, *others])
 
 
 def add_program(add):
-    """The program, and how many ranks it has."""
+    """Add the program and its number of ranks."""
     add("-n", "--ranks", type=int, metavar="N", help="ranks")
     add("program", nargs=argparse.REMAINDER, metavar="PROGRAM",
         help="the program and its arguments, after all options")
 
 
 def add_launcher(parser):
-    """How it is started."""
+    """Add the options of the launcher."""
     add = parser.add_argument_group("launcher").add_argument
     add("--mpi", metavar="MPI", help=(
-        "whose launcher starts the program: an installation's folder, a "
-        "launcher, or openmpi, mpich, intel [the program's own]"))
+        "the MPI with the launcher: an installation's folder, a launcher, "
+        "or openmpi, mpich, intel [the program's own]"))
     add("--launcher-args", metavar="\"...\"", default="",
         help="hand these arguments to the launcher")
     add("--timeout", type=float, metavar="S",
-        help="give up when a run takes more seconds")
+        help="end a run that takes more seconds")
 
 
 def job(options, program, quiet=True):
@@ -47,7 +46,8 @@ def job(options, program, quiet=True):
 # Checks ---------------------------------------------------------------------
 
 def take_program(options):
-    """Without a leading --; checked before anything is started."""
+    """The program and its arguments, without a leading --. UserError for
+    options that are wrong."""
     words = list(options.program)
     words = words[1:] if words[:1] == ["--"] else words
     if words and words[0].startswith("-"):
@@ -60,21 +60,21 @@ def take_program(options):
 
 
 def check_program(options, program, other=""):
-    """`other`: what may be given instead."""
+    """UserError without a program; `other` names what may replace it."""
     if not program:
         raise UserError(f"which program? straightway {options.command} -n N "
                         "PROGRAM" + other)
 
 
 def check_ranks(options, program):
-    """-n is there, and is a number of ranks."""
+    """UserError unless -n is a number of ranks."""
     if options.ranks is None:
         late = next((w for w in program[1:] if w in ("-n", "--ranks", "-np")
                      or w.startswith("--ranks=")), None)
         raise UserError(
             f"how many ranks? straightway {options.command} -n N PROGRAM"
-            + (f"\n  {late} stands behind {program[0]} and is the program's: "
-               "options come first" if late else ""))
+            + (f"\n  {late} after {program[0]} is the program's own: give "
+               "options before the program" if late else ""))
     check_count(options.ranks)
 
 
@@ -84,19 +84,20 @@ def check_count(ranks):
 
 
 def refuse_nested(command):
-    """Inside a launcher each rank would start all of it again."""
+    """UserError inside a launcher, where each rank would start everything
+    again."""
     if any(os.environ.get(name) for name in (
             "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")):
         raise UserError(f"straightway {command} starts the launcher itself: "
-                        "leave mpirun away and give -n N")
+                        "omit mpirun and give -n N")
 
 
-# What is going on -----------------------------------------------------------
+# Progress -------------------------------------------------------------------
 
 @contextlib.contextmanager
 def steps():
-    """What is going on, on stderr: a line that is written over on a
-    terminal; in a pipe only what is marked as taking long, a line each."""
+    """Show progress on stderr: on a terminal one line that each step
+    overwrites; in a pipe a line for each long step."""
     live = sys.stderr.isatty()
     width = 0
 

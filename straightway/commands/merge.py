@@ -40,30 +40,30 @@ class _Parts:
             self.first = (path, rank)
         why = traces.same_job(self.first[1], rank)
         if why:
-            raise UserError(f"{self.first[0]} and {path} are of different "
+            raise UserError(f"{self.first[0]} and {path} belong to different "
                             f"jobs: {why}; merge joins the parts of one job")
         self._check_origin("rank", rank.number, path, self.origin)
 
     def _check_origin(self, what, number, path, origin):
         before = origin.get(number)
         if before is not None and before != path and not self.last:
-            raise UserError(f"{what} {number} is both in {before} and in "
-                            f"{path}; with --last the later file counts")
+            raise UserError(f"{what} {number} is in {before} and in {path}; "
+                            "with --last the later file counts")
         origin[number] = path
 
     def check_traces(self):
         if self.first is None:
-            raise UserError("these are parts of a trace alone; give the "
-                            "job's capture, too, *.swcap")
+            raise UserError("these are only parts of a trace; also give the "
+                            "job's capture, *.swcap")
         of = self.first[1].job.ranks
         for rank, path in self.traced.items():
             if rank >= of:
-                raise UserError(f"{path} is of rank {rank}, and "
-                                f"{self.first[0]} of a job of {of} ranks; "
+                raise UserError(f"{path} has rank {rank}, and {self.first[0]} "
+                                f"belongs to a job of {of} ranks; "
                                 "merge joins the parts of one job")
 
     def trace_blocks(self):
-        """Those of each rank, from the file that counts."""
+        """The trace blocks of each rank, from the file that counts."""
         ranks = {}
         for rank, path in sorted(self.traced.items()):
             ranks.setdefault(path, set()).add(rank)
@@ -79,8 +79,8 @@ class Merge:
       straightway merge all.swcap node0.swcap node1.swcap
       straightway merge all.swtrace app.8.4711.swcap app.8.4711.rank*.swtrace
 
-    All must be of one job, and no rank in two of them, but with --last. Of
-    traces, the parts that ranks have left are joined with their capture.
+    All parts must be of one job. Two parts must not have the same rank, except
+    with --last. The pieces of a trace that ranks have left join their capture.
     """
 
     name = "merge"
@@ -92,13 +92,13 @@ class Merge:
         add("parts", metavar="IN", nargs="+", help=(
             "captures of one job, and parts of its trace"))
         add("--last", action="store_true", help=(
-            "where several have a rank, the last of them counts"))
+            "of several files with a rank the last one counts"))
 
     @staticmethod
     def run(options):
         if os.path.lexists(options.out):
-            raise UserError(f"{options.out} exists already; the first file "
-                            "is the one to write, name a new one")
+            raise UserError(f"{options.out} exists already; give the name of "
+                            "a new file first")
         parts = _Parts(options.last)
         for path in options.parts:
             parts.add(path)

@@ -1,15 +1,14 @@
-"""straightway report: what a capture file says."""
+"""straightway report: the contents of a capture file."""
 
 import argparse
 import contextlib
-import difflib
 import gc
 import os
 import sys
 
 from straightway import capture, profile, units
 from straightway.capture import names, traces
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 from straightway.profile import recorded, tables
 from straightway.reporters import (output, perfetto, profile_csv,
                                    profile_json, profile_terminal,
@@ -43,17 +42,16 @@ def parse_groupings(text):
     for word in text.split(","):
         word = word.strip()
         if word not in recorded.GROUPINGS:
-            near = difflib.get_close_matches(word, recorded.GROUPINGS, 1, 0.6)
             raise UserError(f"--by {text}: unknown grouping "
-                            f"{word or '(none)'}; " + (
-                                f"did you mean {near[0]}?" if near else
-                                "there is " + ", ".join(recorded.GROUPINGS)))
+                            f"{word or '(none)'}; "
+                            + nearest(word, recorded.GROUPINGS))
         found.append(word)
     return list(dict.fromkeys(found))
 
 
 def write(path, reporter, shown, source, named=True):
-    """Write a report, "-" to stdout; never over the capture itself."""
+    """Write a report to a file, "-" for stdout; never over the capture itself.
+    """
     if path == "-":
         output.send(path, reporter, shown)
         return
@@ -74,9 +72,10 @@ def check_top(top):
 
 
 class Report:
-    """Show what a capture file says.
+    """Show the contents of a capture file.
 
-    A page on the terminal, unless another form is asked for:
+    The report is a page on the terminal, unless an option asks for another
+    form:
 
       straightway report app.8.4711.swcap
       straightway report app.8.4711.swcap --html
@@ -84,8 +83,8 @@ class Report:
       straightway report app.8.4711.swcap --by region,operation --top 30
       straightway report app.8.4711.swtrace --perfetto
 
-    Time in MPI is waiting, while a partner has not yet come, or moving data;
-    no library can win back the first. I/O (MPI_File_*) is counted apart.
+    Time in MPI is waiting, until a partner has come, or moving data. No
+    library can win back the waiting. I/O (MPI_File_*) counts apart.
     """
 
     name = "report"
@@ -96,11 +95,11 @@ class Report:
         add("file", metavar="FILE", nargs="?", help=(
             "a capture, *.swcap, or a trace, *.swtrace"))
         add("--text", metavar="OUT", nargs="?", const="-",
-            help="plain and in full, in the manner of mpiP [to stdout]")
+            help="plain text in full, in the manner of mpiP [to stdout]")
         add("--html", metavar="OUT", nargs="?", const="",
             help="one page for browsers [FILE.html]")
         add("--json", metavar="OUT", help=(
-            "all views, as profile.schema.json describes them; - is stdout"))
+            "all views, in the form of profile.schema.json; - is stdout"))
         add("--csv", metavar=("TABLE", "OUT"), nargs="+", help=(
             "one table [to stdout]: " + ", ".join(tables.TABLES)))
         add("--perfetto", metavar="OUT", nargs="?", const="", help=(
@@ -115,9 +114,10 @@ class Report:
             metavar="WHAT")
         add("--region", metavar="NAME",
             help="only this region, with those within it")
-        add("--ranks", metavar="LIST", help="only these, as in 0-3,7")
-        # Rank 0 at the end of a profiled run: name the frames, keep the
-        # names in the file, and show the page beside the program's output.
+        add("--ranks", metavar="LIST", help="only these ranks, as in 0-3,7")
+        # Rank 0 uses this at the end of a profiled run: resolve the frames,
+        # keep their names in the file, and show the page beside the program's
+        # output.
         add("--finish", action="store_true", help=argparse.SUPPRESS)
 
     @staticmethod
@@ -132,8 +132,8 @@ class Report:
 
 @contextlib.contextmanager
 def without_collector():
-    """A profile is many objects without cycles: looking for those would take
-    as long as all the rest."""
+    """Switch the garbage collector off. A profile has many objects without
+    cycles; a search for cycles would take as long as all the rest."""
     before = gc.isenabled()
     gc.disable()
     try:
@@ -156,7 +156,8 @@ def _report(options):
 
 
 def _take_file(options):
-    """`report --html FILE`: what follows an option's missing OUT is FILE."""
+    """Move FILE of `report --html FILE` from the option's OUT to the capture.
+    """
     if options.file is None:
         if options.csv and len(options.csv) > 1:
             options.file = options.csv.pop()
@@ -216,7 +217,7 @@ def _perfetto(p, out):
     if out == "-":
         raise UserError("--perfetto needs a file to write, not -")
     if p.region is not None:
-        raise UserError("--perfetto shows all regions: leave --region out")
+        raise UserError("--perfetto shows all regions; omit --region")
     check_not_source(out, p.capture.path)
     events, problems = perfetto.render(p, out)
     for problem in problems:
@@ -229,7 +230,7 @@ def _finish(path):
     found = capture.read(path)
     try:
         names.keep(found)
-    except UserError as error:      # a full disk does not cost the page
+    except UserError as error:      # a full disk does not lose the page
         print(f"straightway: call sites have no names in {error}",
               file=sys.stderr)
     profile_terminal.render(profile.Profile(found), sys.stderr)

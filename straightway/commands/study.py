@@ -18,16 +18,17 @@ MOST_RUNS = 1000
 class Study:
     """Profile a program, predict what Straightway gains, and measure it.
 
-    Runs the program several times alone and with Straightway, in turns; then
-    in virtual time, to predict from benchmarks of single operations what that
-    gains, and what could be gained at most. The prediction stands beside the
-    measured gain, on the terminal and in one HTML file with the profile:
+    The study runs the program once in virtual time. From benchmarks of single
+    operations it predicts the gain, and the most that a program could gain.
+    Then it runs the program several times alone and with Straightway, in
+    turns. The prediction stands beside the measured gain, on the terminal and
+    in one HTML file with the profile:
 
       straightway study -n 2 ./app
       straightway study -n 8 --runs 5 --html app.html python app.py
 
-    It starts the launcher itself. The first study under an MPI measures this
-    machine for a minute, and remembers it.
+    The command starts the launcher itself. The first study under an MPI
+    measures this machine for a minute, and keeps the result.
     """
 
     name = "study"
@@ -41,7 +42,7 @@ class Study:
             help="runs of each side [3]")
         add("--html", metavar="OUT", help="the page [PROGRAM.N.study.html]")
         add("--json", metavar="OUT", help=(
-            "as study.schema.json describes it; - is stdout"))
+            "in the form of study.schema.json; - is stdout"))
         add("--recalibrate", action="store_true",
             help="measure this machine anew")
         jobs.add_launcher(parser)
@@ -80,7 +81,7 @@ class Study:
 
 
 def page_name(program, ranks):
-    """demo.2.study.html, in the working directory: of a script its name."""
+    """demo.2.study.html, in the working directory; a script gives its name."""
     word = program[0]
     if os.path.basename(word).startswith("python"):
         word = next((w for w in program[1:] if not w.startswith("-")), word)

@@ -1,3 +1,2 @@
 """The machine: its hardware (hardware.py), its MPIs (hosts.py), and checks of
-what both give to Straightway (checks.py).
-"""
+what both offer Straightway (checks.py)."""

@@ -1,5 +1,5 @@
-"""The hardware, and what the system grants of it: no figure means anything
-without its description."""
+"""The hardware, and the system's limits on it: no figure means anything
+without their description."""
 
 import datetime
 import os
@@ -12,7 +12,7 @@ from straightway import __version__
 
 
 def text(path, default=""):
-    """A small file of /sys or /proc, stripped."""
+    """The text of a small file of /sys or /proc, stripped."""
     try:
         return pathlib.Path(path).read_text(errors="replace").strip()
     except OSError:
@@ -30,14 +30,13 @@ def affinity():
 
 
 def cores():
-    """Cores (not hardware threads) among the processors we may use."""
+    """Cores (not hardware threads) among the processors of this process."""
     base = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
     return len({text(base.format(cpu), str(cpu)) for cpu in affinity()})
 
 
 def cores_of(part):
-    """Cores in a "numa" domain or a "package" of the processors we may use:
-    of the largest."""
+    """Cores of this process in its largest "numa" domain or "package"."""
     groups = {}
     for cpu in affinity():
         base = f"/sys/devices/system/cpu/cpu{cpu}"
@@ -52,7 +51,7 @@ def cores_of(part):
 
 
 def caches():
-    """{"L1 data": "48K", ...} of the first processor we may use."""
+    """{"L1 data": "48K", ...} of the first processor of this process."""
     found = {}
     base = f"/sys/devices/system/cpu/cpu{affinity()[0]}/cache"
     for folder in sorted(pathlib.Path(base).glob("index*")):
@@ -78,7 +77,8 @@ def governor():
 
 
 def cgroup_files(name):
-    """The values of a cgroup file, from our cgroup up to the root."""
+    """The values of a cgroup file, from this process's cgroup up to the root.
+    """
     found = re.search(r"^0::(.*)$", text("/proc/self/cgroup"), re.M)
     if not found:
         return []
@@ -121,7 +121,7 @@ def memory_total():
 
 
 def describe():
-    """Everything, for a report's JSON."""
+    """The description of the machine, for a report's JSON."""
     return {
         "date": datetime.datetime.now(datetime.timezone.utc)
                 .isoformat(timespec="seconds"),
@@ -150,9 +150,9 @@ def describe():
 # A busy machine -------------------------------------------------------------
 
 def processor_time(stat=None):
-    """Seconds so far that the processors we may use have worked, for whoever
-    it was but this process; None: the system does not tell. Time that a
-    hypervisor gave to others is worked, too."""
+    """Seconds so far in which the processors of this process worked for other
+    processes; None where the system has no figure. Time that a hypervisor gave
+    to others counts as worked."""
     mine = {f"cpu{n}" for n in affinity()}
     ticks = None
     for line in (text("/proc/stat") if stat is None else stat).splitlines():
@@ -167,9 +167,11 @@ def processor_time(stat=None):
 
 
 def others(seconds):
-    """How many cores others keep busy, in a stretch of so many seconds in
-    which nothing runs for us. (A load average has our own runs of the last
-    minutes in it.) 0.0 where the system does not tell."""
+    """The number of cores that other processes use, over so many seconds in
+    which none of ours runs. 0.0 where the system has no figure.
+
+    (A load average includes our own runs of the last minutes.)
+    """
     before, then = processor_time(), time.monotonic()
     time.sleep(seconds)
     after, now = processor_time(), time.monotonic()
@@ -179,15 +181,15 @@ def others(seconds):
 
 
 def is_busy(load, cores, ranks=0):
-    """Whether others wanted to run than our own ranks, whose load is part of
-    it, at the end of some minute's runs."""
+    """Whether other processes wanted to run beside our ranks, at the end of a
+    run of some minutes. The load includes the ranks."""
     return load > max(cores, ranks) + 1
 
 
 def doubts(about, ranks):
-    """Sentences on times that were measured on the machine that describe()
-    has told of, after a run of so many ranks."""
+    """Sentences on the times of a run with so many ranks, on a machine that
+    describe() has described."""
     if not is_busy(about["load"], about["cores"], ranks):
         return []
     return [f"This machine was busy (load {about['load']:.1f} on "
-            f"{about['cores']} cores): what was measured is too long."]
+            f"{about['cores']} cores): the measured times are too long."]

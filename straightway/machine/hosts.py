@@ -1,9 +1,9 @@
-"""The MPIs of this machine: which there are, and of which flavour.
+"""The MPIs of this machine and their flavours.
 
-An MPI is known by its library, never by its launcher's word: the soname says
-the binary interface, and the library itself says its name and version
-(MPI_Get_library_version may be called before MPI_Init), in a process of its
-own, so that nothing stays loaded here.
+The library identifies an MPI, never the launcher: its soname gives the binary
+interface, and the library itself gives its name and version. (A program may
+call MPI_Get_library_version before MPI_Init.) A process of its own asks the
+library, so this process loads none.
 """
 
 import concurrent.futures
@@ -17,9 +17,9 @@ import sys
 import sysconfig
 
 from straightway import native
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 
-# soname -> flavour, the name an MPI is better known by first.
+# soname -> flavour; the better known name of an MPI.
 _LIBRARIES = {
     "libmpi.so.40": "ompi",
     "libmpi.so.12": "mpich",
@@ -48,9 +48,9 @@ class Host:
     library: str
     flavour: str
     launcher: str = None
-    where: str = ""         # how it was found
-    version: str = ""       # what it says of itself, in full
-    error: str = ""         # why it could not be asked
+    where: str = ""         # how `find` found it
+    version: str = ""       # its full answer
+    error: str = ""         # why it gave none
 
     @property
     def kind(self):
@@ -125,7 +125,7 @@ def _launcher_in(folders, flavour):
 
 
 def _folders_of_libraries(prefix):
-    """Where an installation keeps libmpi."""
+    """The folders of an installation that may hold libmpi."""
     triplet = sysconfig.get_config_var("MULTIARCH") or "none"
     return [prefix / name for name in (
         "lib", "lib/release", "lib64", f"lib/{triplet}",
@@ -133,7 +133,7 @@ def _folders_of_libraries(prefix):
 
 
 def _in_prefix(prefix, where):
-    """The MPI libraries of an installation, with the launchers beside."""
+    """The MPI libraries of an installation, with the launchers beside them."""
     prefix = pathlib.Path(prefix)
     for folder in _folders_of_libraries(prefix):
         for soname, flavour in _LIBRARIES.items():
@@ -188,7 +188,7 @@ def _asked(hosts):
 
 
 def given(mpi):
-    """The MPIs that --mpi means: an installation, a launcher, a library."""
+    """The MPIs that --mpi names: an installation, a launcher, a library."""
     path = pathlib.Path(mpi)
     if "/" in mpi or path.exists():
         if path.is_file() and path.name.startswith("libmpi"):
@@ -214,18 +214,14 @@ def given(mpi):
                 "holds no MPI library (lib/libmpi.so.40 or lib/libmpi.so.12)"
             raise UserError(f"--mpi {mpi}: {prefix} {what}", 1)
         return _asked(found)
-    import difflib
     name = {"impi": "intel", "ompi": "openmpi"}.get(mpi.lower(), mpi.lower())
     if name not in _NAMES:
-        near = difflib.get_close_matches(name, _NAMES, 1)
-        raise UserError(f"--mpi {mpi}: unknown; " + (
-            f"did you mean {near[0]}?" if near else
-            "give a folder, or one of " + ", ".join(_NAMES)))
+        raise UserError(f"--mpi {mpi}: unknown; " + nearest(
+            name, _NAMES, "give a folder, or one of " + ", ".join(_NAMES)))
     found = [h for h in find() if h.kind == name]
     if not found:
-        raise UserError(f"--mpi {mpi}: there is none in PATH nor in the usual "
-                        "folders\n  give the folder it is installed in: "
-                        "--mpi /path/to/mpi", 1)
+        raise UserError(f"--mpi {mpi}: PATH and the usual folders have none\n"
+                        "  give its installation folder: --mpi /path/to/mpi", 1)
     return found
 
 
@@ -247,10 +243,10 @@ def find(mpi=None):
 
 
 def choose(mpi=None):
-    """The one MPI to work with; a clear error where there is none."""
+    """The one MPI to use; UserError when there is none."""
     hosts = find(mpi)
     good = [h for h in hosts if h.launcher and not h.error]
-    # The MPI's own interface before the standard one, where it has both.
+    # Prefer the MPI's own interface to the standard one, where it has both.
     good.sort(key=lambda h: h.flavour == "abi")
     if good:
         return good[0]

@@ -1,8 +1,8 @@
-"""Profiles: what the ranks of a job did, made of a capture.
+"""Profiles: what the ranks of a job did, from a capture.
 
-A Profile (model.py) has records of calls (recorded.py), made of a capture's
-tables (resolving.py). findings.py judges one, tables.py flattens it to rows,
-comparison.py sets two side by side. Only findings.py has thresholds.
+A Profile (model.py) has records of calls (recorded.py), which resolving.py
+makes from a capture's tables. findings.py judges a profile, tables.py flattens
+it to rows, comparison.py compares two. Only findings.py has thresholds.
 
     p = profile.load("app.8.4711.swcap")
 """

@@ -91,8 +91,8 @@ def _operations(a, b):
 
 def compare(a, b):
     """The comparison of two Profiles, ready for JSON: "warnings" are
-    sentences, "summary" and "operations" rows; the speed-up of an operation
-    is that of its time per call."""
+    sentences, "summary" and "operations" rows. An operation's speed-up
+    compares its time per call."""
     return {"schema": SCHEMA, "a": _label(a), "b": _label(b),
             "warnings": list(_warnings(a, b)),
             "summary": list(_summary(a, b)),

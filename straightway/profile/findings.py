@@ -1,11 +1,10 @@
-"""Advice: what in a profile costs time, and what can be done about it.
+"""Advice: what costs time in a profile, and how to reduce it.
 
-A finding is given only where its evidence is in the capture, and where it
-concerns at least WORTH of the run time. `seconds` is the time concerned, per
-rank in the mean, so that it compares with the run's time; it bounds what
-mending could gain, it does not promise it.
+A finding needs evidence in the capture, and concerns at least WORTH of the run
+time. `seconds` is the time concerned, per rank on average, to compare with the
+run's time. It bounds the gain; it does not promise it.
 
-    for finding in find(profile):       # most seconds first
+    for finding in find(profile):           # most seconds first
         print(finding.title, finding.seconds)
         print(finding.text)
 """
@@ -20,11 +19,11 @@ from straightway.profile import recorded
 from straightway.ranges import Ranges, ranges
 
 # Thresholds, all of them.
-WORTH = 0.01                # of the run time: below, nothing is said
-LITTLE_MPI = 0.05           # of the run time: communication does not matter
+WORTH = 0.01                # of the run time: smaller findings are left out
+LITTLE_MPI = 0.05           # of the run time: communication hardly matters
 LARGE_BLOCK = 4096          # bytes: single copy gains from here on
 LARGE_MESSAGE = 16384       # bytes; the same for messages
-TINY_MESSAGE = 256          # bytes: latency is all that counts
+TINY_MESSAGE = 256          # bytes: only latency counts
 TINY_PART = 0.8             # of all messages
 MANY_MESSAGES = 1000        # per rank
 HOT_SITE = 0.5              # of communication, at one call site
@@ -34,8 +33,8 @@ BARRIERS_PART = 0.3         # of all blocking collectives
 MANY_BARRIERS = 100         # per rank
 MANY_CREATIONS = 50         # communicators per rank
 MANY_POLLS = 1_000_000      # calls of all ranks
-LATE = 0.05                 # of its compute, by which a late rank has more
-SMALL_IO = 65536            # bytes: independent file access below is costly
+LATE = 0.05                 # of its compute time: a late rank's surplus
+SMALL_IO = 65536            # bytes: smaller independent file access is costly
 SHOWN_AGAIN = 16 << 20     # bytes, per rank
 OWN_COST = 0.01             # of the time in MPI
 
@@ -54,27 +53,30 @@ class Finding:
     kind: str           # "imbalance", ...: stable, for programs
     title: str          # a few words
     text: str           # what it is and what to do, in full sentences
-    seconds: float      # of run time that it concerns
+    seconds: float      # of run time concerned
     evidence: dict      # numbers by name: seconds end in _s, bytes in _bytes
 
 
 class _View:
-    """What several findings ask of a profile."""
+    """Figures of a profile that several findings use."""
 
     def __init__(self, p):
         self.profile = p
         self.count = len(p.ranks)
-        # Seconds, the mean of the ranks; threads share them.
+        # Seconds, the mean of the ranks; a rank's threads share them.
         self.run = statistics.fmean(r.wall for r in p.ranks) / 1e9
         self.elapsed = p.elapsed
         self.by_class = collections.defaultdict(list)
         for record in p.communication.records:
             self.by_class[record.kind].append(record)
+        self.sends = [r for r in self.of("send", "send-receive") if r.size_bin]
+        self.moving = sum(r.moving for r in self.of(
+            "send", "receive", "completion", "send-receive"))
         self.node_of = {rank: node.number for node in p.nodes
                         for rank in node.ranks}
 
     def seconds(self, ns):
-        """ns of all ranks, as seconds of the run."""
+        """Convert ns of all ranks to seconds of the run."""
         return self.run * ns / self.elapsed if self.elapsed else 0.0
 
     def part(self, seconds):
@@ -113,7 +115,7 @@ def _names(totals, most=3):
 
 
 def _some(numbers):
-    """Ranks by name, not more than a few ranges."""
+    """Ranks by name, in at most a few ranges."""
     found = ranges(numbers)
     word = "rank" if found.count == 1 else "ranks"
     if len(found) <= 4:
@@ -122,17 +124,17 @@ def _some(numbers):
            f"{found.count - Ranges(found[:3]).count} more"
 
 
-# What is not communication's fault ----------------------------------------
+# Costs that are not communication's ---------------------------------------
 
 def _little(view):
     p = view.profile
     if p.share < LITTLE_MPI:
         seconds = view.seconds(p.communication.time)
         yield Finding(
-            "little-communication", "Communication is not what costs",
+            "little-communication", "Communication costs little",
             f"Communication is {units.share(p.share)} of the run time: it is "
-            "not what costs this program. At the very most "
-            f"{units.share(p.share)} can be gained from it.",
+            "not the main cost of this program. No change of it can gain more "
+            f"than {units.share(p.share)}.",
             seconds, {"communication_s": seconds,
                       "share": p.share})
 
@@ -159,9 +161,9 @@ def _imbalance(view):
                  f"{units.duration(mean)}. No library can win this back: "
                  "divide the work more evenly.")
     else:
-        text += ("All compute about as long, so it is the order of their "
-                 "messages, or what else runs on the machine, that delays "
-                 "them. No library can win this back.")
+        text += ("All ranks compute about as long: the order of their "
+                 "messages, or other programs on the machine, delay them. "
+                 "No library can win this back.")
     yield Finding("imbalance", "Ranks wait for each other", text, waiting,
                   evidence)
 
@@ -173,7 +175,7 @@ def _oversubscription(view):
         return
     worst = max(ranks, key=lambda r: r.capture.node_ranks
                 / r.capture.node_processors).capture
-    # Without a processor; no more than what the others' turns take.
+    # Time without a processor; at most the time of the others' turns.
     lost = sum(min(max(0, r.wall - r.cpu),
                    r.wall * (1 - r.capture.node_processors
                              / r.capture.node_ranks)) for r in ranks)
@@ -182,7 +184,7 @@ def _oversubscription(view):
         "oversubscription", "More ranks than processors",
         f"{worst.node or 'A node'} runs {worst.node_ranks} ranks on "
         f"{units.plural(worst.node_processors, 'processor')}: a rank that "
-        f"waits keeps one that works from its processor, and ranks stand "
+        f"waits takes the processor from one that computes, and ranks stand "
         f"still for {_text(seconds)} of {_text(view.run)}. Start as many "
         "ranks as there are processors.", seconds,
         {"node_ranks": worst.node_ranks,
@@ -196,9 +198,9 @@ def _start(view):
     seconds = statistics.fmean(r.init_time for r in view.profile.ranks) / 1e9
     yield Finding(
         "start", "MPI_Init takes long",
-        f"MPI_Init takes {_text(seconds)}, before the {_text(view.run)} that "
-        "are counted here. It is paid once per run: it matters for short "
-        "runs only.", seconds, {"init_s": seconds})
+        f"MPI_Init takes {_text(seconds)}, before the {_text(view.run)} of "
+        "the run time. Each run pays this once: it matters for short runs "
+        "only.", seconds, {"init_s": seconds})
 
 
 def _input_output(view):
@@ -209,7 +211,7 @@ def _input_output(view):
              and t.sized_calls and _mean_size(t) < SMALL_IO]
     seconds = view.seconds(p.io.time)
     text = (f"MPI_File_* takes {_text(seconds)} of {_text(view.run)} "
-            f"({view.part(seconds)}). It is not counted as communication.")
+            f"({view.part(seconds)}). It does not count as communication.")
     evidence = {"io_s": seconds, "calls": p.io.calls}
     if small and 2 * sum(t.time for t in small) > p.io.time:
         text += (f" Most of it is in {_names(small)}, with "
@@ -220,7 +222,7 @@ def _input_output(view):
 
 
 def _mean_size(total):
-    """Bytes of a call, told from the sizes of its rows."""
+    """Mean bytes of a call, estimated from the sizes of its rows."""
     calls = size = 0
     for r in total.records:
         if r.size_bin:
@@ -229,7 +231,7 @@ def _mean_size(total):
     return size / calls if calls else 0
 
 
-# What the program can mend ------------------------------------------------
+# Costs that the program can reduce ----------------------------------------
 
 def _sizes(records):
     """The sizes of records in words."""
@@ -238,22 +240,19 @@ def _sizes(records):
 
 
 def _tiny(view):
-    sends = [r for r in view.of("send", "send-receive") if r.size_bin]
-    tiny = [r for r in sends if r.max_size <= TINY_MESSAGE]
-    messages = sum(r.calls for r in sends)
+    tiny = [r for r in view.sends if r.max_size <= TINY_MESSAGE]
+    messages = sum(r.calls for r in view.sends)
     few = sum(r.calls for r in tiny)
     if not tiny or few < TINY_PART * messages \
             or few < MANY_MESSAGES * view.count:
         return
-    moving = sum(r.moving for r in view.of("send", "receive", "completion",
-                                           "send-receive"))
-    seconds = view.seconds(moving * few / messages)
+    seconds = view.seconds(view.moving * few / messages)
     which = "All" if few == messages else units.share(few / messages) + " of"
     yield Finding(
         "tiny-messages", "Many tiny messages",
         f"{which} {units.number(messages)} messages are of {_sizes(tiny)}: "
-        "they cost latency, not bandwidth. Aggregate them: send once what "
-        "now goes in many.", seconds,
+        "they cost latency, not bandwidth. Aggregate several into one "
+        "message.", seconds,
         {"messages": messages, "tiny_messages": few,
          "largest_tiny_bytes": max(r.max_size for r in tiny),
          "moving_s": seconds})
@@ -268,13 +267,13 @@ def _packed(view):
                  if r.datatype == "MPI_PACKED")
     seconds = view.seconds(time)
     yield Finding(
-        "packed-copies", "Data are packed by hand",
+        "packed-copies", "The program packs data by hand",
         f"{_names(pack)} {'copies' if len(pack) == 1 else 'copy'} data for "
         f"{_text(seconds)}"
         + (f", and {units.plural(packed, 'message')} of MPI_PACKED follow"
            + "s" * (packed == 1) if packed else "")
-        + ". A derived datatype would do: it describes the data where they "
-        "lie, and spares the copy.", seconds,
+        + ". A derived datatype avoids the copy: it describes the data in "
+        "place.", seconds,
         {"pack_s": seconds, "calls": sum(t.calls for t in pack),
          "packed_messages": packed})
 
@@ -324,7 +323,7 @@ def _root(view):
     text += (f"Rank {root} waits for the others to deliver."
              if at_root > waiting / 2 else
              f"The others wait for rank {root}.") + \
-        " Give the root less of other work, or do without a root."
+        " Give the root less other work, or use an operation without a root."
     yield Finding("root", f"Rank {root} is a bottleneck", text, seconds,
                   {"root": root, "waiting_s": seconds,
                    "time_s": view.seconds(time), "calls": calls,
@@ -344,8 +343,8 @@ def _barriers(view):
         "barriers", "Many barriers",
         f"{units.number(count)} of {units.number(calls)} blocking "
         f"collectives are MPI_Barrier, and take {_text(seconds)}. Messages "
-        "and other collectives synchronise by themselves: a barrier is "
-        "needed only for what happens outside of MPI, as with files.",
+        "and other collectives synchronise by themselves: a program needs "
+        "a barrier only for effects outside of MPI, such as files.",
         seconds, {"barriers": count, "collectives": calls,
                   "time_s": seconds})
 
@@ -359,7 +358,7 @@ def _creations(view):
         return
     seconds = view.seconds(sum(t.time for t in made))
     yield Finding(
-        "communicators", "Communicators are made in a loop",
+        "communicators", "The program makes communicators in a loop",
         f"{_names(made)}: {units.plural(round(calls / view.count), 'call')} "
         f"on each rank, {_text(seconds)}. Make a communicator once, and keep "
         "it.", seconds, {"calls": calls, "time_s": seconds})
@@ -374,10 +373,10 @@ def _polling(view):
     seconds = view.seconds(sum(t.time for t in polls))
     yield Finding(
         "polling", "Polling",
-        f"{_names(polls)} {'is' if len(polls) == 1 else 'are'} called "
-        f"{units.number(calls)} times, {_text(seconds)} in all. Where there "
-        "is nothing else to do, wait (MPI_Wait, MPI_Probe); where there is, "
-        "ask less often.", seconds, {"calls": calls, "time_s": seconds})
+        f"The program calls {_names(polls)} {units.number(calls)} times, "
+        f"{_text(seconds)} in all. If it has nothing else to do, let it wait "
+        "(MPI_Wait, MPI_Probe); else let it ask less often.", seconds,
+        {"calls": calls, "time_s": seconds})
 
 
 def _shown_again(view):
@@ -391,20 +390,20 @@ def _shown_again(view):
     place = f" in {site.label}" if site.frames else ""
     seconds = view.seconds(sum(r.showing for r in records))
     yield Finding(
-        "shown-again", "Buffers are made shared again and again",
+        "shown-again", "Straightway shares buffers again and again",
         f"{name}{place}"
         + (f" and {units.plural(len(where) - 1, 'other call')} make" if
            len(where) > 1 else " makes")
         + f" {units.size(again)} shared between ranks that had been shared "
         f"before, and take{'s' * (len(where) == 1)} {_text(seconds)} for it: "
-        "the program frees these buffers, which are too large to be kept, "
-        "and allocates them anew. Allocate them once, or let more be kept: "
+        "the program frees these buffers, which are too large to keep, and "
+        "allocates them anew. Allocate them once, or raise "
         "STRAIGHTWAY_ARENA_KEEP (docs/settings.md).", seconds,
         {"again_bytes": again, "showing_s": seconds, "operation": name,
          "site": site.stack})
 
 
-# What Straightway can mend ------------------------------------------------
+# Costs that Straightway can reduce ----------------------------------------
 
 def _large_blocks(view):
     if view.profile.job.accelerated:
@@ -420,9 +419,8 @@ def _large_blocks(view):
         "large-blocks", "Large blocks between ranks of a node",
         f"{_names(totals)} {'moves' if len(totals) == 1 else 'move'} blocks "
         f"of {_sizes(large)} between ranks of a node, and "
-        f"{'gains' if len(totals) == 1 else 'gain'} from single copy: "
-        f"{_text(seconds)} are concerned. "
-        "Try: straightway run", seconds,
+        f"{'gains' if len(totals) == 1 else 'gain'} from a single copy: this "
+        f"concerns {_text(seconds)}. Try: straightway run", seconds,
         {"moving_s": seconds, "smallest_bytes": min(r.min_size
                                                     for r in large),
          "largest_bytes": max(r.max_size for r in large),
@@ -433,8 +431,7 @@ def _large_messages(view):
     p = view.profile
     if p.job.accelerated:
         return
-    sends = [r for r in view.of("send", "send-receive") if r.size_bin]
-    large = [r for r in sends if r.min_size >= LARGE_MESSAGE]
+    large = [r for r in view.sends if r.min_size >= LARGE_MESSAGE]
     near = far = 0
     for (sender, receiver), one in p.matrix("messages").items():
         node = view.node_of.get(sender)
@@ -444,24 +441,22 @@ def _large_messages(view):
             near += one.bytes
         else:
             far += one.bytes
-    total = sum(r.sent for r in sends)
+    total = sum(r.sent for r in view.sends)
     if not large or not near or not total:
         return
-    moving = sum(r.moving for r in view.of("send", "receive", "completion",
-                                           "send-receive"))
     part = min(1.0, sum(r.sent for r in large) / total) * near / (near + far)
-    seconds = view.seconds(moving * part)
+    seconds = view.seconds(view.moving * part)
     yield Finding(
         "large-messages", "Large messages between ranks of a node",
         f"{units.plural(sum(r.calls for r in large), 'message')} of "
         f"{_sizes(large)}; {units.share(near / (near + far))} of all bytes "
-        "stay on their node, where a single copy is quicker: some "
-        f"{_text(seconds)} are concerned. Try: straightway run", seconds,
+        "stay on their node, where a single copy is quicker: this concerns "
+        f"some {_text(seconds)}. Try: straightway run", seconds,
         {"moving_s": seconds, "messages": sum(r.calls for r in large),
          "share_inside_nodes": near / (near + far)})
 
 
-# What this profile costs --------------------------------------------------
+# The cost of this profile -------------------------------------------------
 
 def _own_cost(view):
     p = view.profile
@@ -475,7 +470,7 @@ def _own_cost(view):
         "own-cost", "Recording takes time itself",
         f"Recording {units.plural(calls, 'call')} took {_text(seconds)}, "
         f"{units.share(cost / time)} of the time in MPI: calls are short, "
-        "and their times here are somewhat too long.", seconds,
+        "and the report shows them somewhat too long.", seconds,
         {"recording_s": seconds, "calls": calls, "share_of_mpi":
          cost / time})
 

@@ -1,20 +1,19 @@
 """A profile: what the ranks of a job did, from a capture.
 
-A Profile is made of a Capture, or of a part of it (one region, some ranks).
-Its `records` (recorded.py) are the rows of all ranks' calls, with their
-indices resolved (resolving.py), so that equal call sites, communicators and so
-on of different ranks are the same object:
+A Profile comes from a Capture, or from a part of it (one region, some ranks).
+Its `records` (recorded.py) are the rows of all ranks' calls. resolving.py has
+resolved their indices, so equal call sites, communicators and so on of
+different ranks are the same object:
 
     profile = load("app.8.4711.swcap")
-    for total in profile.totals("operation"):   # most time first
+    for total in profile.totals("operation"):       # most time first
         print(total.label, total.calls, total.time, total.waiting)
 
-Times are ns; sizes are bytes. Waiting is an estimate, made for each record, and
-totals add up: so all views of a profile agree.
-
-Communication is all of MPI but I/O (MPI_File_*). A rank computes where it
-neither communicates nor does I/O. A rank of several threads that call MPI has
-as much time as all of them together.
+Times are ns; sizes are bytes. Each record has its own estimate of waiting, and
+totals add these up: so all views of a profile agree. Communication is all of
+MPI but I/O (MPI_File_*). A rank computes where it neither communicates nor
+does I/O. A rank of several threads that call MPI has as much time as all of
+them together.
 """
 
 import collections
@@ -83,7 +82,7 @@ class Node:
 
 @dataclasses.dataclass
 class RegionTime:
-    """A region over all ranks; with all regions within it."""
+    """A region over all ranks, including all regions within it."""
 
     name: str               # "outer/inner"; "" is outside of all
     label: str
@@ -105,7 +104,7 @@ class Exchange(typing.NamedTuple):
     bytes: int
 
 
-KINDS = ("messages", "one-sided", "collective")     # of the matrix
+KINDS = ("messages", "one-sided", "collective")     # in the matrix
 
 
 # The profile --------------------------------------------------------------
@@ -159,7 +158,7 @@ class Profile:
         if region and region not in names:
             there = ", ".join(names[:8]) or "no region at all"
             raise UserError(f"no region {region} in {self.capture.path}; "
-                            f"there is {there}")
+                            f"it has {there}")
 
     def _region_time(self, rank):
         """ns of a rank in the chosen region."""
@@ -235,8 +234,8 @@ class Profile:
         folded = sum(r.folded for r in chosen)
         if folded:
             self.problems.append(
-                f"{folded:,} calls are counted without their call site: "
-                "there were too many different ones.")
+                f"{folded:,} calls have no call site: the run had too many "
+                "different ones.")
 
     def totals(self, by):
         """Totals over all records, I/O included; see `group`. Most time
@@ -319,9 +318,11 @@ class Profile:
                 or _within(r.name, self.region)]
 
     def matrix(self, kind=None):
-        """{(from, to): Exchange} by ranks in MPI_COMM_WORLD. As the senders
-        tell it; what a rank that is missing sent, as its receivers do.
-        `kind`: one of KINDS; None: all. Regions are not told apart."""
+        """{(from, to): Exchange} by ranks in MPI_COMM_WORLD.
+
+        The senders' counts; for a missing rank, the counts of its receivers.
+        `kind`: one of KINDS; None: all. Regions are not told apart.
+        """
         here = {r.rank for r in self.ranks}
         found = {}
 
@@ -339,7 +340,7 @@ class Profile:
                 if kind is not None and (which >= len(KINDS)
                                          or KINDS[which] != kind):
                     continue
-                # A target of one-sided calls knows nothing of them.
+                # The target of a one-sided call does not see it.
                 told = peer in here and which != 1
                 if sent or sent_bytes:
                     add(rank.rank, peer, sent, sent_bytes)

@@ -1,13 +1,13 @@
-"""What was recorded, as a profile has it: records of calls, what they point to
-(call sites, communicators), and totals of them over any grouping.
+"""The records of a profile: calls, the call sites and communicators that they
+refer to, and totals over any grouping.
 
     for total in group(profile.records, "operation"):   # most time first
         print(total.label, total.calls, total.time, total.waiting)
         for one in group(total.records, "rank"):
             ...
 
-Times are ns; sizes are bytes. `time` of a record or total is time in MPI,
-`waiting` the part of it in which a partner had not yet come, an estimate
+Times are ns; sizes are bytes. `time` of a record or total is time in MPI.
+`waiting` is the part of it before a partner had come, an estimate
 (resolving.py), and `moving` the rest.
 """
 
@@ -22,11 +22,11 @@ OUTSIDE = "(outside)"       # the name of no region
 UNKNOWN = "(unknown)"       # a call site that was not recorded
 
 
-# What records point to ----------------------------------------------------
+# Objects that records refer to --------------------------------------------
 
 class Frame(typing.NamedTuple):
-    """One level of a call stack. `function`, `file` are "" and `line` is 0
-    where not known; `module` and `offset` tell a native frame then."""
+    """One level of a call stack. Unknown `function` and `file` are "", an
+    unknown `line` is 0; `module` and `offset` then identify a native frame."""
 
     language: str           # "native" or "Python"
     function: str
@@ -52,7 +52,7 @@ class Frame(typing.NamedTuple):
 
 
 class Site(typing.NamedTuple):
-    """A call site: frames from what calls MPI outwards; none: not known."""
+    """A call site: frames from the caller of MPI outwards; none: not known."""
 
     frames: tuple
 
@@ -132,7 +132,7 @@ class Record(typing.NamedTuple):
 
 
 class Total:
-    """The sum over `records`, those that are alike in `key`."""
+    """The sum over `records` with the same `key`."""
 
     __slots__ = ("key", "label", "records", "calls", "errors", "time",
                  "min_time", "max_time", "sent", "received", "min_size",
@@ -141,7 +141,7 @@ class Total:
 
     def __init__(self, key, label, records):
         self.key, self.label, self.records = key, label, records
-        # Column by column: profiles have many records.
+        # Column by column, because profiles have many records.
         columns = dict(zip(Record._fields, zip(*records)))
         for name in ("calls", "errors", "time", "sent", "received", "probed",
                      "waited", "waiting", "showing", "shown_again"):
@@ -234,9 +234,9 @@ GROUPINGS = tuple(_KEYS)
 
 
 def group(records, by):
-    """Totals of records, most time first. `by`: one of GROUPINGS, or several
-    in a tuple: then a total's key is a tuple, too, and its label joins theirs
-    with ", "."""
+    """Totals of records, most time first. `by` is one of GROUPINGS, or a tuple
+    of several. With a tuple a total's key is also a tuple, and its label joins
+    theirs with ", "."""
     found = {}
     if isinstance(by, str):
         key, label = _KEYS[by]

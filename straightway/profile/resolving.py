@@ -1,10 +1,10 @@
 """From the tables of a capture, whose rows hold indices, to records.
 
 Equal call sites, communicators and so on of different ranks become the same
-object. The estimate of waiting is made here, for each record, so that totals
-add up: what the calls that were looked at have waited, by the time of all. A
-record none of whose calls was looked at takes the ratio of its procedure on its
-rank, else of its procedure anywhere, else it waits for nobody.
+object. This module also estimates the waiting of each record, so that totals
+add up: it scales the waiting of the calls that the recorder looked at to the
+time of all. A record without such a call takes the ratio of its procedure on
+its rank, else of its procedure on all ranks, else 0.
 """
 
 import collections
@@ -18,8 +18,8 @@ def _at(entries, index, otherwise):
 
 
 def _of_program(frames):
-    """The frames without those of mpi4py that carry out a call of Python's:
-    the line of Python is what calls MPI."""
+    """The frames without those of mpi4py that carry out a call from Python:
+    the line of Python is the caller of MPI."""
     first = next((i for i, f in enumerate(frames)
                   if "/mpi4py/" not in f.module), 0)
     return tuple(frames[first if frames[first].language == "Python"
@@ -30,7 +30,7 @@ _NO_LINE, _NO_MODULE = captures.Line("?", "", 0), captures.Module("?", "")
 
 
 class Shared:
-    """Makes equal things of different ranks the same object."""
+    """Turns equal things of different ranks into the same object."""
 
     def __init__(self, symbols):
         self.symbols = symbols
@@ -79,7 +79,7 @@ class Shared:
         return sites
 
     def communicator(self, c):
-        # Those that could not be told apart: by what is known of them.
+        # Communicators without an id compare by their other properties.
         key = c.id if c.id != "0" else (c.name, c.size, c.remote_size)
         known = self.communicators.get(key)
         if known is None:
@@ -109,7 +109,7 @@ def _buckets(rank, rows):
 
 
 def _columns(rank, shared):
-    """The columns of a rank's Records by name, but for their waiting."""
+    """The columns of a rank's Records by name, except their waiting."""
     calls = rank.table("calls")
     sites = shared.sites_of(rank)
     communicators = [None] + [shared.communicator(c)

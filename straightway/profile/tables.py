@@ -1,15 +1,14 @@
 """A profile's views as tables: rows of plain numbers and texts, for CSV, JSON
-and whoever wants to go on computing.
+and further computation.
 
-Names of columns tell their units: _s seconds, _bytes bytes; `share` is a part
-of all ranks' time, 0 to 1. Sums are over all ranks, but in `ranks`, `calls`
-and `peers`, which tell them apart.
+Column names have their units: _s seconds, _bytes bytes; `share` is a part of
+all ranks' time, 0 to 1. Sums are over all ranks, except in `ranks`, `calls`
+and `peers`, which tell the ranks apart.
 """
 
-import difflib
 
 from straightway.capture import procedures
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 from straightway.profile import recorded
 from straightway.profile.model import KINDS
 from straightway.ranges import Ranges
@@ -24,7 +23,7 @@ def seconds(ns):
 
 
 def total(t, elapsed):
-    """What all totals have: the columns TOTAL."""
+    """The columns TOTAL, which all totals have."""
     return dict(zip(TOTAL, (
         t.calls, t.errors, seconds(t.time),
         round(t.time / elapsed, 9) if elapsed else 0.0, seconds(t.waiting),
@@ -165,7 +164,7 @@ TABLES = {f.__name__: f for f in (
     operations, classes, sites, communicators, regions, ranks, sizes,
     datatypes, reductions, roots, matrix, peers, times, calls)}
 
-# What --sort takes, and the columns it looks at; the first that a table has.
+# The columns of each --sort; the first that a table has.
 SORTS = {"time": ("time_s", "communication_s", "from_s"),
          "waiting": ("waiting_s",), "moving": ("moving_s",),
          "calls": ("calls", "messages", "sent_messages", "entered"),
@@ -174,14 +173,10 @@ SORTS = {"time": ("time_s", "communication_s", "from_s"),
 
 
 def table(p, name, sort=None, top=None):
-    """The rows of a table by its name, as dicts; `sort`ed by one of SORTS,
-    most first, where the table has that. UserError for a name that there is
-    not."""
+    """The rows of a table by its name, as dicts. `sort` is one of SORTS: most
+    first, where the table has its column. UserError for an unknown name."""
     if name not in TABLES:
-        near = difflib.get_close_matches(name, TABLES, 1, 0.6)
-        raise UserError(f"unknown table {name}; " + (
-            f"did you mean {near[0]}?" if near else
-            "there is " + ", ".join(TABLES)))
+        raise UserError(f"unknown table {name}; " + nearest(name, TABLES))
     rows = TABLES[name](p)
     column = next((c for c in SORTS.get(sort, ()) if rows and c in rows[0]),
                   None)

@@ -1,4 +1,4 @@
-"""What the benchmarks' pages have in common: times, ratios, notes."""
+"""Parts that the pages of all benchmarks share: times, ratios, notes."""
 
 import textwrap
 
@@ -9,13 +9,13 @@ from straightway import units
 
 
 def new_table(closely=False):
-    """An empty table; `closely`: its columns have one blank between them."""
+    """An empty table; `closely`: one blank between its columns."""
     return Table(box=None, padding=(0, 1, 0, 0) if closely else (0, 1),
                  pad_edge=False, header_style="bold")
 
 
 def microseconds(t):
-    """Three digits that count."""
+    """A time with three significant digits."""
     if t is None:
         return ""
     if t >= 1e5:
@@ -26,7 +26,7 @@ def microseconds(t):
 
 
 def ratio(value, coloured=True):
-    """How many times as fast; green where it is worth a word, red below 1."""
+    """A ratio; green from 1.05 on, red below 0.95."""
     if value is None:
         return Text("")
     style = "green" if value >= 1.05 else "bold red" if value < .95 else ""
@@ -46,8 +46,19 @@ def timing(one, widest=10):
             Text(f"±{spread:.0%}" if spread < widest else "wide", "dim")]
 
 
-def notes(console, sentences):
+def about_floor(report, others):
+    """The sentences on medians and the floor; `others`: further floors."""
+    trip = report["floors"].get("round_trip")
+    return ("Medians; ± holds the median with 95 % confidence. The floor is "
+            "half a cache-line round trip"
+            + (f" ({trip:.3g} µs)" if trip else "") + others)
+
+
+def notes(console, sentences, report):
     console.print()
+    if report["oversubscribed"]:
+        sentences = [*sentences, "The run has more ranks than cores: times "
+                     "include waiting for a core, and the floor does not."]
     for note in sentences:
         for line in textwrap.wrap(note, min(78, console.width)):
             console.print(Text(line, "dim"))

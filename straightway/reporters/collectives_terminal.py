@@ -4,7 +4,7 @@ from rich.text import Text
 
 from straightway import units
 from straightway.reporters.bench_parts import (
-    microseconds, notes, overall, ratio, new_table, timing)
+    about_floor, microseconds, notes, overall, ratio, new_table, timing)
 from straightway.reporters.console import opened
 
 
@@ -62,17 +62,9 @@ def _guidelines(report):
 def render(report, out):
     console = opened(out)
     console.print(_cells(report))
-    floors = report["floors"]
-    trip = floors.get("round_trip")
-    said = ["Medians; ± holds the median with 95 % confidence. The floor is "
-            "half a cache-line round trip"
-            + (f" ({trip:.3g} µs)" if trip else "")
-            + ", for rooted operations one line of a stream, or the memcpy "
-            "of what a rank must move."]
-    if report["oversubscribed"]:
-        said.append("There are more ranks than cores: the floor counts no "
-                    "waiting for a core.")
-    notes(console, said)
+    notes(console, [about_floor(
+        report, ", for rooted operations one line of a stream, or the memcpy "
+        "of the bytes that a rank must move.")], report)
     summary = report["summary"]
     if summary["operations"]:
         console.print()

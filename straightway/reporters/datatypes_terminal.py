@@ -11,7 +11,7 @@ _RATIOS = {"ratio": "host/\nours", "hand_ratio": "hand/\nours",
 
 
 def _three_ratios(one):
-    # Nobody is expected to pass the floor.
+    # The floor has no colour: no implementation can pass it.
     return [ratio(one["ratio"]), ratio(one["hand_ratio"]),
             ratio(one["floor_ratio"], coloured=False)]
 
@@ -61,14 +61,12 @@ def render(report, out):
         console.print()
     console.print(_kernel_means(report))
     said = ["Half of a round trip; medians, ± holds the median with 95 % "
-            "confidence. host: the MPI gets the datatype; hand: packed and "
-            "unpacked by loops around the MPI; ours: Straightway gets the "
-            "datatype; floor: Straightway gets as many bytes without gaps."]
+            "confidence. host: the MPI gets the datatype; hand: loops around "
+            "the MPI pack and unpack; ours: Straightway gets the datatype; "
+            "floor: Straightway gets as many bytes without gaps."]
     if "fresh" in plan["data"]:
-        said.append("Fresh data are written by the sender before each "
-                    "message, which is not timed.")
-    if report["oversubscribed"]:
-        said.append("There are more ranks than cores.")
-    notes(console, said)
+        said.append("The sender writes fresh data before each message; the "
+                    "time excludes the writing.")
+    notes(console, said, report)
     if report["summary"]["worst"]:
         overall(console, report["summary"])

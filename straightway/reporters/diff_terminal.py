@@ -32,14 +32,14 @@ def _seconds(value):
 
 
 def render(report, out, *, top=None):
-    """`report`: what comparison.compare gave; `top`: operations shown."""
+    """`report`: the result of comparison.compare; `top`: operations shown."""
     page = Page(out)
     _about(page, "A", report["a"])
     _about(page, "B", report["b"])
     for warning in report["warnings"]:
         page.paragraph(warning, "bold yellow")
 
-    page.heading("Time", "per rank, in the mean; speed-up: A / B")
+    page.heading("Time", "per rank on average; speed-up: A / B")
     page.table([("", "fill"), ("A", "right"), ("B", "right"),
                 ("speed-up", "right")], [
         [row["what"],

@@ -1,4 +1,4 @@
-"""A diagnosis on a terminal: what the machine gives, and what it lacks."""
+"""A diagnosis on a terminal: what the machine offers, and what it lacks."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What forecasts and studies say alike: times, speed-ups, errors."""
+"""Words that forecasts and studies share: times, speed-ups, errors."""
 
 from straightway import units
 
@@ -15,12 +15,12 @@ def times(ratio):
 
 
 def error(value):
-    """+4.5 %, of what was measured"""
+    """+4.5 %, of the measured time"""
     return f"{value:+.1%}".replace("%", " %").replace("-", "−")
 
 
 def waiting(report, name):
-    """s per rank in a collective that are waiting for ranks that come late:
-    what is left of its time where it takes none."""
+    """Waiting for late ranks in a collective, in s per rank: the time that
+    remains when the collective itself takes none."""
     one = report["bounds"]["collectives"]["collectives"].get(name)
     return one["time_s"] / report["ranks"] if one else 0.0

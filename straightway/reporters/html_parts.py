@@ -1,8 +1,8 @@
-"""What HTML reports have in common: cells and tables as the templates'
-macros take them (html/parts.html), and a page made of a template.
+"""Parts that HTML reports share: cells and tables for the templates' macros
+(html/parts.html), and a page from a template.
 
-All texts are escaped by the template engine. A page forbids itself, by its
-content security policy, every connection, and every script but its own.
+The template engine escapes all texts. By its content security policy a page
+allows no connection, and no script but its own.
 """
 
 import base64
@@ -19,7 +19,7 @@ HTML = pathlib.Path(__file__).parent / "html"
 
 
 class Cell:
-    """A table's cell: what it says, and what it is sorted by."""
+    """A table's cell: its text, and its value for sorting."""
 
     def __init__(self, text, value=None, title="", bar=None, frames=None,
                  indent=0):
@@ -33,7 +33,7 @@ class Column:
 
 
 class Table:
-    """What the template's table macro takes."""
+    """A table as the template's macro takes it."""
 
     def __init__(self, name, columns, rows, more=0, filter=False, sort=None,
                  shown=None):
@@ -63,7 +63,7 @@ def share(part):
 
 
 def kept(text):
-    """With its numbers on the line of their units."""
+    """The text, with each number on the line of its unit."""
     return units.WITH_UNIT.sub("\u00a0\\1", text)
 
 

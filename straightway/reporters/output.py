@@ -1,7 +1,7 @@
-"""Where a report goes: into a text, a file, or stdout.
+"""Destinations of a report: a text, a file, or stdout.
 
-A reporter's text is whole before a file is opened, so that a mistake in
-between leaves no half of a file.
+A reporter's text is complete before a file is opened, so an error in between
+leaves no half of a file.
 """
 
 import io
@@ -14,15 +14,15 @@ from straightway.errors import UserError
 
 
 def text(reporter, report, **how):
-    """What a reporter writes."""
+    """The text that a reporter writes."""
     out = io.StringIO()
     reporter.render(report, out, **how)
     return out.getvalue()
 
 
 def write(path, reporter, report, named=True, **how):
-    """Write it to the file `path`. `named`: the user named it, and may have
-    named a link."""
+    """Write the text to the file `path`. `named`: the user chose the name,
+    which may be a link."""
     whole = text(reporter, report, **how)
     try:
         if not named:
@@ -34,13 +34,13 @@ def write(path, reporter, report, named=True, **how):
 
 
 def announce(path, reporter, report, named=True, **how):
-    """Write it to a file, and say so."""
+    """Write a report to a file, and print the name."""
     write(path, reporter, report, named, **how)
     print(f"straightway: wrote {path}", file=sys.stderr)
 
 
 def send(path, reporter, report, **how):
-    """Write it to a file, or to stdout for "-"."""
+    """Write a report to a file, or to stdout for "-"."""
     if path == "-":
         sys.stdout.write(text(reporter, report, **how))
     else:
@@ -48,7 +48,7 @@ def send(path, reporter, report, **how):
 
 
 def check_writable(path):
-    """Better before the run than after it."""
+    """UserError before the run rather than after it."""
     if not path or path == "-":
         return
     folder = pathlib.Path(path).absolute().parent

@@ -1,5 +1,5 @@
-"""A page on the terminal: as wide as the terminal, within bounds, coloured
-only there, and in letters that its encoding has."""
+"""A page on the terminal: as wide as the terminal, within bounds, with colours
+only there, and in characters of its encoding."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ _PLAIN = str.maketrans({"µ": "u", "…": "~", "×": "x", "±": "+", "−": "-"}
 
 
 def _width(stream):
-    """The terminal's columns; 80 for what is none."""
+    """The terminal's columns; 80 without a terminal."""
     with contextlib.suppress(KeyError, ValueError):
         return int(os.environ["COLUMNS"])
     with contextlib.suppress(AttributeError, ValueError, OSError):
@@ -31,7 +31,8 @@ def _width(stream):
 
 
 class Page:
-    """Prints; texts are never taken for markup, and never break the page."""
+    """Prints a page. It never takes texts for markup, and texts never break
+    its layout."""
 
     def __init__(self, out):
         with contextlib.suppress(AttributeError, ValueError):
@@ -44,7 +45,7 @@ class Page:
         self.glyphs = _BLOCKS if self.full else _LETTERS
 
     def text(self, value, style=""):
-        """A Text in letters that can be shown."""
+        """A Text in characters that the terminal can show."""
         if not self.full:
             value = value.translate(_PLAIN)
         return Text(value, style)
@@ -57,7 +58,7 @@ class Page:
         self.console.print(text, soft_wrap=True)
 
     def paragraph(self, value, style="", indent=0):
-        """Lines broken between words, or within one that is too long."""
+        """Lines broken between words, or within a word that is too long."""
         # A number stays with its unit.
         value = units.WITH_UNIT.sub(lambda match: "\0" + match.group(1), value)
         for line in textwrap.wrap(value, self.width - indent,
@@ -65,7 +66,7 @@ class Page:
             self.line(" " * indent + line.replace("\0", " "), style)
 
     def whole(self, value, style=""):
-        """A line that can be copied: never cut, however long."""
+        """A line to copy: never cut, however long."""
         self.console.print(self.text(value, style), soft_wrap=True)
 
     def heading(self, title, note=""):
@@ -76,9 +77,9 @@ class Page:
         self.line(text)
 
     def table(self, columns, rows):
-        """`columns`: (name, "left", "right" or "fill"); what fills is cut
-        where there is no room, and on a wide page no wider than it must be.
-        Cells are texts, or Text."""
+        """`columns`: (name, "left", "right" or "fill"). A "fill" column is cut
+        where there is no room, and never wider than necessary. Cells are
+        texts, or Text."""
         rows = [[self.text(c) if isinstance(c, str) else c for c in row]
                 for row in rows]
         head = [self.text(name, "bold") for name, _ in columns]
@@ -103,7 +104,7 @@ class Page:
 
     def bar(self, parts, width, whole):
         """A stacked bar of {part: value}, `width` long for the value `whole`.
-        Rounded so that a part is off by half a letter at most."""
+        Rounding moves a part by half a character at most."""
         text = Text()
         value, at = 0.0, 0
         for name in PARTS:

@@ -1,7 +1,7 @@
 """A trace for the Perfetto UI.
 
-straightway-trace goes through the events; src/trace/names.h says what it is
-told of their names, and that is written here.
+straightway-trace walks through the events. This module writes the names that
+it needs, in the form of src/trace/names.h.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ from straightway.errors import UserError
 
 
 class _Strings:
-    """Texts by number, as they are first needed."""
+    """Texts by number, in the order of their first use."""
 
     def __init__(self, lines):
         self.lines, self.numbers = lines, {}
@@ -27,7 +27,7 @@ class _Strings:
 
 
 def _details(record, strings):
-    """What is alike in all calls of a record."""
+    """The properties that all calls of a record share."""
     told = {"communicator": record.communicator and record.communicator.label,
             "call site": record.site.frames and record.site.label,
             "datatype": record.datatype, "reduction": record.operation,
@@ -47,8 +47,8 @@ def _call(record, strings):
 
 
 def names(p, parts):
-    """What straightway-trace is to know, of a Profile and the parts of its
-    trace."""
+    """The names that straightway-trace needs, from a Profile and the parts of
+    its trace."""
     lines, calls = [], {}
     strings = _Strings(lines)
     offsets = traces.offsets(p.capture.ranks)
@@ -92,15 +92,15 @@ def _damage(path, found):
 
 
 def _problems(p, parts, result):
-    """Sentences on what is not in the output."""
+    """Sentences on what the output lacks."""
     there = {rank for part in parts for rank in part.ranks}
     absent = {r.rank for r in p.ranks} - there
     if absent:
         yield f"{traces.of_ranks(absent)} left no trace"
     unnamed = there - {r.number for r in p.capture.ranks}
     if unnamed:
-        yield (f"the trace of {traces.of_ranks(unnamed)} is left out: there is "
-               "no capture, which would say what its numbers mean")
+        yield (f"the trace of {traces.of_ranks(unnamed)} is left out: it has no "
+               "capture")
     for part, found in zip(parts, result["files"]):
         if found["damaged"]:
             yield _damage(part.path, found)
@@ -110,9 +110,9 @@ def _problems(p, parts, result):
 
 
 def render(p, out):
-    """Write the trace of a Profile to the path `out`; (events, sentences on
-    what is not there). UserError when there is no trace or it cannot be
-    written."""
+    """Write the trace of a Profile to the path `out`. Return (events,
+    sentences on what is missing). UserError without a trace, or when writing
+    fails."""
     parts = traces.parts(p.capture)
     try:
         draft = files.draft(out)

@@ -1,10 +1,10 @@
-"""A figure of messages: bandwidth by size, and beneath it time.
+"""A figure of messages: bandwidth by size, and time beneath it.
 
-A column for each pattern, three side by side. Bandwidth is on log-log axes,
-over all sizes; time is on a linear axis from 0, over the small sizes. The
-floor, a memcpy or a cache line's way, bounds both: bandwidth from above, time
-from below. Beside it stands a memcpy out of another process's memory, where
-the caches are warm. Bars show the interval that holds a median.
+It has a column for each pattern, three side by side. Bandwidth is on log-log
+axes, over all sizes; time is on a linear axis from 0, over the small sizes.
+The floor, a memcpy or a cache line's round trip, bounds both: bandwidth from
+above, time from below. With warm caches a memcpy out of another process's
+memory stands beside it. Bars show the interval that holds a median.
 """
 
 import math
@@ -12,7 +12,7 @@ import math
 from straightway import units
 from straightway.reporters import svg
 
-SMALL = 1024            # bytes; what larger ones take hides these
+SMALL = 1024            # bytes; larger sizes would hide the small ones
 _LEFT, _TOP, _RIGHT, _BOTTOM = 62, 26, 14, 28
 _BANDWIDTH, _TIME = 290, 210         # heights, with labels
 _COLUMNS = 3
@@ -68,7 +68,7 @@ class _Panel:
         return [2 ** p for p in range(max(0, first), last + 1, step)]
 
     def floor(self, points, edge):
-        """The part that the machine does not allow, up to `edge`."""
+        """The area beyond the machine's limit, up to `edge`."""
         xy = [(self.x(n), self.y(v)) for n, v in points]
         if len(xy) == 1:
             (x, y), = xy
@@ -109,7 +109,7 @@ def _steps(panel):
 
 
 def _bandwidth(cells, peer, width):
-    # What the report has worked out holds for any other time, too.
+    # The same bandwidth as in the report, for any other time.
     lanes = (cells[0]["host"]["bandwidth"] * cells[0]["host"]["median"]
              / cells[0]["size"])
 

@@ -4,7 +4,7 @@ from rich.text import Text
 
 from straightway import units
 from straightway.reporters.bench_parts import (
-    microseconds, notes, overall, ratio, new_table, timing)
+    about_floor, microseconds, new_table, notes, overall, ratio, timing)
 from straightway.reporters.console import opened
 
 
@@ -69,23 +69,16 @@ def render(report, out):
         console.print(_messages(report, pattern))
         console.print()
     console.print(_patterns(report))
-    trip = report["floors"].get("round_trip")
-    said = ["Medians; ± holds the median with 95 % confidence. The floor is "
-            "half a cache-line round trip"
-            + (f" ({trip:.3g} µs)" if trip else "")
-            + ", for stream and window one line of a stream, or a memcpy of "
-            "the message. Bandwidth is that of all pairs together, below "
-            "the tables the most of it; 1 MB is 1,000,000 bytes."]
     where = {"heap": "on the heap", "stack": "on the stack",
              "mmap": "in private mappings"}[plan["buffers"]]
-    said.append(
+    notes(console, [about_floor(
+        report, ", for stream and window one line of a stream, or a memcpy of "
+        "the message. Bandwidth is the sum of all pairs, with the maximum "
+        "below the tables; 1 MB is 1,000,000 bytes."),
         f"Buffers lie {where}, {plan['offset_send']} (sent) and "
         f"{plan['offset_receive']} (received) bytes from a page, "
         + ("and are the same each time." if plan["cache"] == "warm" else
-           f"and walk through {units.brief(plan['cold_area'])} each."))
-    if report["oversubscribed"]:
-        said.append("There are more ranks than cores: the floor counts no "
-                    "waiting for a core.")
-    notes(console, said)
+           f"and walk through {units.brief(plan['cold_area'])} each.")],
+        report)
     if report["summary"]["worst"]:
         overall(console, report["summary"])

@@ -4,7 +4,7 @@ import csv
 
 
 def render(rows, out):
-    """`rows` are dicts with the same keys; of none nothing is written."""
+    """`rows` are dicts with the same keys; without rows the text is empty."""
     if not rows:
         return
     writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")

@@ -1,8 +1,8 @@
 """Figures of the HTML report, as the numbers that its template draws.
 
-Lengths are in percent of a figure's width and height, so that a figure fills
-what room there is while its letters keep their size: these are HTML, at the
-axes, never in the drawing.
+Lengths are in percent of a figure's width and height. So a figure fills its
+space while its characters keep their size: they are HTML, at the axes, never
+in the drawing.
 """
 
 import collections
@@ -14,9 +14,9 @@ from straightway.ranges import ranges
 
 NAMES = {"compute": "compute", "waiting": "waiting", "moving": "moving data",
          "io": "file I/O"}
-COLUMNS = 256           # of ranks side by side; more are joined
-CELLS = 128             # of the matrix, each way; more ranks are joined
-PAIRS = 8               # told beside the matrix
+COLUMNS = 256           # columns of ranks; beyond, a column joins several
+CELLS = 128             # cells of the matrix, each way; likewise
+PAIRS = 8               # listed beside the matrix
 
 Axis = collections.namedtuple("Axis", "ticks")          # [(percent, label)]
 Column = collections.namedtuple("Column", "at width parts tip")
@@ -28,7 +28,7 @@ def _percent(part, whole):
 
 
 def bar(parts, whole):
-    """[(class, percent)] of [(class, number)], without what is not seen."""
+    """[(class, percent)] of [(class, number)], without invisible ones."""
     return [(name, width) for name, width in (
         (name, _percent(value, whole)) for name, value in parts)
         if width >= 0.05]
@@ -61,7 +61,7 @@ def _stack(values, top):
 
 
 def _tick(ns):
-    """A duration, as short as a round number is."""
+    """A duration, in the short form of a round number."""
     number, unit = units.duration(ns).split(" ")
     if "." in number:
         number = number.rstrip("0").rstrip(".")
@@ -80,7 +80,7 @@ def _told(rank_parts):
 
 
 def ranks(p):
-    """Columns of all ranks; of neighbours joined, their mean."""
+    """Columns of all ranks; a joined column is the mean of its ranks."""
     size = -(-len(p.ranks) // COLUMNS)
     groups = [p.ranks[i:i + size] for i in range(0, len(p.ranks), size)]
     most = max((r.elapsed for r in p.ranks), default=0)
@@ -112,7 +112,7 @@ def sizes(totals, ranks_here):
         return []
     first, last = min(bins), max(bins)
     count = last - first + 1
-    if count < 8:       # or a single size would be a wall
+    if count < 8:       # A single size would fill the whole figure.
         first = max(1, first - (8 - count) // 2)
         count = 8
     step = -(-count // 4)
@@ -184,7 +184,8 @@ def durations(totals):
 # The matrix ---------------------------------------------------------------
 
 def _edges(p, size):
-    """Ranks, as cells, before which a node ends; where they lie in order."""
+    """The cells before which a node begins; only where nodes hold their ranks
+    in order."""
     node_of = {rank: node.number for node in p.nodes for rank in node.ranks}
     edges = [rank for rank in range(1, p.job.ranks)
              if node_of.get(rank) != node_of.get(rank - 1)
@@ -195,8 +196,8 @@ def _edges(p, size):
 
 
 def matrix(p):
-    """What the script draws, or None: cells join `join` ranks each way;
-    "kinds" has [[from, to, messages, bytes, ...]] by kind."""
+    """The data that the script draws, or None: a cell joins `join` ranks each
+    way; "kinds" has [[from, to, messages, bytes, ...]] by kind."""
     whole = p.matrix()
     if not whole:
         return None

@@ -1,11 +1,10 @@
 """A profile as one HTML file that needs nothing else: no network, no library.
 
-The page is made here, whole: all tables and all figures but one are in it as
-HTML and SVG, so that it reads without its script, too, and prints. The script
-(html/page.js) sorts, filters, switches light and dark, tells numbers under
-the pointer and draws the communication matrix.
-
-html_parts.py says what a page may do.
+This module writes the whole page: all tables, and all figures but one, as HTML
+and SVG. So the page reads and prints without its script. The script
+(html/page.js) sorts, filters, switches light and dark, shows numbers under the
+pointer and draws the communication matrix. html_parts.py defines the page's
+security policy.
 """
 
 import statistics
@@ -20,7 +19,7 @@ from straightway.reporters.html_parts import (
     Cell as _Cell, Column as _Column, Table as _Table, count as _count,
     duration as _duration, page, share as _share, size as _size)
 
-SITES = 500             # rows of the tables that can be long
+SITES = 500             # rows of the long tables
 COMMUNICATORS = 20
 OPERATIONS = 24         # with a histogram of durations
 SHOWN = 25              # of these, until a button shows all
@@ -66,7 +65,7 @@ class _Tables:
                 _share(_ratio(t.waiting, t.time)), _count(t.calls),
                 _duration(t.mean_time)]
 
-    _COMMON = [_Column("time", title="per rank, in the mean"),
+    _COMMON = [_Column("time", title="per rank on average"),
                _Column("", "bar"),
                _Column("of run", title="of the time of all ranks"),
                _Column("waiting", title="of this row's time"),
@@ -89,7 +88,8 @@ class _Tables:
             rows, sort=1)
 
     def _spread(self, t):
-        """The rank with most time in a total, by the mean of all."""
+        """The time of the rank with most time in a total, over the mean of
+        all."""
         ranks = recorded.group(t.records, "rank")
         if self.count < 2 or not t.time:
             return _Cell("", 0)
@@ -117,7 +117,7 @@ class _Tables:
         return _Table("sites", [
             ("operation", "text name"), ("call site", "text site"),
             *self._COMMON,
-            *([("most", "number", "the rank with most time, by the mean of "
+            *([("most", "number", "the rank with most time, over the mean of "
                 "all ranks")] if spread else []),
             ("size", "number", "of one message or block"),
             ("bytes", "number", "sent and received")], rows,
@@ -160,7 +160,7 @@ class _Tables:
                 _share(_ratio(r.io, r.time))])
         return _Table("regions", [
             ("region", "text"), ("entered",),
-            ("time", "number", "per rank, in the mean"), ("", "bar"),
+            ("time", "number", "per rank on average"), ("", "bar"),
             ("of run",), ("MPI", "number", "of the region's time"),
             ("waiting", "number", "of the region's time"),
             ("file I/O", "number", "of the region's time")], rows)
@@ -193,7 +193,7 @@ class _Tables:
                          _share(_ratio(t.waiting, t.time))])
         return _Table("sizes", [
             ("size", "text"), ("calls",), ("sent",), ("received",),
-            ("time", "number", "per rank, in the mean"),
+            ("time", "number", "per rank on average"),
             ("waiting", "number", "of this row's time")], rows)
 
 
@@ -207,7 +207,7 @@ def _facts(p):
     if len(nodes) > 4:
         names += f" and {len(nodes) - 4} more"
     ended = "MPI_Finalize, on all ranks" if not p.ended_badly \
-        and not p.missing else "not well: see below"
+        and not p.missing else "with problems: see below"
     facts = [
         ("Ranks", f"{job.ranks:,}"),
         ("Nodes", f"{len(nodes):,}" + (f" ({names})" if names else "")),
@@ -219,7 +219,7 @@ def _facts(p):
 
 
 def _cards(p):
-    """(number, what it is, more about it)"""
+    """(number, title, details)"""
     c, elapsed = p.communication, p.elapsed
     each = len(p.ranks)
     cards = [(units.duration(p.wall), "run time" if p.region is None
@@ -230,15 +230,15 @@ def _cards(p):
               f"{units.duration(c.time / each)} per rank, in "
               f"{units.plural(c.calls, 'call')} of all"),
              (units.share(p.waiting_share), "waiting",
-              f"{units.duration(c.waiting / each)} per rank: a partner had "
-              "not come yet"),
+              f"{units.duration(c.waiting / each)} per rank, before a partner "
+              "had come"),
              (units.share(_ratio(c.moving, elapsed)), "moving data",
-              f"{units.duration(c.moving / each)} per rank: all that a "
+              f"{units.duration(c.moving / each)} per rank: the part that a "
               "faster library can shorten")]
     if p.io.calls:
         cards.append((units.share(_ratio(p.io.time, elapsed)), "file I/O",
                       f"{units.duration(p.io.time / each)} per rank in "
-                      "MPI_File_*; not counted as MPI"))
+                      "MPI_File_*, which does not count as MPI"))
     if c.sent or c.received:
         cards.append((units.size(c.sent), "sent",
                       f"and {units.size(c.received)} received, by all ranks "
@@ -247,13 +247,13 @@ def _cards(p):
 
 
 def _looked_at(p):
-    """How much of MPI's time the estimate of waiting stands on."""
+    """The share of MPI's time that the estimate of waiting is based on."""
     c = p.communication
     return units.share(min(1.0, c.probed / c.time)) if c.time else "0 %"
 
 
 def context(p):
-    """What html/page.html and html/sections.html show of a Profile."""
+    """The values that html/page.html and html/sections.html use."""
     tables = _Tables(p)
     by_size = recorded.group([r for r in p.communication.records
                              if r.size_bin], "size")

@@ -1,4 +1,5 @@
-"""A profile on one page of a terminal: what it cost, where, and what to do."""
+"""A profile on one page of a terminal: the cost, its places, and the advice.
+"""
 
 import os
 import statistics
@@ -101,7 +102,7 @@ def _ranks(page, p):
 
 
 def _common(t, p):
-    """time per rank, share of the run, of it waiting, calls, mean"""
+    """time per rank, share of the run, its waiting, calls, mean"""
     return [units.duration(t.time / len(p.ranks)),
             units.share(t.time / p.elapsed) if p.elapsed else "",
             units.share(t.waiting / t.time) if t.time else "",
@@ -128,7 +129,7 @@ def _more(page, totals, shown):
 
 def _operations(page, p, top, sort):
     totals = _sorted(p.totals("operation"), sort)
-    page.heading("Operations", "time: per rank, in the mean; calls: of all "
+    page.heading("Operations", "time: per rank on average; calls: of all "
                  "ranks")
     wide = page.width >= 110
     rows = []
@@ -194,8 +195,8 @@ def _regions(page, p, top):
 
 
 def size_groups(records, most=SIZES):
-    """[Total, ...] of records with sizes, from small to large: neighbouring
-    size bins joined until there are `most` at most."""
+    """[Total, ...] of records with sizes, from small to large. Neighbouring
+    size bins join until at most `most` are left."""
     bins = [r.size_bin for r in records if r.size_bin]
     if not bins:
         return []
@@ -233,8 +234,8 @@ def _message_sizes(page, p):
 def _by(page, p, names, top, sort):
     by = names[0] if len(names) == 1 else tuple(names)
     totals = _sorted(p.totals(by), sort)
-    page.heading("By " + ", ".join(names), "time: per rank of the job, in "
-                 "the mean")
+    page.heading("By " + ", ".join(names), "time: per rank of the job, on "
+                 "average")
     page.table([("", "fill"), *_COMMON, ("sent", "right")], [
         [t.label, *_common(t, p), units.size(t.sent) if t.sent else ""]
         for t in totals[:top]])
@@ -242,7 +243,7 @@ def _by(page, p, names, top, sort):
 
 
 def _findings(page, p):
-    page.heading("Findings", "seconds concerned, per rank in the mean")
+    page.heading("Findings", "seconds concerned, per rank on average")
     found = findings.find(p)
     if not found:
         page.paragraph(findings.NOTHING)
@@ -266,9 +267,8 @@ def _last(page, p):
 
 
 def render(p, out, *, top=None, sort=None, by=None):
-    """`top`: rows of each table; `sort`: one of
-    tables.SORTS; `by`: a list of recorded.GROUPINGS, shown instead of the
-    tables."""
+    """`top`: rows of each table; `sort`: one of tables.SORTS; `by`: a list of
+    recorded.GROUPINGS, in place of the tables."""
     page = pages.Page(out)
     _header(page, p)
     _warnings(page, p)

@@ -1,9 +1,9 @@
 """A profile as plain text, in full: the sections of an mpiP report, for grep,
-awk and for comparing two runs. The same capture gives the same text.
+awk and comparing two runs. The same capture gives the same text.
 
 Names are procedures' without MPI_. A site is a procedure at a place in the
-code; sites are numbered by the time in them, most first. Sections begin with
-"@---", and end at the next.
+code. Sites have numbers in the order of their time, most first. A section
+begins with "@---", and ends at the next.
 """
 
 import statistics
@@ -22,10 +22,10 @@ _NOTES = """\
 Time is CLOCK_MONOTONIC; columns name their units. AppTime is the time from
 MPI_Init to MPI_Finalize (of all threads that call MPI), MPITime the part in
 MPI without MPI_File_*, IOTime that in MPI_File_*. Wait is the part of MPITime
-in which a partner had not yet come, estimated from the calls that were looked
-at. App% is of all AppTime, MPI% of all MPITime. COV is the coefficient of
+before a partner had come, estimated from all long calls and a sample of short
+ones. App% is of all AppTime, MPI% of all MPITime. COV is the coefficient of
 variation of the ranks' times. A call's size is that of its message, for a
-collective that of one block; Sent is what the send buffers held. Rank * is
+collective that of one block; Sent is the size of the send buffers. Rank * is
 all ranks together."""
 
 
@@ -38,13 +38,13 @@ def _percent(part, whole):
 
 
 def _ms(ns):
-    """Milliseconds: to the microsecond, below one to the nanosecond."""
+    """Milliseconds: to the microsecond, below 1 ms to the nanosecond."""
     value = ns / 1e6
     return f"{value:.3f}" if value >= 1 else f"{value:.6f}" if value else "0"
 
 
 class _Report:
-    """The lines, as they are made."""
+    """Collects the lines of the report."""
 
     def __init__(self, p):
         self.p = p
@@ -61,7 +61,7 @@ class _Report:
         self.mpi = p.communication.time
 
     def by_rank(self, total):
-        """The ranks' Totals within one, by number."""
+        """The Totals of the ranks within one, by number."""
         if total.key not in self._by_rank:
             self._by_rank[total.key] = sorted(
                 recorded.group(total.records, "rank"), key=lambda t: t.key)
@@ -83,7 +83,8 @@ class _Report:
             self.add(line)
 
     def table(self, columns, rows):
-        """columns: names, "<name" to align to the left. As wide as needed."""
+        """columns: names; "<name" is aligned to the left. As wide as
+        necessary."""
         done = []
         for name, *cells in zip(columns, *rows):
             left = name.startswith("<")
@@ -298,7 +299,7 @@ def _pairs(out):
 
 
 def _findings(out):
-    out.section("Findings (seconds concerned, per rank in the mean)")
+    out.section("Findings (seconds concerned, per rank on average)")
     found = findings.find(out.p)
     if not found:
         out.wrapped(findings.NOTHING)

@@ -1,4 +1,4 @@
-"""What a terminal shows of a benchmark that runs, on stderr."""
+"""The progress of a benchmark on a terminal, on stderr."""
 
 import contextlib
 import sys
@@ -12,7 +12,7 @@ from straightway.reporters.console import opened, wrapped
 
 
 def start(mpi, ranks, what, machine):
-    """Say what begins, and of a busy machine that it is one."""
+    """Print the beginning of a run, and warn of a busy machine."""
     console = opened(sys.stderr)
     title = f"{mpi}, {ranks} ranks on {machine['cores']} cores: {what}"
     for line in wrapped(title, console.width):
@@ -26,7 +26,9 @@ def start(mpi, ranks, what, machine):
 @contextlib.contextmanager
 def bar(total):
     """Yields a function(operation, size, total) to call after each cell.
-    Drawn on demand only: a refreshing thread would take time from the ranks.
+
+    It draws on demand only: a refreshing thread would take time from the
+    ranks.
     """
     console = opened(sys.stderr)
     if not console.is_terminal:

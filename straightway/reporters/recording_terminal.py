@@ -15,7 +15,7 @@ def _nanoseconds(t, sign=""):
 
 
 def _half(one):
-    """Half of what lies between the quartiles."""
+    """Half of the distance between the quartiles."""
     return (one["high"] - one["low"]) / 2
 
 
@@ -54,17 +54,13 @@ def render(report, out):
             head = ["", ""]
     console.print(table)
     floors = report["floors"]
-    said = [f"Medians of {report['plan']['rounds']} runs; ± is half of what "
-            "lies between the quartiles. \"ns a call\" is the difference to "
-            "the host in the same round, by the recorded calls on the "
-            "critical path (calls). A trace's emptying of its buffer, some "
-            "10 ns a call, is in few of the batches and not in the median.",
-            "Whoever takes the time of a call reads the clock twice: "
-            f"{_nanoseconds(floors['clock_reads'])} ns here. By its own "
-            "measure Straightway takes "
-            f"{_nanoseconds(floors['own_call_cost'])} ns a call "
-            "(own_call_cost)."]
-    if report["oversubscribed"]:
-        said.append("There are more ranks than cores: what is shown is "
-                    "waiting for a core, above all.")
-    notes(console, said)
+    notes(console, [
+        f"Medians of {report['plan']['rounds']} runs; ± is half of the "
+        "distance between the quartiles. \"ns a call\" is the difference to "
+        "the host in the same round, divided by the recorded calls on the "
+        "critical path (calls). A trace empties its buffer in few of the "
+        "batches, so the median leaves this out: some 10 ns a call.",
+        "A tool that times a call reads the clock twice: "
+        f"{_nanoseconds(floors['clock_reads'])} ns here. By its own measure "
+        f"Straightway takes {_nanoseconds(floors['own_call_cost'])} ns a call "
+        "(own_call_cost)."], report)

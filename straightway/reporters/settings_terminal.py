@@ -1,4 +1,4 @@
-"""The table of settings on a terminal, with what each is now."""
+"""The table of settings on a terminal, with the present value of each."""
 
 from rich.text import Text
 

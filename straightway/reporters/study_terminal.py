@@ -57,7 +57,7 @@ def _profile(page, report, p):
         page.paragraph(sentence)
     found = findings.find(p)[:FINDINGS]
     if found:
-        page.heading("Findings", "the time concerned, per rank in the mean; "
+        page.heading("Findings", "the time concerned, per rank on average; "
                      "more in the page")
     for f in found:
         page.line(f"{units.duration(1e9 * f.seconds):>8}  {f.title}")
@@ -69,7 +69,7 @@ def _operations(page, report):
     if not base:
         return
     ranks = report["forecast"]["ranks"]
-    page.heading("Collectives, predicted", "per rank in the mean; waiting is "
+    page.heading("Collectives, predicted", "per rank on average; waiting is "
                  "part of both times")
     rows = sorted(base.items(), key=lambda item: -item[1]["time_s"])[:6]
     page.table([("", "fill"), ("calls", "right"), ("alone", "right"),

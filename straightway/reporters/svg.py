@@ -1,8 +1,8 @@
 """Figures of benchmarks: panels of time by size, on log-log axes.
 
-One file, no script, no font: it follows the reader's light or dark scheme by
-a media query, and reads the same in black and white (host dashed, ours solid,
-floor a thin filled edge).
+A figure is one file without script and font. A media query follows the
+reader's light or dark scheme. In black and white it reads the same: host
+dashed, ours solid, floor a thin filled edge.
 """
 
 import math
@@ -43,6 +43,7 @@ text { font: 11px system-ui, sans-serif; fill: #333333; }
 }
 """
 WIDTH, HEIGHT = 262, 190                # a panel with its labels
+_COLUMNS = 4                            # panels side by side
 _LEFT, _TOP, _RIGHT, _BOTTOM = 54, 24, 12, 26
 
 
@@ -137,8 +138,8 @@ def panel(axes, name, cells, sizes, gain):
 
 
 def legend(report, floor="what the machine allows", more=None):
-    """Which line is whose: 46 units below the top. `more` is the class and
-    the name of another line."""
+    """The legend, 46 units below the top. `more` is the class and the name of
+    another line."""
     host = escape(report["mpi"]["name"])
     yield ('<line class="host" x1="16" x2="46" y1="46" y2="46"/>'
            f'<text x="52" y="50">{host}</text>')
@@ -155,7 +156,7 @@ def legend(report, floor="what the machine allows", more=None):
 
 
 def footing(report):
-    """The machine and the day, in a line."""
+    """The machine and the date, in a line."""
     machine = report["machine"]
     return (f"{machine['cpu']}, {machine['cores']} cores, Linux "
             f"{machine['kernel']}, {machine['date'][:10]}")
@@ -171,3 +172,17 @@ def document(report, title, foot, width, height, parts, **names):
         f'<text class="title" x="16" y="26">{escape(title)}</text>',
         *legend(report, **names), *parts,
         f'<text x="16" y="{height - 10}">{escape(foot)}</text>', "</svg>\n"])
+
+
+def panels(report, title, foot, axes, found, narrowest, **names):
+    """The whole file of the panels `found`, [(name, cells, sizes, gain)],
+    side by side; `names` are the legend's."""
+    parts = []
+    for i, one in enumerate(found):
+        x, y = 8 + i % _COLUMNS * WIDTH, 64 + i // _COLUMNS * HEIGHT
+        parts += [f'<g transform="translate({x},{y})">', *panel(axes, *one),
+                  "</g>"]
+    width = max(narrowest, min(len(found), _COLUMNS) * WIDTH) + 16
+    height = 64 + math.ceil(len(found) / _COLUMNS) * HEIGHT + 24
+    return document(report, title, footing(report) + foot, width, height,
+                    parts, **names)

@@ -11,9 +11,9 @@ from straightway.reporters.forecast_words import (error, seconds, times,
 from straightway.reporters.html_parts import Cell, Table, page, share
 from straightway.whatif import forecast
 
-CURVES = 7              # colours that are told apart
+CURVES = 7              # curves with distinct colours
 STYLES = ("page.css", "forecast.css")
-WIDE, NARROW = (860, 400), (372, 330)   # the plot, and that for a telephone
+WIDE, NARROW = (860, 400), (372, 330)   # sizes of the plot
 LEFT, RIGHT, TOP, BOTTOM = 60, 20, 30, 46
 LABEL = 36              # between two labels of the x axis
 AXES = {"ranks": "ranks", "nodes": "nodes", "ranks-per-node": "ranks per node",
@@ -69,7 +69,7 @@ def letter(i):
 
 
 def collective_table(report, baseline="baseline"):
-    """(table, [(letter, experiment)]); one experiment with a short title
+    """(table, [(letter, experiment)]); a single experiment with a short title
     needs no letter."""
     base, wanted = report["baseline"], report["experiments"]
     letters = [(letter(i), e["title"]) for i, e in enumerate(wanted)]
@@ -119,7 +119,7 @@ def region_table(report, baseline="baseline"):
         rows.append(row)
     return Table("program-regions", [
         ("region", "text name"),
-        (baseline, "number", "time per rank, in the mean"), ("of run",),
+        (baseline, "number", "time per rank on average"), ("of run",),
         ("communication", "number", "of the region's time"),
         ("waiting", "number", "of communication"),
         *((name, "number", f"time per rank, speed-up: {title}")
@@ -185,7 +185,7 @@ def curves(sweep):
 
 
 def figure(sweep, size=WIDE):
-    """What the macro `curves` draws."""
+    """The input of the macro `curves`."""
     width, height = size
     wanted = curves(sweep)
     shown = wanted if len(wanted) <= CURVES else \
@@ -218,7 +218,7 @@ def figure(sweep, size=WIDE):
 
 
 def _labels(places):
-    """[(x, text)], without texts that would stand on one another."""
+    """[(x, text)], without overlapping texts."""
     found, last = [], -LABEL
     for x, text in places:
         free = x - last >= LABEL
@@ -253,7 +253,7 @@ def _sweep(report):
 # The page -------------------------------------------------------------------
 
 def bound_cards(report):
-    """(number, what it is, more about it) of the two bounds."""
+    """(number, title, details) of the two bounds."""
     for name, more in (("collectives", "with all collectives free"),
                        ("communication", "with all communication free")):
         one = report["bounds"][name]

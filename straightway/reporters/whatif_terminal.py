@@ -9,7 +9,7 @@ from straightway.whatif import forecast
 BAR, SHORT = 22, 12     # letters; the second on a page of less than 80
 TOP = 8         # collectives, regions
 LETTERS = 5     # experiments beside each other
-# What the bars show, in the page's own parts.
+# The bars' parts, in the page's own terms.
 PARTS = ((COMPUTE, "compute", "compute"), (MOVING, "messages", "messages"),
          (WAITING, "collectives", "collectives"))
 
@@ -53,7 +53,7 @@ def _bar(page, row, longest):
 
 
 def _rows(report):
-    """(title, row, ratio) of what was predicted."""
+    """(title, row, ratio) of each prediction."""
     yield "baseline, predicted", report["baseline"], None
     for one in report["experiments"]:
         yield one["title"], one, one
@@ -91,9 +91,9 @@ def _agreement(report):
     off, runs = report["error"], report["measured"]["runs"]
     times = "in one run" if runs == 1 else f"the median of {runs} runs"
     if abs(off) < 5e-4:
-        return f"The baseline is what was measured, {times}."
+        return f"The baseline is the measured time, {times}."
     return (f"The baseline is {100 * abs(off):.1f} % "
-            f"{'above' if off > 0 else 'below'} what was measured, {times}.")
+            f"{'above' if off > 0 else 'below'} the measured time, {times}.")
 
 
 def _bounds(page, report):
@@ -103,13 +103,13 @@ def _bounds(page, report):
 
 
 def _collectives(page, report):
-    """By time in the baseline, with what becomes of it."""
+    """By time in the baseline, with the waiting."""
     base = report["baseline"]["collectives"]
     if not base:
         return
     ranks = report["ranks"]
-    page.heading("Collectives of the baseline", "time: per rank, in the "
-                 "mean, with waiting")
+    page.heading("Collectives of the baseline", "time: per rank on average, "
+                 "with waiting")
     rows = sorted(base.items(), key=lambda item: -item[1]["time_s"])
     whole = report["baseline"]["time_s"] * ranks or 1
     page.table([("", "fill"), ("all calls", "right"), ("time", "right"),
@@ -119,19 +119,19 @@ def _collectives(page, report):
         for name, one in rows[:TOP]])
     if len(rows) > TOP:
         page.line(f"and {len(rows) - TOP} more", "dim")
-    page.paragraph("Waiting for ranks that come late is left where "
-                   "collectives take no time.", "dim")
+    page.paragraph("Waiting for late ranks remains where collectives "
+                   "take no time.", "dim")
 
 
 def regions(page, report):
-    """Where the program names regions."""
+    """Shown where the program names regions."""
     rows, wanted = forecast.regions(report), forecast.region_columns(report)
     if not rows:
         return
     one, places = len(wanted) == 1, list(range(len(wanted)))
     if len(wanted) > LETTERS:
         places = [*places[:LETTERS - 1], places[-1]]
-    page.heading("Regions", "with those within them; per rank in the mean" +
+    page.heading("Regions", "with those within them; per rank on average" +
                  ("" if one else "; letters: speed-ups"))
     letters = [chr(ord("a") + i) for i in range(len(places))]
     table = []
@@ -150,7 +150,7 @@ def regions(page, report):
     if len(rows) > TOP:
         page.line(f"and {len(rows) - TOP} more", "dim")
     page.paragraph("comm.: communication, of the region's time; waiting: for "
-                   "those who come late, of communication" +
+                   "late ranks, of communication" +
                    (f"; then: {wanted[0][0]}." if one else "."), "dim")
     if not one:
         for letter, i in zip(letters, places):
@@ -164,7 +164,7 @@ def _sweep(page, report):
     sweep = report["sweep"]
     titles = [e["title"] for e in sweep["rows"][0]["experiments"]]
     page.heading(f"By {sweep['key']}", "time from MPI_Init to MPI_Finalize" +
-                 ("; the letters stand below" if titles else ""))
+                 ("; letters: see below" if titles else ""))
     letters = [chr(ord("a") + i) for i in range(len(titles))]
     measured = any(r["measured"] for r in sweep["rows"])
     room = 4 if measured else 5

@@ -1,4 +1,4 @@
-"""What reports say in the same words: the run, and how it ended."""
+"""Words that reports share: the run, and how it ended."""
 
 import os
 import time
@@ -11,7 +11,7 @@ NO_RECORDS = ("No MPI call was recorded between MPI_Init and MPI_Finalize: "
               "the program communicates by other means, or not at all.")
 _ENDS = {"abort": "called MPI_Abort",
          "exit": "exited without MPI_Finalize",
-         "unknown": "did not tell how it ended"}
+         "unknown": "ended in an unknown way"}
 
 
 def program(job):
@@ -21,8 +21,9 @@ def program(job):
 def command(job, whole=False):
     """The command line of the run; with the program's path, if `whole`.
 
-    A script's name is that of the program (src/profile/base/job.c), and an
-    argument, too: it is said once."""
+    A script is both the program's name (src/profile/base/job.c) and an
+    argument; the command line has it once.
+    """
     name, arguments = program(job), job.arguments
     script = any(os.path.basename(a) == f"{name}.py" for a in arguments) or \
         any(pair == ("-m", name) for pair in zip(arguments, arguments[1:]))
@@ -31,19 +32,19 @@ def command(job, whole=False):
 
 
 def mpi(job):
-    """The MPI, without all of its build."""
+    """The MPI, without the details of its build."""
     return " ".join(job.mpi.partition(",")[0].split()) or "unknown MPI"
 
 
 def began(job):
-    """The time of MPI_Init, here; "" where it is not known."""
+    """The local time of MPI_Init; "" where it is not known."""
     if not 0 < job.began < 1 << 40:
         return ""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(job.began))
 
 
 def part(p):
-    """What part of the capture a Profile shows; "" for all of it."""
+    """The part of the capture that a Profile shows; "" for all of it."""
     said = []
     if p.region is not None:
         said.append(f"region {p.region or recorded.OUTSIDE}")
@@ -53,12 +54,12 @@ def part(p):
 
 
 def warnings(p):
-    """Sentences on what is not as it should be."""
+    """Sentences on everything that went wrong."""
     return _endings(p) + _errors(p) + p.problems
 
 
 def _errors(p):
-    """On calls that failed."""
+    """Sentences on calls that failed."""
     failed = [t for t in p.totals("operation") if t.errors]
     if not failed:
         return []
@@ -70,7 +71,7 @@ def _errors(p):
 
 
 def _endings(p):
-    """On the ranks that did not reach MPI_Finalize, or that left nothing."""
+    """Sentences on ranks that did not reach MPI_Finalize, or left nothing."""
     said = []
     for end, found in p.ended_badly.items():
         word = "Rank" if found.count == 1 else "Ranks"
@@ -78,6 +79,6 @@ def _endings(p):
     if p.missing:
         word = "rank" if p.missing.count == 1 else "ranks"
         said.append(f"{units.plural(p.missing.count, 'rank')} of "
-                    f"{p.job.ranks} left nothing, as when killed: {word} "
+                    f"{p.job.ranks} left nothing, as after SIGKILL: {word} "
                     f"{p.missing}.")
     return said

@@ -1,9 +1,9 @@
 """Names of code addresses: function, file and line.
 
-A name is only given where the module on disk is the one that ran: its build
-id tells, where it has one. What carries the debug information (the module, or
-a file split off from it) is found here (elf.py), and so are names from symbol
-tables. Lines and inlined functions come from
+A frame gets a name only where the module on disk is the one that ran; the
+build id decides, where the module has one. elf.py finds the file with the
+debug information (the module, or a file split off from it), and names from
+symbol tables. Lines and inlined functions come from, in this order:
 
     llvm-symbolizer     right and quick: a second for a large program
     Python (dwarf.py)   as right, but a second for each unit of C++
@@ -11,10 +11,10 @@ tables. Lines and inlined functions come from
                         that they are inlined in, and some headers for the
                         source that includes them
 
-in this order: a way is asked for what those before it did not know, or had no
-time for. All name functions alike (names.py).
+Each gets the addresses that those before it did not know, or had no time for.
+All spell functions alike (names.py).
 
-Nothing here fails: what cannot be found is left out.
+Nothing here fails: a missing name is left out.
 """
 
 import collections
@@ -68,11 +68,12 @@ def _of_module(path, build_id, offsets, deadline, debug_folders):
 def resolve(frames, debug_folders=DEBUG_FOLDERS, patience=PATIENCE):
     """Names for frames (module's path, its build id in hexadecimal or "",
     offset): a list, in their order, of {"function", "file", "line"}, each
-    absent where it is not known.
+    absent where unknown.
 
-    An offset is an address in the call instruction, as the module's symbol
-    table counts. Of inlined calls the innermost function is named: the one
-    that holds the call in the source."""
+    An offset is an address in the call instruction, as in the module's symbol
+    table. Of inlined calls the innermost function counts: the one that holds
+    the call in the source.
+    """
     deadline = time.monotonic() + patience
     wanted = collections.defaultdict(set)
     for path, build_id, offset in frames:

@@ -1,12 +1,12 @@
 """Lines and innermost functions out of DWARF, in Python.
 
-A compilation unit's top entry says which addresses it covers. Of the units
-that hold a wanted address, all entries are walked once: entries nest, so the
-last one in the file's order that covers an address is the innermost.
+A compilation unit's top entry gives the addresses that it covers. `lines`
+walks once through all entries of the units that hold a wanted address. Entries
+nest, so the last one in the file's order that covers an address is the
+innermost.
 
-Some 50,000 entries a second are walked. A unit of C++ has as many, so there
-is a limit on the time; entries are not kept, or a large program's would take
-gigabytes.
+It walks some 50,000 entries a second. A unit of C++ has as many, so there is a
+limit on the time. It keeps no entries: a large program's would take gigabytes.
 """
 
 import bisect
@@ -43,8 +43,8 @@ def _ranges(dwarf, die):
 
 
 def _covered(offsets, low, high):
-    """Those of the sorted offsets that lie in a range; what the linker has
-    dropped lies at 0."""
+    """The sorted offsets within a range. Ranges at 0 are code that the linker
+    has dropped."""
     if not low:
         return []
     return offsets[bisect.bisect_left(offsets, low):
@@ -57,9 +57,11 @@ def _text(value):
 
 
 def _name(die):
-    """The linkage name of an entry or of what it is an instance of. Without
-    one, the plain name of what is inlined, and None for others: the symbol
-    table has their full names."""
+    """The linkage name of an entry, or of the entry that it is an instance of.
+
+    Without one, the plain name of an inlined function, and None for others:
+    the symbol table has their full names.
+    """
     inlined = die.tag == "DW_TAG_inlined_subroutine"
     plain = None
     for _ in range(8):
@@ -78,8 +80,8 @@ def _name(die):
 
 
 def _entries(dwarf, unit):
-    """All of a unit, in their order, forgotten one by one (those of
-    unit.iter_DIEs() stay)."""
+    """All entries of a unit, in their order. It forgets each after use (those
+    of unit.iter_DIEs() stay)."""
     at = unit.cu_die_offset
     end = unit.cu_offset + unit["unit_length"] + \
         unit.structs.initial_length_field_size()
@@ -103,7 +105,7 @@ def _functions(dwarf, unit, offsets, deadline):
 
 
 def _file(program, unit, index):
-    """A file of the line table, as an absolute path where it can be told."""
+    """A file of the line table, as an absolute path where possible."""
     header = program.header
     top = unit.get_top_DIE().attributes
     first = 0 if header.version >= 5 else 1
@@ -147,8 +149,8 @@ def _units(dwarf, offsets):
 
 
 def lines(path, offsets, seconds):
-    """{offset: (function or None, file, line)}; what there was no time for
-    is left out."""
+    """{offset: (function or None, file, line)}, without those that it had no
+    time for."""
     deadline = time.monotonic() + seconds
     found = {}
     elf = ELFFile.load_from_path(path)

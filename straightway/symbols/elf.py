@@ -70,7 +70,7 @@ def _functions(elf, name):
 
 class Module:
     """A module that ran, by its path and build id. Raises where its file is
-    not there, or is another one now and no debug file is left of it."""
+    missing, or is now another one without a debug file of the old one."""
 
     def __init__(self, path, wanted, debug_folders=DEBUG_FOLDERS):
         self._files = []
@@ -100,7 +100,7 @@ class Module:
             file.close()
 
     def _open(self, path):
-        # A capture names what it likes: a pipe would never end.
+        # A capture may name any file: a pipe would never end.
         if not os.path.isfile(path):
             return None
         try:
@@ -111,7 +111,7 @@ class Module:
         return ELFFile(file)
 
     def _split_off(self, path, wanted):
-        """The debug file and its path; (None, None) where there is none."""
+        """The debug file and its path, or (None, None)."""
         if re.fullmatch("[0-9a-f]{4,}", wanted):
             for folder in self._folders:
                 name = os.path.join(folder, ".build-id", wanted[:2],
@@ -149,8 +149,8 @@ class Module:
         return self._symbols
 
     def symbol(self, offset):
-        """The function that holds an address, or None; of several names a
-        global one."""
+        """The function that holds an address, or None. Of several names it
+        prefers a global one."""
         table = self._table()
         after = bisect.bisect_right(table, (offset, float("inf")))
         if not after:

@@ -1,7 +1,7 @@
-"""Names as the programmer wrote them.
+"""Function names as the programmer wrote them.
 
-Compilers mangle names of C++ functions and of Fortran's module procedures,
-and mark copies that they specialise. The C++ runtime itself demangles.
+Compilers mangle names of C++ functions and of Fortran's module procedures, and
+mark specialised copies. The C++ runtime itself demangles them.
 """
 
 import ctypes
@@ -10,8 +10,8 @@ import pathlib
 import re
 
 _FORTRAN = {".f", ".for", ".ftn", ".f77", ".f90", ".f95", ".f03", ".f08"}
-# What compilers append to the name of a part or a copy of a function, or of
-# one within another.
+# Suffixes that compilers add to a part or a copy of a function, or to a
+# function within another.
 _COPY = re.compile(r"(\.(\d+|isra|constprop|part|cold|lto_priv|localalias|"
                    r"llvm|_omp_fn|omp_outlined)(\.[0-9A-Za-z]+)*)+$")
 _GFORTRAN = re.compile(r"__(\w+?)_MOD_(\w+)$")
@@ -52,7 +52,7 @@ def _cxx(name):
 
 
 def readable(name, file=None):
-    """The name of a function as its source has it; `file` tells Fortran,
+    """The name of a function as in its source. `file` identifies Fortran,
     whose procedures outside of modules end in an underscore."""
     name = _COPY.sub("", name.partition("@")[0])    # @: a symbol's version
     if name.startswith("_Z"):

@@ -23,7 +23,7 @@ def _parsed(text):
         if not line.startswith("0x") or i + 2 >= len(lines):
             continue
         function, place = lines[i + 1], _PLACE.match(lines[i + 2])
-        # Without a line it is a guess from the symbol table.
+        # A name without a line is a guess from the symbol table.
         if place:
             yield int(line, 16), (
                 None if function in ("", "??") else function,
@@ -39,8 +39,8 @@ def _ask(command, path, offsets, seconds):
 
 
 def _tool(name, *options):
-    """A function (path, offsets, seconds) -> {offset: (function, file,
-    line)}, or None where the tool is not installed."""
+    """A function (path, offsets, seconds) -> {offset: (function, file, line)},
+    or None where the tool is missing."""
     path = shutil.which(name)
     return path and functools.partial(_ask, [
         path, "--addresses", "--inlines", *options])

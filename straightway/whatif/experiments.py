@@ -1,4 +1,4 @@
-"""Experiments: what is supposed to be different, as options say it.
+"""Experiments: changes to the model, as options give them.
 
 An experiment is a list of changes to the model of the baseline run. Each of
 the options --free, --scale, ... is an experiment of its own; --experiment
@@ -7,49 +7,41 @@ joins several changes in one:
     --free alltoall --network hdr200            two experiments
     --experiment "free=alltoall network=hdr200" one, with both
 
-A change knows three things: its words for a reader, the models that it lays
-over those of the baseline, and the lines that it adds to the model's file (of
-rules that fit the same call the last counts, src/vtime/model/model_file.h).
-Nothing here knows what is in a model.
+A change knows three things: its title, the models that it lays over those of
+the baseline, and the lines that it adds to the model's file. (Of rules that
+fit the same call the last counts, src/vtime/model/model_file.h.) This module
+does not interpret models.
 """
 
 import dataclasses
-import difflib
 import fnmatch
 import re
 import shlex
 
 from straightway import units
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 from straightway.machine import hardware
+from straightway.whatif.models.check import OPERATIONS as COLLECTIVES
+from straightway.whatif.models.quantities import TIMES
 
-# As op.h has them.
-COLLECTIVES = (
-    "barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
-    "reduce_scatter_block", "scan", "exscan", "gather", "gatherv", "scatter",
-    "scatterv", "allgather", "allgatherv", "alltoall", "alltoallv",
-    "alltoallw", "other")
 COMMUNICATION = "communication"
 MOST_PLACES = 1 << 22
 
-# posting (ns of processor time), a round (ns), ns a byte: an assumption, for
-# where neither the option nor a network's link says it. A round is one small
-# message of an adapter of today; the processor only hands the work over.
+# Posting (ns of processor time), a round (ns), ns a byte: assumptions, used
+# where neither the option nor the network's link gives them. A round is one
+# small message of a present adapter; the processor only hands the work over.
 OFFLOAD = (200.0, 1300.0, 0.04)
 
 
-# Words of the user's --------------------------------------------------------
+# The user's words -----------------------------------------------------------
 
 def _unknown(option, given, what, word, known):
-    near = difflib.get_close_matches(word, known, 1, 0.6)
-    hint = f"did you mean {near[0]}?" if near else \
-        "there are " + ", ".join(known)
     return UserError(f"--{option} {given}: unknown {what} "
-                     f"{word or '(none)'}; {hint}")
+                     f"{word or '(none)'}; {nearest(word, known)}")
 
 
 def collective(word):
-    """"MPI_Ialltoall" -> "alltoall"; the word itself where it is none."""
+    """"MPI_Ialltoall" -> "alltoall"; an unknown word stays as it is."""
     name = re.sub("^mpi_", "", word.strip().lower())
     name = re.sub("(_init|_c)+$", "", name)
     if name not in COLLECTIVES and name[:1] == "i" and \
@@ -92,9 +84,6 @@ def _whole(option, given, what):
     return int(given)
 
 
-_TIMES = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
-
-
 def nanoseconds(option, given, text):
     """"10us" -> 10000.0"""
     found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(ns|us|µs|ms|s)\s*",
@@ -102,14 +91,14 @@ def nanoseconds(option, given, text):
     if not found:
         raise UserError(f"--{option} {given}: {text.strip() or 'nothing'} is "
                         "no time; give one like 10us or 1ms")
-    return float(found.group(1)) * _TIMES[found.group(2)]
+    return float(found.group(1)) * TIMES[found.group(2)]
 
 
 # Changes --------------------------------------------------------------------
 
 @dataclasses.dataclass
 class Change:
-    """One thing that is different."""
+    """One change of the model."""
 
     key: str
     given: str
@@ -119,7 +108,7 @@ class Change:
     per_node: int = 0
     nodes: int = 0
     per_domain: int = 0
-    fresh: bool = False     # nothing of the baseline's models is left
+    fresh: bool = False     # it drops the baseline's models
     speed: float = 0.0      # of the processors
     offload: list = dataclasses.field(default_factory=list)
 
@@ -240,8 +229,8 @@ def _noise(given):
     period, duration = (nanoseconds("noise", given, text)
                         for text in (period, duration))
     if not 0 < duration < period:
-        raise UserError(f"--noise {given}: a disturbance must be shorter "
-                        "than the time between two")
+        raise UserError(f"--noise {given}: DURATION must be shorter than "
+                        "PERIOD")
     number = _whole("noise", seed, "a seed") if seed else 1
     return Change("noise", given, f"noise of {units.duration(duration)} every "
                   f"{units.duration(period)}",
@@ -254,21 +243,22 @@ _KEYS = {"free": _free, "scale": _scale, "offload": _offload,
          "cpu-speed": _cpu_speed, "noise": _noise, "model": _model}
 KEYS = tuple(_KEYS)
 
-# What an option of its own stands for, with its placeholder and help.
+# The options that are experiments, with their placeholders and help.
 OPTIONS = {
     "free": ("OP[,OP]", "these collectives take no time (their waiting "
-             "stays); all: every one; communication: and all messages"),
-    "scale": ("OP=FACTOR", "they take this part of their time"),
-    "offload": ("OP[,OP]", "they go on in the network while the program "
-                "computes; OP:POSTING,ROUND,NS_A_BYTE says at what cost"),
-    "network": ("NAME", "on another network; --nodes and --ranks-per-node "
-                "say where the ranks are"),
+             "stays); all: every collective; communication: also all "
+             "messages"),
+    "scale": ("OP=FACTOR", "these collectives take this part of their time"),
+    "offload": ("OP[,OP]", "the network carries these out while the program "
+                "computes; OP:POSTING,ROUND,NS_A_BYTE gives the cost"),
+    "network": ("NAME", "another network; --nodes and --ranks-per-node place "
+                "the ranks"),
     "ranks-on": ("PLACE", "ranks share a domain: numa, package, core, or a "
                  "number of ranks"),
-    "cpu-speed": ("FACTOR", "on a processor so much faster"),
+    "cpu-speed": ("FACTOR", "a processor this many times as fast"),
     "noise": ("PERIOD,DURATION", "the system takes every processor away, as "
               "in 1ms,25us"),
-    "algorithm": ("OP=NAME", "a collective by this algorithm, as in "
+    "algorithm": ("OP=NAME", "the collective uses this algorithm, as in "
                   "allreduce=ring"),
 }
 
@@ -276,10 +266,8 @@ OPTIONS = {
 def change(key, given):
     """The Change that KEY=VALUE stands for."""
     if key not in _KEYS:
-        near = difflib.get_close_matches(key, _KEYS, 1, 0.5)
         raise UserError(f"--experiment {key}={given}: unknown change {key}; "
-                        + (f"did you mean {near[0]}?" if near else
-                           "there are " + ", ".join(_KEYS)))
+                        + nearest(key, _KEYS, cutoff=0.5))
     return _KEYS[key](given)
 
 
@@ -287,7 +275,7 @@ def change(key, given):
 
 @dataclasses.dataclass
 class Experiment:
-    """Changes that are made together, under a title."""
+    """Changes made together, under a title."""
 
     changes: list
     name: str = ""
@@ -298,7 +286,7 @@ class Experiment:
 
     @property
     def text(self):
-        """As --experiment takes it."""
+        """The text for --experiment."""
         return " ".join(map(str, self.changes))
 
     @property
@@ -323,8 +311,8 @@ class Experiment:
 
 
 def parse(text):
-    """The Experiment of --experiment "free=alltoall network=hdr200"; a word
-    without a value, "name: ...", is its title."""
+    """The Experiment of --experiment "free=alltoall network=hdr200". Words
+    before a colon, "name: ...", are its title."""
     name, colon, rest = text.partition(":")
     if colon and "=" not in name:
         text = rest
@@ -333,7 +321,7 @@ def parse(text):
     try:
         words = shlex.split(text)
     except ValueError:
-        raise UserError(f"--experiment {text}: a quote is not closed") \
+        raise UserError(f"--experiment {text}: close the quote") \
             from None
     changes = []
     for word in words:
@@ -349,8 +337,8 @@ def parse(text):
 
 
 def collect(given, nodes=None, per_node=None):
-    """The experiments of the options in `given`, [(key, value)] as they came;
-    where the ranks are belongs to each that has a network."""
+    """The experiments of the options in `given`, [(key, value)] in their
+    order. The placement of the ranks belongs to each that has a network."""
     places = []
     if nodes is not None:
         places.append(_nodes(str(nodes)))
@@ -376,9 +364,11 @@ SWEPT = ("ranks", "nodes", "ranks-per-node", "cpu-speed")
 
 
 def swept(key, given):
-    """(what the baseline of a sweep has, its experiments). Where nodes are
-    swept, the first network that is an experiment of its own is between them
-    in all that name none."""
+    """(the baseline's changes in a sweep, its experiments).
+
+    Where nodes vary, the first network that is an experiment of its own joins
+    every experiment without one.
+    """
     networks = [e for e in given if not e.name and {c.key for c in e.changes}
                 - {"nodes", "ranks-per-node"} == {"network"}]
     if key not in ("nodes", "ranks-per-node") or not networks:
@@ -396,10 +386,9 @@ def sweep(text):
     """("ranks", [2, 4, 8]) of "ranks=2,4,8"."""
     key, equals, values = text.partition("=")
     if not equals or key not in SWEPT:
-        near = difflib.get_close_matches(key, SWEPT, 1, 0.5)
+        form = "give ranks=2,4,8, or one of " + ", ".join(SWEPT[1:])
         raise UserError(f"--sweep {text}: " + (
-            f"did you mean {near[0]}=...?" if near and near[0] != key else
-            "give ranks=2,4,8, or one of " + ", ".join(SWEPT[1:])))
+            form if key in SWEPT else nearest(key, SWEPT, form, 0.5)))
     found = []
     for word in values.split(","):
         if key == "cpu-speed":

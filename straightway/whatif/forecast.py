@@ -3,10 +3,10 @@
     forecast = Forecast(runner, models, ranks, ...)
     report = forecast.report()      # straightway-whatif/1, for every renderer
 
-All experiments of a number of ranks are one replay of the operations that the
-baseline run has recorded, or a run each (`rerun`), where what a program does
-depends on time. The bounds are two more experiments: all collectives free,
-and all communication free.
+All experiments of a number of ranks replay the operations that the baseline
+run has recorded. With `rerun` each is a run, which matters where the program's
+actions depend on time. The bounds are two more experiments: all collectives
+free, and all communication free.
 """
 
 import dataclasses
@@ -22,12 +22,12 @@ from straightway.whatif import experiments, outcomes
 SCHEMA = "straightway-whatif/1"
 BOUNDS = {"collectives": "all", "communication": experiments.COMMUNICATION}
 FREE = "all collectives free"
-CLEAR = 1.005       # a ratio from which on something is said to be faster
+CLEAR = 1.005       # a ratio from which the verdict speaks of a gain
 
 
 @dataclasses.dataclass
 class Plan:
-    """What is to be forecast."""
+    """The parts of a forecast."""
 
     ranks: int
     experiments: list
@@ -37,11 +37,12 @@ class Plan:
     measure: bool = False       # a normal run, whether it fits or not
     runs: int = 3               # normal ones
     replay: str = None          # a file, in place of the program
-    baseline: object = None     # an Experiment: what the baseline has, too
+    baseline: object = None     # an Experiment: changes of the baseline itself
 
 
 class Forecast:
-    """`supposed` writes models (supposed.py), `step` is told what happens."""
+    """`supposed` writes models (supposed.py); `step` gets each step's title.
+    """
 
     def __init__(self, runner, supposed, plan, step=lambda text: None):
         self.runner, self.supposed, self.plan = runner, supposed, plan
@@ -56,7 +57,8 @@ class Forecast:
                 for name, given in BOUNDS.items()]
 
     def _operations(self):
-        """What --replay names, as operations; and how many ranks it has."""
+        """The operations of the file of --replay; it also sets the number of
+        ranks."""
         if not self._ops:
             self.step(f"reading {self.plan.replay}")
             self._ops, notes = self.runner.operations(self.plan.replay,
@@ -93,10 +95,10 @@ class Forecast:
         return baseline, found
 
     def _measured(self, ranks):
-        """What normal runs took, or why there are none."""
+        """The times of normal runs, or the reason why there are none."""
         cores = hardware.cores()
         if self.plan.replay:
-            return None, "operations of a file were replayed"
+            return None, "this is a replay of a file"
         if not self.plan.measure and ranks > cores:
             return None, (f"{ranks} ranks do not fit the {cores} cores here "
                           "(--measure runs them nevertheless)")
@@ -110,7 +112,7 @@ class Forecast:
         return dict(outcomes.spread(samples), runs=len(samples)), None
 
     def _forecast(self, ranks, wanted):
-        """The part of a report that is of one number of ranks."""
+        """The part of a report for one number of ranks."""
         bounds = self._bounds()
         baseline, found = self._outcomes(ranks, wanted + bounds)
         measured, reason = self._measured(ranks)
@@ -143,7 +145,7 @@ class Forecast:
             for n in values:
                 rows.append((n, self._forecast(n, self.plan.experiments)))
             return rows
-        # Another value of the model: each is laid over every experiment.
+        # A sweep over another key: its value joins every experiment.
         ranks = self.plan.ranks
         changes = [experiments.change(key, f"{v:g}" if isinstance(v, float)
                                       else str(v)) for v in values]
@@ -200,7 +202,7 @@ def _rank_times(outcome):
 
 
 def region_columns(report):
-    """[(title, outcome)] of what regions are shown under: the experiments, and
+    """[(title, outcome)] of the columns beside regions: the experiments, and
     all collectives free."""
     found = [(e["title"], e) for e in report["experiments"]]
     if not any(title == FREE for title, _ in found):
@@ -209,14 +211,17 @@ def region_columns(report):
 
 
 def _spent(section, report):
-    """s of a rank there, in the mean over all ranks."""
+    """s of a rank in a section, averaged over all ranks."""
     return section["all"]["time_s"] / report["ranks"]
 
 
 def regions(report):
     """[(label, seconds, section, [(seconds, speed-up) by region_columns])] of
-    the baseline's regions, each with those within it: per rank in the mean,
-    most time first. Empty where the program names none."""
+    the baseline's regions.
+
+    Each includes the regions within it: per rank on average, most time first.
+    Empty where the program names none.
+    """
     found = []
     for one in report["baseline"]["sections"]:
         time, row = _spent(one, report), []
@@ -235,8 +240,8 @@ def verdict(report):
                        ("communication", "communication")):
         ratio = report["bounds"][name]["ratio"]
         if ratio is None:
-            said.append(f"Without {what} no time is left: there is nothing "
-                        "else in this program.")
+            said.append(f"Without {what} no time is left: this program does "
+                        "nothing else.")
         elif ratio < CLEAR:
             said.append(f"No improvement of {what} can make this program "
                         "measurably faster.")
@@ -247,7 +252,7 @@ def verdict(report):
 
 
 def _upwards(ratio):
-    """A bound is never rounded down: 1.876 -> 1.9"""
+    """Round up, never down: 1.876 -> 1.9"""
     import math
     digits = 1000 if ratio < 1.1 else 100 if ratio < 1.5 else 10 \
         if ratio < 10 else 1
@@ -255,30 +260,29 @@ def _upwards(ratio):
 
 
 def _notes(report):
-    """Sentences on what a reader must know of these numbers."""
+    """Sentences that a reader of these numbers must know."""
     one = report["baseline"]
-    # Else they only say where a file of operations comes from.
+    # Other notes only name the source of a file of operations.
     said = list(one["notes"]) if one["extrapolated"] or one["damaged"] else []
     if one["wildcards"]:
         said.append(
             f"{units.number(one['wildcards'])} receives and probes with "
             "wildcards: " + (
-                "all were matched in the order of virtual time."
+                "the engine matched all in the order of virtual time."
                 if not one["undecided"] else
-                f"of {units.number(one['undecided'])} of them the order in "
-                "virtual time could not be decided, the order of the real "
-                f"run was taken; {units.number(one['disordered'])} took "
+                f"for {units.number(one['undecided'])} of them the engine "
+                "could not decide the order in virtual time, and took the order of "
+                f"the real run; {units.number(one['disordered'])} took "
                 "another message than the first."))
     if one.get("forced"):
         said.append(
             f"{units.number(one['forced'])} times virtual time went on "
-            "without knowing all: without a rank that was silent outside of "
-            "MPI, or beyond a wait that the MPI had ended already.")
+            "without full knowledge: without a rank that was silent outside "
+            "of MPI, or beyond a wait that the MPI had already ended.")
     if report["measured"]:
         said += hardware.doubts(report["machine"], report["ranks"])
     if one["extrapolated"]:
-        said.append("More ranks than were recorded: this is an "
-                    "extrapolation.")
+        said.append("This is an extrapolation: the record has fewer ranks.")
     if any(e["experiment"] and e["by"] == "replay"
            for e in report["experiments"]) and one["undecided"]:
         said.append("Replays keep the order of the recorded run; --rerun "
@@ -291,7 +295,7 @@ def model_text(names):
 
 
 def short(words):
-    """A command as a title has it: without the folders of absolute paths."""
+    """A command for a title: without the folders of absolute paths."""
     python = os.path.basename(words[0]).startswith("python")
     return shlex.join(
         os.path.basename(word.rstrip("/")) if os.path.isabs(word)

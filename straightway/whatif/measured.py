@@ -1,44 +1,44 @@
-"""The machine under your hands, as a model.
+"""A model of this machine.
 
 A short calibration (straightway bench collectives and pingpong) gives, for the
 MPI alone ("host") and with Straightway ("ours"):
 
-    links        the one-way time of a message by its size, in three parts
-    collectives  the time of each collective by ranks and block size
+    links         the one-way time of a message by its size, in three parts
+    collectives   the time of each collective by ranks and block size
 
-for as many ranks as there are cores: more of them would measure how cores are
-shared, not what communication takes. Tables hold for communicators up to that
-size; larger ones are formulas over messages (src/vtime/model/plan.c).
+for as many ranks as there are cores. More ranks would measure the sharing of
+cores, not communication. Tables hold for communicators up to that size; larger
+ones use formulas over messages (src/vtime/model/plan.c).
 
-What is called one after the other finds the library and the data in the
-caches; a program that computes between its calls does not. So all is measured
-three times: warm, after writing what is sent, and after going through 8 MiB
-besides (straightway bench --computing), and the engine takes the times by how
-long a rank has computed: a program cannot have written so many bytes, or gone
-through so much memory, in less time than that takes.
+A call right after another finds the library and the data in the caches; a call
+after computation does not. So the calibration measures everything three times:
+warm, after writing the data to send, and after also going through 8 MiB
+(straightway bench --computing). The engine chooses the times by how long a
+rank has computed: in less time a program cannot have written so many bytes, or
+gone through so much memory.
 
-Calibrations are kept in $XDG_CACHE_HOME/straightway/measured, named after what
-they depend on: processor, cores, MPI, ranks and version. One that was measured
-while other programs ran is used for the run that needs it, and is not kept: the
-next run measures anew. What others do is looked at between the benchmarks, when
-nothing runs for us.
+The cache of calibrations is $XDG_CACHE_HOME/straightway/measured. A file's
+name is made of what it depends on: processor, cores, MPI, ranks and version. A
+calibration made while other programs ran serves only the run that needs it:
+the next run measures anew. The calibration looks at other processes between
+the benchmarks, when it runs nothing itself.
 
 The parts of a message. A benchmark from outside sees two times: t, half of a
-round trip, and g, one message's share of a stream. Of these
+round trip, and g, one message's share of a stream. From these
 
-    gap = g         what the port of a rank takes between two messages
-    send = receive = min(g, t) / 2
-    wire = t - send - receive
+    gap     = g                     the port's time between two messages
+    send    = receive = min(g, t) / 2
+    wire    = t - send - receive
 
-In shared memory, data are copied by processors: in an eager message first by
-the sender, then by the receiver, and a stream's share is what the slower of
-them needs. That each takes half of it is an assumption; it decides only how
-much of a message overlaps with what the program does meanwhile. The sum of
-the parts, and the stream, are as measured.
+In shared memory processors copy the data. The sender copies an eager message
+first, then the receiver, and a stream's share is the time of the slower one.
+That each takes half of it is an assumption. It decides only how much of a
+message overlaps with the program's computation. The sum of the parts, and the
+stream, are as measured.
 
-A collective's table has the time of one of many in a loop, for those who wait
-for others as for those who wait for nobody: a root that runs ahead is as fast
-as the loop lets it be.
+A collective's table has the time of one call among many in a loop. It is the
+same for ranks that wait for others and for ranks that do not: a root that runs
+ahead is as fast as the loop allows.
 """
 
 import contextlib
@@ -60,8 +60,8 @@ SCHEMA = "straightway-measured/3"
 NAMES = {"measured": "host", "measured-straightway": "ours"}
 WHO = {"host": "the MPI alone", "ours": "Straightway"}
 
-# Every collective of the engine that the benchmark has, and those whose times
-# are looked at most closely, at twice as many sizes.
+# Every collective of the engine that the benchmark has; and those measured
+# most closely, at twice as many sizes.
 OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
               "reduce_scatter_block", "scan", "exscan", "gather", "gatherv",
               "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
@@ -70,23 +70,23 @@ CLOSELY = ("bcast", "allreduce", "alltoall")
 LARGEST = 4 << 20
 SECONDS = 0.06          # for one operation at one size
 
-# What a rank may have computed before a call: the bytes gone through, the ns
-# that takes at least, and the ns for each byte that it sends.
+# States of a rank before a call: the bytes it went through, the least ns for
+# that, and the ns for each byte that it sends.
 STATES = ((0, 1000, 0.05), (8 << 20, 500_000, 0.05))
 _ENDLESS = 1 << 62
 
-# Seconds that others are looked at each time, and how many cores they may use
-# on the average: some for daemons.
+# Seconds of each look at other processes, and the cores that they may use on
+# average: some for daemons.
 LOOK, BUSY = 0.2, 0.25
 
-# ns: what no message of so few bytes takes where both have a core.
+# ns: no message of so few bytes takes this long where both ranks have a core.
 SMALL, SLICE = 2048, 100_000
 
-# Above so many bytes a host's send waits for its receiver inside a node.
+# Inside a node a host's send of more bytes waits for its receiver.
 EAGER = {"openmpi": 4096, "mpich": 16384, "intel": 32768}
 
 
-# Where it is kept -----------------------------------------------------------
+# The cache ------------------------------------------------------------------
 
 def folder():
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(
@@ -95,7 +95,7 @@ def folder():
 
 
 def key(host, ranks):
-    """What a calibration depends on."""
+    """The properties that a calibration depends on."""
     return {"schema": SCHEMA, "cpu": hardware.cpu_model(),
             "cores": hardware.cores(), "caches": hardware.caches(),
             "kernel": os.uname().release, "mpi": host.title,
@@ -120,7 +120,7 @@ def _kept(about):
 
 
 def _whole(found):
-    """What is needed of it is there."""
+    """Whether a calibration has all that this needs."""
     try:
         lines(found, "host")
         return len(found["states"]) == len(STATES) and \
@@ -130,8 +130,8 @@ def _whole(found):
 
 
 def _keep(found):
-    """Written beside and renamed: no reader sees half of it. A cache that
-    cannot be written costs the next calibration."""
+    """Write beside, then rename: no reader sees a half. A cache that cannot be
+    written costs the next run a calibration."""
     to = path(found["key"])
     with contextlib.suppress(OSError):
         os.makedirs(to.parent, mode=0o700, exist_ok=True)
@@ -144,7 +144,7 @@ def _keep(found):
 # Calibration ----------------------------------------------------------------
 
 def rank_counts(ranks):
-    """How many ranks are measured together, for a program of so many."""
+    """The number of ranks to measure together, for a program of so many."""
     most = max(2, min(ranks, hardware.cores()))
     counts, n = [], 2
     while n < most:
@@ -154,8 +154,8 @@ def rank_counts(ranks):
 
 
 def load(host, ranks, recalibrate=False, note=lambda text: None):
-    """The calibration for a program of `ranks` on a host; made if there is
-    none, or if asked. `note` is told before what takes time."""
+    """The calibration for a program of `ranks` on a host, made if there is
+    none, or on request. `note` gets the title of each long step."""
     most = rank_counts(ranks)[-1]
     about = key(host, most)
     found = None if recalibrate else _kept(about)
@@ -216,8 +216,8 @@ def _collectives(host, ranks, operations, sizes, computing=()):
 
 
 def _all_collectives(host, most, step=1, computing=()):
-    """{who: times}, and the last report. From one size to the next it is
-    `step` times as far as of warm ones."""
+    """{who: times}, and the last report. Its sizes are `step` times as far
+    apart as the warm ones."""
     found = {who: {} for who in WHO}
     for ranks in rank_counts(most):
         largest = _largest(ranks)
@@ -260,8 +260,8 @@ def _links(report):
 
 
 def _links_after(report, warm):
-    """The same of messages after computing: {who: ...}. The way takes what it
-    takes; what is more falls on those who copy."""
+    """The same for messages after computation: {who: ...}. The wire's part
+    stays; the ranks that copy take the surplus."""
     found = {}
     for who in WHO:
         known = {point[0]: point for point in warm[who]}
@@ -277,14 +277,14 @@ def _links_after(report, warm):
 
 
 def split(size, trip, share):
-    """[bytes, send, wire, gap, receive] of half a round trip and a share of
-    a stream: see above."""
+    """[bytes, send, wire, gap, receive] from half a round trip and a share of
+    a stream, as the head of this file describes."""
     half = min(share, trip) / 2
     return [size, half, trip - 2 * half, share, half]
 
 
 def calibrate(host, most, about):
-    """Measure; a minute for each number of ranks."""
+    """Calibrate: a minute for each number of ranks."""
     runs.check_parts(host)
     others = [hardware.others(LOOK)]
     collectives, report = _all_collectives(host, most)
@@ -313,7 +313,7 @@ def calibrate(host, most, about):
 
 
 def _after(host, most, links, swept, after, after_byte):
-    """What calls and messages take after computing."""
+    """The times of calls and messages after computation."""
     computing = ["--computing", str(swept)]
     collectives, _ = _all_collectives(host, most, 2, computing)
     messages = _messages(host, "pingpong", [0, *_sizes(LARGEST, 4)], computing)
@@ -335,23 +335,23 @@ def _copy(report):
 # As a model -----------------------------------------------------------------
 
 def doubts(found):
-    """Sentences: what makes a calibration less than it should be."""
+    """Sentences on what makes a calibration unreliable."""
     if not is_busy(found):
         return []
     cores = found["key"].get("cores") or 1
-    return ["This machine was busy when the model was measured (others used "
-            f"{found.get('others', 0):.1f} of {units.plural(cores, 'core')}). "
-            "It is not kept: the next run measures anew."]
+    return ["This machine was busy during the measurement of the model "
+            f"(others used {found.get('others', 0):.1f} of "
+            f"{units.plural(cores, 'core')}). The next run measures anew."]
 
 
 def is_busy(found):
-    """Whether others were in the way when it was measured."""
+    """Whether other processes disturbed the measurement."""
     return found.get("others", 0) > BUSY or _disturbed(found)
 
 
 def _disturbed(found):
-    """Did a rank wait for its core? Then a small message takes a time slice,
-    not some cache misses more, after computing."""
+    """Whether a rank waited for its core: a small message after computation
+    then takes a time slice, not some cache misses more."""
     return any(
         send + wire + receive > SLICE
         for state in found["states"] for points in state["links"].values()
@@ -359,13 +359,13 @@ def _disturbed(found):
 
 
 def served(found):
-    """Whether Straightway was measured, too."""
+    """Whether the calibration includes Straightway."""
     return "ours" in found["collectives"]
 
 
 def lines(found, who, one_node=True):
-    """A calibration as lines of a model file (src/vtime/model/model_file.h);
-    its collectives only where all ranks share the node."""
+    """A calibration as lines of a model file (src/vtime/model/model_file.h).
+    Its collectives hold only where all ranks share the node."""
     text = [f"# measured: {found['key']['mpi']}, {WHO[who]}, up to "
             f"{found['key']['ranks']} ranks, {found['made']}"]
     for kind in ("self", "domain", "node"):
@@ -408,11 +408,11 @@ def _number(item):
     return int(item[0])
 
 
-# For which MPI --------------------------------------------------------------
+# The MPI of a job -----------------------------------------------------------
 
 def host_of(job, ranks):
-    """The MPI under which a job's program runs: that of the launcher which
-    `straightway run` would take."""
+    """The MPI of a job's program: that of the launcher which `straightway run`
+    would take."""
     words = job.words(ranks, {})
     words.insert(2, "--dry-run")
     done = subprocess.run(words, text=True, errors="replace",

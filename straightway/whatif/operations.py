@@ -1,13 +1,12 @@
 """Files of operations (docs/opfile-format.md), from traces and other forms.
 
     made = from_trace(capture.read("app.8.4711.swtrace"), "app.swops")
-    for sentence in made.notes:
-        ...
+    for sentence in made.notes: ...
     made = convert("app.goal", "app.swops")
     made = extrapolate("app.swops", 4096, "more.swops")
 
-straightway-whatif does the work; this half tells it what the numbers of a
-trace mean (src/vtime/formats/convert_trace_names.c). UserError when something
+straightway-whatif does the work. This module gives it the meaning of a trace's
+numbers (src/vtime/formats/convert_trace_names.c). UserError when something
 cannot be read or written.
 """
 
@@ -16,13 +15,13 @@ import dataclasses
 from straightway import native, units
 from straightway.capture import procedures, traces
 
-# Collective over their communicator, whose members come out together.
+# Collectives over their communicator: all members leave together.
 _MAKERS = {"Comm_dup", "Comm_dup_with_info", "Comm_split", "Comm_split_type",
            "Comm_create", "Cart_create", "Cart_sub", "Graph_create",
            "Dist_graph_create", "Dist_graph_create_adjacent",
            "Intercomm_create", "Intercomm_merge", "Comm_accept",
            "Comm_connect", "Comm_spawn", "Comm_spawn_multiple", "Win_free"}
-# One-sided synchronisation that is no fence.
+# One-sided synchronisation other than a fence.
 _EPOCHS = {"Win_post", "Win_start", "Win_complete", "Win_wait", "Win_test",
            "Win_lock", "Win_lock_all", "Win_unlock", "Win_unlock_all",
            "Win_flush", "Win_flush_all"}
@@ -35,7 +34,7 @@ _WAITING = {"send", "receive", "send-receive", "completion", "start and end",
 
 @dataclasses.dataclass
 class Made:
-    """What came of it: the file, figures, sentences on what is not in it."""
+    """The result: the file, figures, sentences on what it lacks."""
 
     path: str
     figures: dict
@@ -43,7 +42,7 @@ class Made:
 
 
 def kind_of(procedure):
-    """What a call of this procedure is among operations: the name of a
+    """The kind of operation that a call of this procedure is: the name of a
     collective, or one of convert_trace_names.c's kinds."""
     word, kind = procedures.stem(procedure), procedures.class_of(procedure)
     if word in _MAKERS:
@@ -75,10 +74,10 @@ def kind_of(procedure):
     return "compute"
 
 
-# What the numbers of a trace mean ------------------------------------------
+# The meaning of a trace's numbers ------------------------------------------
 
 def _ranges(numbers):
-    """0-3,7-7, of sorted numbers."""
+    """"0-3,7-7", of sorted numbers."""
     pairs = []
     for n in numbers:
         if pairs and pairs[-1][1] == n - 1:
@@ -94,7 +93,7 @@ class _Contexts:
     def __init__(self, ranks, world):
         self.numbers, self.lines, self.world = {}, [], world
         self.known = 0          # contexts, besides the world
-        self.aside = {}         # {id: of the messages among neighbours}
+        self.aside = {}         # {id: context of its neighbourhood messages}
         groups = {}             # of communicators between groups
         for rank in ranks:
             for c in rank.communicators[1:]:
@@ -114,7 +113,7 @@ class _Contexts:
             return self._ranges(c)
         both = groups[c.id]
         if len(both) != c.size + c.remote_size:
-            return ""           # some are not at hand
+            return ""           # a file may lack some ranks
         return _ranges(sorted(both))
 
     def _number(self, members):
@@ -152,13 +151,13 @@ class _Contexts:
             f"near {rank.number} {place} {self.aside[c.id]}", *lists)))
 
     def __getitem__(self, c):
-        """The number and 1, in hexadecimal; 0: not known."""
+        """The number + 1, in hexadecimal; 0: not known."""
         number = self.numbers.get(c.id)
         return "0" if number is None else f"{number + 1:x}"
 
 
 def _sections(ranks):
-    """{name: number} of the regions that calls are in, over all ranks."""
+    """{name: number} of the regions of all ranks' calls."""
     found = {}
     for rank in ranks:
         for region in rank.regions[1:]:
@@ -167,7 +166,7 @@ def _sections(ranks):
 
 
 def _line(text):
-    """A region's name; a line of the names has no room for more."""
+    """A region's name, cut to the length of a line of names."""
     return "".join(c if c.isprintable() else " " for c in text)[:250] or "?"
 
 
@@ -198,8 +197,8 @@ class _Strings:
 
 
 def names(found, parts):
-    """What convert_trace_names.c is to know of a Capture and the parts of
-    its trace."""
+    """The text for convert_trace_names.c, from a Capture and the parts of its
+    trace."""
     lines = []
     strings = _Strings(lines)
     world = max(found.ranks[0].job.ranks, found.ranks[-1].number + 1)
@@ -234,20 +233,20 @@ def _convert(words, text=b""):
 
 
 def _notes(figures):
-    """Sentences on what operations do not have of what there was."""
+    """Sentences on the differences between the operations and their source."""
     told = (
         ("damaged", "block", "of the trace damaged, and left out"),
         ("outside", "operation", "left out: partners or communicators that "
          "are not in MPI_COMM_WORLD, or not known"),
         ("unmodelled", "call", "of one-sided communication left out"),
-        ("approximate", "collective", "taken to wait for all members: what "
-         "it is, or whom it waits for, is not known"),
+        ("approximate", "collective", "taken to wait for all members: the "
+         "trace does not show the operation, or the ranks that it waits for"),
         ("expanded", "collective", "written as messages"),
         ("flags", "send", "written as an ordinary one: it was synchronous or "
          "buffered"),
         ("means", "collective", "written with the mean of blocks that "
          "differ"),
-        ("sections", "region change", "left out: the form knows no regions"))
+        ("sections", "region change", "left out: the form has no regions"))
     for name, noun, rest in told:
         n = figures.get(name, 0)
         if n:
@@ -256,7 +255,7 @@ def _notes(figures):
 
 
 def from_trace(found, path):
-    """The operations of a Capture with a trace, or of a Profile of one, in a
+    """Write the operations of a Capture with a trace, or of its Profile, to a
     file at `path`."""
     found = getattr(found, "capture", found)
     parts = traces.parts(found)
@@ -271,8 +270,8 @@ def from_trace(found, path):
 
 def convert(source, path, flops=None, file_order=False, algorithms=None,
             forms=(None, None)):
-    """From one form to another (ops, goal, smpi, text: `forms`, else by the
-    names' endings)."""
+    """Convert from one form to another (ops, goal, smpi, text: `forms`, else
+    by the names' endings)."""
     words = []
     for option, form in zip(("--from", "--to"), forms):
         words += [option, form] if form else []
@@ -285,14 +284,14 @@ def convert(source, path, flops=None, file_order=False, algorithms=None,
 
 
 def extrapolate(source, ranks, path):
-    """A regular program's operations as on more ranks."""
+    """Extrapolate a regular program's operations to more ranks."""
     figures = _convert(["--extrapolate", ranks, source, path])
     return Made(str(path), figures, [
-        "the operations are extrapolated to more ranks than were run"])
+        "the operations are extrapolated to more ranks"])
 
 
 def synthetic(pattern, ranks, iterations, size, compute_ns, path):
-    """A regular program's: halo2d, allreduce, ..."""
+    """Write a regular program's operations: halo2d, allreduce, ..."""
     figures = _convert(["--synthetic", pattern, ranks, iterations, size,
                         compute_ns, path])
     return Made(str(path), figures, [])

@@ -1,4 +1,4 @@
-"""What a run in virtual time, or a replay, has found.
+"""The result of a run in virtual time, or of a replay.
 
 Times are ns, those of the program between MPI_Init and MPI_Finalize.
 """
@@ -11,7 +11,7 @@ from straightway.errors import UserError
 
 @dataclasses.dataclass
 class RankTime:
-    """Where a rank's time went; the parts sum up to `end`."""
+    """Where a rank's time went; the parts add up to `end`."""
 
     end: float
     compute: float
@@ -23,13 +23,14 @@ class RankTime:
 
 @dataclasses.dataclass
 class Section:
-    """A region of the program and those within it (profile.RegionTime)."""
+    """A region of the program, including those within it (profile.RegionTime).
+    """
 
     name: str                   # "outer/inner"; "" is outside of all
-    ranks: int                  # that were there
-    sums: RankTime              # over all ranks; `end`: all their time there
-    longest: int                # the rank that was there for longest,
-    most: RankTime              # and its time
+    ranks: int                  # that entered it
+    sums: RankTime              # over all ranks; `end`: all their time in it
+    longest: int                # the rank with the longest time in it,
+    most: RankTime              # and that time
 
     @property
     def share(self):
@@ -54,7 +55,7 @@ def seconds_of(t):
 
 @dataclasses.dataclass
 class Outcome:
-    """What a run in virtual time, or a replay, has found."""
+    """The result of a run in virtual time, or of a replay."""
 
     ranks: int
     end: float                  # of the last rank
@@ -66,13 +67,14 @@ class Outcome:
     wildcards: int = 0
     undecided: int = 0
     disordered: int = 0
-    forced: int = 0             # steps without knowing all
+    forced: int = 0             # steps without full knowledge
     times: list = dataclasses.field(default_factory=list)
     sums: RankTime = None       # over all ranks
     sections: list = dataclasses.field(default_factory=list)
-                                # [Section], by name; first what is outside
+                                # [Section], by name; the first is outside of
+                                # all
     extrapolated: bool = False
-    damaged: int = 0            # parts of the file that were left out
+    damaged: int = 0            # parts of the file that the replay left out
     notes: list = dataclasses.field(default_factory=list)
 
     @property
@@ -83,7 +85,8 @@ class Outcome:
 
     @property
     def parts(self):
-        """{what: its part of all ranks' time}; what ends early waits."""
+        """{what: its part of all ranks' time}; a rank that ends early waits.
+        """
         whole = self.end * self.ranks or 1
         s = self.sums
         if not s:
@@ -111,8 +114,8 @@ class Outcome:
 
 
 def outcome(found):
-    """The Outcome of a result as straightway-whatif writes it (result.h).
-    UserError where it is a deadlock, or where the engine could not go on."""
+    """The Outcome of a result in the form of straightway-whatif (result.h).
+    UserError for a deadlock, or where the engine could not go on."""
     if found.get("state", "done") == "deadlock":
         raise UserError(_deadlock(found), 1)
     if found.get("state") == "wrong":

@@ -10,8 +10,8 @@ import time
 from straightway import native
 from straightway.errors import UserError
 
-# What Open MPI's launcher says when it could not begin: once in some tens of
-# thousands of runs, of any program, before a rank of it has started.
+# Open MPI's launcher prints this when it fails to start: once in some tens of
+# thousands of runs, of any program, before any rank has started.
 NOT_BEGUN = "The PMIx server's listener thread failed to start"
 
 
@@ -23,7 +23,7 @@ class Job:
     mpi: str = None
     launcher_args: str = ""
     timeout: float = None
-    quiet: bool = True          # what the program prints is kept from sight
+    quiet: bool = True          # hide the program's output
 
     @property
     def title(self):
@@ -31,7 +31,8 @@ class Job:
         return " ".join(words)
 
     def words(self, ranks, settings):
-        """The command that starts it; `settings` are those of `run`."""
+        """The command that starts the program; `settings` are those of `run`.
+        """
         words = [str(native.command()), "run", "-n", str(ranks)]
         if self.mpi:
             words += ["--mpi", self.mpi]
@@ -41,9 +42,12 @@ class Job:
         return [*words, "--", *self.program]
 
     def run(self, ranks, settings, what, over=lambda: False):
-        """Run it to its end, or until it is `over`: (status, what it printed,
-        twice, the command). UserError where it takes too long. A launcher
-        that could not begin is started again, once."""
+        """Run the program to its end, or until `over` says so. Return (status,
+        its two outputs, the command).
+
+        UserError where it takes too long. A launcher that could not start gets
+        a second try.
+        """
         words = self.words(ranks, settings)
         done = self._run(words, what, over)
         if done[0] and NOT_BEGUN in done[1] + done[2]:
@@ -86,8 +90,8 @@ def _ended(process, seconds):
 
 
 def _end(process):
-    """A launcher may be a script whose child starts the ranks: all of them
-    are asked to end, then made to."""
+    """End a launcher and its ranks, which may be children of a script: first
+    by request, then by force."""
     if process.poll() is not None:
         return
     for how, seconds in ((signal.SIGTERM, 10), (signal.SIGKILL, 5)):

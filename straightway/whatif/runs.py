@@ -1,12 +1,12 @@
 """Runs in virtual time, replays, and normal runs.
 
-`Runner` knows how all of that is started, `Outcome` what comes out of it:
+`Runner` starts them, `Outcome` has their results:
 
     runner = Runner(job, folder)
     baseline, ops = runner.live(model_file, ranks)
     outcomes = runner.replay([model_file, ...], ops)
 
-A file of operations says what the ranks did (src/vtime/ops/op.h).
+A file of operations has the actions of the ranks (src/vtime/ops/op.h).
 """
 
 import json
@@ -26,13 +26,13 @@ from straightway.whatif.outcomes import outcome
 
 _MAGIC, _TAIL = b"\x89SWOPS\r\n", 64   # of a file of operations
 DEADLOCK = 3                # the replay's exit status
-LAST_LINES = 20             # of what a program printed that has failed
-PATIENCE = 10               # s, for a launcher to end when a rank has
+LAST_LINES = 20             # of the output of a failed program
+PATIENCE = 10               # s for a launcher to end after a rank has died
 
 
 def _tail(folder, *texts):
-    """The last lines of what was printed, without what is said of files that
-    are gone when it is read."""
+    """The last lines of the output, without lines on files that no longer
+    exist when the user reads them."""
     lines = [line for text in texts for line in text.strip().splitlines()
              if str(folder) not in line]
     if len(lines) > LAST_LINES:
@@ -41,24 +41,24 @@ def _tail(folder, *texts):
 
 
 def _how(status):
-    """What an exit status of a launcher or a shell says."""
+    """The meaning of an exit status of a launcher or a shell."""
     if 128 < status < 128 + signal.NSIG:
         return f"status {status} ({signal.strsignal(status - 128)})"
     return f"status {status}"
 
 
 def _ended_early(found):
-    """What a result says of ranks that have died, or never came: others may
-    wait for them, but that is no deadlock of the program's."""
+    """The result's sentences on ranks that have died, or never came. Others
+    may wait for them, but the program has no deadlock."""
     return found and next((note for note in found.get("notes", ()) if re.match(
         "rank [0-9]+.* (died|ended before MPI_Finalize|never came)", note)),
         None)
 
 
 def _stuck(result):
-    """A function that tells when a run will never end by itself: when its
-    ranks are in a deadlock; and when its launcher has not ended it though a
-    rank has died."""
+    """A function that tells when a run will never end by itself: its ranks are
+    in a deadlock, or a rank has died and the launcher has not ended the run.
+    """
     since = None
 
     def over():
@@ -83,7 +83,7 @@ def _load(path):
 # Running --------------------------------------------------------------------
 
 class Runner:
-    """Starts runs; their files lie in `folder`."""
+    """Starts runs, with their files in `folder`."""
 
     def __init__(self, job, folder, check=False, clocks=False):
         self.job, self.folder, self.check = job, pathlib.Path(folder), check
@@ -118,9 +118,8 @@ class Runner:
         one = outcome(found)
         if one.ranks != ranks:
             raise UserError(
-                f"{ranks} ranks were asked for, and the program had a world "
-                f"of {one.ranks}: launcher and MPI do not belong together "
-                "(--mpi names one)", 1)
+                f"the program had {one.ranks} ranks in place of {ranks}: "
+                "launcher and MPI do not belong together (--mpi names one)", 1)
         return one, ops
 
     def _failed(self, how, ranks, status, early, out, err):
@@ -141,7 +140,7 @@ class Runner:
                 "does not\n  know: straightway doctor lists those it does")
 
     def replay(self, models, ops):
-        """[Outcome] of a file of operations, under each model file."""
+        """[Outcome] of a file of operations, one for each model file."""
         words = [str(native.whatif_executable()), "replay"]
         if self.check:
             words.append("--check")
@@ -166,8 +165,8 @@ class Runner:
         return [outcome(one) for one in found["results"]]
 
     def operations(self, path, ranks=None):
-        """(file of operations of what --replay names, sentences on it); for
-        more ranks than it has, extrapolated."""
+        """(file of operations of the file of --replay, sentences on it). It
+        extrapolates to more ranks than the file has."""
         source, notes = pathlib.Path(path), []
         if not source.exists():
             raise UserError(f"{path}: there is no such file")
@@ -181,8 +180,8 @@ class Runner:
             source = made
         has = self.ranks_of(source)
         if ranks and ranks < has:
-            raise UserError(f"-n {ranks}: {path} is of {has} ranks; fewer "
-                            "cannot be made of them")
+            raise UserError(f"-n {ranks}: {path} has {has} ranks; a replay "
+                            "cannot have fewer")
         if ranks and ranks > has:
             more = self.path("swops")
             notes += operations.extrapolate(str(source), ranks,
@@ -192,7 +191,7 @@ class Runner:
 
     @staticmethod
     def ranks_of(ops):
-        """How many ranks a file of operations is of (file_format.h)."""
+        """The number of ranks in a file of operations (file_format.h)."""
         try:
             with open(ops, "rb") as file:
                 head = file.read(8)
@@ -201,14 +200,12 @@ class Runner:
         except OSError:
             head = tail = b""
         if head != _MAGIC or tail[-8:] != b"SWOPEND\n":
-            raise UserError(f"{ops}: is no file of operations, or not a "
-                            "whole one; straightway whatif --record makes "
-                            "one", 1)
+            raise UserError(f"{ops} is no file of operations, or an incomplete "
+                            "one; straightway whatif --record makes one", 1)
         return struct.unpack_from("<I", tail, 24)[0]
 
     def measured(self, ranks, accelerated=False):
-        """(ns of a normal run, its Profile): what recording cost is taken
-        off again."""
+        """(ns of a normal run, its Profile), less the cost of recording."""
         path = self.path("swcap")
         how = "with Straightway" if accelerated else "normally"
         status, out, err, _ = self.job.run(ranks, {
@@ -224,8 +221,8 @@ class Runner:
 
 
 def _converted(source, made):
-    """Sentences on what another tool's form has become. What has none of the
-    known endings is taken for SMPI's: a text that is none is told."""
+    """Convert another tool's file; return sentences on the result. A file with
+    an unknown ending counts as SMPI's; a text in another form is an error."""
     try:
         return operations.convert(str(source), str(made)).notes
     except UserError as error:
@@ -246,12 +243,11 @@ def _magic(path):
 
 
 def _said(text):
-    """What the native part said, as the text of a UserError."""
-    return text.strip().removeprefix("straightway-whatif: ") \
-        if hasattr(text, "removeprefix") else text.strip()
+    """The native program's message, as the text of a UserError."""
+    return text.strip().removeprefix("straightway-whatif: ")
 
 
 def _wall(p):
-    """The longest rank's time, less what recording its calls took."""
+    """The longest rank's time, less the cost of recording its calls."""
     return max(r.wall - min(0.5 * r.wall, r.calls * r.capture.own_call_cost)
                for r in p.ranks)

@@ -1,17 +1,16 @@
-"""The machine that is supposed: layers of model text, one over the other.
+"""The assumed machine: layers of model text, one over the other.
 
-A model file (src/vtime/model/model_file.h) is made of layers: the baseline's
-models, in the order of their names, then those of an experiment, then its
-lines. A later layer replaces what only one can hold: where ranks are, the
-network, the link of a class. Rules of collectives only add up, as the last
-that fits a call counts.
+A model file (src/vtime/model/model_file.h) has layers: the baseline's models,
+in the order of their names, then those of an experiment, then its lines. A
+later layer replaces settings that exist once: the placement of ranks, the
+network, the link of a class. Rules of collectives only add up, because the
+last that fits a call counts.
 
-Names are those of models/ (presets and TOML files), and two that this
-machine itself answers: `measured`, the MPI alone, and `measured-straightway`
+Names are those of models/ (presets and TOML files), and two that this machine
+itself answers: `measured`, the MPI alone, and `measured-straightway`
 (measured.py).
 """
 
-import difflib
 import functools
 import itertools
 import pathlib
@@ -19,7 +18,7 @@ import subprocess
 import tempfile
 
 from straightway import native, units
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 from straightway.machine import hardware, hosts
 from straightway.whatif import experiments, measured
 
@@ -32,8 +31,8 @@ def _named():
 # Layers ---------------------------------------------------------------------
 
 def _holds(line):
-    """What at most one layer says: ("place",), ("link", "node"), ...; None
-    for what adds up."""
+    """The setting of a line that exists once: ("place",), ("link", "node"),
+    ...; None for lines that add up."""
     words = line.split()
     if words[0] in ("place", "place_rank"):
         return ("place",)
@@ -47,7 +46,7 @@ def _holds(line):
 
 
 def _plain(layer):
-    """Without comments, and without the number of ranks."""
+    """A layer without comments, and without the number of ranks."""
     lines = (line.partition("#")[0].strip() for line in layer)
     return [line for line in lines if line and line.split()[0] != "ranks"]
 
@@ -59,7 +58,7 @@ def combine(ranks, layers):
         taken = {_holds(line) for line in layer} - {None}
         found = [line for line in found if _holds(line) not in taken]
         found += layer
-    # Tables of an earlier layer may be of states that a later one has, too.
+    # A later layer may also have the states of an earlier layer's tables.
     found.sort(key=lambda line: not line.startswith("state "))
     return [f"ranks {ranks}", *found]
 
@@ -67,12 +66,14 @@ def combine(ranks, layers):
 # Names ----------------------------------------------------------------------
 
 class Models:
-    """Writes model files. `names`: the baseline's; `job`: whose MPI is
-    measured (None for a replay); `ranks`: the most that there will be.
+    """Writes model files.
 
-    mpi     the MPI's name, where it is known
-    about   sentences on what was measured
-    doubts  sentences on what makes it less than it should be
+    `names`: the baseline's; `job`: a program whose MPI is measured (None for a
+    replay); `ranks`: the largest number of ranks.
+
+        mpi     the MPI's name, where it is known
+        about   sentences on the measurements
+        doubts  sentences on what makes them unreliable
     """
 
     def __init__(self, names, job, ranks, recalibrate=False,
@@ -88,8 +89,8 @@ class Models:
             self._find_host()
 
     def check(self, name, what="model"):
-        """UserError, with the nearest name, for one that is unknown. `what`:
-        the option that names it."""
+        """UserError, with the nearest name, for an unknown one. `what` is the
+        option that names it."""
         if name in measured.NAMES:
             return
         if name.endswith(".toml") or "/" in name:
@@ -99,21 +100,19 @@ class Models:
         if "+" in name:
             for part in name.split("+"):
                 if part in measured.NAMES:
-                    raise UserError(f"--{what} {name}: {part} is a model of "
-                                    "its own; give both")
+                    raise UserError(f"--{what} {name}: {part} does not join by "
+                                    f"+; give --{what} twice")
                 self.check(part, what)
             return
         known = [*measured.NAMES, *_named().names()]
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1, 0.5)
             raise UserError(f"--{what} {name}: unknown; " + (
-                "a model's file is named *.toml"
+                "the name of a model's file must end in .toml"
                 if pathlib.Path(name).is_file() else
-                f"did you mean {near[0]}?" if near else
-                "there are " + ", ".join(known)))
+                nearest(name, known, cutoff=0.5)))
 
     def check_all(self, wanted, ranks):
-        """What can be said before anything has run: names, places."""
+        """Check names and placements before any run."""
         for experiment in wanted:
             for change in experiment.changes:
                 for name in change.models:
@@ -129,7 +128,7 @@ class Models:
         self.mpi = self.host.title
 
     def calibration(self):
-        """What was measured on this machine."""
+        """The measurements of this machine."""
         if not self._calibration:
             self._calibration = measured.load(
                 self.host, self.ranks, self.recalibrate,
@@ -138,7 +137,7 @@ class Models:
             self.doubts += measured.doubts(self._calibration)
             if self.ranks > most:
                 self.about.append(
-                    f"Collectives were measured here with "
+                    f"The times of collectives are measured up to "
                     f"{units.plural(most, 'rank')}; those of more ranks are "
                     "computed from the measured times of messages.")
         return self._calibration
@@ -152,8 +151,8 @@ class Models:
         return measured.lines(found, who, one_node)
 
     def _layers(self, names, ranks, one_node):
-        """A layer for each measured model, and for the names between them
-        together: models/ knows what they mean to each other."""
+        """A layer for each measured model, and one for each group of names
+        between them, which models/ combines."""
         for mine, group in itertools.groupby(
                 names, lambda name: name in measured.NAMES):
             if mine:
@@ -183,7 +182,7 @@ class Models:
         else:
             names = [] if experiment.fresh else list(self.names)
             places = self._places(ranks, experiment)
-            # What was measured in a node holds for none that span several.
+            # A measurement within one node does not hold for several.
             one_node = not places or int(places[0].split()[1]) >= ranks
             layers = list(self._layers(names + experiment.models, ranks,
                                        one_node))
@@ -196,7 +195,7 @@ class Models:
         return found
 
     def _places(self, ranks, experiment):
-        """Where the ranks are."""
+        """The line that places the ranks."""
         per_node, nodes = (experiment.last(f) for f in ("per_node", "nodes"))
         per_domain = experiment.last("per_domain")
         if nodes and per_node and ranks > nodes * per_node:
@@ -221,8 +220,8 @@ class Models:
 
 
 def _check_links(lines, ranks, title):
-    """A message for which no model has a link would take no time: a mistake,
-    not a prediction."""
+    """UserError for messages without a link in any model. They would take no
+    time: a mistake, not a prediction."""
     words = [line.split() for line in lines]
     links = {w[1] for w in words if w[0] in ("link", "point")}
     if any(w[0] == "place_rank" for w in words):
@@ -231,18 +230,18 @@ def _check_links(lines, ranks, title):
     if per_node < ranks and "network" not in links:
         raise UserError(
             f"{title}: {units.plural(ranks, 'rank')}, {per_node} on each node,"
-            " and nothing says what is between nodes: give --network NAME")
+            " and no model has a network between nodes: give --network NAME")
     if min(per_node, ranks) > 1 and not links & {"node", "domain"}:
         raise UserError(
-            f"{title}: nothing says what a message takes inside a node, and "
-            f"there are {min(per_node, ranks)} ranks on one\n  A network is "
-            "an experiment: --network NAME --nodes N; or lay it over a model "
+            f"{title}: no model gives the time of a message inside a node, "
+            f"and a node has {min(per_node, ranks)} ranks\n  A network is an "
+            "experiment: --network NAME --nodes N; or lay it over a model "
             "of a node:\n  --model node --model NAME")
 
 
 def _check_algorithm(change):
-    """UserError where no collective has it: the engine knows which there
-    are."""
+    """UserError for an algorithm that no collective has; the engine knows the
+    list."""
     with tempfile.NamedTemporaryFile("w", suffix=".model") as file:
         file.write("\n".join(["ranks 2", *change.lines]) + "\n")
         file.flush()
@@ -259,7 +258,7 @@ def _check_algorithm(change):
 
 
 def _speed(experiment, layers):
-    """Speeds multiply: the baseline's may have one."""
+    """Speeds multiply, because the baseline may have one."""
     speed = experiment.last("speed")
     if not speed:
         return []
@@ -272,8 +271,8 @@ def _speed(experiment, layers):
 
 
 def _offloads(experiment, layers):
-    """What the option does not say comes from the network's link: its
-    latency a round, the processor's part of a send."""
+    """Costs that the option does not give come from the network's link: its
+    latency for a round, the processor's part of a send for the posting."""
     posting, turn, byte = experiments.OFFLOAD
     for layer in layers:
         for line in layer:

@@ -105,7 +105,7 @@ def test_a_host_that_is_not_accelerated_is_said_to_be(host, tmp_path):
                     tmp_path / "lib.so"], check=True, timeout=60)
     done = run(host, "--ops", "barrier", library=tmp_path / "lib.so")
     assert done.returncode == 1
-    assert "only" in done.stderr and "was measured" in done.stderr
+    assert "the run measured only" in done.stderr
 
 
 def test_our_library_is_measured_and_right(host, tmp_path):

@@ -90,8 +90,8 @@ def test_without_an_mpi_the_others_are_named(tmp_path):
     (["--show", "slowly"], "slowly is not among"),
     (["--thp", "sometimes"], "sometimes is not among"),
     (["--ranks", "0"], "numbers of ranks"),
-    (["--rounds", "-1"], "more than 0"),
-    (["--size", "inf"], "more than 0"),
+    (["--rounds", "-1"], "above 0"),
+    (["--size", "inf"], "above 0"),
     (["--mpi", "/nowhere"], "there is no /nowhere/bin/mpirun"),
     (["--programs", "mg"], "nothing was measured"),
 ])

@@ -154,7 +154,7 @@ def test_messages_may_lie_on_the_stack(one_host):
 
 @pytest.mark.parametrize("arguments, words", [
     (["--pattern", "pingpnog"], "did you mean pingpong?"),
-    (["--pattern", "x"], "there are pingpong"),
+    (["--pattern", "x"], "give one of pingpong"),
     (["--cache", "cod"], "did you mean cold?"),
     (["--buffers", "heep"], "did you mean heap?"),
     (["--patern", "ring"], "did you mean --pattern?"),

@@ -163,8 +163,8 @@ def test_texts_cannot_steer_the_terminal(tmp_path):
     (b"\x89SWCAP\r\n", "cut short before its first block"),
     (b"\x89SWCAP\n\1\0\0\0\0\0\0\0", "copy it again as binary"),
     (b"\x89SWCAP\r\n\2\0\0\0\0\0\0\0", "update this one"),
-    (b"\x89SWCAP\r\n\1\0\0\0\0\0\0\0", "no rank that can be read"),
-    (b"\x89SWCAP\r\n\1\0\0\0\0\0\0\0RANK", "no rank that can be read"),
+    (b"\x89SWCAP\r\n\1\0\0\0\0\0\0\0", "has no readable rank"),
+    (b"\x89SWCAP\r\n\1\0\0\0\0\0\0\0RANK", "has no readable rank"),
 ])
 def test_what_is_no_capture_is_said(tmp_path, content, words):
     with pytest.raises(UserError, match=words):

@@ -197,7 +197,7 @@ def test_what_is_missing_or_ends_early_is_told(run):
     assert "800 events of 4 ranks\n" in err
     assert "straightway: ranks 4-5 left no trace\n" in err
     assert ("straightway: the trace of ranks 1-2 ends early and lacks 6,000 "
-            "events: it was as large as it may become\n") in err
+            "events: it reached its limit\n") in err
 
 
 def test_a_cut_piece_gives_what_it_has(run):
@@ -260,7 +260,7 @@ def test_a_piece_that_grows_is_kept(run, monkeypatch):
 
     monkeypatch.setattr(capture, "write", while_rank_1_writes)
     _, _, err = run("report", "a.swcap", "--finish")
-    assert "a.rank1.swtrace still grows, and is kept" in err
+    assert "a.rank1.swtrace still grows, and stays" in err
     assert swtraces() == ["a.rank1.swtrace", "a.swtrace"]
 
 
@@ -294,7 +294,8 @@ def test_a_file_in_the_way_is_not_overwritten(run):
     open("a.swtrace", "wb").write(raw)
     status, _, err = run("report", "a.swcap", "--finish")
     assert status == 0
-    assert "a.swtrace is in the way" in err and "rename it" in err
+    assert "a.swtrace is a part of another trace" in err and \
+        "rename it" in err
     assert open("a.swtrace", "rb").read() == raw
     assert len(swtraces()) == 4
 
@@ -315,7 +316,7 @@ def test_a_full_disk_leaves_the_pieces(tmp_path):
         env=dict(os.environ, PYTHONPATH=os.pathsep.join(sys.path)))
     assert done.returncode == 0
     assert "a.swtrace: File too large" in done.stderr
-    assert "its parts are kept" in done.stderr
+    assert "parts of the trace stay" in done.stderr
     fix = re.search("straightway (merge .*)", done.stderr).group(1)
     assert {name: open(name, "rb").read()
             for name in os.listdir()} == before
@@ -341,9 +342,10 @@ def test_merge_takes_pieces_and_traces(run):
 
 
 @pytest.mark.parametrize("words, says", [
-    (["b.swtrace", "a.rank0.swtrace"], "the trace of rank 0 is both in"),
-    (["a.rank0.swtrace", "a.rank1.swtrace"], "give the job's capture, too"),
-    (["a.swcap", "x.9.swtrace"], "x.9.swtrace is of rank 9")])
+    (["b.swtrace", "a.rank0.swtrace"],
+     "the trace of rank 0 is in b.swtrace and"),
+    (["a.rank0.swtrace", "a.rank1.swtrace"], "also give the job's capture"),
+    (["a.swcap", "x.9.swtrace"], "x.9.swtrace has rank 9")])
 def test_merge_refuses(run, words, says):
     made = traces.ring()
     made.write_pieces("a")
@@ -575,7 +577,7 @@ def test_a_capture_finds_the_trace_beside_it(run):
      "is the capture itself"),
     (["report", "a.swtrace", "--perfetto", "-"], "needs a file"),
     (["report", "a.swtrace", "--perfetto", "--region", "(outside)"],
-     "leave --region out"),
+     "omit --region"),
     (["report", "a.swtrace", "--perfetto", "/nowhere/x"],
      "No such file or directory"),
     (["report", "app.rank0.swtrace", "--perfetto"], "is a part of a trace")])

@@ -155,7 +155,7 @@ def test_demo_ends_in_the_study(host, tmp_path):
     # What it is, what was predicted and measured, why, and what to do next.
     for told in ("taylor_green --n 32 --steps 10", "2 ranks",
                  "Prediction and measurement", "alone", "with Straightway",
-                 "times was predicted", "Collectives, predicted", "alltoall",
+                 "The prediction was", "Collectives, predicted", "alltoall",
                  "Where the time goes", "No improvement of communication",
                  f"for a browser: {page}", "whatif -n 64 --free alltoall"):
         assert told in study, told

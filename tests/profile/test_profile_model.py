@@ -201,7 +201,7 @@ def test_a_region_holds_those_within_it(tmp_path):
     assert part.wall == 6 * S and part.communication.time == 1500 * MS
     assert [r.name for r in part.regions()] == ["solve", "solve/io"]
     assert load(job, tmp_path, region="").wall == 3 * S
-    with pytest.raises(UserError, match="there is solve, solve/io, solver"):
+    with pytest.raises(UserError, match="it has solve, solve/io, solver"):
         load(job, tmp_path, region="sole")
 
 

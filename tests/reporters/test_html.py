@@ -126,10 +126,10 @@ def test_what_went_wrong_is_said(tmp_path):
         file.write(b"RANK and nothing more")
     text = output.text(profile_html, profile.load(tmp_path / "c.swcap"))
     for sentence in ("Rank 1 ended by signal 11.",
-                     "2 ranks of 8 left nothing, as when killed: ranks 3-4.",
+                     "2 ranks of 8 left nothing, as after SIGKILL: ranks 3-4.",
                      "it was cut short, or is damaged there.",
                  "2 calls returned an error: MPI_Send 2.",
-                     "not well: see below"):
+                     "with problems: see below"):
         assert sentence in text
 
 

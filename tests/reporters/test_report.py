@@ -241,7 +241,7 @@ def test_the_text_has_the_sections_of_mpip(run, path):
         "Regions (with those within them, milliseconds)",
         "Message Sizes (bytes, milliseconds)",
         "Pairs of Ranks (top twenty of 24, by bytes)",
-        "Findings (seconds concerned, per rank in the mean)",
+        "Findings (seconds concerned, per rank on average)",
         "End of Report"]
     assert re.search(r"^ +\* 160\.000000 +17\.769600 11\.11 16\.433600 "
                      r"1\.336000 3\.200000$", out, re.M)
@@ -390,7 +390,7 @@ def test_finish_is_not_advertised(run):
     (["report"], "which file?"),
     (["report", "none.swcap"], "none.swcap: No such file"),
     (["report", "halo.swcap", "--csv", "ranx"], "did you mean ranks?"),
-    (["report", "halo.swcap", "--csv", "zzz"], "there is operations"),
+    (["report", "halo.swcap", "--csv", "zzz"], "give one of operations"),
     (["report", "--csv", "halo.swcap"], "--csv needs a table"),
     (["report", "halo.swcap", "--csv", "ranks", "a", "b"], "--csv takes"),
     (["report", "halo.swcap", "--by", "sight"], "did you mean site?"),
@@ -398,7 +398,7 @@ def test_finish_is_not_advertised(run):
     (["report", "halo.swcap", "--sort", "tim"], "did you mean time?"),
     (["report", "halo.swcap", "--ranks", "3-1"], "as in 0-3,7"),
     (["report", "halo.swcap", "--ranks", "99"], "it has 0-7"),
-    (["report", "halo.swcap", "--region", "x"], "there is solve"),
+    (["report", "halo.swcap", "--region", "x"], "it has solve"),
     (["report", "halo.swcap", "--top", "0"], "1 or more"),
     (["report", "halo.swcap", "--json"], "--json needs a value"),
     (["report", "halo.swcap", "--text", "halo.swcap"], "the capture itself"),
@@ -531,7 +531,7 @@ def test_merge_refuses_ranks_that_are_in_two(run, here):
     capture.write("again.swcap", job.blocks()[4:5])
     words = ["merge", "all.swcap", "node1.swcap", "again.swcap"]
     status, _, err = run(*words)
-    assert status == 2 and "rank 4 is both in node1.swcap and" in err
+    assert status == 2 and "rank 4 is in node1.swcap and" in err
     assert not os.path.exists("all.swcap")
     assert run(*words, "--last")[0] == 0
     assert capture.read("all.swcap").ranks[0].node == "later"

@@ -86,8 +86,8 @@ def test_what_a_busy_machine_gave_is_not_kept(bench, others):
         found = measured.load(HOST, 2)
         assert len(bench.asked) == runs * BENCHES and not bench.others
         said, = measured.doubts(found)
-        assert "busy when the model was measured" in said
-        assert "the next run measures anew" in said
+        assert "busy during the measurement" in said
+        assert "next run measures anew" in said
         assert not list(measured.folder().glob("*"))
     for _ in range(2):
         found = measured.load(HOST, 2)
@@ -308,4 +308,4 @@ def test_a_disturbed_calibration_is_told(bench):
     point[1] += 300_000             # a time slice, for a few bytes
     assert measured.is_busy(found)
     said, = measured.doubts(found)
-    assert "busy when the model was measured" in said
+    assert "busy during the measurement" in said

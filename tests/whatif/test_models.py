@@ -343,10 +343,10 @@ def test_what_is_no_quantity(of, value):
 @pytest.mark.parametrize("text, because", [
     ("[link", "no TOML: "), ("a = 1\na = 2\n", "no TOML: "),
     ("linkk = 1\n", "unknown key linkk; did you mean link?"),
-    ("zzz = 1\n", "unknown key zzz; there are description, base"),
+    ("zzz = 1\n", "unknown key zzz; give one of description, base"),
     ("link = 3\n", "link must be a table of keys, not 3"),
     ("[link]\nnetwork = 3\n", "link.network must be a table"),
-    ("[link.wire]\nL = 1\n", "unknown key link.wire; there are self"),
+    ("[link.wire]\nL = 1\n", "unknown key link.wire; give one of self"),
     ("[link.nodes]\nL = 1\n", "did you mean node?"),
     ("[link.node]\nlatency = 1\n", "unknown key link.node.latency"),
     ('[link.node]\nL = "1 GB/s"\n',
@@ -357,7 +357,7 @@ def test_what_is_no_quantity(of, value):
     ("[link.node]\npoints = [[0, 1, 2]]\n",
      "points must be a list of rows [bytes, send, wire, gap, receive]"),
     ("[link.node]\npoints = [[8,1,1,1,1],[8,1,1,1,1]]\n", "order of their"),
-    ("[link.node]\nL = 1\npoints = [[8,1,1,1,1]]\n", "which stand for L"),
+    ("[link.node]\nL = 1\npoints = [[8,1,1,1,1]]\n", "which replace L"),
     ("nodes = 0\n", "nodes must be a whole number, at least 1; it is 0"),
     ("nodes = 2.5\n", "nodes must be a whole number"),
     ("cpu_speed = 0\n", "cpu_speed must be a factor"),
@@ -443,7 +443,7 @@ def test_nothing_but_sentences_comes_of_damage():
 def test_unknown_models():
     with pytest.raises(UserError, match="hdr20; did you mean hdr200"):
         models.load("hdr20")
-    with pytest.raises(UserError, match="There are aries, .*torus"):
+    with pytest.raises(UserError, match="one of aries, .*torus"):
         models.load("qqqqqq")
     with pytest.raises(UserError, match="No such file.*nowhere.toml"):
         models.load("nowhere.toml")

@@ -199,9 +199,10 @@ def test_names_of_operations(word, name):
     (["--algorithm", "allreduce=rng"],
      "--algorithm allreduce=rng: allreduce has no algorithm 'rng'; it has "),
     (["--nodes", "0"], "--nodes 0: give how many nodes"),
-    (["--nodes", "2"], "2 ranks, 1 on each node, and nothing says what is "
+    (["--nodes", "2"], "2 ranks, 1 on each node, and no model has a network "
                        "between nodes: give --network NAME"),
-    (["--model", "hdr200"], "nothing says what a message takes inside a node"),
+    (["--model", "hdr200"], "no model gives the time of a message inside a "
+                            "node"),
     (["--record", "app.swop"], "name it *.swops"),
     (["--timeout", "0"], "give seconds, more than 0"),
     (["--timeout", "soon"], "--timeout soon: give a number"),
@@ -210,13 +211,13 @@ def test_names_of_operations(word, name):
     (["--model", "mesured"], "did you mean measured?"),
     (["--model", "./my.toml"], "there is no such file"),
     (["--noise", "1ms"], "PERIOD,DURATION"),
-    (["--noise", "1ms,2ms"], "shorter than the time between two"),
+    (["--noise", "1ms,2ms"], "DURATION must be shorter"),
     (["--noise", "1,2"], "1 is no time"),
     (["--experiment", "fre=alltoall"], "did you mean free?"),
     (["--experiment", "free"], "free has no value"),
     (["--algorithm", "allreduce"], "as in allreduce=ring"),
     (["--ranks-on", "moon"], "unknown place moon"),
-    (["--sweep", "rank=2,4"], "did you mean ranks=...?"),
+    (["--sweep", "rank=2,4"], "did you mean ranks?"),
     (["--sweep", "cpu-speed=2"], "two values or more"),
     (["--network", "hdr200", "--nodes", "1", "--ranks-per-node", "1"],
      "do not fit 1 node of 1"),
@@ -232,7 +233,7 @@ def test_what_is_missing_is_asked_for(run):
     assert "how many ranks?" in said(run, "./app")
     assert "unknown option --fre" in said(run, "--fre", "alltoall", "./app")
     assert "-n needs" not in said(run, "./app", "2")
-    assert "-n stands behind ./app" in said(run, "./app", "-n", "2")
+    assert "-n after ./app is" in said(run, "./app", "-n", "2")
     for ranks in ("0", "-3", "99999999"):
         assert f"-n {ranks}: give 1 to" in said(run, "-n", ranks, "./app")
 
@@ -358,7 +359,7 @@ def test_a_sweep_of_nodes_has_the_network_between_them(run):
     assert [e["title"] for e in report["experiments"]] == ["alltoall free"]
     assert "network=hdr200" in report["experiments"][0]["experiment"]
     assert "The baseline of this sweep has network hdr200." in report["notes"]
-    assert "nothing says what is between nodes" in said(
+    assert "no model has a network between nodes" in said(
         run, "-n", "4", "--sweep", "nodes=1,2", "./app")
 
 
@@ -386,7 +387,7 @@ def test_the_page_fits_80_columns(run):
     assert max(map(len, out.splitlines())) <= 80
     for told in ("baseline, predicted", "alltoall free", "1.33x", "measured",
                  "more than 1.6x faster", "Collectives of the baseline",
-                 "The baseline is 2.0 % below what was measured"):
+                 "The baseline is 2.0 % below the measured time"):
         assert told in out
 
 

@@ -1,6 +1,6 @@
-"""straightway bench: a command of commands, one for each kind of benchmark.
+"""straightway bench: a command with a subcommand for each benchmark.
 
-Each is a class as those of `straightway.commands` are.
+Each is a class like those of `straightway.commands`.
 """
 
 from straightway.commands.bench.collectives import Collectives
@@ -12,11 +12,12 @@ from straightway.commands.bench.recording import Recording
 class Bench:
     """Measure the host MPI and Straightway side by side.
 
-    straightway bench collectives measures the blocking collectives,
-    straightway bench pingpong messages between neighbours,
-    straightway bench datatypes messages with gaps,
-    straightway bench profile what recording costs; see
-    straightway bench collectives --help and so on
+      straightway bench collectives   the blocking collectives
+      straightway bench pingpong      messages between neighbours
+      straightway bench datatypes     messages with gaps
+      straightway bench profile       the cost of recording
+
+    straightway bench collectives --help and so on describe each.
     """
 
     name = "bench"

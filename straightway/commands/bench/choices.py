@@ -1,29 +1,30 @@
-"""What a user may choose of every benchmark: options, and what they mean.
+"""Options that the benchmarks share, and their meaning.
 
-A choice that cannot be measured is a UserError, before anything runs.
+A choice that the benchmark cannot measure is a UserError, before any run.
 """
 
 import argparse
-import difflib
 import fnmatch
 import random
 import re
 import sys
 
-from straightway.errors import UserError
-from straightway.machine import hardware
+from straightway.bench import runs
+from straightway.errors import UserError, nearest
+from straightway.machine import hardware, hosts
+from straightway.reporters import output, report_json
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 def parse_bytes(word):
-    """"64k" -> 65536; None if it is no size."""
+    """"64k" -> 65536; None for text that is no size."""
     found = re.fullmatch(r"\s*(\d+)\s*([kmg]?)(?:i?b)?\s*", word.lower())
     return int(found.group(1)) * _UNITS[found.group(2)] if found else None
 
 
 def parse_bound(option, text):
-    """Bytes, from 1 to 1g, that an option gives."""
+    """The value of an option in bytes, from 1 to 1g."""
     n = parse_bytes(text)
     if n is None or not 1 <= n <= 1 << 30:
         raise UserError(f"{option} {text}: give a size from 1 to 1g, like "
@@ -32,7 +33,7 @@ def parse_bound(option, text):
 
 
 def parse_size_list(text):
-    """"8,64k" -> [("8", 8), ("64k", 65536)], as they were given."""
+    """"8,64k" -> [("8", 8), ("64k", 65536)], as the user wrote them."""
     sizes = []
     for word in text.split(","):
         n = parse_bytes(word)
@@ -47,8 +48,8 @@ def parse_size_list(text):
 
 
 def parse_names(option, what, text, known):
-    """"allreduce,MPI_Bcast" or "all*" -> those of `known`, in its order; or
-    all."""
+    """"allreduce,MPI_Bcast" or "all*" -> the names among `known`, in its
+    order; "all" -> all."""
     if text.lower() == "all":
         return list(known)
     chosen = set()
@@ -56,17 +57,15 @@ def parse_names(option, what, text, known):
         name = re.sub("^mpi_", "", word.strip().lower())
         found = fnmatch.filter(known, name)
         if not found:
-            near = difflib.get_close_matches(name, known, 1)
-            hint = (f"did you mean {near[0]}?" if near else
-                    "there are " + ", ".join(known))
             raise UserError(f"{option} {text}: unknown {what} "
-                            f"{word.strip() or '(none)'}; {hint}")
+                            f"{word.strip() or '(none)'}; "
+                            + nearest(name, known))
         chosen.update(found)
     return [name for name in known if name in chosen]
 
 
 class _Old(argparse.Action):
-    """An option under the name that it had before."""
+    """An option under its former name."""
 
     def __init__(self, *args, new, **keywords):
         super().__init__(*args, help=argparse.SUPPRESS,
@@ -80,30 +79,41 @@ class _Old(argparse.Action):
 
 
 def add_old(add, old, new, **keywords):
-    """Take the option `old`, too, as `new`, and say so."""
+    """Accept the option `old` for `new`, and print a line about it."""
     add(old, action=_Old, new=new, dest=new.lstrip("-"), **keywords)
 
 
 def add_common(add):
-    """The options that every benchmark has."""
+    """Add the options that every benchmark has."""
+    add("--json", metavar="OUT", help=(
+        "raw samples, the plan and the machine's description; - is stdout"))
     add("--mpi", metavar="MPI", help=(
         "the host: an installation's folder, a launcher, or openmpi, "
         "mpich, intel [the first found]"))
     add("--seed", type=int, metavar="N",
-        help="of the shuffled order [a new one each time]")
+        help="seed of the shuffled order [a new one each time]")
     add("--launcher-args", metavar="\"...\"", default="",
         help="hand these arguments to the launcher")
 
 
+def add_cells(add, seconds, cell):
+    """Add the options on single cells, each of which takes `seconds`."""
+    add("--corrupt", action="store_true", help=(
+        "spoil received data before the check, to see that the check finds "
+        "it"))
+    add("--seconds", metavar="S", type=float, default=seconds,
+        help=f"seconds for {cell} [{seconds}]")
+
+
 def add_computing(add):
     add("--computing", metavar="SIZE", help=(
-        "each call by itself, after every rank has written what it sends, "
-        "read what it received and gone through SIZE bytes of other memory "
-        "[calls one after the other, with warm buffers]"))
+        "measure each call by itself, after every rank has written its data, "
+        "read the data it received and gone through SIZE bytes of other "
+        "memory [calls one after the other, with warm buffers]"))
 
 
 def computing(options):
-    """[options of the native half], and the bytes, or None."""
+    """[options of the native program], and the bytes, or None."""
     if options.computing is None:
         return [], None
     swept = parse_bytes(options.computing)
@@ -111,6 +121,27 @@ def computing(options):
         raise UserError(f"--computing {options.computing}: give a size up to "
                         "1g, like 4m")
     return ["--computing", swept], swept
+
+
+def host(options):
+    """The host of the options. UserError unless a benchmark can run under it
+    and write its files."""
+    for path in (options.json, getattr(options, "svg", None)):
+        output.check_writable(path)
+    found = hosts.choose(options.mpi)
+    runs.check_parts(found)
+    return found
+
+
+def show(report, options, terminal, figure=None):
+    """Print a report, and write the files that the options ask for; `figure`
+    draws --svg."""
+    if report["cells"] and options.json != "-":
+        terminal.render(report, sys.stdout)
+    if options.json:
+        output.send(options.json, report_json, report)
+    if figure and options.svg and report["cells"]:
+        output.write(options.svg, figure, report)
 
 
 def seed(options):

@@ -1,18 +1,17 @@
 """straightway bench collectives: the blocking collectives of one node."""
 
-import sys
 import time
 
 from straightway import native, units
 from straightway.bench import collectives, results, runs
 from straightway.commands.bench import choices
 from straightway.errors import UserError
-from straightway.machine import hardware, hosts
+from straightway.machine import hardware
 from straightway.reporters import (collectives_svg, collectives_terminal,
-                                   output, progress, report_json)
+                                   progress)
 
 SIZES = "8,64,1k,16k,64k,256k,1m,4m"
-# How many doubles lie in a row; 0: all of a block.
+# Doubles in a row; 0: the whole block.
 DATATYPES = {"double": 0, "rows": 64, "columns": 1}
 
 
@@ -35,32 +34,33 @@ def parse_operations(text):
 
 
 def with_gaps(operations):
-    """Those that take a datatype with gaps."""
+    """The operations that take a datatype with gaps."""
     left = [op for op in operations if op not in collectives.WITHOUT_GAPS]
     if not left:
         raise UserError(f"--ops {','.join(operations)}: these take doubles "
-                        "only; leave --datatype away")
+                        "only; omit --datatype")
     return left
 
 
 class Collectives:
     """Measure the blocking collectives of one node.
 
-    Host and Straightway are switched at run time and interleaved in one run,
-    in shuffled order. A sample is a batch of calls of 50 µs or more with a
-    barrier before it; its value is the slowest rank's. Medians are shown,
-    with the bounds that hold them with 95 % confidence, and beside them the
-    floor: what a cache line's way between two cores, or a memcpy of the bytes
-    that a rank must move, takes on this machine. Results are checked.
+    The program switches between host and Straightway while it runs, and
+    measures both in one run, in shuffled order. A sample is a batch of calls
+    of 50 µs or more with a barrier before it; its value is the slowest rank's.
+    The table shows medians and the bounds that hold them with 95 % confidence.
+    The floor beside them is the time of a cache line between two cores, or of
+    a memcpy of the bytes that a rank must move. The program checks the
+    results.
 
-    A size is what each rank contributes (bcast, reduce, allreduce, scan,
-    exscan), or the block that travels between two ranks (gather, scatter,
-    allgather, alltoall, reduce_scatter and their variants).
+    A size is the contribution of each rank (bcast, reduce, allreduce, scan,
+    exscan), or the block between two ranks (gather, scatter, allgather,
+    alltoall, reduce_scatter and their variants).
 
-    With --datatype rows or columns blocks are not contiguous: each is a
-    vector, of rows of 512 bytes with gaps as long, or of every other double
-    (at sizes that are not whole rows contiguous, still). Reductions take no
-    such types, and are left out.
+    With --datatype rows or columns blocks have gaps: each is a vector, of rows
+    of 512 bytes with gaps as long, or of every other double. (Blocks that are
+    not whole rows stay contiguous.) Reductions take no such types, and the
+    benchmark leaves them out.
 
     The exit status is 1 when a result was wrong or the run failed.
     """
@@ -80,9 +80,7 @@ class Collectives:
             "how blocks lie in memory: double, rows or columns [double]"))
         choices.add_computing(add)
         add("--seconds", metavar="S", type=float, default=0.5,
-            help="for one operation at one size [0.5]")
-        add("--json", metavar="OUT", help=(
-            "raw samples and the machine's description; - is stdout"))
+            help="seconds for one operation at one size [0.5]")
         add("--svg", metavar="OUT", help="draw latency by size")
         choices.add_old(add, "--time-per-cell", "--seconds", type=float)
         choices.add_old(add, "--plot", "--svg")
@@ -107,10 +105,7 @@ class Collectives:
                 * (1 if options.datatype == "double" else 2),
                 f"{ranks} ranks at {max(sizes)} bytes",
                 "give fewer ranks or smaller --sizes")
-        for path in (options.json, options.svg):
-            output.check_writable(path)
-        host = hosts.choose(options.mpi)
-        runs.check_parts(host)
+        host = choices.host(options)
 
         description = hardware.describe()
         probe = native.probe("--floors")
@@ -130,12 +125,7 @@ class Collectives:
         report = _report(run, host, ranks, probe, description, options, seed,
                          time.monotonic() - start)
         report["computing"] = swept
-        if report["cells"] and options.json != "-":
-            collectives_terminal.render(report, sys.stdout)
-        if options.json:
-            output.send(options.json, report_json, report)
-        if options.svg and report["cells"]:
-            output.write(options.svg, collectives_svg, report)
+        choices.show(report, options, collectives_terminal, collectives_svg)
         return results.verdict(run, report, host)
 
 

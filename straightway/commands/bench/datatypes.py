@@ -1,16 +1,14 @@
 """straightway bench datatypes: messages with gaps, as applications send them.
 """
 
-import sys
 import time
 
 from straightway import native, units
 from straightway.bench import datatypes, results, runs
 from straightway.commands.bench import choices
 from straightway.errors import UserError
-from straightway.machine import hardware, hosts
-from straightway.reporters import (datatypes_svg, datatypes_terminal, output,
-                                   progress, report_json)
+from straightway.machine import hardware
+from straightway.reporters import datatypes_svg, datatypes_terminal, progress
 
 FROM, TO = "4k", "4m"
 RANKS = 2
@@ -28,7 +26,7 @@ def parse_bounds(options):
 
 
 def parse_data(options):
-    """What the sender's data are: both, unless one of them is asked for."""
+    """The states of the sender's data: both, unless the user asks for one."""
     asked = [data for data in datatypes.DATA if getattr(options, data)]
     return asked or list(datatypes.DATA)
 
@@ -37,25 +35,26 @@ class Datatypes:
     """Measure messages with gaps, as applications send them.
 
     Halos, faces, lists of points and particles, a transpose: the access
-    patterns of WRF, MILC, NAS LU and MG, SPECFEM3D, LAMMPS, FFT2, stencils
-    and a triangular matrix, in the sizes that the literature gives them
-    (ddtbench), continued to 4 KiB and 4 MiB. Two ranks send each message
-    there and back; the time is half of a round trip. Each goes four ways:
+    patterns of WRF, MILC, NAS LU and MG, SPECFEM3D, LAMMPS, FFT2, stencils and
+    a triangular matrix. The sizes are those of the literature (ddtbench),
+    continued to 4 KiB and 4 MiB.
 
-      host   the MPI gets the datatype
-      hand   loops pack it, the MPI sends the bytes, loops unpack them
-      ours   Straightway gets the datatype
-      floor  Straightway gets as many bytes without gaps
+    Two ranks send each message there and back; the time is half of a round
+    trip. Each message goes four ways:
 
-    once with data that stay untouched, once with data that the sender has
-    freshly written before each message (which is not timed).
+      host    the MPI gets the datatype
+      hand    loops pack it, the MPI sends the bytes, loops unpack them
+      ours    Straightway gets the datatype
+      floor   Straightway gets as many bytes without gaps
 
-    Host and Straightway are switched at run time; all ways are interleaved
-    in one run, in shuffled order. A sample is a batch of messages of 50 µs
-    or more. Medians are shown, with the bounds that hold them with 95 %
-    confidence. Every cell is checked, word by word, gaps included.
+    once with untouched data, and once with data that the sender has written
+    just before each message (the time excludes the writing).
 
-    The exit status is 1 when a message was wrong or the run failed.
+    The program switches between host and Straightway while it runs, and
+    measures all ways in one run, in shuffled order. A sample is a batch of
+    messages of 50 µs or more. The table shows medians and the bounds that hold
+    them with 95 % confidence. The program checks every cell word by word, gaps
+    included. The exit status is 1 when a message was wrong or the run failed.
     """
 
     name = "datatypes"
@@ -70,18 +69,12 @@ class Datatypes:
         add("--to", dest="to_", metavar="SIZE", default=TO,
             help=f"the largest message [{TO}]")
         add("--published", action="store_true",
-            help="none but the sizes of ddtbench")
+            help="only the sizes of ddtbench")
         add("--fresh", action="store_true",
             help="freshly written data only [both]")
         add("--untouched", action="store_true",
             help="untouched data only [both]")
-        add("--corrupt", action="store_true", help=(
-            "spoil what arrives before it is checked, to see that the check "
-            "finds it"))
-        add("--seconds", metavar="S", type=float, default=0.25,
-            help="for one message with one kind of data [0.25]")
-        add("--json", metavar="OUT", help=(
-            "raw samples, the plan and the machine; - is stdout"))
+        choices.add_cells(add, 0.25, "one message with one kind of data")
         add("--svg", metavar="OUT", help="draw time by size")
         choices.add_common(add)
 
@@ -94,10 +87,7 @@ class Datatypes:
         choices.check_memory(datatypes.memory(most),
                              f"messages of {most} bytes",
                              "give a smaller --to")
-        for path in (options.json, options.svg):
-            output.check_writable(path)
-        host = hosts.choose(options.mpi)
-        runs.check_parts(host)
+        host = choices.host(options)
 
         plan = {"kernels": kernels, "from": least, "to": most,
                 "published": options.published, "data": parse_data(options),
@@ -123,12 +113,7 @@ class Datatypes:
                 + "; give a smaller --from or a larger --to")
         report = _report(run, host, description, floors, plan, seed,
                          time.monotonic() - start)
-        if report["cells"] and options.json != "-":
-            datatypes_terminal.render(report, sys.stdout)
-        if options.json:
-            output.send(options.json, report_json, report)
-        if options.svg and report["cells"]:
-            output.write(options.svg, datatypes_svg, report)
+        choices.show(report, options, datatypes_terminal, datatypes_svg)
         return results.verdict(run, report, host, _why(options.corrupt), {
             "hand": f"{host.title} (packed by hand)", "host": host.title,
             "ours": "Straightway", "contiguous": "Straightway (no gaps)"})
@@ -153,7 +138,7 @@ def _cell(line):
     cell = results.cell(line, None, datatypes.WAYS)
     cell.update((name, line[name]) for name in _FACTS)
     cell.update(datatypes.ratios(cell))
-    # Where ours cannot be measured, there is at least a memcpy.
+    # Without Straightway the floor is a memcpy.
     floor = cell["contiguous"]
     cell["floor"] = floor["median"] if floor else line["memcpy"]
     for way in datatypes.WAYS:

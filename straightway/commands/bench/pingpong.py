@@ -1,20 +1,18 @@
 """straightway bench pingpong: messages between neighbouring ranks."""
 
 import resource
-import sys
 import time
 
 from straightway import native, units
 from straightway.bench import messages, results, runs
 from straightway.commands.bench import choices
 from straightway.errors import UserError
-from straightway.machine import hardware, hosts
-from straightway.reporters import (output, pingpong_svg, pingpong_terminal,
-                                   progress, report_json)
+from straightway.machine import hardware
+from straightway.reporters import pingpong_svg, pingpong_terminal, progress
 
 FROM, TO, FACTOR, PERTURB = "1", "4m", 4.0, 3
 MOST_SIZES = 256
-STACK = 64 << 20        # of all messages of a rank, where they lie there
+STACK = 64 << 20        # bytes of a rank's messages on the stack
 
 
 # The plan ---------------------------------------------------------------
@@ -24,7 +22,7 @@ def parse_sizes(options):
     steps = [name for name in ("from", "to", "factor")
              if getattr(options, name + "_") is not None]
     if options.sizes and steps:
-        raise UserError(f"--sizes and --{steps[0]} say two things; give one "
+        raise UserError(f"--sizes and --{steps[0]} contradict each other; give one "
                         "of them")
     if options.perturb is not None and not 0 <= options.perturb <= 1 << 20:
         raise UserError(f"--perturb {options.perturb}: give bytes, 0 for "
@@ -61,15 +59,15 @@ def check_ranks(ranks, patterns):
 
 
 def last_level_cache():
-    """Bytes of the largest cache, or 32 MiB where none is told."""
+    """Bytes of the largest cache, or 32 MiB where the system gives none."""
     sizes = [choices.parse_bytes(one["size"]) or 0
              for one in hardware.caches().values()]
     return max(sizes, default=0) or 32 << 20
 
 
 def cold_bytes(options):
-    """Bytes that a rank's messages walk through, twice (sent, received):
-    more than the caches hold. 0: they stay where they are."""
+    """Bytes of the areas that a rank's messages walk through, one for sending
+    and one for receiving: more than the caches hold. 0: no walk."""
     if options.cold_area is not None and options.cache == "warm":
         raise UserError("--cold-area needs --cache cold")
     if options.cache == "warm":
@@ -114,29 +112,28 @@ def check_options(options):
 class Pingpong:
     """Measure messages between neighbouring ranks.
 
-    In the manner of NetPIPE: sizes from small to large, each with a few
-    bytes less and more. Ranks 0 and 1 are a pair, 2 and 3 the next; all
-    pairs work at once and their bandwidths are added. The patterns:
+    In the manner of NetPIPE: sizes from small to large, each also with a few
+    bytes less and more. Ranks 0 and 1 are a pair, 2 and 3 the next; all pairs
+    work at once, and the benchmark adds up their bandwidths. The patterns:
 
-      pingpong       there and back; the time is half of a round trip
-      bidirectional  both send and receive at once
-      stream         one way without a pause, an empty message back at the
-                     end of a batch
-      window         --window messages under way at once, then an empty
-                     message back; the time is one message's share
-      ring           MPI_Sendrecv, every rank to its right
-      random         MPI_Sendrecv in random pairs, drawn anew for each call
+      pingpong        there and back; the time is half of a round trip
+      bidirectional   both send and receive at once
+      stream          one way without a pause, an empty message back at the
+                      end of a batch
+      window          --window messages under way at once, then an empty
+                      message back; the time is one message's share
+      ring            MPI_Sendrecv, every rank to its right
+      random          MPI_Sendrecv in random pairs, new for each call
 
-    Host and Straightway are switched at run time and interleaved in one run,
-    in shuffled order. A sample is a batch of calls of 50 µs or more with a
-    barrier before it; its value is the slowest rank's. Medians are shown,
-    with the bounds that hold them with 95 % confidence, and beside them the
-    floor: half a cache line's way to another core and back, or a memcpy of
-    the message by one process, between the same buffers.
+    The program switches between host and Straightway while it runs, and
+    measures both in one run, in shuffled order. A sample is a batch of calls
+    of 50 µs or more with a barrier before it; its value is the slowest rank's.
+    The table shows medians and the bounds that hold them with 95 % confidence.
+    The floor beside them is half a cache line's round trip to another core, or
+    a memcpy of the message by one process, between the same buffers.
 
-    Every cell is checked: what arrives is compared byte by byte.
-
-    The exit status is 1 when a message was wrong or the run failed.
+    The program checks every cell byte by byte. The exit status is 1 when a
+    message was wrong or the run failed.
     """
 
     name = "pingpong"
@@ -156,14 +153,14 @@ class Pingpong:
         add("--to", dest="to_", metavar="SIZE",
             help=f"the largest size [{TO}]")
         add("--factor", dest="factor_", type=float, metavar="F",
-            help=f"between one size and the next [{FACTOR:g}]")
+            help=f"factor between one size and the next [{FACTOR:g}]")
         add("--perturb", type=int, metavar="P", help=(
-            f"measure P bytes beside each size, too [{PERTURB}; with --sizes "
-            "0]"))
+            f"also measure sizes P bytes less and more [{PERTURB}; with "
+            "--sizes 0]"))
         add("--offset-send", type=int, metavar="N", default=0,
-            help="bytes from a page's start to what is sent [0]")
+            help="bytes from a page's start to the sent data [0]")
         add("--offset-receive", type=int, metavar="N", default=0,
-            help="bytes from a page's start to what is received [0]")
+            help="bytes from a page's start to the received data [0]")
         add("--cache", choices=("warm", "cold"), default="warm", help=(
             "warm: the same buffers each time; cold: the next place of an "
             "area larger than the caches [warm]"))
@@ -171,14 +168,8 @@ class Pingpong:
             help="bytes of that area [the last-level cache]")
         choices.add_computing(add)
         add("--buffers", choices=("heap", "stack", "mmap"), default="heap",
-            help="where messages lie: malloc, the stack, private mmap [heap]")
-        add("--corrupt", action="store_true", help=(
-            "flip a byte of what arrives before it is checked, to see that "
-            "the check finds it"))
-        add("--seconds", metavar="S", type=float, default=0.25,
-            help="for one pattern at one size [0.25]")
-        add("--json", metavar="OUT", help=(
-            "raw samples, the plan and the machine; - is stdout"))
+            help="memory of messages: malloc, the stack, private mmap [heap]")
+        choices.add_cells(add, 0.25, "one pattern at one size")
         add("--svg", metavar="OUT",
             help="draw bandwidth and latency by size")
         choices.add_common(add)
@@ -197,10 +188,7 @@ class Pingpong:
             raise UserError("--computing is for --pattern pingpong, with "
                             "--cache warm")
         check_area(options, options.ranks, patterns, sizes, cold)
-        for path in (options.json, options.svg):
-            output.check_writable(path)
-        host = hosts.choose(options.mpi)
-        runs.check_parts(host)
+        host = choices.host(options)
 
         plan = {"patterns": patterns, "sizes": sizes,
                 "window": options.window,
@@ -222,12 +210,7 @@ class Pingpong:
                           len(patterns) * len(sizes), progress.bar)
         report = _report(run, host, options.ranks, probe, description, plan,
                          seed, time.monotonic() - start)
-        if report["cells"] and options.json != "-":
-            pingpong_terminal.render(report, sys.stdout)
-        if options.json:
-            output.send(options.json, report_json, report)
-        if options.svg and report["cells"]:
-            output.write(options.svg, pingpong_svg, report)
+        choices.show(report, options, pingpong_terminal, pingpong_svg)
         return results.verdict(run, report, host, _why(options.corrupt))
 
 
@@ -259,7 +242,7 @@ def _cell(line, ranks, floors):
 
 
 def peaks(cells):
-    """The most bandwidth that each pattern came to, and where."""
+    """The highest bandwidth of each pattern, and its size."""
     found = {}
     for cell in cells:
         mine = found.setdefault(cell["operation"],

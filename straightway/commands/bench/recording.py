@@ -5,7 +5,6 @@ import pathlib
 import random
 import shlex
 import subprocess
-import sys
 import tempfile
 import time
 
@@ -13,9 +12,8 @@ from straightway import capture, native
 from straightway.bench import medians, recording, runs
 from straightway.commands.bench import choices
 from straightway.errors import UserError
-from straightway.machine import hardware, hosts
-from straightway.reporters import (output, progress, recording_terminal,
-                                   report_json)
+from straightway.machine import hardware
+from straightway.reporters import progress, recording_terminal
 
 MOST_ROUNDS = 1000
 
@@ -23,7 +21,8 @@ MOST_ROUNDS = 1000
 class Recording:
     """Measure what recording costs a program.
 
-    One program is run in turns, a round after the other, on the same cores:
+    The command runs one program in turns, round after round, on the same
+    cores:
 
       host      alone
       profile   profiled, as straightway profile does
@@ -31,19 +30,19 @@ class Recording:
       trace     profiled with --trace
       tool      with another tool's library, given by --tool
 
-    in an order that is shuffled anew for each round. It calls what takes
-    little time (MPI_Comm_rank, messages and collectives of a rank with
-    itself), then what communicates: a ping-pong between ranks 0 and 1,
-    collectives and a halo exchange of all ranks.
+    in a new random order in each round. The program first makes short calls
+    (MPI_Comm_rank, messages and collectives of a rank with itself). Then it
+    communicates: a ping-pong between ranks 0 and 1, collectives and a halo
+    exchange of all ranks. A sample is a batch of calls with a barrier before
+    it; its value is the slowest rank's. A run counts with its median. The
+    table shows medians over the rounds, with half the distance between the
+    quartiles.
 
-    A sample is a batch of calls with a barrier before it; its value is the
-    slowest rank's. A run counts with its median. Medians over the rounds are
-    shown, with half the distance between the quartiles. What recording adds
-    is the difference within a round; per call: by the recorded calls that
-    lie on the item's critical path. Nothing is accelerated.
+    The cost of recording is the difference within a round. A call's cost is
+    this difference divided by the recorded calls on the item's critical path.
 
-    Results are checked. The exit status is 1 when one was wrong, or a run
-    failed or was not recorded.
+    Nothing is accelerated. The program checks the results. The exit status is
+    1 when one was wrong, or a run failed or left no record.
     """
 
     name = "profile"
@@ -56,16 +55,10 @@ class Recording:
         add("--rounds", type=int, metavar="N", default=5,
             help="runs of each kind [5]")
         add("--items", metavar="LIST", default="all", help=(
-            "what is called, as in comm_rank,pingpong [all]"))
+            "calls to measure, as in comm_rank,pingpong [all]"))
         add("--tool", metavar="LIB.so", help=(
-            "preload this library instead, and show it beside"))
-        add("--corrupt", action="store_true", help=(
-            "spoil what arrives before it is checked, to see that the check "
-            "finds it"))
-        add("--seconds", metavar="S", type=float, default=0.1,
-            help="for one item in one run [0.1]")
-        add("--json", metavar="OUT", help=(
-            "raw samples and the machine's description; - is stdout"))
+            "also measure the program with this library preloaded"))
+        choices.add_cells(add, 0.1, "one item in one run")
         choices.add_common(add)
 
     @staticmethod
@@ -78,9 +71,7 @@ class Recording:
             raise UserError(f"--rounds {options.rounds}: give a number from 1 "
                             f"to {MOST_ROUNDS}")
         tool = _tool(options.tool)
-        output.check_writable(options.json)
-        host = hosts.choose(options.mpi)
-        runs.check_parts(host)
+        host = choices.host(options)
 
         description = hardware.describe()
         job = _Job(host, options, items, tool, choices.seed(options))
@@ -91,15 +82,12 @@ class Recording:
         start = time.monotonic()
         job.measure()
         report = _report(job, description, time.monotonic() - start)
-        if options.json != "-":
-            recording_terminal.render(report, sys.stdout)
-        if options.json:
-            output.send(options.json, report_json, report)
+        choices.show(report, options, recording_terminal)
         return 0
 
 
 def _tool(path):
-    """The library of --tool, as the dynamic linker is to be told of it."""
+    """The library of --tool, as the dynamic linker needs its path."""
     if path is None:
         return None
     if not os.path.exists(path):
@@ -124,8 +112,13 @@ def _tool(path):
 # The runs ---------------------------------------------------------------
 
 class _Job:
-    """The runs: `lines` {variant: [each round's lines]}, `order` what ran
-    when, `commands` a command of each, `costs` what the captures say."""
+    """The runs.
+
+        lines     {variant: [each round's lines]}
+        order     the sequence of the runs
+        commands  a command of each variant
+        costs     the cost of a call from the captures
+    """
 
     def __init__(self, host, options, items, tool, seed):
         self.host, self.options, self.tool = host, options, tool
@@ -156,8 +149,8 @@ class _Job:
         return arguments + (["--corrupt", 1] if self.options.corrupt else [])
 
     def _environment(self, variant, captured):
-        """`env` with what makes a run what it is. Whatever is preloaded goes
-        into the program alone."""
+        """`env` with the variables of a run. It preloads libraries into the
+        program alone."""
         library, given = None, {}
         if variant == "tool":
             library = self.tool

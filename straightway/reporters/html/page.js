@@ -1,15 +1,15 @@
 "use strict";
-// What the page does beyond being read: sorts, filters, light and dark,
-// numbers under the pointer, the communication matrix. One function each.
+// The page reads without this script. It adds sorting, filters, light and dark,
+// numbers under the pointer, and the communication matrix: one function each.
 
 (() => {
   const root = document.documentElement;
   const all = (selector, from = document) =>
     [...from.querySelectorAll(selector)];
   const one = (selector, from = document) => from.querySelector(selector);
-  const redraw = [];            // what depends on the colours
+  const redraw = [];            // functions that depend on the colours
 
-  // Numbers as the tables have them ---------------------------------------
+  // Numbers in the tables' form --------------------------------------------
 
   function three(value) {
     return value >= 100 ? value.toFixed(0)
@@ -49,7 +49,7 @@
       root.dataset.theme = other();
       try {
         localStorage.setItem("straightway-theme", root.dataset.theme);
-      } catch { /* it is for this time only, then */ }
+      } catch { /* then it lasts for this visit only */ }
       show();
     });
     dark.addEventListener("change", show);
@@ -59,7 +59,7 @@
 
   // Tables ----------------------------------------------------------------
 
-  // Sorts by its heads, filters by its field, and begins with its first rows.
+  // Sort a table by its heads, filter it by its field, show its first rows.
   function live(table) {
     const body = table.tBodies[0];
     const rows = [...body.rows];
@@ -142,7 +142,7 @@
   const parse = (colour) =>
     [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16));
 
-  // A function of 0 to 1, through the colours that the style sheet names.
+  // A function from 0..1 to a colour, through those of the style sheet.
   function ramp() {
     const stops = getComputedStyle(root).getPropertyValue("--ramp").trim()
       .split(/\s+/).map(parse);
@@ -155,7 +155,7 @@
     };
   }
 
-  // A canvas in the device's pixels, so that edges are sharp.
+  // A canvas in the device's pixels, for sharp edges.
   function prepared(canvas, width, height) {
     const scale = window.devicePixelRatio || 1;
     canvas.width = Math.round(width * scale);
@@ -191,7 +191,7 @@
       }
     }
 
-    // The ranks that a cell stands for.
+    // The ranks of a cell.
     function ranks(cell) {
       const first = cell * data.join;
       const last = Math.min(data.ranks, first + data.join) - 1;
@@ -335,7 +335,7 @@
     collect();
   }
 
-  // On paper, which is light, what is folded is open ----------------------
+  // Paper is light, and opens all folded parts ----------------------------
 
   function printing() {
     let folded = [], before;

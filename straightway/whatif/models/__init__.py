@@ -1,18 +1,16 @@
-"""Models: the machines that can be supposed.
+"""Models: the machines that a prediction can assume.
 
     model = load("hdr200")                    a preset
     model = load(["node", "mine.toml"], nodes=16, ranks_per_node=12)
     write(model, "model.txt", ranks=64)       for the engine
 
-A model is a TOML file (docs/models.md): links between ranks of one node and
-of two, a network, noise, rules of collectives. Presets lie in presets/, each
-with its sources. Several are combined: what a later one says overrides what
-an earlier one says, key by key; rules of collectives add up. A model may have
-others as its base.
+A model is a TOML file (docs/models.md): links between ranks of one node and of
+two, a network, noise, rules of collectives. Presets are in presets/, each with
+its sources. `load` combines several: a later one overrides an earlier one, key
+by key; rules of collectives add up. A model may have others as its base.
 """
 
 import dataclasses
-import difflib
 import pathlib
 
 try:
@@ -20,17 +18,17 @@ try:
 except ModuleNotFoundError:         # before Python 3.11
     import tomli as tomllib
 
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 from straightway.whatif.models import text
 from straightway.whatif.models.check import COMMON, checked
 
 _PRESETS = pathlib.Path(__file__).parent / "presets"
-_DEEP = 16                          # bases of bases: beyond, it is a circle
+_DEEP = 16                          # bases of bases: more must be a circle
 
 
 @dataclasses.dataclass
 class Model:
-    """A machine that is supposed, in the engine's units."""
+    """An assumed machine, in the engine's units."""
 
     names: list
     data: dict
@@ -54,15 +52,13 @@ def names():
 
 
 def _path(name):
-    """Where a name's file is: a preset, or a file of the user's."""
+    """The path of a name's file: a preset, or the user's file."""
     if not (name.endswith(".toml") or "/" in name):
         if name in names():
             return _PRESETS / f"{name}.toml"
-        near = difflib.get_close_matches(name, names(), 1, 0.5)
-        raise UserError(
-            f"unknown model {name[:60]}; "
-            + (f"did you mean {near[0]}? " if near else "") + "There are "
-            + ", ".join(names()) + ", and files that end in .toml")
+        raise UserError(f"unknown model {name[:60]}; " + nearest(
+            name, names(), "give a file that ends in .toml, or one of "
+            + ", ".join(names()), 0.5))
     return pathlib.Path(name)
 
 
@@ -80,7 +76,7 @@ def _read(name, beside):
 
 
 def _one(name, beside=None, above=()):
-    """A model with its bases under it."""
+    """A model together with its bases."""
     if isinstance(name, dict):
         own, where, folder = checked(name, "given"), "given", beside
     else:
@@ -96,7 +92,7 @@ def _one(name, beside=None, above=()):
 
 
 def _over(link, below):
-    """A link's keys over another's: points and constants do not mix."""
+    """Lay a link's keys over another's: points and constants do not mix."""
     constants = set(link) - {"S", "points"}
     if "points" in link:
         below = {k: v for k, v in below.items() if k == "S"}
@@ -106,7 +102,7 @@ def _over(link, below):
 
 
 def _combined(tables):
-    """Later ones over earlier ones."""
+    """Lay later tables over earlier ones."""
     found = {}
     for table in tables:
         for key, value in table.items():
@@ -119,7 +115,7 @@ def _combined(tables):
                     for name, link in value.items()}}
             elif key == "network":
                 if value.get("kind", below.get("kind")) != below.get("kind"):
-                    # Another shape: what all kinds have stays.
+                    # A new kind keeps the keys that all kinds share.
                     below = {k: v for k, v in below.items()
                              if k in COMMON or "kind" not in below}
                 found[key] = {**below, **value}
@@ -134,7 +130,7 @@ def _combined(tables):
 
 def load(given, **options):
     """A Model of presets' names, files and tables, later ones over earlier
-    ones, and over them the options: nodes, ranks_per_node, ranks_per_domain,
+    ones. The options come last: nodes, ranks_per_node, ranks_per_domain,
     cpu_speed, noise, collective, ... as in a file. "a+b" is a, b."""
     if isinstance(given, (str, dict)):
         given = [given]
@@ -151,7 +147,7 @@ def load(given, **options):
 
 
 def _whole(data, parts):
-    """What only the whole can be asked: a network's keys fit its kind."""
+    """Check what only the combination shows: a network's keys fit its kind."""
     where = "+".join(p if isinstance(p, str) else "given" for p in parts)
     if "network" in data:
         checked({"network": data["network"]}, where)
@@ -161,7 +157,7 @@ def _whole(data, parts):
 
 
 def write(model, path, ranks):
-    """The model file of so many ranks, for straightway-whatif."""
+    """Write the model file for so many ranks, for straightway-whatif."""
     body = "\n".join(model.lines(ranks)) + "\n"
     try:
         with open(path, "w", encoding="utf-8") as file:

@@ -1,19 +1,18 @@
-"""What a model may say, and whether one says it right.
+"""The keys and values that a model may have, and their check.
 
     checked(table, where) -> the same in the engine's units (ns, ns a byte,
                              bytes), every short form spelled out
 
-docs/models.md describes the keys. `where` is the model's name or file, for
-the errors.
+docs/models.md describes the keys. `where` is the model's name or file, for the
+errors.
 """
 
-import difflib
-
-from straightway.errors import UserError
+from straightway.errors import UserError, nearest
 from straightway.whatif.models import quantities
 from straightway.whatif.models.quantities import Wrong
 
 CLASSES = ("self", "domain", "node", "network")
+# As in op.h.
 OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
               "reduce_scatter_block", "scan", "exscan", "gather", "gatherv",
               "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
@@ -46,7 +45,8 @@ def _seed(value):
 
 
 def _limit(value):
-    """A block's bytes; "64 KiB/n": those of all members together."""
+    """A block's bytes; "64 KiB/n": the bytes of all members' blocks together.
+    """
     if isinstance(value, str) and value.endswith("/n"):
         return f"{quantities.size(value[:-2])}/n" if not \
             value[:-2].isdigit() else value
@@ -82,15 +82,12 @@ def _operations(value):
     names = _texts(value)
     for name in names:
         if name != "all" and name not in OPERATIONS:
-            raise Wrong(_nearest(name, [*OPERATIONS, "all"], "collective"))
+            raise Wrong(_known("collective", name, [*OPERATIONS, "all"]))
     return names
 
 
-def _nearest(name, known, what):
-    near = difflib.get_close_matches(name, known, 1, 0.5)
-    return f"a known {what}, not {name}; " + (
-        f"did you mean {near[0]}?" if near else
-        "there are " + ", ".join(known))
+def _known(what, name, known):
+    return f"a known {what}, not {name}; " + nearest(name, known, cutoff=0.5)
 
 
 LINK = {
@@ -102,7 +99,7 @@ LINK = {
     "points": _rows(("bytes", "send", "wire", "gap", "receive"),
                     quantities.size, *[quantities.time] * 4),
 }
-# Of [network]: what each kind of network has besides.
+# Keys of [network] that each kind has besides.
 COMMON = {"hop": quantities.time, "latency": quantities.time,
           "G": quantities.speed, "host_latency": quantities.time,
           "host_G": quantities.speed, "radix": quantities.whole}
@@ -133,7 +130,7 @@ def _yes(value):
 
 _LIMITS = {"powers_of_two": _yes, "min_bytes": _limit, "max_bytes": _limit,
            "min_ranks": quantities.whole, "max_ranks": quantities.whole}
-# Of [[collective]]: how it is carried out, and what must be said of that.
+# Uses of [[collective]]: their keys, and the required ones.
 USES = {
     "free": ({}, ()),
     "scale": ({"factor": quantities.number}, ("factor",)),
@@ -164,10 +161,8 @@ class _Checker:
         raise UserError(f"model {self.where}: {text}")
 
     def unknown(self, path, key, known):
-        near = difflib.get_close_matches(key, known, 1, 0.5)
-        self.fail(f"unknown key {path}{key}; " + (
-            f"did you mean {near[0]}?" if near else
-            "there are " + ", ".join(known)))
+        self.fail(f"unknown key {path}{key}; "
+                  + nearest(key, known, cutoff=0.5))
 
     def table(self, value, path):
         if not isinstance(value, dict):
@@ -175,7 +170,7 @@ class _Checker:
         return value
 
     def keys(self, table, known, path):
-        """Each key by its own function."""
+        """Convert each key by its own function."""
         found = {}
         for key, value in self.table(table, path.rstrip(".")).items():
             if key not in known:
@@ -198,7 +193,7 @@ class _Checker:
                 found.setdefault(f"{short}_recv", value)
         constants = set(found) - {"S", "points"}
         if "points" in found and constants:
-            self.fail(f"link.{name} has points, which stand for "
+            self.fail(f"link.{name} has points, which replace "
                       + ", ".join(sorted(constants)) + "; give only one")
         return found
 
@@ -218,8 +213,8 @@ class _Checker:
         if kind is None:
             return found
         if kind not in KINDS:
-            self.fail("network.kind must be " + _nearest(
-                kind, list(KINDS), "network"))
+            self.fail("network.kind must be "
+                      + _known("network", kind, list(KINDS)))
         known = {"kind", *COMMON, *KINDS[kind]}
         for key in found:
             if key not in known:
@@ -259,7 +254,7 @@ class _Checker:
 
 
 def checked(table, where):
-    """The model in the engine's units; UserError for what is wrong."""
+    """The model in the engine's units; UserError for a mistake."""
     checker = _Checker(where)
     checker.table(table, "a model")
     plain = {k: v for k, v in table.items() if k not in TABLES}

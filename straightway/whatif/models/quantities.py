@@ -1,5 +1,5 @@
-"""Times, speeds and sizes, as a model says them: a plain number in the
-engine's unit (ns, ns a byte, bytes), or text with a unit."""
+"""Times, speeds and sizes in a model: a plain number in the engine's unit (ns,
+ns a byte, bytes), or text with a unit."""
 
 import math
 import re

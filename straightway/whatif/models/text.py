@@ -8,7 +8,7 @@ _ENDLESS = (1 << 64) - 1
 
 
 def _n(value):
-    """Exact enough for a ps in 1000 s, and no more digits than needed."""
+    """Exact to a ps in 1000 s, with no more digits than necessary."""
     return str(value) if isinstance(value, int) else f"{value:.15g}"
 
 
@@ -26,8 +26,8 @@ def _place(data, ranks):
 
 
 def _latency_at_the_ends(data, link):
-    """A link's L is measured through one switch. In a network that counts its
-    switches itself, that one is taken off."""
+    """A link's L covers one switch. A network that counts its switches itself
+    takes this one off."""
     network = data.get("network", {})
     if network.get("kind", "none") == "none" or "hop" not in network:
         return link
@@ -62,7 +62,7 @@ def _network(data):
     link = data.get("link", {}).get("network", {})
     if not link and not {"hop", "latency", "G"} & set(network):
         name = kind.replace("_", "-")
-        raise UserError(f"a {kind} needs a network whose links it has: give "
+        raise UserError(f"a {kind} needs a network with the times of links: "
                         f"one before it, as in hdr200+{name}")
     hop = network.pop("hop", 0)
     # A message passes one switch less than links: a host link has half.
@@ -92,7 +92,7 @@ def _network(data):
 
 
 def _limits(rule):
-    """What follows a rule's line: one, or one for each power of two."""
+    """The end of a rule's line: one, or one for each power of two."""
     bytes_ = (f" {rule.get('min_bytes', 0)} "
               f"{rule.get('max_bytes', _ENDLESS)}")
     least = rule.get("min_ranks", 0)

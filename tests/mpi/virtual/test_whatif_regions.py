@@ -171,7 +171,7 @@ def test_other_forms_know_no_regions(recorded, form, tmp_path):
     made = operations.convert(ops, tmp_path / f"a.{form}")
     # In and out of each, twice; rank 0 has one more, twice.
     assert made.figures["sections"] == 4 * 2 * 2 + 2 * 2
-    assert "20 region changes are left out: the form knows no regions" in \
+    assert "20 region changes are left out: the form has no regions" in \
         made.notes
     operations.convert(tmp_path / f"a.{form}", tmp_path / "b.swops")
     again = replayed(tmp_path / "b.swops", tmp_path)
