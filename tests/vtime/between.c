@@ -148,8 +148,8 @@ static void messages(unsigned what, uint32_t n, uint32_t first, uint32_t root)
                           .first = first,
                           .root = beside ? SW_STEP_NOBODY : root};
         sw_step_t step;
-        for (uint32_t k = 0; sw_between_linear.step(&call, i, k, &step);
-             k++) {
+        for (uint32_t k = 0;
+             sw_algorithm_step(&sw_between_linear, &call, i, k, &step); k++) {
             if (step.from != SW_STEP_NOBODY) {
                 MUST((step.from < first) != (i < first));
                 irecv(r, i, (int)step.from, 0, 1);

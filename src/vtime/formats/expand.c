@@ -148,9 +148,8 @@ void sw_expand_call(sw_expand_t *e, uint32_t rank, const sw_vop_t *op,
 bool sw_expand_step(const sw_expand_t *e, const sw_expanded_t *call,
                     uint32_t k, sw_step_t *step)
 {
-    *step = (sw_step_t){.to = SW_STEP_NOBODY, .from = SW_STEP_NOBODY};
     if (!call->algorithm || call->call.n < 2 ||
-        !call->algorithm->step(&call->call, call->me, k, step))
+        !sw_algorithm_step(call->algorithm, &call->call, call->me, k, step))
         return false;
     if (call->place < e->count) {
         const uint32_t *members = e->members[call->place];
