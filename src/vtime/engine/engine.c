@@ -226,8 +226,8 @@ void sw_engine_free(sw_engine_t *e)
     sw_pool_free(&e->decisions);
     sw_pool_free(&e->accesses);
     sw_pool_free(&e->locks);
-    sw_map_free(&e->numbers);
-    sw_map_free(&e->decided);
+    sw_lookup_free(&e->numbers);
+    sw_lookup_free(&e->decided);
     sw_heap_free(&e->parked);
     sw_heap_free(&e->events);
     free(e->times);

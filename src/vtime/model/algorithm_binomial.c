@@ -49,8 +49,8 @@ static uint64_t carried(const sw_call_t *call, uint32_t r, bool blocks)
     return sw_part_bytes(call->bytes, call->n, r, r + subtree(call->n, r));
 }
 
-/* `blocks`: each member has a part of call->bytes, and those of a subtree travel
- * together; else all of it does. */
+/* `blocks`: each member has a part of call->bytes, and the parts of a subtree
+ * travel together; else all of it does. */
 static bool up(const sw_call_t *call, uint32_t me, uint32_t k, bool blocks,
                sw_step_t *s)
 {

@@ -14,9 +14,10 @@
  * more; allgather alpha + B beta, and alpha + (n - 1) B beta, and in each round
  * the largest group counts (at most).
  *
- * Scans need no folding: a member without a partner in a round leaves it out. A member
- * combines what comes with the sum of its group, and with its result if it
- * comes from below, for which an exscan's first is taken as it is:
+ * Scans need no folding: a member without a partner in a round leaves the round
+ * out. A member combines what it receives with the sum of its group, and, if
+ * the sender is below it, with its result. An exscan takes the first such part
+ * as it is:
  *
  *     scan              ceil(log2 n) (alpha + B beta + 2 B gamma)
  *     exscan            B gamma less

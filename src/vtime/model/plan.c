@@ -179,7 +179,8 @@ static double own_part(const line_t *line, const sw_algorithm_t *algorithm,
         me = call->n - 1;
     double time = 0;
     sw_step_t step;
-    for (uint32_t k = 0; sw_algorithm_step(algorithm, call, me, k, &step); k++) {
+    for (uint32_t k = 0; sw_algorithm_step(algorithm, call, me, k, &step);
+         k++) {
         if (step.from != SW_STEP_NOBODY) {
             time += line->alpha + line->model->reduce * (double)step.reduced +
                     line->beta * (double)(step.sent > step.received
