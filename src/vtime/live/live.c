@@ -9,13 +9,14 @@
  * Communicators cannot be told to the engine while it runs: a rank that
  * defines one is LATER until it stands still (live_wait.c).
  *
- * at_least is not known. How much processor time a rank's process has used can
- * be asked, but not whose it is: the host's progress, helper threads and our
- * own library use it, too, so it would be more than what the program computes;
- * and a bound that is too high makes wrong decisions, where none costs time.
+ * The engine does not ask how long a silent rank has computed so far. The
+ * system tells how much processor time its process has used, but not for what:
+ * the host's progress, helper threads and this library use some, too. A bound
+ * that is too high makes wrong decisions; without one the engine only waits.
  */
 #include "live_inside.h"
 
+#include "node/base/grow.h"
 #include "node/os/os.h"
 
 #include <stdio.h>
@@ -202,23 +203,12 @@ void sw_live_rung(void *of, uint32_t rank)
 
 /* Operations ------------------------------------------------------------ */
 
-bool sw_live_asks(const sw_vop_t *op)
-{
-    switch (op->kind) {
-    case SW_OP_CLOCK: case SW_OP_SELECT: case SW_OP_PROBE: case SW_OP_IPROBE:
-    case SW_OP_CHOOSE:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Who polls until he finds waits, and that is what is written down: how long,
- * the next model says. Time that is polled for nothing is kept. */
+/* A rank that polls until it finds something waits, and the record says so: the
+ * next model says for how long. Time that is polled for nothing is kept. */
 static bool record(sw_live_t *live, uint32_t rank, const sw_vop_t *op)
 {
     sw_live_rank_t *r = &live->of[rank];
-    if (sw_live_asks(op) || op->kind == SW_OP_STUCK)
+    if (sw_op_asks(op->kind) || op->kind == SW_OP_STUCK)
         return true;
     if (op->kind == SW_OP_COMPUTE && op->flags & SW_COMPUTE_POLLED) {
         r->polled += op->time;
@@ -233,14 +223,8 @@ static bool record(sw_live_t *live, uint32_t rank, const sw_vop_t *op)
         r->polled = 0;
         return good && sw_op_write(live->writer, rank, op);
     }
-    if (r->list_count == r->list_room) {
-        uint32_t room = r->list_room ? 2 * r->list_room : 64;
-        uint32_t *moved = realloc(r->listed, room * sizeof *moved);
-        if (!moved)
-            return false;
-        r->listed = moved;
-        r->list_room = room;
-    }
+    if (!sw_grow(&r->listed, r->list_count, &r->list_room, sizeof *r->listed))
+        return false;
     r->listed[r->list_count++] = op->request;
     return true;
 }
@@ -267,17 +251,6 @@ static bool possible(const sw_live_t *live, const sw_vop_t *op)
         return op->what < SW_WINDOW_COUNT && (rank || op->peer == -1);
     default:
         return op->kind >= SW_OP_COMPUTE && op->kind <= SW_OP_STUCK;
-    }
-}
-
-static bool has_context(const sw_vop_t *op)
-{
-    switch (op->kind) {
-    case SW_OP_SEND: case SW_OP_RECV: case SW_OP_COLLECTIVE: case SW_OP_PROBE:
-    case SW_OP_IPROBE: case SW_OP_CHOOSE: case SW_OP_WINDOW:
-        return true;
-    default:
-        return false;
     }
 }
 
@@ -407,7 +380,7 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_vop_t *op)
         sw_live_fail(live, "rank %u has put an operation that cannot be", rank);
         return SW_SOURCE_LATER;
     }
-    if (has_context(op)) {
+    if (sw_op_has_context(op->kind)) {
         op->context = sw_defined_number(live->contexts, rank, op->context);
         if (sw_unlikely(op->context == SW_DEFINED_NONE)) {
             sw_live_fail(live, "rank %u has used a communicator that it "
@@ -428,7 +401,7 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_vop_t *op)
     if (op->kind == SW_OP_CLOCK && (op->flags & SW_CLOCK_THREAD)) {
         r->waits[r->thread] = true;
         live->asking++;
-    } else if (sw_live_asks(op)) {
+    } else if (sw_op_asks(op->kind)) {
         r->asked = op->kind;
         r->select = op->what;
         live->asking++;

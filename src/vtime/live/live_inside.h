@@ -67,7 +67,5 @@ void sw_live_no_memory(sw_live_t *live);
 bool sw_live_has_ended(sw_live_t *live, uint32_t rank);
 /* A rank has rung (`of` is the sw_live_t). */
 void sw_live_rung(void *of, uint32_t rank);
-/* Is it a question, whose answer the rank waits for? */
-bool sw_live_asks(const sw_vop_t *op);
 
 #endif

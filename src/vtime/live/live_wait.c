@@ -208,7 +208,7 @@ static bool somebody_asks(const sw_live_t *live)
         const sw_lane_entry_t *e = sw_taker_last(&live->taker, rank);
         if (!e && r->first < r->count)
             e = &r->kept[r->count - 1];
-        if (e && e->what == SW_ENTRY_OP && sw_live_asks(&e->op))
+        if (e && e->what == SW_ENTRY_OP && sw_op_asks(e->op.kind))
             return true;
     }
     return false;
