@@ -1,10 +1,10 @@
 /*
  * command.h - the native command, bin/straightway.
  *
- * The idea: what runs once per rank must cost next to nothing, so `run` is a
- * few hundred lines of C that read the program's ELF header, set some
- * environment variables and exec. Everything that prints tables is Python
- * (the package `straightway`), which this command execs for all else.
+ * The idea: what runs once per rank must cost next to nothing. So `run` is a
+ * few hundred lines of C: they read the program's ELF header, set some
+ * environment variables and exec. Everything that prints tables is Python (the
+ * package `straightway`), which this command execs for all else.
  *
  * The command links none of the rooms and never forks: it always becomes the
  * program (or the launcher), so signals and exit statuses are the program's

@@ -5,9 +5,9 @@
  * first load from it ends the process. So before anything of ours touches a
  * buffer, it asks here. What is a device's is the host's to serve.
  *
- * Only a driver's library can tell, so as long as none is loaded every address
- * is the processor's, and the question is three loads and a comparison
- * (loads.h). We never load a driver. Once one is there:
+ * Only a driver's library can tell. As long as none is loaded, every address is
+ * the processor's, and the question is three loads and a comparison (loads.h).
+ * We never load a driver. Once one is there:
  *
  *   memory                                      asked
  *   our arena                                   nobody: the processor's

@@ -1,10 +1,10 @@
 /*
- * close.c - dlclose, so that a profile, and who asks whose call it is, know at
- * once when objects go.
+ * close.c - dlclose, so that a profile and the clocks know at once when objects
+ * go.
  *
  * What is known of a call's address is void when another object may come to
- * lie there (profile/stack/site.h). The answer is that of whatever dlclose
- * comes next, which does not depend on who asks.
+ * lie there (profile/stack/site.h). The next dlclose in the order of lookup
+ * gives the answer, which does not depend on the caller.
  */
 #include "front/clock/callers.h"
 #include "profile/record/recorder.h"

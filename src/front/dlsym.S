@@ -1,8 +1,8 @@
 /*
  * dlsym.S - dlsym, with the caller's identity kept; see handle.c.
  *
- * What dlsym finds may depend on who asks (RTLD_NEXT, RTLD_DEFAULT), which it
- * sees by its return address. So this is a jump, not a call:
+ * What dlsym finds may depend on its caller (RTLD_NEXT, RTLD_DEFAULT), which
+ * dlsym knows by its return address. So this is a jump, not a call:
  *
  *     answer = sw_handle_look(handle, &name);
  *     if (answer)

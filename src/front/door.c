@@ -2,9 +2,9 @@
  * door.c - the first MPI call: find the host, load its flavour, fill the
  * slots.
  *
- * The invariant: once the slots are filled, a call that we do not serve
- * reaches the host's PMPI_ function by one indirect jump, and a call that we
- * do serve reaches our function likewise. MPI_Name and PMPI_Name differ only
+ * The invariant: once the slots are filled, each call takes one indirect jump.
+ * It leads to our function, or to the host's PMPI_ function where we do not
+ * serve the call. MPI_Name and PMPI_Name differ only
  * where another profiling tool is preloaded behind us: then MPI_Name goes to
  * the tool, which comes back through PMPI_Name. A tool before us, or in the
  * program itself, is reached first and calls PMPI_Name: nothing to do.
@@ -256,6 +256,8 @@ static int fill(const sw_flavour_t *flavour)
 static void bind_host(unsigned k)
 {
     choose_host(k);
+    if (sw_front_first_rank())
+        sw_settings_say_old();
     const sw_flavour_t *flavour = load_flavour();
     door.flavour = flavour ? flavour->name : "";
     int ours = fill(flavour);

@@ -11,12 +11,11 @@
  *   host's own MPI_Name stands behind all tools as well: without us, neither
  *   would see this call);
  *
- *   a name that no host in the process has is not found, with an error text
- *   as it should be (names.c says why the linker alone would give none).
+ *   dlsym finds no name that no host in the process has. It then gives the
+ *   proper error text; names.c says why the linker alone would give none.
  *
- * And who looks for madvise gets libc's: transports of MPIs (UCX, libfabric)
- * put a jump of their own where it begins, and ours would not be reached any
- * more.
+ * A lookup of madvise finds libc's: transports of MPIs (UCX, libfabric) put a
+ * jump of their own where it begins, and would cut ours off.
  *
  * All else, and every lookup relative to the caller (RTLD_NEXT), is passed on
  * untouched, to whatever dlsym comes next: another tool's or libc's. With two

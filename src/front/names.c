@@ -1,8 +1,8 @@
 /*
  * names.c - a procedure that the host lacks must not seem present.
  *
- * The library defines every name of the standard, but Open MPI 5 lacks the
- * large-count forms, MPICH's ABI library the Fortran conversions, and a
+ * The library defines every name of the standard. But Open MPI 5 lacks the
+ * large-count forms, and MPICH's ABI library the Fortran conversions; a
  * program may carry no MPI at all. Programs ask: mpi4py refers to such names
  * weakly and takes NULL for "not there"; others ask dlsym. Without us they
  * would learn the truth, so they must with us.
@@ -172,7 +172,8 @@ static void unbind(const sw_object_t *object, const ElfW(Rela) *rela,
     sw_object_writable(object, place, sizeof *place, false);
 }
 
-/* Who defines a name first, in the order of lookup: us, or one before us? */
+/* Which object defines a name first, in the order of lookup: ours, or one
+ * before it? */
 static int first_definition(const sw_object_t *object, void *context)
 {
     if (sw_object_holds(object, sw_stubs))

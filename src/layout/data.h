@@ -1,9 +1,9 @@
 /*
- * data.h - where the data of a message or of a collective lies, at its sender
- * or its receiver, and copying some of it from the one to the other.
+ * data.h - where the data of a message or of a collective lies.
  *
- * It is contiguous, or what a layout picks. Peers are shown it as a stretch of
- * its owner's arena, and where in there the layout is.
+ * Data is contiguous, or what a layout picks. Its owner shows it to peers as a
+ * stretch of the arena, with the place of the layout in there. The functions
+ * here copy from a sender's data to a receiver's, all of it or a part.
  */
 #ifndef SW_LAYOUT_DATA_H
 #define SW_LAYOUT_DATA_H
@@ -65,8 +65,8 @@ static inline sw_data_t sw_data_plain(const void *p)
 }
 
 /* Are the pieces long enough that another processor than their owner's may
- * touch them one by one? Those shorter than a cache line are better gathered
- * or distributed by their owner, who has them in its cache. */
+ * touch them one by one? The owner has the data in its cache, so it gathers or
+ * distributes pieces that are shorter than a cache line. */
 static inline bool sw_data_is_coarse(const sw_layout_t *l)
 {
     return !l || l->size >= l->runs * SW_LINE;

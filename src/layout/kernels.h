@@ -5,8 +5,8 @@
  * compiler makes into a few loads and stores; the others up to SW_SHORT bytes
  * go in steps of eight with an overlapping last one, without a call.
  *
- * SW_MOVE(to or from memory, the contiguous bytes, n) is defined by who
- * includes this; NAME(x) makes the two directions' names.
+ * The including file defines SW_MOVE(to or from memory, the contiguous bytes,
+ * n); NAME(x) makes the two directions' names.
  */
 #define SW_SHORT 256
 

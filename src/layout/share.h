@@ -2,8 +2,8 @@
  * share.h - layouts in the arena, for peers to read.
  *
  * A shared layout lives until its datatype is gone and no message that it
- * describes is under way: who needs it holds it. Its serial is never used
- * again, so that a peer who has a copy (known.h) needs to read it once.
+ * describes is under way: each of these holds it. Its serial is never used
+ * again, so a peer reads it once, and keeps a copy (known.h).
  */
 #ifndef SW_LAYOUT_SHARE_H
 #define SW_LAYOUT_SHARE_H

@@ -1,20 +1,20 @@
 /*
  * cpu_clock.h - a thread's processor time at the price of the counter.
  *
- * Between two MPI calls a program computes, and what that takes must not
- * depend on who else had the core meanwhile: CLOCK_THREAD_CPUTIME_ID tells it,
- * at some 300 ns a reading, which is more than many a stretch between calls.
- * As long as a thread has not been taken off its core, though, its processor
- * time goes on exactly as the processor's counter does. So the clock is read
- * once and the counter from then on, until the thread has been interrupted.
+ * Between two MPI calls a program computes. What that takes must not depend on
+ * the other threads that had the core meanwhile. CLOCK_THREAD_CPUTIME_ID tells
+ * it, at some 300 ns a reading: more than many a stretch between calls takes.
+ * As long as a thread keeps its core, though, its processor time advances
+ * exactly as the processor's counter does. So the thread reads the clock once,
+ * and the counter from then on, until something has interrupted the thread.
  *
  * The kernel tells that by itself. glibc registers an area for restartable
- * sequences for each thread (rseq(2); 2.35 and later export where it is).
- * Whenever the thread comes back from having been preempted, moved or
- * signalled, the kernel looks at the sequence it was in, and forgets it if the
- * thread was not within it (rseq_cs := 0). We name one that is empty: the
- * pointer stands there until the first interruption. Without rseq, or with a
- * counter that the kernel does not trust, the clock is read each time.
+ * sequences for each thread (rseq(2); 2.35 and later export where it is). When
+ * a preempted, moved or signalled thread resumes, the kernel looks at the
+ * sequence that the thread was in. If the thread was not within it, the kernel
+ * forgets it (rseq_cs := 0). We name an empty sequence: the pointer stands
+ * there until the first interruption. Without rseq, or with a counter that the
+ * kernel does not trust, the thread reads the clock each time.
  *
  *     anchor                      now
  *     | clock c, counter k        | counter n, mark still there

@@ -2,12 +2,12 @@
  * peer.h - the other processes of the node, and how their memory is reached.
  *
  * Processes introduce themselves with a card (sw_card_t), which the MPI room
- * passes around. Nothing on a card is believed: the control segment found
- * through /proc/PID/fd must hold the card's token, so that a process of
- * another container or pid namespace, or a recycled pid, is told apart. A file
- * is opened only if its device and inode are the card's, since the program may
- * have closed our descriptor and opened a file of its own at that number. CMA
- * is proven by reading the token out of the peer's own memory.
+ * passes around. The reader believes nothing on a card. The control segment
+ * found through /proc/PID/fd must hold the card's token: that tells a recycled
+ * pid apart, and a process of another container or pid namespace. The reader
+ * opens a file only if its device and inode are the card's. For the program may
+ * have closed our descriptor, and opened its own file at that number. The
+ * reader proves CMA by reading the token out of the peer's own memory.
  *
  * A peer once attached stays attached until the process ends: its mappings
  * cost address space only, and communicators come and go.

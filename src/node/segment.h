@@ -9,7 +9,7 @@
  *      0            SW_PAGE                                   span
  *      | head: token | block | block | ... | untouched ...     |
  *
- * A block starts with sw_block_t. `members` counts who has not left yet. The
+ * A block starts with sw_block_t. `members` counts those that still use it. The
  * leader alone allocates; the last member to leave makes the count zero, and
  * the leader finds that out when it next needs a block. So nobody waits for
  * anybody when a communicator is freed, and a block is never reused while a

@@ -6,15 +6,15 @@
  *   spin   plain loads: a cache line travels in 0.1 µs, a system call costs
  *          more. Short where ranks outnumber cores: what we wait for cannot
  *          happen before somebody else gets our core.
- *   yield  the core goes to whoever is ready, and comes back soon.
+ *   yield  the core goes to another ready thread, and comes back soon.
  *   sleep  on the awaited member's futex word, always with a time limit.
  *
  * From the second stage on, the host's progress is driven now and then (law
  * 3): a peer may be stuck in the host until we help, so that the value we
  * wait for could otherwise never come.
  *
- * The doorbell. Each lane (coll/group.h) has a doorbell: `sleepers` counts who
- * sleeps or is about to, `event` is the futex word. The writer of a value
+ * The doorbell. Each lane has a doorbell: `sleepers` counts the waiters that
+ * sleep or are about to, `event` is the futex word. The writer of a value
  * stores the value, then looks at `sleepers`, and only if that is not zero
  * advances `event` and wakes. There is deliberately no full fence between the
  * writer's store and its look (it would cost each message 20 ns): the look may
@@ -58,8 +58,8 @@ SW_API bool sw_wait_crowded(void);
 SW_API bool sw_wait_step(sw_wait_t *wait);
 SW_API void sw_wait_end(sw_wait_t *wait);
 
-/* One turn of a wait for somebody who does nothing but copy a piece: it ends
- * soon, unless the system has taken his core. */
+/* One turn of a wait for a rank that does nothing but copy a piece: it ends
+ * soon, unless the system has taken that rank's core. */
 static inline void sw_wait_turn(unsigned *turns)
 {
     if (sw_wait_crowded() || ++*turns > 10000)

@@ -10,9 +10,9 @@
  * with the time in which nothing happened, up to 1 ms: a receive that stays
  * posted for an hour costs 0.1 % of a core.
  *
- * Parking. The agent stores `parked`, then asks once more; whoever posts work
- * stores that, then looks at `parked`. A full fence between store and look on
- * either side means that one of them sees the other's store.
+ * Parking. The agent stores `parked`, then asks once more. A thread that posts
+ * work stores that, then looks at `parked`. A full fence between store and look
+ * on either side means that one of them sees the other's store.
  */
 #ifndef SW_OFFLOAD_AGENT_H
 #define SW_OFFLOAD_AGENT_H
@@ -20,7 +20,7 @@
 #include "node/base/base.h"
 
 typedef enum {
-    SW_AGENT_NOTHING,       /* there is none: park                         */
+    SW_AGENT_NOTHING,       /* there is no work: park                      */
     SW_AGENT_WATCHING,      /* there may be some soon, with no wake-up     */
     SW_AGENT_WORKED,
 } sw_agent_found_t;

@@ -3,8 +3,8 @@
  *
  * The host carries and matches 192 bytes, whatever the message's size; they
  * say where the data lies, and the receiver fetches it (slot.h). 192 is a
- * multiple of 1, 2, 4, 8, 12, 16, 24, 32, 48 and 64, so that the descriptor
- * arrives whole through a receive of any datatype made of such elements.
+ * multiple of the powers of two up to 64, and of 12, 24 and 48. So the
+ * descriptor arrives whole through a receive of any datatype of such elements.
  *
  *   offset  bytes  field
  *        0     16  cookie     random, the same for all processes of the node
@@ -21,9 +21,9 @@
  * this descriptor's own, so what an earlier one has left there does not pass.
  * All 192 bytes are compared: where they are right, the host has written all.
  *
- * Can user data be taken for a descriptor? It would have to be 192 bytes long,
- * hold the cookie, which no program ever sees, a valid check and the ticket of
- * a slot that is on offer to this very receiver.
+ * Can a receiver take user data for a descriptor? The data would have to be 192
+ * bytes long and hold the cookie, which no program ever sees. It would also
+ * need a valid check, and the ticket of a slot on offer to this very receiver.
  */
 #ifndef SW_P2P_DESCRIPTOR_H
 #define SW_P2P_DESCRIPTOR_H

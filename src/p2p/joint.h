@@ -31,7 +31,7 @@ typedef struct {
 } sw_joint_t;
 
 /* The receiver: may the sender help to bring `bytes` from `from` to `to`? If so
- * *joint is filled, and is to be published. */
+ * *joint is filled, and the receiver publishes it. */
 bool sw_joint_open(sw_joint_t *joint, const sw_data_t *from,
                    const sw_data_t *to, size_t bytes);
 

@@ -1,5 +1,5 @@
 /*
- * slot.h - messages on offer: where their data lies, and who is done with it.
+ * slot.h - messages on offer: where their data lies, and how far they are.
  *
  * Every process keeps a table of slots in its control segment, one for each
  * large message under way. The sender fills a slot and sends its descriptor
@@ -109,8 +109,8 @@ static inline void sw_offer_bind(sw_offer_t *offer)
                       sw_data_show(&data, offer->bytes, &offer->shown);
 }
 
-/* A slot on offer, or NULL: the message goes through the host. Data that is
- * not readable is to be gathered in the arena, by sw_slot_fill. Thread safe. */
+/* A slot on offer, or NULL: the message goes through the host. The sender
+ * gathers data that is not readable by sw_slot_fill. Thread safe. */
 SW_API sw_slot_t *sw_slot_offer(const sw_offer_t *offer);
 
 /* Is nothing left to be gathered? */
@@ -120,9 +120,9 @@ static inline bool sw_slot_full(const sw_slot_t *slot)
                                 memory_order_acquire) == slot->bytes;
 }
 
-/* Gather what is left. Whoever has offered the slot calls this before doing
- * anything that may wait: best when the descriptor is under way, because the
- * receiver begins with what is there. */
+/* Gather what is left. The sender calls this before it does anything that may
+ * wait: best when the descriptor is under way, because the receiver begins with
+ * what is there. */
 SW_API void sw_slot_fill_slow(sw_slot_t *slot, const sw_offer_t *offer);
 static inline void sw_slot_fill(sw_slot_t *slot, const sw_offer_t *offer)
 {
@@ -188,7 +188,7 @@ SW_API uint64_t sw_slots_directory(void);
  * to it: before the first is sent. */
 SW_API void sw_slots_warn(const sw_peer_t *peer, uint64_t directory);
 
-/* Has this process been told so? Who has received such a message finds it. */
+/* Has this process been told so? Any receiver of such a message finds it. */
 extern SW_API _Atomic uint32_t *sw_slots_warned_at;
 static inline bool sw_slots_warned(void)
 {

@@ -1,12 +1,12 @@
 /*
  * tree.c - trees that follow the machine; see tree.h for the idea.
  *
- * The builder keeps the members that have no parent yet, at first all. For
- * each level, from L3 to the machine, it sorts them by domain and rank, so
- * that every domain is one run of the list whose first is its lowest rank,
- * and replaces each run by its leader. A member leaves the list when it gets
- * its parent: the order of leaving puts children before their parents and
- * near children before far ones, which is what the rest is made from.
+ * The builder keeps the members that have no parent yet, at first all. For each
+ * level, from L3 to the machine, it sorts them by domain and rank. Every domain
+ * is then one run of the list, and begins with its lowest rank. The builder
+ * replaces each run by its leader. A member leaves the list when it gets its
+ * parent: the order of leaving puts children before their parents and near
+ * children before far ones, which is what the rest is made from.
  */
 #include "tree.h"
 

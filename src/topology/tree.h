@@ -18,10 +18,10 @@
  * A domain with one member costs no level. The result hangs on the locations
  * alone: all members, given the same table, build the same tree.
  *
- * The tree is kept rooted at member 0. Seen from another root only the edges
- * on the path between the two change direction, so re-rooting is a question
- * answered in O(depth), not a new tree; the edges, and with them the crossings
- * of slow links, stay the same.
+ * The tree is kept rooted at member 0. Seen from another root, only the edges
+ * on the path between the two change direction. So re-rooting is a question
+ * answered in O(depth), not a new tree. The edges stay the same, and with them
+ * the crossings of slow links.
  */
 #ifndef SW_TOPOLOGY_TREE_H
 #define SW_TOPOLOGY_TREE_H

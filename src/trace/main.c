@@ -1,5 +1,5 @@
 /*
- * main.c - straightway-trace: what is to be done with every event of a trace.
+ * main.c - straightway-trace: what goes through every event of a trace.
  *
  *   straightway-trace perfetto OUT FILE... <NAMES
  *

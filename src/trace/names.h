@@ -32,7 +32,7 @@
 typedef struct {
     uint32_t name, category;    /* strings; 0: there is no such call */
     const char *details;
-    /* For who shows it. */
+    /* The form for Perfetto. */
     unsigned char *encoded;
     uint32_t encoded_bytes;
 } sw_call_name_t;
@@ -42,7 +42,7 @@ typedef struct {
     const char *name;
     sw_call_name_t *calls;      /* by record */
     uint32_t call_count, call_room;
-    uint32_t sequence;          /* for who shows it; 0: not yet shown */
+    uint32_t sequence;          /* in Perfetto's file; 0: not yet there */
     unsigned char *told;
 } sw_thread_name_t;
 
@@ -54,7 +54,7 @@ typedef struct {
     uint32_t communicator_count, communicator_room;
     sw_thread_name_t *threads;
     uint32_t thread_count;
-    bool shown;                 /* for who shows it */
+    bool shown;                 /* in Perfetto's file */
 } sw_rank_name_t;
 
 typedef struct {

@@ -158,8 +158,8 @@ static void tell_thread(sw_perfetto_t *p, const sw_thread_name_t *t,
     sw_proto_close(to, packet);
 }
 
-/* The first packets of a thread: what holds for all that follow, then who it
- * is. */
+/* The first packets of a thread: what holds for all that follow, then its
+ * name. */
 static void begin_sequence(sw_perfetto_t *p, sw_rank_name_t *r,
                            sw_thread_name_t *t)
 {

@@ -23,7 +23,7 @@ typedef struct {
 
 /* Room for `n` bytes more; false, and the error is set: no memory. */
 bool sw_proto_grow(sw_proto_t *p, size_t n);
-/* There is no memory for what was to be put here. */
+/* There is no memory for what the caller wants to put here. */
 void sw_proto_lost(sw_proto_t *p);
 /* Write what is there, when it is much or `all`. Between messages only. */
 void sw_proto_flush(sw_proto_t *p, bool all);

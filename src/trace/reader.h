@@ -8,10 +8,10 @@
  *                 use(reader.rank, reader.thread, &reader.event);
  *     sw_trace_close(&reader);
  *
- * docs/capture-format.md says what is in the file. Nothing in it is believed:
- * a block whose checksum is wrong costs that block, one that does not hold
- * what it says costs what is left of it, and where a length cannot be right,
- * the next sound block is looked for. One block at a time is in memory.
+ * docs/capture-format.md says what is in the file. The reader believes nothing
+ * in it. It skips a block whose checksum is wrong, and the rest of a block that
+ * does not hold what it says. Where a length cannot be right, it looks for the
+ * next sound block. One block at a time is in memory.
  */
 #ifndef SW_TRACE_READER_H
 #define SW_TRACE_READER_H

@@ -1,8 +1,8 @@
 /*
  * varint.h - numbers of seven bits a byte, lowest first (LEB128).
  *
- * A cursor that has met what is no number is `bad` and yields zeros from then
- * on, so that a reader may look once, after several numbers.
+ * A cursor that meets bytes which are no number becomes `bad`, and yields zeros
+ * from then on. So a reader may look once, after several numbers.
  */
 #ifndef SW_TRACE_VARINT_H
 #define SW_TRACE_VARINT_H

@@ -1,13 +1,13 @@
 /*
  * callers.c - see callers.h.
  *
- * The objects that are not the program's stand in a table of addresses, which
- * is looked through for a page of code that a thread has not called from
- * before: each thread remembers some pages. Before that look it is asked
- * whether objects have come since; then the table is made anew.
+ * The objects that are not the program's stand in a table of addresses. Each
+ * thread remembers some pages of code, and looks into the table for others.
+ * Before that look it asks whether objects have come since, and makes the table
+ * anew if so.
  *
- * The table is read by signal handlers and without a lock: a number that is odd
- * while it is written, and another afterwards. Who writes it has all signals
+ * Signal handlers read the table, too, without a lock: its number is odd while
+ * a thread writes it, and another one afterwards. The writer has all signals
  * blocked, so no reader ever waits for a writer beneath it. Nothing here
  * allocates from the heap, for heaps read clocks.
  */
@@ -125,7 +125,7 @@ static int add_object(const sw_object_t *object, void *context)
     return 0;
 }
 
-/* By the name that who needs it says. */
+/* By the name that the object which needs it says. */
 static object_t *named(list_t *list, const char *name)
 {
     for (size_t i = 0; i < list->count; i++) {

@@ -1,12 +1,14 @@
 /*
  * callers.h - whose call is it, by the address to which it returns?
  *
- * Of the loaded objects these are the MPI library's: itself and its companions
- * (hosts.h), what they need (DT_NEEDED) and what that needs, what was loaded
- * while MPI_Init went on, and what is loaded later and needs one of those that
- * only the MPI library needs (its plugins). Never: the program, and what
- * everybody needs, the C library and the run-time libraries of languages.
- * Everything else is the program's, code without an object too.
+ * Of the loaded objects these are the MPI library's:
+ *   - itself and its companions (hosts.h);
+ *   - what these need (DT_NEEDED), and what that needs;
+ *   - what was loaded while MPI_Init went on;
+ *   - its plugins: what is loaded later, and needs one of those objects that
+ *     only the MPI library needs.
+ * Never: the program, the C library and the run-time libraries of languages,
+ * which everybody needs. All else is the program's, code without an object too.
  *
  * A library that the program and its MPI both use (libevent, UCX) is the MPI
  * library's: there real time is right for one of them, and virtual time could
@@ -17,7 +19,7 @@
 
 #include "front/objects/elf.h"
 
-/* In the library's constructor: who can tell the host from other objects. */
+/* In the library's constructor: `is_host` tells the host from other objects. */
 void sw_callers_start(bool (*is_host)(const sw_object_t *object));
 
 /* The objects that are there before MPI_Init; those that it has loaded. */

@@ -11,12 +11,13 @@
  *
  *     PLAIN    the option is off, or this is no MPI program
  *     WAITS    MPI_Init is to come
- *     BEGINS   virtual time begins: who reads a clock waits until it has
+ *     BEGINS   virtual time begins: a thread that reads a clock waits for that
  *     RUNS     virtual time, and what goes on from there
  *     CHILD    in a child of fork: from there on as real time goes
  *
- * No clock goes backwards in a thread: the clocks are read while nobody else
- * reads them, and whoever has read one in WAITS looks whether it still is so.
+ * No clock goes backwards in a thread: the clocks are read while no other
+ * thread reads them. A thread that has read one in WAITS looks whether the
+ * state is still that one.
  */
 #include "clocks.h"
 #include "callers.h"

@@ -4,8 +4,8 @@
  * A sleep is carried out, for what happens outside the process goes by real
  * time; then it is told, with the time that was asked for, less what a signal
  * has spared. A wait for something else, until a moment at most, is a sleep
- * where that moment has come, and nothing otherwise: whoever waits in a loop
- * until his clock says enough gets there.
+ * where that moment has come, and nothing otherwise. So a thread that waits in
+ * a loop until its clock says enough gets there.
  *
  * A moment of a clock that is virtual is so far ahead of the real one as it is
  * of the virtual. To which clock the moment of a condition variable belongs is

@@ -3,15 +3,15 @@
  * them.
  *
  * Blocks of at least the threshold come from the arena, all others from libc.
- * An address tells which: the arena is one range. So free is a comparison and
- * a jump, and any mix of old and new blocks is right at any time, whatever
- * was allocated before the arena stood.
+ * An address tells which: the arena is one range. So free is a comparison and a
+ * jump. Any mix of old and new blocks is right at any time, blocks from before
+ * the arena stood included.
  *
  * A program may have brought another heap: jemalloc, mimalloc or tcmalloc
  * preloaded or linked, a debugging heap, a sanitizer's. Theirs is the next
  * malloc after ours then and not libc's, and everything goes to it, at the
  * price of one more jump: two heaps that both mean to be the only one (own
- * usable sizes, own fork handlers, own leak reports) are not to be mixed.
+ * usable sizes, own fork handlers, own leak reports) do not mix.
  *
  * libc's functions are called by their second names (__libc_malloc, ...),
  * which need no look-up. Looking the next heap up may itself allocate: until
@@ -39,9 +39,9 @@ extern void __libc_free(void *);
 
 #define SLACK_MIN ((size_t)1 << 20) /* blocks that move get room to grow */
 
-/* Which sizes are the arena's: size - big_from < big_span. While the heap
- * below is not known, or is not libc's, big_from is 0, so that one comparison
- * sends the ordinary small block straight to libc. */
+/* Which sizes are the arena's: size - big_from < big_span. One comparison so
+ * sends the ordinary small block straight to libc. big_from is 0 while the heap
+ * below is not known, or is not libc's. */
 static size_t big_from, big_span;
 
 static enum { UNKNOWN, ASKING, LIBC, OTHER } below;

@@ -2,19 +2,21 @@
  * arena.c - the arena is set up: its range of addresses, its file, its rules.
  *
  * The file is as large as the memory could ever become, and costs nothing
- * before it is touched, so nothing ever moves, grows or is mapped again: a
- * peer's mapping holds for the life of the process. Three limits cut it down:
- * 256 processes of a node map each other, and all of that must stay well
- * within 47 bits of addresses (256 x 320 GiB is five eighths); RLIMIT_AS keeps
- * half of itself free for the program; RLIMIT_FSIZE bounds the file.
+ * before the program touches it. So nothing ever moves, grows or is mapped
+ * again, and a peer's mapping holds for the life of the process. Three limits
+ * bound the file's size:
+ *   - 256 processes of a node map each other, well within 47 bits of
+ *     addresses (256 x 320 GiB is five eighths);
+ *   - half of RLIMIT_AS stays free for the program;
+ *   - RLIMIT_FSIZE bounds any file.
  *
  * Law: the arena never makes a program slower than its own heap. Private pages
  * are what that heap has. Shared memory gets huge pages by a rule of its own
- * (shmem_enabled), often `never`. Where ordinary memory gets them unasked
- * (`always`, or glibc told to ask) and shared memory does not, many megabytes
- * are better left private, and CMA serves them to the peers:
- * sw_arena_plain_max. Making pages huge afterwards (MADV_COLLAPSE) costs 1-2 s
- * for 1 GiB and would move first-touched pages: not for a library to decide.
+ * (shmem_enabled), often `never`. Where only ordinary memory gets huge pages
+ * unasked, blocks of many megabytes stay private (sw_arena_plain_max). CMA
+ * serves these to the peers. Making pages huge afterwards (MADV_COLLAPSE) costs
+ * 1-2 s for 1 GiB, and would move pages that the program has placed by first
+ * touch: a library must not decide that.
  *
  * Memory that runs out shows as with any shared memory: the process is killed
  * by the memory controller or gets SIGBUS at the first touch, where private
@@ -91,7 +93,7 @@ static bool arena_has_huge_pages(void)
 static size_t wanted_span(void)
 {
     size_t span = sw_settings.arena_size;
-    if (!span)
+    if (span == SW_AUTO_SIZE)
         span = 2 * sw_os_memory_total(); /* room for blocks that grow */
     return sw_min(span, HEAP_MAX) & ~(SW_HUGE - 1);
 }

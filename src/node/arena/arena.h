@@ -85,7 +85,7 @@ SW_API size_t sw_arena_usable(const void *p);
  * of the heap); `real` is libc's. */
 SW_API pid_t sw_arena_fork(pid_t (*real)(void));
 
-/* True for addresses of blocks, whoever allocated them. */
+/* True for addresses of any thread's blocks. */
 static inline bool sw_arena_is_block(const void *p)
 {
     return (size_t)((const char *)p - sw_arena.range[0].start) <

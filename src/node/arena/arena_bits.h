@@ -3,8 +3,8 @@
  *
  * The bits lie in chunks for 1 GiB of the arena, made at the first use of any
  * page in them. They are read without a lock, and written by one thread at a
- * time. Who finds a bit set also finds what was done before it was set
- * (acquire, release). Pages are the file's; ranges are [page, end).
+ * time. A reader that finds a bit set also sees what the writer did before it
+ * set the bit (acquire, release). Pages are the file's; ranges are [page, end).
  */
 #ifndef SW_NODE_ARENA_ARENA_BITS_H
 #define SW_NODE_ARENA_ARENA_BITS_H

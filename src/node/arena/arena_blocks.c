@@ -1,19 +1,18 @@
 /*
  * arena_blocks.c - blocks: what malloc and MPI_Alloc_mem hand out.
  *
- * A block is one extent. Its length is rounded up to a size class (at most a
- * quarter more, and untouched pages cost nothing), plus one page that makes
- * room for colour: blocks begin at varying cache lines of their first page,
- * because arrays that all began at the same offset would collide in the
- * first-level cache and in the store buffer's 4 KiB comparison. A pointer
- * always lies in its extent's first page, so page number -> record -> length
- * is all that free needs.
+ * A block is one extent. Its length is rounded up to a size class, at most a
+ * quarter more, and one page for colour is added; untouched pages cost nothing.
+ * Colour: blocks begin at varying cache lines of their first page. Arrays that
+ * all began at one offset would collide in the first-level cache and in the
+ * store buffer's 4 KiB comparison. A pointer always lies in its extent's first
+ * page, so page number -> record -> length is all that free needs.
  *
- * Each thread keeps a few freed blocks of each class up to 4 MiB. A block
- * goes used -> cached -> used without the lock: only its owner changes the
- * state then, and other threads, who may look at it while they merge
- * neighbours, see "not free" either way; so relaxed atomics suffice. The
- * program itself orders the hand-over of a block between threads.
+ * Each thread keeps a few freed blocks of each class up to 4 MiB. A block goes
+ * used -> cached -> used without the lock, since only its owner changes the
+ * state then. Other threads may look at the state while they merge neighbours;
+ * they see "not free" either way, so relaxed atomics suffice. The program
+ * itself orders the hand-over of a block between threads.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -126,8 +125,8 @@ static bool cache_open(void)
     return cache.state == OPEN;
 }
 
-/* Where the block in an extent begins and ends, as the program asked, in the
- * two words of its record that a used extent does not need. */
+/* Write down where the block in an extent begins and ends, as the program
+ * asked: in the two words of its record that a used extent does not need. */
 static void note(uint32_t page, size_t offset, size_t size)
 {
     uint64_t word = (uint64_t)(offset + size) << 12 | offset;

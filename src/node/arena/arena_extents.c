@@ -1,5 +1,5 @@
 /*
- * arena_extents.c - runs of pages, and who holds them.
+ * arena_extents.c - runs of pages, used or free.
  *
  * A zone is cut into extents, each either used or free, one after another from
  * its first page to `top`; beyond is memory that was never touched. What is
@@ -13,15 +13,15 @@
  *             its free left neighbour begins
  *
  * Two free extents never touch: a freed one is merged with its neighbours.
- * Free extents wait in bins, four to each doubling, and the best fit of the
- * first bin that can serve is taken, lowest address first among equals, so
- * that the upper end empties.
+ * Free extents wait in bins, four to each doubling. The first bin that can
+ * serve gives its best fit. Among equals the lowest address wins, so that the
+ * upper end empties.
  *
- * `dirty` bounds from above how many of a free extent's pages may be
- * resident. Their sum is `kept`. When it passes the setting, the largest
- * dirty extents are given back to the system, until a quarter of the
- * setting is free again, so that the next free does not punch as well. The
- * system call runs without the lock: the extent is out of the bins then.
+ * `dirty` bounds from above how many of a free extent's pages may be resident.
+ * Their sum is `kept`. When `kept` passes the setting, the thread that frees
+ * gives the largest dirty extents back to the system. It goes on until a
+ * quarter of the setting is free again, so that the next free need not punch.
+ * The system call runs without the lock: the extent is out of the bins then.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,40 +1,41 @@
 /*
  * arena_fork.c - a forked child sees its own memory.
  *
- * Private pages are copied by the kernel, when either side writes to them. What
- * is shared with peers is MAP_SHARED, so fork alone would leave parent and
- * child writing to the same pages. The child therefore replaces it by private
- * memory and copies the live blocks and the shown pages out of the file, before
- * it runs anything else, while the forking thread of the parent waits. From
- * then on its heap works as before, but belongs to no file: it is never offered
- * to peers, and its own children are ordinary forks.
+ * The kernel copies private pages when either side writes to them. What is
+ * shared with peers is MAP_SHARED, so fork alone would leave parent and child
+ * writing to the same pages. Before the child runs anything else, it maps
+ * private memory there, and copies the live blocks and the shown pages out of
+ * the file. The forking thread of the parent waits meanwhile. From then on the
+ * child's heap works as before, but belongs to no file: peers never see it, and
+ * the child's own forks are ordinary ones.
  *
  *   parent   prepare: signals off, lock  | fork |  wait ........ | go on
  *   child                                |      |  copy the data | go on
  *
  * Holes of the file (pages never touched) and free extents are skipped. The
  * parent waits on a pipe: the child writes a byte when it is done, and its
- * death closes the pipe. Without descriptors for a pipe the child beats a
- * counter in a spare page between the zones, which stays shared, and the parent
- * waits as long as it beats. Where nothing is shared, nobody waits.
+ * death closes the pipe. Where there are no descriptors left for a pipe, the
+ * child beats a counter in a spare page between the zones, which stays shared.
+ * The parent then waits as long as the counter beats. Where nothing is shared,
+ * nobody waits.
  *
- * A program may have closed the descriptor, not knowing whose it was. Then
+ * A program may have closed our descriptor, which it does not know. Then
  * the child moves its shared mapping aside and copies from there, which finds
  * no holes but is as right. (The kernel moves one mapping at a time: what core
  * dumps hold must be alike throughout first.)
  *
- * Other threads of the parent run on meanwhile, so a child of a threaded
- * program sees what they have shown as it is a moment after the fork. What
- * locks and fork handlers protect is consistent: the forking thread waits
- * before it releases them. Children made without fork handlers: vfork and
+ * Other threads of the parent run on meanwhile. So a child of a threaded
+ * program sees the pages that they have shown as they are a moment after the
+ * fork. What locks and fork handlers protect is consistent: the forking thread
+ * waits before it releases them. Children made without fork handlers: vfork and
  * posix_spawn need no copy; a raw clone system call or _Fork shares what is
  * shared with its parent until it execs.
  *
  * A program may run on a stack that is a block itself (a coroutine). Where that
- * is shared, parent and child would return from fork on the same pages at once,
- * so sw_arena_fork makes the fork on a private stack, while the other one lies
- * still, and comes back to it when it has become private too. A thread's own
- * stack becomes private before.
+ * block is shared, parent and child would return from fork on the same pages at
+ * once. So sw_arena_fork makes the fork on a private stack, and returns to the
+ * coroutine's stack once that is private too. A thread's own stack becomes
+ * private before the fork.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -315,9 +316,9 @@ static void child(void)
     errno = saved;
 }
 
-/* A thread whose stack the program has given it (pthread_attr_setstack) has its
- * thread-local data there as well, which libc writes to in parent and child
- * before the child can copy anything. */
+/* Where the program has given a thread its stack (pthread_attr_setstack), libc
+ * keeps the thread-local data there as well. Parent and child both write to
+ * these before the child can copy anything. */
 static bool on_shared_thread(uintptr_t *low, uintptr_t *high)
 {
     uint64_t page, pages, offset = sw_arena_offset(&errno, 1);

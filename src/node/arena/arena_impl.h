@@ -97,10 +97,10 @@ static inline size_t sw_extents_room(size_t size)
     return sw_round_up((size / SW_PAGE + 1) * sizeof(sw_page_t), SW_HUGE);
 }
 
-/* The arena has two zones, each with extents of its own: the heap's, of
- * private pages that may be shown (or shared ones, where STRAIGHTWAY_SHOW is
- * eager), and the common one, whose pages are shared from their birth:
- * copies for peers, layouts, MPI_Alloc_mem. */
+/* The arena has two zones, each with extents of its own. The heap's zone has
+ * private pages, which may be shown; with STRAIGHTWAY_SHOW=eager they are
+ * shared. The common zone's pages are shared from their birth: copies for
+ * peers, layouts, MPI_Alloc_mem. */
 #define SW_BINS 128
 
 typedef enum {
@@ -154,8 +154,8 @@ void sw_extents_stats(sw_arena_stats_t *to);
  * extent changes hands except used <-> cached. */
 void sw_extents_lock(void);
 void sw_extents_unlock(void);
-/* In the child: the memory is private now, free extents of what was shared read
- * as zeros, and the caches of the threads that did not come along are free.
+/* In the child, whose memory is private now: free extents of what was shared
+ * read as zeros, and the caches of the parent's other threads become free.
  * `end`: pages that may be used. Leaves the lock free. */
 void sw_extents_forked(sw_zone_t *z, uint32_t end);
 

@@ -3,9 +3,10 @@
  *
  * What nobody has handed out yet must cost nothing. Private memory is closed to
  * all access: neither mlockall nor a core dump takes it then. Shared memory
- * cannot be closed, for the peers' sake; but to write a page of it into a dump,
- * the kernel allocates it, even where nobody ever touched it, and such a dump
- * could take more memory than the machine has. So it is left out of dumps.
+ * cannot be closed, for the peers' sake. But the kernel allocates each page of
+ * it that it writes into a dump, even where nobody ever touched the page. Such
+ * a dump could take more memory than the machine has, so shared memory that is
+ * not handed out stays out of dumps.
  *
  * What is handed out is opened, and what is given back to the system is closed
  * again. All this in units of 2 MiB, so that growth costs a system call per 2

@@ -1,18 +1,17 @@
 /*
  * arena_show.c - private pages become shared; see show.h.
  *
- * How each page stands, some bits tell (arena_bits.h).
+ * A few bits tell how each page stands (arena_bits.h).
  *
- * Who may be shown when. Showing a page takes as long as the hosts need to move
- * some tens of KiB. So what is used once is never shown, and what is shown must
- * first have been paid for: each byte that went another way earns credit, and
- * each byte that is shown costs STRAIGHTWAY_SHOW_AFTER times as much. All the
- * time spent on showing is then bounded by a part of the time that
- * communication took anyway, whatever the program does.
+ * What is shown when. Showing a page takes as long as the hosts need to move
+ * some tens of KiB. So a buffer that the program uses once is never shown. Each
+ * byte that went another way earns credit, and each byte that is shown costs
+ * STRAIGHTWAY_SHOW_AFTER times as much. Whatever the program does, the time
+ * spent on showing is then bounded by a part of what communication took anyway.
  *
  * Bits are read without the lock and written with it. A page's bit changes only
  * while a call that owns the page's bytes is under way, or when its block is
- * freed, so nobody relies on an answer that changes.
+ * freed. So nobody relies on an answer that changes.
  *
  * Where shared memory gets huge pages for the asking, runs of 2 MiB ask: the
  * file's pages are made by a mapping that does, and then written.

@@ -2,18 +2,18 @@
  * arena_static.c - the program's globals, moved into the arena's file.
  *
  * Fortran COMMON blocks and C globals are communication buffers like any
- * other. Before main, while there is one thread, the writable segment of the
- * program (and of libraries with much static data) is copied into the file
- * and mapped over, at the same addresses. Whole pages only, past what the
- * loader made read-only (RELRO); thread-local data and the brk heap lie
- * elsewhere.
+ * other. So before main, while there is one thread, the library copies the
+ * program's writable segment into the file. It then maps the file over it, at
+ * the same addresses. It treats libraries with much static data likewise. Whole
+ * pages only, past what the loader made read-only (RELRO); thread-local data
+ * and the brk heap lie elsewhere.
  *
  * Only touched pages are copied, so a program with gigabytes of .bss starts
  * as fast as before: its untouched pages stay holes in the file.
  *
- * A program that has no MPI library when it starts (a shell, a compiler, an
- * interpreter that loads MPI later) does not communicate from its globals:
- * nothing is moved there, and its forks keep copy-on-write for them.
+ * A program that starts without an MPI library does not communicate from its
+ * globals: a shell, a compiler, an interpreter that loads MPI later. Nothing
+ * is moved there, and forks keep copy-on-write for these globals.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -13,8 +13,8 @@
  *
  * Why this cannot race. While a call is under way, MPI lets nobody write to a
  * send buffer, nor touch a receive buffer. So no byte of the pages inside the
- * buffer changes while they are replaced, and who reads them sees the same
- * bytes before and after. The pages at the buffer's ends hold other bytes, too,
+ * buffer changes while they are replaced, and a reader sees the same bytes
+ * before and after. The pages at the buffer's ends hold other bytes, too,
  * which the program may write at any time; they stay private. Of these two
  * pages the file's own ones are free: the owner copies the buffer's bytes there
  * before peers read, and back after peers have written (sw_show_stage,
@@ -52,7 +52,7 @@ SW_API extern bool (*sw_show_quiet)(void);
  * nothing more is shown. Not set: nobody has. */
 SW_API extern bool (*sw_show_barred)(void);
 
-/* Where private pages lie, and where new ones are to lie: the system's answers,
+/* Where private pages lie, and where new ones shall lie: the system's answers,
  * or a test's. NULL: there is one node only. */
 typedef struct {
     int (*nodes_of)(const void *p, size_t pages, int *node);
@@ -113,9 +113,9 @@ SW_API void sw_show_now(const void *p, size_t n);
 /* Somebody else relies on these pages as they are (a window's host, a device's
  * driver, mprotect): no call replaces any of them from now on. */
 SW_API void sw_show_freeze(const void *p, size_t n);
-/* A thread's stack is to lie here: its pages become private and stay so. A
- * thread that waits for its end waits for a word in it (a futex), which the
- * kernel knows by its file where it is shared, else by its address. */
+/* A thread's stack shall lie here: its pages become private and stay so. A
+ * thread that joins it waits for a word in that stack (a futex). The kernel
+ * knows a shared word by its file, and a private one by its address. */
 SW_API void sw_show_stack(void *p, size_t n);
 /* The program has given their content up (MADV_DONTNEED): pages that are shown
  * become private again, and all read as zeros. */
@@ -126,8 +126,8 @@ SW_API bool sw_show_drop(void *p, size_t n);
  * stack or thread-local data, the caller must run on another stack. */
 SW_API void sw_show_hide(void *p, size_t n);
 
-/* What showing has taken of the calling thread's time since somebody, who then
- * sets it to zero, last asked: a profile tells it by call. */
+/* What showing has taken of the calling thread's time since a profile last
+ * asked. The profile then sets it to zero, and tells it by call. */
 typedef struct {
     uint64_t nanoseconds;
     uint64_t again;             /* bytes that had been shown before           */

@@ -1,9 +1,9 @@
 /*
  * base.h - what every room shares: visibility, branch hints, cache lines.
  *
- * A cache line is taken as 64 bytes for sharing decisions, but the structures
- * that two cores write alternately are padded to SW_PAIR (two lines), because
- * the adjacent-line prefetcher of x86 machines fetches lines in pairs.
+ * A cache line is taken as 64 bytes for sharing decisions. Structures that two
+ * cores write alternately are padded to SW_PAIR (two lines), because the
+ * adjacent-line prefetcher of x86 machines fetches lines in pairs.
  */
 #ifndef SW_NODE_BASE_BASE_H
 #define SW_NODE_BASE_BASE_H

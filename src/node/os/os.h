@@ -3,9 +3,9 @@
  *
  * Every system service that Straightway uses beyond plain libc passes through
  * here, for two reasons. A second system is one more os_*.c file. And a test
- * can refuse each service: STRAIGHTWAY_REFUSE=memfd,cma makes the doors named
- * fail as a hardened container or an old kernel would (ENOSYS or EPERM), and
- * STRAIGHTWAY_REFUSE=map:7 lets the first six calls pass and refuses the
+ * can refuse each service. STRAIGHTWAY_REFUSE=memfd,cma makes the doors named
+ * fail as a hardened container or an old kernel would (ENOSYS or EPERM).
+ * STRAIGHTWAY_REFUSE=map:7 lets the first six calls pass, and refuses the
  * seventh and all later ones. A missing service costs speed, never
  * correctness: no caller may treat a failure here as fatal.
  *
@@ -159,16 +159,16 @@ SW_API int sw_os_peer_fd(pid_t pid, int fd, sw_file_id_t file);
  * Return 0, or -1 with errno; partial transfers are continued inside. */
 SW_API int sw_os_cma_read(pid_t pid, void *to, uint64_t from, size_t n);
 SW_API int sw_os_cma_write(pid_t pid, uint64_t to, const void *from, size_t n);
-/* When a process was started, in ticks since boot: 1; 0 where there is none of
+/* When a process was started, in ticks since boot: 1; 0 where no process has
  * that number, or it has ended; -1: the system does not tell. */
 SW_API int sw_os_process_start(pid_t pid, uint64_t *start);
 /* Does a thread of another process sleep, or is there no such thread: 1, 0; -1:
- * it is not told. */
+ * the system does not tell. */
 SW_API int sw_os_thread_sleeps(pid_t pid, pid_t thread);
 /* How often the calling thread has given up its core to wait for something. */
 SW_API uint64_t sw_os_waits(void);
 SW_API pid_t sw_os_thread_id(void);
-/* Yama scope 1: let processes of this user attach (widens who may trace). */
+/* Yama scope 1: let any process of this user attach, and so trace this one. */
 SW_API int sw_os_allow_attach(void);
 
 /* Loaded objects ------------------------------------------------------ */

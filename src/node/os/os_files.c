@@ -3,8 +3,8 @@
  *
  * A name that others can guess, in a folder that others may write to, may be
  * theirs already: a symbolic or hard link to a file of ours, or a file that
- * they can read. So nothing here follows a link in a name's last part, and a
- * file that is there already is taken only if nobody else can have placed it.
+ * they can read. So nothing here follows a link in a name's last part. A file
+ * that is there already serves only if nobody else can have placed it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,9 +1,9 @@
 /*
  * memory.h - what the profile writes into.
  *
- * Taken from the system in large pieces and never given back: the program's
- * heap is not touched (its allocator may be calling MPI, or be the one that
- * crashed), and a signal handler may read all of it at any time.
+ * The profile takes it from the system in large pieces, and never gives it
+ * back. A signal handler may read all of it at any time. The profile leaves the
+ * program's heap alone: its allocator may be calling MPI, or have crashed.
  */
 #ifndef SW_PROFILE_BASE_MEMORY_H
 #define SW_PROFILE_BASE_MEMORY_H

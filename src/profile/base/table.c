@@ -5,9 +5,9 @@
  * both are stored with release. An index is at most half full; the sum of all
  * old ones is smaller than the one in use.
  *
- * The lock is a mutex and a note of who holds it. A thread that is killed into
- * a signal handler while it writes (the handler may call MPI_Abort, which
- * comes by here) is told so instead of waiting for itself. After a fork the
+ * The lock is a mutex and a note of its holder. A signal handler may interrupt
+ * a thread that writes, and may call MPI_Abort, which comes by here. The note
+ * then tells the thread so, instead of waiting for itself. After a fork the
  * child's lock is free: whatever was half written is not visible.
  */
 #include "table.h"

@@ -1,10 +1,10 @@
 /*
  * ending.h - the profile of a process that does not reach MPI_Finalize.
  *
- * Between sw_ending_watch and sw_ending_done, a process that exits, aborts or
- * dies of a signal that can be caught adds its block to the job's capture
- * before it goes, and rank 0, or whoever is the first of its node to go, says
- * where. Signals keep their meaning: the handler that was there before runs
+ * Between sw_ending_watch and sw_ending_done, a process may exit, abort or die
+ * of a signal that can be caught. It then adds its block to the job's capture
+ * before it goes. Rank 0 says where, or the first rank of its node to go.
+ * Signals keep their meaning: the handler that was there before runs
  * afterwards, or the signal takes its default course.
  */
 #ifndef SW_PROFILE_CAPTURE_ENDING_H

@@ -29,7 +29,7 @@ void sw_profile_page(void)
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-    /* The program may have left no descriptor to be had. */
+    /* The program may have left no descriptor free. */
     for (int fd = STDERR_FILENO + 1; fd < 256; fd++)
         posix_spawn_file_actions_addclose(&actions, fd);
     int status = -1;

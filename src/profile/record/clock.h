@@ -2,10 +2,10 @@
  * clock.h - time at the price of one instruction.
  *
  * A recorded call reads the clock twice, and the kernel's clock takes 30 ns a
- * time. So ticks of the processor's counter are used, where the kernel itself
- * trusts it (it is then constant and alike on all cores of the node); else
- * the kernel's CLOCK_MONOTONIC. Ticks of two processes of a node can be
- * compared.
+ * time. So the recorder reads the processor's counter, where the kernel itself
+ * trusts it: its pace is then constant, and alike on all cores of the node.
+ * Elsewhere it reads the kernel's CLOCK_MONOTONIC. Ticks of two processes of a
+ * node can be compared.
  */
 #ifndef SW_PROFILE_RECORD_CLOCK_H
 #define SW_PROFILE_RECORD_CLOCK_H

@@ -1,5 +1,5 @@
 /*
- * peers.h - how many messages and bytes to and from whom.
+ * peers.h - how many messages and bytes went to and came from each rank.
  */
 #ifndef SW_PROFILE_RECORD_PEERS_H
 #define SW_PROFILE_RECORD_PEERS_H

@@ -3,9 +3,9 @@
  *
  * A record holds all calls of one thread that agree in procedure, call site,
  * communicator, region, datatype, operation, root and size (by powers of two).
- * Every view of a report is a sum over records. A thread writes its own
- * records only; whoever writes the capture, a signal handler even, reads them
- * as they are.
+ * Every view of a report is a sum over records. A thread writes its own records
+ * only. The writer of the capture, which may be a signal handler, reads them as
+ * they are.
  */
 #ifndef SW_PROFILE_RECORD_RECORD_H
 #define SW_PROFILE_RECORD_RECORD_H

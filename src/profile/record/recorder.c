@@ -82,8 +82,8 @@ sw_recorder_t *sw_recorder_now(void)
     return r->shadow;
 }
 
-/* The processes' counts are hints, and order nothing: who sees one late posts
- * a stamp in vain, or misses one of the moment in which recording began. */
+/* The processes' counts are hints, and order nothing. A rank that sees one late
+ * posts a stamp in vain, or misses one of the moment when recording began. */
 static void watch(bool before, bool now)
 {
     if (now && !before)

@@ -1,10 +1,10 @@
 /*
  * recorder.h - one thread's part of the profile.
  *
- * The thread finds its own through thread-local data in the preloaded
- * library, whose place is fixed: one load. All recorders hang in a list that
- * only grows; that of a thread which has ended goes to the next new one, so
- * that a program with a thread a task does not grow without bound.
+ * The thread finds its own through thread-local data in the preloaded library,
+ * whose place is fixed: one load. All recorders hang in a list that only grows.
+ * A new thread takes the recorder of one that has ended. So a program with a
+ * thread a task does not grow without bound.
  */
 #ifndef SW_PROFILE_RECORD_RECORDER_H
 #define SW_PROFILE_RECORD_RECORDER_H

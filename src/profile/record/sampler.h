@@ -3,14 +3,15 @@
  *
  * To see when a partner came takes a look into its memory: a cache line's way
  * between cores, for each partner. That must stay below a hundredth of the
- * time spent in MPI. So a call is looked at with a probability proportional to
- * its duration: certainly, if it took a hundred times as long as the look, and
- * else once for each such span of time, for which it then stands.
+ * time spent in MPI. So the recorder looks with a probability proportional to
+ * the call's duration. It always looks after a call that took a hundred times
+ * as long as a look. Of the shorter ones it looks at one for each such span of
+ * time, and that one stands for the span.
  *
  * This is sampling with probability proportional to size (W. G. Cochran,
- * Sampling Techniques, 1977, chapter 9A): the sum over the looked-at calls of
- * the span times the share that was waited is an unbiased estimate of the
- * time waited in all calls.
+ * Sampling Techniques, 1977, chapter 9A). Each call that was looked at gives
+ * its span times the share that it waited. Their sum is an unbiased estimate of
+ * the time waited in all calls.
  */
 #ifndef SW_PROFILE_RECORD_SAMPLER_H
 #define SW_PROFILE_RECORD_SAMPLER_H

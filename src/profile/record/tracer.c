@@ -143,9 +143,10 @@ static void write_block(sw_tracer_t *t, uint32_t events, uint32_t used)
 }
 
 /* The owner changes bytes below `fill` only after it has taken the buffer, and
- * gives it back empty. Who closes takes it for good: what it reads below the
- * `fill` it sees (acquire; release in sw_tracer_event) does not change. Closing
- * while the owner writes does nothing: that block is on its way. */
+ * gives it back empty. The thread that closes takes it for good: what it reads
+ * below the `fill` it sees (acquire; release in sw_tracer_event) does not
+ * change. Closing while the owner writes does nothing: that block is on its
+ * way. */
 static bool take(sw_tracer_t *t)
 {
     if (atomic_exchange(&t->taken, true))
@@ -284,7 +285,7 @@ void sw_tracer_event(sw_tracer_t *t, sw_record_t *r, uint64_t began,
     if (notes)
         *at++ = 0;
     t->last += gap + ticks;
-    /* Whoever sees the new fill sees the bytes. */
+    /* A thread that sees the new fill sees the bytes. */
     uint64_t events = (fill >> 32) + 1;
     atomic_store_explicit(&t->fill,
                           events << 32 | (uint64_t)(at - t->buffer),

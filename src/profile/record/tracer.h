@@ -3,9 +3,9 @@
  *
  * A call becomes some ten bytes in the thread's buffer: numbers of variable
  * length, times as differences from the call before. docs/capture-format.md
- * (TRAC) defines them. A full buffer goes to the file as one block; when the
- * job's share of disk space is used up, or the disk is full, the rank's trace
- * stops, and the calls that are not in it are counted.
+ * (TRAC) defines them. A full buffer goes to the file as one block. The rank's
+ * trace stops when the job's share of disk space is used up, or the disk is
+ * full. The tracer then counts the calls that are not in it.
  */
 #ifndef SW_PROFILE_RECORD_TRACER_H
 #define SW_PROFILE_RECORD_TRACER_H

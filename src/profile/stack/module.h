@@ -2,9 +2,9 @@
  * module.h - the programs and libraries that code addresses belong to.
  *
  * A module may be closed before the capture is written, and another one may
- * come to lie where it was. So what a report needs of it (path, build-id) is
- * copied when one of its addresses is first met, and an address is kept as an
- * offset into its module.
+ * come to lie where it was. So the recorder copies what a report needs of it
+ * (path, build-id) when it first meets one of its addresses. It keeps an
+ * address as an offset into its module.
  *
  * Two tables: a *module* is a file, for good; a *mapping* is one stay of it in
  * memory. When objects have been closed, mappings that are gone become dead,

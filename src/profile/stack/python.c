@@ -2,12 +2,12 @@
  * python.c - see python.h.
  *
  * A place in Python code is a code object and an instruction of it. A thread's
- * cache leads from it to a row of sw_frames. Code objects come and go, and
- * another one may lie where one was, with its strings where the other's were
- * (exec in a loop does that): so a guard is compared, too, made from both the
- * addresses and the contents of what the code object points to. What is not
- * in the cache is read out, and the file, function and line are looked up as
- * text: code objects that are made again and again have one frame.
+ * cache leads from it to a row of sw_frames. Code objects come and go. Another
+ * one may lie where one was, with its strings where the other's were (exec in a
+ * loop does that). So the thread compares a guard, too, made from the addresses
+ * and the contents of what the code object points to. What is not in the cache
+ * the thread reads out, and looks file, function and line up as text: code
+ * objects that are made again and again have one frame.
  *
  * The offsets below were read from the headers of each version. 3.9 to 3.13
  * were tried, 3.14 was not: that its table has moved is read from its source.
@@ -263,10 +263,11 @@ static int64_t offset_of(uintptr_t code, uintptr_t instruction)
     return (int64_t)(instruction - (code + layout.bytecode));
 }
 
-/* What tells a code object from another one at the same address: the objects
- * for its file, name and lines, its first line, the end of the file's name,
- * the table of lines' size, first and last bytes. All that is read lies within
- * these objects: even an empty one has its header in front of the data. */
+/* What tells a code object from another one at the same address. It is made
+ * from the objects for its file, name and lines, and its first line. To these
+ * come the end of the file's name, and size and ends of the table of lines. All
+ * that is read lies within these objects: even an empty one has its header in
+ * front of the data. */
 static inline uint64_t guard_of(uintptr_t code)
 {
     uintptr_t file = sw_py_word(code, layout.file);

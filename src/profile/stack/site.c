@@ -6,7 +6,7 @@
  *     frames:              hash   -> stacks[] -> site, if its frames are these
  *                                 -> sw_sites, the process's table
  *
- * A stack that ends with its first frame, which has no rule, depends on the
+ * A first frame without a rule ends its stack. Such a stack depends on the
  * return address alone, too, and is found in `alone` at every depth.
  */
 #include "site.h"

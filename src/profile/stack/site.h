@@ -2,10 +2,10 @@
  * site.h - call sites: from where in the program an MPI procedure was called.
  *
  * A site is a stack, cut off at a depth: up to `depth` native frames and up to
- * `depth` frames of Python, innermost first, without the layers that lie
- * between the program and us (an MPI's Fortran and C++ layers, our own
- * library). Equal stacks have one number; numbers go from 1 up, in the order
- * in which sites were met.
+ * `depth` frames of Python, innermost first. The layers between the program and
+ * us are left out (an MPI's Fortran and C++ layers, our own library). Equal
+ * stacks have one number; numbers go from 1 up, in the order in which sites
+ * were met.
  *
  *     int MPI_Barrier(MPI_Comm comm)             a wrapper
  *     {
@@ -16,15 +16,15 @@
  * by the return address. Otherwise the stack is walked (unwind.h), its frames
  * are hashed, and the hash is looked up.
  *
- * Objects that are closed. When an object is closed and another comes to lie
- * at its addresses, a return address means another call. Sites of before stay
- * what they were: their frames are modules and offsets, not addresses. New
- * calls are told right as soon as we know: at once where the one who closes
- * calls sw_sites_closed(); else when any thread meets an address that it has
- * not in its cache, and at the latest after SW_SITE_CHECK calls of a thread.
- * Until then a call at the very address of a former call counts as that one,
- * and its rule may lead out of the frame wrongly, which shortens a stack or
- * shows frames that are none, and does no harm.
+ * Objects that are closed. When an object is closed and another comes to lie at
+ * its addresses, a return address means another call. Sites of before stay what
+ * they were: their frames are modules and offsets, not addresses. New calls are
+ * told right as soon as we know of it. That is at once where the closing thread
+ * calls sw_sites_closed(). Else it is when any thread meets an address that its
+ * cache lacks, and at the latest after SW_SITE_CHECK calls of a thread. Until
+ * then a call at the very address of a former call counts as that one. Its rule
+ * may then lead out of the frame wrongly: a stack is cut short, or shows frames
+ * that are none. That does no other harm.
  */
 #ifndef SW_PROFILE_STACK_SITE_H
 #define SW_PROFILE_STACK_SITE_H
@@ -85,9 +85,9 @@ typedef struct sw_site {
 
 extern sw_table_t sw_sites;
 
-/* The registers of the calling function's own caller. To be used in the
- * wrapper itself, which must not be a naked function, nor have variables that
- * are aligned more than the ABI's 16 bytes. It works at every optimisation and
+/* The registers of the calling function's own caller. The wrapper itself uses
+ * this. It must not be a naked function, nor have variables that are aligned
+ * more than the ABI's 16 bytes. It works at every optimisation and
  * with and without frame pointers: asking for the frame's address makes the
  * compiler keep one for this function. */
 #if defined(__x86_64__) && defined(__clang__)
