@@ -61,7 +61,7 @@ void sw_live_free(sw_live_t *live)
         return;
     for (uint32_t r = 0; live->of && r < live->ranks; r++) {
         free(live->of[r].kept);
-        free(live->of[r].context.members);
+        free(live->of[r].bytes);
         free(live->of[r].which);
         free(live->of[r].listed);
         sw_lookup_free(&live->of[r].sections);
@@ -254,72 +254,65 @@ static bool possible(const sw_live_t *live, const sw_vop_t *op)
     }
 }
 
-/* A part of a section's name. */
-static void hear_section(sw_live_t *live, uint32_t rank,
-                         const sw_lane_entry_t *entry)
+/* A section is told, with its name. */
+static void name_section(sw_live_t *live, sw_live_rank_t *r)
 {
-    sw_live_rank_t *r = &live->of[rank];
-    if (entry->what == SW_ENTRY_SECTION) {
-        r->section.number = entry->section.number;
-        r->section.n = entry->section.n;
-        r->section.got = 0;
-    }
-    uint32_t n = entry->what == SW_ENTRY_NAME ? entry->n : 0;
-    if (r->section.n > SW_LANE_NAME || n > SW_LANE_LETTERS ||
-        n > r->section.n - r->section.got) {
-        sw_live_fail(live, "rank %u's lane is damaged", rank);
-        return;
-    }
-    memcpy(r->section.name + r->section.got, entry->letter, n);
-    r->section.got += n;
-    if (r->section.got < r->section.n)
-        return;
-    r->section.name[r->section.n] = '\0';
     uint32_t before = live->sections.count;
-    uint32_t number = sw_sections_add(&live->sections, r->section.name);
-    uint64_t *to = number ? sw_lookup_put(&r->sections, r->section.number)
-                          : NULL;
+    uint32_t number = sw_sections_add(&live->sections, r->bytes);
+    uint64_t *to = number ? sw_lookup_put(&r->sections, r->told.number) : NULL;
     if (number && !to)
         sw_live_no_memory(live);
     else if (number)
         *to = number;
     live->sections_lost |= !number;
     if (to && live->sections.count > before && live->writer &&
-        !sw_op_write_section(live->writer, number, r->section.name))
+        !sw_op_write_section(live->writer, number, r->bytes))
         sw_live_fail(live, "the operations cannot be written down", 0);
 }
 
-/* A part of a communicator's definition. */
+/* A communicator or a section begins. */
+static void hear_head(sw_live_t *live, uint32_t rank,
+                      const sw_lane_entry_t *entry)
+{
+    sw_live_rank_t *r = &live->of[rank];
+    uint32_t bytes = entry->told.bytes, most = SW_LANE_NAME;
+    r->what = entry->what;
+    r->told = entry->told;
+    r->got = 0;
+    free(r->bytes);
+    r->bytes = NULL;
+    if (entry->what == SW_ENTRY_CONTEXT)
+        most = live->ranks * (uint32_t)sizeof(uint32_t);
+    if (bytes > most || (!bytes && entry->what == SW_ENTRY_CONTEXT))
+        sw_live_fail(live, entry->what == SW_ENTRY_CONTEXT
+                     ? "rank %u has a communicator of an impossible size"
+                     : "rank %u's lane is damaged", rank);
+    else if (!(r->bytes = calloc(1, (size_t)bytes + 1)))
+        sw_live_no_memory(live);
+}
+
+/* A part of a communicator or of a section. */
 static void hear(sw_live_t *live, uint32_t rank, const sw_lane_entry_t *entry)
 {
     sw_live_rank_t *r = &live->of[rank];
-    if (entry->what == SW_ENTRY_CONTEXT) {
-        uint32_t n = entry->context.n;
-        free(r->context.members);
-        r->context.id = entry->context.id;
-        r->context.number = entry->context.number;
-        r->context.n = n;
-        r->context.got = 0;
-        r->context.members = NULL;
-        if (n == 0 || n > live->ranks) {
-            sw_live_fail(live, "rank %u has a communicator of an impossible "
-                         "size", rank);
-            return;
-        }
-        r->context.members = malloc(n * sizeof(uint32_t));
-        if (!r->context.members)
-            sw_live_no_memory(live);
-    } else if (!r->context.members || entry->n > SW_LANE_MEMBERS ||
-               entry->n > r->context.n - r->context.got) {
+    uint32_t n = entry->what == SW_ENTRY_MORE ? entry->n : 0;
+    if (entry->what != SW_ENTRY_MORE)
+        hear_head(live, rank, entry);
+    if (*live->error)
+        return;
+    if (!r->bytes || n > SW_LANE_BYTES || n > r->told.bytes - r->got) {
         sw_live_fail(live, "rank %u's lane is damaged", rank);
+        return;
+    }
+    memcpy(r->bytes + r->got, entry->byte, n);
+    r->got += n;
+    if (r->got < r->told.bytes)
+        return;
+    if (r->what == SW_ENTRY_SECTION) {
+        name_section(live, r);
     } else {
-        memcpy(r->context.members + r->context.got, entry->member,
-               entry->n * sizeof(uint32_t));
-        r->context.got += entry->n;
-        if (r->context.got == r->context.n) {
-            r->defined = true;
-            live->defining[live->defining_count++] = rank;
-        }
+        r->defined = true;
+        live->defining[live->defining_count++] = rank;
     }
 }
 
@@ -368,10 +361,7 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_vop_t *op)
                            !(op->flags & SW_COMPUTE_ASLEEP);
             break;
         }
-        if (entry->what == SW_ENTRY_SECTION || entry->what == SW_ENTRY_NAME)
-            hear_section(live, rank, entry);
-        else
-            hear(live, rank, entry);
+        hear(live, rank, entry);
         take(live, rank);
         live->taken++;
     }
