@@ -59,7 +59,7 @@ bool sw_smpi_whole(const sw_smpi_t *s, size_t i, uint64_t most, uint64_t *to)
 bool sw_smpi_bytes(const sw_smpi_t *s, uint32_t rank, size_t i, size_t type,
                    uint64_t *to)
 {
-    uint64_t n, which, unit = s->unit[rank];
+    uint64_t n = 0, which = 0, unit = s->unit[rank];
     if (!sw_smpi_whole(s, i, (uint64_t)1 << 43, &n))
         return false;
     if (type && type < s->words) {
