@@ -16,6 +16,8 @@
  */
 #include "virtual.h"
 
+#include "node/base/grow.h"
+
 #include <limits.h>
 #include <stdlib.h>
 
@@ -28,13 +30,13 @@ typedef struct {
 } detached_t;
 
 static detached_t *list;
-static size_t used, room, sweep_at = 64;
+static uint32_t used, room, sweep_at = 64;
 
 /* Forget those that the host is done with. */
 static void sweep(void)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < used; i++) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < used; i++) {
         int flag = 0;
         if (served.Test(&list[i].request, &flag, MPI_STATUS_IGNORE) !=
             MPI_SUCCESS || flag)
@@ -60,15 +62,7 @@ static bool make_room(void)
 {
     if (used >= sweep_at)
         sweep();
-    if (used < room)
-        return true;
-    size_t more = room ? 2 * room : 64;
-    detached_t *at = realloc(list, more * sizeof *at);
-    if (!at)
-        return false;
-    list = at;
-    room = more;
-    return true;
+    return sw_grow(&list, used, &room, sizeof *list);
 }
 
 /* Under the lock. */

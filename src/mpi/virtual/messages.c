@@ -10,10 +10,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* False: there is nothing to model. */
-static bool message(sw_vop_t *op, sw_op_kind_t kind, MPI_Comm comm, int member,
-                    int tag, int64_t count, MPI_Datatype type,
-                    sw_known_comm_t **to)
+bool sw_virtual_message(sw_vop_t *op, sw_op_kind_t kind, MPI_Comm comm,
+                        int member, int tag, int64_t count, MPI_Datatype type,
+                        sw_known_comm_t **to)
 {
     if (member == MPI_PROC_NULL)
         return false;
@@ -72,7 +71,7 @@ int sw_virtual_sent(MPI_Comm comm, int dest, int tag, int64_t count,
 {
     sw_vop_t op;
     sw_known_comm_t *c;
-    if (!message(&op, SW_OP_SEND, comm, dest, tag, count, type, &c))
+    if (!sw_virtual_message(&op, SW_OP_SEND, comm, dest, tag, count, type, &c))
         return sw_virtual_finish(own, MPI_STATUS_IGNORE, false);
     op.flags = (uint16_t)flags;
     sw_virtual_put(&op);
@@ -119,7 +118,7 @@ void sw_virtual_isent(MPI_Comm comm, int dest, int tag, int64_t count,
 {
     sw_vop_t op;
     sw_known_comm_t *c;
-    if (message(&op, SW_OP_SEND, comm, dest, tag, count, type, &c)) {
+    if (sw_virtual_message(&op, SW_OP_SEND, comm, dest, tag, count, type, &c)) {
         op.flags = (uint16_t)flags;
         sw_virtual_begun(c, &op, request, persistent);
     } else if (dest == MPI_PROC_NULL) {
@@ -134,7 +133,8 @@ void sw_virtual_choose(MPI_Comm comm, int *source, int *tag)
     sw_known_comm_t *c;
     if (sw_virtual_shared ||
         (*source != MPI_ANY_SOURCE && *tag != MPI_ANY_TAG) ||
-        !message(&op, SW_OP_CHOOSE, comm, *source, *tag, 0, MPI_BYTE, &c) ||
+        !sw_virtual_message(&op, SW_OP_CHOOSE, comm, *source, *tag, 0,
+                            MPI_BYTE, &c) ||
         !sw_virtual_ask(&op, &answer))
         return;
     int member = sw_virtual_member(c, answer.peer);
@@ -165,7 +165,8 @@ int sw_virtual_received(MPI_Comm comm, int source, int tag, int64_t count,
 {
     sw_vop_t op;
     sw_known_comm_t *c;
-    if (!message(&op, SW_OP_RECV, comm, source, tag, count, type, &c))
+    if (!sw_virtual_message(&op, SW_OP_RECV, comm, source, tag, count, type,
+                            &c))
         return ended(sw_virtual_finish(own, status, false), source, status);
     if (sw_virtual_shared && wild(&op))
         return receive_any(c, &op, own, status);
@@ -179,7 +180,7 @@ void sw_virtual_posted(MPI_Comm comm, int source, int tag, int64_t count,
 {
     sw_vop_t op;
     sw_known_comm_t *c;
-    if (message(&op, SW_OP_RECV, comm, source, tag, count, type, &c))
+    if (sw_virtual_message(&op, SW_OP_RECV, comm, source, tag, count, type, &c))
         sw_virtual_begun(c, &op, request, persistent);
     else if (source == MPI_PROC_NULL)
         sw_virtual_nothing(request, persistent);
@@ -190,7 +191,7 @@ uint32_t sw_virtual_sending(MPI_Comm comm, int dest, int tag, int64_t count,
 {
     sw_vop_t op;
     sw_known_comm_t *c;
-    if (!message(&op, SW_OP_SEND, comm, dest, tag, count, type, &c))
+    if (!sw_virtual_message(&op, SW_OP_SEND, comm, dest, tag, count, type, &c))
         return 0;
     sw_virtual_lock();
     op.request = sw_work_number();
@@ -224,7 +225,7 @@ int sw_virtual_sendrecv(MPI_Comm comm, int source, int tag, int64_t count,
     }
     sw_vop_t op;
     sw_known_comm_t *c;
-    if (message(&op, SW_OP_RECV, comm, source, tag, count, type, &c))
+    if (sw_virtual_message(&op, SW_OP_RECV, comm, source, tag, count, type, &c))
         sw_virtual_put(&op);
     sending_is_over(sent);
     rc = ended(sw_virtual_finish(&own[1], status, true), source, status);
@@ -289,8 +290,8 @@ void sw_virtual_isendrecv(MPI_Comm comm, int dest, int sendtag,
                                        sendtype);
     sw_vop_t op;
     sw_known_comm_t *c = NULL;
-    bool receives = message(&op, SW_OP_RECV, comm, source, recvtag, recvcount,
-                            recvtype, &c);
+    bool receives = sw_virtual_message(&op, SW_OP_RECV, comm, source, recvtag,
+                                       recvcount, recvtype, &c);
     if (!receives && !sent) {
         sw_virtual_nothing(request, false);
         return;
@@ -321,8 +322,8 @@ void sw_virtual_partitioned(bool sends, MPI_Comm comm, int peer, int tag,
 {
     sw_vop_t op;
     sw_known_comm_t *c;
-    if (!message(&op, sends ? SW_OP_SEND : SW_OP_RECV, comm, peer, tag, count,
-                 type, &c))
+    if (!sw_virtual_message(&op, sends ? SW_OP_SEND : SW_OP_RECV, comm, peer,
+                            tag, count, type, &c))
         return;
     sw_virtual_lock();
     op.context = sw_virtual_aside(c);

@@ -9,22 +9,12 @@
 #include "virtual.h"
 #include "mpi/record/traffic.h"
 
+/* With threads, the host decides. */
 static bool probe_op(sw_vop_t *op, sw_op_kind_t kind, int source, int tag,
                      MPI_Comm comm, sw_known_comm_t **to)
 {
-    if (sw_virtual_shared || source == MPI_PROC_NULL)
-        return false;
-    sw_known_comm_t *c = *to = sw_virtual_comm(comm);
-    int64_t rank = source == MPI_ANY_SOURCE ? SW_OP_ANY
-                                            : sw_known_rank(c, source);
-    if (!c || (rank < 0 && source != MPI_ANY_SOURCE)) {
-        sw_virtual_unmodelled();
-        return false;
-    }
-    *op = (sw_vop_t){.kind = (uint8_t)kind, .context = (uint32_t)c->context,
-                    .peer = (int32_t)rank,
-                    .tag = tag == MPI_ANY_TAG ? SW_OP_ANY : tag};
-    return true;
+    return !sw_virtual_shared &&
+           sw_virtual_message(op, kind, comm, source, tag, 0, MPI_BYTE, to);
 }
 
 /* The message that the answer names. */
@@ -141,20 +131,9 @@ static void matched_here(MPI_Comm comm, MPI_Message message,
                 sw_bytes_come(status), message);
 }
 
-int sw_virtual_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    sw_virtual_name_t it = {source, tag, source, tag, false};
-    sw_vop_t op;
-    sw_op_answer_t answer;
-    sw_known_comm_t *c;
-    if (probe_op(&op, SW_OP_PROBE, source, tag, comm, &c) &&
-        sw_virtual_ask(&op, &answer))
-        name(c, &answer, &it);
-    return sw_virtual_look(&it, comm, NULL, status);
-}
-
-int sw_virtual_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
-                      MPI_Status *status)
+/* `message`: NULL, or where to put the matched one. */
+static int probe(int source, int tag, MPI_Comm comm, MPI_Message *message,
+                 MPI_Status *status)
 {
     sw_virtual_name_t it = {source, tag, source, tag, false};
     sw_vop_t op;
@@ -165,9 +144,20 @@ int sw_virtual_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
         sw_virtual_ask(&op, &answer))
         name(c, &answer, &it);
     int rc = sw_virtual_look(&it, comm, message, its);
-    if (rc == MPI_SUCCESS && source != MPI_PROC_NULL)
+    if (message && rc == MPI_SUCCESS && source != MPI_PROC_NULL)
         matched_here(comm, *message, its);
     return rc;
+}
+
+int sw_virtual_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    return probe(source, tag, comm, NULL, status);
+}
+
+int sw_virtual_mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
+                      MPI_Status *status)
+{
+    return probe(source, tag, comm, message, status);
 }
 
 /* True: the engine has seen a message, which is named now. */

@@ -286,6 +286,11 @@ int sw_virtual_finish(MPI_Request *request, MPI_Status *status, bool ask);
 /* One that the engine knows; NULL: it cannot be modelled (members of another
  * MPI_COMM_WORLD), or there is none. */
 sw_known_comm_t *sw_virtual_comm(MPI_Comm comm);
+/* An operation with that member as its partner. False: there is nothing to
+ * model. */
+bool sw_virtual_message(sw_vop_t *op, sw_op_kind_t kind, MPI_Comm comm,
+                        int member, int tag, int64_t count, MPI_Datatype type,
+                        sw_known_comm_t **to);
 /* A context beside it, of the same members: for what is matched apart. */
 uint32_t sw_virtual_aside(sw_known_comm_t *c);
 /* One more, the nth that its members make there. */

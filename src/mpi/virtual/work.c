@@ -8,6 +8,8 @@
  */
 #include "virtual.h"
 
+#include "node/base/grow.h"
+
 #include <stdlib.h>
 
 #define CHAINS 4096u
@@ -41,17 +43,8 @@ uint32_t sw_work_number(void)
 /* Without memory the number is not used again. */
 void sw_work_number_free(uint32_t number)
 {
-    if (!number)
-        return;
-    if (freed_count == freed_room) {
-        uint32_t room = freed_room ? 2 * freed_room : 256;
-        uint32_t *at = realloc(freed, room * sizeof *at);
-        if (!at)
-            return;
-        freed = at;
-        freed_room = room;
-    }
-    freed[freed_count++] = number;
+    if (number && sw_grow(&freed, freed_count, &freed_room, sizeof *freed))
+        freed[freed_count++] = number;
 }
 
 sw_work_t *sw_work_new(sw_known_comm_t *c, const sw_vop_t *op)

@@ -1,5 +1,6 @@
 /*
- * lookup.h - numbers by number: a table with open addressing.
+ * lookup.h - numbers, or addresses, by number: a hash table with open
+ * addressing, no more than half full.
  *
  *     sw_lookup_t map = {0};
  *     *sw_lookup_put(&map, key) = value;         NULL: no memory
@@ -33,5 +34,27 @@ void sw_lookup_remove(sw_lookup_t *map, uint64_t key);
 /* Empty, its room kept. */
 void sw_lookup_clear(sw_lookup_t *map);
 void sw_lookup_free(sw_lookup_t *map);
+
+/* Where the values are addresses: that of a key, or NULL. */
+static inline void *sw_lookup_find(const sw_lookup_t *map, uint64_t key)
+{
+    const uint64_t *value = sw_lookup_get(map, key);
+    return value ? (void *)(uintptr_t)*value : NULL;
+}
+
+/* In place of what was there. False: no memory. */
+static inline bool sw_lookup_set(sw_lookup_t *map, uint64_t key, void *to)
+{
+    uint64_t *value = sw_lookup_put(map, key);
+    if (value)
+        *value = (uintptr_t)to;
+    return value;
+}
+
+static inline uint64_t sw_lookup_mix(uint64_t key)
+{
+    key *= 0x9e3779b97f4a7c15u;
+    return key ^ key >> 29;
+}
 
 #endif

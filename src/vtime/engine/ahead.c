@@ -78,13 +78,6 @@ static bool speaks_of_now(const sw_ahead_t *a, uint32_t upto, uint32_t number)
     return true;
 }
 
-static bool asks(unsigned kind)
-{
-    return kind == SW_OP_CLOCK || kind == SW_OP_SELECT ||
-           kind == SW_OP_PROBE || kind == SW_OP_IPROBE ||
-           kind == SW_OP_CHOOSE;
-}
-
 /* The host's wait will end: what it waits for has been sent, and it waits for
  * nothing else. Then others wait, too, so that all is in order. */
 bool sw_ahead_comes(const sw_rank_t *rank)
@@ -124,7 +117,7 @@ static looked_t look_at_next(sw_engine_t *engine, sw_rank_t *rank)
             return LATER;
     }
     sw_vop_t *op = &a->ops[(a->at + a->seen) & (a->room - 1)];
-    if (asks(op->kind))
+    if (sw_op_asks(op->kind))
         return CANNOT;
     a->seen++;
     if (op->kind == SW_OP_MATCHED &&
@@ -241,16 +234,11 @@ bool sw_ahead_still(sw_engine_t *engine)
 
 bool sw_ahead_tells(const sw_vop_t *op)
 {
-    switch (op->kind) {
-    case SW_OP_SEND: case SW_OP_RECV: case SW_OP_COLLECTIVE:
-    case SW_OP_SELECT: case SW_OP_PROBE: case SW_OP_IPROBE: case SW_OP_CHOOSE:
-    case SW_OP_WINDOW: case SW_OP_SECTION:
-        return true;
-    case SW_OP_CLOCK:
+    if (op->kind == SW_OP_CLOCK)
         return !(op->flags & SW_CLOCK_PAUSE);
-    default:                    /* a call may put these and wait on */
-        return false;
-    }
+    /* A call may put others, and wait on. */
+    return sw_op_has_context(op->kind) || op->kind == SW_OP_SELECT ||
+           op->kind == SW_OP_SECTION;
 }
 
 bool sw_ahead_gone_on(sw_engine_t *engine, sw_rank_t *rank)

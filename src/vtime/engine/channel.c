@@ -13,7 +13,7 @@ static size_t place(uint32_t to, uint32_t from, uint64_t context, size_t mask)
 {
     uint64_t key = ((uint64_t)(to >> 3) << 32 | (from - to)) ^
                    context * 0xd6e8feb86659fd93u;
-    uint64_t line = sw_map_mix(key);
+    uint64_t line = sw_lookup_mix(key);
     return (size_t)(line << 3 | ((line >> 8 ^ to) & 7)) & mask;
 }
 

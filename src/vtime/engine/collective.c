@@ -116,8 +116,9 @@ void sw_collective_run(sw_engine_t *engine, sw_strand_t *s)
             sw_engine_wrong(engine, s->rank, "virtual time is over");
             return;
         }
-        sw_step_t step = {SW_STEP_NOBODY, SW_STEP_NOBODY, 0, 0, 0};
-        if (!s->algorithm->step(&s->call, s->me, s->step++, &step)) {
+        sw_step_t step;
+        if (!sw_algorithm_step(s->algorithm, &s->call, s->me, s->step++,
+                               &step)) {
             s->owner->came = came_before(engine, s);
             sw_request_complete(engine, s->owner, s->clock);
             if (s->apart)

@@ -14,7 +14,7 @@ sw_context_t *sw_context_find(sw_engine_t *engine, uint32_t number)
 {
     if (number == 0)
         return engine->context[0];
-    return sw_map_find(&engine->context_of, (uint64_t)number + 1);
+    return sw_lookup_find(&engine->context_of, number);
 }
 
 typedef struct {
@@ -126,7 +126,7 @@ bool sw_engine_context(sw_engine_t *engine, uint32_t number, uint32_t n,
         }
         engine->context = more;
     }
-    if (number && !sw_map_put(&engine->context_of, (uint64_t)number + 1, c)) {
+    if (number && !sw_lookup_set(&engine->context_of, number, c)) {
         forget(c);
         return false;
     }
@@ -139,7 +139,7 @@ void sw_contexts_free(sw_engine_t *engine)
     for (uint32_t i = 0; i < engine->context_count; i++)
         forget(engine->context[i]);
     free(engine->context);
-    sw_map_free(&engine->context_of);
+    sw_lookup_free(&engine->context_of);
 }
 
 const sw_plan_t *sw_context_plan(sw_engine_t *engine, sw_context_t *c,
@@ -152,7 +152,7 @@ const sw_plan_t *sw_context_plan(sw_engine_t *engine, sw_context_t *c,
                    (uint64_t)state << 16 ^
                    call->bytes * 0x9e3779b97f4a7c15u ^
                    call->sent * 0xd6e8feb86659fd93u ^ call->received << 32;
-    struct sw_planned_call *p = &c->plans[sw_map_mix(key) >> 16 &
+    struct sw_planned_call *p = &c->plans[sw_lookup_mix(key) >> 16 &
                                           (SW_CONTEXT_PLANS - 1)];
     if (p->known && p->what == call->what && p->state == state &&
         p->first == first && p->second == second && p->bytes == call->bytes &&

@@ -46,21 +46,11 @@ void sw_engine_park(sw_engine_t *engine, sw_rank_t *rank)
 }
 
 /* A late rank does nothing before this. */
-static sw_ps_t late_until(const sw_engine_t *engine, const sw_rank_t *rank)
+static sw_ps_t late_until(const sw_rank_t *rank)
 {
-    sw_ps_t computed = 0;
-    if (rank->state != SW_RANK_LATE)
-        return sw_ahead_comes(rank) ? rank->main.clock : SW_PS_NEVER;
-    if (rank->stuck)
-        return SW_PS_NEVER;
-    if (engine->source.at_least)
-        computed = engine->source.at_least(engine->source.of, rank->main.rank);
-    if (computed <= 0)
-        computed = 0;
-    else if (engine->model->cpu_speed > 0)
-        computed = (sw_ps_t)((double)sw_ps_min(computed, SW_PS_MOST / 8) /
-                             engine->model->cpu_speed);
-    return rank->main.clock + computed;
+    bool comes = rank->state == SW_RANK_LATE ? !rank->stuck
+                                             : sw_ahead_comes(rank);
+    return comes ? rank->main.clock : SW_PS_NEVER;
 }
 
 void sw_engine_late(sw_engine_t *engine, sw_rank_t *rank)
@@ -68,15 +58,14 @@ void sw_engine_late(sw_engine_t *engine, sw_rank_t *rank)
     if (!rank->late)
         engine->late[engine->late_count++] = rank;
     rank->late = true;
-    engine->bound = sw_ps_min(engine->bound, late_until(engine, rank));
+    engine->bound = sw_ps_min(engine->bound, late_until(rank));
 }
 
 static sw_ps_t bound_again(sw_engine_t *engine)
 {
     engine->bound = SW_PS_NEVER;
     for (uint32_t i = 0; i < engine->late_count; i++)
-        engine->bound = sw_ps_min(engine->bound,
-                                  late_until(engine, engine->late[i]));
+        engine->bound = sw_ps_min(engine->bound, late_until(engine->late[i]));
     return engine->bound;
 }
 
@@ -226,8 +215,8 @@ void sw_engine_free(sw_engine_t *e)
     sw_pool_free(&e->decisions);
     sw_pool_free(&e->accesses);
     sw_pool_free(&e->locks);
-    sw_map_free(&e->numbers);
-    sw_map_free(&e->decided);
+    sw_lookup_free(&e->numbers);
+    sw_lookup_free(&e->decided);
     sw_heap_free(&e->parked);
     sw_heap_free(&e->events);
     free(e->times);

@@ -30,7 +30,7 @@
 
 #include "engine.h"
 #include "vtime/base/heap.h"
-#include "vtime/base/map.h"
+#include "vtime/base/lookup.h"
 #include "vtime/model/network.h"
 #include "vtime/model/noise.h"
 #include "vtime/model/plan.h"
@@ -349,9 +349,9 @@ struct sw_engine {
     uint64_t seen;              /* locks held, and windows that are seen */
     sw_channel_t **bucket;
     size_t bucket_mask, channel_count;
-    sw_map_t numbers;           /* (rank, number) -> sw_request_t */
-    sw_map_t decided;           /* (rank, number) -> sw_decided_t */
-    sw_map_t context_of;        /* number + 1 -> sw_context_t */
+    sw_lookup_t numbers;        /* (rank, number) -> sw_request_t */
+    sw_lookup_t decided;        /* (rank, number) -> sw_decided_t */
+    sw_lookup_t context_of;     /* number -> sw_context_t */
     sw_context_t **context;     /* by place */
     uint32_t context_count;
     uint32_t *everybody;        /* the world's members */

@@ -324,11 +324,11 @@ static void remember(sw_engine_t *engine, const sw_request_t *r,
     if (!r->number)
         return;
     uint64_t key = sw_request_key(r->rank, r->number);
-    sw_decided_t *d = sw_map_find(&engine->decided, key);
+    sw_decided_t *d = sw_lookup_find(&engine->decided, key);
     if (!d) {
         d = sw_pool_take(&engine->decisions);
         engine->rank[r->rank].untold++;
-        if (!sw_map_put(&engine->decided, key, d))
+        if (!sw_lookup_set(&engine->decided, key, d))
             engine->memory = true;
     }
     *d = (sw_decided_t){m->channel->context, m->bytes,

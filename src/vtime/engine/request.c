@@ -15,7 +15,8 @@ sw_request_t *sw_request_new(sw_engine_t *engine, sw_request_kind_t kind,
     sw_request_t *old = sw_request_find(engine, rank, number);
     if (old)
         sw_request_drop(engine, old);
-    if (!sw_map_put(&engine->numbers, sw_request_key(rank, number), request))
+    if (!sw_lookup_set(&engine->numbers, sw_request_key(rank, number),
+                       request))
         engine->memory = true;
     return request;
 }
@@ -23,7 +24,8 @@ sw_request_t *sw_request_new(sw_engine_t *engine, sw_request_kind_t kind,
 sw_request_t *sw_request_find(sw_engine_t *engine, uint32_t rank,
                               uint32_t number)
 {
-    return number ? sw_map_find(&engine->numbers, sw_request_key(rank, number))
+    return number ? sw_lookup_find(&engine->numbers,
+                                   sw_request_key(rank, number))
                   : NULL;
 }
 
@@ -62,8 +64,8 @@ void sw_request_complete(sw_engine_t *engine, sw_request_t *request,
 static void unnumber(sw_engine_t *engine, sw_request_t *request)
 {
     if (request->number)
-        sw_map_remove(&engine->numbers,
-                      sw_request_key(request->rank, request->number));
+        sw_lookup_remove(&engine->numbers,
+                         sw_request_key(request->rank, request->number));
     request->number = 0;
 }
 

@@ -84,14 +84,8 @@ static void put_ranks(FILE *to, const sw_result_t *result,
                       const sw_engine_result_t *r)
 {
     sw_rank_time_t sum = {0};
-    for (uint32_t i = 0; i < result->ranks; i++) {
-        sum.end += r->ranks[i].end;
-        sum.compute += r->ranks[i].compute;
-        sum.noise += r->ranks[i].noise;
-        sum.messages += r->ranks[i].messages;
-        sum.collectives += r->ranks[i].collectives;
-        sum.waiting += r->ranks[i].waiting;
-    }
+    for (uint32_t i = 0; i < result->ranks; i++)
+        sw_rank_time_add(&sum, &r->ranks[i], 1);
     fprintf(to, ", \"sums\": ");
     put_times(to, &sum);
     fprintf(to, ", \"rank_times\": [");

@@ -34,7 +34,7 @@ static sw_rank_time_t *spent_in(sw_rank_t *rank, uint32_t number)
     return &rank->sections[low].time;
 }
 
-static void add(sw_rank_time_t *to, const sw_rank_time_t *more, int sign)
+void sw_rank_time_add(sw_rank_time_t *to, const sw_rank_time_t *more, int sign)
 {
     to->end += sign * more->end;
     to->compute += sign * more->compute;
@@ -62,8 +62,8 @@ void sw_section_enter(sw_engine_t *engine, sw_rank_t *rank, uint32_t number)
         engine->memory = true;
         return;
     }
-    add(spent, &now, 1);
-    add(spent, &rank->since, -1);
+    sw_rank_time_add(spent, &now, 1);
+    sw_rank_time_add(spent, &rank->since, -1);
     rank->since = now;
     rank->section = number;
 }
@@ -85,7 +85,7 @@ static void count_in(sums_t *s, uint32_t rank, uint32_t section,
         if (s->seen[section] != rank + 1)
             s->here[section] = (sw_rank_time_t){0};
         s->seen[section] = rank + 1;
-        add(&s->here[section], time, 1);
+        sw_rank_time_add(&s->here[section], time, 1);
         if (!section || !s->outer[section])
             break;
     }
@@ -96,7 +96,7 @@ static void count_rank(sums_t *s, const sw_engine_t *engine, uint32_t number,
 {
     const sw_rank_t *rank = sw_rank_last(&engine->rank[number]);
     sw_rank_time_t rest = so_far(rank);
-    add(&rest, &rank->since, -1);
+    sw_rank_time_add(&rest, &rank->since, -1);
     for (uint32_t i = 0; i < rank->section_count; i++)
         count_in(s, number, rank->sections[i].number,
                  &rank->sections[i].time);
@@ -105,7 +105,7 @@ static void count_rank(sums_t *s, const sw_engine_t *engine, uint32_t number,
         sw_section_time_t *t = &s->times[i];
         if (s->seen[i] != number + 1)
             continue;
-        add(&t->sum, &s->here[i], 1);
+        sw_rank_time_add(&t->sum, &s->here[i], 1);
         if (!t->ranks++ || s->here[i].end > t->most.end) {
             t->most = s->here[i];
             t->longest = number;

@@ -156,8 +156,7 @@ static bool collective(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
 static bool ask(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
 {
     uint64_t context = 0;
-    if ((op->kind == SW_OP_PROBE || op->kind == SW_OP_IPROBE ||
-         op->kind == SW_OP_CHOOSE) &&
+    if (sw_op_has_context(op->kind) &&
         !sw_strand_address(engine, rank, op, true, &context))
         return false;
     rank->now = *op;

@@ -199,7 +199,7 @@ static void take_window(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
 
 static void unnumber(sw_engine_t *engine, sw_request_t *r)
 {
-    sw_map_remove(&engine->numbers, sw_request_key(r->rank, r->number));
+    sw_lookup_remove(&engine->numbers, sw_request_key(r->rank, r->number));
     r->number = 0;
 }
 

@@ -50,11 +50,11 @@ bool sw_match_doubt(sw_engine_t *engine, sw_rank_t *rank)
     uint64_t first = UINT64_MAX;
     if (!r || r->known || r->kind != SW_REQUEST_RECV || r->message || r->any)
         return false;
-    for (size_t i = 0; engine->decided.entries && i <= engine->decided.mask;
-         i++) {
-        uint64_t key = engine->decided.entries[i].key;
-        sw_decided_t *d = engine->decided.entries[i].value;
-        if (key && key >> 32 == rank->main.rank && key < first &&
+    for (size_t i = 0; i < engine->decided.room; i++) {
+        const sw_lookup_entry_t *e = &engine->decided.entries[i];
+        uint64_t key = e->key - 1;
+        sw_decided_t *d = (sw_decided_t *)(uintptr_t)e->value;
+        if (e->key && key >> 32 == rank->main.rank && key < first &&
             !d->returned && d->context == r->context && d->peer == r->peer &&
             (r->tag == SW_OP_ANY || r->tag == d->tag)) {
             first = key;
@@ -91,9 +91,10 @@ void sw_match_told(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
         sw_match_name(engine, r, op->peer, op->tag);
         return;
     }
-    sw_decided_t *d = sw_map_remove(&engine->decided, key);
+    sw_decided_t *d = sw_lookup_find(&engine->decided, key);
     if (!d)
         return;
+    sw_lookup_remove(&engine->decided, key);
     rank->untold--;
     if (d->returned) {
         take_other(engine, rank, d, op);

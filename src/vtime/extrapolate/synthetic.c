@@ -12,7 +12,6 @@
  */
 #include "vtime/formats/convert.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,14 +107,6 @@ static void (*pattern_named(const char *name))(program_t *)
          : !strcmp(name, "pingpong") ? pingpong : NULL;
 }
 
-static bool number(const char *text, uint64_t most, uint64_t *to)
-{
-    char *end;
-    errno = 0;
-    *to = strtoull(text, &end, 10);
-    return *text >= '0' && *text <= '9' && !*end && !errno && *to <= most;
-}
-
 static void write_all(program_t *p, void (*pattern)(program_t *),
                       unsigned what)
 {
@@ -136,10 +127,11 @@ bool sw_synthetic_ops(char **argv, sw_converted_t *done)
     program_t p = {.done = done, .good = true, .columns = 1};
     while (argv[words])
         words++;
-    if (words != 6 || !number(argv[1], INT32_MAX, &ranks) || !ranks ||
-        !number(argv[2], UINT32_MAX, &p.iterations) ||
-        !number(argv[3], (uint64_t)1 << 40, &p.bytes) ||
-        !number(argv[4], 1000000000000, &compute_ns))
+    if (words != 6 || !sw_convert_number(argv[1], "", INT32_MAX, &ranks) ||
+        !ranks ||
+        !sw_convert_number(argv[2], "", UINT32_MAX, &p.iterations) ||
+        !sw_convert_number(argv[3], "", (uint64_t)1 << 40, &p.bytes) ||
+        !sw_convert_number(argv[4], "", 1000000000000, &compute_ns))
         return sw_convert_fail("--synthetic PATTERN RANKS ITERATIONS BYTES "
                                "COMPUTE_NS OUT");
     unsigned what = 0;
@@ -160,10 +152,9 @@ bool sw_synthetic_ops(char **argv, sw_converted_t *done)
     snprintf(note, sizeof note, "synthetic %.40s of %llu iterations, %llu "
              "bytes", argv[0], (unsigned long long)p.iterations,
              (unsigned long long)p.bytes);
-    p.writer = sw_op_writer_new(argv[5], p.ranks, note);
+    p.writer = sw_convert_writer(argv[5], p.ranks, note);
     if (!p.writer)
-        return sw_convert_fail("%s: %s", argv[5], strerror(errno));
+        return false;
     write_all(&p, pattern, what);
-    return sw_op_writer_close(p.writer) ||
-           sw_convert_fail("%s: %s", argv[5], strerror(errno));
+    return sw_convert_close(p.writer, true, argv[5]);
 }

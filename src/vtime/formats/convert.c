@@ -24,9 +24,7 @@
 #include "vtime/base/commands.h"
 #include "convert.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,16 +42,6 @@ static const struct {
     {"smpi", "", sw_smpi_to_ops, sw_ops_to_smpi},
 };
 enum { OPS, GOAL, TEXT, SMPI, FORMS };
-
-bool sw_convert_fail(const char *form, ...)
-{
-    va_list values;
-    va_start(values, form);
-    vfprintf(stderr, form, values);
-    va_end(values);
-    putc('\n', stderr);
-    return false;
-}
 
 static int usage(void)
 {
@@ -165,21 +153,12 @@ static int status_of(bool good, const sw_converted_t *done)
     return good ? 0 : 1;
 }
 
-static bool number_of(const char *word, uint64_t most, uint64_t *to)
-{
-    char *end;
-    errno = 0;
-    unsigned long long n = strtoull(word, &end, 10);
-    *to = n;
-    return *word >= '0' && *word <= '9' && !*end && !errno && n <= most;
-}
-
 static int extrapolate(char **argv)
 {
     uint64_t ranks;
     sw_converted_t done = {0};
     if (!argv[0] || !argv[1] || !argv[2] || argv[3] ||
-        !number_of(argv[0], INT32_MAX, &ranks) || !ranks)
+        !sw_convert_number(argv[0], "", INT32_MAX, &ranks) || !ranks)
         return usage();
     return status_of(sw_extrapolate_ops(argv[1], argv[2], (uint32_t)ranks,
                                         &done), &done);

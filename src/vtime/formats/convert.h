@@ -33,9 +33,24 @@ typedef struct {
     uint64_t means;     /* collectives with blocks that differ: their mean   */
 } sw_converted_t;
 
-/* False, and a sentence on stderr. */
+/* False, and a sentence on stderr; the second names a line of a file. */
 bool sw_convert_fail(const char *form, ...)
     __attribute__((format(printf, 1, 2)));
+bool sw_convert_fail_at(const char *path, uint64_t line, const char *form,
+                        const char *what);
+/* A whole number with `unit` behind it ("": none). False: `text` is none. */
+bool sw_convert_number(const char *text, const char *unit, uint64_t most,
+                       uint64_t *to);
+
+/* A file of operations. NULL, or false: a sentence says why. The close drops
+ * the file where its operations are not `good`. */
+sw_op_writer_t *sw_convert_writer(const char *out, uint32_t ranks,
+                                  const char *note);
+bool sw_convert_close(sw_op_writer_t *writer, bool good, const char *out);
+/* A text, "-" being stdout. The close removes a file that is not whole;
+ * `memory`: there was always some. */
+FILE *sw_convert_open_text(const char *out);
+bool sw_convert_close_text(FILE *to, bool memory, const char *out);
 
 bool sw_trace_to_ops(const char *out, char **files, FILE *names,
                      sw_converted_t *done);

@@ -5,9 +5,6 @@
 #include "convert.h"
 #include "vtime/ops/steps.h"
 
-#include <errno.h>
-#include <string.h>
-
 bool sw_ops_to_text(const char *in, const char *out, const sw_convert_t *how,
                     sw_converted_t *done)
 {
@@ -16,10 +13,10 @@ bool sw_ops_to_text(const char *in, const char *out, const sw_convert_t *how,
     sw_op_file_t *ops = sw_op_open(in, why, sizeof why);
     if (!ops)
         return sw_convert_fail("%s", why);
-    FILE *to = !strcmp(out, "-") ? stdout : fopen(out, "w");
+    FILE *to = sw_convert_open_text(out);
     if (!to) {
         sw_op_close(ops);
-        return sw_convert_fail("%s: %s", out, strerror(errno));
+        return false;
     }
     sw_op_source_t source;
     sw_vop_t op;
@@ -41,7 +38,5 @@ bool sw_ops_to_text(const char *in, const char *out, const sw_convert_t *how,
     }
     done->damaged = sw_op_damaged(ops);
     sw_op_close(ops);
-    bool good = !ferror(to);
-    good &= to == stdout ? !fflush(to) : !fclose(to);
-    return good || sw_convert_fail("%s: %s", out, strerror(errno));
+    return sw_convert_close_text(to, true, out);
 }

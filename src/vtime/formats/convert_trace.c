@@ -93,24 +93,15 @@ bool sw_trace_to_ops(const char *out, char **files, FILE *from,
         if (!strncmp(names.strings[i], "world ", 6))
             c.world = sw_max(c.world, (uint32_t)strtoul(names.strings[i] + 6,
                                                         NULL, 10));
-    c.writer = sw_op_writer_new(out, c.world, "from a trace");
-    bool good = c.writer != NULL;
-    if (!good)
-        sw_convert_fail("%s: %s", out, strerror(errno));
-    good = good && sw_traced_find_ranks(&c) && sw_traced_read_names(&c) &&
-           go_through(&c, files, true) && go_through(&c, files, false);
+    c.writer = sw_convert_writer(out, c.world, "from a trace");
+    bool good = c.writer && sw_traced_find_ranks(&c) &&
+                sw_traced_read_names(&c) && go_through(&c, files, true) &&
+                go_through(&c, files, false);
     for (uint32_t i = 0; good && i < names.rank_count && c.memory; i++)
         sw_traced_finish(&c, &c.ranks[i]);
-    bool told = c.writer && !good && c.memory;
-    if (c.writer && good && c.memory) {
-        good = sw_op_writer_close(c.writer) ||
-               sw_convert_fail("%s: %s", out, strerror(errno));
-    } else if (c.writer) {
-        sw_op_writer_drop(c.writer);
-        if (!told)
-            sw_convert_fail("%s: no memory, or no room on the disk", out);
-        good = false;
-    }
+    if (c.writer && !c.memory)
+        good = sw_convert_fail("%s: no memory, or no room on the disk", out);
+    good = sw_convert_close(c.writer, good, out);
     for (uint32_t i = 0; c.ranks && i < names.rank_count; i++) {
         free(c.ranks[i].threads);
         free(c.ranks[i].free_requests);

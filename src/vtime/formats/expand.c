@@ -62,20 +62,18 @@ static uint64_t next_of(sw_expand_t *e, uint32_t rank, uint32_t context)
     return n ? (*n)++ : 0;
 }
 
-bool sw_expand_begin(sw_expand_t *e, sw_op_file_t *ops,
-                     const sw_convert_t *how)
+/* Does no rank have several threads? */
+static bool count_blocks(sw_expand_t *e, sw_op_file_t *ops)
 {
-    *e = (sw_expand_t){.how = how, .ranks = sw_op_ranks(ops)};
-    if (!read_contexts(e, ops))
-        return false;
     sw_op_source_t source;
     sw_vop_t op;
+    bool threads = false;
     sw_op_rewind(ops);
     sw_op_source(ops, &source);
     for (uint32_t rank = 0; e->memory && rank < e->ranks; rank++)
         while (e->memory &&
                source.next(source.of, rank, &op) == SW_SOURCE_OP) {
-            e->threads |= op.kind == SW_OP_THREAD && op.request;
+            threads |= op.kind == SW_OP_THREAD && op.request;
             if (op.kind != SW_OP_COLLECTIVE)
                 continue;
             uint64_t *most = sw_lookup_put(&e->bytes, pair(
@@ -86,7 +84,18 @@ bool sw_expand_begin(sw_expand_t *e, sw_op_file_t *ops,
         }
     sw_lookup_clear(&e->begun);
     sw_op_rewind(ops);
-    return e->memory && !e->threads;
+    return !threads;
+}
+
+bool sw_expand_begin(sw_expand_t *e, sw_op_file_t *ops,
+                     const sw_convert_t *how, const char *in)
+{
+    *e = (sw_expand_t){.how = how, .ranks = sw_op_ranks(ops)};
+    if (read_contexts(e, ops) && !count_blocks(e, ops))
+        return sw_convert_fail("%s has ranks of several threads that call MPI "
+                               "at once, which only a file of operations can "
+                               "tell", in);
+    return e->memory || sw_convert_fail("%s: no memory", in);
 }
 
 void sw_expand_end(sw_expand_t *e)
@@ -148,9 +157,8 @@ void sw_expand_call(sw_expand_t *e, uint32_t rank, const sw_vop_t *op,
 bool sw_expand_step(const sw_expand_t *e, const sw_expanded_t *call,
                     uint32_t k, sw_step_t *step)
 {
-    *step = (sw_step_t){.to = SW_STEP_NOBODY, .from = SW_STEP_NOBODY};
     if (!call->algorithm || call->call.n < 2 ||
-        !call->algorithm->step(&call->call, call->me, k, step))
+        !sw_algorithm_step(call->algorithm, &call->call, call->me, k, step))
         return false;
     if (call->place < e->count) {
         const uint32_t *members = e->members[call->place];

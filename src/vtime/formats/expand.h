@@ -29,11 +29,7 @@ typedef struct {
     sw_lookup_t bytes;      /* (context, collective) -> the largest block */
     sw_lookup_t tags;       /* (context, tag) -> the number it gets */
     bool memory;
-    bool threads;           /* a rank has several */
 } sw_expand_t;
-
-#define SW_EXPAND_THREADS "%s has ranks of several threads that call MPI at " \
-                          "once, which only a file of operations can tell"
 
 /* The collective at hand of a rank. */
 typedef struct {
@@ -43,10 +39,10 @@ typedef struct {
     uint64_t nth;
 } sw_expanded_t;
 
-/* Goes through all operations once. False: no memory, or a rank has several
- * threads, which no other form can tell. */
+/* Goes through all operations of the file `in` once. False, and a sentence: no
+ * memory, or a rank has several threads, which no other form can tell. */
 bool sw_expand_begin(sw_expand_t *expand, sw_op_file_t *ops,
-                     const sw_convert_t *how);
+                     const sw_convert_t *how, const char *in);
 void sw_expand_end(sw_expand_t *expand);
 
 /* The next collective of a rank, in the order of its operations. */

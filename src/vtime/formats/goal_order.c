@@ -11,6 +11,8 @@
  */
 #include "goal_order.h"
 
+#include "vtime/base/heap.h"
+
 #include <stdlib.h>
 
 #define NOBODY UINT32_MAX
@@ -19,10 +21,11 @@ typedef struct {
     const sw_goal_graph_t *of;
     sw_goal_node_t *nodes;              /* of it */
     const sw_goal_edge_t *edges;
-    uint32_t *free_heap, free_count;    /* can begin at once; least first  */
+    sw_heap_t free;                     /* can begin at once; least first  */
     uint32_t *waiting, waiting_count;   /* could, but for messages         */
     uint32_t *free_requests, free_request_count, requests;
     sw_vop_t held;              /* a message not yet written */
+    bool memory;                /* there was always some */
 } order_t;
 
 static bool cannot_write(const order_t *o)
@@ -31,27 +34,9 @@ static bool cannot_write(const order_t *o)
                            o->of->path);
 }
 
-static void heap_push(order_t *o, uint32_t node)
+static void is_free(order_t *o, uint32_t node)
 {
-    uint32_t i = o->free_count++;
-    for (; i && o->free_heap[(i - 1) / 2] > node; i = (i - 1) / 2)
-        o->free_heap[i] = o->free_heap[(i - 1) / 2];
-    o->free_heap[i] = node;
-}
-
-static uint32_t heap_pop(order_t *o)
-{
-    uint32_t first = o->free_heap[0], last = o->free_heap[--o->free_count];
-    uint32_t i = 0, n = o->free_count;
-    for (uint32_t child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && o->free_heap[child + 1] < o->free_heap[child])
-            child++;
-        if (o->free_heap[child] >= last)
-            break;
-        o->free_heap[i] = o->free_heap[child];
-    }
-    o->free_heap[i] = last;
-    return first;
+    o->memory &= sw_heap_push(&o->free, &(sw_heap_event_t){.key = node});
 }
 
 static void ready(order_t *o, uint32_t node)
@@ -59,7 +44,7 @@ static void ready(order_t *o, uint32_t node)
     if (o->nodes[node].waits)
         o->waiting[o->waiting_count++] = node;
     else
-        heap_push(o, node);
+        is_free(o, node);
 }
 
 /* A message that is waited for at once blocks. */
@@ -101,7 +86,7 @@ static void over(order_t *o, uint32_t node)
         for (uint32_t k = 0; k < o->waiting_count; k++)
             if (o->waiting[k] == edge->to) {
                 o->waiting[k] = o->waiting[--o->waiting_count];
-                heap_push(o, edge->to);
+                is_free(o, edge->to);
                 break;
             }
     }
@@ -188,7 +173,7 @@ static uint32_t choose(order_t *o)
             char other[32];
             snprintf(other, sizeof other, "%llu",
                      (unsigned long long)o->nodes[found].line);
-            sw_goal_fail(o->of->path, o->nodes[o->waiting[i]].line,
+            sw_convert_fail_at(o->of->path, o->nodes[o->waiting[i]].line,
                          "whether this or line %s comes first depends on "
                          "which message is earlier; ranks here are sequences. "
                          "Say with `requires` what is first, or take the "
@@ -215,21 +200,23 @@ static bool put_all(order_t *o)
         if (!o->nodes[i].unissued)
             ready(o, i);
     for (; issued < n; issued++) {
-        while (!o->free_count && o->waiting_count) {
+        while (!o->free.count && o->waiting_count && o->memory) {
             uint32_t node = choose(o);
             if (node == NOBODY)
                 return false;
             if (!wait_of(o, node))
                 return cannot_write(o);
         }
-        if (!o->free_count)
+        if (!o->memory)
+            return sw_goal_no_memory(o->of->path);
+        if (!o->free.count)
             break;
-        if (!issue(o, heap_pop(o)))
+        if (!issue(o, (uint32_t)sw_heap_pop(&o->free).key))
             return cannot_write(o);
     }
     for (uint32_t i = 0; issued < n && i < n; i++)
         if (!o->nodes[i].issued)
-            return sw_goal_fail(o->of->path, o->nodes[i].line, "%s",
+            return sw_convert_fail_at(o->of->path, o->nodes[i].line, "%s",
                                 "this requires what requires it, in a circle");
     for (uint32_t i = 0; i < n; i++)
         if (!wait_for(o, i))
@@ -239,14 +226,14 @@ static bool put_all(order_t *o)
 
 bool sw_goal_put_rank(const sw_goal_graph_t *graph)
 {
-    order_t o = {.of = graph, .nodes = graph->nodes, .edges = graph->edges};
-    size_t room = ((size_t)graph->node_count + 1) * sizeof *o.free_heap;
-    o.free_heap = malloc(room);
+    order_t o = {.of = graph, .nodes = graph->nodes, .edges = graph->edges,
+                 .memory = true};
+    size_t room = ((size_t)graph->node_count + 1) * sizeof *o.waiting;
     o.waiting = malloc(room);
     o.free_requests = malloc(room);
-    bool good = o.free_heap && o.waiting && o.free_requests
+    bool good = o.waiting && o.free_requests
               ? put_all(&o) : sw_goal_no_memory(graph->path);
-    free(o.free_heap);
+    sw_heap_free(&o.free);
     free(o.waiting);
     free(o.free_requests);
     return good;

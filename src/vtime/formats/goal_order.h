@@ -38,9 +38,7 @@ typedef struct {
     uint32_t edge_count, edge_room;
 } sw_goal_graph_t;
 
-/* False, and a sentence on stderr that names the line. */
-bool sw_goal_fail(const char *path, uint64_t line, const char *form,
-                  const char *what);
+/* False, and a sentence on stderr. */
 bool sw_goal_no_memory(const char *path);
 
 /* Writes the operations. False, and a sentence: a circle, an order that is

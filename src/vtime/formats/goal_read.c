@@ -11,7 +11,6 @@
 #include "vtime/base/lookup.h"
 #include "node/base/grow.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,15 +31,6 @@ typedef struct {
     long cpu;                   /* the one of this rank; -1: not yet known */
 } goal_t;
 
-bool sw_goal_fail(const char *path, uint64_t line, const char *form,
-                  const char *what)
-{
-    fprintf(stderr, "%s:%llu: ", path, (unsigned long long)line);
-    fprintf(stderr, form, what);
-    putc('\n', stderr);
-    return false;
-}
-
 bool sw_goal_no_memory(const char *path)
 {
     return sw_convert_fail("%s: no memory", path);
@@ -48,7 +38,7 @@ bool sw_goal_no_memory(const char *path)
 
 static bool fail(const goal_t *g, const char *form, const char *what)
 {
-    return sw_goal_fail(g->graph.path, g->line, form, what);
+    return sw_convert_fail_at(g->graph.path, g->line, form, what);
 }
 
 /* The next line without comments; false: the end. */
@@ -89,16 +79,6 @@ static char *word(char **at)
     memcpy(kept, from, n);
     kept[n] = '\0';
     return kept;
-}
-
-static bool number(const char *text, const char *unit, uint64_t most,
-                   uint64_t *to)
-{
-    char *end;
-    errno = 0;
-    *to = strtoull(text, &end, 10);
-    return isdigit((unsigned char)*text) && !errno && !strcmp(end, unit) &&
-           *to <= most;
 }
 
 static uint64_t hash_of(const char *text)
@@ -159,7 +139,7 @@ static bool options(goal_t *g, sw_goal_node_t *node, char **at)
             return fail(g, "%s", "a calc has no tag");
         if (tag && !strcmp(w, "-1") && node->kind == SW_OP_RECV) {
             node->tag = SW_OP_ANY;
-        } else if (!number(w, "", tag ? INT32_MAX : 65535, &n)) {
+        } else if (!sw_convert_number(w, "", tag ? INT32_MAX : 65535, &n)) {
             return fail(g, "%s is no number that can be here", w);
         } else if (tag) {
             node->tag = (int32_t)n;
@@ -184,7 +164,7 @@ static bool operation(goal_t *g, const char *verb, char **at)
         return false;
     sw_goal_node_t *node = &g->graph.nodes[g->graph.node_count - 1];
     char *w = word(at);
-    if (!number(w, computes ? "" : "b", (uint64_t)1 << 48, &size))
+    if (!sw_convert_number(w, computes ? "" : "b", (uint64_t)1 << 48, &size))
         return fail(g, computes ? "%s is no time in ns"
                                 : "%s is no size, as in 100b", w);
     node->size = size;
@@ -197,7 +177,7 @@ static bool operation(goal_t *g, const char *verb, char **at)
     w = word(at);
     if (!sends && !strcmp(w, "-1"))
         node->peer = SW_OP_ANY;
-    else if (number(w, "", g->ranks - 1, &peer))
+    else if (sw_convert_number(w, "", g->ranks - 1, &peer))
         node->peer = (int32_t)peer;
     else
         return fail(g, "there is no rank %s", w);
@@ -264,7 +244,7 @@ static bool rank(goal_t *g, char *at)
 {
     uint64_t n;
     char *w = word(&at);
-    if (!number(w, "", g->ranks - 1, &n) || g->seen[n])
+    if (!sw_convert_number(w, "", g->ranks - 1, &n) || g->seen[n])
         return fail(g, "rank %s is not there, or was before", w);
     g->seen[n] = 1;
     g->graph.rank = (uint32_t)n;
@@ -286,15 +266,15 @@ static bool whole(goal_t *g, const char *out)
     uint64_t n;
     char *at = g->text;
     if (!next_line(g) || (at = g->text, strcmp(word(&at), "num_ranks")) ||
-        !number(word(&at), "", INT32_MAX, &n) || !n)
+        !sw_convert_number(word(&at), "", INT32_MAX, &n) || !n)
         return fail(g, "%s", "a GOAL file begins with num_ranks N");
     g->ranks = (uint32_t)n;
     g->seen = calloc(g->ranks, 1);
     if (!g->seen)
         return sw_goal_no_memory(g->graph.path);
-    g->graph.writer = sw_op_writer_new(out, g->ranks, "from GOAL");
+    g->graph.writer = sw_convert_writer(out, g->ranks, "from GOAL");
     if (!g->graph.writer)
-        return sw_convert_fail("%s: %s", out, strerror(errno));
+        return false;
     while (next_line(g)) {
         at = g->text;
         char *w = word(&at);
@@ -317,12 +297,7 @@ bool sw_goal_to_ops(const char *in, const char *out, const sw_convert_t *how,
     if (!g.file)
         return sw_convert_fail("%s: %s", in, strerror(errno));
     bool good = whole(&g, out);
-    if (g.graph.writer && good) {
-        good = sw_op_writer_close(g.graph.writer) ||
-               sw_convert_fail("%s: %s", out, strerror(errno));
-    } else if (g.graph.writer) {
-        sw_op_writer_drop(g.graph.writer);
-    }
+    good = sw_convert_close(g.graph.writer, good, out);
     clear_rank(&g);
     fclose(g.file);
     free(g.text);

@@ -15,14 +15,14 @@
  */
 #include "expand.h"
 
-#include <errno.h>
+#include "node/base/grow.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 /* What the next operation of a chain requires. */
 typedef struct {
     uint64_t *more;             /* labels of what must be over */
-    size_t n, room;
+    uint32_t n, room;
     uint64_t begun;             /* label of what must have begun; 0: none */
 } front_t;
 
@@ -38,17 +38,10 @@ typedef struct {
 
 static void must_be_over(goal_t *g, front_t *f, uint64_t label)
 {
-    if (f->n == f->room) {
-        size_t room = f->room ? 2 * f->room : 16;
-        uint64_t *to = realloc(f->more, room * sizeof *to);
-        if (!to) {
-            g->expand.memory = false;
-            return;
-        }
-        f->more = to;
-        f->room = room;
-    }
-    f->more[f->n++] = label;
+    if (sw_grow(&f->more, f->n, &f->room, sizeof *f->more))
+        f->more[f->n++] = label;
+    else
+        g->expand.memory = false;
 }
 
 /* The label just written requires the front. */
@@ -81,6 +74,16 @@ static void put_message(goal_t *g, bool sends, uint64_t bytes, int64_t peer,
             (long long)peer, (long long)tag);
 }
 
+/* The request ends with the label just written; `first` must have begun. */
+static void begun(goal_t *g, const sw_vop_t *op, uint64_t first)
+{
+    g->front.begun = first;
+    uint64_t *label = sw_lookup_put(&g->requests, op->request);
+    g->expand.memory &= label != NULL;
+    if (label)
+        *label = g->label;
+}
+
 static void message(goal_t *g, const sw_vop_t *op)
 {
     int64_t tag = op->tag < 0 ? -1
@@ -92,11 +95,7 @@ static void message(goal_t *g, const sw_vop_t *op)
         blocks(g, &g->front);
         return;
     }
-    g->front.begun = g->label;
-    uint64_t *label = sw_lookup_put(&g->requests, op->request);
-    g->expand.memory &= label != NULL;
-    if (label)
-        *label = g->label;
+    begun(g, op, g->label);
 }
 
 /* Each step requires the one before, and both its messages are under way at
@@ -140,11 +139,7 @@ static void collective(goal_t *g, uint32_t rank, const sw_vop_t *op)
         /* What ends it, as one label. */
         fprintf(g->to, "l%llu: calc 0\n", (unsigned long long)++g->label);
         put_front(g, f);
-        g->front.begun = first;
-        uint64_t *label = sw_lookup_put(&g->requests, op->request);
-        g->expand.memory &= label != NULL;
-        if (label)
-            *label = g->label;
+        begun(g, op, first);
     }
     free(own.more);
 }
@@ -222,25 +217,11 @@ bool sw_ops_to_goal(const char *in, const char *out, const sw_convert_t *how,
     sw_op_file_t *ops = sw_op_open(in, why, sizeof why);
     if (!ops)
         return sw_convert_fail("%s", why);
-    bool good = sw_expand_begin(&g.expand, ops, how);
-    g.to = good ? !strcmp(out, "-") ? stdout : fopen(out, "w") : NULL;
-    if (good && !g.to)
-        good = sw_convert_fail("%s: %s", out, strerror(errno));
-    else if (!good)
-        sw_convert_fail(g.expand.threads ? SW_EXPAND_THREADS
-                                         : "%s: no memory", in);
+    bool good = sw_expand_begin(&g.expand, ops, how, in) &&
+                (g.to = sw_convert_open_text(out));
     if (good) {
         put_ranks(&g, ops);
-        good = !ferror(g.to) && g.expand.memory;
-        int error = errno;
-        if (g.to == stdout ? fflush(g.to) : fclose(g.to))
-            good = false, error = errno;
-        if (!good) {
-            sw_convert_fail("%s: %s", out, strerror(g.expand.memory
-                                                    ? error : ENOMEM));
-            if (strcmp(out, "-"))
-                remove(out);
-        }
+        good = sw_convert_close_text(g.to, g.expand.memory, out);
     }
     done->damaged = sw_op_damaged(ops);
     free(g.front.more);

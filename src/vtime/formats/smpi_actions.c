@@ -4,6 +4,8 @@
  */
 #include "smpi_read.h"
 
+#include "node/base/grow.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -112,26 +114,21 @@ static int by_number(const void *a, const void *b)
 static bool wait_all(sw_smpi_t *s, uint32_t rank)
 {
     sw_lookup_t *open = &s->open[rank];
-    size_t n = 0, room = 16;
-    uint64_t *all = malloc(room * sizeof *all);
-    for (size_t i = 0; all && i < open->room; i++)
+    uint32_t n = 0, room = 0;
+    uint64_t *all = NULL;
+    bool good = true;
+    for (size_t i = 0; i < open->room; i++)
         for (uint64_t at = open->entries[i].key ? open->entries[i].value : 0,
-             *next; all && at; at = next ? *next : 0) {
-            if (n == room) {
-                uint64_t *to = realloc(all, (room *= 2) * sizeof *all);
-                if (!to)
-                    free(all);
-                all = to;
-            }
-            if (all)
+             *next; good && at; at = next ? *next : 0) {
+            good = sw_grow(&all, n, &room, sizeof *all) ||
+                   sw_smpi_fail(s, "%s", "no memory");
+            if (good)
                 all[n++] = at;
             next = sw_lookup_get(&s->after, (uint64_t)rank << 32 | at);
         }
-    if (!all)
-        return sw_smpi_fail(s, "%s", "no memory");
-    bool good = true;
-    qsort(all, n, sizeof *all, by_number);
-    for (size_t i = 0; good && i < n; i++) {
+    if (n)
+        qsort(all, n, sizeof *all, by_number);
+    for (uint32_t i = 0; good && i < n; i++) {
         good = end(s, rank, all[i]);
         sw_lookup_remove(&s->after, (uint64_t)rank << 32 | all[i]);
     }

@@ -138,15 +138,10 @@ bool sw_smpi_to_ops(const char *in, const char *out, const sw_convert_t *how,
 {
     sw_smpi_t s = {.path = in, .done = done, .flops = how->flops};
     bool list = false, good = look(&s, in, &list);
-    if (good && !(s.writer = sw_op_writer_new(out, s.ranks,
-                                              "from SMPI's trace")))
-        good = sw_convert_fail("%s: %s", out, strerror(errno));
-    good = good && (list ? read_list(&s, in) : read_actions(&s, in));
-    if (s.writer && good)
-        good = sw_op_writer_close(s.writer) ||
-               sw_convert_fail("%s: %s", out, strerror(errno));
-    else if (s.writer)
-        sw_op_writer_drop(s.writer);
+    good = good &&
+           (s.writer = sw_convert_writer(out, s.ranks, "from SMPI's trace")) &&
+           (list ? read_list(&s, in) : read_actions(&s, in));
+    good = sw_convert_close(s.writer, good, out);
     for (uint32_t i = 0; s.open && i < s.ranks; i++)
         sw_lookup_free(&s.open[i]);
     sw_lookup_free(&s.after);

@@ -23,7 +23,7 @@ typedef struct {
                                  * way */
     sw_lookup_t after;          /* (rank, request) -> the next alike */
     char **word;
-    size_t words, room;
+    uint32_t words, room;
 } sw_smpi_t;
 
 bool sw_smpi_fail(const sw_smpi_t *s, const char *form, const char *what);

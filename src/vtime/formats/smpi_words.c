@@ -3,11 +3,13 @@
  */
 #include "smpi_read.h"
 
+#include "node/base/grow.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_MOST ((size_t)1 << 22)    /* vectors have one for each rank */
+#define WORDS_MOST (1u << 22)    /* vectors have one for each rank */
 
 /* Bytes of the datatypes that traces number. */
 static const uint8_t type_sizes[] = {
@@ -17,26 +19,16 @@ static const uint8_t type_sizes[] = {
 
 bool sw_smpi_fail(const sw_smpi_t *s, const char *form, const char *what)
 {
-    fprintf(stderr, "%s:%llu: ", s->path, (unsigned long long)s->line);
-    fprintf(stderr, form, what);
-    putc('\n', stderr);
-    return false;
+    return sw_convert_fail_at(s->path, s->line, form, what);
 }
 
 bool sw_smpi_split(sw_smpi_t *s, char *text)
 {
     s->words = 0;
     for (char *w = strtok(text, " \t\r\n"); w; w = strtok(NULL, " \t\r\n")) {
-        if (s->words == s->room) {
-            size_t room = s->room ? 2 * s->room : 64;
-            char **to = realloc(s->word, room * sizeof *to);
-            if (!to || room > WORDS_MOST) {
-                s->word = to ? to : s->word;
-                return sw_smpi_fail(s, "%s", "this line has too many words");
-            }
-            s->word = to;
-            s->room = room;
-        }
+        if (s->words == WORDS_MOST ||
+            !sw_grow(&s->word, s->words, &s->room, sizeof *s->word))
+            return sw_smpi_fail(s, "%s", "this line has too many words");
         s->word[s->words++] = w;
     }
     return true;
@@ -55,7 +47,7 @@ bool sw_smpi_real(const sw_smpi_t *s, size_t i, double most, double *to)
 
 bool sw_smpi_whole(const sw_smpi_t *s, size_t i, uint64_t most, uint64_t *to)
 {
-    double n;
+    double n = 0;
     if (!sw_smpi_real(s, i, (double)most, &n))
         return false;
     if (n != floor(n))
@@ -67,7 +59,7 @@ bool sw_smpi_whole(const sw_smpi_t *s, size_t i, uint64_t most, uint64_t *to)
 bool sw_smpi_bytes(const sw_smpi_t *s, uint32_t rank, size_t i, size_t type,
                    uint64_t *to)
 {
-    uint64_t n, which, unit = s->unit[rank];
+    uint64_t n = 0, which = 0, unit = s->unit[rank];
     if (!sw_smpi_whole(s, i, (uint64_t)1 << 43, &n))
         return false;
     if (type && type < s->words) {

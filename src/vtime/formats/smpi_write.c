@@ -18,6 +18,7 @@
  */
 #include "expand.h"
 
+#include "node/base/grow.h"
 #include "node/os/os.h"
 
 #include <errno.h>
@@ -48,14 +49,9 @@ static bool add_wait(smpi_t *s, uint32_t request, uint32_t from, uint32_t to,
     if (place) {
         s->wait_free = s->waits[place - 1].next;
     } else {
-        if (s->wait_count == s->wait_room) {
-            uint32_t room = s->wait_room ? 2 * s->wait_room : 64;
-            struct wait *more = realloc(s->waits, room * sizeof *more);
-            if (!more)
-                return s->expand.memory = false;
-            s->waits = more;
-            s->wait_room = room;
-        }
+        if (!sw_grow(&s->waits, s->wait_count, &s->wait_room,
+                     sizeof *s->waits))
+            return s->expand.memory = false;
         place = ++s->wait_count;
     }
     uint64_t *first = sw_lookup_put(&s->requests, request);
@@ -244,7 +240,7 @@ static bool put_rank(smpi_t *s, sw_op_file_t *ops, FILE *list,
     size_t n = strlen(out) + 32;
     char *path = malloc(n);
     if (!path)
-        return s->expand.memory = false;
+        return sw_convert_fail("%s: no memory", s->in);
     snprintf(path, n, "%s.rank%u", out, s->rank);
     const char *slash = strrchr(path, '/');
     fprintf(list, "%s\n", slash ? slash + 1 : path);
@@ -270,7 +266,8 @@ static bool put_rank(smpi_t *s, sw_op_file_t *ops, FILE *list,
     if (good && !written)
         good = sw_convert_fail("%s: %s", path, strerror(errno));
     free(path);
-    return good && s->expand.memory;
+    return good && (s->expand.memory ||
+                    sw_convert_fail("%s: no memory", s->in));
 }
 
 static void remove_all(const char *out, uint32_t ranks)
@@ -294,29 +291,14 @@ bool sw_ops_to_smpi(const char *in, const char *out, const sw_convert_t *how,
     if (!ops)
         return sw_convert_fail("%s", why);
     FILE *list = NULL;
-    bool good = sw_expand_begin(&s.expand, ops, how);
-    bool told = false;
-    if (good && !(list = fopen(out, "w"))) {
-        good = sw_convert_fail("%s: %s", out, strerror(errno));
-        told = true;
-    }
-    for (s.rank = 0; good && s.rank < sw_op_ranks(ops); s.rank++) {
+    bool good = sw_expand_begin(&s.expand, ops, how, in) &&
+                (list = sw_convert_open_text(out));
+    for (s.rank = 0; good && s.rank < sw_op_ranks(ops); s.rank++)
         good = put_rank(&s, ops, list, out);
-        told = !good && s.expand.memory;
-    }
-    if (list) {
-        bool written = !ferror(list);
-        written &= !fclose(list);
-        if (good && !written) {
-            good = sw_convert_fail("%s: %s", out, strerror(errno));
-            told = true;
-        }
-        if (!good)
-            remove_all(out, s.rank);
-    }
-    if (!good && !told)
-        sw_convert_fail(s.expand.threads ? SW_EXPAND_THREADS
-                                         : "%s: no memory", in);
+    if (list)
+        good = sw_convert_close_text(list, true, out) && good;
+    if (list && !good)
+        remove_all(out, s.rank);
     done->damaged = sw_op_damaged(ops);
     free(s.waits);
     sw_lookup_free(&s.numbers);

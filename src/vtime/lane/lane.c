@@ -259,18 +259,23 @@ bool sw_lane_put(sw_lane_t *lane, const sw_vop_t *op)
     return publish(lane, op->kind == SW_OP_CLOCK);
 }
 
-/* What belongs to the entry before: n things of `size` bytes, `most` of them in
- * an entry. */
-static bool follow(sw_lane_t *lane, uint32_t what, const void *things,
-                   uint32_t n, uint32_t most, size_t size)
+/* A head, and its bytes in the entries behind it. */
+static bool tell(sw_lane_t *lane, uint32_t what, sw_lane_told_t head,
+                 const void *bytes)
 {
-    for (uint32_t i = 0; i < n; i += most) {
-        sw_lane_entry_t *to = entry(lane);
-        if (!to)
+    sw_lane_entry_t *to = entry(lane);
+    if (!to)
+        return false;
+    to->what = what;
+    to->told = head;
+    if (!publish(lane, false))
+        return false;
+    for (uint32_t i = 0; i < head.bytes; i += SW_LANE_BYTES) {
+        if (!(to = entry(lane)))
             return false;
-        to->what = what;
-        to->n = (uint32_t)sw_min(n - i, most);
-        memcpy(to->letter, (const char *)things + i * size, to->n * size);
+        to->what = SW_ENTRY_MORE;
+        to->n = (uint32_t)sw_min(head.bytes - i, SW_LANE_BYTES);
+        memcpy(to->byte, (const char *)bytes + i, to->n);
         if (!publish(lane, false))
             return false;
     }
@@ -280,29 +285,14 @@ static bool follow(sw_lane_t *lane, uint32_t what, const void *things,
 bool sw_lane_context(sw_lane_t *lane, uint32_t number, uint64_t id, uint32_t n,
                      const uint32_t *members)
 {
-    sw_lane_entry_t *to = entry(lane);
-    if (!to)
-        return false;
-    to->what = SW_ENTRY_CONTEXT;
-    to->context.id = id;
-    to->context.number = number;
-    to->context.n = n;
-    return publish(lane, false) &&
-           follow(lane, SW_ENTRY_MEMBERS, members, n, SW_LANE_MEMBERS,
-                  sizeof *members);
+    return tell(lane, SW_ENTRY_CONTEXT, (sw_lane_told_t){
+        id, number, n * (uint32_t)sizeof *members}, members);
 }
 
 bool sw_lane_section(sw_lane_t *lane, uint32_t number, const char *name)
 {
-    uint32_t n = (uint32_t)strnlen(name, SW_LANE_NAME);
-    sw_lane_entry_t *to = entry(lane);
-    if (!to)
-        return false;
-    to->what = SW_ENTRY_SECTION;
-    to->section.number = number;
-    to->section.n = n;
-    return publish(lane, false) &&
-           follow(lane, SW_ENTRY_NAME, name, n, SW_LANE_LETTERS, 1);
+    return tell(lane, SW_ENTRY_SECTION, (sw_lane_told_t){
+        0, number, (uint32_t)strnlen(name, SW_LANE_NAME)}, name);
 }
 
 /* A list that does not fit into one part is put together here. */

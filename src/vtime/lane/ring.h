@@ -43,29 +43,26 @@
 #include "watch.h"
 
 #define SW_LANE_ENTRIES 4096u       /* a power of two */
-#define SW_LANE_MEMBERS 14u         /* of a communicator, in an entry */
+#define SW_LANE_BYTES 56u           /* of what is told, in an entry */
 #define SW_LANE_PLACES 512u         /* of an answer's list, in a part */
 
-#define SW_LANE_LETTERS 56u         /* of a section's name, in an entry */
-
+/* A context (its members, uint32_t each) or a section (its name) is told by a
+ * head and as many entries MORE as its bytes need. */
 enum {
-    SW_ENTRY_OP = 1, SW_ENTRY_CONTEXT, SW_ENTRY_MEMBERS,
-    SW_ENTRY_SECTION, SW_ENTRY_NAME,
+    SW_ENTRY_OP = 1, SW_ENTRY_CONTEXT, SW_ENTRY_SECTION, SW_ENTRY_MORE,
 };
 
 typedef struct {
-    uint32_t what, n;               /* n: of members, or letters, here */
+    uint64_t id;                    /* of a context */
+    uint32_t number, bytes;
+} sw_lane_told_t;
+
+typedef struct {
+    uint32_t what, n;               /* n: of bytes, here */
     union {
         sw_vop_t op;
-        struct {
-            uint64_t id;
-            uint32_t number, n;     /* n members follow, in entries */
-        } context;
-        uint32_t member[SW_LANE_MEMBERS];
-        struct {
-            uint32_t number, n;     /* n letters follow, in entries */
-        } section;
-        char letter[SW_LANE_LETTERS];
+        sw_lane_told_t told;
+        char byte[SW_LANE_BYTES];
     };
 } sw_lane_entry_t;
 

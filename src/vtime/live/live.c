@@ -9,13 +9,14 @@
  * Communicators cannot be told to the engine while it runs: a rank that
  * defines one is LATER until it stands still (live_wait.c).
  *
- * at_least is not known. How much processor time a rank's process has used can
- * be asked, but not whose it is: the host's progress, helper threads and our
- * own library use it, too, so it would be more than what the program computes;
- * and a bound that is too high makes wrong decisions, where none costs time.
+ * The engine does not ask how long a silent rank has computed so far. The
+ * system tells how much processor time its process has used, but not for what:
+ * the host's progress, helper threads and this library use some, too. A bound
+ * that is too high makes wrong decisions; without one the engine only waits.
  */
 #include "live_inside.h"
 
+#include "node/base/grow.h"
 #include "node/os/os.h"
 
 #include <stdio.h>
@@ -60,7 +61,7 @@ void sw_live_free(sw_live_t *live)
         return;
     for (uint32_t r = 0; live->of && r < live->ranks; r++) {
         free(live->of[r].kept);
-        free(live->of[r].context.members);
+        free(live->of[r].bytes);
         free(live->of[r].which);
         free(live->of[r].listed);
         sw_lookup_free(&live->of[r].sections);
@@ -202,23 +203,12 @@ void sw_live_rung(void *of, uint32_t rank)
 
 /* Operations ------------------------------------------------------------ */
 
-bool sw_live_asks(const sw_vop_t *op)
-{
-    switch (op->kind) {
-    case SW_OP_CLOCK: case SW_OP_SELECT: case SW_OP_PROBE: case SW_OP_IPROBE:
-    case SW_OP_CHOOSE:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Who polls until he finds waits, and that is what is written down: how long,
- * the next model says. Time that is polled for nothing is kept. */
+/* A rank that polls until it finds something waits, and the record says so: the
+ * next model says for how long. Time that is polled for nothing is kept. */
 static bool record(sw_live_t *live, uint32_t rank, const sw_vop_t *op)
 {
     sw_live_rank_t *r = &live->of[rank];
-    if (sw_live_asks(op) || op->kind == SW_OP_STUCK)
+    if (sw_op_asks(op->kind) || op->kind == SW_OP_STUCK)
         return true;
     if (op->kind == SW_OP_COMPUTE && op->flags & SW_COMPUTE_POLLED) {
         r->polled += op->time;
@@ -233,14 +223,8 @@ static bool record(sw_live_t *live, uint32_t rank, const sw_vop_t *op)
         r->polled = 0;
         return good && sw_op_write(live->writer, rank, op);
     }
-    if (r->list_count == r->list_room) {
-        uint32_t room = r->list_room ? 2 * r->list_room : 64;
-        uint32_t *moved = realloc(r->listed, room * sizeof *moved);
-        if (!moved)
-            return false;
-        r->listed = moved;
-        r->list_room = room;
-    }
+    if (!sw_grow(&r->listed, r->list_count, &r->list_room, sizeof *r->listed))
+        return false;
     r->listed[r->list_count++] = op->request;
     return true;
 }
@@ -270,83 +254,65 @@ static bool possible(const sw_live_t *live, const sw_vop_t *op)
     }
 }
 
-static bool has_context(const sw_vop_t *op)
+/* A section is told, with its name. */
+static void name_section(sw_live_t *live, sw_live_rank_t *r)
 {
-    switch (op->kind) {
-    case SW_OP_SEND: case SW_OP_RECV: case SW_OP_COLLECTIVE: case SW_OP_PROBE:
-    case SW_OP_IPROBE: case SW_OP_CHOOSE: case SW_OP_WINDOW:
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* A part of a section's name. */
-static void hear_section(sw_live_t *live, uint32_t rank,
-                         const sw_lane_entry_t *entry)
-{
-    sw_live_rank_t *r = &live->of[rank];
-    if (entry->what == SW_ENTRY_SECTION) {
-        r->section.number = entry->section.number;
-        r->section.n = entry->section.n;
-        r->section.got = 0;
-    }
-    uint32_t n = entry->what == SW_ENTRY_NAME ? entry->n : 0;
-    if (r->section.n > SW_LANE_NAME || n > SW_LANE_LETTERS ||
-        n > r->section.n - r->section.got) {
-        sw_live_fail(live, "rank %u's lane is damaged", rank);
-        return;
-    }
-    memcpy(r->section.name + r->section.got, entry->letter, n);
-    r->section.got += n;
-    if (r->section.got < r->section.n)
-        return;
-    r->section.name[r->section.n] = '\0';
     uint32_t before = live->sections.count;
-    uint32_t number = sw_sections_add(&live->sections, r->section.name);
-    uint64_t *to = number ? sw_lookup_put(&r->sections, r->section.number)
-                          : NULL;
+    uint32_t number = sw_sections_add(&live->sections, r->bytes);
+    uint64_t *to = number ? sw_lookup_put(&r->sections, r->told.number) : NULL;
     if (number && !to)
         sw_live_no_memory(live);
     else if (number)
         *to = number;
     live->sections_lost |= !number;
     if (to && live->sections.count > before && live->writer &&
-        !sw_op_write_section(live->writer, number, r->section.name))
+        !sw_op_write_section(live->writer, number, r->bytes))
         sw_live_fail(live, "the operations cannot be written down", 0);
 }
 
-/* A part of a communicator's definition. */
+/* A communicator or a section begins. */
+static void hear_head(sw_live_t *live, uint32_t rank,
+                      const sw_lane_entry_t *entry)
+{
+    sw_live_rank_t *r = &live->of[rank];
+    uint32_t bytes = entry->told.bytes, most = SW_LANE_NAME;
+    r->what = entry->what;
+    r->told = entry->told;
+    r->got = 0;
+    free(r->bytes);
+    r->bytes = NULL;
+    if (entry->what == SW_ENTRY_CONTEXT)
+        most = live->ranks * (uint32_t)sizeof(uint32_t);
+    if (bytes > most || (!bytes && entry->what == SW_ENTRY_CONTEXT))
+        sw_live_fail(live, entry->what == SW_ENTRY_CONTEXT
+                     ? "rank %u has a communicator of an impossible size"
+                     : "rank %u's lane is damaged", rank);
+    else if (!(r->bytes = calloc(1, (size_t)bytes + 1)))
+        sw_live_no_memory(live);
+}
+
+/* A part of a communicator or of a section. */
 static void hear(sw_live_t *live, uint32_t rank, const sw_lane_entry_t *entry)
 {
     sw_live_rank_t *r = &live->of[rank];
-    if (entry->what == SW_ENTRY_CONTEXT) {
-        uint32_t n = entry->context.n;
-        free(r->context.members);
-        r->context.id = entry->context.id;
-        r->context.number = entry->context.number;
-        r->context.n = n;
-        r->context.got = 0;
-        r->context.members = NULL;
-        if (n == 0 || n > live->ranks) {
-            sw_live_fail(live, "rank %u has a communicator of an impossible "
-                         "size", rank);
-            return;
-        }
-        r->context.members = malloc(n * sizeof(uint32_t));
-        if (!r->context.members)
-            sw_live_no_memory(live);
-    } else if (!r->context.members || entry->n > SW_LANE_MEMBERS ||
-               entry->n > r->context.n - r->context.got) {
+    uint32_t n = entry->what == SW_ENTRY_MORE ? entry->n : 0;
+    if (entry->what != SW_ENTRY_MORE)
+        hear_head(live, rank, entry);
+    if (*live->error)
+        return;
+    if (!r->bytes || n > SW_LANE_BYTES || n > r->told.bytes - r->got) {
         sw_live_fail(live, "rank %u's lane is damaged", rank);
+        return;
+    }
+    memcpy(r->bytes + r->got, entry->byte, n);
+    r->got += n;
+    if (r->got < r->told.bytes)
+        return;
+    if (r->what == SW_ENTRY_SECTION) {
+        name_section(live, r);
     } else {
-        memcpy(r->context.members + r->context.got, entry->member,
-               entry->n * sizeof(uint32_t));
-        r->context.got += entry->n;
-        if (r->context.got == r->context.n) {
-            r->defined = true;
-            live->defining[live->defining_count++] = rank;
-        }
+        r->defined = true;
+        live->defining[live->defining_count++] = rank;
     }
 }
 
@@ -395,10 +361,7 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_vop_t *op)
                            !(op->flags & SW_COMPUTE_ASLEEP);
             break;
         }
-        if (entry->what == SW_ENTRY_SECTION || entry->what == SW_ENTRY_NAME)
-            hear_section(live, rank, entry);
-        else
-            hear(live, rank, entry);
+        hear(live, rank, entry);
         take(live, rank);
         live->taken++;
     }
@@ -407,7 +370,7 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_vop_t *op)
         sw_live_fail(live, "rank %u has put an operation that cannot be", rank);
         return SW_SOURCE_LATER;
     }
-    if (has_context(op)) {
+    if (sw_op_has_context(op->kind)) {
         op->context = sw_defined_number(live->contexts, rank, op->context);
         if (sw_unlikely(op->context == SW_DEFINED_NONE)) {
             sw_live_fail(live, "rank %u has used a communicator that it "
@@ -428,7 +391,7 @@ static sw_source_state_t next(void *of, uint32_t rank, sw_vop_t *op)
     if (op->kind == SW_OP_CLOCK && (op->flags & SW_CLOCK_THREAD)) {
         r->waits[r->thread] = true;
         live->asking++;
-    } else if (sw_live_asks(op)) {
+    } else if (sw_op_asks(op->kind)) {
         r->asked = op->kind;
         r->select = op->what;
         live->asking++;

@@ -8,11 +8,13 @@
  */
 #include "live_context.h"
 
+#include "vtime/base/lookup.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct known {
-    struct known *next;         /* in the same place; newer before older */
+    struct known *next;         /* of the same key; newer before older */
     uint64_t id;
     uint32_t number, n;
     uint32_t *members;
@@ -21,8 +23,7 @@ typedef struct known {
 
 struct sw_defined {
     uint32_t ranks, count;
-    known_t **place;            /* a table of chains, by id */
-    size_t places;
+    sw_lookup_t newest;         /* key_of(id) -> known_t, a chain */
     struct {
         uint32_t *numbers;      /* the engine's, by the rank's */
         uint32_t count;
@@ -38,9 +39,7 @@ sw_defined_t *sw_defined_new(uint32_t ranks)
     contexts->ranks = ranks;
     contexts->of = calloc(ranks, sizeof *contexts->of);
     contexts->seen = calloc((ranks + 63) / 64, 8);
-    contexts->places = 64;
-    contexts->place = calloc(contexts->places, sizeof *contexts->place);
-    if (!contexts->of || !contexts->seen || !contexts->place) {
+    if (!contexts->of || !contexts->seen) {
         sw_defined_free(contexts);
         return NULL;
     }
@@ -51,8 +50,10 @@ void sw_defined_free(sw_defined_t *contexts)
 {
     if (!contexts)
         return;
-    for (size_t i = 0; contexts->place && i < contexts->places; i++)
-        for (known_t *k = contexts->place[i], *next; k; k = next) {
+    for (size_t i = 0; i < contexts->newest.room; i++)
+        for (known_t *k = (known_t *)(uintptr_t)
+                          contexts->newest.entries[i].value, *next; k;
+             k = next) {
             next = k->next;
             free(k->members);
             free(k->defined);
@@ -60,39 +61,16 @@ void sw_defined_free(sw_defined_t *contexts)
         }
     for (uint32_t r = 0; contexts->of && r < contexts->ranks; r++)
         free(contexts->of[r].numbers);
-    free(contexts->place);
+    sw_lookup_free(&contexts->newest);
     free(contexts->of);
     free(contexts->seen);
     free(contexts);
 }
 
-static size_t place_of(const sw_defined_t *contexts, uint64_t id)
+/* A lookup takes any key but one. */
+static uint64_t key_of(uint64_t id)
 {
-    id *= 0x9e3779b97f4a7c15u;
-    return (id ^ id >> 32) & (contexts->places - 1);
-}
-
-/* Twice the places, where there are more contexts than places. Chains keep
- * their order. */
-static void grow(sw_defined_t *contexts)
-{
-    size_t before = contexts->places;
-    known_t **old = contexts->place;
-    known_t **place = calloc(2 * before, sizeof *place);
-    if (!place)
-        return;
-    contexts->place = place;
-    contexts->places = 2 * before;
-    for (size_t i = 0; i < before; i++)
-        for (known_t *k = old[i], *next; k; k = next) {
-            next = k->next;
-            known_t **at = &place[place_of(contexts, k->id)];
-            while (*at)
-                at = &(*at)->next;
-            k->next = NULL;
-            *at = k;
-        }
-    free(old);
+    return id >> 1;
 }
 
 static bool bit(const uint64_t *bits, uint32_t i)
@@ -132,14 +110,13 @@ static bool is_member(const known_t *k, uint32_t rank)
 static known_t *add(sw_defined_t *contexts, uint64_t id, uint32_t n,
                     const uint32_t *members)
 {
-    if (contexts->count >= contexts->places)
-        grow(contexts);
     known_t *k = calloc(1, sizeof *k);
     if (!k)
         return NULL;
+    uint64_t *newest = sw_lookup_put(&contexts->newest, key_of(id));
     k->members = malloc(n * sizeof *members);
     k->defined = calloc((contexts->ranks + 63) / 64, 8);
-    if (!k->members || !k->defined) {
+    if (!newest || !k->members || !k->defined) {
         free(k->members);
         free(k->defined);
         free(k);
@@ -149,9 +126,8 @@ static known_t *add(sw_defined_t *contexts, uint64_t id, uint32_t n,
     k->id = id;
     k->n = n;
     k->number = ++contexts->count;      /* 0 is the world */
-    known_t **place = &contexts->place[place_of(contexts, id)];
-    k->next = *place;
-    *place = k;
+    k->next = (known_t *)(uintptr_t)*newest;
+    *newest = (uintptr_t)k;
     return k;
 }
 
@@ -184,7 +160,8 @@ sw_defined_state_t sw_defined_define(sw_defined_t *contexts, uint32_t rank,
         return SW_DEFINED_WRONG;
     known_t *same = NULL;
     bool contradicts = false;
-    for (known_t *k = contexts->place[place_of(contexts, id)]; k; k = k->next) {
+    for (known_t *k = sw_lookup_find(&contexts->newest, key_of(id)); k;
+         k = k->next) {
         if (k->id != id)
             continue;
         if (k->n == n && !memcmp(k->members, members, n * sizeof *members)) {

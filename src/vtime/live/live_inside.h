@@ -19,16 +19,12 @@ typedef struct {
     bool waits[SW_LANE_THREADS];        /* threads, for an answer */
     int32_t tid[SW_LANE_THREADS];       /* by the system; 0: not known */
     bool held;                  /* by its host, perhaps, since its last */
-    bool defined;               /* a definition is whole; `members` has it */
+    bool defined;               /* what is told is a whole communicator */
     uint8_t end;                /* sw_live_end_t */
-    struct {
-        uint64_t id;
-        uint32_t number, n, got, *members;
-    } context;
-    struct {
-        uint32_t number, n, got;
-        char name[SW_LANE_NAME + 1];
-    } section;
+    uint32_t what;              /* SW_ENTRY_CONTEXT or SW_ENTRY_SECTION, of: */
+    sw_lane_told_t told;
+    uint32_t got;               /* of its bytes; NULL: none are expected */
+    char *bytes;
     sw_lookup_t sections;       /* what the rank calls it -> the number */
     sw_op_answer_t answer;  /* of which there are parts to be given: */
     uint32_t *which, given;
@@ -67,7 +63,5 @@ void sw_live_no_memory(sw_live_t *live);
 bool sw_live_has_ended(sw_live_t *live, uint32_t rank);
 /* A rank has rung (`of` is the sw_live_t). */
 void sw_live_rung(void *of, uint32_t rank);
-/* Is it a question, whose answer the rank waits for? */
-bool sw_live_asks(const sw_vop_t *op);
 
 #endif

@@ -31,17 +31,16 @@ static void define(sw_live_t *live, sw_engine_t *engine)
     for (uint32_t i = 0; i < live->defining_count; i++) {
         uint32_t rank = live->defining[i], number;
         sw_live_rank_t *r = &live->of[rank];
+        const uint32_t *members = (const uint32_t *)(void *)r->bytes;
+        uint32_t n = r->told.bytes / (uint32_t)sizeof *members;
         r->defined = false;
-        switch (sw_defined_define(live->contexts, rank, r->context.number,
-                                   r->context.id, r->context.n,
-                                   r->context.members, &number)) {
+        switch (sw_defined_define(live->contexts, rank, r->told.number,
+                                  r->told.id, n, members, &number)) {
         case SW_DEFINED_NEW:
-            if (!sw_engine_context(engine, number, r->context.n,
-                                   r->context.members))
+            if (!sw_engine_context(engine, number, n, members))
                 sw_live_no_memory(live);
             if (live->writer &&
-                !sw_op_write_context(live->writer, number, r->context.n,
-                                     r->context.members))
+                !sw_op_write_context(live->writer, number, n, members))
                 sw_live_fail(live, "the operations cannot be written down", 0);
             break;
         case SW_DEFINED_KNOWN:
@@ -58,8 +57,8 @@ static void define(sw_live_t *live, sw_engine_t *engine)
             sw_live_no_memory(live);
             break;
         }
-        free(r->context.members);
-        r->context.members = NULL;
+        free(r->bytes);
+        r->bytes = NULL;
     }
     live->defining_count = 0;
 }
@@ -208,7 +207,7 @@ static bool somebody_asks(const sw_live_t *live)
         const sw_lane_entry_t *e = sw_taker_last(&live->taker, rank);
         if (!e && r->first < r->count)
             e = &r->kept[r->count - 1];
-        if (e && e->what == SW_ENTRY_OP && sw_live_asks(&e->op))
+        if (e && e->what == SW_ENTRY_OP && sw_op_asks(e->op.kind))
             return true;
     }
     return false;

@@ -1,7 +1,9 @@
 /*
- * algorithm.c - which algorithms there are for which collective. The variants
- * with counts of each member's own have those of the plain ones, as libraries
- * do; what has no data (making a communicator, a fence) is a barrier.
+ * algorithm.c - the table of algorithms: which there are for which collective.
+ *
+ * The variants with counts of each member's own have the algorithms of the
+ * plain ones, as in MPI libraries. A collective without data (making a
+ * communicator, a fence) is a barrier.
  */
 #include "algorithm_parts.h"
 
@@ -9,60 +11,128 @@
 
 #define MOST 8
 
-typedef const sw_algorithm_t *list_t[MOST];
+#define BIT(NAME) (1u << SW_COLLECTIVE_##NAME)
+#define BARRIERS (BIT(BARRIER) | BIT(OTHER))
+#define REDUCE_SCATTERS (BIT(REDUCE_SCATTER) | BIT(REDUCE_SCATTER_BLOCK))
+#define SCANS (BIT(SCAN) | BIT(EXSCAN))
+#define GATHERS (BIT(GATHER) | BIT(GATHERV))
+#define SCATTERS (BIT(SCATTER) | BIT(SCATTERV))
+#define ALLGATHERS (BIT(ALLGATHER) | BIT(ALLGATHERV))
+#define ALLTOALLS (BIT(ALLTOALL) | BIT(ALLTOALLV) | BIT(ALLTOALLW))
+#define EMPTY SW_ALGORITHM_EMPTY
+#define REDUCES SW_ALGORITHM_REDUCES
+#define SEGMENT 65536
 
-static const list_t barriers = {&sw_barrier_dissemination,
-                                &sw_barrier_recursive_doubling,
-                                &sw_barrier_binomial, &sw_barrier_linear};
-static const list_t bcasts = {&sw_bcast_binomial, &sw_bcast_linear,
-                              &sw_bcast_scatter_allgather, &sw_bcast_chain,
-                              &sw_bcast_pipeline};
-static const list_t reduces = {&sw_reduce_binomial, &sw_reduce_linear,
-                               &sw_reduce_rabenseifner, &sw_reduce_chain,
-                               &sw_reduce_pipeline};
-static const list_t allreduces = {&sw_allreduce_recursive_doubling,
-                                  &sw_allreduce_ring,
-                                  &sw_allreduce_rabenseifner,
-                                  &sw_allreduce_reduce_bcast};
-static const list_t reduce_scatters = {&sw_reduce_scatter_recursive_halving,
-                                       &sw_reduce_scatter_pairwise,
-                                       &sw_reduce_scatter_ring};
-static const list_t scans = {&sw_scan_recursive_doubling, &sw_scan_linear};
-static const list_t gathers = {&sw_gather_binomial, &sw_gather_linear};
-static const list_t scatters = {&sw_scatter_binomial, &sw_scatter_linear};
-static const list_t allgathers = {&sw_allgather_recursive_doubling,
-                                  &sw_allgather_ring, &sw_allgather_bruck,
-                                  &sw_allgather_neighbor_exchange};
-static const list_t alltoalls = {&sw_alltoall_pairwise, &sw_alltoall_bruck,
-                                 &sw_alltoall_linear};
-
-static const list_t *const lists[SW_COLLECTIVE_COUNT] = {
-    [SW_COLLECTIVE_BARRIER] = &barriers,
-    [SW_COLLECTIVE_BCAST] = &bcasts,
-    [SW_COLLECTIVE_REDUCE] = &reduces,
-    [SW_COLLECTIVE_ALLREDUCE] = &allreduces,
-    [SW_COLLECTIVE_REDUCE_SCATTER] = &reduce_scatters,
-    [SW_COLLECTIVE_REDUCE_SCATTER_BLOCK] = &reduce_scatters,
-    [SW_COLLECTIVE_SCAN] = &scans,
-    [SW_COLLECTIVE_EXSCAN] = &scans,
-    [SW_COLLECTIVE_GATHER] = &gathers,
-    [SW_COLLECTIVE_GATHERV] = &gathers,
-    [SW_COLLECTIVE_SCATTER] = &scatters,
-    [SW_COLLECTIVE_SCATTERV] = &scatters,
-    [SW_COLLECTIVE_ALLGATHER] = &allgathers,
-    [SW_COLLECTIVE_ALLGATHERV] = &allgathers,
-    [SW_COLLECTIVE_ALLTOALL] = &alltoalls,
-    [SW_COLLECTIVE_ALLTOALLV] = &alltoalls,
-    [SW_COLLECTIVE_ALLTOALLW] = &alltoalls,
-    [SW_COLLECTIVE_OTHER] = &barriers,
+/* Of a collective, the usual algorithm stands first. */
+static const sw_algorithm_t algorithms[] = {
+    {"dissemination", BARRIERS, sw_bruck_alltoall, sw_takes_tree, EMPTY, 0},
+    {"recursive_doubling", BARRIERS, sw_doubling_allreduce,
+     sw_doubling_allreduce_takes, EMPTY, 0},
+    {"binomial", BARRIERS, sw_binomial_reduce_bcast,
+     sw_binomial_reduce_bcast_takes, EMPTY, 0},
+    {"linear", BARRIERS, sw_linear_barrier, sw_linear_barrier_takes, EMPTY, 0},
+    {"binomial", BIT(BCAST), sw_binomial_bcast, sw_takes_tree, 0, 0},
+    {"linear", BIT(BCAST), sw_linear_from_root, sw_takes_turns, 0, 0},
+    {"scatter_allgather", BIT(BCAST), sw_van_de_geijn_bcast,
+     sw_van_de_geijn_bcast_takes, 0, 0},
+    {"chain", BIT(BCAST), sw_pipeline_bcast, sw_pipeline_takes, 0, 0},
+    {"pipeline", BIT(BCAST), sw_pipeline_bcast, sw_pipeline_takes, 0, SEGMENT},
+    {"binomial", BIT(REDUCE), sw_binomial_reduce, sw_takes_tree, REDUCES, 0},
+    {"linear", BIT(REDUCE), sw_linear_to_root, sw_takes_turns, REDUCES, 0},
+    {"rabenseifner", BIT(REDUCE), sw_rabenseifner_reduce,
+     sw_rabenseifner_reduce_takes, 0, 0},
+    {"chain", BIT(REDUCE), sw_pipeline_reduce, sw_pipeline_takes, REDUCES, 0},
+    {"pipeline", BIT(REDUCE), sw_pipeline_reduce, sw_pipeline_takes, REDUCES,
+     SEGMENT},
+    {"recursive_doubling", BIT(ALLREDUCE), sw_doubling_allreduce,
+     sw_doubling_allreduce_takes, 0, 0},
+    {"ring", BIT(ALLREDUCE), sw_ring_allreduce, sw_ring_allreduce_takes, 0, 0},
+    {"rabenseifner", BIT(ALLREDUCE), sw_rabenseifner_allreduce,
+     sw_rabenseifner_allreduce_takes, 0, 0},
+    {"reduce_bcast", BIT(ALLREDUCE), sw_binomial_reduce_bcast,
+     sw_binomial_reduce_bcast_takes, 0, 0},
+    {"recursive_halving", REDUCE_SCATTERS, sw_halving_reduce_scatter,
+     sw_halving_reduce_scatter_takes, 0, 0},
+    {"pairwise", REDUCE_SCATTERS, sw_pairwise_shift, sw_takes_turns, REDUCES,
+     0},
+    {"ring", REDUCE_SCATTERS, sw_ring_reduce_scatter, sw_takes_turns, REDUCES,
+     0},
+    {"recursive_doubling", SCANS, sw_doubling_scan, sw_doubling_scan_takes, 0,
+     0},
+    {"linear", SCANS, sw_linear_scan, sw_linear_scan_takes, 0, 0},
+    {"binomial", GATHERS, sw_binomial_gather, sw_takes_blocks, 0, 0},
+    {"linear", GATHERS, sw_linear_to_root, sw_takes_turns, 0, 0},
+    {"binomial", SCATTERS, sw_binomial_scatter, sw_takes_blocks, 0, 0},
+    {"linear", SCATTERS, sw_linear_from_root, sw_takes_turns, 0, 0},
+    {"recursive_doubling", ALLGATHERS, sw_doubling_allgather,
+     sw_doubling_allgather_takes, 0, 0},
+    {"ring", ALLGATHERS, sw_ring_allgather, sw_takes_turns, 0, 0},
+    {"bruck", ALLGATHERS, sw_bruck_allgather, sw_takes_blocks, 0, 0},
+    {"neighbor_exchange", ALLGATHERS, sw_neighbor_allgather,
+     sw_neighbor_allgather_takes, 0, 0},
+    {"pairwise", ALLTOALLS, sw_pairwise_alltoall, sw_takes_turns, 0, 0},
+    {"bruck", ALLTOALLS, sw_bruck_alltoall, sw_bruck_alltoall_takes, 0, 0},
+    {"linear", ALLTOALLS, sw_pairwise_shift, sw_takes_turns, 0, 0},
 };
+
+/* The call as the algorithm's functions see it. */
+static sw_call_t seen(const sw_algorithm_t *algorithm, const sw_call_t *call)
+{
+    sw_call_t its = *call;
+    its.segment = algorithm->segment;
+    if (algorithm->how & EMPTY)
+        its.bytes = its.root = 0;
+    return its;
+}
+
+bool sw_algorithm_step(const sw_algorithm_t *algorithm, const sw_call_t *call,
+                       uint32_t me, uint32_t k, sw_step_t *step)
+{
+    sw_call_t its = seen(algorithm, call);
+    *step = (sw_step_t){.to = SW_STEP_NOBODY, .from = SW_STEP_NOBODY};
+    if (!algorithm->step(&its, me, k, step))
+        return false;
+    if (algorithm->how & REDUCES)
+        step->reduced = step->received;
+    return true;
+}
+
+double sw_algorithm_takes(const sw_algorithm_t *algorithm,
+                          const sw_call_t *call, double alpha, double beta,
+                          double gamma)
+{
+    sw_call_t its = seen(algorithm, call);
+    return algorithm->how & REDUCES
+        ? algorithm->takes(&its, alpha, beta + gamma, 0)
+        : algorithm->takes(&its, alpha, beta, gamma);
+}
+
+double sw_takes_tree(const sw_call_t *call, double alpha, double beta,
+                     double gamma)
+{
+    return sw_log2_ceil(call->n) * (alpha + beta * (double)call->bytes);
+}
+
+double sw_takes_turns(const sw_call_t *call, double alpha, double beta,
+                      double gamma)
+{
+    return (call->n - 1.0) * (alpha + beta * (double)call->bytes);
+}
+
+double sw_takes_blocks(const sw_call_t *call, double alpha, double beta,
+                       double gamma)
+{
+    return sw_log2_ceil(call->n) * alpha +
+           (call->n - 1.0) * beta * (double)call->bytes;
+}
 
 const sw_algorithm_t *sw_algorithm_named(sw_op_collective_t what,
                                          const char *name)
 {
-    for (const sw_algorithm_t *const *a = *lists[what]; *a; a++)
-        if (!strcmp((*a)->name, name))
-            return *a;
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
+        if (algorithms[i].collectives >> what & 1 &&
+            !strcmp(algorithms[i].name, name))
+            return &algorithms[i];
     return NULL;
 }
 
@@ -70,8 +140,9 @@ const char *const *sw_algorithm_names(sw_op_collective_t what)
 {
     /* Filled with the same names each time. */
     static const char *names[SW_COLLECTIVE_COUNT][MOST];
-    const list_t *list = lists[what];
-    for (int i = 0; (*list)[i]; i++)
-        names[what][i] = (*list)[i]->name;
+    int n = 0;
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
+        if (algorithms[i].collectives >> what & 1)
+            names[what][n++] = algorithms[i].name;
     return names[what];
 }

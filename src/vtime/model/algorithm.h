@@ -1,10 +1,11 @@
 /*
  * algorithm.h - collectives as compositions of messages.
  *
- * An algorithm is what each member does, step by step. In a step it sends to
- * one member and receives from one (or does only one of both), waits for both,
- * and reduces what it has received, or copies it. One small file each
- * (algorithm_binomial.c, ...), with its closed formula and its source.
+ * An algorithm is what each member does, step by step. In a step a member sends
+ * to one member and receives from one (or does only one of both), waits for
+ * both, and reduces what it has received, or copies it. algorithm.c has the
+ * table of all; each family is one small file (algorithm_binomial.c, ...) with
+ * its closed formula and its source.
  */
 #ifndef SW_VTIME_MODEL_ALGORITHM_H
 #define SW_VTIME_MODEL_ALGORITHM_H
@@ -25,30 +26,49 @@ typedef struct {
     uint32_t n, root;           /* members; the root's number (0 without) */
     uint64_t bytes;             /* one block, as in op.h */
     uint32_t first;             /* two groups: members of the first; else 0 */
+    uint32_t segment;           /* set by the algorithm: see below */
 } sw_call_t;
+
+/* Step `k` of member `me`, from 0, written into a step in which nothing is
+ * done; false: the member is done. */
+typedef bool sw_step_func_t(const sw_call_t *call, uint32_t me, uint32_t k,
+                            sw_step_t *step);
+/* Time until the last member is done, all coming together: an empty message
+ * takes alpha, each byte beta, reducing a byte gamma, in ps (Thakur,
+ * Rabenseifner, Gropp 2005). */
+typedef double sw_takes_func_t(const sw_call_t *call, double alpha, double beta,
+                               double gamma);
+
+/* How an algorithm is made of a step and a formula. */
+#define SW_ALGORITHM_EMPTY 1u       /* the messages have no data            */
+#define SW_ALGORITHM_REDUCES 2u     /* a member reduces whatever it receives */
 
 typedef struct {
     const char *name;           /* as in a model file: "recursive_doubling" */
-    /* Step `k` of member `me`, from 0; false: it is done. */
-    bool (*step)(const sw_call_t *call, uint32_t me, uint32_t k,
-                 sw_step_t *step);
-    /* Time until the last member is done, all coming together, with `round`
-     * the time of an empty message, `byte` of a byte and `reduce` of reducing
-     * one, in ps (Thakur, Rabenseifner, Gropp 2005, their alpha, beta,
-     * gamma). */
-    double (*formula)(const sw_call_t *call, double round, double byte,
-                      double reduce);
+    uint32_t collectives;       /* a bit for each that it carries out */
+    sw_step_func_t *step;
+    sw_takes_func_t *takes;
+    unsigned how;
+    uint32_t segment;           /* bytes of a message, at most; 0: any */
 } sw_algorithm_t;
 
-/* Between two groups, message by message: all members of one talk to all of
- * the other. For files that know no groups; it has no formula. A root of
+/* A step of a member, as sw_step_func_t says. */
+bool sw_algorithm_step(const sw_algorithm_t *algorithm, const sw_call_t *call,
+                       uint32_t me, uint32_t k, sw_step_t *step);
+/* The closed formula, as sw_takes_func_t says. */
+double sw_algorithm_takes(const sw_algorithm_t *algorithm,
+                          const sw_call_t *call, double alpha, double beta,
+                          double gamma);
+
+/* Between two groups, message by message: each member of one talks to all of
+ * the other. It serves files that know no groups, and has no formula. A root of
  * SW_STEP_NOBODY: the member has no part. */
 extern const sw_algorithm_t sw_between_linear;
 
 /* NULL: this collective has no algorithm of that name. */
 const sw_algorithm_t *sw_algorithm_named(sw_op_collective_t what,
                                          const char *name);
-/* The names for a collective, up to NULL. */
+/* The names for a collective, up to NULL. The first is the usual one. */
 const char *const *sw_algorithm_names(sw_op_collective_t what);
 
 #endif

@@ -29,7 +29,6 @@ static bool with_root(const sw_call_t *call, uint32_t me, uint32_t k,
 static bool step(const sw_call_t *call, uint32_t me, uint32_t k, sw_step_t *s)
 {
     uint32_t n = call->first, m = call->n - n, rounds = n > m ? n : m;
-    sw_step_idle(s);
     switch (sw_collective_waits[call->what]) {
     case SW_WAITS_ROOT:
         return with_root(call, me, k, true, s);

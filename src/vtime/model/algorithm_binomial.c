@@ -49,11 +49,14 @@ static uint64_t carried(const sw_call_t *call, uint32_t r, bool blocks)
     return sw_part_bytes(call->bytes, call->n, r, r + subtree(call->n, r));
 }
 
-void sw_binomial_up(const sw_call_t *call, uint32_t me, uint32_t k,
-                    bool blocks, sw_step_t *s)
+/* `blocks`: each member has a part of call->bytes, and the parts of a subtree
+ * travel together; else all of it does. */
+static bool up(const sw_call_t *call, uint32_t me, uint32_t k, bool blocks,
+               sw_step_t *s)
 {
     uint32_t r = sw_from_root(call, me), n = call->n;
-    sw_step_idle(s);
+    if (k >= sw_binomial_steps(n, r))
+        return false;
     if (k < children(n, r)) {
         uint32_t child = r + (1u << k);
         sw_step_receive(s, sw_to_member(call, child),
@@ -62,121 +65,71 @@ void sw_binomial_up(const sw_call_t *call, uint32_t me, uint32_t k,
         sw_step_send(s, sw_to_member(call, r & (r - 1)),
                      carried(call, r, blocks));
     }
-}
-
-void sw_binomial_down(const sw_call_t *call, uint32_t me, uint32_t k,
-                      bool blocks, sw_step_t *s)
-{
-    sw_step_t up;
-    uint32_t steps = sw_binomial_steps(call->n, sw_from_root(call, me));
-    sw_binomial_up(call, me, steps - 1 - k, blocks, &up);
-    *s = (sw_step_t){.to = up.from, .from = up.to,
-                     .sent = up.received, .received = up.sent};
-}
-
-static bool up(const sw_call_t *call, uint32_t me, uint32_t k, bool blocks,
-               sw_step_t *s)
-{
-    if (k >= sw_binomial_steps(call->n, sw_from_root(call, me)))
-        return false;
-    sw_binomial_up(call, me, k, blocks, s);
     return true;
 }
 
 static bool down(const sw_call_t *call, uint32_t me, uint32_t k, bool blocks,
                  sw_step_t *s)
 {
-    if (k >= sw_binomial_steps(call->n, sw_from_root(call, me)))
+    sw_step_t back = *s;
+    uint32_t steps = sw_binomial_steps(call->n, sw_from_root(call, me));
+    if (k >= steps || !up(call, me, steps - 1 - k, blocks, &back))
         return false;
-    sw_binomial_down(call, me, k, blocks, s);
+    *s = (sw_step_t){.to = back.from, .from = back.to,
+                     .sent = back.received, .received = back.sent};
     return true;
 }
 
-static bool bcast(const sw_call_t *call, uint32_t me, uint32_t k,
-                  sw_step_t *s)
+bool sw_binomial_bcast(const sw_call_t *call, uint32_t me, uint32_t k,
+                       sw_step_t *s)
 {
     return down(call, me, k, false, s);
 }
 
-static bool reduce(const sw_call_t *call, uint32_t me, uint32_t k,
-                   sw_step_t *s)
+bool sw_binomial_reduce(const sw_call_t *call, uint32_t me, uint32_t k,
+                        sw_step_t *s)
 {
-    if (!up(call, me, k, false, s))
-        return false;
-    s->reduced = s->received;
-    return true;
+    return up(call, me, k, false, s);
 }
 
-static bool gather(const sw_call_t *call, uint32_t me, uint32_t k,
-                   sw_step_t *s)
+bool sw_binomial_gather(const sw_call_t *call, uint32_t me, uint32_t k,
+                        sw_step_t *s)
 {
     sw_call_t all = *call;
     all.bytes *= call->n;
     return up(&all, me, k, true, s);
 }
 
-static bool scatter(const sw_call_t *call, uint32_t me, uint32_t k,
-                    sw_step_t *s)
+bool sw_binomial_scatter_parts(const sw_call_t *call, uint32_t me, uint32_t k,
+                               sw_step_t *s)
+{
+    return down(call, me, k, true, s);
+}
+
+bool sw_binomial_scatter(const sw_call_t *call, uint32_t me, uint32_t k,
+                         sw_step_t *s)
 {
     sw_call_t all = *call;
     all.bytes *= call->n;
     return down(&all, me, k, true, s);
 }
 
-static bool reduce_bcast(const sw_call_t *call, uint32_t me, uint32_t k,
-                         sw_step_t *s)
+bool sw_binomial_reduce_bcast(const sw_call_t *call, uint32_t me, uint32_t k,
+                              sw_step_t *s)
 {
     sw_call_t at_0 = *call;
     at_0.root = 0;
     uint32_t steps = sw_binomial_steps(call->n, me);
-    return k < steps ? reduce(&at_0, me, k, s) : bcast(&at_0, me, k - steps, s);
+    if (k >= steps)
+        return down(&at_0, me, k - steps, false, s);
+    up(&at_0, me, k, false, s);
+    s->reduced = s->received;
+    return true;
 }
 
-static bool barrier(const sw_call_t *call, uint32_t me, uint32_t k,
-                    sw_step_t *s)
+double sw_binomial_reduce_bcast_takes(const sw_call_t *call, double alpha,
+                                      double beta, double gamma)
 {
-    sw_call_t empty = {.what = call->what, .n = call->n};
-    return reduce_bcast(&empty, me, k, s);
+    return sw_takes_tree(call, alpha, beta + gamma, 0) +
+           sw_takes_tree(call, alpha, beta, 0);
 }
-
-static double bcast_formula(const sw_call_t *call, double round, double byte,
-                            double gamma)
-{
-    return sw_log2_ceil(call->n) * (round + byte * (double)call->bytes);
-}
-
-static double reduce_formula(const sw_call_t *call, double round, double byte,
-                             double gamma)
-{
-    return bcast_formula(call, round, byte + gamma, 0);
-}
-
-static double blocks_formula(const sw_call_t *call, double round, double byte,
-                             double gamma)
-{
-    return sw_log2_ceil(call->n) * round +
-           (call->n - 1.0) * byte * (double)call->bytes;
-}
-
-static double reduce_bcast_formula(const sw_call_t *call, double round,
-                                   double byte, double gamma)
-{
-    return reduce_formula(call, round, byte, gamma) +
-           bcast_formula(call, round, byte, gamma);
-}
-
-static double barrier_formula(const sw_call_t *call, double round, double byte,
-                              double gamma)
-{
-    return 2.0 * sw_log2_ceil(call->n) * round;
-}
-
-const sw_algorithm_t sw_bcast_binomial = {"binomial", bcast, bcast_formula};
-const sw_algorithm_t sw_reduce_binomial = {"binomial", reduce, reduce_formula};
-const sw_algorithm_t sw_gather_binomial = {"binomial", gather, blocks_formula};
-const sw_algorithm_t sw_scatter_binomial = {
-    "binomial", scatter, blocks_formula};
-const sw_algorithm_t sw_barrier_binomial = {
-    "binomial", barrier, barrier_formula};
-const sw_algorithm_t sw_allreduce_reduce_bcast = {
-    "reduce_bcast", reduce_bcast, reduce_bcast_formula};

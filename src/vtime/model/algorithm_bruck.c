@@ -1,30 +1,34 @@
 /*
  * algorithm_bruck.c - Bruck, Ho, Kipnis, Upfal, Weathersby, "Efficient
  * algorithms for all-to-all communications in multiport message-passing
- * systems", 1997. ceil(log2 n) messages, whatever n is.
+ * systems", 1997. A member sends ceil(log2 n) messages, whatever n is.
  *
  * Allgather: in round k a member sends all blocks that it has to the one 2^k
- * before it; in the last round no more than are missing.
+ * before it, and in the last round no more than are missing.
  *
  * Alltoall: a block that must go d places on does so by the bits of d: in
- * round k those with bit k move on by 2^k, together. So each block travels
- * log2(n)/2 times on the average: for short ones.
+ * round k those with bit k move on by 2^k, together. Each block travels
+ * log2(n)/2 times on the average, so libraries use it for short ones.
  *
+ * A barrier by dissemination is that alltoall without data (Hensgen, Finkel,
+ * Manber, "Two algorithms for barrier synchronization", 1988): in round k each
+ * member tells the one 2^k after it about all that it has heard of.
+ *
+ *     barrier      ceil(log2 n) alpha
  *     allgather    ceil(log2 n) alpha + (n - 1) B beta
  *     alltoall     ceil(log2 n) alpha + sum over k of (how many d < n have
  *                      bit k) B beta; n a power of two: log2 n (n/2) B beta
  */
 #include "algorithm_parts.h"
 
-static bool allgather(const sw_call_t *call, uint32_t me, uint32_t k,
-                      sw_step_t *s)
+bool sw_bruck_allgather(const sw_call_t *call, uint32_t me, uint32_t k,
+                        sw_step_t *s)
 {
     uint32_t n = call->n;
     if (k >= sw_log2_ceil(n))
         return false;
     uint32_t by = 1u << k;
     uint64_t bytes = call->bytes * (by < n - by ? by : n - by);
-    sw_step_idle(s);
     sw_step_send(s, sw_before(n, me, by), bytes);
     sw_step_receive(s, sw_after(n, me, by), bytes);
     return true;
@@ -38,37 +42,24 @@ static uint64_t with_bit(uint64_t n, uint32_t k)
     return whole + (left > bit ? left - bit : 0);
 }
 
-static bool alltoall(const sw_call_t *call, uint32_t me, uint32_t k,
-                     sw_step_t *s)
+bool sw_bruck_alltoall(const sw_call_t *call, uint32_t me, uint32_t k,
+                       sw_step_t *s)
 {
     uint32_t n = call->n;
     if (k >= sw_log2_ceil(n))
         return false;
     uint64_t bytes = call->bytes * with_bit(n, k);
-    sw_step_idle(s);
     sw_step_send(s, sw_after(n, me, 1u << k), bytes);
     sw_step_receive(s, sw_before(n, me, 1u << k), bytes);
     return true;
 }
 
-static double allgather_formula(const sw_call_t *call, double round,
-                                double byte, double gamma)
-{
-    return sw_log2_ceil(call->n) * round +
-           (call->n - 1.0) * byte * (double)call->bytes;
-}
-
-static double alltoall_formula(const sw_call_t *call, double round,
-                               double byte, double gamma)
+double sw_bruck_alltoall_takes(const sw_call_t *call, double alpha, double beta,
+                               double gamma)
 {
     double time = 0;
     for (uint32_t k = 0; k < sw_log2_ceil(call->n); k++)
-        time += round + byte * (double)call->bytes *
+        time += alpha + beta * (double)call->bytes *
                             (double)with_bit(call->n, k);
     return time;
 }
-
-const sw_algorithm_t sw_allgather_bruck = {
-    "bruck", allgather, allgather_formula};
-const sw_algorithm_t sw_alltoall_bruck = {
-    "bruck", alltoall, alltoall_formula};

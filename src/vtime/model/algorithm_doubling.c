@@ -14,9 +14,10 @@
  * more; allgather alpha + B beta, and alpha + (n - 1) B beta, and in each round
  * the largest group counts (at most).
  *
- * Scans need no folding: who has no partner in a round leaves it out. A member
- * combines what comes with the sum of its group, and with its result if it
- * comes from below, for which an exscan's first is taken as it is:
+ * Scans need no folding: a member without a partner in a round leaves the round
+ * out. A member combines what it receives with the sum of its group, and, if
+ * the sender is below it, with its result. An exscan takes the first such part
+ * as it is:
  *
  *     scan              ceil(log2 n) (alpha + B beta + 2 B gamma)
  *     exscan            B gamma less
@@ -24,8 +25,8 @@
  */
 #include "algorithm_parts.h"
 
-static bool allreduce(const sw_call_t *call, uint32_t me, uint32_t k,
-                      sw_step_t *s)
+bool sw_doubling_allreduce(const sw_call_t *call, uint32_t me, uint32_t k,
+                           sw_step_t *s)
 {
     sw_fold_t f = sw_fold(call->n);
     uint32_t round;
@@ -43,13 +44,6 @@ static bool allreduce(const sw_call_t *call, uint32_t me, uint32_t k,
     return at != SW_FOLD_OVER;
 }
 
-static bool barrier(const sw_call_t *call, uint32_t me, uint32_t k,
-                    sw_step_t *s)
-{
-    sw_call_t empty = {.what = call->what, .n = call->n};
-    return allreduce(&empty, me, k, s);
-}
-
 /* The blocks of the 2^round members whose numbers begin alike. */
 static uint64_t group(const sw_fold_t *f, uint32_t number, uint32_t round)
 {
@@ -58,8 +52,8 @@ static uint64_t group(const sw_fold_t *f, uint32_t number, uint32_t round)
            sw_fold_blocks(f, first);
 }
 
-static bool allgather(const sw_call_t *call, uint32_t me, uint32_t k,
-                      sw_step_t *s)
+bool sw_doubling_allgather(const sw_call_t *call, uint32_t me, uint32_t k,
+                           sw_step_t *s)
 {
     sw_fold_t f = sw_fold(call->n);
     uint32_t round;
@@ -75,11 +69,10 @@ static bool allgather(const sw_call_t *call, uint32_t me, uint32_t k,
     return at != SW_FOLD_OVER;
 }
 
-static bool scan(const sw_call_t *call, uint32_t me, uint32_t k,
-                 sw_step_t *s)
+bool sw_doubling_scan(const sw_call_t *call, uint32_t me, uint32_t k,
+                      sw_step_t *s)
 {
     uint32_t levels = sw_log2_ceil(call->n);
-    sw_step_idle(s);
     for (uint32_t level = 0; level < levels; level++) {
         uint32_t partner = me ^ (1u << level);
         if (partner >= call->n || k-- > 0)
@@ -95,51 +88,36 @@ static bool scan(const sw_call_t *call, uint32_t me, uint32_t k,
     return false;
 }
 
-static double allreduce_formula(const sw_call_t *call, double round,
-                                double byte, double gamma)
+double sw_doubling_allreduce_takes(const sw_call_t *call, double alpha,
+                                   double beta, double gamma)
 {
     sw_fold_t f = sw_fold(call->n);
     double bytes = (double)call->bytes;
-    double time = f.levels * (round + (byte + gamma) * bytes);
-    return f.rest ? time + 2 * round + (2 * byte + gamma) * bytes : time;
+    double time = f.levels * (alpha + (beta + gamma) * bytes);
+    return f.rest ? time + 2 * alpha + (2 * beta + gamma) * bytes : time;
 }
 
-static double barrier_formula(const sw_call_t *call, double round,
-                              double byte, double gamma)
-{
-    return allreduce_formula(call, round, 0, 0);
-}
-
-static double allgather_formula(const sw_call_t *call, double round,
-                                double byte, double gamma)
+double sw_doubling_allgather_takes(const sw_call_t *call, double alpha,
+                                   double beta, double gamma)
 {
     sw_fold_t f = sw_fold(call->n);
-    double time = f.levels * round, blocks = 0;
+    double time = f.levels * alpha, blocks = 0;
     for (uint32_t level = 0; level < f.levels; level++)
         blocks += (double)group(&f, 0, level);
     if (f.rest) {
-        time += 2 * round;
+        time += 2 * alpha;
         blocks += call->n;
     }
-    return time + blocks * byte * (double)call->bytes;
+    return time + blocks * beta * (double)call->bytes;
 }
 
-static double scan_formula(const sw_call_t *call, double round, double byte,
-                           double gamma)
+double sw_doubling_scan_takes(const sw_call_t *call, double alpha, double beta,
+                              double gamma)
 {
     double bytes = (double)call->bytes;
     double time =
-        sw_log2_ceil(call->n) * (round + (byte + 2 * gamma) * bytes);
+        sw_log2_ceil(call->n) * (alpha + (beta + 2 * gamma) * bytes);
     if (call->what == SW_COLLECTIVE_EXSCAN && call->n > 1)
         time -= gamma * bytes;
     return time;
 }
-
-const sw_algorithm_t sw_barrier_recursive_doubling = {
-    "recursive_doubling", barrier, barrier_formula};
-const sw_algorithm_t sw_allreduce_recursive_doubling = {
-    "recursive_doubling", allreduce, allreduce_formula};
-const sw_algorithm_t sw_allgather_recursive_doubling = {
-    "recursive_doubling", allgather, allgather_formula};
-const sw_algorithm_t sw_scan_recursive_doubling = {
-    "recursive_doubling", scan, scan_formula};

@@ -21,8 +21,8 @@ static uint64_t group(const sw_fold_t *f, uint32_t number, uint32_t size)
     return sw_fold_blocks(f, first + size) - sw_fold_blocks(f, first);
 }
 
-static bool step(const sw_call_t *call, uint32_t me, uint32_t k,
-                 sw_step_t *s)
+bool sw_halving_reduce_scatter(const sw_call_t *call, uint32_t me, uint32_t k,
+                               sw_step_t *s)
 {
     sw_fold_t f = sw_fold(call->n);
     uint32_t round;
@@ -42,19 +42,16 @@ static bool step(const sw_call_t *call, uint32_t me, uint32_t k,
     return at != SW_FOLD_OVER;
 }
 
-static double formula(const sw_call_t *call, double round, double byte,
-                      double gamma)
+double sw_halving_reduce_scatter_takes(const sw_call_t *call, double alpha,
+                                       double beta, double gamma)
 {
     sw_fold_t f = sw_fold(call->n);
-    double time = f.levels * round, block = (double)call->bytes, blocks = 0;
+    double time = f.levels * alpha, block = (double)call->bytes, blocks = 0;
     for (uint32_t level = 1; level <= f.levels; level++)
         blocks += (double)group(&f, 0, f.p >> level);
     if (f.rest) {
-        time += 2 * round + byte * block;
+        time += 2 * alpha + beta * block;
         blocks += call->n;
     }
-    return time + blocks * block * (byte + gamma);
+    return time + blocks * block * (beta + gamma);
 }
-
-const sw_algorithm_t sw_reduce_scatter_recursive_halving = {
-    "recursive_halving", step, formula};

@@ -1,7 +1,7 @@
 /*
- * algorithm_linear.c - the root talks to everybody in turn; scans go from each
- * member to the next. What libraries do for few members, and where they have
- * nothing better (the "basic" algorithms of Open MPI).
+ * algorithm_linear.c - the root talks to each other member in turn; scans go
+ * from each member to the next. MPI libraries do so for few members, and where
+ * they have nothing better (the "basic" algorithms of Open MPI).
  *
  *     barrier           2 (n - 1) alpha: member 0 hears of all, then tells all
  *     bcast             (n - 1) (alpha + B beta)
@@ -13,10 +13,9 @@
  */
 #include "algorithm_parts.h"
 
-static bool from_root(const sw_call_t *call, uint32_t me, uint32_t k,
-                      sw_step_t *s)
+bool sw_linear_from_root(const sw_call_t *call, uint32_t me, uint32_t k,
+                         sw_step_t *s)
 {
-    sw_step_idle(s);
     if (me != call->root) {
         sw_step_receive(s, call->root, call->bytes);
         return k == 0;
@@ -27,10 +26,9 @@ static bool from_root(const sw_call_t *call, uint32_t me, uint32_t k,
     return true;
 }
 
-static bool to_root(const sw_call_t *call, uint32_t me, uint32_t k,
-                    sw_step_t *s)
+bool sw_linear_to_root(const sw_call_t *call, uint32_t me, uint32_t k,
+                       sw_step_t *s)
 {
-    sw_step_idle(s);
     if (me != call->root) {
         sw_step_send(s, call->root, call->bytes);
         return k == 0;
@@ -41,29 +39,18 @@ static bool to_root(const sw_call_t *call, uint32_t me, uint32_t k,
     return true;
 }
 
-static bool reduce(const sw_call_t *call, uint32_t me, uint32_t k,
-                   sw_step_t *s)
+bool sw_linear_barrier(const sw_call_t *call, uint32_t me, uint32_t k,
+                       sw_step_t *s)
 {
-    if (!to_root(call, me, k, s))
-        return false;
-    s->reduced = s->received;
-    return true;
+    uint32_t heard = me ? 1 : call->n - 1;
+    return k < heard ? sw_linear_to_root(call, me, k, s)
+                     : sw_linear_from_root(call, me, k - heard, s);
 }
 
-static bool barrier(const sw_call_t *call, uint32_t me, uint32_t k,
+bool sw_linear_scan(const sw_call_t *call, uint32_t me, uint32_t k,
                     sw_step_t *s)
 {
-    sw_call_t empty = {.what = call->what, .n = call->n};
-    uint32_t heard = me ? 1 : call->n - 1;
-    return k < heard ? to_root(&empty, me, k, s)
-                     : from_root(&empty, me, k - heard, s);
-}
-
-static bool scan(const sw_call_t *call, uint32_t me, uint32_t k,
-                 sw_step_t *s)
-{
     bool receives = me > 0, sends = me + 1 < call->n;
-    sw_step_idle(s);
     if (receives && k == 0) {
         sw_step_receive(s, me - 1, call->bytes);
         if (sends || call->what != SW_COLLECTIVE_EXSCAN)
@@ -74,36 +61,17 @@ static bool scan(const sw_call_t *call, uint32_t me, uint32_t k,
     return sends && k == receives;
 }
 
-static double formula(const sw_call_t *call, double round, double byte,
-                      double gamma)
+double sw_linear_barrier_takes(const sw_call_t *call, double alpha, double beta,
+                               double gamma)
 {
-    return (call->n - 1.0) * (round + byte * (double)call->bytes);
+    return (call->n - 1.0) * 2 * alpha;
 }
 
-static double barrier_formula(const sw_call_t *call, double round, double byte,
-                              double gamma)
+double sw_linear_scan_takes(const sw_call_t *call, double alpha, double beta,
+                            double gamma)
 {
-    return (call->n - 1.0) * 2 * round;
-}
-
-static double reduce_formula(const sw_call_t *call, double round, double byte,
-                             double gamma)
-{
-    return formula(call, round, byte + gamma, 0);
-}
-
-static double scan_formula(const sw_call_t *call, double round, double byte,
-                           double gamma)
-{
-    double time = reduce_formula(call, round, byte, gamma);
+    double time = sw_takes_turns(call, alpha, beta + gamma, 0);
     if (call->what == SW_COLLECTIVE_EXSCAN && call->n > 1)
         time -= gamma * (double)call->bytes;
     return time;
 }
-
-const sw_algorithm_t sw_barrier_linear = {"linear", barrier, barrier_formula};
-const sw_algorithm_t sw_bcast_linear = {"linear", from_root, formula};
-const sw_algorithm_t sw_scatter_linear = {"linear", from_root, formula};
-const sw_algorithm_t sw_gather_linear = {"linear", to_root, formula};
-const sw_algorithm_t sw_reduce_linear = {"linear", reduce, reduce_formula};
-const sw_algorithm_t sw_scan_linear = {"linear", scan, scan_formula};

@@ -13,8 +13,8 @@
  */
 #include "algorithm_parts.h"
 
-static bool step(const sw_call_t *call, uint32_t me, uint32_t k,
-                 sw_step_t *s)
+bool sw_neighbor_allgather(const sw_call_t *call, uint32_t me, uint32_t k,
+                           sw_step_t *s)
 {
     uint32_t n = call->n;
     if (n % 2) {
@@ -27,18 +27,14 @@ static bool step(const sw_call_t *call, uint32_t me, uint32_t k,
         return false;
     uint32_t partner = (me + k) % 2 ? sw_before(n, me, 1) : sw_after(n, me, 1);
     uint64_t bytes = call->bytes * (k ? 2 : 1);
-    sw_step_idle(s);
     sw_step_send(s, partner, bytes);
     sw_step_receive(s, partner, bytes);
     return true;
 }
 
-static double formula(const sw_call_t *call, double round, double byte,
-                      double gamma)
+double sw_neighbor_allgather_takes(const sw_call_t *call, double alpha,
+                                   double beta, double gamma)
 {
-    return (call->n % 2 ? call->n - 1 : call->n / 2) * round +
-           (call->n - 1.0) * byte * (double)call->bytes;
+    return (call->n % 2 ? call->n - 1 : call->n / 2) * alpha +
+           (call->n - 1.0) * beta * (double)call->bytes;
 }
-
-const sw_algorithm_t sw_allgather_neighbor_exchange = {
-    "neighbor_exchange", step, formula};

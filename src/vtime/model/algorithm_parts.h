@@ -1,12 +1,12 @@
 /*
  * algorithm_parts.h - what the algorithms of collectives are made of.
  *
- * Logarithms, how bytes are cut into blocks, and *folding*: an algorithm for
- * powers of two serves any number of members when the surplus of them hand
- * their part to a neighbour first, and are told the result at the end. Of n
- * members, p = 2^floor(log2 n) take part, and rest = n - p do not: of the
- * first 2 rest members, those with an even number. So members have a number
- * among those who take part:
+ * This file has logarithms, how bytes are cut into blocks, and *folding*. By
+ * folding, an algorithm for powers of two serves any number of members: the
+ * surplus members hand their part to a neighbour first, and get the result at
+ * the end. Of n members, p = 2^floor(log2 n) take part, and rest = n - p do
+ * not: of the first 2 rest members, those with an even number. So members have
+ * a number among those that take part:
  *
  *     member   0  1  2  3  4  5  6        n = 7, p = 4, rest = 3
  *     number      0     1     2  3
@@ -69,12 +69,6 @@ static inline uint32_t sw_before(uint32_t n, uint32_t me, uint32_t by)
     return me >= by ? me - by : me + (n - by);
 }
 
-/* A step in which nothing is done yet. */
-static inline void sw_step_idle(sw_step_t *step)
-{
-    *step = (sw_step_t){.to = SW_STEP_NOBODY, .from = SW_STEP_NOBODY};
-}
-
 static inline void sw_step_send(sw_step_t *step, uint32_t to, uint64_t bytes)
 {
     step->to = to;
@@ -126,9 +120,10 @@ static inline uint32_t sw_fold_blocks(const sw_fold_t *f, uint32_t number)
     return number < f->rest ? 2 * number : number + f->rest;
 }
 
-/* One member's step of a folded algorithm of so many rounds: its part of the
- * fold is written into `step`, or the round is told. `in` goes to the neighbour
- * before, `out` comes back (SW_FOLD_NOTHING: no message). */
+/* One member's step of a folded algorithm of so many rounds. The function
+ * writes the member's part of the fold into `step`, or tells the round. `in`
+ * goes to the neighbour before, `out` comes back (SW_FOLD_NOTHING: no
+ * message). */
 typedef enum { SW_FOLD_OVER, SW_FOLD_STEP, SW_FOLD_ROUND } sw_fold_at_t;
 #define SW_FOLD_NOTHING UINT64_MAX
 
@@ -138,7 +133,6 @@ static inline sw_fold_at_t sw_fold_step(const sw_fold_t *f, uint32_t me,
                                         sw_step_t *step, uint32_t *round)
 {
     bool paired = sw_fold_paired(f, me), told = out != SW_FOLD_NOTHING;
-    sw_step_idle(step);
     if (sw_fold_leaves(f, me)) {
         if (k == 0)
             sw_step_send(step, me + 1, in);
@@ -159,59 +153,38 @@ static inline sw_fold_at_t sw_fold_step(const sw_fold_t *f, uint32_t me,
     return SW_FOLD_STEP;
 }
 
-/* Binomial trees, over members as numbered from the root
- * (algorithm_binomial.c). The steps that a member has on the way up (down:
- * as many), and the k-th of them. `blocks`: each member has a part of
- * call->bytes, and those of a subtree travel together; else all of it does. */
+/* Each family has a step function and, where none of the three below serves, a
+ * formula of its own. */
+sw_step_func_t sw_linear_from_root, sw_linear_to_root, sw_linear_barrier,
+    sw_linear_scan, sw_pairwise_shift, sw_pairwise_alltoall, sw_ring_allgather,
+    sw_ring_reduce_scatter, sw_ring_allreduce, sw_bruck_allgather,
+    sw_bruck_alltoall, sw_neighbor_allgather, sw_binomial_bcast,
+    sw_binomial_reduce, sw_binomial_gather, sw_binomial_scatter,
+    sw_binomial_reduce_bcast, sw_doubling_allreduce, sw_doubling_allgather,
+    sw_doubling_scan, sw_halving_reduce_scatter, sw_rabenseifner_reduce,
+    sw_rabenseifner_allreduce, sw_van_de_geijn_bcast, sw_pipeline_bcast,
+    sw_pipeline_reduce;
+sw_takes_func_t sw_linear_barrier_takes, sw_linear_scan_takes,
+    sw_ring_allreduce_takes, sw_bruck_alltoall_takes,
+    sw_neighbor_allgather_takes, sw_binomial_reduce_bcast_takes,
+    sw_doubling_allreduce_takes, sw_doubling_allgather_takes,
+    sw_doubling_scan_takes, sw_halving_reduce_scatter_takes,
+    sw_rabenseifner_reduce_takes, sw_rabenseifner_allreduce_takes,
+    sw_van_de_geijn_bcast_takes, sw_pipeline_takes;
+
+/* Formulas (algorithm.c): ceil(log2 n) messages of all B bytes; n - 1 messages
+ * of B; ceil(log2 n) messages that carry n - 1 blocks of B together. */
+sw_takes_func_t sw_takes_tree, sw_takes_turns, sw_takes_blocks;
+
+/* How many steps a member has up a binomial tree, by its number from the root
+ * (algorithm_binomial.c). Down it has as many. */
 uint32_t sw_binomial_steps(uint32_t n, uint32_t relative);
-void sw_binomial_up(const sw_call_t *call, uint32_t me, uint32_t k,
-                    bool blocks, sw_step_t *step);
-void sw_binomial_down(const sw_call_t *call, uint32_t me, uint32_t k,
-                      bool blocks, sw_step_t *step);
+/* A scatter of call->bytes in all, cut into nearly equal parts. */
+sw_step_func_t sw_binomial_scatter_parts;
 
 /* Round the ring (algorithm_ring.c): step k of n - 1 of an allgather, where
  * block i, of `blocks` bytes in all, is member i's. */
 void sw_ring_gather(uint64_t blocks, uint32_t n, uint32_t me, uint32_t k,
                     sw_step_t *step);
-
-#define SW_ALGORITHMS(SW_ALGORITHM)                                         \
-    SW_ALGORITHM(sw_barrier_dissemination)                                  \
-    SW_ALGORITHM(sw_barrier_binomial)                                       \
-    SW_ALGORITHM(sw_barrier_recursive_doubling)                             \
-    SW_ALGORITHM(sw_barrier_linear)                                         \
-    SW_ALGORITHM(sw_bcast_binomial)                                         \
-    SW_ALGORITHM(sw_bcast_linear)                                           \
-    SW_ALGORITHM(sw_bcast_scatter_allgather)                                \
-    SW_ALGORITHM(sw_bcast_chain)                                            \
-    SW_ALGORITHM(sw_bcast_pipeline)                                         \
-    SW_ALGORITHM(sw_reduce_binomial)                                        \
-    SW_ALGORITHM(sw_reduce_linear)                                          \
-    SW_ALGORITHM(sw_reduce_rabenseifner)                                    \
-    SW_ALGORITHM(sw_reduce_chain)                                           \
-    SW_ALGORITHM(sw_reduce_pipeline)                                        \
-    SW_ALGORITHM(sw_allreduce_recursive_doubling)                           \
-    SW_ALGORITHM(sw_allreduce_ring)                                         \
-    SW_ALGORITHM(sw_allreduce_rabenseifner)                                 \
-    SW_ALGORITHM(sw_allreduce_reduce_bcast)                                 \
-    SW_ALGORITHM(sw_reduce_scatter_recursive_halving)                       \
-    SW_ALGORITHM(sw_reduce_scatter_pairwise)                                \
-    SW_ALGORITHM(sw_reduce_scatter_ring)                                    \
-    SW_ALGORITHM(sw_allgather_recursive_doubling)                           \
-    SW_ALGORITHM(sw_allgather_ring)                                         \
-    SW_ALGORITHM(sw_allgather_bruck)                                        \
-    SW_ALGORITHM(sw_allgather_neighbor_exchange)                            \
-    SW_ALGORITHM(sw_alltoall_pairwise)                                      \
-    SW_ALGORITHM(sw_alltoall_bruck)                                         \
-    SW_ALGORITHM(sw_alltoall_linear)                                        \
-    SW_ALGORITHM(sw_scan_recursive_doubling)                                \
-    SW_ALGORITHM(sw_scan_linear)                                            \
-    SW_ALGORITHM(sw_gather_binomial)                                        \
-    SW_ALGORITHM(sw_gather_linear)                                          \
-    SW_ALGORITHM(sw_scatter_binomial)                                       \
-    SW_ALGORITHM(sw_scatter_linear)
-
-#define SW_ALGORITHM(symbol) extern const sw_algorithm_t symbol;
-SW_ALGORITHMS(SW_ALGORITHM)
-#undef SW_ALGORITHM
 
 #endif

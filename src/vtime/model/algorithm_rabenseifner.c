@@ -42,8 +42,8 @@ static void halve(uint64_t bytes, const sw_fold_t *f, uint32_t number,
     sw_step_receive(s, partner, part(bytes, f, number, bit + 1));
 }
 
-static bool allreduce(const sw_call_t *call, uint32_t me, uint32_t k,
-                      sw_step_t *s)
+bool sw_rabenseifner_allreduce(const sw_call_t *call, uint32_t me, uint32_t k,
+                               sw_step_t *s)
 {
     sw_fold_t f = sw_fold(call->n);
     uint32_t round;
@@ -87,8 +87,8 @@ static uint32_t swapped(const sw_fold_t *f, uint32_t place)
     return sw_fold_paired(f, place) ? place ^ 1 : place;
 }
 
-static bool reduce(const sw_call_t *call, uint32_t me, uint32_t k,
-                   sw_step_t *s)
+bool sw_rabenseifner_reduce(const sw_call_t *call, uint32_t me, uint32_t k,
+                            sw_step_t *s)
 {
     sw_fold_t f = sw_fold(call->n);
     uint32_t place = swapped(&f, sw_from_root(call, me)), round;
@@ -113,29 +113,24 @@ static bool reduce(const sw_call_t *call, uint32_t me, uint32_t k,
     return true;
 }
 
-static double reduce_formula(const sw_call_t *call, double round, double byte,
-                             double gamma)
+double sw_rabenseifner_reduce_takes(const sw_call_t *call, double alpha,
+                                    double beta, double gamma)
 {
     sw_fold_t f = sw_fold(call->n);
     double time = 0;
     for (uint32_t bits = 1; bits <= f.levels; bits++)
-        time += 2 * round + (2 * byte + gamma) *
+        time += 2 * alpha + (2 * beta + gamma) *
                             (double)part(call->bytes, &f, 0, bits);
     if (f.rest)
-        time += round + (byte + gamma) * (double)call->bytes;
+        time += alpha + (beta + gamma) * (double)call->bytes;
     return time;
 }
 
-static double allreduce_formula(const sw_call_t *call, double round,
-                                double byte, double gamma)
+double sw_rabenseifner_allreduce_takes(const sw_call_t *call, double alpha,
+                                       double beta, double gamma)
 {
-    double time = reduce_formula(call, round, byte, gamma);
+    double time = sw_rabenseifner_reduce_takes(call, alpha, beta, gamma);
     if (sw_fold(call->n).rest)
-        time += round + byte * (double)call->bytes;
+        time += alpha + beta * (double)call->bytes;
     return time;
 }
-
-const sw_algorithm_t sw_reduce_rabenseifner = {
-    "rabenseifner", reduce, reduce_formula};
-const sw_algorithm_t sw_allreduce_rabenseifner = {
-    "rabenseifner", allreduce, allreduce_formula};

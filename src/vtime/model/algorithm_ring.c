@@ -1,5 +1,5 @@
 /*
- * algorithm_ring.c - round the ring: everybody sends to the next member and
+ * algorithm_ring.c - round the ring: each member sends to the next one and
  * receives from the one before, n - 1 times (Thakur, Rabenseifner, Gropp 2005;
  * for allreduce Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms
  * for clusters of workstations", 2009).
@@ -22,7 +22,6 @@ void sw_ring_gather(uint64_t blocks, uint32_t n, uint32_t me, uint32_t k,
                     sw_step_t *s)
 {
     uint32_t mine = sw_before(n, me, k), coming = sw_before(n, me, k + 1);
-    sw_step_idle(s);
     sw_step_send(s, sw_after(n, me, 1),
                  sw_part_bytes(blocks, n, mine, mine + 1));
     sw_step_receive(s, sw_before(n, me, 1),
@@ -39,8 +38,8 @@ static void ring_reduce(uint64_t blocks, uint32_t n, uint32_t me, uint32_t k,
     s->reduced = s->received;
 }
 
-static bool allgather(const sw_call_t *call, uint32_t me, uint32_t k,
-                      sw_step_t *s)
+bool sw_ring_allgather(const sw_call_t *call, uint32_t me, uint32_t k,
+                       sw_step_t *s)
 {
     if (k + 1 >= call->n)
         return false;
@@ -48,8 +47,8 @@ static bool allgather(const sw_call_t *call, uint32_t me, uint32_t k,
     return true;
 }
 
-static bool reduce_scatter(const sw_call_t *call, uint32_t me, uint32_t k,
-                           sw_step_t *s)
+bool sw_ring_reduce_scatter(const sw_call_t *call, uint32_t me, uint32_t k,
+                            sw_step_t *s)
 {
     if (k + 1 >= call->n)
         return false;
@@ -57,8 +56,8 @@ static bool reduce_scatter(const sw_call_t *call, uint32_t me, uint32_t k,
     return true;
 }
 
-static bool allreduce(const sw_call_t *call, uint32_t me, uint32_t k,
-                      sw_step_t *s)
+bool sw_ring_allreduce(const sw_call_t *call, uint32_t me, uint32_t k,
+                       sw_step_t *s)
 {
     uint32_t rounds = call->n - 1;
     if (k < rounds)
@@ -70,28 +69,9 @@ static bool allreduce(const sw_call_t *call, uint32_t me, uint32_t k,
     return true;
 }
 
-static double allgather_formula(const sw_call_t *call, double round,
-                                double byte, double gamma)
-{
-    return (call->n - 1.0) * (round + byte * (double)call->bytes);
-}
-
-static double reduce_scatter_formula(const sw_call_t *call, double round,
-                                     double byte, double gamma)
-{
-    return allgather_formula(call, round, byte + gamma, 0);
-}
-
-static double allreduce_formula(const sw_call_t *call, double round,
-                                double byte, double gamma)
+double sw_ring_allreduce_takes(const sw_call_t *call, double alpha, double beta,
+                               double gamma)
 {
     double block = (double)sw_part_bytes(call->bytes, call->n, 0, 1);
-    return (call->n - 1.0) * (2 * round + (2 * byte + gamma) * block);
+    return (call->n - 1.0) * (2 * alpha + (2 * beta + gamma) * block);
 }
-
-const sw_algorithm_t sw_allgather_ring = {
-    "ring", allgather, allgather_formula};
-const sw_algorithm_t sw_reduce_scatter_ring = {
-    "ring", reduce_scatter, reduce_scatter_formula};
-const sw_algorithm_t sw_allreduce_ring = {
-    "ring", allreduce, allreduce_formula};

@@ -11,15 +11,13 @@
  */
 #include "algorithm_parts.h"
 
-static bool step(const sw_call_t *call, uint32_t me, uint32_t k,
-                 sw_step_t *s)
+bool sw_van_de_geijn_bcast(const sw_call_t *call, uint32_t me, uint32_t k,
+                           sw_step_t *s)
 {
     uint32_t n = call->n, r = sw_from_root(call, me);
     uint32_t steps = sw_binomial_steps(n, r);
-    if (k < steps) {
-        sw_binomial_down(call, me, k, true, s);
-        return true;
-    }
+    if (k < steps)
+        return sw_binomial_scatter_parts(call, me, k, s);
     if (k - steps + 1 >= n)
         return false;
     sw_ring_gather(call->bytes, n, r, k - steps, s);
@@ -28,14 +26,11 @@ static bool step(const sw_call_t *call, uint32_t me, uint32_t k,
     return true;
 }
 
-static double formula(const sw_call_t *call, double round, double byte,
-                      double gamma)
+double sw_van_de_geijn_bcast_takes(const sw_call_t *call, double alpha,
+                                   double beta, double gamma)
 {
     double part = (double)sw_part_bytes(call->bytes, call->n, 0, 1);
     double others = call->n - 1.0;
-    return (sw_log2_ceil(call->n) + others) * round +
-           2 * others * part * byte;
+    return (sw_log2_ceil(call->n) + others) * alpha +
+           2 * others * part * beta;
 }
-
-const sw_algorithm_t sw_bcast_scatter_allgather = {
-    "scatter_allgather", step, formula};

@@ -179,7 +179,8 @@ static double own_part(const line_t *line, const sw_algorithm_t *algorithm,
         me = call->n - 1;
     double time = 0;
     sw_step_t step;
-    for (uint32_t k = 0; algorithm->step(call, me, k, &step); k++) {
+    for (uint32_t k = 0; sw_algorithm_step(algorithm, call, me, k, &step);
+         k++) {
         if (step.from != SW_STEP_NOBODY) {
             time += line->alpha + line->model->reduce * (double)step.reduced +
                     line->beta * (double)(step.sent > step.received
@@ -199,8 +200,8 @@ static void by_formula(const sw_model_t *model, const sw_call_t *call,
 {
     const sw_algorithm_t *algorithm = sw_algorithm_named(call->what, name);
     line_t line = line_of(model, pair, call->bytes);
-    plan->waiting = sw_ps_whole(plan->scale * algorithm->formula(
-        call, line.alpha, line.beta, model->reduce));
+    plan->waiting = sw_ps_whole(plan->scale * sw_algorithm_takes(
+        algorithm, call, line.alpha, line.beta, model->reduce));
     plan->leaving = sw_ps_whole(plan->scale *
                                 own_part(&line, algorithm, call));
 }

@@ -47,12 +47,6 @@ static sw_plan_t part(const between_t *b, unsigned group, unsigned what,
     return plan;
 }
 
-static sw_ps_t takes(const between_t *b, unsigned group, unsigned what,
-                     uint64_t bytes)
-{
-    return part(b, group, what, bytes).waiting;
-}
-
 static sw_cost_t message(const between_t *b, unsigned from, uint64_t bytes)
 {
     sw_cost_t cost;
@@ -94,62 +88,70 @@ static sw_ps_t alltoall(const between_t *b, const sw_vop_t *op)
     return plan.waiting;
 }
 
+/* What a member waits for: what the other group does there, a message across,
+ * what its own group does here. */
+typedef struct {
+    unsigned there, here;       /* sw_op_collective_t, or NOTHING */
+    uint64_t block, across, share;      /* bytes, in that order */
+} way_t;
+
+enum { NOTHING = SW_COLLECTIVE_COUNT };
+
+static sw_ps_t waiting(const between_t *b, way_t way)
+{
+    sw_ps_t time = travels(b, b->other, way.across);
+    if (way.there != NOTHING)
+        time += part(b, b->other, way.there, way.block).waiting;
+    if (way.here != NOTHING)
+        time += part(b, b->mine, way.here, way.share).waiting;
+    return time;
+}
+
 static void make(const between_t *b, const sw_vop_t *op, sw_plan_t *plan)
 {
-    unsigned mine = b->mine, other = b->other;
-    uint64_t bytes = op->bytes, n = b->n[mine], m = b->n[other];
+    uint64_t bytes = op->bytes, n = b->n[b->mine], m = b->n[b->other];
+    way_t way;
     switch (op->what) {
     case SW_COLLECTIVE_BARRIER:
-        plan->waiting = takes(b, other, SW_COLLECTIVE_BARRIER, 0) +
-                        travels(b, other, 0) +
-                        takes(b, mine, SW_COLLECTIVE_BCAST, 0);
+        way = (way_t){SW_COLLECTIVE_BARRIER, SW_COLLECTIVE_BCAST, 0, 0, 0};
         break;
     case SW_COLLECTIVE_ALLREDUCE:
-        plan->waiting = takes(b, other, SW_COLLECTIVE_REDUCE, bytes) +
-                        travels(b, other, bytes) +
-                        takes(b, mine, SW_COLLECTIVE_BCAST, bytes);
+        way = (way_t){SW_COLLECTIVE_REDUCE, SW_COLLECTIVE_BCAST, bytes, bytes,
+                      bytes};
         break;
     case SW_COLLECTIVE_REDUCE_SCATTER:
     case SW_COLLECTIVE_REDUCE_SCATTER_BLOCK:
-        plan->waiting = takes(b, other, SW_COLLECTIVE_REDUCE, op->sent) +
-                        travels(b, other, op->sent) +
-                        takes(b, mine, SW_COLLECTIVE_SCATTER, op->sent / n);
+        way = (way_t){SW_COLLECTIVE_REDUCE, SW_COLLECTIVE_SCATTER, op->sent,
+                      op->sent, op->sent / n};
         break;
     case SW_COLLECTIVE_ALLGATHER:
     case SW_COLLECTIVE_ALLGATHERV:
-        plan->waiting = takes(b, other, SW_COLLECTIVE_GATHER,
-                              op->received / m) +
-                        travels(b, other, op->received) +
-                        takes(b, mine, SW_COLLECTIVE_BCAST, op->received);
-        break;
-    case SW_COLLECTIVE_ALLTOALL:
-    case SW_COLLECTIVE_ALLTOALLV:
-    case SW_COLLECTIVE_ALLTOALLW:
-        plan->waiting = alltoall(b, op);
+        way = (way_t){SW_COLLECTIVE_GATHER, SW_COLLECTIVE_BCAST,
+                      op->received / m, op->received, op->received};
         break;
     case SW_COLLECTIVE_BCAST:
-        plan->waiting = travels(b, other, bytes) +
-                        takes(b, mine, SW_COLLECTIVE_BCAST, bytes);
+        way = (way_t){NOTHING, SW_COLLECTIVE_BCAST, 0, bytes, bytes};
         plan->leaving = sends(b, bytes);
         break;
     case SW_COLLECTIVE_SCATTER:
     case SW_COLLECTIVE_SCATTERV:
-        plan->waiting = travels(b, other, bytes * n) +
-                        takes(b, mine, SW_COLLECTIVE_SCATTER, bytes);
+        way = (way_t){NOTHING, SW_COLLECTIVE_SCATTER, 0, bytes * n, bytes};
         plan->leaving = sends(b, op->sent);
         break;
     case SW_COLLECTIVE_REDUCE:
-        plan->waiting = takes(b, other, SW_COLLECTIVE_REDUCE, bytes) +
-                        travels(b, other, bytes);
+        way = (way_t){SW_COLLECTIVE_REDUCE, NOTHING, bytes, bytes, 0};
         plan->leaving = gives(b, SW_COLLECTIVE_REDUCE, bytes);
         break;
     case SW_COLLECTIVE_GATHER:
     case SW_COLLECTIVE_GATHERV:
-        plan->waiting = takes(b, other, SW_COLLECTIVE_GATHER, bytes) +
-                        travels(b, other, op->received);
+        way = (way_t){SW_COLLECTIVE_GATHER, NOTHING, bytes, op->received, 0};
         plan->leaving = gives(b, SW_COLLECTIVE_GATHER, bytes);
         break;
+    default:                    /* an alltoall */
+        plan->waiting = alltoall(b, op);
+        return;
     }
+    plan->waiting = waiting(b, way);
 }
 
 void sw_plan_between(const sw_model_t *model, const sw_vop_t *op,

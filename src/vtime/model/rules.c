@@ -6,6 +6,8 @@
 #include "rules.h"
 #include "words.h"
 
+#include "node/base/grow.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,14 +116,9 @@ static const char *read_range(line_t *line, int at, sw_model_rule_t *rule)
 static const char *add(line_t *line, const sw_model_rule_t *rule)
 {
     sw_rules_t *rules = line->rules;
-    if (rules->count == rules->room) {
-        size_t room = rules->room ? 2 * rules->room : 32;
-        sw_model_rule_t *more = realloc(rules->rules, room * sizeof *more);
-        if (!more)
-            return no_memory;
-        rules->rules = more;
-        rules->room = room;
-    }
+    if (!sw_grow(&rules->rules, rules->count, &rules->room,
+                 sizeof *rules->rules))
+        return no_memory;
     rules->rules[rules->count++] = *rule;
     return NULL;
 }

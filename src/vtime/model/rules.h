@@ -48,7 +48,7 @@ typedef struct {
 
 struct sw_rules {
     sw_model_rule_t *rules;
-    size_t count, room;
+    uint32_t count, room;
     double scale[SW_COLLECTIVE_COUNT];
     sw_model_table_t tables[SW_STATES][SW_COLLECTIVE_COUNT];
     sw_planned_t planned[SW_PLANNED];

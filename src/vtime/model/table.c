@@ -5,6 +5,8 @@
 #include "table.h"
 #include "words.h"
 
+#include "node/base/grow.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,14 +38,8 @@ bool sw_table_add(sw_model_table_t *t, const sw_table_point_t *point)
         t->points[at] = *point;
         return true;
     }
-    if (t->count == t->room) {
-        size_t room = t->room ? 2 * t->room : 64;
-        sw_table_point_t *points = realloc(t->points, room * sizeof *points);
-        if (!points)
-            return false;
-        t->points = points;
-        t->room = room;
-    }
+    if (!sw_grow(&t->points, t->count, &t->room, sizeof *t->points))
+        return false;
     memmove(&t->points[at + 1], &t->points[at],
             (t->count - at) * sizeof *t->points);
     t->points[at] = *point;

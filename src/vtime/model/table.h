@@ -31,7 +31,7 @@ typedef struct {
 /* Its points, sorted by ranks, then bytes. */
 typedef struct {
     sw_table_point_t *points;
-    size_t count, room;
+    uint32_t count, room;
 } sw_model_table_t;
 
 /* The same ranks and bytes again: the last counts. ranks >= 2. False: no

@@ -10,6 +10,7 @@
 #include "file_writer.h"
 
 #include "node/base/crc.h"
+#include "node/base/grow.h"
 #include "node/os/os.h"
 
 #include <errno.h>
@@ -61,15 +62,10 @@ static bool put(sw_op_writer_t *w, const void *bytes, size_t n)
 
 static bool new_entry(sw_op_writer_t *w, const sw_op_entry_t *entry)
 {
-    if (w->entry_count == w->entry_room) {
-        uint64_t room = w->entry_room ? 2 * w->entry_room : 64;
-        sw_op_entry_t *to = realloc(w->entries, room * sizeof *to);
-        if (!to) {
-            sw_op_writer_fail(w, ENOMEM);
-            return false;
-        }
-        w->entries = to;
-        w->entry_room = room;
+    if (!sw_grow(&w->entries, w->entry_count, &w->entry_room,
+                 sizeof *w->entries)) {
+        sw_op_writer_fail(w, ENOMEM);
+        return false;
     }
     w->entries[w->entry_count++] = *entry;
     return true;

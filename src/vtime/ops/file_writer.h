@@ -26,7 +26,7 @@ struct sw_op_writer {
     uint32_t ranks, most;       /* bytes of a part, at most */
     sw_op_buffer_t *buffers;    /* the last is the contexts' */
     sw_op_entry_t *entries;
-    uint64_t entry_count, entry_room;
+    uint32_t entry_count, entry_room;
     uint64_t operations, written;
     unsigned char *out;
     size_t out_used;

@@ -91,6 +91,21 @@ typedef enum {
     SW_OP_NOTHING,      /* in the engine: it is done already               */
 } sw_op_kind_t;
 
+/* Does the rank wait for the engine's answer? */
+static inline bool sw_op_asks(unsigned kind)
+{
+    return kind == SW_OP_CLOCK || kind == SW_OP_SELECT ||
+           kind == SW_OP_PROBE || kind == SW_OP_IPROBE || kind == SW_OP_CHOOSE;
+}
+
+static inline bool sw_op_has_context(unsigned kind)
+{
+    return kind == SW_OP_SEND || kind == SW_OP_RECV ||
+           kind == SW_OP_COLLECTIVE || kind == SW_OP_PROBE ||
+           kind == SW_OP_IPROBE || kind == SW_OP_CHOOSE ||
+           kind == SW_OP_WINDOW;
+}
+
 /* Threads of a rank that call MPI at once. Their operations lie in one
  * sequence, in the order in which the host took them, which is that of
  * matching; but each thread has a clock of its own, and waits by itself. A rank

@@ -33,10 +33,6 @@ typedef struct {
     sw_source_state_t (*next)(void *of, uint32_t rank, sw_vop_t *op);
     /* NULL: nobody asks (a trace). */
     void (*answer)(void *of, uint32_t rank, const sw_op_answer_t *answer);
-    /* A rank that is LATER has computed at least this long since the last
-     * operation that `next` gave: how far others may go. 0 where there is
-     * another by now. NULL: not known, 0. */
-    sw_ps_t (*at_least)(void *of, uint32_t rank);
 } sw_op_source_t;
 
 #endif

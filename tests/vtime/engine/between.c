@@ -6,16 +6,6 @@
 #include "ranks.h"
 
 #include "vtime/model/algorithm.h"
-#include "vtime/model/model_file.h"
-
-static void rules(ranks_t *r, char *text)
-{
-    char *words[16], why[200];
-    int n = 0;
-    for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
-        words[n++] = word;
-    MUST(!sw_rules_line(&r->model, n, words, why, sizeof why));
-}
 
 static void between(ranks_t *r, uint32_t rank, unsigned what, int first,
                     int root, uint64_t bytes, uint64_t sent, uint64_t received)
@@ -30,8 +20,7 @@ static void between(ranks_t *r, uint32_t rank, unsigned what, int first,
 static void leave(unsigned what, int root, const sw_ps_t *times)
 {
     ranks_t *r = ranks_new(5);
-    char line[] = "free all";
-    rules(r, line);
+    say(&r->model, "free all");
     for (uint32_t i = 0; i < 5; i++) {
         bool beside = root >= 0 && (i < 2) == (root < 2) && (int)i != root;
         compute(r, i, 100 * (i + 1));
@@ -63,10 +52,7 @@ static void costs(void)
 {
     static const uint32_t members[] = {5, 0, 4, 1, 3, 2};
     ranks_t *r = ranks_linked(6);
-    r->contexts = 1;
-    r->context[0].number = 3;
-    r->context[0].n = 6;
-    memcpy(r->context[0].members, members, sizeof members);
+    context(r, 3, 6, members);
     for (uint32_t i = 0; i < 6; i++) {
         put(r, members[i], (sw_vop_t){
             .kind = SW_OP_COLLECTIVE, .what = SW_COLLECTIVE_ALLREDUCE,
@@ -84,9 +70,8 @@ static void costs(void)
 
     /* The whole is scaled; a part's own factor counts for nothing. */
     r = ranks_linked(2);
-    char half[] = "scale bcast 0.5", nothing[] = "free reduce";
-    rules(r, half);
-    rules(r, nothing);
+    say(&r->model, "scale bcast 0.5");
+    say(&r->model, "free reduce");
     for (uint32_t i = 0; i < 2; i++)
         between(r, i, SW_COLLECTIVE_BCAST, 1, 0, 10, i ? 0 : 10, i ? 10 : 0);
     for (uint32_t i = 0; i < 2; i++)
@@ -98,8 +83,7 @@ static void costs(void)
 
     /* Offloaded: as among all. */
     r = ranks_linked(4);
-    char offload[] = "offload barrier 1 2 3";
-    rules(r, offload);
+    say(&r->model, "offload barrier 1 2 3");
     for (uint32_t i = 0; i < 4; i++)
         between(r, i, SW_COLLECTIVE_BARRIER, 3, -1, 0, 0, 0);
     ranks_run(r);
@@ -148,8 +132,8 @@ static void messages(unsigned what, uint32_t n, uint32_t first, uint32_t root)
                           .first = first,
                           .root = beside ? SW_STEP_NOBODY : root};
         sw_step_t step;
-        for (uint32_t k = 0; sw_between_linear.step(&call, i, k, &step);
-             k++) {
+        for (uint32_t k = 0;
+             sw_algorithm_step(&sw_between_linear, &call, i, k, &step); k++) {
             if (step.from != SW_STEP_NOBODY) {
                 MUST((step.from < first) != (i < first));
                 irecv(r, i, (int)step.from, 0, 1);

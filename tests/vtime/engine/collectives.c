@@ -4,15 +4,11 @@
  */
 #include "ranks.h"
 
-#include "vtime/model/model_file.h"
-
 /* Rank i comes at 100 (i + 1), then the collective. Without cost. */
 static ranks_t *come(unsigned what, int root)
 {
     ranks_t *r = ranks_new(4);
-    char *words[] = {"free", "all"};
-    char why[100];
-    MUST(!sw_rules_line(&r->model, 2, words, why, sizeof why));
+    say(&r->model, "free all");
     for (uint32_t i = 0; i < 4; i++) {
         compute(r, i, 100 * (i + 1));
         collective(r, i, what, root, 8, 0);
@@ -67,28 +63,14 @@ static void free_ones(void)
     ranks_free(r);
 }
 
-static void rules(ranks_t *r, char *text)
-{
-    char *words[16], why[200];
-    int n = 0;
-    for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
-        words[n++] = word;
-    const char *wrong = sw_rules_line(&r->model, n, words, why, sizeof why);
-    if (wrong)
-        fprintf(stderr, "%s\n", wrong);
-    MUST(!wrong);
-}
-
 /* A measured table: waiting 3 ns, leaving 1 ns. */
 static void by_cost(void)
 {
     for (int root = 0; root < 2; root++) {
         ranks_t *r = ranks_new(2);
-        char table[] = "table bcast 2 8 3 1", other[] = "table bcast 2 16 3 1";
-        char measured[] = "measured bcast";
-        rules(r, table);
-        rules(r, other);
-        rules(r, measured);
+        say(&r->model, "table bcast 2 8 3 1");
+        say(&r->model, "table bcast 2 16 3 1");
+        say(&r->model, "measured bcast");
         compute(r, 0, 5000);
         for (uint32_t i = 0; i < 2; i++)
             collective(r, i, SW_COLLECTIVE_BCAST, root, 8, 0);
@@ -105,8 +87,7 @@ static void by_cost(void)
 static void by_messages(void)
 {
     ranks_t *r = ranks_linked(4);
-    char line[] = "messages bcast binomial";
-    rules(r, line);
+    say(&r->model, "messages bcast binomial");
     for (uint32_t i = 0; i < 4; i++)
         collective(r, i, SW_COLLECTIVE_BCAST, 0, 1, 0);
     ranks_run(r);
@@ -121,8 +102,7 @@ static void by_messages(void)
      * There at 118, 138, reduced at 154. The other comes at 1000. */
     r = ranks_linked(2);
     r->model.reduce = 2;
-    char all[] = "messages allreduce recursive_doubling";
-    rules(r, all);
+    say(&r->model, "messages allreduce recursive_doubling");
     compute(r, 1, 1000);
     for (uint32_t i = 0; i < 2; i++)
         collective(r, i, SW_COLLECTIVE_ALLREDUCE, -1, 8, 0);
@@ -134,10 +114,8 @@ static void by_messages(void)
     /* All of it scaled by a half. */
     r = ranks_linked(2);
     r->model.reduce = 2;
-    char again[] = "messages allreduce recursive_doubling";
-    char half[] = "scale allreduce 0.5";
-    rules(r, again);
-    rules(r, half);
+    say(&r->model, "messages allreduce recursive_doubling");
+    say(&r->model, "scale allreduce 0.5");
     for (uint32_t i = 0; i < 2; i++)
         collective(r, i, SW_COLLECTIVE_ALLREDUCE, -1, 8, 0);
     ranks_run(r);
@@ -153,9 +131,8 @@ static void scaled_gap(void)
     ranks_t *r = ranks_linked(3);
     for (int class = 0; class < SW_CLASS_COUNT; class++)
         r->model.links[class].g = 50;
-    char linear[] = "messages bcast linear", half[] = "scale bcast 0.5";
-    rules(r, linear);
-    rules(r, half);
+    say(&r->model, "messages bcast linear");
+    say(&r->model, "scale bcast 0.5");
     for (uint32_t i = 0; i < 3; i++)
         collective(r, i, SW_COLLECTIVE_BCAST, 0, 1, 0);
     ranks_run(r);
@@ -170,8 +147,7 @@ static void scaled_gap(void)
 static void by_messages_of_sizes(void)
 {
     ranks_t *r = ranks_linked(2);
-    char line[] = "messages alltoallv pairwise";
-    rules(r, line);
+    say(&r->model, "messages alltoallv pairwise");
     compute(r, 1, 1000);
     for (uint32_t i = 0; i < 2; i++)
         collective(r, i, SW_COLLECTIVE_ALLTOALLV, -1, i ? 16 : 8, 0);
@@ -186,9 +162,8 @@ static void overlapped(void)
 {
     for (int messages = 0; messages < 2; messages++) {
         ranks_t *r = ranks_linked(2);
-        char line[] = "messages allreduce recursive_doubling";
-        char none[] = "free allreduce";
-        rules(r, messages ? line : none);
+        say(&r->model, messages ? "messages allreduce recursive_doubling"
+                                : "free allreduce");
         for (uint32_t i = 0; i < 2; i++) {
             collective(r, i, SW_COLLECTIVE_ALLREDUCE, -1, 8, 1);
             collective(r, i, SW_COLLECTIVE_ALLREDUCE, -1, 8, 2);
@@ -209,8 +184,7 @@ static void overlapped(void)
 static void offloaded(void)
 {
     ranks_t *r = ranks_new(2);
-    char line[] = "offload barrier 2 5 0";
-    rules(r, line);
+    say(&r->model, "offload barrier 2 5 0");
     for (uint32_t i = 0; i < 2; i++) {
         compute(r, i, 1000);
         collective(r, i, SW_COLLECTIVE_BARRIER, -1, 0, 1);
@@ -228,17 +202,9 @@ static void offloaded(void)
 static void contexts(void)
 {
     ranks_t *r = ranks_new(4);
-    char none[] = "free all";
-    rules(r, none);
-    r->contexts = 2;
-    r->context[0].number = 5;
-    r->context[0].n = 2;
-    r->context[0].members[0] = 3;
-    r->context[0].members[1] = 0;
-    r->context[1].number = 4000000000u;
-    r->context[1].n = 2;
-    r->context[1].members[0] = 1;
-    r->context[1].members[1] = 2;
+    say(&r->model, "free all");
+    context(r, 5, 2, MEMBERS(3, 0));
+    context(r, 4000000000u, 2, MEMBERS(1, 2));
     for (uint32_t i = 0; i < 4; i++) {
         compute(r, i, 100 * (i + 1));
         put(r, i, (sw_vop_t){.kind = SW_OP_COLLECTIVE,

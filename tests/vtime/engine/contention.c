@@ -10,12 +10,9 @@
 
 static ranks_t *begin(uint32_t n, const char *text)
 {
-    char copy[200], why[200], *word[24], *rest = NULL;
-    int words = 0;
-    snprintf(copy, sizeof copy, "%s latency 0.005 G 0.001", text);
-    for (char *at = strtok_r(copy, " ", &rest); at;
-         at = strtok_r(NULL, " ", &rest))
-        word[words++] = at;
+    char whole[200], copy[200], *word[24];
+    snprintf(whole, sizeof whole, "%s latency 0.005 G 0.001", text);
+    int words = split(whole, copy, sizeof copy, word);
     ranks_t *r = ranks_linked(n);
     r->model.places.per_node = 1;
     r->model.network = sw_network_make(n, words, word, why, sizeof why);

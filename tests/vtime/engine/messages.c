@@ -227,11 +227,7 @@ static void modes(void)
 static void order(void)
 {
     ranks_t *r = ranks_linked(2);
-    r->contexts = 1;
-    r->context[0].number = 9;
-    r->context[0].n = 2;
-    r->context[0].members[0] = 1;       /* the members in another order */
-    r->context[0].members[1] = 0;
+    context(r, 9, 2, MEMBERS(1, 0));    /* the members in another order */
     put(r, 0, (sw_vop_t){.kind = SW_OP_SEND, .peer = 1, .tag = 1, .context = 9,
                          .bytes = 1});          /* there 111 */
     send(r, 0, 1, 1, 200);      /* ready 20, head 120, there 320 */

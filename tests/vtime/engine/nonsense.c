@@ -5,8 +5,6 @@
  */
 #include "ranks.h"
 
-#include "vtime/model/model_file.h"
-
 static sw_vop_t operation(uint64_t *s, uint32_t n, bool asks, unsigned nth)
 {
     static const uint8_t kinds[] = {
@@ -52,26 +50,20 @@ int main(void)
     unsigned done = 0;
     for (unsigned k = 1; k <= 4000; k++) {
         uint64_t s = k * 0x9e3779b97f4a7c15u;
-        char *doubling[] = {"messages", "allreduce", "recursive_doubling"};
-        char *pairwise[] = {"messages", "alltoallv", "pairwise"}, why[100];
         ranks_t *r = ranks_linked(2 + k % 3);
         for (int i = 0; i < SW_CLASS_COUNT && k % 3 == 0; i++)
             r->model.links[i].g = 0, r->model.links[i].G = 0;
         if (k % 5 == 0)
             r->model.places.per_node = r->model.places.per_domain = 1;
         if (k % 2) {
-            MUST(!sw_rules_line(&r->model, 3, doubling, why, sizeof why));
-            MUST(!sw_rules_line(&r->model, 3, pairwise, why, sizeof why));
+            say(&r->model, "messages allreduce recursive_doubling");
+            say(&r->model, "messages alltoallv pairwise");
         }
         r->asks = k % 4 < 2;
-        r->contexts = 1;
-        r->context[0].number = 1;
-        r->context[0].n = r->n;
-        for (uint32_t i = 0; i < r->n; i++) {
-            r->context[0].members[i] = i;
+        context(r, 1, r->n, MEMBERS(0, 1, 2, 3));
+        for (uint32_t i = 0; i < r->n; i++)
             put(r, i, (sw_vop_t){.kind = SW_OP_WINDOW, .what = SW_WINDOW_MAKE,
                                  .context = 1});
-        }
         for (uint32_t i = 0; i < r->n; i++) {
             unsigned collectives = 0;
             for (unsigned j = 0; j < 4 + k % 20; j++) {

@@ -12,13 +12,6 @@ static ranks_t *begin(uint32_t n)
     return r;
 }
 
-static const sw_op_answer_t *answer(const ranks_t *r, uint32_t rank,
-                                        uint32_t i)
-{
-    MUST(i < r->rank[rank].answered);
-    return &r->rank[rank].answers[i];
-}
-
 static void wait_any(void)
 {
     ranks_t *r = begin(3);

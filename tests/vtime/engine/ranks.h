@@ -5,7 +5,7 @@
 #ifndef RANKS_H
 #define RANKS_H
 
-#include "must.h"
+#include "say.h"
 #include "vtime/engine/engine.h"
 
 #include <string.h>
@@ -143,6 +143,25 @@ static inline void collective(ranks_t *r, uint32_t rank, unsigned what,
     put(r, rank, (sw_vop_t){.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
                             .peer = root, .bytes = bytes, .sent = bytes,
                             .received = bytes, .request = request});
+}
+
+/* A context of these ranks. */
+static inline void context(ranks_t *r, uint32_t number, uint32_t n,
+                           const uint32_t *members)
+{
+    MUST(r->contexts < 8 && n <= 64);
+    r->context[r->contexts].number = number;
+    r->context[r->contexts].n = n;
+    memcpy(r->context[r->contexts++].members, members, n * sizeof *members);
+}
+
+#define MEMBERS(...) (const uint32_t[]){__VA_ARGS__}
+
+static inline const sw_op_answer_t *answer(const ranks_t *r, uint32_t rank,
+                                           uint32_t i)
+{
+    MUST(i < r->rank[rank].answered);
+    return &r->rank[rank].answers[i];
 }
 
 /* From the beginning; `seed` 0: without hesitating. */

@@ -5,7 +5,6 @@
  */
 #include "ranks.h"
 
-#include "vtime/model/model_file.h"
 #include "vtime/engine/section_times.h"
 
 static sw_sections_t names;
@@ -157,20 +156,16 @@ static void nested(void)
     ranks_free(r);
 }
 
-static void carried_out(ranks_t *r, const char *what, const char *algorithm)
-{
-    char *words[] = {"messages", (char *)(uintptr_t)what,
-                     (char *)(uintptr_t)algorithm}, why[100];
-    MUST(!sw_rules_line(&r->model, 3, words, why, sizeof why));
-}
-
 /* Members come at 100, 200, 300, 400; those of a scan, the last first. */
 static void collectives(const char *algorithm, unsigned what, const char *name,
                         const sw_ps_t *waits)
 {
     ranks_t *r = ranks_linked(4);
+    char text[64];
+    snprintf(text, sizeof text, "messages %s %s", name,
+             algorithm ? algorithm : "");
     if (algorithm)
-        carried_out(r, name, algorithm);
+        say(&r->model, text);
     for (uint32_t i = 0; i < 4; i++) {
         compute(r, i, 100 * (what == SW_COLLECTIVE_SCAN ? 4 - i : i + 1));
         section(r, i, "a");
@@ -199,9 +194,8 @@ static void free_collectives(void)
     sw_ps_t time[2], rest[2];
     for (int free = 0; free < 2; free++) {
         ranks_t *r = ranks_linked(2);
-        char *words[] = {"free", "all"}, why[100];
         if (free)
-            MUST(!sw_rules_line(&r->model, 2, words, why, sizeof why));
+            say(&r->model, "free all");
         for (uint32_t i = 0; i < 2; i++) {
             section(r, i, "a");
             compute(r, i, 100);

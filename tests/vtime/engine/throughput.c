@@ -3,9 +3,8 @@
  * a ring of neighbours exchange messages and meet in an allreduce now and then.
  * With STRAIGHTWAY_DEEP=1 there are 100,000 of them, in a second or so.
  */
-#include "must.h"
+#include "say.h"
 #include "vtime/engine/engine.h"
-#include "vtime/model/model_file.h"
 
 #include <sys/resource.h>
 #include <time.h>
@@ -77,10 +76,9 @@ static void time_it(uint32_t n, uint64_t operations, bool ports,
         model.links[class] = (sw_model_link_t){
             .o_send = 300000, .o_recv = 300000, .L = 1000000, .S = 65536,
             .g = ports ? 100000 : 0, .G = ports ? 80 : 0};
-    char *words[] = {"messages", "allreduce", (char *)(uintptr_t)messages};
-    char why[200];
+    char text[64] = "messages allreduce ";
     if (messages)
-        MUST(!sw_rules_line(&model, 3, words, why, sizeof why));
+        say(&model, strcat(text, messages));
     loop_t loop = {.n = n, .rounds = (uint32_t)(operations / OPS / n),
                    .at = calloc(n, sizeof *loop.at)};
     MUST(loop.at);

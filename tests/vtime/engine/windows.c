@@ -1,7 +1,7 @@
 /*
  * One-sided operations take what is calculated by hand here (o = 10, o' = 20,
- * L = 100, g = 5, G = 1); locks are given in the order of virtual time; and
- * programs at random end, with the same times however they are handed in.
+ * L = 100, g = 5, G = 1), and locks are given in the order of virtual time.
+ * random_programs.c has them at random.
  */
 #include "ranks.h"
 
@@ -15,12 +15,9 @@ static void window(ranks_t *r, uint32_t rank, unsigned what, int peer,
 
 static ranks_t *some(uint32_t n)
 {
+    static const uint32_t backwards[] = {3, 2, 1, 0};
     ranks_t *r = ranks_linked(n);
-    r->contexts = 1;
-    r->context[0].number = 1;
-    r->context[0].n = n;
-    for (uint32_t i = 0; i < n; i++)
-        r->context[0].members[i] = n - 1 - i;
+    context(r, 1, n, backwards + 4 - n);
     for (uint32_t i = 0; i < n; i++)
         window(r, i, SW_WINDOW_MAKE, -1, 0, 0, 0);
     return r;
@@ -191,50 +188,6 @@ static void wrong(void)
     ranks_free(r);
 }
 
-/* One lock at a time, so that nobody waits in a ring. */
-static void random_ones(uint64_t seed)
-{
-    uint64_t s = seed * 0x9e3779b97f4a7c15u;
-    uint32_t n = 2 + random_from(&s) % 4;
-    ranks_t *r = some(n);
-    if (seed % 3 == 0)
-        for (int i = 0; i < SW_CLASS_COUNT; i++)
-            r->model.links[i].g = 0, r->model.links[i].G = 0;
-    if (seed % 4 == 0)
-        r->model.places.per_node = r->model.places.per_domain = 2;
-    r->asks = seed % 2;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t request = 0;
-        for (int k = 0; k < 30; k++) {
-            int peer = (int)(random_from(&s) % n);
-            uint64_t bytes = random_from(&s) % 3 ? 8 : random_from(&s) % 3000;
-            bool locked = random_from(&s) % 4 == 0, clock = k % 8 == 7;
-            bool exclusive = random_from(&s) % 2;
-            int at = exclusive || random_from(&s) % 2 ? peer : -1;
-            if (locked)
-                window(r, i, SW_WINDOW_LOCK, at, 0, exclusive, 0);
-            compute(r, i, random_from(&s) % 300);
-            window(r, i, SW_WINDOW_PUT + random_from(&s) % 4, peer, bytes, 0,
-                   random_from(&s) % 3 ? 0 : ++request);
-            if (request && random_from(&s) % 2)
-                wait_for(r, i, request);
-            if (random_from(&s) % 3 == 0)
-                window(r, i, SW_WINDOW_FLUSH, random_from(&s) % 2 ? peer : -1,
-                       0, random_from(&s) % 2, 0);
-            if (locked)
-                window(r, i, SW_WINDOW_UNLOCK, at, 0, exclusive, 0);
-            if (random_from(&s) % 4 == 0)
-                isend(r, i, (uint32_t)peer, 0, bytes % 900, 0);
-            if (clock && r->asks)
-                put(r, i, (sw_vop_t){.kind = SW_OP_CLOCK});
-        }
-        window(r, i, SW_WINDOW_FLUSH, -1, 0, 0, 0);
-        collective(r, i, SW_COLLECTIVE_OTHER, -1, 0, 0);
-    }
-    over(r);
-    ranks_free(r);
-}
-
 int main(void)
 {
     costs();
@@ -242,7 +195,5 @@ int main(void)
     lazy(false);
     lazy(true);
     wrong();
-    for (uint64_t seed = 1; seed <= 300; seed++)
-        random_ones(seed);
     return 0;
 }

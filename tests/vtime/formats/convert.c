@@ -2,7 +2,7 @@
  * Forms of operations: what goes out and comes back takes the same time, what
  * is wrong is told with its line, and no text makes a reader fail otherwise.
  */
-#include "must.h"
+#include "program.h"
 #include "vtime/engine/engine_file.h"
 #include "vtime/formats/convert.h"
 #include "vtime/base/lookup.h"
@@ -116,44 +116,20 @@ static void round_trips(void)
 }
 
 /* Whatever a rank does: requests in any order, tags, communicators. */
+static void to_file(void *of, uint32_t rank, sw_vop_t op)
+{
+    MUST(sw_op_write(of, rank, &op));
+}
+
 static void random_round_trips(void)
 {
     static const uint32_t odd[] = {3, 1, 5};
-    uint64_t chance = 77;
-    for (int round = 0; round < 30; round++) {
+    for (uint64_t seed = 1; seed <= 30; seed++) {
         sw_op_writer_t *w = sw_op_writer_new(path("a.swops"), 6, NULL);
+        program_t p = {.n = 6, .rounds = 30, .put = to_file, .of = w,
+                       .chance = 77 * seed, .messages_only = true, .odd = 4};
         MUST(sw_op_write_context(w, 4, 3, odd));
-        uint32_t open[6][400], count[6] = {0};
-        for (int i = 0; i < 300; i++) {
-            uint64_t r = random_from(&chance);
-            uint32_t from = (uint32_t)(r >> 8) % 6;
-            uint32_t to = (uint32_t)(r >> 16) % 6;
-            uint32_t context = r >> 32 & 1 && from % 2 && to % 2 ? 4 : 0;
-            sw_vop_t op = {.peer = (int32_t)to, .tag = (int32_t)(r >> 40) % 3,
-                           .context = context, .bytes = (r >> 44) % 6000};
-            /* A message of which nobody waits for another's. */
-            op.kind = SW_OP_SEND;
-            op.request = open[from][count[from]++] = (uint32_t)i + 1;
-            MUST(sw_op_write(w, from, &op));
-            op.kind = SW_OP_RECV;
-            op.peer = (int32_t)from;
-            op.request = open[to][count[to]++] = (uint32_t)i + 1001;
-            MUST(sw_op_write(w, to, &op));
-            op = (sw_vop_t){.kind = SW_OP_COMPUTE, .time = 1000 * (r >> 50)};
-            MUST(sw_op_write(w, from, &op));
-            if (i % 20 != 19)
-                continue;
-            for (uint32_t rank = 0; rank < 6; rank++) {
-                for (uint32_t k = 0; k < count[rank]; k++) {
-                    op = (sw_vop_t){.kind = SW_OP_WAIT,
-                                    .request = open[rank][k]};
-                    MUST(sw_op_write(w, rank, &op));
-                }
-                count[rank] = 0;
-                op = (sw_vop_t){.kind = SW_OP_COMPUTE, .time = 1000};
-                MUST(sw_op_write(w, rank, &op));
-            }
-        }
+        program_make(&p);
         MUST(sw_op_writer_close(w));
         sw_converted_t done = {0};
         sw_ps_t end = time_of(path("a.swops"), NULL);

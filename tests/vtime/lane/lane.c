@@ -120,14 +120,17 @@ static void check_context(at_t *at, uint32_t rank, const sw_lane_entry_t *e)
 {
     if (e->what == SW_ENTRY_CONTEXT) {
         MUST(!at->members && at->n % 5000 == 11);
-        MUST(e->context.number == at->n && e->context.id == at->n * at->n);
-        MUST(e->context.n == at->n % 97 + 1);
-        at->members = e->context.n;
+        MUST(e->told.number == at->n && e->told.id == at->n * at->n);
+        MUST(e->told.bytes == 4 * (at->n % 97 + 1));
+        at->members = e->told.bytes / 4;
         at->member = 0;
         return;
     }
-    for (uint32_t i = 0; i < e->n; i++)
-        MUST(e->member[i] == at->member++ * 3 + rank);
+    MUST(e->what == SW_ENTRY_MORE);
+    for (uint32_t i = 0, member; i < e->n; i += 4) {
+        memcpy(&member, e->byte + i, 4);
+        MUST(member == at->member++ * 3 + rank);
+    }
     MUST(at->member <= at->members);
     if (at->member == at->members)
         at->members = 0;

@@ -4,6 +4,7 @@
  * replays to the same end; deadlocks, deaths and contradictions are told, and
  * nothing is left behind.
  */
+#include "program.h"
 #include "serve_jobs.h"
 
 #include <sched.h>
@@ -118,36 +119,32 @@ static void communicators(sw_lane_t *lane, uint32_t rank)
  * how long that really takes from `rests`. */
 static uint64_t traffic, rests;
 
+typedef struct {
+    sw_lane_t *lane;
+    uint32_t rank;
+    uint64_t rest;
+} at_t;
+
+/* Each rank makes the whole program, and puts what is its own. */
+static void to_lane(void *of, uint32_t rank, sw_vop_t op)
+{
+    at_t *at = of;
+    if (rank != at->rank)
+        return;
+    if (random_from(&at->rest) % 64 == 0)
+        usleep((useconds_t)(random_from(&at->rest) % 300));
+    if (op.kind == SW_OP_SELECT || op.kind == SW_OP_CLOCK)
+        ask(at->lane, op);
+    else
+        MUST(sw_lane_put(at->lane, &op));
+}
+
 static void any_traffic(sw_lane_t *lane, uint32_t rank)
 {
-    const uint32_t ranks = 5;
-    uint64_t common = traffic, own = traffic * 31 + rank + 1;
-    uint64_t rest = rests * 97 + rank + 1;
-    for (int i = 0; i < 400; i++) {
-        uint32_t shift = (uint32_t)(random_from(&common) % ranks);
-        uint32_t bytes = (uint32_t)(random_from(&common) % 100000);
-        if (random_from(&rest) % 16 == 0)
-            usleep((useconds_t)(random_from(&rest) % 300));
-        compute(lane, (sw_ps_t)(random_from(&own) % 10000));
-        message(lane, SW_OP_RECV, (int)((rank + ranks - shift) % ranks),
-                100000, 1);
-        message(lane, SW_OP_SEND, (int)((rank + shift) % ranks), bytes, 2);
-        if (random_from(&own) % 4 == 0)
-            clock_ns(lane);
-        sw_vop_t op = {.kind = SW_OP_LIST, .request = 1};
-        sw_lane_put(lane, &op);
-        op.request = 2;
-        sw_lane_put(lane, &op);
-        sw_op_answer_t answer =
-            ask(lane, (sw_vop_t){.kind = SW_OP_SELECT, .what = SW_SELECT_ANY});
-        MUST(answer.count == 1 && answer.which[0] < 2);
-        op = (sw_vop_t){.kind = SW_OP_WAIT, .request = 2 - answer.which[0]};
-        sw_lane_put(lane, &op);
-        if (i % 50 == 0)
-            sw_lane_put(lane, &(sw_vop_t){.kind = SW_OP_COLLECTIVE, .peer = -1,
-                                          .what = SW_COLLECTIVE_ALLREDUCE,
-                                          .bytes = bytes});
-    }
+    at_t at = {lane, rank, rests * 97 + rank + 1};
+    program_t p = {.n = 5, .rounds = 200, .put = to_lane, .of = &at,
+                   .chance = traffic, .asks = true};
+    program_make(&p);
 }
 
 static void same_whenever(void)

@@ -146,8 +146,8 @@ static void run(const algorithm_t *a, uint32_t n, uint32_t root,
             MUST(at_last(&f, me, u, f.has[me * f.units + u]));
     free(f.has);
 
-    double formula =
-        f.algorithm->formula(&f.call, f.alpha, f.beta, f.gamma);
+    double formula = sw_algorithm_takes(f.algorithm, &f.call, f.alpha, f.beta,
+                                        f.gamma);
     bool even = a->shape == SEGMENTS ? bytes % 65536 == 0
         : a->shape != PARTS || bytes % f.units == 0;
     if ((a->always || power) && even)
@@ -223,10 +223,10 @@ static void many(void)
             sw_algorithm_named(algorithms[i].what, algorithms[i].name);
         sw_call_t call = {.what = algorithms[i].what, .n = 100000,
                           .bytes = 8};
-        MUST(a->formula(&call, 1000, 1, 1) > 0);
+        MUST(sw_algorithm_takes(a, &call, 1000, 1, 1) > 0);
         sw_step_t step;
         for (uint32_t me = 0; me < call.n; me += 7)
-            MUST(a->step(&call, me, 0, &step));
+            MUST(sw_algorithm_step(a, &call, me, 0, &step));
     }
 }
 

@@ -58,11 +58,13 @@ typedef struct {
 
 static void flow_step(flow_t *f, flow_member_t *m, uint32_t me, double now)
 {
-    m->over = !f->algorithm->step(&f->call, me, m->k, &m->step);
+    m->over = !sw_algorithm_step(f->algorithm, &f->call, me, m->k,
+                                 &m->step);
     if (m->over) {
         f->time = f->time < now ? now : f->time;
         /* Nor is there anything after it. */
-        MUST(!f->algorithm->step(&f->call, me, m->k + 1, &m->step));
+        MUST(!sw_algorithm_step(f->algorithm, &f->call, me, m->k + 1,
+                                &m->step));
         return;
     }
     m->sent = m->step.to == SW_STEP_NOBODY;

@@ -1,23 +1,16 @@
 /*
  * Networks: which links a message takes, and what it costs that others do.
  */
-#include "must.h"
+#include "say.h"
 
 #include "vtime/model/network_kind.h"
 
 #include <string.h>
 
-static char why[300];
-
-/* From words in one text. */
 static sw_network_t *try(uint32_t nodes, const char *text)
 {
-    char copy[300], *word[40], *rest = NULL;
-    int words = 0;
-    snprintf(copy, sizeof copy, "%s", text);
-    for (char *at = strtok_r(copy, " ", &rest); at;
-         at = strtok_r(NULL, " ", &rest))
-        word[words++] = at;
+    char copy[300], *word[40];
+    int words = split(text, copy, sizeof copy, word);
     why[0] = 0;
     return sw_network_make(nodes, words, word, why, sizeof why);
 }

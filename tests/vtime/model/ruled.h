@@ -1,37 +1,11 @@
 /*
- * ruled.h - lines about collectives, and the plans that come of them.
+ * ruled.h - the plans that come of lines about collectives.
  */
 #ifndef RULED_H
 #define RULED_H
 
-#include "must.h"
-#include "vtime/model/model_file.h"
+#include "say.h"
 #include "vtime/model/plan.h"
-
-#include <string.h>
-
-static char why[1024];
-
-/* What is wrong with a line, or NULL. */
-static inline const char *line(sw_model_t *model, const char *text)
-{
-    static char copy[1024];
-    char *word[64], *rest = copy;
-    int words = 0;
-    MUST(strlen(text) < sizeof copy);
-    strcpy(copy, text);
-    for (char *at; (at = strtok_r(rest, " ", &rest));)
-        word[words++] = at;
-    return sw_rules_line(model, words, word, why, sizeof why);
-}
-
-static inline void say(sw_model_t *model, const char *text)
-{
-    const char *wrong = line(model, text);
-    if (wrong)
-        fprintf(stderr, "%s: %s\n", text, wrong);
-    MUST(!wrong);
-}
 
 static inline sw_plan_t plan(const sw_model_t *model, sw_op_collective_t what,
                       uint64_t bytes, uint32_t n)
