@@ -7,7 +7,6 @@
  * program receives it.
  */
 #include "virtual.h"
-#include "mpi/record/traffic.h"
 
 static bool probe_op(sw_vop_t *op, sw_op_kind_t kind, int source, int tag,
                      MPI_Comm comm, sw_known_comm_t **to)
@@ -138,7 +137,7 @@ static void matched_here(MPI_Comm comm, MPI_Message message,
     sw_known_comm_t *c = sw_virtual_comm(comm);
     if (c && message != MPI_MESSAGE_NULL && message != MPI_MESSAGE_NO_PROC)
         matched(c, status->MPI_SOURCE, status->MPI_TAG,
-                sw_bytes_come(status), message);
+                sw_moves_come(status), message);
 }
 
 int sw_virtual_probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
