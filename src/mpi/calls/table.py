@@ -1,12 +1,12 @@
-"""What each procedure moves, to and from whom, and what it makes or ends.
+"""What each procedure moves, between which ranks, and what it makes or ends.
 
 CALLS has one row for a procedure, by its name without MPI_ (and without _c:
-the large-count forms have the rows of the others). The wrappers of recording
-(../record/rules.py) and of virtual time (../virtual/rules.py) are made from
-it. A row names parameters as the MPI standard does, with a $ before them:
-wrappers.py knows what a host's <mpi.h> calls them. So a field is C. A row has no field for a
-parameter that the standard names alike in all procedures of a family: $comm,
-$root, $op, $request, $status, $win.
+the large-count forms have the rows of the others). The generators make the
+wrappers of recording (../record/rules.py) and of virtual time
+(../virtual/rules.py) from it. A row names parameters as the MPI standard does,
+with a $ before them: wrappers.py knows what a host's <mpi.h> calls them. So a
+field is C. A row has no field for a parameter that the standard names alike in
+all procedures of a family: $comm, $root, $op, $request, $status, $win.
 """
 from dataclasses import dataclass
 

@@ -177,7 +177,8 @@ static void blocks(sw_event_t *e, const sw_moves_data_t *p, bool sent)
 }
 
 void sw_collective_exchanged(sw_event_t *e, bool in_place,
-                             const sw_moves_data_t *sent, const sw_moves_data_t *received)
+                             const sw_moves_data_t *sent,
+                             const sw_moves_data_t *received)
 {
     blocks(e, in_place ? received : sent, true);
     blocks(e, received, false);
@@ -191,7 +192,8 @@ void sw_collective_send(sw_event_t *e, int root, const sw_moves_data_t *sent)
         exchanged(e, root, e->amount.received, false);
 }
 
-void sw_collective_receive(sw_event_t *e, int root, const sw_moves_data_t *received)
+void sw_collective_receive(sw_event_t *e, int root,
+                           const sw_moves_data_t *received)
 {
     if (sw_moves_is_root(e->comm, root))
         blocks(e, received, false);

@@ -126,9 +126,11 @@ static inline void sw_collective_moved(sw_event_t *e, sw_moved_t m)
 /* Blocks that may differ in size, for the matrix: those of every member's, or
  * those that the root sends or receives. */
 void sw_collective_exchanged(sw_event_t *e, bool in_place,
-                             const sw_moves_data_t *sent, const sw_moves_data_t *received);
+                             const sw_moves_data_t *sent,
+                             const sw_moves_data_t *received);
 void sw_collective_send(sw_event_t *e, int root, const sw_moves_data_t *sent);
-void sw_collective_receive(sw_event_t *e, int root, const sw_moves_data_t *received);
+void sw_collective_receive(sw_event_t *e, int root,
+                           const sw_moves_data_t *received);
 
 /* After a blocking one: which member was late? Those that wait for no member
  * have no partners; the recorder looks at them all. */

@@ -1,10 +1,11 @@
 /*
  * collectives.c - collectives in virtual time; see virtual.h.
  *
- * What a call moves (mpi/calls/moves.h) becomes an operation here. Where the host serves, its nonblocking form is taken,
- * so that no rank waits inside the host. Where we serve, which is never between
- * groups, our waits are kind to crowded cores, and the blocking form is called
- * when the members have come.
+ * What a call moves (mpi/calls/moves.h) becomes an operation here. Where the
+ * host serves, the wrapper calls its nonblocking form, so that no rank waits
+ * inside the host. Where we serve, which is never between groups, our waits are
+ * kind to crowded cores: the wrapper calls the blocking form when the members
+ * have come.
  */
 #include "virtual.h"
 
