@@ -109,35 +109,30 @@ foreach(flavour ompi mpich abi)
     DEPENDS ${PROJECT_SOURCE_DIR}/src/mpi/base/generate.py ${include}/mpi.h
             ${SW_GENERATED}/procedures.inc
     COMMENT "Reading the mpi.h of flavour ${flavour}" VERBATIM)
-  set(record ${PROJECT_SOURCE_DIR}/src/mpi/record)
-  add_custom_command(
-    OUTPUT ${generated}/recorded.c
-    COMMAND ${Python3_EXECUTABLE} ${record}/generate_recorded.py
-            ${generated}/recorded.c ${SW_GENERATED}/procedures.inc
-            ${CMAKE_C_COMPILER} ${flags}
-    DEPENDS ${record}/generate_recorded.py ${record}/rules.py
-            ${PROJECT_SOURCE_DIR}/src/mpi/base/generate.py ${include}/mpi.h
-            ${SW_GENERATED}/procedures.inc
-    COMMENT "Wrapping the procedures of flavour ${flavour}" VERBATIM)
-  set(virtual ${PROJECT_SOURCE_DIR}/src/mpi/virtual)
-  add_custom_command(
-    OUTPUT ${generated}/virtual.c
-    COMMAND ${Python3_EXECUTABLE} ${virtual}/generate_virtual.py
-            ${generated}/virtual.c ${SW_GENERATED}/procedures.inc
-            ${CMAKE_C_COMPILER} ${flags}
-    DEPENDS ${virtual}/generate_virtual.py ${virtual}/rules.py
-            ${record}/rules.py ${PROJECT_SOURCE_DIR}/src/mpi/base/generate.py
-            ${include}/mpi.h ${SW_GENERATED}/procedures.inc
-    COMMENT "Putting the procedures of flavour ${flavour} in virtual time"
-    VERBATIM)
+  set(wrappers "")
+  foreach(kind record:recorded virtual:virtual)
+    string(REGEX REPLACE ":.*" "" room ${kind})
+    string(REGEX REPLACE ".*:" "" kind ${kind})
+    set(mpi ${PROJECT_SOURCE_DIR}/src/mpi)
+    add_custom_command(
+      OUTPUT ${generated}/${kind}.c
+      COMMAND ${Python3_EXECUTABLE} ${mpi}/${room}/generate_${kind}.py
+              ${generated}/${kind}.c ${SW_GENERATED}/procedures.inc
+              ${CMAKE_C_COMPILER} ${flags}
+      DEPENDS ${mpi}/${room}/generate_${kind}.py ${mpi}/${room}/rules.py
+              ${mpi}/calls/wrappers.py ${mpi}/calls/table.py
+              ${mpi}/base/generate.py ${include}/mpi.h
+              ${SW_GENERATED}/procedures.inc
+      COMMENT "Wrapping the procedures of flavour ${flavour}: ${kind}" VERBATIM)
+    list(APPEND wrappers ${generated}/${kind}.c)
+  endforeach()
   add_custom_target(sw_header_${flavour}
                     DEPENDS ${generated}/host.inc ${generated}/has.h
                             ${generated}/weak.h)
   add_dependencies(sw_header_${flavour} sw_procedures)
 
   add_library(straightway-${flavour} MODULE ${mpi_sources}
-              ${generated}/guard.c ${generated}/recorded.c
-              ${generated}/virtual.c)
+              ${generated}/guard.c ${wrappers})
   add_dependencies(straightway-${flavour} sw_header_${flavour})
   target_include_directories(straightway-${flavour} PRIVATE
                              ${generated} ${SW_GENERATED})

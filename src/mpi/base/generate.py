@@ -113,13 +113,11 @@ class Header:
 
 
 def guard(name, result, parameters):
-    if parameters == ["void"]:
-        declared, passed = "void", ""
-    else:
-        names = [parameter_name(p) for p in parameters]
-        if "..." in parameters or None in names:
-            return None
-        declared, passed = ", ".join(parameters), ", ".join(names)
+    known = names_of(parameters)
+    if not known:
+        return None
+    names, declared = known
+    passed = ", ".join(names)
     return (f"SW_GUARD {result} sw_MPI_{name}({declared})\n{{\n"
             f"    SW_INSIDE;\n"
             f"    return host.{name}({passed});\n}}\n")

@@ -1,26 +1,13 @@
 /*
- * vector.h - the count and displacement arrays of the v and w variants, which
- * are int in the classic procedures and MPI_Count and MPI_Aint in the large
- * ones.
+ * vector.h - the blocks of the v and w variants, by their counts and
+ * displacements.
  */
 #ifndef SW_MPI_COLL_VECTOR_H
 #define SW_MPI_COLL_VECTOR_H
 
 #include "mpi/base/buffer.h"
+#include "mpi/base/counts.h"
 #include "call.h"
-
-typedef struct {
-    const void *at;
-    size_t width;       /* 4 or 8 bytes each */
-} sw_vector_t;
-
-#define SW_VECTOR(array) ((sw_vector_t){(array), sizeof *(array)})
-
-static inline int64_t sw_at(sw_vector_t v, int i)
-{
-    return v.width == 4 ? ((const int32_t *)v.at)[i]
-                        : ((const int64_t *)v.at)[i];
-}
 
 /* As SW_COLLECTIVE, for procedures that receive lists of blocks ... */
 #define SW_COLLECTIVE_V(NAME, ID, COUNT, DISPL, BODY)                   \

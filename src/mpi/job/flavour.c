@@ -74,7 +74,8 @@ static sw_function_t entry(int procedure)
     return sw_settings.enable ? ours[procedure] : NULL;
 }
 
-/* What the recorded wrappers call. */
+sw_host_t served;
+
 static void fill_served(void)
 {
     served = host;

@@ -1,6 +1,6 @@
 /*
- * collectives.c - what collectives move, and who was waited for; see
- * traffic.h.
+ * collectives.c - collectives: which members a member waits for, and what the
+ * matrix has of them; see traffic.h.
  *
  * All members begin the collectives of a communicator in the same order (MPI
  * 4.1, 6.1), so the count of those begun names one alike on all of them.
@@ -83,11 +83,10 @@ static void look(sw_event_t *e, const sw_known_comm_t *c, uint64_t stamp,
             sw_event_look(e, sw_known_rank(c, i), stamp);
 }
 
-/* Those that wait for nobody have no partners, and are all looked at. */
-void sw_collective_look(sw_event_t *e, sw_shape_t shape, int root)
+void sw_collective_late(sw_event_t *e, sw_shape_t shape, int root)
 {
     const sw_known_comm_t *c = e->comm;
-    if (!e->wanted || !c || c->inter)
+    if (!c || c->inter)
         return;
     if (!e->partners) {
         e->stands_for = e->amount.time;
@@ -154,370 +153,50 @@ void sw_collective_ended(sw_event_t *e, const sw_pending_t *p)
     SW_EVENT_NOTE(e, SW_NOTE_ENDS, p->name);
 }
 
-/* Bytes ------------------------------------------------------------------- */
+/* The matrix -------------------------------------------------------------- */
 
-static uint64_t sum_of(sw_event_t *e, sw_vector_t counts, int n,
-                       MPI_Datatype type)
+static void exchanged(sw_event_t *e, int member, uint64_t bytes, bool sent)
 {
-    int64_t sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += sw_at(counts, i);
-    return sw_event_bytes(e, sum, type);
-}
-
-static uint64_t sum_of_all(sw_event_t *e, sw_vector_t counts, int n,
-                           const MPI_Datatype *types)
-{
-    uint64_t sum = 0;
-    for (int i = 0; i < n; i++)
-        if (sw_at(counts, i))
-            sum += sw_event_bytes(e, sw_at(counts, i), types[i]);
-    return sum;
-}
-
-/* Between groups: the root says so, others of its group have no part. */
-static bool is_root(const sw_known_comm_t *c, int root)
-{
-    return c->inter ? root == MPI_ROOT : root == c->me;
-}
-
-static bool no_part(const sw_known_comm_t *c, int root)
-{
-    return c->inter && root == MPI_PROC_NULL;
-}
-
-static const sw_known_comm_t *begin(sw_event_t *e, MPI_Comm comm)
-{
-    static const sw_known_comm_t none = {.world = NULL};
-    sw_event_comm_after(e, comm);
-    return e->comm ? e->comm : &none;
-}
-
-static void rooted(sw_event_t *e, int root)
-{
-    if (root >= 0)
-        SW_KEY_SET(&e->key, root, (uint32_t)root + 1);
-}
-
-static uint64_t mean(uint64_t bytes, int n)
-{
-    return n > 0 ? bytes / (uint64_t)n : 0;
-}
-
-/* Blocks to and from each member, for the matrix. */
-static void blocks(sw_event_t *e, const sw_known_comm_t *c, sw_vector_t counts,
-                   uint64_t size, const MPI_Datatype *types, bool sent)
-{
-    for (int i = 0; i < c->targets; i++) {
-        int64_t n = sw_at(counts, i);
-        if (!n)
-            continue;
-        uint64_t bytes = (uint64_t)n *
-                         (types ? sw_known_type(types[i])->size : size);
-        int64_t rank = sw_known_rank(c, i);
-        if (sent)
-            sw_peers_sent(&e->recorder->peers, SW_PEERS_COLLECTIVES, rank,
+    int64_t rank = sw_known_rank(e->comm, member);
+    if (sent)
+        sw_peers_sent(&e->recorder->peers, SW_PEERS_COLLECTIVES, rank, bytes);
+    else
+        sw_peers_received(&e->recorder->peers, SW_PEERS_COLLECTIVES, rank,
                           bytes);
-        else
-            sw_peers_received(&e->recorder->peers, SW_PEERS_COLLECTIVES, rank,
-                              bytes);
+}
+
+static void blocks(sw_event_t *e, const sw_moves_data_t *p, bool sent)
+{
+    uint64_t size = p->types ? 0 : sw_known_type(p->type)->size;
+    for (int i = 0; i < e->comm->targets; i++) {
+        uint64_t n = (uint64_t)sw_at(p->counts, i);
+        if (n)
+            exchanged(e, i, n * (p->types ? sw_known_type(p->types[i])->size
+                                          : size), sent);
     }
 }
 
-void sw_barrier_after(sw_event_t *e, MPI_Comm comm)
+void sw_collective_exchanged(sw_event_t *e, bool in_place,
+                             const sw_moves_data_t *sent,
+                             const sw_moves_data_t *received)
 {
-    begin(e, comm);
+    blocks(e, in_place ? received : sent, true);
+    blocks(e, received, false);
 }
 
-void sw_bcast_after(sw_event_t *e, MPI_Comm comm, int64_t count,
-                    MPI_Datatype type, int root)
+void sw_collective_send(sw_event_t *e, int root, const sw_moves_data_t *sent)
 {
-    const sw_known_comm_t *c = begin(e, comm);
-    rooted(e, root);
-    if (no_part(c, root))
-        return;
-    e->amount.size = sw_event_bytes(e, count, type);
-    *(is_root(c, root) ? &e->amount.sent : &e->amount.received) =
-        e->amount.size;
+    if (sw_moves_is_root(e->comm, root))
+        blocks(e, sent, true);
+    else if (!sw_moves_is_idle(e->comm, root))
+        exchanged(e, root, e->amount.received, false);
 }
 
-void sw_reduce_after(sw_event_t *e, MPI_Comm comm, int64_t count,
-                     MPI_Datatype type, MPI_Op op, int root)
+void sw_collective_receive(sw_event_t *e, int root,
+                           const sw_moves_data_t *received)
 {
-    const sw_known_comm_t *c = begin(e, comm);
-    rooted(e, root);
-    SW_KEY_SET(&e->key, operation, sw_known_op(op));
-    if (no_part(c, root))
-        return;
-    e->amount.size = sw_event_bytes(e, count, type);
-    if (is_root(c, root))
-        e->amount.received = e->amount.size;
-    if (!c->inter || !is_root(c, root))
-        e->amount.sent = e->amount.size;
-}
-
-void sw_allreduce_after(sw_event_t *e, MPI_Comm comm, int64_t count,
-                        MPI_Datatype type, MPI_Op op)
-{
-    begin(e, comm);
-    SW_KEY_SET(&e->key, operation, sw_known_op(op));
-    e->amount.size = e->amount.sent = e->amount.received =
-        sw_event_bytes(e, count, type);
-}
-
-/* The first member's result of an exclusive one is not defined. */
-void sw_scan_after(sw_event_t *e, MPI_Comm comm, int64_t count,
-                   MPI_Datatype type, MPI_Op op, bool exclusive)
-{
-    const sw_known_comm_t *c = begin(e, comm);
-    sw_allreduce_after(e, comm, count, type, op);
-    if (exclusive && c->me == 0)
-        e->amount.received = 0;
-}
-
-void sw_reduce_scatter_after(sw_event_t *e, MPI_Comm comm,
-                             sw_vector_t counts, MPI_Datatype type, MPI_Op op)
-{
-    const sw_known_comm_t *c = begin(e, comm);
-    SW_KEY_SET(&e->key, operation, sw_known_op(op));
-    e->amount.sent = sum_of(e, counts, c->n, type);
-    if (c->n)
-        e->amount.received = sw_event_bytes(e, sw_at(counts, c->me), type);
-    e->amount.size = mean(e->amount.sent, c->n);
-}
-
-void sw_reduce_scatter_block_after(sw_event_t *e, MPI_Comm comm,
-                                   int64_t count, MPI_Datatype type,
-                                   MPI_Op op)
-{
-    const sw_known_comm_t *c = begin(e, comm);
-    SW_KEY_SET(&e->key, operation, sw_known_op(op));
-    e->amount.size = e->amount.received = sw_event_bytes(e, count, type);
-    e->amount.sent = e->amount.size * (uint64_t)c->n;
-}
-
-void sw_gather_after(sw_event_t *e, MPI_Comm comm, const void *send,
-                     int64_t sendcount, MPI_Datatype sendtype,
-                     int64_t recvcount, MPI_Datatype recvtype, int root)
-{
-    const sw_known_comm_t *c = begin(e, comm);
-    rooted(e, root);
-    if (no_part(c, root))
-        return;
-    if (is_root(c, root)) {
-        e->amount.size = sw_event_bytes(e, recvcount, recvtype);
-        e->amount.received = e->amount.size * (uint64_t)c->targets;
-        if (c->inter)
-            return;
-        e->amount.sent = e->amount.size;
-        if (send != MPI_IN_PLACE)
-            e->amount.sent = sw_event_bytes(e, sendcount, sendtype);
-    } else {
-        e->amount.size = e->amount.sent =
-            sw_event_bytes(e, sendcount, sendtype);
-    }
-}
-
-void sw_gatherv_after(sw_event_t *e, MPI_Comm comm, const void *send,
-                      int64_t sendcount, MPI_Datatype sendtype,
-                      sw_vector_t recvcounts, MPI_Datatype recvtype, int root)
-{
-    const sw_known_comm_t *c = begin(e, comm);
-    rooted(e, root);
-    if (no_part(c, root))
-        return;
-    if (is_root(c, root)) {
-        e->amount.received = sum_of(e, recvcounts, c->targets, recvtype);
-        e->amount.size = mean(e->amount.received, c->targets);
-        blocks(e, c, recvcounts, sw_known_type(recvtype)->size, NULL, false);
-        if (c->inter)
-            return;
-        e->amount.sent = send == MPI_IN_PLACE
-            ? sw_event_bytes(e, sw_at(recvcounts, c->me), recvtype)
-            : sw_event_bytes(e, sendcount, sendtype);
-    } else {
-        e->amount.size = e->amount.sent =
-            sw_event_bytes(e, sendcount, sendtype);
-        sw_peers_sent(&e->recorder->peers, SW_PEERS_COLLECTIVES,
-                      sw_known_rank(c, root), e->amount.sent);
-    }
-}
-
-void sw_scatter_after(sw_event_t *e, MPI_Comm comm, int64_t sendcount,
-                      MPI_Datatype sendtype, const void *recv,
-                      int64_t recvcount, MPI_Datatype recvtype, int root)
-{
-    const sw_known_comm_t *c = begin(e, comm);
-    rooted(e, root);
-    if (no_part(c, root))
-        return;
-    if (is_root(c, root)) {
-        e->amount.size = sw_event_bytes(e, sendcount, sendtype);
-        e->amount.sent = e->amount.size * (uint64_t)c->targets;
-        if (c->inter)
-            return;
-        e->amount.received = e->amount.size;
-        if (recv != MPI_IN_PLACE)
-            e->amount.received = sw_event_bytes(e, recvcount, recvtype);
-    } else {
-        e->amount.size = e->amount.received =
-            sw_event_bytes(e, recvcount, recvtype);
-    }
-}
-
-void sw_scatterv_after(sw_event_t *e, MPI_Comm comm, sw_vector_t sendcounts,
-                       MPI_Datatype sendtype, const void *recv,
-                       int64_t recvcount, MPI_Datatype recvtype, int root)
-{
-    const sw_known_comm_t *c = begin(e, comm);
-    rooted(e, root);
-    if (no_part(c, root))
-        return;
-    if (is_root(c, root)) {
-        e->amount.sent = sum_of(e, sendcounts, c->targets, sendtype);
-        e->amount.size = mean(e->amount.sent, c->targets);
-        blocks(e, c, sendcounts, sw_known_type(sendtype)->size, NULL, true);
-        if (c->inter)
-            return;
-        e->amount.received = recv == MPI_IN_PLACE
-            ? sw_event_bytes(e, sw_at(sendcounts, c->me), sendtype)
-            : sw_event_bytes(e, recvcount, recvtype);
-    } else {
-        e->amount.size = e->amount.received =
-            sw_event_bytes(e, recvcount, recvtype);
-        sw_peers_received(&e->recorder->peers, SW_PEERS_COLLECTIVES,
-                          sw_known_rank(c, root), e->amount.received);
-    }
-}
-
-void sw_allgather_after(sw_event_t *e, MPI_Comm comm, const void *send,
-                        int64_t sendcount, MPI_Datatype sendtype,
-                        int64_t recvcount, MPI_Datatype recvtype)
-{
-    const sw_known_comm_t *c = begin(e, comm);
-    e->amount.size = sw_event_bytes(e, recvcount, recvtype);
-    e->amount.received = e->amount.size * (uint64_t)c->targets;
-    e->amount.sent = e->amount.size;
-    if (send != MPI_IN_PLACE)
-        e->amount.sent = sw_event_bytes(e, sendcount, sendtype);
-}
-
-void sw_allgatherv_after(sw_event_t *e, MPI_Comm comm, const void *send,
-                         int64_t sendcount, MPI_Datatype sendtype,
-                         sw_vector_t recvcounts, MPI_Datatype recvtype)
-{
-    const sw_known_comm_t *c = begin(e, comm);
-    e->amount.received = sum_of(e, recvcounts, c->targets, recvtype);
-    e->amount.size = mean(e->amount.received, c->targets);
-    e->amount.sent = send == MPI_IN_PLACE
-        ? sw_event_bytes(e, sw_at(recvcounts, c->me), recvtype)
-        : sw_event_bytes(e, sendcount, sendtype);
-}
-
-void sw_alltoall_after(sw_event_t *e, MPI_Comm comm, const void *send,
-                       int64_t sendcount, MPI_Datatype sendtype,
-                       int64_t recvcount, MPI_Datatype recvtype)
-{
-    const sw_known_comm_t *c = begin(e, comm);
-    uint64_t n = (uint64_t)c->targets;
-    e->amount.size = sw_event_bytes(e, recvcount, recvtype);
-    e->amount.received = e->amount.size * n;
-    e->amount.sent = e->amount.received;
-    if (send != MPI_IN_PLACE)
-        e->amount.sent = sw_event_bytes(e, sendcount, sendtype) * n;
-}
-
-void sw_alltoallv_after(sw_event_t *e, MPI_Comm comm, const void *send,
-                        sw_vector_t sendcounts, MPI_Datatype sendtype,
-                        sw_vector_t recvcounts, MPI_Datatype recvtype)
-{
-    const sw_known_comm_t *c = begin(e, comm);
-    if (send == MPI_IN_PLACE) {
-        sendcounts = recvcounts;
-        sendtype = recvtype;
-    }
-    e->amount.received = sum_of(e, recvcounts, c->targets, recvtype);
-    e->amount.sent = sum_of(e, sendcounts, c->targets, sendtype);
-    e->amount.size = mean(e->amount.received, c->targets);
-    blocks(e, c, sendcounts, sw_known_type(sendtype)->size, NULL, true);
-    blocks(e, c, recvcounts, sw_known_type(recvtype)->size, NULL, false);
-}
-
-void sw_alltoallw_after(sw_event_t *e, MPI_Comm comm, const void *send,
-                        sw_vector_t sendcounts, const MPI_Datatype *sendtypes,
-                        sw_vector_t recvcounts, const MPI_Datatype *recvtypes)
-{
-    const sw_known_comm_t *c = begin(e, comm);
-    if (send == MPI_IN_PLACE) {
-        sendcounts = recvcounts;
-        sendtypes = recvtypes;
-    }
-    e->amount.received = sum_of_all(e, recvcounts, c->targets, recvtypes);
-    e->amount.sent = sum_of_all(e, sendcounts, c->targets, sendtypes);
-    e->amount.size = mean(e->amount.received, c->targets);
-    blocks(e, c, sendcounts, 0, sendtypes, true);
-    blocks(e, c, recvcounts, 0, recvtypes, false);
-}
-
-/* Neighbours -------------------------------------------------------------- */
-
-static const sw_known_comm_t *neighbours(sw_event_t *e, MPI_Comm comm)
-{
-    const sw_known_comm_t *c = begin(e, comm);
-    if (c->outs < 0)
-        sw_known_comm_ask_neighbours(e->comm);
-    return c;
-}
-
-void sw_neighbor_allgather_after(sw_event_t *e, MPI_Comm comm,
-                                 int64_t sendcount, MPI_Datatype sendtype,
-                                 int64_t recvcount, MPI_Datatype recvtype)
-{
-    const sw_known_comm_t *c = neighbours(e, comm);
-    e->amount.received =
-        sw_event_bytes(e, recvcount, recvtype) * (uint64_t)c->ins;
-    e->amount.size = e->amount.sent = sw_event_bytes(e, sendcount, sendtype);
-}
-
-void sw_neighbor_allgatherv_after(sw_event_t *e, MPI_Comm comm,
-                                  int64_t sendcount, MPI_Datatype sendtype,
-                                  sw_vector_t recvcounts,
-                                  MPI_Datatype recvtype)
-{
-    const sw_known_comm_t *c = neighbours(e, comm);
-    e->amount.received = sum_of(e, recvcounts, c->ins, recvtype);
-    e->amount.size = e->amount.sent = sw_event_bytes(e, sendcount, sendtype);
-}
-
-void sw_neighbor_alltoall_after(sw_event_t *e, MPI_Comm comm,
-                                int64_t sendcount, MPI_Datatype sendtype,
-                                int64_t recvcount, MPI_Datatype recvtype)
-{
-    const sw_known_comm_t *c = neighbours(e, comm);
-    e->amount.received =
-        sw_event_bytes(e, recvcount, recvtype) * (uint64_t)c->ins;
-    e->amount.size = sw_event_bytes(e, sendcount, sendtype);
-    e->amount.sent = e->amount.size * (uint64_t)c->outs;
-}
-
-void sw_neighbor_alltoallv_after(sw_event_t *e, MPI_Comm comm,
-                                 sw_vector_t sendcounts, MPI_Datatype sendtype,
-                                 sw_vector_t recvcounts, MPI_Datatype recvtype)
-{
-    const sw_known_comm_t *c = neighbours(e, comm);
-    e->amount.received = sum_of(e, recvcounts, c->ins, recvtype);
-    e->amount.sent = sum_of(e, sendcounts, c->outs, sendtype);
-    e->amount.size = mean(e->amount.sent, c->outs);
-}
-
-void sw_neighbor_alltoallw_after(sw_event_t *e, MPI_Comm comm,
-                                 sw_vector_t sendcounts,
-                                 const MPI_Datatype *sendtypes,
-                                 sw_vector_t recvcounts,
-                                 const MPI_Datatype *recvtypes)
-{
-    const sw_known_comm_t *c = neighbours(e, comm);
-    e->amount.received = sum_of_all(e, recvcounts, c->ins, recvtypes);
-    e->amount.sent = sum_of_all(e, sendcounts, c->outs, sendtypes);
-    e->amount.size = mean(e->amount.sent, c->outs);
+    if (sw_moves_is_root(e->comm, root))
+        blocks(e, received, false);
+    else if (!sw_moves_is_idle(e->comm, root))
+        exchanged(e, root, e->amount.sent, true);
 }

@@ -31,10 +31,9 @@
 #ifndef SW_MPI_RECORD_EVENT_H
 #define SW_MPI_RECORD_EVENT_H
 
-#include "known_comm.h"
-#include "known_type.h"
 #include "mpi/base/guard.h"
-#include "mpi/coll/vector.h"
+#include "mpi/calls/moves.h"
+#include "mpi/calls/served.h"
 #include "contract/flavour.h"
 #include "profile/record/clock.h"
 #include "profile/base/job.h"
@@ -42,10 +41,6 @@
 #include "profile/record/recorder.h"
 #include "profile/record/region.h"
 #include "profile/stack/site.h"
-
-/* The procedures as they are without a profile: ours where there is one and
- * acceleration is on, else the host's. */
-extern sw_host_t served __attribute__((visibility("hidden")));
 
 /* Whose coming a member of a collective must wait for. */
 typedef enum {

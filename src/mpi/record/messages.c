@@ -9,7 +9,6 @@
  */
 #include "traffic.h"
 
-#include "mpi/p2p/fetch.h"
 #include "mpi/p2p/tally.h"
 
 /* Bytes below which every host sends without waiting for the receiver. */
@@ -176,25 +175,6 @@ void sw_receive_before(sw_event_t *e, MPI_Comm comm, int source, int tag)
                                 &e->wanted);
 }
 
-uint64_t sw_bytes_come(const MPI_Status *status)
-{
-    /* Where headers show it, as their binary interfaces promise. */
-#if defined(OMPI_MAJOR_VERSION)
-    return status->_ucount;
-#elif defined(MPICH_NUMVERSION) && !defined(MPI_ABI)
-    return (uint64_t)(uint32_t)(status->count_hi_and_cancelled >> 1) << 32 |
-           (uint32_t)status->count_lo;
-#endif
-    size_t bytes = sw_status_bytes(status);
-#ifdef SW_HAS_Get_elements_x
-    MPI_Count many = 0;
-    if (sw_unlikely(bytes == SIZE_MAX) && host.Get_elements_x &&
-        host.Get_elements_x(status, MPI_BYTE, &many) == MPI_SUCCESS)
-        bytes = many < 0 ? 0 : (size_t)many;
-#endif
-    return bytes == SIZE_MAX ? 0 : bytes;
-}
-
 /* What a receive asked for. */
 typedef struct {
     int source, tag;
@@ -212,7 +192,7 @@ static void arrived(sw_event_t *e, sw_known_comm_t *c, const asked_t *asked,
         number = next_stamps(c, source, tag, false, &own, &theirs);
     if (e->paused)
         return;
-    uint64_t bytes = sw_bytes_come(status);
+    uint64_t bytes = sw_moves_come(status);
     int64_t rank = sw_known_rank(c, source);
     e->amount.received += bytes;
     sw_peers_received(&e->recorder->peers, SW_PEERS_MESSAGES, rank, bytes);
@@ -290,7 +270,7 @@ static bool told(const sw_pending_t *p, const MPI_Status *status)
 {
     return !p->untold ||
            (status->MPI_SOURCE == p->peer && status->MPI_TAG == p->tag &&
-            sw_bytes_come(status) <= p->received);
+            sw_moves_come(status) <= p->received);
 }
 
 static void untold(sw_event_t *e, const sw_pending_t *p)

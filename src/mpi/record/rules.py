@@ -1,21 +1,25 @@
-"""What is special about a procedure, for the recorded wrappers.
+"""What recording does around a procedure, by its row of the calls' table.
 
-A rule has pieces of C, in which $0, $1, ... are the procedure's arguments:
+A rule has pieces of C (see ../calls/wrappers.py for what is filled in):
 
     local    declarations
     before   before the host's call, which may still find arguments wrong
-    hand     arguments replaced in the call: {place: expression}
+    hand     arguments replaced in the call: {parameter: expression}
     after    when it has succeeded
     failed   when it has not
-    paused   after it, instead of `after`, while recording is paused; nothing of
-             an event's amounts, which nobody counts then
-    nested   before a call that is not recorded: handles come again for others,
-             whoever frees them (an attribute's callback, say)
+    nested   before a call that is not recorded (an attribute's callback makes
+             it, say): the host may give a handle that it frees to another
+             object
 
-Those without a rule are counted and timed; `generate_recorded.py` notes their
-communicator or window. The large-count forms have the rules of the others.
+The recorder counts and times a procedure without a rule, and notes its
+communicator or window. While recording is paused, the pieces run nevertheless
+(event.h).
 """
 import re
+
+import table
+from table import BLOCKING, NONBLOCKING, PERSISTENT
+from wrappers import Families, amount, data, moved, truth
 
 # Not recorded: conversions of handles and the clock, whose cost is below that
 # of recording them; tools' own interface; callbacks.
@@ -25,288 +29,254 @@ LEFT_OUT = re.compile(r"""(
     Register_datarep.* | Keyval_.* | Get_address | Address
 )$""", re.X)
 
-RULES = {}
+FREED = "sw_known_type_forget();"
+RULES = Families({
+    "free request": dict.fromkeys(("before", "nested"),
+                                  "sw_request_freed(*$request);"),
+    "cancel": {"before": "sw_request_cancelled(*$request);"},
+    "free communicator": {
+        "local": "MPI_Comm gone = *$comm;",
+        "before": "sw_event_comm(&e, gone);",
+        "after": "sw_known_comm_forget(gone);",
+        "nested": "sw_known_comm_forget(*$comm);"},
+    "name communicator": {
+        "before": "sw_event_comm(&e, $comm);",
+        "after": "sw_event_comm_after(&e, $comm);\n"
+                 "sw_known_comm_rename($comm, $comm_name);"},
+    "free type": {"before": FREED, "after": FREED, "nested": FREED},
+    "make window": {"after": "sw_window_made(*$win, $comm);"},
+    "free window": {
+        "local": "MPI_Win gone = *$win;",
+        "before": "sw_window_before(&e, gone);",
+        "after": "sw_window_freed(gone);",
+        "nested": "sw_window_freed(*$win);"}})
+rule = RULES.rule
 
 
-def rule(pattern, **pieces):
-    RULES[re.compile(f"(?:{pattern})$", re.X)] = pieces
+def of(procedure):
+    """The pieces of a procedure's wrapper."""
+    made = RULES.of(table.of(procedure.name))
+    if made:
+        return made
+    comm, window = (procedure.by_type(kind)
+                    for kind in ("MPI_Comm", "MPI_Win"))
+    if comm:
+        return {"before": f"sw_event_comm(&e, {comm});",
+                "after": f"sw_event_comm_after(&e, {comm});"}
+    return {"before": f"sw_window_before(&e, {window});"} if window else {}
 
 
-def of(name):
-    """The rule of a procedure, or an empty one."""
-    plain = name[:-2] if name.endswith("_c") else name
-    for pattern, pieces in RULES.items():
-        if pattern.match(plain):
-            return pieces
-    return {}
-
-
-def status(place, source=None):
+def status(receives=None):
     """A status of our own where the program wants none. While recording is
-    paused only a receive from anybody needs it; `source`: where it says so,
-    its tag being the next."""
-    needed = (f" &&\n    (!e.paused || $%d == MPI_ANY_SOURCE || "
-              f"$%d == MPI_ANY_TAG)" % (source, source + 1)
-              if source is not None else "")
+    paused only a receive with wildcards needs it."""
+    needed = (f" &&\n    (!e.paused || {receives.peer} == MPI_ANY_SOURCE || "
+              f"{receives.tag} == MPI_ANY_TAG)" if receives else "")
     return {"local": "MPI_Status own;\n"
-                     f"MPI_Status *its = ${place} == MPI_STATUS_IGNORE"
-                     f"{needed}\n    ? &own : ${place};",
-            "hand": {place: "its"}}
+                     f"MPI_Status *its = $status == MPI_STATUS_IGNORE{needed}\n"
+                     "    ? &own : $status;",
+            "hand": {"$status": "its"}}
 
 
 # Messages --------------------------------------------------------------------
 
-rule("Send|[BSR]send",
-     before="sw_send_before(&e, $5, $3, $4);",
-     after="sw_send_after(&e, $5, $3, (int64_t)$1, $2);")
-rule("I[bsr]?send",
-     before="sw_send_before(&e, $5, $3, $4);",
-     after="sw_send_pending(&e, $5, $3, $4, (int64_t)$1, $2, *$6, false);")
-rule("Send_init|[BSR]send_init",
-     after="sw_send_pending(&e, $5, $3, $4, (int64_t)$1, $2, *$6, true);")
-rule("Recv",
-     **status(6, 3),
-     before="sw_receive_before(&e, $5, $3, $4);",
-     after="sw_receive_after(&e, $5, $3, $4, $2, its);")
-rule("Irecv",
-     before="sw_receive_before(&e, $5, $3, $4);\ne.partners = 0;",
-     after="sw_receive_pending(&e, $5, $3, $4, $2, *$6, false);")
-rule("Recv_init",
-     after="sw_receive_pending(&e, $5, $3, $4, $2, *$6, true);")
-rule("Psend_init",
-     after="sw_partitioned(&e, SW_PENDING_SEND, $6, $4, $1,\n"
-           "               (int64_t)$2, $3, *$8);")
-rule("Precv_init",
-     after="sw_partitioned(&e, SW_PENDING_RECEIVE, $6, $4, $1,\n"
-           "               (int64_t)$2, $3, *$8);")
-rule("Mrecv",
-     **status(4),
-     before="sw_mrecv_before(&e, *$3);",
-     after="sw_mrecv_after(&e, $2, its);")
-rule("Imrecv",
-     before="sw_mrecv_before(&e, *$3);\ne.partners = 0;",
-     after="sw_mrecv_pending(&e, $2, *$4);")
-rule("Sendrecv",
-     **status(11, 8),
-     before="sw_sendrecv_before(&e, $10, $3, $4, $8, $9);",
-     after="sw_send_after(&e, $10, $3, (int64_t)$1, $2);\n"
-           "sw_receive_after(&e, $10, $8, $9, $7, its);")
-rule("Sendrecv_replace",
-     **status(8, 5),
-     before="sw_sendrecv_before(&e, $7, $3, $4, $5, $6);",
-     after="sw_send_after(&e, $7, $3, (int64_t)$1, $2);\n"
-           "sw_receive_after(&e, $7, $5, $6, $2, its);")
-rule("Isendrecv",
-     before="sw_sendrecv_before(&e, $10, $3, $4, $8, $9);\ne.partners = 0;",
-     after="sw_send_after(&e, $10, $3, (int64_t)$1, $2);\n"
-           "sw_isendrecv_pending(&e, $10, $8, $9, (int64_t)$6, $7, *$11);")
-rule("Isendrecv_replace",
-     before="sw_sendrecv_before(&e, $7, $3, $4, $5, $6);\ne.partners = 0;",
-     after="sw_send_after(&e, $7, $3, (int64_t)$1, $2);\n"
-           "sw_isendrecv_pending(&e, $7, $5, $6, (int64_t)$1, $2, *$8);")
-rule("Probe",
-     **status(3),
-     before="sw_probe_before(&e, $2);",
-     after="sw_probe_after(&e, $2, its);")
-rule("Mprobe",
-     **status(4),
-     before="sw_probe_before(&e, $2);",
-     after="sw_probe_after(&e, $2, its);\n"
-           "sw_mprobe_after(&e, $2, *$3, its);")
-rule("Improbe",
-     **status(5),
-     before="sw_event_comm(&e, $2);",
-     after="if (*$3)\n    sw_mprobe_after(&e, $2, *$4, its);")
+
+@rule("send")
+def send(call):
+    s = call.sends
+    before = f"sw_send_before(&e, $comm, {s.peer}, {s.tag});"
+    if call.form == BLOCKING:
+        return {"before": before,
+                "after": f"sw_send_after(&e, $comm, {s.peer}, {amount(s)});"}
+    after = (f"sw_send_pending(&e, $comm, {s.peer}, {s.tag}, {amount(s)}, "
+             f"*$request, {truth(call.form == PERSISTENT)});")
+    return ({"after": after} if call.form == PERSISTENT
+            else {"before": before, "after": after})
+
+
+@rule("receive")
+def receive(call):
+    r = call.receives
+    named = f"&e, $comm, {r.peer}, {r.tag}"
+    before = f"sw_receive_before({named});"
+    if call.form == BLOCKING:
+        return {**status(r), "before": before,
+                "after": f"sw_receive_after({named}, {r.type}, its);"}
+    after = (f"sw_receive_pending({named}, {r.type}, *$request, "
+             f"{truth(call.form == PERSISTENT)});")
+    return ({"after": after} if call.form == PERSISTENT
+            else {"before": before + "\ne.partners = 0;", "after": after})
+
+
+@rule("partitioned")
+def partitioned(call):
+    kind = "SEND" if call.sends else "RECEIVE"
+    data = call.sends or call.receives
+    return {"after": f"sw_partitioned(&e, SW_PENDING_{kind}, $comm, "
+                     f"{data.peer}, $partitions,\n               "
+                     f"{amount(data)}, *$request);"}
+
+
+@rule("matched")
+def matched(call):
+    before, kind = "sw_mrecv_before(&e, *$message);", call.receives.type
+    if call.form == BLOCKING:
+        return {**status(), "before": before,
+                "after": f"sw_mrecv_after(&e, {kind}, its);"}
+    return {"before": before + "\ne.partners = 0;",
+            "after": f"sw_mrecv_pending(&e, {kind}, *$request);"}
+
+
+@rule("sendrecv")
+def sendrecv(call):
+    s, r = call.sends, call.receives
+    before = (f"sw_sendrecv_before(&e, $comm, {s.peer}, {s.tag}, {r.peer}, "
+              f"{r.tag});")
+    after = f"sw_send_after(&e, $comm, {s.peer}, {amount(s)});\n"
+    if call.form == BLOCKING:
+        return {**status(r), "before": before,
+                "after": after + f"sw_receive_after(&e, $comm, {r.peer}, "
+                                 f"{r.tag}, {r.type}, its);"}
+    return {"before": before + "\ne.partners = 0;",
+            "after": after + f"sw_isendrecv_pending(&e, $comm, {r.peer}, "
+                             f"{r.tag}, {amount(r)}, *$request);"}
+
+
+@rule("probe")
+def probe(call):
+    if not call.waits and not call.makes:
+        return None
+    after = f"sw_mprobe_after(&e, $comm, *{call.makes}, its);"
+    if not call.waits:
+        return {**status(), "before": "sw_event_comm(&e, $comm);",
+                "after": f"if (*$flag)\n    {after}"}
+    return {**status(), "before": "sw_probe_before(&e, $comm);",
+            "after": "sw_probe_after(&e, $comm, its);\n"
+                     + (after if call.makes else "")}
+
 
 # Requests --------------------------------------------------------------------
 
 
-def completes(name, place, before, after, requests="$0, $1"):
-    """The status or statuses are argument `place`."""
-    rule(name, local="sw_completion_t kept;\nMPI_Status *its;",
-         before=f"its = {before}", hand={place: "its"},
-         after=f"{after}\nsw_complete_rest(&kept);",
-         failed=f"sw_complete_failed(&kept, {requests});\n"
-                "sw_complete_rest(&kept);")
+@rule("complete")
+def complete(call):
+    many = "$incount" if call.what == "some" else "$count"
+    several = call.what in ("all", "some")
+    statuses = "$array_of_statuses" if several else "$status"
+    requests = f"{many}, $array_of_requests"
+    before = (f"sw_complete_before(&e, &kept, {requests}, {statuses}, "
+              f"{truth(several)}, {truth(call.waits)});")
+    ended = {"one": "", "any": ", *$index", "all": f", {many}",
+             "some": ", *$outcount, $array_of_indices"}[call.what]
+    if call.what == "one":
+        requests = "1, $request"
+        before = ("sw_complete_one_before(&e, &kept, $request, $status, "
+                  f"{truth(call.waits)});")
+    rest = "sw_complete_rest(&kept);"
+    return {"local": "sw_completion_t kept;\nMPI_Status *its;",
+            "before": f"its = {before}", "hand": {statuses: "its"},
+            "after": ("if (*$flag)\n    " if call.flag else "")
+            + f"sw_complete_{call.what}_after(&e, &kept{ended});\n{rest}",
+            "failed": f"sw_complete_failed(&kept, {requests});\n{rest}"}
 
 
-for name, place, waits, found in (("Wait", 1, "true", ""),
-                                  ("Test", 2, "false", "if (*$1)\n    ")):
-    completes(name, place, "sw_complete_one_before(&e, &kept, $0, "
-              f"${place}, {waits});",
-              f"{found}sw_complete_one_after(&e, &kept);", "1, $0")
-for name, place, several, waits, after in (
-        ("Waitany", 3, "false", "true",
-         "sw_complete_any_after(&e, &kept, *$2);"),
-        ("Testany", 4, "false", "false",
-         "if (*$3)\n    sw_complete_any_after(&e, &kept, *$2);"),
-        ("Waitall", 2, "true", "true",
-         "sw_complete_all_after(&e, &kept, $0);"),
-        ("Testall", 3, "true", "false",
-         "if (*$2)\n    sw_complete_all_after(&e, &kept, $0);"),
-        ("Waitsome", 4, "true", "true",
-         "sw_complete_some_after(&e, &kept, *$2, $3);"),
-        ("Testsome", 4, "true", "false",
-         "sw_complete_some_after(&e, &kept, *$2, $3);")):
-    completes(name, place, "sw_complete_before(&e, &kept, $0, $1, "
-              f"${place}, {several}, {waits});", after)
-rule("Start", local="MPI_Request was = *$0;",
-     before="sw_start_before(&e, was);",
-     after="sw_start_after(1, &was, $0);")
-rule("Startall", local="MPI_Request *were;",
-     before="were = sw_startall_before(&e, $0, $1);",
-     after="sw_start_after($0, were, $1);")
-rule("Request_free", before="sw_request_freed(*$0);",
-     nested="sw_request_freed(*$0);")
-rule("Cancel", before="sw_request_cancelled(*$0);")
-
-# Collectives: shape, root, what is moved, place of the communicator ----------
+@rule("start")
+def start(call):
+    if call.what == "all":
+        return {"local": "MPI_Request *were;",
+                "before": "were = sw_startall_before(&e, $count, "
+                          "$array_of_requests);",
+                "after": "sw_start_after($count, were, $array_of_requests);"}
+    return {"local": "MPI_Request was = *$request;",
+            "before": "sw_start_before(&e, was);",
+            "after": "sw_start_after(1, &was, $request);"}
 
 
-def collective(name, shape, root, comm, after):
-    """Blocking, nonblocking and persistent."""
-    begin = f"sw_collective_before(&e, ${comm}, {shape}, {root});"
-    look = f"sw_collective_look(&e, {shape}, {root});"
-    met = f"sw_event_comm_after(&e, ${comm});"
-    pending = (f"sw_collective_pending(&e, {shape}, {root}, "
-               f"*${comm + 1});")
-    rule(name, before=begin, after=f"{after}\n{look}", paused=met)
-    rule(f"I{name.lower()}", before=begin + "\ne.partners = 0;",
-         after=f"{after}\n{pending}", paused=f"{met}\n{pending}")
-    rule(f"{name}_init", before=f"sw_event_comm(&e, ${comm});",
-         after=f"{after}\nsw_collective_persistent(&e, "
-               f"SW_TRACE_{name.upper()}, {shape}, {root}, *${comm + 2});")
+# Collectives -----------------------------------------------------------------
 
 
-ALL, NONE = "SW_SHAPE_ALL", "-1"
-FROM, TO = "SW_SHAPE_FROM_ROOT", "SW_SHAPE_TO_ROOT"
+def amounts(call):
+    """What is counted of a call, once its communicator is known."""
+    text = ""
+    if call.rooted:
+        text += "sw_collective_root(&e, $root);\n"
+    if call.reduces:
+        text += "SW_KEY_SET(&e.key, operation, sw_known_op($op));\n"
+    if call.moves:
+        text += f"sw_collective_moved(&e, {moved(call, 'e.comm')});\n"
+    if call.blocks == "both":
+        text += (f"sw_collective_exchanged(&e, {call.in_place} == "
+                 f"MPI_IN_PLACE, {data(call.sends)}, {data(call.receives)});\n")
+    elif call.blocks:
+        text += (f"sw_collective_{call.blocks[:-1]}(&e, $root, "
+                 f"{data(getattr(call, call.blocks))});\n")
+    return text
 
-collective("Barrier", ALL, NONE, 0, "sw_barrier_after(&e, $0);")
-collective("Bcast", FROM, "$3", 4,
-           "sw_bcast_after(&e, $4, (int64_t)$1, $2, $3);")
-collective("Reduce", TO, "$5", 6,
-           "sw_reduce_after(&e, $6, (int64_t)$2, $3, $4, $5);")
-collective("Allreduce", ALL, NONE, 5,
-           "sw_allreduce_after(&e, $5, (int64_t)$2, $3, $4);")
-collective("Reduce_scatter", ALL, NONE, 5,
-           "sw_reduce_scatter_after(&e, $5, SW_VECTOR($2), $3, $4);")
-collective("Reduce_scatter_block", ALL, NONE, 5,
-           "sw_reduce_scatter_block_after(&e, $5, (int64_t)$2, $3, $4);")
-collective("Scan", "SW_SHAPE_BEFORE", NONE, 5,
-           "sw_scan_after(&e, $5, (int64_t)$2, $3, $4, false);")
-collective("Exscan", "SW_SHAPE_BEFORE", NONE, 5,
-           "sw_scan_after(&e, $5, (int64_t)$2, $3, $4, true);")
-collective("Gather", TO, "$6", 7,
-           "sw_gather_after(&e, $7, $0, (int64_t)$1, $2, (int64_t)$4, $5, "
-           "$6);")
-collective("Gatherv", TO, "$7", 8,
-           "sw_gatherv_after(&e, $8, $0, (int64_t)$1, $2, SW_VECTOR($4), "
-           "$6, $7);")
-collective("Scatter", FROM, "$6", 7,
-           "sw_scatter_after(&e, $7, (int64_t)$1, $2, $3, (int64_t)$4, $5, "
-           "$6);")
-collective("Scatterv", FROM, "$7", 8,
-           "sw_scatterv_after(&e, $8, SW_VECTOR($1), $3, $4, (int64_t)$5, "
-           "$6, $7);")
-collective("Allgather", ALL, NONE, 6,
-           "sw_allgather_after(&e, $6, $0, (int64_t)$1, $2, (int64_t)$4, "
-           "$5);")
-collective("Allgatherv", ALL, NONE, 7,
-           "sw_allgatherv_after(&e, $7, $0, (int64_t)$1, $2, SW_VECTOR($4), "
-           "$6);")
-collective("Alltoall", ALL, NONE, 6,
-           "sw_alltoall_after(&e, $6, $0, (int64_t)$1, $2, (int64_t)$4, $5);")
-for letter in "vw":
-    collective(f"Alltoall{letter}", ALL, NONE, 8,
-               f"sw_alltoall{letter}_after(&e, $8, $0, SW_VECTOR($1), $3, "
-               "SW_VECTOR($5), $7);")
-NEAR = "SW_SHAPE_NEIGHBOURS"
-collective("Neighbor_allgather", NEAR, NONE, 6,
-           "sw_neighbor_allgather_after(&e, $6, (int64_t)$1, $2, "
-           "(int64_t)$4, $5);")
-collective("Neighbor_allgatherv", NEAR, NONE, 7,
-           "sw_neighbor_allgatherv_after(&e, $7, (int64_t)$1, $2, "
-           "SW_VECTOR($4), $6);")
-collective("Neighbor_alltoall", NEAR, NONE, 6,
-           "sw_neighbor_alltoall_after(&e, $6, (int64_t)$1, $2, "
-           "(int64_t)$4, $5);")
-for letter in "vw":
-    collective(f"Neighbor_alltoall{letter}", NEAR, NONE, 8,
-               f"sw_neighbor_alltoall{letter}_after(&e, $8, SW_VECTOR($1), "
-               "$3, SW_VECTOR($5), $7);")
+
+@rule("collective", "neighbours")
+def collective(call):
+    root = "$root" if call.rooted else "-1"
+    begin = f"sw_collective_before(&e, $comm, {call.shape}, {root});"
+    met = "sw_event_comm_after(&e, $comm);\n"
+    if call.form == PERSISTENT:
+        return {"before": "sw_event_comm(&e, $comm);",
+                "after": f"{met}if (sw_likely(e.comm)) {{\n{amounts(call)}"
+                         "sw_collective_persistent(&e, SW_TRACE_"
+                         f"{call.what}, {call.shape}, {root}, "
+                         "*$request);\n}"}
+    if call.form == NONBLOCKING:
+        pending = (f"sw_collective_pending(&e, {call.shape}, {root}, "
+                   "*$request);")
+        counted = amounts(call)
+        if counted:
+            counted = f"if (sw_likely(e.comm && !e.paused)) {{\n{counted}}}\n"
+        return {"before": begin + "\ne.partners = 0;",
+                "after": met + counted + pending}
+    return {"before": begin,
+            "after": f"{met}if (sw_likely(e.comm && !e.paused)) {{\n"
+                     f"{amounts(call)}sw_collective_look(&e, {call.shape}, "
+                     f"{root});\n}}"}
+
 
 # Communicators, types --------------------------------------------------------
 
-# (what makes one, how that is called, its parent, its place)
-MADE = (
-    ("Comm_dup", "duplicate", "$0", 1),
-    ("Comm_dup_with_info", "duplicate", "$0", 2),
-    ("Comm_split", "split", "$0", 3),
-    ("Comm_split_type", "split", "$0", 4),
-    ("Comm_create", "part", "$0", 2),
-    ("Comm_create_group", "part", "$0", 3),
-    ("Comm_create_from_group", "communicator", "MPI_COMM_NULL", 4),
-    ("Cart_create", "grid", "$0", 5), ("Cart_sub", "part", "$0", 2),
-    ("Graph_create", "graph", "$0", 5),
-    ("Dist_graph_create_adjacent", "graph", "$0", 9),
-    ("Dist_graph_create", "graph", "$0", 8),
-    ("Intercomm_create", "intercommunicator", "$0", 5),
-    ("Intercomm_create_from_groups", "intercommunicator", "MPI_COMM_NULL", 7),
-    ("Intercomm_merge", "merger", "$0", 2),
-    ("Comm_accept", "connection", "$3", 4),
-    ("Comm_connect", "connection", "$3", 4),
-    ("Comm_spawn", "spawned", "$5", 6),
-    ("Comm_spawn_multiple", "spawned", "$6", 7))
-for name, how, parent, place in MADE:
-    parent_known = parent != "MPI_COMM_NULL"
-    rule(name,
-         before=f"sw_event_comm(&e, {parent});" if parent_known else "",
-         after=(f"sw_event_comm_after(&e, {parent});\n"
-                if parent_known else "")
-         + f'sw_known_comm_made("{how}", {parent}, *${place});')
-rule("Comm_free|Comm_disconnect",
-     local="MPI_Comm gone = *$0;",
-     before="sw_event_comm(&e, gone);",
-     after="sw_known_comm_forget(gone);",
-     nested="sw_known_comm_forget(*$0);")
-rule("Comm_set_name",
-     before="sw_event_comm(&e, $0);",
-     after="sw_event_comm_after(&e, $0);\nsw_known_comm_rename($0, $1);")
-rule("Type_free", before="sw_known_type_forget();",
-     after="sw_known_type_forget();", nested="sw_known_type_forget();")
+
+@rule("make communicator")
+def make_communicator(call):
+    if call.form == NONBLOCKING:
+        return None
+    known = call.parent != "MPI_COMM_NULL"
+    return {"before": f"sw_event_comm(&e, {call.parent});" if known else "",
+            "after": (f"sw_event_comm_after(&e, {call.parent});\n"
+                      if known else "")
+            + f'sw_known_comm_made("{call.how}", {call.parent}, '
+              f"*{call.makes});"}
+
 
 # One-sided -------------------------------------------------------------------
 
-rule("Win_create|Win_allocate|Win_allocate_shared",
-     after="sw_window_made(*$5, @comm@);")
-rule("Win_create_dynamic", after="sw_window_made(*$2, $1);")
-rule("Win_free", local="MPI_Win gone = *$0;",
-     before="sw_window_before(&e, gone);", after="sw_window_freed(gone);",
-     nested="sw_window_freed(*$0);")
-rule("R?[pP]ut", before="sw_window_before(&e, $7);",
-     after="sw_put_after(&e, $3, (int64_t)$1, $2, MPI_OP_NULL);")
-rule("R?[gG]et", before="sw_window_before(&e, $7);",
-     after="sw_get_after(&e, $3, (int64_t)$1, $2);")
-rule("R?[aA]ccumulate", before="sw_window_before(&e, $8);",
-     after="sw_put_after(&e, $3, (int64_t)$1, $2, $7);")
-rule("R?[gG]et_accumulate", before="sw_window_before(&e, $11);",
-     after="sw_fetch_after(&e, $6, (int64_t)$1, $2, (int64_t)$4, $5, $10);")
-rule("Fetch_and_op", before="sw_window_before(&e, $6);",
-     after="sw_fetch_after(&e, $3, 1, $2, 1, $2, $5);")
-rule("Compare_and_swap", before="sw_window_before(&e, $6);",
-     after="sw_fetch_after(&e, $4, 1, $3, 1, $3, MPI_REPLACE);")
+
+@rule("window")
+def window(call):
+    if call.what == "FETCH":
+        op = "$op" if call.reduces else "MPI_REPLACE"
+        after = (f"sw_fetch_after(&e, $target_rank, {amount(call.sends)}, "
+                 f"{amount(call.receives)}, {op});")
+    elif call.what == "GET":
+        after = f"sw_get_after(&e, $target_rank, {amount(call.receives)});"
+    else:
+        op = "$op" if call.reduces else "MPI_OP_NULL"
+        after = f"sw_put_after(&e, $target_rank, {amount(call.sends)}, {op});"
+    return {"before": "sw_window_before(&e, $win);", "after": after}
+
 
 # Files -----------------------------------------------------------------------
 
-for at, shift in (("", 0), ("_at", 1)):
-    where = "(_all|_shared|_ordered)?" if not at else "(_all)?"
-    count, kind, last = 2 + shift, 3 + shift, 4 + shift
-    rule(f"File_write{at}{where}",
-         after=f"sw_file_wrote(&e, (int64_t)${count}, ${kind});")
-    rule(f"File_read{at}{where}",
-         **status(last),
-         after=f"sw_file_read(&e, (int64_t)${count}, ${kind}, its);")
-    rule(f"File_iwrite{at}{where}|File_write{at}{where}_begin",
-         after=f"sw_file_wrote(&e, (int64_t)${count}, ${kind});")
-    rule(f"File_iread{at}{where}|File_read{at}{where}_begin",
-         after=f"sw_file_read(&e, (int64_t)${count}, ${kind}, NULL);")
+
+@rule("file")
+def file(call):
+    if call.sends:
+        return {"after": f"sw_file_wrote(&e, {amount(call.sends)});"}
+    read = f"sw_file_read(&e, {amount(call.receives)}, "
+    if call.form == BLOCKING:
+        return {**status(), "after": read + "its);"}
+    return {"after": read + "NULL);"}

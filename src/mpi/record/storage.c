@@ -126,5 +126,5 @@ void sw_file_read(sw_event_t *e, int64_t count, MPI_Datatype type,
     if (e->paused)
         return;
     e->amount.size = sw_event_bytes(e, count, type);
-    e->amount.received = status ? sw_bytes_come(status) : e->amount.size;
+    e->amount.received = status ? sw_moves_come(status) : e->amount.size;
 }

@@ -1,16 +1,12 @@
 /*
- * traffic.h - what each family of procedures moves, for the recorded wrappers.
+ * traffic.h - what the recorded wrappers of each family of procedures call.
  *
- * docs/capture-format.md defines the bytes. Functions named `..._before` run
- * before the host's, and call nothing of MPI.
+ * Functions named `..._before` run before the host's, and call nothing of MPI.
  */
 #ifndef SW_MPI_RECORD_TRAFFIC_H
 #define SW_MPI_RECORD_TRAFFIC_H
 
 #include "event.h"
-
-/* Bytes that a status tells of. */
-uint64_t sw_bytes_come(const MPI_Status *status);
 
 /* Messages (messages.c) --------------------------------------------------- */
 
@@ -109,73 +105,42 @@ void sw_collective_persistent(sw_event_t *e, sw_trace_collective_t what,
                               MPI_Request request);
 /* A persistent one starts again. */
 void sw_collective_starts(sw_event_t *e, sw_pending_t *p);
-/* After a blocking one: who was late? */
-void sw_collective_look(sw_event_t *e, sw_shape_t shape, int root);
-/* The same for one that a pending request ends. */
+/* A request of one has completed: which member was late? */
 void sw_collective_ended(sw_event_t *e, const sw_pending_t *pending);
 
-void sw_barrier_after(sw_event_t *e, MPI_Comm comm);
-void sw_bcast_after(sw_event_t *e, MPI_Comm comm, int64_t count,
-                    MPI_Datatype type, int root);
-void sw_reduce_after(sw_event_t *e, MPI_Comm comm, int64_t count,
-                     MPI_Datatype type, MPI_Op op, int root);
-void sw_allreduce_after(sw_event_t *e, MPI_Comm comm, int64_t count,
-                        MPI_Datatype type, MPI_Op op);
-void sw_scan_after(sw_event_t *e, MPI_Comm comm, int64_t count,
-                   MPI_Datatype type, MPI_Op op, bool exclusive);
-void sw_reduce_scatter_after(sw_event_t *e, MPI_Comm comm,
-                             sw_vector_t counts, MPI_Datatype type,
-                             MPI_Op op);
-void sw_reduce_scatter_block_after(sw_event_t *e, MPI_Comm comm,
-                                   int64_t count, MPI_Datatype type,
-                                   MPI_Op op);
-void sw_gather_after(sw_event_t *e, MPI_Comm comm, const void *send,
-                     int64_t sendcount, MPI_Datatype sendtype,
-                     int64_t recvcount, MPI_Datatype recvtype, int root);
-void sw_gatherv_after(sw_event_t *e, MPI_Comm comm, const void *send,
-                      int64_t sendcount, MPI_Datatype sendtype,
-                      sw_vector_t recvcounts, MPI_Datatype recvtype, int root);
-void sw_scatter_after(sw_event_t *e, MPI_Comm comm, int64_t sendcount,
-                      MPI_Datatype sendtype, const void *recv,
-                      int64_t recvcount, MPI_Datatype recvtype, int root);
-void sw_scatterv_after(sw_event_t *e, MPI_Comm comm, sw_vector_t sendcounts,
-                       MPI_Datatype sendtype, const void *recv,
-                       int64_t recvcount, MPI_Datatype recvtype, int root);
-void sw_allgather_after(sw_event_t *e, MPI_Comm comm, const void *send,
-                        int64_t sendcount, MPI_Datatype sendtype,
-                        int64_t recvcount, MPI_Datatype recvtype);
-void sw_allgatherv_after(sw_event_t *e, MPI_Comm comm, const void *send,
-                         int64_t sendcount, MPI_Datatype sendtype,
-                         sw_vector_t recvcounts, MPI_Datatype recvtype);
-void sw_alltoall_after(sw_event_t *e, MPI_Comm comm, const void *send,
-                       int64_t sendcount, MPI_Datatype sendtype,
-                       int64_t recvcount, MPI_Datatype recvtype);
-void sw_alltoallv_after(sw_event_t *e, MPI_Comm comm, const void *send,
-                        sw_vector_t sendcounts, MPI_Datatype sendtype,
-                        sw_vector_t recvcounts, MPI_Datatype recvtype);
-void sw_alltoallw_after(sw_event_t *e, MPI_Comm comm, const void *send,
-                        sw_vector_t sendcounts, const MPI_Datatype *sendtypes,
-                        sw_vector_t recvcounts,
-                        const MPI_Datatype *recvtypes);
-void sw_neighbor_allgather_after(sw_event_t *e, MPI_Comm comm,
-                                 int64_t sendcount, MPI_Datatype sendtype,
-                                 int64_t recvcount, MPI_Datatype recvtype);
-void sw_neighbor_allgatherv_after(sw_event_t *e, MPI_Comm comm,
-                                  int64_t sendcount, MPI_Datatype sendtype,
-                                  sw_vector_t recvcounts,
-                                  MPI_Datatype recvtype);
-void sw_neighbor_alltoall_after(sw_event_t *e, MPI_Comm comm,
-                                int64_t sendcount, MPI_Datatype sendtype,
-                                int64_t recvcount, MPI_Datatype recvtype);
-void sw_neighbor_alltoallv_after(sw_event_t *e, MPI_Comm comm,
-                                 sw_vector_t sendcounts, MPI_Datatype sendtype,
-                                 sw_vector_t recvcounts,
-                                 MPI_Datatype recvtype);
-void sw_neighbor_alltoallw_after(sw_event_t *e, MPI_Comm comm,
-                                 sw_vector_t sendcounts,
-                                 const MPI_Datatype *sendtypes,
-                                 sw_vector_t recvcounts,
-                                 const MPI_Datatype *recvtypes);
+static inline void sw_collective_root(sw_event_t *e, int root)
+{
+    if (root >= 0)
+        SW_KEY_SET(&e->key, root, (uint32_t)root + 1);
+}
+
+static inline void sw_collective_moved(sw_event_t *e, sw_moved_t m)
+{
+    e->amount.size = m.size;
+    e->amount.sent = m.sent;
+    e->amount.received = m.received;
+    if (m.datatype)
+        SW_KEY_SET(&e->key, datatype, m.datatype);
+}
+
+/* Blocks that may differ in size, for the matrix: those of every member's, or
+ * those that the root sends or receives. */
+void sw_collective_exchanged(sw_event_t *e, bool in_place,
+                             const sw_moves_data_t *sent,
+                             const sw_moves_data_t *received);
+void sw_collective_send(sw_event_t *e, int root, const sw_moves_data_t *sent);
+void sw_collective_receive(sw_event_t *e, int root,
+                           const sw_moves_data_t *received);
+
+/* After a blocking one: which member was late? Those that wait for no member
+ * have no partners; the recorder looks at them all. */
+void sw_collective_late(sw_event_t *e, sw_shape_t shape, int root);
+static inline void sw_collective_look(sw_event_t *e, sw_shape_t shape,
+                                      int root)
+{
+    if (e->wanted && (e->stands_for || !e->partners))
+        sw_collective_late(e, shape, root);
+}
 
 /* One-sided and files (storage.c) ----------------------------------------- */
 

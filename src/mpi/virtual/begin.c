@@ -13,6 +13,7 @@
 #include "contract/clocks.h"
 #include "node/os/os.h"
 #include "node/base/settings.h"
+#include "profile/record/clock.h"
 
 #include <errno.h>
 #include <stdio.h>

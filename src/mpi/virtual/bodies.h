@@ -110,19 +110,20 @@ int sw_virtual_start_all(int n, MPI_Request *requests);
 void sw_virtual_freed(MPI_Request request);
 void sw_virtual_cancelled(MPI_Request request);
 
-/* Collectives (collectives.c). `e` has what the call moves (traffic.h). ---- */
+/* Collectives (collectives.c) ---------------------------------------------- */
 
-/* Before the call, or after the host has taken it as the request `own`. */
-void sw_virtual_event(sw_event_t *e, MPI_Comm comm);
 /* May the blocking form be the host's nonblocking one, with waits of ours? */
 bool sw_virtual_apart(MPI_Comm comm, sw_op_collective_t what);
-/* Tell the engine, and sleep until the members have come. */
-void sw_virtual_collective(sw_event_t *e, sw_op_collective_t what, int root);
-int sw_virtual_collective_own(sw_event_t *e, sw_op_collective_t what, int root,
-                              MPI_Request *own);
-void sw_virtual_collective_pending(sw_event_t *e, sw_op_collective_t what,
-                                   int root, MPI_Request request,
-                                   bool persistent);
+/* Tell the engine, and sleep until the members have come: before the call, or
+ * after the host has taken it as the request `own`. */
+void sw_virtual_collective(const sw_known_comm_t *c, const sw_moved_t *moves,
+                           sw_op_collective_t what, int root);
+int sw_virtual_collective_own(const sw_known_comm_t *c,
+                              const sw_moved_t *moves, sw_op_collective_t what,
+                              int root, MPI_Request *own);
+void sw_virtual_collective_pending(sw_known_comm_t *c, const sw_moved_t *moves,
+                                   sw_op_collective_t what, int root,
+                                   MPI_Request request, bool persistent);
 /* A duplicate is being made: it may be used when `request` is complete. */
 void sw_virtual_idup(MPI_Comm parent, MPI_Comm comm, MPI_Request request);
 /* Members meet in `op`. */
@@ -132,8 +133,10 @@ void sw_virtual_other(MPI_Comm comm);
 
 /* Neighbours (near.c) ------------------------------------------------------ */
 
-void sw_virtual_near(sw_event_t *e, MPI_Request *own, bool persistent);
-int sw_virtual_near_own(sw_event_t *e, MPI_Request *own);
+void sw_virtual_near(sw_known_comm_t *c, const sw_moved_t *moves,
+                     MPI_Request *own, bool persistent);
+int sw_virtual_near_own(sw_known_comm_t *c, const sw_moved_t *moves,
+                        MPI_Request *own);
 
 /* One-sided (windows.c) ---------------------------------------------------- */
 

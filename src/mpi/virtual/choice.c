@@ -10,6 +10,8 @@
  */
 #include "set.h"
 
+#include "node/base/settings.h"
+
 #include <stdlib.h>
 
 bool sw_set_ask(sw_set_t *s, sw_select_t what, sw_op_answer_t *answer)

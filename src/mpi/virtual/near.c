@@ -10,9 +10,9 @@
 #define NEAR_TAG INT32_MAX
 
 /* All operations of one call; NULL: no memory, or there are none. */
-static sw_vop_t *messages(sw_event_t *e, uint32_t *count)
+static sw_vop_t *messages(sw_known_comm_t *c, const sw_moved_t *moves,
+                          uint32_t *count)
 {
-    sw_known_comm_t *c = e->comm;
     *count = 0;
     if (!c || !c->in || c->ins < 0 || c->outs < 0)
         return NULL;
@@ -22,7 +22,7 @@ static sw_vop_t *messages(sw_event_t *e, uint32_t *count)
     for (int i = 0; all && i < c->ins + c->outs; i++) {
         int64_t rank = sw_known_rank(c, c->in[i]);
         bool sends = i >= c->ins;
-        uint64_t bytes = sends ? e->amount.sent : e->amount.received;
+        uint64_t bytes = sends ? moves->sent : moves->received;
         if (rank < 0)
             continue;
         all[(*count)++] = (sw_vop_t){
@@ -36,14 +36,15 @@ static sw_vop_t *messages(sw_event_t *e, uint32_t *count)
 }
 
 /* The first operation stands for the request, the others go with it. */
-void sw_virtual_near(sw_event_t *e, MPI_Request *own, bool persistent)
+void sw_virtual_near(sw_known_comm_t *c, const sw_moved_t *moves,
+                     MPI_Request *own, bool persistent)
 {
     uint32_t n;
-    sw_vop_t *all = messages(e, &n), none = {.kind = 0};
+    sw_vop_t *all = messages(c, moves, &n), none = {.kind = 0};
     if (!all)
         return;
     sw_virtual_lock();
-    sw_work_t *w = sw_work_new(e->comm, n ? &all[0] : &none);
+    sw_work_t *w = sw_work_new(c, n ? &all[0] : &none);
     if (w) {
         w->others = malloc((n + 1) * sizeof *w->others);
         for (uint32_t i = 1; i < n && w->others; i++)
@@ -66,10 +67,11 @@ void sw_virtual_near(sw_event_t *e, MPI_Request *own, bool persistent)
     sw_virtual_unlock();
 }
 
-int sw_virtual_near_own(sw_event_t *e, MPI_Request *own)
+int sw_virtual_near_own(sw_known_comm_t *c, const sw_moved_t *moves,
+                        MPI_Request *own)
 {
     uint32_t n;
-    sw_vop_t *all = messages(e, &n);
+    sw_vop_t *all = messages(c, moves, &n);
     sw_virtual_lock();
     for (uint32_t i = 0; i < n; i++)
         sw_virtual_put(&all[i]);

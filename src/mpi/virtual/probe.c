@@ -7,7 +7,6 @@
  * program receives it.
  */
 #include "virtual.h"
-#include "mpi/record/traffic.h"
 
 /* With threads, the host decides. */
 static bool probe_op(sw_vop_t *op, sw_op_kind_t kind, int source, int tag,
@@ -128,7 +127,7 @@ static void matched_here(MPI_Comm comm, MPI_Message message,
     sw_known_comm_t *c = sw_virtual_comm(comm);
     if (c && message != MPI_MESSAGE_NULL && message != MPI_MESSAGE_NO_PROC)
         matched(c, status->MPI_SOURCE, status->MPI_TAG,
-                sw_bytes_come(status), message);
+                sw_moves_come(status), message);
 }
 
 /* `message`: NULL, or where to put the matched one. */

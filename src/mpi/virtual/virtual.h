@@ -41,9 +41,12 @@
 #define SW_MPI_VIRTUAL_VIRTUAL_H
 
 #include "mpi/base/guard.h"
-#include "mpi/record/event.h"
+#include "mpi/calls/moves.h"
+#include "mpi/calls/served.h"
 #include "contract/front.h"
 #include "node/cpu_clock.h"
+#include "profile/base/job.h"
+#include "profile/stack/site.h"
 #include "vtime/lane/server.h"
 
 #include <pthread.h>

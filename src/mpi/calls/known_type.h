@@ -2,8 +2,8 @@
  * known_type.h - the sizes and the capture's numbers of datatypes and
  * operations.
  */
-#ifndef SW_MPI_RECORD_KNOWN_TYPE_H
-#define SW_MPI_RECORD_KNOWN_TYPE_H
+#ifndef SW_MPI_CALLS_KNOWN_TYPE_H
+#define SW_MPI_CALLS_KNOWN_TYPE_H
 
 #include "mpi/base/host.h"
 

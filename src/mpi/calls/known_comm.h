@@ -11,8 +11,8 @@
  * States stay when communicators go: requests may outlive them (MPI 4.1,
  * 7.4.3).
  */
-#ifndef SW_MPI_RECORD_KNOWN_COMM_H
-#define SW_MPI_RECORD_KNOWN_COMM_H
+#ifndef SW_MPI_CALLS_KNOWN_COMM_H
+#define SW_MPI_CALLS_KNOWN_COMM_H
 
 #include "mpi/base/host.h"
 #include "profile/record/board.h"
