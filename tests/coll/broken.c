@@ -2,7 +2,8 @@
  * broken.c - a member dies in the middle of a stream of collectives. The hook
  * that drives the host's progress tells the others (here it looks at the
  * test's own page), and they give up. None hangs. Once a member has given up,
- * no member writes into its memory any more.
+ * no member writes into its memory any more. All of this holds, too, where the
+ * stream alternates between two rings and the leavers give both up.
  */
 #include "forked.h"
 
@@ -12,6 +13,7 @@
 #define LAST 6              /* the round in which the victim dies */
 
 static int kind;
+static bool alternate;      /* between two rings */
 #define KINDS 11
 
 #define dead (&shared_page->word[0])
@@ -58,8 +60,10 @@ static void stream(member_t *m)
     size_t all = (size_t)BIG * (size_t)m->n;
     char *a = sw_temporary(all), *b = sw_temporary(all);
     memset(a, 1, all);
+    sw_ring_t *ring[2] = {m->ring, alternate ? second_ring(m) : m->ring};
     sw_wait_progress = somebody_died;
-    for (int round = 0; !m->ring->broken; round++) {
+    for (int round = 0; !ring[0]->broken && !ring[1]->broken; round++) {
+        m->ring = ring[round % 2];
         if (m->me == m->n - 1 && round == LAST) {
             atomic_store(dead, 1);
             atomic_fetch_add(&shared_page->arrived[2], 1);
@@ -71,10 +75,12 @@ static void stream(member_t *m)
             fail(m, "kind %d, round %d: %d", kind, round, rc);
         if (rc == SW_BROKEN && !m->ring->broken)
             fail(m, "kind %d: broken, and the ring is not", kind);
-        if (round > LAST + 2 * SW_RING_MAX)
+        if (round > LAST + 4 * SW_RING_MAX)
             fail(m, "kind %d: went on without the dead member", kind);
     }
-    sw_ring_give_up(m->ring);
+    m->ring = ring[0];
+    sw_ring_give_up(ring[0]);
+    sw_ring_give_up(ring[1]);
     memset(a, 0x77, all);
     memset(b, 0x77, all);
     atomic_fetch_add(left, 1);
@@ -85,6 +91,8 @@ static void stream(member_t *m)
             fail(m, "kind %d: byte %zu was written after the end", kind, i);
     sw_temporary_free(a);
     sw_temporary_free(b);
+    if (alternate)
+        sw_ring_close(ring[1]);
 }
 
 int main(void)
@@ -93,5 +101,9 @@ int main(void)
     for (kind = 0; kind < KINDS; kind++)
         for (int i = 0; i < 3; i++)
             for (int w = 0; w < (i == 2 ? 1 : MAIN_WAYS); w++)
-                run_forked(sizes[i], &ways[w], (uint64_t)kind + 1, stream);
+                for (int twice = 0; twice <= (w == 0); twice++) {
+                    alternate = twice;
+                    run_forked(sizes[i], &ways[w], (uint64_t)kind + 1,
+                               stream);
+                }
 }

@@ -277,4 +277,17 @@ static inline void run_member(member_t *m, member_func_t body)
     release_buffers(m);
 }
 
+/* Opens a second ring. The leader tells where its block is over the first. */
+static inline sw_ring_t *second_ring(member_t *m)
+{
+    uint64_t offset = m->me == 0 ? sw_ring_reserve(m->n) : 0;
+    expect_ok(m, sw_coll_bcast(m->ring, 0, PLAIN(&offset), sizeof offset));
+    if (!offset)
+        fail(m, "no block for a second ring");
+    sw_ring_t *ring = sw_ring_open(m->ring->team, offset);
+    if (ring->team != m->ring->team)
+        fail(m, "the second ring is another team's");
+    return ring;
+}
+
 #endif

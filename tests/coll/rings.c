@@ -13,19 +13,6 @@
 
 #define BIG 70000
 
-/* Opens a second ring. The leader tells where its block is over the first. */
-static sw_ring_t *second_ring(member_t *m)
-{
-    uint64_t offset = m->me == 0 ? sw_ring_reserve(m->n) : 0;
-    expect_ok(m, sw_coll_bcast(m->ring, 0, PLAIN(&offset), sizeof offset));
-    if (!offset)
-        fail(m, "no block for a second ring");
-    sw_ring_t *ring = sw_ring_open(m->ring->team, offset);
-    if (ring->team != m->ring->team)
-        fail(m, "the second ring is another team's");
-    return ring;
-}
-
 /* Sends one word from `root`, on a ring. */
 static void broadcast(member_t *m, sw_ring_t *ring, int root, uint64_t round,
                       int which)
