@@ -1,45 +1,46 @@
 /*
  * climb.c - see climb.h.
  *
- * A commutative operation follows the tree of the machine; any other the tree
- * of contiguous ranks, where a node's own operand comes first and its
- * children's follow in rank order.
+ * A commutative operation follows the tree of the machine. Any other follows
+ * the tree of contiguous ranks: there a node's own operand comes first, and its
+ * children's operands follow in rank order.
  */
 #include "climb.h"
 
 #include <stdlib.h>
 
-int sw_climb(sw_group_t *g, uint64_t step, uint32_t what, int root,
+int sw_climb(sw_ring_t *ring, uint64_t step, uint32_t what, int root,
              const sw_reducer_t *r, const void *in, void *out, size_t n)
 {
-    const sw_tree_t *tree = r->commutative ? g->tree : g->ordered;
+    const sw_tree_t *tree =
+        r->commutative ? ring->team->tree : ring->team->ordered;
     int16_t child[SW_CHILDREN];
     sw_source_t from[SW_FEW];
-    int count = sw_tree_children(tree, root, g->me, child), rc = SW_OK;
+    int count = sw_tree_children(tree, root, ring->me, child), rc = SW_OK;
     size_t bytes = n * r->elem;
     const int room = (int)(sizeof from / sizeof from[0]);
     char *partial = NULL;
     const void *mine = in;
-    /* A node with many children combines them in groups. */
+    /* A node with many children combines a few at a time. */
     for (int i = 0; i < count;) {
         int have = 0;
         from[have++] = sw_source_own(mine, bytes);
         for (; i < count && have < room && !rc; i++, have++) {
-            rc = sw_source(g, child[i], step, what, &from[have]);
+            rc = sw_source(ring, child[i], step, what, &from[have]);
             if (!rc && from[have].bytes != bytes)
                 rc = SW_TRUNCATED;
         }
         if (rc)
             break;
-        if (!partial && g->me != root)
+        if (!partial && ring->me != root)
             partial = malloc(bytes + 1);
-        void *to = g->me == root ? out : partial;
-        rc = to ? sw_combine(g, r, from, have, 0, to, n) : SW_UNREACHABLE;
+        void *to = ring->me == root ? out : partial;
+        rc = to ? sw_combine(ring, r, from, have, 0, to, n) : SW_UNREACHABLE;
         if (to)
             mine = to;
     }
-    if (g->me != root) {
-        sw_stage(g, step, what, sw_tree_parent(tree, root, g->me), mine,
+    if (ring->me != root) {
+        sw_stage(ring, step, what, sw_tree_parent(tree, root, ring->me), mine,
                  bytes);
     } else if (count == 0 && out != in) {
         sw_copy(out, in, bytes);

@@ -6,11 +6,11 @@
 
 #include "coll.h"
 
-/* Combine everybody's `in` up the tree rooted at `root`; the root's result
- * goes to `out` (others may give NULL). One step. The operands of a
+/* Combines all members' `in` up the tree rooted at `root`, in one step. The
+ * root's result goes to `out` (others may give NULL). The operands of a
  * non-commutative reducer keep rank order: `root` must then be 0. `bytes` =
  * n * r->elem must be at most stage_max. */
-int sw_climb(sw_group_t *g, uint64_t step, uint32_t what, int root,
+int sw_climb(sw_ring_t *ring, uint64_t step, uint32_t what, int root,
              const sw_reducer_t *r, const void *in, void *out, size_t n);
 
 #endif

@@ -2,16 +2,17 @@
  * coll.h - the collectives, as the MPI room calls them.
  *
  * All sizes are in bytes. Buffers are contiguous, or what layouts pick
- * (layout/data.h); datatypes have been dealt with above. Every member of the
- * group calls the same function, in the same order. Each returns SW_OK or what
- * went wrong here (group.h); the collective has then still run to its end, so
- * that nobody hangs.
+ * (layout/data.h): the caller has decoded the datatypes. All members of the
+ * ring's team call the same functions on a ring, in the same order. Each
+ * returns SW_OK or what went wrong here (ring.h). In both cases the collective
+ * has run to its end, so no other member hangs.
  *
- * Nobody waits for a member that it gets nothing from.
+ * No member waits for a member that it receives nothing from.
  *
- * Which algorithm runs depends only on what all members know alike: the
- * group, the collective and the size by signature. Where sizes may differ (the
- * v-variants) every member describes its own part, and readers follow.
+ * All members choose the same algorithm, since the choice depends only on what
+ * all know: the team, the collective and the size by signature. Where sizes may
+ * differ (the v-variants) each member describes its own part, and readers
+ * follow.
  */
 #ifndef SW_COLL_COLL_H
 #define SW_COLL_COLL_H
@@ -72,60 +73,59 @@ static inline sw_data_t sw_block_data(const sw_blocks_t *blocks,
     return sw_data_plain((const char *)buffer + sw_block(blocks, i).offset);
 }
 
-SW_API int sw_coll_barrier(sw_group_t *g);
-SW_API int sw_coll_bcast(sw_group_t *g, int root, const sw_data_t *buffer,
+SW_API int sw_coll_barrier(sw_ring_t *ring);
+SW_API int sw_coll_bcast(sw_ring_t *ring, int root, const sw_data_t *buffer,
                          size_t bytes);
 
-/* Each member's block goes to the root. `send` at the root may be its own block
- * of `recv` (MPI_IN_PLACE). `bytes` is the caller's own. The root alone knows
- * all `blocks`; in Gather they are equal. */
-SW_API int sw_coll_gather(sw_group_t *g, int root, const sw_data_t *send,
-                          size_t bytes, void *recv,
-                          const sw_blocks_t *blocks);
-SW_API int sw_coll_gatherv(sw_group_t *g, int root, const sw_data_t *send,
+/* Each member's block, of `bytes` bytes, goes to the root. `send` at the root
+ * may be its own block of `recv` (MPI_IN_PLACE). The root alone knows all
+ * `blocks`; in Gather they are equal. */
+SW_API int sw_coll_gather(sw_ring_t *ring, int root, const sw_data_t *send,
+                          size_t bytes, void *recv, const sw_blocks_t *blocks);
+SW_API int sw_coll_gatherv(sw_ring_t *ring, int root, const sw_data_t *send,
                            size_t bytes, void *recv,
                            const sw_blocks_t *blocks);
-/* Scatter and Scatterv alike: the root describes, the others follow. `recv` at
- * the root may be NULL (MPI_IN_PLACE). */
-SW_API int sw_coll_scatter(sw_group_t *g, int root, const void *send,
+/* Scatter and Scatterv: the root describes the blocks, the others follow.
+ * `recv` at the root may be NULL (MPI_IN_PLACE). */
+SW_API int sw_coll_scatter(sw_ring_t *ring, int root, const void *send,
                            const sw_blocks_t *blocks, const sw_data_t *recv,
                            size_t bytes);
-/* Allgather and Allgatherv alike. `send` may be its block of `recv`. */
-SW_API int sw_coll_allgather(sw_group_t *g, const sw_data_t *send,
+/* Allgather and Allgatherv. `send` may be its block of `recv`. */
+SW_API int sw_coll_allgather(sw_ring_t *ring, const sw_data_t *send,
                              size_t bytes, void *recv,
                              const sw_blocks_t *blocks);
-/* Alltoall, Alltoallv and Alltoallw alike. `send`, `recv` do not overlap. */
-SW_API int sw_coll_alltoall(sw_group_t *g, const void *send,
+/* Alltoall, Alltoallv and Alltoallw. `send` and `recv` do not overlap. */
+SW_API int sw_coll_alltoall(sw_ring_t *ring, const void *send,
                             const sw_blocks_t *sends, void *recv,
                             const sw_blocks_t *recvs);
 
-/* The neighbourhood collectives, each for its variants: with g->neighbours, one
- * block for all of `out`, or one for each; `sends` then has a block for each
- * edge in `out`, `recvs` one for each in `in` (0 bytes: nothing is to come),
- * and index[i] tells which of its sender's comes on edge i of `in`. `send`
- * overlaps no memory that is written. */
-SW_API int sw_coll_neighbor_allgather(sw_group_t *g, const sw_data_t *send,
+/* The neighbourhood collectives, each for its variants, over ring->neighbours.
+ * Allgather sends one block on all edges of `out`; alltoall sends one on each,
+ * and `sends` has a block for each. `recvs` has a block for each edge of `in`
+ * (0 bytes: nothing comes). index[i] tells which of its sender's blocks comes
+ * on edge i of `in`. `send` overlaps no memory that is written. */
+SW_API int sw_coll_neighbor_allgather(sw_ring_t *ring, const sw_data_t *send,
                                       size_t bytes, void *recv,
                                       const sw_blocks_t *recvs);
-SW_API int sw_coll_neighbor_alltoall(sw_group_t *g, const void *send,
+SW_API int sw_coll_neighbor_alltoall(sw_ring_t *ring, const void *send,
                                      const sw_blocks_t *sends,
                                      const int *index, void *recv,
                                      const sw_blocks_t *recvs);
 
 /* n elements; `in` may be `out`. */
-SW_API int sw_coll_reduce(sw_group_t *g, int root, const sw_reducer_t *r,
+SW_API int sw_coll_reduce(sw_ring_t *ring, int root, const sw_reducer_t *r,
                           const void *in, void *out, size_t n);
-/* The largest of the members' numbers; little of the stack. */
-SW_API int sw_coll_most(sw_group_t *g, int32_t mine, int32_t *most);
-SW_API int sw_coll_allreduce(sw_group_t *g, const sw_reducer_t *r,
+/* Finds the largest of the members' numbers, with little of the stack. */
+SW_API int sw_coll_most(sw_ring_t *ring, int32_t mine, int32_t *most);
+SW_API int sw_coll_allreduce(sw_ring_t *ring, const sw_reducer_t *r,
                              const void *in, void *out, size_t n);
 /* Member i gets counts[i] elements; block_count each where counts is NULL.
  * `in` may be `out`. */
-SW_API int sw_coll_reduce_scatter(sw_group_t *g, const sw_reducer_t *r,
+SW_API int sw_coll_reduce_scatter(sw_ring_t *ring, const sw_reducer_t *r,
                                   const void *in, void *out,
                                   const size_t *counts, size_t block_count);
 /* Inclusive, or exclusive: then member 0's `out` is left alone. */
-SW_API int sw_coll_scan(sw_group_t *g, bool exclusive, const sw_reducer_t *r,
+SW_API int sw_coll_scan(sw_ring_t *ring, bool exclusive, const sw_reducer_t *r,
                         const void *in, void *out, size_t n);
 
 #endif

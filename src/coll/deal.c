@@ -16,15 +16,15 @@ static uint64_t bytes_of(const sw_hand_t *hand, const sw_blocks_t *blocks,
     return stays ? 0 : sw_block(blocks, i).bytes;
 }
 
-/* The k-th block in the order in which they are asked for, by members that
- * each begin with their right neighbour. */
+/* The k-th block in the order in which members ask for them: each begins with
+ * its right neighbour. */
 static int turn(const sw_hand_t *hand, int k)
 {
     int i = hand->own - 1 - k;
     return hand->own < 0 ? k : i < 0 ? i + hand->n : i;
 }
 
-/* Copy all blocks but our own side by side. */
+/* Copies all blocks but our own side by side. */
 static void pack(const sw_hand_t *hand, const char *send,
                  const sw_blocks_t *blocks, char *to)
 {
@@ -37,15 +37,15 @@ static void pack(const sw_hand_t *hand, const char *send,
     }
 }
 
-/* Show all blocks; false: they are to be packed. */
-static bool show(sw_group_t *g, sw_entry_t *e, uint64_t step,
+/* Shows all blocks; false: the caller packs them instead. */
+static bool show(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
                  const sw_hand_t *hand, const sw_blocks_t *blocks,
                  sw_exposed_t *x)
 {
     SW_ARRAY(uint64_t, bytes, hand->n);
     for (int i = 0; i < hand->n; i++)
         bytes[i] = bytes_of(hand, blocks, i);
-    if (!sw_show_blocks(g, e, step, hand->readers, hand->n, blocks->data,
+    if (!sw_show_blocks(ring, e, step, hand->readers, hand->n, blocks->data,
                         bytes))
         return false;
     *x = (sw_exposed_t){.part.form = SW_FORM_SHOWN};
@@ -53,31 +53,31 @@ static bool show(sw_group_t *g, sw_entry_t *e, uint64_t step,
     return true;
 }
 
-/* Pack all blocks that leave; what is asked for first comes first. */
-static void fill(sw_group_t *g, const sw_hand_t *hand,
+/* Packs all blocks that leave; what members ask for first comes first. */
+static void fill(sw_ring_t *ring, const sw_hand_t *hand,
                  const sw_blocks_t *blocks, sw_exposed_t *x)
 {
     for (int k = 0; k < hand->n; k++) {
         int i = turn(hand, k);
         uint64_t bytes = bytes_of(hand, blocks, i);
         if (bytes)
-            sw_packing_add(g, x, &blocks->data[i], bytes);
+            sw_packing_add(ring, x, &blocks->data[i], bytes);
     }
 }
 
-/* Blocks with gaps that are too many bytes to be staged. */
-static void deal_packed(sw_group_t *g, sw_entry_t *e, uint64_t step,
+/* Packs blocks with gaps that are too many bytes for the staging. */
+static void deal_packed(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
                         const sw_hand_t *hand, const sw_blocks_t *blocks,
                         size_t total, sw_exposed_t *x)
 {
-    if (!sw_packing(g, x, total)) {
-        fill(g, hand, blocks, x);
-        sw_packing_end(g, x);
+    if (!sw_packing(ring, x, total)) {
+        fill(ring, hand, blocks, x);
+        sw_packing_end(ring, x);
     }
     e->form = (uint16_t)(x->part.form | LISTED);
     e->send = x->part;
-    sw_extent_t *table = (sw_extent_t *)sw_claim_stage(
-        g, step, hand->readers, (size_t)hand->n * sizeof *table, e);
+    sw_extent_t *table = (sw_extent_t *)sw_ring_claim_stage(
+        ring, step, hand->readers, (size_t)hand->n * sizeof *table, e);
     int64_t at = 0;
     for (int k = 0; k < hand->n; k++) {
         int i = turn(hand, k);
@@ -86,7 +86,7 @@ static void deal_packed(sw_group_t *g, sw_entry_t *e, uint64_t step,
     }
 }
 
-static bool deal_equal(sw_group_t *g, sw_entry_t *e, uint64_t step,
+static bool deal_equal(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
                        const sw_hand_t *hand, const char *send,
                        const sw_blocks_t *blocks, sw_exposed_t *x)
 {
@@ -99,22 +99,23 @@ static bool deal_equal(sw_group_t *g, sw_entry_t *e, uint64_t step,
         return false;
     }
     if (blocks->data && all > hand->eager &&
-        show(g, e, step, hand, blocks, x))
+        show(ring, e, step, hand, blocks, x))
         return true;
     uint64_t direct = all <= hand->eager || blocks->data
-        ? UINT64_MAX : sw_direct(g, send, whole);
+                          ? UINT64_MAX
+                          : sw_direct(ring, send, whole);
     if (all <= hand->eager ||
-        (all <= g->stage_max && direct == UINT64_MAX)) {
+        (all <= ring->team->stage_max && direct == UINT64_MAX)) {
         e->form = SW_FORM_STAGED;
         pack(hand, send, blocks,
-             sw_claim_stage(g, step, hand->readers, all, e));
+             sw_ring_claim_stage(ring, step, hand->readers, all, e));
         return false;
     }
     if (blocks->data) {
-        deal_packed(g, e, step, hand, blocks, all, x);
+        deal_packed(ring, e, step, hand, blocks, all, x);
         return true;
     }
-    sw_expose_at(g, x, send, whole, direct, true);
+    sw_expose_at(ring, x, send, whole, direct, true);
     e->form = (uint16_t)x->part.form;
     e->send = x->part;
     return true;
@@ -141,18 +142,18 @@ static void span(const sw_hand_t *hand, const sw_blocks_t *blocks,
 }
 
 /* Where the others find all blocks that leave, from send + low on, or
- * UINT64_MAX. What lies between them is not ours to touch. */
-static uint64_t direct_blocks(sw_group_t *g, const sw_hand_t *hand,
+ * UINT64_MAX. The memory between them is not ours. */
+static uint64_t direct_blocks(sw_ring_t *ring, const sw_hand_t *hand,
                               const char *send, const sw_blocks_t *blocks,
                               int64_t low, int64_t high)
 {
-    uint64_t offset = g->arena ? sw_arena_offset(send + low,
-                                                 (size_t)(high - low))
-                               : UINT64_MAX;
+    uint64_t offset = ring->team->arena
+                          ? sw_arena_offset(send + low, (size_t)(high - low))
+                          : UINT64_MAX;
     for (int i = 0; i < hand->n && offset != UINT64_MAX; i++) {
         uint64_t bytes = bytes_of(hand, blocks, i);
-        if (bytes &&
-            sw_direct(g, send + blocks->list[i].offset, bytes) == UINT64_MAX)
+        if (bytes && sw_direct(ring, send + blocks->list[i].offset, bytes) ==
+                         UINT64_MAX)
             offset = UINT64_MAX;
     }
     return offset;
@@ -167,7 +168,7 @@ static void stage_blocks(const sw_hand_t *hand, const char *send,
                           bytes_of(hand, blocks, i));
 }
 
-static bool deal_listed(sw_group_t *g, sw_entry_t *e, uint64_t step,
+static bool deal_listed(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
                         const sw_hand_t *hand, const char *send,
                         const sw_blocks_t *blocks, sw_exposed_t *x)
 {
@@ -179,24 +180,24 @@ static bool deal_listed(sw_group_t *g, sw_entry_t *e, uint64_t step,
     char *copy = NULL;
     e->bytes = total;
     if (blocks->data && total > hand->eager &&
-        show(g, e, step, hand, blocks, x))
+        show(ring, e, step, hand, blocks, x))
         return true;
     if (!stage) {
         if (!blocks->data)
-            direct = direct_blocks(g, hand, send, blocks, low, high);
-        stage = head + total <= g->stage_max &&
+            direct = direct_blocks(ring, hand, send, blocks, low, high);
+        stage = head + total <= ring->team->stage_max &&
                 (total <= hand->eager || direct == UINT64_MAX);
     }
     if (!stage && blocks->data) {
-        deal_packed(g, e, step, hand, blocks, total, x);
+        deal_packed(ring, e, step, hand, blocks, total, x);
         return true;
     }
-    if (!stage && direct == UINT64_MAX && g->arena &&
-        (total <= SW_COPY_MAX || !g->cma))
-        copy = sw_shared_copy(g, total);
+    if (!stage && direct == UINT64_MAX && ring->team->arena &&
+        (total <= SW_COPY_MAX || !ring->team->cma))
+        copy = sw_shared_copy(ring, total);
     char *place = small ? e->data
-                        : sw_claim_stage(g, step, hand->readers,
-                                         head + (stage ? total : 0), e);
+                        : sw_ring_claim_stage(ring, step, hand->readers,
+                                              head + (stage ? total : 0), e);
     sw_extent_t *table = (sw_extent_t *)place;
     int64_t at = stage ? (int64_t)head : 0;
     for (int i = 0; i < hand->n; i++) {
@@ -210,8 +211,8 @@ static bool deal_listed(sw_group_t *g, sw_entry_t *e, uint64_t step,
         pack(hand, send, blocks, place + head);
         return false;
     }
-    /* What lies between the blocks is not ours to touch: it may not even be
-     * mapped. So copies are of the blocks alone. */
+    /* The memory between the blocks is not ours, and may not even be mapped. So
+     * only the blocks are copied. */
     if (copy)
         pack(hand, send, blocks, copy);
     *x = (sw_exposed_t){.copy = copy};
@@ -229,34 +230,36 @@ static bool deal_listed(sw_group_t *g, sw_entry_t *e, uint64_t step,
     return true;
 }
 
-bool sw_deal(sw_group_t *g, uint64_t step, uint32_t what,
+bool sw_deal(sw_ring_t *ring, uint64_t step, uint32_t what,
              const sw_hand_t *hand, const void *send,
              const sw_blocks_t *blocks, sw_exposed_t *x)
 {
-    sw_entry_t *e = sw_claim(g, step, hand->readers);
+    sw_entry_t *e = sw_ring_claim(ring, step, hand->readers);
     e->what = what;
-    bool part = blocks->list ? deal_listed(g, e, step, hand, send, blocks, x)
-                             : deal_equal(g, e, step, hand, send, blocks, x);
-    sw_post(g, e, step);
+    bool part = blocks->list
+                    ? deal_listed(ring, e, step, hand, send, blocks, x)
+                    : deal_equal(ring, e, step, hand, send, blocks, x);
+    sw_ring_post(ring, e, step);
     if (part && x->part.form == SW_FORM_PACKED)
-        fill(g, hand, blocks, x);
+        fill(ring, hand, blocks, x);
     return part;
 }
 
-int sw_deal_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
+int sw_deal_source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
                    int index, int own, sw_source_t *to)
 {
     int rc = SW_OK;
-    const sw_entry_t *e = sw_await(g, member, step, &rc);
+    const sw_entry_t *e = sw_ring_await(ring, member, step, &rc);
     if (sw_unlikely(!e))
         return rc;
     if (sw_unlikely(e->what != what))
-        return sw_mismatch(g);
+        return sw_ring_mismatch(ring);
     unsigned form = e->form & ~LISTED;
     bool part = form != SW_FORM_INLINE && form != SW_FORM_STAGED;
     const char *first = form == SW_FORM_INLINE
-                            ? e->data : sw_staged(g, member, e->place);
-    to->peer = g->peer[member];
+                            ? e->data
+                            : sw_ring_staged(ring, member, e->place);
+    to->peer = ring->peer[member];
     to->shown = NULL;
     to->packed = NULL;
     if (form == SW_FORM_SHOWN) {
@@ -277,7 +280,7 @@ int sw_deal_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
     }
     to->bytes = block.bytes;
     if (form == SW_FORM_PACKED) {
-        sw_source_packed(g, member, e, (uint64_t)block.offset, to);
+        sw_source_packed(ring, member, e, (uint64_t)block.offset, to);
         return SW_OK;
     }
     if (!part) {
@@ -290,11 +293,11 @@ int sw_deal_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
     return SW_OK;
 }
 
-int sw_receive_deal(sw_group_t *g, int member, uint64_t step, uint32_t what,
+int sw_receive_deal(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
                     const sw_data_t *to, size_t room)
 {
     sw_source_t from;
-    int rc = sw_deal_source(g, member, step, what, g->me, member, &from);
+    int rc = sw_deal_source(ring, member, step, what, ring->me, member, &from);
     if (!rc)
         rc = sw_source_put(&from, to, sw_min(from.bytes, room));
     return rc ? rc : from.bytes > room ? SW_TRUNCATED : SW_OK;

@@ -1,14 +1,14 @@
 /*
  * gather.c - Gather and Gatherv.
  *
- * Small blocks are staged, and the senders leave at once. For large ones the
- * root exposes its receive buffer, and the members write into it, all at once.
- * In Gatherv some may be large and others small: a member knows its own size,
- * and the root, who knows all, exposes its buffer if anybody's is large, with
- * a table of the places. Of blocks with gaps it shows each, or has memory that
- * stands in for all.
+ * Members stage small blocks and leave at once. For large ones the root exposes
+ * its receive buffer, and the members write into it, all at once. In Gatherv
+ * some blocks may be large and others small. A member knows its own size; the
+ * root knows all. It exposes its buffer, with a table of the places, if any
+ * block is large. Of blocks with gaps it shows each, or has memory that stands
+ * in for all.
  *
- * Every member posts an entry, a large sender one without payload: so a root
+ * Every member posts an entry, a large sender one without payload. So a root
  * that expects another size than a member has sees it, and neither waits for
  * what will not come.
  */
@@ -19,8 +19,9 @@
 
 /* What the members write into, and the places of the large blocks there. */
 typedef struct {
-    sw_group_t *g;
+    sw_ring_t *ring;
     uint64_t step;
+    size_t eager;           /* the team's                               */
     uint32_t what;
     char *recv;
     const sw_blocks_t *blocks;
@@ -30,10 +31,10 @@ typedef struct {
 static int take(const root_t *r, int from, size_t room)
 {
     sw_source_t source;
-    int rc = sw_source(r->g, from, r->step, r->what, &source);
+    int rc = sw_source(r->ring, from, r->step, r->what, &source);
     if (rc)
         return rc;
-    sw_read_ahead(r->g, from, r->step, source.bytes);
+    sw_ring_read_ahead(r->ring, from, r->step, source.bytes);
     if (source.bytes > room)
         return SW_TRUNCATED;
     sw_data_t to = sw_block_data(r->blocks, r->recv, from);
@@ -43,15 +44,15 @@ static int take(const root_t *r, int from, size_t room)
 /* The root's own block, and those it expects to be staged. */
 static int fill_in(const root_t *r, const sw_data_t *send, size_t bytes)
 {
-    sw_group_t *g = r->g;
-    size_t room = sw_block(r->blocks, g->me).bytes;
-    sw_data_t own = sw_block_data(r->blocks, r->recv, g->me);
+    sw_ring_t *ring = r->ring;
+    size_t room = sw_block(r->blocks, ring->me).bytes;
+    sw_data_t own = sw_block_data(r->blocks, r->recv, ring->me);
     int rc = bytes > room ? SW_TRUNCATED : SW_OK;
     sw_keep(send, &own, sw_min(bytes, room));
-    for (int k = 1; k < g->n; k++) {
-        int from = sw_neighbour(g, k);
+    for (int k = 1; k < ring->n; k++) {
+        int from = sw_ring_right(ring, k);
         room = sw_block(r->blocks, from).bytes;
-        if (room == 0 || room > g->eager)
+        if (room == 0 || room > r->eager)
             continue;
         int bad = take(r, from, room);
         rc = rc ? rc : bad;
@@ -63,7 +64,7 @@ static int fill_in(const root_t *r, const sw_data_t *send, size_t bytes)
 static uint64_t large(const root_t *r, int i)
 {
     uint64_t bytes = sw_block(r->blocks, i).bytes;
-    return i == r->g->me || bytes <= r->g->eager ? 0 : bytes;
+    return i == r->ring->me || bytes <= r->eager ? 0 : bytes;
 }
 
 /* Where the large blocks lie in the root's buffer. */
@@ -75,7 +76,7 @@ typedef struct {
 static large_t large_blocks(const root_t *r)
 {
     large_t l = {INT64_MAX, INT64_MIN, 0};
-    for (int i = 0; i < r->g->n; i++) {
+    for (int i = 0; i < r->ring->n; i++) {
         sw_extent_t b = sw_block(r->blocks, i);
         if (!large(r, i))
             continue;
@@ -87,19 +88,19 @@ static large_t large_blocks(const root_t *r)
     return l;
 }
 
-/* Show the places of the large blocks; false if the members had better write
+/* Shows the places of the large blocks; false if the members had better write
  * elsewhere. */
 static bool show(const root_t *r, sw_entry_t *e)
 {
-    SW_ARRAY(uint64_t, bytes, r->g->n);
-    for (int i = 0; i < r->g->n; i++)
+    SW_ARRAY(uint64_t, bytes, r->ring->n);
+    for (int i = 0; i < r->ring->n; i++)
         bytes[i] = large(r, i);
-    return sw_show_blocks(r->g, e, r->step, SW_READ_ALL, r->g->n,
+    return sw_show_blocks(r->ring, e, r->step, SW_READ_ALL, r->ring->n,
                           r->blocks->data, bytes);
 }
 
-/* Let the others write to `to`, on which `offset` falls: where each block goes,
- * side by side if `packed`. */
+/* Lets the others write to `to`, which lies at `offset`, and lists where each
+ * block goes: side by side if `packed`. */
 static void open_up(const root_t *r, sw_entry_t *e, const char *to,
                     uint64_t offset, bool packed, int64_t low)
 {
@@ -107,10 +108,10 @@ static void open_up(const root_t *r, sw_entry_t *e, const char *to,
     e->recv = offset != UINT64_MAX
         ? (sw_part_t){.form = SW_FORM_ARENA, .address = offset}
         : (sw_part_t){.form = SW_FORM_CMA, .address = (uintptr_t)to};
-    sw_extent_t *table = (sw_extent_t *)sw_claim_stage(
-        r->g, r->step, SW_READ_ALL, (size_t)r->g->n * sizeof *table, e);
+    sw_extent_t *table = (sw_extent_t *)sw_ring_claim_stage(
+        r->ring, r->step, SW_READ_ALL, (size_t)r->ring->n * sizeof *table, e);
     int64_t at = 0;
-    for (int i = 0; i < r->g->n; i++) {
+    for (int i = 0; i < r->ring->n; i++) {
         uint64_t bytes = large(r, i);
         int64_t place = packed ? at : sw_block(r->blocks, i).offset - low;
         table[i] = (sw_extent_t){place, bytes};
@@ -118,16 +119,16 @@ static void open_up(const root_t *r, sw_entry_t *e, const char *to,
     }
 }
 
-/* Where the others find the places of all large blocks, or UINT64_MAX. A block
- * may not be filled to its end: the rest must read as it was. */
+/* Where the others find the places of all large blocks, or UINT64_MAX. A sender
+ * may not fill its block to the end: the rest must read as it was. */
 static uint64_t direct(const root_t *r, large_t l)
 {
     uint64_t offset = sw_arena_offset(r->recv + l.low,
                                       (size_t)(l.high - l.low));
-    for (int i = 0; i < r->g->n && offset != UINT64_MAX; i++) {
+    for (int i = 0; i < r->ring->n && offset != UINT64_MAX; i++) {
         uint64_t bytes = large(r, i);
         char *at = r->recv + sw_block(r->blocks, i).offset;
-        if (bytes && sw_direct(r->g, at, bytes) == UINT64_MAX)
+        if (bytes && sw_direct(r->ring, at, bytes) == UINT64_MAX)
             offset = UINT64_MAX;
         else if (bytes)
             sw_show_stage(at, bytes);
@@ -139,30 +140,30 @@ static uint64_t direct(const root_t *r, large_t l)
  * CMA, if *offset is none. NULL: they reach the blocks themselves. */
 static char *stand_in(const root_t *r, large_t l, uint64_t *offset)
 {
-    sw_group_t *g = r->g;
+    sw_ring_t *ring = r->ring;
     char *copy = NULL;
     *offset = UINT64_MAX;
     if (r->blocks->data)
         copy = sw_temporary(l.total);
-    if (g->arena)
+    if (ring->team->arena)
         *offset = copy ? sw_arena_offset(copy, l.total) : direct(r, l);
-    if (*offset != UINT64_MAX || !g->arena ||
-        (g->cma && (copy || l.total > SW_COPY_MAX)))
+    if (*offset != UINT64_MAX || !ring->team->arena ||
+        (ring->team->cma && (copy || l.total > SW_COPY_MAX)))
         return copy;
     sw_temporary_free(copy);
-    copy = sw_shared_copy(g, l.total);
+    copy = sw_shared_copy(ring, l.total);
     *offset = copy ? sw_arena_offset(copy, 1) : UINT64_MAX;
     return copy;
 }
 
-/* Expose the places of the large blocks, or memory that stands in for them
- * (what lies between the blocks is not ours to touch), and post where each
- * block goes. Returns the stand-in, or NULL. *mapped: the others write to the
- * blocks by loads and stores. */
+/* Exposes the places of the large blocks, or memory that stands in for them,
+ * since the memory between the blocks is not ours. Posts where each block goes.
+ * Returns the stand-in, or NULL. *mapped: the others write to the blocks by
+ * loads and stores. */
 static char *invite(const root_t *r, large_t l, bool *mapped)
 {
-    sw_group_t *g = r->g;
-    sw_entry_t *e = sw_claim(g, r->step, SW_READ_ALL);
+    sw_ring_t *ring = r->ring;
+    sw_entry_t *e = sw_ring_claim(ring, r->step, SW_READ_ALL);
     e->what = r->what;
     e->bytes = 0;
     char *copy = NULL;
@@ -173,21 +174,21 @@ static char *invite(const root_t *r, large_t l, bool *mapped)
         *mapped = !copy && offset != UINT64_MAX;
         open_up(r, e, copy ? copy : r->recv + l.low, offset, copy, l.low);
     }
-    sw_post(g, e, r->step);
+    sw_ring_post(ring, e, r->step);
     return copy;
 }
 
-/* All large blocks have come: out of the stand-in, and from members that sent
- * less than was expected and staged it. */
+/* All large blocks have come. Moves them out of the stand-in, and takes those
+ * of members that staged less than the root expected. */
 static int settle(const root_t *r, char *copy, bool mapped)
 {
     size_t at = 0;
     int rc = SW_OK;
-    for (int i = 0; i < r->g->n; i++) {
+    for (int i = 0; i < r->ring->n; i++) {
         uint64_t bytes = large(r, i);
         if (!bytes)
             continue;
-        unsigned form = sw_entry(r->g, i, r->step)->form;
+        unsigned form = sw_ring_entry(r->ring, i, r->step)->form;
         int bad = SW_OK;
         if (form == SW_FORM_INLINE || form == SW_FORM_STAGED) {
             bad = take(r, i, bytes);
@@ -215,14 +216,14 @@ static int receive(const root_t *r, const sw_data_t *send, size_t bytes)
         copy = invite(r, l, &mapped);
     int rc = fill_in(r, send, bytes);
     if (l.total) {
-        sw_await_done_all(r->g, r->step);
+        sw_ring_await_done_all(r->ring, r->step);
         int bad = settle(r, copy, mapped);
         rc = rc ? rc : bad;
     }
     return rc;
 }
 
-/* Write a large block piece by piece where the root shows that it goes. */
+/* Writes a large block, piece by piece, where the root shows that it goes. */
 static int write_shown(const sw_peer_t *root, const sw_shown_block_t *table,
                        int me, const sw_data_t *send, size_t bytes)
 {
@@ -258,61 +259,62 @@ static int write_part(const sw_peer_t *root, const sw_part_t *recv,
     return rc;
 }
 
-/* A large block: say so, and write it where the root wants it. */
-static int send_large(sw_group_t *g, int root, uint64_t step, uint32_t what,
+/* Announces a large block, and writes it where the root wants it. */
+static int send_large(sw_ring_t *ring, int root, uint64_t step, uint32_t what,
                       const sw_data_t *send, size_t bytes)
 {
-    sw_entry_t *mine = sw_claim(g, step, root);
+    sw_entry_t *mine = sw_ring_claim(ring, step, root);
     mine->what = what;
     mine->form = SW_FORM_NONE;
     mine->bytes = bytes;
-    sw_post(g, mine, step);
+    sw_ring_post(ring, mine, step);
     int rc = SW_OK;
-    const sw_entry_t *e = sw_await(g, root, step, &rc);
+    const sw_entry_t *e = sw_ring_await(ring, root, step, &rc);
     if (!e)
         return rc;
     if (e->what != what)
-        return sw_mismatch(g);
-    if (!sw_touch(g))
+        return sw_ring_mismatch(ring);
+    if (!sw_ring_touch(ring))
         return SW_BROKEN;
-    const char *table = sw_staged(g, root, e->place);
+    const char *table = sw_ring_staged(ring, root, e->place);
     if (e->form == SW_FORM_SHOWN)
-        rc = write_shown(g->peer[root], (const sw_shown_block_t *)table,
-                         g->me, send, bytes);
+        rc = write_shown(ring->peer[root], (const sw_shown_block_t *)table,
+                         ring->me, send, bytes);
     else
-        rc = write_part(g->peer[root], &e->recv,
-                        ((const sw_extent_t *)table)[g->me], send, bytes);
-    sw_touched(g);
+        rc = write_part(ring->peer[root], &e->recv,
+                        ((const sw_extent_t *)table)[ring->me], send, bytes);
+    sw_ring_touched(ring);
     return rc;
 }
 
-static int gather(sw_group_t *g, int root, uint32_t what,
+static int gather(sw_ring_t *ring, int root, uint32_t what,
                   const sw_data_t *send, size_t bytes, void *recv,
                   const sw_blocks_t *blocks)
 {
-    uint64_t step = ++g->step;
-    root_t all = {g, step, what, recv, blocks};
+    uint64_t step = ++ring->step;
+    size_t eager = ring->team->eager;
     int rc = SW_OK;
-    if (g->me == root)
-        rc = receive(&all, send, bytes);
-    else if (bytes > g->eager)
-        rc = send_large(g, root, step, what, send, bytes);
+    if (ring->me == root)
+        rc = receive(&(root_t){ring, step, eager, what, recv, blocks}, send,
+                     bytes);
+    else if (bytes > eager)
+        rc = send_large(ring, root, step, what, send, bytes);
     else
-        sw_stage_data(g, step, what, root, send, bytes);
-    sw_done(g, step);
+        sw_stage_data(ring, step, what, root, send, bytes);
+    sw_ring_done(ring, step);
     return rc;
 }
 
-int sw_coll_gather(sw_group_t *g, int root, const sw_data_t *send,
+int sw_coll_gather(sw_ring_t *ring, int root, const sw_data_t *send,
                    size_t bytes, void *recv, const sw_blocks_t *blocks)
 {
-    return gather(g, root, sw_what(SW_COLL_GATHER, root), send, bytes, recv,
+    return gather(ring, root, sw_what(SW_COLL_GATHER, root), send, bytes, recv,
                   blocks);
 }
 
-int sw_coll_gatherv(sw_group_t *g, int root, const sw_data_t *send,
+int sw_coll_gatherv(sw_ring_t *ring, int root, const sw_data_t *send,
                     size_t bytes, void *recv, const sw_blocks_t *blocks)
 {
-    return gather(g, root, sw_what(SW_COLL_GATHERV, root), send, bytes, recv,
-                  blocks);
+    return gather(ring, root, sw_what(SW_COLL_GATHERV, root), send, bytes,
+                  recv, blocks);
 }

@@ -1,7 +1,7 @@
 /*
  * neighbours.c - see neighbours.h; and Neighbor_allgather, Neighbor_alltoall
  * with their variants. A member offers its block (payload.h), or deals
- * (deal.h), and takes what it is to receive, edge by edge.
+ * (deal.h), and then receives, edge by edge.
  */
 #include "deal.h"
 
@@ -28,27 +28,27 @@ void sw_neighbours_sort(sw_neighbours_t *to, int me)
         to->first++;
 }
 
-/* What a member offers on an edge. Who has posted this step is done with the
- * one before. */
-static int source(sw_group_t *g, int member, uint64_t step, uint32_t what,
+/* Finds what a member offers on an edge. A member that has posted this step is
+ * done with the one before. */
+static int source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
                   const int *index, int edge, sw_source_t *to)
 {
-    int rc = index ? sw_deal_source(g, member, step, what, index[edge], -1,
-                                    to)
-                   : sw_source(g, member, step, what, to);
-    if (!rc && g->known[member] < step - 1)
-        g->known[member] = step - 1;
+    int rc =
+        index ? sw_deal_source(ring, member, step, what, index[edge], -1, to)
+              : sw_source(ring, member, step, what, to);
+    if (!rc && ring->known[member] < step - 1)
+        ring->known[member] = step - 1;
     return rc;
 }
 
-/* Receive on all edges. `index`: which block of its sender comes on each;
- * NULL: the one that everybody gets. */
-static int receive(sw_group_t *g, uint64_t step, uint32_t what,
+/* Receives on all edges. `index`: which block of its sender comes on each;
+ * NULL: the one that goes on all edges. */
+static int receive(sw_ring_t *ring, uint64_t step, uint32_t what,
                    const int *index, const void *send,
                    const sw_blocks_t *sends, void *recv,
                    const sw_blocks_t *recvs)
 {
-    const sw_neighbours_t *all = g->neighbours;
+    const sw_neighbours_t *all = ring->neighbours;
     int rc = SW_OK;
     for (int k = 0; k < all->ins; k++) {
         int edge = all->first + k;
@@ -59,13 +59,13 @@ static int receive(sw_group_t *g, uint64_t step, uint32_t what,
             continue;
         sw_data_t to = sw_block_data(recvs, recv, edge);
         sw_source_t from;
-        if (member == g->me) {
+        if (member == ring->me) {
             int block = index ? index[edge] : 0;
             sw_data_t own = sw_block_data(sends, send, block);
             from.bytes = sw_block(sends, block).bytes;
             sw_keep(&own, &to, sw_min(from.bytes, room));
         } else {
-            bad = source(g, member, step, what, index, edge, &from);
+            bad = source(ring, member, step, what, index, edge, &from);
             if (!bad)
                 bad = sw_source_put(&from, &to, sw_min(from.bytes, room));
         }
@@ -76,45 +76,49 @@ static int receive(sw_group_t *g, uint64_t step, uint32_t what,
     return rc;
 }
 
-static void conclude(sw_group_t *g, uint64_t step, bool part, sw_exposed_t *x)
+static void conclude(sw_ring_t *ring, uint64_t step, bool part,
+                     sw_exposed_t *x)
 {
-    sw_done(g, step);
+    sw_ring_done(ring, step);
     if (!part)
         return;
-    for (int i = 0; i < g->neighbours->readers; i++)
-        sw_await_done(g, g->neighbours->reader[i], step);
+    for (int i = 0; i < ring->neighbours->readers; i++)
+        sw_ring_await_done(ring, ring->neighbours->reader[i], step);
     sw_unexpose(x, false);
 }
 
-int sw_coll_neighbor_allgather(sw_group_t *g, const sw_data_t *send,
+int sw_coll_neighbor_allgather(sw_ring_t *ring, const sw_data_t *send,
                                size_t bytes, void *recv,
                                const sw_blocks_t *recvs)
 {
     uint32_t what = sw_what(SW_COLL_NEIGHBOR_ALLGATHER, 0);
-    uint64_t step = ++g->step;
+    uint64_t step = ++ring->step;
     sw_blocks_t own = {.bytes = bytes, .data = send};
     sw_exposed_t x;
-    bool part = sw_offer(g, step, what, SW_READ_NEIGHBOURS,
-                         sw_eager(g->eager, send->layout), send, bytes, &x);
-    int rc = receive(g, step, what, NULL, NULL, &own, recv, recvs);
-    conclude(g, step, part, &x);
+    bool part =
+        sw_offer(ring, step, what, SW_READ_NEIGHBOURS,
+                 sw_eager(ring->team->eager, send->layout), send, bytes, &x);
+    int rc = receive(ring, step, what, NULL, NULL, &own, recv, recvs);
+    conclude(ring, step, part, &x);
     return rc;
 }
 
-int sw_coll_neighbor_alltoall(sw_group_t *g, const void *send,
+int sw_coll_neighbor_alltoall(sw_ring_t *ring, const void *send,
                               const sw_blocks_t *sends, const int *index,
                               void *recv, const sw_blocks_t *recvs)
 {
     uint32_t what = sw_what(SW_COLL_NEIGHBOR_ALLTOALL, 0);
-    uint64_t step = ++g->step;
-    const sw_neighbours_t *all = g->neighbours;
-    sw_hand_t hand = {.n = all->outs, .own = -1,
+    uint64_t step = ++ring->step;
+    const sw_neighbours_t *all = ring->neighbours;
+    sw_hand_t hand = {.n = all->outs,
+                      .own = -1,
                       .readers = SW_READ_NEIGHBOURS,
-                      .eager = sw_eager(g->eager, sends->data),
-                      .to = all->out, .me = g->me};
+                      .eager = sw_eager(ring->team->eager, sends->data),
+                      .to = all->out,
+                      .me = ring->me};
     sw_exposed_t x;
-    bool part = sw_deal(g, step, what, &hand, send, sends, &x);
-    int rc = receive(g, step, what, index, send, sends, recv, recvs);
-    conclude(g, step, part, &x);
+    bool part = sw_deal(ring, step, what, &hand, send, sends, &x);
+    int rc = receive(ring, step, what, index, send, sends, recv, recvs);
+    conclude(ring, step, part, &x);
     return rc;
 }

@@ -7,12 +7,12 @@
 
 #define STEP ((size_t)16 << 10)
 
-bool sw_packing(sw_group_t *g, sw_exposed_t *x, size_t n)
+bool sw_packing(sw_ring_t *ring, sw_exposed_t *x, size_t n)
 {
     sw_packed_t *p = sw_temporary(sizeof *p + n);
     atomic_init(&p->ready, 0);
     *x = (sw_exposed_t){.packed = p, .bytes = n};
-    x->part.address = sw_direct(g, p, sizeof *p + n);
+    x->part.address = sw_direct(ring, p, sizeof *p + n);
     if (x->part.address == UINT64_MAX)
         return false;
     x->part.form = SW_FORM_PACKED;
@@ -20,7 +20,7 @@ bool sw_packing(sw_group_t *g, sw_exposed_t *x, size_t n)
     return true;
 }
 
-void sw_packing_add(sw_group_t *g, sw_exposed_t *x, const sw_data_t *data,
+void sw_packing_add(sw_ring_t *ring, sw_exposed_t *x, const sw_data_t *data,
                     size_t n)
 {
     sw_packed_t *p = x->packed;
@@ -30,13 +30,13 @@ void sw_packing_add(sw_group_t *g, sw_exposed_t *x, const sw_data_t *data,
         end = n - at < 2 * STEP ? n : at + STEP;
         sw_data_copy(data, &to, at, end);
         atomic_store_explicit(&p->ready, before + end, memory_order_release);
-        sw_doorbell_ring(&sw_lane(g, g->me)->doorbell);
+        sw_doorbell_ring(&sw_ring_lane(ring, ring->me)->doorbell);
     }
 }
 
-void sw_packing_end(sw_group_t *g, sw_exposed_t *x)
+void sw_packing_end(sw_ring_t *ring, sw_exposed_t *x)
 {
     sw_packed_t *p = x->packed;
-    sw_expose(g, x, p->data, x->bytes, true);
+    sw_expose(ring, x, p->data, x->bytes, true);
     x->packed = p;
 }

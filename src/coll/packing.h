@@ -1,9 +1,9 @@
 /*
  * packing.h - data with gaps, side by side in temporary memory.
  *
- * Who reads follows who packs: the entry is posted before, and the packer
- * stores in `ready` how much is there (release; acquired by the reader), so
- * that both are at work at once.
+ * Readers follow the packer. The packer posts the entry first, then stores in
+ * `ready` how much is there (release; the reader acquires it). So both work at
+ * once. A packer waits for no member.
  */
 #ifndef SW_COLL_PACKING_H
 #define SW_COLL_PACKING_H
@@ -16,13 +16,13 @@ typedef struct sw_packed {
     char data[];
 } sw_packed_t;
 
-/* Room for n bytes, exposed as x->part: SW_FORM_PACKED, to be posted and then
- * filled; or, where readers cannot follow, false: then fill it, and call
- * sw_packing_end before the entry is posted. */
-bool sw_packing(sw_group_t *g, sw_exposed_t *x, size_t n);
-/* Pack n bytes behind those that are there. */
-void sw_packing_add(sw_group_t *g, sw_exposed_t *x, const sw_data_t *data,
+/* Makes room for n bytes, exposed as x->part. True: the part is SW_FORM_PACKED,
+ * and the caller posts it, then fills it. False: readers cannot follow. The
+ * caller then fills it and calls sw_packing_end before it posts the entry. */
+bool sw_packing(sw_ring_t *ring, sw_exposed_t *x, size_t n);
+/* Packs n bytes behind those that are there. */
+void sw_packing_add(sw_ring_t *ring, sw_exposed_t *x, const sw_data_t *data,
                     size_t n);
-void sw_packing_end(sw_group_t *g, sw_exposed_t *x);
+void sw_packing_end(sw_ring_t *ring, sw_exposed_t *x);
 
 #endif

@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-void *sw_shared_copy(const sw_group_t *g, size_t n)
+void *sw_shared_copy(const sw_ring_t *ring, size_t n)
 {
     void *copy = sw_arena_alloc_shared(n, SW_LINE);
-    if (!copy && !g->cma) {
+    if (!copy && !ring->team->cma) {
         /* The others are already in the collective and cannot be told. */
         sw_say("no memory for a shared copy of %zu bytes: the arena is full. "
                "Raise STRAIGHTWAY_ARENA_SIZE, or run with "
@@ -21,7 +21,7 @@ void *sw_shared_copy(const sw_group_t *g, size_t n)
     return copy;
 }
 
-void sw_expose_at(sw_group_t *g, sw_exposed_t *to, const void *p, size_t n,
+void sw_expose_at(sw_ring_t *ring, sw_exposed_t *to, const void *p, size_t n,
                   uint64_t direct, bool in)
 {
     *to = (sw_exposed_t){.user = (void *)(uintptr_t)p, .bytes = n};
@@ -37,10 +37,10 @@ void sw_expose_at(sw_group_t *g, sw_exposed_t *to, const void *p, size_t n,
             sw_show_stage(p, n);
         return;
     }
-    /* A small private buffer is copied once here rather than fetched with a
-     * system call by each reader. */
-    if (g->arena && (n <= SW_COPY_MAX || !g->cma))
-        to->copy = sw_shared_copy(g, n);
+    /* One copy of a small private buffer here costs less than a system call
+     * in each reader. */
+    if (ring->team->arena && (n <= SW_COPY_MAX || !ring->team->cma))
+        to->copy = sw_shared_copy(ring, n);
     if (!to->copy) {
         to->part.form = SW_FORM_CMA;
         to->part.address = (uint64_t)(uintptr_t)p;
@@ -77,67 +77,67 @@ void sw_unexpose(sw_exposed_t *x, bool out)
     x->copy = NULL;
 }
 
-bool sw_show_blocks(sw_group_t *g, sw_entry_t *e, uint64_t step, int readers,
+bool sw_show_blocks(sw_ring_t *ring, sw_entry_t *e, uint64_t step, int readers,
                     int n, const sw_data_t *data, const uint64_t *bytes)
 {
     size_t all = (size_t)n * sizeof(sw_shown_block_t);
-    if (all > g->stage_max)
+    if (all > ring->team->stage_max)
         return false;
     SW_ARRAY(sw_shown_block_t, table, n);
     for (int i = 0; i < n; i++) {
         table[i] = (sw_shown_block_t){.bytes = bytes[i]};
         if (bytes[i] &&
-            !sw_expose_shown(g, &data[i], bytes[i], &table[i].shown))
+            !sw_expose_shown(ring, &data[i], bytes[i], &table[i].shown))
             return false;
     }
     e->form = SW_FORM_SHOWN;
-    sw_copy(sw_claim_stage(g, step, readers, all, e), table, all);
+    sw_copy(sw_ring_claim_stage(ring, step, readers, all, e), table, all);
     return true;
 }
 
-/* An entry and room for the n bytes that it is to carry. */
-static char *claim(sw_group_t *g, uint64_t step, uint32_t what, int readers,
+/* Claims an entry, and room for the n bytes that it carries. */
+static char *claim(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
                    size_t n, sw_entry_t **entry)
 {
-    sw_entry_t *e = *entry = sw_claim(g, step, readers);
+    sw_entry_t *e = *entry = sw_ring_claim(ring, step, readers);
     e->what = what;
     e->bytes = n;
     e->form = n <= SW_INLINE_MAX ? SW_FORM_INLINE : SW_FORM_STAGED;
     return n <= SW_INLINE_MAX ? e->data
-                              : sw_claim_stage(g, step, readers, n, e);
+                              : sw_ring_claim_stage(ring, step, readers, n, e);
 }
 
-void sw_stage(sw_group_t *g, uint64_t step, uint32_t what, int readers,
+void sw_stage(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
               const void *p, size_t n)
 {
     sw_entry_t *e;
-    sw_copy(claim(g, step, what, readers, n, &e), p, n);
-    sw_post(g, e, step);
+    sw_copy(claim(ring, step, what, readers, n, &e), p, n);
+    sw_ring_post(ring, e, step);
 }
 
-void sw_stage_data(sw_group_t *g, uint64_t step, uint32_t what, int readers,
+void sw_stage_data(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
                    const sw_data_t *data, size_t n)
 {
     sw_entry_t *e;
-    sw_data_pack(data, n, claim(g, step, what, readers, n, &e));
-    sw_post(g, e, step);
+    sw_data_pack(data, n, claim(ring, step, what, readers, n, &e));
+    sw_ring_post(ring, e, step);
 }
 
-bool sw_offer(sw_group_t *g, uint64_t step, uint32_t what, int readers,
+bool sw_offer(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
               size_t eager, const sw_data_t *data, size_t n, sw_exposed_t *x)
 {
     sw_shown_t shown;
-    bool shows = data->layout && n > eager &&
-                 sw_expose_shown(g, data, n, &shown);
-    uint64_t direct = data->layout || n <= eager
-        ? UINT64_MAX : sw_direct(g, data->at, n);
-    /* Up to what can be staged a copy is also better than an exposed copy. */
+    bool shows =
+        data->layout && n > eager && sw_expose_shown(ring, data, n, &shown);
+    uint64_t direct =
+        data->layout || n <= eager ? UINT64_MAX : sw_direct(ring, data->at, n);
+    /* Where it fits the staging, a copy there beats an exposed copy. */
     if (n <= eager ||
-        (n <= g->stage_max && !shows && direct == UINT64_MAX)) {
-        sw_stage_data(g, step, what, readers, data, n);
+        (n <= ring->team->stage_max && !shows && direct == UINT64_MAX)) {
+        sw_stage_data(ring, step, what, readers, data, n);
         return false;
     }
-    sw_entry_t *e = sw_claim(g, step, readers);
+    sw_entry_t *e = sw_ring_claim(ring, step, readers);
     e->what = what;
     e->bytes = n;
     if (shows) {
@@ -145,16 +145,16 @@ bool sw_offer(sw_group_t *g, uint64_t step, uint32_t what, int readers,
         e->shown = shown;
     } else {
         if (!data->layout) {
-            sw_expose_at(g, x, data->at, n, direct, true);
-        } else if (!sw_packing(g, x, n)) {
-            sw_packing_add(g, x, data, n);
-            sw_packing_end(g, x);
+            sw_expose_at(ring, x, data->at, n, direct, true);
+        } else if (!sw_packing(ring, x, n)) {
+            sw_packing_add(ring, x, data, n);
+            sw_packing_end(ring, x);
         }
         e->send = x->part;
     }
     e->form = (uint16_t)x->part.form;
-    sw_post(g, e, step);
+    sw_ring_post(ring, e, step);
     if (x->part.form == SW_FORM_PACKED)
-        sw_packing_add(g, x, data, n);
+        sw_packing_add(ring, x, data, n);
     return true;
 }

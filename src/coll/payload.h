@@ -9,8 +9,8 @@
 #include "node/arena/show.h"
 #include "node/base/copy.h"
 
-/* The largest private buffer, in bytes, that is shared by a copy although CMA
- * could reach it: about where a copy costs as much as a system call. */
+/* A private buffer of up to so many bytes is shared by a copy even where CMA
+ * could reach it: about here a copy costs as much as a system call. */
 #define SW_COPY_MAX 65536
 
 /* Data with gaps are shown from so many bytes on: one pass and a wait for the
@@ -19,13 +19,14 @@
 
 /* n bytes that the other members map; NULL where there are none and CMA can do
  * instead, else the job ends with a message. */
-void *sw_shared_copy(const sw_group_t *g, size_t n);
+void *sw_shared_copy(const sw_ring_t *ring, size_t n);
 
-/* Where the others find this memory without a system call, or UINT64_MAX. To be
- * asked once of a buffer in a collective: each time counts as a use. */
-static inline uint64_t sw_direct(const sw_group_t *g, const void *p, size_t n)
+/* Where the others find this memory without a system call, or UINT64_MAX. A
+ * collective asks once of a buffer, since each time counts as a use. */
+static inline uint64_t sw_direct(const sw_ring_t *ring, const void *p,
+                                 size_t n)
 {
-    return g->arena && n ? sw_show(p, n) : UINT64_MAX;
+    return ring->team->arena && n ? sw_show(p, n) : UINT64_MAX;
 }
 
 /* Exposing: the user's own memory, as a part the others can reach. Where they
@@ -37,27 +38,28 @@ typedef struct {
     struct sw_packed *packed;   /* what is exposed, if it was made for that */
 } sw_exposed_t;
 
-/* Expose [p, p+n), which is at `direct`. `in`: the others will read what is in
- * it now. */
-void sw_expose_at(sw_group_t *g, sw_exposed_t *to, const void *p, size_t n,
+/* Exposes [p, p+n), which is at `direct`. `in`: the others will read what it
+ * holds now. */
+void sw_expose_at(sw_ring_t *ring, sw_exposed_t *to, const void *p, size_t n,
                   uint64_t direct, bool in);
-static inline void sw_expose(sw_group_t *g, sw_exposed_t *to, const void *p,
+static inline void sw_expose(sw_ring_t *ring, sw_exposed_t *to, const void *p,
                              size_t n, bool in)
 {
-    sw_expose_at(g, to, p, n, sw_direct(g, p, n), in);
+    sw_expose_at(ring, to, p, n, sw_direct(ring, p, n), in);
 }
-/* The owner has written n bytes at `at` of what is exposed: let the others read
- * them, and sw_unexpose keep them. */
+/* The owner has written n bytes at `at` of the exposed memory: lets the others
+ * read them, and sw_unexpose keep them. */
 void sw_exposed_wrote(const sw_exposed_t *x, size_t at, size_t n);
-/* End it. `out`: the others have written it. */
+/* Ends the exposure. `out`: the others have written the memory. */
 void sw_unexpose(sw_exposed_t *x, bool out);
 
-/* Data with gaps, where the others read it piece by piece: pieces shorter than
- * a cache line, and what they do not reach, are packed instead. */
-static inline bool sw_expose_shown(const sw_group_t *g, const sw_data_t *data,
-                                   size_t n, sw_shown_t *to)
+/* Exposes data with gaps, which the others read piece by piece. False: pieces
+ * are shorter than a cache line, or out of reach; the caller packs instead. */
+static inline bool sw_expose_shown(const sw_ring_t *ring,
+                                   const sw_data_t *data, size_t n,
+                                   sw_shown_t *to)
 {
-    return g->arena && sw_data_is_coarse(data->layout) &&
+    return ring->team->arena && sw_data_is_coarse(data->layout) &&
            sw_data_show(data, n, to);
 }
 
@@ -67,43 +69,43 @@ typedef struct {
     uint64_t bytes;
 } sw_shown_block_t;
 
-/* Put a table of n blocks, of so many bytes each, into the staging ring for
- * this entry. False: one of them is better packed, or the table is too long. */
-bool sw_show_blocks(sw_group_t *g, sw_entry_t *e, uint64_t step, int readers,
+/* Puts a table of n blocks, of so many bytes each, into the staging for this
+ * entry. False: one of them is better packed, or the table is too long. */
+bool sw_show_blocks(sw_ring_t *ring, sw_entry_t *e, uint64_t step, int readers,
                     int n, const sw_data_t *data, const uint64_t *bytes);
 
-/* Staging: post a copy of `n` bytes as this step's payload, inside the entry
- * or in the staging ring: n <= g->stage_max. The caller may go on at once. */
-void sw_stage(sw_group_t *g, uint64_t step, uint32_t what, int readers,
+/* Staging: posts a copy of `n` bytes as this step's payload, inside the entry
+ * or in the staging: n <= stage_max. The caller may go on at once. */
+void sw_stage(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
               const void *p, size_t n);
-void sw_stage_data(sw_group_t *g, uint64_t step, uint32_t what, int readers,
+void sw_stage_data(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
                    const sw_data_t *data, size_t n);
 
-/* Offering: post `n` bytes in the form that suits, staged (up to `eager`),
- * shown, or as an exposed part. The last two the caller must keep (wait for the
- * readers' done, then sw_unexpose(x, false)): then it returns true. The choice
- * is the caller's own: it may depend on where the buffer lies. */
-bool sw_offer(sw_group_t *g, uint64_t step, uint32_t what, int readers,
+/* Offering: posts `n` bytes in the form that suits: staged (up to `eager`),
+ * shown, or as an exposed part. For the last two it returns true: the caller
+ * waits for the readers' done, then calls sw_unexpose(x, false). Members may
+ * choose differently, since the choice depends on where the buffer lies. */
+bool sw_offer(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
               size_t eager, const sw_data_t *data, size_t n, sw_exposed_t *x);
 
-/* Up to how many bytes to stage, where `eager` is for data without gaps. */
+/* Up to how many bytes are staged, where `eager` is for data without gaps. */
 static inline size_t sw_eager(size_t eager, bool gaps)
 {
     return gaps ? sw_min(eager, SW_SHOWN_MIN) : eager;
 }
 
-/* The end of a step in which all offer to all. `part`: what we offered is our
- * own memory, and the readers are waited for. `seen_all`: we have seen
- * everybody's entry, so that everybody is done with the step before. */
-static inline void sw_conclude(sw_group_t *g, uint64_t step, bool part,
+/* Ends a step in which all offer to all. `part`: we offered our own memory, so
+ * we wait for the readers. `seen_all`: we have seen every member's entry, so
+ * every member is done with the step before. */
+static inline void sw_conclude(sw_ring_t *ring, uint64_t step, bool part,
                                sw_exposed_t *x, bool seen_all)
 {
-    sw_done(g, step);
+    sw_ring_done(ring, step);
     if (part) {
-        sw_await_done_all(g, step);
+        sw_ring_await_done_all(ring, step);
         sw_unexpose(x, false);
     } else if (seen_all) {
-        g->acked = step - 1;
+        ring->acked = step - 1;
     }
 }
 

@@ -3,8 +3,8 @@
  *
  * Small: the members stage their operands and leave; the root combines them in
  * rank order (beyond SW_FLAT members: up a tree). Large: each member combines
- * one slice of all operands straight into the root's result, so that the work
- * and the reading are shared and nothing is staged.
+ * one slice of all operands straight into the root's result. So the members
+ * share the work and the reading, and stage nothing.
  */
 #include "climb.h"
 #include "exchange.h"
@@ -12,116 +12,116 @@
 
 #include <stdlib.h>
 
-/* Results for a place that is not ours to store into go out in blocks. */
+/* A member sends its result in blocks where it cannot store it directly. */
 #define BLOCK 65536
 
-static int staged(sw_group_t *g, int root, uint32_t what,
+static int staged(sw_ring_t *ring, int root, uint32_t what,
                   const sw_reducer_t *r, const void *in, void *out, size_t n)
 {
-    uint64_t step = ++g->step;
+    uint64_t step = ++ring->step;
     int rc = SW_OK;
-    if (g->me == root) {
+    if (ring->me == root) {
         sw_source_t from[SW_FLAT];
-        rc = sw_sources(g, step, what, in, n * r->elem, from);
+        rc = sw_sources(ring, step, what, in, n * r->elem, from);
         if (!rc)
-            rc = sw_combine(g, r, from, g->n, 0, out, n);
+            rc = sw_combine(ring, r, from, ring->n, 0, out, n);
     } else {
-        sw_stage(g, step, what, root, in, n * r->elem);
+        sw_stage(ring, step, what, root, in, n * r->elem);
     }
-    sw_done(g, step);
+    sw_ring_done(ring, step);
     return rc;
 }
 
-/* Up a tree. Operands in rank order can only climb to member 0: it passes
- * the result on to another root in a second step. */
-static int climbed(sw_group_t *g, int root, uint32_t what,
+/* Combines up a tree. Operands in rank order can only climb to member 0, which
+ * passes the result on to another root in a second step. */
+static int climbed(sw_ring_t *ring, int root, uint32_t what,
                    const sw_reducer_t *r, const void *in, void *out, size_t n)
 {
     size_t bytes = n * r->elem;
-    uint64_t step = ++g->step;
+    uint64_t step = ++ring->step;
     if (r->commutative || root == 0) {
-        int rc = sw_climb(g, step, what, root, r, in, out, n);
-        sw_done(g, step);
+        int rc = sw_climb(ring, step, what, root, r, in, out, n);
+        sw_ring_done(ring, step);
         return rc;
     }
     int rc = SW_OK;
-    uint64_t pass = ++g->step;
-    if (g->me == 0) {
+    uint64_t pass = ++ring->step;
+    if (ring->me == 0) {
         SW_BYTES(result, bytes);
-        rc = sw_climb(g, step, what, 0, r, in, result, n);
-        sw_stage(g, pass, what, root, result, bytes);
+        rc = sw_climb(ring, step, what, 0, r, in, result, n);
+        sw_stage(ring, pass, what, root, result, bytes);
     } else {
-        rc = sw_climb(g, step, what, 0, r, in, NULL, n);
+        rc = sw_climb(ring, step, what, 0, r, in, NULL, n);
     }
-    sw_done(g, step);
-    if (g->me == root) {
+    sw_ring_done(ring, step);
+    if (ring->me == root) {
         sw_source_t from;
-        int bad = sw_source(g, 0, pass, what, &from);
+        int bad = sw_source(ring, 0, pass, what, &from);
         if (!bad)
             bad = sw_source_copy(&from, 0, out, sw_min(bytes, from.bytes));
         rc = rc ? rc : bad;
     }
-    sw_done(g, pass);
+    sw_ring_done(ring, pass);
     return rc;
 }
 
 /* My slice of the result, to wherever the root's memory can be reached. */
-static int put_slice(sw_group_t *g, int root, const sw_reducer_t *r,
+static int put_slice(sw_ring_t *ring, int root, const sw_reducer_t *r,
                      const sw_source_t *from, const sw_part_t *out, void *own,
                      sw_slice_t s)
 {
     uint64_t at = s.start * r->elem;
-    char *to = g->me == root ? (char *)own + at
-                             : sw_peer_window(g->peer[root], out, at);
+    char *to = ring->me == root ? (char *)own + at
+                                : sw_peer_window(ring->peer[root], out, at);
     if (to || s.count == 0)
-        return sw_combine(g, r, from, g->n, at, to, s.count);
+        return sw_combine(ring, r, from, ring->n, at, to, s.count);
     size_t step = sw_max(BLOCK / r->elem, 1);
     char *block = malloc(step * r->elem);
     int rc = block ? SW_OK : SW_UNREACHABLE;
     for (size_t i = 0; i < s.count && !rc; i += step) {
         size_t now = sw_min(step, s.count - i);
-        rc = sw_combine(g, r, from, g->n, at + i * r->elem, block, now);
-        if (!rc && sw_peer_write(g->peer[root], out, at + i * r->elem, block,
-                                 now * r->elem))
+        rc = sw_combine(ring, r, from, ring->n, at + i * r->elem, block, now);
+        if (!rc && sw_peer_write(ring->peer[root], out, at + i * r->elem,
+                                 block, now * r->elem))
             rc = SW_UNREACHABLE;
     }
     free(block);
     return rc;
 }
 
-static int sliced(sw_group_t *g, int root, uint32_t what,
+static int sliced(sw_ring_t *ring, int root, uint32_t what,
                   const sw_reducer_t *r, const void *in, void *out, size_t n)
 {
-    uint64_t step = ++g->step;
+    uint64_t step = ++ring->step;
     sw_exchange_t x;
-    SW_ARRAY(sw_source_t, from, g->n);
-    SW_ARRAY(sw_part_t, outs, g->n);
-    bool is_root = g->me == root;
-    int rc = sw_exchange(g, step, what, in, is_root ? out : NULL,
+    SW_ARRAY(sw_source_t, from, ring->n);
+    SW_ARRAY(sw_part_t, outs, ring->n);
+    bool is_root = ring->me == root;
+    int rc = sw_exchange(ring, step, what, in, is_root ? out : NULL,
                          n * r->elem, &x, from, outs);
-    sw_slice_t s = sw_slice(n, g->n, g->me, sw_grain(r->elem));
-    if (!rc && !sw_touch(g))
+    sw_slice_t s = sw_slice(n, ring->n, ring->me, sw_grain(r->elem));
+    if (!rc && !sw_ring_touch(ring))
         rc = SW_BROKEN;
     if (!rc) {
-        rc = put_slice(g, root, r, from, &outs[root], out, s);
-        sw_touched(g);
+        rc = put_slice(ring, root, r, from, &outs[root], out, s);
+        sw_ring_touched(ring);
     }
     if (is_root)
         sw_exposed_wrote(&x.out, s.start * r->elem, s.count * r->elem);
-    sw_done(g, step);
-    sw_await_done_all(g, step);
+    sw_ring_done(ring, step);
+    sw_ring_await_done_all(ring, step);
     sw_exchange_end(&x, is_root);
     return rc;
 }
 
-int sw_coll_reduce(sw_group_t *g, int root, const sw_reducer_t *r,
+int sw_coll_reduce(sw_ring_t *ring, int root, const sw_reducer_t *r,
                    const void *in, void *out, size_t n)
 {
     uint32_t what = sw_what(SW_COLL_REDUCE, root);
     size_t bytes = n * r->elem;
-    if (g->n > SW_FLAT && bytes <= g->stage_max)
-        return climbed(g, root, what, r, in, out, n);
-    if (bytes < g->slice)
-        return staged(g, root, what, r, in, out, n);
-    return sliced(g, root, what, r, in, out, n);
+    if (ring->n > SW_FLAT && bytes <= ring->team->stage_max)
+        return climbed(ring, root, what, r, in, out, n);
+    if (bytes < ring->team->slice)
+        return staged(ring, root, what, r, in, out, n);
+    return sliced(ring, root, what, r, in, out, n);
 }

@@ -1,22 +1,22 @@
 /*
- * reduce_scatter.c - Reduce_scatter and Reduce_scatter_block: every member
- * offers its whole vector and combines its own slice of all of them.
+ * reduce_scatter.c - Reduce_scatter and Reduce_scatter_block. Each member
+ * offers its whole vector and combines its own slice of all vectors.
  */
 #include "exchange.h"
 
 #include <stdlib.h>
 
 /* Where my result starts and the whole vector's length, in elements. */
-static size_t place(const sw_group_t *g, const size_t *counts, size_t block,
+static size_t place(const sw_ring_t *ring, const size_t *counts, size_t block,
                     size_t *total)
 {
     size_t start = 0, sum = 0;
     if (!counts) {
-        *total = (size_t)g->n * block;
-        return (size_t)g->me * block;
+        *total = (size_t)ring->n * block;
+        return (size_t)ring->me * block;
     }
-    for (int i = 0; i < g->n; i++) {
-        if (i == g->me)
+    for (int i = 0; i < ring->n; i++) {
+        if (i == ring->me)
             start = sum;
         sum += counts[i];
     }
@@ -24,32 +24,34 @@ static size_t place(const sw_group_t *g, const size_t *counts, size_t block,
     return start;
 }
 
-/* With MPI_IN_PLACE the result lies on operands that others still read. */
+/* Room for the result, away from the operands that others still read where the
+ * call is MPI_IN_PLACE. */
 static void *aside(const void *in, void *out, size_t bytes)
 {
     return in == out && bytes ? malloc(bytes) : out;
 }
 
-int sw_coll_reduce_scatter(sw_group_t *g, const sw_reducer_t *r,
+int sw_coll_reduce_scatter(sw_ring_t *ring, const sw_reducer_t *r,
                            const void *in, void *out, const size_t *counts,
                            size_t block_count)
 {
     uint32_t what = sw_what(SW_COLL_REDUCE_SCATTER, 0);
-    uint64_t step = ++g->step;
-    size_t total, start = place(g, counts, block_count, &total);
-    size_t mine = counts ? counts[g->me] : block_count;
+    uint64_t step = ++ring->step;
+    size_t total, start = place(ring, counts, block_count, &total);
+    size_t mine = counts ? counts[ring->me] : block_count;
     size_t bytes = total * r->elem;
-    SW_ARRAY(sw_source_t, from, g->n);
+    SW_ARRAY(sw_source_t, from, ring->n);
     void *to = aside(in, out, mine * r->elem);
     sw_data_t data = sw_data_plain(in);
     sw_exposed_t x;
-    bool part = sw_offer(g, step, what, SW_READ_ALL, g->eager_all, &data,
-                         bytes, &x);
-    int rc = sw_sources(g, step, what, in, bytes, from);
+    bool part = sw_offer(ring, step, what, SW_READ_ALL, ring->team->eager_all,
+                         &data, bytes, &x);
+    int rc = sw_sources(ring, step, what, in, bytes, from);
     if (!rc)
-        rc = to || !mine ? sw_combine(g, r, from, g->n, start * r->elem, to,
-                                      mine) : SW_UNREACHABLE;
-    sw_conclude(g, step, part, &x, true);
+        rc = to || !mine ? sw_combine(ring, r, from, ring->n, start * r->elem,
+                                      to, mine)
+                         : SW_UNREACHABLE;
+    sw_conclude(ring, step, part, &x, true);
     if (to != out) {
         if (to && !rc)
             sw_copy(out, to, mine * r->elem);

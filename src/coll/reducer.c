@@ -1,10 +1,10 @@
 /*
  * reducer.c - combining the members' operands; see reducer.h.
  *
- * Sources in reach of plain loads go to the kernel as they are: one pass, no
- * staging. A source that only CMA reaches is fetched block by block into
+ * A kernel reads sources in reach of plain loads where they lie: one pass, no
+ * staging. A member fetches a source that only CMA reaches block by block, into
  * scratch memory that stays in the cache. A user's function overwrites its
- * right operand, so each right operand is copied to scratch first.
+ * right operand, so the member copies each right operand to scratch first.
  */
 #include "reducer.h"
 
@@ -20,8 +20,8 @@ static bool all_direct(const sw_source_t *from, int count)
     return true;
 }
 
-/* Combine one block: `left` starts as a copy of from[0] and the scratch halves
- * take turns as right operand, so that `to` is written once, at the end. */
+/* Combines one block. `left` starts as a copy of from[0], and the scratch
+ * halves take turns as right operand: `to` is written once, at the end. */
 static int combine_block(const sw_reducer_t *r, const sw_source_t *from,
                          int count, uint64_t offset, void *to, size_t n,
                          char *left, char *right)
@@ -46,9 +46,8 @@ static int combine_block(const sw_reducer_t *r, const sw_source_t *from,
     return rc;
 }
 
-int sw_combine(sw_group_t *g, const sw_reducer_t *r,
-               const sw_source_t *from, int count,
-               uint64_t offset, void *to, size_t n)
+int sw_combine(sw_ring_t *ring, const sw_reducer_t *r, const sw_source_t *from,
+               int count, uint64_t offset, void *to, size_t n)
 {
     if (n == 0)
         return SW_OK;
@@ -58,7 +57,7 @@ int sw_combine(sw_group_t *g, const sw_reducer_t *r,
             return SW_OK;
         }
         SW_ARRAY(const void *, in, count);
-        char *block = sw_scratch(g, SW_REDUCE_BLOCK);
+        char *block = sw_ring_scratch(ring, SW_REDUCE_BLOCK);
         for (int i = 0; i < count; i++)
             in[i] = from[i].at + offset;
         if (block)
@@ -67,7 +66,7 @@ int sw_combine(sw_group_t *g, const sw_reducer_t *r,
     }
     size_t step = sw_max(BLOCK / r->elem, 1);
     size_t half = sw_round_up(step * r->elem, SW_LINE);
-    char *scratch = sw_scratch(g, 2 * half);
+    char *scratch = sw_ring_scratch(ring, 2 * half);
     if (!scratch)
         return SW_UNREACHABLE;
     for (size_t i = 0; i < n; i += step) {

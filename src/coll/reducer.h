@@ -2,11 +2,11 @@
  * reducer.h - what a reducing collective must know of its operation.
  *
  * An element is `elem` bytes, and elements lie side by side. A predefined
- * operation has a kernel; a user's is called through `user`, which computes
+ * operation has a kernel. A user's is called through `user`, which computes
  * inout[i] = in[i] op inout[i] as MPI does: `in` holds the lower ranks'
- * operand. Every collective combines the members' operands in rank order,
- * ((0 op 1) op 2) ..., or over a tree whose shape depends on the communicator
- * alone: the same input gives the same bits on every rank and every run.
+ * operand. A collective combines the members' operands in rank order,
+ * ((0 op 1) op 2) ..., or over a tree that depends on the communicator alone.
+ * So the same input gives the same bits on every rank and every run.
  */
 #ifndef SW_COLL_REDUCER_H
 #define SW_COLL_REDUCER_H
@@ -22,11 +22,10 @@ typedef struct sw_reducer {
                  size_t n);
 } sw_reducer_t;
 
-/* to = from[0] op from[1] ... op from[count-1] for n elements at byte offset
- * `offset` of the sources. `to` is this process's memory and may be one of
- * the sources' own (at the same offset). Returns SW_OK or SW_UNREACHABLE. */
-int sw_combine(sw_group_t *g, const sw_reducer_t *r,
-               const sw_source_t *from, int count,
-               uint64_t offset, void *to, size_t n);
+/* Computes to = from[0] op from[1] ... op from[count-1] for n elements at byte
+ * offset `offset` of the sources. `to` is this process's memory and may be one
+ * of the sources (at the same offset). Returns SW_OK or SW_UNREACHABLE. */
+int sw_combine(sw_ring_t *ring, const sw_reducer_t *r, const sw_source_t *from,
+               int count, uint64_t offset, void *to, size_t n);
 
 #endif

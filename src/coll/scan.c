@@ -1,15 +1,15 @@
 /*
  * scan.c - Scan and Exscan.
  *
- * Small: everybody stages its operand, and member i combines those of members
+ * Small: each member stages its operand, and member i combines those of members
  * 0 .. i (below i if exclusive): one step of latency. Where ranks take turns
- * on a core, work counts and not latency: then a prefix is passed along from
- * member to member, in the same order of operations.
+ * on a core, work counts and not latency. Then each member passes a prefix to
+ * the next, in the same order of operations.
  *
- * Large: member k owns slice k of everything. It walks the members in rank
- * order once, keeping the running prefix of its slice, and stores each prefix
- * into the result of the member it belongs to: every operand is read once and
- * every result written once, in all.
+ * Large: member k owns slice k of all operands and results. It walks the
+ * members in rank order once, keeping the running prefix of its slice. It
+ * stores each prefix into the result of the member it belongs to. So every
+ * operand is read once and every result written once, in all.
  */
 #include "exchange.h"
 #include "slice.h"
@@ -19,80 +19,81 @@
 /* Bytes of one block of a slice: the prefix stays in the first cache. */
 #define BLOCK 16384
 
-static int staged(sw_group_t *g, bool exclusive, uint32_t what,
+static int staged(sw_ring_t *ring, bool exclusive, uint32_t what,
                   const sw_reducer_t *r, const void *in, void *out, size_t n)
 {
-    uint64_t step = ++g->step;
+    uint64_t step = ++ring->step;
     size_t bytes = n * r->elem;
-    SW_ARRAY(sw_source_t, from, g->n);
-    /* Nobody reads the last member's. */
-    if (g->me < g->n - 1)
-        sw_stage(g, step, what, SW_READ_ALL, in, bytes);
-    int rc = SW_OK, count = g->me + !exclusive;
-    from[g->me] = sw_source_own(in, bytes);
-    for (int i = 0; i < g->me; i++) {
-        int bad = sw_source(g, i, step, what, &from[i]);
+    SW_ARRAY(sw_source_t, from, ring->n);
+    /* No member reads the last one's. */
+    if (ring->me < ring->n - 1)
+        sw_stage(ring, step, what, SW_READ_ALL, in, bytes);
+    int rc = SW_OK, count = ring->me + !exclusive;
+    from[ring->me] = sw_source_own(in, bytes);
+    for (int i = 0; i < ring->me; i++) {
+        int bad = sw_source(ring, i, step, what, &from[i]);
         if (!bad && from[i].bytes != bytes)
             bad = SW_TRUNCATED;
         rc = rc ? rc : bad;
     }
     if (!rc && count)
-        rc = sw_combine(g, r, from, count, 0, out, n);
-    sw_done(g, step);
+        rc = sw_combine(ring, r, from, count, 0, out, n);
+    sw_ring_done(ring, step);
     return rc;
 }
 
-static int passed_on(sw_group_t *g, bool exclusive, uint32_t what,
+static int passed_on(sw_ring_t *ring, bool exclusive, uint32_t what,
                      const sw_reducer_t *r, const void *in, void *out,
                      size_t n)
 {
-    uint64_t step = ++g->step;
+    uint64_t step = ++ring->step;
     size_t bytes = n * r->elem;
-    int rc = SW_OK, next = g->me + 1;
+    int rc = SW_OK, next = ring->me + 1;
     SW_BYTES(prefix, bytes);    /* up to and including me */
     sw_source_t from[2] = {{.at = NULL}, sw_source_own(in, bytes)};
-    if (g->me > 0) {
-        rc = sw_source(g, g->me - 1, step, what, &from[0]);
+    if (ring->me > 0) {
+        rc = sw_source(ring, ring->me - 1, step, what, &from[0]);
         if (!rc && from[0].bytes != bytes)
             rc = SW_TRUNCATED;
-        if (!rc && (next < g->n || !exclusive))
-            rc = sw_combine(g, r, from, 2, 0, prefix, n);
+        if (!rc && (next < ring->n || !exclusive))
+            rc = sw_combine(ring, r, from, 2, 0, prefix, n);
     }
-    const void *mine = g->me > 0 && !rc ? prefix : in;
-    if (next < g->n)
-        sw_stage(g, step, what, next, mine, bytes);
+    const void *mine = ring->me > 0 && !rc ? prefix : in;
+    if (next < ring->n)
+        sw_stage(ring, step, what, next, mine, bytes);
     if (!rc && !exclusive && out != mine)
         sw_copy(out, mine, bytes);
-    if (!rc && exclusive && g->me > 0)
+    if (!rc && exclusive && ring->me > 0)
         rc = sw_source_copy(&from[0], 0, out, bytes);
-    sw_done(g, step);
+    sw_ring_done(ring, step);
     return rc;
 }
 
-/* Store a block of the prefix into member i's result. */
-static int put(sw_group_t *g, int i, const sw_part_t *outs, void *own,
+/* Stores a block of the prefix into member i's result. */
+static int put(sw_ring_t *ring, int i, const sw_part_t *outs, void *own,
                uint64_t at, const char *prefix, size_t bytes)
 {
-    if (i == g->me) {
+    if (i == ring->me) {
         sw_copy((char *)own + at, prefix, bytes);
         return SW_OK;
     }
-    return sw_peer_write(g->peer[i], &outs[i], at, prefix, bytes)
-               ? SW_UNREACHABLE : SW_OK;
+    return sw_peer_write(ring->peer[i], &outs[i], at, prefix, bytes)
+               ? SW_UNREACHABLE
+               : SW_OK;
 }
 
 /* One block for all members: a[] is the prefix, b[] the next operand. */
-static int walk(sw_group_t *g, bool exclusive, const sw_reducer_t *r,
+static int walk(sw_ring_t *ring, bool exclusive, const sw_reducer_t *r,
                 const sw_source_t *from, const sw_part_t *outs, void *own,
                 uint64_t at, size_t n, char *a, char *b)
 {
     size_t bytes = n * r->elem;
     int rc = sw_source_copy(&from[0], at, a, bytes);
     if (!rc && !exclusive)
-        rc = put(g, 0, outs, own, at, a, bytes);
-    for (int i = 1; i < g->n && !rc; i++) {
-        /* The last operand of an exclusive scan is in nobody's result. With
-         * MPI_IN_PLACE an operand must be read before its place is written. */
+        rc = put(ring, 0, outs, own, at, a, bytes);
+    for (int i = 1; i < ring->n && !rc; i++) {
+        /* The last operand of an exclusive scan is in no result. With
+         * MPI_IN_PLACE an operand is read before its place is written. */
         const char *next = from[i].at ? from[i].at + at : b;
         bool direct = r->kernel && from[i].at && !exclusive;
         if (!direct) {
@@ -100,7 +101,7 @@ static int walk(sw_group_t *g, bool exclusive, const sw_reducer_t *r,
             next = b;
         }
         if (!rc && exclusive)
-            rc = put(g, i, outs, own, at, a, bytes);
+            rc = put(ring, i, outs, own, at, a, bytes);
         if (rc)
             break;
         if (r->kernel) {
@@ -112,48 +113,48 @@ static int walk(sw_group_t *g, bool exclusive, const sw_reducer_t *r,
             b = swap;
         }
         if (!exclusive)
-            rc = put(g, i, outs, own, at, a, bytes);
+            rc = put(ring, i, outs, own, at, a, bytes);
     }
     return rc;
 }
 
-static int sliced(sw_group_t *g, bool exclusive, uint32_t what,
+static int sliced(sw_ring_t *ring, bool exclusive, uint32_t what,
                   const sw_reducer_t *r, const void *in, void *out, size_t n)
 {
-    uint64_t step = ++g->step;
+    uint64_t step = ++ring->step;
     sw_exchange_t x;
-    SW_ARRAY(sw_source_t, from, g->n);
-    SW_ARRAY(sw_part_t, outs, g->n);
-    bool has_out = !exclusive || g->me > 0;
-    int rc = sw_exchange(g, step, what, in, has_out ? out : NULL,
+    SW_ARRAY(sw_source_t, from, ring->n);
+    SW_ARRAY(sw_part_t, outs, ring->n);
+    bool has_out = !exclusive || ring->me > 0;
+    int rc = sw_exchange(ring, step, what, in, has_out ? out : NULL,
                          n * r->elem, &x, from, outs);
-    sw_slice_t s = sw_slice(n, g->n, g->me, sw_grain(r->elem));
+    sw_slice_t s = sw_slice(n, ring->n, ring->me, sw_grain(r->elem));
     size_t each = sw_max(BLOCK / r->elem, 1);
     size_t half = sw_round_up(each * r->elem, SW_LINE);
-    char *scratch = sw_scratch(g, 2 * half);
+    char *scratch = sw_ring_scratch(ring, 2 * half);
     if (!scratch)
         rc = SW_UNREACHABLE;
-    if (!rc && !sw_touch(g))
+    if (!rc && !sw_ring_touch(ring))
         rc = SW_BROKEN;
     for (size_t i = 0; i < s.count && !rc; i += each)
-        rc = walk(g, exclusive, r, from, outs, out,
-                  (s.start + i) * r->elem, sw_min(each, s.count - i), scratch,
-                  scratch + half);
-    sw_touched(g);
+        rc = walk(ring, exclusive, r, from, outs, out, (s.start + i) * r->elem,
+                  sw_min(each, s.count - i), scratch, scratch + half);
+    sw_ring_touched(ring);
     if (has_out)
         sw_exposed_wrote(&x.out, s.start * r->elem, s.count * r->elem);
-    sw_done(g, step);
-    sw_await_done_all(g, step);
+    sw_ring_done(ring, step);
+    sw_ring_await_done_all(ring, step);
     sw_exchange_end(&x, has_out);
     return rc;
 }
 
-int sw_coll_scan(sw_group_t *g, bool exclusive, const sw_reducer_t *r,
+int sw_coll_scan(sw_ring_t *ring, bool exclusive, const sw_reducer_t *r,
                  const void *in, void *out, size_t n)
 {
     uint32_t what = sw_what(exclusive ? SW_COLL_EXSCAN : SW_COLL_SCAN, 0);
-    if (n * r->elem < g->slice)
-        return g->crowded ? passed_on(g, exclusive, what, r, in, out, n)
-                          : staged(g, exclusive, what, r, in, out, n);
-    return sliced(g, exclusive, what, r, in, out, n);
+    if (n * r->elem < ring->team->slice)
+        return ring->team->crowded
+                   ? passed_on(ring, exclusive, what, r, in, out, n)
+                   : staged(ring, exclusive, what, r, in, out, n);
+    return sliced(ring, exclusive, what, r, in, out, n);
 }

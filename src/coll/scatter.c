@@ -1,8 +1,8 @@
 /*
  * scatter.c - Scatter and Scatterv: the root deals (deal.h), the others take.
  *
- * Small blocks are dealt as copies and the root leaves; large ones are read
- * from the root's memory by all members at once.
+ * The root deals small blocks as copies and leaves. The members read large ones
+ * from the root's memory, all at once.
  */
 #include "deal.h"
 
@@ -14,30 +14,31 @@ static void keep_own(const void *send, const sw_blocks_t *blocks, int root,
         sw_keep(&own, recv, sw_min(sw_block(blocks, root).bytes, bytes));
 }
 
-int sw_coll_scatter(sw_group_t *g, int root, const void *send,
+int sw_coll_scatter(sw_ring_t *ring, int root, const void *send,
                     const sw_blocks_t *blocks, const sw_data_t *recv,
                     size_t bytes)
 {
     uint32_t what = sw_what(SW_COLL_SCATTER, root);
-    uint64_t step = ++g->step;
-    if (g->me != root) {
-        /* Who gets nothing waits for nobody. */
-        int rc = bytes ? sw_receive_deal(g, root, step, what, recv, bytes)
+    uint64_t step = ++ring->step;
+    if (ring->me != root) {
+        /* A member that receives nothing does not wait. */
+        int rc = bytes ? sw_receive_deal(ring, root, step, what, recv, bytes)
                        : SW_OK;
-        sw_done(g, step);
+        sw_ring_done(ring, step);
         return rc;
     }
     sw_exposed_t x = {.copy = NULL};
-    sw_hand_t hand = sw_hand_all(g, sw_eager(g->eager, blocks->data));
-    bool part = sw_deal(g, step, what, &hand, send, blocks, &x);
-    sw_done(g, step);
+    sw_hand_t hand =
+        sw_hand_all(ring, sw_eager(ring->team->eager, blocks->data));
+    bool part = sw_deal(ring, step, what, &hand, send, blocks, &x);
+    sw_ring_done(ring, step);
     /* A root that receives into what it sends (some hosts bear with it) must
      * leave the others' blocks alone until they have been read. */
     bool last = part && !x.copy && !x.packed && recv && recv->at == send;
     if (!last)
         keep_own(send, blocks, root, recv, bytes);
     if (part) {
-        sw_await_done_all(g, step);
+        sw_ring_await_done_all(ring, step);
         sw_unexpose(&x, false);
     }
     if (last)

@@ -1,9 +1,9 @@
 /*
- * slice.h - who works on which part of a vector.
+ * slice.h - which member works on which part of a vector.
  *
- * n units are cut into `parts` slices of equal size, rounded so that two
- * slices share no cache line where the vector is aligned; the last ones may be
- * smaller or empty.
+ * n units are cut into `parts` slices of equal size. The size is rounded, so
+ * that two slices share no cache line where the vector is aligned. The last
+ * ones may be smaller or empty.
  */
 #ifndef SW_COLL_SLICE_H
 #define SW_COLL_SLICE_H

@@ -8,27 +8,27 @@
 
 #include <string.h>
 
-void sw_source_packed(sw_group_t *g, int member, const sw_entry_t *e,
+void sw_source_packed(sw_ring_t *ring, int member, const sw_entry_t *e,
                       uint64_t before, sw_source_t *to)
 {
     to->at = NULL;
     to->packed = (const sw_packed_t *)(to->peer->arena + e->send.address);
     to->before = before;
-    to->doorbell = &sw_lane(g, member)->doorbell;
-    to->broken = &g->broken;
+    to->doorbell = &sw_ring_lane(ring, member)->doorbell;
+    to->broken = &ring->broken;
 }
 
-int sw_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
+int sw_source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
               sw_source_t *to)
 {
     int status = SW_OK;
-    const sw_entry_t *e = sw_await(g, member, step, &status);
+    const sw_entry_t *e = sw_ring_await(ring, member, step, &status);
     if (sw_unlikely(!e))
         return status;
     if (sw_unlikely(e->what != what))
-        return sw_mismatch(g);
+        return sw_ring_mismatch(ring);
     to->bytes = e->bytes;
-    to->peer = g->peer[member];
+    to->peer = ring->peer[member];
     to->shown = NULL;
     to->packed = NULL;
     switch (e->form) {
@@ -37,13 +37,13 @@ int sw_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
         to->shown = &e->shown;
         break;
     case SW_FORM_PACKED:
-        sw_source_packed(g, member, e, 0, to);
+        sw_source_packed(ring, member, e, 0, to);
         break;
     case SW_FORM_INLINE:
         to->at = e->data;
         break;
     case SW_FORM_STAGED:
-        to->at = sw_staged(g, member, e->place);
+        to->at = sw_ring_staged(ring, member, e->place);
         break;
     default:
         to->part = e->send;
@@ -52,15 +52,15 @@ int sw_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
     return SW_OK;
 }
 
-/* What a peer shows may change under our eyes: one copy is checked and used. */
+/* A peer may change what it shows while we look: we check and use one copy. */
 static int find(const sw_source_t *from, size_t n, sw_data_t *to)
 {
     sw_shown_t shown = *from->shown;
     return sw_data_find(from->peer, &shown, n, to) ? SW_UNREACHABLE : SW_OK;
 }
 
-/* The bytes of a packed payload that are there: more than `than`, or none if
- * the packer has died. */
+/* Waits for a packed payload and returns how many bytes are there: more than
+ * `than`, or none if the packer has died. */
 static uint64_t await_packed(const sw_source_t *from, uint64_t than)
 {
     uint64_t ready = 0;
@@ -71,7 +71,7 @@ static uint64_t await_packed(const sw_source_t *from, uint64_t than)
     return *from->broken ? 0 : ready - from->before;
 }
 
-/* Take the bytes [begin, end) of it as they come. */
+/* Copies the bytes [begin, end) of a packed payload as they come. */
 static int follow(const sw_source_t *from, const sw_data_t *to, size_t begin,
                    size_t end)
 {

@@ -4,7 +4,7 @@
 #ifndef SW_COLL_SOURCE_H
 #define SW_COLL_SOURCE_H
 
-#include "group.h"
+#include "ring.h"
 
 typedef struct {
     const char *at;             /* readable here, or NULL: one of these, or
@@ -13,17 +13,17 @@ typedef struct {
     const struct sw_packed *packed;     /* from data[before] on             */
     uint64_t before;
     sw_doorbell_t *doorbell;    /* of the packer                            */
-    bool *broken;               /* its reader's group                       */
+    bool *broken;               /* of its reader's ring                     */
     const sw_peer_t *peer;
     sw_part_t part;
     uint64_t bytes;
 } sw_source_t;
 
-/* A packed payload of which this part is meant; to->peer is set. */
-void sw_source_packed(sw_group_t *g, int member, const sw_entry_t *e,
+/* Describes a packed payload from byte `before` on; to->peer is set. */
+void sw_source_packed(sw_ring_t *ring, int member, const sw_entry_t *e,
                       uint64_t before, sw_source_t *to);
-/* Wait for a member's payload of this step. Returns SW_OK or SW_MISMATCH. */
-int sw_source(sw_group_t *g, int member, uint64_t step, uint32_t what,
+/* Waits for a member's payload of this step. Returns SW_OK or SW_MISMATCH. */
+int sw_source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
               sw_source_t *to);
 /* This process's own memory as a source. */
 static inline sw_source_t sw_source_own(const void *p, size_t n)
@@ -31,7 +31,8 @@ static inline sw_source_t sw_source_own(const void *p, size_t n)
     return (sw_source_t){.at = p, .bytes = n};
 }
 
-/* Copy n bytes at `offset` of the payload. Returns SW_OK or SW_UNREACHABLE. */
+/* Copies n bytes at `offset` of the payload. Returns SW_OK, SW_BROKEN or
+ * SW_UNREACHABLE. */
 int sw_source_fetch(const sw_source_t *from, uint64_t offset, void *to,
                     size_t n);
 static inline int sw_source_copy(const sw_source_t *from, uint64_t offset,
@@ -43,7 +44,7 @@ static inline int sw_source_copy(const sw_source_t *from, uint64_t offset,
     return SW_OK;
 }
 
-/* Put its first n bytes where they go. Returns likewise. */
+/* Copies its first n bytes to `to`. Returns likewise. */
 int sw_source_spread(const sw_source_t *from, const sw_data_t *to, size_t n);
 static inline int sw_source_put(const sw_source_t *from, const sw_data_t *to,
                                 size_t n)
@@ -53,8 +54,8 @@ static inline int sw_source_put(const sw_source_t *from, const sw_data_t *to,
     return sw_source_copy(from, 0, to->at, n);
 }
 
-/* A member's own data, from where it is sent to where it is received: that may
- * be the same place, and hosts bear with places that overlap. */
+/* Copies a member's own data from its send buffer to its receive buffer. Both
+ * may be the same, and hosts accept buffers that overlap. */
 void sw_keep(const sw_data_t *from, const sw_data_t *to, size_t n);
 
 #endif

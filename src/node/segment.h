@@ -34,7 +34,7 @@ typedef struct {
 
 typedef struct {
     _Atomic int32_t members;
-    _Atomic int32_t given_up;   /* coll/group.h: a member has given up */
+    _Atomic int32_t given_up;   /* coll/ring.h: a member has given up  */
     uint64_t size;          /* of the block, bytes */
 } sw_block_t;
 

@@ -1,7 +1,7 @@
 /*
- * alltoall.c - every member has the block that each of the others meant for
- * it. Both sides are described apart: equal blocks on one side may meet a list
- * on the other, and members' blocks differ in size.
+ * alltoall.c - every member has the block that each of the others sent to it.
+ * Each side describes its own blocks: equal ones may meet a list on the other
+ * side, and members' blocks differ in size.
  */
 #include "scattered.h"
 
@@ -12,7 +12,7 @@ static size_t size_of(uint64_t round, int from, int to, size_t most)
     return x % 4 == 0 ? 0 : (size_t)(x >> 8) % (most + 1);
 }
 
-/* Lay n blocks out with gaps, from the last to the first. */
+/* Lays n blocks out with gaps, from the last to the first. */
 static size_t lay_out(member_t *m, sw_extent_t *list, int gap)
 {
     size_t at = 0;
@@ -46,7 +46,7 @@ static void holes(member_t *m)
                 fail(m, "mprotect");
         }
         sw_blocks_t sends = {.list = out}, recvs = {.bytes = bytes};
-        expect_ok(m, sw_coll_alltoall(m->g, send, &sends, recv, &recvs));
+        expect_ok(m, sw_coll_alltoall(m->ring, send, &sends, recv, &recvs));
         for (int i = 0; i < m->n; i++)
             expect_data(m, recv + bytes * (size_t)i, bytes,
                         key_of(s, i, m->me), "alltoall with holes");
@@ -98,7 +98,7 @@ static void body(member_t *m)
             sw_data_t block = sw_block_data(&sends, send, i);
             fill_data(&block, out[i].bytes, key_of(r, m->me, i));
         }
-        expect_ok(m, sw_coll_alltoall(m->g, send, &sends, recv, &recvs));
+        expect_ok(m, sw_coll_alltoall(m->ring, send, &sends, recv, &recvs));
         for (int i = 0; i < m->n; i++) {
             sw_data_t block = sw_block_data(&recvs, recv, i);
             expect_there(m, &block, in[i].bytes, key_of(r, i, m->me),

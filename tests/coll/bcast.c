@@ -1,6 +1,6 @@
 /*
  * bcast.c - every member has the root's bytes after a broadcast, whatever the
- * size, the root and the place of the buffers; and a barrier holds everybody
+ * size, the root and the place of the buffers. A barrier holds all members
  * until the last has come.
  */
 #include "scattered.h"
@@ -16,11 +16,11 @@ static void body(member_t *m)
         if (m->me == root)
             fill_data(&p, bytes, key);
         dawdle(m);
-        expect_ok(m, sw_coll_bcast(m->g, root, &p, bytes));
+        expect_ok(m, sw_coll_bcast(m->ring, root, &p, bytes));
         expect_there(m, &p, bytes, key, "bcast");
         release_buffers(m);
         if (below(&m->common, 4) == 0)
-            expect_ok(m, sw_coll_barrier(m->g));
+            expect_ok(m, sw_coll_barrier(m->ring));
     }
 }
 

@@ -1,8 +1,9 @@
 /*
- * broken.c - a member dies in the middle of a stream of collectives. The
- * others are told so by whoever drives the host's progress (here: a hook that
- * looks at the test's own page), and give up. None hangs, and once a member
- * has given up nobody writes into its memory any more.
+ * broken.c - a member dies in the middle of a stream of collectives. The hook
+ * that drives the host's progress tells the others (here it looks at the
+ * test's own page), and they give up. None hangs. Once a member has given up,
+ * no member writes into its memory any more. All of this holds, too, where the
+ * stream alternates between two rings and the leavers give both up.
  */
 #include "forked.h"
 
@@ -12,6 +13,7 @@
 #define LAST 6              /* the round in which the victim dies */
 
 static int kind;
+static bool alternate;      /* between two rings */
 #define KINDS 11
 
 #define dead (&shared_page->word[0])
@@ -28,28 +30,28 @@ static int call(member_t *m, char *a, char *b, int round)
     sw_blocks_t big = {.bytes = BIG};
     switch (kind) {
     case 0:
-        return sw_coll_barrier(m->g);
+        return sw_coll_barrier(m->ring);
     case 1:
-        return sw_coll_bcast(m->g, 0, PLAIN(a), 60);
+        return sw_coll_bcast(m->ring, 0, PLAIN(a), 60);
     case 2:
-        return sw_coll_bcast(m->g, 0, PLAIN(a), BIG);
+        return sw_coll_bcast(m->ring, 0, PLAIN(a), BIG);
     case 3:
-        return sw_coll_allreduce(m->g, &sum, a, b, 8);
+        return sw_coll_allreduce(m->ring, &sum, a, b, 8);
     case 4:
-        return sw_coll_allreduce(m->g, &sum, a, b, BIG);
+        return sw_coll_allreduce(m->ring, &sum, a, b, BIG);
     case 5:
-        return sw_coll_gather(m->g, round % (m->n - 1), PLAIN(a), BIG, b,
+        return sw_coll_gather(m->ring, round % (m->n - 1), PLAIN(a), BIG, b,
                               &big);
     case 6:
-        return sw_coll_reduce(m->g, round % (m->n - 1), &sum, a, b, BIG);
+        return sw_coll_reduce(m->ring, round % (m->n - 1), &sum, a, b, BIG);
     case 7:
-        return sw_coll_scan(m->g, false, &sum, a, b, BIG);
+        return sw_coll_scan(m->ring, false, &sum, a, b, BIG);
     case 8:
-        return sw_coll_alltoall(m->g, a, &big, b, &big);
+        return sw_coll_alltoall(m->ring, a, &big, b, &big);
     case 9:
-        return sw_coll_scatter(m->g, 0, a, &big, PLAIN(b), BIG);
+        return sw_coll_scatter(m->ring, 0, a, &big, PLAIN(b), BIG);
     default:
-        return sw_coll_allgather(m->g, PLAIN(a), BIG, b, &big);
+        return sw_coll_allgather(m->ring, PLAIN(a), BIG, b, &big);
     }
 }
 
@@ -58,8 +60,10 @@ static void stream(member_t *m)
     size_t all = (size_t)BIG * (size_t)m->n;
     char *a = sw_temporary(all), *b = sw_temporary(all);
     memset(a, 1, all);
+    sw_ring_t *ring[2] = {m->ring, alternate ? second_ring(m) : m->ring};
     sw_wait_progress = somebody_died;
-    for (int round = 0; !m->g->broken; round++) {
+    for (int round = 0; !ring[0]->broken && !ring[1]->broken; round++) {
+        m->ring = ring[round % 2];
         if (m->me == m->n - 1 && round == LAST) {
             atomic_store(dead, 1);
             atomic_fetch_add(&shared_page->arrived[2], 1);
@@ -69,12 +73,14 @@ static void stream(member_t *m)
         int rc = call(m, a, b, round);
         if (rc != SW_OK && rc != SW_BROKEN)
             fail(m, "kind %d, round %d: %d", kind, round, rc);
-        if (rc == SW_BROKEN && !m->g->broken)
-            fail(m, "kind %d: broken, and the group is not", kind);
-        if (round > LAST + 2 * SW_RING_MAX)
+        if (rc == SW_BROKEN && !m->ring->broken)
+            fail(m, "kind %d: broken, and the ring is not", kind);
+        if (round > LAST + 4 * SW_RING_MAX)
             fail(m, "kind %d: went on without the dead member", kind);
     }
-    sw_group_give_up(m->g);
+    m->ring = ring[0];
+    sw_ring_give_up(ring[0]);
+    sw_ring_give_up(ring[1]);
     memset(a, 0x77, all);
     memset(b, 0x77, all);
     atomic_fetch_add(left, 1);
@@ -85,6 +91,8 @@ static void stream(member_t *m)
             fail(m, "kind %d: byte %zu was written after the end", kind, i);
     sw_temporary_free(a);
     sw_temporary_free(b);
+    if (alternate)
+        sw_ring_close(ring[1]);
 }
 
 int main(void)
@@ -93,5 +101,9 @@ int main(void)
     for (kind = 0; kind < KINDS; kind++)
         for (int i = 0; i < 3; i++)
             for (int w = 0; w < (i == 2 ? 1 : MAIN_WAYS); w++)
-                run_forked(sizes[i], &ways[w], (uint64_t)kind + 1, stream);
+                for (int twice = 0; twice <= (w == 0); twice++) {
+                    alternate = twice;
+                    run_forked(sizes[i], &ways[w], (uint64_t)kind + 1,
+                               stream);
+                }
 }

@@ -3,8 +3,8 @@
  * combining the members' operands in rank order gives: with kernels and with
  * users' functions, commutative or not, in place or not, of any length.
  *
- * Of sums of doubles, whose value hangs on the grouping, all members have the
- * same bits, and a second time again the same.
+ * A sum of doubles depends on how operands are grouped. All members have the
+ * same bits of it, and have them again a second time.
  */
 #include "everywhere.h"
 #include "operators.h"
@@ -53,7 +53,7 @@ static void reduce(member_t *m, const job_t *j)
     size_t bytes = j->n * j->o.r.elem;
     char *out = is_root ? take_buffer(m, bytes) : NULL;
     char *in = operands(m, j, j->in_place ? out : NULL);
-    expect_ok(m, sw_coll_reduce(m->g, root, &j->o.r, in, out, j->n));
+    expect_ok(m, sw_coll_reduce(m->ring, root, &j->o.r, in, out, j->n));
     if (is_root)
         expect_result(m, j, "reduce", out, 0, m->n - 1, 0, j->n);
 }
@@ -71,19 +71,19 @@ static void allreduce(member_t *m, const job_t *j)
     size_t bytes = j->n * j->o.r.elem;
     char *out = take_buffer(m, bytes);
     char *in = operands(m, j, j->in_place ? out : NULL);
-    expect_ok(m, sw_coll_allreduce(m->g, &j->o.r, in, out, j->n));
+    expect_ok(m, sw_coll_allreduce(m->ring, &j->o.r, in, out, j->n));
     if (!j->in_place && j->o.exact)
         expect_data(m, in, bytes, key_of(j->round, m->me, 0),
                     "the operand after allreduce");
     expect_result(m, j, "allreduce", out, 0, m->n - 1, 0, j->n);
     uint64_t mine = hash(out, bytes), all[FORKED_MAX];
     sw_blocks_t blocks = {.bytes = 8};
-    expect_ok(m, sw_coll_allgather(m->g, PLAIN(&mine), 8, all, &blocks));
+    expect_ok(m, sw_coll_allgather(m->ring, PLAIN(&mine), 8, all, &blocks));
     for (int i = 0; i < m->n; i++)
         if (all[i] != mine)
             fail(m, "allreduce (%s): member %d has other bits", j->o.name, i);
     char *in2 = operands(m, j, NULL), *out2 = take_buffer(m, bytes);
-    expect_ok(m, sw_coll_allreduce(m->g, &j->o.r, in2, out2, j->n));
+    expect_ok(m, sw_coll_allreduce(m->ring, &j->o.r, in2, out2, j->n));
     if (hash(out2, bytes) != mine)
         fail(m, "allreduce (%s): other bits the second time", j->o.name);
 }
@@ -103,7 +103,7 @@ static void reduce_scatter(member_t *m, job_t *j)
     size_t mine = counts[m->me], elem = j->o.r.elem;
     char *out = take_buffer(m, (j->in_place ? total : mine) * elem);
     char *in = operands(m, j, j->in_place ? out : NULL);
-    expect_ok(m, sw_coll_reduce_scatter(m->g, &j->o.r, in, out,
+    expect_ok(m, sw_coll_reduce_scatter(m->ring, &j->o.r, in, out,
                                         listed ? counts : NULL, each));
     expect_result(m, j, "reduce_scatter", out, 0, m->n - 1, start, mine);
 }
@@ -114,7 +114,7 @@ static void scan(member_t *m, const job_t *j)
     size_t bytes = j->n * j->o.r.elem;
     char *out = take_buffer(m, bytes);
     char *in = operands(m, j, j->in_place ? out : NULL);
-    expect_ok(m, sw_coll_scan(m->g, exclusive, &j->o.r, in, out, j->n));
+    expect_ok(m, sw_coll_scan(m->ring, exclusive, &j->o.r, in, out, j->n));
     int last = m->me - exclusive;
     if (last >= 0)
         expect_result(m, j, exclusive ? "exscan" : "scan", out, 0, last, 0,

@@ -1,13 +1,13 @@
 /*
- * corrupt.c - a member that shows what it does not have. Whatever the fields of
- * what it shows hold, the others read within its arena, write within their
- * buffers, and are told if it cannot be.
+ * corrupt.c - a member shows what it does not have. Whatever the fields hold
+ * that it shows, the others read within its arena and write within their
+ * buffers. They report an error where the fields make no sense.
  */
 #include "scattered.h"
 
 #define BYTES 8192
 
-/* Change a field, the first being 1; 0: none. */
+/* Changes a field, the first being 1; 0: none. */
 static void spoil(random_t *r, sw_shown_t *shown, int field)
 {
     uint64_t *word[] = {&shown->at, &shown->span, &shown->layout,
@@ -28,27 +28,27 @@ static void spoil(random_t *r, sw_shown_t *shown, int field)
         *w = now + 1;
 }
 
-/* Member 0, which takes part by hand. */
+/* Member 0 takes part by hand. */
 static void liar(member_t *m, sw_layout_t *l, const char *memory, int field)
 {
-    sw_group_t *g = m->g;
-    uint64_t step = ++g->step;
+    sw_ring_t *ring = m->ring;
+    uint64_t step = ++ring->step;
     sw_data_t data = {(char *)(uintptr_t)memory, l, BYTES / 64};
-    sw_entry_t *e = sw_claim(g, step, SW_READ_ALL);
+    sw_entry_t *e = sw_ring_claim(ring, step, SW_READ_ALL);
     e->what = sw_what(SW_COLL_ALLGATHER, 0);
     e->form = SW_FORM_SHOWN;
     e->bytes = BYTES;
     if (!sw_data_show(&data, BYTES, &e->shown))
         fail(m, "not in the arena");
     spoil(&m->own, &e->shown, field);
-    sw_post(g, e, step);
-    sw_done(g, step);
-    sw_await_done_all(g, step);
+    sw_ring_post(ring, e, step);
+    sw_ring_done(ring, step);
+    sw_ring_await_done_all(ring, step);
 }
 
 static void body(member_t *m)
 {
-    if (!m->g->arena)
+    if (!m->ring->team->arena)
         return;
     sw_build_t *b = sw_build_new();
     sw_layout_t *l = sw_layout_share(
@@ -71,7 +71,7 @@ static void body(member_t *m)
         sw_blocks_t blocks = {.bytes = BYTES};
         char *recv = take_buffer(m, BYTES * (size_t)m->n);
         char *send = take_buffer(m, BYTES);
-        int rc = sw_coll_allgather(m->g, PLAIN(send), BYTES, recv, &blocks);
+        int rc = sw_coll_allgather(m->ring, PLAIN(send), BYTES, recv, &blocks);
         if (field == 0 && rc != SW_OK)
             fail(m, "the truth was refused: %d", rc);
         if (field == 0)
@@ -83,7 +83,7 @@ static void body(member_t *m)
     }
     if (m->me && told < count / 2)
         fail(m, "%d of %d lies were seen", told, count);
-    expect_ok(m, sw_coll_barrier(m->g));
+    expect_ok(m, sw_coll_barrier(m->ring));
     sw_layout_drop(l);
     sw_arena_free(memory);
 }

@@ -1,5 +1,5 @@
 /*
- * everywhere.h - one body, run by groups of every size and in every way:
+ * everywhere.h - runs one body in teams of every size and in every way:
  * processes with arena, CMA or both, and threads.
  *
  *   test [way [n [seed]]]     all, or only one: to repeat a failure

@@ -1,13 +1,13 @@
 /*
- * forked.h - a group of processes, without any MPI.
+ * forked.h - a team of processes, without any MPI.
  *
  *   test ----fork----> member 0, 1, ... n-1
- *        shared page:  introductions | answers | who has come how far
+ *        shared page:  introductions | answers | counts of arrivals
  *
  * The page stands for the host's Allgather. Each member sets up its own arena
- * and segment, as the preloaded library does in a rank, after settings that
- * the way at hand prescribes: what a member may use is what is tested. Any
- * member's failure, and a timeout, fails the test and ends all members.
+ * and segment, as the preloaded library does in a rank. The way at hand
+ * prescribes the settings, and so what a member may use. A member's failure or
+ * a timeout fails the test and ends all members.
  */
 #ifndef SW_TEST_COLL_FORKED_H
 #define SW_TEST_COLL_FORKED_H
@@ -19,8 +19,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-/* How members may reach each other. `odd`: for members of odd rank, where it
- * is not the same for all. */
+/* How members may reach each other. `odd`: members of odd rank have settings of
+ * their own. */
 typedef struct {
     const char *name;
     bool arena, cma;
@@ -47,7 +47,7 @@ static const way_t ways[] = {
 
 typedef struct {
     sw_introduction_t introduction[FORKED_MAX];
-    sw_group_answer_t answer[FORKED_MAX];
+    sw_agreement_t answer[FORKED_MAX];
     _Atomic int arrived[4];
     /* For the test's own use. */
     _Atomic uint64_t word[FORKED_MAX];
@@ -72,9 +72,9 @@ static inline bool nobody_writes(void)
     return true;
 }
 
-/* A child's life up to its group; NULL with *why where there is none. */
-static inline sw_group_t *join(const way_t *way, int n, int me,
-                               introduce_func_t change, const char **why)
+/* A child's life up to its ring; NULL with *why where there is none. */
+static inline sw_ring_t *join(const way_t *way, int n, int me,
+                              introduce_func_t change, const char **why)
 {
     bool odd = way->odd_differs && me % 2;
     sw_settings.arena = odd ? way->odd_arena : way->arena;
@@ -88,22 +88,22 @@ static inline sw_group_t *join(const way_t *way, int n, int me,
     sw_settings.pool_size = (size_t)1 << 28;
     sw_arena_start();
     sw_peer_t **peer = malloc((size_t)n * sizeof *peer);
-    bool able = sw_group_introduce(&shared_page->introduction[me], 0);
+    bool able = sw_team_introduce(&shared_page->introduction[me], 0);
     if (change)
         change(&shared_page->introduction[me], me);
     meet_all(0, n);
-    sw_group_answer_t *answer = &shared_page->answer[me];
+    sw_agreement_t *answer = &shared_page->answer[me];
     if (able)
-        sw_group_answer(shared_page->introduction, n, me, peer, answer);
+        sw_agreement_answer(shared_page->introduction, n, me, peer, answer);
     else
-        *answer = (sw_group_answer_t){.ok = 0};
+        *answer = (sw_agreement_t){.ok = 0};
     meet_all(1, n);
-    sw_group_t *g = sw_group_open(shared_page->introduction,
-                                  shared_page->answer, n, me, peer, why);
-    if (!g)
+    sw_ring_t *ring = sw_agreement_open(shared_page->introduction,
+                                        shared_page->answer, n, me, peer, why);
+    if (!ring)
         free(peer);
     sw_wait_crowd(sw_peer_crowd());
-    return g;
+    return ring;
 }
 
 static inline void live(const way_t *way, int n, int me, uint64_t seed,
@@ -114,16 +114,16 @@ static inline void live(const way_t *way, int n, int me, uint64_t seed,
     m = (member_t){.n = n, .me = me, .way = way->name, .seed = seed};
     m.fixed = fixed_pool;
     m.fixed_room = sizeof fixed_pool;
-    m.g = join(way, n, me, change, &why);
-    if (!m.g)
-        fail(&m, "no group: %s", why);
+    m.ring = join(way, n, me, change, &why);
+    if (!m.ring)
+        fail(&m, "no ring: %s", why);
     run_member(&m, body);
-    meet_all(2, n);     /* nobody's memory goes while others may read */
-    sw_group_close(m.g);
+    meet_all(2, n);     /* memory stays while others may read it */
+    sw_ring_close(m.ring);
     exit(0);
 }
 
-/* Wait for all; returns false when one failed or time ran out. */
+/* Waits for all; returns false when one failed or time ran out. */
 static inline bool reap(const pid_t *pid, int n, int seconds)
 {
     bool good = true;
@@ -182,7 +182,7 @@ static inline bool reap(const pid_t *pid, int n, int seconds)
             exit(1);                                                     \
     } while (0)
 
-/* Run `body` in a group of n processes. Ends the test if it fails. */
+/* Runs `body` in a team of n processes. Ends the test if it fails. */
 static inline void run_forked(int n, const way_t *way, uint64_t seed,
                               member_func_t body)
 {

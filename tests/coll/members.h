@@ -1,8 +1,8 @@
 /*
- * members.h - what the tests of the collectives share: a member of a group
- * with its random numbers, its buffers, and the data that it sends.
+ * members.h - what the tests of the collectives share: a member of a team with
+ * its random numbers, its buffers, and the data that it sends.
  *
- * Every byte that a test sends is a function of a key and a position, so any
+ * Every byte that a test sends is a function of a key and a position. So any
  * member knows what any other has sent, without a second channel.
  *
  * `common` draws the same numbers on every member (what is called, with which
@@ -12,6 +12,7 @@
 #ifndef SW_TEST_COLL_MEMBERS_H
 #define SW_TEST_COLL_MEMBERS_H
 
+#include "coll/agreement.h"
 #include "coll/coll.h"
 #include "layout/share.h"
 #include "node/arena/arena.h"
@@ -43,7 +44,7 @@ typedef struct {
 } buffer_t;
 
 typedef struct {
-    sw_group_t *g;
+    sw_ring_t *ring;
     int n, me;
     const char *way;            /* how memory is reached, for messages */
     uint64_t seed;
@@ -145,7 +146,7 @@ static inline size_t differs(const void *p, size_t n, uint64_t key)
  * many blocks of this size make up the payload. */
 static inline size_t pick_size(member_t *m, int share)
 {
-    size_t slot = m->g->stage_max;
+    size_t slot = m->ring->team->stage_max;
     size_t near[] = {0, 1, 8, 9, 64, 700, 4096, SW_INLINE_MAX, 16384, slot,
                      65536, 3 * slot + 13, 150000};
     size_t count = sizeof near / sizeof *near - (m->n > 9 ? 1 : 0);
@@ -212,7 +213,7 @@ static inline char *take_buffer(member_t *m, size_t n)
     return b->at;
 }
 
-/* What is left of it are the gaps, which nobody may have written. */
+/* Only the gaps stay as they are: no member may have written there. */
 static inline void spoil_data(buffer_t *b)
 {
     size_t n = (size_t)b->data.count * b->data.layout->size;
@@ -262,8 +263,7 @@ static inline void release_buffers(member_t *m)
     m->stack_used = m->fixed_used = 0;
 }
 
-/* Where `n` bytes of a member's are reached: a call of the test itself, on a
- * stack with room for buffers. */
+/* Runs the body of a test, on a stack with room for buffers. */
 #define STACK_POOL 200000
 
 static inline void run_member(member_t *m, member_func_t body)
@@ -275,6 +275,19 @@ static inline void run_member(member_t *m, member_func_t body)
     m->own = (random_t){mix(m->seed + (uint64_t)m->me * 7919 + 1)};
     body(m);
     release_buffers(m);
+}
+
+/* Opens a second ring. The leader tells where its block is over the first. */
+static inline sw_ring_t *second_ring(member_t *m)
+{
+    uint64_t offset = m->me == 0 ? sw_ring_reserve(m->n) : 0;
+    expect_ok(m, sw_coll_bcast(m->ring, 0, PLAIN(&offset), sizeof offset));
+    if (!offset)
+        fail(m, "no block for a second ring");
+    sw_ring_t *ring = sw_ring_open(m->ring->team, offset);
+    if (ring->team != m->ring->team)
+        fail(m, "the second ring is another team's");
+    return ring;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * mismatch.c - members that call with different sizes, roots or collectives
- * are told so, as far as they can be, and nobody hangs or writes beyond a
- * buffer: what a wrong program gets here is no worse than from an MPI.
+ * mismatch.c - members call with different sizes, roots or collectives. They
+ * get an error where they can see the difference. No member hangs or writes
+ * beyond a buffer: a wrong program fares no worse here than under an MPI.
  */
 #include "forked.h"
 
@@ -16,13 +16,13 @@ static void too_long(member_t *m)
             bool short_one = m->me == (root + 1) % m->n;
             size_t bytes = sizes[s] - (short_one ? 1 : 0);
             char *p = take_buffer(m, bytes);
-            int rc = sw_coll_bcast(m->g, root, PLAIN(p), bytes);
+            int rc = sw_coll_bcast(m->ring, root, PLAIN(p), bytes);
             int want = short_one ? SW_TRUNCATED : SW_OK;
             if (rc != want && m->n <= SW_FLAT)
                 fail(m, "bcast: %d, not %d", rc, want);
             release_buffers(m);     /* and its guards are whole */
 
-            /* Member root + 1 expects less of everybody than is sent. */
+            /* Member root + 1 expects less than the members send. */
             sw_extent_t list[64];
             for (int i = 0; i < m->n; i++)
                 list[i] = (sw_extent_t){(int64_t)((size_t)i * sizes[s]),
@@ -30,7 +30,7 @@ static void too_long(member_t *m)
             sw_blocks_t blocks = {.list = list};
             char *send = take_buffer(m, sizes[s]);
             char *recv = take_buffer(m, sizes[s] * (size_t)m->n);
-            rc = sw_coll_allgather(m->g, PLAIN(send), sizes[s], recv,
+            rc = sw_coll_allgather(m->ring, PLAIN(send), sizes[s], recv,
                                    &blocks);
             if (rc != want)
                 fail(m, "allgather: %d, not %d", rc, want);
@@ -38,15 +38,16 @@ static void too_long(member_t *m)
             sw_blocks_t all = {.bytes = sizes[s]};
             recv = take_buffer(m, bytes);
             send = take_buffer(m, sizes[s] * (size_t)m->n);
-            rc = sw_coll_scatter(m->g, root, send, &all, PLAIN(recv), bytes);
+            rc =
+                sw_coll_scatter(m->ring, root, send, &all, PLAIN(recv), bytes);
             if (rc != want)
                 fail(m, "scatter: %d, not %d", rc, want);
             release_buffers(m);
         }
 }
 
-/* The root of a gather has less room than is sent: it is told, and the
- * senders leave. */
+/* The root of a gather has less room than the members send: it gets an error,
+ * and the senders leave. */
 static void no_room(member_t *m)
 {
     static const size_t sizes[] = {50, 104, 3000, 32768, BIG};
@@ -56,17 +57,17 @@ static void no_room(member_t *m)
         char *send = take_buffer(m, bytes);
         char *recv = take_buffer(m, less * (size_t)m->n);
         sw_blocks_t blocks = {.bytes = bytes};
-        int rc = sw_coll_gather(m->g, root, PLAIN(send), bytes, recv,
-                                &blocks);
-        /* Who expects nothing does not look. */
+        int rc =
+            sw_coll_gather(m->ring, root, PLAIN(send), bytes, recv, &blocks);
+        /* A root that expects nothing does not look. */
         if (m->me == root && less && rc == SW_OK)
             fail(m, "gather of %zu into %zu went well", sizes[s], less);
         release_buffers(m);
     }
 }
 
-/* Operands of different length: everybody who combines them is told. The
- * members then go on in step. */
+/* Operands of different length: every member that combines them gets an error.
+ * The members then go on in step. */
 static void lengths(member_t *m)
 {
     static const size_t sizes[] = {1, 100, 2000, BIG};
@@ -77,25 +78,25 @@ static void lengths(member_t *m)
                 continue;
             size_t n = sizes[m->me == 1 ? a : b];
             char *in = take_buffer(m, n), *out = take_buffer(m, n);
-            int rc = sw_coll_allreduce(m->g, &sum, in, out, n);
+            int rc = sw_coll_allreduce(m->ring, &sum, in, out, n);
             if (rc == SW_OK)
                 fail(m, "allreduce of %zu and %zu went well", sizes[a],
                      sizes[b]);
             release_buffers(m);
             in = take_buffer(m, n);
             out = take_buffer(m, n);
-            rc = sw_coll_reduce(m->g, 0, &sum, in, out, n);
+            rc = sw_coll_reduce(m->ring, 0, &sum, in, out, n);
             if (m->me == 0 && rc == SW_OK)
                 fail(m, "reduce of %zu and %zu went well", sizes[a],
                      sizes[b]);
             release_buffers(m);
-            expect_ok(m, sw_coll_barrier(m->g));
+            expect_ok(m, sw_coll_barrier(m->ring));
         }
 }
 
-/* Member 1 calls something else. Somebody is told, unless what it calls only
- * sends. Left out is what deadlocks under any MPI: a member that waits for
- * member 0 to send while 0 waits to receive from it. */
+/* Member 1 calls something else. Some member gets an error, unless member 1's
+ * call only sends. The test leaves out what deadlocks under any MPI: a member
+ * waits for member 0 to send while 0 waits to receive from it. */
 #define SENDS_ONLY 8
 #define FITS_SLOT 32768
 
@@ -105,23 +106,23 @@ static int call(member_t *m, int which, size_t bytes, char *a, char *b)
     sw_blocks_t blocks = {.bytes = bytes};
     switch (which) {
     case 0:
-        return sw_coll_barrier(m->g);
+        return sw_coll_barrier(m->ring);
     case 1:
-        return sw_coll_bcast(m->g, 0, PLAIN(a), bytes);
+        return sw_coll_bcast(m->ring, 0, PLAIN(a), bytes);
     case 2:
-        return sw_coll_allgather(m->g, PLAIN(a), bytes, b, &blocks);
+        return sw_coll_allgather(m->ring, PLAIN(a), bytes, b, &blocks);
     case 3:
-        return sw_coll_alltoall(m->g, a, &blocks, b, &blocks);
+        return sw_coll_alltoall(m->ring, a, &blocks, b, &blocks);
     case 4:
-        return sw_coll_allreduce(m->g, &sum, a, b, bytes);
+        return sw_coll_allreduce(m->ring, &sum, a, b, bytes);
     case 5:
-        return sw_coll_reduce_scatter(m->g, &sum, a, b, NULL, bytes);
+        return sw_coll_reduce_scatter(m->ring, &sum, a, b, NULL, bytes);
     case 6:
-        return sw_coll_scan(m->g, false, &sum, a, b, bytes);
+        return sw_coll_scan(m->ring, false, &sum, a, b, bytes);
     case 7:
-        return sw_coll_scatter(m->g, 0, a, &blocks, PLAIN(b), bytes);
+        return sw_coll_scatter(m->ring, 0, a, &blocks, PLAIN(b), bytes);
     default:
-        return sw_coll_reduce(m->g, 0, &sum, a, b, bytes);
+        return sw_coll_reduce(m->ring, 0, &sum, a, b, bytes);
     }
 }
 
@@ -140,13 +141,13 @@ static void collectives(member_t *m)
                 char *y = take_buffer(m, bytes * (size_t)m->n);
                 int rc = call(m, m->me == 1 ? a : b, bytes, x, y);
                 atomic_store(&shared_page->word[m->me], (uint64_t)rc + 1);
-                expect_ok(m, sw_coll_barrier(m->g));
+                expect_ok(m, sw_coll_barrier(m->ring));
                 bool told = false;
                 for (int i = 0; i < m->n; i++)
                     told |= atomic_load(&shared_page->word[i]) != SW_OK + 1;
                 if (!told && a != SENDS_ONLY)
                     fail(m, "%d against %d: nobody was told", a, b);
-                expect_ok(m, sw_coll_barrier(m->g));
+                expect_ok(m, sw_coll_barrier(m->ring));
                 release_buffers(m);
             }
 }

@@ -1,8 +1,8 @@
 /*
  * neighbours.c - neighbourhood collectives over random graphs: with several
- * edges between two members, edges to oneself, and edges that lead nowhere.
- * Members run ahead of those that they do not meet, and other collectives come
- * in between.
+ * edges between two members, edges from a member to itself, and edges that lead
+ * nowhere. Members run ahead of those that they do not meet. Other collectives
+ * come in between.
  */
 #include "scattered.h"
 
@@ -57,7 +57,7 @@ static void draw_graph(member_t *m, graph_t *all)
         }
     }
     sw_neighbours_sort(&all->mine, m->me);
-    m->g->neighbours = &all->mine;
+    m->ring->neighbours = &all->mine;
 }
 
 typedef struct {
@@ -85,7 +85,7 @@ static size_t lay_out(member_t *m, sw_extent_t *list, int n, int gap)
     return at;
 }
 
-/* What is to come on the edges, with the room for it. */
+/* What comes on the edges, with the room for it. */
 static void expect(member_t *m, const graph_t *all, recv_t *to, uint64_t round,
                    size_t bytes, bool equal, bool gather)
 {
@@ -145,7 +145,7 @@ static void alltoall(member_t *m, const graph_t *all, uint64_t round,
         fill_data(&block, list[i].bytes, key_of(round, m->me, i));
     }
     expect(m, all, &to, round, bytes, equal, false);
-    expect_ok(m, sw_coll_neighbor_alltoall(m->g, send, &sends, all->index,
+    expect_ok(m, sw_coll_neighbor_alltoall(m->ring, send, &sends, all->index,
                                            to.recv, &to.blocks));
     check(m, all, &to, round, false);
 }
@@ -158,7 +158,7 @@ static void allgather(member_t *m, const graph_t *all, uint64_t round,
     sw_data_t send = take_data(m, mine);
     fill_data(&send, mine, key_of(round, m->me, 0));
     expect(m, all, &to, round, bytes, equal, true);
-    expect_ok(m, sw_coll_neighbor_allgather(m->g, &send, mine, to.recv,
+    expect_ok(m, sw_coll_neighbor_allgather(m->ring, &send, mine, to.recv,
                                             &to.blocks));
     check(m, all, &to, round, true);
 }
@@ -170,8 +170,8 @@ static void body(member_t *m)
     for (int round = 0; round < count; round++) {
         uint64_t r = (uint64_t)round;
         if (round % 75 == 0) {
-            /* Nobody reads an entry of the old graph any more. */
-            expect_ok(m, sw_coll_barrier(m->g));
+            /* No member reads an entry of the old graph any more. */
+            expect_ok(m, sw_coll_barrier(m->ring));
             draw_graph(m, &all);
         }
         size_t bytes = pick_size(m, 4);
@@ -181,7 +181,7 @@ static void body(member_t *m)
             bytes = 4000;
         dawdle(m);
         if (what == 0)
-            expect_ok(m, sw_coll_barrier(m->g));
+            expect_ok(m, sw_coll_barrier(m->ring));
         else if (what < 4)
             allgather(m, &all, r, bytes, equal);
         else

@@ -1,9 +1,9 @@
 /*
  * operators.h - operations to reduce with, and what their results must be.
  *
- * Each has exact arithmetic, so that the result does not hang on how operands
- * were grouped, only on their order. Sums of doubles are the exception: of
- * them every member must have the same bits.
+ * Each has exact arithmetic, so that the result depends on the operands' order
+ * alone, and not on their grouping. Sums of doubles are the exception: of them
+ * every member must have the same bits.
  */
 #ifndef SW_TEST_COLL_OPERATORS_H
 #define SW_TEST_COLL_OPERATORS_H

@@ -1,6 +1,6 @@
 /*
- * scattered.h - a member's data as a layout picks it out of a buffer, or
- * contiguous: the other members do not know which.
+ * scattered.h - a member's data, either contiguous or as a layout picks it out
+ * of a buffer. The other members do not know which.
  */
 #ifndef SW_TEST_COLL_SCATTERED_H
 #define SW_TEST_COLL_SCATTERED_H

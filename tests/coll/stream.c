@@ -1,10 +1,10 @@
 /*
- * stream.c - long streams of small steps, with members of uneven pace, reuse
- * rings and slots again and again, and no reader ever sees a later or an
+ * stream.c - long streams of small steps, by members of uneven pace, reuse
+ * entries and staging again and again. No reader ever sees a later or an
  * earlier message than its own.
  *
- * Roots stay for a while, so that they run ahead to the end of their ring,
- * and change without warning; symmetric steps come between. Every payload
+ * A root stays for a while, so that it runs ahead to the end of its lane. Then
+ * the root changes without warning; symmetric steps come between. Every payload
  * carries its round's number throughout.
  */
 #include "everywhere.h"
@@ -49,7 +49,7 @@ static void one(member_t *m, uint64_t round, int kind, int root, size_t words)
     case 0:
         if (m->me == root)
             stamp(recv, words, round, root);
-        expect_ok(m, sw_coll_bcast(m->g, root, PLAIN(recv), bytes));
+        expect_ok(m, sw_coll_bcast(m->ring, root, PLAIN(recv), bytes));
         expect_stamp(m, recv, words, round, root);
         memset(recv, 0, bytes);
         break;
@@ -57,7 +57,7 @@ static void one(member_t *m, uint64_t round, int kind, int root, size_t words)
         words = words > 16 ? 16 : words;
         bytes = 8 * words;
         stamp(send, words, round, m->me);
-        expect_ok(m, sw_coll_gather(m->g, root, PLAIN(send), bytes, recv,
+        expect_ok(m, sw_coll_gather(m->ring, root, PLAIN(send), bytes, recv,
                                     &(sw_blocks_t){.bytes = bytes}));
         memset(send, 0, bytes);
         for (int i = 0; m->me == root && i < m->n; i++)
@@ -69,34 +69,34 @@ static void one(member_t *m, uint64_t round, int kind, int root, size_t words)
         sw_blocks_t blocks = {.bytes = bytes};
         for (int i = 0; m->me == root && i < m->n; i++)
             stamp(recv + words * (size_t)i, words, round, i);
-        expect_ok(m, sw_coll_scatter(m->g, root, recv, &blocks,
-                                     PLAIN(send), bytes));
+        expect_ok(m, sw_coll_scatter(m->ring, root, recv, &blocks, PLAIN(send),
+                                     bytes));
         memset(recv, 0, bytes * (size_t)m->n);
         expect_stamp(m, send, words, round, m->me);
         break;
     }
     case 3:
         send[0] = round * (uint64_t)(m->me + 1);
-        expect_ok(m, sw_coll_reduce(m->g, root, &sum, send, recv, 1));
+        expect_ok(m, sw_coll_reduce(m->ring, root, &sum, send, recv, 1));
         if (m->me == root &&
             recv[0] != round * (uint64_t)m->n * (uint64_t)(m->n + 1) / 2)
             fail(m, "round %llu: wrong sum", (unsigned long long)round);
         break;
     case 4:
         send[0] = round + (uint64_t)m->me;
-        expect_ok(m, sw_coll_scan(m->g, false, &sum, send, recv, 1));
+        expect_ok(m, sw_coll_scan(m->ring, false, &sum, send, recv, 1));
         if (recv[0] != (uint64_t)(m->me + 1) * round +
                        (uint64_t)m->me * (uint64_t)(m->me + 1) / 2)
             fail(m, "round %llu: wrong scan", (unsigned long long)round);
         break;
     case 5:
         send[0] = round;
-        expect_ok(m, sw_coll_allreduce(m->g, &sum, send, recv, 1));
+        expect_ok(m, sw_coll_allreduce(m->ring, &sum, send, recv, 1));
         if (recv[0] != round * (uint64_t)m->n)
             fail(m, "round %llu: wrong sum", (unsigned long long)round);
         break;
     default:
-        expect_ok(m, sw_coll_barrier(m->g));
+        expect_ok(m, sw_coll_barrier(m->ring));
     }
 }
 

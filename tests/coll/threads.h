@@ -1,12 +1,12 @@
 /*
- * threads.h - a group whose members are threads of one process.
+ * threads.h - a team whose members are threads of one process.
  *
  * Between processes a race detector sees nothing: each knows its own memory
- * accesses only. So the same collectives are run by threads here, over a block
- * from this process's segment and with peers made by hand, whose "arena" is
- * the whole address space: every payload, wherever it lies, is then read and
- * written by plain loads and stores that ThreadSanitizer can judge against
- * the protocol's acquires and releases.
+ * accesses only. So threads run the same collectives here, over a block from
+ * this process's segment. The "arena" of their hand-made peers is the whole
+ * address space. So plain loads and stores read and write every payload,
+ * wherever it lies. ThreadSanitizer judges them against the protocol's acquires
+ * and releases.
  */
 #ifndef SW_TEST_COLL_THREADS_H
 #define SW_TEST_COLL_THREADS_H
@@ -34,15 +34,14 @@ static inline void *thread_main(void *arg)
 static inline void run_threads(int n, uint64_t seed, member_func_t body)
 {
     static sw_introduction_t all[THREADS_MAX];
-    static sw_group_answer_t answer[THREADS_MAX];
+    static sw_agreement_t answer[THREADS_MAX];
     static sw_peer_t self;
     static threaded_t t[THREADS_MAX];
     char *const low = (char *)SW_PAGE;
 
     sw_settings.pool_size = (size_t)1 << 28;
     const sw_segment_t *segment = sw_segment();
-    size_t zeroed, bytes = sw_group_bytes(n, &zeroed);
-    uint64_t offset = sw_segment_alloc(bytes, zeroed, n);
+    uint64_t offset = sw_ring_reserve(n);
     if (!segment || !offset) {
         fprintf(stderr, "no block for %d threads\n", n);
         exit(1);
@@ -61,16 +60,16 @@ static inline void run_threads(int n, uint64_t seed, member_func_t body)
         const char *why;
         for (int k = 0; k < n; k++)
             peer[k] = &self;
-        answer[i] = (sw_group_answer_t){
-            .offset = i ? 0 : offset,
-            .ok = SW_AGREE_NODE | SW_AGREE_ARENA | SW_AGREE_BLOCK};
+        answer[i] = (sw_agreement_t){.offset = i ? 0 : offset,
+                                     .ok = SW_AGREE_NODE | SW_AGREE_ARENA |
+                                           SW_AGREE_BLOCK};
         for (int k = i + 1; k < n; k++)
             answer[k].ok = answer[i].ok;
         t[i].body = body;
         t[i].m = (member_t){.n = n, .me = i, .way = "threads", .seed = seed};
-        t[i].m.g = sw_group_open(all, answer, n, i, peer, &why);
-        if (!t[i].m.g) {
-            fprintf(stderr, "no group of threads: %s\n", why);
+        t[i].m.ring = sw_agreement_open(all, answer, n, i, peer, &why);
+        if (!t[i].m.ring) {
+            fprintf(stderr, "no ring of threads: %s\n", why);
             exit(1);
         }
     }
@@ -83,7 +82,7 @@ static inline void run_threads(int n, uint64_t seed, member_func_t body)
     for (int i = 0; i < n; i++)
         pthread_join(t[i].thread, NULL);
     for (int i = 0; i < n; i++)
-        sw_group_close(t[i].m.g);
+        sw_ring_close(t[i].m.ring);
     sw_arena.count = 0;
 }
 

@@ -1,8 +1,8 @@
 /*
- * trees.c - groups of many members on machines of many packages, caches and
- * NUMA nodes, which this machine need not have: what members say of their
- * place is made up. Small steps then go along trees whose shape follows that,
- * and large ones are shared out among all.
+ * trees.c - teams of many members on machines of many packages, caches and NUMA
+ * nodes. This machine need not have them: members invent their places. Small
+ * steps then go along trees that follow those places, and all members share
+ * the work of large ones.
  *
  * STRAIGHTWAY_DEEP=1 adds 256 members.
  */
@@ -38,7 +38,7 @@ static void check_bcast(member_t *m, uint64_t round, int root, size_t bytes)
     char *p = take_buffer(m, bytes);
     if (m->me == root)
         fill(p, bytes, key_of(round, root, 0));
-    expect_ok(m, sw_coll_bcast(m->g, root, PLAIN(p), bytes));
+    expect_ok(m, sw_coll_bcast(m->ring, root, PLAIN(p), bytes));
     expect_data(m, p, bytes, key_of(round, root, 0), "bcast");
 }
 
@@ -49,21 +49,21 @@ static void check_reduce(member_t *m, uint64_t round, int root,
     char *in = take_buffer(m, bytes), *out = take_buffer(m, bytes);
     operand(o, in, n, key_of(round, m->me, 0));
     char *want = expected(o, round, 0, m->n - 1, n);
-    expect_ok(m, sw_coll_reduce(m->g, root, &o->r, in, out, n));
+    expect_ok(m, sw_coll_reduce(m->ring, root, &o->r, in, out, n));
     if (m->me == root && !right_result(o, out, want, n))
         fail(m, "reduce to %d of %zu (%s) is wrong", root, n, o->name);
     operand(o, in, n, key_of(round, m->me, 0));
-    expect_ok(m, sw_coll_allreduce(m->g, &o->r, in, out, n));
+    expect_ok(m, sw_coll_allreduce(m->ring, &o->r, in, out, n));
     if (!right_result(o, out, want, n))
         fail(m, "allreduce of %zu (%s) is wrong", n, o->name);
     free(want);
 }
 
-/* A barrier holds: whoever leaves it has seen everybody arrive. */
+/* A barrier holds: a member leaves it only once all have arrived. */
 static void check_barrier(member_t *m, uint64_t round)
 {
     atomic_store(&shared_page->word[m->me], round + 1);
-    expect_ok(m, sw_coll_barrier(m->g));
+    expect_ok(m, sw_coll_barrier(m->ring));
     for (int i = 0; i < m->n; i++)
         if (atomic_load(&shared_page->word[i]) < round + 1)
             fail(m, "left a barrier before member %d came", i);

@@ -1,5 +1,5 @@
 /*
- * ring.pml - the ring protocol of src/coll/group.h, for Spin.
+ * ring.pml - the ring protocol of src/coll/ring.h, for Spin.
  *
  * MEMBERS members carry out STEPS steps over rings of RING entries. Which kind
  * each step is, and who is its root, is chosen freely, but alike for all:

@@ -2,10 +2,10 @@
  * kernel.c - which kernel serves: the tables of the instruction sets, and the
  * choice among them.
  *
- * The choice is made once, at the first question, and kept in a plain table
- * index: no ifunc, whose resolvers run before a preloaded library or a
- * sanitizer is ready. Members of a node run on the same processor and so
- * choose alike; if they did not, the bits would still be the same (kernel.h).
+ * The first call chooses and keeps a plain table index. An ifunc would not do:
+ * its resolvers run before a preloaded library or a sanitizer is ready. Members
+ * of a node run on the same processor and so choose alike. If they did not, the
+ * bits would still be the same (kernel.h).
  */
 #include "kernel.h"
 
@@ -28,7 +28,7 @@ static const table_t *const tables[SW_ISA_COUNT] = {
 
 static _Atomic int chosen = -1;
 
-/* Can this machine run the variant at all? */
+/* Can this machine run the variant? */
 static bool runs(sw_isa_t isa)
 {
     if (isa == SW_ISA_BASE)

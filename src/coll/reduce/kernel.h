@@ -4,8 +4,8 @@
  *
  * A kernel is elementwise: no reassociation, no fused multiply-add, the same
  * IEEE arithmetic in the vector body as in the loop's tail. So the same input
- * gives the same bits on every rank, whatever the vector width, the alignment
- * or the place where a collective cuts its slices. In detail:
+ * gives the same bits on every rank. Vector width, alignment and the cuts
+ * between a collective's slices do not matter. In detail:
  *
  *   integers      wrap around
  *   MAX, MIN      a > b ? a : b (a < b ? a : b): where neither is greater, as

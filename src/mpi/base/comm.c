@@ -6,11 +6,13 @@
  * does not match.
  */
 #include "comm.h"
+
 #include "datatype.h"
 #include "failure.h"
 #include "link.h"
 #include "reach.h"
 
+#include "coll/agreement.h"
 #include "node/base/settings.h"
 
 #include <pthread.h>
@@ -76,13 +78,13 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     if (current == c->handle)
         current = MPI_COMM_NULL;
     c->handle = MPI_COMM_NULL;
-    sw_group_t *group = c->group ? c->group : c->lost;
-    c->group = c->lost = NULL;
+    sw_ring_t *ring = c->ring ? c->ring : c->lost;
+    c->ring = c->lost = NULL;
     struct sw_adjacency *adjacency = c->adjacency;
     c->adjacency = NULL;
     pthread_mutex_unlock(&lock);
-    if (group)
-        sw_group_close(group);
+    if (ring)
+        sw_ring_close(ring);
     if (adjacency)
         c->adjacency_free(adjacency);
     sw_comm_drop(c);
@@ -283,13 +285,11 @@ void sw_comm_measure_crowd(void)
 
 /* The members have met in MPI_Init and all reach each other: the leader takes
  * a block, and one broadcast of the host tells where it is. */
-static void meet_again(sw_comm_t *c, uint32_t agreed,
-                       sw_group_answer_t *answers)
+static void meet_again(sw_comm_t *c, uint32_t agreed, sw_agreement_t *answers)
 {
-    sw_group_answer_t leader = {.ok = agreed};
+    sw_agreement_t leader = {.ok = agreed};
     if (c->me == 0) {
-        size_t zeroed, bytes = sw_group_bytes(c->n, &zeroed);
-        leader.offset = sw_segment_alloc(bytes, zeroed, c->n);
+        leader.offset = sw_ring_reserve(c->n);
         leader.ok |= leader.offset ? SW_AGREE_BLOCK : 0;
         leader.crowded = sw_wait_crowded();
     }
@@ -303,16 +303,16 @@ static void meet_again(sw_comm_t *c, uint32_t agreed,
 
 /* The members exchange introductions and answers, through the host. */
 static void meet_first(sw_comm_t *c, sw_introduction_t *all,
-                       sw_group_answer_t *answers, sw_peer_t **peer)
+                       sw_agreement_t *answers, sw_peer_t **peer)
 {
     int n = c->n, me = c->me;
     sw_introduction_t mine;
-    sw_group_answer_t answer = {.ok = 0};
-    bool able = sw_group_introduce(&mine, sw_comm_virtual_node());
+    sw_agreement_t answer = {.ok = 0};
+    bool able = sw_team_introduce(&mine, sw_comm_virtual_node());
     host.Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine,
                    MPI_BYTE, c->handle);
     if (able) {
-        sw_group_answer(all, n, me, peer, &answer);
+        sw_agreement_answer(all, n, me, peer, &answer);
         sw_comm_measure_crowd();
         answer.crowded = sw_wait_crowded();
     }
@@ -329,7 +329,7 @@ static void meet_members(sw_comm_t *c)
     sw_failure_look();
     /* Zeroed: should the host fail to fill them, they say no. */
     sw_introduction_t *all = calloc((size_t)n, sizeof *all);
-    sw_group_answer_t *answers = calloc((size_t)n, sizeof *answers);
+    sw_agreement_t *answers = calloc((size_t)n, sizeof *answers);
     sw_peer_t **peer = malloc((size_t)n * sizeof *peer);
     if (!all || !answers || !peer) {
         sw_say("out of memory while setting a communicator up");
@@ -341,11 +341,12 @@ static void meet_members(sw_comm_t *c)
     else
         meet_first(c, all, answers, peer);
     const char *why;
-    c->group = sw_group_open(all, answers, n, me, peer, &why);
-    if (c->group) {
+    c->ring = sw_agreement_open(all, answers, n, me, peer, &why);
+    if (c->ring) {
         sw_wait_progress = sw_comm_progress;
     } else {
-        c->reason = why == sw_group_full ? SW_REASON_FULL : SW_REASON_APART;
+        c->reason =
+            why == sw_agreement_full ? SW_REASON_FULL : SW_REASON_APART;
         if (sw_settings.verbose && me == 0)
             sw_say("a communicator of %d stays with the host: %s", n, why);
         free(peer);
@@ -374,13 +375,13 @@ sw_comm_t *sw_comm_enter(MPI_Comm comm)
     return c;
 }
 
-sw_group_t *sw_comm_settle(sw_comm_t *c)
+sw_ring_t *sw_comm_settle(sw_comm_t *c)
 {
     if (!c->settled)
         meet_members(c);
-    if (c->group)
+    if (c->ring)
         sw_reach_review(c);
-    return c->group;
+    return c->ring;
 }
 
 void sw_comm_use(MPI_Comm comm)
@@ -426,14 +427,14 @@ bool sw_comm_progress(void)
 
 void sw_comm_lose(sw_comm_t *c)
 {
-    c->lost = c->group;
-    c->group = NULL;
+    c->lost = c->ring;
+    c->ring = NULL;
     c->reason = SW_REASON_LOST;
 }
 
 int sw_comm_give_up(sw_comm_t *c)
 {
-    sw_group_give_up(c->group);
+    sw_ring_give_up(c->ring);
     sw_comm_lose(c);
     return sw_failure_raise(c->handle);
 }

@@ -42,14 +42,14 @@ typedef enum {
 typedef struct sw_comm {
     MPI_Comm handle;
     struct sw_comm *next;       /* in the table, or in the spare list */
-    sw_group_t *group;          /* NULL: the host serves, for `reason` */
-    sw_group_t *lost;           /* what `group` was, until a member died */
+    sw_ring_t *ring;            /* NULL: the host serves, for `reason` */
+    sw_ring_t *lost;            /* what `ring` was, until a member died */
     sw_reason_t reason;
     int n, me;
-    bool settled;               /* group and reason are final */
+    bool settled;               /* ring and reason are final */
     /* See reach.h. */
     _Atomic bool device;        /* a buffer of ours was a device's        */
-    uint64_t review;            /* the group's step of the next question  */
+    uint64_t review;            /* the ring's step of the next question   */
     /* Point to point; see link.h and context_id.c. */
     uint64_t context_id;        /* 0: messages go through the host alone  */
     uint64_t children;          /* communicators made from this one       */
@@ -110,19 +110,19 @@ sw_comm_t *sw_comm_state(MPI_Comm comm);
 sw_comm_t *sw_comm_enter(MPI_Comm comm);
 
 /* Set the shared block up, unless that has been tried, or review it (reach.h);
- * the group, or NULL. Every member must come here with the same call. */
-sw_group_t *sw_comm_settle(sw_comm_t *c);
+ * the ring, or NULL. Every member must come here with the same call. */
+sw_ring_t *sw_comm_settle(sw_comm_t *c);
 
-/* The group for a call whose arguments this member has found right; NULL, with
+/* The ring for a call whose arguments this member has found right; NULL, with
  * the reason: the host serves. */
-static inline sw_group_t *sw_group(sw_comm_t *c, sw_reason_t *reason)
+static inline sw_ring_t *sw_comm_ring(sw_comm_t *c, sw_reason_t *reason)
 {
-    sw_group_t *g = c->group;
-    if (sw_unlikely(!g || g->step >= c->review)) {
-        g = sw_comm_settle(c);
+    sw_ring_t *ring = c->ring;
+    if (sw_unlikely(!ring || ring->step >= c->review)) {
+        ring = sw_comm_settle(c);
         *reason = c->reason;
     }
-    return g;
+    return ring;
 }
 
 /* Ask the launcher and the peers met so far how crowded the cores are. */

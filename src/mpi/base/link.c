@@ -4,6 +4,7 @@
 #include "link.h"
 
 #include "guard.h"
+#include "coll/agreement.h"
 #include "node/base/settings.h"
 
 #include <pthread.h>
@@ -38,7 +39,7 @@ static void fill_hello(hello_t *to)
 {
     memset(to, 0, sizeof *to);
     if (!sw_settings.p2p || !sw_settings.enable || sw_arena.fd < 0 ||
-        !sw_group_introduce(&to->self, sw_comm_virtual_node()))
+        !sw_team_introduce(&to->self, sw_comm_virtual_node()))
         return;
     to->directory = sw_slots_directory();
     to->ledger = sw_ledger_open(places);

@@ -128,17 +128,17 @@ void sw_reach_note(MPI_Comm comm)
 void sw_reach_review(sw_comm_t *c)
 {
     if (!c->review)
-        c->review = c->group->step + FIRST;
-    if (c->group->step < c->review)
+        c->review = c->ring->step + FIRST;
+    if (c->ring->step < c->review)
         return;
     int32_t any = 0;
-    int status = sw_coll_most(c->group, c->device, &any);
-    c->review = c->group->step * LATER;
+    int status = sw_coll_most(c->ring, c->device, &any);
+    c->review = c->ring->step * LATER;
     if (status != SW_OK || !any)
         return;
     /* All have come here, so nobody reads anything of a member's any more but
      * the answer itself, which lies in the block. */
-    sw_group_close(c->group);
-    c->group = NULL;
+    sw_ring_close(c->ring);
+    c->ring = NULL;
     c->reason = SW_REASON_DEVICE;
 }

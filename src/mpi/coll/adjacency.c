@@ -106,15 +106,15 @@ static int exchange(sw_collective_t id, MPI_Comm comm, int edges,
     return rc;
 }
 
-static int *learn(const sw_group_t *g, sw_collective_t id, MPI_Comm comm)
+static int *learn(const sw_ring_t *ring, sw_collective_t id, MPI_Comm comm)
 {
-    const sw_neighbours_t *lists = g->neighbours;
+    const sw_neighbours_t *lists = ring->neighbours;
     int edges = lists->outs > lists->ins ? lists->outs : lists->ins;
     note_t *mine = memory((size_t)edges * sizeof *mine);
     note_t *got = memory((size_t)edges * sizeof *got);
     int *index = memory((size_t)lists->ins * sizeof *index);
     for (int i = 0; i < edges; i++) {
-        mine[i] = (note_t){g->me, i};
+        mine[i] = (note_t){ring->me, i};
         got[i] = (note_t){SW_NOBODY, 0};
     }
     bool ok = exchange(id, comm, edges, mine, got) == MPI_SUCCESS;
@@ -146,11 +146,11 @@ const sw_neighbours_t *sw_adjacency(sw_comm_t *c, sw_reason_t *reason)
 
 /* Once. A table of the blocks must find room in a member's staging ring
  * (coll/deal.h). */
-static void settle(const sw_group_t *g, sw_comm_t *c)
+static void settle(const sw_ring_t *ring, sw_comm_t *c)
 {
     sw_adjacency_t *h = c->adjacency;
     int most = (int)sw_min(SW_MEMBERS_MAX,
-                           g->stage_max / sizeof(sw_extent_t));
+                           ring->team->stage_max / sizeof(sw_extent_t));
     bool ok = h->able && h->lists.outs <= most && h->lists.ins <= most;
     h->ours = all_agree(ok, c->handle);
     h->settled = true;
@@ -158,36 +158,36 @@ static void settle(const sw_group_t *g, sw_comm_t *c)
         sw_neighbours_sort(&h->lists, c->me);
 }
 
-sw_group_t *sw_adjacency_group(sw_comm_t *c, sw_reason_t *reason)
+sw_ring_t *sw_adjacency_ring(sw_comm_t *c, sw_reason_t *reason)
 {
-    sw_group_t *g = sw_group(c, reason);
-    if (!g)
+    sw_ring_t *ring = sw_comm_ring(c, reason);
+    if (!ring)
         return NULL;
     if (sw_unlikely(!c->adjacency->settled))
-        settle(g, c);
+        settle(ring, c);
     if (!c->adjacency->ours) {
         *reason = SW_REASON_TOPOLOGY;
         return NULL;
     }
-    g->neighbours = &c->adjacency->lists;
-    return g;
+    ring->neighbours = &c->adjacency->lists;
+    return ring;
 }
 
-sw_group_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
-                                  const int **index, sw_reason_t *reason)
+sw_ring_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
+                                 const int **index, sw_reason_t *reason)
 {
-    sw_group_t *g = sw_adjacency_group(c, reason);
-    if (!g)
+    sw_ring_t *ring = sw_adjacency_ring(c, reason);
+    if (!ring)
         return NULL;
     sw_adjacency_way_t *way =
         &c->adjacency->way[id - SW_COLL_NEIGHBOR_ALLTOALL];
     if (sw_unlikely(!way->asked)) {
         way->asked = true;
-        way->index = learn(g, id, c->handle);
+        way->index = learn(ring, id, c->handle);
     }
     *index = way->index;
     if (way->index)
-        return g;
+        return ring;
     *reason = SW_REASON_TOPOLOGY;
     return NULL;
 }

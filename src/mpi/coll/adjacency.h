@@ -36,13 +36,13 @@ typedef struct sw_adjacency {
  * arguments are wrong must not make the others wait. */
 const sw_neighbours_t *sw_adjacency(sw_comm_t *c, sw_reason_t *reason);
 
-/* The group, ready for a call whose arguments are right; NULL, with the reason:
+/* The ring, ready for a call whose arguments are right; NULL, with the reason:
  * the host serves. The members agree on that at their first such call. */
-sw_group_t *sw_adjacency_group(sw_comm_t *c, sw_reason_t *reason);
+sw_ring_t *sw_adjacency_ring(sw_comm_t *c, sw_reason_t *reason);
 
 /* The same for an alltoall, with the blocks that come. */
-sw_group_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
-                                  const int **index, sw_reason_t *reason);
+sw_ring_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
+                                 const int **index, sw_reason_t *reason);
 
 void sw_adjacency_free(sw_adjacency_t *adjacency);  /* or NULL */
 

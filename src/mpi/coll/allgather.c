@@ -20,8 +20,8 @@ static bool allgather(sw_comm_t *c, const void *send, int64_t sendcount,
                                        c->me * recvcount, recvcount,
                                        recvtype, r)))
         return *result != MPI_SUCCESS;
-    sw_group_t *g = sw_group(c, reason);
-    if (!g)
+    sw_ring_t *ring = sw_comm_ring(c, reason);
+    if (!ring)
         return false;
     sw_buffer_receive(&to, recv, recvcount * c->n, r, comm);
     sw_blocks_t blocks = sw_buffer_rows(&to, c->n, rows);
@@ -31,7 +31,7 @@ static bool allgather(sw_comm_t *c, const void *send, int64_t sendcount,
     else if (to.temporary)
         sw_pack(sw_element(recv, c->me * recvcount, r), recvcount, r, own.at,
                 comm);
-    int status = sw_coll_allgather(g, in_place ? &own : &from.data,
+    int status = sw_coll_allgather(ring, in_place ? &own : &from.data,
                                    in_place ? blocks.bytes : from.bytes,
                                    to.data.at, &blocks);
     sw_buffer_end(&from);
@@ -59,8 +59,8 @@ static bool allgatherv(sw_comm_t *c, const void *send, int64_t sendcount,
                                        sw_at(displs, c->me),
                                        sw_at(counts, c->me), recvtype, r)))
         return *result != MPI_SUCCESS;
-    sw_group_t *g = sw_group(c, reason);
-    if (!g)
+    sw_ring_t *ring = sw_comm_ring(c, reason);
+    if (!ring)
         return false;
     sw_vbuffer_t to = {.user = recv, .counts = counts,
                        .displacements = displs, .types = &r, .same = true,
@@ -72,7 +72,7 @@ static bool allgatherv(sw_comm_t *c, const void *send, int64_t sendcount,
     else if (to.temporary)
         sw_pack(sw_element(recv, sw_at(displs, c->me), r),
                 sw_at(counts, c->me), r, own.at, comm);
-    int status = sw_coll_allgather(g, in_place ? &own : &from.data,
+    int status = sw_coll_allgather(ring, in_place ? &own : &from.data,
                                    in_place ? list[c->me].bytes : from.bytes,
                                    to.data, &blocks);
     sw_buffer_end(&from);

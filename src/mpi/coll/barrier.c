@@ -6,10 +6,10 @@
 static bool barrier(sw_comm_t *c, MPI_Comm comm, sw_reason_t *reason,
                     int *result)
 {
-    sw_group_t *g = sw_group(c, reason);
-    if (!g)
+    sw_ring_t *ring = sw_comm_ring(c, reason);
+    if (!ring)
         return false;
-    *result = sw_finish(SW_COLL_BARRIER, comm, sw_coll_barrier(g));
+    *result = sw_finish(SW_COLL_BARRIER, comm, sw_coll_barrier(ring));
     return true;
 }
 

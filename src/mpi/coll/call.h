@@ -2,10 +2,10 @@
  * call.h - the shape of every accelerated collective.
  *
  * A wrapper (SW_COLLECTIVE) asks sw_serve: whose call is it? The body then
- * looks at its own arguments; whatever looks wrong is for the host to judge,
- * which raises its own errors. Only then does the body ask for the group
- * (sw_group), where this member may have to wait for the others. What remains
- * runs on the group, and sw_finish turns the outcome into MPI's.
+ * looks at its own arguments. It leaves whatever looks wrong to the host, which
+ * raises its own errors. Only then does the body ask for the ring
+ * (sw_comm_ring), where this member may have to wait for the others. The
+ * collective runs on the ring, and sw_finish turns its outcome into MPI's.
  */
 #ifndef SW_MPI_COLL_CALL_H
 #define SW_MPI_COLL_CALL_H
@@ -65,7 +65,7 @@ int sw_MPI_##NAME PARAMETERS                                            \
     sw_comm_t *c = sw_serve(ID, comm);                                  \
     if (c) {                                                            \
         if (sw_likely(BODY)) {                                          \
-            if (sw_unlikely(c->group && c->group->broken))              \
+            if (sw_unlikely(c->ring && c->ring->broken))                \
                 return sw_comm_give_up(c);                              \
             return result;                                              \
         }                                                               \

@@ -26,8 +26,8 @@ static bool gather(sw_comm_t *c, const void *send, int64_t sendcount,
                                         root * recvcount, recvcount,
                                         recvtype, r))))
         return *result != MPI_SUCCESS;
-    sw_group_t *g = sw_group(c, reason);
-    if (!g)
+    sw_ring_t *ring = sw_comm_ring(c, reason);
+    if (!ring)
         return false;
     if (is_root) {
         sw_buffer_receive(&to, recv, recvcount * c->n, r, comm);
@@ -42,7 +42,7 @@ static bool gather(sw_comm_t *c, const void *send, int64_t sendcount,
     } else {
         sw_buffer_send(&from, send, sendcount, s, comm);
     }
-    int status = sw_coll_gather(g, root, &from.data, from.bytes, to.data.at,
+    int status = sw_coll_gather(ring, root, &from.data, from.bytes, to.data.at,
                                 &blocks);
     sw_buffer_end(&from);
     if (is_root)
@@ -78,8 +78,8 @@ static bool gatherv(sw_comm_t *c, const void *send, int64_t sendcount,
                         send, sendcount, sendtype, recv, sw_at(displs, root),
                         sw_at(counts, root), recvtype, r))))
         return *result != MPI_SUCCESS;
-    sw_group_t *g = sw_group(c, reason);
-    if (!g)
+    sw_ring_t *ring = sw_comm_ring(c, reason);
+    if (!ring)
         return false;
     if (is_root)
         blocks = sw_vbuffer_receive(&to, list, data);
@@ -92,8 +92,8 @@ static bool gatherv(sw_comm_t *c, const void *send, int64_t sendcount,
     } else {
         sw_buffer_send(&from, send, sendcount, s, comm);
     }
-    int status = sw_coll_gatherv(g, root, &from.data, from.bytes, to.data,
-                                 &blocks);
+    int status =
+        sw_coll_gatherv(ring, root, &from.data, from.bytes, to.data, &blocks);
     sw_buffer_end(&from);
     if (is_root)
         sw_vbuffer_received(&to);

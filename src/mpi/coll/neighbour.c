@@ -80,8 +80,8 @@ static bool alltoall(sw_comm_t *c, sw_collective_t id, const side_t *out,
         !blocks(out, all->out, all->outs, comm, sent, from_places, s, &from,
                 result))
         return *result != MPI_SUCCESS;
-    sw_group_t *g = sw_adjacency_alltoall(c, id, &index, reason);
-    if (!g)
+    sw_ring_t *ring = sw_adjacency_alltoall(c, id, &index, reason);
+    if (!ring)
         return false;
     bool equal = out->form == ROW && all->outs;
     for (int i = 0; i < all->outs; i++)
@@ -92,7 +92,7 @@ static bool alltoall(sw_comm_t *c, sw_collective_t id, const side_t *out,
         sends.bytes = out_list[0].bytes;
         sends.list = NULL;
     }
-    int status = sw_coll_neighbor_alltoall(g, from.data, &sends, index,
+    int status = sw_coll_neighbor_alltoall(ring, from.data, &sends, index,
                                            to.data, &recvs);
     sw_vbuffer_end(&from);
     sw_vbuffer_received(&to);
@@ -123,13 +123,13 @@ static bool allgather(sw_comm_t *c, sw_collective_t id, const void *send,
     if (!blocks(in, all->in, all->ins, comm, got, places, r, &to, result) ||
         (anybody && !sw_usable(send, count, type, comm, &s, result)))
         return *result != MPI_SUCCESS;
-    sw_group_t *g = sw_adjacency_group(c, reason);
-    if (!g)
+    sw_ring_t *ring = sw_adjacency_ring(c, reason);
+    if (!ring)
         return false;
     sw_buffer_send(&from, send, anybody ? count : 0,
                    anybody ? s : &sw_nothing, comm);
     sw_blocks_t recvs = sw_vbuffer_receive(&to, list, data);
-    int status = sw_coll_neighbor_allgather(g, &from.data, from.bytes,
+    int status = sw_coll_neighbor_allgather(ring, &from.data, from.bytes,
                                             to.data, &recvs);
     sw_buffer_end(&from);
     sw_vbuffer_received(&to);

@@ -23,13 +23,14 @@ static bool reduce(sw_comm_t *c, const void *send, void *recv, int64_t count,
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
         return false;
-    sw_group_t *g = sw_group(c, reason);
-    if (!g)
+    sw_ring_t *ring = sw_comm_ring(c, reason);
+    if (!ring)
         return false;
     sw_operands_t x;
     sw_operands(&x, in, count, is_root ? recv : NULL, count, d, comm);
-    int status = count ? sw_coll_reduce(g, root, &o.reducer, x.in, x.out,
-                                        (size_t)count) : SW_OK;
+    int status = count ? sw_coll_reduce(ring, root, &o.reducer, x.in, x.out,
+                                        (size_t)count)
+                       : SW_OK;
     sw_operands_end(&x, is_root && status == SW_OK);
     *result = sw_finish(SW_COLL_REDUCE, comm, status);
     return true;
@@ -48,13 +49,14 @@ static bool allreduce(sw_comm_t *c, const void *send, void *recv,
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
         return false;
-    sw_group_t *g = sw_group(c, reason);
-    if (!g)
+    sw_ring_t *ring = sw_comm_ring(c, reason);
+    if (!ring)
         return false;
     sw_operands_t x;
     sw_operands(&x, in, count, recv, count, d, comm);
-    int status = count ? sw_coll_allreduce(g, &o.reducer, x.in, x.out,
-                                           (size_t)count) : SW_OK;
+    int status =
+        count ? sw_coll_allreduce(ring, &o.reducer, x.in, x.out, (size_t)count)
+              : SW_OK;
     sw_operands_end(&x, status == SW_OK);
     *result = sw_finish(SW_COLL_ALLREDUCE, comm, status);
     return true;

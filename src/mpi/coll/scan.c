@@ -20,13 +20,14 @@ static bool scan(sw_comm_t *c, sw_collective_t id, const void *send,
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
         return false;
-    sw_group_t *g = sw_group(c, reason);
-    if (!g)
+    sw_ring_t *ring = sw_comm_ring(c, reason);
+    if (!ring)
         return false;
     sw_operands_t x;
     sw_operands(&x, in, count, recv, needs_out ? count : 0, d, comm);
-    int status = count ? sw_coll_scan(g, id == SW_COLL_EXSCAN, &o.reducer,
-                                      x.in, x.out, (size_t)count) : SW_OK;
+    int status = count ? sw_coll_scan(ring, id == SW_COLL_EXSCAN, &o.reducer,
+                                      x.in, x.out, (size_t)count)
+                       : SW_OK;
     sw_operands_end(&x, needs_out && status == SW_OK);
     *result = sw_finish(id, comm, status);
     return true;

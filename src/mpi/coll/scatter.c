@@ -26,8 +26,8 @@ static bool scatter(sw_comm_t *c, const void *send, int64_t sendcount,
                                         root * sendcount, sendcount,
                                         sendtype, s))))
         return *result != MPI_SUCCESS;
-    sw_group_t *g = sw_group(c, reason);
-    if (!g)
+    sw_ring_t *ring = sw_comm_ring(c, reason);
+    if (!ring)
         return false;
     if (is_root) {
         sw_buffer_send(&from, send, sendcount * c->n, s, comm);
@@ -35,7 +35,7 @@ static bool scatter(sw_comm_t *c, const void *send, int64_t sendcount,
     }
     if (!in_place)
         sw_buffer_receive(&to, recv, recvcount, r, comm);
-    int status = sw_coll_scatter(g, root, from.data.at, &blocks,
+    int status = sw_coll_scatter(ring, root, from.data.at, &blocks,
                                  in_place ? NULL : &to.data, to.bytes);
     sw_buffer_end(&from);
     if (!in_place)
@@ -71,14 +71,14 @@ static bool scatterv(sw_comm_t *c, const void *send, sw_vector_t counts,
                         recv, recvcount, recvtype, send, sw_at(displs, root),
                         sw_at(counts, root), sendtype, s))))
         return *result != MPI_SUCCESS;
-    sw_group_t *g = sw_group(c, reason);
-    if (!g)
+    sw_ring_t *ring = sw_comm_ring(c, reason);
+    if (!ring)
         return false;
     if (is_root)
         blocks = sw_vbuffer_send(&from, false, list, data);
     if (!in_place)
         sw_buffer_receive(&to, recv, recvcount, r, comm);
-    int status = sw_coll_scatter(g, root, from.data, &blocks,
+    int status = sw_coll_scatter(ring, root, from.data, &blocks,
                                  in_place ? NULL : &to.data, to.bytes);
     if (is_root)
         sw_vbuffer_end(&from);

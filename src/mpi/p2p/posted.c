@@ -14,7 +14,7 @@
 #define DUE 64u
 #define PAUSE_MOST 63u
 
-static sw_ring_t *rings;        /* [places + 1][PER_PLACE], the last: any    */
+static sw_tracks_t *rings;      /* [places + 1][PER_PLACE], the last: any    */
 static int places;
 static _Atomic unsigned open_ones;      /* receives in rings                 */
 /* All of them. While they are few a turn looks at each, which costs less than
@@ -26,7 +26,7 @@ static _Atomic int64_t looks;
 /* The rings of what is on offer. While looking at all of them finds nothing,
  * the host has still to match what is on offer, or nobody has posted a receive
  * for it yet: then turns without a look become more. */
-static sw_ring_t *due[DUE];
+static sw_tracks_t *due[DUE];
 static _Atomic unsigned due_count;
 static unsigned turn, in_vain, pause, pausing;
 static _Atomic unsigned turns;
@@ -59,7 +59,7 @@ static void leave_all(sw_track_t *t)
     change_open(-1);
 }
 
-void sw_ring_add(sw_ring_t *ring, sw_track_t *t)
+void sw_tracks_add(sw_tracks_t *ring, sw_track_t *t)
 {
     t->ring = ring;
     if (!*ring) {
@@ -71,9 +71,9 @@ void sw_ring_add(sw_ring_t *ring, sw_track_t *t)
     t->before->after = t->after->before = t;
 }
 
-void sw_ring_remove(sw_track_t *t)
+void sw_tracks_remove(sw_track_t *t)
 {
-    sw_ring_t *ring = t->ring;
+    sw_tracks_t *ring = t->ring;
     if (!ring)
         return;
     if (*ring == t)
@@ -95,7 +95,7 @@ void sw_posted_start(int n)
     }
 }
 
-static sw_ring_t *ring_of(int place, unsigned channel)
+static sw_tracks_t *ring_of(int place, unsigned channel)
 {
     return &rings[place * PER_PLACE + (int)channel];
 }
@@ -116,10 +116,10 @@ bool sw_posted_add(sw_track_t *t)
     int place = t->rank == MPI_ANY_SOURCE ? places : place_of(c, t->rank);
     if (place < 0)
         return false;
-    sw_ring_add(ring_of(place, t->tag == MPI_ANY_TAG
-                               ? SW_CHANNELS
-                               : sw_channel(c->context_id, t->tag)),
-                t);
+    sw_tracks_add(ring_of(place, t->tag == MPI_ANY_TAG
+                                 ? SW_CHANNELS
+                                 : sw_channel(c->context_id, t->tag)),
+                  t);
     join_all(t);
     /* What is on offer may be for this one. */
     if (on_offer)
@@ -128,7 +128,7 @@ bool sw_posted_add(sw_track_t *t)
 }
 
 bool sw_posted_rings(sw_comm_t *c, int source, int tag,
-                     sw_ring_t *to[SW_POSTED_RINGS])
+                     sw_tracks_t *to[SW_POSTED_RINGS])
 {
     int place = rings && c->context_id ? place_of(c, source) : -1;
     if (place < 0)
@@ -141,7 +141,7 @@ bool sw_posted_rings(sw_comm_t *c, int source, int tag,
     return true;
 }
 
-static void add_due(sw_ring_t *ring)
+static void add_due(sw_tracks_t *ring)
 {
     unsigned n = atomic_load_explicit(&due_count, memory_order_relaxed);
     for (unsigned i = 0; i < n; i++)
@@ -197,7 +197,7 @@ static sw_track_t *next_of_few(uint64_t now, bool dense)
             continue;
         t->looked = now;
         if (!sw_track_is_open(t)) {
-            sw_ring_remove(t);
+            sw_tracks_remove(t);
             continue;
         }
         count_looks(1);
@@ -222,7 +222,7 @@ static sw_track_t *step(unsigned i)
 {
     sw_track_t *t = *due[i];
     while (t && !t->held && !sw_track_is_open(t)) {
-        sw_ring_remove(t);
+        sw_tracks_remove(t);
         t = *due[i];
     }
     if (!t) {

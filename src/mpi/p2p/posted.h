@@ -18,8 +18,8 @@
 
 /* Each track is in one ring at most. The caller of all this has the lock
  * (sw_tracks_enter). */
-void sw_ring_add(sw_ring_t *ring, sw_track_t *t);
-void sw_ring_remove(sw_track_t *t);
+void sw_tracks_add(sw_tracks_t *ring, sw_track_t *t);
+void sw_tracks_remove(sw_track_t *t);
 
 /* At the end of MPI_Init. */
 void sw_posted_start(int places);
@@ -39,7 +39,7 @@ sw_track_t *sw_posted_next(uint64_t now, bool dense);
  * false: none can get a descriptor. */
 #define SW_POSTED_RINGS 4
 bool sw_posted_rings(sw_comm_t *c, int source, int tag,
-                     sw_ring_t *rings[SW_POSTED_RINGS]);
+                     sw_tracks_t *rings[SW_POSTED_RINGS]);
 
 /* Receives looked at so far, for --stats. */
 int64_t sw_posted_looks(void);

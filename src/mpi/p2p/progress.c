@@ -62,7 +62,7 @@ static sw_track_t *send_next(void)
             continue;
         }
         if (sw_slot_released(t->slot)) {
-            sw_ring_remove(t);
+            sw_tracks_remove(t);
             continue;
         }
         sw_sends = t->after;
@@ -168,7 +168,7 @@ static bool hold_here(sw_track_t *t)
 
 /* The lock is held, and given away while the host is asked. True: the host has
  * not completed some, or another thread is at work on them. */
-static bool ask_ring(sw_ring_t *ring, sw_comm_t *c, int source, int tag,
+static bool ask_ring(sw_tracks_t *ring, sw_comm_t *c, int source, int tag,
                      uint64_t walk)
 {
     bool open = false;
@@ -199,7 +199,7 @@ bool sw_track_expected(sw_comm_t *c, int source, int tag)
 {
     static uint64_t walk;
     bool open = false;
-    sw_ring_t *rings[SW_POSTED_RINGS];
+    sw_tracks_t *rings[SW_POSTED_RINGS];
     if (!sw_any_tracks() || !sw_posted_rings(c, source, tag, rings))
         return false;
     sw_notes_track(c, source, tag);

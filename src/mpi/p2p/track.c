@@ -23,11 +23,11 @@ _Atomic int sw_tracks, sw_posted, sw_special;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sw_track_t *spare;
-sw_ring_t sw_sends, sw_freed;
+sw_tracks_t sw_sends, sw_freed;
 /* Sends whose request the program has freed: the host may still read the
  * descriptor, until the receiver has it. So many are looked at when a track is
  * wanted. */
-static sw_ring_t zombies;
+static sw_tracks_t zombies;
 #define ZOMBIES_LOOKED 4
 
 bool sw_tracks_shared;
@@ -75,7 +75,7 @@ static void bury(void)
         zombies = t->after;
         if (!sw_slot_is(t->slot, SW_SLOT_TAKEN))
             continue;
-        sw_ring_remove(t);
+        sw_tracks_remove(t);
         sw_slot_leave(t->slot);
         t->next = spare;
         spare = t;
@@ -169,7 +169,7 @@ static void activate(sw_track_t *t)
     t->heard = false;
     t->error = t->result = MPI_SUCCESS;
     if (!t->receive && t->slot)
-        sw_ring_add(&sw_sends, t);
+        sw_tracks_add(&sw_sends, t);
     if (t->receive && sw_posted_add(t) && sw_recv_buffer_is_large(&t->in))
         owe(t);
     if (!t->receive || t->pair)
@@ -181,7 +181,7 @@ static void deactivate(sw_track_t *t)
     if (!t->active)
         return;
     t->active = false;
-    sw_ring_remove(t);
+    sw_tracks_remove(t);
     if (t->owes)
         count(&sw_posted, -1);
     t->owes = false;
@@ -432,8 +432,8 @@ void sw_track_free(sw_track_t *t)
     sw_track_hold(t);
     if (t->receive && t->active) {
         sw_tracks_enter();
-        sw_ring_remove(t);
-        sw_ring_add(&sw_freed, t);
+        sw_tracks_remove(t);
+        sw_tracks_add(&sw_freed, t);
         owe(t);
         t->freed = true;            /* progress ends it */
         t->held = false;
@@ -450,7 +450,7 @@ void sw_track_free(sw_track_t *t)
     deactivate(t);
     forget(t);
     if (active_send) {
-        sw_ring_add(&zombies, t);
+        sw_tracks_add(&zombies, t);
     } else {
         t->next = spare;
         spare = t;

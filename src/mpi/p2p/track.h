@@ -24,7 +24,7 @@
 #include "small.h"
 
 typedef struct sw_track sw_track_t;
-typedef sw_track_t *sw_ring_t;      /* the next one to look at, or NULL     */
+typedef sw_track_t *sw_tracks_t;    /* the next one to look at, or NULL     */
 
 /* Of thousands of receives a program asks for one after another: what a test
  * that finds nothing needs lies in the first cache line. */
@@ -33,7 +33,7 @@ struct sw_track {
     sw_track_t *next;               /* in the table, or spare               */
     sw_track_t *follower;           /* added next: see handles.h            */
     sw_track_t *after, *before;     /* in a ring: see posted.h              */
-    sw_ring_t *ring;                /* NULL: in none                        */
+    sw_tracks_t *ring;              /* NULL: in none                        */
     bool receive, persistent, synchronous, matched;
     bool active, freed, cancelled;
     bool owes;                      /* counted in sw_posted                 */
@@ -107,8 +107,8 @@ static inline bool sw_owing(void)
 
 /* Sends of which somebody may still want something, and receives that the
  * program has freed. */
-extern sw_ring_t sw_sends __attribute__((visibility("hidden")));
-extern sw_ring_t sw_freed __attribute__((visibility("hidden")));
+extern sw_tracks_t sw_sends __attribute__((visibility("hidden")));
+extern sw_tracks_t sw_freed __attribute__((visibility("hidden")));
 
 /* The lock that guards the rings and all that is not held. Where only one
  * thread comes here at a time (no MPI_THREAD_MULTIPLE, no agent) it is left

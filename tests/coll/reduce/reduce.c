@@ -45,7 +45,7 @@ static double special(void)
     return list[draw() % (sizeof list / sizeof *list)];
 }
 
-/* How the bytes of an element are to be drawn and compared. */
+/* How a test draws and compares the bytes of an element. */
 typedef enum { INTEGER, HALF, BFLOAT, FLOAT, DOUBLE, EXTENDED, QUAD } kind_t;
 
 typedef struct { kind_t kind; int size, at[2], count; } part_t;
