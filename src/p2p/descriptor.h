@@ -3,8 +3,8 @@
  *
  * The host carries and matches 192 bytes, whatever the message's size; they
  * say where the data lies, and the receiver fetches it (slot.h). 192 is a
- * multiple of 1, 2, 4, 8, 12, 16, 24, 32, 48 and 64, so that the descriptor
- * arrives whole through a receive of any datatype made of such elements.
+ * multiple of the powers of two up to 64, and of 12, 24 and 48. So the
+ * descriptor arrives whole through a receive of any datatype of such elements.
  *
  *   offset  bytes  field
  *        0     16  cookie     random, the same for all processes of the node

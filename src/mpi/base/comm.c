@@ -242,7 +242,7 @@ static sw_comm_t *find(MPI_Comm comm)
 int sw_comm_virtual_node(void)
 {
     int ready = 0, rank = 0;
-    if (sw_settings.node_size <= 0)
+    if (sw_settings.node_size <= SW_NONE)
         return 0;
     host.Initialized(&ready);
     if (ready)
