@@ -31,7 +31,7 @@ static void note(MPI_Request handle, const sw_recv_buffer_t *in,
     sw_comm_hold(one.comm);
 }
 
-/* With threads, too: another's probe must find it (sw_track_expected). */
+/* With threads, too: another's probe must find it (sw_receive_expected). */
 static inline bool must_not_block(const sw_datatype_t *d, int source)
 {
     return (sw_owing() && source != MPI_PROC_NULL) || (d && sw_threaded);

@@ -6,8 +6,8 @@
 int sw_MPI_Start(MPI_Request *request)
 {
     sw_track_t *t = request ? sw_track_of(*request) : NULL;
-    /* The host says that an active one is active already. */
-    if (!t || !t->persistent || t->active)
+    /* The host refuses an active one. */
+    if (!t || !t->persistent || (t->active && t->kind->ready))
         return host.Start(request);
     sw_match_enter();
     /* Open MPI gives a request that it has not quite done with another handle

@@ -28,7 +28,9 @@
 typedef struct sw_track sw_track_t;
 typedef sw_track_t *sw_ring_t;      /* the next one to look at, or NULL     */
 
-/* What a kind of request does. The caller holds the track (sw_track_hold). */
+/* What a kind of request does. The caller holds the track (sw_track_hold), but
+ * for `start`, where it has claimed it, and `cancel`, which may come while
+ * another thread waits. A kind without persistent requests has no `start`. */
 typedef struct {
     size_t size;                /* of the kind's structure                  */
     sw_track_t **spare;         /* those that wait for their next use       */
