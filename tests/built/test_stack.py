@@ -17,10 +17,17 @@ HOOKS = {
     "sw_wait_step": ["sw_comm_progress"],
     "sw_comm_progress": ["sw_track_progress"],
     "sw_combine": ["sw_reduce_kernels"],
+    "sw_request_kinds": ["sw_failed", "sw_received_slow"],
 }
 NODE = re.compile(r'node: \{ title: "([^"]+)" label: "[^"]*?\\n(\d+) bytes '
                   r'\(([^)]*)\)')
 EDGE = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"')
+# Code of mpi/request calls what a kind of request does, or the host; a kind may
+# lead to any function of these files.
+BY_KIND = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: '
+                     r'"__indirect_call" label: "[^"]*/mpi/request/')
+OF_KIND = re.compile(r'node: \{ title: "((?!sw_MPI_)[^"]+)" label: '
+                     r'"[^"]*/mpi/p2p/(?:receives|sends|isendrecv|progress)\.c')
 KERNEL = re.compile(r"(.*/)?kernels?_\w+\.c:")
 
 
@@ -43,6 +50,10 @@ class Calls:
             self.kind[name] = kind
         for caller, callee in EDGE.findall(text):
             self.calls.setdefault(caller, set()).add(callee)
+        for caller in BY_KIND.findall(text):
+            self.calls.setdefault(caller, set()).add("sw_request_kinds")
+        self.calls.setdefault("sw_request_kinds", set()).update(
+            OF_KIND.findall(text))
 
     def deepest(self, name, above=()):
         """(bytes, names) of the deepest chain. One that comes back to itself
@@ -69,6 +80,8 @@ def test_no_chain_of_calls_takes_more_than_8_kib(flavour):
     if not calls.size:
         pytest.skip("this compiler does not tell what functions call "
                     "(gcc 10 and later do: -fcallgraph-info)")
+    assert len(calls.calls["sw_request_kinds"]) > 20
+    assert "sw_request_kinds" in calls.calls["sw_track_finish"]
     entries = [name for name in calls.size
                if re.search(r"(^|:)sw_(MPI|recorded_MPI|virtual_MPI)_", name)]
     assert len(entries) > 400

@@ -9,7 +9,7 @@
 #include "contract/flavour.h"
 #include "contract/front.h"
 #include "mpi/base/host.h"
-#include "mpi/p2p/track.h"
+#include "mpi/request/track.h"
 #include "mpi/record/event.h"
 #include "node/control.h"
 #include "node/base/settings.h"

@@ -5,7 +5,7 @@
 
 #include "mpi/base/link.h"
 #include "mpi/p2p/serve.h"
-#include "mpi/p2p/track.h"
+#include "mpi/request/track.h"
 
 #include "device/memory.h"
 #include "node/arena/show.h"

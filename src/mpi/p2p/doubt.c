@@ -3,6 +3,7 @@
  */
 #include "doubt.h"
 
+#include "receives.h"
 #include "route.h"
 
 _Atomic uint64_t sw_doubts;
@@ -87,7 +88,7 @@ void sw_failed_on(int rc, const MPI_Status *status, MPI_Comm comm,
         return;
     }
     /* Earlier ones have been taken, but for those of posted receives. */
-    sw_track_expected(c, status->MPI_SOURCE, status->MPI_TAG);
+    sw_receive_expected(c, status->MPI_SOURCE, status->MPI_TAG);
     sw_found_t found = sw_slots_find(link->peer, link->directory, c->context_id,
                                      sw_link_place, status->MPI_TAG, 0,
                                      UINT64_MAX);

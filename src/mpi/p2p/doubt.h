@@ -15,6 +15,7 @@
 #define SW_MPI_P2P_DOUBT_H
 
 #include "fetch.h"
+#include "mpi/request/track.h"
 
 /* A bit for each hash of a tag in doubt. */
 extern _Atomic uint64_t sw_doubts __attribute__((visibility("hidden")));
@@ -30,14 +31,6 @@ void sw_failed(int rc, int n, const MPI_Status *statuses);
 /* Of a receive on this communicator, into this buffer. */
 void sw_failed_on(int rc, const MPI_Status *status, MPI_Comm comm,
                   const void *buffer, int64_t count, MPI_Datatype type);
-
-/* To go around the host's call. */
-static inline int sw_checked(int rc, int n, const MPI_Status *statuses)
-{
-    if (sw_unlikely(rc != MPI_SUCCESS))
-        sw_failed(rc, n, statuses);
-    return rc;
-}
 
 static inline int sw_checked_on(int rc, const MPI_Status *status,
                                 MPI_Comm comm, const void *buffer,

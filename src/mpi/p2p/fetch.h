@@ -6,31 +6,10 @@
 #define SW_MPI_P2P_FETCH_H
 
 #include "threshold.h"
-#include "mpi/base/datatype.h"
-#include "mpi/base/host.h"
-#include "mpi/base/link.h"
 #include "mpi/base/reach.h"
+#include "mpi/base/recv_buffer.h"
+#include "mpi/base/status.h"
 #include "node/base/settings.h"
-
-/* Where a message is to land. Open MPI receives into the program's buffer,
- * whatever its type. MPICH and its kin refuse some messages that end within an
- * element, as a descriptor may: of elements with gaps they are given `block`
- * and as many MPI_PACKED, and our layout distributes what comes. (Not of those
- * that are too small for a descriptor, unless by mistake.) */
-typedef struct {
-    void *buffer;
-    int64_t count;
-    const sw_datatype_t *type;
-    char *block;            /* to be freed by sw_temporary_free; NULL: the host
-                             * has got the buffer */
-    bool away;              /* a device's memory: the host touches it alone */
-} sw_recv_buffer_t;
-
-/* Bytes of data that it has room for. */
-static inline size_t sw_recv_buffer_room(const sw_recv_buffer_t *in)
-{
-    return (size_t)in->count * in->type->size;
-}
 
 /* Could a message come whose sender waits for this receive? The sender of one
  * that is shorter than any without gaps waits for nobody (route.c). It matters
@@ -39,12 +18,6 @@ static inline bool sw_recv_buffer_is_large(const sw_recv_buffer_t *in)
 {
     return sw_recv_buffer_room(in) >=
            (in->type->dense ? sw_settings.p2p_min : sw_threshold_scattered_min);
-}
-
-/* Does the buffer show at a glance what has come? */
-static inline bool sw_recv_buffer_shows(const sw_recv_buffer_t *in)
-{
-    return in->type->dense && in->buffer && !in->away;
 }
 
 sw_recv_buffer_t sw_recv_buffer_slow(void *buffer, int64_t count,
@@ -88,14 +61,6 @@ bool sw_fetch_early(void *buffer, size_t room, void *head, size_t *bytes,
  * it (p2p/ledger.h). */
 void sw_heard(sw_comm_t *c, int source, int tag);
 
-/* Nobody sends messages as long as a descriptor, and a dense buffer does not
- * begin with the cookie: then no descriptor has come, whatever the status. */
-static inline bool sw_plainly_none(const sw_recv_buffer_t *in)
-{
-    return sw_recv_buffer_shows(in) && !sw_slots_warned() &&
-           !sw_descriptor_begins(in->buffer, &sw_link_cookie);
-}
-
 int sw_received_slow(const sw_recv_buffer_t *in, sw_comm_t *c,
                      MPI_Status *status);
 
@@ -116,27 +81,5 @@ static inline int sw_received_on(const sw_recv_buffer_t *in, MPI_Comm comm,
         ? MPI_SUCCESS
         : sw_received_slow(in, sw_comm_state(comm), status);
 }
-
-/* What the standard calls an empty status (MPI 4.1, 3.7.3). By hand: MPICH
- * 4.0 leaves some as they are. */
-static inline void sw_status_empty(MPI_Status *status)
-{
-    if (status == MPI_STATUS_IGNORE)
-        return;
-    status->MPI_SOURCE = MPI_ANY_SOURCE;
-    status->MPI_TAG = MPI_ANY_TAG;
-    status->MPI_ERROR = MPI_SUCCESS;
-    host.Status_set_cancelled(status, 0);
-    host.Status_set_elements(status, MPI_BYTE, 0);
-}
-
-/* Bytes of a status; SIZE_MAX when undefined. */
-static inline size_t sw_status_bytes(const MPI_Status *status)
-{
-    int n = MPI_UNDEFINED;
-    host.Get_count(status, MPI_BYTE, &n);
-    return n == MPI_UNDEFINED || n < 0 ? SIZE_MAX : (size_t)n;
-}
-void sw_status_set_bytes(MPI_Status *status, size_t bytes);
 
 #endif

@@ -3,17 +3,77 @@
  *
  * Where a descriptor may be received, they are a receive and a send, each as
  * any other of ours, behind one generalized request, which the program gets: a
- * pair (track.h). The host's own forms will not do: MPICH's leaves the status
+ * pair. The host's own forms will not do: MPICH's leaves the status
  * empty, so that nobody knows whether what came could be a descriptor. What
  * only sends, to be counted (route.h), is ours in the _replace form as well:
  * Open MPI's calls MPI_Isendrecv, which would be counted again.
  */
 #include "aside.h"
-#include "complete.h"
+#include "mpi/base/buffer.h"
+#include "mpi/request/complete.h"
+#include "receives.h"
 #include "route.h"
 #include "send.h"
 
 #ifdef SW_HAS_Isendrecv
+
+typedef struct {
+    sw_receive_t receive;
+    MPI_Request plain, second;      /* the receive and the send              */
+    void *copy;                     /* of what is sent, or NULL             */
+} pair_t;
+
+/* A host's error in either half ends that half, and is kept. */
+static bool ask(sw_track_t *t)
+{
+    pair_t *p = (pair_t *)t;
+    MPI_Status ignored;
+    int received = 1, sent = 1;
+    if (p->plain != MPI_REQUEST_NULL) {
+        int rc = host.Test(&p->plain, &received, &t->status);
+        t->result = rc ? rc : t->result;
+        received = received || rc;
+    }
+    if (p->second != MPI_REQUEST_NULL) {
+        int rc = sw_MPI_Test(&p->second, &sent, &ignored);
+        t->result = t->result ? t->result : rc;
+        sent = sent || rc;
+    }
+    if (!received || !sent)
+        return false;
+    t->done = true;
+    host.Grequest_complete(t->handle);
+    return true;
+}
+
+static int finish(sw_track_t *t, MPI_Status *status)
+{
+    *status = t->status;
+    int error = sw_receive_peek(t, status);
+    sw_temporary_free(((pair_t *)t)->copy);
+    return error;
+}
+
+static int cancel_receive(sw_track_t *t, MPI_Request *request)
+{
+    return host.Cancel(&((pair_t *)t)->plain);
+}
+
+static sw_track_t *spare;
+
+static const sw_track_kind_t pair_kind = {
+    .size = sizeof(pair_t),
+    .spare = &spare,
+    .ready = sw_track_ask,
+    .ask = ask,
+    .peek = sw_receive_peek,
+    .finish = finish,
+    .free = sw_receive_free,
+    .cancel = cancel_receive,
+    .enlist = sw_receive_enlist,
+    .delist = sw_receive_delist,
+    .release = sw_receive_release,
+};
 
 static int query(void *extra, MPI_Status *status)
 {
@@ -51,15 +111,16 @@ static int send_off(const outgoing_t *out, MPI_Comm comm, MPI_Request *request)
                         out->tag, comm, request);
 }
 
-static int receive(sw_track_t *t, MPI_Datatype type, MPI_Comm comm)
+static int receive(pair_t *p, MPI_Datatype type, MPI_Comm comm)
 {
+    const sw_receive_t *r = &p->receive;
 #if SW_LARGE_COUNT
-    if (t->in.count > INT32_MAX)
-        return host.Irecv_c(SW_RECV_BUFFER(t->in, type), t->rank, t->tag, comm,
-                            &t->plain);
+    if (r->in.count > INT32_MAX)
+        return host.Irecv_c(SW_RECV_BUFFER(r->in, type), r->source, r->tag,
+                            comm, &p->plain);
 #endif
-    return host.Irecv(SW_RECV_BUFFER(t->in, type), t->rank, t->tag, comm,
-                      &t->plain);
+    return host.Irecv(SW_RECV_BUFFER(r->in, type), r->source, r->tag, comm,
+                      &p->plain);
 }
 
 /* The receive first, so that nothing is sent if it is refused. */
@@ -68,28 +129,29 @@ static int both(const outgoing_t *out, void *in, int64_t count,
                 MPI_Comm comm, MPI_Request *request)
 {
     const sw_recv_buffer_t recv_buffer = sw_recv_buffer(in, count, d);
-    sw_track_t *t = sw_track_receive(&recv_buffer, sw_comm_state(comm), source,
-                                     tag);
-    t->pair = true;
-    t->copy = out->copy;
+    pair_t *p = (pair_t *)sw_receive_new(&pair_kind, &recv_buffer,
+                                         sw_comm_state(comm), source, tag);
+    sw_track_t *t = &p->receive.track;
+    p->plain = p->second = MPI_REQUEST_NULL;
+    p->copy = out->copy;
     t->held = true;                 /* until both are under way */
     host.Grequest_start(query, release, cancel, NULL, &t->handle);
     sw_match_enter();
-    int rc = receive(t, type, comm);
+    int rc = receive(p, type, comm);
     if (rc == MPI_SUCCESS)
         sw_track_add(t);
     sw_match_leave();
     if (rc != MPI_SUCCESS) {
         host.Grequest_complete(t->handle);
         host.Request_free(&t->handle);
-        sw_temporary_free(t->copy);
+        sw_temporary_free(p->copy);
         sw_track_drop(t);
         return rc;
     }
     *request = t->handle;
-    rc = send_off(out, comm, &t->second);
+    rc = send_off(out, comm, &p->second);
     if (rc != MPI_SUCCESS)
-        host.Cancel(&t->plain);
+        host.Cancel(&p->plain);
     sw_track_let_go(t);
     if (rc != MPI_SUCCESS)
         sw_wait_one(request, MPI_STATUS_IGNORE);

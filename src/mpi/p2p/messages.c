@@ -6,6 +6,7 @@
 #include "mpi/base/guard.h"
 #include "node/control.h"
 #include "posted.h"
+#include "sends.h"
 #include "serve.h"
 #include "threshold.h"
 
@@ -22,6 +23,9 @@ void sw_messages_start(bool linked)
         return;
     sw_threshold_start();
     sw_posted_start(sw_link_places());
+    sw_note_owner = &sw_receive_notes;
+    sw_track_kind_add(&sw_receive_kind);
+    sw_track_kind_add(&sw_send_kind);
     sw_linked = true;
     sw_serve_start();
     sw_control_alone = leave_alone;

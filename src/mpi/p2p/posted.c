@@ -19,7 +19,7 @@ static int places;
 static _Atomic unsigned open_ones;      /* receives in rings                 */
 /* All of them. While they are few a turn looks at each, which costs less than
  * a look at what the senders count. */
-static sw_track_t *all;
+static sw_receive_t *all;
 #define FEW LOOKS
 static _Atomic int64_t looks;
 
@@ -38,51 +38,33 @@ static void change_open(int by)
                          memory_order_relaxed);
 }
 
-static void join_all(sw_track_t *t)
+static void join_all(sw_receive_t *r)
 {
-    t->all_after = all;
-    t->all_before = NULL;
+    r->all_after = all;
+    r->all_before = NULL;
     if (all)
-        all->all_before = t;
-    all = t;
+        all->all_before = r;
+    all = r;
     change_open(1);
 }
 
-static void leave_all(sw_track_t *t)
+static void leave_all(sw_receive_t *r)
 {
-    if (t->all_after)
-        t->all_after->all_before = t->all_before;
-    if (t->all_before)
-        t->all_before->all_after = t->all_after;
+    if (r->all_after)
+        r->all_after->all_before = r->all_before;
+    if (r->all_before)
+        r->all_before->all_after = r->all_after;
     else
-        all = t->all_after;
+        all = r->all_after;
     change_open(-1);
 }
 
-void sw_tracks_add(sw_tracks_t *ring, sw_track_t *t)
+void sw_posted_remove(sw_receive_t *r)
 {
-    t->ring = ring;
-    if (!*ring) {
-        *ring = t->after = t->before = t;
+    if (!r->track.ring)
         return;
-    }
-    t->after = *ring;
-    t->before = (*ring)->before;
-    t->before->after = t->after->before = t;
-}
-
-void sw_tracks_remove(sw_track_t *t)
-{
-    sw_tracks_t *ring = t->ring;
-    if (!ring)
-        return;
-    if (*ring == t)
-        *ring = t->after == t ? NULL : t->after;
-    t->before->after = t->after;
-    t->after->before = t->before;
-    t->ring = NULL;
-    if (t->receive && ring != &sw_freed)
-        leave_all(t);
+    sw_tracks_remove(&r->track);
+    leave_all(r);
 }
 
 void sw_posted_start(int n)
@@ -107,20 +89,20 @@ static int place_of(sw_comm_t *c, int source)
     return link ? link->place : -1;
 }
 
-bool sw_posted_add(sw_track_t *t)
+bool sw_posted_add(sw_receive_t *r)
 {
-    sw_comm_t *c = t->comm;
+    sw_comm_t *c = r->track.comm;
     if (!rings || !c || !c->context_id ||
-        sw_recv_buffer_room(&t->in) < SW_DESCRIPTOR_BYTES)
+        sw_recv_buffer_room(&r->in) < SW_DESCRIPTOR_BYTES)
         return false;
-    int place = t->rank == MPI_ANY_SOURCE ? places : place_of(c, t->rank);
+    int place = r->source == MPI_ANY_SOURCE ? places : place_of(c, r->source);
     if (place < 0)
         return false;
-    sw_tracks_add(ring_of(place, t->tag == MPI_ANY_TAG
+    sw_tracks_add(ring_of(place, r->tag == MPI_ANY_TAG
                                  ? SW_CHANNELS
-                                 : sw_channel(c->context_id, t->tag)),
-                  t);
-    join_all(t);
+                                 : sw_channel(c->context_id, r->tag)),
+                  &r->track);
+    join_all(r);
     /* What is on offer may be for this one. */
     if (on_offer)
         sw_ledger_recount();
@@ -178,9 +160,9 @@ bool sw_posted_any(void)
            atomic_load_explicit(&due_count, memory_order_relaxed);
 }
 
-static bool found(const sw_track_t *t, bool dense)
+static bool found(const sw_receive_t *r, bool dense)
 {
-    return sw_track_shows(t) || (!dense && !sw_recv_buffer_shows(&t->in));
+    return sw_receive_shows(r) || (!dense && !sw_recv_buffer_shows(&r->in));
 }
 
 static void count_looks(unsigned n)
@@ -189,21 +171,21 @@ static void count_looks(unsigned n)
 }
 
 /* Of those that this turn has not looked at yet. */
-static sw_track_t *next_of_few(uint64_t now, bool dense)
+static sw_receive_t *next_of_few(uint64_t now, bool dense)
 {
-    for (sw_track_t *t = all, *after; t; t = after) {
-        after = t->all_after;
-        if (t->held || t->looked == now)
+    for (sw_receive_t *r = all, *after; r; r = after) {
+        after = r->all_after;
+        if (r->track.held || r->looked == now)
             continue;
-        t->looked = now;
-        if (!sw_track_is_open(t)) {
-            sw_tracks_remove(t);
+        r->looked = now;
+        if (!sw_receive_is_open(r)) {
+            sw_posted_remove(r);
             continue;
         }
         count_looks(1);
-        if (found(t, dense)) {
-            t->held = true;
-            return t;
+        if (found(r, dense)) {
+            r->track.held = true;
+            return r;
         }
     }
     return NULL;
@@ -218,22 +200,22 @@ static void forget_due(unsigned i)
 
 /* The next one to look at, or NULL: its ring has none, or another call is at
  * it. */
-static sw_track_t *step(unsigned i)
+static sw_receive_t *step(unsigned i)
 {
-    sw_track_t *t = *due[i];
-    while (t && !t->held && !sw_track_is_open(t)) {
-        sw_tracks_remove(t);
-        t = *due[i];
+    sw_receive_t *r = (sw_receive_t *)*due[i];
+    while (r && !r->track.held && !sw_receive_is_open(r)) {
+        sw_posted_remove(r);
+        r = (sw_receive_t *)*due[i];
     }
-    if (!t) {
+    if (!r) {
         forget_due(i);
         return NULL;
     }
-    *due[i] = t->after;
-    return t->held ? NULL : t;
+    *due[i] = r->track.after;
+    return r->track.held ? NULL : r;
 }
 
-sw_track_t *sw_posted_next(uint64_t now, bool dense)
+sw_receive_t *sw_posted_next(uint64_t now, bool dense)
 {
     unsigned n;
     if (atomic_load_explicit(&open_ones, memory_order_relaxed) <= FEW)
@@ -250,17 +232,17 @@ sw_track_t *sw_posted_next(uint64_t now, bool dense)
     }
     for (unsigned i = 0; i < LOOKS && (n = atomic_load_explicit(
              &due_count, memory_order_relaxed)); i++) {
-        sw_track_t *t = step(turn++ % n);
-        if (!t)
+        sw_receive_t *r = step(turn++ % n);
+        if (!r)
             continue;
         count_looks(1);
         if (++in_vain >= open_ones) {
             in_vain = 0;
             pausing = pause = sw_min(2 * pause + 1, PAUSE_MOST);
         }
-        if (found(t, dense)) {
-            t->held = true;
-            return t;
+        if (found(r, dense)) {
+            r->track.held = true;
+            return r;
         }
         if (pausing)
             return NULL;

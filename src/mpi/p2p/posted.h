@@ -14,18 +14,17 @@
 #ifndef SW_MPI_P2P_POSTED_H
 #define SW_MPI_P2P_POSTED_H
 
-#include "track.h"
+#include "receives.h"
 
-/* Each track is in one ring at most. The caller of all this has the lock
- * (sw_tracks_enter). */
-void sw_tracks_add(sw_tracks_t *ring, sw_track_t *t);
-void sw_tracks_remove(sw_track_t *t);
+/* The caller of all this has the lock (sw_tracks_enter). */
 
 /* At the end of MPI_Init. */
 void sw_posted_start(int places);
 
 /* A receive is posted. False: no descriptor can reach it. */
-bool sw_posted_add(sw_track_t *t);
+bool sw_posted_add(sw_receive_t *r);
+/* It leaves its ring, if it is in one. */
+void sw_posted_remove(sw_receive_t *r);
 
 /* May there be anything to look at? Without the lock. */
 bool sw_posted_any(void);
@@ -33,7 +32,7 @@ bool sw_posted_any(void);
 /* An open receive that may have got a descriptor, held then, of those that
  * something is on offer for; NULL: none among the few looked at. `now` is a
  * number of the caller's turn. `dense`: shows one, in fact. */
-sw_track_t *sw_posted_next(uint64_t now, bool dense);
+sw_receive_t *sw_posted_next(uint64_t now, bool dense);
 
 /* The rings of all receives that could get a message from `source` with `tag`;
  * false: none can get a descriptor. */

@@ -25,9 +25,10 @@
  * have got it, was posted before; were it still open, it would have got the
  * probed message itself. It has therefore been matched, and is waited for.
  */
-#include "complete.h"
+#include "mpi/request/complete.h"
 #include "doubt.h"
 #include "receive.h"
+#include "receives.h"
 #include "route.h"
 #include "tally.h"
 
@@ -84,7 +85,7 @@ void sw_matched_lost(const sw_matched_t *m)
 static void await_receives(sw_comm_t *c, int source, int tag)
 {
     uint64_t end = 0;
-    while (sw_track_expected(c, source, tag)) {
+    while (sw_receive_expected(c, source, tag)) {
         uint64_t now = sw_os_now();
         end = end ? end : now + 1000000000ull;
         if (now > end)
@@ -133,7 +134,7 @@ static sw_slot_t *correct(sw_comm_t *c, MPI_Status *status, bool *as_long)
     if (sw_threaded)
         await_receives(c, source, tag);
     else
-        sw_track_expected(c, source, tag);
+        sw_receive_expected(c, source, tag);
     sw_found_t found = on_offer(c, link, tag);
     if (!found.count)
         return NULL;

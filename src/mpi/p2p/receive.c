@@ -2,44 +2,36 @@
  * receive.c - MPI_Recv and MPI_Irecv, MPI_Mrecv and MPI_Imrecv.
  *
  * A receive that a descriptor may reach is looked at when it completes
- * (track.h, small.h). A blocking one waits in the host, unless other receives
- * are posted that a peer may be waiting for: then it becomes its nonblocking
- * form, so that they are served meanwhile.
+ * (receives.h, mpi/request/note.h). A blocking one waits in the host, unless
+ * other receives are posted that a peer may be waiting for: then it becomes its
+ * nonblocking form, so that they are served meanwhile.
  */
-#include "complete.h"
+#include "mpi/request/complete.h"
 
 #include "mpi/base/raise.h"
 #include "doubt.h"
 #include "receive.h"
+#include "receives.h"
 #include "route.h"
 
-static int track(MPI_Request handle, const sw_recv_buffer_t *in,
-                 sw_comm_t *comm, int source, int tag, bool matched)
-{
-    sw_track_t *t = sw_track_receive(in, comm, source, tag);
-    t->handle = handle;
-    t->matched = matched;
-    sw_track_add(t);
-    return MPI_SUCCESS;
-}
-
 /* A note of it, if that is enough. */
-static int note(MPI_Request handle, const sw_recv_buffer_t *in, MPI_Comm comm,
-                int source, int tag)
+static void note(MPI_Request handle, const sw_recv_buffer_t *in,
+                 MPI_Comm comm, int source, int tag)
 {
     const sw_note_t one = {.handle = handle, .in = *in,
                            .comm = sw_comm_state(comm), .source = source,
                            .tag = tag};
     if (sw_tracks_shared || in->block ||
         sw_recv_buffer_is_large(in) ||
-        !sw_note_put(&one))
-        return track(handle, in, one.comm, source, tag, false);
+        !sw_note_put(&one)) {
+        sw_receive_add(handle, in, one.comm, source, tag, false);
+        return;
+    }
     sw_datatype_hold(in->type);
     sw_comm_hold(one.comm);
-    return MPI_SUCCESS;
 }
 
-/* With threads, too: another's probe must find it (sw_track_expected). */
+/* With threads, too: another's probe must find it (sw_receive_expected). */
 static inline bool must_not_block(const sw_datatype_t *d, int source)
 {
     return (sw_owing() && source != MPI_PROC_NULL) || (d && sw_threaded);
@@ -60,7 +52,7 @@ int sw_MPI_Irecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
     int rc = host.Irecv##SUFFIX(SW_RECV_BUFFER(in, type), source, tag,  \
                                 comm, request);                         \
     if (rc == MPI_SUCCESS)                                              \
-        rc = note(*request, &in, comm, source, tag);                    \
+        note(*request, &in, comm, source, tag);                         \
     else                                                                \
         sw_temporary_free(in.block);                                    \
     sw_match_leave();                                                   \
@@ -132,7 +124,7 @@ int sw_MPI_Imrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type, \
                                  request);                              \
     if (!d || rc != MPI_SUCCESS)                                        \
         return not_looked_at(&m, &in, rc);                              \
-    rc = track(*request, &in, m.comm, m.source, m.tag, true);           \
+    sw_receive_add(*request, &in, m.comm, m.source, m.tag, true);       \
     sw_comm_drop(m.comm);                                               \
     return rc;                                                          \
 }                                                                       \

@@ -115,10 +115,11 @@ static void bind(sw_offer_t *offer)
         sw_offer_bind(offer);
 }
 
-sw_slot_t *sw_route_repeat(sw_track_t *t, bool *no)
+sw_slot_t *sw_route_repeat(sw_offer_t *offer, sw_descriptor_t *descriptor,
+                           bool *no)
 {
-    bind(&t->offer);
-    return offer_it(sw_link_at(t->offer.dest), &t->offer, &t->descriptor, no);
+    bind(offer);
+    return offer_it(sw_link_at(offer->dest), offer, descriptor, no);
 }
 
 sw_slot_t *sw_route_slow(const void *buffer, int64_t count,

@@ -22,7 +22,6 @@
 #include "node/base/settings.h"
 #include "mpi/base/datatype.h"
 #include "mpi/base/link.h"
-#include "track.h"
 
 /* Put the message on offer and fill its descriptor; NULL: the host sends it as
  * it is. `offer` gets what describes it. */
@@ -42,9 +41,10 @@ void sw_route_refuse(const sw_link_t *link, sw_slot_t *slot);
 void sw_route_lasts(const void *buffer, int64_t count, MPI_Datatype type,
                     int dest, MPI_Comm comm);
 
-/* Offer again what a persistent request's track describes; *no: it must not
- * travel as a descriptor any more. */
-sw_slot_t *sw_route_repeat(sw_track_t *t, bool *no);
+/* Offer again what a persistent request offers; *no: it must not travel as a
+ * descriptor any more. */
+sw_slot_t *sw_route_repeat(sw_offer_t *offer, sw_descriptor_t *descriptor,
+                           bool *no);
 
 /* A message as long as a descriptor goes through the host; now and once, or
  * whenever. */

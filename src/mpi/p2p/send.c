@@ -9,8 +9,9 @@
  */
 #include "send.h"
 
-#include "complete.h"
+#include "mpi/request/complete.h"
 #include "route.h"
+#include "sends.h"
 
 void sw_send_await(sw_slot_t *slot, const void *data)
 {
@@ -39,31 +40,32 @@ void sw_send_await(sw_slot_t *slot, const void *data)
 
 /* Send a tracked descriptor: as a persistent request of the host's own, or
  * synchronous, of which each has a handle of its own anyway. */
-static int begin(bool synchronous, sw_track_t *t, int dest, int tag,
+static int begin(bool synchronous, sw_send_t *s, int dest, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
     int rc = (synchronous ? host.Issend : host.Send_init)(
-        &t->descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE, dest, tag, comm,
-        &t->handle);
+        &s->descriptor, SW_DESCRIPTOR_BYTES, MPI_BYTE, dest, tag, comm,
+        &s->track.handle);
     if (rc == MPI_SUCCESS && !synchronous)
-        rc = host.Start(&t->handle);
-    sw_slot_fill(t->slot, &t->offer);
-    sw_route_sent(t->slot);
+        rc = host.Start(&s->track.handle);
+    sw_slot_fill(s->slot, &s->offer);
+    sw_route_sent(s->slot);
     if (rc != MPI_SUCCESS) {
-        sw_route_withdraw(t->slot);
-        sw_track_drop(t);
+        sw_route_withdraw(s->slot);
+        sw_track_drop(&s->track);
         return rc;
     }
-    t->synchronous = synchronous;
-    sw_track_add(t);
-    *request = t->handle;
+    s->synchronous = synchronous;
+    s->track.lasting = !synchronous;
+    sw_track_add(&s->track);
+    *request = s->track.handle;
     return MPI_SUCCESS;
 }
 
 /* A track whose descriptor is filled, or NULL: the host is to send. */
-static sw_track_t *tracked(const void *buffer, int64_t count,
-                           MPI_Datatype type, int dest, int tag,
-                           MPI_Comm comm)
+static sw_send_t *tracked(const void *buffer, int64_t count,
+                          MPI_Datatype type, int dest, int tag,
+                          MPI_Comm comm)
 {
     sw_offer_t offer;
     sw_descriptor_t descriptor;
@@ -71,18 +73,12 @@ static sw_track_t *tracked(const void *buffer, int64_t count,
                                true, &offer, &descriptor);
     if (sw_likely(!slot))
         return NULL;
-    sw_track_t *t = sw_track_new();
-    if (!t) {
+    sw_send_t *s = sw_send_new(slot, &offer, &descriptor, sw_comm_state(comm));
+    if (!s) {
         sw_route_sent(slot);
         sw_route_withdraw(slot);
-        return NULL;
     }
-    t->comm = sw_comm_state(comm);
-    sw_comm_hold(t->comm);
-    t->slot = slot;
-    t->offer = offer;
-    t->descriptor = descriptor;
-    return t;
+    return s;
 }
 
 /* Send a descriptor. What it stands for is gathered when the host has it. */
@@ -127,11 +123,11 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
 int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm)                     \
 {                                                                       \
-    sw_track_t *t = tracked(buffer, count, type, dest, tag, comm);      \
-    if (sw_likely(!t))                                                  \
+    sw_send_t *s = tracked(buffer, count, type, dest, tag, comm);       \
+    if (sw_likely(!s))                                                  \
         return host.NAME(buffer, count, type, dest, tag, comm);         \
     MPI_Request request;                                                \
-    int rc = begin(true, t, dest, tag, comm, &request);                 \
+    int rc = begin(true, s, dest, tag, comm, &request);                 \
     return rc ? rc : sw_wait_one(&request, MPI_STATUS_IGNORE);          \
 }
 
@@ -140,10 +136,10 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm,                     \
                   MPI_Request *request)                                 \
 {                                                                       \
-    sw_track_t *t = tracked(buffer, count, type, dest, tag, comm);      \
-    if (sw_likely(!t))                                                  \
+    sw_send_t *s = tracked(buffer, count, type, dest, tag, comm);       \
+    if (sw_likely(!s))                                                  \
         return host.NAME(buffer, count, type, dest, tag, comm, request);\
-    return begin(SYNCHRONOUS, t, dest, tag, comm, request);             \
+    return begin(SYNCHRONOUS, s, dest, tag, comm, request);             \
 }
 
 #define BSEND(NAME, COUNT)                                              \

@@ -9,7 +9,7 @@
 #include "aside.h"
 
 #include "mpi/base/raise.h"
-#include "complete.h"
+#include "mpi/request/complete.h"
 #include "doubt.h"
 #include "route.h"
 #include "send.h"

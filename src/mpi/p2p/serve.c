@@ -22,13 +22,13 @@ static sw_agent_found_t serve(void)
     attended = now;
     if (busy || !sw_posted_any() || !sw_tracks_try())
         return SW_AGENT_WATCHING;
-    sw_track_t *t = sw_posted_next(sw_track_turn(), true);
+    sw_receive_t *r = sw_posted_next(sw_receive_turn(), true);
     sw_tracks_leave();
-    if (!t)
+    if (!r)
         return SW_AGENT_WATCHING;
-    sw_track_take_early(t);
-    atomic_fetch_add_explicit(&fetched, t->early, memory_order_relaxed);
-    sw_track_let_go(t);
+    sw_receive_take_early(r);
+    atomic_fetch_add_explicit(&fetched, r->early, memory_order_relaxed);
+    sw_track_let_go(&r->track);
     return SW_AGENT_WORKED;
 }
 

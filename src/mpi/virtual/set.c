@@ -7,7 +7,7 @@
  */
 #include "set.h"
 
-#include "mpi/p2p/complete.h"
+#include "mpi/request/complete.h"
 
 #include <stdlib.h>
 

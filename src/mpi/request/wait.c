@@ -1,15 +1,12 @@
 /*
  * wait.c - MPI_Wait and MPI_Test, MPI_Request_free and MPI_Cancel.
  *
- * Of a receive the host is asked, and what it has completed is finished by us.
- * A send is waited for until the receiver has released its slot; the host,
- * which has long sent the descriptor, is asked then.
+ * When a request's kind says that it is ready, the host is asked for it, and
+ * the kind finishes what the host has completed.
  */
 #include "complete.h"
 
-#include "mpi/base/raise.h"
-#include "mpi/base/comm.h"
-#include "doubt.h"
+#include "mpi/base/link.h"
 
 void sw_idle(sw_idle_t *idle)
 {
@@ -17,19 +14,6 @@ void sw_idle(sw_idle_t *idle)
         sw_os_yield();
     else
         sw_os_pause();
-}
-
-/* The host has answered for a track, with rc. Its communicator is needed for
- * longer than the track. */
-static int finish(sw_track_t *t, int rc, MPI_Status *status)
-{
-    sw_comm_t *c = t->comm;
-    sw_comm_hold(c);
-    int error = sw_track_finish(t, status);
-    if (rc == MPI_SUCCESS)
-        rc = sw_raise_pending(c, error);
-    sw_comm_drop(c);
-    return rc;
 }
 
 /* Ask for a tracked request, which is held; true: it is done, with *rc. */
@@ -42,7 +26,7 @@ static bool try(sw_track_t *t, bool may_block, MPI_Request *request,
         sw_link_poke();
         return false;
     }
-    if (t->active && t->ended && !t->pair) {
+    if (sw_track_is_spent(t)) {
         sw_status_empty(status);
         *rc = t->result;
     } else if (may_block) {
@@ -55,7 +39,7 @@ static bool try(sw_track_t *t, bool may_block, MPI_Request *request,
     if (!t->active)
         return true;
     bool over = !t->persistent;
-    *rc = finish(t, *rc, status);
+    sw_track_conclude(t, status, 0, rc);
     if (over)
         *request = MPI_REQUEST_NULL;
     return true;
@@ -98,16 +82,6 @@ static bool once(sw_track_t *t, bool may_block, MPI_Request *request,
     return over;
 }
 
-/* The host has answered for the request of a note that was taken. */
-static int end_note(const sw_note_t *note, int rc, MPI_Status *status)
-{
-    int error = sw_note_end(note, status);
-    if (rc == MPI_SUCCESS)
-        rc = sw_raise_pending(note->comm, error);
-    sw_comm_drop(note->comm);
-    return rc;
-}
-
 int sw_wait_one(MPI_Request *request, MPI_Status *status)
 {
     if (sw_noted && !sw_owing()) {
@@ -115,7 +89,7 @@ int sw_wait_one(MPI_Request *request, MPI_Status *status)
         sw_note_t note;
         sw_note_take(*request, &note);
         if (note.in.type)
-            return end_note(&note, host.Wait(request, to), to);
+            return sw_note_conclude(&note, host.Wait(request, to), to);
     }
     sw_track_t *t = sw_track_of(*request);
     if (!t)
@@ -148,13 +122,14 @@ static int test_note(const sw_note_t *note, MPI_Request *request, int *flag,
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
     int rc = host.Test(request, flag, to);
     if (rc != MPI_SUCCESS || *flag)
-        return end_note(note, rc, to);
+        return sw_note_conclude(note, rc, to);
     sw_note_back(note);
     return rc;
 }
 
-static int test_receive(sw_track_t *t, MPI_Request *request, int *flag,
-                        MPI_Status *status)
+/* A request of which the host's answer is the whole truth. */
+static int test_plain_track(sw_track_t *t, MPI_Request *request, int *flag,
+                            MPI_Status *status)
 {
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
     t->claimed = true;
@@ -162,7 +137,8 @@ static int test_receive(sw_track_t *t, MPI_Request *request, int *flag,
     t->claimed = false;
     if (sw_likely(rc == MPI_SUCCESS && !*flag))
         return rc;
-    return finish(t, rc, to);
+    sw_track_conclude(t, to, 0, &rc);
+    return rc;
 }
 
 int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
@@ -178,9 +154,8 @@ int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     sw_track_t *t = sw_track_of(*request);
     if (!t)
         return plain_test(request, flag, status);
-    if (t->receive && t->active && !t->ended && !t->pair &&
-        !sw_tracks_shared)
-        return test_receive(t, request, flag, status);
+    if (t->active && !t->kind->ready && !t->ended && !sw_tracks_shared)
+        return test_plain_track(t, request, flag, status);
     bool stays = t->persistent;
     int rc = MPI_SUCCESS;
     sw_track_claim(t);
@@ -195,7 +170,8 @@ int sw_MPI_Request_free(MPI_Request *request)
     sw_track_t *t = request ? sw_track_of(*request) : NULL;
     if (!t)
         return host.Request_free(request);
-    sw_track_free(t);
+    sw_track_hold(t);
+    t->kind->free(t);
     *request = MPI_REQUEST_NULL;
     return MPI_SUCCESS;
 }
@@ -203,5 +179,5 @@ int sw_MPI_Request_free(MPI_Request *request)
 int sw_MPI_Cancel(MPI_Request *request)
 {
     sw_track_t *t = request ? sw_track_to_cancel(*request) : NULL;
-    return t ? sw_track_cancel(t, request) : host.Cancel(request);
+    return t ? t->kind->cancel(t, request) : host.Cancel(request);
 }

@@ -1,31 +1,29 @@
 /*
  * get_status.c - MPI_Request_get_status and its forms for arrays.
  */
+#include "mpi/base/link.h"
 #include "mpi/base/raise.h"
 #include "track.h"
 
 /* The request stays; so does what was fetched for it. */
 static int look_at(sw_track_t *t, int *flag, MPI_Status *status)
 {
-    if (!t->receive) {
-        *flag = sw_track_ready(t) && sw_track_ask(t);
-        if (!*flag)
-            sw_link_poke();
-        else
-            sw_status_empty(status);
-        return MPI_SUCCESS;
-    }
-    *flag = sw_track_ask(t);
+    bool ready = sw_track_ready(t);
+    if (!ready)
+        sw_link_poke();
+    *flag = ready && sw_track_ask(t);
     if (!*flag)
         return MPI_SUCCESS;
     MPI_Status seen = t->status;
-    sw_track_peek(t, &seen);
+    int error = t->kind->peek(t, &seen);
     if (status != MPI_STATUS_IGNORE)
         *status = seen;
 #ifndef OMPI_MAJOR_VERSION
     /* MPICH and its kin raise it here, and again when it is completed. */
-    if (t->taken && t->error && !t->result)
-        return sw_raise_pending(t->comm, t->error);
+    if (error && !t->result)
+        return sw_raise_pending(t->comm, error);
+#else
+    (void)error;
 #endif
     return t->result;
 }

@@ -1,8 +1,8 @@
 /*
  * complete.h - waiting for requests, ours and the host's alike.
  */
-#ifndef SW_MPI_P2P_COMPLETE_H
-#define SW_MPI_P2P_COMPLETE_H
+#ifndef SW_MPI_REQUEST_COMPLETE_H
+#define SW_MPI_REQUEST_COMPLETE_H
 
 #include "track.h"
 

@@ -2,8 +2,8 @@
  * handles.h - the tracks by their handles: a hash table that grows with them,
  * so that finding one costs the same however many there are.
  */
-#ifndef SW_MPI_P2P_HANDLES_H
-#define SW_MPI_P2P_HANDLES_H
+#ifndef SW_MPI_REQUEST_HANDLES_H
+#define SW_MPI_REQUEST_HANDLES_H
 
 #include "track.h"
 

@@ -1,5 +1,5 @@
 /*
- * small.h - receives that cannot hold a large message.
+ * note.h - receives that cannot hold a large message.
  *
  * A descriptor reaches them by the program's mistake only: the message is
  * fetched as far as they go, and truncated. They keep nobody waiting, so
@@ -10,10 +10,11 @@
  * So the host may give the handle to a new request at any time. Whoever wants
  * more of a request asks sw_track_of, which makes a track of its note.
  */
-#ifndef SW_MPI_P2P_SMALL_H
-#define SW_MPI_P2P_SMALL_H
+#ifndef SW_MPI_REQUEST_NOTE_H
+#define SW_MPI_REQUEST_NOTE_H
 
-#include "fetch.h"
+#include "mpi/base/raise.h"
+#include "mpi/base/recv_buffer.h"
 
 typedef struct {
     MPI_Request handle;
@@ -74,13 +75,39 @@ static inline void sw_note_take(MPI_Request handle, sw_note_t *to)
 /* The host has not completed the request of a note that was taken. */
 void sw_note_back(const sw_note_t *note);
 
-/* It has, with this status (not ignored): as sw_received. The caller drops the
- * communicator. */
+/* What the room of messages does: set at the end of MPI_Init. */
+typedef struct {
+    /* The receive has completed, and a descriptor may have come. Corrects the
+     * status; returns an error class, not yet raised. */
+    int (*received)(const sw_recv_buffer_t *in, sw_comm_t *comm,
+                    MPI_Status *status);
+    /* Make a track of a note. */
+    void (*track)(const sw_note_t *note);
+} sw_note_owner_t;
+extern const sw_note_owner_t *sw_note_owner
+    __attribute__((visibility("hidden")));
+
+/* The host has completed it, with this status (not ignored). Returns an error
+ * class, not yet raised. The caller drops the communicator. */
 static inline int sw_note_end(const sw_note_t *note, MPI_Status *status)
 {
-    int error = sw_received(&note->in, note->comm, status);
+    int error = sw_likely(sw_plainly_none(&note->in))
+        ? MPI_SUCCESS
+        : sw_note_owner->received(&note->in, note->comm, status);
     sw_datatype_drop(note->in.type);
     return error;
+}
+
+/* The host has answered for the request of a note that was taken, with rc.
+ * Returns what the call returns. */
+static inline int sw_note_conclude(const sw_note_t *note, int rc,
+                                   MPI_Status *status)
+{
+    int error = sw_note_end(note, status);
+    if (rc == MPI_SUCCESS)
+        rc = sw_raise_pending(note->comm, error);
+    sw_comm_drop(note->comm);
+    return rc;
 }
 
 /* Make a track of the handle's note, or of the notes of receives that could get

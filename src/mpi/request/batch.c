@@ -1,0 +1,131 @@
+/*
+ * batch.c - see batch.h.
+ */
+#include "batch.h"
+
+#include "node/base/settings.h"
+
+#include <stdlib.h>
+
+void *sw_batch_room(int n, size_t each)
+{
+    void *room = malloc((size_t)n * each + 64);
+    if (!room) {
+        sw_say("out of memory in a wait for %d requests", n);
+        abort();
+    }
+    return room;
+}
+
+void sw_batch_take(sw_batch_t *b, int n, MPI_Request *requests, int *indices,
+                   MPI_Status *statuses)
+{
+    bool few = n <= SW_BATCH_FEW;
+    size_t each = sizeof *b->track + sizeof *b->asked + sizeof *b->statuses +
+                  sizeof *b->indices;
+    b->n = n;
+    b->requests = requests;
+    b->first = b->done = 0;
+    b->room = few ? NULL : sw_batch_room(n, each);
+    b->track = few ? b->few_tracks : b->room;
+    b->asked = few ? b->few_asked : (void *)(b->track + n);
+    b->statuses = few ? b->few_statuses : (void *)(b->asked + n);
+    b->indices = indices ? indices
+               : few     ? b->few_indices : (void *)(b->statuses + n);
+    if (!sw_statuses_ignored(statuses))
+        b->statuses = statuses;
+    for (int i = 0; i < n; i++) {
+        b->track[i] = sw_track_of(requests[i]);
+        if (b->track[i])
+            sw_track_claim(b->track[i]);
+    }
+}
+
+void sw_batch_back(sw_batch_t *b)
+{
+    for (int i = 0; i < b->n; i++)
+        if (b->track[i])
+            sw_track_unclaim(b->track[i]);
+    free(b->room);
+}
+
+void sw_batch_hold(const sw_batch_t *b, int first, int n)
+{
+    for (int i = first; i < first + n; i++)
+        if (b->track[i])
+            sw_track_hold(b->track[i]);
+}
+
+void sw_batch_let_go(const sw_batch_t *b, int first, int n)
+{
+    for (int i = first; i < first + n; i++)
+        if (b->track[i])
+            sw_track_let_go(b->track[i]);
+}
+
+/* Some may have become ready since sw_batch_spent looked. */
+int sw_batch_ask(sw_batch_t *b)
+{
+    int left_out = 0;
+    for (int i = 0; i < b->n; i++) {
+        bool ready = sw_batch_may_ask(b, i);
+        b->asked[i] = ready ? b->requests[i] : MPI_REQUEST_NULL;
+        left_out += !ready;
+    }
+    return left_out;
+}
+
+int sw_batch_spent(const sw_batch_t *b)
+{
+    for (int i = 0; i < b->n; i++) {
+        sw_track_t *t = b->track[i];
+        if (t && sw_track_is_spent(t) && sw_track_ready(t))
+            return i;
+    }
+    return -1;
+}
+
+int sw_batch_take_spent(sw_batch_t *b, int i, int as)
+{
+    int rc = MPI_SUCCESS;
+    b->asked[i] = b->requests[i];
+    sw_status_empty(b->statuses);
+    int error = sw_batch_conclude(b, i, b->statuses, as, &rc);
+    if (error)
+        b->statuses->MPI_ERROR = error;
+    return rc;
+}
+
+int sw_batch_conclude(sw_batch_t *b, int i, MPI_Status *status, int as,
+                      int *rc)
+{
+    sw_track_t *t = b->track[i];
+    if (!t || !t->active) {
+        b->requests[i] = b->asked[i];
+        return MPI_SUCCESS;
+    }
+    bool over = !t->persistent;
+    int error = sw_track_conclude(t, status, as, rc);
+    if (over) {
+        b->requests[i] = MPI_REQUEST_NULL;
+        b->track[i] = NULL;
+    }
+    return error;
+}
+
+int sw_batch_serve(sw_batch_t *b, sw_batch_turn_t *turn, bool blocking,
+                   bool *over)
+{
+    sw_idle_t idle = {0};
+    if (!blocking)
+        sw_track_progress();
+    while (true) {
+        sw_batch_hold(b, 0, b->n);
+        int rc = turn(b, over);
+        sw_batch_let_go(b, 0, b->n);
+        if (*over || !blocking)
+            return rc;
+        sw_track_progress();
+        sw_idle(&idle);
+    }
+}

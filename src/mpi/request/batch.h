@@ -1,0 +1,88 @@
+/*
+ * batch.h - the requests of one call that completes several.
+ *
+ * Where no request is tracked, the host serves. Else its procedures are asked
+ * in turns with our progress, and each kind finishes what the host completes.
+ * Requests that are not ready are kept from the host, which would call them
+ * complete: MPI_Waitall comes to them in its turn, the others ask for a copy of
+ * the array with MPI_REQUEST_NULL in their place.
+ */
+#ifndef SW_MPI_REQUEST_BATCH_H
+#define SW_MPI_REQUEST_BATCH_H
+
+#include "complete.h"
+
+#define SW_BATCH_FEW 16
+
+typedef struct {
+    int n;
+    MPI_Request *requests;
+    MPI_Status *statuses;       /* never ignored: the program's, or our own */
+    sw_track_t **track;         /* [n], NULL where it is the host's alone   */
+    MPI_Request *asked;         /* [n], what the host is asked              */
+    int *indices;               /* of those that MPI_Waitsome completes     */
+    int first;                  /* MPI_Waitall: those before it are done    */
+    int done;                   /* the index, or how many                   */
+    void *room;
+    sw_track_t *few_tracks[SW_BATCH_FEW];
+    MPI_Request few_asked[SW_BATCH_FEW];
+    MPI_Status few_statuses[SW_BATCH_FEW];
+    int few_indices[SW_BATCH_FEW];
+} sw_batch_t;
+
+/* Claim the tracks of these requests, and give them back. `indices` may be
+ * NULL. */
+void sw_batch_take(sw_batch_t *b, int n, MPI_Request *requests, int *indices,
+                   MPI_Status *statuses);
+void sw_batch_back(sw_batch_t *b);
+
+/* Hold n of the tracks, from `first` on. */
+void sw_batch_hold(const sw_batch_t *b, int first, int n);
+void sw_batch_let_go(const sw_batch_t *b, int first, int n);
+
+/* May the host be asked for request i? */
+static inline bool sw_batch_may_ask(const sw_batch_t *b, int i)
+{
+    sw_track_t *t = b->track[i];
+    return !t || (sw_track_ready(t) && !sw_track_is_spent(t));
+}
+/* Fill `asked`; returns how many are left out. */
+int sw_batch_ask(sw_batch_t *b);
+
+/* The first that is ready, and of which the host has nothing more to say, or
+ * -1. sw_batch_take_spent finishes it, as below, with statuses[0]. */
+int sw_batch_spent(const sw_batch_t *b);
+int sw_batch_take_spent(sw_batch_t *b, int i, int as);
+
+/* The host has completed request i: see sw_track_conclude. */
+int sw_batch_conclude(sw_batch_t *b, int i, MPI_Status *status, int as,
+                      int *rc);
+
+/* Take turns with our progress: one, or, in a blocking call, until one is the
+ * last. */
+typedef int sw_batch_turn_t(sw_batch_t *b, bool *over);
+int sw_batch_serve(sw_batch_t *b, sw_batch_turn_t *turn, bool blocking,
+                   bool *over);
+
+/* Ends the program when out of memory. */
+void *sw_batch_room(int n, size_t each);
+
+/* Hosts write MPI_ERROR only where there are errors. */
+static inline void sw_no_errors(MPI_Status *statuses, int n)
+{
+    for (int i = 0; i < n; i++)
+        statuses[i].MPI_ERROR = MPI_SUCCESS;
+}
+
+static inline bool sw_statuses_ignored(const MPI_Status *statuses)
+{
+    return statuses == MPI_STATUSES_IGNORE || statuses == MPI_STATUS_IGNORE;
+}
+
+/* May one of the requests be tracked? */
+static inline bool sw_batch_concerns(int n, const MPI_Request *requests)
+{
+    return sw_any_tracks() && n > 0 && requests;
+}
+
+#endif

@@ -1,0 +1,294 @@
+/*
+ * track.c - see track.h. The beginning and the end of every track.
+ */
+#include "track.h"
+
+#include "handles.h"
+#include "mpi/base/raise.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Atomic int sw_tracks, sw_owed, sw_special;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t match = PTHREAD_MUTEX_INITIALIZER;
+
+bool sw_tracks_shared;
+
+void sw_tracks_enter(void)
+{
+    if (sw_tracks_shared)
+        pthread_mutex_lock(&lock);
+}
+
+void sw_tracks_leave(void)
+{
+    if (sw_tracks_shared)
+        pthread_mutex_unlock(&lock);
+}
+
+bool sw_tracks_try(void)
+{
+    return !pthread_mutex_trylock(&lock);
+}
+
+void sw_match_enter(void)
+{
+    if (sw_threaded)
+        pthread_mutex_lock(&match);
+}
+
+void sw_match_leave(void)
+{
+    if (sw_threaded)
+        pthread_mutex_unlock(&match);
+}
+
+static void count(_Atomic int *counter, int by)
+{
+    (void)sw_counter_add(counter, by, sw_tracks_shared, memory_order_relaxed);
+}
+
+void sw_tracks_add(sw_tracks_t *ring, sw_track_t *t)
+{
+    t->ring = ring;
+    if (!*ring) {
+        *ring = t->after = t->before = t;
+        return;
+    }
+    t->after = *ring;
+    t->before = (*ring)->before;
+    t->before->after = t->after->before = t;
+}
+
+void sw_tracks_remove(sw_track_t *t)
+{
+    sw_tracks_t *ring = t->ring;
+    if (!ring)
+        return;
+    if (*ring == t)
+        *ring = t->after == t ? NULL : t->after;
+    t->before->after = t->after;
+    t->after->before = t->before;
+    t->ring = NULL;
+}
+
+/* Life --------------------------------------------------------------------- */
+
+sw_track_t *sw_track_new(const sw_track_kind_t *kind, sw_comm_t *comm)
+{
+    sw_tracks_enter();
+    sw_track_t *t = *kind->spare;
+    if (t)
+        *kind->spare = t->next;
+    sw_tracks_leave();
+    if (!t) {
+        t = aligned_alloc(SW_LINE, kind->size);
+        if (!t)
+            return NULL;
+        memset(t, 0, kind->size);
+        t->handle = MPI_REQUEST_NULL;
+        t->kind = kind;
+    }
+    t->persistent = t->lasting = t->active = t->freed = t->cancelled = false;
+    t->owes = t->claimed = t->held = t->done = t->ended = false;
+    t->comm = comm;
+    sw_comm_hold(comm);
+    return t;
+}
+
+static void release(sw_track_t *t)
+{
+    t->kind->release(t);
+    sw_comm_drop(t->comm);
+}
+
+void sw_track_spare(sw_track_t *t)
+{
+    t->next = *t->kind->spare;
+    *t->kind->spare = t;
+}
+
+void sw_track_drop(sw_track_t *t)
+{
+    release(t);
+    sw_tracks_enter();
+    t->handle = MPI_REQUEST_NULL;
+    sw_track_spare(t);
+    sw_tracks_leave();
+}
+
+bool sw_track_owe(sw_track_t *t)
+{
+    if (t->owes)
+        return false;
+    t->owes = true;
+    count(&sw_owed, 1);
+    return true;
+}
+
+static void activate(sw_track_t *t)
+{
+    t->active = true;
+    t->cancelled = t->done = t->ended = false;
+    t->result = MPI_SUCCESS;
+    t->kind->enlist(t);
+    if (t->kind->ready)
+        count(&sw_special, 1);
+}
+
+static void deactivate(sw_track_t *t)
+{
+    if (!t->active)
+        return;
+    t->active = false;
+    t->kind->delist(t);
+    if (t->owes)
+        count(&sw_owed, -1);
+    t->owes = false;
+    if (t->kind->ready || t->ended)
+        count(&sw_special, -1);
+}
+
+void sw_track_add(sw_track_t *t)
+{
+    sw_tracks_enter();
+    sw_handles_add(t);
+    count(&sw_tracks, 1);
+    if (!t->persistent)
+        activate(t);
+    sw_tracks_leave();
+}
+
+void sw_track_begin(sw_track_t *t, MPI_Request handle)
+{
+    sw_tracks_enter();
+    deactivate(t);
+    if (sw_unlikely(t->handle != handle)) {
+        sw_handles_remove(t);
+        t->handle = handle;
+        sw_handles_add(t);
+    }
+    activate(t);
+    sw_tracks_leave();
+}
+
+static void take_out(sw_track_t *t)
+{
+    sw_handles_remove(t);
+    count(&sw_tracks, -1);
+}
+
+void sw_track_forget(sw_track_t *t, sw_tracks_t *ring)
+{
+    MPI_Request handle = t->handle;
+    t->freed = true;
+    release(t);
+    host.Request_free(&handle);
+    sw_tracks_enter();
+    deactivate(t);
+    take_out(t);
+    if (ring)
+        sw_tracks_add(ring, t);
+    else
+        sw_track_spare(t);
+    sw_tracks_leave();
+}
+
+sw_track_t *sw_track_of(MPI_Request handle)
+{
+    if (!sw_any_tracks() || handle == MPI_REQUEST_NULL)
+        return NULL;
+    sw_note_track(handle);
+    sw_tracks_enter();
+    sw_track_t *t = sw_handles_find(handle);
+    sw_tracks_leave();
+    return t;
+}
+
+sw_track_t *sw_track_to_cancel(MPI_Request handle)
+{
+    sw_track_t *t = sw_track_of(handle);
+    if (t || !sw_any_tracks())
+        return t;
+    sw_tracks_enter();
+    t = sw_handles_first(handle);
+    while (t && (t->handle != handle || t->freed))
+        t = t->next;
+    sw_tracks_leave();
+    return t;
+}
+
+void sw_track_claims(sw_track_t *t, bool claimed)
+{
+    sw_tracks_enter();
+    t->claimed = claimed;
+    sw_tracks_leave();
+}
+
+void sw_track_holds(sw_track_t *t, bool held)
+{
+    sw_tracks_enter();
+    while (held && sw_unlikely(t->held)) {
+        sw_tracks_leave();
+        sw_os_yield();
+        sw_tracks_enter();
+    }
+    t->held = held;
+    sw_tracks_leave();
+}
+
+/* Completion --------------------------------------------------------------- */
+
+bool sw_track_ask_host(sw_track_t *t)
+{
+    int done = 0;
+    if (!t->lasting) {
+        host.Request_get_status(t->handle, &done, &t->status);
+        t->done = done;
+        return done;
+    }
+    MPI_Request handle = t->handle;
+    t->result = host.Test(&handle, &done, &t->status);
+    t->ended = done || t->result != MPI_SUCCESS;
+    if (t->ended && !t->kind->ready)
+        count(&sw_special, 1);
+    return t->ended;
+}
+
+int sw_track_finish(sw_track_t *t, MPI_Status *status)
+{
+    int error = t->kind->finish(t, status);
+    MPI_Request handle = t->handle;
+    bool over = !t->persistent, lasting = t->lasting;
+    if (over)
+        release(t);
+    sw_tracks_enter();
+    deactivate(t);
+    t->held = t->claimed = false;
+    if (over) {
+        take_out(t);
+        sw_track_spare(t);
+    }
+    sw_tracks_leave();
+    if (over && lasting)
+        host.Request_free(&handle);
+    return error;
+}
+
+int sw_track_conclude(sw_track_t *t, MPI_Status *status, int as, int *rc)
+{
+    sw_comm_t *c = t->comm;     /* needed for longer than the track */
+    int result = t->result;
+    sw_comm_hold(c);
+    int error = sw_track_finish(t, status);
+    if (result != MPI_SUCCESS)
+        error = result;
+    if (sw_unlikely(error != MPI_SUCCESS && *rc == MPI_SUCCESS))
+        *rc = result == MPI_SUCCESS ? sw_raise_pending(c, as ? as : error)
+              : as                  ? as : result;
+    sw_comm_drop(c);
+    return error;
+}

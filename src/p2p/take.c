@@ -1,0 +1,147 @@
+/*
+ * take.c - the receiver takes what a slot offers; see slot.h.
+ */
+#include "directory.h"
+#include "move.h"
+
+#include <errno.h>
+
+sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d, int me)
+{
+    if (!peer->control || d->slot % 8 ||
+        d->slot > peer->card.control_span - sizeof(sw_slot_t))
+        return NULL;
+    sw_slot_t *slot = (sw_slot_t *)(peer->control + d->slot);
+    /* On offer under this ticket, and it stays so until we take it: then the
+     * rest may be looked at. */
+    uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+    unsigned is = state % SW_SLOT_STATES;
+    return state / SW_SLOT_STATES == d->ticket &&
+                   (is == SW_SLOT_OFFERED || is == SW_SLOT_MOVING) &&
+                   slot->dest == me && slot->bytes == d->bytes
+               ? slot : NULL;
+}
+
+/* What the sender has gathered so far, more than `at`; 0: it has died. */
+static uint64_t ready_behind(const sw_peer_t *peer, const sw_slot_t *slot,
+                             uint64_t at)
+{
+    uint64_t ready;
+    unsigned turns = 0;
+    while ((ready = atomic_load_explicit(
+                &((sw_slot_t *)(uintptr_t)slot)->ready,
+                memory_order_acquire)) <= at)
+        if (sw_peer_turn(peer, &turns))
+            return 0;
+    sw_assert(ready <= slot->bytes);
+    return ready;
+}
+
+static sw_directory_t *directory_of(const sw_peer_t *peer,
+                                    const sw_slot_t *slot)
+{
+    return (sw_directory_t *)(peer->control + slot->directory);
+}
+
+#define GONE UINT64_MAX
+
+/* Returns the ticket; GONE: the sender has died while it copied aside. */
+static uint64_t claim(const sw_peer_t *peer, sw_slot_t *slot)
+{
+    uint64_t ticket = sw_slot_ticket(slot), base = ticket * SW_SLOT_STATES;
+    atomic_fetch_add_explicit(&directory_of(peer, slot)->busy, 1,
+                              memory_order_relaxed);
+    uint64_t expected = base + SW_SLOT_OFFERED;
+    for (unsigned turns = 0; !atomic_compare_exchange_strong_explicit(
+             &slot->state, &expected, base + SW_SLOT_CLAIMED,
+             memory_order_acquire, memory_order_acquire);
+         expected = base + SW_SLOT_OFFERED)
+        if (sw_peer_turn(peer, &turns)) {
+            errno = ESRCH;
+            return GONE;
+        }
+    return ticket;
+}
+
+static void release(const sw_peer_t *peer, sw_slot_t *slot, uint64_t ticket)
+{
+    sw_directory_t *d = directory_of(peer, slot);
+    /* Since its claim the slot is the receiver's. */
+    sw_assert(ticket == GONE || (sw_slot_ticket(slot) == ticket &&
+                                 (sw_slot_is(slot, SW_SLOT_CLAIMED) ||
+                                  sw_slot_is(slot, SW_SLOT_JOINT))));
+    sw_slot_set(slot, ticket, SW_SLOT_TAKEN);
+    atomic_fetch_add_explicit(&d->taken, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&d->busy, 1, memory_order_relaxed);
+    sw_doorbell_ring(&slot->doorbell);
+}
+
+/* What is there already, then what comes while the sender fills the slot. */
+static int follow(const sw_peer_t *peer, const sw_slot_t *slot,
+                  const sw_data_t *from, const sw_data_t *to, size_t begin,
+                  size_t end)
+{
+    for (size_t at = begin, next; at < end; at = next) {
+        next = sw_min(end, ready_behind(peer, slot, at));
+        if (next <= at) {
+            errno = ESRCH;
+            return -1;
+        }
+        sw_move(from, to, at, next, end);
+    }
+    return 0;
+}
+
+int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
+{
+    uint64_t ticket = claim(peer, slot);
+    if (ticket == GONE)
+        return -1;
+    size_t n = sw_min(to->room, slot->bytes);
+    sw_data_t from;
+    int rc = sw_data_find(peer, &slot->shown, slot->bytes, &from);
+    int error = errno;
+    if (rc == 0) {
+        if (sw_slot_full(slot) &&
+            sw_joint_open(&slot->joint, &from, &to->data, n)) {
+            sw_slot_set(slot, ticket, SW_SLOT_JOINT);
+            rc = sw_joint_pull(&slot->joint, peer, &from, &to->data);
+        } else {
+            rc = follow(peer, slot, &from, &to->data, 0, n);
+        }
+        error = errno;
+        sw_data_done(&from);
+    }
+    release(peer, slot, ticket);
+    errno = error;
+    return rc;
+}
+
+int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot, void *head,
+                       void *to, size_t room)
+{
+    uint64_t ticket = claim(peer, slot);
+    if (ticket == GONE)
+        return -1;
+    size_t n = sw_min(room, slot->bytes);
+    size_t first = sw_min(n, SW_DESCRIPTOR_BYTES);
+    const sw_data_t apart = {.at = head}, rest = {.at = to};
+    sw_data_t from;
+    int rc = sw_data_find(peer, &slot->shown, slot->bytes, &from);
+    int error = errno;
+    if (rc == 0) {
+        rc = follow(peer, slot, &from, &apart, 0, first);
+        if (rc == 0)
+            rc = follow(peer, slot, &from, &rest, first, n);
+        error = errno;
+        sw_data_done(&from);
+    }
+    release(peer, slot, ticket);
+    errno = error;
+    return rc;
+}
+
+void sw_slot_refuse(const sw_peer_t *peer, sw_slot_t *slot)
+{
+    release(peer, slot, claim(peer, slot));
+}
