@@ -16,7 +16,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define BUCKETS 1024
 #define CACHED 64
@@ -108,15 +107,6 @@ MPI_Comm sw_comm_or_any(const sw_comm_t *c)
                                       : sw_private_comm(MPI_COMM_WORLD);
 }
 
-bool sw_comm_has_world(void)
-{
-    int begun = 0, ended = 0;
-    host.Initialized(&begun);
-    if (begun)
-        host.Finalized(&ended);
-    return begun && !ended;
-}
-
 void sw_comm_forget_keyval(void)
 {
     pthread_mutex_lock(&lock);
@@ -127,46 +117,44 @@ void sw_comm_forget_keyval(void)
         host.Comm_free_keyval(&key);
 }
 
-int *sw_world_ranks(MPI_Group group, int n)
+/* Its members' ranks in MPI_COMM_WORLD, to be freed; NULL: there is none. */
+static int *world_ranks(MPI_Comm comm, int n)
 {
-    size_t bytes = (size_t)(n + !n) * sizeof(int);
-    int *from = malloc(bytes), *to = malloc(bytes);
-    if (from && to) {
-        MPI_Group all;
-        for (int i = 0; i < n; i++)
-            from[i] = i;
-        host.Comm_group(MPI_COMM_WORLD, &all);
-        host.Group_translate_ranks(group, n, from, all, to);
-        host.Group_free(&all);
-    } else {
-        free(to);
-        to = NULL;
-    }
-    free(from);
-    return to;
-}
-
-/* Has it members from outside our MPI_COMM_WORLD: spawned, or met by connect
- * and accept? They may run without us, so they cannot be asked. Every member
- * sees some from outside, whichever world is its own. A program without
- * MPI_COMM_WORLD has sessions only, made of what the launcher started. */
-static bool foreign(MPI_Comm comm, int n)
-{
-    bool found = false;
-    if (!sw_comm_has_world())
-        return false;
     MPI_Group these;
+    if (!sw_world_is_there())
+        return NULL;
     host.Comm_group(comm, &these);
-    int *to = sw_world_ranks(these, n);
+    int *ranks = sw_world_ranks(these, n);
     host.Group_free(&these);
-    if (!to) {
+    if (!ranks) {
         sw_say("out of memory while setting a communicator up");
         abort();
     }
-    for (int i = 0; i < n && !found; i++)
-        found = to[i] == MPI_UNDEFINED;
-    free(to);
-    return found;
+    return ranks;
+}
+
+static void say_why(int n, const char *why)
+{
+    if (sw_settings.verbose)
+        sw_say("a communicator of %d stays with the host: %s", n, why);
+}
+
+/* Why the host has to serve a communicator of several members, if that is
+ * known already. Its members from outside our MPI_COMM_WORLD (spawned, or met
+ * by connect and accept) may run without us, so they cannot be asked. Every
+ * member sees some from outside, whichever world is its own. A program without
+ * MPI_COMM_WORLD has sessions only, made of what the launcher started. */
+static sw_reason_t why_not(MPI_Comm comm, int n, int me)
+{
+    int *ranks = n > SW_MEMBERS_MAX ? NULL : world_ranks(comm, n);
+    sw_meeting_t meeting = n > SW_MEMBERS_MAX ? SW_WORLD_APART
+                         : ranks ? sw_world_meeting(ranks, n)
+                         : SW_WORLD_UNKNOWN;
+    free(ranks);
+    if (meeting == SW_WORLD_APART && me == 0)
+        say_why(n, "not on one node");
+    return meeting == SW_WORLD_FOREIGN ? SW_REASON_FOREIGN
+         : meeting == SW_WORLD_APART ? SW_REASON_APART : SW_OURS;
 }
 
 /* First meeting. Only here can the handle be invalid: the host then raises
@@ -180,9 +168,7 @@ static sw_comm_t *meet(MPI_Comm comm)
     host.Comm_rank(comm, &me);
     sw_reason_t reason = inter ? SW_REASON_INTER
                          : n < 2 ? SW_REASON_ALONE
-                         : n > SW_MEMBERS_MAX ? SW_REASON_APART
-                         : foreign(comm, n) ? SW_REASON_FOREIGN
-                         : SW_OURS;
+                         : why_not(comm, n, me);
     if (reason == SW_REASON_INTER || reason == SW_REASON_FOREIGN)
         atomic_store(&sw_comm_strangers, true);
     pthread_mutex_lock(&lock);
@@ -238,49 +224,6 @@ static sw_comm_t *find(MPI_Comm comm)
     return c;
 }
 
-/* The virtual node a test has put this rank on. */
-int sw_comm_virtual_node(void)
-{
-    int ready = 0, rank = 0;
-    if (sw_settings.node_size <= 0)
-        return 0;
-    host.Initialized(&ready);
-    if (ready)
-        host.Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank / (int)sw_settings.node_size;
-}
-
-/* How many ranks the launcher has put on this node, as far as it says. */
-static int launched(void)
-{
-    static const char *const names[] = {
-        "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE",
-        "MPI_LOCAL_SIZE", "SLURM_TASKS_PER_NODE",
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = getenv(names[i]);
-        if (text && atoi(text) > 0)
-            return atoi(text);
-    }
-    return 0;
-}
-
-void sw_comm_measure_crowd(void)
-{
-    uint64_t mask[SW_CARD_MASK];
-    int mine = sw_os_affinity(mask, SW_CARD_MASK);
-    double crowd = sw_peer_crowd();
-    /* Unbound ranks all share all cores, met or not. */
-    static _Atomic long online;     /* a file is read to find it out */
-    if (!atomic_load(&online))
-        atomic_store(&online, sysconf(_SC_NPROCESSORS_ONLN));
-    if (mine >= atomic_load(&online)) {
-        double all = (double)launched() / mine;
-        crowd = all > crowd ? all : crowd;
-    }
-    sw_wait_crowd(crowd);
-}
-
 /* The members have met in MPI_Init and all reach each other: the leader takes
  * a block, and one broadcast of the host tells where it is. */
 static void meet_again(sw_comm_t *c, uint32_t agreed,
@@ -308,12 +251,12 @@ static void meet_first(sw_comm_t *c, sw_introduction_t *all,
     int n = c->n, me = c->me;
     sw_introduction_t mine;
     sw_group_answer_t answer = {.ok = 0};
-    bool able = sw_group_introduce(&mine, sw_comm_virtual_node());
+    bool able = sw_group_introduce(&mine, sw_world_virtual_node());
     host.Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine,
                    MPI_BYTE, c->handle);
     if (able) {
         sw_group_answer(all, n, me, peer, &answer);
-        sw_comm_measure_crowd();
+        sw_world_measure_crowd();
         answer.crowded = sw_wait_crowded();
     }
     host.Allgather(&answer, (int)sizeof answer, MPI_BYTE, answers,
@@ -335,19 +278,20 @@ static void meet_members(sw_comm_t *c)
         sw_say("out of memory while setting a communicator up");
         abort();
     }
-    uint32_t agreed = sw_link_introduce(c, all, peer);
-    if (agreed)
-        meet_again(c, agreed, answers);
+    int *ranks = world_ranks(c->handle, n);
+    if (ranks && sw_world_meeting(ranks, n) == SW_WORLD_MET)
+        meet_again(c, sw_world_introduce(ranks, n, all, peer), answers);
     else
         meet_first(c, all, answers, peer);
+    free(ranks);
     const char *why;
     c->group = sw_group_open(all, answers, n, me, peer, &why);
     if (c->group) {
         sw_wait_progress = sw_comm_progress;
     } else {
         c->reason = why == sw_group_full ? SW_REASON_FULL : SW_REASON_APART;
-        if (sw_settings.verbose && me == 0)
-            sw_say("a communicator of %d stays with the host: %s", n, why);
+        if (me == 0)
+            say_why(n, why);
         free(peer);
     }
     free(all);

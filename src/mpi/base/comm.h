@@ -14,7 +14,7 @@
 #ifndef SW_MPI_BASE_COMM_H
 #define SW_MPI_BASE_COMM_H
 
-#include "host.h"
+#include "world.h"
 #include "coll/coll.h"
 
 /* Why the host served a call: the columns of --stats. */
@@ -64,9 +64,6 @@ typedef struct sw_comm {
     bool gone;
     MPI_Errhandler handler;
 } sw_comm_t;
-
-/* Does the program have MPI_THREAD_MULTIPLE? See link.h. */
-extern bool sw_threaded __attribute__((visibility("hidden")));
 
 /* Has the program made one-sided windows? Then a rank in a collective of ours
  * has to drive the host's progress; see mpi/rma/window.c. */
@@ -124,19 +121,6 @@ static inline sw_group_t *sw_group(sw_comm_t *c, sw_reason_t *reason)
     }
     return g;
 }
-
-/* Ask the launcher and the peers met so far how crowded the cores are. */
-void sw_comm_measure_crowd(void);
-
-/* Which virtual node a test has put this rank on; 0 without one. */
-int sw_comm_virtual_node(void);
-
-/* The ranks in MPI_COMM_WORLD, or MPI_UNDEFINED, of a group's n members; to be
- * freed. NULL: no memory. Only where MPI_COMM_WORLD is there. */
-int *sw_world_ranks(MPI_Group group, int n);
-
-/* Are MPI_COMM_WORLD and MPI_COMM_SELF there? Not with sessions only. */
-bool sw_comm_has_world(void);
 
 /* Drive the host's progress, on the communicator this thread last used, and
  * ours (track.h): what a wait of ours does now and then. True: a member of that

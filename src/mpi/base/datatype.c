@@ -236,7 +236,7 @@ void sw_datatype_forget_keyval(void)
 MPI_Comm sw_private_comm(MPI_Comm other)
 {
     static MPI_Comm own = MPI_COMM_NULL;
-    if (!sw_comm_has_world())
+    if (!sw_world_is_there())
         return other;
     pthread_mutex_lock(&lock);
     if (own == MPI_COMM_NULL &&

@@ -16,7 +16,6 @@
 #define BUCKETS 1024
 
 const sw_board_t **sw_boards;
-int sw_boards_ranks;
 sw_board_t *sw_board;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -63,7 +62,7 @@ void sw_known_comm_forget(MPI_Comm comm)
 /* Ranks in MPI_COMM_WORLD of a group's members (-1: not there), or NULL. */
 static int32_t *world_ranks(MPI_Group group, int n, bool *all)
 {
-    int32_t *ranks = sw_comm_has_world() ? sw_world_ranks(group, n) : NULL;
+    int32_t *ranks = sw_world_is_there() ? sw_world_ranks(group, n) : NULL;
     *all = ranks != NULL;
     for (int i = 0; ranks && i < n; i++) {
         if (ranks[i] == MPI_UNDEFINED)

@@ -14,7 +14,7 @@
 #ifndef SW_MPI_RECORD_KNOWN_COMM_H
 #define SW_MPI_RECORD_KNOWN_COMM_H
 
-#include "mpi/base/host.h"
+#include "mpi/base/world.h"
 #include "profile/record/board.h"
 
 typedef struct sw_known_comm {
@@ -76,16 +76,16 @@ static inline int64_t sw_known_rank(const sw_known_comm_t *c, int member)
                ? c->world[member] : -1;
 }
 
-/* The board of a rank in MPI_COMM_WORLD, or NULL: not on this node. */
+/* The boards of the node's ranks, by place (NULL: out of reach), and this
+ * process's, or NULL. */
 extern const sw_board_t **sw_boards __attribute__((visibility("hidden")));
-extern int sw_boards_ranks __attribute__((visibility("hidden")));
-/* This process's, or NULL. */
 extern sw_board_t *sw_board __attribute__((visibility("hidden")));
 
+/* The board of a rank in MPI_COMM_WORLD, or NULL: not on this node. */
 static inline const sw_board_t *sw_board_of(int64_t rank)
 {
-    return sw_boards && rank >= 0 && rank < sw_boards_ranks ? sw_boards[rank]
-                                                            : NULL;
+    int place = sw_world_place((int)rank);
+    return sw_boards && place >= 0 ? sw_boards[place] : NULL;
 }
 
 #endif
