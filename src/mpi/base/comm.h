@@ -14,6 +14,7 @@
 #ifndef SW_MPI_BASE_COMM_H
 #define SW_MPI_BASE_COMM_H
 
+#include "registry.h"
 #include "world.h"
 #include "coll/coll.h"
 
@@ -40,8 +41,8 @@ typedef enum {
 } sw_reason_t;
 
 typedef struct sw_comm {
+    sw_registered_t registered;
     MPI_Comm handle;
-    struct sw_comm *next;       /* in the table, or in the spare list */
     sw_group_t *group;          /* NULL: the host serves, for `reason` */
     sw_group_t *lost;           /* what `group` was, until a member died */
     sw_reason_t reason;
@@ -56,7 +57,11 @@ typedef struct sw_comm {
     struct sw_adjacency *adjacency;     /* see mpi/coll/adjacency.h; NULL:
                                            not met                        */
     void (*adjacency_free)(struct sw_adjacency *);
-    struct sw_link **link;      /* [n]: how members are reached, or NULL  */
+    sw_members_t *members;      /* see sw_comm_members; NULL: not asked yet */
+    struct sw_link **link;      /* [n]: theirs, or NULL                   */
+    /* What the profile and virtual time know of it, for as long as they last
+     * (mpi/record/known_comm.h). NULL: they have not met it. */
+    struct sw_known_comm *_Atomic known;
     /* A program may free a communicator with messages pending (MPI 4.1, 7.4.3).
      * Each of these holds the state, and so does the communicator. When it is
      * gone `handle` is MPI_COMM_NULL, and `handler` its last error handler. */
@@ -102,6 +107,22 @@ void sw_comm_forget_keyval(void);
 /* The state of a communicator; NULL for what is no valid one (the host will say
  * so). */
 sw_comm_t *sw_comm_state(MPI_Comm comm);
+
+/* The same, or NULL where it was not met. Calls nothing of the host's. */
+#define SW_COMMS_CACHED 64
+extern sw_registry_cache_t sw_comm_cache[SW_COMMS_CACHED]
+    __attribute__((visibility("hidden")));
+sw_comm_t *sw_comm_look_up(MPI_Comm comm);
+
+static inline sw_comm_t *sw_comm_met(MPI_Comm comm)
+{
+    sw_comm_t *c = sw_registry_cached(sw_comm_cache, SW_COMMS_CACHED,
+                                      (uintptr_t)comm);
+    return sw_likely(c) ? c : sw_comm_look_up(comm);
+}
+
+/* The members of its own group; NULL: no MPI_COMM_WORLD, or no memory. */
+sw_members_t *sw_comm_members(sw_comm_t *c);
 
 /* The same, for a call in which this thread may wait for other members. */
 sw_comm_t *sw_comm_enter(MPI_Comm comm);

@@ -75,26 +75,22 @@ sw_link_t **sw_links_slow(sw_comm_t *c)
     if (!sw_linked || !c->context_id || c->reason == SW_REASON_INTER ||
         c->reason == SW_REASON_FOREIGN)
         return NULL;
-    MPI_Group these;
-    host.Comm_group(c->handle, &these);
-    int *to = sw_world_ranks(these, c->n);
-    host.Group_free(&these);
-    sw_link_t **link = calloc((size_t)c->n, sizeof *link);
-    if (to && link) {
+    sw_members_t *members = sw_comm_members(c);
+    if (!members)
+        return NULL;
+    sw_link_t **link = __atomic_load_n(&members->link, __ATOMIC_ACQUIRE);
+    if (!link && (link = calloc((size_t)c->n, sizeof *link))) {
         for (int i = 0; i < c->n; i++)
-            link[i] = sw_link_at(sw_world_place(to[i]));
-    } else {
-        free(link);
-        link = NULL;
+            link[i] = sw_link_at(sw_world_place(members->rank[i]));
+        /* Another thread may have done the same. */
+        sw_link_t **none = NULL;
+        if (!__atomic_compare_exchange_n(&members->link, &none, link, false,
+                                         __ATOMIC_ACQ_REL,
+                                         __ATOMIC_ACQUIRE)) {
+            free(link);
+            link = none;
+        }
     }
-    free(to);
-    /* Another thread may have done the same. */
-    sw_link_t **none = NULL;
-    if (link && !__atomic_compare_exchange_n(&c->link, &none, link, false,
-                                             __ATOMIC_ACQ_REL,
-                                             __ATOMIC_ACQUIRE)) {
-        free(link);
-        link = none;
-    }
+    __atomic_store_n(&c->link, link, __ATOMIC_RELEASE);
     return link;
 }

@@ -39,25 +39,6 @@ int sw_world_virtual_node(void)
     return rank / (int)sw_settings.node_size;
 }
 
-int *sw_world_ranks(MPI_Group group, int n)
-{
-    size_t bytes = (size_t)(n + !n) * sizeof(int);
-    int *from = malloc(bytes), *to = malloc(bytes);
-    if (from && to) {
-        MPI_Group all;
-        for (int i = 0; i < n; i++)
-            from[i] = i;
-        host.Comm_group(MPI_COMM_WORLD, &all);
-        host.Group_translate_ranks(group, n, from, all, to);
-        host.Group_free(&all);
-    } else {
-        free(to);
-        to = NULL;
-    }
-    free(from);
-    return to;
-}
-
 void sw_world_measure_crowd(void)
 {
     uint64_t mask[SW_CARD_MASK];
@@ -216,30 +197,29 @@ int sw_world_place_far(int rank)
 
 /* Communicators ---------------------------------------------------------- */
 
-sw_meeting_t sw_world_meeting(const int *ranks, int n)
+sw_meeting_t sw_world_meeting(const sw_members_t *members)
 {
-    bool known = sw_world.comm != MPI_COMM_NULL && sw_world.at, met = known;
-    const sw_place_t *mine = known ? &sw_world.at[sw_world.place] : NULL;
-    sw_meeting_t meeting = SW_WORLD_UNKNOWN;
-    for (int i = 0; i < n; i++) {
-        if (ranks[i] == MPI_UNDEFINED)
-            return SW_WORLD_FOREIGN;
-        int place = known ? sw_world_place(ranks[i]) : -1;
-        const sw_place_t *p = place >= 0 ? &sw_world.at[place] : NULL;
-        if (known && (!p || p->said.self.virtual_node !=
-                                mine->said.self.virtual_node))
-            meeting = SW_WORLD_APART;
-        met = met && p && p->reaches_all & SW_AGREE_ARENA;
+    if (!members->all)
+        return SW_WORLD_FOREIGN;
+    if (sw_world.comm == MPI_COMM_NULL || !sw_world.at)
+        return SW_WORLD_UNKNOWN;
+    int here = sw_world.at[sw_world.place].said.self.virtual_node;
+    uint32_t agreed = SW_AGREE_ARENA;
+    for (int i = 0; i < members->n; i++) {
+        int place = sw_world_place(members->rank[i]);
+        if (place < 0 || sw_world.at[place].said.self.virtual_node != here)
+            return SW_WORLD_APART;
+        agreed &= sw_world.at[place].reaches_all;
     }
-    return meeting == SW_WORLD_APART || !met ? meeting : SW_WORLD_MET;
+    return agreed ? SW_WORLD_MET : SW_WORLD_UNKNOWN;
 }
 
-uint32_t sw_world_introduce(const int *ranks, int n, sw_introduction_t *all,
-                            sw_peer_t **peer)
+uint32_t sw_world_introduce(const sw_members_t *members,
+                            sw_introduction_t *all, sw_peer_t **peer)
 {
     uint32_t agreed = SW_AGREE_NODE | SW_AGREE_ARENA | SW_AGREE_CMA;
-    for (int i = 0; i < n; i++) {
-        const sw_place_t *p = &sw_world.at[sw_world_place(ranks[i])];
+    for (int i = 0; i < members->n; i++) {
+        const sw_place_t *p = &sw_world.at[sw_world_place(members->rank[i])];
         all[i] = p->said.self;
         peer[i] = p->peer;
         agreed &= p->reaches_all;

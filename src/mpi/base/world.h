@@ -20,6 +20,7 @@
 #define SW_MPI_BASE_WORLD_H
 
 #include "host.h"
+#include "members.h"
 #include "coll/group.h"
 
 /* What a rank tells the others of its node. A part that takes no part leaves
@@ -88,22 +89,18 @@ static inline int sw_world_place(int rank)
  * alike on all of them, without communication. */
 typedef enum {
     SW_WORLD_UNKNOWN,   /* the members have to find out by themselves      */
-    SW_WORLD_FOREIGN,   /* one has no rank here (MPI_UNDEFINED)            */
+    SW_WORLD_FOREIGN,   /* one has no rank in MPI_COMM_WORLD               */
     SW_WORLD_APART,     /* not all of them are on this node                */
     SW_WORLD_MET,       /* all reach each other                            */
 } sw_meeting_t;
-sw_meeting_t sw_world_meeting(const int *ranks, int n);
+sw_meeting_t sw_world_meeting(const sw_members_t *members);
 
-/* The introductions and peers of n members that have met. Returns the
- * SW_AGREE_* bits that hold among them. */
-uint32_t sw_world_introduce(const int *ranks, int n, sw_introduction_t *all,
-                            sw_peer_t **peer);
+/* The introductions and peers of members that have met. Returns the SW_AGREE_*
+ * bits that hold among them. */
+uint32_t sw_world_introduce(const sw_members_t *members,
+                            sw_introduction_t *all, sw_peer_t **peer);
 
 /* Ask the launcher and the peers met so far how crowded the cores are. */
 void sw_world_measure_crowd(void);
-
-/* The ranks in MPI_COMM_WORLD, or MPI_UNDEFINED, of a group's n members; to be
- * freed. NULL: no memory. Only where MPI_COMM_WORLD is there. */
-int *sw_world_ranks(MPI_Group group, int n);
 
 #endif

@@ -79,7 +79,8 @@ static sw_function_t entry(int procedure)
 static bool is_always_ours(int procedure)
 {
     return procedure == SW_PROC_Init || procedure == SW_PROC_Init_thread ||
-           procedure == SW_PROC_Finalize;
+           procedure == SW_PROC_Finalize ||
+           procedure == SW_PROC_Session_finalize;
 }
 
 /* What the recorded wrappers call. */

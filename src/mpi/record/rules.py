@@ -266,14 +266,10 @@ for name, how, parent, place in MADE:
          + f'sw_known_comm_made("{how}", {parent}, *${place});')
 rule("Comm_free|Comm_disconnect",
      local="MPI_Comm gone = *$0;",
-     before="sw_event_comm(&e, gone);",
-     after="sw_known_comm_forget(gone);",
-     nested="sw_known_comm_forget(*$0);")
+     before="sw_event_comm(&e, gone);")
 rule("Comm_set_name",
      before="sw_event_comm(&e, $0);",
      after="sw_event_comm_after(&e, $0);\nsw_known_comm_rename($0, $1);")
-rule("Type_free", before="sw_known_type_forget();",
-     after="sw_known_type_forget();", nested="sw_known_type_forget();")
 
 # One-sided -------------------------------------------------------------------
 

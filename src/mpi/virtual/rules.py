@@ -223,11 +223,6 @@ for name, place in (("Comm_idup", 1), ("Comm_idup_with_info", 2)):
          f"sw_virtual_idup($0, *${place}, *${place + 1});")
 rule("Comm_accept|Comm_connect|Comm_join|Comm_spawn|Comm_spawn_multiple",
      "sw_virtual_unmodelled();\n" + call())
-rule("Comm_free|Comm_disconnect",
-     "MPI_Comm gone = *$0;\n" + call() + OK + "sw_known_comm_forget(gone);",
-     nested="sw_known_comm_forget(*$0);")
-rule("Type_free", "sw_known_type_forget();\n" + call() +
-     "sw_known_type_forget();", nested="sw_known_type_forget();")
 
 # One-sided -------------------------------------------------------------------
 
