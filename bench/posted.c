@@ -15,13 +15,13 @@
  * cell: call, receives, waiting, then ns for the host and for Straightway,
  * medians over the rounds. posted.py runs it and makes a table.
  */
-#include <dlfcn.h>
 #include <mpi.h>
+#include <straightway.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "straightway.h"
+#include "node/control.h"
 
 #define ROOM 8192
 #define LARGE 65536
@@ -94,22 +94,19 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    straightway_accelerate_func_t accelerate =
-        (straightway_accelerate_func_t)dlsym(
-            RTLD_DEFAULT, STRAIGHTWAY_ACCELERATE_SYMBOL);
     int rounds = argc > 1 ? atoi(argv[1]) : 5, most = 1;
     rounds = rounds < 1 ? 1 : rounds > ROUNDS_MAX ? ROUNDS_MAX : rounds;
     for (int i = 2; i < argc; i++)
         most = atoi(argv[i]) > most ? atoi(argv[i]) : most;
     char *room = calloc((size_t)most, ROOM), *large = calloc(1, LARGE);
     request = malloc((size_t)most * sizeof *request);
-    if (!accelerate || !room || !large || !request) {
+    if (straightway_accelerate(-1) < 0 || !room || !large || !request) {
         fprintf(stderr, "posted: not preloaded, or out of memory\n");
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     for (int waiting = 0; waiting < 2; waiting++) {
         MPI_Request sent = MPI_REQUEST_NULL;
-        accelerate(1);
+        straightway_accelerate(1);
         if (waiting && rank == 1)
             MPI_Isend(large, LARGE, MPI_BYTE, 0, UNMATCHED, comm, &sent);
         MPI_Barrier(comm);
@@ -117,7 +114,8 @@ int main(int argc, char **argv)
             int n = atoi(argv[a]);
             for (int r = 0; r < 2 * rounds; r++) {
                 double ns[KINDS];
-                accelerate(r % 2 ? 1 : STRAIGHTWAY_ALONE);
+                straightway_accelerate(r % 2 ? SW_ACCELERATE_ON
+                                             : SW_ACCELERATE_ALONE);
                 measure(n, room, ns);
                 for (int k = 0; k < KINDS; k++)
                     seen[r % 2][k][r / 2] = ns[k];
@@ -127,7 +125,7 @@ int main(int argc, char **argv)
                        median(seen[0][k], rounds), median(seen[1][k], rounds));
             fflush(stdout);
         }
-        accelerate(1);
+        straightway_accelerate(1);
         /* Rank 1 has waited in a receive meanwhile. */
         if (rank == 0) {
             MPI_Send(NULL, 0, MPI_BYTE, 1, BACK, comm);

@@ -29,7 +29,8 @@ def main():
     env = dict(os.environ, LD_LIBRARY_PATH=str(prefix / "lib"))
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "posted"
-        subprocess.run([compiler, "-O2", "-I", HERE.parent / "include", "-o",
+        subprocess.run([compiler, "-O2", "-I", HERE.parent / "include",
+                        "-iquote", HERE.parent / "src", "-o",
                         program, HERE / "posted.c", "-ldl"], check=True,
                        env=env)
         out = subprocess.run(

@@ -19,7 +19,7 @@
  */
 #include "sampling.h"
 
-#include <straightway.h>
+#include "node/control.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ double sw_now(void)
 static void switch_to(int mode)
 {
     if (accelerate)
-        accelerate(mode == SW_HOST ? STRAIGHTWAY_ALONE : 1);
+        accelerate(mode == SW_HOST ? SW_ACCELERATE_ALONE : SW_ACCELERATE_ON);
 }
 
 static const sw_sampling_way_t *ways_of(const sw_cell_t *cell)

@@ -12,22 +12,38 @@ import sys
 
 PAGE = pathlib.Path(__file__).with_name("settings.md")
 
+HEAD = """\
+# Settings
+
+Each setting is an environment variable and an option of `straightway run`.
+`straightway doctor --settings` prints this table with the values in force.
+Sizes take the suffixes k, m and g (powers of 1024). A switch is on or off, and
+its option is `--name` or `--no-name`. Where the default is `auto`, Straightway
+chooses.
+"""
+
+INNER = """
+## Settings of commands and tests
+
+`straightway whatif` makes some of these settings for the program that it runs;
+the tests make the others. `straightway doctor --settings=all` prints them, too.
+"""
+
+ROWS = """
+| variable | option | kind | default | what it does |
+| --- | --- | --- | --- | --- |
+"""
+
+
+def row(line):
+    default = f"`{line['default']}`" if line["default"] else "none"
+    return (f"| `{line['name']}` | `{line['option']}` | {line['type']} | "
+            f"{default} | {line['help']} |\n")
+
 
 def render(table):
-    lines = [
-        "# Settings", "",
-        "Each setting is an environment variable and an option of "
-        "`straightway run`;", "`straightway doctor --settings` prints this "
-        "table with the values in force.", "Sizes take the suffixes k, m and "
-        "g (powers of 1024); a switch is on or off, and", "its option "
-        "`--name` or `--no-name`.", "",
-        "| variable | option | kind | default | what it does |",
-        "| --- | --- | --- | --- | --- |"]
-    for line in table:
-        default = f"`{line['default']}`" if line["default"] else "none"
-        lines.append(f"| `{line['name']}` | `{line['option']}` | "
-                     f"{line['type']} | {default} | {line['help']} |")
-    return "\n".join(lines) + "\n"
+    return (HEAD + ROWS + "".join(row(s) for s in table if not s["inner"])
+            + INNER + ROWS + "".join(row(s) for s in table if s["inner"]))
 
 
 if __name__ == "__main__":

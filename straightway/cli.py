@@ -24,11 +24,49 @@ class Parser(argparse.ArgumentParser):
                             argparse.RawDescriptionHelpFormatter)
         keywords.setdefault("allow_abbrev", False)
         super().__init__(*args, **keywords)
+        self.below = {}         # {first word: Parser}
+        self.first = None       # the option that a bare first word belongs to
+
+    @staticmethod
+    def texts(command):
+        """A command's docstring as argparse's help and description."""
+        first, *others = (command.__doc__ or "").strip().split("\n")
+        return {"help": first, "description": "\n".join(
+            [first, *(line[4:] if line.startswith("    ") else line
+                      for line in others)])}
+
+    def add_below(self, command):
+        """A command that a first word chooses; other first words stay with
+        this parser, which fills in the defaults that the command lacks."""
+        child = Parser(prog=f"{self.prog} {command.name}", usage=command.usage,
+                       description=self.texts(command)["description"])
+        command.arguments(child)
+        self.below[command.name] = child
+
+    def format_help(self):
+        if not self.below:
+            return super().format_help()
+        # Each command below says its own.
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, (), ())
+        formatter.add_text(self.description)
+        return formatter.format_help()
+
+    def _parse_below(self, args, namespace):
+        child, args = self.below[args[0]], args[1:]
+        if child.first and args and not args[0].startswith("-"):
+            args = [child.first, *args]
+        namespace, left = child.parse_known_args(args, namespace)
+        for name, value in self._defaults.items():
+            if not hasattr(namespace, name):
+                setattr(namespace, name, value)
+        return namespace, left
 
     def _known(self):
         known = []
         for action in self._actions:
-            known += action.option_strings
+            if action.help != argparse.SUPPRESS:
+                known += action.option_strings
             if isinstance(action, argparse._SubParsersAction):
                 known += action.choices
         return known
@@ -44,6 +82,12 @@ class Parser(argparse.ArgumentParser):
         self.error(f"unknown {what} {word}; see {self.prog} --help")
 
     def parse_known_args(self, args=None, namespace=None):
+        word = args[0] if self.below and args else "-"
+        if word in self.below:
+            return self._parse_below(args, namespace)
+        near = difflib.get_close_matches(word, self.below, 1, 0.6)
+        if near:
+            self.error(f"unknown subcommand {word}; did you mean {near[0]}?")
         # Report what is left over where it is known: in the subcommand.
         namespace, left = super().parse_known_args(args, namespace)
         if left:
@@ -82,14 +126,7 @@ def _parser():
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND",
                                        required=True, parser_class=Parser)
     for command in COMMANDS:
-        text = (command.__doc__ or "").strip().split("\n", 1)
-        child = subparsers.add_parser(
-            command.name, help=text[0],
-            description="\n".join(line.removeprefix("    ")
-                                  if hasattr(line, "removeprefix") else
-                                  line[4:] if line.startswith("    ")
-                                  else line
-                                  for line in "\n".join(text).split("\n")))
+        child = subparsers.add_parser(command.name, **Parser.texts(command))
         command.arguments(child)
         child.set_defaults(run=command.run)
     return parser

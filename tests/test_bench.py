@@ -58,13 +58,13 @@ def run(host, *arguments, library=None):
     env = host.environment({"STRAIGHTWAY_LIB": library} if library else {})
     return subprocess.run(
         [COMMAND, "bench", "collectives", "--mpi", host.library, "-n", "2",
-         "--time-per-cell", "0.01", *map(str, arguments)],
+         "--seconds", "0.01", *map(str, arguments)],
         text=True, capture_output=True, timeout=240, env=env)
 
 
 def test_every_collective_is_measured_in_both_modes(host, stand_in, tmp_path):
     out, plot = tmp_path / "b.json", tmp_path / "b.svg"
-    done = run(host, "--sizes", "8,4k", "--json", out, "--plot", plot,
+    done = run(host, "--sizes", "8,4k", "--json", out, "--svg", plot,
                library=stand_in())
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(out.read_text())
@@ -144,10 +144,26 @@ def test_calls_after_computing(host, tmp_path):
         return {(c["operation"], c["size"]): c["host"]["median"]
                 for c in found["cells"]}
 
-    warm = medians("--time-per-cell", 0.02)
-    cold = medians("--time-per-cell", 0.02, "--computing", "8m")
+    warm = medians("--seconds", 0.02)
+    cold = medians("--seconds", 0.02, "--computing", "8m")
     assert warm.keys() == cold.keys()
     assert sum(cold[key] > warm[key] for key in warm) > len(warm) / 2
+
+
+def test_old_names_of_options_serve_and_one_line_says_so(host, stand_in,
+                                                         tmp_path):
+    plot = tmp_path / "b.svg"
+    done = run(host, "--ops", "bcast", "--sizes", "8", "--time-per-cell",
+               "0.02", "--plot", plot, "--json", "-", library=stand_in())
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["time_per_cell"] == 0.02
+    assert plot.exists()
+    assert done.stderr.count("--plot is now --svg") == 1
+    assert done.stderr.count("--time-per-cell is now --seconds") == 1
+    text = subprocess.run([COMMAND, "bench", "collectives", "--help"],
+                          text=True, capture_output=True, timeout=60).stdout
+    assert "--svg" in text and "--seconds" in text
+    assert "--plot" not in text and "--time-per-cell" not in text
 
 
 @pytest.mark.parametrize("arguments, words, status", [
@@ -161,7 +177,7 @@ def test_calls_after_computing(host, tmp_path):
     (["-n", "1"], "2 ranks or more", 2),
     (["-n", "100000"], "4096 at most", 2),
     (["-n", "4000", "--sizes", "1g"], "need", 1),
-    (["--time-per-cell", "0"], "more than 0", 2),
+    (["--seconds", "0"], "more than 0", 2),
     (["--json", "/nowhere/at/all.json"], "there is no folder", 1),
     (["--mpi", "/nowhere"], "does not exist", 1),
 ])

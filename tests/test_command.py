@@ -215,11 +215,13 @@ def test_the_library_comes_first_and_others_stay():
 def test_every_setting_is_an_option():
     table = (pathlib.Path(__file__).parents[1]
              / "src/node/base/settings.def").read_text()
-    found = re.findall(r"^SW_SETTING_(\w+)\(\w+, (\w+),", table, re.M)
+    found = re.findall(r"^SW_(?:INNER_)?SETTING\((\w+), \w+, (\w+),", table, re.M)
     assert len(found) > 10
     for kind, name in found:
         option = "--" + name.lower().replace("_", "-")
         value = {"BOOL": "off", "SIZE": "64k", "INT": "3",
+                 "AUTO_BOOL": "auto", "AUTO_SIZE": "auto", "AUTO_INT": "auto",
+                 "NONE_INT": "none",
                  "TEXT": "eager" if name == "SHOW" else "bcast"}
         got = variables(f"{option}={value[kind]}")
         assert got["STRAIGHTWAY_" + name] == value[kind]
@@ -231,6 +233,26 @@ def test_every_setting_is_an_option():
         else:
             got = variables(option, value[kind])
             assert got["STRAIGHTWAY_" + name] == value[kind]
+
+
+def test_old_numbers_are_taken_and_other_words_refused():
+    assert variables("--agent", "-1")["STRAIGHTWAY_AGENT"] == "-1"
+    assert variables("--agent", "1")["STRAIGHTWAY_AGENT"] == "1"
+    assert variables("--p2p-min", "0")["STRAIGHTWAY_P2P_MIN"] == "0"
+    for option, wanted in (("--agent", "auto, on or off"),
+                           ("--spin-us", "auto, or a whole number"),
+                           ("--p2p-min", "auto, or a size such as"),
+                           ("--node-size", "none, or a whole number")):
+        done = straightway("run", option, "often", "true")
+        assert done.returncode == 2
+        assert f"{option} often: give {wanted}" in done.stderr
+
+
+def test_settings_of_tests_are_not_in_the_help():
+    text = straightway("run", "--help").stdout
+    assert "--spin-us" in text
+    for name in ("refuse", "node-size", "whatif"):
+        assert f"--{name}" not in text and f"]{name}" not in text
 
 
 def test_a_mode_of_sharing_that_does_not_exist():

@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 
+import pytest
 from harness.hosts import COMMAND
 from test_command import environment
 
@@ -107,13 +108,35 @@ def test_an_mpi_that_is_not_there_is_a_clear_error(tmp_path):
 def test_settings_are_those_of_the_table():
     done = doctor("--settings", "--json", "-", STRAIGHTWAY_STATS="on")
     table = json.loads(done.stdout)["settings"]
-    names = re.findall(r"^SW_SETTING_\w+\(\w+, (\w+),",
+    names = re.findall(r"^SW_SETTING\(\w+, \w+, (\w+),",
                        (ROOT / "src/node/base/settings.def").read_text(), re.M)
     assert [s["name"] for s in table] == ["STRAIGHTWAY_" + n for n in names]
     assert [s["name"] for s in table if s["value"]] == ["STRAIGHTWAY_STATS"]
     text = doctor("--settings").stdout
     for line in table:
         assert line["name"] in text and line["option"] in text
+    assert "STRAIGHTWAY_REFUSE" not in text
+
+
+@pytest.mark.parametrize("word", ["--settings=all", "--settings all"])
+def test_all_settings_are_those_of_tests_too(word):
+    done = doctor(*word.split(), "--json", "-", STRAIGHTWAY_REFUSE="cma")
+    table = json.loads(done.stdout)["settings"]
+    names = re.findall(r"^SW_(?:INNER_)?SETTING\(\w+, \w+, (\w+),",
+                       (ROOT / "src/node/base/settings.def").read_text(), re.M)
+    assert [s["name"] for s in table] == ["STRAIGHTWAY_" + n for n in names]
+    assert [s["name"] for s in table if s["value"]] == ["STRAIGHTWAY_REFUSE"]
+    text = doctor("--settings=all").stdout
+    for line in table:
+        assert line["name"] in text and line["option"] in text
+    assert text.index("STRAIGHTWAY_VERBOSE") < text.index("tests") \
+        < text.index("STRAIGHTWAY_REFUSE")
+
+
+def test_settings_that_do_not_exist():
+    done = doctor("--settings=al")
+    assert done.returncode == 2
+    assert "did you mean all?" in done.stderr
 
 
 def test_the_page_of_settings_is_up_to_date():
@@ -122,7 +145,7 @@ def test_the_page_of_settings_is_up_to_date():
         "make_settings", ROOT / "docs" / "make_settings.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    done = doctor("--settings", "--json", "-")
+    done = doctor("--settings=all", "--json", "-")
     page = module.render(json.loads(done.stdout)["settings"])
     assert (ROOT / "docs" / "settings.md").read_text() == page, (
         "run docs/make_settings.py")

@@ -6,6 +6,9 @@ made up for the purpose, and compares with the run without us.
 
 import os
 import pathlib
+import platform
+import re
+import shutil
 import subprocess
 import sys
 
@@ -68,6 +71,39 @@ def test_switched_off_forwards_everything(host, library):
                          "STRAIGHTWAY_VERBOSE": "1"}, check=True)
     assert "sum 2 of 2" in done.stdout
     assert "flavour none, 0 procedures" in done.stderr
+
+
+OLD = {"P2P_MIN": "0", "STREAM_MIN": "0", "ARENA_SIZE": "0", "AGENT": "-1",
+       "SPIN_US": "-1", "NODE_SIZE": "0"}
+
+
+def test_an_old_number_is_understood_and_one_line_says_its_word(host, library):
+    program = host.compile(HERE / "basic.c", "-ldl")
+    done = host.run(2, preloaded([library], [program]), straightway=False,
+                    env={"STRAIGHTWAY_" + k: v for k, v in OLD.items()},
+                    check=True)
+    assert "not understood" not in done.stderr
+    for name, number in OLD.items():
+        word = "none" if name == "NODE_SIZE" else "auto"
+        assert done.stderr.count(
+            f"STRAIGHTWAY_{name}={number} is now written "
+            f"STRAIGHTWAY_{name}={word}") == 1
+
+
+def test_a_word_in_place_of_a_number_is_understood(host, library):
+    program = host.compile(HERE / "basic.c", "-ldl")
+    words = {k: "none" if k == "NODE_SIZE" else "auto" for k in OLD}
+    for given in (words, {"AGENT": "on"}, {"AGENT": "off"}, {"AGENT": "1"}):
+        done = host.run(2, preloaded([library], [program]), straightway=False,
+                        env={"STRAIGHTWAY_" + k: v for k, v in given.items()},
+                        check=True)
+        assert "straightway:" not in done.stderr
+    done = host.run(2, preloaded([library], [program]), straightway=False,
+                    env={"STRAIGHTWAY_AGENT": "perhaps",
+                         "STRAIGHTWAY_SPIN_US": "of"}, check=True)
+    assert "STRAIGHTWAY_AGENT=perhaps is not understood: give auto, on or " \
+        "off" in done.stderr
+    assert "give auto, or a whole number" in done.stderr
 
 
 @pytest.mark.parametrize("order", ["before", "after"])
@@ -287,3 +323,106 @@ def test_flavours_depend_on_no_version_of_their_host(library):
         strong = [line.split()[-1] for line in listed.splitlines()
                   if line.split()[0] == "U"]
         assert not [name for name in strong if "mpi" in name.lower()], flavour
+
+
+# The calls of straightway.h --------------------------------------------------
+
+INCLUDE = HERE.parents[1] / "include"
+STRICT = ["-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"]
+CALLS = "version {}, accelerate -1, profile -1\n"
+
+
+def number(name):
+    text = (INCLUDE / "straightway.h").read_text()
+    return int(re.search(rf"STRAIGHTWAY_VERSION_{name} (\d+)", text).group(1))
+
+
+def version():
+    return (number("MAJOR") * 10000 + number("MINOR") * 100
+            + number("PATCH"))
+
+
+def built(folder, name, compiler, *flags):
+    """A program or shared object of tests/front."""
+    if not shutil.which(compiler):
+        pytest.skip(f"no {compiler} here")
+    language = ["-x", "c++"] if "++" in compiler else []
+    made = folder / pathlib.Path(name).stem
+    subprocess.run([compiler, *STRICT, f"-I{INCLUDE}", *flags, "-o", made,
+                    *language, HERE / name, "-x", "none", "-ldl"], check=True)
+    return made
+
+
+@pytest.mark.parametrize("flags", [
+    "-fPIE -pie", "-fno-pie -no-pie", "-fPIC -no-pie",
+    "-fno-pie -no-pie -Wl,-z,now", "-fno-pie -no-pie -mcmodel=medium",
+    "-fno-pie -no-pie -flto", "-fPIE -pie -fno-plt"])
+@pytest.mark.parametrize("optimise", ["-O0", "-O2"])
+@pytest.mark.parametrize("compiler,standard", [
+    ("gcc", "c99"), ("clang", "c99"), ("gcc", "c17"),
+    ("g++", "c++11"), ("clang++", "c++11"), ("g++", "c++20")])
+def test_a_program_calls_and_links_with_nothing(library, tmp_path, compiler,
+                                                standard, optimise, flags):
+    if "mcmodel" in flags and platform.machine() != "x86_64":
+        pytest.skip("a model of x86-64")
+    program = built(tmp_path, "calls.c", compiler, f"-std={standard}",
+                    optimise, *flags.split())
+    done = run([program])
+    assert (done.returncode, done.stdout) == (0, CALLS.format(0))
+    done = run(preloaded([library], [program]))
+    assert (done.returncode, done.stdout) == (0, CALLS.format(version()))
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("flags", ["-static", "-fno-pie -static",
+                                   "-fPIE -static-pie"])
+def test_a_static_program_calls_nothing(tmp_path, compiler, flags):
+    program = built(tmp_path, "calls.c", compiler, *flags.split())
+    done = run([program])
+    assert (done.returncode, done.stdout) == (0, CALLS.format(0))
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang", "g++", "clang++"])
+@pytest.mark.parametrize("pie", ["-no-pie", "-pie"])
+def test_a_shared_object_calls_and_a_program_finds_by_name(library, tmp_path,
+                                                           compiler, pie):
+    module = built(tmp_path, "calls.c", compiler, "-shared", "-fPIC",
+                   "-DNO_MAIN")
+    program = built(tmp_path, "calls_loader.c", "cc", "-fPIE", pie)
+    done = run([program, module])
+    assert done.stdout == CALLS.format(0) + "dlsym 0\n"
+    done = run(preloaded([library], [program, module]))
+    assert done.stdout == CALLS.format(version()) + f"dlsym {version()}\n"
+
+
+def test_fortran_names_a_region_as_the_documents_show(tmp_path):
+    """The library here only writes the name down."""
+    if not shutil.which("gfortran"):
+        pytest.skip("no gfortran here")
+    page = (HERE.parents[1] / "docs/profile.md").read_text()
+    (tmp_path / "regions.c").write_text("\n".join(re.findall(
+        r"^    (#include <straightway.h>|void region_.*)$", page, re.M)))
+    assert "region_begin(name)" in (tmp_path / "regions.c").read_text()
+    subprocess.run(["cc", f"-I{INCLUDE}", "-c", "regions.c"], cwd=tmp_path,
+                   check=True)
+    subprocess.run(["gfortran", HERE / "calls_fortran.f90", "regions.o", "-o",
+                    "program"], cwd=tmp_path, check=True)
+    (tmp_path / "lib.c").write_text(
+        "#include <stdio.h>\n"
+        "void straightway_region_begin(const char *n) { puts(n); }\n")
+    stand_in = shared(tmp_path, "lib.so", tmp_path / "lib.c")
+    program = tmp_path / "program"
+    assert run([program]).stdout == ""
+    assert run(preloaded([stand_in], [program])).stdout == "solve\n"
+
+
+def test_the_header_has_the_version_of_the_release():
+    text = (HERE.parents[1] / "CMakeLists.txt").read_text()
+    found = re.search(r"project\(straightway VERSION (\d+)\.(\d+)\.(\d+)",
+                      text)
+    assert [int(n) for n in found.groups()] == [
+        number("MAJOR"), number("MINOR"), number("PATCH")]
+
+
+def test_what_is_for_benchmarks_is_not_in_the_header():
+    assert "ALONE" not in (INCLUDE / "straightway.h").read_text()

@@ -210,6 +210,32 @@ def test_what_cannot_be_read_is_told(_here, tmp_path):
         operations.synthetic("spiral", 4, 5, 100, 10, "b.swops")
 
 
+def test_the_command_converts_and_replays_alike(_here, tmp_path):
+    operations.synthetic("halo2d", 4, 5, 100, 10, "a.swops")
+
+    def convert(*words):
+        return subprocess.run([COMMAND, "whatif", "convert", *words],
+                              text=True, capture_output=True, timeout=60)
+
+    for source, out in (("a.swops", "a.goal"), ("a.goal", "b.swops"),
+                        ("a.swops", "c.swops")):
+        done = convert(source, out)
+        assert done.returncode == 0, done.stderr
+        assert f"wrote {out}" in done.stderr
+    direct = replay("a.swops", "eager", 4, tmp_path)
+    for made in ("b.swops", "c.swops"):
+        assert replay(made, "eager", 4, tmp_path)["messages"] \
+            == direct["messages"] == 4 * 5 * 4
+    done = convert("-n", "16", "a.swops", "d.swops")
+    assert done.returncode == 0, done.stderr
+    assert replay("d.swops", "eager", 16, tmp_path)["extrapolated"]
+    for words, told in ((("a.swops", "a.swops"), "is the file to read"),
+                        (("no.swops", "b.goal"), "there is no such file"),
+                        (("-n", "2", "a.swops", "b.swops"), "of 4 ranks")):
+        done = convert(*words)
+        assert done.returncode == 2 and told in done.stderr, done.stderr
+
+
 def test_extrapolation_is_marked(_here, tmp_path):
     operations.synthetic("halo2d", 16, 5, 100, 10, "a.swops")
     operations.extrapolate("a.swops", 64, "b.swops")

@@ -249,6 +249,65 @@ def test_a_replay_needs_no_program(run, _stand_ins):
         assert told in said(run, "--replay", "app.swops", *words)
 
 
+# Subcommands ----------------------------------------------------------------
+
+@pytest.mark.parametrize("short, long", [
+    (["-n", "2", "--free", "alltoall", "./app", "-x"],
+     ["run", "-n", "2", "--free", "alltoall", "./app", "-x"]),
+    (["--replay", "app.swops", "--free", "alltoall"],
+     ["replay", "app.swops", "--free", "alltoall"]),
+    (["--replay", "app.swops", "--free", "alltoall", "-n", "2"],
+     ["replay", "--free", "alltoall", "-n", "2", "app.swops"]),
+    (["--replay", "app.swops", "--sweep", "cpu-speed=1,2"],
+     ["replay", "app.swops", "--sweep", "cpu-speed=1,2"]),
+    (["--sweep", "ranks=2,4", "--free", "all", "./app", "run"],
+     ["sweep", "ranks=2,4", "--free", "all", "./app", "run"]),
+    (["-n", "2", "--sweep", "cpu-speed=1,2", "./app"],
+     ["sweep", "cpu-speed=1,2", "-n", "2", "./app"])])
+def test_a_subcommand_is_the_short_form(run, short, long):
+    expected, found = report_of(run, *short), report_of(run, *long)
+    for report in (expected, found):
+        report.pop("seconds", None)
+    assert found == expected
+
+
+@pytest.mark.parametrize("words, told", [
+    (["rnu", "-n", "2", "./app"], "unknown subcommand rnu; did you mean run?"),
+    (["sweeep", "ranks=2,4", "./app"], "did you mean sweep?"),
+    (["replay", "--fre", "all", "a.swops"], "--fre; did you mean --free?"),
+    (["replay", "a.swops", "./app"], "unknown argument ./app"),
+    (["replay", "a.swops", "--clocks"], "unknown option --clocks"),
+    (["replay"], "required: FILE"),
+    (["run", "./app"], "how many ranks?"),
+    (["run", "-n", "2", "--sweep", "ranks=2,4", "./app"],
+     "unknown option --sweep"),
+    (["sweep", "-n", "2", "./app"], "which values?"),
+    (["sweep", "./app"], "give ranks=2,4,8"),
+    (["sweep", "ranks=2,4"], "which program?"),
+    (["convert", "a.swops", "b.txt"], "name it *.swops"),
+    (["convert", "a.swops"], "required: OUT")])
+def test_a_mistake_in_a_subcommand_is_named(run, words, told):
+    assert told in said(run, *words)
+
+
+@pytest.mark.parametrize("word", ["run", "replay", "sweep", "convert"])
+def test_a_subcommand_has_a_help_with_an_example(run, word):
+    status, out, err = run("whatif", word, "--help")
+    assert status == 0 and not err
+    assert out.startswith(f"usage: straightway whatif {word} ")
+    assert out.count(f"\n  straightway whatif {word} ") == 1
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_the_help_names_the_subcommands_and_stays_short(run):
+    status, out, err = run("whatif", "--help")
+    assert status == 0 and not err
+    for word in ("run", "replay", "sweep", "convert"):
+        assert f"\n  {word} " in out
+    assert len(out.splitlines()) <= 40
+    assert max(map(len, out.splitlines())) <= 80
+
+
 def test_inside_a_launcher_it_refuses(run, monkeypatch):
     monkeypatch.setenv("PMI_SIZE", "2")
     assert "starts the launcher itself" in said(run, "-n", "2", "./app")

@@ -16,10 +16,30 @@
 #include <string.h>
 #include <strings.h>
 
-typedef enum { BOOL, SIZE, INT, TEXT } type_t;
+typedef enum {
+    BOOL, SIZE, INT, TEXT, AUTO_BOOL, AUTO_SIZE, AUTO_INT, NONE_INT
+} kind_t;
+
+/* What each kind takes, and the name of its value in the help. */
+static const struct {
+    const char *word;       /* beside the others; NULL: none                */
+    const char *wanted;
+    const char *value;
+} kinds[] = {
+    [BOOL] = {NULL, "on or off", ""},
+    [SIZE] = {NULL, "a size such as 65536, 64k or 2m", " SIZE"},
+    [INT] = {NULL, "a whole number", " N"},
+    [TEXT] = {NULL, "", " TEXT"},
+    [AUTO_BOOL] = {"auto", "auto, on or off", " WHEN"},
+    [AUTO_SIZE] = {"auto", "auto, or a size such as 65536, 64k or 2m",
+                   " SIZE"},
+    [AUTO_INT] = {"auto", "auto, or a whole number", " N"},
+    [NONE_INT] = {"none", "none, or a whole number", " N"},
+};
 
 typedef struct {
-    type_t type;
+    kind_t kind;
+    bool inner;             /* for tests and other commands: not in the help */
     const char *name;       /* ARENA_THRESHOLD                              */
     const char *initial;    /* the default, as written                      */
     const char *help;
@@ -28,20 +48,12 @@ typedef struct {
 } setting_t;
 
 static setting_t settings[] = {
-#define SW_SETTING_BOOL(field, NAME, value, help) \
-    {BOOL, #NAME, #value, help, "", ""},
-#define SW_SETTING_SIZE(field, NAME, value, help) \
-    {SIZE, #NAME, #value, help, "", ""},
-#define SW_SETTING_INT(field, NAME, value, help)  \
-    {INT, #NAME, #value, help, "", ""},
-#define SW_SETTING_TEXT(field, NAME, value, help) \
-    {TEXT, #NAME, #value, help, "", ""},
+#define SW_SETTING(KIND, field, NAME, value, help) \
+    {KIND, false, #NAME, #value, help, "", ""},
+#define SW_INNER_SETTING(KIND, field, NAME, value, help) \
+    {KIND, true, #NAME, #value, help, "", ""},
 #include "node/base/settings.def"
 };
-#undef SW_SETTING_BOOL
-#undef SW_SETTING_SIZE
-#undef SW_SETTING_INT
-#undef SW_SETTING_TEXT
 
 enum { COUNT = sizeof settings / sizeof *settings };
 
@@ -59,7 +71,7 @@ static void name_options(void)
         snprintf(s->option, sizeof s->option, "--%s", s->name);
         for (char *c = s->option; *c; c++)
             *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
-        if (s->type == BOOL)
+        if (s->kind == BOOL)
             snprintf(s->denied, sizeof s->denied, "--no-%s", s->option + 2);
     }
 }
@@ -88,6 +100,28 @@ static bool good_int(const char *text)
     return n && n < 19 && !text[n];
 }
 
+static bool good(kind_t kind, const char *text)
+{
+    if (kinds[kind].word && !strcasecmp(text, kinds[kind].word))
+        return true;
+    switch (kind) {
+    case BOOL:
+        return good_bool(text);
+    case SIZE:
+    case AUTO_SIZE:
+        return good_size(text);
+    case INT:
+    case AUTO_INT:
+    case NONE_INT:
+        return good_int(text);
+    case AUTO_BOOL:
+        return good_bool(text) || good_int(text);
+    case TEXT:
+        break;
+    }
+    return true;
+}
+
 static const setting_t *setting(const char *name)
 {
     const setting_t *s = settings;
@@ -98,13 +132,9 @@ static const setting_t *setting(const char *name)
 
 static void give(sw_run_options_t *to, const setting_t *s, const char *value)
 {
-    if (s->type == BOOL && !good_bool(value))
-        sw_fail(SW_EXIT_USAGE, "%s=%s: give on or off", s->option, value);
-    if (s->type == SIZE && !good_size(value))
-        sw_fail(SW_EXIT_USAGE, "%s %s: give a size such as 65536, 64k or 2m",
-                s->option, value);
-    if (s->type == INT && !good_int(value))
-        sw_fail(SW_EXIT_USAGE, "%s %s: give a whole number", s->option, value);
+    if (!good(s->kind, value))
+        sw_fail(SW_EXIT_USAGE, "%s%s%s: give %s", s->option,
+                s->kind == BOOL ? "=" : " ", value, kinds[s->kind].wanted);
     if (!strcmp(s->name, "SHOW") && strcmp(value, "lazy") &&
         strcmp(value, "eager") && strcmp(value, "off"))
         sw_fail(SW_EXIT_USAGE, "%s %s: give lazy, eager or off (--dry-run "
@@ -171,7 +201,7 @@ static bool read_setting(char ***at, sw_run_options_t *to)
         }
         if (!is(argument, s->option))
             continue;
-        if (s->type == BOOL && !strchr(argument, '='))
+        if (s->kind == BOOL && !strchr(argument, '='))
             give(to, s, "on");
         else
             give(to, s, value_of(at, s->option));
@@ -331,16 +361,18 @@ void sw_print_run_help(const char *word)
         stdout);
     for (int i = 0; i < COUNT; i++) {
         const setting_t *s = &settings[i];
-        static const char *const values[] = {"", " SIZE", " N", " TEXT"};
         char left[64];
+        if (s->inner)
+            continue;
         snprintf(left, sizeof left, "%s%s%s",
-                 s->type == BOOL ? "--[no-]" : "",
-                 s->option + (s->type == BOOL ? 2 : 0), values[s->type]);
+                 s->kind == BOOL ? "--[no-]" : "",
+                 s->option + (s->kind == BOOL ? 2 : 0), kinds[s->kind].value);
         int width = printf("  %-23s ", left);
         if (width > 26)
             printf("\n%*s", 26, "");
-        const char *initial = s->type == TEXT ? ""
-            : s->type == BOOL ? (is_on(s, word) ? "on" : "off")
+        const char *initial = s->kind == TEXT ? ""
+            : s->kind == BOOL ? (is_on(s, word) ? "on" : "off")
+            : kinds[s->kind].word ? kinds[s->kind].word
             : short_size(s->initial);
         char *help = *initial ? sw_text("%s [%s]", s->help, initial)
                               : sw_text("%s", s->help);
@@ -379,7 +411,7 @@ void sw_print_help(void)
 "  straightway bench collectives -n 2\n"
 "  straightway profile -n 8 ./app\n"
 "  straightway report app.8.4711.swcap --html\n"
-"  straightway whatif -n 64 --free alltoall ./app\n"
+"  straightway whatif run -n 64 --free alltoall ./app\n"
 "  straightway study -n 8 ./app\n"
 "\n"
 "options:\n"

@@ -257,6 +257,8 @@ static int fill(const sw_flavour_t *flavour)
 static void bind_host(unsigned k)
 {
     choose_host(k);
+    if (sw_launcher_first_rank())
+        sw_settings_say_old();
     const sw_flavour_t *flavour = load_flavour();
     door.flavour = flavour ? flavour->name : "";
     int ours = fill(flavour);

@@ -3,19 +3,17 @@
  */
 #include "control.h"
 
-#include <straightway.h>
-
-_Atomic int sw_accelerate_switch = -1;
+_Atomic int sw_accelerate_switch = SW_ACCELERATE_UNSERVED;
 void (*sw_control_alone)(bool alone);
 
-SW_API int straightway_accelerate(int on)
+int sw_accelerate_to(int state)
 {
     int before = atomic_load(&sw_accelerate_switch);
-    if (before < 0 || on < 0)
+    if (before < 0 || state < 0)
         return before;
-    bool alone = on == STRAIGHTWAY_ALONE;
-    if (sw_control_alone && alone != (before == STRAIGHTWAY_ALONE))
+    bool alone = state == SW_ACCELERATE_ALONE;
+    if (sw_control_alone && alone != (before == SW_ACCELERATE_ALONE))
         sw_control_alone(alone);
-    atomic_store(&sw_accelerate_switch, alone ? on : on != 0);
+    atomic_store(&sw_accelerate_switch, alone ? state : state != 0);
     return before;
 }

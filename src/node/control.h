@@ -10,17 +10,32 @@
 
 #include "node/base/base.h"
 
-/* 1 on, 0 off, STRAIGHTWAY_ALONE, -1: no flavour serves (yet), there is
- * nothing to switch. */
+/*
+ * The states of the switch. UNSERVED: no flavour serves (yet), and there is
+ * nothing to switch. ALONE is for benchmarks: off, and the library does not
+ * even look at receives that complete, which it does while it is merely OFF
+ * (a message may have been sent before). When any rank switches to ALONE or
+ * from it, no message may be under way, and no receive posted, in the whole
+ * job.
+ */
+enum {
+    SW_ACCELERATE_UNSERVED = -1,
+    SW_ACCELERATE_OFF,
+    SW_ACCELERATE_ON,
+    SW_ACCELERATE_ALONE
+};
 SW_API extern _Atomic int sw_accelerate_switch;
 
 /* Called when the host is to be alone, and when it is no more. May be NULL. */
 SW_API extern void (*sw_control_alone)(bool alone);
 
+/* Switch; a negative state only asks. Returns the state before. */
+int sw_accelerate_to(int state);
+
 static inline bool sw_accelerating(void)
 {
     return atomic_load_explicit(&sw_accelerate_switch,
-                                memory_order_relaxed) == 1;
+                                memory_order_relaxed) == SW_ACCELERATE_ON;
 }
 
 #endif

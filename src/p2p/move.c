@@ -17,7 +17,7 @@
 
 size_t sw_move_streams_from(void)
 {
-    return sw_settings.stream_min
+    return sw_settings.stream_min != SW_AUTO_SIZE
         ? sw_settings.stream_min
         : sw_min(sw_max(sw_machine_l3_bytes() / 2, LEAST), MOST);
 }

@@ -422,7 +422,25 @@ static void put_string(const char *text)
     putchar('"');
 }
 
-static void put_setting(const char *type, const char *name,
+/* What stands for a kind, and its default as a user would write it. */
+#define TYPE_BOOL "switch"
+#define TYPE_SIZE "size"
+#define TYPE_INT "number"
+#define TYPE_TEXT "text"
+#define TYPE_AUTO_BOOL "auto, on or off"
+#define TYPE_AUTO_SIZE "size"
+#define TYPE_AUTO_INT "number"
+#define TYPE_NONE_INT "number"
+#define SHOWN_BOOL(value) ((value) ? "on" : "off")
+#define SHOWN_SIZE(value) #value
+#define SHOWN_INT(value) #value
+#define SHOWN_TEXT(value) value     /* without the quotes of its spelling */
+#define SHOWN_AUTO_BOOL(value) "auto"
+#define SHOWN_AUTO_SIZE(value) "auto"
+#define SHOWN_AUTO_INT(value) "auto"
+#define SHOWN_NONE_INT(value) "none"
+
+static void put_setting(const char *type, const char *name, bool inner,
                         const char *initial, const char *help, bool *first)
 {
     char option[64];
@@ -431,8 +449,8 @@ static void put_setting(const char *type, const char *name,
         option[n] = name[n] == '_' ? '-' : (char)(name[n] | 32);
     option[n] = 0;
     printf("%s  {\"name\": \"STRAIGHTWAY_%s\", \"option\": \"--%s\", "
-           "\"type\": \"%s\", \"default\": ", *first ? "" : ",\n", name,
-           option, type);
+           "\"inner\": %s, \"type\": \"%s\", \"default\": ",
+           *first ? "" : ",\n", name, option, truth(inner), type);
     *first = false;
     put_string(initial);
     printf(", \"help\": ");
@@ -444,16 +462,10 @@ static void print_settings(void)
 {
     bool first = true;
     puts("[");
-    /* A text's default is written with its quotes in the table: take the
-     * value, not the spelling. */
-#define SW_SETTING_BOOL(field, NAME, value, help) \
-    put_setting("switch", #NAME, (value) ? "on" : "off", help, &first);
-#define SW_SETTING_SIZE(field, NAME, value, help) \
-    put_setting("size", #NAME, #value, help, &first);
-#define SW_SETTING_INT(field, NAME, value, help)  \
-    put_setting("number", #NAME, #value, help, &first);
-#define SW_SETTING_TEXT(field, NAME, value, help) \
-    put_setting("text", #NAME, value, help, &first);
+#define SW_SETTING(KIND, field, NAME, value, help) \
+    put_setting(TYPE_##KIND, #NAME, false, SHOWN_##KIND(value), help, &first);
+#define SW_INNER_SETTING(KIND, field, NAME, value, help) \
+    put_setting(TYPE_##KIND, #NAME, true, SHOWN_##KIND(value), help, &first);
 #include "node/base/settings.def"
     puts("\n]");
 }

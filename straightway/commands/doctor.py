@@ -28,10 +28,12 @@ class Doctor:
         parser.add_argument("--mpi", metavar="MPI", help=(
             "look at this MPI alone: an installation's folder, or openmpi, "
             "mpich, intel"))
-        parser.add_argument("--json", metavar="FILE",
-                            help="write the findings to FILE (-: here)")
-        parser.add_argument("--settings", action="store_true",
-                            help="list every setting with its value, and stop")
+        parser.add_argument("--json", metavar="OUT",
+                            help="the findings; - is stdout")
+        parser.add_argument("--settings", nargs="?", const="users",
+                            choices=("users", "all"), metavar="all", help=(
+                                "list every setting with its value, and stop; "
+                                "all: those of tests and commands, too"))
 
     @staticmethod
     def run(options):
@@ -52,7 +54,8 @@ class Doctor:
 
 def settings(options):
     """The table of settings, with what the environment says now."""
-    table = native.probe("--settings")
+    table = [line for line in native.probe("--settings")
+             if options.settings == "all" or not line["inner"]]
     for line in table:
         line["value"] = os.environ.get(line["name"])
     _show({"schema": "straightway-settings/1", "settings": table}, options,

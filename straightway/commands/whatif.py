@@ -1,6 +1,8 @@
 """straightway whatif: a program in virtual time, under other models."""
 
 import argparse
+import os
+import shutil
 import sys
 import tempfile
 
@@ -23,87 +25,208 @@ class _Append(argparse.Action):
         namespace.changes = given
 
 
+def _add_experiments(parser, rerun=True):
+    group = parser.add_argument_group("experiments")
+    for name, (placeholder, text) in experiments.OPTIONS.items():
+        group.add_argument(f"--{name}", metavar=placeholder,
+                           action=_Append, dest="changes", help=text)
+    group.add_argument("--experiment", metavar='"KEY=VALUE ..."',
+                       action=_Append, dest="changes", help=(
+                           "several changes at once: "
+                           + ", ".join(experiments.KEYS)))
+    group.add_argument("--nodes", type=int, metavar="N", help=(
+        "of experiments with a --network"))
+    group.add_argument("--ranks-per-node", type=int, metavar="N",
+                       help="of experiments with a --network")
+    if rerun:
+        group.add_argument("--rerun", action="store_true", help=(
+            "run the program again for each experiment, in place of replays"))
+    return group
+
+
+def _add_baseline(parser, program=True):
+    """`program`: there is one to run."""
+    add = parser.add_argument_group("baseline").add_argument
+    add("--model", metavar="NAME|FILE.toml", action="append", help=(
+        f"what communication takes; several are laid over each other "
+        f"[{DEFAULT}]"))
+    add("--recalibrate", action="store_true", help=(
+        "measure this machine anew, for --model measured"))
+    if program:
+        add("--clocks", action="store_true", help=(
+            "clock_gettime, gettimeofday and time answer virtual time, as "
+            "MPI_Wtime does"))
+        add("--measure", action="store_true", help=(
+            "run the program normally, too, with more ranks than cores"))
+        add("--runs", type=int, metavar="N", default=3,
+            help="normal runs; 0: none [3]")
+    add("--check", action="store_true", help=(
+        "let the replay check that no event comes before its cause"))
+
+
+def _add_output(parser, program=True):
+    add = parser.add_argument_group("output").add_argument
+    add("--html", metavar="OUT", help="one page for browsers")
+    add("--json", metavar="OUT", help=(
+        "as whatif.schema.json describes it; - is stdout"))
+    if program:
+        add("--record", metavar="OUT", help=(
+            "keep the recorded operations, *.swops, for replays; for other "
+            "tools as *.goal or, SMPI's time-independent traces, *.smpi"))
+        add("--show-output", action="store_true", help="let the program print")
+
+
+class Run:
+    """Run a program in virtual time, and predict its time.
+
+    Straightway runs the unmodified program once. Each experiment is a replay
+    of what this run recorded:
+
+      straightway whatif run -n 16 --free alltoall ./app
+    """
+
+    name = "run"
+    usage = "%(prog)s -n N [EXPERIMENTS, OPTIONS] PROGRAM [ARGUMENT ...]"
+
+    @staticmethod
+    def arguments(parser):
+        jobs.add_program(parser.add_argument)
+        _add_experiments(parser)
+        _add_baseline(parser)
+        _add_output(parser)
+        jobs.add_launcher(parser)
+
+
+class Replay:
+    """Predict from operations that were recorded before.
+
+    No program runs. FILE holds operations (*.swops, of `whatif run --record`),
+    a trace (*.swtrace), GOAL (*.goal) or SMPI's traces:
+
+      straightway whatif replay app.swops --free alltoall
+    """
+
+    name = "replay"
+    usage = "%(prog)s FILE [EXPERIMENTS, OPTIONS]"
+
+    @staticmethod
+    def arguments(parser):
+        add = parser.add_argument
+        add("replay", metavar="FILE", help="what was recorded")
+        add("-n", "--ranks", type=int, metavar="N",
+            help="extrapolate a regular program to N ranks")
+        _add_experiments(parser, rerun=False).add_argument(
+            "--sweep", metavar="KEY=V,V,...", help=(
+                "all of it for each value: nodes, ranks-per-node, cpu-speed"))
+        _add_baseline(parser, program=False)
+        _add_output(parser, program=False)
+        parser.add_argument_group("launcher").add_argument(
+            "--mpi", metavar="MPI", help=(
+                "the MPI that --model measured measures"))
+
+
+class Sweep:
+    """Predict for each of several values, with a plot.
+
+    KEY is ranks (strong scaling), nodes, ranks-per-node or cpu-speed. The
+    values come first, the program last:
+
+      straightway whatif sweep ranks=2,4,8,16 --free all ./app
+    """
+
+    name = "sweep"
+    usage = "%(prog)s KEY=V,V,... [-n N] [EXPERIMENTS, OPTIONS] PROGRAM"
+
+    @staticmethod
+    def arguments(parser):
+        # The caller hands the values over as --sweep KEY=V,V,...
+        parser.first = "--sweep"
+        parser.add_argument("--sweep", help=argparse.SUPPRESS)
+        parser.set_defaults(sweeps=True)
+        Run.arguments(parser)
+
+
+class Convert:
+    """Convert operations from one form to another.
+
+    IN is what `whatif replay` takes. OUT is named *.swops, *.goal or *.smpi
+    (SMPI's time-independent traces):
+
+      straightway whatif convert app.8.4711.swtrace app.swops
+    """
+
+    name = "convert"
+    usage = "%(prog)s [-n N] IN OUT"
+
+    @staticmethod
+    def arguments(parser):
+        add = parser.add_argument
+        add("-n", "--ranks", type=int, metavar="N",
+            help="extrapolate a regular program to N ranks")
+        add("source", metavar="IN", help="what was recorded")
+        add("out", metavar="OUT", help="the file to write")
+        parser.set_defaults(convert=True)
+
+
 class WhatIf:
     """Predict a program's time under other conditions.
 
-    Runs the program, unmodified, in virtual time: what it computes is charged
-    by its own processor time, what it communicates by a model, so that any
-    number of ranks runs on the cores there are. Then answers what would be if
+    Straightway runs the unmodified program in virtual time. It charges what the
+    program computes by its own processor time, and what it communicates by a
+    model. So any number of ranks runs on the cores there are.
 
-      straightway whatif -n 64 --free alltoall ./app
-      straightway whatif -n 2 --scale alltoall=0.5 --free all ./app
-      straightway whatif -n 64 --network hdr200 --nodes 16 \\
-                         --ranks-per-node 4 ./app
-      straightway whatif -n 8 --experiment "free=alltoall cpu-speed=2" ./app
-      straightway whatif --sweep ranks=2,4,8,16 --free all ./app
-      straightway whatif --replay app.swops --free alltoall
+      run      run a program, and answer what would be if
+      replay   answer from what was recorded, without the program
+      sweep    answer for each of several values, as in ranks=2,4,8
+      convert  convert what was recorded to another form
+
+      straightway whatif run -n 64 --free alltoall ./app
+      straightway whatif run -n 64 --network hdr200 --nodes 16 ./app
+      straightway whatif run -n 8 --experiment "free=all cpu-speed=2" ./app
+      straightway whatif sweep ranks=2,4,8,16 --free all ./app
+      straightway whatif replay app.swops --free alltoall
+      straightway whatif convert app.8.4711.swtrace app.goal
 
     Each experiment option is an experiment of its own; --experiment joins
-    several in one. All but the first run are replays of what it recorded, and
-    take seconds. The command starts the launcher itself.
+    several in one. Each subcommand has a --help, which lists its options. The
+    command starts the launcher itself.
+
+    `straightway whatif` without one of these words means `whatif run`, and
+    also takes --replay FILE and --sweep KEY=V,V,...
     """
 
     name = "whatif"
 
     @staticmethod
     def arguments(parser):
-        parser.usage = jobs.usage(
-            "EXPERIMENTS, OPTIONS",
-            "%(prog)s --sweep ranks=N,N,... [EXPERIMENTS, OPTIONS] PROGRAM",
-            "%(prog)s --replay FILE [EXPERIMENTS, OPTIONS]")
-        add = parser.add_argument
-        jobs.add_program(add)
-        add("--replay", metavar="FILE", help=(
+        parser.usage = "\n       ".join([
+            "%(prog)s run -n N [EXPERIMENTS, OPTIONS] PROGRAM",
+            "%(prog)s replay FILE [EXPERIMENTS, OPTIONS]",
+            "%(prog)s sweep KEY=V,V,... [EXPERIMENTS, OPTIONS] PROGRAM",
+            "%(prog)s convert IN OUT"])
+        parser.set_defaults(convert=False, sweeps=False, replay=None,
+                            sweep=None, program=(), record=None, rerun=False, clocks=False,
+                            measure=False, runs=3, show_output=False,
+                            launcher_args="", timeout=None)
+        for one in (Run, Replay, Sweep, Convert):
+            parser.add_below(one)
+        jobs.add_program(parser.add_argument)
+        parser.add_argument("--replay", metavar="FILE", help=(
             "no program: operations that were recorded (*.swops), a trace "
             "(*.swtrace), GOAL (*.goal) or SMPI's traces; -n N: on more "
             "ranks, extrapolated"))
-        group = parser.add_argument_group("experiments")
-        for name, (placeholder, text) in experiments.OPTIONS.items():
-            group.add_argument(f"--{name}", metavar=placeholder,
-                               action=_Append, dest="changes", help=text)
-        group.add_argument("--experiment", metavar='"KEY=VALUE ..."',
-                           action=_Append, dest="changes", help=(
-                               "several changes at once: "
-                               + ", ".join(experiments.KEYS)))
-        group.add_argument("--nodes", type=int, metavar="N", help=(
-            "of experiments with a --network"))
-        group.add_argument("--ranks-per-node", type=int, metavar="N",
-                           help="of experiments with a --network")
-        group.add_argument("--rerun", action="store_true", help=(
-            "run the program again for each experiment, in place of replays"))
-        group.add_argument("--sweep", metavar="KEY=V,V,...", help=(
-            "all of it for each value: ranks=2,4,8 (strong scaling), nodes, "
-            "ranks-per-node, cpu-speed"))
-        base = parser.add_argument_group("baseline")
-        base.add_argument("--model", metavar="NAME|FILE.toml",
-                          action="append", help=(
-                              "what communication takes; several are laid "
-                              f"over each other [{DEFAULT}]"))
-        base.add_argument("--recalibrate", action="store_true", help=(
-            "measure this machine anew, for --model measured"))
-        base.add_argument("--clocks", action="store_true", help=(
-            "clock_gettime, gettimeofday and time answer virtual time, as "
-            "MPI_Wtime does"))
-        base.add_argument("--measure", action="store_true", help=(
-            "run the program normally, too, with more ranks than cores"))
-        base.add_argument("--runs", type=int, metavar="N", default=3,
-                          help="normal runs; 0: none [3]")
-        base.add_argument("--check", action="store_true", help=(
-            "let the replay check that no event comes before its cause"))
-        out = parser.add_argument_group("output")
-        out.add_argument("--html", metavar="OUT", help=(
-            "one page for browsers"))
-        out.add_argument("--json", metavar="OUT", help=(
-            "as whatif.schema.json describes it; - is stdout"))
-        out.add_argument("--record", metavar="FILE", help=(
-            "keep the recorded operations, *.swops, for --replay; for other "
-            "tools as *.goal or, SMPI's time-independent traces, *.smpi"))
-        out.add_argument("--show-output", action="store_true",
-                         help="let the program print")
+        _add_experiments(parser).add_argument(
+            "--sweep", metavar="KEY=V,V,...", help=(
+                "all of it for each value: ranks=2,4,8 (strong scaling), "
+                "nodes, ranks-per-node, cpu-speed"))
+        _add_baseline(parser)
+        _add_output(parser)
         jobs.add_launcher(parser)
 
     @staticmethod
     def run(options):
+        if options.convert:
+            return _convert(options)
         program = jobs.take_program(options)
         plan = _plan(options, program)
         for path in (options.html, options.json, options.record):
@@ -125,7 +248,31 @@ class WhatIf:
         return 0
 
 
+def _convert(options):
+    _check_ending(options.out, "OUT")
+    output.check_writable(options.out)
+    if os.path.realpath(options.out) == os.path.realpath(options.source):
+        raise UserError(f"{options.out} is the file to read; name another one "
+                        "to write")
+    if options.ranks is not None:
+        jobs.check_count(options.ranks)
+    with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
+        source, notes = runs.Runner(None, folder).operations(
+            options.source, options.ranks)
+        _keep_as(source, options.out, notes)
+    return 0
+
+
+def _check_ending(path, option):
+    if not path.endswith(RECORDS):
+        raise UserError(f"{option} {path}: name it *.swops, or for other tools "
+                        "*.goal or *.smpi")
+
+
 def _plan(options, program):
+    if options.sweeps and not options.sweep:
+        raise UserError("which values? straightway whatif sweep ranks=2,4,8 "
+                        "PROGRAM")
     wanted = experiments.collect(getattr(options, "changes", None) or [],
                                  options.nodes, options.ranks_per_node)
     sweep = experiments.sweep(options.sweep) if options.sweep else None
@@ -138,9 +285,8 @@ def _plan(options, program):
         raise UserError("--clocks needs the program; --replay has none")
     if options.replay and options.record:
         raise UserError("--record needs a run; --replay has one already")
-    if options.record and not options.record.endswith(RECORDS):
-        raise UserError(f"--record {options.record}: name it *.swops, or for "
-                        "other tools *.goal or *.smpi")
+    if options.record:
+        _check_ending(options.record, "--record")
     if not options.replay:
         jobs.check_program(options, program, ", or --replay FILE")
         _check_ranks(options, program, sweep)
@@ -171,16 +317,21 @@ def _check_ranks(options, program, sweep):
 def _keep(runner, path):
     if not path:
         return
-    import shutil
     recorded = sorted(runner.folder.glob("*.swops"),
                       key=lambda p: int(p.name.partition(".")[0]))
     if recorded:
-        if path.endswith(".swops"):
-            shutil.copyfile(recorded[-1], path)
-        else:
-            for note in operations.convert(str(recorded[-1]), path).notes:
-                print(f"straightway: {note}", file=sys.stderr)
-        print(f"straightway: wrote {path}", file=sys.stderr)
+        _keep_as(recorded[-1], path)
+
+
+def _keep_as(source, path, notes=()):
+    """Operations in the form that the name of `path` asks for."""
+    if path.endswith(".swops"):
+        shutil.copyfile(source, path)
+    else:
+        notes = [*notes, *operations.convert(str(source), path).notes]
+    for note in notes:
+        print(f"straightway: {note}", file=sys.stderr)
+    print(f"straightway: wrote {path}", file=sys.stderr)
 
 
 def _show(report, options):

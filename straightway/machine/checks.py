@@ -237,8 +237,8 @@ def _limits():
 
 def _agent(cores):
     """Who has a helper thread, as src/offload/agent.h decides."""
-    asked = os.environ.get("STRAIGHTWAY_AGENT", "-1")
-    if asked != "-1":
+    asked = os.environ.get("STRAIGHTWAY_AGENT") or "auto"
+    if asked.lower() not in ("auto", "-1"):
         return f"STRAIGHTWAY_AGENT={asked}"
     if cores < 4:
         return "none: it takes two cores for each of two ranks"

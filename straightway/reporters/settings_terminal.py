@@ -10,9 +10,14 @@ def render(report, out):
     console = opened(out)
     console.print("Each setting is an environment variable and an option of "
                   "straightway run.\n")
+    inner = False
     for line in report["settings"]:
+        if line["inner"] and not inner:
+            inner = True
+            console.print("\nStraightway's commands and its tests make these "
+                          "settings.\n")
         default = line["default"] or "none"
-        if line["type"] == "size":
+        if default.isdecimal() and line["type"] == "size":
             default = units.brief(int(default))
         head = Text(line["name"], "bold")
         head.append(f"  {line['option']}", "cyan")

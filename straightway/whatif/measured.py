@@ -211,7 +211,7 @@ def _sizes(largest, factor):
 def _collectives(host, ranks, operations, sizes, computing=()):
     return _bench(host, [
         "collectives", "-n", str(ranks), "--ops", ",".join(operations),
-        "--sizes", ",".join(map(str, sizes)), "--time-per-cell",
+        "--sizes", ",".join(map(str, sizes)), "--seconds",
         str(SECONDS), *computing])
 
 

@@ -170,7 +170,7 @@ class Runner:
         more ranks than it has, extrapolated."""
         source, notes = pathlib.Path(path), []
         if not source.exists():
-            raise UserError(f"--replay {path}: there is no such file")
+            raise UserError(f"{path}: there is no such file")
         if source.is_dir() or not _magic(source) == _MAGIC:
             made = self.path("swops")
             if not source.is_dir() and _magic(source) == capture.MAGIC:
@@ -232,7 +232,7 @@ def _converted(source, made):
         if source.suffix == ".goal":
             raise
         raise UserError(
-            f"--replay {source}: neither recorded operations (*.swops), nor a "
+            f"{source}: neither recorded operations (*.swops), nor a "
             "trace (*.swtrace), nor GOAL\n  (*.goal), and read as SMPI's list "
             f"of traces: {error}", error.status) from None
 

@@ -7,13 +7,11 @@
 #define _GNU_SOURCE
 #include <mpi.h>
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "straightway.h"
 
-static straightway_region_func_t begin, end;
 static int me;
 static double a[300000], b[300000];
 
@@ -21,16 +19,14 @@ static double a[300000], b[300000];
 static void scene(const char *name)
 {
     MPI_Barrier(MPI_COMM_WORLD);
-    if (begin)
-        begin(name);
+    straightway_region_begin(name);
     if (me == 0)
         usleep(100000);
 }
 
 static void over(void)
 {
-    if (end)
-        end(NULL);
+    straightway_region_end(NULL);
 }
 
 int main(int argc, char **argv)
@@ -38,8 +34,6 @@ int main(int argc, char **argv)
     MPI_Request r;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
-    *(void **)&begin = dlsym(RTLD_DEFAULT, STRAIGHTWAY_REGION_BEGIN_SYMBOL);
-    *(void **)&end = dlsym(RTLD_DEFAULT, STRAIGHTWAY_REGION_END_SYMBOL);
 
     scene("barrier");
     MPI_Barrier(MPI_COMM_WORLD);

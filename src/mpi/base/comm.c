@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-sw_registry_cache_t sw_comm_cache[SW_COMMS_CACHED];
+sw_registry_cache_t sw_comm_cache[SW_COMMS_CACHED] =
+    SW_REGISTRY_EMPTY(SW_COMMS_CACHED);
 static sw_registry_t comms = SW_REGISTRY(sw_comm_t, sw_comm_cache);
 /* The communicator whose members this thread may wait for. */
 static __thread MPI_Comm current

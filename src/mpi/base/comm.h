@@ -108,24 +108,18 @@ void sw_comm_forget_keyval(void);
  * so). */
 sw_comm_t *sw_comm_state(MPI_Comm comm);
 
-/* The same, or NULL where it was not met. Calls nothing of the host's. */
+/* The same, for a call in which this thread may wait for other members. */
+sw_comm_t *sw_comm_enter(MPI_Comm comm);
+
+/* The same, or NULL where it was not met, from behind the cache. Calls nothing
+ * of the host's. */
+sw_comm_t *sw_comm_look_up(MPI_Comm comm);
 #define SW_COMMS_CACHED 64
 extern sw_registry_cache_t sw_comm_cache[SW_COMMS_CACHED]
     __attribute__((visibility("hidden")));
-sw_comm_t *sw_comm_look_up(MPI_Comm comm);
-
-static inline sw_comm_t *sw_comm_met(MPI_Comm comm)
-{
-    sw_comm_t *c = sw_registry_cached(sw_comm_cache, SW_COMMS_CACHED,
-                                      (uintptr_t)comm);
-    return sw_likely(c) ? c : sw_comm_look_up(comm);
-}
 
 /* The members of its own group; NULL: no MPI_COMM_WORLD, or no memory. */
 sw_members_t *sw_comm_members(sw_comm_t *c);
-
-/* The same, for a call in which this thread may wait for other members. */
-sw_comm_t *sw_comm_enter(MPI_Comm comm);
 
 /* Set the shared block up, unless that has been tried, or review it (reach.h);
  * the group, or NULL. Every member must come here with the same call. */

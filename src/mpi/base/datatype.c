@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-sw_registry_cache_t sw_datatype_cache[SW_DATATYPES_CACHED];
+sw_registry_cache_t sw_datatype_cache[SW_DATATYPES_CACHED] =
+    SW_REGISTRY_EMPTY(SW_DATATYPES_CACHED);
 static sw_registry_t types = SW_REGISTRY(sw_datatype_t, sw_datatype_cache);
 
 /* Kernels for the predefined types ------------------------------------ */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+sw_registered_t sw_registry_nobody = {.key = SW_NO_KEY};
+
 static sw_registered_t **bucket(sw_registry_t *r, uintptr_t key)
 {
     return &r->table[sw_handle_mix(key) % SW_REGISTRY_BUCKETS];
@@ -64,7 +66,7 @@ void sw_registry_remove(sw_registry_t *r, void *state)
     if (*link)
         *link = s->next;
     if (atomic_load(place(r, s->key)) == s)
-        atomic_store(place(r, s->key), NULL);
+        atomic_store(place(r, s->key), &sw_registry_nobody);
     s->key = SW_NO_KEY;
     pthread_mutex_unlock(&r->lock);
 }

@@ -30,6 +30,9 @@ typedef struct sw_registered {
 /* Of no object: neither an address nor an integer. */
 #define SW_NO_KEY ((uintptr_t)1 << (8 * sizeof(uintptr_t) - 1) | 1)
 
+/* A cache is full of it at first, so that a look-up tests no pointer. */
+extern sw_registered_t sw_registry_nobody __attribute__((visibility("hidden")));
+
 typedef _Atomic(sw_registered_t *) sw_registry_cache_t;
 
 typedef struct {
@@ -45,6 +48,8 @@ typedef struct {
     {.lock = PTHREAD_MUTEX_INITIALIZER, .bytes = sizeof(TYPE),          \
      .cache = CACHE, .places = sizeof(CACHE) / sizeof(CACHE)[0],        \
      .keyval = MPI_KEYVAL_INVALID}
+#define SW_REGISTRY_EMPTY(PLACES)                                       \
+    {[0 ... (PLACES) - 1] = &sw_registry_nobody}
 
 /* From the cache, or NULL. */
 static inline void *sw_registry_cached(sw_registry_cache_t *cache,
@@ -52,7 +57,7 @@ static inline void *sw_registry_cached(sw_registry_cache_t *cache,
 {
     sw_registered_t *found = atomic_load_explicit(
         &cache[sw_handle_mix(key) % places], memory_order_acquire);
-    return sw_likely(found && found->key == key) ? found : NULL;
+    return sw_likely(found->key == key) ? found : NULL;
 }
 
 /* From the table, and into the cache; or NULL. */

@@ -31,7 +31,7 @@ bool sw_world_is_there(void)
 int sw_world_virtual_node(void)
 {
     int ready = 0, rank = 0;
-    if (sw_settings.node_size <= 0)
+    if (sw_settings.node_size <= SW_NONE)
         return 0;
     host.Initialized(&ready);
     if (ready)

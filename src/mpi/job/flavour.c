@@ -103,7 +103,7 @@ static const char *bind_host(void *(*find)(const char *symbol))
 
     sw_comm_serve = sw_track_progress;
     if (!why && sw_settings.enable)
-        atomic_store(&sw_accelerate_switch, 1);
+        atomic_store(&sw_accelerate_switch, SW_ACCELERATE_ON);
     if (*sw_settings.whatif && sw_settings.profile) {
         if (sw_launcher_first_rank())
             sw_say("in virtual time nothing is profiled; replay the operations "

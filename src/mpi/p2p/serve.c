@@ -34,10 +34,9 @@ static sw_agent_found_t serve(void)
 
 void sw_serve_start(void)
 {
-    bool wanted = sw_settings.agent > 0 ||
-                  (sw_settings.agent < 0 &&
-                   sw_agent_fits(sw_peer_crowd(),
-                                 sw_machine_core_threads()));
+    bool wanted = sw_settings.agent == SW_AUTO
+        ? sw_agent_fits(sw_peer_crowd(), sw_machine_core_threads())
+        : sw_settings.agent;
     if (!wanted)
         return;
     sw_tracks_shared = sw_ledger_shared = sw_served = true;

@@ -49,9 +49,11 @@ typedef struct sw_known_comm {
 /* NULL: the profile has not met it. Calls nothing of the host's. */
 static inline sw_known_comm_t *sw_known_comm(MPI_Comm comm)
 {
-    sw_comm_t *c = sw_comm_met(comm);
-    return sw_likely(c) ? atomic_load_explicit(&c->known, memory_order_acquire)
-                        : NULL;
+    sw_comm_t *c = sw_registry_cached(sw_comm_cache, SW_COMMS_CACHED,
+                                      (uintptr_t)comm);
+    if (sw_unlikely(!c) && !(c = sw_comm_look_up(comm)))
+        return NULL;
+    return atomic_load_explicit(&c->known, memory_order_acquire);
 }
 /* The same, met now at need. `comm` must be valid. */
 sw_known_comm_t *sw_known_comm_meet(MPI_Comm comm);

@@ -93,7 +93,7 @@ static bool arena_has_huge_pages(void)
 static size_t wanted_span(void)
 {
     size_t span = sw_settings.arena_size;
-    if (!span)
+    if (span == SW_AUTO_SIZE)
         span = 2 * sw_os_memory_total(); /* room for blocks that grow */
     return sw_min(span, HEAP_MAX) & ~(SW_HUGE - 1);
 }

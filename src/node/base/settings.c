@@ -11,15 +11,8 @@
 #include <unistd.h>
 
 sw_settings_t sw_settings = {
-#define SW_SETTING_BOOL(field, NAME, value, help) .field = value,
-#define SW_SETTING_SIZE(field, NAME, value, help) .field = value,
-#define SW_SETTING_INT(field, NAME, value, help)  .field = value,
-#define SW_SETTING_TEXT(field, NAME, value, help) .field = value,
+#define SW_SETTING(KIND, field, NAME, value, help) .field = value,
 #include "settings.def"
-#undef SW_SETTING_BOOL
-#undef SW_SETTING_SIZE
-#undef SW_SETTING_INT
-#undef SW_SETTING_TEXT
 };
 
 static void say(const char *format, va_list args)
@@ -60,31 +53,19 @@ static void wrong(const char *name, const char *text, const char *wanted)
            text, wanted);
 }
 
-static void read_bool(const char *name, bool *to)
+/* -1 where `text` is neither yes nor no. */
+static int truth(const char *text)
 {
-    const char *text = getenv(name);
-    if (!text || !*text)
-        return;
-    static const char *const yes[] = {"1", "on", "yes", "true"};
-    static const char *const no[] = {"0", "off", "no", "false"};
-    for (int i = 0; i < 4; i++) {
-        if (!strcasecmp(text, yes[i])) {
-            *to = true;
-            return;
-        }
-        if (!strcasecmp(text, no[i])) {
-            *to = false;
-            return;
-        }
-    }
-    wrong(name, text, "on or off");
+    static const char *const words[] = {"0", "off", "no", "false",
+                                        "1", "on", "yes", "true"};
+    for (int i = 0; i < 8; i++)
+        if (!strcasecmp(text, words[i]))
+            return i >= 4;
+    return -1;
 }
 
-static void read_size(const char *name, size_t *to)
+static bool size_of(const char *text, size_t *to)
 {
-    const char *text = getenv(name);
-    if (!text || !*text)
-        return;
     char *end;
     unsigned long long n = strtoull(text, &end, 10);
     int shift = 0;
@@ -95,47 +76,130 @@ static void read_size(const char *name, size_t *to)
     else if (*end == 'g' || *end == 'G')
         shift = 30;
     end += shift != 0;
-    if (end == text || *end || *text == '-' || n > (SIZE_MAX >> shift)) {
-        wrong(name, text, "a size such as 65536, 64k or 2m");
-        return;
-    }
+    if (end == text || *end || *text == '-' || n > (SIZE_MAX >> shift))
+        return false;
     *to = (size_t)n << shift;
+    return true;
 }
 
-static void read_int(const char *name, int64_t *to)
+static bool int_of(const char *text, int64_t *to)
 {
-    const char *text = getenv(name);
-    if (!text || !*text)
-        return;
     char *end;
     long long n = strtoll(text, &end, 10);
     if (*end)
-        wrong(name, text, "a whole number");
-    else
-        *to = n;
+        return false;
+    *to = n;
+    return true;
 }
 
-static void read_text(const char *name, const char **to)
+/* One reader for each kind. Each gets the text of a variable that is set and
+ * not empty. */
+
+#define SIZE_WANTED "a size such as 65536, 64k or 2m"
+
+static void read_BOOL(const char *name, const char *text, bool *to)
+{
+    int is = truth(text);
+    if (is < 0)
+        wrong(name, text, "on or off");
+    else
+        *to = is;
+}
+
+static void read_SIZE(const char *name, const char *text, size_t *to)
+{
+    if (!size_of(text, to))
+        wrong(name, text, SIZE_WANTED);
+}
+
+static void read_INT(const char *name, const char *text, int64_t *to)
+{
+    if (!int_of(text, to))
+        wrong(name, text, "a whole number");
+}
+
+static void read_TEXT(const char *name, const char *text, const char **to)
+{
+    (void)name;
+    *to = text;
+}
+
+static void read_AUTO_BOOL(const char *name, const char *text, int64_t *to)
+{
+    int64_t number;
+    int is = truth(text);
+    if (!strcasecmp(text, "auto"))
+        *to = SW_AUTO;
+    else if (is >= 0)
+        *to = is;
+    else if (int_of(text, &number))
+        *to = number < 0 ? SW_AUTO : 1;
+    else
+        wrong(name, text, "auto, on or off");
+}
+
+static void read_AUTO_SIZE(const char *name, const char *text, size_t *to)
+{
+    if (!strcasecmp(text, "auto"))
+        *to = SW_AUTO_SIZE;
+    else if (!size_of(text, to))
+        wrong(name, text, "auto, or " SIZE_WANTED);
+}
+
+static void read_AUTO_INT(const char *name, const char *text, int64_t *to)
+{
+    if (!strcasecmp(text, "auto"))
+        *to = SW_AUTO;
+    else if (!int_of(text, to))
+        wrong(name, text, "auto, or a whole number");
+}
+
+static void read_NONE_INT(const char *name, const char *text, int64_t *to)
+{
+    if (!strcasecmp(text, "none"))
+        *to = SW_NONE;
+    else if (!int_of(text, to))
+        wrong(name, text, "none, or a whole number");
+}
+
+static const char *given(const char *name)
 {
     const char *text = getenv(name);
-    if (text)
-        *to = text;
+    return text && *text ? text : NULL;
 }
 
 void sw_settings_load(void)
 {
-#define SW_SETTING_BOOL(field, NAME, value, help) \
-    read_bool("STRAIGHTWAY_" #NAME, &sw_settings.field);
-#define SW_SETTING_SIZE(field, NAME, value, help) \
-    read_size("STRAIGHTWAY_" #NAME, &sw_settings.field);
-#define SW_SETTING_INT(field, NAME, value, help) \
-    read_int("STRAIGHTWAY_" #NAME, &sw_settings.field);
-#define SW_SETTING_TEXT(field, NAME, value, help) \
-    read_text("STRAIGHTWAY_" #NAME, &sw_settings.field);
+    const char *text;
+#define SW_SETTING(KIND, field, NAME, value, help) \
+    if ((text = given("STRAIGHTWAY_" #NAME))) \
+        read_##KIND("STRAIGHTWAY_" #NAME, text, &sw_settings.field);
 #include "settings.def"
-#undef SW_SETTING_BOOL
-#undef SW_SETTING_SIZE
-#undef SW_SETTING_INT
-#undef SW_SETTING_TEXT
     sw_settings.profile |= sw_settings.trace;
+}
+
+/* The number that a kind had in place of its word. */
+#define OLD_BOOL NULL
+#define OLD_SIZE NULL
+#define OLD_INT NULL
+#define OLD_TEXT NULL
+#define OLD_AUTO_BOOL "-1"
+#define OLD_AUTO_SIZE "0"
+#define OLD_AUTO_INT "-1"
+#define OLD_NONE_INT "0"
+
+static void say_old(const char *name, const char *old, const char *kind)
+{
+    const char *text = old ? given(name) : NULL;
+    if (text && !strcmp(text, old))
+        sw_say("%s=%s is now written %s=%s; the next release will not know "
+               "the number", name, text, name,
+               strncmp(kind, "NONE", 4) ? "auto" : "none");
+}
+
+void sw_settings_say_old(void)
+{
+#define SW_SETTING(KIND, field, NAME, value, help) \
+    say_old("STRAIGHTWAY_" #NAME, OLD_##KIND, #KIND);
+#include "settings.def"
 }

@@ -16,16 +16,25 @@
 
 #include "base.h"
 
+/* The numbers behind the words "auto" (the library chooses) and "none". */
+#define SW_AUTO (-1)
+#define SW_AUTO_SIZE 0
+#define SW_NONE 0
+
+/* The kinds of setting, and their types: on or off, bytes, a whole number,
+ * text; AUTO_ and NONE_: or that word. */
+#define SW_SETTING_BOOL bool
+#define SW_SETTING_SIZE size_t
+#define SW_SETTING_INT int64_t
+#define SW_SETTING_TEXT const char *
+#define SW_SETTING_AUTO_BOOL int64_t
+#define SW_SETTING_AUTO_SIZE size_t
+#define SW_SETTING_AUTO_INT int64_t
+#define SW_SETTING_NONE_INT int64_t
+
 typedef struct {
-#define SW_SETTING_BOOL(field, NAME, value, help) bool field;
-#define SW_SETTING_SIZE(field, NAME, value, help) size_t field;
-#define SW_SETTING_INT(field, NAME, value, help)  int64_t field;
-#define SW_SETTING_TEXT(field, NAME, value, help) const char *field;
+#define SW_SETTING(KIND, field, NAME, value, help) SW_SETTING_##KIND field;
 #include "settings.def"
-#undef SW_SETTING_BOOL
-#undef SW_SETTING_SIZE
-#undef SW_SETTING_INT
-#undef SW_SETTING_TEXT
 } sw_settings_t;
 
 SW_API extern sw_settings_t sw_settings;
@@ -33,6 +42,10 @@ SW_API extern sw_settings_t sw_settings;
 /* Fill sw_settings from the environment. Called once, by the library's
  * constructor (or by a test); needs no heap. */
 SW_API void sw_settings_load(void);
+
+/* Say which values of the environment are written in the old way: 0 or -1 for
+ * "auto" or "none". One rank calls it, once. */
+void sw_settings_say_old(void);
 
 /* Say something to the user on stderr, one line, prefixed "straightway: ".
  * Needs no heap. */

@@ -27,11 +27,7 @@ class Bench:
                                       required=True,
                                       parser_class=type(parser))
         for one in (Collectives, Pingpong, Datatypes, Recording):
-            lines = (one.__doc__ or "").split("\n")
-            child = below.add_parser(
-                one.name, help=lines[0],
-                description="\n".join(line[4:] if line.startswith("    ")
-                                      else line for line in lines))
+            child = below.add_parser(one.name, **parser.texts(one))
             one.arguments(child)
             child.set_defaults(measure=one.run)
 

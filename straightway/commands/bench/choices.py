@@ -3,10 +3,12 @@
 A choice that cannot be measured is a UserError, before anything runs.
 """
 
+import argparse
 import difflib
 import fnmatch
 import random
 import re
+import sys
 
 from straightway.errors import UserError
 from straightway.machine import hardware
@@ -61,6 +63,25 @@ def parse_names(option, what, text, known):
                             f"{word.strip() or '(none)'}; {hint}")
         chosen.update(found)
     return [name for name in known if name in chosen]
+
+
+class _Old(argparse.Action):
+    """An option under the name that it had before."""
+
+    def __init__(self, *args, new, **keywords):
+        super().__init__(*args, help=argparse.SUPPRESS,
+                         default=argparse.SUPPRESS, **keywords)
+        self.new = new
+
+    def __call__(self, parser, namespace, value, option=None):
+        print(f"straightway: {option} is now {self.new}; the next release "
+              "will not know the old name", file=sys.stderr)
+        setattr(namespace, self.dest, value)
+
+
+def add_old(add, old, new, **keywords):
+    """Take the option `old`, too, as `new`, and say so."""
+    add(old, action=_Old, new=new, dest=new.lstrip("-"), **keywords)
 
 
 def add_common(add):

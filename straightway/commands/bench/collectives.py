@@ -79,11 +79,13 @@ class Collectives:
         add("--datatype", choices=DATATYPES, default="double", help=(
             "how blocks lie in memory: double, rows or columns [double]"))
         choices.add_computing(add)
-        add("--time-per-cell", metavar="S", type=float, default=0.5,
-            help="seconds for one operation at one size [0.5]")
-        add("--json", metavar="FILE", help=(
-            "write raw samples and the machine's description to FILE"))
-        add("--plot", metavar="FILE.svg", help="draw latency by size")
+        add("--seconds", metavar="S", type=float, default=0.5,
+            help="for one operation at one size [0.5]")
+        add("--json", metavar="OUT", help=(
+            "raw samples and the machine's description; - is stdout"))
+        add("--svg", metavar="OUT", help="draw latency by size")
+        choices.add_old(add, "--time-per-cell", "--seconds", type=float)
+        choices.add_old(add, "--plot", "--svg")
         choices.add_common(add)
 
     @staticmethod
@@ -98,14 +100,14 @@ class Collectives:
         ranks = options.ranks if options.ranks is not None else \
             max(2, hardware.cores())
         choices.check_ranks(ranks)
-        choices.check_seconds("--time-per-cell", options.time_per_cell)
+        choices.check_seconds("--seconds", options.seconds)
         if operations != ["barrier"]:
             choices.check_memory(
                 2 * ranks * ranks * max(sizes)
                 * (1 if options.datatype == "double" else 2),
                 f"{ranks} ranks at {max(sizes)} bytes",
                 "give fewer ranks or smaller --sizes")
-        for path in (options.json, options.plot):
+        for path in (options.json, options.svg):
             output.check_writable(path)
         host = hosts.choose(options.mpi)
         runs.check_parts(host)
@@ -121,19 +123,19 @@ class Collectives:
             host, ranks, options.launcher_args,
             ["--ops", ",".join(operations),
              "--sizes", ",".join(map(str, sizes)),
-             "--seconds", options.time_per_cell, "--seed", seed,
+             "--seconds", options.seconds, "--seed", seed,
              "--run", DATATYPES[options.datatype], *computing],
             sum(1 if op == "barrier" else len(sizes) for op in operations),
             progress.bar)
         report = _report(run, host, ranks, probe, description, options, seed,
                          time.monotonic() - start)
         report["computing"] = swept
-        if report["cells"]:
+        if report["cells"] and options.json != "-":
             collectives_terminal.render(report, sys.stdout)
         if options.json:
             output.send(options.json, report_json, report)
-        if options.plot and report["cells"]:
-            output.write(options.plot, collectives_svg, report)
+        if options.svg and report["cells"]:
+            output.write(options.svg, collectives_svg, report)
         return results.verdict(run, report, host)
 
 
@@ -145,7 +147,7 @@ def _report(run, host, ranks, probe, description, options, seed, seconds):
     report = results.head("straightway-bench-collectives/1", run, host,
                           ranks, description, floors, seed, seconds)
     return dict(
-        report, time_per_cell=options.time_per_cell,
+        report, time_per_cell=options.seconds,
         datatype=options.datatype, cells=cells,
         summary=results.summary(cells, collectives.OPERATIONS),
         guidelines={mode: collectives.check_guidelines(cells, mode)

@@ -80,9 +80,9 @@ class Datatypes:
             "finds it"))
         add("--seconds", metavar="S", type=float, default=0.25,
             help="for one message with one kind of data [0.25]")
-        add("--json", metavar="FILE", help=(
-            "write raw samples, the plan and the machine to FILE"))
-        add("--svg", metavar="FILE.svg", help="draw time by size")
+        add("--json", metavar="OUT", help=(
+            "raw samples, the plan and the machine; - is stdout"))
+        add("--svg", metavar="OUT", help="draw time by size")
         choices.add_common(add)
 
     @staticmethod
@@ -123,7 +123,7 @@ class Datatypes:
                 + "; give a smaller --from or a larger --to")
         report = _report(run, host, description, floors, plan, seed,
                          time.monotonic() - start)
-        if report["cells"]:
+        if report["cells"] and options.json != "-":
             datatypes_terminal.render(report, sys.stdout)
         if options.json:
             output.send(options.json, report_json, report)

@@ -177,9 +177,9 @@ class Pingpong:
             "the check finds it"))
         add("--seconds", metavar="S", type=float, default=0.25,
             help="for one pattern at one size [0.25]")
-        add("--json", metavar="FILE", help=(
-            "write raw samples, the plan and the machine to FILE"))
-        add("--svg", metavar="FILE.svg",
+        add("--json", metavar="OUT", help=(
+            "raw samples, the plan and the machine; - is stdout"))
+        add("--svg", metavar="OUT",
             help="draw bandwidth and latency by size")
         choices.add_common(add)
 
@@ -222,7 +222,7 @@ class Pingpong:
                           len(patterns) * len(sizes), progress.bar)
         report = _report(run, host, options.ranks, probe, description, plan,
                          seed, time.monotonic() - start)
-        if report["cells"]:
+        if report["cells"] and options.json != "-":
             pingpong_terminal.render(report, sys.stdout)
         if options.json:
             output.send(options.json, report_json, report)

@@ -64,8 +64,8 @@ class Recording:
             "finds it"))
         add("--seconds", metavar="S", type=float, default=0.1,
             help="for one item in one run [0.1]")
-        add("--json", metavar="FILE", help=(
-            "write raw samples and the machine's description to FILE"))
+        add("--json", metavar="OUT", help=(
+            "raw samples and the machine's description; - is stdout"))
         choices.add_common(add)
 
     @staticmethod
@@ -91,7 +91,8 @@ class Recording:
         start = time.monotonic()
         job.measure()
         report = _report(job, description, time.monotonic() - start)
-        recording_terminal.render(report, sys.stdout)
+        if options.json != "-":
+            recording_terminal.render(report, sys.stdout)
         if options.json:
             output.send(options.json, report_json, report)
         return 0
