@@ -12,10 +12,6 @@
 /* The host's path; "" before the first MPI call. */
 SW_API const char *sw_front_host(void);
 
-/* Does this process speak for the job? True on the first rank, and where the
- * launcher does not tell the rank. */
-SW_API bool sw_front_first_rank(void);
-
 /* How deep this thread is inside a host's procedure that calls MPI again; see
  * mpi/base/guard.h. The preloaded library's thread-local data has a fixed
  * place, so that a look at it is one load. */

@@ -20,6 +20,7 @@
  */
 #include "door.h"
 #include "front/objects/hosts.h"
+#include "node/launcher.h"
 #include "node/os/os.h"
 #include "device/memory.h"
 #include "node/base/settings.h"
@@ -128,7 +129,7 @@ static void choose_host(unsigned k)
     }
     door.host = hosts[serving];
     door.companion_count = sw_hosts_companions(&door.host, door.companions);
-    if (count > 1 && sw_front_first_rank())
+    if (count > 1 && sw_launcher_first_rank())
         sw_say("several MPI libraries are loaded (%s, %s); serving %s, the "
                "first in the order of symbol lookup.", hosts[0].path,
                hosts[1].path, door.host.path);
@@ -150,7 +151,7 @@ static bool library_path(const char *flavour, char *path, size_t room)
 
 static const sw_flavour_t *refuse(const char *cause, const char *fix)
 {
-    if (sw_front_first_rank())
+    if (sw_launcher_first_rank())
         sw_say("nothing is accelerated: %s. %s", cause, fix);
     return NULL;
 }
@@ -256,7 +257,7 @@ static int fill(const sw_flavour_t *flavour)
 static void bind_host(unsigned k)
 {
     choose_host(k);
-    if (sw_front_first_rank())
+    if (sw_launcher_first_rank())
         sw_settings_say_old();
     const sw_flavour_t *flavour = load_flavour();
     door.flavour = flavour ? flavour->name : "";
@@ -266,7 +267,7 @@ static void bind_host(unsigned k)
                "pass through Straightway",
                door.host.path, flavour ? flavour->name : "none", ours);
     if (flavour && sw_settings.enable && sw_settings.arena &&
-        sw_os_page_size() != SW_PAGE && sw_front_first_rank())
+        sw_os_page_size() != SW_PAGE && sw_launcher_first_rank())
         sw_say("this system's pages are of %zu KiB, and the arena needs pages "
                "of 4 KiB: large blocks stay private, messages stay with the "
                "MPI library", sw_os_page_size() / 1024);

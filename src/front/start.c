@@ -16,6 +16,7 @@
 #include "door.h"
 #include "front/heap/heap.h"
 #include "node/arena/arena.h"
+#include "node/launcher.h"
 #include "node/base/settings.h"
 #include "profile/capture/ending.h"
 #include "profile/base/job.h"
@@ -47,22 +48,6 @@ void sw_start(void)
     pthread_once(&started, start);
 }
 
-/* The variables by which launchers tell a process its rank: Open MPI, PMI-1
- * and -2 (MPICH, Intel MPI), PMIx, Slurm. */
-bool sw_front_first_rank(void)
-{
-    static const char *const variables[] = {
-        "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
-    };
-
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        const char *rank = getenv(variables[i]);
-        if (rank)
-            return strcmp(rank, "0") == 0;
-    }
-    return true;
-}
-
 __attribute__((constructor)) static void construct(void)
 {
     int error = errno;
@@ -75,7 +60,7 @@ __attribute__((constructor)) static void construct(void)
 __attribute__((destructor)) static void report_silence(void)
 {
     sw_ending_now(SW_END_EXIT);
-    if (!(sw_settings.stats || sw_settings.profile) || !sw_front_first_rank())
+    if (!(sw_settings.stats || sw_settings.profile) || !sw_launcher_first_rank())
         return;
     if (sw_door_opened()) {
         if (sw_settings.profile && !sw_job.start && *sw_door_flavour())

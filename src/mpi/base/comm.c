@@ -1,9 +1,5 @@
 /*
  * comm.c - see comm.h.
- *
- * States are never given back to the heap, only to a spare list: the cache is
- * read without a lock, and a stale entry must at worst be a state whose handle
- * does not match.
  */
 #include "comm.h"
 
@@ -18,19 +14,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define BUCKETS 1024
-#define CACHED 64
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static sw_comm_t *table[BUCKETS];
-static sw_comm_t *spare;
+sw_registry_cache_t sw_comm_cache[SW_COMMS_CACHED] =
+    SW_REGISTRY_EMPTY(SW_COMMS_CACHED);
+static sw_registry_t comms = SW_REGISTRY(sw_comm_t, sw_comm_cache);
 /* The communicator whose members this thread may wait for. */
 static __thread MPI_Comm current
     __attribute__((tls_model("initial-exec"))) = MPI_COMM_NULL;
-static _Atomic(sw_comm_t *) cache[CACHED];
-static int keyval = MPI_KEYVAL_INVALID;
 
 static void nothing(void)
 {
@@ -38,11 +28,6 @@ static void nothing(void)
 
 _Atomic bool sw_comm_strangers;
 void (*sw_comm_serve)(void) = nothing;
-
-static size_t mix(MPI_Comm comm)
-{
-    return sw_handle_mix((uintptr_t)comm);
-}
 
 /* The attribute's callbacks: nothing is copied to a duplicate. */
 static int copy_attribute(MPI_Comm comm, int key, void *extra, void *value,
@@ -66,15 +51,7 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     sw_comm_t *c = value;
     if (atomic_load(&c->holds) > 1)
         outlive(c, comm);
-    pthread_mutex_lock(&lock);
-    sw_comm_t **link = &table[mix(c->handle) % BUCKETS];
-    while (*link && *link != c)
-        link = &(*link)->next;
-    if (*link)
-        *link = c->next;
-    _Atomic(sw_comm_t *) *slot = &cache[mix(c->handle) % CACHED];
-    if (atomic_load(slot) == c)
-        atomic_store(slot, NULL);
+    sw_registry_remove(&comms, c);
     if (current == c->handle)
         current = MPI_COMM_NULL;
     c->handle = MPI_COMM_NULL;
@@ -82,7 +59,6 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     c->ring = c->lost = NULL;
     struct sw_adjacency *adjacency = c->adjacency;
     c->adjacency = NULL;
-    pthread_mutex_unlock(&lock);
     if (ring)
         sw_ring_close(ring);
     if (adjacency)
@@ -96,12 +72,8 @@ void sw_comm_last(sw_comm_t *c)
 {
     if (c->gone)
         host.Errhandler_free(&c->handler);
-    free(c->link);
-    c->link = NULL;
-    pthread_mutex_lock(&lock);
-    c->next = spare;
-    spare = c;
-    pthread_mutex_unlock(&lock);
+    sw_members_drop(c->members);
+    sw_registry_spare(&comms, c);
 }
 
 MPI_Comm sw_comm_or_any(const sw_comm_t *c)
@@ -110,177 +82,121 @@ MPI_Comm sw_comm_or_any(const sw_comm_t *c)
                                       : sw_private_comm(MPI_COMM_WORLD);
 }
 
-bool sw_comm_has_world(void)
-{
-    int begun = 0, ended = 0;
-    host.Initialized(&begun);
-    if (begun)
-        host.Finalized(&ended);
-    return begun && !ended;
-}
-
 void sw_comm_forget_keyval(void)
 {
-    pthread_mutex_lock(&lock);
-    int key = keyval;
-    keyval = MPI_KEYVAL_INVALID;
-    pthread_mutex_unlock(&lock);
+    int key = sw_registry_forget_keyval(&comms);
     if (key != MPI_KEYVAL_INVALID)
         host.Comm_free_keyval(&key);
 }
 
-int *sw_world_ranks(MPI_Group group, int n)
+static sw_members_t *members_of(MPI_Comm comm, int n)
 {
-    size_t bytes = (size_t)(n + !n) * sizeof(int);
-    int *from = malloc(bytes), *to = malloc(bytes);
-    if (from && to) {
-        MPI_Group all;
-        for (int i = 0; i < n; i++)
-            from[i] = i;
-        host.Comm_group(MPI_COMM_WORLD, &all);
-        host.Group_translate_ranks(group, n, from, all, to);
-        host.Group_free(&all);
-    } else {
-        free(to);
-        to = NULL;
-    }
-    free(from);
-    return to;
+    MPI_Group these;
+    if (!sw_world_is_there())
+        return NULL;
+    host.Comm_group(comm, &these);
+    sw_members_t *members = sw_members_of(these, n);
+    host.Group_free(&these);
+    return members;
 }
 
-/* Has it members from outside our MPI_COMM_WORLD: spawned, or met by connect
- * and accept? They may run without us, so they cannot be asked. Every member
- * sees some from outside, whichever world is its own. A program without
- * MPI_COMM_WORLD has sessions only, made of what the launcher started. */
-static bool foreign(MPI_Comm comm, int n)
+sw_members_t *sw_comm_members(sw_comm_t *c)
 {
-    bool found = false;
-    if (!sw_comm_has_world())
-        return false;
-    MPI_Group these;
-    host.Comm_group(comm, &these);
-    int *to = sw_world_ranks(these, n);
-    host.Group_free(&these);
-    if (!to) {
-        sw_say("out of memory while setting a communicator up");
-        abort();
+    sw_members_t *m = __atomic_load_n(&c->members, __ATOMIC_ACQUIRE);
+    sw_members_t *none = NULL;
+    /* Another thread may do the same. */
+    if (!m && (m = members_of(c->handle, c->n)) &&
+        !__atomic_compare_exchange_n(&c->members, &none, m, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        sw_members_drop(m);
+        m = none;
     }
-    for (int i = 0; i < n && !found; i++)
-        found = to[i] == MPI_UNDEFINED;
-    free(to);
-    return found;
+    return m;
+}
+
+static void say_why(const sw_comm_t *c, const char *why)
+{
+    if (sw_settings.verbose && sw_settings.enable && c->me == 0)
+        sw_say("a communicator of %d stays with the host: %s", c->n, why);
+}
+
+/* Why the host has to serve it, if that is known already. Members from outside
+ * our MPI_COMM_WORLD (spawned, or met by connect and accept) may run without
+ * us, so they cannot be asked. Every member sees some from outside, whichever
+ * world is its own. A program without MPI_COMM_WORLD has sessions only, made of
+ * what the launcher started. */
+static sw_reason_t why_not(sw_comm_t *c, bool inter)
+{
+    if (inter || c->n < 2)
+        return inter ? SW_REASON_INTER : SW_REASON_ALONE;
+    sw_meeting_t meeting = SW_WORLD_APART;
+    if (c->n <= SW_MEMBERS_MAX) {
+        c->members = members_of(c->handle, c->n);
+        if (!c->members && sw_settings.enable && sw_world_is_there()) {
+            sw_say("out of memory while setting a communicator up");
+            abort();
+        }
+        meeting = c->members ? sw_world_meeting(c->members)
+                             : SW_WORLD_UNKNOWN;
+    }
+    if (meeting == SW_WORLD_APART && c->members)
+        say_why(c, "not on one node");
+    return meeting == SW_WORLD_FOREIGN ? SW_REASON_FOREIGN
+         : meeting == SW_WORLD_APART ? SW_REASON_APART : SW_OURS;
+}
+
+static int attribute(void)
+{
+    pthread_mutex_lock(&comms.lock);
+    if (comms.keyval == MPI_KEYVAL_INVALID)
+        host.Comm_create_keyval(copy_attribute, delete_attribute,
+                                &comms.keyval, NULL);
+    pthread_mutex_unlock(&comms.lock);
+    return comms.keyval;
 }
 
 /* First meeting. Only here can the handle be invalid: the host then raises
  * its error on the query, as it would on the collective. */
 static sw_comm_t *meet(MPI_Comm comm)
 {
-    int inter = 0, n = 0, me = 0;
+    int inter = 0;
+    sw_comm_t new = {.handle = comm, .context_id = comm == MPI_COMM_WORLD,
+                     .holds = 1}, *c;
     if (host.Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         return NULL;
-    host.Comm_size(comm, &n);
-    host.Comm_rank(comm, &me);
-    sw_reason_t reason = inter ? SW_REASON_INTER
-                         : n < 2 ? SW_REASON_ALONE
-                         : n > SW_MEMBERS_MAX ? SW_REASON_APART
-                         : foreign(comm, n) ? SW_REASON_FOREIGN
-                         : SW_OURS;
-    if (reason == SW_REASON_INTER || reason == SW_REASON_FOREIGN)
+    host.Comm_size(comm, &new.n);
+    host.Comm_rank(comm, &new.me);
+    new.reason = why_not(&new, inter);
+    new.settled = new.reason != SW_OURS;
+    if (new.reason == SW_REASON_INTER || new.reason == SW_REASON_FOREIGN)
         atomic_store(&sw_comm_strangers, true);
-    pthread_mutex_lock(&lock);
-    if (keyval == MPI_KEYVAL_INVALID)
-        host.Comm_create_keyval(copy_attribute, delete_attribute, &keyval,
-                                NULL);
-    sw_comm_t *c = spare;
+    bool added;
+    c = sw_registry_put(&comms, (uintptr_t)comm, &new, &added);
     if (c)
-        spare = c->next;
+        host.Comm_set_attr(comm, attribute(), c);
     else
-        c = malloc(sizeof *c);
-    if (c) {
-        memset(c, 0, sizeof *c);
-        c->handle = comm;
-        c->n = n;
-        c->me = me;
-        c->settled = reason != SW_OURS;
-        c->context_id = comm == MPI_COMM_WORLD;
-        c->reason = reason;
-        c->holds = 1;
-        c->next = table[mix(comm) % BUCKETS];
-        table[mix(comm) % BUCKETS] = c;
-    }
-    int key = keyval;
-    pthread_mutex_unlock(&lock);
-    if (c)
-        host.Comm_set_attr(comm, key, c);
+        sw_members_drop(new.members);
     return c;
 }
 
-static sw_comm_t *known(MPI_Comm comm)
+sw_comm_t *sw_comm_look_up(MPI_Comm comm)
 {
-    pthread_mutex_lock(&lock);
-    sw_comm_t *c = table[mix(comm) % BUCKETS];
-    while (c && c->handle != comm)
-        c = c->next;
-    pthread_mutex_unlock(&lock);
-    return c;
+    return sw_registry_find(&comms, (uintptr_t)comm);
 }
 
 /* Two threads may send on a communicator that nobody has met. */
 static sw_comm_t *find(MPI_Comm comm)
 {
     static pthread_mutex_t meeting = PTHREAD_MUTEX_INITIALIZER;
-    sw_comm_t *c = known(comm);
-    if (c)
+    sw_comm_t *c = sw_comm_look_up(comm);
+    if (c || comm == MPI_COMM_NULL)
         return c;
     pthread_mutex_lock(&meeting);
-    c = known(comm);
+    c = sw_comm_look_up(comm);
     if (!c)
         c = meet(comm);
     pthread_mutex_unlock(&meeting);
     return c;
-}
-
-/* The virtual node a test has put this rank on. */
-int sw_comm_virtual_node(void)
-{
-    int ready = 0, rank = 0;
-    if (sw_settings.node_size <= SW_NONE)
-        return 0;
-    host.Initialized(&ready);
-    if (ready)
-        host.Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank / (int)sw_settings.node_size;
-}
-
-/* How many ranks the launcher has put on this node, as far as it says. */
-static int launched(void)
-{
-    static const char *const names[] = {
-        "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE",
-        "MPI_LOCAL_SIZE", "SLURM_TASKS_PER_NODE",
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *text = getenv(names[i]);
-        if (text && atoi(text) > 0)
-            return atoi(text);
-    }
-    return 0;
-}
-
-void sw_comm_measure_crowd(void)
-{
-    uint64_t mask[SW_CARD_MASK];
-    int mine = sw_os_affinity(mask, SW_CARD_MASK);
-    double crowd = sw_peer_crowd();
-    /* Unbound ranks all share all cores, met or not. */
-    static _Atomic long online;     /* a file is read to find it out */
-    if (!atomic_load(&online))
-        atomic_store(&online, sysconf(_SC_NPROCESSORS_ONLN));
-    if (mine >= atomic_load(&online)) {
-        double all = (double)launched() / mine;
-        crowd = all > crowd ? all : crowd;
-    }
-    sw_wait_crowd(crowd);
 }
 
 /* The members have met in MPI_Init and all reach each other: the leader takes
@@ -308,12 +224,12 @@ static void meet_first(sw_comm_t *c, sw_introduction_t *all,
     int n = c->n, me = c->me;
     sw_introduction_t mine;
     sw_agreement_t answer = {.ok = 0};
-    bool able = sw_team_introduce(&mine, sw_comm_virtual_node());
+    bool able = sw_team_introduce(&mine, sw_world_virtual_node());
     host.Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine,
                    MPI_BYTE, c->handle);
     if (able) {
         sw_agreement_answer(all, n, me, peer, &answer);
-        sw_comm_measure_crowd();
+        sw_world_measure_crowd();
         answer.crowded = sw_wait_crowded();
     }
     host.Allgather(&answer, (int)sizeof answer, MPI_BYTE, answers,
@@ -335,9 +251,8 @@ static void meet_members(sw_comm_t *c)
         sw_say("out of memory while setting a communicator up");
         abort();
     }
-    uint32_t agreed = sw_link_introduce(c, all, peer);
-    if (agreed)
-        meet_again(c, agreed, answers);
+    if (c->members && sw_world_meeting(c->members) == SW_WORLD_MET)
+        meet_again(c, sw_world_introduce(c->members, all, peer), answers);
     else
         meet_first(c, all, answers, peer);
     const char *why;
@@ -347,8 +262,7 @@ static void meet_members(sw_comm_t *c)
     } else {
         c->reason =
             why == sw_agreement_full ? SW_REASON_FULL : SW_REASON_APART;
-        if (sw_settings.verbose && me == 0)
-            sw_say("a communicator of %d stays with the host: %s", n, why);
+        say_why(c, why);
         free(peer);
     }
     free(all);
@@ -357,14 +271,9 @@ static void meet_members(sw_comm_t *c)
 
 sw_comm_t *sw_comm_state(MPI_Comm comm)
 {
-    _Atomic(sw_comm_t *) *slot = &cache[mix(comm) % CACHED];
-    sw_comm_t *c = atomic_load_explicit(slot, memory_order_acquire);
-    if (sw_unlikely(!c || c->handle != comm)) {
-        if (comm == MPI_COMM_NULL || !(c = find(comm)))
-            return NULL;
-        atomic_store_explicit(slot, c, memory_order_release);
-    }
-    return c;
+    sw_comm_t *c = sw_registry_cached(sw_comm_cache, SW_COMMS_CACHED,
+                                      (uintptr_t)comm);
+    return sw_likely(c) ? c : find(comm);
 }
 
 sw_comm_t *sw_comm_enter(MPI_Comm comm)

@@ -14,7 +14,8 @@
 #ifndef SW_MPI_BASE_COMM_H
 #define SW_MPI_BASE_COMM_H
 
-#include "host.h"
+#include "registry.h"
+#include "world.h"
 #include "coll/coll.h"
 
 /* Why the host served a call: the columns of --stats. */
@@ -40,8 +41,8 @@ typedef enum {
 } sw_reason_t;
 
 typedef struct sw_comm {
+    sw_registered_t registered;
     MPI_Comm handle;
-    struct sw_comm *next;       /* in the table, or in the spare list */
     sw_ring_t *ring;            /* NULL: the host serves, for `reason` */
     sw_ring_t *lost;            /* what `ring` was, until a member died */
     sw_reason_t reason;
@@ -56,7 +57,11 @@ typedef struct sw_comm {
     struct sw_adjacency *adjacency;     /* see mpi/coll/adjacency.h; NULL:
                                            not met                        */
     void (*adjacency_free)(struct sw_adjacency *);
-    struct sw_link **link;      /* [n]: how members are reached, or NULL  */
+    sw_members_t *members;      /* see sw_comm_members; NULL: not asked yet */
+    struct sw_link **link;      /* [n]: theirs, or NULL                   */
+    /* What the profile and virtual time know of it, for as long as they last
+     * (mpi/record/known_comm.h). NULL: they have not met it. */
+    struct sw_known_comm *_Atomic known;
     /* A program may free a communicator with messages pending (MPI 4.1, 7.4.3).
      * Each of these holds the state, and so does the communicator. When it is
      * gone `handle` is MPI_COMM_NULL, and `handler` its last error handler. */
@@ -64,9 +69,6 @@ typedef struct sw_comm {
     bool gone;
     MPI_Errhandler handler;
 } sw_comm_t;
-
-/* Does the program have MPI_THREAD_MULTIPLE? See link.h. */
-extern bool sw_threaded __attribute__((visibility("hidden")));
 
 /* Has the program made one-sided windows? Then a rank in a collective of ours
  * has to drive the host's progress; see mpi/rma/window.c. */
@@ -109,6 +111,16 @@ sw_comm_t *sw_comm_state(MPI_Comm comm);
 /* The same, for a call in which this thread may wait for other members. */
 sw_comm_t *sw_comm_enter(MPI_Comm comm);
 
+/* The same, or NULL where it was not met, from behind the cache. Calls nothing
+ * of the host's. */
+sw_comm_t *sw_comm_look_up(MPI_Comm comm);
+#define SW_COMMS_CACHED 64
+extern sw_registry_cache_t sw_comm_cache[SW_COMMS_CACHED]
+    __attribute__((visibility("hidden")));
+
+/* The members of its own group; NULL: no MPI_COMM_WORLD, or no memory. */
+sw_members_t *sw_comm_members(sw_comm_t *c);
+
 /* Set the shared block up, unless that has been tried, or review it (reach.h);
  * the ring, or NULL. Every member must come here with the same call. */
 sw_ring_t *sw_comm_settle(sw_comm_t *c);
@@ -124,19 +136,6 @@ static inline sw_ring_t *sw_comm_ring(sw_comm_t *c, sw_reason_t *reason)
     }
     return ring;
 }
-
-/* Ask the launcher and the peers met so far how crowded the cores are. */
-void sw_comm_measure_crowd(void);
-
-/* Which virtual node a test has put this rank on; 0 without one. */
-int sw_comm_virtual_node(void);
-
-/* The ranks in MPI_COMM_WORLD, or MPI_UNDEFINED, of a group's n members; to be
- * freed. NULL: no memory. Only where MPI_COMM_WORLD is there. */
-int *sw_world_ranks(MPI_Group group, int n);
-
-/* Are MPI_COMM_WORLD and MPI_COMM_SELF there? Not with sessions only. */
-bool sw_comm_has_world(void);
 
 /* Drive the host's progress, on the communicator this thread last used, and
  * ours (track.h): what a wait of ours does now and then. True: a member of that

@@ -14,23 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS 1024
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static sw_datatype_t *table[BUCKETS];
-static sw_datatype_t *spare;
-_Atomic(sw_datatype_t *) sw_datatype_cache[SW_DATATYPES_CACHED];
-static int keyval = MPI_KEYVAL_INVALID;
-
-static size_t mix(MPI_Datatype type)
-{
-    return sw_handle_mix((uintptr_t)type);
-}
-
-static _Atomic(sw_datatype_t *) *cached(MPI_Datatype type)
-{
-    return &sw_datatype_cache[mix(type) % SW_DATATYPES_CACHED];
-}
+sw_registry_cache_t sw_datatype_cache[SW_DATATYPES_CACHED] =
+    SW_REGISTRY_EMPTY(SW_DATATYPES_CACHED);
+static sw_registry_t types = SW_REGISTRY(sw_datatype_t, sw_datatype_cache);
 
 /* Kernels for the predefined types ------------------------------------ */
 
@@ -135,52 +121,26 @@ static int copy_attribute(MPI_Datatype type, int key, void *extra,
     return MPI_SUCCESS;
 }
 
-/* What is known of a type already, or NULL. */
-static sw_datatype_t *look_up(MPI_Datatype type)
-{
-    pthread_mutex_lock(&lock);
-    sw_datatype_t *d = table[mix(type) % BUCKETS];
-    while (d && d->handle != type)
-        d = d->next;
-    pthread_mutex_unlock(&lock);
-    return d;
-}
-
-/* No look-up finds it any more. The lock is held. */
-static void unlink_it(sw_datatype_t *d)
-{
-    sw_datatype_t **link = &table[mix(d->handle) % BUCKETS];
-    while (*link && *link != d)
-        link = &(*link)->next;
-    if (*link)
-        *link = d->next;
-    _Atomic(sw_datatype_t *) *slot = cached(d->handle);
-    if (atomic_load(slot) == d)
-        atomic_store(slot, NULL);
-}
-
-/* The lock is held. */
 static void retire(sw_datatype_t *d)
 {
     if (d->layout)
         sw_layout_drop(d->layout);
     d->layout = NULL;
     d->handle = MPI_DATATYPE_NULL;
-    d->next = spare;
-    spare = d;
+    sw_registry_spare(&types, d);
 }
 
 static int delete_attribute(MPI_Datatype type, int key, void *value,
                             void *extra)
 {
     sw_datatype_t *d = value;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&types.lock);
     d->gone = true;
-    if (!d->kept)
-        unlink_it(d);
-    if (!d->kept || d->over)
+    bool last = !d->kept || d->over;
+    pthread_mutex_unlock(&types.lock);
+    sw_registry_remove(&types, d);
+    if (last)
         retire(d);
-    pthread_mutex_unlock(&lock);
     return MPI_SUCCESS;
 }
 
@@ -190,12 +150,13 @@ void sw_datatype_last(sw_datatype_t *d)
 {
     if (sw_likely(!d->kept))
         return;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&types.lock);
     MPI_Datatype copy = d->handle;
     d->over = true;
-    if (d->gone)
+    bool gone = d->gone;
+    pthread_mutex_unlock(&types.lock);
+    if (gone)
         retire(d);
-    pthread_mutex_unlock(&lock);
     if (copy != MPI_DATATYPE_NULL)
         host.Type_free(&copy);
 }
@@ -203,26 +164,24 @@ void sw_datatype_last(sw_datatype_t *d)
 int sw_MPI_Type_free(MPI_Datatype *type)
 {
     SW_INSIDE;
-    sw_datatype_t *d = type ? look_up(*type) : NULL;
+    sw_datatype_t *d =
+        type ? sw_registry_find(&types, (uintptr_t)*type) : NULL;
     MPI_Datatype copy = MPI_DATATYPE_NULL;
     if (d && sw_unlikely(atomic_load(&d->users)) &&
         ((d->layout && !atomic_load(&d->bound)) ||
          host.Type_dup(*type, &copy) == MPI_SUCCESS)) {
-        pthread_mutex_lock(&lock);
-        unlink_it(d);
+        sw_registry_remove(&types, d);
+        pthread_mutex_lock(&types.lock);
         d->handle = copy;
         d->kept = true;
-        pthread_mutex_unlock(&lock);
+        pthread_mutex_unlock(&types.lock);
     }
     return host.Type_free(type);
 }
 
 void sw_datatype_forget_keyval(void)
 {
-    pthread_mutex_lock(&lock);
-    int key = keyval;
-    keyval = MPI_KEYVAL_INVALID;
-    pthread_mutex_unlock(&lock);
+    int key = sw_registry_forget_keyval(&types);
     if (key != MPI_KEYVAL_INVALID)
         host.Type_free_keyval(&key);
 }
@@ -236,15 +195,25 @@ void sw_datatype_forget_keyval(void)
 MPI_Comm sw_private_comm(MPI_Comm other)
 {
     static MPI_Comm own = MPI_COMM_NULL;
-    if (!sw_comm_has_world())
+    if (!sw_world_is_there())
         return other;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(&types.lock);
     if (own == MPI_COMM_NULL &&
         host.Comm_split(MPI_COMM_SELF, 0, 0, &own) == MPI_SUCCESS)
         host.Comm_set_errhandler(own, MPI_ERRORS_RETURN);
     MPI_Comm found = own == MPI_COMM_NULL ? other : own;
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&types.lock);
     return found;
+}
+
+static int attribute(void)
+{
+    pthread_mutex_lock(&types.lock);
+    if (types.keyval == MPI_KEYVAL_INVALID)
+        host.Type_create_keyval(copy_attribute, delete_attribute,
+                                &types.keyval, NULL);
+    pthread_mutex_unlock(&types.lock);
+    return types.keyval;
 }
 
 static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
@@ -252,7 +221,7 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     /* A message to nobody: may this type travel? One element it has to be:
      * some hosts look at no type whose count is zero. */
     MPI_Comm asked = sw_private_comm(comm);
-    *code = host.Send(&keyval, 1, type, MPI_PROC_NULL, 0, asked);
+    *code = host.Send(&types.keyval, 1, type, MPI_PROC_NULL, 0, asked);
     if (*code != MPI_SUCCESS) {
         if (asked != comm)
             *code = MPI_SUCCESS;
@@ -274,32 +243,19 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
         layout = sw_layout_share(layout);
     bool dense = layout && (sw_layout_dense(layout) ||
                             (named && size == 0 && extent == 0));
-    pthread_mutex_lock(&lock);
-    if (keyval == MPI_KEYVAL_INVALID)
-        host.Type_create_keyval(copy_attribute, delete_attribute, &keyval,
-                                NULL);
-    sw_datatype_t *d = spare;
-    if (d)
-        spare = d->next;
-    else
-        d = malloc(sizeof *d);
-    if (d) {
-        *d = (sw_datatype_t){.handle = type, .size = size, .extent = extent,
-                             .kernel = kernel, .dense = dense,
-                             .predefined = fixed, .layout = layout,
-                             .cuts = cuts,
-                             .packs = plain && !doubts.odd};
-        if (kernel >= 0 && sw_type_bytes((sw_type_t)kernel) != (size_t)extent)
-            d->kernel = -1;
-        d->next = table[mix(type) % BUCKETS];
-        table[mix(type) % BUCKETS] = d;
-    }
-    int key = keyval;
-    pthread_mutex_unlock(&lock);
-    if (!d && layout)
+    if (kernel >= 0 && sw_type_bytes((sw_type_t)kernel) != (size_t)extent)
+        kernel = -1;
+    sw_datatype_t new = {.handle = type, .size = size, .extent = extent,
+                         .kernel = kernel, .dense = dense,
+                         .predefined = fixed, .layout = layout, .cuts = cuts,
+                         .packs = plain && !doubts.odd};
+    bool added;
+    sw_datatype_t *d =
+        sw_registry_put(&types, (uintptr_t)type, &new, &added);
+    if ((!d || !added) && layout)
         sw_layout_drop(layout);
-    if (d && !fixed)
-        host.Type_set_attr(type, key, d);
+    if (d && added && !fixed)
+        host.Type_set_attr(type, attribute(), d);
     return d;
 }
 
@@ -308,9 +264,6 @@ const sw_datatype_t *sw_datatype_slow(MPI_Datatype type, MPI_Comm comm,
 {
     if (type == MPI_DATATYPE_NULL)
         return NULL;
-    sw_datatype_t *d = look_up(type);
-    if (!d && !(d = meet(type, comm, code)))
-        return NULL;
-    atomic_store_explicit(cached(type), d, memory_order_release);
-    return d;
+    sw_datatype_t *d = sw_registry_find(&types, (uintptr_t)type);
+    return d ? d : meet(type, comm, code);
 }

@@ -12,13 +12,13 @@
 #ifndef SW_MPI_BASE_DATATYPE_H
 #define SW_MPI_BASE_DATATYPE_H
 
-#include "host.h"
+#include "registry.h"
 #include "coll/reduce/kernel.h"
 #include "layout/layout.h"
 
 typedef struct sw_datatype {
+    sw_registered_t registered;
     MPI_Datatype handle;
-    struct sw_datatype *next;
     size_t size;            /* bytes of data in an element                */
     int64_t extent;         /* bytes from an element to the next          */
     int kernel;             /* sw_type_t, or -1: no kernel for it         */
@@ -26,6 +26,8 @@ typedef struct sw_datatype {
     bool predefined;
     bool cuts;              /* a basic element ends where a descriptor does */
     bool packs;             /* our packed form is the host's              */
+    /* In the profile's catalogue (mpi/record/known_type.h); 0: not asked for. */
+    _Atomic uint16_t number;
     sw_layout_t *layout;    /* NULL: not understood, the host packs       */
     /* Of a derived type: receives under way that were given it, and persistent
      * sends. A program may free it meanwhile (MPI 4.1, 5.1.9). Then `handle`
@@ -67,10 +69,8 @@ MPI_Comm sw_private_comm(MPI_Comm other);
 /* A session ends; see sw_comm_forget_keyval. */
 void sw_datatype_forget_keyval(void);
 
-/* The cache in front of the table. Descriptions are never given back to the
- * heap, so that a stale entry is at worst one whose handle does not match. */
 #define SW_DATATYPES_CACHED 256
-extern _Atomic(sw_datatype_t *) sw_datatype_cache[SW_DATATYPES_CACHED]
+extern sw_registry_cache_t sw_datatype_cache[SW_DATATYPES_CACHED]
     __attribute__((visibility("hidden")));
 
 const sw_datatype_t *sw_datatype_slow(MPI_Datatype type, MPI_Comm comm,
@@ -79,10 +79,8 @@ const sw_datatype_t *sw_datatype_slow(MPI_Datatype type, MPI_Comm comm,
 /* NULL: not in the cache; nobody asks the host. */
 static inline const sw_datatype_t *sw_datatype_cached(MPI_Datatype type)
 {
-    size_t slot = sw_handle_mix((uintptr_t)type) % SW_DATATYPES_CACHED;
-    const sw_datatype_t *d = atomic_load_explicit(&sw_datatype_cache[slot],
-                                                  memory_order_acquire);
-    return sw_likely(d && d->handle == type) ? d : NULL;
+    return sw_registry_cached(sw_datatype_cache, SW_DATATYPES_CACHED,
+                              (uintptr_t)type);
 }
 
 static inline const sw_datatype_t *sw_datatype(MPI_Datatype type,

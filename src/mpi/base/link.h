@@ -1,12 +1,11 @@
 /*
- * link.h - who shares memory with whom, for point-to-point messages.
+ * link.h - how the ranks of this node reach each other for point-to-point
+ * messages.
  *
  * A message has two parties, and its sender alone decides how it goes; so both
- * must have settled beforehand what works between them. That is done once, at
- * the end of MPI_Init: the ranks of a node introduce themselves, try out what
- * they reach of each other, and tell each other (two small collectives of the
- * host). Programs with sessions only have no such moment: there the host
- * carries all messages.
+ * must have settled beforehand what works between them. The roster (world.h)
+ * settles that once, at the end of MPI_Init. Programs with sessions only have
+ * no such moment: there the host carries all messages.
  *
  * `context_id` names a communicator alike on all its members: it is made from
  * the parent's and the count of communicators made from the parent, which all
@@ -17,6 +16,7 @@
 #define SW_MPI_BASE_LINK_H
 
 #include "comm.h"
+#include "world.h"
 #include "p2p/ledger.h"
 #include "p2p/slot.h"
 
@@ -42,29 +42,17 @@ typedef struct sw_link {
 /* Are there links at all? Constant after MPI_Init, unless a benchmark wants the
  * host alone (node/control.h). */
 extern bool sw_linked __attribute__((visibility("hidden")));
-extern bool sw_threaded __attribute__((visibility("hidden")));
 extern sw_token_t sw_link_cookie __attribute__((visibility("hidden")));
-extern int sw_link_place __attribute__((visibility("hidden")));
-/* A communicator of the linked ranks that the program never sees. */
-extern MPI_Comm sw_link_comm __attribute__((visibility("hidden")));
 
-/* After MPI_Init, on all ranks; true on those of a node on which messages can
- * move in our way. And before MPI_Finalize. */
+/* Tell the node where our slots and our ledger are. */
+void sw_link_offer(sw_hello_t *to);
+/* After the handshake; true on those of a node on which messages can move in
+ * our way. */
 bool sw_link_start(void);
-void sw_link_stop(void);
-
-/* The introductions and peers of a communicator's n members, if all of them are
- * on this node and every rank of the node reaches every other: then the
- * SW_AGREE_* bits that hold among them. 0, on all members: they have to meet
- * first. */
-uint32_t sw_link_introduce(sw_comm_t *c, sw_introduction_t *all,
-                           sw_peer_t **peer);
 
 /* Drive the host's progress. */
 void sw_link_poke(void);
 
-/* How many places the node has. */
-int sw_link_places(void);
 /* The link of a place on the node, or NULL. */
 sw_link_t *sw_link_at(int place);
 

@@ -21,7 +21,7 @@ static bool host_settles(void)
         return is == 2;
     MPI_Comm comm;
     MPI_Errhandler handler;
-    if (!sw_comm_has_world() ||
+    if (!sw_world_is_there() ||
         host.Comm_split(MPI_COMM_SELF, 0, 0, &comm) != MPI_SUCCESS)
         return false;
     host.Comm_create_errhandler(see_nothing, &handler);

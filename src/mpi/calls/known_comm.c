@@ -3,8 +3,8 @@
  */
 #include "known_comm.h"
 
-#include "mpi/base/comm.h"
 #include "mpi/base/edges.h"
+#include "mpi/base/guard.h"
 #include "profile/record/catalog.h"
 #include "profile/base/memory.h"
 
@@ -16,73 +16,13 @@
 #define BUCKETS 1024
 
 const sw_board_t **sw_boards;
-int sw_boards_ranks;
 sw_board_t *sw_board;
 
+/* Of the counts of communicators. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static sw_known_comm_t *table[BUCKETS];
-_Atomic(sw_known_comm_t *) sw_known_comms[SW_KNOWN_COMMS];
-
-static size_t mix(MPI_Comm comm)
-{
-    return sw_handle_mix((uintptr_t)comm);
-}
-
-sw_known_comm_t *sw_known_comm_find(MPI_Comm comm)
-{
-    _Atomic(sw_known_comm_t *) *slot =
-        &sw_known_comms[mix(comm) % SW_KNOWN_COMMS];
-    pthread_mutex_lock(&lock);
-    sw_known_comm_t *c = table[mix(comm) % BUCKETS];
-    while (c && c->handle != comm)
-        c = c->next;
-    if (c)
-        atomic_store_explicit(slot, c, memory_order_release);
-    pthread_mutex_unlock(&lock);
-    return c;
-}
-
-void sw_known_comm_forget(MPI_Comm comm)
-{
-    pthread_mutex_lock(&lock);
-    sw_known_comm_t **link = &table[mix(comm) % BUCKETS];
-    while (*link && (*link)->handle != comm)
-        link = &(*link)->next;
-    sw_known_comm_t *c = *link;
-    if (c) {
-        *link = c->next;
-        c->handle = MPI_COMM_NULL;
-        _Atomic(sw_known_comm_t *) *slot =
-            &sw_known_comms[mix(comm) % SW_KNOWN_COMMS];
-        if (atomic_load(slot) == c)
-            atomic_store(slot, NULL);
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-/* Ranks in MPI_COMM_WORLD of a group's members (-1: not there), or NULL. */
-static int32_t *world_ranks(MPI_Group group, int n, bool *all)
-{
-    int32_t *ranks = sw_comm_has_world() ? sw_world_ranks(group, n) : NULL;
-    *all = ranks != NULL;
-    for (int i = 0; ranks && i < n; i++) {
-        if (ranks[i] == MPI_UNDEFINED)
-            ranks[i] = -1;
-        *all &= ranks[i] >= 0;
-    }
-    return ranks;
-}
-
-static uint64_t hash(const int32_t *ranks, int n)
-{
-    uint64_t x = (uint64_t)n;
-    for (int i = 0; i < n; i++)
-        x = sw_board_key(x, (uint64_t)(uint32_t)ranks[i] + 1);
-    return x;
-}
 
 /* Pairs of the first and last of consecutive ranks. */
-static const int32_t *ranges(const int32_t *ranks, int n, uint32_t *count)
+static const int32_t *ranges(const int *ranks, int n, uint32_t *count)
 {
     uint32_t pairs = n > 0;
     for (int i = 1; i < n; i++)
@@ -97,12 +37,10 @@ static const int32_t *ranges(const int32_t *ranks, int n, uint32_t *count)
     return to;
 }
 
-/* Members in their order; communicators of the same ones share it, for a
- * program may make the same again at each step. */
+/* All communicators of the same members, or between the same groups. */
 typedef struct alike {
     struct alike *next;
     uint64_t hash;
-    int32_t *ranks;
     const int32_t *ranges;
     uint32_t range_count;
     uint64_t communicators;     /* made of them so far */
@@ -122,16 +60,11 @@ static alike_t *alike(uint64_t h)
     return a;
 }
 
-/* Takes `ranks`, which are `n`, over; they may be NULL. */
-static alike_t *alike_members(int32_t *ranks, int n)
+static alike_t *alike_members(const sw_members_t *m)
 {
-    alike_t *a = ranks ? alike(hash(ranks, n)) : NULL;
-    if (!a || a->ranks) {
-        free(ranks);
-    } else {
-        a->ranks = ranks;
-        a->ranges = ranges(ranks, n, &a->range_count);
-    }
+    alike_t *a = m ? alike(m->hash) : NULL;
+    if (a && !a->ranges)
+        a->ranges = ranges(m->rank, m->n, &a->range_count);
     return a;
 }
 
@@ -151,64 +84,63 @@ static void name_it(const sw_known_comm_t *c, const char *how,
                  e ? e->name : "");
 }
 
-/* `id`: as it was promised, or 0. */
-static sw_known_comm_t *meet(const char *how, MPI_Comm parent, MPI_Comm comm,
-                             uint64_t id)
+/* The groups of the communicator, and its entry in the catalogue. */
+static void look(sw_known_comm_t *c, sw_comm_t *state,
+                 sw_catalog_entry_t *entry)
 {
-    int inter = 0;
-    MPI_Group own, remote = MPI_GROUP_NULL;
-    if (host.Comm_test_inter(comm, &inter) != MPI_SUCCESS)
-        return NULL;
-    sw_known_comm_t *c = sw_profile_memory(sizeof *c);
-    if (!c)
-        return NULL;
-    c->handle = comm;
-    c->inter = inter;
-    c->outs = c->ins = -1;
-    c->context = c->aside = -1;
-    host.Comm_size(comm, &c->n);
-    host.Comm_rank(comm, &c->me);
-    c->targets = c->n;
-    host.Comm_group(comm, &own);
-    bool all, remote_all = true;
-    int32_t *members = world_ranks(own, c->n, &all), *others = NULL;
-    host.Group_free(&own);
-    sw_catalog_entry_t entry = {.size = (uint64_t)c->n, .rank = c->me};
-    if (inter) {
-        host.Comm_remote_size(comm, &c->targets);
-        host.Comm_remote_group(comm, &remote);
-        others = world_ranks(remote, c->targets, &remote_all);
+    sw_members_t *own = sw_comm_members(state), *others = own;
+    if (own)
+        sw_members_hold(own);
+    c->own = own;
+    if (c->inter) {
+        MPI_Group remote;
+        host.Comm_remote_size(c->handle, &c->targets);
+        host.Comm_remote_group(c->handle, &remote);
+        others = own ? sw_members_of(remote, c->targets) : NULL;
         host.Group_free(&remote);
-        entry.remote_size = c->targets;
+        entry->remote_size = c->targets;
     }
+    c->world = others ? others->rank : NULL;
     pthread_mutex_lock(&lock);
-    alike_t *these = alike_members(members, c->n), *those = these;
-    if (inter)
-        those = alike_members(others, c->targets);
-    if (those)
-        c->world = those->ranks;
-    if (these && all) {
-        entry.members = these->ranges;
-        entry.ranges = these->range_count;
+    alike_t *these = alike_members(own), *those = these;
+    if (c->inter)
+        those = alike_members(others);
+    if (these && own->all) {
+        entry->members = these->ranges;
+        entry->ranges = these->range_count;
     }
-    if (id) {
-        c->id = id;
-    } else if (these && those && all && remote_all) {
+    if (!c->id && these && those && own->all && others->all) {
         /* Between groups, both must find the same. */
         uint64_t a = these->hash, b = those->hash;
-        alike_t *both = !inter ? these
+        alike_t *both = !c->inter ? these
             : alike(sw_board_key(a < b ? a : b, a < b ? b : a));
         if (both)
             c->id = sw_board_key(both->hash, both->communicators++);
     }
     pthread_mutex_unlock(&lock);
-    entry.id = c->id;
+    entry->id = c->id;
+}
+
+/* `id`: as it was promised, or 0. */
+static sw_known_comm_t *meet(const char *how, MPI_Comm parent, MPI_Comm comm,
+                             uint64_t id)
+{
+    SW_INSIDE;
+    int inter = 0;
+    sw_comm_t *state = sw_comm_state(comm);
+    sw_known_comm_t *c = state ? sw_profile_memory(sizeof *c) : NULL;
+    if (!c)
+        return NULL;
+    host.Comm_test_inter(comm, &inter);
+    *c = (sw_known_comm_t){.handle = comm, .id = id, .n = state->n,
+                           .me = state->me, .targets = state->n,
+                           .inter = inter, .outs = -1, .ins = -1,
+                           .context = -1, .aside = -1};
+    sw_catalog_entry_t entry = {.size = (uint64_t)c->n, .rank = c->me};
+    look(c, state, &entry);
     name_it(c, how, parent, entry.name);
     c->number = sw_catalog_add(SW_CATALOG_COMMUNICATORS, &entry);
-    pthread_mutex_lock(&lock);
-    c->next = table[mix(comm) % BUCKETS];
-    table[mix(comm) % BUCKETS] = c;
-    pthread_mutex_unlock(&lock);
+    atomic_store_explicit(&state->known, c, memory_order_release);
     return c;
 }
 
@@ -235,10 +167,10 @@ uint64_t sw_known_comm_promise(MPI_Comm parent)
 {
     const sw_known_comm_t *c = sw_known_comm_meet(parent);
     uint64_t id = 0;
-    if (!c || !c->id || !c->world || c->inter)
+    if (!c || !c->id || c->inter)
         return 0;
     pthread_mutex_lock(&lock);
-    alike_t *these = alike(hash(c->world, c->n));
+    alike_t *these = alike(c->own->hash);
     if (these)
         id = sw_board_key(these->hash, these->communicators++);
     pthread_mutex_unlock(&lock);

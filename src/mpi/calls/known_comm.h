@@ -1,5 +1,6 @@
 /*
- * known_comm.h - what the profile knows of a communicator.
+ * known_comm.h - what the profile knows of a communicator: a part of its state
+ * (mpi/base/comm.h), made when the profile first meets the communicator.
  *
  * Each has a number in the capture, and an `id` that is alike on all its
  * members, so that their views of it can be put together, and partners find
@@ -8,21 +9,28 @@
  * them take part in the making of each, in the same order, so nothing need be
  * said. Members from another MPI_COMM_WORLD have no ranks here: id 0.
  *
- * States stay when communicators go: requests may outlive them (MPI 4.1,
+ * The id is not the context id of messages (mpi/base/context_id.c), since each
+ * serves where the other cannot. A profile needs an id for intercommunicators,
+ * for what a request makes, and on nodes where no message is ours: no context
+ * id is there. A context id must stay right where threads make communicators of
+ * the same members at once, from different parents: there the id's count may
+ * differ, which spoils a view of the profile, but no message.
+ *
+ * The part stays when the communicator goes: requests may outlive it (MPI 4.1,
  * 7.4.3).
  */
 #ifndef SW_MPI_CALLS_KNOWN_COMM_H
 #define SW_MPI_CALLS_KNOWN_COMM_H
 
-#include "mpi/base/host.h"
+#include "mpi/base/comm.h"
 #include "profile/record/board.h"
 
 typedef struct sw_known_comm {
     MPI_Comm handle;
-    struct sw_known_comm *next;
     uint64_t id;
     uint64_t collectives;       /* begun so far                           */
-    int32_t *world;             /* ranks in MPI_COMM_WORLD of those that
+    const sw_members_t *own;    /* the own group; NULL: not known         */
+    const int *world;           /* ranks in MPI_COMM_WORLD of those that
                                  * messages go to (the remote group); NULL:
                                  * not known                              */
     int n, me;                  /* own group                              */
@@ -32,26 +40,20 @@ typedef struct sw_known_comm {
     int outs, ins;              /* neighbours; -1: not asked yet          */
     int *in;                    /* [ins] the members received from, and
                                  * behind them [outs] those sent to       */
-    int64_t context, aside;     /* numbers in virtual time (whatif/); -1:
-                                 * not told yet                           */
+    int64_t context, aside;     /* numbers in virtual time (mpi/virtual/);
+                                 * -1: not told yet                       */
     bool second;                /* of two groups there, the own one is the
                                  * second                                 */
 } sw_known_comm_t;
 
-/* Those that are in use again and again are found here. */
-#define SW_KNOWN_COMMS 64
-extern _Atomic(sw_known_comm_t *) sw_known_comms[SW_KNOWN_COMMS]
-    __attribute__((visibility("hidden")));
-
-sw_known_comm_t *sw_known_comm_find(MPI_Comm comm);
-
-/* The state of a communicator; NULL: it was not met. Calls nothing. */
+/* NULL: the profile has not met it. Calls nothing of the host's. */
 static inline sw_known_comm_t *sw_known_comm(MPI_Comm comm)
 {
-    sw_known_comm_t *c = atomic_load_explicit(
-        &sw_known_comms[sw_handle_mix((uintptr_t)comm) % SW_KNOWN_COMMS],
-        memory_order_acquire);
-    return sw_likely(c && c->handle == comm) ? c : sw_known_comm_find(comm);
+    sw_comm_t *c = sw_registry_cached(sw_comm_cache, SW_COMMS_CACHED,
+                                      (uintptr_t)comm);
+    if (sw_unlikely(!c) && !(c = sw_comm_look_up(comm)))
+        return NULL;
+    return atomic_load_explicit(&c->known, memory_order_acquire);
 }
 /* The same, met now at need. `comm` must be valid. */
 sw_known_comm_t *sw_known_comm_meet(MPI_Comm comm);
@@ -63,7 +65,6 @@ void sw_known_comm_made(const char *how, MPI_Comm parent, MPI_Comm comm);
 uint64_t sw_known_comm_promise(MPI_Comm parent);
 void sw_known_comm_kept(const char *how, MPI_Comm parent, MPI_Comm comm,
                         uint64_t id);
-void sw_known_comm_forget(MPI_Comm comm);
 void sw_known_comm_rename(MPI_Comm comm, const char *name);
 
 /* Fill in the neighbours of one with a topology, or none. */
@@ -76,16 +77,16 @@ static inline int64_t sw_known_rank(const sw_known_comm_t *c, int member)
                ? c->world[member] : -1;
 }
 
-/* The board of a rank in MPI_COMM_WORLD, or NULL: not on this node. */
+/* The boards of the node's ranks, by place (NULL: out of reach), and this
+ * process's, or NULL. */
 extern const sw_board_t **sw_boards __attribute__((visibility("hidden")));
-extern int sw_boards_ranks __attribute__((visibility("hidden")));
-/* This process's, or NULL. */
 extern sw_board_t *sw_board __attribute__((visibility("hidden")));
 
+/* The board of a rank in MPI_COMM_WORLD, or NULL: not on this node. */
 static inline const sw_board_t *sw_board_of(int64_t rank)
 {
-    return sw_boards && rank >= 0 && rank < sw_boards_ranks ? sw_boards[rank]
-                                                            : NULL;
+    int place = sw_world_place((int)rank);
+    return sw_boards && place >= 0 ? sw_boards[place] : NULL;
 }
 
 #endif

@@ -6,15 +6,13 @@
  */
 #include "known_type.h"
 
+#include "mpi/base/guard.h"
 #include "profile/record/catalog.h"
 
 #include <pthread.h>
 #include <string.h>
 
-_Atomic uint32_t sw_known_types_age;
-__thread sw_known_types_t sw_known_types
-    __attribute__((tls_model("initial-exec")));
-
+/* Of the last operation. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char *combiner_name(int combiner)
@@ -42,48 +40,31 @@ static const char *combiner_name(int combiner)
     return "derived";
 }
 
-static void describe(MPI_Datatype type, sw_catalog_entry_t *to)
+static uint16_t number_of(MPI_Datatype type, uint64_t size)
 {
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0, combiner = 0, a, b, c;
-    MPI_Count size = 0;
-#ifdef SW_HAS_Type_size_x
-    if (host.Type_size_x) {
-        host.Type_size_x(type, &size);
-    } else
-#endif
-    {
-        int small = 0;
-        host.Type_size(type, &small);
-        size = small;
-    }
     host.Type_get_name(type, name, &length);
     if (!*name &&
         host.Type_get_envelope(type, &a, &b, &c, &combiner) == MPI_SUCCESS)
         strcpy(name, combiner_name(combiner));
-    *to = (sw_catalog_entry_t){.size = (uint64_t)size};
-    memcpy(to->name, name, sw_min(strlen(name), sizeof to->name - 1));
+    sw_catalog_entry_t entry = {.size = size};
+    memcpy(entry.name, name, sw_min(strlen(name), sizeof entry.name - 1));
+    return sw_catalog_like(SW_CATALOG_DATATYPES, &entry);
 }
 
-const sw_known_type_t *sw_known_type_meet(MPI_Datatype type)
+const sw_datatype_t *sw_known_type_meet(MPI_Datatype type)
 {
-    static const sw_known_type_t nothing;
-    sw_known_types_t *mine = &sw_known_types;
-    uint32_t age = atomic_load(&sw_known_types_age);
-    if (type == MPI_DATATYPE_NULL)
+    SW_INSIDE;
+    static const sw_datatype_t nothing;
+    int code;
+    sw_datatype_t *d = (sw_datatype_t *)(uintptr_t)
+        sw_datatype(type, MPI_COMM_SELF, &code);
+    if (!d)
         return &nothing;
-    if (mine->age != age) {
-        memset(mine, 0, sizeof *mine);
-        mine->age = age;
-    }
-    sw_catalog_entry_t entry;
-    describe(type, &entry);
-    uint16_t number = sw_catalog_like(SW_CATALOG_DATATYPES, &entry);
-    sw_known_type_t *t =
-        &mine->at[sw_handle_mix((uintptr_t)type) % SW_KNOWN_TYPES];
-    *t = (sw_known_type_t){.handle = type, .size = entry.size,
-                           .number = number, .known = true};
-    return t;
+    if (!atomic_load(&d->number))
+        atomic_store(&d->number, number_of(type, d->size));
+    return d;
 }
 
 /* Predefined ones have their names; all of the program's are one. */

@@ -12,6 +12,7 @@
 #include "mpi/request/track.h"
 #include "mpi/record/event.h"
 #include "node/control.h"
+#include "node/launcher.h"
 #include "node/base/settings.h"
 
 #include <string.h>
@@ -76,12 +77,21 @@ static sw_function_t entry(int procedure)
 
 sw_host_t served;
 
+/* See lifecycle.c. */
+static bool is_always_ours(int procedure)
+{
+    return procedure == SW_PROC_Init || procedure == SW_PROC_Init_thread ||
+           procedure == SW_PROC_Finalize ||
+           procedure == SW_PROC_Session_finalize;
+}
+
 static void fill_served(void)
 {
     served = host;
-    for (int i = 0; sw_settings.enable && i < SW_PROC_COUNT; i++) {
+    for (int i = 0; i < SW_PROC_COUNT; i++) {
         void *const *their = theirs[i];
-        if (their && *their && ours[i]) {
+        if (their && *their && ours[i] &&
+            (sw_settings.enable || is_always_ours(i))) {
             size_t at = (size_t)((const char *)their - (const char *)&host);
             memcpy((char *)&served + at, &ours[i], sizeof ours[i]);
         }
@@ -96,7 +106,7 @@ static const char *bind_host(void *(*find)(const char *symbol))
     if (!why && sw_settings.enable)
         atomic_store(&sw_accelerate_switch, SW_ACCELERATE_ON);
     if (*sw_settings.whatif && sw_settings.profile) {
-        if (sw_front_first_rank())
+        if (sw_launcher_first_rank())
             sw_say("in virtual time nothing is profiled; replay the operations "
                    "instead (STRAIGHTWAY_WHATIF_RECORD)");
         sw_settings.profile = sw_settings.trace = false;

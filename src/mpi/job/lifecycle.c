@@ -1,7 +1,8 @@
 /*
- * lifecycle.c - the beginning and the end of MPI: MPI_Init links the ranks of
- * the node; MPI_Finalize prints the statistics before the host ends;
- * MPI_Session_finalize may take our keyvals along.
+ * lifecycle.c - the beginning and the end of MPI: MPI_Init introduces the ranks
+ * of the node to each other; MPI_Finalize prints the statistics before the host
+ * ends; MPI_Session_finalize may take our keyvals along. A profile and virtual
+ * time begin and end here, too, when nothing is accelerated.
  */
 #include "mpi/base/datatype.h"
 #include "mpi/base/link.h"
@@ -12,7 +13,10 @@
 
 static int begun(int result)
 {
-    if (result == MPI_SUCCESS) {
+    if (result != MPI_SUCCESS)
+        return result;
+    sw_world_start();
+    if (sw_settings.enable) {
         sw_messages_start(sw_link_start());
         sw_quiet_start();
     }
@@ -33,10 +37,12 @@ int sw_MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int sw_MPI_Finalize(void)
 {
-    if (sw_settings.stats)
-        sw_stats_print();
-    sw_messages_stop();
-    sw_link_stop();
+    if (sw_settings.enable) {
+        if (sw_settings.stats)
+            sw_stats_print();
+        sw_messages_stop();
+    }
+    sw_world_stop();
     return host.Finalize();
 }
 

@@ -49,7 +49,7 @@ void sw_quiet_start(void)
     hosts = sw_os_threads() - before - sw_served;
     host.Comm_size(MPI_COMM_WORLD, &size);
     /* Threads of the program's own from before count for ever. */
-    alone = before == 1 && hosts >= 0 && size == sw_link_places() &&
+    alone = before == 1 && hosts >= 0 && size == sw_world.places &&
             !moves_behind();
     sw_show_quiet = quiet;
     sw_show_barred = sw_device_present;

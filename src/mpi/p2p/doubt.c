@@ -30,11 +30,11 @@ static bool too_long_for_one(const MPI_Status *status)
 static void doubt(int tag)
 {
     sw_link_t *link;
-    for (int i = 0; i < sw_link_places(); i++) {
+    for (int i = 0; i < sw_world.places; i++) {
         if (!(link = sw_link_at(i)))
             continue;
         uint64_t offered = sw_slots_offered(link->peer, link->directory);
-        if (!sw_slots_find(link->peer, link->directory, 0, sw_link_place, tag,
+        if (!sw_slots_find(link->peer, link->directory, 0, sw_world.place, tag,
                            0, offered).count)
             continue;
         link->doubtful = offered;
@@ -90,7 +90,7 @@ void sw_failed_on(int rc, const MPI_Status *status, MPI_Comm comm,
     /* Earlier ones have been taken, but for those of posted receives. */
     sw_receive_expected(c, status->MPI_SOURCE, status->MPI_TAG);
     sw_found_t found = sw_slots_find(link->peer, link->directory, c->context_id,
-                                     sw_link_place, status->MPI_TAG, 0,
+                                     sw_world.place, status->MPI_TAG, 0,
                                      UINT64_MAX);
     if (found.first)
         sw_route_refuse(link, found.first);

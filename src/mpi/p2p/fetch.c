@@ -84,7 +84,7 @@ static sw_slot_t *offered(const sw_descriptor_t *d, const sw_link_t **link)
     if (sw_likely(!sw_descriptor_valid(d, &sw_link_cookie)))
         return NULL;
     *link = sw_link_at(d->source);
-    return *link ? sw_slot_of((*link)->peer, d, sw_link_place) : NULL;
+    return *link ? sw_slot_of((*link)->peer, d, sw_world.place) : NULL;
 }
 
 /* Fetched, with rc: *bytes and *error. */

@@ -22,7 +22,7 @@ void sw_messages_start(bool linked)
     if (!linked)
         return;
     sw_threshold_start();
-    sw_posted_start(sw_link_places());
+    sw_posted_start(sw_world.places);
     sw_note_owner = &sw_receive_notes;
     sw_track_kind_add(&sw_receive_kind);
     sw_track_kind_add(&sw_send_kind);
@@ -36,12 +36,12 @@ void sw_messages_start(bool linked)
 void sw_messages_stop(void)
 {
     SW_INSIDE;
-    if (sw_link_comm == MPI_COMM_NULL)
+    if (sw_world.comm == MPI_COMM_NULL)
         return;
     if (sw_linked && host.Ibarrier) {
         MPI_Request request;
         int all_here = 0;
-        int rc = host.Ibarrier(sw_link_comm, &request);
+        int rc = host.Ibarrier(sw_world.comm, &request);
         while (!all_here && rc == MPI_SUCCESS) {
             rc = host.Test(&request, &all_here, MPI_STATUS_IGNORE);
             sw_track_progress();

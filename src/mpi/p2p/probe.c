@@ -106,9 +106,9 @@ static sw_found_t on_offer(sw_comm_t *c, const sw_link_t *link, int tag)
     sw_found_t old = {.count = 0};
     if (sw_unlikely(until > after))
         old = sw_slots_find(link->peer, link->directory, c->context_id,
-                            sw_link_place, tag, after, until);
+                            sw_world.place, tag, after, until);
     sw_found_t found = sw_slots_find(link->peer, link->directory, c->context_id,
-                                     sw_link_place, tag,
+                                     sw_world.place, tag,
                                      sw_max(after, until), UINT64_MAX);
     found.largest = found.bytes;
     if (sw_likely(!old.count))

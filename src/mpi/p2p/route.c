@@ -75,7 +75,7 @@ static sw_slot_t *offer_it(sw_link_t *link, sw_offer_t *offer,
         return NULL;
     }
     sw_row_offer(&link->row, channel, 1);
-    sw_descriptor_fill(descriptor, &sw_link_cookie, sw_link_place,
+    sw_descriptor_fill(descriptor, &sw_link_cookie, sw_world.place,
                        slot->offset, sw_slot_ticket(slot), slot->bytes);
     return slot;
 }

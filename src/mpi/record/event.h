@@ -193,9 +193,10 @@ static inline void sw_event_post(const sw_event_t *e, uint64_t key)
 static inline uint64_t sw_event_bytes(sw_event_t *e, int64_t count,
                                       MPI_Datatype type)
 {
-    const sw_known_type_t *t = sw_known_type(type);
-    if (t->number)
-        SW_KEY_SET(&e->key, datatype, t->number);
+    const sw_datatype_t *t = sw_known_type(type);
+    uint16_t number = atomic_load_explicit(&t->number, memory_order_relaxed);
+    if (number)
+        SW_KEY_SET(&e->key, datatype, number);
     return (uint64_t)count * t->size;
 }
 

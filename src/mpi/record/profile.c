@@ -4,7 +4,7 @@
  */
 #include "traffic.h"
 
-#include "mpi/base/link.h"
+#include "mpi/base/world.h"
 #include "contract/front.h"
 #include "node/os/os.h"
 #include "node/peer.h"
@@ -23,18 +23,12 @@ static MPI_Comm gathering = MPI_COMM_NULL;  /* MPI_COMM_WORLD, our own */
 
 /* The beginning ----------------------------------------------------------- */
 
-typedef struct {
-    sw_card_t card;
-    uint64_t board;             /* offset in the control segment; 0: none */
-    int32_t world;
-} hello_t;
-
 /* A board in this process's control segment, which its peers map. */
-static uint64_t make_board(sw_card_t *card)
+static uint64_t make_board(void)
 {
     uint64_t at = 0;
     size_t size = sizeof(sw_block_t) + SW_LINE + sizeof(sw_board_t);
-    if (sw_peer_card(card) && sw_segment())
+    if (sw_segment())
         at = sw_segment_alloc(size, size, 1);
     if (at) {
         at = sw_round_up(at + sizeof(sw_block_t), SW_LINE);
@@ -43,61 +37,47 @@ static uint64_t make_board(sw_card_t *card)
     return at;
 }
 
-static void show_boards(MPI_Comm node)
+/* The board of the rank at a place, or NULL. */
+static sw_board_t *see_board(int place)
 {
-    hello_t mine, *all = calloc((size_t)sw_job.node_ranks, sizeof *all);
-    memset(&mine, 0, sizeof mine);
-    mine.board = make_board(&mine.card);
-    mine.world = sw_job.rank;
-    sw_boards = calloc((size_t)sw_job.ranks, sizeof *sw_boards);
-    if (!all || !sw_boards) {
+    const sw_hello_t *said = &sw_world.at[place].said;
+    if (place == sw_world.place)
+        return sw_board;
+    sw_peer_t *peer = said->board ? sw_peer_attach(&said->self.card) : NULL;
+    return peer && sw_peer_control(peer)
+               ? (sw_board_t *)(void *)(peer->control + said->board) : NULL;
+}
+
+static void see_boards(void)
+{
+    sw_boards = calloc((size_t)sw_world.places, sizeof *sw_boards);
+    if (!sw_boards) {
         sw_say("out of memory in MPI_Init");
         abort();
     }
-    host.Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine,
-                   MPI_BYTE, node);
     int unseen = 0;
-    sw_board_t *first = NULL;
-    for (int i = 0; i < sw_job.node_ranks; i++) {
-        sw_peer_t *peer = all[i].board ? sw_peer_attach(&all[i].card) : NULL;
-        sw_board_t *board = NULL;
-        if (all[i].world == sw_job.rank)
-            board = sw_board;
-        else if (peer && sw_peer_control(peer))
-            board = (sw_board_t *)(void *)(peer->control + all[i].board);
-        else
-            unseen++;
-        sw_boards[all[i].world] = board;
-        first = i ? first : board;
+    for (int i = 0; i < sw_world.places; i++) {
+        sw_board_t *board = see_board(i);
+        sw_boards[i] = board;
+        unseen += i != sw_world.place && !board;
+        if (i == 0 && board)
+            sw_watchers = &board->watchers;
     }
-    if (first)
-        sw_watchers = &first->watchers;
-    sw_boards_ranks = sw_job.ranks;
-    free(all);
     if (unseen && sw_job.rank == 0)
         sw_say("profile: waiting cannot be told from moving: the system lets "
                "no memory be shared (straightway doctor says more)");
 }
 
 /* Nodes are numbered in the order of their lowest ranks. */
-static void look_at_node(void)
+static void number_nodes(void)
 {
-    MPI_Comm node;
-    int place, first = 0;
-    if (!host.Comm_split_type ||
-        host.Comm_split_type(gathering, MPI_COMM_TYPE_SHARED, 0,
-                             MPI_INFO_NULL, &node) != MPI_SUCCESS) {
-        sw_job.node_ranks = 1;
+    int first = 0, leads = sw_world.place == 0;
+    sw_job.node_ranks = sw_world.places;
+    if (sw_world.comm == MPI_COMM_NULL || sw_world.places == sw_world.ranks)
         return;
-    }
-    host.Comm_rank(node, &place);
-    host.Comm_size(node, &sw_job.node_ranks);
-    int leads = place == 0;
     host.Exscan(&leads, &first, 1, MPI_INT, MPI_SUM, gathering);
     sw_job.node_number = sw_job.rank ? first : 0;
-    host.Bcast(&sw_job.node_number, 1, MPI_INT, 0, node);
-    show_boards(node);
-    host.Comm_free(&node);
+    host.Bcast(&sw_job.node_number, 1, MPI_INT, 0, sw_world.comm);
 }
 
 /* Rank 0 names the file; all must know it, should one of them die. */
@@ -109,9 +89,6 @@ static void agree(void)
         char id[sizeof sw_job.id], path[sizeof sw_job.path];
     } job;
     memset(&job, 0, sizeof job);
-    MPI_Comm parent = MPI_COMM_NULL;
-    host.Comm_get_parent(&parent);
-    sw_job.spawned = parent != MPI_COMM_NULL;
     if (sw_job.rank == 0) {
         const char *why = sw_job_name_capture();
         if (why) {
@@ -138,17 +115,14 @@ static void agree(void)
 
 static void describe(void)
 {
-    int length, level = MPI_THREAD_SINGLE;
+    int length;
     static char text[MPI_MAX_LIBRARY_VERSION_STRING];
     static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED,
                                  MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
-    host.Query_thread(&level);
     for (int i = 0; i < 4; i++)
-        if (level == levels[i])
+        if (sw_world.level == levels[i])
             sw_job.thread_level = i;
-    sw_pending_shared = level == MPI_THREAD_MULTIPLE;
-    if (!sw_settings.enable)
-        sw_threaded = sw_pending_shared;
+    sw_pending_shared = sw_threaded;
     if (host.Get_library_version)
         host.Get_library_version(text, &length);
     text[strcspn(text, "\n")] = '\0';
@@ -218,6 +192,15 @@ static uint64_t measure_own_cost(void)
     return best == UINT64_MAX ? 0 : (sw_clock_ns(best) + CALLS / 2) / CALLS;
 }
 
+/* Before MPI_Init, whose handshake shows the board. */
+static uint64_t begin(void)
+{
+    if (sw_settings.profile)
+        sw_world_board = make_board;
+    sw_clock_open();
+    return sw_ticks();
+}
+
 /* After MPI_Init: agree on the file, show the boards, begin. */
 static void start(uint64_t init_ticks)
 {
@@ -226,13 +209,15 @@ static void start(uint64_t init_ticks)
         return;
     sw_clock_start();
     sw_job_look();
-    host.Comm_rank(MPI_COMM_WORLD, &sw_job.rank);
-    host.Comm_size(MPI_COMM_WORLD, &sw_job.ranks);
+    sw_job.rank = sw_world.rank;
+    sw_job.ranks = sw_world.ranks;
+    sw_job.spawned = sw_world.spawned;
     describe();
     if (host.Comm_dup(MPI_COMM_WORLD, &gathering) != MPI_SUCCESS)
         return;
     agree();
-    look_at_node();
+    number_nodes();
+    see_boards();
     if (sw_settings.trace)
         begin_trace();
     sw_peers_ranks = (uint32_t)sw_job.ranks;
@@ -361,8 +346,7 @@ static void stop(void)
 
 int sw_recorded_MPI_Init(int *argc, char ***argv)
 {
-    sw_clock_open();
-    uint64_t before = sw_ticks();
+    uint64_t before = begin();
     int result = served.Init(argc, argv);
     if (result == MPI_SUCCESS)
         start(sw_ticks() - before);
@@ -372,8 +356,7 @@ int sw_recorded_MPI_Init(int *argc, char ***argv)
 int sw_recorded_MPI_Init_thread(int *argc, char ***argv, int required,
                                 int *provided)
 {
-    sw_clock_open();
-    uint64_t before = sw_ticks();
+    uint64_t before = begin();
     int result = served.Init_thread(argc, argv, required, provided);
     if (result == MPI_SUCCESS)
         start(sw_ticks() - before);

@@ -29,21 +29,17 @@ LEFT_OUT = re.compile(r"""(
     Register_datarep.* | Keyval_.* | Get_address | Address
 )$""", re.X)
 
-FREED = "sw_known_type_forget();"
 RULES = Families({
     "free request": dict.fromkeys(("before", "nested"),
                                   "sw_request_freed(*$request);"),
     "cancel": {"before": "sw_request_cancelled(*$request);"},
     "free communicator": {
         "local": "MPI_Comm gone = *$comm;",
-        "before": "sw_event_comm(&e, gone);",
-        "after": "sw_known_comm_forget(gone);",
-        "nested": "sw_known_comm_forget(*$comm);"},
+        "before": "sw_event_comm(&e, gone);"},
     "name communicator": {
         "before": "sw_event_comm(&e, $comm);",
         "after": "sw_event_comm_after(&e, $comm);\n"
                  "sw_known_comm_rename($comm, $comm_name);"},
-    "free type": {"before": FREED, "after": FREED, "nested": FREED},
     "make window": {"after": "sw_window_made(*$win, $comm);"},
     "free window": {
         "local": "MPI_Win gone = *$win;",

@@ -9,8 +9,9 @@
  */
 #include "virtual.h"
 
-#include "mpi/base/link.h"
+#include "mpi/base/world.h"
 #include "contract/clocks.h"
+#include "node/launcher.h"
 #include "node/os/os.h"
 #include "node/base/settings.h"
 #include "profile/record/clock.h"
@@ -102,19 +103,6 @@ static bool all_well(bool here)
     return all;
 }
 
-static bool on_one_node(void)
-{
-    MPI_Comm node;
-    int here = 0;
-    if (!host.Comm_split_type ||
-        host.Comm_split_type(sw_virtual_private, MPI_COMM_TYPE_SHARED, 0,
-                             MPI_INFO_NULL, &node) != MPI_SUCCESS)
-        return false;
-    host.Comm_size(node, &here);
-    host.Comm_free(&node);
-    return here == ranks;
-}
-
 /* Ranks may be bound to cores of their own, or all have all. */
 static int cores(void)
 {
@@ -138,8 +126,7 @@ __attribute__((noreturn)) static void give_up(void)
 static bool begin(void)
 {
     hello_t hello = {.fd = -1};
-    bool together = on_one_node();
-    if (!all_well(together)) {
+    if (sw_world.places != sw_world.ranks) {
         if (me == 0)
             sw_say("STRAIGHTWAY_WHATIF: all ranks must run on one node; give "
                    "the launcher a single host");
@@ -160,25 +147,19 @@ static bool begin(void)
 
 static void start(void)
 {
-    int level = MPI_THREAD_SINGLE;
-    MPI_Comm parent = MPI_COMM_NULL;
     SW_INSIDE;
     if (atomic_load(&sw_virtual_on) || lanes)
         return;
-    host.Comm_get_parent(&parent);
-    if (parent != MPI_COMM_NULL) {
-        if (sw_front_first_rank())
+    if (sw_world.spawned) {
+        if (sw_launcher_first_rank())
             sw_say("spawned processes are not in virtual time");
         return;
     }
     sw_clock_start();
     sw_cpu_clock_start(sw_clock_counts ? sw_clock_tick : 0);
-    host.Comm_rank(MPI_COMM_WORLD, &me);
-    host.Comm_size(MPI_COMM_WORLD, &ranks);
-    host.Query_thread(&level);
-    sw_virtual_shared = level == MPI_THREAD_MULTIPLE;
-    if (!sw_settings.enable)
-        sw_threaded = sw_virtual_shared;
+    me = sw_world.rank;
+    ranks = sw_world.ranks;
+    sw_virtual_shared = sw_threaded;
     if (host.Comm_dup(MPI_COMM_WORLD, &sw_virtual_private) != MPI_SUCCESS)
         return;
     if (!begin())
@@ -197,7 +178,7 @@ static void start(void)
     sw_lane_idle = sw_virtual_progress;
     sw_virtual_start(lane);
     /* Others may read clocks meanwhile, and name regions. */
-    sw_virtual_turns = level == MPI_THREAD_SERIALIZED;
+    sw_virtual_turns = sw_world.level == MPI_THREAD_SERIALIZED;
     sw_virtual_clocks_start();
     sw_virtual_regions_start();
 }

@@ -8,8 +8,6 @@
  */
 #include "virtual.h"
 
-#include "mpi/base/comm.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,41 +16,28 @@
 
 static uint32_t contexts = 1;           /* 0 is the world */
 
-/* Own group's ranks in MPI_COMM_WORLD; NULL: no memory. */
-static int32_t *own_ranks(MPI_Comm comm, int n)
-{
-    MPI_Group group;
-    host.Comm_group(comm, &group);
-    int *ranks = sw_world_ranks(group, n);
-    host.Group_free(&group);
-    return ranks;
-}
-
 static bool tell(sw_known_comm_t *c, uint32_t number, uint64_t id)
 {
     uint32_t n = (uint32_t)c->n, them = c->inter ? (uint32_t)c->targets : 0;
     uint32_t *members = malloc((n + them) * sizeof *members);
-    int32_t *own = c->inter ? own_ranks(c->handle, c->n) : c->world;
-    bool made = members && own;
-    if (made && c->inter) {
-        int32_t us_first = own[0], them_first = c->world[0];
+    const int *own = c->own->rank;
+    if (members && c->inter) {
+        int us_first = own[0], them_first = c->world[0];
         for (uint32_t i = 0; i < n; i++)
             us_first = own[i] < us_first ? own[i] : us_first;
         for (uint32_t i = 0; i < them; i++)
             them_first = c->world[i] < them_first ? c->world[i] : them_first;
-        bool we = us_first < them_first;
-        memcpy(members + (we ? 0 : them), own, n * sizeof *members);
-        memcpy(members + (we ? n : 0), c->world, them * sizeof *members);
-        c->second = !we;
-    } else if (made) {
-        memcpy(members, own, n * sizeof *members);
+        c->second = us_first >= them_first;
+        memcpy(members + (c->second ? 0 : n), c->world,
+               them * sizeof *members);
     }
-    if (made && number)
+    if (members)
+        memcpy(members + (c->second ? them : 0), own, n * sizeof *members);
+    if (members && number)
         sw_virtual_context(number, id, n + them, members);
-    if (c->inter)
-        free(own);
+    bool told = members;
     free(members);
-    return made;
+    return told;
 }
 
 sw_known_comm_t *sw_virtual_comm(MPI_Comm comm)

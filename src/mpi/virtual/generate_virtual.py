@@ -27,12 +27,11 @@ def wrapper(procedure, header):
     rule = rules.of(procedure)
     if not rule:
         return through(procedure)
-    body = procedure.filled(rule["body"])
+    body = procedure.filled(rule)
     if set(re.findall(r"served\.(\w+)", body)) - set(header.prototypes):
         return None
     return (procedure.opening("virtual", "SW_VIRTUAL;",
-                              "sw_virtual_begin(&v, &sw_from)",
-                              rule["nested"])
+                              "sw_virtual_begin(&v, &sw_from)")
             + "    int sw_result;\n" + indented(body, 4)
             + "    return sw_result;\n}\n")
 

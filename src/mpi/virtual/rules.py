@@ -2,9 +2,8 @@
 table.
 
 A rule is C (see ../calls/wrappers.py for what is filled in), which leaves the
-call's result in sw_result. A wrapper runs `nested` before a call that it does
-not follow (see ../record/rules.py). Where the header lacks a procedure that a
-rule calls, there is no wrapper.
+call's result in sw_result. Where the header lacks a procedure that a rule
+calls, there is no wrapper.
 
 A procedure without a rule has a wrapper only if the host calls MPI inside it
 (generate.py, SETUP): virtual time takes it for computing.
@@ -26,7 +25,6 @@ def given(it):
 HOLD = "sw_virtual_hold();\n"
 OK = "if (sw_result == MPI_SUCCESS)\n    "
 OWN = "MPI_Request own = MPI_REQUEST_NULL;\n"
-FREED = "sw_known_type_forget();"
 # A function of ours does it all.
 WHOLE = "sw_result = sw_virtual_@lower@(@args@);"
 
@@ -36,11 +34,6 @@ RULES = Families({
     "free request": HOLD + "MPI_Request gone = *$request;\n" + host() + OK
     + "sw_virtual_freed(gone);",
     "cancel": HOLD + host() + OK + "sw_virtual_cancelled(*$request);",
-    "free communicator": {
-        "body": "MPI_Comm gone = *$comm;\n" + host() + OK
-                + "sw_known_comm_forget(gone);",
-        "nested": "sw_known_comm_forget(*$comm);"},
-    "free type": {"body": FREED + "\n" + host() + FREED, "nested": FREED},
     "free window": "MPI_Win gone = *$win;\nsw_virtual_fence(gone);\n" + host()
     + OK + "sw_virtual_window_freed(gone);"})
 OF = {}                         # by name: those of no family
@@ -48,11 +41,10 @@ rule = RULES.rule
 
 
 def of(procedure):
-    """{"body": C, "nested": C}, or None."""
+    """C, or None."""
     name = procedure.name
-    made = (OF.get(name[:-2] if name.endswith("_c") else name)
+    return (OF.get(name[:-2] if name.endswith("_c") else name)
             or RULES.of(table.of(name)))
-    return {"body": made, "nested": ""} if isinstance(made, str) else made
 
 
 # Messages --------------------------------------------------------------------

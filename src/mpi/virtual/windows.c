@@ -37,8 +37,7 @@ typedef struct window {
     sw_known_comm_t *comm;
     uint32_t context;
     awaited_t posts, completes; /* of an access, and of an exposure */
-    int32_t *targets;           /* of the access, ranks of the world */
-    int target_count;
+    sw_members_t *targets;      /* of the access */
     bool complete;              /* the exposure is over in virtual time */
     uint8_t all;                /* how all are locked,   */
     uint8_t *locked;            /* and each is: see above */
@@ -247,13 +246,13 @@ void sw_virtual_unlock_window(MPI_Win window, int target)
 
 /* Post, start, complete, wait ---------------------------------------------- */
 
-/* The members of a group, ranks of the world; NULL: none, or no memory. */
-static int32_t *ranks_of(MPI_Group group, int *count)
+/* The members of a group, held; NULL: none, or no memory. */
+static sw_members_t *members_of(MPI_Group group)
 {
-    *count = 0;
-    if (group == MPI_GROUP_NULL || host.Group_size(group, count) != MPI_SUCCESS)
+    int n = 0;
+    if (group == MPI_GROUP_NULL || host.Group_size(group, &n) != MPI_SUCCESS)
         return NULL;
-    return *count > 0 ? sw_world_ranks(group, *count) : NULL;
+    return n > 0 ? sw_members_of(group, n) : NULL;
 }
 
 static void tell(const window_t *w, int32_t peer, int tag)
@@ -264,19 +263,18 @@ static void tell(const window_t *w, int32_t peer, int tag)
 }
 
 /* From each of them an empty message. */
-static void expect(const window_t *w, awaited_t *awaited, const int32_t *ranks,
-                   int count, int tag)
+static void expect(const window_t *w, awaited_t *awaited,
+                   const sw_members_t *from, int tag)
 {
-    awaited->requests = malloc((size_t)(count + 1) *
-                               sizeof *awaited->requests);
-    for (int i = 0; i < count && awaited->requests; i++) {
-        if (ranks[i] < 0)
+    awaited->requests = malloc((size_t)from->n * sizeof *awaited->requests);
+    for (int i = 0; i < from->n && awaited->requests; i++) {
+        if (from->rank[i] < 0)
             continue;
         uint32_t request = sw_work_number();
         awaited->requests[awaited->count++] = request;
         sw_virtual_put(&(sw_vop_t){
-            .kind = SW_OP_RECV, .context = w->context, .peer = ranks[i],
-            .tag = tag, .request = request});
+            .kind = SW_OP_RECV, .context = w->context,
+            .peer = from->rank[i], .tag = tag, .request = request});
     }
 }
 
@@ -297,17 +295,16 @@ void sw_virtual_post_window(MPI_Win window, MPI_Group origins)
     window_t *w = known(window);
     if (!w)
         return;
-    int count;
-    int32_t *ranks = ranks_of(origins, &count);
+    sw_members_t *to = members_of(origins);
     have_come(&w->completes, true);
     w->complete = false;
-    if (ranks) {
-        for (int i = 0; i < count; i++)
-            if (ranks[i] >= 0)
-                tell(w, ranks[i], SW_WINDOW_POSTED);
-        expect(w, &w->completes, ranks, count, SW_WINDOW_COMPLETED);
+    if (to) {
+        for (int i = 0; i < to->n; i++)
+            if (to->rank[i] >= 0)
+                tell(w, to->rank[i], SW_WINDOW_POSTED);
+        expect(w, &w->completes, to, SW_WINDOW_COMPLETED);
     }
-    free(ranks);
+    sw_members_drop(to);
     sw_virtual_unlock();
 }
 
@@ -316,10 +313,10 @@ void sw_virtual_start_window(MPI_Win window, MPI_Group targets)
     window_t *w = known(window);
     if (!w)
         return;
-    free(w->targets);
-    w->targets = ranks_of(targets, &w->target_count);
+    sw_members_drop(w->targets);
+    w->targets = members_of(targets);
     if (w->targets)
-        expect(w, &w->posts, w->targets, w->target_count, SW_WINDOW_POSTED);
+        expect(w, &w->posts, w->targets, SW_WINDOW_POSTED);
     if (!sw_virtual_shared)
         have_come(&w->posts, false);
     sw_virtual_unlock();
@@ -341,10 +338,10 @@ void sw_virtual_complete_window(MPI_Win window)
     if (!w)
         return;
     flush(w, -1, false);
-    for (int i = 0; i < w->target_count && w->targets; i++)
-        if (w->targets[i] >= 0)
-            tell(w, w->targets[i], SW_WINDOW_COMPLETED);
-    free(w->targets);
+    for (int i = 0; w->targets && i < w->targets->n; i++)
+        if (w->targets->rank[i] >= 0)
+            tell(w, w->targets->rank[i], SW_WINDOW_COMPLETED);
+    sw_members_drop(w->targets);
     w->targets = NULL;
     sw_virtual_unlock();
 }

@@ -3,6 +3,7 @@
  */
 #include "job.h"
 
+#include "node/launcher.h"
 #include "node/os/os.h"
 #include "node/base/settings.h"
 
@@ -105,19 +106,12 @@ void sw_job_look(void)
 
 static void name_job(void)
 {
-    static const char *const names[] = {
-        "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID",
-        "COBALT_JOBID", "JOB_ID",
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *id = getenv(names[i]);
-        if (id && *id && !strchr(id, '/')) {
-            snprintf(sw_job.id, sizeof sw_job.id, "%.*s",
-                     (int)strcspn(id, ". "), id);
-            return;
-        }
-    }
-    snprintf(sw_job.id, sizeof sw_job.id, "%d", (int)getpid());
+    const char *id = sw_launcher_job();
+    if (id)
+        snprintf(sw_job.id, sizeof sw_job.id, "%.*s", (int)strcspn(id, ". "),
+                 id);
+    else
+        snprintf(sw_job.id, sizeof sw_job.id, "%d", (int)getpid());
 }
 
 static bool is_folder(const char *path)

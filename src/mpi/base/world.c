@@ -1,0 +1,228 @@
+/*
+ * world.c - see world.h.
+ */
+#include "world.h"
+
+#include "guard.h"
+#include "link.h"
+#include "node/arena/arena.h"
+#include "node/base/settings.h"
+#include "node/launcher.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VERSION 3u
+
+sw_world_t sw_world = {.comm = MPI_COMM_NULL};
+bool sw_threaded;
+uint64_t (*sw_world_board)(void);
+
+bool sw_world_is_there(void)
+{
+    int begun = 0, ended = 0;
+    host.Initialized(&begun);
+    if (begun)
+        host.Finalized(&ended);
+    return begun && !ended;
+}
+
+int sw_world_virtual_node(void)
+{
+    int ready = 0, rank = 0;
+    if (sw_settings.node_size <= SW_NONE)
+        return 0;
+    host.Initialized(&ready);
+    if (ready)
+        host.Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank / (int)sw_settings.node_size;
+}
+
+void sw_world_measure_crowd(void)
+{
+    uint64_t mask[SW_CARD_MASK];
+    int mine = sw_os_affinity(mask, SW_CARD_MASK);
+    double crowd = sw_peer_crowd();
+    /* Unbound ranks all share all cores, met or not. */
+    static _Atomic long online;     /* a file is read to find it out */
+    if (!atomic_load(&online))
+        atomic_store(&online, sysconf(_SC_NPROCESSORS_ONLN));
+    if (mine >= atomic_load(&online)) {
+        double all = (double)sw_launcher_node_ranks() / mine;
+        crowd = all > crowd ? all : crowd;
+    }
+    sw_wait_crowd(crowd);
+}
+
+/* The roster ------------------------------------------------------------- */
+
+static void *memory(size_t count, size_t size)
+{
+    void *at = calloc(count, size);
+    if (!at) {
+        sw_say("out of memory in MPI_Init");
+        abort();
+    }
+    return at;
+}
+
+static void find_node(void)
+{
+    int level = MPI_THREAD_SINGLE;
+    MPI_Comm parent = MPI_COMM_NULL;
+    host.Query_thread(&level);
+    host.Comm_get_parent(&parent);
+    sw_world.spawned = parent != MPI_COMM_NULL;
+    sw_world.level = level;
+    sw_threaded = level == MPI_THREAD_MULTIPLE;
+    host.Comm_rank(MPI_COMM_WORLD, &sw_world.rank);
+    host.Comm_size(MPI_COMM_WORLD, &sw_world.ranks);
+    sw_world.places = 1;
+    if (!host.Comm_split_type ||
+        host.Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0,
+                             MPI_INFO_NULL, &sw_world.comm) != MPI_SUCCESS) {
+        sw_world.comm = MPI_COMM_NULL;
+        return;
+    }
+    host.Comm_set_errhandler(sw_world.comm, MPI_ERRORS_RETURN);
+    host.Comm_size(sw_world.comm, &sw_world.places);
+    host.Comm_rank(sw_world.comm, &sw_world.place);
+}
+
+static void fill_hello(sw_hello_t *to)
+{
+    memset(to, 0, sizeof *to);
+    to->version = VERSION;
+    to->rank = sw_world.rank;
+    to->board = sw_world_board ? sw_world_board() : 0;
+    if (sw_team_introduce(&to->self, sw_world_virtual_node()) &&
+        sw_settings.enable)
+        sw_link_offer(to);
+    sw_os_random(&to->cookie, sizeof to->cookie);
+}
+
+static void exchange_hellos(void)
+{
+    size_t n = (size_t)sw_world.places, size = sizeof(sw_hello_t);
+    sw_hello_t mine, *all = memory(n, size);
+    fill_hello(&mine);
+    if (sw_world.places > 1)
+        host.Allgather(&mine, (int)size, MPI_BYTE, all, (int)size, MPI_BYTE,
+                       sw_world.comm);
+    else
+        all[0] = mine;
+    sw_world.at = memory(n, sizeof *sw_world.at);
+    for (size_t i = 0; i < n; i++)
+        sw_world.at[i].said = all[i];
+    free(all);
+    sw_world.first = sw_world.at[0].said.rank;
+    while (sw_world.run < sw_world.places &&
+           sw_world.at[sw_world.run].said.rank ==
+               sw_world.first + sw_world.run)
+        sw_world.run++;
+}
+
+static uint8_t try_it(sw_place_t *p)
+{
+    const sw_hello_t *mine = &sw_world.at[sw_world.place].said;
+    if (p->said.version != VERSION ||
+        p->said.self.virtual_node != mine->self.virtual_node)
+        return 0;
+    p->peer = sw_peer_attach(&p->said.self.card);
+    if (!p->peer || !sw_peer_control(p->peer))
+        return 0;
+    bool arena = p->peer->self ? sw_arena.fd >= 0 : p->peer->arena != NULL;
+    return (uint8_t)(SW_AGREE_NODE | (arena ? SW_AGREE_ARENA : 0) |
+                     (p->peer->cma ? SW_AGREE_CMA : 0));
+}
+
+/* Each rank tries out what it reaches of the others, and tells them. */
+static void exchange_reach(void)
+{
+    int n = sw_world.places;
+    const sw_place_t *mine = &sw_world.at[sw_world.place];
+    unsigned char *reach = memory((size_t)n, 1), all = 0xff;
+    unsigned char *reached = memory((size_t)n, 1);
+    for (int i = 0; i < n; i++) {
+        sw_place_t *p = &sw_world.at[i];
+        reach[i] = p->reach = try_it(p);
+        if (p->said.self.virtual_node == mine->said.self.virtual_node)
+            all &= reach[i];
+    }
+    host.Alltoall(reach, 1, MPI_BYTE, reached, 1, MPI_BYTE, sw_world.comm);
+    for (int i = 0; i < n; i++)
+        sw_world.at[i].reached = reached[i];
+    host.Allgather(&all, 1, MPI_BYTE, reached, 1, MPI_BYTE, sw_world.comm);
+    for (int i = 0; i < n; i++)
+        sw_world.at[i].reaches_all = reached[i];
+    free(reach);
+    free(reached);
+}
+
+void sw_world_start(void)
+{
+    SW_INSIDE;
+    if (sw_world.places)
+        return;
+    find_node();
+    if (sw_settings.enable || sw_world_board)
+        exchange_hellos();
+    if (sw_settings.enable && sw_world.places > 1) {
+        exchange_reach();
+        sw_world_measure_crowd();
+    }
+}
+
+void sw_world_stop(void)
+{
+    SW_INSIDE;
+    if (sw_world.comm != MPI_COMM_NULL)
+        host.Comm_free(&sw_world.comm);
+}
+
+int sw_world_place_far(int rank)
+{
+    int low = 0, high = sw_world.at ? sw_world.places : 0;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (sw_world.at[middle].said.rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < sw_world.places && sw_world.at &&
+           sw_world.at[low].said.rank == rank ? low : -1;
+}
+
+/* Communicators ---------------------------------------------------------- */
+
+sw_meeting_t sw_world_meeting(const sw_members_t *members)
+{
+    if (!members->all)
+        return SW_WORLD_FOREIGN;
+    if (sw_world.comm == MPI_COMM_NULL || !sw_world.at)
+        return SW_WORLD_UNKNOWN;
+    int here = sw_world.at[sw_world.place].said.self.virtual_node;
+    uint32_t agreed = SW_AGREE_ARENA;
+    for (int i = 0; i < members->n; i++) {
+        int place = sw_world_place(members->rank[i]);
+        if (place < 0 || sw_world.at[place].said.self.virtual_node != here)
+            return SW_WORLD_APART;
+        agreed &= sw_world.at[place].reaches_all;
+    }
+    return agreed ? SW_WORLD_MET : SW_WORLD_UNKNOWN;
+}
+
+uint32_t sw_world_introduce(const sw_members_t *members,
+                            sw_introduction_t *all, sw_peer_t **peer)
+{
+    uint32_t agreed = SW_AGREE_NODE | SW_AGREE_ARENA | SW_AGREE_CMA;
+    for (int i = 0; i < members->n; i++) {
+        const sw_place_t *p = &sw_world.at[sw_world_place(members->rank[i])];
+        all[i] = p->said.self;
+        peer[i] = p->peer;
+        agreed &= p->reaches_all;
+    }
+    return agreed;
+}

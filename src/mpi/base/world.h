@@ -1,0 +1,106 @@
+/*
+ * world.h - the processes of this node that share MPI_COMM_WORLD: one roster.
+ *
+ * At the end of MPI_Init the ranks of a node tell each other, in one handshake,
+ * all that any part of Straightway needs to know of a peer, and try out what
+ * they reach of each other. Messages (link.h), collectives (comm.c), the
+ * profile and virtual time take it from here. From then on each rank knows
+ * without communication whether the members of a communicator are on its node.
+ *
+ * A place is a rank's number on the node. Places follow the ranks in
+ * MPI_COMM_WORLD. The roster grows with the node, never with the job.
+ *
+ * Without MPI_COMM_WORLD (a program that uses sessions only) there is no such
+ * moment, and the roster has no places. A host that cannot tell who shares
+ * memory leaves each rank alone on it. A process that comes later (spawned, or
+ * met by connect and accept) is in no roster: sw_world_place finds no place
+ * for it. Such a process would be let in there.
+ */
+#ifndef SW_MPI_BASE_WORLD_H
+#define SW_MPI_BASE_WORLD_H
+
+#include "host.h"
+#include "members.h"
+#include "coll/agreement.h"
+
+/* What a rank tells the others of its node. A part that takes no part leaves
+ * its fields zero. */
+typedef struct {
+    sw_introduction_t self;     /* card.control_span is 0: shares nothing  */
+    sw_token_t cookie;          /* that of place 0 counts                  */
+    uint64_t directory, ledger; /* of its messages (link.h)                */
+    uint64_t board;             /* in its segment: profile/record/board.h  */
+    int32_t rank;               /* in MPI_COMM_WORLD                       */
+    uint32_t version;
+} sw_hello_t;
+
+typedef struct {
+    sw_hello_t said;
+    sw_peer_t *peer;            /* NULL: not attached                      */
+    /* SW_AGREE_* bits: what this rank reaches of it, what it reaches of this
+     * rank, and what it reaches of all the ranks on its virtual node. */
+    uint8_t reach, reached, reaches_all;
+} sw_place_t;
+
+typedef struct {
+    MPI_Comm comm;      /* of the node's ranks, hidden from the program;
+                           MPI_COMM_NULL: the host names no node          */
+    int places;         /* 0: no handshake                                */
+    int place;          /* of this rank                                   */
+    int ranks, rank;    /* in MPI_COMM_WORLD                              */
+    int first, run;     /* the rank at place 0, and how many places from
+                           there on have consecutive ranks                */
+    int level;          /* MPI_THREAD_*                                   */
+    bool spawned;       /* by another job's MPI_Comm_spawn                */
+    sw_place_t *at;     /* [places]                                       */
+} sw_world_t;
+
+extern sw_world_t sw_world __attribute__((visibility("hidden")));
+
+/* Does the program have MPI_THREAD_MULTIPLE? */
+extern bool sw_threaded __attribute__((visibility("hidden")));
+
+/* Make this rank's board for the profile, and return where it lies in the
+ * segment, or 0. NULL: nothing is profiled. */
+extern uint64_t (*sw_world_board)(void) __attribute__((visibility("hidden")));
+
+/* The handshake, after the host's MPI_Init; and before its MPI_Finalize. */
+void sw_world_start(void);
+void sw_world_stop(void);
+
+/* Are MPI_COMM_WORLD and MPI_COMM_SELF there? Not with sessions only. */
+bool sw_world_is_there(void);
+
+/* Which virtual node a test has put this rank on; 0 without one. */
+int sw_world_virtual_node(void);
+
+int sw_world_place_far(int rank);
+
+/* The place of a rank in MPI_COMM_WORLD; -1: it is not on this node. */
+static inline int sw_world_place(int rank)
+{
+    unsigned at = (unsigned)rank - (unsigned)sw_world.first;
+    if (sw_likely(at < (unsigned)sw_world.run))
+        return (int)at;
+    return sw_world.run == sw_world.places ? -1 : sw_world_place_far(rank);
+}
+
+/* Where the members of a communicator are, by their ranks in MPI_COMM_WORLD:
+ * alike on all of them, without communication. */
+typedef enum {
+    SW_WORLD_UNKNOWN,   /* the members have to find out by themselves      */
+    SW_WORLD_FOREIGN,   /* one has no rank in MPI_COMM_WORLD               */
+    SW_WORLD_APART,     /* not all of them are on this node                */
+    SW_WORLD_MET,       /* all reach each other                            */
+} sw_meeting_t;
+sw_meeting_t sw_world_meeting(const sw_members_t *members);
+
+/* The introductions and peers of members that have met. Returns the SW_AGREE_*
+ * bits that hold among them. */
+uint32_t sw_world_introduce(const sw_members_t *members,
+                            sw_introduction_t *all, sw_peer_t **peer);
+
+/* Ask the launcher and the peers met so far how crowded the cores are. */
+void sw_world_measure_crowd(void);
+
+#endif

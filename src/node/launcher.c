@@ -1,0 +1,49 @@
+/*
+ * launcher.c - see launcher.h.
+ */
+#include "launcher.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Open MPI, PMI-1 and -2 (MPICH, Intel MPI), PMIx, Slurm. */
+bool sw_launcher_first_rank(void)
+{
+    static const char *const names[] = {
+        "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *rank = getenv(names[i]);
+        if (rank)
+            return strcmp(rank, "0") == 0;
+    }
+    return true;
+}
+
+int sw_launcher_node_ranks(void)
+{
+    static const char *const names[] = {
+        "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE",
+        "MPI_LOCAL_SIZE", "SLURM_TASKS_PER_NODE",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *text = getenv(names[i]);
+        if (text && atoi(text) > 0)
+            return atoi(text);
+    }
+    return 0;
+}
+
+const char *sw_launcher_job(void)
+{
+    static const char *const names[] = {
+        "SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID",
+        "COBALT_JOBID", "JOB_ID",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *id = getenv(names[i]);
+        if (id && *id && !strchr(id, '/'))
+            return id;
+    }
+    return NULL;
+}
