@@ -55,9 +55,10 @@ static inline bool sw_moves_is_idle(const sw_known_comm_t *c, int root)
 SW_MOVES_PART uint64_t sw_moves_bytes(sw_moved_t *m, int64_t count,
                                       MPI_Datatype type)
 {
-    const sw_known_type_t *t = sw_known_type(type);
-    if (t->number)
-        m->datatype = t->number;
+    const sw_datatype_t *t = sw_known_type(type);
+    uint16_t number = atomic_load_explicit(&t->number, memory_order_relaxed);
+    if (number)
+        m->datatype = number;
     return (uint64_t)count * t->size;
 }
 
