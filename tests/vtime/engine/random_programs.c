@@ -4,7 +4,7 @@
  * it was said that it might be; no event before its cause (options.check);
  * what is sent is received. All kinds of machines.
  */
-#include "program.h"
+#include "vtime/program.h"
 #include "ranks.h"
 
 #include <unistd.h>

@@ -5,7 +5,7 @@
 #ifndef RANKS_H
 #define RANKS_H
 
-#include "say.h"
+#include "vtime/say.h"
 #include "vtime/engine/engine.h"
 
 #include <string.h>

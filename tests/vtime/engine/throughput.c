@@ -3,7 +3,7 @@
  * a ring of neighbours exchange messages and meet in an allreduce now and then.
  * With STRAIGHTWAY_DEEP=1 there are 100,000 of them, in a second or so.
  */
-#include "say.h"
+#include "vtime/say.h"
 #include "vtime/engine/engine.h"
 
 #include <sys/resource.h>

@@ -2,7 +2,7 @@
  * Forms of operations: what goes out and comes back takes the same time, what
  * is wrong is told with its line, and no text makes a reader fail otherwise.
  */
-#include "program.h"
+#include "vtime/program.h"
 #include "vtime/engine/engine_file.h"
 #include "vtime/formats/convert.h"
 #include "vtime/base/lookup.h"

@@ -4,7 +4,7 @@
  * replays to the same end; deadlocks, deaths and contradictions are told, and
  * nothing is left behind.
  */
-#include "program.h"
+#include "vtime/program.h"
 #include "serve_jobs.h"
 
 #include <sched.h>

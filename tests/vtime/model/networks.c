@@ -1,7 +1,7 @@
 /*
  * Networks: which links a message takes, and what it costs that others do.
  */
-#include "say.h"
+#include "vtime/say.h"
 
 #include "vtime/model/network_kind.h"
 

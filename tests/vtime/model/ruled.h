@@ -4,7 +4,7 @@
 #ifndef RULED_H
 #define RULED_H
 
-#include "say.h"
+#include "vtime/say.h"
 #include "vtime/model/plan.h"
 
 static inline sw_plan_t plan(const sw_model_t *model, sw_op_collective_t what,
