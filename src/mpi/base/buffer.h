@@ -2,9 +2,9 @@
  * buffer.h - the user's buffers as the rooms below take them: contiguous bytes,
  * or what a layout picks.
  *
- * Where neither is known (the host alone understands the datatype), the buffer
- * is packed into a temporary block, or unpacked from it, at the price of a
- * copy.
+ * Where the host alone understands the datatype, neither is known. The host
+ * then packs the buffer into a temporary block, or unpacks it from there, at
+ * the price of a copy.
  *
  * Sizes are in bytes by signature: count * size.
  */

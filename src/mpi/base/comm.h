@@ -2,14 +2,14 @@
  * comm.h - what we remember of a communicator.
  *
  * A communicator is met at its first collective. The state hangs on it as an
- * attribute, so that it goes when the communicator does, whoever frees it; a
- * small cache in front makes finding it two loads.
+ * attribute, so it goes when the communicator does, in whatever way the program
+ * frees that. A small cache in front makes finding it two loads.
  *
  * The members set the shared block up at their first call whose arguments are
  * right. That moment cannot differ between them. A call with wrong arguments is
- * the host's, which raises its error at that member alone, and the member comes
- * to the others with the call that it makes then. Nothing is counted: a member
- * that counted a failed call would come too early, and all would hang.
+ * the host's, which raises its error at that member alone. The member then
+ * comes to the others with the next call that it makes. No member counts calls:
+ * one that counted a failed call would come too early, and all would hang.
  */
 #ifndef SW_MPI_BASE_COMM_H
 #define SW_MPI_BASE_COMM_H
@@ -60,7 +60,7 @@ typedef struct sw_comm {
     sw_members_t *members;      /* see sw_comm_members; NULL: not asked yet */
     struct sw_link **link;      /* [n]: theirs, or NULL                   */
     /* What the profile and virtual time know of it, for as long as they last
-     * (mpi/record/known_comm.h). NULL: they have not met it. */
+     * (mpi/calls/known_comm.h). NULL: they have not met it. */
     struct sw_known_comm *_Atomic known;
     /* A program may free a communicator with messages pending (MPI 4.1, 7.4.3).
      * Each of these holds the state, and so does the communicator. When it is

@@ -1,14 +1,14 @@
 /*
  * context_id.c - communicators get the same name on all their members.
  *
- * Most makings are collective over the parent, so that all its members count
- * the same ones, and the parent's name with that count is the child's. (The
+ * Most makings are collective over the parent, so all its members count the
+ * same ones. The parent's name and that count make the child's name. (The
  * children of one split share a name, and no two members.) A member whose
  * arguments the host has refused calls again: the refused call made nothing at
- * the other members, and is not counted. Where only members
- * of the child take part, its first member draws a name and tells the others.
- * Other makings (between groups, with sessions, or complete later only) leave
- * the child without: its messages go through the host.
+ * the other members, and does not count. Where only members of the child take
+ * part, its first member draws a name and tells the others. Other makings
+ * (between groups, with sessions, or complete later only) leave the child
+ * without a name: its messages go through the host.
  */
 #include "comm.h"
 #include "guard.h"

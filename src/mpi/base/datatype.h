@@ -1,9 +1,9 @@
 /*
  * datatype.h - what we remember of a datatype.
  *
- * Predefined types are looked up in a table; a derived type is examined at its
- * first use, and the result hangs on it as an attribute, so that a freed
- * type's handle, reused by the host, is never mistaken for it.
+ * Predefined types are looked up in a table. A derived type is examined at its
+ * first use, and the result hangs on it as an attribute. So it goes with the
+ * type, and the host may reuse the handle for another one.
  *
  * `dense` means that count elements are count * size contiguous bytes in
  * signature order: such a buffer is used as it is. Any other is packed
@@ -26,7 +26,7 @@ typedef struct sw_datatype {
     bool predefined;
     bool cuts;              /* a basic element ends where a descriptor does */
     bool packs;             /* our packed form is the host's              */
-    /* In the profile's catalogue (mpi/record/known_type.h); 0: not asked for. */
+    /* In the profile's catalogue (mpi/calls/known_type.h); 0: not asked for. */
     _Atomic uint16_t number;
     sw_layout_t *layout;    /* NULL: not understood, the host packs       */
     /* Of a derived type: receives under way that were given it, and persistent

@@ -2,11 +2,11 @@
  * guard.h - the user's calls, and the host's own.
  *
  * Hosts build communicators, windows, files and types with the help of other
- * MPI procedures, and some call them by their PMPI_ names, which are our
- * stubs. Such inner calls must be carried out as fast as any, but they are not
- * the user's: statistics and profiles must not count them. So the setup
- * procedures are wrapped (guard.c, generated: the call, between one more and
- * one less in sw_depth), and whoever counts asks sw_from_user() first.
+ * MPI procedures. Some hosts call these by their PMPI_ names, which are our
+ * stubs. Such inner calls must be as fast as any, but they are not the user's:
+ * statistics and profiles must not count them. So the setup procedures are
+ * wrapped (guard.c, generated: the call, between one more and one less in
+ * sw_depth). A part that counts calls asks sw_from_user() first.
  *
  * Procedures for inner loops are not wrapped: in those, the hosts go their
  * own ways inside.

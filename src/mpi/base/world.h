@@ -1,9 +1,9 @@
 /*
  * world.h - the processes of this node that share MPI_COMM_WORLD: one roster.
  *
- * At the end of MPI_Init the ranks of a node tell each other, in one handshake,
- * all that any part of Straightway needs to know of a peer, and try out what
- * they reach of each other. Messages (link.h), collectives (comm.c), the
+ * At the end of MPI_Init the ranks of a node make one handshake. They tell each
+ * other all that any part of Straightway needs to know of a peer, and try out
+ * what they reach of each other. Messages (link.h), collectives (comm.c), the
  * profile and virtual time take it from here. From then on each rank knows
  * without communication whether the members of a communicator are on its node.
  *
@@ -11,10 +11,10 @@
  * MPI_COMM_WORLD. The roster grows with the node, never with the job.
  *
  * Without MPI_COMM_WORLD (a program that uses sessions only) there is no such
- * moment, and the roster has no places. A host that cannot tell who shares
- * memory leaves each rank alone on it. A process that comes later (spawned, or
- * met by connect and accept) is in no roster: sw_world_place finds no place
- * for it. Such a process would be let in there.
+ * moment, and the roster has no places. A host that cannot tell which ranks
+ * share memory leaves each rank alone on it. A process that comes later
+ * (spawned, or met by connect and accept) is in no roster: sw_world_place finds
+ * no place for it. Such a process would be let in there.
  */
 #ifndef SW_MPI_BASE_WORLD_H
 #define SW_MPI_BASE_WORLD_H

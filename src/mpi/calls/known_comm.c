@@ -191,7 +191,7 @@ void sw_known_comm_rename(MPI_Comm comm, const char *name)
         sw_catalog_rename(SW_CATALOG_COMMUNICATORS, c->number, name);
 }
 
-/* For the capture: who they are in MPI_COMM_WORLD. */
+/* For the capture: their ranks in MPI_COMM_WORLD. */
 static void tell_neighbours(const sw_known_comm_t *c)
 {
     int n = c->ins + c->outs;

@@ -3,11 +3,11 @@
  * (mpi/base/comm.h), made when the profile first meets the communicator.
  *
  * Each has a number in the capture, and an `id` that is alike on all its
- * members, so that their views of it can be put together, and partners find
- * each other's stamps: it is made from the members' ranks in MPI_COMM_WORLD
- * and from how many communicators of just these members came before. All of
- * them take part in the making of each, in the same order, so nothing need be
- * said. Members from another MPI_COMM_WORLD have no ranks here: id 0.
+ * members. By the id a report puts their views together, and partners find each
+ * other's stamps. It is made from the members' ranks in MPI_COMM_WORLD, and
+ * from how many communicators of just these members came before. All of them
+ * take part in the making of each, in the same order, so they need not
+ * communicate. Members from another MPI_COMM_WORLD have no ranks here: id 0.
  *
  * The id is not the context id of messages (mpi/base/context_id.c), since each
  * serves where the other cannot. A profile needs an id for intercommunicators,
@@ -34,7 +34,7 @@ typedef struct sw_known_comm {
                                  * messages go to (the remote group); NULL:
                                  * not known                              */
     int n, me;                  /* own group                              */
-    int targets;                /* to whom messages go: n, or remote size */
+    int targets;                /* messages go to these: n, or remote size */
     bool inter;
     uint16_t number;            /* in the catalogue                       */
     int outs, ins;              /* neighbours; -1: not asked yet          */

@@ -1,13 +1,13 @@
 /*
  * adjacency.h - the neighbourhood of a rank in a communicator with a topology.
  *
- * Which ranks are neighbours the host tells, at the communicator's first
- * neighbourhood collective that is ours. Where two ranks are joined by several
- * edges (a periodic dimension of size one or two, a graph that names a rank
- * twice), it also matters which block comes on which edge. The standard says
- * so since 4.0 only, and hosts differ, by version and by procedure. So each of
- * the host's procedures is asked once, by letting it exchange the numbers of
- * the edges; from then on the blocks go the same ways.
+ * The host tells which ranks are neighbours, at the communicator's first
+ * neighbourhood collective that is ours. Several edges may join two ranks: in a
+ * periodic dimension of size one or two, or in a graph that names a rank twice.
+ * There it also matters which block comes on which edge. The standard says so
+ * since 4.0 only, and hosts differ, by version and by procedure. So each of the
+ * host's procedures exchanges the numbers of the edges once. From then on the
+ * blocks go the same ways.
  */
 #ifndef SW_MPI_COLL_ADJACENCY_H
 #define SW_MPI_COLL_ADJACENCY_H

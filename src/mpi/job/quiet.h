@@ -3,9 +3,9 @@
  * just now?
  *
  * Pages that hold more than one call's data may be replaced only if not
- * (node/arena/show.h). Others who write are the program's threads, the agent,
- * and whoever the host lets write: a network card that delivers a message from
- * another node. On one node hosts let the receiver copy, in this thread.
+ * (node/arena/show.h). Other writers are the program's threads, the agent, and
+ * what the host lets write: a network card that delivers a message from another
+ * node. On one node hosts let the receiver copy, in this thread.
  * Windows are another matter, and their pages are never replaced (window.c).
  */
 #ifndef SW_MPI_JOB_QUIET_H

@@ -1,10 +1,10 @@
 /*
  * isendrecv.c - MPI_Isendrecv and MPI_Isendrecv_replace.
  *
- * Where a descriptor may be received, they are a receive and a send, each as
- * any other of ours, behind one generalized request, which the program gets: a
- * pair. The host's own forms will not do: MPICH's leaves the status
- * empty, so that nobody knows whether what came could be a descriptor. What
+ * Where a descriptor may be received, they are a pair: a receive and a send,
+ * each as any other of ours. The program gets one generalized request for both.
+ * The host's own forms will not do: MPICH's leaves the status empty, so nobody
+ * knows whether what came could be a descriptor. What
  * only sends, to be counted (route.h), is ours in the _replace form as well:
  * Open MPI's calls MPI_Isendrecv, which would be counted again.
  */

@@ -23,9 +23,9 @@ static sw_receive_t *all;
 #define FEW LOOKS
 static _Atomic int64_t looks;
 
-/* The rings of what is on offer. While looking at all of them finds nothing,
- * the host has still to match what is on offer, or nobody has posted a receive
- * for it yet: then turns without a look become more. */
+/* The rings of what is on offer. A look at all of them may find nothing: the
+ * host has still to match what is on offer, or the program has still to post
+ * the receive. Turns without a look then become more. */
 static sw_tracks_t *due[DUE];
 static _Atomic unsigned due_count;
 static unsigned turn, in_vain, pause, pausing;

@@ -8,8 +8,8 @@
  * it looks at few receives in each turn. Where there are few receives at all
  * it looks at each.
  *
- * Whoever knows that a receive has got its message sets its flags (taken,
- * done and so on). The receive leaves its ring when it is next looked at.
+ * The call that learns that a receive has got its message sets its flags
+ * (taken, done and so on). The receive leaves its ring at the next look.
  */
 #ifndef SW_MPI_P2P_POSTED_H
 #define SW_MPI_P2P_POSTED_H

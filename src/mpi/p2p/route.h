@@ -7,12 +7,12 @@
  * (decode.h).
  *
  * A probe that sees as many bytes as a descriptor has must know what it sees
- * (probe.c). So while a message of that very length is under way, no
- * descriptor follows it on the same channel: large messages go through the
- * host, too. Both sides count these messages (p2p/ledger.h), so the sender
- * knows when the last one has come. A message that nobody counts as received
- * (it was cut short, or its sender is a persistent request) keeps the channel
- * for the host for good, which costs speed only.
+ * (probe.c). So while a message of that very length is under way, no descriptor
+ * follows it on the same channel: large messages go through the host, too. Both
+ * sides count these messages (p2p/ledger.h), so the sender knows when the last
+ * one has come. No receiver counts a message that was cut short, or that a
+ * persistent request sent. Such a message keeps the channel for the host for
+ * good, which costs speed only.
  */
 #ifndef SW_MPI_P2P_ROUTE_H
 #define SW_MPI_P2P_ROUTE_H

@@ -2,9 +2,9 @@
  * sendrecv.c - MPI_Sendrecv and MPI_Sendrecv_replace.
  *
  * The host exchanges what is sent, a descriptor or the message, for what comes,
- * of which the same is true: then each fetches. While other receives are
- * posted that a peer may be waiting for, the blocking ones are a receive, a
- * send and two waits, so that they are served meanwhile.
+ * of which the same is true: then each fetches. While the program has posted
+ * other receives, a peer may be waiting for these. The blocking ones are then a
+ * receive, a send and two waits, which serve the others meanwhile.
  */
 #include "aside.h"
 

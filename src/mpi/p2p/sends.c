@@ -87,7 +87,7 @@ static int peek(sw_track_t *t, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-/* The host has completed a send that was to be cancelled. */
+/* The host has completed a send that the program has cancelled. */
 static void end_cancelled(sw_send_t *s, const MPI_Status *status)
 {
     int gone = 0;

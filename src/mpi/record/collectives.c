@@ -3,7 +3,7 @@
  * matrix has of them; see traffic.h.
  *
  * All members begin the collectives of a communicator in the same order (MPI
- * 4.1, 6.1), so the count of those begun names one alike on all of them.
+ * 4.1, 6.1). So the count of those begun names one, alike on all members.
  */
 #include "traffic.h"
 

@@ -84,7 +84,7 @@ static inline void sw_event_leave(sw_event_t *e)
  * much of an event stays in registers. */
 #define SW_EVENT_PART static inline __attribute__((always_inline))
 
-/* False: the call is not the program's own, or nothing is to be recorded. */
+/* False: the call is not the program's own, or recording is off. */
 SW_EVENT_PART bool sw_event_begin(sw_event_t *e, const sw_caller_t *caller)
 {
     sw_recorder_t *r = sw_recorder;
@@ -133,7 +133,7 @@ SW_EVENT_PART void sw_event_clock(sw_event_t *e)
         sw_board_post(sw_board, e->post, e->began);
 }
 
-/* How much time the call stands for, if it is to be looked at. */
+/* How much time the call stands for, if the sampler has chosen it. */
 __attribute__((noinline, unused))
 static void sw_event_sample(sw_event_t *e)
 {

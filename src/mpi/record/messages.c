@@ -121,8 +121,8 @@ void sw_send_after(sw_event_t *e, MPI_Comm comm, int dest, int64_t count,
     }
 }
 
-/* Hosts have one handle for all sends that are over before they begin. Who is
- * given it again knows that the former is over. */
+/* Hosts have one handle for all sends that are over before they begin. When a
+ * program gets it again, the former send is over. */
 static void end_former(sw_event_t *e, const sw_pending_t *p)
 {
     sw_pending_t former;
@@ -291,8 +291,8 @@ void sw_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest, int sendtag,
                         int source, int recvtag)
 {
     sw_event_comm(e, comm);
-    /* Who sends and receives may be another; the receive's partner is looked
-     * at. Both stamps have the time of the call's beginning. */
+    /* The two partners may be different ranks; the wrapper looks at the
+     * receive's. Both stamps have the time of the call's beginning. */
     if (dest != MPI_PROC_NULL) {
         uint64_t theirs, own;
         uint64_t n = next_stamps(e->comm, dest, sendtag, true, &own, &theirs);

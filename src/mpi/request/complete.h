@@ -8,9 +8,9 @@
 
 int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status);
 
-/* MPICH and its kin (to 5.0 at least) end the program in MPI_Testall where a
- * persistent collective or a message in parts is complete or not started, and
- * are right in MPI_Test and MPI_Waitall. */
+/* MPICH and its kin (to 5.0 at least) end the program in MPI_Testall in two
+ * cases: a persistent collective, or a message in parts, is complete or not
+ * started. They are right in MPI_Test and MPI_Waitall. */
 #ifdef OMPI_MAJOR_VERSION
 #define SW_TESTALL_ENDS false
 #else

@@ -1,14 +1,15 @@
 /*
  * note.h - receives that cannot hold a large message.
  *
- * A descriptor reaches them by the program's mistake only: the message is
- * fetched as far as they go, and truncated. They keep nobody waiting, so
- * nobody looks at them before the host has completed them. They are most of
- * what latency matters for; so while one thread alone comes here, such a
- * receive has no track (track.h) but a note in this table, which a wait or a
- * test takes out before it asks the host, and puts back if there was nothing.
- * So the host may give the handle to a new request at any time. Whoever wants
- * more of a request asks sw_track_of, which makes a track of its note.
+ * A descriptor reaches them by the program's mistake only. The receiver then
+ * fetches as much of the message as there is room for, and truncates it. They
+ * keep no sender waiting, so nobody looks at them before the host has completed
+ * them. They are most of what latency matters for. So while one thread alone
+ * comes here, such a receive has a note in this table, and no track (track.h).
+ * A wait or a test takes the note out before it asks the host, and puts it back
+ * if the host has nothing. So the host may give the handle to a new request at
+ * any time. A call that wants more of a request asks sw_track_of, which makes a
+ * track of its note.
  */
 #ifndef SW_MPI_REQUEST_NOTE_H
 #define SW_MPI_REQUEST_NOTE_H

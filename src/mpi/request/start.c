@@ -10,8 +10,8 @@ int sw_MPI_Start(MPI_Request *request)
     if (!t || !t->persistent || (t->active && t->kind->ready))
         return host.Start(request);
     sw_match_enter();
-    /* Open MPI gives a request that it has not quite done with another handle
-     * when it is started again, and the old one may soon be another's. */
+    /* Open MPI may start a request anew while it has not quite done with it. It
+     * then gives it another handle, and the old one may soon be another's. */
     sw_track_claim(t);
     int rc = t->kind->start(t, request);
     if (rc == MPI_SUCCESS)

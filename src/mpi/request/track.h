@@ -9,9 +9,9 @@
  * requests; they know no kind by name. A new kind fills a table of its own.
  *
  * Recording and virtual time keep their own stores (profile/record/pending.h,
- * mpi/virtual/work.c). The recorder's holds entries of one cache line by value
- * and calls no function per kind, which fits its 10 ns, and it knows no MPI.
- * Virtual time's holds several operations under one handle, in their order,
+ * mpi/virtual/work.c). The recorder's knows no MPI. It holds entries of one
+ * cache line by value, and calls no function per kind, to stay within its 10
+ * ns. Virtual time's holds several operations under one handle, in their order,
  * where a handle here names one request. Both follow every request of the
  * program, with acceleration switched off, too, and this table few.
  *

@@ -1,10 +1,10 @@
 /*
  * window.c - the making of one-sided windows.
  *
- * The windows are the host's. But a host moves one-sided data and
- * synchronises windows while a rank is in MPI, in a collective for instance,
- * and programs have come to count on that: once a program has a window, our
- * collectives drive the host's progress at their end (sw_finish).
+ * The windows are the host's. But a host moves one-sided data and synchronises
+ * windows while a rank is in MPI, in a collective for instance. Programs count
+ * on that. So once a program has a window, our collectives drive the host's
+ * progress at their end (sw_finish).
  *
  * A host may have given a window's pages to a network card, for as long as the
  * window lives. So what peers may want of them is shown before, and then they

@@ -140,7 +140,7 @@ int sw_virtual_near_own(sw_known_comm_t *c, const sw_moved_t *moves,
 
 /* One-sided (windows.c) ---------------------------------------------------- */
 
-/* `shared`: who computes may look at others' memory. */
+/* `shared`: a rank that computes may look at others' memory. */
 void sw_virtual_window_made(MPI_Win window, MPI_Comm comm, bool shared);
 void sw_virtual_window_freed(MPI_Win window);
 /* Before the call: all wait for each other, and for what they have begun. */

@@ -9,11 +9,11 @@
  *
  * Where threads call at once, each that has called reads a clock of its own.
  *
- * Elsewhere the engine cannot be asked: inside a call (the program's
- * reductions and handlers), in a signal's handler that comes while a clock is
- * read, in threads that never call MPI, and beside another thread's call where
- * MPI has one at a time. There it is the last time that anybody knew, and what
- * this thread has computed since it was told so.
+ * Elsewhere a thread cannot ask the engine: inside a call (the program's
+ * reductions and handlers), and in a signal's handler that comes while a clock
+ * is read. Nor can threads that never call MPI, nor a thread beside another
+ * one's call where MPI has one at a time. There a clock shows the last time
+ * that any thread knew, and what this thread has computed since.
  */
 #include "virtual.h"
 

@@ -62,8 +62,8 @@ void sw_virtual_meet(sw_vop_t *op)
     sw_virtual_pause();
 }
 
-/* Where there is a root, the host may keep it, and who gives to it or passes on
- * what it sends, longer than virtual time does. */
+/* Where there is a root, the host may keep some ranks longer than virtual time
+ * does: the root, and those that give to it or pass on what it sends. */
 static void tell_kept(const sw_vop_t *op)
 {
     if (op->peer >= 0 && !sw_virtual_shared &&

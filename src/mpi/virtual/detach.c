@@ -2,11 +2,12 @@
  * detach.c - sends that the program need not wait for in the host.
  *
  * A send is over when the model says so, and others may wait for what the
- * sender does next. But a host keeps a sender of more than a few KiB, or one
- * that asks for it, until its receiver has come, who may sleep just then,
- * because what it is to find depends on that very sender; or may have met
- * another message in virtual time than in the host. So such data are packed
- * away and sent from there, and only the engine says how long that takes. A
+ * sender does next. But a host keeps a sender of more than a few KiB, or of a
+ * synchronous message, until the receiver has come. The receiver may sleep just
+ * then, because its answer depends on that very sender. Or it may have met
+ * another message in virtual time than in the host. So the sender packs such
+ * data away and sends them from there, and only the engine says how long that
+ * takes. A
  * nonblocking send gets a request that is complete (a generalized one) in
  * place of the host's. Buffered sends go so, too: MPI_Buffer_detach waits for
  * those that the host has. Persistent ones are not even started: the host

@@ -234,7 +234,7 @@ int sw_virtual_sendrecv(MPI_Comm comm, int source, int tag, int64_t count,
 }
 
 /* The data to send are packed away, so that the call can be two nonblocking
- * ones: who waits in it has given what others wait for. */
+ * ones: a rank that waits in it has given what others wait for. */
 static int send_away(void **packed, const void *buffer, int64_t count,
                      MPI_Datatype type, int dest, int tag, MPI_Comm comm,
                      MPI_Request *own)

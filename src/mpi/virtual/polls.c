@@ -8,10 +8,11 @@
 
 #include "node/os/os.h"
 
-/* Polls in vain that advance the clock by their own cost alone; each of those
- * after them by a part of all that has passed since the first besides, so that
- * no poll in vain is for ever: up to where something may be found; where nobody
- * knows when that is, by no more than it has really taken. */
+/* Polls in vain that advance the clock by their own cost alone. Each poll after
+ * them advances it by a part of all that has passed since the first, too. So no
+ * poll in vain lasts for ever. The clock goes up to where a poll may find
+ * something. Where nobody knows when that is, it goes no further than the poll
+ * has really taken. */
 #define POLLS 1000u
 #define POLLS_PART 64
 #define POLL_LEAST SW_PS_PER_NS

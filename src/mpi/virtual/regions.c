@@ -2,11 +2,11 @@
  * regions.c - the program's regions (profile/record/region.h) in virtual time:
  * the sections of its operations.
  *
- * Where a region begins or ends, what was computed before is put, and then the
- * section. Regions are the process's, and any thread may name one; but one that
- * never calls MPI has no time of the rank's, and where threads do not call at
- * once, only the one whose turn it is may put something. What others say is put
- * behind what that one computes next.
+ * Where a region begins or ends, the thread puts what it computed before, and
+ * then the section. Regions are the process's, and any thread may name one. But
+ * a thread that never calls MPI has no time of the rank's. And where threads do
+ * not call at once, only the one whose turn it is may put something. What the
+ * others say goes behind what that one computes next.
  */
 #include "virtual.h"
 

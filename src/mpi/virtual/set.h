@@ -41,8 +41,8 @@ void sw_set_back(sw_set_t *s);
 /* The host has completed request i. `waited`: the engine knows that it is
  * over. */
 void sw_set_ended(sw_set_t *s, int i, const MPI_Status *status, bool waited);
-/* The program's statuses, or our own in `room`, which is to be freed: where the
- * program wants none, and wildcards or cancelling make us look at them. */
+/* The program's statuses, or our own in `room`, which the caller frees: where
+ * the program wants none, and wildcards or cancelling make us look at them. */
 MPI_Status *sw_set_statuses(const sw_set_t *s, MPI_Status *statuses,
                             void **room);
 /* The host's MPI_Testall, for requests of these works. */
@@ -81,8 +81,9 @@ void sw_set_host_completed(sw_set_t *s, int i, const MPI_Status *status);
 int sw_set_some_by_host(sw_set_t *s, bool waits, int *count, int *indices,
                         MPI_Status *statuses);
 /* Persistent sends whose data have gone from aside (detach.c). The host takes
- * no notice of them where one of several is to be completed, so it must not be
- * asked while there is one: that one is complete. -1: none, from `i` on. */
+ * no notice of them in calls that complete one of several. So such a call must
+ * not ask the host while there is one: that one is complete. -1: none, from `i`
+ * on. */
 int sw_set_next_idle(const sw_set_t *s, int i);
 int sw_set_complete_idle(sw_set_t *s, int i, MPI_Status *status);
 

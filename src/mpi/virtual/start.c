@@ -70,7 +70,7 @@ void sw_virtual_freed(MPI_Request request)
 }
 
 /* Where the host knows at once that it is gone, so does the engine: the program
- * may wait for others first, who need the message that it would take. */
+ * may wait first for ranks that need the message which it would take. */
 void sw_virtual_cancelled(MPI_Request request)
 {
     int flag = 0, gone = 0;

@@ -59,7 +59,7 @@ static bool put_section(void)
                                            .bytes = number, .peer = -1});
 }
 
-/* What was computed, as it is to be put. */
+/* Put what was computed. */
 static bool put_computed(sw_virtual_clock_t *c)
 {
     sw_ps_t computed = c->computed, passed = 0, tested = c->tested;

@@ -2,8 +2,8 @@
  * virtual.h - the program's calls in virtual time.
  *
  * With STRAIGHTWAY_WHATIF the stubs lead to the wrappers of this room
- * (virtual.c of the build folder, made by generate_virtual.py from rules.py),
- * which tell an engine what the program does (vtime/ops/op.h), on the lane of
+ * (virtual.c of the build folder, made by generate_virtual.py from rules.py).
+ * They tell an engine what the program does (vtime/ops/op.h), on the lane of
  * its rank (vtime/lane/lane.h):
  *
  *     int sw_virtual_MPI_Isend(...)
@@ -19,23 +19,24 @@
  * Beginning ends a stretch of computing, measured in processor time. What the
  * call itself takes counts nowhere: its time is the model's.
  *
- * Who decides. With one thread at a time the engine does: which message a
- * receive with wildcards gets, what a test finds, which request is first; the
- * host is then asked for just that, and has it or will have it soon. Where
- * threads call at once (MPI_THREAD_MULTIPLE), each has a clock of its own, and
- * says so before what it puts; all that has an order (what is sent, posted,
- * taken) is put as the host takes it, under a lock. They ask nothing but the
- * time: what depends on who comes first, the host decides, and the engine is
- * told. A thread that has slept between two calls has waited for another of its
- * rank (a join, a barrier, a lock), and goes on no earlier than those do.
+ * Engine or host. With one thread at a time the engine decides which message a
+ * receive with wildcards gets, what a test finds, and which request is first.
+ * The rank then asks the host for just that; the host has it, or will have it
+ * soon. Where threads call at once (MPI_THREAD_MULTIPLE), each has a clock of
+ * its own, and says so before what it puts. All that has an order (what is
+ * sent, posted, taken) they put as the host takes it, under a lock. They ask
+ * nothing but the time: the host decides what depends on the order of threads,
+ * and the rank tells the engine. A thread that has slept between two calls has
+ * waited for another of its rank (a join, a barrier, a lock). It goes on no
+ * earlier than those do.
  *
- * The host's calls are made so that no rank ever sleeps in the engine while
- * another waits for what it could have given before: sends are handed to the
- * host first, in their nonblocking forms, and put afterwards; and who sleeps
- * drives the host's progress now and then (sw_virtual_idle). Where the node has
- * fewer cores than ranks, nobody waits in the host: a rank asks the engine for
- * the time after its operation, which it gets when its partners have come, and
- * tests with naps in between.
+ * No rank ever sleeps in the engine while another waits for what it could have
+ * given before. So a rank hands sends to the host first, in their nonblocking
+ * forms, and puts them afterwards. A rank that sleeps drives the host's
+ * progress now and then (sw_virtual_idle). Where the node has fewer cores than
+ * ranks, no rank waits in the host. It asks the engine for the time after its
+ * operation, which comes when its partners have come, and tests with naps in
+ * between.
  */
 #ifndef SW_MPI_VIRTUAL_VIRTUAL_H
 #define SW_MPI_VIRTUAL_VIRTUAL_H
@@ -232,7 +233,7 @@ sw_ps_t sw_virtual_known(void);
 /* Passed, however quick the processor: asleep, and reading clocks. */
 void sw_virtual_passed(sw_ps_t ps);
 /* It is going to sleep so long, and waits for nobody: it will be back. It has
- * slept, and others may go on who wait for it. */
+ * slept, and the ranks that wait for it may go on. */
 void sw_virtual_sleeps(uint64_t ns);
 void sw_virtual_slept(void);
 
@@ -264,7 +265,7 @@ void sw_virtual_in_host(void);
 
 /* Waiting for the host (naps.c) -------------------------------------------- */
 
-/* For those who look in vain: the host goes on, and others have the core. */
+/* After a look in vain: the host goes on, and others have the core. */
 void sw_virtual_idle(void);
 void sw_virtual_progress(void);
 
@@ -275,8 +276,8 @@ typedef struct {
 } sw_virtual_nap_t;
 void sw_virtual_nap(sw_virtual_nap_t *nap);
 
-/* Does who waits for the host test, with naps, so that it can tell the engine
- * what the host matches meanwhile? */
+/* Does a rank that waits for the host test, with naps, so that it can tell the
+ * engine what the host matches meanwhile? */
 bool sw_virtual_naps(void);
 void sw_virtual_nap_and_tell(sw_virtual_nap_t *nap);
 
@@ -342,8 +343,8 @@ typedef struct sw_work {
 /* A number for a request, and back. 0: no memory. */
 uint32_t sw_work_number(void);
 void sw_work_number_free(uint32_t number);
-/* A new one, of which nothing is known; NULL: no memory. It is to be filled,
- * and then added under a handle. Hosts give one handle to many sends that are
+/* A new one, of which nothing is known; NULL: no memory. The caller fills it,
+ * then adds it under a handle. Hosts give one handle to many sends that are
  * over before they begin: they are told apart by their order. */
 sw_work_t *sw_work_new(sw_known_comm_t *c, const sw_vop_t *op);
 void sw_work_add(sw_work_t *work, uint64_t handle);
@@ -364,8 +365,8 @@ void sw_work_drop(const sw_work_t *work, unsigned flags);
 void sw_work_wild(sw_work_t *work);
 /* The host has matched it: say so, once. */
 void sw_work_matched(sw_work_t *work, const MPI_Status *status);
-/* The same of all that the host has completed, before the engine is asked what
- * depends on who has got which message: where it has decided otherwise, the
+/* The same of all that the host has completed, before a rank asks the engine
+ * what depends on these matches. Where the engine has decided otherwise, the
  * host is right. */
 void sw_work_tell_matched(void);
 /* There are some of which the engine has not been told. */

@@ -1,18 +1,18 @@
 /*
  * windows.c - one-sided communication in virtual time; see virtual.h.
  *
- * A window is a context of its own (vtime/ops/op.h), on which what is moved is
- * moved, and fences are collectives. Post and complete are empty messages
- * there, to each whom it concerns; start and wait receive them.
+ * A window is a context of its own (vtime/ops/op.h), on which data move, and
+ * fences are collectives. Post and complete are empty messages there, one to
+ * each rank of the group; start and wait receive them.
  *
- * Who is locked out sleeps in the engine, not in the host: it asks for the lock
- * in virtual time first, and the host is asked when it has it; nobody has given
- * it back there who has not in the host. So locks are held in the order of
- * virtual time, in truth, too. That is a pause: the call is not over, and
- * where nobody goes on, the host is asked without, which may grant locks when
- * they are first made use of (vtime/engine/doubt.c).
- * All else that may be waited for in the host is
- * done there first, since others may look for it in memory, which nobody sees.
+ * A rank that is locked out sleeps in the engine, not in the host. It asks for
+ * the lock in virtual time first, and asks the host when it has that. No rank
+ * has given a lock back there before it has in the host. So ranks hold locks in
+ * the order of virtual time in the host, too. That is a pause: the call is not
+ * over. Where no rank goes on, the rank asks the host without the engine's
+ * lock, for hosts may grant locks at their first use (vtime/engine/doubt.c).
+ * Whatever a rank may wait for in the host is done there first, since others may
+ * look for it in memory, which nobody sees.
  *
  * The contexts of windows that were freed are used again, by the next that is
  * made on the same communicator: all members make and free them in one order.
