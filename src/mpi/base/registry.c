@@ -48,7 +48,9 @@ void *sw_registry_put(sw_registry_t *r, uintptr_t key, const void *state,
     else if (!s)
         s = malloc(r->bytes);
     if (s && *added) {
-        memcpy(s, state, r->bytes);
+        /* A reader with a stale entry of the cache looks at the key alone. */
+        memcpy(s + 1, (const sw_registered_t *)state + 1,
+               r->bytes - sizeof *s);
         s->key = key;
         s->next = *bucket(r, key);
         *bucket(r, key) = s;

@@ -97,7 +97,7 @@ static void fill_hello(sw_hello_t *to)
     to->rank = sw_world.rank;
     to->board = sw_world_board ? sw_world_board() : 0;
     if (sw_team_introduce(&to->self, sw_world_virtual_node()) &&
-        sw_settings.enable)
+        sw_settings.enable && sw_world.places > 1)
         sw_link_offer(to);
     sw_os_random(&to->cookie, sizeof to->cookie);
 }

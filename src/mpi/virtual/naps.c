@@ -14,7 +14,7 @@
 
 #define STUCK 2.0               /* seconds in the host's wait */
 
-/* The program's messages move, whatever communicator the host is asked about. */
+/* The program's messages move, whatever communicator the host looks at. */
 void sw_virtual_progress(void)
 {
     int flag;
