@@ -2,9 +2,9 @@
  * bench.h - the contract between straightway-bench and its MPI half.
  *
  * straightway-bench links to no MPI. It loads the host to measure, and then
- * the module compiled for that host's binary interface
- * (libstraightway-bench-<flavour>.so, from collectives.c, pingpong.c,
- * datatypes.c, profile.c and the files that they share). The module's MPI
+ * the module compiled for that host's binary interface: that is
+ * libstraightway-bench-<flavour>.so, from collectives.c, pingpong.c,
+ * datatypes.c, profile.c and the files that they share. The module's MPI
  * calls bind as any program's: to the preloaded front if there is one, else
  * to the host.
  */

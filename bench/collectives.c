@@ -4,13 +4,15 @@
  * Buffers are warm and stay the same, unless calls come after a computation
  * (computing.h). sampling.c measures the cells.
  *
- * The size of a cell, in bytes: a rank's whole contribution for bcast,
- * reduce, allreduce, scan and exscan; the block that travels between two
- * ranks for gather, scatter, allgather, alltoall and reduce_scatter with
- * their variants, and between neighbours in a periodic grid of two
- * dimensions. Elements are doubles. Operations that do not reduce may send a
- * datatype with gaps: a block is then one element of a vector, runs of `run`
- * doubles with gaps as long.
+ * The size of a cell is in bytes. For bcast, reduce, allreduce, scan and
+ * exscan it is a rank's whole contribution. For gather, scatter, allgather,
+ * alltoall and reduce_scatter with their variants it is the block that
+ * travels between two ranks. For neighbourhood collectives it is the block
+ * between neighbours in a periodic grid of two dimensions.
+ *
+ * Elements are doubles. Operations that do not reduce may send a datatype
+ * with gaps: a block is then one element of a vector, runs of `run` doubles
+ * with gaps as long.
  */
 #include <mpi.h>
 

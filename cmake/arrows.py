@@ -7,9 +7,9 @@ FOLDER is src, where #include "..." counts, or a Python package, where imports
 of its own modules do. A room is a folder; a module that lies beside the
 package's folders is a room of its own.
 
-Prints each include and import that FOLDER/arrows.txt does not allow, each room
-that it does not name, and modules that import each other in a circle; the exit
-status is then 1.
+The script prints each include and import that FOLDER/arrows.txt does not allow,
+and each room that it does not name. It also prints modules that import each
+other in a circle. In each case the exit status is 1.
 """
 import ast
 import pathlib

@@ -3,9 +3,9 @@
     .venv/bin/python examples/demo.py [-n RANKS] [--repeats R] [--small]
                                       [--study PAGE.html]
 
-The demo runs examples/taylor_green under the same launcher with the same ranks,
-in turns (MPI, Straightway, MPI, Straightway, ...), so that other load on the
-machine falls on both alike. Every run checks its own physics. All runs must end
+The demo runs examples/taylor_green under the same launcher with the same ranks.
+MPI and Straightway take turns, so that other load on the machine falls on both
+alike. Every run checks its own physics. All runs must end
 with the same field bit for bit, because MPI_Alltoall only moves data. Another
 library may add up the sums of the diagnostics (MPI_Allreduce) in another order:
 they must agree to round-off.

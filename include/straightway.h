@@ -45,11 +45,11 @@ typedef void (*straightway_region_func_t)(const char *name);
 typedef int (*straightway_profile_func_t)(int on);
 
 /*
- * How a call finds the library: a weak symbol, which is NULL where nothing is
+ * A call finds the library by a weak symbol, which is NULL where nothing is
  * preloaded. In an executable at a fixed address (-no-pie) the compiler would
- * write the address of a weak symbol into the code, and the linker would make
- * that NULL for ever. So the address is loaded from the global offset table,
- * which the dynamic linker fills, whatever the options of the compiler are.
+ * write a weak symbol's address into the code. The linker would make that
+ * address NULL for ever. So the call loads the address from the global offset
+ * table, which the dynamic linker fills, whatever options the compiler had.
  *
  * The library itself defines STRAIGHTWAY_LIBRARY and gets plain declarations.
  */

@@ -1,12 +1,12 @@
 /*
  * kernels.h - noncontiguous messages of applications.
  *
- * A kernel is one message of one application: an array (or several, side by
- * side in one block of memory), the part that the sender sends, and the place
- * of that part in the receiver's array. Two independent descriptions give the
- * part: a datatype, and the loops that pack and unpack it in an application
- * without datatypes. The benchmark finds the words that the loops touch, and
- * compares the datatypes with these (places.h).
+ * A kernel is one message of one application. It has an array, or several,
+ * side by side in one block of memory. It says which part the sender sends,
+ * and where that part goes in the receiver's array. Two independent
+ * descriptions give the part: a datatype, and the loops that pack and unpack
+ * it in an application without datatypes. The benchmark finds the words that
+ * the loops touch, and compares the datatypes with these (places.h).
  *
  * The patterns are those of ddtbench (Schneider, Gerstenberger, Hoefler:
  * Micro-Applications for Communication Data Access Patterns and MPI

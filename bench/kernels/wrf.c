@@ -1,7 +1,7 @@
 /*
  * wrf.c - the halo exchange of WRF, a weather model: one message has the
- * border of many fields, 4 in two dimensions, 3 in three, and one of the
- * scalars of each of 2 in four.
+ * borders of many fields. 4 of them have two dimensions, and 3 have three.
+ * 2 have four dimensions: of each, the message has one scalar's border.
  *
  * Fields are of floats, i fastest, then k (height), then j, then the scalar.
  * In x the border is 3 wide in i, so the runs are 12 bytes; in y it is 3 wide

@@ -5,14 +5,14 @@
  *   mpicc -O3 -o cg examples/kernels/cg.c -lm
  *   mpirun -n 2 ./cg [N [SOLVES [spoil]]]
  *
- * rows x columns of ranks (as many columns as rows, or twice as many) divide a
- * symmetric matrix of order N, with 13 entries in each row, scattered at
- * random. Rank (r, c) keeps block (r, c) and segment c of each vector. A solve
- * takes 25 steps from zero.
+ * A symmetric matrix of order N has 13 entries in each row, scattered at
+ * random. rows x columns of ranks divide it (as many columns as rows, or twice
+ * as many). Rank (r, c) keeps block (r, c) and segment c of each vector. A
+ * solve takes 25 steps from zero.
  *
- * Communication, per step: the ranks of a row add up their parts of A p by
- * MPI_Sendrecv with one partner after the other (log2 columns exchanges of
- * N / rows doubles). They transpose the sum into segments (one exchange of
+ * Communication, per step: the ranks of a row add up their parts of A p. Each
+ * calls MPI_Sendrecv with one partner after the other (log2 columns exchanges
+ * of N / rows doubles). They transpose the sum into segments (one exchange of
  * N / columns doubles, with the rank across the diagonal). Two MPI_Allreduce of
  * one double compute the dot products.
  *
@@ -58,8 +58,9 @@ static void *need(size_t bytes)
     return block;
 }
 
-/* The k-th pairing: a shuffle seats all indices, neighbours are partners.
- * Who is paired has an entry with the other: symmetric by nature. */
+/* Makes the k-th pairing: a shuffle seats all indices, and neighbours are
+ * partners. Both partners have an entry with the other, so the matrix is
+ * symmetric. */
 static void pair(int k, int *seats, int *partner)
 {
     for (int i = 0; i < n; i++)

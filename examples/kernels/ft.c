@@ -130,8 +130,9 @@ static void transpose(complex_t *from, complex_t *to)
     communication += MPI_Wtime() - before;
 }
 
-/* A slab's columns as they are sent, [to whom][plane][y][x], and back. What
- * arrives of that is in order already: [z][y][x] of all z and my x. */
+/* Copies a slab into the blocks that a rank sends, [receiver][plane][y][x],
+ * or back. The blocks that it receives are in order already: [z][y][x] of all
+ * z and its own x. */
 static void cut(complex_t *slab, complex_t *blocks, int back)
 {
     for (int d = 0; d < size; d++)

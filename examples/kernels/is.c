@@ -10,8 +10,8 @@
  * Each rank takes as many buckets as give it about its share.
  *
  * Communication, per iteration: MPI_Allreduce of the 1024 buckets' sizes,
- * MPI_Alltoall of a count per pair of ranks, MPI_Alltoallv of the keys
- * (nearly all of them move), and nothing else.
+ * MPI_Alltoall of a count per pair of ranks, and MPI_Alltoallv of the keys.
+ * Nearly all keys move.
  *
  * Each iteration has keys of its own. Checksums of the sent and the received
  * keys show a changed, lost or doubled key. All keys of an iteration must lie

@@ -10,12 +10,13 @@
  * each way (damped by Chebyshev's weights), full weighting, trilinear
  * interpolation.
  *
- * Communication: before each sweep and each change of grids, the box's faces
- * go to the neighbours by MPI_Irecv, MPI_Isend and MPI_Waitall, one direction
- * after the other, so that corners travel along. Faces across y are rows with
- * gaps (a derived datatype), the program packs those across x by hand, and
- * those across z are contiguous. Messages shrink with the grids: the coarse
- * ones cost only latency. An MPI_Allreduce of a norm ends each cycle.
+ * Communication: before each sweep and each change of grids, a rank exchanges
+ * its box's faces with the neighbours by MPI_Irecv, MPI_Isend and MPI_Waitall.
+ * It takes one direction after the other, so that corners travel along. Faces
+ * across y are rows with gaps (a derived datatype), the program packs those
+ * across x by hand, and those across z are contiguous. Messages shrink with
+ * the grids: the coarse ones cost only latency. An MPI_Allreduce of a norm
+ * ends each cycle.
  *
  * The right side is a sum of waves, for which a closed form gives the discrete
  * solution. The program compares each solve with it at every point, and the

@@ -7,8 +7,8 @@
  *
  * BYTES (a multiple of 8; 0, or none: 8 B to 4 MiB) is the size that each rank
  * sends each (alltoall), that each contributes (allreduce, doubles), or that
- * the root sends (bcast). The time of a loop of calls, with nothing between
- * them, counts from a barrier to the end of the last rank, divided by the
+ * the root sends (bcast). A loop makes its calls with nothing between them.
+ * Its time counts from a barrier to the end of the last rank, divided by the
  * calls. After one loop to warm up the program runs BATCHES (15) of them, and
  * prints their median, minimum and maximum. The number of calls in a loop
  * depends on BYTES alone, so every run does the same.

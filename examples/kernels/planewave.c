@@ -6,9 +6,10 @@
  *   mpirun -n 2 ./planewave [N [STATES [ITERATIONS [spoil]]]]
  *
  * Each state is N^3 coefficients of plane waves. A step multiplies them by
- * the phases of their kinetic energy, takes the state to real space, lets the
- * field act there (a phase again), and takes it back. Then the overlaps of
- * all pairs of states are computed, as orthonormalisation needs them.
+ * the phases of their kinetic energy, and takes the state to real space. It
+ * lets the field act there (a phase again), and takes the state back. Then the
+ * ranks compute the overlaps of all pairs of states, as orthonormalisation
+ * needs them.
  *
  * Communication, per iteration: two MPI_Alltoall per state, each rank sending
  * each N^3 / ranks^2 complex numbers, and one MPI_Allreduce of STATES *
@@ -142,7 +143,7 @@ static void inside(int m, double sign)
     }
 }
 
-/* Between the slab and [to whom][my z][y][x]. */
+/* Copies the slab into blocks [receiver][my z][y][x], or back. */
 static void cut(int back)
 {
     for (int d = 0; d < size; d++)

@@ -1,10 +1,11 @@
 """The Taylor-Green vortex: incompressible Navier-Stokes in a periodic box.
 
-Textbook method (Canuto, Hussaini, Quarteroni & Zang, Spectral Methods): a
-Fourier-Galerkin discretisation in a cube of side 2 pi, the nonlinear term in
-rotational form and made of products in physical space, the 2/3 rule against
-aliasing, pressure removed by projecting on divergence-free fields, and the
-classical fourth-order Runge-Kutta method in time:
+The method is that of textbooks (Canuto, Hussaini, Quarteroni & Zang, Spectral
+Methods): a Fourier-Galerkin discretisation in a cube of side 2 pi. The
+nonlinear term is in rotational form, and made of products in physical space.
+The 2/3 rule prevents aliasing. A projection on divergence-free fields removes
+the pressure. The time steps are those of the classical fourth-order Runge-Kutta
+method:
 
     df/dt = P(k) [ F(u x curl u) ] - nu k^2 f,      P = 1 - k k^T / k^2
 

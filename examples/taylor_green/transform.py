@@ -8,10 +8,10 @@ in spectral space of constant ky:
 
 Forward: transform along z and y, which are whole here; exchange, so that x
 becomes whole; transform along x. The exchange is a transpose of p x p blocks
-and therefore exactly one MPI_Alltoall: block j holds my x and the ky of rank
-j, and what arrives from rank i is its x and my ky, which stacked in rank
-order is already the spectral array. Only the sender must pack. Backward is the
-same in the other direction, and only the receiver must unpack.
+and therefore exactly one MPI_Alltoall. Block j holds my x and the ky of rank
+j. The block from rank i holds its x and my ky. The received blocks, stacked in
+rank order, are already the spectral array. Only the sender must pack. Backward
+is the same in the other direction, and only the receiver must unpack.
 
 The field is real, so kz >= 0 suffices. The transform drops the modes with kz at
 or above N/3, which the 2/3 rule would remove. Hence K = (N-1)//3 + 1 instead of

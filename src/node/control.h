@@ -1,9 +1,9 @@
 /*
  * control.h - acceleration switched on and off while the program runs.
  *
- * The switch is read at every collective call; all members of a communicator
- * must switch at the same point of their sequence of collectives (the
- * benchmark does, to interleave the host and us in one run).
+ * Every collective call reads the switch. All members of a communicator must
+ * switch at the same point of their sequence of collectives. The benchmark
+ * does so, to interleave the host and Straightway in one run.
  */
 #ifndef SW_NODE_CONTROL_H
 #define SW_NODE_CONTROL_H
@@ -12,11 +12,11 @@
 
 /*
  * The states of the switch. UNSERVED: no flavour serves (yet), and there is
- * nothing to switch. ALONE is for benchmarks: off, and the library does not
- * even look at receives that complete, which it does while it is merely OFF
- * (a message may have been sent before). When any rank switches to ALONE or
- * from it, no message may be under way, and no receive posted, in the whole
- * job.
+ * nothing to switch. OFF: the library still looks at each receive that
+ * completes, because a peer may have sent the message before. ALONE is for
+ * benchmarks: the library is off, and does not look at receives either. When
+ * any rank switches to ALONE or from it, no message may be under way, and no
+ * receive posted, in the whole job.
  */
 enum {
     SW_ACCELERATE_UNSERVED = -1,
@@ -26,10 +26,12 @@ enum {
 };
 SW_API extern _Atomic int sw_accelerate_switch;
 
-/* Called when the host is to be alone, and when it is no more. May be NULL. */
+/* sw_accelerate_to calls this when the switch enters or leaves ALONE. May be
+ * NULL. */
 SW_API extern void (*sw_control_alone)(bool alone);
 
-/* Switch; a negative state only asks. Returns the state before. */
+/* Switches to a state; a negative one changes nothing. Returns the state
+ * before. */
 int sw_accelerate_to(int state);
 
 static inline bool sw_accelerating(void)

@@ -1,10 +1,10 @@
 /*
  * cpu_clock.c - see cpu_clock.h.
  *
- * The descriptor of a sequence is the kernel's (linux/rseq.h): version and
+ * The kernel defines the descriptor of a sequence (linux/rseq.h): version and
  * flags 0, where it begins, how long it is, where to go instead. The kernel
- * wants the signature that glibc has registered before the last, which is data
- * here: nobody ever goes there, for nobody is ever within 0 bytes.
+ * wants the signature that glibc has registered before the last. That address
+ * is data here: no thread ever goes there, for none is ever within 0 bytes.
  */
 #include "cpu_clock.h"
 

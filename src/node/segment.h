@@ -11,12 +11,12 @@
  *
  * A block starts with sw_block_t. `members` counts those that still use it. The
  * leader alone allocates; the last member to leave makes the count zero, and
- * the leader finds that out when it next needs a block. So nobody waits for
- * anybody when a communicator is freed, and a block is never reused while a
- * slow member still reads in it.
+ * the leader finds that out when it next needs a block. So no member waits for
+ * another when the program frees a communicator. The leader never reuses a
+ * block while a slow member still reads in it.
  *
- * The file is sparse: address space is what the pool's size bounds, memory is
- * taken only where a communicator has written.
+ * The file is sparse. The pool's size bounds its address space; it takes memory
+ * only where a communicator has written.
  */
 #ifndef SW_NODE_SEGMENT_H
 #define SW_NODE_SEGMENT_H

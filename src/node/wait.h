@@ -4,8 +4,8 @@
  * Three stages, with bounds set by how crowded the cores are:
  *
  *   spin   plain loads: a cache line travels in 0.1 µs, a system call costs
- *          more. Short where ranks outnumber cores: what we wait for cannot
- *          happen before somebody else gets our core.
+ *          more. Short where ranks outnumber cores: the awaited event cannot
+ *          happen before another rank gets our core.
  *   yield  the core goes to another ready thread, and comes back soon.
  *   sleep  on the awaited member's futex word, always with a time limit.
  *
@@ -97,7 +97,7 @@ static inline void sw_wait_turn(unsigned *turns)
         } while (never_);                                               \
     } while (0)
 
-/* Ring after a store that somebody may sleep for. */
+/* Ring after a store that another process may sleep for. */
 static inline void sw_doorbell_ring(sw_doorbell_t *doorbell)
 {
     if (sw_unlikely(atomic_load_explicit(&doorbell->sleepers,

@@ -216,8 +216,8 @@ def _collectives(host, ranks, operations, sizes, computing=()):
 
 
 def _all_collectives(host, most, step=1, computing=()):
-    """{who: times}, and the last report. Its sizes are `step` times as far
-    apart as the warm ones."""
+    """{"host": times, "ours": times}, and the last report. Its sizes are `step`
+    times as far apart as the warm ones."""
     found = {who: {} for who in WHO}
     for ranks in rank_counts(most):
         largest = _largest(ranks)
@@ -237,7 +237,8 @@ def _messages(host, patterns, sizes, computing=()):
 
 
 def _times(report, into, ranks):
-    """Add a report's cells: {who: {operation: {ranks: {size: ns}}}}"""
+    """Add a report's cells, for host and ours each as
+    {operation: {ranks: {size: ns}}}."""
     for cell in report["cells"]:
         for who in WHO:
             if cell.get(who):
@@ -247,7 +248,8 @@ def _times(report, into, ranks):
 
 
 def _links(report):
-    """{who: [[bytes, send, wire, gap, receive], ...]} in ns."""
+    """[[bytes, send, wire, gap, receive], ...] in ns, for host and ours each.
+    """
     found = {}
     for who in WHO:
         trips, shares = ({c["size"]: 1000 * c[who]["median"]
@@ -260,8 +262,8 @@ def _links(report):
 
 
 def _links_after(report, warm):
-    """The same for messages after computation: {who: ...}. The wire's part
-    stays; the ranks that copy take the surplus."""
+    """The same for messages after computation. The wire's part stays; the
+    ranks that copy take the surplus."""
     found = {}
     for who in WHO:
         known = {point[0]: point for point in warm[who]}

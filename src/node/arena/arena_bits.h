@@ -16,7 +16,7 @@ typedef enum {
     SW_BIT_BACKED,  /* there in the file, for bytes that are staged           */
     SW_BIT_USED,    /* a message or a collective has wanted it once           */
     SW_BIT_BEFORE,  /* has been shown once, for this block or an earlier one  */
-    SW_BIT_FROZEN,  /* somebody relies on the owner's page: it stays          */
+    SW_BIT_FROZEN,  /* a host or driver relies on the page: it stays          */
     SW_BITS,
 } sw_bit_t;
 

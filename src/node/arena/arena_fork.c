@@ -12,12 +12,12 @@
  *   parent   prepare: signals off, lock  | fork |  wait ........ | go on
  *   child                                |      |  copy the data | go on
  *
- * Holes of the file (pages never touched) and free extents are skipped. The
+ * The child skips holes of the file (pages never touched) and free extents. The
  * parent waits on a pipe: the child writes a byte when it is done, and its
  * death closes the pipe. Where there are no descriptors left for a pipe, the
  * child beats a counter in a spare page between the zones, which stays shared.
- * The parent then waits as long as the counter beats. Where nothing is shared,
- * nobody waits.
+ * The parent then waits as long as the counter beats. A parent that shares
+ * nothing does not wait.
  *
  * A program may have closed our descriptor, which it does not know. Then
  * the child moves its shared mapping aside and copies from there, which finds

@@ -1,5 +1,5 @@
 /*
- * arena_impl.h - what the arena's own files share; nobody else includes it.
+ * arena_impl.h - what the arena's own files share; no other file includes it.
  *
  *   arena.c          the address range, the file, the rule for huge pages
  *   arena_extents.c  runs of pages: best fit, coalescing, give-back

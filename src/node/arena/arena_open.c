@@ -1,17 +1,18 @@
 /*
  * arena_open.c - which parts of a zone may be touched, and dumped.
  *
- * What nobody has handed out yet must cost nothing. Private memory is closed to
- * all access: neither mlockall nor a core dump takes it then. Shared memory
- * cannot be closed, for the peers' sake. But the kernel allocates each page of
- * it that it writes into a dump, even where nobody ever touched the page. Such
- * a dump could take more memory than the machine has, so shared memory that is
- * not handed out stays out of dumps.
+ * Memory that the arena has not handed out yet must cost nothing. The arena
+ * closes private memory to all access: neither mlockall nor a core dump takes
+ * it then. It cannot close shared memory, because peers access it. But the
+ * kernel allocates each page of it that it writes into a dump, even if no
+ * process ever touched the page. Such a dump could take more memory than the
+ * machine has. So the arena keeps shared memory that it has not handed out
+ * out of dumps.
  *
- * What is handed out is opened, and what is given back to the system is closed
- * again. All this in units of 2 MiB, so that growth costs a system call per 2
- * MiB at most, and no huge page is split. Freed blocks that are kept for reuse
- * stay open, as they do with libc's heap.
+ * The arena opens memory when it hands it out, and closes it again when it
+ * gives it back to the system. It does so in units of 2 MiB. So growth costs at
+ * most a system call per 2 MiB, and splits no huge page. Freed blocks that the
+ * arena keeps for reuse stay open, as they do with libc's heap.
  *
  * Each border between open and closed is one mapping more for the kernel, which
  * has a limit for them (vm.max_map_count). Beyond EDGES borders, nothing is

@@ -9,9 +9,9 @@
  * STRAIGHTWAY_SHOW_AFTER times as much. Whatever the program does, the time
  * spent on showing is then bounded by a part of what communication took anyway.
  *
- * Bits are read without the lock and written with it. A page's bit changes only
- * while a call that owns the page's bytes is under way, or when its block is
- * freed. So nobody relies on an answer that changes.
+ * Threads read bits without the lock and write them with it. A page's bit
+ * changes only while a call that owns the page's bytes is under way, or when
+ * the program frees its block. So no thread relies on an answer that changes.
  *
  * Where shared memory gets huge pages for the asking, runs of 2 MiB ask: the
  * file's pages are made by a mapping that does, and then written.
@@ -100,7 +100,7 @@ static bool ready(void)
     return alias != NULL;
 }
 
-/* Our descriptor may be somebody else's file by now. */
+/* The program may have given our descriptor's number to another file by now. */
 static bool ours(void)
 {
     if (!lost && !sw_same_file(sw_os_file_id(sw_arena.fd), sw_arena.file))
@@ -200,8 +200,8 @@ static bool is_there(uint64_t page)
     return sw_bits_is(SW_BIT_BACKED, page);
 }
 
-/* Give a page at an end a page of the file, of which nobody sees anything but
- * what is staged. */
+/* Gives a page at an end a page of the file, of which peers see only the
+ * staged bytes. */
 static bool back_page(uint64_t page)
 {
     static const char zero;

@@ -2,30 +2,31 @@
  * show.h - a process's own memory, shown to its peers where that is worth it.
  *
  * Heap blocks and static data are private memory, like any other program's.
- * When a peer is to read or write a buffer in place, its pages are *shown*:
- * their content is written to the arena's file, at the offset that belongs to
- * their address, and the file is mapped over them. Peers have the whole file
- * mapped, so nothing has to be told to them.
+ * Before a peer reads or writes a buffer in place, the owner *shows* its pages:
+ * it writes their content to the arena's file, at the offset that belongs to
+ * their address, and maps the file over them. Peers have the whole file
+ * mapped, so the owner need not tell them.
  *
  *      buffer             [=======|===========|===========|====]
  *      pages      |  x  x [=======|===========|===========|====] x  |
  *      seen by peers as    staged     shown       shown    staged
  *
- * Why this cannot race. While a call is under way, MPI lets nobody write to a
- * send buffer, nor touch a receive buffer. So no byte of the pages inside the
- * buffer changes while they are replaced, and a reader sees the same bytes
- * before and after. The pages at the buffer's ends hold other bytes, too,
- * which the program may write at any time; they stay private. Of these two
- * pages the file's own ones are free: the owner copies the buffer's bytes there
- * before peers read, and back after peers have written (sw_show_stage,
- * sw_show_fetch). So a peer sees the whole buffer at one address.
+ * Why this cannot race. While a call is under way, MPI forbids the program to
+ * write to a send buffer, or to touch a receive buffer. So no byte of the pages
+ * inside the buffer changes while the owner replaces them, and a reader sees
+ * the same bytes before and after. The pages at the buffer's ends hold other
+ * bytes, too, which the program may write at any time; they stay private. The
+ * file's own copies of these two pages are free. The owner copies the buffer's
+ * bytes there before peers read, and back after peers have written
+ * (sw_show_stage, sw_show_fetch). So a peer sees the whole buffer at one
+ * address.
  *
- * A page at an end is shown as well where it holds nothing else: the pages of a
- * heap block are its own. And where nobody else can write at all
- * (sw_show_quiet) pages with foreign bytes are shown, those between the pieces
- * of data with gaps included.
+ * The owner shows a page at an end as well if it holds nothing else: the pages
+ * of a heap block are its own. If no other thread can write at all
+ * (sw_show_quiet), it also shows pages with foreign bytes, those between the
+ * pieces of data with gaps included.
  *
- * What is shown stays shown until its extent is given back to the system.
+ * A shown page stays shown until the arena gives its extent back to the system.
  */
 #ifndef SW_NODE_ARENA_SHOW_H
 #define SW_NODE_ARENA_SHOW_H
@@ -44,12 +45,12 @@ SW_API extern sw_show_mode_t sw_show_mode;
 /* File offsets that peers see as the owner does, from birth. */
 SW_API extern uint64_t sw_shown_from, sw_shown_bytes;
 
-/* May nobody but the calling thread write to this process's memory now? Not
- * set: somebody may. */
+/* Can no thread but the calling one write to this process's memory now? Not
+ * set: another may. */
 SW_API extern bool (*sw_show_quiet)(void);
 
-/* May anybody have told a device to reach into this process's memory? Then
- * nothing more is shown. Not set: nobody has. */
+/* May a device have been told to reach into this process's memory? Then the
+ * process shows nothing more. Not set: none has. */
 SW_API extern bool (*sw_show_barred)(void);
 
 /* Where private pages lie, and where new ones shall lie: the system's answers,
@@ -110,10 +111,11 @@ static inline void sw_show_fetch(void *p, size_t n)
 /* Show what a peer is likely to need for long (a window, a persistent request),
  * at once. */
 SW_API void sw_show_now(const void *p, size_t n);
-/* Somebody else relies on these pages as they are (a window's host, a device's
- * driver, mprotect): no call replaces any of them from now on. */
+/* Another piece of software relies on these pages as they are (the host, for a
+ * window; a device's driver; mprotect): no call replaces any of them from now
+ * on. */
 SW_API void sw_show_freeze(const void *p, size_t n);
-/* A thread's stack shall lie here: its pages become private and stay so. A
+/* A thread will have its stack here: its pages become private and stay so. A
  * thread that joins it waits for a word in that stack (a futex). The kernel
  * knows a shared word by its file, and a private one by its address. */
 SW_API void sw_show_stack(void *p, size_t n);

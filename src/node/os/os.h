@@ -136,8 +136,8 @@ static inline bool sw_same_file(sw_file_id_t a, sw_file_id_t b)
 /* Which of `pages` private pages at `at` were ever written or read: one byte
  * each. Returns -1 if the system does not tell. */
 SW_API int sw_os_touched(const void *at, size_t pages, unsigned char *touched);
-/* The calling thread's stack, [*low, *high); false where nobody knows. (The
- * thread may still run on another one: a coroutine's, a signal's.) */
+/* The calling thread's stack, [*low, *high); false if the system does not tell.
+ * (The thread may still run on another one: a coroutine's, a signal's.) */
 SW_API bool sw_os_stack(uintptr_t *low, uintptr_t *high);
 /* Can the aligned word at p be read? Asks the kernel: some 100 ns. Safe in a
  * signal handler. */
@@ -208,15 +208,15 @@ SW_API size_t sw_os_address_limit(void);         /* RLIMIT_AS, SIZE_MAX: none */
 /* Read a small text file (e.g. under /sys) into `to`; NUL-terminated.
  * Returns its length, or -1. Refused by SW_DOOR_TOPOLOGY. */
 SW_API int sw_os_read_text(const char *path, char *to, size_t room);
-/* Files by name, of which nobody else must be able to choose what they are: see
- * os_files.c. Each opens for writing, or returns -1. */
-/* To append to a file that may have to be made. EPERM: somebody else may have
- * put it there. Safe in a signal handler. */
+/* Files by name. No other user must be able to choose what they are: see
+ * os_files.c. Each call opens for writing, or returns -1. */
+/* Opens a file to append, and makes it if it is missing. EPERM: another user
+ * may have put it there. Safe in a signal handler. */
 SW_API int sw_os_open_append(const char *path);
-/* A new file, in place of any other of that name. */
+/* Makes a new file, in place of any other of that name. */
 SW_API int sw_os_open_new(const char *path);
-/* A new file beside `path`, whose name nobody can guess: `draft` gets it.
- * SW_OS_DRAFT bytes more than `path` has are room enough. */
+/* Makes a new file beside `path`, and stores its name, which no user can guess,
+ * in `draft`. SW_OS_DRAFT bytes more than `path` has are room enough. */
 #define SW_OS_DRAFT 32
 SW_API int sw_os_open_draft(const char *path, char *draft, size_t room);
 /* Make a folder that only this user can look into; true, too, where it is one

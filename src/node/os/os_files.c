@@ -1,10 +1,11 @@
 /*
  * os_files.c - the part of the door to Linux that writes files by name.
  *
- * A name that others can guess, in a folder that others may write to, may be
- * theirs already: a symbolic or hard link to a file of ours, or a file that
- * they can read. So nothing here follows a link in a name's last part. A file
- * that is there already serves only if nobody else can have placed it.
+ * Other users may guess a name in a folder that they may write to. They may
+ * have placed something there already: a symbolic or hard link to a file of
+ * ours, or a file that they can read. So nothing here follows a link in a
+ * name's last part. A file that is there already serves only if no other user
+ * can have placed it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -53,9 +54,9 @@ static bool stat_folder(const char *path, struct stat *to)
     return !stat(!slash ? "." : n ? folder : "/", to);
 }
 
-/* Can nobody else have placed this file under this name? The owner of the
- * folder is trusted: he may do anything there. (Some network file systems give
- * all new files to him.) */
+/* Is it sure that no other user has placed this file under this name? The
+ * folder's owner may do anything there, so we trust that user. (Some network
+ * file systems give all new files to the folder's owner.) */
 static bool is_ours(int fd, const char *path)
 {
     struct stat file, folder;

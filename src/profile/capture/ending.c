@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* By which programs are ended from outside, if they do not see to it. */
+/* Other processes end a program by these, unless it handles them. */
 static const int requests[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGXCPU,
                                SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM};
-/* By their own fault. */
+/* A program's own faults raise these. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS,
                              SIGTRAP};
 

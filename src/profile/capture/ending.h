@@ -13,10 +13,10 @@
 #include "capture.h"
 
 SW_API void sw_ending_watch(void);
-/* The capture is on its way as it should be. */
+/* The process writes its capture in the usual way from here on. */
 SW_API void sw_ending_done(void);
-/* The process ends here, and not by a signal. Does nothing where nobody
- * watches, or after fork. */
+/* The process ends here, and not by a signal: writes its block. Does nothing
+ * before sw_ending_watch, after sw_ending_done, or in a forked child. */
 SW_API void sw_ending_now(sw_end_t end);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * pending.c - see pending.h. A table with open addressing and linear probing;
- * who leaves lets those behind close up, so that no marks of the dead remain.
+ * pending.c - see pending.h. A table with open addressing and linear probing.
+ * When an entry leaves, those behind it close up, so the table needs no marks
+ * for deleted entries.
  */
 #include "pending.h"
 

@@ -1,10 +1,10 @@
 /*
- * pending.h - requests under way, and what is to be counted when they end.
+ * pending.h - requests under way, and what the recorder counts when they end.
  *
- * Where a receive ends its status tells the bytes; which communicator and
- * whose message it was must be remembered from its beginning. A request is a
- * number here (MPI's handle); the table serves all threads, since a request
- * may end in another thread than it began in.
+ * When a receive completes, its status tells the bytes. The recorder remembers
+ * its communicator and its peer from the call that began it. A request is a
+ * number here (MPI's handle). The table serves all threads, because a request
+ * may complete in another thread than the one that began it.
  */
 #ifndef SW_PROFILE_RECORD_PENDING_H
 #define SW_PROFILE_RECORD_PENDING_H
@@ -37,13 +37,16 @@ typedef struct {
 } sw_pending_t;
 _Static_assert(sizeof(sw_pending_t) == SW_LINE, "one line");
 
-/* May several threads come at once? Before the first use. */
+/* May several threads come at once? The recorder sets it before the first
+ * use. */
 SW_API extern bool sw_pending_shared;
 /* How many there are, and how many of them ask for their status. */
 SW_API extern _Atomic uint32_t sw_pending_count, sw_pending_asking;
 
-/* A place for one, that of any other with its number. It is to be filled at
- * once, all of it, and then sw_pending_placed told. NULL: no memory. */
+/* Returns the place of the entry for a request, which may hold an older one.
+ * The caller fills the whole entry at once, and then calls sw_pending_placed.
+ * Until then it holds the table's lock, if threads share the table. NULL: no
+ * memory. */
 SW_API sw_pending_t *sw_pending_place(uint64_t request);
 SW_API void sw_pending_ask(int more);
 SW_API void sw_pending_leave(void);
@@ -54,17 +57,18 @@ static inline void sw_pending_placed(const sw_pending_t *pending)
     if (sw_unlikely(sw_pending_shared))
         sw_pending_leave();
 }
-/* Remember one, in place of any other with its number. False: no memory. */
+/* Remembers an entry, in place of any other with its request. False: no
+ * memory. */
 SW_API bool sw_pending_add(const sw_pending_t *pending);
-/* The request has completed: what was remembered of it, if anything was. It is
- * forgotten, or, if persistent, no more active. False too for a persistent one
- * that was not active. */
+/* The request has completed: copies its entry to *to, and forgets it. A
+ * persistent one stays, and becomes inactive. False: the table has no such
+ * entry, or it is persistent and was not active. */
 SW_API bool sw_pending_end(uint64_t request, sw_pending_t *to);
-/* The same of `n`, and nobody wants to know what was remembered. */
+/* Does the same for `n` requests, and copies nothing. */
 SW_API void sw_pending_end_all(const uint64_t *requests, int64_t n);
-/* What is remembered, without a change. */
+/* Copies the entry of a request, and changes nothing. False: none. */
 SW_API bool sw_pending_look(uint64_t request, sw_pending_t *to);
-/* A persistent one starts: as it is now. */
+/* A persistent request starts: its entry becomes this one, and active. */
 SW_API void sw_pending_start(const sw_pending_t *pending);
 SW_API void sw_pending_drop(uint64_t request);
 

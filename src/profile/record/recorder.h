@@ -35,8 +35,9 @@ typedef struct sw_recorder {
 SW_API extern _Thread_local sw_recorder_t *sw_recorder
     __attribute__((tls_model("initial-exec")));
 
-/* Paused, calls are followed, since partners and requests must be known when
- * recording goes on; a recorder that nobody reads stands for the thread's. */
+/* While recording is paused, a thread still follows its calls, because it must
+ * know partners and requests when recording goes on. It uses a recorder that
+ * goes into no report (sw_recorder_now). */
 typedef enum { SW_RECORDING_OFF, SW_RECORDING_ON, SW_RECORDING_PAUSED }
     sw_recording_t;
 SW_API extern _Atomic int sw_recording;

@@ -19,8 +19,8 @@ typedef struct {
     uint32_t outer;
 } sw_region_t;
 
-/* The region at hand is another now: called under a lock, in order. NULL:
- * nobody wants to know. */
+/* region.c calls this under a lock, in order, when the region at hand changes,
+ * unless it is NULL. */
 SW_API extern void (*_Atomic sw_region_changed)(uint32_t number);
 
 /* The region at hand. */
@@ -30,8 +30,8 @@ SW_API extern _Atomic uint32_t sw_region_now;
 SW_API const sw_region_t *sw_region(uint32_t number);
 SW_API uint32_t sw_region_count(void);
 
-/* Enter the region `name` of the one at hand. Too many, or a name that is too
- * long: said once, and what follows belongs to the outer one. */
+/* Enters the region `name` within the one at hand. If there are too many, or
+ * the name is too long, one line says so, and calls belong to the outer one. */
 SW_API void sw_region_begin(const char *name);
 /* Leave the region at hand, if its own name is `name`; NULL: whatever it is.
  * False: the program is not in it (said once). */

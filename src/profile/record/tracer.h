@@ -67,8 +67,8 @@ SW_API void sw_tracer_event(sw_tracer_t *trace, sw_record_t *record,
 /* A new number for a request, of this process. */
 SW_API uint32_t sw_tracer_request(void);
 
-/* Write what is in the buffer, and take no more. By anybody, a signal handler
- * even, at any time. */
+/* Writes what is in the buffer, and takes no more. Any thread may call it at
+ * any time, and so may a signal handler. */
 SW_API void sw_tracer_close(sw_tracer_t *trace);
 
 #endif

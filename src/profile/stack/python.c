@@ -205,8 +205,9 @@ static void set_up(void *from)
         atomic_store(&sw_python_state, SW_PYTHON_UNPROVED);
 }
 
-/* The dynamic linker is asked here, which may wait for a thread that is within
- * dlopen, whose constructors may come by here: so nobody waits for us. */
+/* This asks the dynamic linker, which may wait for a thread that is within
+ * dlopen. That thread's constructors may come by here, too: so no thread waits
+ * for one that is looking. */
 void sw_python_look(void)
 {
     static _Atomic bool looking;
