@@ -241,8 +241,8 @@ static void alone(void)
     MPI_Comm_free(&comm);
 }
 
-/* One member's making of a communicator fails. The next one is made by all,
- * who must agree on its name: a probe tells a large message's true length. */
+/* One member fails to make a communicator. Then all members make the next one,
+ * and must agree on its name: a probe tells a large message's true length. */
 static void offspring(void)
 {
     MPI_Comm some = MPI_COMM_NULL, child;

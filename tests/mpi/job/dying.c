@@ -142,7 +142,7 @@ static void die(int kind)
         code = kinds[kind].call(round);
     }
     expect_broken(kinds[kind].name, code);
-    /* Who has seen the failure lets those know who cannot. */
+    /* A rank that has seen the failure tells the ranks that cannot see it. */
     if (kinds[kind].call == large_messages)
         MPIX_Comm_revoke(comm);
     for (int i = 0; i < 3; i++) {

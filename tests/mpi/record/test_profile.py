@@ -197,7 +197,7 @@ def regions(rank):
 @programs.measures
 @pytest.mark.parametrize("enable", [False, True], ids=["alone", "ours"])
 def test_waits(host, enable, tmp_path):
-    """Who waits for a late partner is told so; who is late waits for none."""
+    """A rank that waits for a late one has waiting time; the late one none."""
     program = host.compile(programs.source("profile_waits.c"),
                            f"-I{ROOT / 'include'}", "-ldl")
     done, found = profiled(host, 2, [program], tmp_path, enable)

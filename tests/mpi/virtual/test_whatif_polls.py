@@ -1,5 +1,5 @@
-"""Programs that poll, and sleep, in virtual time: no loop is for ever, and who
-waits so waits as long as it would in a call that waits."""
+"""Programs that poll, and sleep, in virtual time. Every such loop ends, and a
+rank that polls waits as long as it would in a blocking call."""
 
 import json
 import subprocess
@@ -55,8 +55,8 @@ def test_polls_among_each_other(host, how, n, tmp_path):
 
 @pytest.mark.parametrize("speed", ["1e9", "1"])
 def test_polls_until_a_time(host, speed, tmp_path):
-    """Nobody is there who might send. The clock gets there, no quicker than a
-    real one."""
+    """No rank sends. The clock reaches the deadline, no faster than a real
+    one."""
     ms = 300
     found, _ = polled(host, tmp_path, "deadline", ms, speed=speed,
                       env=programs.steady(host))
@@ -102,13 +102,13 @@ def test_polling_for_nothing_is_recorded(host, tmp_path):
         pytest.approx(result["end_ns"], rel=.001)
 
 
-# Who is kept ------------------------------------------------------------------
+# A rank that its host keeps ---------------------------------------------------
 
 @pytest.mark.parametrize("n", [2, 5])
 @pytest.mark.parametrize("how", ["plain", "asks"])
 def test_a_root_that_its_host_keeps(host, n, how, tmp_path):
-    """It is left behind only where others ask for what it may do, and at once
-    then."""
+    """The engine leaves the root behind only where other ranks ask for what it
+    may do, and then at once."""
     program = host.compile(programs.source("virtual_kept.c"))
     done, result = virtual(host, n, [program, how], tmp_path)
     programs.well(done)

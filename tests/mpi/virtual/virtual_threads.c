@@ -194,8 +194,9 @@ static void meet(void)
         ;
 }
 
-/* Threads 0 and 1 of rank 0: one posts, the other waits. Who has slept goes on
- * no earlier than all others, so the message comes later than that. */
+/* Thread 0 of rank 0 posts a receive, and thread 1 waits for it. A thread that
+ * has slept goes on no earlier than all others, so the message comes later than
+ * that. */
 static void hand_over(int thread)
 {
     if (me == 1 && thread == 0) {

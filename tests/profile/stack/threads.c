@@ -92,7 +92,7 @@ int main(void)
     for (int k = 0; k < SITES; k++) {
         uint32_t number = 0;
         for (int t = 0; t < THREADS; t++) {
-            /* 0 is given to a handler alone, not to whom it interrupted. */
+            /* Only a handler gets 0, never the thread that it interrupted. */
             must(numbers[t][k] && numbers[t][k] <= met);
             must(!number || number == numbers[t][k]);
             number = numbers[t][k];

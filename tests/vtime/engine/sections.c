@@ -109,8 +109,8 @@ static void late_receiver(void)
     ranks_free(r);
 }
 
-/* What is under way goes on from one section to the next; who waits for it in
- * the end, waits only then. */
+/* An operation under way goes on from one section to the next. Its rank waits
+ * only in the section in which it calls the wait. */
 static void nonblocking(void)
 {
     ranks_t *r = ranks_linked(2);

@@ -37,8 +37,8 @@ static void far_ahead(sw_lane_t *lane, uint32_t rank)
         message(lane, SW_OP_RECV, 1, 50, 0);
 }
 
-/* Rank 1 says what it has sent only when rank 0, which waits for that in
- * virtual time, has put more than fits into its lane. */
+/* Rank 0 waits in virtual time for what rank 1 sends. Rank 1 says that it has
+ * sent only after rank 0 has put more than fits into its lane. */
 static int said[2];
 
 static void held_up(sw_lane_t *lane, uint32_t rank)
@@ -197,8 +197,8 @@ static void one_dies(sw_lane_t *lane, uint32_t rank)
                                         .flags = SW_CLOCK_PAUSE}, &answer));
 }
 
-/* Rank 0, and who starts the engine, are bound to the first processor there
- * is, rank 1 to the last; the engine may use both. */
+/* The test binds rank 0 and the process that starts the engine to the first
+ * processor, and rank 1 to the last. The engine may use both. */
 static cpu_set_t all, first, last, both;
 
 static void choose_cpus(void)

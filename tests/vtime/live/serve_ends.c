@@ -65,7 +65,7 @@ static void ends(int way, unsigned after_us)
     MUST(lanes && !pipe(ready) && !pipe(err));
     pid_t first = fork();
     if (!first) {
-        /* The lanes are made here, so that they know who has made them. */
+        /* The lanes name this process as their maker. */
         sw_watch_process(&lanes->head->maker, getpid());
         dup2(err[1], STDERR_FILENO);
         close(err[0]);
