@@ -239,7 +239,7 @@ static void op_check_status(player_t *y, op_t *o)
 #endif
         MPI_Get_elements(s, o->in.layout.type, &elements);
     MPI_Test_cancelled(s, &cancelled);
-    /* The counts of types with padding are the host's affair. */
+    /* The host decides the counts of types with padding. */
     int m = o->in.layout.m;
     if (o->source == MPI_PROC_NULL) {
         CHECK(s->MPI_SOURCE == MPI_PROC_NULL && s->MPI_TAG == MPI_ANY_TAG &&

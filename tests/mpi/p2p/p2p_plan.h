@@ -14,8 +14,8 @@
  *   flock       Every rank begins all its sends, then receives, then
  *               completes what is left.
  *   wild        The same on one communicator, between two barriers, with
- *               receives from anybody: what came is told by its source, and
- *               the messages of one source come in order.
+ *               receives from any source: the source tells which message has
+ *               come, since the messages of one source come in order.
  *   ready       All receives are posted, a barrier, then the sends.
  *   persistent  As ready without the barrier, each request used again and
  *               again.

@@ -255,8 +255,8 @@ static void flock(player_t *y)
     }
 }
 
-/* What came to receives that named nobody, in the order they were posted:
- * of each source, its messages in their order. */
+/* Checks the receives from any source, in the order in which the rank posted
+ * them: each source's messages have come in their order. */
 static void wild_ends(player_t *y)
 {
     plan_t *p = &y->plan;

@@ -1,8 +1,8 @@
-"""Programs that run in virtual time: as they are, and as long as the model
+"""Programs that run in virtual time: unchanged, and for as long as the model
 says.
 
-Random programs must get the bytes and statuses that the host gives. Programs
-whose time is known by hand must be told just that by MPI_Wtime.
+Random programs must get the bytes and statuses that the host gives. Where a
+program's time is known by hand, MPI_Wtime must tell exactly that.
 """
 
 import contextlib
@@ -383,7 +383,7 @@ def test_windows_known_by_hand(host, n, enable, tmp_path):
     assert "wrong" not in done.stdout, done.stdout
     assert "could not be modelled" not in done.stderr, done.stderr
     found, known = times(done), windows_by_hand(n)
-    # A test in vain takes 100 ns.
+    # A test without success takes 100 ns.
     assert abs(found.pop("tested_9") - known.pop("tested_9")) <= 105
     assert found == pytest.approx(known, abs=5)
     assert result["state"] == "done"
@@ -511,8 +511,8 @@ def threads_by_hand(thread):
 def test_threads(host, enable, how, tmp_path):
     """Each thread's time is its own, and is as if it were alone."""
     program = host.compile(programs.source("virtual_threads.c"), "-lpthread")
-    # A thread that the system lets sleep between two calls, for a page, is
-    # taken to have waited for the others: so it is where the machine is loaded.
+    # The system may let a thread sleep between two calls, for a page, if the
+    # machine is loaded. The engine then counts this as waiting for the others.
     for last in (False, False, True):
         done, result = virtual(host, 2, [program, *how], tmp_path,
                                env={"STRAIGHTWAY_ENABLE": enable})

@@ -155,7 +155,7 @@ static void anybody(int thread)
     note(thread, "anybody", since);
 }
 
-/* The receiver comes 80 us late: its sender is kept, and nobody else. */
+/* The receiver comes 80 us late: only its sender waits for it. */
 static void late_receiver(int thread)
 {
     double since = MPI_Wtime();

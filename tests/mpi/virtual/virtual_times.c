@@ -90,8 +90,8 @@ static void wildcards(void)
                 printf("wrong order: %d is number %d\n", status.MPI_SOURCE, i);
         }
     } else {
-        /* The last rank sends first, and is late before, by real time alone:
-         * a sleep of which nobody knows. */
+        /* The last rank sends first in virtual time. It is late in real time
+         * alone, by a sleep that the engine does not see. */
         if (me == n - 1)
             syscall(SYS_nanosleep, &(struct timespec){0, 50000000}, NULL);
         for (int i = me; i < n - 1; i++)

@@ -1,7 +1,7 @@
 /*
- * A hundred thousand sites, met by four threads in different orders, have one
- * number each; signal handlers that make calls in the midst of it end; tables
- * that are full say so, and keep what they have.
+ * Four threads meet a hundred thousand sites in different orders, and each site
+ * has one number. Signal handlers that make calls meanwhile come to their end.
+ * Full tables say so, and keep what they have.
  */
 #include "oracle.h"
 

@@ -189,7 +189,7 @@ static void late(void)
     ranks_free(r);
 }
 
-/* The sender's rendezvous waits for a receive from anybody, of a rank that
+/* The sender's rendezvous waits for a receive from any source. The receiver
  * tells what it has taken only after a barrier with the sender. */
 static void told_late(void)
 {

@@ -57,7 +57,7 @@ static void costs(void)
         takes(SW_WINDOW_GET, 50, all | SW_WINDOW_LOCAL, 10 + 100 + 100 + 50);
         takes(SW_WINDOW_FETCH, 8, all, 10 + 108 + 16 + 108);
     }
-    /* Larger than a rendezvous's limit: nobody is asked. */
+    /* Larger than a rendezvous's limit: the origin asks no target. */
     takes(SW_WINDOW_PUT, 5000, 2, 10 + 100 + 5000 + 100);
 
     ranks_t *r = some(3);
@@ -180,7 +180,7 @@ static void wrong(void)
     MUST(!strcmp(text, "lock of the window of 0"));
     ranks_free(r);
 
-    r = some(2);                        /* nobody posts */
+    r = some(2);                        /* no rank posts */
     put(r, 0, (sw_vop_t){.kind = SW_OP_RECV, .peer = 1, .context = 1,
                          .tag = SW_WINDOW_POSTED});
     put(r, 1, (sw_vop_t){.kind = SW_OP_RECV, .peer = 0, .context = 1,

@@ -1,7 +1,7 @@
 /*
  * The engine ends by itself, and leaves nothing but its result, however its job
- * ends: killed at a random moment, all at once or rank by rank, before anybody
- * has come, or with its starter alone.
+ * ends. A kill comes at a random moment: to all ranks at once, to one after the
+ * other, before any rank has come, or to the starter alone.
  */
 #include "serve_jobs.h"
 
