@@ -1,7 +1,7 @@
 /*
- * Memory of a device is told from the processor's, for each driver that is
- * known, from the moment its library is loaded, whenever that is. Without a
- * driver the question reads two words.
+ * Straightway tells a device's memory from the processor's, for each driver
+ * that it knows, from the moment at which the program loads the driver's
+ * library. Without a driver the question reads two words.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -61,7 +61,7 @@ static void without_a_driver(void)
         MUST(dlclose(other) == 0);
         settles(&here);
     }
-    /* Unloaded before anybody asks, and another one in its place. */
+    /* Unloaded before the first question, and another one in its place. */
     MUST(dlclose(open_one(OTHER)) == 0);
     open_one(OTHER);
     MUST(sw_device_possible());
@@ -83,7 +83,7 @@ static void tells(const char *path)
     MUST(sw_device_possible());
     MUST(sw_device_present());
     if (!strstr(path, "ze_loader"))
-        MUST(!sw_device_holds(device));     /* nobody has initialised it */
+        MUST(!sw_device_holds(device));     /* it is not initialised yet */
     *ready = 1;
     for (int i = 0; i < 3; i++) {
         MUST(sw_device_holds(device));
@@ -94,7 +94,7 @@ static void tells(const char *path)
         MUST(!sw_device_holds(NULL));
         open_one(OTHER);                    /* more is loaded meanwhile */
     }
-    /* Of the arena nobody asks the driver. */
+    /* Straightway never asks the driver about the arena. */
     char *block = sw_arena_alloc(SIZE, SW_LINE);
     int *asked = function(driver, "standin_asked");
     int before = *asked;

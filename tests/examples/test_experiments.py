@@ -19,8 +19,8 @@ FOLDER = ROOT / "examples" / "kernels"
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "whatif.schema.json"
 
-# It takes (normal, simulated, free) of a kernel from a file beside it, writes
-# the report, and prints what the kernel would print in each run.
+# The stand-in reads (normal, simulated, free) of a kernel from a file beside
+# it. It writes the report, and prints what the kernel would in each run.
 STANDIN = '''#!{python}
 import json, os, pathlib, sys
 words = sys.argv[1:]

@@ -1,4 +1,4 @@
-/* An MPI of no known make: WHO tells two of them apart. */
+/* An MPI of no known make. Its version number tells two such MPIs apart. */
 #ifndef WHO
 #define WHO 7
 #endif

@@ -1,7 +1,7 @@
 """The front door: what a program sees of its MPI with us preloaded.
 
 Each test runs a small program from tests/front/ under a host, or with an MPI
-made up for the purpose, and compares with the run without us.
+made up for the purpose. It compares that run with one without us.
 """
 
 import os

@@ -8,7 +8,7 @@
     trace.write("some.swtrace")                 # as it is after a run
     trace.write_pieces("some")                  # as ranks leave it
 
-`trace.time(rank, ticks)` is a time in ns, as it is to be shown.
+`trace.time(rank, ticks)` is the time in ns that a report shows.
 """
 
 import fractions

@@ -1,8 +1,8 @@
 """A stand-in for what the native parts answer, with known times.
 
-A program of so many ranks computes 4 s / ranks and spends 1 s in alltoall,
-0.5 s in allreduce and 0.5 s in messages, with the baseline's model. What a
-model file says changes that by rules simple enough to check by hand.
+With the baseline's model a program computes for 4 s / ranks. It spends 1 s in
+alltoall, 0.5 s in allreduce and 0.5 s in messages. A model file changes these
+times by rules simple enough to check by hand.
 """
 
 import collections

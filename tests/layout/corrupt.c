@@ -1,7 +1,7 @@
 /*
- * Layouts that somebody has spoilt: refused, or walked within their bounds. In
- * the sanitizers' builds a wild read is found; everywhere, memory beside the
- * bounds is watched.
+ * Corrupt layouts: the reader refuses them, or stays within their bounds. The
+ * sanitizers' builds find a wild read. Every build watches the memory beside
+ * the bounds.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 /*
  * doorbell.pml - the doorbell of src/node/wait.h, for Spin.
  *
- * A writer stores a value and looks, with no fence between, whether anybody
- * sleeps; a waiter announces itself, looks at the value once more and sleeps
+ * A writer stores a value and looks, with no fence between, whether any waiter
+ * sleeps. A waiter announces itself, looks at the value once more and sleeps
  * on the event word. The store may take effect after the look (a store
- * buffer), so that a wake-up can be lost.
+ * buffer), so that the waiter can lose a wake-up.
  *
  * Proven: with the sleep's time limit the waiter comes to its end in every
- * run, and leaves no announcement behind. With -DNO_LIMIT, which takes the
- * limit away, Spin must find the lost wake-up (run.sh checks that it does):
- * the limit is not an ornament.
+ * run, and leaves no announcement behind. -DNO_LIMIT takes the limit away.
+ * Spin must then find the lost wake-up (run.sh checks that it does), which
+ * shows that the limit is necessary.
  */
 #define VALUES 2
 

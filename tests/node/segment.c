@@ -1,8 +1,10 @@
 /*
- * segment.c - the pool of communicator blocks: blocks never overlap, come
- * zeroed, are reused when the last member has left and not before, and ten
- * thousand communicators made and freed take no more memory than the few that
- * lived at once. A full pool says so and recovers.
+ * segment.c - the pool of communicator blocks.
+ *
+ * Blocks never overlap and come zeroed. The pool reuses a block when the last
+ * member has left it, and not before. Ten thousand communicators made and freed
+ * take no more memory than the few that lived at once. A full pool says so and
+ * recovers.
  */
 #include "node/segment.h"
 #include "node/os/os.h"

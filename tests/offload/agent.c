@@ -1,7 +1,7 @@
 /*
- * The agent: what is posted gets done, soon and by another thread; where there
- * is nothing it parks, and comes back when woken; it stops when told. The
- * poster's and the agent's side of the parking race, many times over.
+ * The agent carries out what a thread posts, soon and in a thread of its own.
+ * Without work it parks, and comes back when a poster wakes it. It stops on
+ * request. The poster's and the agent's side of the parking race, many times.
  */
 #include <stdio.h>
 #include <unistd.h>

@@ -2,8 +2,8 @@
  * Messages on offer: a sender and a receiver, two threads of one process (so
  * that the thread sanitizer sees both), pass random messages. The sender
  * spoils its buffer as soon as the slot says that it may; late receivers make
- * it copy aside; large messages are copied by both; some are scattered, on
- * either side. And what a descriptor is taken for, and what not.
+ * it copy aside; both copy large messages; some are scattered, on either side.
+ * The test also checks what a receiver takes for a descriptor, and what not.
  */
 #include <pthread.h>
 #include <stdio.h>

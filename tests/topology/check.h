@@ -149,8 +149,8 @@ static inline void check_tree(const sw_location_t *where, int n, int fanout)
         fail("depth %d above the bound %d (n %d, fanout %d)", depth, bound, n,
              fanout);
 
-    /* Nobody reaches out of a domain but its leader; each domain is entered
-     * once; nobody serves more than its share of a level. */
+    /* Only its leader reaches out of a domain; the tree enters each domain
+     * once; no member serves more than its share of a level. */
     int crossing[SW_SHARE_COUNT] = {0};
     int (*served)[SW_SHARE_COUNT] = grab((size_t)n * sizeof *served);
     memset(served, 0, (size_t)n * sizeof *served);

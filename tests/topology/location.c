@@ -97,7 +97,7 @@ static void write_machine(variant_t variant)
                 "cpu/cpu%d/topology/core_siblings_list", cpu);
         }
         for (int i = 0; i < 4 && variant != NO_CACHES; i++) {
-            /* Odd: the third level listed first, as nobody forbids. */
+            /* Odd: the third level listed first, as the format allows. */
             int at = variant == ODD_INDEX ? (i + 1) % 4 : i;
             put(level[i] == 1 ? "1" : level[i] == 2 ? "2" : "3",
                 "cpu/cpu%d/cache/index%d/level", cpu, at);

@@ -4,8 +4,9 @@
  *
  * A program is rounds. In a round all ranks meet in a collective, perhaps, and
  * then exchange messages: each posts its receives before it sends, and waits
- * for all in the end. Tags are those of the round, so receives from anybody
- * take no message of another round. The same `chance` makes the same program.
+ * for all in the end. A round has its own tags, so that a receive from any
+ * source takes no message of another round. The same `chance` makes the same
+ * program.
  */
 #ifndef PROGRAM_H
 #define PROGRAM_H

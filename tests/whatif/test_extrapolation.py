@@ -1,5 +1,5 @@
-"""More ranks than were run: what does not matter is left out, what is not
-alike on all ranks is refused, and said."""
+"""More ranks than the program ran with: the extrapolation leaves out what does
+not matter. It refuses what differs between ranks, and says so."""
 
 import itertools
 import json

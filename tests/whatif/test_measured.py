@@ -225,7 +225,7 @@ def test_what_a_rank_has_computed_counts(bench):
         first = next(i for i, x in enumerate(lines)
                      if x.startswith("point ") and x.endswith(f" {k}"))
         assert state < first
-    # what is more than warm falls on those who copy
+    # the ranks that copy pay the time beyond that with warm caches
     point = next(x for x in lines if x.startswith("point node 0 ") and
                  x.endswith(" 2")).split()
     send, wire, gap, receive = map(float, point[3:7])

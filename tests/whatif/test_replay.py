@@ -1,9 +1,9 @@
-"""Operations of real traces, replayed: nothing is lost on the way, and no
-rank waits for what has happened.
+"""Operations of real traces, replayed: a replay loses nothing, and no rank
+waits for what has happened.
 
-The programs do all that MPI can at random. A replay must end, with the
-messages and bytes that the profile of the same run has counted, whatever the
-model; and it ends alike however often it is done.
+The programs use all of MPI at random. A replay must end, whatever the model,
+with the messages and bytes that the profile of the same run has counted. Every
+repetition ends in the same way.
 """
 
 import json

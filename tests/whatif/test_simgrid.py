@@ -174,10 +174,10 @@ def test_fluid_links_are_shared_ports_are_not(tmp_path):
 
 
 def test_rendezvous_costs_no_handshake_in_simgrid(tmp_path):
-    """Above the threshold both wait for the receiver, who comes late. Ours
-    then answers the sender's request, which takes L, and the sender is done
-    when the data have left; SimGrid's data leave at once, and its sender is
-    done when they have come."""
+    """Above the threshold both wait for the receiver, which comes late. Our
+    receiver then answers the sender's request, which takes L. Our sender is
+    done when the data have left. SimGrid's data leave at once, and its sender
+    is done when they have come."""
     case = goal([["send 4000b to 1", "calc 1000000"],
                  ["calc 5000000", "recv 4000b from 0"]])
     trace = trace_of(case, tmp_path)

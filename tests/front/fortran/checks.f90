@@ -1,5 +1,5 @@
-! What the Fortran programs share: counting what held and what did not, with
-! no MPI in it, so that it serves every binding.
+! The module that the Fortran programs share counts which checks held and which
+! did not. It uses no MPI, so that it serves every binding.
 module checks
     implicit none
     integer :: checked = 0, failed = 0

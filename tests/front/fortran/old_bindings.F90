@@ -3,8 +3,8 @@
 ! Fortran hands MPI what C never does: sentinels that are variables of a
 ! COMMON block (MPI_IN_PLACE, MPI_BOTTOM, MPI_STATUS_IGNORE), LOGICAL values
 ! that are not C's, operations written in Fortran, buffers in COMMON. Each
-! subroutine is one of these; every result is checked in full, twice over and
-! more, since a communicator may be served differently after its first calls.
+! subroutine tries one of these. It checks every result in full, and more than
+! once: Straightway may serve a communicator differently after its first calls.
 program old_bindings
     use checks
 #ifdef USE_MPI

@@ -1,11 +1,12 @@
 """mpi4py's own suite: no failure with us that the host alone does not have.
 
-The suite is fetched by name, as the source that belongs to the installed
-mpi4py, and run with Straightway under each host and number of ranks. What
-fails, crashes or hangs with us must do so on the host alone. `make test` runs
-the modules about communication, on 2 ranks, and on the host alone only if
-something is wrong with us. `make test-deep` runs everything, on 1 to 4, both
-with us and alone, and as much must pass.
+The test fetches the suite by name, as the source that belongs to the installed
+mpi4py. It runs the suite with Straightway under each host and number of ranks.
+What fails, crashes or hangs with us must do so on the host alone, too.
+
+`make test` runs the modules about communication, on 2 ranks. It runs them on
+the host alone only if something is wrong with us. `make test-deep` runs
+everything, on 1 to 4 ranks, both with us and alone, and as much must pass.
 """
 
 import collections

@@ -1,7 +1,7 @@
 /*
- * attributes.c - attributes are the program's: callbacks run as often, and in
- * the order, that the host alone runs them; and a datatype's handle that comes
- * again with another layout is another datatype.
+ * attributes.c - attributes belong to the program. Callbacks run as often, and
+ * in the order, that the host alone runs them. A datatype's handle that the
+ * host reuses for another layout is another datatype.
  *
  *   attributes [TYPES [LOG]]      TYPES: types made, used and freed (1000)
  *

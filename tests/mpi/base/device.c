@@ -3,10 +3,11 @@
  *
  *   device LIBRARY messages | collectives | leaving | threads
  *
- * LIBRARY is the stand-in of a driver (tests/device/standin/driver.c); the host
- * is made to serve its memory by device_memory.h. Whatever of ours touches that
- * memory ends the test. Ranks 0 and 1 differ in which of their buffers are the
- * device's; what arrives is compared with what arrives in ordinary memory.
+ * LIBRARY is the stand-in of a driver (tests/device/standin/driver.c), and
+ * device_memory.h makes the host serve its memory. If anything of ours touches
+ * that memory, the test ends. Ranks 0 and 1 differ in which of their buffers
+ * are the device's. The test compares what arrives with what arrives in
+ * ordinary memory.
  */
 #define _GNU_SOURCE
 #include "device_memory.h"

@@ -3,11 +3,11 @@
  * serves it.
  *
  * The device's memory is pages without access (tests/device/standin/driver.c).
- * A host that was built for devices would copy from and to them; those here
- * were not. So a fault is caught: one of the host's is let through, by a single
- * step with the page open, and any other ends the test with the name of the
- * object that touched the page. On machines other than x86-64 the pages stay
- * open until the next call of device_close.
+ * A host built for devices would copy from and to them, but the hosts here were
+ * not. So this header catches each fault. It lets the host's through, by a
+ * single step with the page open. Any other fault ends the test with the name
+ * of the object that touched the page. On machines other than x86-64 the pages
+ * stay open until the next call of device_close.
  */
 #ifndef DEVICE_MEMORY_H
 #define DEVICE_MEMORY_H

@@ -1,16 +1,16 @@
 /*
- * errors.c - wrong arguments are judged by the host.
+ * errors.c - the host judges wrong arguments.
  *
  *   errors HANDLER REPORT [few]     HANDLER: return | user
  *
- * Every member makes the same wrong call, and writes to REPORT.rank the error
- * class that it got and how often the communicator's error handler was called.
- * What is written with Straightway must be what the host alone writes. Between
- * the wrong calls right ones prove that the communicator still serves.
+ * Every member makes the same wrong call. It writes to REPORT.rank the error
+ * class that it got, and how often MPI called the communicator's error handler.
+ * A run with Straightway must write what a run on the host alone writes. Right
+ * calls between the wrong ones prove that the communicator still works.
  *
- * Only what the standard lets a host notice is tried, and no dangling handle.
- * `few`: reductions without wrong counts and types, with which some MPICH
- * crashes by itself.
+ * The program tries only errors that the standard lets a host notice, and no
+ * dangling handle. `few` leaves out reductions with wrong counts and types:
+ * some MPICH versions crash on them by themselves.
  */
 #include "mpi/test.h"
 

@@ -3,11 +3,11 @@
  *
  *   mismatch CASE SIZE
  *
- * Such a program is wrong, and what it gets is anybody's choice; but a program
- * that ends on the host alone, in whatever way, has to end with Straightway
- * too, and not by a crash where the host has none. What is right and may look
- * wrong (a receiver with more room, other datatypes of the same signature) has
- * to give the right bytes.
+ * Such a program is wrong, and the standard leaves its result open. But if the
+ * program ends on the host alone, in whatever way, it must also end with
+ * Straightway. It must not crash where the host does not. A right call that may
+ * look wrong must give the right bytes: a receiver with more room, or other
+ * datatypes of the same signature.
  *
  * Prints each member's error class.
  */

@@ -4,9 +4,9 @@
  *
  *   mixed
  *
- * Which of them may travel as a descriptor, of 192 bytes, is worked out here:
- * those in whose data a basic element ends there. Rank 0 says how many there
- * were, to be compared with --stats.
+ * The program works out which of them may travel as a descriptor, of 192 bytes:
+ * those in whose data a basic element ends there. Rank 0 prints how many there
+ * were, and the test compares that with --stats.
  */
 #include "mpi/test.h"
 

@@ -8,9 +8,10 @@
  * must we, whatever the communicator had done before. A wrong call that the
  * host carries out all the same counts as the right one.
  *
- * Rank r writes what each of its wrong calls returned to REPORT.r; with
- * Straightway that must be what the host alone writes. `few`: without wrong
- * counts and types in reductions, with which some MPICH crashes by itself.
+ * Rank r writes what each of its wrong calls returned to REPORT.r; a run with
+ * Straightway must write what the host alone writes. `few` leaves out wrong
+ * counts and types in reductions: some MPICH versions crash on them by
+ * themselves.
  */
 #include "mpi/test.h"
 
@@ -241,8 +242,8 @@ static void alone(void)
     MPI_Comm_free(&comm);
 }
 
-/* One member's making of a communicator fails. The next one is made by all,
- * who must agree on its name: a probe tells a large message's true length. */
+/* One member fails to make a communicator. Then all members make the next one,
+ * and must agree on its name: a probe tells a large message's true length. */
 static void offspring(void)
 {
     MPI_Comm some = MPI_COMM_NULL, child;

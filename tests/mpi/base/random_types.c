@@ -10,25 +10,32 @@
  * A round is a handful of messages, or one collective, that every rank draws
  * from (SEED, round). Each end then draws a datatype of its own of that
  * signature (types_make.h), the memory it lies in (types_buffers.h) and how
- * it calls (types_messages.h, types_collectives.h). Whoever receives knows
- * what must come, and compares the data, the gaps between, the room that was
- * left and the margins. What Straightway packs and unpacks must be what the
- * host alone does.
+ * it calls (types_messages.h, types_collectives.h). The receiver knows what
+ * must come. It compares the data, the gaps between, the room that was left
+ * and the margins. Straightway must pack and unpack exactly as the host alone
+ * does.
  *
  * With --log every rank writes a line for each thing received into
  * PREFIX.rank: a run on the host alone and a run with Straightway must write
  * the same. The last line counts the types that the host itself packs or
- * unpacks in another way than the standard says; they were not used.
+ * unpacks in another way than the standard says. No rank uses those types.
  *
- * --without leaves out what the words name: bottom, room (more than the
- * message needs), cut (less), overlap, large (counts), odd (alignments),
- * packed, persistent, buffered, probe, letgo (a type freed under way),
- * exchange, replace, pairs, f90, subarray, darray, resized, dup,
- * hindexed_block, memory (other than the heap), place (MPI_IN_PLACE).
- * --from starts at a round; --verbose says which types are not used, and
- * --trace each call. --uncut: messages up to so many bytes may have elements
- * that no multiple of eight bytes cuts well (4000; for an MPI that can send
- * more of them).
+ * --without leaves out what the words name:
+ *
+ *   bottom, overlap, packed, persistent, buffered, probe, exchange, replace,
+ *   pairs, f90, subarray, darray, resized, dup, hindexed_block
+ *   room      more than the message needs
+ *   cut       less than the message needs
+ *   large     large counts
+ *   odd       odd alignments
+ *   letgo     a type freed under way
+ *   memory    memory other than the heap
+ *   place     MPI_IN_PLACE
+ *
+ * --from starts at a round. --verbose says which types no rank uses, and
+ * --trace says each call. --uncut: messages up to so many bytes may have
+ * elements that no multiple of eight bytes cuts well. The default is 4000; an
+ * MPI that can send more of them takes a larger value.
  */
 #include "types_collectives.h"
 #include <dlfcn.h>

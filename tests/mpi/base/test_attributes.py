@@ -1,5 +1,5 @@
-"""Attributes are the program's own; handles that come again mean what they
-mean now."""
+"""Attributes belong to the program; a handle that the host reuses means its
+new object."""
 
 import pytest
 from harness.programs import accelerated, run, well

@@ -1,8 +1,8 @@
-"""Buffers in a device's memory: nothing of ours touches them, whoever passes
-them, and what arrives is right.
+"""Buffers in a device's memory: nothing of ours touches them, whichever rank
+passes them, and the right data arrive.
 
-No device is needed. A stand-in for a driver answers for pages that nobody can
-touch, and the host is made to serve them (device_memory.h)."""
+The test needs no device. A stand-in for a driver answers for pages without
+access, and device_memory.h makes the host serve them."""
 
 import os
 import subprocess

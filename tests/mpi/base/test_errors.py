@@ -6,8 +6,8 @@ import pytest
 from harness import jobs
 from harness.programs import accelerated, run, well
 
-# Programs whose members call different things. What they get is anybody's
-# choice, but where the host alone ends, so must we.
+# Programs whose members call different things. The standard leaves open what
+# they get, but where the host alone ends, so must we.
 MISMATCHES = [
     "bcast-truncated", "bcast-more-room", "bcast-roots", "gather-truncated",
     "gather-more-room", "scatter-truncated", "allreduce-counts",

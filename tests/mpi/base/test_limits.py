@@ -22,7 +22,7 @@ def test_little_address_space_is_enough(host, room):
     if alone.returncode:
         pytest.skip(f"{room // MIB} MiB are too little for the host alone")
     if room < 1024 * MIB:
-        # The library's own pages are not counted by who runs without it.
+        # The run without the library has not counted the library's own pages.
         limited[1] = f"--as={room + 64 * MIB}"
     done = well(host.run(2, limited, env=AT_ONCE), "calls right")
     assert os.path.basename(program) == "random_collectives"

@@ -8,10 +8,10 @@
  *   type_lifetimes cycles COUNT
  *   type_lifetimes again COUNT
  *
- * reuse        Types are freed as soon as a call has begun, or has ended, and
- *              other ones are made, whose handles are often the same: nobody
- *              may take the new type for the old one. With threads, each does
- *              so on a communicator of its own while the others do.
+ * reuse        The program frees types as soon as a call has begun, or has
+ *              ended. It then makes others, whose handles are often the same:
+ *              Straightway may not take the new type for the old one. With
+ *              threads, each does so on a communicator of its own, all at once.
  * attributes   LOG.RANK gets every call of a callback, in order: it must be
  *              the same with and without Straightway. Types are freed after
  *              their messages or, under_way, before.

@@ -5,9 +5,9 @@
  * Every collective here moves blocks: block (i, j) goes from rank i to rank j.
  * A rank's send side and receive side are lists of blocks, laid out as the
  * call lays them out: one after the other, by displacements in extents, or by
- * displacements in bytes with a datatype each. What is in a block follows from
- * a key of i and j alone, so that two ranks that are neighbours twice need
- * not know which of the two blocks is which.
+ * displacements in bytes with a datatype each. A key of i and j alone decides
+ * what is in a block. So two ranks that are neighbours twice need not know
+ * which of the two blocks is which.
  */
 #ifndef TYPES_COLLECTIVES_H
 #define TYPES_COLLECTIVES_H

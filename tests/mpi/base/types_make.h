@@ -2,15 +2,15 @@
  * types_make.h - random datatypes of a given sequence of basic types, nested
  * to any depth, with our own list of where each basic element lies.
  *
- * The list is worked out beside MPI, constructor by constructor. Only lower
- * bound and extent are asked of the host: it may pad structures as it likes.
- * What can be wrong in a host is told from what can be wrong in a message by
- * `made_trusted`, which has the host pack and unpack each type first.
+ * The maker works the list out beside MPI, constructor by constructor. It asks
+ * the host for lower bound and extent alone: a host may pad structures as it
+ * likes. `made_trusted` tells a host's own error from an error in a message: it
+ * has the host pack and unpack each type first.
  *
- * A type is made from the outside: if the sequence repeats itself, any
+ * The maker works from the outside. If the sequence repeats itself, any
  * constructor may place the repetitions, each described by another random
- * type; if it does not, a structure is made of its pieces. No two elements of
- * a receiver's type overlap; a sender's may, if the maker says so.
+ * type. If it does not, the maker makes a structure of its pieces. No two
+ * elements of a receiver's type overlap; a sender's may, if the caller says so.
  */
 #ifndef TYPES_MAKE_H
 #define TYPES_MAKE_H

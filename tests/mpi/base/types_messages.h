@@ -2,9 +2,9 @@
  * types_messages.h - a message between two ranks, each with a datatype of its
  * own of the same signature.
  *
- * All ranks draw what is sent (item_t); each end draws how it calls and what
- * its datatype is. The items are gone through in order and an end waits for
- * none but the item at its turn, or for those before it, so any MPI gets
+ * All ranks draw what the messages are (item_t); each end draws how it calls
+ * and what its datatype is. An end goes through the items in order. It waits
+ * only for the item at its turn, or for those before it, so any MPI gets
  * through.
  */
 #ifndef TYPES_MESSAGES_H

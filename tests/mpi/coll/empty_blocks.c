@@ -1,8 +1,8 @@
 /*
  * empty_blocks.c - MPI_Alltoallw as a halo exchange calls it: each rank talks
  * to its neighbours, and the blocks of all others have no elements and no
- * type. MPI_DATATYPE_NULL there is a host's to like or not; where it does
- * not, `int` asks for a type that is merely unlike the neighbours'.
+ * type. A host may accept MPI_DATATYPE_NULL there or not. Where it does not,
+ * `int` asks for a type that merely differs from the neighbours'.
  *
  *   empty_blocks null|int
  */

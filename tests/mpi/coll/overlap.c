@@ -1,7 +1,7 @@
 /*
  * overlap.c - ranks that run ahead and ranks that lag, in long streams of
- * small collectives that nothing else orders: rooted ones, and those among
- * neighbours in a row.
+ * small collectives that nothing else orders: rooted ones, and neighbourhood
+ * collectives in a row.
  *
  *   overlap [CALLS]
  */

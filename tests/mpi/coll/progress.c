@@ -1,7 +1,7 @@
 /*
- * progress.c - nobody waits without helping. Rank 0 starts a large host
- * message and then waits in a collective; its peer needs the message before
- * it joins. A wait that does not drive the host would never end.
+ * progress.c - a rank that waits drives the host's progress. Rank 0 starts a
+ * large host message and then waits in a collective; its peer needs the message
+ * before it joins. A wait that does not drive the host would never end.
  */
 #include "mpi/test.h"
 

@@ -5,13 +5,13 @@
  *   random_collectives SEED CALLS [--log PREFIX] [--max BYTES] [--trace]
  *                      [--only NAME] [--plain] [--from INDEX]
  *
- * A call is drawn from (SEED, index): which collective, on which communicator,
- * root, element, operation, how many of them. All members draw the same. How
- * each describes its part, its derived datatype, displacements, where its
- * buffer lies, whether it is late, each draws from (SEED, index, rank). What
- * is sent is a function of (SEED, index, sender, receiver), so every rank
- * knows what it must receive without asking anybody, and compares its whole
- * buffer with it: data, the gaps of the datatype, the guards around.
+ * All members draw the same call from (SEED, index): which collective, on which
+ * communicator, root, element, operation, how many of them. Each member draws
+ * its part from (SEED, index, rank): its derived datatype, its displacements,
+ * where its buffer lies, whether it is late. The data sent are a function of
+ * (SEED, index, sender, receiver), so every rank knows what it must receive.
+ * It compares its whole buffer: the data, the gaps of the datatype, the guards
+ * around.
  *
  * With --log every rank also writes, for each call, the return code and a
  * digest of what its buffers hold into PREFIX.rank: a run on the host alone
@@ -20,7 +20,7 @@
  * --only draws one collective alone; --plain leaves out derived datatypes,
  * odd memory and other communicators' traffic; --from starts at an index (the
  * communicators made before are then missing: use it with --plain); --trace
- * says each call before it is made.
+ * says each call before a rank makes it.
  */
 #include "mpi/random/random_comms.h"
 #include "mpi/random/random_elements.h"

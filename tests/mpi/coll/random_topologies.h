@@ -1,8 +1,10 @@
 /*
- * random_topologies.h - communicators with neighbours: grids, periodic or not,
- * in some dimensions of size one and two, and graphs of each kind with several
- * edges between two ranks and edges from a rank to itself; of all ranks or of
- * some, and duplicates. All ranks draw the same numbers.
+ * random_topologies.h - communicators with neighbours, of all ranks or of some,
+ * and their duplicates.
+ *
+ * Grids are periodic or not, and some dimensions have the size one or two.
+ * Graphs are of each kind. They have several edges between two ranks, and edges
+ * from a rank to itself. All ranks draw the same numbers.
  */
 #ifndef RANDOM_TOPOLOGIES_H
 #define RANDOM_TOPOLOGIES_H
@@ -142,7 +144,7 @@ static void topology_make(rng_t *r, rng_t *own, topology_t *t)
     MPI_Comm_split(MPI_COMM_WORLD,
                    whole || world_rank != left_out ? 0 : MPI_UNDEFINED,
                    (int)(rng_next(r) % 3 - 1) * world_rank, &parent);
-    rng_t mine = *r;        /* who is left out draws no more of these */
+    rng_t mine = *r;        /* a rank left out draws no more of these */
     rng_next(r);
     if (parent == MPI_COMM_NULL)
         return;

@@ -1,7 +1,8 @@
 /*
- * threads.c - under MPI_THREAD_MULTIPLE each thread makes collective calls on
- * a communicator of its own, all at once, and looks at the time, which does not
- * go back.
+ * threads.c - collectives of several threads at once (MPI_THREAD_MULTIPLE).
+ *
+ * Each thread makes collective calls on a communicator of its own. It also asks
+ * for the time, which must not go back.
  *
  *   threads [THREADS [CALLS]]
  *

@@ -5,10 +5,11 @@
  *   dying
  *
  * One rank after another dies, each inside another kind of call. The survivors
- * must get an error, whatever they wait for; further collectives on the broken
- * communicator must fail; it can still be agreed on, revoked and shrunk; and on
- * what is left every result is right again. Needs a rank more than there are
- * kinds. Prints "gone on: N" on each of the last two ranks, for N deaths.
+ * must get an error, whatever they wait for. Further collectives on the broken
+ * communicator must fail, but the survivors can still agree on it, revoke it
+ * and shrink it. On the shrunk communicator every result is right again. The
+ * program needs a rank more than there are kinds. Each of the last two ranks
+ * prints "gone on: N", for N deaths.
  */
 #include "mpi/test.h"
 
@@ -142,7 +143,7 @@ static void die(int kind)
         code = kinds[kind].call(round);
     }
     expect_broken(kinds[kind].name, code);
-    /* Who has seen the failure lets those know who cannot. */
+    /* A rank that has seen the failure tells the ranks that cannot see it. */
     if (kinds[kind].call == large_messages)
         MPIX_Comm_revoke(comm);
     for (int i = 0; i < 3; i++) {
@@ -161,7 +162,7 @@ static void die(int kind)
     right();
 }
 
-/* Nobody dies: one member revokes what the others wait on. */
+/* No rank dies: one member revokes what the others wait on. */
 static void end_by_hand(void)
 {
     MPI_Comm before = comm;

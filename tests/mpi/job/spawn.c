@@ -1,9 +1,9 @@
 /*
- * spawn.c - processes that are started later join: spawn, merge, and make
- * collective calls on the merged communicator, on its parts and across.
+ * spawn.c - processes that start later join: spawn, merge, and make collective
+ * calls on the merged communicator, on its parts and across.
  *
- * The children may run with Straightway or without it: that is the launcher's
- * affair, and the parents must not take it for granted.
+ * The launcher decides whether the children run with Straightway. The parents
+ * must not rely on it.
  */
 #include "mpi/test.h"
 

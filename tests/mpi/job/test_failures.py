@@ -12,8 +12,8 @@ from harness.programs import run
 @pytest.mark.unable(lambda host: host.name != "openmpi",
                     why="only Open MPI, from 5.0 on, has mpirun --with-ft ulfm")
 def test_survivors_go_on_where_the_host_lets_them(host):
-    """Ranks die, a communicator is revoked: nobody hangs, and what is left
-    works, accelerated."""
+    """Ranks die, a communicator is revoked: no survivor hangs, and the shrunk
+    communicator works, accelerated."""
     done = run(host, 7, "dying", launcher_args=["--with-ft", "ulfm"],
                env={"STRAIGHTWAY_STATS": "0", "STRAIGHTWAY_VERBOSE": "1"})
     assert done.stdout.count("gone on: 5") == 2, done.stdout + done.stderr

@@ -1,7 +1,7 @@
 /*
  * kill_p2p.c - one rank goes away inside a stream of large messages.
  *
- *   kill_p2p WHO SEED     WHO: sender | receiver | both (who exchange)
+ *   kill_p2p WHO SEED     WHO: sender | receiver | both (they exchange)
  *
  * The job must end by itself about as fast as the host ends it; this program
  * never ends well. The moment is drawn from SEED, and falls inside a message

@@ -39,7 +39,7 @@ static const char *const mode_names[MODES] = {
 #define BUFFERED_MAX 65536      /* bytes of a buffered send */
 
 typedef struct {
-    int item, edge;             /* of a ring, who[edge] receives here     */
+    int item, edge;             /* a ring's edge i ends at its member i    */
     int mode;
     bool sends, receives;
     bool large;                 /* the _c forms                           */
@@ -204,7 +204,7 @@ static void op_replaces(player_t *y, op_t *o, const item_t *m, int going,
                         o->out_key);
 }
 
-/* Whom a receive names, and what it leaves open. */
+/* Chooses whether a receive leaves its source or its tag open. */
 static void op_opens(player_t *y, op_t *o, const item_t *m)
 {
     if (y->plan.shape == WILD) {
@@ -239,7 +239,7 @@ static void op_check_status(player_t *y, op_t *o)
 #endif
         MPI_Get_elements(s, o->in.layout.type, &elements);
     MPI_Test_cancelled(s, &cancelled);
-    /* The counts of types with padding are the host's affair. */
+    /* The host decides the counts of types with padding. */
     int m = o->in.layout.m;
     if (o->source == MPI_PROC_NULL) {
         CHECK(s->MPI_SOURCE == MPI_PROC_NULL && s->MPI_TAG == MPI_ANY_TAG &&

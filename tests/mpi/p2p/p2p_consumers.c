@@ -5,11 +5,17 @@
  *   p2p_consumers MESSAGES [MODES]
  *
  * Every rank sends MESSAGES messages of many lengths to the next, all with one
- * tag, and each of its consumers takes from what comes to it: by MODES, m a
- * matched probe, i one that does not block, r a receive with room for the
- * longest, n a nonblocking one, s one into strided memory. A message says in
- * its first two words how long it is and which; each must arrive once and
- * whole, with the length that probe and status tell.
+ * tag. Each of a rank's consumers takes messages from what comes to the rank.
+ * MODES has a letter for each consumer:
+ *
+ *   m   a matched probe
+ *   i   a matched probe that does not block
+ *   r   a receive with room for the longest message
+ *   n   a nonblocking receive of that kind
+ *   s   a receive into strided memory
+ *
+ * A message's first two words say how long it is, and which. Each must arrive
+ * once and whole, with the length that probe and status tell.
  */
 #include "mpi/test.h"
 #include <pthread.h>

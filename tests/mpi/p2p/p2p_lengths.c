@@ -3,11 +3,11 @@
  *
  *   p2p_lengths SEED MESSAGES
  *
- * Every rank sends MESSAGES messages to the next, of 192 bytes and of more,
- * in every mode there is, on two tags; and receives as many from the other
- * side in every way there is, often with receives posted ahead of a probe. A
- * message begins with its length and its number, so that what a probe tells
- * can be checked before and after.
+ * Every rank sends MESSAGES messages to the next, of 192 bytes and of more, in
+ * every mode, on two tags. It receives as many from the other side in every
+ * way, often with receives posted ahead of a probe. A message begins with its
+ * length and its number. So the receiver can check before and after what a
+ * probe tells.
  */
 #include "mpi/test.h"
 

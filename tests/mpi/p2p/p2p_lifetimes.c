@@ -3,8 +3,8 @@
  *
  *   p2p_lifetimes
  *
- * Rank 0 sends to rank 1, which matches every message at once and comes back
- * for it much later, or never asks before something it needs is gone:
+ * Rank 0 sends to rank 1. Rank 1 matches every message at once, and comes back
+ * for it much later. Or it does not ask before something that it needs is gone:
  *
  *   sends      of every mode, persistent or not, spoil their buffer as soon as
  *              MPI says that they are complete

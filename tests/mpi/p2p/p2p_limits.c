@@ -355,9 +355,9 @@ static void after_cut(void)
     MPI_Comm_free(&comm);
 }
 
-/* What a receive buffer holds while a message is under way is nobody's
- * business, but it can be seen; a program that sends those bytes on sends
- * data, whatever they look like. */
+/* MPI does not define what a receive buffer holds while a message is under way,
+ * but a program can read it. If it sends those bytes on, they are data,
+ * whatever they look like. */
 static void lookalike(void)
 {
     enum { SEEN = 192, N = 24 };

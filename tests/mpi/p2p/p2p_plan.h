@@ -1,21 +1,21 @@
 /*
- * p2p_plan.h - what all ranks know of a round of messages: who sends what to
- * whom. How each side makes its call is its own affair, within the shape.
+ * p2p_plan.h - what all ranks know of a round of messages: which rank sends
+ * what, and to which rank. Each side chooses how it calls, within the shape.
  *
  * A round must end on any MPI, and each receive must get the message that the
  * plan means. Both follow from the order of the items.
  *
  *   walk        Every rank goes through the items in order, and may stop at
- *               each: an item is begun, at both ends, no later than at its
- *               turn, and nobody waits for an item before its turn. So the
- *               rank whose turn is earliest can always go on, even if no send
- *               is ever buffered. Receives are posted in the items' order,
- *               some before their turn.
+ *               each. Both ends begin an item no later than at its turn, and no
+ *               rank waits for an item before its turn. So the rank whose turn
+ *               is earliest can always go on, even if the MPI buffers no send.
+ *               A rank posts receives in the items' order, some before their
+ *               turn.
  *   flock       Every rank begins all its sends, then receives, then
  *               completes what is left.
  *   wild        The same on one communicator, between two barriers, with
- *               receives from anybody: what came is told by its source, and
- *               the messages of one source come in order.
+ *               receives from any source: the source tells which message has
+ *               come, since the messages of one source come in order.
  *   ready       All receives are posted, a barrier, then the sends.
  *   persistent  As ready without the barrier, each request used again and
  *               again.
@@ -54,7 +54,8 @@ static const char *const shape_names[SHAPES] = {
     "walk", "flock", "wild", "ready", "persistent"
 };
 
-/* A message (who[0] to who[1]) or a ring of exchanges. */
+/* A message, from the first rank of the list to the second, or a ring of
+ * exchanges. */
 typedef struct {
     bool ring, chain;
     circle_t *circle;

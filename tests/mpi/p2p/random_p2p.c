@@ -6,21 +6,25 @@
  *              [--trace]
  *
  * A program is a series of rounds, each a set of messages and exchanges that
- * every rank draws from (SEED, thread, round): see p2p_plan.h. How each end
- * calls, it draws by itself: see p2p_calls.h and p2p_complete.h. A receiver
- * knows what must come and compares its whole buffer, and a sender that its
- * own was let alone.
+ * every rank draws from (SEED, thread, round): see p2p_plan.h. Each end draws
+ * how it calls by itself: see p2p_calls.h and p2p_complete.h. A receiver knows
+ * what must come and compares its whole buffer. A sender checks that MPI left
+ * its buffer alone.
  *
  * With --log every rank writes a line for each message received into
  * PREFIX.rank (PREFIX.rank.thread): a run on the host alone and a run with
  * Straightway must write the same.
  *
  * --threads plays one program in each of N threads, on communicators of their
- * own and on the world together. --shape draws one shape of round only;
- * --without leaves out what the words name: derived, room (more than the
- * message needs), memory (other than the heap), anysource, anytag, probe,
- * persistent, buffered, synchronous, letgo, general, cancel, ignore (no
- * status), ring, replace. --from starts at a round; --trace says each call.
+ * own and on the world together. --shape draws one shape of round only. --from
+ * starts at a round; --trace says each call. --without leaves out what the
+ * words name:
+ *
+ *   derived, anysource, anytag, probe, persistent, buffered, synchronous,
+ *   letgo, general, cancel, ring, replace
+ *   room      more than the message needs
+ *   memory    memory other than the heap
+ *   ignore    no status
  */
 #include "p2p_complete.h"
 #include <pthread.h>
@@ -251,8 +255,8 @@ static void flock(player_t *y)
     }
 }
 
-/* What came to receives that named nobody, in the order they were posted:
- * of each source, its messages in their order. */
+/* Checks the receives from any source, in the order in which the rank posted
+ * them: each source's messages have come in their order. */
 static void wild_ends(player_t *y)
 {
     plan_t *p = &y->plan;

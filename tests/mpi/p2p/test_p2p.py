@@ -187,7 +187,7 @@ def test_truncation_is_told_as_the_host_tells_it(host, handler, tmp_path):
                  straightway=who == "ours", env=ON))
     alone, ours = ((tmp_path / f"{who}.1").read_text().splitlines()
                    for who in ("alone", "ours"))
-    # Some hosts write past the room; nobody else has to.
+    # Some hosts write past the room; Straightway may do so only there.
     beyond = [line for line in alone if line.endswith("beyond")]
     assert set(line for line in ours if line.endswith("beyond")) \
         <= set(beyond)

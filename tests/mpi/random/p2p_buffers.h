@@ -3,10 +3,10 @@
  * memory, whose every byte is known.
  *
  * A buffer is a stretch of memory with a guard at both ends, filled from a
- * key, with the elements of a message laid into it by a datatype's layout.
- * What it must hold at any time follows from its key and the message's, so
- * that nothing is remembered but two numbers, and each check covers the data,
- * the gaps of the datatype, the room that a message left and the guards.
+ * key. A datatype's layout says where the elements of a message lie in it. The
+ * buffer's key and the message's decide what it must hold at any time, so the
+ * test remembers these two numbers alone. Each check covers the data, the gaps
+ * of the datatype, the room that a message left and the guards.
  */
 #ifndef P2P_BUFFERS_H
 #define P2P_BUFFERS_H

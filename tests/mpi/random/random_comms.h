@@ -2,8 +2,8 @@
  * random_comms.h - communicators of every make, living side by side.
  *
  * A slot is one communicator, or one family of them (what a split returns on
- * each rank). Which slot is remade when, and how, every rank draws from the
- * same numbers; what it is in the family it asks MPI. A rank that is left out
+ * each rank). Every rank draws from the same numbers when to remake which slot,
+ * and how. It asks MPI for its place in the family. A rank that is left out
  * holds MPI_COMM_NULL there and skips the slot's calls.
  */
 #ifndef RANDOM_COMMS_H

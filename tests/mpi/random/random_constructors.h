@@ -3,9 +3,9 @@
  * puts the items: worked out beside MPI, from the text of the standard.
  *
  * `construct` lays n items of one datatype by a constructor and random
- * arguments, and tells where each item lies, in the order of the type map.
- * What is inside an item is the caller's affair (random_layouts.h: elements
- * of one kind; types_make.h: anything).
+ * arguments. It tells where each item lies, in the order of the type map. The
+ * caller decides what is inside an item (random_layouts.h: elements of one
+ * kind; types_make.h: anything).
  */
 #ifndef RANDOM_CONSTRUCTORS_H
 #define RANDOM_CONSTRUCTORS_H
@@ -262,8 +262,8 @@ static MPI_Datatype construct_array(rng_t *r, bool large, MPI_Datatype inner,
                          fortran ? MPI_ORDER_FORTRAN : MPI_ORDER_C, inner);
 }
 
-/* An array that is dealt to a grid of processes, of whom we are the one that
- * gets n items. Of each dimension it is drawn what we get; the array's size
+/* An array distributed over a grid of processes. This one gets n items. The
+ * test draws this process's part of each dimension; the array's size
  * follows. */
 static MPI_Datatype construct_darray(rng_t *r, bool large, MPI_Datatype inner,
                                      int n, ptrdiff_t x, ptrdiff_t *at)

@@ -2,9 +2,9 @@
  * random_layouts.h - random derived datatypes whose map of bytes is known.
  *
  * A layout is a datatype of m elements together with our own list of where
- * each of them lies, worked out beside MPI while the type is built. So the
- * test can write and read any message without asking the library that it
- * tests. Two ranks describe the same message with different layouts: the
+ * each of them lies. The test works the list out beside MPI while it builds the
+ * type. So it can write and read any message without asking the library that
+ * it tests. Two ranks describe the same message with different layouts: the
  * signature (how many elements of which type) is all that must agree.
  *
  * No two elements of a layout overlap, whatever the count, so every layout

@@ -3,10 +3,10 @@
  * to MPI: heap (fresh, reused, aligned, from MPI), stack, static data, private
  * and shared mappings, and for sending pages that cannot be written.
  *
- * A buffer is an image with a guard before and after it. It is made elsewhere
- * and copied in, so that read-only pages can hold it too, and so that after
- * the call every byte can be compared, not only those that the call should
- * have written.
+ * A buffer is an image with a guard before and after it. The test makes the
+ * image elsewhere and copies it in, so that read-only pages can hold it too.
+ * After the call the test compares every byte with the image, not only those
+ * that the call should have written.
  */
 #ifndef RANDOM_MEMORY_H
 #define RANDOM_MEMORY_H

@@ -1,6 +1,6 @@
 /*
- * profile_errors.c - what completions return that fail, with statuses and
- * without. Prints the class of each; 2 ranks.
+ * profile_errors.c - what failing completion calls return, with statuses and
+ * without. Prints the error class of each; 2 ranks.
  */
 #include <mpi.h>
 

@@ -1,6 +1,7 @@
 /*
- * A job with somebody beside it who lays a link under the name of its capture,
- * LINK, while it runs. With "early" both ranks end before MPI_Finalize.
+ * A job whose rank 0 acts as an outsider could: while the job runs, it lays a
+ * symbolic link to TO under the name of the job's capture, LINK. With "early"
+ * both ranks end before MPI_Finalize.
  *
  * Usage: profile_links LINK TO [early]
  */

@@ -1,4 +1,4 @@
-/* A shared object that calls MPI, as often as it is told. */
+/* A shared object that calls MPI, as often as its caller asks. */
 #include <mpi.h>
 
 __attribute__((visibility("default"))) void call(int times)

@@ -1,7 +1,7 @@
 /*
  * profile_waits.c - waits that are built in.
  *
- * Rank 0 is late for what rank 1 waits in, by a tenth of a second each; each
+ * In each case rank 1 waits for rank 0, which is a tenth of a second late. Each
  * case is a region of its own, named after it. Usage: profile_waits, 2 ranks.
  */
 #define _GNU_SOURCE
@@ -102,14 +102,14 @@ int main(int argc, char **argv)
     scene("late for a sum after a pause");
     MPI_Allreduce(a, b, 10, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     over();
-    /* Rank 1 waits for nobody: it has a message to send, and no more. */
+    /* Rank 1 waits for no rank: it has a message to send, and no more. */
     scene("nobody");
     if (me == 0)
         MPI_Recv(b, 10, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     else
         MPI_Send(a, 10, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
     over();
-    /* And here nobody waits, but long is moved. */
+    /* Here no rank waits, but the data take long to move. */
     MPI_Pcontrol(7);
     for (int i = 0; i < 200; i++)
         MPI_Sendrecv(a, 300000, MPI_DOUBLE, !me, 1, b, 300000, MPI_DOUBLE,

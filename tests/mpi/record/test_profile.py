@@ -1,9 +1,9 @@
-"""What a profile says, on programs of which it is known.
+"""What a profile says, on programs for which the right answer is known.
 
 Programs note what they do, and the capture must say the same: calls and bytes
-of every procedure on every rank, messages and bytes for every pair. Waits
-that programs build in must be found where they are. Programs that end badly
-leave a capture that says how.
+of every procedure on every rank, messages and bytes for every pair. The profile
+must find the waits that programs build in, in their places. A program that ends
+badly leaves a capture that says how.
 """
 
 import re
@@ -197,7 +197,7 @@ def regions(rank):
 @programs.measures
 @pytest.mark.parametrize("enable", [False, True], ids=["alone", "ours"])
 def test_waits(host, enable, tmp_path):
-    """Who waits for a late partner is told so; who is late waits for none."""
+    """A rank that waits for a late one has waiting time; the late one none."""
     program = host.compile(programs.source("profile_waits.c"),
                            f"-I{ROOT / 'include'}", "-ldl")
     done, found = profiled(host, 2, [program], tmp_path, enable)
@@ -305,7 +305,7 @@ def test_trace_of_programs_that_pause(host, name, n, tmp_path):
 
 
 def test_paused_calls_have_no_sites(host, tmp_path):
-    """Nobody looks where a call comes from that is not recorded."""
+    """The recorder looks for no site of a call that it does not record."""
     program = host.compile(programs.source("profile_paused.c"))
     done, found = profiled(host, 2, [program], tmp_path)
     programs.well(done)
@@ -520,7 +520,7 @@ def test_refused_memory(host, tmp_path):
 
 
 def test_folded(host, tmp_path):
-    """With few records, sums are still right, and what is lost is told."""
+    """With few records, sums are right, and the capture tells what is lost."""
     program = host.compile(programs.source("profile_known.c"))
     done, found = profiled(host, 2, [program, tmp_path], tmp_path,
                            env={"STRAIGHTWAY_PROFILE_RECORDS": "20"})

@@ -126,7 +126,7 @@ def test_calls(host, names, said, tmp_path):
 
 
 def test_devices_are_not_files(host, tmp_path):
-    """What is no file is not replaced by one, whoever may do it."""
+    """A capture replaces nothing but a file, even if the user may do it."""
     device = tmp_path / "device.swcap"
     os.mkfifo(device)
     program = host.compile(programs.source("profile_limits.c"))

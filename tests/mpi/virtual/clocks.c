@@ -212,7 +212,8 @@ static void go(const char *where)
     }
 }
 
-/* Who looks has to wait for who sleeps: it is no earlier than that. */
+/* Rank 1 probes for a message of rank 0, which sleeps first. The probe waits
+ * for rank 0, and finds nothing before the sleep is over. */
 static void asleep(int ms)
 {
     double begin = MPI_Wtime();
@@ -302,7 +303,8 @@ static void toil(void *in, void *inout, int *count, MPI_Datatype *type)
         ;
 }
 
-/* Who waits in the MPI library for that reads a clock in its handler. */
+/* While rank 0 toils, rank 1 waits in the MPI library. Its signal handler reads
+ * a clock meanwhile. */
 static void handled(void)
 {
     MPI_Op op;

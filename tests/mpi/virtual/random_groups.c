@@ -1,14 +1,14 @@
 /*
  * random_groups.c - collectives between two groups of random members, blocking,
- * nonblocking and persistent, checked: the bytes follow from the call, the
- * sender and the place.
+ * nonblocking and persistent. Each receiver checks the bytes: they follow from
+ * the call, the sender and the place.
  *
  *   random_groups SEED ROUNDS
  *
- * Each round draws groups, makes a communicator between them (and at times a
- * duplicate, a part, or one of both together), and calls a few collectives on
- * it; several nonblocking ones may be under way. A rank may be late, and ask
- * what time it is.
+ * Each round draws groups and makes a communicator between them. At times it
+ * also makes a duplicate, a part, or one of both groups together. Then it calls
+ * a few collectives on it; several nonblocking ones may be under way. A rank
+ * may be late, and may ask for the time.
  */
 #include "mpi/test.h"
 

@@ -5,9 +5,9 @@
  *
  *   random_windows SEED ROUNDS
  *
- * A window has a part for each origin, which nobody else writes to, and one
- * that all add to. What an origin does in a round follows from the round's key
- * and its rank, so every rank knows what its own window must have.
+ * A window has a part for each origin, to which no other rank writes, and one
+ * that all add to. The round's key and an origin's rank decide what it does, so
+ * every rank knows what its own window must hold.
  */
 #include "mpi/test.h"
 

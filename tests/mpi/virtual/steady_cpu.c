@@ -1,12 +1,11 @@
 /*
- * steady_cpu.c - a processor that takes the same for the same: a library that
- * is preloaded behind Straightway's, for tests of what is computed in virtual
- * time.
+ * steady_cpu.c - a processor that takes equal time for equal work. Tests of
+ * computing in virtual time preload this library behind Straightway's.
  *
- * A thread's processor time is no time here but a count: each reading of its
- * clock takes a microsecond, and nothing else takes anything. So a program
- * computes for as long as it looks at this clock. What else runs on the
- * machine, or what a hypervisor takes away, does not show.
+ * A thread's processor time is a count here: each reading of its clock takes a
+ * microsecond, and nothing else takes any time. So a program computes for as
+ * long as it reads this clock. Other work on the machine, or time that a
+ * hypervisor takes away, does not show.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

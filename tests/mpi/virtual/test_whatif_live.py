@@ -1,8 +1,8 @@
-"""Programs that run in virtual time: as they are, and as long as the model
+"""Programs that run in virtual time: unchanged, and for as long as the model
 says.
 
-Random programs must get the bytes and statuses that the host gives. Programs
-whose time is known by hand must be told just that by MPI_Wtime.
+Random programs must get the bytes and statuses that the host gives. Where a
+program's time is known by hand, MPI_Wtime must tell exactly that.
 """
 
 import contextlib
@@ -318,7 +318,7 @@ def groups_by_hand(n):
 @pytest.mark.parametrize("n", [2, 5])
 @pytest.mark.parametrize("enable", ["off", "on"])
 def test_groups_known_by_hand(host, n, enable, tmp_path):
-    """Collectives between groups: what they take, whom they wait for."""
+    """Collectives between groups: their times, and the ranks they wait for."""
     program = host.compile(programs.source("virtual_groups.c"))
     done, result = virtual(host, n, program, tmp_path,
                            env={"STRAIGHTWAY_ENABLE": enable})
@@ -383,7 +383,7 @@ def test_windows_known_by_hand(host, n, enable, tmp_path):
     assert "wrong" not in done.stdout, done.stdout
     assert "could not be modelled" not in done.stderr, done.stderr
     found, known = times(done), windows_by_hand(n)
-    # A test in vain takes 100 ns.
+    # A test without success takes 100 ns.
     assert abs(found.pop("tested_9") - known.pop("tested_9")) <= 105
     assert found == pytest.approx(known, abs=5)
     assert result["state"] == "done"
@@ -398,7 +398,7 @@ def test_windows_known_by_hand(host, n, enable, tmp_path):
 
 
 def test_nobody_posts(host, tmp_path):
-    """A deadlock is told: who waits for what."""
+    """The result of a deadlock tells what each rank waits for."""
     program = host.compile(programs.source("virtual_windows.c"))
     with contextlib.suppress(jobs.JobTimeout):      # as the host alone does
         virtual(host, 2, [program, "deadlock"], tmp_path, timeout=10,
@@ -409,8 +409,8 @@ def test_nobody_posts(host, tmp_path):
         0: "post of a window by 1", 1: "barrier on context 0"}
 
 
-# Ranks that look into memory for what others write there, who ask what time it
-# is meanwhile: no call tells that they wait.
+# A rank polls memory until the other rank writes there. The other asks for the
+# time meanwhile. No MPI call tells the engine that the first rank waits.
 LOOKS = r"""
 #include <mpi.h>
 #include <sched.h>
@@ -511,8 +511,8 @@ def threads_by_hand(thread):
 def test_threads(host, enable, how, tmp_path):
     """Each thread's time is its own, and is as if it were alone."""
     program = host.compile(programs.source("virtual_threads.c"), "-lpthread")
-    # A thread that the system lets sleep between two calls, for a page, is
-    # taken to have waited for the others: so it is where the machine is loaded.
+    # The system may let a thread sleep between two calls, for a page, if the
+    # machine is loaded. The engine then counts this as waiting for the others.
     for last in (False, False, True):
         done, result = virtual(host, 2, [program, *how], tmp_path,
                                env={"STRAIGHTWAY_ENABLE": enable})
@@ -525,7 +525,7 @@ def test_threads(host, enable, how, tmp_path):
         for thread in range(THREADS):
             expected.update(threads_by_hand(thread))
             expected[f"collectives_{thread}"] = found["alone"]
-        # Who has joined the others is where the last of them was.
+        # A thread that joins the others goes on at the latest one's time.
         expected.update(alone=found["alone"], joined=0)
         if found == pytest.approx(expected, abs=5):
             break
@@ -557,7 +557,7 @@ def test_threads_on_their_own_communicators(host, n, more, enable, tmp_path):
 
 
 def test_a_silent_rank_is_not_waited_for(host, tmp_path):
-    """It waits in a call that is not modelled, for who asks the time."""
+    """Rank 0 waits in an unmodelled call for rank 1, which asks the time."""
     program = host.compile(programs.source("virtual_silent.c"))
     done, result = virtual(host, 3, [program, tmp_path / "file"], tmp_path,
                            timeout=40)

@@ -1,5 +1,5 @@
-"""Programs that poll, and sleep, in virtual time: no loop is for ever, and who
-waits so waits as long as it would in a call that waits."""
+"""Programs that poll, and sleep, in virtual time. Every such loop ends, and a
+rank that polls waits as long as it would in a blocking call."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ def polled(host, folder, *words, n=2, **keywords):
 @pytest.mark.parametrize("how", ["iprobe", "any", "test", "testany",
                                  "two_tags", "two_requests", "clock", "nap"])
 def test_polls_find_what_comes_late(host, how, speed, tmp_path):
-    """Some thousands of polls, not millions that the engine is asked."""
+    """The engine gets some thousands of polls, not millions."""
     ms = 300
     found, result = polled(host, tmp_path, how, ms, speed=speed,
                            env={**CLOCKS, **programs.steady(host)})
@@ -46,8 +46,8 @@ def test_polls_with_other_messages_between(host, tmp_path):
 @pytest.mark.parametrize("how", ["two_tags", "any"])
 @pytest.mark.parametrize("n", [3, 5])
 def test_polls_among_each_other(host, how, n, tmp_path):
-    """Each of many may be the sender, and messages take no time: nobody knows
-    for how long a poll is in vain, but for 100 ns."""
+    """Each of many may be the sender, and messages take no time. So the engine
+    knows only for 100 ns that a poll finds nothing."""
     ms = 200
     found, _ = polled(host, tmp_path, how, ms, n=n, more=FREE)
     assert ms * 1e6 <= found["took"] <= ms * 1.05e6
@@ -55,8 +55,8 @@ def test_polls_among_each_other(host, how, n, tmp_path):
 
 @pytest.mark.parametrize("speed", ["1e9", "1"])
 def test_polls_until_a_time(host, speed, tmp_path):
-    """Nobody is there who might send. The clock gets there, no quicker than a
-    real one."""
+    """No rank sends. The clock reaches the deadline, no faster than a real
+    one."""
     ms = 300
     found, _ = polled(host, tmp_path, "deadline", ms, speed=speed,
                       env=programs.steady(host))
@@ -64,7 +64,7 @@ def test_polls_until_a_time(host, speed, tmp_path):
 
 
 def test_work_between_polls_is_no_polling(host, tmp_path):
-    """However often it is in vain: a poll takes what it takes."""
+    """A poll takes its own time, however often it finds nothing."""
     loops = 1200
     found, _ = polled(host, tmp_path, "useful", 900, loops)
     assert found["waited"] == pytest.approx(
@@ -92,7 +92,7 @@ def test_polling_is_recorded_as_waiting(host, tmp_path):
 
 
 def test_polling_for_nothing_is_recorded(host, tmp_path):
-    """Nothing has ended it but the time."""
+    """Only the deadline has ended the polling."""
     ops = tmp_path / "polls.swops"
     _, result = polled(host, tmp_path, "deadline", 20,
                        env={"STRAIGHTWAY_WHATIF_RECORD": ops})
@@ -102,13 +102,13 @@ def test_polling_for_nothing_is_recorded(host, tmp_path):
         pytest.approx(result["end_ns"], rel=.001)
 
 
-# Who is kept ------------------------------------------------------------------
+# A rank that its host keeps ---------------------------------------------------
 
 @pytest.mark.parametrize("n", [2, 5])
 @pytest.mark.parametrize("how", ["plain", "asks"])
 def test_a_root_that_its_host_keeps(host, n, how, tmp_path):
-    """It is left behind only where others ask for what it may do, and at once
-    then."""
+    """The engine leaves the root behind only where other ranks ask for what it
+    may do, and then at once."""
     program = host.compile(programs.source("virtual_kept.c"))
     done, result = virtual(host, n, [program, how], tmp_path)
     programs.well(done)
@@ -156,8 +156,8 @@ int main(int argc, char **argv)
                     why="only Open MPI 4.1 has such locks")
 @pytest.mark.parametrize("n", [3, 4])
 def test_a_lock_that_is_granted_late(host, n, tmp_path):
-    """Rank 0 holds it until rank 1 has it, too: where the MPI grants a lock
-    when it is made use of, both go on, and so does a replay."""
+    """Rank 0 holds the lock until rank 1 has it, too. Where the MPI grants a
+    lock only at its first use, both go on, and so does a replay."""
     ops = tmp_path / "lazy.swops"
     done, result = virtual(host, n, host.compile(LAZY), tmp_path, env={
         "OMPI_MCA_osc": "pt2pt", "STRAIGHTWAY_WHATIF_RECORD": ops})
@@ -202,6 +202,6 @@ def test_threads_use_windows_at_once(host, n, enable, tmp_path):
 
 @pytest.mark.parametrize("how", ["iprobe", "any"])
 def test_who_sleeps_again_and_again_is_not_left_behind(host, how, tmp_path):
-    """Each sleep is told when it is over."""
+    """The engine learns of each sleep when it is over."""
     found, _ = polled(host, tmp_path, how, 3000, 5, env=CLOCKS)
     assert found["took"] == pytest.approx(3e9 + one_way(4), abs=100000)

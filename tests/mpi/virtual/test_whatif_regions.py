@@ -144,7 +144,7 @@ def test_a_thread_without_mpi_begins_a_region(recorded, serialized, tmp_path):
 
 def test_more_ranks_are_in_the_regions_of_those_they_are_made_of(recorded,
                                                                  tmp_path):
-    """Who is in which region need not be alike."""
+    """The ranks need not enter the same regions."""
     result, ops = recorded(4, "ring")
     found = sections(result)
     assert found["step"]["ranks"] == 4 and found["step/log"]["ranks"] == 1
@@ -166,7 +166,7 @@ def test_more_ranks_are_in_the_regions_of_those_they_are_made_of(recorded,
 
 @pytest.mark.parametrize("form", ["goal", "smpi"])
 def test_other_forms_know_no_regions(recorded, form, tmp_path):
-    """What is lost is told, and nothing else is."""
+    """The notes name what is lost, and nothing else."""
     result, ops = recorded(4, "ring")
     made = operations.convert(ops, tmp_path / f"a.{form}")
     # In and out of each, twice; rank 0 has one more, twice.

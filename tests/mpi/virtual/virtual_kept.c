@@ -3,7 +3,7 @@
  * root is done in virtual time before its host is.
  *
  *   virtual_kept plain      of all sizes, one after the other
- *   virtual_kept asks       others look for messages before they come to one
+ *   virtual_kept asks       the others probe for messages before they call one
  */
 #include "mpi/test.h"
 

@@ -15,8 +15,8 @@ static void send(int bytes, int tag)
     MPI_Send(buffer, bytes, MPI_CHAR, 0, tag, MPI_COMM_WORLD);
 }
 
-/* A duplicate is there when all have come; and whoever uses it before making
- * another means the same one as who does so after. */
+/* A duplicate exists once all members have made the call. A rank may use it
+ * before it makes another duplicate, or after: both mean the same one. */
 static void duplicate(bool info)
 {
     MPI_Comm first, second;

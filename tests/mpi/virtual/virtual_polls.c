@@ -1,15 +1,15 @@
 /*
- * virtual_polls.c - ranks that look in vain, in virtual time.
+ * virtual_polls.c - ranks that poll without success, in virtual time.
  *
  * virtual_polls HOW MS [N]    rank 0 sleeps so long, in N pieces, and sends to
- *                             all others, who poll until they have it; the
+ *                             all others; these poll until they have it; the
  *                             first of them says how long that took, ns, and
  *                             how often it polled
  *
  * HOW: iprobe, any, test, testany; in turn: two tags, two requests; with a
- * clock or a nap between polls; after other messages: work. deadline: nobody
- * sends, and they poll for so long. useful: there is work between polls, N
- * times half a millisecond, and the message comes after that.
+ * clock or a nap between polls; after other messages: work. deadline: no rank
+ * sends, and all poll for so long. useful: a rank works between polls, N times
+ * half a millisecond, and the message comes after that.
  */
 #include "mpi/test.h"
 

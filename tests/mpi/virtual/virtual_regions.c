@@ -106,7 +106,7 @@ static void joins(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Nobody can tell where it begins but at the next call. */
+/* The engine learns only at the next call where the region begins. */
 static void helper(void)
 {
     MPI_Barrier(MPI_COMM_WORLD);

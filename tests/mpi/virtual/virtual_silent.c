@@ -1,7 +1,7 @@
 /*
- * virtual_silent.c - three ranks. Rank 0 is in a call that virtual time knows
- * nothing of, and waits there for rank 1, which first asks what time it is:
- * that depends on what rank 0 might have done before.
+ * virtual_silent.c - three ranks. Rank 0 is in a call that virtual time does
+ * not model, and waits there for rank 1. Rank 1 first asks for the time. The
+ * answer depends on what rank 0 might have done before.
  */
 #include "mpi/test.h"
 

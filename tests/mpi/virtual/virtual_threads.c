@@ -155,7 +155,7 @@ static void anybody(int thread)
     note(thread, "anybody", since);
 }
 
-/* The receiver comes 80 us late: its sender is kept, and nobody else. */
+/* The receiver comes 80 us late: only its sender waits for it. */
 static void late_receiver(int thread)
 {
     double since = MPI_Wtime();
@@ -194,8 +194,9 @@ static void meet(void)
         ;
 }
 
-/* Threads 0 and 1 of rank 0: one posts, the other waits. Who has slept goes on
- * no earlier than all others, so the message comes later than that. */
+/* Thread 0 of rank 0 posts a receive, and thread 1 waits for it. A thread that
+ * has slept goes on no earlier than all others, so the message comes later than
+ * that. */
 static void hand_over(int thread)
 {
     if (me == 1 && thread == 0) {

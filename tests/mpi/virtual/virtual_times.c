@@ -2,8 +2,8 @@
  * virtual_times.c - programs whose virtual time is known by hand; rank 0 prints
  * "name nanoseconds".
  *
- * o 1000, o' 2000, L 5000 ns, G 0.5 ns a byte, eager up to 64 KiB (and the
- * processor as quick as to take no time at all).
+ * The model has o 1000, o' 2000, L 5000 ns and G 0.5 ns a byte. Messages are
+ * eager up to 64 KiB, and computing takes no time.
  */
 #include "stopwatch.h"
 
@@ -77,7 +77,7 @@ static void nonblocking(void)
     end("nonblocking");
 }
 
-/* Whoever sends first in virtual time is first, whatever the host thinks. */
+/* The first sender in virtual time is first, whatever the host thinks. */
 static void wildcards(void)
 {
     MPI_Status status;
@@ -90,8 +90,8 @@ static void wildcards(void)
                 printf("wrong order: %d is number %d\n", status.MPI_SOURCE, i);
         }
     } else {
-        /* The last rank sends first, and is late before, by real time alone:
-         * a sleep of which nobody knows. */
+        /* The last rank sends first in virtual time. It is late in real time
+         * alone, by a sleep that the engine does not see. */
         if (me == n - 1)
             syscall(SYS_nanosleep, &(struct timespec){0, 50000000}, NULL);
         for (int i = me; i < n - 1; i++)

@@ -1,6 +1,7 @@
 /*
- * virtual_window_ring.c - all ranks do the same, with windows: what can be
- * extrapolated. With "half", on windows of half of the ranks, which cannot.
+ * virtual_window_ring.c - all ranks do the same, with windows: Straightway can
+ * extrapolate that. With "half" they use windows of half of the ranks, which it
+ * cannot extrapolate.
  */
 #include "mpi/test.h"
 

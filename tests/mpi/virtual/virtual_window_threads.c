@@ -1,8 +1,11 @@
 /*
  * virtual_window_threads.c - threads that use windows at once
- * (MPI_THREAD_MULTIPLE): each puts into its part of its right neighbour's
- * window, adds to one that all share, and gets both back, with a window that is
- * locked for all, and with locks of a window of its own.
+ * (MPI_THREAD_MULTIPLE).
+ *
+ * Each thread works on its right neighbour's window. It puts data into its
+ * part, gets them back, and adds to a counter. It does so in two windows. All
+ * threads share the first, which is under a lock of all ranks. The thread has
+ * the second for itself, and locks it each time.
  *
  *   virtual_window_threads [LOOPS]
  */

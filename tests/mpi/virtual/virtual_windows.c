@@ -5,7 +5,7 @@
  *   virtual_windows [deadlock]
  *
  * The model is that of virtual_times.c. Data are checked, too. With "deadlock"
- * nobody posts what rank 0 starts.
+ * no rank posts the exposure that rank 0 starts an access to.
  */
 #include "stopwatch.h"
 

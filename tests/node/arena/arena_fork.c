@@ -1,7 +1,8 @@
 /*
- * fork: parent and child each see their own memory, also with threads, with
- * sparse blocks, with grandchildren, from a stack that is itself a block,
- * and when the child dies or no descriptor is left for the hand-over.
+ * fork: parent and child each see their own memory. This holds with threads,
+ * with sparse blocks, with grandchildren, and from a stack that is itself a
+ * block. It also holds when the child dies, or when no descriptor is left for
+ * the hand-over.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -3,15 +3,16 @@
  *
  * The model is a list of the live blocks: address, size, and a number of its
  * own, which the test writes into every page of the block. Whatever the arena
- * does inside, blocks must not overlap, must keep what was written, must be
- * aligned and large enough, and must read as zeros when calloc hands them out.
+ * does inside, blocks must be aligned, be large enough and not overlap. They
+ * must keep what the test wrote, and read as zeros when calloc returns them.
  *
  * A round prefers two sizes out of all, so that many blocks share a size
  * class; each size lies at a quarter of a doubling or close to it. A round
  * ends by freeing most blocks: at random, by address, or the lowest ones. Some
  * survive all rounds, and some rounds fork: the child checks all blocks and
- * goes on by itself. Between rounds comes a comb: many free stretches of much
- * the same length, none of which touches another, are filled again.
+ * goes on by itself. Between rounds the test makes a comb: many free stretches
+ * of nearly the same length, none of which touches another. It fills them
+ * again.
  *
  *   arena_model [FIRST SEED [SEEDS [ROUNDS]]]  (STRAIGHTWAY_DEEP=1: a long run)
  */

@@ -112,7 +112,7 @@ static void *work(void *seed)
                 resize(b, &random);
             break;
         default: {
-            /* Exchange with whoever left one: frees across threads. */
+            /* Exchange with any thread: one frees what another got. */
             size_t slot = next_random(&random) % SLOTS;
             pthread_mutex_lock(&shared_lock);
             block_t other = shared_slot[slot];

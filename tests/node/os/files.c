@@ -1,6 +1,6 @@
 /*
- * Files by name in a folder that others may write to: whatever somebody has put
- * under a name beforehand, nothing of ours goes through it.
+ * Files by name in a folder that other users may write to: whatever another
+ * user has put under a name beforehand, nothing of ours goes through it.
  */
 #include "must.h"
 
@@ -96,7 +96,7 @@ static void own_files_are_appended_to(void)
     mode_t mask = umask(0);
     umask(mask);
     MUST(!stat(own, &st) && (st.st_mode & 0777) == (0666 & ~mask));
-    /* Where nobody else may write, links are the user's own affair. */
+    /* Where no other user may write, the user's own links are allowed. */
     char private[80];
     snprintf(private, sizeof private, "%s/private", shared);
     MUST(sw_os_private_folder(private));

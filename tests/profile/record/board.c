@@ -1,6 +1,6 @@
 /*
- * A board under readers: whoever finds a key finds the ticks that were posted
- * with it, never others. Keys of a series lie side by side in runs.
+ * A board under readers: a reader that finds a key finds the ticks posted with
+ * it, never others. Keys of a series lie side by side in runs.
  */
 #include "profile/record/board.h"
 

@@ -1,8 +1,8 @@
 /*
- * Stacks of frames of every kind that compilers make (fixed, with arrays of
- * variable length, over-aligned, large, with many registers saved, recursive,
- * called back from libc) are the ones that glibc's unwinder sees, at every
- * depth; the same stack has the same number, another one another.
+ * The recorder sees the same stack as glibc's unwinder, at every depth. The
+ * frames are of every kind that compilers make: fixed, with arrays of variable
+ * length, over-aligned, large, with many registers saved, recursive, called
+ * back from libc. The same stack has the same number, another one another.
  */
 #include "oracle.h"
 

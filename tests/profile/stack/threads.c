@@ -1,7 +1,7 @@
 /*
- * A hundred thousand sites, met by four threads in different orders, have one
- * number each; signal handlers that make calls in the midst of it end; tables
- * that are full say so, and keep what they have.
+ * Four threads meet a hundred thousand sites in different orders, and each site
+ * has one number. Signal handlers that make calls meanwhile come to their end.
+ * Full tables say so, and keep what they have.
  */
 #include "oracle.h"
 
@@ -92,7 +92,7 @@ int main(void)
     for (int k = 0; k < SITES; k++) {
         uint32_t number = 0;
         for (int t = 0; t < THREADS; t++) {
-            /* 0 is given to a handler alone, not to whom it interrupted. */
+            /* Only a handler gets 0, never the thread that it interrupted. */
             must(numbers[t][k] && numbers[t][k] <= met);
             must(!number || number == numbers[t][k]);
             number = numbers[t][k];

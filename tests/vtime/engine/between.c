@@ -1,7 +1,7 @@
 /*
- * Collectives between two groups: whom members wait for, whatever it costs;
- * what they take, by hand; what cannot be; and their messages, each of which
- * is sent and received.
+ * Collectives between two groups. The tests cover which ranks a member waits
+ * for, whatever it costs; the times, by hand; wrong calls; and the messages, of
+ * which each has a sender and a receiver.
  */
 #include "ranks.h"
 

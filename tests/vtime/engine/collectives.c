@@ -1,6 +1,6 @@
 /*
- * Collectives keep their dependencies whatever they cost; by cost and by
- * messages they take what is calculated by hand here.
+ * Collectives keep their dependencies whatever they cost. Timed by cost or by
+ * messages, they take the times that this test calculates by hand.
  */
 #include "ranks.h"
 

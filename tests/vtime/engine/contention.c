@@ -1,8 +1,13 @@
 /*
- * Messages that share links, as the engine times them; by hand. Everywhere:
- * o = 10, o' = 20, L = 100, g = 5, S = 1000 (ranks.h), and a byte takes a ps on
- * every link, a link 5 ps. A message of 500 bytes that is sent at 0 and passes
- * h links with nobody in its way is received at 10 + 100 + 5 h + 500 + 20.
+ * Messages that share links: the engine's times against times by hand. All
+ * tests have
+ *
+ *   o = 10, o' = 20, L = 100, g = 5, S = 1000 (ranks.h)
+ *
+ * A byte takes 1 ps on every link, and a link takes 5 ps. Let a rank send 500
+ * bytes at 0 over h links that carry nothing else. The receiver has them at
+ *
+ *   10 + 100 + 5 h + 500 + 20
  */
 #include "ranks.h"
 

@@ -1,8 +1,13 @@
 /*
- * Times of messages, as they are by hand. Everywhere: o = 10, o' = 20, L = 100,
- * g = 5, G = 1 a byte, S = 1000 (ranks.h). An eager message of s bytes that is
- * sent at t is complete at t + 10, there at t + 110 + s, and received at
- * t + 130 + s.
+ * Times of messages, against times by hand. All tests have
+ *
+ *   o = 10, o' = 20, L = 100, g = 5, G = 1 a byte, S = 1000 (ranks.h)
+ *
+ * A rank sends an eager message of s bytes at t. Then
+ *
+ *   t + 10          the send is complete
+ *   t + 110 + s     the message arrives
+ *   t + 130 + s     the receive is complete
  */
 #include "ranks.h"
 

@@ -1,7 +1,8 @@
 /*
  * Operations at random that make no sense together: most such programs stop in
- * a deadlock. It does no harm, everything is in order as far as it goes
- * (options.check), and it goes as far whatever the order in which it comes.
+ * a deadlock. They do the engine no harm, and it keeps everything in order as
+ * far as it gets (options.check). It gets equally far whatever order it reads
+ * the operations in.
  */
 #include "ranks.h"
 

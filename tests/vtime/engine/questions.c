@@ -1,7 +1,7 @@
 /*
- * What running programs ask: which request is the first, is it complete, is
- * there a message. Links as in ranks.h: a message of one byte that is sent at t
- * is there at t + 111, received at t + 131.
+ * What running programs ask the engine: which request is the first, is it
+ * complete, is there a message. Links are as in ranks.h: a message of one byte
+ * sent at t arrives at t + 111, and its receive is complete at t + 131.
  */
 #include "ranks.h"
 
@@ -60,7 +60,7 @@ static void wait_some(void)
     ranks_free(r);
 }
 
-/* A loop of tests, 7 ps each; it knows how long it would be in vain. */
+/* A loop of tests, 7 ps each; the engine knows how long they find nothing. */
 static void tests(void)
 {
     ranks_t *r = begin(2);
@@ -72,7 +72,7 @@ static void tests(void)
     }
     send(r, 1, 0, 0, 1);                /* complete at 131 */
     ranks_run(r);
-    ENDS(r, 0, 133);                    /* 19 in vain, then it is complete */
+    ENDS(r, 0, 133);                    /* 19 find nothing, then it is done */
     for (uint32_t i = 0; i < 20; i++) {
         MUST(answer(r, 0, i)->found == (i == 19));
         MUST(answer(r, 0, i)->clock == (i < 19 ? 7 * (i + 1) : 133));
@@ -107,7 +107,7 @@ static void tests(void)
     ENDS(r, 0, 400);
     ranks_free(r);
 
-    r = begin(1);                       /* nobody will ever send */
+    r = begin(1);                       /* no rank will ever send */
     irecv(r, 0, 0, 0, 1);
     list(r, 0, 1);
     choose(r, 0, SW_TEST_ALL);

@@ -1,6 +1,6 @@
 /*
- * ranks.h - ranks whose operations are in memory, for the engine's tests: they
- * are handed in as they come, or hesitantly; what was answered is kept.
+ * ranks.h - ranks whose operations are in memory, for the engine's tests. They
+ * hand their operations in at once, or hesitantly, and keep the answers.
  */
 #ifndef RANKS_H
 #define RANKS_H
@@ -24,7 +24,7 @@ typedef struct {
     uint32_t n;
     script_t *rank;
     uint64_t hesitates;     /* a state of random_from; 0: never */
-    bool asks;              /* there is somebody who is answered */
+    bool asks;              /* the engine can answer the ranks */
     sw_model_t model;
     sw_engine_t *engine;
     sw_engine_result_t result;

@@ -1,6 +1,6 @@
 /*
- * What a rank spends in a section: computing, messages, collectives, waiting,
- * as they are by hand (ranks.h: o = 10, o' = 20, L = 100, G = 1 a byte,
+ * What a rank spends in a section (computing, messages, collectives, waiting)
+ * against times by hand (ranks.h: o = 10, o' = 20, L = 100, G = 1 a byte,
  * S = 1000). They sum up to the whole, however the operations come.
  */
 #include "ranks.h"
@@ -101,7 +101,7 @@ static void late_receiver(void)
     send(r, 0, 1, 0, 2000);     /* until 3110; it is received from 1000 on */
     section(r, 1, "b");
     compute(r, 1, 1000);
-    recv(r, 1, 0, 0);           /* 3230: nobody was late for it */
+    recv(r, 1, 0, 0);           /* 3230: no rank was late for it */
     finish(r);
     IS("a", 1, 0, 3110, 0, 990);    /* 10 are its own */
     IS("b", 1, 1000, 2230, 0, 0);
@@ -109,8 +109,8 @@ static void late_receiver(void)
     ranks_free(r);
 }
 
-/* What is under way goes on from one section to the next; who waits for it in
- * the end, waits only then. */
+/* An operation under way goes on from one section to the next. Its rank waits
+ * only in the section in which it calls the wait. */
 static void nonblocking(void)
 {
     ranks_t *r = ranks_linked(2);

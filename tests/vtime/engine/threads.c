@@ -1,7 +1,7 @@
 /*
- * Ranks with threads: each has a clock of its own, messages are matched in the
- * order of the calls. Links as in ranks.h: an empty message that is sent at t
- * is there at t + 110, received at t + 130.
+ * Ranks with threads: each thread has a clock of its own, and the engine
+ * matches messages in the order of the calls. Links are as in ranks.h: an empty
+ * message sent at t arrives at t + 110, and its receive is complete at t + 130.
  */
 #include "ranks.h"
 
@@ -110,8 +110,8 @@ static void a_thread_waits_for_no_other_for_ever(void)
     ranks_free(r);
 }
 
-/* A number may be another's as soon as its wait was put, and a receive from
- * anybody has what the host gave it. */
+/* Another request may have a number as soon as the wait for it was put. A
+ * receive from any source has the message that the host gave it. */
 static void numbers_are_used_again(void)
 {
     sw_ps_t end;

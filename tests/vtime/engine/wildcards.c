@@ -1,7 +1,8 @@
 /*
- * Receives from anybody: by the order of arrival, or as the host says, which
- * says it late or cannot. Links as in ranks.h: a message of one byte that is
- * sent at t is there at t + 111, received at t + 131.
+ * Receives from any source. The engine matches them by the order of arrival,
+ * or as the host says, which says it late or cannot say it. Links are as in
+ * ranks.h: a message of one byte sent at t arrives at t + 111, and its receive
+ * is complete at t + 131.
  */
 #include "ranks.h"
 
@@ -12,8 +13,9 @@ static ranks_t *begin(uint32_t n)
     return r;
 }
 
-/* Two senders, the second of whom is handed in first; of two that arrive at
- * the same time (through ports of their own: no bytes) the lower rank. */
+/* The engine reads the later of two sends first. Of two messages that arrive at
+ * the same time (through ports of their own: no bytes) it takes the lower
+ * rank's. */
 static void wildcards(void)
 {
     ranks_t *r = begin(4);
@@ -119,8 +121,9 @@ static void matched(void)
         }
         ranks_free(r);
     }
-    /* It is asked before it can tell: virtual time decides, the first of 2;
-     * the host has taken that of 1, so 2's is there for who names it. */
+    /* Rank 0 asks before its host can tell. Virtual time decides: the message
+     * of 2 is the first. The host has taken that of 1, so the message of 2 is
+     * left for the receive that names 2. */
     ranks_t *r = begin(3);
     irecv(r, 0, SW_OP_ANY, 0, 1);
     list(r, 0, 1);
@@ -186,7 +189,7 @@ static void late(void)
     ranks_free(r);
 }
 
-/* The sender's rendezvous waits for a receive from anybody, of a rank that
+/* The sender's rendezvous waits for a receive from any source. The receiver
  * tells what it has taken only after a barrier with the sender. */
 static void told_late(void)
 {
@@ -211,7 +214,7 @@ static void told_late(void)
     }
 }
 
-/* Rank 0 is in the host's wait for a message of 1, which sleeps until its
+/* Rank 0 is in the host's wait for a message of rank 1. Rank 1 sleeps until its
  * send is complete, and does nothing for its host meanwhile. */
 static sw_source_state_t asleep_next(void *of, uint32_t rank, sw_vop_t *op)
 {

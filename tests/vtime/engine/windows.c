@@ -1,7 +1,10 @@
 /*
- * One-sided operations take what is calculated by hand here (o = 10, o' = 20,
- * L = 100, g = 5, G = 1), and locks are given in the order of virtual time.
- * random_programs.c has them at random.
+ * One-sided operations take the times that these tests calculate by hand, with
+ *
+ *   o = 10, o' = 20, L = 100, g = 5, G = 1
+ *
+ * The engine grants locks in the order of virtual time. random_programs.c has
+ * one-sided operations at random.
  */
 #include "ranks.h"
 
@@ -54,7 +57,7 @@ static void costs(void)
         takes(SW_WINDOW_GET, 50, all | SW_WINDOW_LOCAL, 10 + 100 + 100 + 50);
         takes(SW_WINDOW_FETCH, 8, all, 10 + 108 + 16 + 108);
     }
-    /* Larger than a rendezvous's limit: nobody is asked. */
+    /* Larger than a rendezvous's limit: the origin asks no target. */
     takes(SW_WINDOW_PUT, 5000, 2, 10 + 100 + 5000 + 100);
 
     ranks_t *r = some(3);
@@ -106,8 +109,8 @@ static void locks(void)
     ENDS(r, 3, 0);
     ranks_free(r);
 
-    /* Shared ones are held together, but do not pass who waits; the lock of all
-     * is known when the last one is. */
+    /* Several ranks hold a shared lock, but none overtakes a rank that waits.
+     * Rank 0 has the lock of all ranks when it has the last one. */
     r = some(4);
     lock(r, 0, -1, false, 500);
     compute(r, 1, 1);
@@ -124,8 +127,9 @@ static void locks(void)
     ranks_free(r);
 }
 
-/* A holds the lock until B has sent, who waits for it. Hosts that grant locks
- * when they are made use of let both go on; so must a file of theirs. */
+/* A holds the lock until B has sent, and B waits for the lock. A host that
+ * grants a lock only at its first use lets both go on. So must a replay of a
+ * file recorded there. */
 static void lazy(bool asks)
 {
     ranks_t *r = some(3);
@@ -144,7 +148,8 @@ static void lazy(bool asks)
     window(r, 2, SW_WINDOW_LOCK, 2, 0, 0, 0);
     window(r, 2, SW_WINDOW_UNLOCK, 2, 0, 0, 0);
     MUST(ranks_try(r, 0) == SW_ENGINE_DONE);
-    /* Who has put what follows has gone on in its host: any of them. */
+    /* A rank that puts later operations has gone on in its host: the engine
+     * may force any of them. */
     MUST(r->result.forced >= 1);
     if (!asks) {
         MUST(r->result.forced == 2);
@@ -175,7 +180,7 @@ static void wrong(void)
     MUST(!strcmp(text, "lock of the window of 0"));
     ranks_free(r);
 
-    r = some(2);                        /* nobody posts */
+    r = some(2);                        /* no rank posts */
     put(r, 0, (sw_vop_t){.kind = SW_OP_RECV, .peer = 1, .context = 1,
                          .tag = SW_WINDOW_POSTED});
     put(r, 1, (sw_vop_t){.kind = SW_OP_RECV, .peer = 0, .context = 1,

@@ -1,6 +1,7 @@
 /*
- * Forms of operations: what goes out and comes back takes the same time, what
- * is wrong is told with its line, and no text makes a reader fail otherwise.
+ * Forms of operations. A program takes the same time after a writer has put it
+ * out and a reader has read it back. A reader names the line of an error, and
+ * no text makes it fail in another way.
  */
 #include "vtime/program.h"
 #include "vtime/engine/engine_file.h"

@@ -1,6 +1,7 @@
 /*
- * The lanes: what ranks put arrives in order and whole, whoever is slow;
- * answers come back whole, however long; nobody sleeps for ever, whoever dies.
+ * The lanes: what ranks put arrives in order and whole, whichever end is slow.
+ * Answers come back whole, however long. Neither end sleeps for ever when the
+ * other dies.
  */
 #include "must.h"
 #include "node/os/os.h"

@@ -1,7 +1,7 @@
 /*
- * Nobody on a lane waits for the dead: an engine that is killed, or gives up,
- * is noticed by ranks that ask, and by ranks whose lanes are full; one line on
- * stderr, by rank 0, tells it.
+ * No rank on a lane waits for a dead engine. Ranks that ask, and ranks whose
+ * lanes are full, notice that the engine was killed or gave up. Rank 0 says so,
+ * by one line on stderr.
  */
 #include "must.h"
 #include "node/os/os.h"
@@ -54,7 +54,7 @@ static void rank(sw_lanes_t *lanes, uint32_t me, uint64_t ask_every)
     sw_lane_end(lane, false);
 }
 
-/* Lines that come out of `fd` before everybody has closed it. */
+/* Lines that come out of `fd` before all processes have closed it. */
 static int lines(int fd)
 {
     int n = 0;
@@ -107,7 +107,7 @@ static void dies(int how, uint64_t ask_every, unsigned after_us)
     close(fd);
 }
 
-/* A process is told from a later one of its number, and from none. */
+/* A watch tells a process from a later one of its number, and from none. */
 static void watches(void)
 {
     sw_watch_t me, child;

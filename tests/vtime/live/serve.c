@@ -1,8 +1,8 @@
 /*
- * A running program's ranks and the real engine: times that are known by hand,
- * choices by virtual time, communicators by several names, what was recorded
- * replays to the same end; deadlocks, deaths and contradictions are told, and
- * nothing is left behind.
+ * A running program's ranks and the real engine. The times are known by hand,
+ * virtual time decides choices, and a communicator may have several names. A
+ * recording replays to the same end. The engine reports deadlocks, deaths and
+ * contradictions, and leaves nothing behind.
  */
 #include "vtime/program.h"
 #include "serve_jobs.h"
@@ -37,8 +37,8 @@ static void far_ahead(sw_lane_t *lane, uint32_t rank)
         message(lane, SW_OP_RECV, 1, 50, 0);
 }
 
-/* Rank 1 says what it has sent only when rank 0, which waits for that in
- * virtual time, has put more than fits into its lane. */
+/* Rank 0 waits in virtual time for what rank 1 sends. Rank 1 says that it has
+ * sent only after rank 0 has put more than fits into its lane. */
 static int said[2];
 
 static void held_up(sw_lane_t *lane, uint32_t rank)
@@ -100,8 +100,8 @@ static void long_lists(sw_lane_t *lane, uint32_t rank)
     }
 }
 
-/* Ranks 1 and 3 have a communicator that each calls otherwise; a barrier of
- * theirs joins their clocks, and nobody else's. */
+/* Ranks 1 and 3 have a communicator to which each gives another name. Their
+ * barrier joins their clocks, and no other rank's. */
 static void communicators(sw_lane_t *lane, uint32_t rank)
 {
     const uint32_t members[] = {3, 1};
@@ -197,8 +197,8 @@ static void one_dies(sw_lane_t *lane, uint32_t rank)
                                         .flags = SW_CLOCK_PAUSE}, &answer));
 }
 
-/* Rank 0, and who starts the engine, are bound to the first processor there
- * is, rank 1 to the last; the engine may use both. */
+/* The test binds rank 0 and the process that starts the engine to the first
+ * processor, and rank 1 to the last. The engine may use both. */
 static cpu_set_t all, first, last, both;
 
 static void choose_cpus(void)
@@ -221,8 +221,8 @@ static void sleeps(sw_lane_t *lane, uint32_t rank)
     usleep(700000);
 }
 
-/* The engine has nothing of the job's: descriptors, settings, processor time,
- * and nobody waits for it as for a child. */
+/* The engine has nothing of the job's: no descriptors, settings or processor
+ * time. No process waits for it as for a child. */
 static void engine_is_alone(sw_lanes_t *lanes, const pid_t *rank)
 {
     char path[64], text[65536], link[256];

@@ -1,7 +1,7 @@
 /*
  * The engine ends by itself, and leaves nothing but its result, however its job
- * ends: killed at a random moment, all at once or rank by rank, before anybody
- * has come, or with its starter alone.
+ * ends. A kill comes at a random moment: to all ranks at once, to one after the
+ * other, before any rank has come, or to the starter alone.
  */
 #include "serve_jobs.h"
 
@@ -65,7 +65,7 @@ static void ends(int way, unsigned after_us)
     MUST(lanes && !pipe(ready) && !pipe(err));
     pid_t first = fork();
     if (!first) {
-        /* The lanes are made here, so that they know who has made them. */
+        /* The lanes name this process as their maker. */
         sw_watch_process(&lanes->head->maker, getpid());
         dup2(err[1], STDERR_FILENO);
         close(err[0]);

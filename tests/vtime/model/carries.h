@@ -244,7 +244,7 @@ static void scan_take(flow_t *f, uint32_t me, const sw_step_t *step,
     MUST(step->reduced == reduced);
 }
 
-/* Who has heard of whom, as often as it may be. */
+/* Adds to the members that this one has heard of, some of them repeatedly. */
 static void hear(flow_t *f, uint32_t me, const sw_step_t *step,
                  const set_t *in)
 {

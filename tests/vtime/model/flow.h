@@ -2,16 +2,16 @@
  * flow.h - an algorithm of a collective carried out step by step, with what
  * the messages carry.
  *
- * Members hold units: parts of a vector, blocks, or pairs (from, to). Of each
- * unit a member has the set of those whose contributions are in it; none: it
- * does not have it. What a message carries is said by the test, from the
- * literature, not by the algorithm, which only tells the bytes: so that both
- * agree is a proof that the steps can do what they must.
+ * Members hold units: parts of a vector, blocks, or pairs (from, to). For each
+ * unit a member has the set of members whose contributions are in it. With an
+ * empty set the member does not have the unit. The test says what a message
+ * carries, from the literature. The algorithm tells only the bytes. If the two
+ * agree, that proves that the steps can do what they must.
  *
- * Nothing is buffered: a message passes when its sender and its receiver are
- * both at that step (an eager one would only be easier), and takes both of
- * them alpha + s beta from then on (Hockney); a step ends with its messages
- * and what it reduces.
+ * No message is buffered: it passes when its sender and its receiver are both
+ * at that step (an eager one would only be easier). From then on it takes both
+ * of them alpha + s beta (Hockney). A step ends with its messages and what it
+ * reduces.
  */
 #ifndef FLOW_H
 #define FLOW_H
@@ -41,7 +41,7 @@ struct flow {
      * from it; what is not replaces it, and must be at least as much. */
     void (*take)(flow_t *f, uint32_t me, const sw_step_t *step,
                  const set_t *units);
-    bool moves;             /* who sends a unit has it no more */
+    bool moves;             /* a sender loses the unit it sends */
     double alpha, beta, gamma;
     /* What came of it. */
     double time;

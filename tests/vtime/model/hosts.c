@@ -1,7 +1,8 @@
 /*
- * The hosts' own switch points (straightway/whatif/models/hosts.toml): every
- * line is a rule, every collective of a host has an algorithm for any size and
- * number of ranks, and some are those that the hosts' sources name.
+ * The hosts' own switch points (straightway/whatif/models/hosts.toml). Every
+ * line is a rule. Every collective of a host has an algorithm for any size and
+ * number of ranks. The test compares some of them with those that the hosts'
+ * sources name.
  */
 #include "ruled.h"
 

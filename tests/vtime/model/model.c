@@ -1,5 +1,5 @@
 /*
- * What messages cost, by constants and by measured points, and between whom.
+ * What messages cost, by constants and by measured points, between which ranks.
  */
 #include "must.h"
 

@@ -1,6 +1,6 @@
 /*
  * What a collective costs, with figures worked out by hand: formulas over the
- * link of the members farthest apart, what those pay who wait for nobody,
+ * link of the members farthest apart, the cost for members that wait for none,
  * tables, and offloading.
  */
 #include "ruled.h"

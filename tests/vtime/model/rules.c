@@ -1,6 +1,6 @@
 /*
- * The lines of a model file about collectives: the last that fits counts, and
- * each one that is wrong is told why, in a sentence with its remedy.
+ * The lines of a model file about collectives: the last that fits counts. For a
+ * wrong line the reader says what is wrong, in a sentence with its remedy.
  */
 #include "ruled.h"
 

@@ -1,7 +1,7 @@
 /*
- * What is written into a file of operations is read from it; nothing in a
- * file makes reading fail in another way than told; what cannot be written
- * leaves no file.
+ * A reader gets from a file of operations what the writer put there. Nothing in
+ * a file makes the reader fail without a message. A failed write leaves no
+ * file.
  */
 #include "must.h"
 #include "vtime/ops/file.h"
