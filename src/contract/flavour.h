@@ -4,8 +4,8 @@
  * The front (libstraightway.so) knows no <mpi.h>: it sees procedures as
  * numbers and addresses. A flavour library (libstraightway-ompi.so, -mpich,
  * -abi) is src/mpi/ compiled against one binary interface. At the first MPI
- * call the front finds the loaded host, picks the flavour, loads its library
- * and asks it for an entry for each procedure.
+ * call the front finds the loaded host, picks the flavour and loads its library.
+ * It asks that for an entry for each procedure.
  *
  * The numbers come from the MPI Forum's interface (procedures.inc, generated):
  * SW_PROC(index, Name) for MPI_Name, in alphabetical order.

@@ -4,9 +4,9 @@
 #ifndef SW_PROBE_STREAMED_H
 #define SW_PROBE_STREAMED_H
 
-/* A member of the probe's "floors": the size from which messages are copied
- * so, and the µs of a copy of that size through the caches and past them, by
- * one processor. */
+/* A member of the probe's "floors": the size from which messages are copied so.
+ * With it come the µs of a copy of that size by one processor, through the
+ * caches and past them. */
 void sw_put_streamed(void);
 
 #endif
