@@ -1,13 +1,15 @@
 /*
  * ahead.c - a rank's operations, and a look at those that follow.
  *
- * A running program tells which message a receive from anybody has taken when
- * it has seen so itself, which is after it has waited. So where a rank waits
- * for such a receive, or for one that such a receive may take the message
- * from, its next operations are looked at. Where it is silent because it
- * computes, or is in the host's wait itself, there is nothing to do but to ask
- * again. Where the next thing is a question of its own, it will never tell
- * before that is answered: then the engine decides.
+ * A running program tells which message a receive with MPI_ANY_SOURCE has taken
+ * once it has seen so itself, which is after its wait. A rank may wait for such
+ * a receive, or for one whose message such a receive may take. Then the engine
+ * looks at the rank's next operations:
+ *
+ *   - the rank may be silent, because it computes or is in the host's wait:
+ *     the engine asks again later;
+ *   - its next operation may be a question of its own: the rank tells nothing
+ *     before it has the answer, so the engine decides.
  */
 #include "inside.h"
 

@@ -8,7 +8,7 @@
  */
 #include "inside.h"
 
-/* All who wait leave. */
+/* All waiting members leave. */
 static void leave(sw_engine_t *engine, sw_meeting_t *m, sw_ps_t come)
 {
     for (sw_request_t *r = m->waiting, *next; r; r = next) {
@@ -20,7 +20,7 @@ static void leave(sw_engine_t *engine, sw_meeting_t *m, sw_ps_t come)
     m->waiting = NULL;
 }
 
-/* It leaves so long after those who came at `come`, or waits for them. */
+/* A member leaves `takes` after the others come, or waits until they do. */
 static void await(sw_engine_t *engine, sw_meeting_t *m, sw_request_t *r,
                   bool there, sw_ps_t come, sw_ps_t takes)
 {

@@ -1,6 +1,6 @@
 /*
- * engine.c - see engine.h; inside.h tells who does what. Here is the order in
- * which all goes: strands as far as they can, then the earliest event.
+ * engine.c - see engine.h; inside.h lists what each file does. Here is the
+ * order of everything: strands as far as they can, then the earliest event.
  */
 #include "inside.h"
 
@@ -258,8 +258,8 @@ static void run_strands(sw_engine_t *engine)
     }
 }
 
-/* With many ranks, what is next is in no cache: the five that may be next, and
- * whom the first of them concerns. */
+/* With many ranks, what is next is in no cache. Prefetch the five events that
+ * may be next, and the rank that the first of them concerns. */
 static void look_forward(const sw_engine_t *engine)
 {
     const sw_heap_event_t *next = engine->events.events;
@@ -280,8 +280,8 @@ static void happen(sw_engine_t *engine)
 {
     sw_heap_event_t event = sw_heap_pop(&engine->events);
     look_forward(engine);
-    /* What the host decides comes late; all else in the order of time, but of
-     * those who have gone on without a lock. */
+    /* What the host decides comes late, and so does a rank that went on
+     * without a lock; all else comes in the order of time. */
     sw_engine_must(engine, event.time >= engine->now || engine->source.answer ||
                            engine->threaded || engine->result.forced ||
                            event.key >> 32 == SW_EVENT_DECIDE);

@@ -1,25 +1,31 @@
 /*
- * inside.h - what the files of the engine share: engine.c (the order in which
- * all goes), strand.c (a rank's operations), question.c (what a running
- * program asks), match.c (messages meet receives), wire.c (messages travel),
- * collective.c (members meet), between.c (groups do), window.c (one-sided
- * operations), request.c, thread.c (threads of a rank), doubt.c (what is not
- * decided by what the engine knows).
+ * inside.h - what the files of the engine share:
+ *
+ *     engine.c      the order of everything
+ *     strand.c      a rank's operations
+ *     question.c    what a running program asks
+ *     match.c       messages meet receives
+ *     wire.c        messages travel
+ *     collective.c  members meet
+ *     between.c     groups meet
+ *     window.c      one-sided operations
+ *     request.c     requests
+ *     thread.c      threads of a rank
+ *     doubt.c       what the engine's knowledge does not decide
  *
  * A strand is something that has a clock and goes on by itself: the main
  * program of a rank, each further thread of it that calls MPI, and each
- * collective that is carried out by messages. It
- * runs as far as it can without knowing anything of others that is not decided
- * yet, and then sleeps until a request is complete.
+ * collective that is carried out by messages. It runs as far as it can without
+ * undecided facts about others, and then sleeps until a request is complete.
  *
- * What is contended for (ports, links, a receive with wildcards) is decided in
- * the order of virtual time, by events in a heap. An event is dealt with when
- * no strand can cause an earlier one: all that can run have a later clock, and
- * those whose next operation is not there yet (the late ones) have computed
- * past it. So it makes no difference how far the strands have run ahead, and
- * in which order. What is not contended for is not delayed by anybody: a
- * receive that names its sender meets its message as soon as both are known,
- * and a port that only one strand uses is taken at once.
+ * Events in a heap decide what is contended for (ports, links, a receive with
+ * wildcards), in the order of virtual time. The engine deals with an event when
+ * no strand can cause an earlier one. All strands that can run have a later
+ * clock, and those whose next operation is not there yet (the late ones) have
+ * computed past it. So it makes no difference how far the strands have run
+ * ahead, and in which order. Nothing delays what is not contended for: a
+ * receive that names its sender meets its message as soon as both are known. A
+ * strand takes a port at once if no other uses it.
  *
  *     main program --send--> [ OUT ] --> [ ENTER ] --> [ IN ] --> receive
  *                           sender's     network's   receiver's   complete,
@@ -80,9 +86,9 @@ struct sw_request {
     bool awaited;               /* its wait is known, by its address    */
     uint32_t number, rank;
     sw_ps_t complete, posted;
-    sw_ps_t came;               /* known with `complete`: when whom it had to
-                                 * wait for had called; what is behind that is
-                                 * moving */
+    sw_ps_t came;               /* known with `complete`: when every rank it
+                                 * depends on had called; what follows is
+                                 * data that move */
     sw_strand_t *waiter;
     /* A receive: */
     sw_channel_t *channel;
@@ -140,7 +146,7 @@ struct sw_strand {
     /* A collective by messages. */
     const sw_algorithm_t *algorithm;
     sw_context_t *context;
-    sw_meeting_t *meeting;      /* NULL: who comes is known */
+    sw_meeting_t *meeting;      /* NULL: the members' times are known */
     sw_call_t call;
     uint32_t me, step;
     int32_t tag;
@@ -193,7 +199,7 @@ struct sw_rank {
     sw_request_t *waits;
     uint64_t operations;
     sw_ps_t out, in;            /* its ports */
-    uint32_t loose;             /* who else may take its ports */
+    uint32_t loose;             /* other users of its ports under way */
     uint32_t node;
     sw_message_t *unmatched, *unmatched_last;
     sw_request_t *any, *any_last;       /* receives from anybody, not matched */
@@ -251,7 +257,7 @@ struct sw_access {
     sw_under_way_t at;
 };
 
-/* Who has asked for a lock, or gives it back: at a member. */
+/* An origin's request for a lock at a target member, or its release. */
 struct sw_lock {
     sw_lock_t *next;
     sw_context_t *context;
@@ -272,7 +278,7 @@ typedef struct sw_window_of {
     /* As a target: */
     uint32_t readers;
     bool writer;
-    sw_lock_t *first, *last;    /* who wait */
+    sw_lock_t *first, *last;    /* that wait */
 } sw_window_of_t;
 
 enum { SW_CONTEXT_PLANS = 4 };
@@ -297,11 +303,11 @@ struct sw_context {
     } plans[SW_CONTEXT_PLANS];
 };
 
-/* The n-th collective of a context: who has come, and when. */
+/* The n-th collective of a context: which members have come, and when. */
 struct sw_meeting {
-    sw_vop_t call;              /* what it is, by the first who came */
+    sw_vop_t call;              /* what it is, by the first member's call */
     sw_vop_t most;              /* the sizes of those with the most */
-    uint32_t first;             /* who came first, for complaints */
+    uint32_t first;             /* the first member's rank, for complaints */
     uint32_t come;
     uint32_t strands;           /* by messages: members under way */
     sw_ps_t latest;
@@ -468,7 +474,7 @@ const sw_plan_t *sw_context_plan(sw_engine_t *engine, sw_context_t *context,
 /* The n-th meeting, of which one more member makes use. */
 sw_meeting_t *sw_context_meeting(sw_engine_t *engine, sw_context_t *context,
                                  uint32_t n);
-/* Forget those at which all have been, and of whom nobody is under way. */
+/* Forget the meetings to which all members have come and that none is in. */
 void sw_context_clear(sw_engine_t *engine, sw_context_t *context);
 void sw_contexts_free(sw_engine_t *engine);
 
@@ -500,7 +506,8 @@ void sw_window_event(sw_engine_t *engine, const sw_heap_event_t *event);
 void sw_section_enter(sw_engine_t *engine, sw_rank_t *rank, uint32_t number);
 
 /* strand.c */
-/* Whom it waited for came at `came`, and it went on at `until`, or later. */
+/* Those that the rank waited for came at `came`; it went on at `until`,
+ * or later. */
 static inline void sw_rank_waited(sw_rank_t *rank, sw_ps_t came, sw_ps_t until)
 {
     sw_ps_t waited = sw_ps_min(came, until) - rank->main.clock;
@@ -544,7 +551,7 @@ bool sw_doubt(const sw_engine_t *engine);
 /* ahead.c: the rank's next operation. */
 sw_source_state_t sw_ahead_next(sw_engine_t *engine, sw_rank_t *rank,
                                 sw_vop_t *op);
-/* A rank waits: if only the host knows who matches, see what it says. */
+/* A rank waits: if only the host knows its match, see what the host says. */
 void sw_ahead_look(sw_engine_t *engine, sw_rank_t *rank);
 /* It is looking, and the host will tell by itself: nobody passes its clock. */
 bool sw_ahead_comes(const sw_rank_t *rank);

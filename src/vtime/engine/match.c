@@ -1,17 +1,17 @@
 /*
  * match.c - messages meet receives.
  *
- * The outcome of matching depends on two orders alone: that in which a rank
- * posts its receives, and that in which messages arrive, which among those of
- * one sender on one context is that in which they were sent. A receive that
- * names its sender needs no more than this sender's order: it is matched at
- * once, whatever the times. A receive from anybody waits until it is certain
- * which of its messages arrives first (an event at that time); until then,
- * whatever fits it is kept from the receives that were posted after it.
+ * The outcome of matching depends on two orders alone: the order in which a
+ * rank posts its receives, and the order in which messages arrive. Messages of
+ * one sender on one context arrive in the order in which they were sent. A
+ * receive that names its sender needs only this sender's order: the engine
+ * matches it at once, whatever the times. A receive with MPI_ANY_SOURCE waits
+ * until the first of its messages is certain (an event at that time). Until
+ * then it keeps every message that fits it from the receives posted later.
  *
- * With a running program, the host decides for receives from anybody with a
- * request, and the engine is told (MATCHED). They are not matched before,
- * unless their rank cannot tell (sw_match_take_over).
+ * With a running program, the host decides for nonblocking receives with
+ * MPI_ANY_SOURCE, and tells the engine (MATCHED). The engine does not match
+ * them before, unless their rank cannot tell (sw_match_take_over).
  */
 #include "inside.h"
 
@@ -54,7 +54,7 @@ static sw_request_t *named(const sw_message_t *m)
     return r;
 }
 
-/* Somebody who has posted before `order` may take it. */
+/* A receive that was posted before `order` may take it. */
 static bool claimed(const sw_rank_t *rank, const sw_message_t *m,
                     uint64_t order)
 {

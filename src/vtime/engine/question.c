@@ -23,7 +23,7 @@ void sw_question_list(sw_engine_t *engine, sw_rank_t *rank, uint32_t number)
     rank->list[rank->listed++] = number;
 }
 
-/* Whom the rank waited for came at `came`. */
+/* Those that the rank waited for came at `came`. */
 static void tell(sw_engine_t *engine, sw_rank_t *rank,
                  sw_op_answer_t *answer, sw_ps_t came)
 {
@@ -218,8 +218,8 @@ static bool probe(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
     return at_once;
 }
 
-/* Who names the sender asks for its first message that fits. If that is known,
- * nobody else's future makes a difference. */
+/* A probe that names its sender asks for the first message that fits. Once
+ * that is known, no other rank's future makes a difference. */
 static bool probe_named(sw_engine_t *engine, sw_rank_t *rank)
 {
     const sw_vop_t *op = &rank->now;
@@ -270,7 +270,7 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
     sw_ps_t first = SW_PS_NEVER;
     for (uint32_t i = 0; i < rank->listed; i++)
         first = sw_ps_min(first, complete(engine, rank, i));
-    /* Where there is no choice, nothing is to be decided. */
+    /* Where there is no choice, the engine has nothing to decide. */
     if (rank->listed == 1 && first < SW_PS_NEVER &&
         (op->what <= SW_SELECT_SOME || first <= clock))
         return choose(engine, rank, sw_ps_max(clock, first));

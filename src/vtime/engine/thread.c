@@ -1,23 +1,24 @@
 /*
  * thread.c - threads of a rank that call MPI at once.
  *
- * Each has a strand and a clock of its own, and waits by itself. But messages
- * are matched for the whole rank, in the order in which its calls were made,
- * which is that of its operations; and a thread that waits in virtual time has
- * long gone on in its host, so others of its rank come to their operations
- * before it comes to earlier ones. So whatever has a place in an order gets it
- * as it is taken from the source: sends and receives are matched, collectives
- * counted, numbers of requests looked up. It stands in its thread's queue then,
- * and is timed when the thread comes to it: a message is `early` before it is
- * sent in virtual time, a receive before it is posted.
+ * Each has a strand and a clock of its own, and waits by itself. But the engine
+ * matches messages for the whole rank, in the order of the rank's calls, which
+ * is that of its operations. A thread that waits in virtual time has long gone
+ * on in its host. So the rank's other threads come to their operations before
+ * this thread comes to earlier ones. The engine therefore gives an operation
+ * its place in an order as it takes it from the source: it matches sends and
+ * receives, counts collectives, and looks up the numbers of requests. The
+ * operation then stands in its thread's queue. The engine times it when the
+ * thread comes to it: a message is `early` before it is sent in virtual time, a
+ * receive before it is posted.
  *
  *     source --taken--> [ thread 0's queue ] --> its clock
  *              |        [ thread 1's queue ] --> its clock
  *         place in order
  *
- * What threads have to do with each other outside of MPI is not known, but for
- * that one has waited for others (SW_THREAD_AFTER): it gets a promise, a
- * request that is complete when the other one comes to its place.
+ * The engine knows nothing of what threads do with each other outside of MPI,
+ * except that one has waited for others (SW_THREAD_AFTER). That thread gets a
+ * promise, a request that is complete when the other one comes to its place.
  */
 #include "inside.h"
 

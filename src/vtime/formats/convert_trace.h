@@ -1,11 +1,14 @@
 /*
- * convert_trace.h - what the files of convert_trace*.c share: the whole
- * (convert_trace.c), what the names say (convert_trace_names.c) and
- * communicators are (convert_trace_contexts.c), what became of receives
- * (convert_trace_fates.c, the first pass), what each call is among operations
- * (convert_trace_calls.c, convert_trace_collectives.c, the second), requests
- * (convert_trace_requests.c), and the one line on which a rank's threads come
- * together (convert_trace_line.c).
+ * convert_trace.h - what the files of convert_trace*.c share:
+ *
+ *     convert_trace.c               the whole
+ *     convert_trace_names.c         what the names say
+ *     convert_trace_contexts.c      what communicators are
+ *     convert_trace_fates.c         what became of receives: the first pass
+ *     convert_trace_calls.c         each call as operations: the second pass
+ *     convert_trace_collectives.c   collectives: the second pass
+ *     convert_trace_requests.c      requests
+ *     convert_trace_line.c          the one line of a rank's threads
  */
 #ifndef SW_VTIME_FORMATS_CONVERT_TRACE_H
 #define SW_VTIME_FORMATS_CONVERT_TRACE_H
@@ -36,7 +39,7 @@ typedef enum {
 /* What became of a posted receive, as a value of `fates`. */
 #define SW_TRACED_CANCELLED UINT64_MAX
 
-/* What is to be done at some time, of ranks with several threads. */
+/* What a rank with several threads does at some time. */
 typedef struct {
     uint64_t when, nth;
     sw_vop_t op;        /* .kind 0: `busy` threads more compute from now on */

@@ -2,12 +2,12 @@
  * convert_trace_collectives.c - the collectives of a trace as operations; see
  * convert_trace.h.
  *
- * What a collective is says its call, and of a persistent one, which is begun
- * by a start, a note. Among neighbours it is a message to and from each, on a
+ * A collective's call says what it is; for a persistent one, which a start
+ * begins, a note does. Among neighbours it is a message to and from each, on a
  * context of their own. Between groups:
  *
- *   - with a root: one of the root and the other group; no part has who is
- *     neither;
+ *   - with a root: a collective of the root and the other group; the other
+ *     members of the root's group (MPI_PROC_NULL) have no part;
  *   - without: one of the members of both, whose block is the mean over all
  *     that travel, so that all know the same.
  *

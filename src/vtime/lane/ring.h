@@ -1,5 +1,5 @@
 /*
- * ring.h - what the lanes' segment looks like; who writes what, who sleeps.
+ * ring.h - the lanes' segment: which side writes what, and which side sleeps.
  *
  *     | head: doorbell, news | lane 0 | lane 1 | ...
  *
@@ -18,10 +18,10 @@
  *
  * The doorbell. The rank must not make a system call for each entry, nor may
  * the engine look at hundreds of lanes. So the engine says in `ring_at` at
- * which `put` it wants to hear of a lane: at the next entry, if somebody waits
- * for an answer that may depend on it; else when the ring is half full. Whoever
- * rings sets its bit in `news`, adds one to the doorbell's word, and wakes the
- * engine if that is asleep. Asking and ending always ring.
+ * which `put` it wants to hear of a lane: at the next entry, if a rank waits
+ * for an answer that may depend on it; else when the ring is half full. A rank
+ * that rings sets its bit in `news`, adds one to the doorbell's word, and wakes
+ * the engine if that is asleep. Asking and ending always ring.
  *
  * No wake-up is lost. Each pair below is one side's store before its load of
  * what the other stores before its load (Dekker). All four are sequentially

@@ -53,7 +53,7 @@ void sw_taker_answer_thread(sw_taker_t *taker, uint32_t rank, uint32_t thread,
 /* Has the rank read all parts it was given? */
 bool sw_taker_read(sw_taker_t *taker, uint32_t rank);
 
-/* Who has rung since the last time: calls `each` for them. */
+/* Calls `each` for the ranks that have rung since the last time. */
 void sw_taker_news(sw_taker_t *taker, void (*each)(void *of, uint32_t rank),
                    void *of);
 /* Has anybody rung since then? Cheap. */
@@ -65,7 +65,8 @@ bool sw_taker_sleep(sw_taker_t *taker, uint64_t ns);
  * ended is seen after this. */
 uint32_t sw_taker_state(const sw_taker_t *taker, uint32_t rank);
 
-/* Nobody takes any more: whoever waits is woken up, what is put is refused. */
+/* The engine takes no more: this wakes every waiting rank, and refuses what
+ * ranks put. */
 void sw_taker_over(sw_taker_t *taker);
 
 #endif

@@ -46,7 +46,7 @@ bool sw_live_sections_lost(const sw_live_t *live);
 
 /* The ranks get no more answers, and what they put is refused. */
 void sw_live_over(sw_live_t *live);
-/* The files are written: whoever waits for that goes on. */
+/* The files are written: the ranks that wait for that go on. */
 void sw_live_written(sw_live_t *live);
 
 #endif

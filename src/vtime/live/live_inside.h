@@ -51,7 +51,7 @@ struct sw_live {
     uint64_t looked, empty_since;
     uint64_t taken, taken_before, quiet_since;  /* entries but sleeps; when the
                                                  * last was */
-    uint64_t patience;          /* ns: with who may look into a window */
+    uint64_t patience;          /* ns: with ranks that may watch a window */
     char error[256];
 };
 

@@ -2,10 +2,10 @@
  * algorithm.h - collectives as compositions of messages.
  *
  * An algorithm is what each member does, step by step. In a step a member sends
- * to one member and receives from one (or does only one of both), waits for
- * both, and reduces what it has received, or copies it. algorithm.c has the
- * table of all; each family is one small file (algorithm_binomial.c, ...) with
- * its closed formula and its source.
+ * to one member and receives from one, or does only one of both. It waits for
+ * both, and reduces or copies what it has received. algorithm.c has the table
+ * of all; each family is one small file (algorithm_binomial.c, ...) with its
+ * closed formula and its source.
  */
 #ifndef SW_VTIME_MODEL_ALGORITHM_H
 #define SW_VTIME_MODEL_ALGORITHM_H

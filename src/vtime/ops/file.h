@@ -1,11 +1,11 @@
 /*
  * file.h - operations in a file: what replays, imports and exports share.
  *
- * A what-if run writes one, traces and foreign formats are turned into one,
- * and any number of replays read it: the ranks' operations apart from each
- * other, compact, so that an engine can take from all ranks at once and hold
- * no more than a window of each. docs/opfile-format.md has the format. Files
- * end in `.swops`, and get their name when they are whole.
+ * A what-if run writes one; traces and foreign formats become one; any number
+ * of replays read it. The file keeps the ranks' operations compact, and apart
+ * from each other. So an engine can take from all ranks at once and hold no
+ * more than a window of each. docs/opfile-format.md has the format. Files end
+ * in `.swops`, and get their name when they are whole.
  *
  * Operations of all kinds may be in a file. Those that ask are answered by
  * nobody; a converter writes none.

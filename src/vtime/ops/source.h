@@ -24,7 +24,7 @@ typedef struct {
                                  * the order in which they came to be   */
     int32_t peer, tag;          /* PROBE, IPROBE, CHOOSE: the message; a
                                  * peer below 0: let the host decide    */
-    uint32_t thread;            /* who has asked                        */
+    uint32_t thread;            /* that has asked                       */
     uint64_t bytes;
 } sw_op_answer_t;
 
