@@ -2,9 +2,9 @@
  * between.c - members of two groups meet in a collective, by cost
  * (plan_between.c).
  *
- * Where there is no root, everybody waits for everybody: what a group gets, one
- * of its own passes on. Where there is one, it waits for all of the other
- * group, or they for it; its own group waits for nobody.
+ * Without a root, all members wait for all: one member of a group passes on
+ * what the group gets. With a root, it waits for all of the other group, or
+ * they wait for it; the members of its own group wait for none.
  */
 #include "inside.h"
 

@@ -18,7 +18,7 @@
  *   - the engine decides here what only the host can tell;
  *   - the engine wakes a rank that sleeps until the engine's word; that rank
  *     sees for itself what the host has;
- *   - the engine tells a rank that asks for its message to ask the host.
+ *   - a rank that asks which message it gets hears that it must ask the host.
  *
  * The engine counts each (`forced`) and does one at a time, that of the
  * earliest time first: most of what waits does so for another. If the engine

@@ -300,7 +300,7 @@ static void happen(sw_engine_t *engine)
         sw_question_decide(engine, rank, event.time);
 }
 
-/* Somebody of the late ones may still go on. */
+/* One of the late ranks may still go on. */
 static bool anybody_late(const sw_engine_t *engine)
 {
     for (uint32_t i = 0; i < engine->late_count; i++) {
@@ -322,7 +322,7 @@ bool sw_engine_leave_behind(sw_engine_t *engine,
                             void *of)
 {
     bool any = false;
-    /* Without an event that waits for them nobody gains by it. */
+    /* Without an event that waits for them no rank gains by it. */
     uint32_t count = engine->events.count ? engine->late_count : 0;
     for (uint32_t i = 0; i < count; i++) {
         sw_rank_t *rank = engine->late[i];

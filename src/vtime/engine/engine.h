@@ -50,8 +50,8 @@ bool sw_engine_leave_behind(sw_engine_t *engine,
                             bool (*asleep)(void *of, uint32_t rank,
                                            uint32_t thread, bool looks),
                             void *of);
-/* Nobody goes on in virtual time, as far as the engine sees; but the ranks may
- * still go on, since the host may have matched otherwise. */
+/* The engine sees no rank go on in virtual time. But the ranks may still go on,
+ * since the host may have matched otherwise. */
 bool sw_engine_suspects(const sw_engine_t *engine);
 
 /* The model has the number of ranks. NULL: no memory. */

@@ -78,7 +78,7 @@ struct sw_request {
                                  * sw_window_t */
     bool known, dropped, listed;
     bool held;                  /* by its rank's strand, without a number */
-    bool any;                   /* a receive from anybody, not matched  */
+    bool any;                   /* a receive with MPI_ANY_SOURCE, open */
     bool live;                  /* ... which the host will match        */
     bool early;                 /* a receive that is in its place, but its
                                  * thread has not come to it (thread.c) */
@@ -202,7 +202,7 @@ struct sw_rank {
     uint32_t loose;             /* other users of its ports under way */
     uint32_t node;
     sw_message_t *unmatched, *unmatched_last;
-    sw_request_t *any, *any_last;       /* receives from anybody, not matched */
+    sw_request_t *any, *any_last;       /* of MPI_ANY_SOURCE, unmatched */
     sw_ps_t look;               /* when they are looked at anyway */
     uint64_t receives;
     sw_rank_time_t time;
@@ -404,9 +404,9 @@ sw_request_t *sw_request_find(sw_engine_t *engine, uint32_t rank,
 void sw_request_complete(sw_engine_t *engine, sw_request_t *request,
                          sw_ps_t time);
 void sw_request_free(sw_engine_t *engine, sw_request_t *request);
-/* Nobody waits for it. */
+/* No strand waits for the request. */
 void sw_request_drop(sw_engine_t *engine, sw_request_t *request);
-/* It has never been. */
+/* The request counts as never made. */
 void sw_request_cancel(sw_engine_t *engine, sw_request_t *request);
 
 /* channel.c */
@@ -427,9 +427,9 @@ sw_message_t *sw_match_first(sw_engine_t *engine, sw_rank_t *rank,
                              int32_t peer, int32_t tag, uint64_t context,
                              sw_ps_t by, const sw_request_t *upto,
                              sw_ps_t *after);
-/* Receives from anybody that can be decided by `time`, and a look ahead. */
+/* Decides what MPI_ANY_SOURCE receives it can by `time`, and looks ahead. */
 void sw_match_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
-/* A receive from anybody is one of this sender and tag now. */
+/* Gives a receive with MPI_ANY_SOURCE this sender and tag. */
 void sw_match_name(sw_engine_t *engine, sw_request_t *receive, int32_t peer,
                    int32_t tag);
 /* A receive, or a message, that was in its place early: it is posted, or sent,
@@ -525,8 +525,8 @@ sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *thread,
                                  sw_vop_t *op);
 /* The first operation of a rank says that it has threads. */
 void sw_thread_begin(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op);
-/* In a file, what another thread does, and which message a receive from anybody
- * has taken, may be far behind: read on. False: there is nothing. */
+/* Reads on in a file: far behind may stand what another thread does, and which
+ * message a receive with MPI_ANY_SOURCE has taken. False: there is nothing. */
 bool sw_thread_read_on(sw_engine_t *engine);
 /* THREAD, as a thread comes to it, but for waiting for another. */
 void sw_thread_run(sw_engine_t *engine, sw_rank_t *thread, const sw_vop_t *op);
@@ -543,9 +543,9 @@ static inline sw_rank_t *sw_rank_last(sw_rank_t *home)
     return last;
 }
 
-/* doubt.c: nobody goes on, and nobody is late. True: somebody does now. */
+/* doubt.c: no rank goes on, and none is late. True: one goes on now. */
 bool sw_doubt_resolve(sw_engine_t *engine);
-/* It may be that they do in the host. */
+/* May ranks go on in the host? */
 bool sw_doubt(const sw_engine_t *engine);
 
 /* ahead.c: the rank's next operation. */
@@ -553,12 +553,13 @@ sw_source_state_t sw_ahead_next(sw_engine_t *engine, sw_rank_t *rank,
                                 sw_vop_t *op);
 /* A rank waits: if only the host knows its match, see what the host says. */
 void sw_ahead_look(sw_engine_t *engine, sw_rank_t *rank);
-/* It is looking, and the host will tell by itself: nobody passes its clock. */
+/* The rank is looking, and its host will tell: no rank passes its clock. */
 bool sw_ahead_comes(const sw_rank_t *rank);
-/* Nobody goes on: see whether the host has decided something meanwhile. True:
+/* No rank goes on: asks whether the host has decided something meanwhile. True:
  * it has, or the engine does now. */
 bool sw_ahead_still(sw_engine_t *engine);
-/* It waits, and its host has gone on: it has put what it does only then. */
+/* The rank waits, but its host has gone on: the rank has put what it does only
+ * after that wait. */
 bool sw_ahead_gone_on(sw_engine_t *engine, sw_rank_t *rank);
 /* It sleeps (SW_CLOCK_PAUSE) behind what it waits for: no more, true. */
 bool sw_ahead_wake(sw_engine_t *engine, sw_rank_t *rank);

@@ -26,8 +26,8 @@ static bool fits_any(const sw_request_t *r, const sw_message_t *m)
            (r->peer == SW_OP_ANY || (uint32_t)r->peer == m->from);
 }
 
-/* The first receive from anybody that was posted before `order` and may take
- * the message. */
+/* The first receive with MPI_ANY_SOURCE that was posted before `order` and may
+ * take the message. */
 static sw_request_t *anybody(const sw_rank_t *rank, const sw_message_t *m,
                              uint64_t order)
 {
@@ -144,7 +144,7 @@ void sw_match_posted(sw_engine_t *engine, sw_request_t *r)
         met(engine, r->message);
 }
 
-/* Somebody of the rank's waits for whatever arrives. */
+/* The rank has a receive or a question that waits for whatever arrives. */
 static bool interested(const sw_rank_t *rank)
 {
     return rank->any || rank->state == SW_RANK_ASKS;

@@ -1,11 +1,11 @@
 /*
  * question.c - what a running program asks about virtual time.
  *
- * Whether a request is complete now, which of several is the first, whether
- * there is a message: these depend on what others may still do. They are
- * answered by an event at the time in question, when nobody can do anything
- * before it any more. What is not found will not be there before `until`, so
- * that a program that polls need not ask each time.
+ * A rank asks whether a request is complete now, which of several is the first,
+ * or whether there is a message. The answer depends on what other ranks may
+ * still do. So an event at the time in question gives it, once those ranks can
+ * do nothing before that time. What the engine does not find will not be there
+ * before `until`: a program that polls need not ask each time.
  */
 #include "inside.h"
 

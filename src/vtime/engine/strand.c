@@ -1,6 +1,6 @@
 /*
  * strand.c - the main program of a rank: operation by operation, as far as it
- * goes without waiting for anybody.
+ * goes without waiting for another.
  */
 #include "inside.h"
 

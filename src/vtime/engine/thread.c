@@ -28,7 +28,7 @@
  * there is a whole file of them. */
 enum { FAR = 1 << 16 };
 
-/* In a queue: somebody has a promise. */
+/* In a queue: another thread has a promise. */
 enum { PROMISE = UINT8_MAX };
 
 static sw_queued_t *at(const sw_rank_t *t, uint32_t i)
@@ -350,8 +350,8 @@ sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *t,
     t->queue_at = (t->queue_at + 1) & (t->queue_room - 1);
     t->queued--;
     *op = t->taken.op;
-    /* A promise takes no time, and what is before a thread's beginning was
-     * nobody's. */
+    /* A promise takes no time. What is before a thread's beginning belongs to
+     * no thread. */
     if (op->kind != SW_OP_THREAD ||
         (op->what != PROMISE && t->operations > 0))
         sw_section_enter(engine, t, t->taken.section);

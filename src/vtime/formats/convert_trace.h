@@ -160,8 +160,8 @@ void sw_traced_contexts_free(sw_convert_trace_t *c);
 /* The first pass. */
 void sw_traced_foresee(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
                        const sw_trace_event_t *e, sw_traced_kind_t kind);
-/* Has nobody received a send? Nobody must wait for it then: it was cancelled,
- * or the receiver's trace ends before. */
+/* Has no rank received a send? Then none may wait for it: it was cancelled, or
+ * the receiver's trace ends before. */
 bool sw_traced_is_lost(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
                        const sw_vop_t *op);
 

@@ -117,7 +117,7 @@ static void notes(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                 post.peer = (int64_t)(*fate >> 32);
                 post.tag = (int64_t)(*fate & UINT32_MAX);
             }
-            /* With wildcards and never completed: nobody can tell. */
+            /* With wildcards and never completed: no record tells. */
             b.receives = message(c, rank, &post,
                                  fate ? SW_TRACED_MESSAGE : kind, &b.receive);
             break;

@@ -134,7 +134,7 @@ static void become(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
         c->done->approximate++;
 }
 
-/* Nobody's root between groups: this rank has no part in it. */
+/* MPI_PROC_NULL as the root between groups: this rank has no part in it. */
 static bool no_part(const sw_convert_trace_t *c, const told_t *t,
                     uint32_t context)
 {

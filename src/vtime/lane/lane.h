@@ -63,7 +63,7 @@ SW_API bool sw_lane_await(sw_lane_t *lane, uint32_t thread, uint32_t given,
  * engine may be what keeps it there. */
 SW_API _Atomic uint32_t *sw_lane_inside(sw_lane_t *lane);
 /* Where a thread (without threads: 0) says that it sleeps, for how many ns, and
- * waits for nobody; 0 when it has put something since. */
+ * waits for no other; 0 when it has put something since. */
 SW_API _Atomic uint64_t *sw_lane_sleeps(sw_lane_t *lane, uint32_t thread);
 /* Called now and then while a rank sleeps; NULL: nothing. What it does may let
  * others go on that the engine waits for. */

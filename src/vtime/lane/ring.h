@@ -89,7 +89,7 @@ typedef struct {
     _Alignas(SW_PAIR)
     _Atomic uint64_t taken;
     _Atomic uint64_t ring_at;
-    _Atomic uint32_t over;          /* nobody takes any more */
+    _Atomic uint32_t over;          /* the engine takes no more */
 
     _Alignas(SW_PAIR)
     _Atomic uint32_t parts;         /* of answers, given since the beginning */

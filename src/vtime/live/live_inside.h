@@ -43,8 +43,8 @@ struct sw_live {
     sw_ps_t test;               /* see sw_live_record */
     uint32_t *defining, defining_count;     /* ranks */
     uint32_t asking;            /* ranks that wait for an answer */
-    bool soon;                  /* somebody asks: lanes ring at once */
-    bool news;                  /* somebody has ended */
+    bool soon;                  /* a rank asks: lanes ring at once */
+    bool news;                  /* a rank has ended */
     bool placed;                /* on the ranks' cores */
     bool suspected;             /* and that was said */
     uint32_t calls, look_next;

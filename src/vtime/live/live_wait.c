@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NAP_NS 20000000u        /* what nobody has rung for is taken then */
+#define NAP_NS 20000000u        /* the engine takes then what had no ring */
 #define LOOK_NS 100000000u      /* between two looks for dead ranks, */
 #define LOOK_AT 16u             /* so many ranks at a time */
 #define CPUS 8192u
@@ -21,8 +21,8 @@
 #define HELD_NS 50000000u       /* a rank that says its host may keep it, */
 #define ALONE_NS 1000000000u    /* one thread only, asleep or in its host, */
 #define RUNS_NS 600000000000u   /* or computing */
-#define LOOKS_LEAST_NS ((uint64_t)20000000) /* one that may look into a window,
-                                 * less each time, from LIVE's `patience` */
+#define LOOKS_LEAST_NS ((uint64_t)20000000) /* one that may look into a window:
+                                 * less each time, down from LIVE's patience */
 #define SUSPECT_NS 10000000000u /* silence before a deadlock is suspected */
 #define GRACE_NS 3000000000u    /* for ranks that come last */
 
@@ -156,7 +156,7 @@ static bool anything(sw_live_t *live)
 typedef struct {
     sw_live_t *live;
     uint64_t quiet;             /* ns */
-    bool looked;                /* somebody did, perhaps */
+    bool looked;                /* a thread did, perhaps */
 } quiet_t;
 
 static bool asleep(void *of, uint32_t rank, uint32_t thread, bool looks)
@@ -180,7 +180,7 @@ static bool asleep(void *of, uint32_t rank, uint32_t thread, bool looks)
            sw_watch_sleeps(&lane->process, tid ? tid : lane->process.pid);
 }
 
-/* Nobody goes on, it seems; but only the hosts know. It is said, once. */
+/* No rank seems to go on, but only the hosts know. The engine says so, once. */
 static void say_suspicion(sw_live_t *live, const sw_engine_t *engine)
 {
     char text[128];
@@ -237,7 +237,7 @@ bool sw_live_wait(sw_live_t *live, sw_engine_t *engine)
     /* Once more before sleeping, with lanes armed for what is wanted now. */
     bool soon = somebody_asks(live), sooner = soon && !live->soon;
     live->soon = soon;
-    /* Entries that nobody wants yet may lie there all the time. */
+    /* Entries that the engine does not want yet may lie there all the time. */
     if (live->taken != live->taken_before) {
         live->taken_before = live->taken;
         live->quiet_since = sw_os_now();

@@ -64,8 +64,8 @@ static bool parse(char **argv, order_t *order)
     return order->lanes > STDERR_FILENO && order->model;
 }
 
-/* The job's descriptors are not ours: a launcher waits until nobody has its
- * pipes any more. Kept are stderr and the lanes. */
+/* The engine closes the job's descriptors: a launcher waits until no process
+ * has its pipes any more. The engine keeps stderr and the lanes. */
 static void close_others(int kept)
 {
     int null = open("/dev/null", O_RDWR);

@@ -24,8 +24,8 @@
  * Where no rule fits, a call takes the formula of what libraries commonly do,
  * with the limits of Thakur, Rabenseifner, Gropp 2005 (MPICH's): see usual().
  *
- * Everything takes the factor of its line `scale`. A member by itself needs
- * nothing of anybody: no time.
+ * Everything takes the factor of its line `scale`. A member by itself waits
+ * for none, and takes no time.
  */
 #include "algorithm_parts.h"
 #include "rules.h"
@@ -167,14 +167,14 @@ static line_t line_of(const sw_model_t *model, pair_t pair, uint64_t bytes)
     return line;
 }
 
-/* How long a member is at work that waits for nobody. */
+/* How long a member that waits for none is at work. */
 static double own_part(const line_t *line, const sw_algorithm_t *algorithm,
                        const sw_call_t *call)
 {
     uint32_t me = 0;
     if (sw_collective_waits[call->what] == SW_WAITS_ALL)
         return 0;
-    /* In a tree towards the root, the last member has nobody below it. */
+    /* In a tree towards the root, the last member has none below it. */
     if (sw_collective_waits[call->what] == SW_WAITS_AT_ROOT)
         me = call->n - 1;
     double time = 0;

@@ -20,9 +20,9 @@
 
 /* The members that a member of a collective must wait for. */
 typedef enum {
-    SW_WAITS_ALL,               /* everybody                            */
-    SW_WAITS_ROOT,              /* the root; it itself for nobody       */
-    SW_WAITS_AT_ROOT,           /* the root for all; others for nobody  */
+    SW_WAITS_ALL,               /* all                                  */
+    SW_WAITS_ROOT,              /* the root; it itself for none         */
+    SW_WAITS_AT_ROOT,           /* the root for all; others for none    */
     SW_WAITS_LOWER,             /* those of lower rank                  */
 } sw_waits_t;
 
@@ -68,8 +68,8 @@ typedef enum {
     SW_OP_COLLECTIVE,   /* what, context, peer, bytes, sent, received,
                          * request                                         */
     SW_OP_WAIT,         /* request: until it is complete; unknown: no time */
-    SW_OP_DROP,         /* request, flags: freed or cancelled; nobody waits for
-                         * it                                              */
+    SW_OP_DROP,         /* request, flags: freed or cancelled; no thread waits
+                         * for it                                          */
     SW_OP_SECTION,      /* bytes: what follows belongs to this section of the
                          * program (section.h), for the report; 0: to none */
     /* What only a running program asks; the engine answers. */
@@ -154,7 +154,7 @@ typedef enum {
 } sw_window_t;
 
 #define SW_WINDOW_LOCAL 1u      /* a flush: the origin's memory may be used */
-#define SW_WINDOW_EXCLUSIVE 1u  /* a lock: with nobody else                 */
+#define SW_WINDOW_EXCLUSIVE 1u  /* a lock: with no other origin             */
 #define SW_WINDOW_SEEN 1u       /* made: loads see other ranks' memory       */
 
 /* Tags of the empty messages on a window's context: origins hear that they may
@@ -183,9 +183,10 @@ typedef enum {
 
 /* Collectives between groups (MPI 4.1, 6.2.3). The root is in one group, and
  * its data come from the other or go there. It names itself as the root, as do
- * the members of the other group; those beside it name nobody (-1), and have
- * no part in it. Where there is no root, each group gets what the other gives.
- * Making communicators (`other`) is all members' together, as ever. */
+ * the members of the other group; those beside it name MPI_PROC_NULL (-1),
+ * and have no part in it. Where there is no root, each group gets what the
+ * other gives. Making communicators (`other`) is all members' together, as
+ * ever. */
 
 /* Receives with wildcards. A blocking one asks CHOOSE before, and then names
  * the peer that the answer gave. The host of a running program matches a

@@ -31,7 +31,7 @@ typedef struct {
 typedef struct {
     void *of;
     sw_source_state_t (*next)(void *of, uint32_t rank, sw_vop_t *op);
-    /* NULL: nobody asks (a trace). */
+    /* NULL: no rank asks (a trace). */
     void (*answer)(void *of, uint32_t rank, const sw_op_answer_t *answer);
 } sw_op_source_t;
 
