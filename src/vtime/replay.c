@@ -29,7 +29,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The engine's part; the result is told before all is freed. */
+/* The engine's part; it tells the result before it frees all. */
 static int run(sw_model_t *model, sw_op_file_t *ops, bool check,
                const char *path)
 {

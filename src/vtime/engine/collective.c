@@ -94,8 +94,8 @@ static sw_ps_t came_before(const sw_engine_t *engine, const sw_strand_t *s)
     return 0;
 }
 
-/* Each step is a message there, one here, or both, and what is done with
- * what came. */
+/* Each step is a message there, one here, or both, and what the member does
+ * with what came. */
 void sw_collective_run(sw_engine_t *engine, sw_strand_t *s)
 {
     const sw_context_t *c = s->context;
@@ -129,7 +129,7 @@ void sw_collective_run(sw_engine_t *engine, sw_strand_t *s)
             return;
         }
         s->reduced = step.reduced;
-        s->pending = 1;         /* not to be woken by what is done here */
+        s->pending = 1;         /* nothing done here wakes it */
         if (step.from != SW_STEP_NOBODY) {
             sw_request_t *r = sw_request_new(engine, SW_REQUEST_RECV, s->rank,
                                              0);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Not more events than these are looked at for a bound. */
+/* For a bound the engine looks at no more events than these. */
 enum { MANY = 4096 };
 
 void sw_engine_broken(const char *what, const char *file, int line)

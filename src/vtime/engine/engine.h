@@ -88,12 +88,12 @@ typedef struct {
     uint64_t calls[SW_COLLECTIVE_COUNT];
     sw_ps_t time[SW_COLLECTIVE_COUNT];
     /* Receives, probes and choices with wildcards: all, and those where the
-     * host's decision was taken as it was. */
+     * engine took the host's decision as it was. */
     uint64_t wildcards, undecided;
     /* Of those undecided, how many took another message than the first. */
     uint64_t disordered;
-    /* How often the engine went on without knowing all: without a rank that
-     * was silent, or beyond a wait that its host was done with. */
+    /* How often the engine went on without knowing all: without a silent rank,
+     * or beyond a wait that its host had ended. */
     uint64_t forced;
     const sw_rank_time_t *ranks;
 } sw_engine_result_t;

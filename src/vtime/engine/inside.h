@@ -155,7 +155,7 @@ struct sw_strand {
     sw_request_t *send, *receive, *owner;
 };
 
-/* A thread's operation, and what was made of it as it was taken. */
+/* A thread's operation, and what the engine made of it as it took it. */
 typedef struct {
     sw_request_t *request;
     sw_message_t *message;
@@ -420,9 +420,9 @@ void sw_match_receive(sw_engine_t *engine, sw_request_t *receive);
 void sw_match_withdraw(sw_engine_t *engine, sw_request_t *receive);
 /* All data of a message are there. */
 void sw_match_arrived(sw_engine_t *engine, sw_message_t *message);
-/* The unmatched message that arrives first of those that fit and arrive no
- * later than `by`; NULL: none. `after` is told the earliest arrival after
- * `by`. */
+/* Returns the unmatched message that arrives first, of those that fit and
+ * arrive no later than `by`; NULL: none. Sets `after` to the earliest arrival
+ * after `by`. */
 sw_message_t *sw_match_first(sw_engine_t *engine, sw_rank_t *rank,
                              int32_t peer, int32_t tag, uint64_t context,
                              sw_ps_t by, const sw_request_t *upto,
@@ -438,9 +438,9 @@ void sw_match_posted(sw_engine_t *engine, sw_request_t *receive);
 void sw_match_sent(sw_engine_t *engine, sw_message_t *message);
 /* A message that was matched is not: in its channel again. */
 void sw_match_return(sw_engine_t *engine, sw_message_t *message);
-/* Look at the rank again at `time`, unless that will be done anyway. */
+/* Looks at the rank again at `time`, unless the engine does so anyway. */
 void sw_match_look(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
-/* The host cannot be asked: they are the engine's now. */
+/* The engine cannot ask the host: it decides these receives from now on. */
 void sw_match_take_over(sw_engine_t *engine, sw_rank_t *rank);
 
 /* told.c: the host has matched it so. */
@@ -516,11 +516,12 @@ static inline void sw_rank_waited(sw_rank_t *rank, sw_ps_t came, sw_ps_t until)
 }
 void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank);
 /* Where a message of an operation goes, or comes from: its context, twice.
- * False: nowhere, and that was said. */
+ * False: nowhere, and the engine has said so. */
 bool sw_strand_address(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op,
                        bool anybody, uint64_t *context);
 
-/* thread.c: a thread's next operation; what was made of it is in `taken`. */
+/* thread.c: a thread's next operation; `taken` has what the engine made of
+ * it. */
 sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *thread,
                                  sw_vop_t *op);
 /* The first operation of a rank says that it has threads. */

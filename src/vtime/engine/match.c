@@ -181,7 +181,7 @@ static bool match_kept(sw_engine_t *engine, sw_rank_t *rank, sw_message_t *m,
 {
     sw_channel_t *c = m->channel;
     sw_request_t *r = named(m);
-    /* An earlier one may be the receive's, and is kept from it. */
+    /* An earlier message may be this receive's; another receive keeps it. */
     if (!r || first_fitting(c, r->tag) != m || anybody(rank, m, r->order))
         return false;
     unpost(&c->posted, &c->posted_last, r);
@@ -191,7 +191,7 @@ static bool match_kept(sw_engine_t *engine, sw_rank_t *rank, sw_message_t *m,
     return true;
 }
 
-/* Those that were kept from their receives by one that is decided now. */
+/* Matches what a receive, decided now, has kept from other receives. */
 static void release(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t now)
 {
     for (sw_message_t *m = rank->unmatched, *next; m; m = next) {

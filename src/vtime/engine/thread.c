@@ -24,8 +24,8 @@
 
 #include <stdlib.h>
 
-/* Operations of others that are taken in search of a thread's next one, where
- * there is a whole file of them. */
+/* So many operations of other threads the engine takes in search of a thread's
+ * next one, from a whole file of them. */
 enum { FAR = 1 << 16 };
 
 /* In a queue: another thread has a promise. */
@@ -172,7 +172,7 @@ static void take_receive(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
     r->tag = q->op.tag;
     r->context = context;
     r->early = true;
-    /* In a file, too, it is said which message it has taken. */
+    /* In a file, too, an operation says which message it has taken. */
     r->live = q->op.peer == SW_OP_ANY && q->op.request;
     sw_match_receive(engine, r);
 }
@@ -188,7 +188,7 @@ static void take_collective(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
     q->nth = c->begun[me]++;
 }
 
-/* Its wait may be taken before its thread comes to it. */
+/* The source may give its wait before its thread comes to it. */
 static void take_window(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
 {
     if (q->op.what == SW_WINDOW_MAKE)
@@ -337,7 +337,7 @@ sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *t,
 {
     sw_rank_t *home = t->home;
     for (int far = 0; !t->queued && !home->over; far++) {
-        /* There may be none before the end: it is not waited for. */
+        /* It may have none before the end: the engine does not wait for it. */
         t->stuck |= far == FAR;
         if (engine->memory || engine->wrong || far == FAR)
             return SW_SOURCE_LATER;

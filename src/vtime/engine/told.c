@@ -40,9 +40,9 @@ static void take_other(sw_engine_t *engine, sw_rank_t *rank,
     sw_match_receive(engine, r);
 }
 
-/* The rank waits for a receive whose message the engine has given to another
- * of its receives, and has gone on in its host: so the host did not. What the
- * other has got will be told. True: it was so. */
+/* The rank waits for a receive whose message the engine has given to another of
+ * its receives. But the rank has gone on in its host, so the host did not. The
+ * rank will tell later what the other has got. True: it was so. */
 bool sw_match_doubt(sw_engine_t *engine, sw_rank_t *rank)
 {
     const sw_request_t *r = rank->waits;

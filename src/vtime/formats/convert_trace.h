@@ -179,7 +179,7 @@ void sw_traced_collective(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                           const sw_trace_note_t *starts);
 
 /* Requests of the trace: an operation, by its number, is one of those that a
- * request stands for. Those bound last are waited for first. */
+ * request stands for. A wait takes those bound last first. */
 void sw_traced_bind(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
                     uint64_t request, uint32_t operation, bool sends);
 /* It has ended; `found`: it need not have come first under another model. */

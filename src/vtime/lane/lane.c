@@ -48,7 +48,7 @@ static void ring(sw_lane_t *lane)
         sw_os_futex_wake_all(&head->doorbell);
 }
 
-/* From now on every put is refused: there is never room. */
+/* From now on every put fails: the ring never has room. */
 static bool lost(sw_lane_t *lane)
 {
     if (!lane->gone && lane->rank == 0)
@@ -76,7 +76,7 @@ static bool server_gone(const sw_lane_t *lane, uint64_t since)
     }
 }
 
-/* So much is taken that it is worth waking up, or an answer is there. */
+/* The engine has taken so much that it is worth waking up, or has answered. */
 static bool ready(const sw_lane_t *lane, uint64_t wake_at)
 {
     if (wake_at == UINT64_MAX)
@@ -295,7 +295,7 @@ bool sw_lane_section(sw_lane_t *lane, uint32_t number, const char *name)
         0, number, (uint32_t)strnlen(name, SW_LANE_NAME)}, name);
 }
 
-/* A list that does not fit into one part is put together here. */
+/* A list that does not fit into one part: the rank joins the parts here. */
 static bool collect(sw_lane_t *lane, uint32_t got, uint32_t here,
                     uint32_t count)
 {

@@ -70,8 +70,8 @@ SW_API _Atomic uint64_t *sw_lane_sleeps(sw_lane_t *lane, uint32_t thread);
 SW_API extern void (*sw_lane_idle)(void);
 /* This process has a core of its own: it waits awake, for a while. */
 SW_API extern bool sw_lane_awake;
-/* No more operations. `ended_well`: in MPI_Finalize. The lane is freed with
- * the mapping; what is put after this is refused. */
+/* The rank puts no more operations. `ended_well`: in MPI_Finalize. The lane is
+ * freed with the mapping; a put after this fails. */
 SW_API void sw_lane_end(sw_lane_t *lane, bool ended_well);
 
 #endif

@@ -46,8 +46,8 @@
 #define SW_LANE_BYTES 56u           /* of what is told, in an entry */
 #define SW_LANE_PLACES 512u         /* of an answer's list, in a part */
 
-/* A context (its members, uint32_t each) or a section (its name) is told by a
- * head and as many entries MORE as its bytes need. */
+/* A rank tells a context (its members, uint32_t each) or a section (its name).
+ * It puts a head, and as many entries MORE as the bytes need. */
 enum {
     SW_ENTRY_OP = 1, SW_ENTRY_CONTEXT, SW_ENTRY_SECTION, SW_ENTRY_MORE,
 };

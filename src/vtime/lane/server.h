@@ -23,8 +23,8 @@ typedef struct {
  * stderr says why; the program can go on without. */
 SW_API bool sw_server_start(int lanes, const sw_server_t *server);
 
-/* After all lanes have ended: wait until the engine is done and has written
- * its files. False: it has ended without. */
+/* After all lanes have ended: waits until the engine has written its files.
+ * False: the engine has ended without. */
 SW_API bool sw_server_wait(sw_lanes_t *lanes);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define MASK (SW_LANE_ENTRIES - 1)
 
-/* Ranks are told how far the engine is only now and then: they need not know
+/* The engine tells ranks how far it is only now and then: they need not know
  * before half of the ring is free. */
 #define TELL (SW_LANE_ENTRIES / 8)
 

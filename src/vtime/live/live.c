@@ -204,7 +204,7 @@ void sw_live_rung(void *of, uint32_t rank)
 /* Operations ------------------------------------------------------------ */
 
 /* A rank that polls until it finds something waits, and the record says so: the
- * next model says for how long. Time that is polled for nothing is kept. */
+ * next model says for how long. The record keeps the time of polls in vain. */
 static bool record(sw_live_t *live, uint32_t rank, const sw_vop_t *op)
 {
     sw_live_rank_t *r = &live->of[rank];

@@ -29,8 +29,8 @@ typedef struct {
     uint32_t segment;           /* set by the algorithm: see below */
 } sw_call_t;
 
-/* Step `k` of member `me`, from 0, written into a step in which nothing is
- * done; false: the member is done. */
+/* Writes step `k` of member `me`, from 0, into a step in which the member does
+ * nothing. False: the member is done. */
 typedef bool sw_step_func_t(const sw_call_t *call, uint32_t me, uint32_t k,
                             sw_step_t *step);
 /* Time until the last member is done, all coming together: an empty message

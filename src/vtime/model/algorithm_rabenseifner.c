@@ -24,7 +24,7 @@
  */
 #include "algorithm_parts.h"
 
-/* The bytes of the part that a member has when `bits` bits are done. */
+/* The bytes of the part that a member has after `bits` rounds. */
 static uint64_t part(uint64_t bytes, const sw_fold_t *f, uint32_t number,
                      uint32_t bits)
 {

@@ -89,8 +89,8 @@ typedef struct {
     uint32_t *node, *domain;    /* by rank, or NULL */
 } sw_model_places_t;
 
-/* Every `period` on the average the processor is taken away for `duration`
- * (noise.h). 0: never. */
+/* Every `period` on the average the system takes the processor away for
+ * `duration` (noise.h). 0: never. */
 typedef struct {
     sw_ps_t period, duration;
     uint64_t seed;

@@ -56,7 +56,7 @@ struct sw_network {
     void *of;                   /* the kind's own */
 };
 
-/* False: there is no memory, or what was made does not fit (written). */
+/* Writes what is wrong into the words' `why`. Returns false. */
 bool sw_network_fail(const sw_network_words_t *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

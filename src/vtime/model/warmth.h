@@ -33,7 +33,7 @@ static inline sw_ps_t sw_warmth(const sw_warmth_t *w, uint64_t bytes)
     return w->computed - w->then[sw_warmth_size(bytes)];
 }
 
-/* So many bytes were moved. */
+/* The rank has moved so many bytes. */
 static inline void sw_warmth_moved(sw_warmth_t *w, uint64_t bytes)
 {
     for (unsigned i = 0; i <= sw_warmth_size(bytes); i++)

@@ -13,8 +13,8 @@
  * message a receive with wildcards took. A step names a request by the step
  * that began it, not by the number that a rank happened to give. Waits in a row
  * are in the order of their beginning: the order in which messages came is
- * chance. Where a rank changed to another section of the program, the step behind it
- * says so; no comparison uses that.
+ * chance. Where a rank changed to another section of the program, the
+ * step behind it says so; no comparison uses that.
  */
 #ifndef SW_VTIME_OPS_STEPS_H
 #define SW_VTIME_OPS_STEPS_H
