@@ -7,10 +7,10 @@
  *     {"ranks": 64, "nodes": 4, "network": "fat_tree", "room": 128,
  *      "links": 512, "classes": {"self": [...], "domain": [...], ...}}
  *
- * `network` is null where messages share no links. `classes` has, of each
- * class that two ranks of the model belong to (of rank 0 and another), what a
+ * `network` is null where messages share no links. `classes` has each class
+ * that rank 0 and another rank of the model belong to. For each it has what a
  * message costs by its bytes: [[bytes, send, latency, transfer, gap, receive,
- * rendezvous], ...], times in ns. A model that is none: status 1, and a
+ * rendezvous], ...], times in ns. A file that is no model: status 1, and a
  * sentence on stderr with the line.
  */
 #include "vtime/base/commands.h"

@@ -4,11 +4,11 @@
  *     replay [--check] MODEL OPS            one result (result.h) on stdout
  *     replay [--check] MODEL... -- OPS      {"results": [a result, ...]}
  *
- * OPS is a file of operations (ops/file.h), which is read once for each
+ * OPS is a file of operations (ops/file.h), which replay reads once for each
  * model. A model must have as many ranks as the file. --check looks inside
- * whether an event is before its cause, and aborts. Status 1: something cannot
- * be read, or there is no memory; 3: a model led to a deadlock, and stderr says
- * who waits for what (the results are there, all the same).
+ * whether an event is before its cause, and aborts. Status 1: replay cannot
+ * read something, or there is no memory; 3: a model led to a deadlock, and
+ * stderr lists what each rank waits for (the results are there, all the same).
  */
 #include "vtime/base/commands.h"
 #include "vtime/model/model_file.h"
@@ -29,7 +29,7 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* The engine's part; the result is told before all is freed. */
+/* The engine's part; it tells the result before it frees all. */
 static int run(sw_model_t *model, sw_op_file_t *ops, bool check,
                const char *path)
 {

@@ -1,8 +1,8 @@
 /*
- * heap.h - what is to happen, the earliest first.
+ * heap.h - future events, the earliest first.
  *
- * The order of what happens at the same time must not depend on the order in
- * which it was put in: by kind, by rank, by number.
+ * Events of the same time come by kind, by rank, by number: their order must
+ * not depend on the order in which the engine put them in.
  */
 #ifndef SW_VTIME_BASE_HEAP_H
 #define SW_VTIME_BASE_HEAP_H

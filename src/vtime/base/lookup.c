@@ -1,6 +1,6 @@
 /*
- * lookup.c - see lookup.h. A key that is removed leaves no mark: those behind
- * it that a search would miss move up.
+ * lookup.c - see lookup.h. A removed key leaves no mark: the keys behind it
+ * that a search would miss move up.
  */
 #include "lookup.h"
 

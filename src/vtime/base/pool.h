@@ -1,7 +1,7 @@
 /*
  * pool.h - many small things of one size: taken and given back in a few
  * instructions, never moved, freed all at once. Those of a cache line or more
- * begin with one. Who takes one finds the next in the cache.
+ * begin with one. A caller that takes one finds the next in the cache.
  */
 #ifndef SW_VTIME_BASE_POOL_H
 #define SW_VTIME_BASE_POOL_H

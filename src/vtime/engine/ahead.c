@@ -1,13 +1,15 @@
 /*
  * ahead.c - a rank's operations, and a look at those that follow.
  *
- * A running program tells which message a receive from anybody has taken when
- * it has seen so itself, which is after it has waited. So where a rank waits
- * for such a receive, or for one that such a receive may take the message
- * from, its next operations are looked at. Where it is silent because it
- * computes, or is in the host's wait itself, there is nothing to do but to ask
- * again. Where the next thing is a question of its own, it will never tell
- * before that is answered: then the engine decides.
+ * A running program tells which message a receive with MPI_ANY_SOURCE has taken
+ * once it has seen so itself, which is after its wait. A rank may wait for such
+ * a receive, or for one whose message such a receive may take. Then the engine
+ * looks at the rank's next operations:
+ *
+ *   - the rank may be silent, because it computes or is in the host's wait:
+ *     the engine asks again later;
+ *   - its next operation may be a question of its own: the rank tells nothing
+ *     before it has the answer, so the engine decides.
  */
 #include "inside.h"
 
@@ -52,7 +54,7 @@ sw_source_state_t sw_ahead_next(sw_engine_t *engine, sw_rank_t *rank,
     return SW_SOURCE_OP;
 }
 
-/* It waits for a receive that is not matched, and only the host can tell. */
+/* The rank waits for an unmatched receive; only the host knows its match. */
 static bool depends(const sw_rank_t *rank)
 {
     const sw_request_t *r = rank->waits;
@@ -64,8 +66,8 @@ static bool depends(const sw_rank_t *rank)
     return false;
 }
 
-/* `op` speaks of the request as it is now, not of one that is posted by what
- * was looked at before. */
+/* `op` speaks of the request as it is now. No operation that the engine has
+ * looked at before it posts another of that number. */
 static bool speaks_of_now(const sw_ahead_t *a, uint32_t upto, uint32_t number)
 {
     for (uint32_t i = 0; i < upto; i++) {
@@ -78,8 +80,9 @@ static bool speaks_of_now(const sw_ahead_t *a, uint32_t upto, uint32_t number)
     return true;
 }
 
-/* The host's wait will end: what it waits for has been sent, and it waits for
- * nothing else. Then others wait, too, so that all is in order. */
+/* The host's wait will end: another rank has sent what it waits for, and it
+ * waits for nothing else. The engine lets the others wait, too, to keep the
+ * order. */
 bool sw_ahead_comes(const sw_rank_t *rank)
 {
     const sw_request_t *r = rank->waits;
@@ -94,7 +97,7 @@ bool sw_ahead_comes(const sw_rank_t *rank)
 
 typedef enum { LOOKED, LATER, CANNOT } looked_t;
 
-/* At one more operation. */
+/* Looks at one more operation. */
 static looked_t look_at_next(sw_engine_t *engine, sw_rank_t *rank)
 {
     if (!rank->ahead)
@@ -161,7 +164,7 @@ static const sw_message_t *could_match(const sw_rank_t *rank,
     return NULL;
 }
 
-/* It does nothing, not even for its host, until it has an answer. */
+/* The rank does nothing, not even for its host, until it has an answer. */
 static bool sleeps(sw_engine_t *engine, sw_rank_t *rank)
 {
     looked_t looked = LOOKED;
@@ -174,8 +177,9 @@ static bool sleeps(sw_engine_t *engine, sw_rank_t *rank)
     return looked == CANNOT && !rank->ahead->ended;
 }
 
-/* A rank may wait for a message that the engine has given to a receive from
- * anybody, which has another in the host: see whether it says so. */
+/* A rank may wait for a message that the engine has given to a receive with
+ * MPI_ANY_SOURCE. In the host that receive may have another: look whether the
+ * rank says so. */
 static bool told_otherwise(sw_engine_t *engine)
 {
     bool moved = false;
@@ -198,9 +202,10 @@ static bool told_otherwise(sw_engine_t *engine)
     return moved;
 }
 
-/* A send may wait for a receive from anybody whose rank waits for something
- * else, for that sender in the end: see what it says after that. And where a
- * rank is in the host's wait, its host may need the sender, which sleeps. */
+/* A send may wait for a receive with MPI_ANY_SOURCE, whose rank waits for
+ * something else: in the end for that sender. So look at what the rank says
+ * after that. Where a rank is in the host's wait, its host may need the sender,
+ * which sleeps. */
 bool sw_ahead_still(sw_engine_t *engine)
 {
     bool moved = false;

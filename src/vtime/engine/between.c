@@ -2,13 +2,13 @@
  * between.c - members of two groups meet in a collective, by cost
  * (plan_between.c).
  *
- * Where there is no root, everybody waits for everybody: what a group gets, one
- * of its own passes on. Where there is one, it waits for all of the other
- * group, or they for it; its own group waits for nobody.
+ * Without a root, all members wait for all: one member of a group passes on
+ * what the group gets. With a root, it waits for all of the other group, or
+ * they wait for it; the members of its own group wait for none.
  */
 #include "inside.h"
 
-/* All who wait leave. */
+/* All waiting members leave. */
 static void leave(sw_engine_t *engine, sw_meeting_t *m, sw_ps_t come)
 {
     for (sw_request_t *r = m->waiting, *next; r; r = next) {
@@ -20,7 +20,7 @@ static void leave(sw_engine_t *engine, sw_meeting_t *m, sw_ps_t come)
     m->waiting = NULL;
 }
 
-/* It leaves so long after those who came at `come`, or waits for them. */
+/* A member leaves `takes` after the others come, or waits until they do. */
 static void await(sw_engine_t *engine, sw_meeting_t *m, sw_request_t *r,
                   bool there, sw_ps_t come, sw_ps_t takes)
 {

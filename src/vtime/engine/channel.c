@@ -1,7 +1,7 @@
 /*
- * channel.c - the channels between ranks, in a hash table with chains. Those
- * that are empty are swept away before the table grows, so there are about as
- * many as messages and receives that wait, whoever has spoken to whom before.
+ * channel.c - the channels between ranks, in a hash table with chains. Before
+ * the table grows, the engine sweeps empty channels away. So there are about as
+ * many as messages and receives that wait, however many pairs have spoken.
  */
 #include "inside.h"
 

@@ -1,16 +1,16 @@
 /*
  * collective.c - members of a communicator meet in a collective.
  *
- * By cost, nothing is exchanged: a member leaves when those have come for whom
- * it must wait, and some time later. The n-th collectives of all members
+ * By cost, members exchange nothing. A member leaves some time after all the
+ * members that it depends on have come. The n-th collectives of all members
  * belong together.
  *
  * By messages, each member has a strand that goes through the steps of the
  * algorithm. All must go through the same one, and each must know which as it
- * comes. So the sizes by which it is chosen are those that all members know
- * alike. Two kinds are special. Of alltoallv and alltoallw no member knows the
+ * comes. So the sizes that choose it are those that all members know alike.
+ * Two kinds are special. Of alltoallv and alltoallw no member knows the
  * others' sizes, but each waits for all: they begin together when the last has
- * come, with the sizes of the one that has the most. Of gatherv and scatterv
+ * come, with the sizes of the member that has the most. Of gatherv and scatterv
  * only the root knows them: their algorithm is that of empty blocks.
  */
 #include "inside.h"
@@ -72,8 +72,8 @@ static bool note_come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
     return true;
 }
 
-/* By messages, at its end: when those had come for whom it had to wait. They
- * have, for nobody else could have sent what they had. */
+/* By messages, at its end: when the members that it depends on had come. They
+ * have come, for no other member could have sent what they had. */
 static sw_ps_t came_before(const sw_engine_t *engine, const sw_strand_t *s)
 {
     const sw_meeting_t *m = s->meeting;
@@ -94,8 +94,8 @@ static sw_ps_t came_before(const sw_engine_t *engine, const sw_strand_t *s)
     return 0;
 }
 
-/* Each step is a message there, one here, or both, and what is done with
- * what came. */
+/* Each step is a message there, one here, or both, and what the member does
+ * with what came. */
 void sw_collective_run(sw_engine_t *engine, sw_strand_t *s)
 {
     const sw_context_t *c = s->context;
@@ -129,7 +129,7 @@ void sw_collective_run(sw_engine_t *engine, sw_strand_t *s)
             return;
         }
         s->reduced = step.reduced;
-        s->pending = 1;         /* not to be woken by what is done here */
+        s->pending = 1;         /* nothing done here wakes it */
         if (step.from != SW_STEP_NOBODY) {
             sw_request_t *r = sw_request_new(engine, SW_REQUEST_RECV, s->rank,
                                              0);
@@ -179,7 +179,7 @@ static void wait_there(sw_meeting_t *m, sw_request_t *r)
     m->waiting = r;
 }
 
-/* All who wait leave. */
+/* All waiting members leave. */
 static void all_leave(sw_engine_t *engine, sw_meeting_t *m, sw_ps_t come,
                       sw_ps_t waiting)
 {
@@ -284,7 +284,7 @@ static void come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
 static bool agrees(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
                    uint32_t rank, uint32_t n, const sw_vop_t *op)
 {
-    bool between = op->tag > 0;     /* who has no part knows no root */
+    bool between = op->tag > 0;     /* MPI_PROC_NULL names no root */
     if (between && m->call.peer < 0)
         m->call.peer = op->peer;
     if (op->what == m->call.what && op->tag == m->call.tag &&

@@ -1,8 +1,8 @@
 /*
- * context.c - communicators: who is a member, and the collectives in which
- * members have not all been yet.
+ * context.c - communicators: their members, and the collectives to which some
+ * members have not come yet.
  *
- * Members run ahead of each other (a reduce does not hold its leaves), so
+ * Members run ahead of each other (a reduce does not hold its leaves). So
  * several collectives of a context can be open at a time; they stand in a ring.
  */
 #include "inside.h"

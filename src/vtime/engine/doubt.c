@@ -1,25 +1,28 @@
 /*
- * doubt.c - nobody goes on in virtual time, and nobody is late.
+ * doubt.c - no rank goes on in virtual time, and none is late.
  *
- * If all that is known is exact, that is a deadlock; of a file always, but for
- * what threads do among themselves. But a running program is right about
- * itself. Where its host has matched in another way than the engine thought, or
- * has taken a message that the model would have kept its sender for, a rank
- * goes on that waits here. So nobody is declared dead who may live:
+ * Where all that the engine knows is exact, that is a deadlock. For the
+ * operations of a file it always is, except for what threads do among
+ * themselves. But a running program is right about itself. Its host may have
+ * matched in another way than the engine thought. Or it may have taken a
+ * message for which the model would have held the sender. Then a rank goes on
+ * that waits here. So the engine reports no live rank as dead:
  *
- *   - who waits for another thread of its rank need not: it has in the run, but
- *     in virtual time that one may be kept by something else;
- *   - who waits for a lock need not, perhaps: many hosts grant it when it is
- *     first made use of. Where the run is over that was so, if the others have
- *     not ended;
- *   - who has put what it does only after the wait, has waited for nothing;
- *   - what only the host can tell is decided here;
- *   - who sleeps until the engine says so is woken up, and sees for itself what
- *     the host has; who asks which message it gets is told to ask the host.
+ *   - a thread that waits for another thread of its rank need not: in the run
+ *     it has waited, but in virtual time something else may hold the other;
+ *   - a rank that waits for a lock perhaps need not: many hosts grant a lock
+ *     at its first use. Where the run is over, the host did so, unless the
+ *     others have ended;
+ *   - a rank that has put what it does only after the wait, has waited for
+ *     nothing;
+ *   - the engine decides here what only the host can tell;
+ *   - the engine wakes a rank that sleeps until the engine's word; that rank
+ *     sees for itself what the host has;
+ *   - a rank that asks which message it gets hears that it must ask the host.
  *
- * Each is counted (`forced`), and done one by one, that of the earliest time
- * first: most of what waits does so for another. If nothing is left to be done,
- * ranks wait in their hosts, and it is they who know.
+ * The engine counts each (`forced`) and does one at a time, that of the
+ * earliest time first: most of what waits does so for another. If the engine
+ * has nothing left to do, ranks wait in their hosts, and the hosts know.
  */
 #include "inside.h"
 
@@ -56,7 +59,7 @@ static bool gone_on(sw_engine_t *engine, sw_rank_t *t)
     return false;
 }
 
-/* Others first; then whom another waits for. */
+/* A rank that waits for a thread comes last; else the earlier one first. */
 static bool earlier(const sw_rank_t *a, const sw_rank_t *b)
 {
     bool thread_a = a->waits->kind == SW_REQUEST_THREAD;
@@ -97,7 +100,7 @@ static bool take_over(sw_engine_t *engine)
     return false;
 }
 
-/* Who sleeps here sees what its host has. */
+/* The engine wakes the ranks that sleep here: each sees what its host has. */
 static bool wake(sw_engine_t *engine)
 {
     bool any = false;

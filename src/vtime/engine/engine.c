@@ -1,6 +1,6 @@
 /*
- * engine.c - see engine.h; inside.h tells who does what. Here is the order in
- * which all goes: strands as far as they can, then the earliest event.
+ * engine.c - see engine.h; inside.h lists what each file does. Here is the
+ * order of everything: strands as far as they can, then the earliest event.
  */
 #include "inside.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Not more events than these are looked at for a bound. */
+/* For a bound the engine looks at no more events than these. */
 enum { MANY = 4096 };
 
 void sw_engine_broken(const char *what, const char *file, int line)
@@ -258,8 +258,8 @@ static void run_strands(sw_engine_t *engine)
     }
 }
 
-/* With many ranks, what is next is in no cache: the five that may be next, and
- * whom the first of them concerns. */
+/* With many ranks, what is next is in no cache. Prefetch the five events that
+ * may be next, and the rank that the first of them concerns. */
 static void look_forward(const sw_engine_t *engine)
 {
     const sw_heap_event_t *next = engine->events.events;
@@ -280,8 +280,8 @@ static void happen(sw_engine_t *engine)
 {
     sw_heap_event_t event = sw_heap_pop(&engine->events);
     look_forward(engine);
-    /* What the host decides comes late; all else in the order of time, but of
-     * those who have gone on without a lock. */
+    /* What the host decides comes late, and so does a rank that went on
+     * without a lock; all else comes in the order of time. */
     sw_engine_must(engine, event.time >= engine->now || engine->source.answer ||
                            engine->threaded || engine->result.forced ||
                            event.key >> 32 == SW_EVENT_DECIDE);
@@ -300,7 +300,7 @@ static void happen(sw_engine_t *engine)
         sw_question_decide(engine, rank, event.time);
 }
 
-/* Somebody of the late ones may still go on. */
+/* One of the late ranks may still go on. */
 static bool anybody_late(const sw_engine_t *engine)
 {
     for (uint32_t i = 0; i < engine->late_count; i++) {
@@ -322,7 +322,7 @@ bool sw_engine_leave_behind(sw_engine_t *engine,
                             void *of)
 {
     bool any = false;
-    /* Without an event that waits for them nobody gains by it. */
+    /* Without an event that waits for them no rank gains by it. */
     uint32_t count = engine->events.count ? engine->late_count : 0;
     for (uint32_t i = 0; i < count; i++) {
         sw_rank_t *rank = engine->late[i];

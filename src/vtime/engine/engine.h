@@ -7,15 +7,17 @@
  *     sw_engine_result(engine, &result);
  *     sw_engine_free(engine);
  *
- * Operations are taken from a source, rank by rank. The engine does all
- * matching itself, in virtual time: messages of one sender on one context are
- * not overtaken (MPI 4.1, 3.5), and a receive with wildcards takes the message
- * that arrives first, of those that arrive at the same time the one of the
- * lowest sender. What depends on other ranks' future is decided only when no
- * rank can do anything earlier any more (a conservative simulation: Chandy and
- * Misra 1979); so the same operations give the same times, in whatever order
- * they come in. A source whose program runs may not be able to go on until it
- * has an answer; the engine never asks it for more than it needs.
+ * The engine takes operations from a source, rank by rank. It does all matching
+ * itself, in virtual time: messages of one sender on one context do not
+ * overtake each other (MPI 4.1, 3.5). A receive with wildcards takes the
+ * message that arrives first; of those that arrive together, the lowest
+ * sender's.
+ *
+ * The engine decides what depends on other ranks' future only when no rank can
+ * do anything earlier any more (a conservative simulation: Chandy and Misra
+ * 1979). So the same operations give the same times, in whatever order they
+ * come in. A source whose program runs may need an answer before it can go on;
+ * the engine never asks it for more than it needs.
  */
 #ifndef SW_VTIME_ENGINE_ENGINE_H
 #define SW_VTIME_ENGINE_ENGINE_H
@@ -39,17 +41,17 @@ typedef enum {
 
 typedef struct sw_engine sw_engine_t;
 
-/* A rank's thread that is late may never come while others wait for an answer:
- * it sleeps outside of MPI, is in a call that is not modelled, or `looks`,
- * perhaps, into a window's memory for what those write who wait. Those of which
- * `asleep` says so are not waited for before they do something. True: somebody
- * was. */
+/* A late thread of a rank may never come while others wait for an answer: it
+ * sleeps outside of MPI, or is in a call that is not modelled. Or it `looks`,
+ * perhaps, into a window's memory for what the waiting ranks will write. The
+ * engine no longer waits for the threads that `asleep` names, until they do
+ * something. True: it had waited for one. */
 bool sw_engine_leave_behind(sw_engine_t *engine,
                             bool (*asleep)(void *of, uint32_t rank,
                                            uint32_t thread, bool looks),
                             void *of);
-/* Nobody goes on in virtual time, as far as the engine sees; but the ranks may
- * still go on, since the host may have matched otherwise. */
+/* The engine sees no rank go on in virtual time. But the ranks may still go on,
+ * since the host may have matched otherwise. */
 bool sw_engine_suspects(const sw_engine_t *engine);
 
 /* The model has the number of ranks. NULL: no memory. */
@@ -71,10 +73,10 @@ typedef struct {
     sw_ps_t compute, noise;
     sw_ps_t messages;   /* in sends, receives, waits, probes, tests */
     sw_ps_t collectives;        /* and waits for their requests */
-    /* Of messages and collectives, the time in which nothing could be done yet:
-     * before the sender had called, the receiver of a message that is too large
-     * to be sent without it, those members of a collective who must come first
-     * (sw_waits_t), who held a lock, another thread. */
+    /* The time in which messages and collectives could make no progress yet.
+     * The rank waited for a sender's call, or for the receiver of a message too
+     * large to go without it. Or it waited for the members that a collective
+     * depends on (sw_waits_t), for the holder of a lock, or for a thread. */
     sw_ps_t waiting;
 } sw_rank_time_t;
 
@@ -86,12 +88,12 @@ typedef struct {
     uint64_t calls[SW_COLLECTIVE_COUNT];
     sw_ps_t time[SW_COLLECTIVE_COUNT];
     /* Receives, probes and choices with wildcards: all, and those where the
-     * host's decision was taken as it was. */
+     * engine took the host's decision as it was. */
     uint64_t wildcards, undecided;
     /* Of those undecided, how many took another message than the first. */
     uint64_t disordered;
-    /* How often the engine went on without knowing all: without a rank that
-     * was silent, or beyond a wait that its host was done with. */
+    /* How often the engine went on without knowing all: without a silent rank,
+     * or beyond a wait that its host had ended. */
     uint64_t forced;
     const sw_rank_time_t *ranks;
 } sw_engine_result_t;

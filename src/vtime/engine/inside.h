@@ -1,25 +1,31 @@
 /*
- * inside.h - what the files of the engine share: engine.c (the order in which
- * all goes), strand.c (a rank's operations), question.c (what a running
- * program asks), match.c (messages meet receives), wire.c (messages travel),
- * collective.c (members meet), between.c (groups do), window.c (one-sided
- * operations), request.c, thread.c (threads of a rank), doubt.c (what is not
- * decided by what the engine knows).
+ * inside.h - what the files of the engine share:
+ *
+ *     engine.c      the order of everything
+ *     strand.c      a rank's operations
+ *     question.c    what a running program asks
+ *     match.c       messages meet receives
+ *     wire.c        messages travel
+ *     collective.c  members meet
+ *     between.c     groups meet
+ *     window.c      one-sided operations
+ *     request.c     requests
+ *     thread.c      threads of a rank
+ *     doubt.c       what the engine's knowledge does not decide
  *
  * A strand is something that has a clock and goes on by itself: the main
  * program of a rank, each further thread of it that calls MPI, and each
- * collective that is carried out by messages. It
- * runs as far as it can without knowing anything of others that is not decided
- * yet, and then sleeps until a request is complete.
+ * collective that is carried out by messages. It runs as far as it can without
+ * undecided facts about others, and then sleeps until a request is complete.
  *
- * What is contended for (ports, links, a receive with wildcards) is decided in
- * the order of virtual time, by events in a heap. An event is dealt with when
- * no strand can cause an earlier one: all that can run have a later clock, and
- * those whose next operation is not there yet (the late ones) have computed
- * past it. So it makes no difference how far the strands have run ahead, and
- * in which order. What is not contended for is not delayed by anybody: a
- * receive that names its sender meets its message as soon as both are known,
- * and a port that only one strand uses is taken at once.
+ * Events in a heap decide what is contended for (ports, links, a receive with
+ * wildcards), in the order of virtual time. The engine deals with an event when
+ * no strand can cause an earlier one. All strands that can run have a later
+ * clock, and those whose next operation is not there yet (the late ones) have
+ * computed past it. So it makes no difference how far the strands have run
+ * ahead, and in which order. Nothing delays what is not contended for: a
+ * receive that names its sender meets its message as soon as both are known. A
+ * strand takes a port at once if no other uses it.
  *
  *     main program --send--> [ OUT ] --> [ ENTER ] --> [ IN ] --> receive
  *                           sender's     network's   receiver's   complete,
@@ -72,7 +78,7 @@ struct sw_request {
                                  * sw_window_t */
     bool known, dropped, listed;
     bool held;                  /* by its rank's strand, without a number */
-    bool any;                   /* a receive from anybody, not matched  */
+    bool any;                   /* a receive with MPI_ANY_SOURCE, open */
     bool live;                  /* ... which the host will match        */
     bool early;                 /* a receive that is in its place, but its
                                  * thread has not come to it (thread.c) */
@@ -80,9 +86,9 @@ struct sw_request {
     bool awaited;               /* its wait is known, by its address    */
     uint32_t number, rank;
     sw_ps_t complete, posted;
-    sw_ps_t came;               /* known with `complete`: when whom it had to
-                                 * wait for had called; what is behind that is
-                                 * moving */
+    sw_ps_t came;               /* known with `complete`: when every rank it
+                                 * depends on had called; what follows is
+                                 * data that move */
     sw_strand_t *waiter;
     /* A receive: */
     sw_channel_t *channel;
@@ -140,7 +146,7 @@ struct sw_strand {
     /* A collective by messages. */
     const sw_algorithm_t *algorithm;
     sw_context_t *context;
-    sw_meeting_t *meeting;      /* NULL: who comes is known */
+    sw_meeting_t *meeting;      /* NULL: the members' times are known */
     sw_call_t call;
     uint32_t me, step;
     int32_t tag;
@@ -149,7 +155,7 @@ struct sw_strand {
     sw_request_t *send, *receive, *owner;
 };
 
-/* A thread's operation, and what was made of it as it was taken. */
+/* A thread's operation, and what the engine made of it as it took it. */
 typedef struct {
     sw_request_t *request;
     sw_message_t *message;
@@ -193,10 +199,10 @@ struct sw_rank {
     sw_request_t *waits;
     uint64_t operations;
     sw_ps_t out, in;            /* its ports */
-    uint32_t loose;             /* who else may take its ports */
+    uint32_t loose;             /* other users of its ports under way */
     uint32_t node;
     sw_message_t *unmatched, *unmatched_last;
-    sw_request_t *any, *any_last;       /* receives from anybody, not matched */
+    sw_request_t *any, *any_last;       /* of MPI_ANY_SOURCE, unmatched */
     sw_ps_t look;               /* when they are looked at anyway */
     uint64_t receives;
     sw_rank_time_t time;
@@ -251,7 +257,7 @@ struct sw_access {
     sw_under_way_t at;
 };
 
-/* Who has asked for a lock, or gives it back: at a member. */
+/* An origin's request for a lock at a target member, or its release. */
 struct sw_lock {
     sw_lock_t *next;
     sw_context_t *context;
@@ -272,7 +278,7 @@ typedef struct sw_window_of {
     /* As a target: */
     uint32_t readers;
     bool writer;
-    sw_lock_t *first, *last;    /* who wait */
+    sw_lock_t *first, *last;    /* that wait */
 } sw_window_of_t;
 
 enum { SW_CONTEXT_PLANS = 4 };
@@ -297,11 +303,11 @@ struct sw_context {
     } plans[SW_CONTEXT_PLANS];
 };
 
-/* The n-th collective of a context: who has come, and when. */
+/* The n-th collective of a context: which members have come, and when. */
 struct sw_meeting {
-    sw_vop_t call;              /* what it is, by the first who came */
+    sw_vop_t call;              /* what it is, by the first member's call */
     sw_vop_t most;              /* the sizes of those with the most */
-    uint32_t first;             /* who came first, for complaints */
+    uint32_t first;             /* the first member's rank, for complaints */
     uint32_t come;
     uint32_t strands;           /* by messages: members under way */
     sw_ps_t latest;
@@ -398,9 +404,9 @@ sw_request_t *sw_request_find(sw_engine_t *engine, uint32_t rank,
 void sw_request_complete(sw_engine_t *engine, sw_request_t *request,
                          sw_ps_t time);
 void sw_request_free(sw_engine_t *engine, sw_request_t *request);
-/* Nobody waits for it. */
+/* No strand waits for the request. */
 void sw_request_drop(sw_engine_t *engine, sw_request_t *request);
-/* It has never been. */
+/* The request counts as never made. */
 void sw_request_cancel(sw_engine_t *engine, sw_request_t *request);
 
 /* channel.c */
@@ -414,16 +420,16 @@ void sw_match_receive(sw_engine_t *engine, sw_request_t *receive);
 void sw_match_withdraw(sw_engine_t *engine, sw_request_t *receive);
 /* All data of a message are there. */
 void sw_match_arrived(sw_engine_t *engine, sw_message_t *message);
-/* The unmatched message that arrives first of those that fit and arrive no
- * later than `by`; NULL: none. `after` is told the earliest arrival after
- * `by`. */
+/* Returns the unmatched message that arrives first, of those that fit and
+ * arrive no later than `by`; NULL: none. Sets `after` to the earliest arrival
+ * after `by`. */
 sw_message_t *sw_match_first(sw_engine_t *engine, sw_rank_t *rank,
                              int32_t peer, int32_t tag, uint64_t context,
                              sw_ps_t by, const sw_request_t *upto,
                              sw_ps_t *after);
-/* Receives from anybody that can be decided by `time`, and a look ahead. */
+/* Decides what MPI_ANY_SOURCE receives it can by `time`, and looks ahead. */
 void sw_match_decide(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
-/* A receive from anybody is one of this sender and tag now. */
+/* Gives a receive with MPI_ANY_SOURCE this sender and tag. */
 void sw_match_name(sw_engine_t *engine, sw_request_t *receive, int32_t peer,
                    int32_t tag);
 /* A receive, or a message, that was in its place early: it is posted, or sent,
@@ -432,9 +438,9 @@ void sw_match_posted(sw_engine_t *engine, sw_request_t *receive);
 void sw_match_sent(sw_engine_t *engine, sw_message_t *message);
 /* A message that was matched is not: in its channel again. */
 void sw_match_return(sw_engine_t *engine, sw_message_t *message);
-/* Look at the rank again at `time`, unless that will be done anyway. */
+/* Looks at the rank again at `time`, unless the engine does so anyway. */
 void sw_match_look(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time);
-/* The host cannot be asked: they are the engine's now. */
+/* The engine cannot ask the host: it decides these receives from now on. */
 void sw_match_take_over(sw_engine_t *engine, sw_rank_t *rank);
 
 /* told.c: the host has matched it so. */
@@ -468,7 +474,7 @@ const sw_plan_t *sw_context_plan(sw_engine_t *engine, sw_context_t *context,
 /* The n-th meeting, of which one more member makes use. */
 sw_meeting_t *sw_context_meeting(sw_engine_t *engine, sw_context_t *context,
                                  uint32_t n);
-/* Forget those at which all have been, and of whom nobody is under way. */
+/* Forget the meetings to which all members have come and that none is in. */
 void sw_context_clear(sw_engine_t *engine, sw_context_t *context);
 void sw_contexts_free(sw_engine_t *engine);
 
@@ -500,7 +506,8 @@ void sw_window_event(sw_engine_t *engine, const sw_heap_event_t *event);
 void sw_section_enter(sw_engine_t *engine, sw_rank_t *rank, uint32_t number);
 
 /* strand.c */
-/* Whom it waited for came at `came`, and it went on at `until`, or later. */
+/* Those that the rank waited for came at `came`; it went on at `until`,
+ * or later. */
 static inline void sw_rank_waited(sw_rank_t *rank, sw_ps_t came, sw_ps_t until)
 {
     sw_ps_t waited = sw_ps_min(came, until) - rank->main.clock;
@@ -509,17 +516,18 @@ static inline void sw_rank_waited(sw_rank_t *rank, sw_ps_t came, sw_ps_t until)
 }
 void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank);
 /* Where a message of an operation goes, or comes from: its context, twice.
- * False: nowhere, and that was said. */
+ * False: nowhere, and the engine has said so. */
 bool sw_strand_address(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op,
                        bool anybody, uint64_t *context);
 
-/* thread.c: a thread's next operation; what was made of it is in `taken`. */
+/* thread.c: a thread's next operation; `taken` has what the engine made of
+ * it. */
 sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *thread,
                                  sw_vop_t *op);
 /* The first operation of a rank says that it has threads. */
 void sw_thread_begin(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op);
-/* In a file, what another thread does, and which message a receive from anybody
- * has taken, may be far behind: read on. False: there is nothing. */
+/* Reads on in a file: far behind may stand what another thread does, and which
+ * message a receive with MPI_ANY_SOURCE has taken. False: there is nothing. */
 bool sw_thread_read_on(sw_engine_t *engine);
 /* THREAD, as a thread comes to it, but for waiting for another. */
 void sw_thread_run(sw_engine_t *engine, sw_rank_t *thread, const sw_vop_t *op);
@@ -536,22 +544,23 @@ static inline sw_rank_t *sw_rank_last(sw_rank_t *home)
     return last;
 }
 
-/* doubt.c: nobody goes on, and nobody is late. True: somebody does now. */
+/* doubt.c: no rank goes on, and none is late. True: one goes on now. */
 bool sw_doubt_resolve(sw_engine_t *engine);
-/* It may be that they do in the host. */
+/* May ranks go on in the host? */
 bool sw_doubt(const sw_engine_t *engine);
 
 /* ahead.c: the rank's next operation. */
 sw_source_state_t sw_ahead_next(sw_engine_t *engine, sw_rank_t *rank,
                                 sw_vop_t *op);
-/* A rank waits: if only the host knows who matches, see what it says. */
+/* A rank waits: if only the host knows its match, see what the host says. */
 void sw_ahead_look(sw_engine_t *engine, sw_rank_t *rank);
-/* It is looking, and the host will tell by itself: nobody passes its clock. */
+/* The rank is looking, and its host will tell: no rank passes its clock. */
 bool sw_ahead_comes(const sw_rank_t *rank);
-/* Nobody goes on: see whether the host has decided something meanwhile. True:
+/* No rank goes on: asks whether the host has decided something meanwhile. True:
  * it has, or the engine does now. */
 bool sw_ahead_still(sw_engine_t *engine);
-/* It waits, and its host has gone on: it has put what it does only then. */
+/* The rank waits, but its host has gone on: the rank has put what it does only
+ * after that wait. */
 bool sw_ahead_gone_on(sw_engine_t *engine, sw_rank_t *rank);
 /* It sleeps (SW_CLOCK_PAUSE) behind what it waits for: no more, true. */
 bool sw_ahead_wake(sw_engine_t *engine, sw_rank_t *rank);

@@ -1,17 +1,17 @@
 /*
  * match.c - messages meet receives.
  *
- * The outcome of matching depends on two orders alone: that in which a rank
- * posts its receives, and that in which messages arrive, which among those of
- * one sender on one context is that in which they were sent. A receive that
- * names its sender needs no more than this sender's order: it is matched at
- * once, whatever the times. A receive from anybody waits until it is certain
- * which of its messages arrives first (an event at that time); until then,
- * whatever fits it is kept from the receives that were posted after it.
+ * The outcome of matching depends on two orders alone: the order in which a
+ * rank posts its receives, and the order in which messages arrive. Messages of
+ * one sender on one context arrive in the order in which they were sent. A
+ * receive that names its sender needs only this sender's order: the engine
+ * matches it at once, whatever the times. A receive with MPI_ANY_SOURCE waits
+ * until the first of its messages is certain (an event at that time). Until
+ * then it keeps every message that fits it from the receives posted later.
  *
- * With a running program, the host decides for receives from anybody with a
- * request, and the engine is told (MATCHED). They are not matched before,
- * unless their rank cannot tell (sw_match_take_over).
+ * With a running program, the host decides for nonblocking receives with
+ * MPI_ANY_SOURCE, and tells the engine (MATCHED). The engine does not match
+ * them before, unless their rank cannot tell (sw_match_take_over).
  */
 #include "inside.h"
 
@@ -26,8 +26,8 @@ static bool fits_any(const sw_request_t *r, const sw_message_t *m)
            (r->peer == SW_OP_ANY || (uint32_t)r->peer == m->from);
 }
 
-/* The first receive from anybody that was posted before `order` and may take
- * the message. */
+/* The first receive with MPI_ANY_SOURCE that was posted before `order` and may
+ * take the message. */
 static sw_request_t *anybody(const sw_rank_t *rank, const sw_message_t *m,
                              uint64_t order)
 {
@@ -54,7 +54,7 @@ static sw_request_t *named(const sw_message_t *m)
     return r;
 }
 
-/* Somebody who has posted before `order` may take it. */
+/* A receive that was posted before `order` may take it. */
 static bool claimed(const sw_rank_t *rank, const sw_message_t *m,
                     uint64_t order)
 {
@@ -144,7 +144,7 @@ void sw_match_posted(sw_engine_t *engine, sw_request_t *r)
         met(engine, r->message);
 }
 
-/* Somebody of the rank's waits for whatever arrives. */
+/* The rank has a receive or a question that waits for whatever arrives. */
 static bool interested(const sw_rank_t *rank)
 {
     return rank->any || rank->state == SW_RANK_ASKS;
@@ -181,7 +181,7 @@ static bool match_kept(sw_engine_t *engine, sw_rank_t *rank, sw_message_t *m,
 {
     sw_channel_t *c = m->channel;
     sw_request_t *r = named(m);
-    /* An earlier one may be the receive's, and is kept from it. */
+    /* An earlier message may be this receive's; another receive keeps it. */
     if (!r || first_fitting(c, r->tag) != m || anybody(rank, m, r->order))
         return false;
     unpost(&c->posted, &c->posted_last, r);
@@ -191,7 +191,7 @@ static bool match_kept(sw_engine_t *engine, sw_rank_t *rank, sw_message_t *m,
     return true;
 }
 
-/* Those that were kept from their receives by one that is decided now. */
+/* Matches what a receive, decided now, has kept from other receives. */
 static void release(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t now)
 {
     for (sw_message_t *m = rank->unmatched, *next; m; m = next) {

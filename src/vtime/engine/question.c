@@ -1,11 +1,11 @@
 /*
  * question.c - what a running program asks about virtual time.
  *
- * Whether a request is complete now, which of several is the first, whether
- * there is a message: these depend on what others may still do. They are
- * answered by an event at the time in question, when nobody can do anything
- * before it any more. What is not found will not be there before `until`, so
- * that a program that polls need not ask each time.
+ * A rank asks whether a request is complete now, which of several is the first,
+ * or whether there is a message. The answer depends on what other ranks may
+ * still do. So an event at the time in question gives it, once those ranks can
+ * do nothing before that time. What the engine does not find will not be there
+ * before `until`: a program that polls need not ask each time.
  */
 #include "inside.h"
 
@@ -23,7 +23,7 @@ void sw_question_list(sw_engine_t *engine, sw_rank_t *rank, uint32_t number)
     rank->list[rank->listed++] = number;
 }
 
-/* Whom the rank waited for came at `came`. */
+/* Those that the rank waited for came at `came`. */
 static void tell(sw_engine_t *engine, sw_rank_t *rank,
                  sw_op_answer_t *answer, sw_ps_t came)
 {
@@ -218,8 +218,8 @@ static bool probe(sw_engine_t *engine, sw_rank_t *rank, sw_ps_t time)
     return at_once;
 }
 
-/* Who names the sender asks for its first message that fits. If that is known,
- * nobody else's future makes a difference. */
+/* A probe that names its sender asks for the first message that fits. Once
+ * that is known, no other rank's future makes a difference. */
 static bool probe_named(sw_engine_t *engine, sw_rank_t *rank)
 {
     const sw_vop_t *op = &rank->now;
@@ -270,7 +270,7 @@ bool sw_question_ask(sw_engine_t *engine, sw_rank_t *rank, uint64_t context)
     sw_ps_t first = SW_PS_NEVER;
     for (uint32_t i = 0; i < rank->listed; i++)
         first = sw_ps_min(first, complete(engine, rank, i));
-    /* Where there is no choice, nothing is to be decided. */
+    /* Where there is no choice, the engine has nothing to decide. */
     if (rank->listed == 1 && first < SW_PS_NEVER &&
         (op->what <= SW_SELECT_SOME || first <= clock))
         return choose(engine, rank, sw_ps_max(clock, first));

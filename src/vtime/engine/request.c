@@ -11,7 +11,7 @@ sw_request_t *sw_request_new(sw_engine_t *engine, sw_request_kind_t kind,
                               .number = number, .held = number == 0};
     if (!number)
         return request;
-    /* A number that is used again without a wait: nobody waits for the old. */
+    /* The rank uses the number again without a wait: none waits for the old. */
     sw_request_t *old = sw_request_find(engine, rank, number);
     if (old)
         sw_request_drop(engine, old);

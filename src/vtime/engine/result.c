@@ -1,5 +1,6 @@
 /*
- * result.c - what came out of it, and what ranks wait for that do not go on.
+ * result.c - what the engine has found, and what a rank that does not go on
+ * waits for.
  */
 #include "inside.h"
 

@@ -2,10 +2,10 @@
  * section_times.h - the time that ranks spend in sections
  * (vtime/ops/section.h).
  *
- * A rank keeps its time at its last change of section, and the sums of those
- * sections that it has been in: what it spends where costs nothing but at a
- * change, and the parts sum up to the whole. A section's sums here are without
- * those within it, which are added only for the result.
+ * A rank keeps its time at its last change of section, and the sums of the
+ * sections that it has been in. So the engine has work only at a change, and
+ * the parts sum up to the whole. A section's sums here are without those within
+ * it; only the result adds them.
  */
 #ifndef SW_VTIME_ENGINE_SECTION_TIMES_H
 #define SW_VTIME_ENGINE_SECTION_TIMES_H

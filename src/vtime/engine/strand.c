@@ -1,6 +1,6 @@
 /*
  * strand.c - the main program of a rank: operation by operation, as far as it
- * goes without waiting for anybody.
+ * goes without waiting for another.
  */
 #include "inside.h"
 
@@ -279,7 +279,7 @@ void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank)
             return;
         }
         rank->operations++;
-        /* Who sleeps again does nothing else. */
+        /* A rank that sleeps again does nothing else. */
         if (op.kind != SW_OP_COMPUTE || !(op.flags & SW_COMPUTE_ASLEEP))
             rank->stuck = rank->left = false;
         if (!operation(engine, rank, &op) || engine->memory || engine->wrong)

@@ -1,33 +1,34 @@
 /*
  * thread.c - threads of a rank that call MPI at once.
  *
- * Each has a strand and a clock of its own, and waits by itself. But messages
- * are matched for the whole rank, in the order in which its calls were made,
- * which is that of its operations; and a thread that waits in virtual time has
- * long gone on in its host, so others of its rank come to their operations
- * before it comes to earlier ones. So whatever has a place in an order gets it
- * as it is taken from the source: sends and receives are matched, collectives
- * counted, numbers of requests looked up. It stands in its thread's queue then,
- * and is timed when the thread comes to it: a message is `early` before it is
- * sent in virtual time, a receive before it is posted.
+ * Each has a strand and a clock of its own, and waits by itself. But the engine
+ * matches messages for the whole rank, in the order of the rank's calls, which
+ * is that of its operations. A thread that waits in virtual time has long gone
+ * on in its host. So the rank's other threads come to their operations before
+ * this thread comes to earlier ones. The engine therefore gives an operation
+ * its place in an order as it takes it from the source: it matches sends and
+ * receives, counts collectives, and looks up the numbers of requests. The
+ * operation then stands in its thread's queue. The engine times it when the
+ * thread comes to it: a message is `early` before it is sent in virtual time, a
+ * receive before it is posted.
  *
  *     source --taken--> [ thread 0's queue ] --> its clock
  *              |        [ thread 1's queue ] --> its clock
  *         place in order
  *
- * What threads have to do with each other outside of MPI is not known, but for
- * that one has waited for others (SW_THREAD_AFTER): it gets a promise, a
- * request that is complete when the other one comes to its place.
+ * The engine knows nothing of what threads do with each other outside of MPI,
+ * except that one has waited for others (SW_THREAD_AFTER). That thread gets a
+ * promise, a request that is complete when the other one comes to its place.
  */
 #include "inside.h"
 
 #include <stdlib.h>
 
-/* Operations of others that are taken in search of a thread's next one, where
- * there is a whole file of them. */
+/* So many operations of other threads the engine takes in search of a thread's
+ * next one, from a whole file of them. */
 enum { FAR = 1 << 16 };
 
-/* In a queue: somebody has a promise. */
+/* In a queue: another thread has a promise. */
 enum { PROMISE = UINT8_MAX };
 
 static sw_queued_t *at(const sw_rank_t *t, uint32_t i)
@@ -171,7 +172,7 @@ static void take_receive(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
     r->tag = q->op.tag;
     r->context = context;
     r->early = true;
-    /* In a file, too, it is said which message it has taken. */
+    /* In a file, too, an operation says which message it has taken. */
     r->live = q->op.peer == SW_OP_ANY && q->op.request;
     sw_match_receive(engine, r);
 }
@@ -187,7 +188,7 @@ static void take_collective(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
     q->nth = c->begun[me]++;
 }
 
-/* Its wait may be taken before its thread comes to it. */
+/* The source may give its wait before its thread comes to it. */
 static void take_window(sw_engine_t *engine, sw_rank_t *t, sw_queued_t *q)
 {
     if (q->op.what == SW_WINDOW_MAKE)
@@ -336,7 +337,7 @@ sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *t,
 {
     sw_rank_t *home = t->home;
     for (int far = 0; !t->queued && !home->over; far++) {
-        /* There may be none before the end: it is not waited for. */
+        /* It may have none before the end: the engine does not wait for it. */
         t->stuck |= far == FAR;
         if (engine->memory || engine->wrong || far == FAR)
             return SW_SOURCE_LATER;
@@ -349,8 +350,8 @@ sw_source_state_t sw_thread_next(sw_engine_t *engine, sw_rank_t *t,
     t->queue_at = (t->queue_at + 1) & (t->queue_room - 1);
     t->queued--;
     *op = t->taken.op;
-    /* A promise takes no time, and what is before a thread's beginning was
-     * nobody's. */
+    /* A promise takes no time. What is before a thread's beginning belongs to
+     * no thread. */
     if (op->kind != SW_OP_THREAD ||
         (op->what != PROMISE && t->operations > 0))
         sw_section_enter(engine, t, t->taken.section);

@@ -1,12 +1,12 @@
 /*
- * told.c - the host of a running program has matched a receive from anybody,
- * and the engine is told which message it has taken.
+ * told.c - the host of a running program has matched a receive with
+ * MPI_ANY_SOURCE, and tells the engine which message the receive has taken.
  *
  * Mostly the receive is undecided then, and becomes one that names its sender.
- * Where the engine had to decide before, and has taken another message, the
- * two change places: the program goes on with the one that the host gave it,
- * and the other must still be there for whoever asks for it by name. The time
- * that was charged stays.
+ * But the engine may have had to decide before, and have taken another message.
+ * Then the two change places. The program goes on with the message that the
+ * host gave it; the other must remain for a receive that asks for it by name.
+ * The time that was charged stays.
  */
 #include "inside.h"
 
@@ -40,9 +40,9 @@ static void take_other(sw_engine_t *engine, sw_rank_t *rank,
     sw_match_receive(engine, r);
 }
 
-/* The rank waits for a receive whose message the engine has given to another
- * of its receives, and has gone on in its host: so the host did not. What the
- * other has got will be told. True: it was so. */
+/* The rank waits for a receive whose message the engine has given to another of
+ * its receives. But the rank has gone on in its host, so the host did not. The
+ * rank will tell later what the other has got. True: it was so. */
 bool sw_match_doubt(sw_engine_t *engine, sw_rank_t *rank)
 {
     const sw_request_t *r = rank->waits;

@@ -2,10 +2,10 @@
  * window.c - one-sided operations: a rank reaches into another's window, whose
  * processor has no part in it.
  *
- * In the terms of LogGPS (Ino, Fujiwara, Hagihara 2001; model.h), as on
- * networks that do it by themselves (Gerstenberger, Besta, Hoefler, "Enabling
- * highly-scalable remote memory access programming with MPI-3 One Sided",
- * 2013), with a put of s bytes at time t:
+ * The terms are those of LogGPS (Ino, Fujiwara, Hagihara 2001; model.h). The
+ * network carries the operations out by itself (Gerstenberger, Besta, Hoefler,
+ * "Enabling highly-scalable remote memory access programming with MPI-3 One
+ * Sided", 2013). With a put of s bytes at time t:
  *
  *     put, reduce   the origin is busy until t + o + O s, its memory may be
  *                   used when the bytes have left its port, they are there
@@ -19,7 +19,7 @@
  *     flush         waits until the origin knows of all it has begun; if
  *                   local, until its memory may be used. It takes no time
  *                   itself.
- *     lock          a request, o + L, an answer, L. Who asks first is first;
+ *     lock          a request, o + L, an answer, L. The first request is first;
  *                   shared locks are held together, but none passes an
  *                   exclusive one that waits.
  *     unlock        o; the lock is free L later
@@ -264,7 +264,8 @@ static bool is_free(const sw_window_of_t *target, const sw_lock_t *lock)
     return !target->writer && (!lock->exclusive || !target->readers);
 }
 
-/* Who gives back a lock without having waited for it (doubt.c) is queued. */
+/* Takes a queued lock out: its origin gives it back without having waited for
+ * it (doubt.c). */
 static bool take_back(sw_engine_t *engine, sw_window_of_t *target,
                       const sw_lock_t *given, sw_ps_t time)
 {

@@ -2,8 +2,8 @@
  * wire.c - messages on their way: out of the sender's port, through the
  * network, into the receiver's port. model.h has the formulas.
  *
- * What comes late (a thread that the others did not wait for) meets no queue:
- * whom it would have met is not known any more.
+ * A message of a late thread, which the others did not wait for, meets no
+ * queue: the engine no longer knows what it would have met.
  *
  * A port or a link serves in the order of the times at which messages come to
  * it. Where only one strand can come (nothing of its rank is under way that

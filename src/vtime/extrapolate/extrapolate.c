@@ -1,20 +1,21 @@
 /*
  * extrapolate.c - a regular program's operations, as on more ranks.
  *
- * Regular is what all ranks do alike: the same steps (steps.h) in the same
+ * A regular program's ranks all do alike: the same steps (steps.h) in the same
  * order, with the same sizes and tags, among all ranks. Blocks of the vector
  * collectives may differ. Partners may differ in one way: each is as far from
- * its rank on all of them, on a ring of all ranks, or on a grid of two or three
- * dimensions that wraps around. A larger ring, or a grid with about the same
- * ratios of its sides, then has what the new ranks do. A partner half-way round
- * is refused: it may be before or behind, and be half-way or as far on more.
+ * its rank on all ranks. The distance counts on a ring of all ranks, or on a
+ * grid of two or three dimensions that wraps around (a torus). A larger ring,
+ * or a grid with about the same ratios of its sides, then has what the new
+ * ranks do. The converter refuses a partner half-way round: on more ranks it
+ * may be before or behind, and be half-way or as far as it was.
  *
  * Blocks and computation stay as they are (weak scaling). Rank r computes for
- * as long, and has blocks as large, as rank r mod N: so the times have the
- * distribution that they had, and a rank that was slow at one step is the one
- * that was slow at the next; and it is in the regions of the program that r mod
- * N was in. Whatever is not regular is refused, with a sentence that shows it;
- * what comes out says in its note that it is extrapolated.
+ * as long, and has blocks as large, as rank r mod N. So the times keep their
+ * distribution, and a rank that was slow at one step is slow at the next. Rank
+ * r is in the regions of the program that r mod N was in. The converter refuses
+ * whatever is not regular, with a sentence that shows it. What comes out says
+ * in its note that it is extrapolated.
  */
 #include "vtime/formats/convert.h"
 #include "grid.h"

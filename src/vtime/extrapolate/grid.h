@@ -1,6 +1,6 @@
 /*
  * grid.h - ranks on a ring, or on a grid of two or three dimensions that wraps
- * around, and partners that are equally far from all.
+ * around (a torus). Partners are equally far from all ranks.
  */
 #ifndef SW_VTIME_EXTRAPOLATE_GRID_H
 #define SW_VTIME_EXTRAPOLATE_GRID_H
@@ -28,11 +28,11 @@ int sw_grid_dimensions(const sw_grid_t *grid);
 sw_grid_way_t sw_grid_way(const sw_grid_t *grid, uint32_t from, uint32_t to);
 /* Is it half a side: as far forth as back? */
 bool sw_grid_half_way(const sw_grid_t *grid, const sw_grid_way_t *way);
-/* The grid of n ranks whose sides have about the ratios that they have; false:
- * there is none of as many dimensions, or (*memory) no memory. */
+/* The grid of n ranks whose sides have about the same ratios. False: n ranks
+ * make no grid of as many dimensions, or (*memory) memory is out. */
 bool sw_grid_like(const sw_grid_t *grid, uint32_t n, sw_grid_t *like,
                   bool *memory);
-/* Who is that way from a rank on the other grid: back is back. */
+/* The partner that way from a rank on the other grid: back is back. */
 uint32_t sw_grid_partner(const sw_grid_t *grid, const sw_grid_way_t *way,
                          const sw_grid_t *other, uint32_t rank);
 

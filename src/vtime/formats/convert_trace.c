@@ -1,11 +1,12 @@
 /*
  * convert_trace.c - traces into operations.
  *
- * A trace (docs/capture-format.md, TRAC) tells what each call of a rank did;
- * operations are what is left when the time that MPI took is taken out of it:
+ * A trace (docs/capture-format.md, TRAC) tells what each call of a rank did.
+ * The converter takes the time of MPI out of it; operations remain:
  *
- *   - Between calls a rank computes; so it does in calls that communicate
- *     with nobody (files, packing, types). What recording took is taken off.
+ *   - Between calls a rank computes; so it does in calls that communicate with
+ *     no rank (files, packing, types). The converter subtracts what recording
+ *     took.
  *   - Messages, their requests and what ended them are as they were. Receives
  *     with wildcards become receives of what they took: so a replay keeps the
  *     order that the run had. Of cancelled receives nothing is left.
@@ -17,15 +18,16 @@
  *     bytes of all one-sided calls before it. Of other one-sided
  *     synchronisation nothing is left.
  *
- * A trace says in which region each call was, not where that began: what is
- * computed before a call counts as its region's, and what is behind the last as
- * outside of all.
+ * A trace says in which region each call was, not where that region began. So
+ * the computation before a call counts as its region's, and that behind the
+ * last call as outside of all.
  *
- * The calls of several threads are put on the rank's one line. Their sends, but
- * those that are synchronous, are complete at once, whatever the model: on one
- * line nobody could go on while a thread waits for a receiver.
+ * The converter puts the calls of several threads on the rank's one line. Their
+ * sends, except synchronous ones, are complete at once, whatever the model: on
+ * one line no other thread could go on while one waits for a receiver.
  *
- * A trace is gone through twice: for what became of receives, and to write.
+ * The converter goes through a trace twice: for what became of receives, and to
+ * write.
  */
 #include "convert_trace.h"
 

@@ -1,11 +1,14 @@
 /*
- * convert_trace.h - what the files of convert_trace*.c share: the whole
- * (convert_trace.c), what the names say (convert_trace_names.c) and
- * communicators are (convert_trace_contexts.c), what became of receives
- * (convert_trace_fates.c, the first pass), what each call is among operations
- * (convert_trace_calls.c, convert_trace_collectives.c, the second), requests
- * (convert_trace_requests.c), and the one line on which a rank's threads come
- * together (convert_trace_line.c).
+ * convert_trace.h - what the files of convert_trace*.c share:
+ *
+ *     convert_trace.c               the whole
+ *     convert_trace_names.c         what the names say
+ *     convert_trace_contexts.c      what communicators are
+ *     convert_trace_fates.c         what became of receives: the first pass
+ *     convert_trace_calls.c         each call as operations: the second pass
+ *     convert_trace_collectives.c   collectives: the second pass
+ *     convert_trace_requests.c      requests
+ *     convert_trace_line.c          the one line of a rank's threads
  */
 #ifndef SW_VTIME_FORMATS_CONVERT_TRACE_H
 #define SW_VTIME_FORMATS_CONVERT_TRACE_H
@@ -36,7 +39,7 @@ typedef enum {
 /* What became of a posted receive, as a value of `fates`. */
 #define SW_TRACED_CANCELLED UINT64_MAX
 
-/* What is to be done at some time, of ranks with several threads. */
+/* What a rank with several threads does at some time. */
 typedef struct {
     uint64_t when, nth;
     sw_vop_t op;        /* .kind 0: `busy` threads more compute from now on */
@@ -157,8 +160,8 @@ void sw_traced_contexts_free(sw_convert_trace_t *c);
 /* The first pass. */
 void sw_traced_foresee(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
                        const sw_trace_event_t *e, sw_traced_kind_t kind);
-/* Has nobody received a send? Nobody must wait for it then: it was cancelled,
- * or the receiver's trace ends before. */
+/* Has no rank received a send? Then none may wait for it: it was cancelled, or
+ * the receiver's trace ends before. */
 bool sw_traced_is_lost(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
                        const sw_vop_t *op);
 
@@ -176,7 +179,7 @@ void sw_traced_collective(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                           const sw_trace_note_t *starts);
 
 /* Requests of the trace: an operation, by its number, is one of those that a
- * request stands for. Those bound last are waited for first. */
+ * request stands for. A wait takes those bound last first. */
 void sw_traced_bind(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
                     uint64_t request, uint32_t operation, bool sends);
 /* It has ended; `found`: it need not have come first under another model. */

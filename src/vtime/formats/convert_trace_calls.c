@@ -10,7 +10,7 @@
 #define POLL_GAP 1000       /* ns between two polls of one loop, at most */
 #define TAG_PARTITIONED (INT32_MAX - 1)     /* they are matched apart */
 
-/* A message's operation; false: nothing can be said of it. */
+/* A message's operation; false: the trace says nothing of it. */
 static bool message(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
                     const sw_trace_note_t *n, sw_traced_kind_t kind,
                     sw_vop_t *op)
@@ -117,7 +117,7 @@ static void notes(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                 post.peer = (int64_t)(*fate >> 32);
                 post.tag = (int64_t)(*fate & UINT32_MAX);
             }
-            /* With wildcards and never completed: nobody can tell. */
+            /* With wildcards and never completed: no record tells. */
             b.receives = message(c, rank, &post,
                                  fate ? SW_TRACED_MESSAGE : kind, &b.receive);
             break;
@@ -140,7 +140,7 @@ static void notes(sw_convert_trace_t *c, sw_traced_rank_t *rank,
             break;
         case SW_NOTE_CAME:
         case SW_NOTE_ENDS:
-            /* What was found complete of several, or by looking, need not
+            /* What a rank found complete among several, or by a test, need not
              * come first under another model. */
             sw_traced_ends(c, rank, e, kind == SW_TRACED_POLL ||
                                        kind == SW_TRACED_SOME, n->request);

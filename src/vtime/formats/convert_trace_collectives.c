@@ -2,12 +2,12 @@
  * convert_trace_collectives.c - the collectives of a trace as operations; see
  * convert_trace.h.
  *
- * What a collective is says its call, and of a persistent one, which is begun
- * by a start, a note. Among neighbours it is a message to and from each, on a
+ * A collective's call says what it is; for a persistent one, which a start
+ * begins, a note does. Among neighbours it is a message to and from each, on a
  * context of their own. Between groups:
  *
- *   - with a root: one of the root and the other group; no part has who is
- *     neither;
+ *   - with a root: a collective of the root and the other group; the other
+ *     members of the root's group (MPI_PROC_NULL) have no part;
  *   - without: one of the members of both, whose block is the mean over all
  *     that travel, so that all know the same.
  *
@@ -27,7 +27,7 @@ static const uint8_t meant[SW_TRACE_NEIGHBOR_ALLGATHER] = {
  * trace, which begin at 1. */
 #define OF_THE_CALL 0u
 
-/* A collective as it is told. */
+/* A collective as the trace tells it. */
 typedef struct {
     sw_traced_kind_t kind;
     int64_t root;               /* between groups: in the world */
@@ -41,7 +41,7 @@ static bool has_root(unsigned what)
            sw_collective_waits[what] == SW_WAITS_AT_ROOT;
 }
 
-/* Sends are bound first, so that what comes is waited for first. */
+/* Binds sends first, so that a wait takes receives first. */
 static void among_neighbours(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                              const sw_trace_event_t *e, const told_t *t,
                              const sw_traced_near_t *near)
@@ -110,7 +110,7 @@ static bool between_groups(sw_convert_trace_t *c,
     return true;
 }
 
-/* What it is among operations; what is not told is `other`. */
+/* What it is among operations; what the trace does not tell is `other`. */
 static void become(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
                    const told_t *t, sw_vop_t *op)
 {
@@ -134,7 +134,7 @@ static void become(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
         c->done->approximate++;
 }
 
-/* Nobody's root between groups: this rank has no part in it. */
+/* MPI_PROC_NULL as the root between groups: this rank has no part in it. */
 static bool no_part(const sw_convert_trace_t *c, const told_t *t,
                     uint32_t context)
 {

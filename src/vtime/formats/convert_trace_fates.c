@@ -1,10 +1,10 @@
 /*
- * convert_trace_fates.c - what became of receives, and which sends nobody
+ * convert_trace_fates.c - what became of receives, and which sends no rank
  * received; see convert_trace.h.
  *
- * A receive with wildcards is told when it is posted, what it took when it
- * completes; a cancelled one completes without a message. So all of a trace is
- * gone through before an operation can be written.
+ * A trace tells of a receive with wildcards when the rank posts it, and of its
+ * message when it completes; a cancelled one completes without a message. So
+ * the converter goes through all of a trace before it can write an operation.
  */
 #include "convert_trace.h"
 

@@ -2,10 +2,10 @@
  * convert_trace_line.c - the one line of a rank's operations; see
  * convert_trace.h.
  *
- * The calls of several threads are put on it in the order of time, each as its
- * beginning (with a request) and its end (a wait for it); what is computed
- * there is the time in which at least one thread does. So what has happened in
- * an order can happen in it again.
+ * The converter puts the calls of several threads on it in the order of time:
+ * each as its beginning (with a request) and its end (a wait for it). What the
+ * line computes is the time in which at least one thread does. So what has
+ * happened in an order can happen in it again.
  */
 #include "convert_trace.h"
 

@@ -25,8 +25,8 @@ void sw_traced_bind(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
     *first = operation | (sends ? SENDS : 0);
 }
 
-/* What has come was used, so it is waited for; a send that was found over is
- * not. */
+/* The rank used what has come, so it waits for it; it does not wait for a send
+ * that it found over. */
 void sw_traced_ends(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                     const sw_trace_event_t *e, bool found, uint64_t request)
 {

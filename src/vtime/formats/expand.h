@@ -56,8 +56,8 @@ bool sw_expand_step(const sw_expand_t *expand, const sw_expanded_t *call,
 bool sw_expand_world(const sw_expand_t *expand, uint32_t context);
 
 /* One number for a tag of a context (of a collective: its `nth`, from 0, with
- * SW_EXPAND_COLLECTIVE), alike wherever it is asked for. Tags of the world
- * stay as they are, if they are small. */
+ * SW_EXPAND_COLLECTIVE), alike wherever the caller asks for it. Tags of the
+ * world stay as they are, if they are small. */
 #define SW_EXPAND_TAG_SMALL (1 << 20)
 #define SW_EXPAND_COLLECTIVE ((uint64_t)1 << 40)
 uint32_t sw_expand_tag(sw_expand_t *expand, uint32_t context, uint64_t tag);

@@ -1,13 +1,13 @@
 /*
  * goal_order.c - a graph of operations as a sequence.
  *
- * Sends and receives become nonblocking, calc computes, and before an operation
- * comes a wait for each message that it requires and that was not waited for.
+ * Sends and receives become nonblocking, and calc computes. Before an operation
+ * comes a wait for each message that it requires and that has had no wait yet.
  * Whatever can begin without waiting begins first, in the order of the file.
- * Where nothing can, what comes next may depend on which message is earlier:
- * then a sequence would say more than the file does, and it is refused, unless
- * what one waits for is part of what all others wait for, or the file's order
- * is asked for.
+ * Where nothing can, what comes next may depend on which message is earlier.
+ * Then a sequence would say more than the file does, and the converter refuses
+ * the file. It makes two exceptions: what one operation waits for is part of
+ * what all others wait for, or the user asks for the file's order.
  */
 #include "goal_order.h"
 
@@ -154,7 +154,7 @@ static bool is_part(const order_t *o, uint32_t a, uint32_t b)
     return true;
 }
 
-/* Of those that wait: who is first. NOBODY: the file leaves it open. */
+/* The first of those that wait. NOBODY: the file leaves it open. */
 static uint32_t choose(order_t *o)
 {
     uint32_t best = 0;

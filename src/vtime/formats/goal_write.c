@@ -2,16 +2,16 @@
  * goal_write.c - operations as GOAL, the text that LogGOPSim and ATLAHS read
  * (Hoefler, Siebert, Lumsdaine, Group Operation Assembly Language, 2009).
  *
- * A rank is a list of send, recv and calc with labels; what must be over before
- * something begins is said by `requires`, what must have begun by `irequires`.
+ * A rank is a list of send, recv and calc with labels. `requires` says what
+ * must be over before an operation begins, `irequires` what must have begun.
  * A blocking operation requires all before it. One with a request leaves
  * behind only that it has begun; the wait for it makes the next operation
  * require it. Collectives become the messages of an algorithm; nonblocking
  * ones a chain of their own.
  *
  * GOAL has one communicator and no wildcards beyond -1: tags of others get
- * numbers of their own. Calc is in ns. That a send is synchronous or buffered
- * GOAL cannot say, nor what reducing costs.
+ * numbers of their own. Calc is in ns. GOAL cannot say that a send is
+ * synchronous or buffered, nor what reducing costs.
  */
 #include "expand.h"
 

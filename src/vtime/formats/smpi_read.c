@@ -8,7 +8,7 @@
  * Flops become time by how->flops; a sleep is in seconds.
  *
  * A receive without a size has that of its message. A test that finds nothing
- * costs nothing: what is tested is waited for by the `wait` behind it.
+ * costs nothing: the `wait` behind it waits for what it tested.
  */
 #include "smpi_read.h"
 

@@ -1,7 +1,7 @@
 /*
- * lane.c - see lane.h; ring.h has the memory and who wakes whom.
+ * lane.c - see lane.h; ring.h has the memory, and which side wakes the other.
  *
- * What a rank knows of its lane is kept in memory of its own (struct sw_lane):
+ * A rank keeps what it knows of its lane in memory of its own (struct sw_lane):
  * where it writes next, and how far it may go before it must look again.
  */
 #include "lane.h"
@@ -17,7 +17,7 @@
 
 #define MASK (SW_LANE_ENTRIES - 1)
 
-#define SPIN_NS 10000u          /* who is awake answers in a few µs */
+#define SPIN_NS 10000u          /* an awake engine answers in a few µs */
 #define SKIPS 32                /* waits that do not spin after one in vain */
 #define AWAKE_NS 20000000u      /* of a rank that has a core of its own */
 #define LOOK_NS 100000000u      /* is the engine still there? */
@@ -48,7 +48,7 @@ static void ring(sw_lane_t *lane)
         sw_os_futex_wake_all(&head->doorbell);
 }
 
-/* From now on every put is refused: there is never room. */
+/* From now on every put fails: the ring never has room. */
 static bool lost(sw_lane_t *lane)
 {
     if (!lane->gone && lane->rank == 0)
@@ -76,7 +76,7 @@ static bool server_gone(const sw_lane_t *lane, uint64_t since)
     }
 }
 
-/* So much is taken that it is worth waking up, or an answer is there. */
+/* The engine has taken so much that it is worth waking up, or has answered. */
 static bool ready(const sw_lane_t *lane, uint64_t wake_at)
 {
     if (wake_at == UINT64_MAX)
@@ -125,9 +125,9 @@ void (*sw_lane_idle)(void);
 bool sw_lane_awake;
 
 /* A core that has slept computes slower for a while (its caches, its
- * frequency), which no normal run knows, where who waits spins. So a rank that
- * shares its core with nobody but the engine keeps it, and the engine has it
- * whenever it wants. */
+ * frequency). A normal run never sees that: a rank that waits spins there. So a
+ * rank that shares its core with none but the engine keeps it, and the engine
+ * has it whenever it wants. */
 static bool stay_awake(sw_lane_t *lane, uint64_t wake_at, uint64_t since)
 {
     uint64_t idle = since + IDLE_FIRST;
@@ -255,7 +255,7 @@ bool sw_lane_put(sw_lane_t *lane, const sw_vop_t *op)
         return false;
     to->what = SW_ENTRY_OP;
     to->op = *op;
-    /* Who asks rings. */
+    /* A rank that asks rings. */
     return publish(lane, op->kind == SW_OP_CLOCK);
 }
 
@@ -295,7 +295,7 @@ bool sw_lane_section(sw_lane_t *lane, uint32_t number, const char *name)
         0, number, (uint32_t)strnlen(name, SW_LANE_NAME)}, name);
 }
 
-/* A list that does not fit into one part is put together here. */
+/* A list that does not fit into one part: the rank joins the parts here. */
 static bool collect(sw_lane_t *lane, uint32_t got, uint32_t here,
                     uint32_t count)
 {

@@ -1,9 +1,9 @@
 /*
  * lane.h - the lanes on which a program's ranks tell the engine what they do.
  *
- * One segment of shared memory (a memfd, so nothing stays behind), made by the
- * server's parent before the ranks come or by rank 0 in MPI_Init; a lane for
- * each rank in it:
+ * They are one segment of shared memory (a memfd, so nothing stays behind). The
+ * server's parent makes it before the ranks come, or rank 0 in MPI_Init. It has
+ * a lane for each rank:
  *
  *     rank ->  ring of operations (op.h), one writer, one reader  -> engine
  *     rank <-  one answer, for the operation that asked           <- engine
@@ -59,19 +59,19 @@ SW_API bool sw_lane_ask(sw_lane_t *lane, const sw_vop_t *op,
 SW_API uint32_t sw_lane_given(const sw_lane_t *lane, uint32_t thread);
 SW_API bool sw_lane_await(sw_lane_t *lane, uint32_t thread, uint32_t given,
                           sw_ps_t *clock);
-/* Where a rank says that it is in a call of MPI: what keeps it there may be
- * what others do who wait for the engine. */
+/* Where a rank says that it is in a call of MPI. Ranks that wait for the
+ * engine may be what keeps it there. */
 SW_API _Atomic uint32_t *sw_lane_inside(sw_lane_t *lane);
 /* Where a thread (without threads: 0) says that it sleeps, for how many ns, and
- * waits for nobody; 0 when it has put something since. */
+ * waits for no other; 0 when it has put something since. */
 SW_API _Atomic uint64_t *sw_lane_sleeps(sw_lane_t *lane, uint32_t thread);
 /* Called now and then while a rank sleeps; NULL: nothing. What it does may let
  * others go on that the engine waits for. */
 SW_API extern void (*sw_lane_idle)(void);
 /* This process has a core of its own: it waits awake, for a while. */
 SW_API extern bool sw_lane_awake;
-/* No more operations. `ended_well`: in MPI_Finalize. The lane is freed with
- * the mapping; what is put after this is refused. */
+/* The rank puts no more operations. `ended_well`: in MPI_Finalize. The lane is
+ * freed with the mapping; a put after this fails. */
 SW_API void sw_lane_end(sw_lane_t *lane, bool ended_well);
 
 #endif

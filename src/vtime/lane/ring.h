@@ -1,5 +1,5 @@
 /*
- * ring.h - what the lanes' segment looks like; who writes what, who sleeps.
+ * ring.h - the lanes' segment: which side writes what, and which side sleeps.
  *
  *     | head: doorbell, news | lane 0 | lane 1 | ...
  *
@@ -18,10 +18,10 @@
  *
  * The doorbell. The rank must not make a system call for each entry, nor may
  * the engine look at hundreds of lanes. So the engine says in `ring_at` at
- * which `put` it wants to hear of a lane: at the next entry, if somebody waits
- * for an answer that may depend on it; else when the ring is half full. Whoever
- * rings sets its bit in `news`, adds one to the doorbell's word, and wakes the
- * engine if that is asleep. Asking and ending always ring.
+ * which `put` it wants to hear of a lane: at the next entry, if a rank waits
+ * for an answer that may depend on it; else when the ring is half full. A rank
+ * that rings sets its bit in `news`, adds one to the doorbell's word, and wakes
+ * the engine if that is asleep. Asking and ending always ring.
  *
  * No wake-up is lost. Each pair below is one side's store before its load of
  * what the other stores before its load (Dekker). All four are sequentially
@@ -46,8 +46,8 @@
 #define SW_LANE_BYTES 56u           /* of what is told, in an entry */
 #define SW_LANE_PLACES 512u         /* of an answer's list, in a part */
 
-/* A context (its members, uint32_t each) or a section (its name) is told by a
- * head and as many entries MORE as its bytes need. */
+/* A rank tells a context (its members, uint32_t each) or a section (its name).
+ * It puts a head, and as many entries MORE as the bytes need. */
 enum {
     SW_ENTRY_OP = 1, SW_ENTRY_CONTEXT, SW_ENTRY_SECTION, SW_ENTRY_MORE,
 };
@@ -89,7 +89,7 @@ typedef struct {
     _Alignas(SW_PAIR)
     _Atomic uint64_t taken;
     _Atomic uint64_t ring_at;
-    _Atomic uint32_t over;          /* nobody takes any more */
+    _Atomic uint32_t over;          /* the engine takes no more */
 
     _Alignas(SW_PAIR)
     _Atomic uint32_t parts;         /* of answers, given since the beginning */

@@ -1,9 +1,9 @@
 /*
  * server.c - see server.h.
  *
- * What is spawned reads the model, forks, tells the lanes whom to watch, and
- * ends (serve.c): so a refusal or a broken model is known here by its exit
- * status, and what goes on is no child of ours.
+ * The spawned process reads the model, forks, tells the lanes which process to
+ * watch, and ends (serve.c). So the rank learns of a refusal or a broken model
+ * by the exit status. The process that goes on is no child of the rank.
  */
 #include "server.h"
 

@@ -1,10 +1,10 @@
 /*
  * server.h - a rank starts the engine, straightway-whatif serve.
  *
- * It is a process of its own that belongs to nobody: no child of the rank
- * (whose program may wait for all of its children), in its session but no
- * process group of the job's, on any core.
- * It ends by itself when all ranks have ended or died.
+ * The engine is a process of its own, and no child of the rank (whose program
+ * may wait for all of its children). It is in the rank's session but in no
+ * process group of the job's, on any core. It ends by itself when all ranks
+ * have ended or died.
  */
 #ifndef SW_VTIME_LANE_SERVER_H
 #define SW_VTIME_LANE_SERVER_H
@@ -23,8 +23,8 @@ typedef struct {
  * stderr says why; the program can go on without. */
 SW_API bool sw_server_start(int lanes, const sw_server_t *server);
 
-/* After all lanes have ended: wait until the engine is done and has written
- * its files. False: it has ended without. */
+/* After all lanes have ended: waits until the engine has written its files.
+ * False: the engine has ended without. */
 SW_API bool sw_server_wait(sw_lanes_t *lanes);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * taker.c - see taker.h; ring.h has the memory and who wakes whom.
+ * taker.c - see taker.h; ring.h has the memory, and which side wakes the other.
  */
 #include "taker.h"
 
@@ -10,7 +10,7 @@
 
 #define MASK (SW_LANE_ENTRIES - 1)
 
-/* Ranks are told how far the engine is only now and then: they need not know
+/* The engine tells ranks how far it is only now and then: they need not know
  * before half of the ring is free. */
 #define TELL (SW_LANE_ENTRIES / 8)
 
@@ -145,8 +145,8 @@ bool sw_taker_read(sw_taker_t *taker, uint32_t rank)
            atomic_load_explicit(&lane->parts, memory_order_relaxed);
 }
 
-/* The word is read before the bits: who sets a bit after we have looked has
- * not added to the word yet. */
+/* The engine reads the word before the bits: a rank that sets a bit after the
+ * engine has looked has not added to the word yet. */
 void sw_taker_news(sw_taker_t *taker, void (*each)(void *of, uint32_t rank),
                    void *of)
 {

@@ -3,7 +3,7 @@
  *
  * One thread takes from all lanes: it looks at a lane's next entry, takes it,
  * and where there is none arms the lane's doorbell before it turns to others.
- * When nothing is left to do it sleeps until somebody rings.
+ * When nothing is left to do it sleeps until a rank rings.
  */
 #ifndef SW_VTIME_LANE_TAKER_H
 #define SW_VTIME_LANE_TAKER_H
@@ -53,19 +53,20 @@ void sw_taker_answer_thread(sw_taker_t *taker, uint32_t rank, uint32_t thread,
 /* Has the rank read all parts it was given? */
 bool sw_taker_read(sw_taker_t *taker, uint32_t rank);
 
-/* Who has rung since the last time: calls `each` for them. */
+/* Calls `each` for the ranks that have rung since the last time. */
 void sw_taker_news(sw_taker_t *taker, void (*each)(void *of, uint32_t rank),
                    void *of);
-/* Has anybody rung since then? Cheap. */
+/* Has a rank rung since then? Cheap. */
 bool sw_taker_rung(const sw_taker_t *taker);
-/* Sleep until somebody rings, at most `ns`, or less; false: nobody has. */
+/* Sleeps until a rank rings, at most `ns`, or less; false: none has. */
 bool sw_taker_sleep(sw_taker_t *taker, uint64_t ns);
 
 /* A rank's lane as it stands: SW_LANE_NOBODY and so on. What was put before it
  * ended is seen after this. */
 uint32_t sw_taker_state(const sw_taker_t *taker, uint32_t rank);
 
-/* Nobody takes any more: whoever waits is woken up, what is put is refused. */
+/* The engine takes no more: this wakes every waiting rank, and refuses what
+ * ranks put. */
 void sw_taker_over(sw_taker_t *taker);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * watch.h - has another process ended?
  *
- * A process is its number and when it was started, so that a later one of the
- * same number is not taken for it. No descriptor is needed, so a program that
- * closes all it finds breaks nothing; nor do a program's forked children keep
- * anything alive.
+ * A process is its number and its start time, so that a later process of the
+ * same number does not count as it. A watch needs no descriptor. So a program
+ * that closes all it finds breaks nothing, and a program's forked children keep
+ * nothing alive.
  */
 #ifndef SW_VTIME_LANE_WATCH_H
 #define SW_VTIME_LANE_WATCH_H
@@ -12,7 +12,7 @@
 #include "node/base/base.h"
 
 typedef struct {
-    int64_t pid;        /* 0: nobody */
+    int64_t pid;        /* 0: none */
     uint64_t start;     /* 0: unknown */
 } sw_watch_t;
 

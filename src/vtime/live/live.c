@@ -2,9 +2,9 @@
  * live.c - see live.h.
  *
  * The engine takes from a rank only when it needs to know what that does next.
- * A rank runs ahead until its lane is full; then it would sleep, and with it
- * whoever waits for it in the host's own way. So what the engine does not want
- * yet is moved out of lanes that are more than half full (`kept`).
+ * A rank runs ahead until its lane is full. Then it would sleep, and with it
+ * the ranks that wait for it in the host's own way. So the engine moves what it
+ * does not want yet out of lanes that are more than half full (`kept`).
  *
  * Communicators cannot be told to the engine while it runs: a rank that
  * defines one is LATER until it stands still (live_wait.c).
@@ -204,7 +204,7 @@ void sw_live_rung(void *of, uint32_t rank)
 /* Operations ------------------------------------------------------------ */
 
 /* A rank that polls until it finds something waits, and the record says so: the
- * next model says for how long. Time that is polled for nothing is kept. */
+ * next model says for how long. The record keeps the time of polls in vain. */
 static bool record(sw_live_t *live, uint32_t rank, const sw_vop_t *op)
 {
     sw_live_rank_t *r = &live->of[rank];

@@ -22,12 +22,14 @@ sw_live_t *sw_live_new(sw_lanes_t *lanes);
 void sw_live_free(sw_live_t *live);
 
 void sw_live_source(sw_live_t *live, sw_op_source_t *source);
-/* Write down what is taken, so that it can be replayed: what was asked becomes
- * what was found. `test`: the model's, what a question in vain takes. */
+/* Writes down what the engine takes, so that a replay can read it: a question
+ * becomes what the rank found. `test`: the model's time of a question in
+ * vain. */
 void sw_live_record(sw_live_t *live, sw_op_writer_t *writer, sw_ps_t test);
 
-/* Sleep until there may be more for the engine. False: something is wrong, and
- * sw_live_error tells what; the program's ranks are not to be waited for. */
+/* Sleeps until the engine may have more to do. False: something is wrong, and
+ * sw_live_error tells what; the engine must not wait for the program's
+ * ranks. */
 bool sw_live_wait(sw_live_t *live, sw_engine_t *engine);
 /* NULL: nothing is. */
 const char *sw_live_error(const sw_live_t *live);
@@ -44,9 +46,9 @@ const sw_sections_t *sw_live_sections(const sw_live_t *live);
 /* More were named than there are numbers: they count as outside. */
 bool sw_live_sections_lost(const sw_live_t *live);
 
-/* The ranks get no more answers, and what they put is refused. */
+/* Gives the ranks no more answers, and refuses what they put. */
 void sw_live_over(sw_live_t *live);
-/* The files are written: whoever waits for that goes on. */
+/* The files are written: the ranks that wait for that go on. */
 void sw_live_written(sw_live_t *live);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * live_context.c - see live_context.h.
  *
- * An id may be used again when its communicator is gone. Then its members are
- * others, and all of them that were members before have defined the former one
- * (they would have used it); a rank that defines an id for the first time, in
- * whose former definition it is named too, contradicts somebody.
+ * The ranks may use an id again when its communicator is gone, for other
+ * members. Those that were members before have defined the former communicator
+ * (they would have used it). So a rank contradicts another if it defines an id
+ * for the first time, and the former definition names it too.
  */
 #include "live_context.h"
 

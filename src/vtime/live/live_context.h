@@ -2,8 +2,8 @@
  * live_context.h - the communicators of a running program.
  *
  * A rank has numbers of its own for its communicators. What is alike on all
- * members is the communicator's id; the engine's numbers are given here, one
- * for each id. Members that define the same one must agree about who is in it.
+ * members is the communicator's id. The engine's numbers are given here, one
+ * for each id. Members that define the same one must agree on its group.
  */
 #ifndef SW_VTIME_LIVE_LIVE_CONTEXT_H
 #define SW_VTIME_LIVE_LIVE_CONTEXT_H

@@ -43,15 +43,15 @@ struct sw_live {
     sw_ps_t test;               /* see sw_live_record */
     uint32_t *defining, defining_count;     /* ranks */
     uint32_t asking;            /* ranks that wait for an answer */
-    bool soon;                  /* somebody asks: lanes ring at once */
-    bool news;                  /* somebody has ended */
+    bool soon;                  /* a rank asks: lanes ring at once */
+    bool news;                  /* a rank has ended */
     bool placed;                /* on the ranks' cores */
     bool suspected;             /* and that was said */
     uint32_t calls, look_next;
     uint64_t looked, empty_since;
     uint64_t taken, taken_before, quiet_since;  /* entries but sleeps; when the
                                                  * last was */
-    uint64_t patience;          /* ns: with who may look into a window */
+    uint64_t patience;          /* ns: with ranks that may watch a window */
     char error[256];
 };
 

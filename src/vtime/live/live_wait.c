@@ -11,18 +11,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NAP_NS 20000000u        /* what nobody has rung for is taken then */
-#define LOOK_NS 100000000u      /* between two looks at who is still alive, */
+#define NAP_NS 20000000u        /* the engine takes then what had no ring */
+#define LOOK_NS 100000000u      /* between two looks for dead ranks, */
 #define LOOK_AT 16u             /* so many ranks at a time */
 #define CPUS 8192u
-/* Silence before somebody is not waited for any more who, */
-#define SLEEPS_NS 3000000u      /* one of several threads, sleeps, */
-#define LOOKS_NS 100000000u     /* or runs, perhaps to look for another; who, */
-#define HELD_NS 50000000u       /* has said that its host may keep it, */
-#define ALONE_NS 1000000000u    /* without threads, sleeps or is in its host, */
-#define RUNS_NS 600000000000u   /* or computes */
-#define LOOKS_LEAST_NS ((uint64_t)20000000) /* who may look into a window: less
-                                 * each time, from LIVE's `patience` down */
+/* After so long a silence the engine no longer waits for a rank or thread: */
+#define SLEEPS_NS 3000000u      /* one of several threads that sleeps, */
+#define LOOKS_NS 100000000u     /* or runs, perhaps to look for another; */
+#define HELD_NS 50000000u       /* a rank that says its host may keep it, */
+#define ALONE_NS 1000000000u    /* one thread only, asleep or in its host, */
+#define RUNS_NS 600000000000u   /* or computing */
+#define LOOKS_LEAST_NS ((uint64_t)20000000) /* one that may look into a window:
+                                 * less each time, down from LIVE's patience */
 #define SUSPECT_NS 10000000000u /* silence before a deadlock is suspected */
 #define GRACE_NS 3000000000u    /* for ranks that come last */
 
@@ -69,8 +69,9 @@ static bool absent(const sw_live_t *live, uint32_t rank)
            sw_taker_state(&live->taker, rank) == SW_LANE_NOBODY;
 }
 
-/* Ranks that have not come will not come any more when there is nobody else,
- * and who made the lanes has gone, or has seen others come and go. */
+/* The engine gives up the ranks that have not come when all others have ended.
+ * It also needs one more sign: the maker of the lanes has gone, or the engine
+ * has seen others come and go. */
 static void look_for_absent(sw_live_t *live, uint64_t now)
 {
     uint32_t missing = 0;
@@ -98,8 +99,8 @@ static void look_for_absent(sw_live_t *live, uint64_t now)
         }
 }
 
-/* Who serves all ranks may run wherever one of them may: it was started by a
- * rank that may be bound to a core, and inherits that. */
+/* The engine serves all ranks, so it may run wherever one of them may. The rank
+ * that started it may be bound to a core, and the engine inherits that. */
 static void place(sw_live_t *live)
 {
     uint64_t all[CPUS / 64] = {0};
@@ -148,14 +149,14 @@ static bool anything(sw_live_t *live)
     return false;
 }
 
-/* Somebody waits for an answer, and nobody puts anything. A thread that is
- * awaited may itself wait for those who ask: for a thread of its rank, which it
- * joins, or in a call that virtual time knows nothing of; or for what they will
- * write into a window's memory. */
+/* A rank waits for an answer, and no rank puts anything. A thread that the
+ * engine awaits may itself wait for the ranks that ask. It may join a thread of
+ * its rank, or be in a call that virtual time knows nothing of. Or it looks for
+ * what they will write into a window's memory. */
 typedef struct {
     sw_live_t *live;
     uint64_t quiet;             /* ns */
-    bool looked;                /* somebody did, perhaps */
+    bool looked;                /* a thread did, perhaps */
 } quiet_t;
 
 static bool asleep(void *of, uint32_t rank, uint32_t thread, bool looks)
@@ -179,7 +180,7 @@ static bool asleep(void *of, uint32_t rank, uint32_t thread, bool looks)
            sw_watch_sleeps(&lane->process, tid ? tid : lane->process.pid);
 }
 
-/* Nobody goes on, it seems; but only the hosts know. It is said, once. */
+/* No rank seems to go on, but only the hosts know. The engine says so, once. */
 static void say_suspicion(sw_live_t *live, const sw_engine_t *engine)
 {
     char text[128];
@@ -236,7 +237,7 @@ bool sw_live_wait(sw_live_t *live, sw_engine_t *engine)
     /* Once more before sleeping, with lanes armed for what is wanted now. */
     bool soon = somebody_asks(live), sooner = soon && !live->soon;
     live->soon = soon;
-    /* Entries that nobody wants yet may lie there all the time. */
+    /* Entries that the engine does not want yet may lie there all the time. */
     if (live->taken != live->taken_before) {
         live->taken_before = live->taken;
         live->quiet_since = sw_os_now();

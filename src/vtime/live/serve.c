@@ -5,13 +5,13 @@
  *     serve --lanes FD --model MODEL [--result FILE] [--record OPS] [--check]
  *           [--detach]
  *
- * FD is a segment of lanes (lane/lane.h), made by the rank that starts this
- * (lane/server.h) or by whoever starts the ranks. FILE gets the result
- * (result.h) when all ranks have ended, whole or not at all; OPS the operations
- * (ops/file.h). With --detach the process that was started ends as soon as all
- * is ready, and a child of it goes on: nobody's child, then, and in a process
- * group of its own, so it ends when its ranks have, not with what they are
- * sent.
+ * FD is a segment of lanes (lane/lane.h). The rank that starts this makes it
+ * (lane/server.h), or the program that starts the ranks. FILE gets the result
+ * (result.h) when all ranks have ended, whole or not at all; OPS gets the
+ * operations (ops/file.h). With --detach the process that was started ends as
+ * soon as all is ready, and a child of it goes on. That child is an orphan,
+ * in a process group of its own. So it ends when its ranks have, not by the
+ * signals that they get.
  *
  * Status 1: the model or the lanes cannot be used, and stderr says why;
  * without --detach also: there is no result; 3: a deadlock.
@@ -64,8 +64,8 @@ static bool parse(char **argv, order_t *order)
     return order->lanes > STDERR_FILENO && order->model;
 }
 
-/* The job's descriptors are not ours: a launcher waits until nobody has its
- * pipes any more. Kept are stderr and the lanes. */
+/* The engine closes the job's descriptors: a launcher waits until no process
+ * has its pipes any more. The engine keeps stderr and the lanes. */
 static void close_others(int kept)
 {
     int null = open("/dev/null", O_RDWR);
@@ -86,10 +86,10 @@ static void close_others(int kept)
             close(fd);
 }
 
-/* The ranks' session stays ours: Linux shares the processor among sessions
- * first (sched(7), autogroup), and one that answers may get nothing for
- * seconds where those that ask, and somebody else's, are busy. True: this is
- * the child, which goes on. */
+/* The engine stays in the ranks' session. Linux shares the processor among
+ * sessions first (sched(7), autogroup). An engine in another session may get
+ * nothing for seconds, while the ranks that ask and other processes are busy.
+ * True: this is the child, which goes on. */
 static bool detach(sw_lanes_t *lanes)
 {
     setpgid(0, 0);

@@ -2,10 +2,10 @@
  * algorithm.h - collectives as compositions of messages.
  *
  * An algorithm is what each member does, step by step. In a step a member sends
- * to one member and receives from one (or does only one of both), waits for
- * both, and reduces what it has received, or copies it. algorithm.c has the
- * table of all; each family is one small file (algorithm_binomial.c, ...) with
- * its closed formula and its source.
+ * to one member and receives from one, or does only one of both. It waits for
+ * both, and reduces or copies what it has received. algorithm.c has the table
+ * of all; each family is one small file (algorithm_binomial.c, ...) with its
+ * closed formula and its source.
  */
 #ifndef SW_VTIME_MODEL_ALGORITHM_H
 #define SW_VTIME_MODEL_ALGORITHM_H
@@ -29,8 +29,8 @@ typedef struct {
     uint32_t segment;           /* set by the algorithm: see below */
 } sw_call_t;
 
-/* Step `k` of member `me`, from 0, written into a step in which nothing is
- * done; false: the member is done. */
+/* Writes step `k` of member `me`, from 0, into a step in which the member does
+ * nothing. False: the member is done. */
 typedef bool sw_step_func_t(const sw_call_t *call, uint32_t me, uint32_t k,
                             sw_step_t *step);
 /* Time until the last member is done, all coming together: an empty message

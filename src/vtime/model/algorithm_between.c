@@ -1,10 +1,10 @@
 /*
- * algorithm_between.c - collectives between two groups, as messages: nobody
- * leads, each member talks to all of the other group that it has to do with.
+ * algorithm_between.c - collectives between two groups, as messages: no member
+ * leads; each talks to all of the other group that it has to do with.
  *
- * Without a root there are max(n, m) rounds, for groups of n and m: in round k
- * member i of the first group and member (i + k) mod max(n, m) of the second,
- * if there are such, exchange their parts.
+ * Without a root, groups of n and m take max(n, m) rounds. In round k two
+ * members exchange their parts: member i of the first group, and member
+ * (i + k) mod max(n, m) of the second, where both exist.
  */
 #include "algorithm_parts.h"
 

@@ -3,9 +3,9 @@
  * "Optimization of collective communication operations in MPICH", 2005.
  *
  * Members are numbered from the root, r = 0. The parent of r is r without its
- * lowest bit that is set; the children of r are r + 1, r + 2, r + 4, ..., as
- * far as these bits are below r's lowest and the sum is below n; the subtree
- * below r has min(its lowest bit, n - r) members.
+ * lowest bit that is set. The children of r are r + 1, r + 2, r + 4, ...: each
+ * added bit is below r's lowest, and each sum is below n. The subtree below r
+ * has min(its lowest bit, n - r) members.
  *
  *     0 -+- 1                 up: from the nearest child to the farthest, then
  *        +- 2 --- 3               to the parent

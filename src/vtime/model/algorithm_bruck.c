@@ -4,7 +4,7 @@
  * systems", 1997. A member sends ceil(log2 n) messages, whatever n is.
  *
  * Allgather: in round k a member sends all blocks that it has to the one 2^k
- * before it, and in the last round no more than are missing.
+ * before it. In the last round it sends no more than are missing.
  *
  * Alltoall: a block that must go d places on does so by the bits of d: in
  * round k those with bit k move on by 2^k, together. Each block travels

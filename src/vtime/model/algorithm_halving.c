@@ -1,10 +1,11 @@
 /*
- * algorithm_halving.c - reduce-scatter by recursive halving: in the first
- * round members exchange with the one half of all away what the other half is
- * to have in the end, then a quarter of it with one a quarter away, and so on
- * (Thakur, Rabenseifner, Gropp 2005). Where n is no power of two, it is folded
- * (algorithm_parts.h): a member that has taken another's part in also works
- * out its block, and hands it back.
+ * algorithm_halving.c - reduce-scatter by recursive halving (Thakur,
+ * Rabenseifner, Gropp 2005). In the first round each member exchanges with the
+ * member half of all away. It sends that half of the vector whose blocks the
+ * partner's half of the members gets in the end. In the next round it exchanges
+ * a quarter with a member a quarter away, and so on. Where n is no power of
+ * two, it is folded (algorithm_parts.h): a member that has taken another's part
+ * in also works out its block, and hands it back.
  *
  *     log2 n alpha + (n - 1) B (beta + gamma)
  *

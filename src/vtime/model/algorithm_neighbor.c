@@ -3,11 +3,11 @@
  * Yuan, "Performance evaluation of allgather algorithms on terascale Linux
  * cluster with Fast Ethernet", 2005.
  *
- * Half as many messages as round the ring, all with the two neighbours: first
- * each pair (0 1), (2 3), ... exchanges its blocks, then a member turns from
- * the one neighbour to the other and back, and passes on the two blocks that
- * it got last. It needs an even number of members; with an odd one it is the
- * ring (as in Open MPI).
+ * Half as many messages as round the ring, all with the two neighbours. First
+ * each pair (0 1), (2 3), ... exchanges its blocks. Then a member turns from
+ * the one neighbour to the other and back, and passes on the two blocks that it
+ * got last. It needs an even number of members; with an odd one it is the ring
+ * (as in Open MPI).
  *
  *     n/2 alpha + (n - 1) B beta
  */

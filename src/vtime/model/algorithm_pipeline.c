@@ -1,10 +1,11 @@
 /*
- * algorithm_pipeline.c - along a chain: each member passes on to the next what
- * it gets from the one before, whole (`chain`) or in segments of 64 KiB
- * (`pipeline`), one going out while the next comes in (Pjesivac-Grbovic et al.,
- * "Performance analysis of MPI collective operations", 2007). A broadcast goes
- * from the root on; a reduction comes from the other end of the chain, and each
- * member adds its part.
+ * algorithm_pipeline.c - along a chain: Pjesivac-Grbovic et al., "Performance
+ * analysis of MPI collective operations", 2007.
+ *
+ * Each member passes on to the next what it gets from the one before: whole
+ * (`chain`), or in segments of 64 KiB (`pipeline`). One segment goes out while
+ * the next comes in. A broadcast goes from the root on. A reduction comes from
+ * the other end of the chain, and each member adds its part.
  *
  * With m segments of s bytes:
  *

@@ -2,13 +2,13 @@
  * algorithm_rabenseifner.c - reductions of long vectors: Rabenseifner,
  * "Optimization of collective reduction operations", 2004.
  *
- * Halving: in round k members whose numbers differ in bit k exchange halves of
- * the part of the vector that they still share, and each reduces the half that
- * it keeps. So neighbours exchange most. After log2 p rounds everybody has its
- * part of the result. Then the same way back: allreduce exchanges parts that
- * double, reduce sends them up a binomial tree. Where n is no power of two, it
- * is folded (algorithm_parts.h); members are numbered from the root, and the
- * root does not leave.
+ * Halving: in round k, two members whose numbers differ in bit k still share a
+ * part of the vector. They exchange halves of it, and each reduces the half
+ * that it keeps. So neighbours exchange most. After log2 p rounds each member
+ * has its part of the result. Then the same way back: allreduce exchanges parts
+ * that double, reduce sends them up a binomial tree. Where n is no power of
+ * two, it is folded (algorithm_parts.h). Members are numbered from the root,
+ * and the root does not leave.
  *
  *     number   0     1     2     3
  *     before   ABCD  ABCD  ABCD  ABCD
@@ -24,7 +24,7 @@
  */
 #include "algorithm_parts.h"
 
-/* The bytes of the part that a member has when `bits` bits are done. */
+/* The bytes of the part that a member has after `bits` rounds. */
 static uint64_t part(uint64_t bytes, const sw_fold_t *f, uint32_t number,
                      uint32_t bits)
 {

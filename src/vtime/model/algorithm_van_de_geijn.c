@@ -1,9 +1,11 @@
 /*
- * algorithm_van_de_geijn.c - broadcast of long messages: cut into n parts,
- * scattered down a binomial tree, and gathered by all round the ring (Barnett,
- * Gupta, Payne, Shuler, van de Geijn, Watts, "Interprocessor collective
- * communication library", 1994; Thakur, Rabenseifner, Gropp 2005). It moves
- * about 2 B a member, where a binomial tree moves B log2 n from the root.
+ * algorithm_van_de_geijn.c - broadcast of long messages. The root cuts the
+ * message into n parts and scatters them down a binomial tree; all members
+ * gather them round the ring. It moves about 2 B a member, where a binomial
+ * tree moves B log2 n from the root.
+ *
+ * Barnett, Gupta, Payne, Shuler, van de Geijn, Watts, "Interprocessor
+ * collective communication library", 1994; Thakur, Rabenseifner, Gropp 2005.
  *
  *     (ceil(log2 n) + n - 1) alpha + 2 (n - 1)/n B beta
  *         (at most, with the largest part; exact where n divides B and is a

@@ -1,7 +1,7 @@
 /*
  * model.c - see model.h.
  *
- * What a message costs is asked for every message there is, so it is a few
+ * The engine asks for the cost of every message, so that is a few
  * multiplications: links by constants have nothing to look up, measured ones
  * have some dozens of points.
  */

@@ -15,11 +15,12 @@
  * `out` and `in` are when the sender's and the receiver's ports are free: each
  * rank has its own within a node, each node one to the network. A send of at
  * most S bytes is eager: it is complete at c. A larger one, or a synchronous
- * one, waits for its receiver: a request of no bytes goes ahead (as above, with
- * s = 0, but occupies no port), meets the receive at m = max(posted, t + o +
- * L), and its data enter the wire at max(c, m + o + L, out); it is complete
- * when they have left, at i + G s. A blocking send ends when it is complete.
- * Where s stands, the literature often has s - 1.
+ * one, waits for its receiver. The sender's request of no bytes goes ahead (as
+ * above, with s = 0, but occupies no port). It meets the receive at m =
+ * max(posted, t + o + L). The message's data enter the wire at max(c, m + o +
+ * L, out); the send is complete when they have left, at i + G s. A blocking
+ * send ends when it is complete. Where s stands, the literature often has
+ * s - 1.
  *
  * Hockney's model (1994) is a link with o = g = O = 0 and no S; `free` one
  * with nothing at all. Measured links have tables by size in place of
@@ -88,8 +89,8 @@ typedef struct {
     uint32_t *node, *domain;    /* by rank, or NULL */
 } sw_model_places_t;
 
-/* Every `period` on the average the processor is taken away for `duration`
- * (noise.h). 0: never. */
+/* Every `period` on the average the system takes the processor away for
+ * `duration` (noise.h). 0: never. */
 typedef struct {
     sw_ps_t period, duration;
     uint64_t seed;

@@ -1,10 +1,10 @@
 /*
  * model_file.c - see model_file.h.
  *
- * A line is split into words, the first says what it is, and a function reads
- * the others: it returns what is wrong with them, or NULL. What depends on
- * several lines (places by rank, the network's size) waits for the end.
- * Nothing in the file is believed.
+ * The reader splits a line into words. The first says what the line is, and a
+ * function reads the others: it returns what is wrong with them, or NULL. What
+ * depends on several lines (places by rank, the network's size) waits for the
+ * end. The reader checks everything in the file.
  */
 #include "model_file.h"
 #include "network.h"

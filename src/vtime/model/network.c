@@ -12,7 +12,7 @@
  *
  * All of it is settled when the message enters: of two messages the one that
  * enters first has all links first, even one that the other's head would have
- * come to before it. A switch has room for the messages that wait in it, so a
+ * come to before it. A switch has room for the messages that wait in it. So a
  * message that waits for one link does not hold those before it (virtual
  * cut-through: Kermani and Kleinrock 1979).
  */

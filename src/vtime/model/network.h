@@ -3,8 +3,8 @@
  *
  * A message occupies every link of its route for as long as its bytes take;
  * where another is on a link, it waits (virtual cut-through: the head goes on
- * as soon as a link is free, each hop adds its latency). Messages are handed
- * in in the order of the times at which they enter, by the engine.
+ * as soon as a link is free, each hop adds its latency). The engine hands
+ * messages in, in the order of the times at which they enter.
  *
  * One file each: network_crossbar.c, network_fat_tree.c, network_torus.c,
  * network_dragonfly.c. A network is made from the words of its line in a model
@@ -34,7 +34,7 @@ sw_ps_t sw_network_cross(sw_network_t *network, uint32_t from, uint32_t to,
 uint32_t sw_network_route(const sw_network_t *network, uint32_t from,
                           uint32_t to, uint32_t *links, uint32_t most);
 
-/* What a message needs where nobody is in its way: until its first byte
+/* What a message needs where no other is in its way: until its first byte
  * arrives (with the ends' latency), and from then until its last. */
 sw_ps_t sw_network_latency(const sw_network_t *network, uint32_t from,
                            uint32_t to);

@@ -8,20 +8,20 @@
  *
  * As Kim, Dally, Scott, Abts (2008): each group has `routers`, every two of
  * them linked; each router has `hosts` nodes and `global` links. The ports of
- * a group to others are numbered, those of its first router first; port q of
- * group i leads to group i + 1 + q mod (groups - 1), from there on round, so
- * that every two groups have the same number of links between them; what is
- * left over is unused. Where two groups have several links, the target's number
- * decides which one is taken.
+ * a group to others are numbered, those of its first router first. Port q of
+ * group i leads to group i + 1 + q mod (groups - 1), counted round. So every
+ * two groups have the same number of links between them; what is left over is
+ * unused. Where two groups have several links, the target's number decides
+ * which one a message takes.
  *
  * Without sizes it is a balanced one (routers = 2 hosts = 2 global), as small
  * as will do.
  *
  * The minimal route has at most one local link, one global, and one local
  * again. With `valiant` each message first goes to a group at random (neither
- * the sender's nor the target's), which spreads whatever load there is over
- * all links, at the price of routes twice as long. The latency of the model is
- * that of the minimal route in either case.
+ * the sender's nor the target's). That spreads whatever load comes over all
+ * links, at the price of routes twice as long. The latency of the model is that
+ * of the minimal route in either case.
  *
  * Numbers: nodes to routers, routers to nodes; local links, each router's to
  * the others of its group; global links by group and port.

@@ -16,8 +16,8 @@
  * Messages go up as far as they must, and down again. Where there is a choice,
  * the target decides (D-mod-k: Zahavi, Johnson, Kerbyson, Lang 2010): parent
  * number  floor(to / (up[1] ... up[l])) mod up[l + 1]. So messages from
- * anywhere to one node come down one way, and in a full tree shifts (each node
- * i to i + k) never meet.
+ * anywhere to one node come down one way. In a full tree shifts (each node i to
+ * i + k) never meet.
  *
  * A switch of level l is known by its digits (a[h] .. a[l+1], b[l] .. b[1]):
  * where it hangs, and which of the parents it is on each level below. A link

@@ -1,10 +1,10 @@
 /*
  * network_kind.h - what network.c and the kinds of networks share.
  *
- * A kind numbers its links, one for each direction of a cable, so that those
- * of one sort (host links, local links, global links) follow each other, and
- * says which of them a message takes. All else is common: until when each link
- * is busy, and what a crossing costs.
+ * A kind numbers its links, one for each direction of a cable, and says which
+ * of them a message takes. Those of one sort (host links, local links, global
+ * links) follow each other. All else is common: until when each link is busy,
+ * and what a crossing costs.
  */
 #ifndef SW_VTIME_MODEL_NETWORK_KIND_H
 #define SW_VTIME_MODEL_NETWORK_KIND_H
@@ -56,7 +56,7 @@ struct sw_network {
     void *of;                   /* the kind's own */
 };
 
-/* False: there is no memory, or what was made does not fit (written). */
+/* Writes what is wrong into the words' `why`. Returns false. */
 bool sw_network_fail(const sw_network_words_t *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

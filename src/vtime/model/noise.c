@@ -8,9 +8,9 @@
  *
  * What falls into the time in which a rank waits is done then, and costs
  * nothing: neither interruptions that begin and end there nor the rest of one
- * that began there. A computation after that begins with a gap, drawn anew: an
+ * that began there. A computation after that begins with a gap, drawn anew. An
  * exponential gap has no memory, so what is left of one is distributed as a
- * whole one is, and a wait costs one draw however long it is.
+ * whole one is. So a wait costs one draw however long it is.
  */
 #include "noise.h"
 

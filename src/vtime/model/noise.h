@@ -1,9 +1,10 @@
 /*
  * noise.h - what the operating system takes from a program.
  *
- * Each rank's processor is taken away at random times (the gaps are
- * exponential, from a counter-based generator: the same seed, rank and number
- * give the same gap, so predictions do not depend on the order of evaluation).
+ * The operating system takes each rank's processor away at random times. The
+ * gaps are exponential, from a counter-based generator: the same seed, rank and
+ * number give the same gap. So predictions do not depend on the order of
+ * evaluation.
  */
 #ifndef SW_VTIME_MODEL_NOISE_H
 #define SW_VTIME_MODEL_NOISE_H

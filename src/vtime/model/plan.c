@@ -1,31 +1,31 @@
 /*
  * plan.c - see plan.h.
  *
- * Formulas speak of Hockney's machine: alpha is what an empty message takes
- * between the two members farthest apart, o + L + o'; beta the slowest of
- * what happens to a byte on the way, max(G, O, O'), or, of a measured link,
+ * Formulas speak of Hockney's machine. alpha is what an empty message takes
+ * between the two members farthest apart, o + L + o'. beta is the slowest of
+ * what happens to a byte on the way, max(G, O, O'). Of a measured link, beta is
  * what a message of the call's block takes above an empty one, by its bytes.
- * All members that wait for others leave after the formula's time. Who waits
- * for nobody (the root of a bcast, the others in a reduce) leaves when its own
- * sends are out: its steps are gone through, a send taking max(o + O s, g, G s)
- * and a step with a receive alpha + s beta.
+ * All members that wait for others leave after the formula's time. A member
+ * that waits for none (the root of a bcast, the others in a reduce) leaves when
+ * its own sends are out. The plan goes through that member's steps: a send
+ * takes max(o + O s, g, G s) and a step with a receive alpha + s beta.
  *
- * Offloaded, a collective takes its members `posting` each, and then in the
- * network, by itself, one round for each level of a tree and its bytes once:
+ * Offloaded, a collective takes its members `posting` each. The network then
+ * needs, by itself, one round for each level of a tree and its bytes once:
  *
  *     barrier                          ROUND ceil(log2 n)
  *     bcast, reduce, allreduce, scans  ROUND ceil(log2 n) + B NS_A_BYTE
  *     with a block for each member     ROUND ceil(log2 n) +
  *                                          (n - 1) B NS_A_BYTE
  *
- * Who waits for nobody leaves when the network has its data: B NS_A_BYTE, the
- * root of a scatter (n - 1) times that.
+ * A member that waits for none leaves when the network has its data: after
+ * B NS_A_BYTE, and the root of a scatter after (n - 1) times that.
  *
  * Where no rule fits, a call takes the formula of what libraries commonly do,
  * with the limits of Thakur, Rabenseifner, Gropp 2005 (MPICH's): see usual().
  *
- * Everything takes the factor of its line `scale`. A member by itself needs
- * nothing of anybody: no time.
+ * Everything takes the factor of its line `scale`. A member by itself waits
+ * for none, and takes no time.
  */
 #include "algorithm_parts.h"
 #include "rules.h"
@@ -167,14 +167,14 @@ static line_t line_of(const sw_model_t *model, pair_t pair, uint64_t bytes)
     return line;
 }
 
-/* How long a member is at work that waits for nobody. */
+/* How long a member that waits for none is at work. */
 static double own_part(const line_t *line, const sw_algorithm_t *algorithm,
                        const sw_call_t *call)
 {
     uint32_t me = 0;
     if (sw_collective_waits[call->what] == SW_WAITS_ALL)
         return 0;
-    /* In a tree towards the root, the last member has nobody below it. */
+    /* In a tree towards the root, the last member has none below it. */
     if (sw_collective_waits[call->what] == SW_WAITS_AT_ROOT)
         me = call->n - 1;
     double time = 0;

@@ -1,13 +1,13 @@
 /*
  * plan.h - how a collective is carried out, and what that costs.
  *
- * Whatever the plan, its dependencies hold: a member leaves no earlier than
- * those have come for whom it must wait (sw_waits_t), so free collectives are
+ * Whatever the plan, its dependencies hold: a member leaves no earlier than the
+ * members that it depends on have come (sw_waits_t). So free collectives are
  * not free of waiting. Three ways to carry one out:
  *
  *   cost      a member that waits for others leaves at
  *                 max(come, come of those it waits for) + waiting
- *             and one that waits for nobody at come + leaving. Free is 0, 0;
+ *             and one that waits for none at come + leaving. Free is 0, 0;
  *             formulas, tables and offloaded ones come to this.
  *   messages  the steps of an algorithm (algorithm.h), each with its cost as a
  *             message, scaled.
@@ -29,11 +29,11 @@ typedef struct {
     sw_ps_t posting;            /* the processor's part */
 } sw_plan_t;
 
-/* The collective `call` of all its members: what they must agree upon is
- * taken from it (what, bytes, sent and received of the member with the most,
- * the time that it has computed), n members that are `members` of the world
- * (NULL: its first n). The class of the farthest pair decides which link a
- * formula takes. */
+/* The plan of the collective `call` for n members, `members` of the world
+ * (NULL: its first n). The plan takes from `call` what all must agree upon:
+ * what, bytes, sent and received of the member with the most, and the time that
+ * it has computed. The class of the farthest pair decides which link a formula
+ * takes. */
 void sw_plan_make(const sw_model_t *model, const sw_vop_t *call, uint32_t n,
                   const uint32_t *members, sw_plan_t *plan);
 
@@ -44,10 +44,10 @@ void sw_plan_between(const sw_model_t *model, const sw_vop_t *call,
                      const uint32_t n[2], const uint32_t *const members[2],
                      unsigned mine, sw_plan_t *plan);
 
-/* What is a part of another collective: as the rules say that it is carried
- * out, but neither free, scaled nor offloaded, and by the formula of its
- * algorithm, on the link between the farthest of n members, who have computed
- * so long. */
+/* The plan of a part of another collective. The rules say how it is carried
+ * out, but it is neither free, scaled nor offloaded. It costs the formula of
+ * its algorithm, on the link between the farthest of n members, which have
+ * computed for `computed`. */
 void sw_plan_part(const sw_model_t *model, const sw_call_t *call, uint32_t n,
                   const uint32_t *members, sw_ps_t computed, sw_plan_t *plan);
 

@@ -74,7 +74,7 @@ static sw_ps_t gives(const between_t *b, unsigned what, uint64_t bytes)
                              : sends(b, bytes);
 }
 
-/* Everybody with everybody opposite: as among one more than the larger. */
+/* Each member with all opposite: as among one more than the larger group. */
 static sw_ps_t alltoall(const between_t *b, const sw_vop_t *op)
 {
     uint32_t n = b->n[b->mine], m = b->n[b->other];

@@ -32,8 +32,7 @@ typedef struct {
     double byte;                /* ps */
 } sw_model_rule_t;
 
-/* What was planned, to be found again: the same question has the same
- * answer. */
+/* The plans that plan.c has made: the same question has the same answer. */
 typedef struct {
     bool known;
     sw_call_t call;

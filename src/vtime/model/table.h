@@ -2,10 +2,10 @@
  * table.h - measured times of a collective, by ranks and bytes.
  *
  * Between two sizes, and between two numbers of ranks, a time lies on the
- * straight line through the two in logarithms of both (a power law: a time
- * that is latency stays what it is, one that is bandwidth grows as the bytes
- * do, and it never leaves the two); where one of the times is 0, on the line
- * in the logarithm of bytes, or ranks, alone.
+ * straight line through the two in logarithms of both. That is a power law: a
+ * time that is latency stays what it is, one that is bandwidth grows as the
+ * bytes do. The time stays between the two. Where one of them is 0, it lies on
+ * the line in the logarithm of bytes, or ranks, alone.
  *
  * Outside of what was measured:
  *

@@ -3,10 +3,10 @@
  * what the states of a model depend on (model.h).
  *
  * A call leaves what it moved in the caches, and the next of its kind finds it
- * there. But it leaves more than that as it was: a program that has written an
- * array, tells the others in a small message how much it will send, and then
- * sends it, sends what it has written. So a rank remembers for some sizes what
- * it had computed when it was last done with as many bytes or more: 96 bytes.
+ * there. But it leaves more than that as it was. Suppose that a program writes
+ * an array, then sends a small message about its size, and then the array. It
+ * sends what it has itself written. So a rank remembers for some sizes what it
+ * had computed when it was last done with as many bytes or more: 96 bytes.
  */
 #ifndef SW_VTIME_MODEL_WARMTH_H
 #define SW_VTIME_MODEL_WARMTH_H
@@ -33,7 +33,7 @@ static inline sw_ps_t sw_warmth(const sw_warmth_t *w, uint64_t bytes)
     return w->computed - w->then[sw_warmth_size(bytes)];
 }
 
-/* So many bytes were moved. */
+/* The rank has moved so many bytes. */
 static inline void sw_warmth_moved(sw_warmth_t *w, uint64_t bytes)
 {
     for (unsigned i = 0; i <= sw_warmth_size(bytes); i++)

@@ -10,7 +10,7 @@
 #include "vtime/ops/op.h"
 
 /* The longest time and the slowest byte that a model may have: 1000 s, and one
- * second a byte. What is made of them fits into sw_ps_t. */
+ * second a byte. What the model makes of them fits into sw_ps_t. */
 #define SW_WORDS_NS 1e12
 #define SW_WORDS_NS_A_BYTE 1e9
 #define SW_PS_MOST ((sw_ps_t)1 << 60)

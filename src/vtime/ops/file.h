@@ -1,14 +1,14 @@
 /*
  * file.h - operations in a file: what replays, imports and exports share.
  *
- * A what-if run writes one, traces and foreign formats are turned into one,
- * and any number of replays read it: the ranks' operations apart from each
- * other, compact, so that an engine can take from all ranks at once and hold
- * no more than a window of each. docs/opfile-format.md has the format. Files
- * end in `.swops`, and get their name when they are whole.
+ * A what-if run writes one; traces and foreign formats become one; any number
+ * of replays read it. The file keeps the ranks' operations compact, and apart
+ * from each other. So an engine can take from all ranks at once and hold no
+ * more than a window of each. docs/opfile-format.md has the format. Files end
+ * in `.swops`, and get their name when they are whole.
  *
- * Operations of all kinds may be in a file. Those that ask are answered by
- * nobody; a converter writes none.
+ * Operations of all kinds may be in a file. Those that ask get no
+ * answer; a converter writes none.
  */
 #ifndef SW_VTIME_OPS_FILE_H
 #define SW_VTIME_OPS_FILE_H
@@ -29,7 +29,7 @@ bool sw_op_write_context(sw_op_writer_t *writer, uint32_t number, uint32_t n,
 bool sw_op_write_section(sw_op_writer_t *writer, uint32_t number,
                          const char *name);
 bool sw_op_write(sw_op_writer_t *writer, uint32_t rank, const sw_vop_t *op);
-/* False: something could not be written; the file is gone. */
+/* False: the writer could not write something; the file is gone. */
 bool sw_op_writer_close(sw_op_writer_t *writer);
 /* Give it up: there will be no file. */
 void sw_op_writer_drop(sw_op_writer_t *writer);
@@ -37,7 +37,8 @@ void sw_op_writer_drop(sw_op_writer_t *writer);
 /* Reading. */
 typedef struct sw_op_file sw_op_file_t;
 
-/* NULL: `why` says it in a sentence. Nothing in the file is believed. */
+/* NULL: `why` says it in a sentence. The reader checks everything in the
+ * file. */
 sw_op_file_t *sw_op_open(const char *path, char *why, size_t why_size);
 uint32_t sw_op_ranks(const sw_op_file_t *file);
 uint64_t sw_op_count(const sw_op_file_t *file);
@@ -48,8 +49,8 @@ uint32_t *sw_op_context(const sw_op_file_t *file, uint32_t i,
                         uint32_t *number, uint32_t *n);
 /* Sections that have names. */
 const sw_sections_t *sw_op_sections(const sw_op_file_t *file);
-/* A source that reads from it. A damaged part ends its rank early, and is
- * counted. */
+/* A source that reads from it. A damaged part ends its rank early, and the file
+ * counts it. */
 void sw_op_source(sw_op_file_t *file, sw_op_source_t *source);
 uint64_t sw_op_damaged(const sw_op_file_t *file);
 /* Begin again. */

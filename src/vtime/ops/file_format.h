@@ -9,7 +9,7 @@
  *     note
  *     tail        64 bytes: where the index is
  *
- * Who writes needs to go back nowhere, and who reads finds all parts of a rank
+ * A writer needs to go back nowhere, and a reader finds all parts of a rank
  * without looking at others.
  *
  * An operation is its head byte, its shape, and its request. The shape is all
@@ -97,7 +97,7 @@ static inline uint64_t sw_opfile_peer(int32_t peer, uint32_t rank)
     return peer < 0 ? 0 : sw_opfile_signed((int64_t)peer - rank) + 1;
 }
 
-/* Is it of a message: to or from whom, of which tag? */
+/* Is it of a message, with a peer and a tag? */
 static inline bool sw_opfile_message(unsigned kind)
 {
     return kind == SW_OP_SEND || kind == SW_OP_RECV || kind == SW_OP_PROBE ||

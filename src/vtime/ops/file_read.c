@@ -1,9 +1,9 @@
 /*
  * file_read.c - reading files of operations; see file_format.h.
  *
- * The file is mapped, and each rank has a cursor of a few words into it. A
- * part's checksum is looked at when the cursor comes to it, each number when
- * it is read (file_decode.c). So an engine may believe what it is given.
+ * The reader maps the file, and each rank has a cursor of a few words into it.
+ * It checks a part's checksum when the cursor comes to it, and each number when
+ * it reads it (file_decode.c). So an engine may believe what it gets.
  */
 #include "file_reader.h"
 

@@ -54,7 +54,7 @@ const unsigned char *sw_op_load(const sw_op_file_t *f, uint64_t part,
 
 /* All but those of damaged parts; false: no memory. */
 bool sw_op_read_contexts(sw_op_file_t *f);
-/* NULL: there is none of that number. */
+/* NULL: no context has that number. */
 const sw_op_context_t *sw_op_context_of(const sw_op_file_t *f,
                                         uint32_t number);
 bool sw_op_is_member(const sw_op_file_t *f, uint32_t number, uint32_t rank);

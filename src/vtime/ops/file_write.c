@@ -2,10 +2,10 @@
  * file_write.c - writing files of operations; see file_format.h.
  *
  * Each rank has a buffer, which grows with use; when it is full it becomes a
- * part. How large it may become depends on how many ranks there are, so that
- * the buffers of 100,000 ranks together take no more than those of 1000.
- * Contexts are told on the buffer behind that of the last rank. The file gets
- * its name when it is whole.
+ * part. The limit of its size depends on the number of ranks. So the buffers of
+ * 100,000 ranks together take no more than those of 1000. Contexts are told on
+ * the buffer behind that of the last rank. The file gets its name when it is
+ * whole.
  */
 #include "file_writer.h"
 

@@ -32,7 +32,7 @@ struct sw_op_writer {
     size_t out_used;
 };
 
-/* The first error is kept: nothing is written any more. */
+/* Keeps the first error: the writer writes nothing any more. */
 void sw_op_writer_fail(sw_op_writer_t *writer, int error);
 /* Room for n bytes more in a rank's buffer. */
 bool sw_op_room(sw_op_writer_t *writer, uint32_t rank, size_t n);

@@ -20,9 +20,9 @@
 
 /* The members that a member of a collective must wait for. */
 typedef enum {
-    SW_WAITS_ALL,               /* everybody                            */
-    SW_WAITS_ROOT,              /* the root; it itself for nobody       */
-    SW_WAITS_AT_ROOT,           /* the root for all; others for nobody  */
+    SW_WAITS_ALL,               /* all                                  */
+    SW_WAITS_ROOT,              /* the root; it itself for none         */
+    SW_WAITS_AT_ROOT,           /* the root for all; others for none    */
     SW_WAITS_LOWER,             /* those of lower rank                  */
 } sw_waits_t;
 
@@ -68,8 +68,8 @@ typedef enum {
     SW_OP_COLLECTIVE,   /* what, context, peer, bytes, sent, received,
                          * request                                         */
     SW_OP_WAIT,         /* request: until it is complete; unknown: no time */
-    SW_OP_DROP,         /* request, flags: freed or cancelled; nobody waits for
-                         * it                                              */
+    SW_OP_DROP,         /* request, flags: freed or cancelled; no thread waits
+                         * for it                                          */
     SW_OP_SECTION,      /* bytes: what follows belongs to this section of the
                          * program (section.h), for the report; 0: to none */
     /* What only a running program asks; the engine answers. */
@@ -83,9 +83,9 @@ typedef enum {
     SW_OP_MATCHED,      /* request, peer, tag: which message the receive with
                          * wildcards has taken, where the host decided     */
     SW_OP_THREAD,       /* what: sw_thread_op_t; request: a thread's number */
-    SW_OP_STUCK,        /* the rank has waited in the host for long, who may
-                         * need what others do after their questions: nobody
-                         * is to wait for it before it puts something else */
+    SW_OP_STUCK,        /* the rank has waited in the host for long, and may
+                         * need what others do after their questions: the engine
+                         * does not wait for it before its next operation  */
     SW_OP_WINDOW,       /* what: sw_window_t, context, peer, bytes, flags,
                          * request                                         */
     SW_OP_NOTHING,      /* in the engine: it is done already               */
@@ -112,9 +112,9 @@ static inline bool sw_op_has_context(unsigned kind)
  * that has threads says so before all else. 0 is the first. */
 typedef enum {
     SW_THREAD_GOES,     /* what follows is this one's                     */
-    SW_THREAD_AFTER,    /* the thread at hand has been waiting for this one, so
-                         * it goes on no earlier than this one is done with
-                         * all that it has put, but the last `tag`         */
+    SW_THREAD_AFTER,    /* the current thread has waited for this one: it goes
+                         * on no earlier than this one is done with all that it
+                         * has put, but the last `tag`                     */
     SW_THREAD_ENDS,     /* it does nothing more, for now                   */
 } sw_thread_op_t;
 
@@ -154,11 +154,11 @@ typedef enum {
 } sw_window_t;
 
 #define SW_WINDOW_LOCAL 1u      /* a flush: the origin's memory may be used */
-#define SW_WINDOW_EXCLUSIVE 1u  /* a lock: with nobody else                 */
-#define SW_WINDOW_SEEN 1u       /* made: who computes sees others' memory    */
+#define SW_WINDOW_EXCLUSIVE 1u  /* a lock: with no other origin             */
+#define SW_WINDOW_SEEN 1u       /* made: loads see other ranks' memory       */
 
-/* Tags of the empty messages on a window's context: those who may access hear
- * that they may (post), and tell when they have (complete). */
+/* Tags of the empty messages on a window's context: origins hear that they may
+ * access it (post), and tell when they have (complete). */
 #define SW_WINDOW_POSTED 0
 #define SW_WINDOW_COMPLETED 1
 
@@ -183,17 +183,18 @@ typedef enum {
 
 /* Collectives between groups (MPI 4.1, 6.2.3). The root is in one group, and
  * its data come from the other or go there. It names itself as the root, as do
- * the members of the other group; those beside it name nobody (-1), and have
- * no part in it. Where there is no root, each group gets what the other gives.
- * Making communicators (`other`) is all members' together, as ever. */
+ * the members of the other group; those beside it name MPI_PROC_NULL (-1),
+ * and have no part in it. Where there is no root, each group gets what the
+ * other gives. Making communicators (`other`) is all members' together, as
+ * ever. */
 
 /* Receives with wildcards. A blocking one asks CHOOSE before, and then names
- * whom it was told. A nonblocking one (RECV with SW_OP_ANY and a request) is
- * matched by the host of a running program: MATCHED comes when the program
- * has seen it complete, which is after the WAIT or SELECT that waits for it.
- * So where a rank waits for such a request, what it does next must be looked
- * at. Operations without MATCHED, and without anybody to ask (a file), are
- * matched by the engine.
+ * the peer that the answer gave. The host of a running program matches a
+ * nonblocking one (RECV with SW_OP_ANY and a request). MATCHED comes when the
+ * program has seen it complete, which is after the WAIT or SELECT that waits
+ * for it. So where a rank waits for such a request, the engine must look at
+ * what the rank does next. The engine matches operations without MATCHED where
+ * it can ask no program (a file).
  *
  * CLOCK is answered when all operations of the rank before it are done. So a
  * program may ask it after any operation, to sleep until that can be done. */

@@ -13,7 +13,7 @@ typedef enum {
     SW_SOURCE_END,      /* it is over                                   */
 } sw_source_state_t;
 
-/* What a rank is told that asked (CLOCK, SELECT, PROBE, IPROBE, CHOOSE). */
+/* The answer to a rank that asked (CLOCK, SELECT, PROBE, IPROBE, CHOOSE). */
 typedef struct {
     sw_ps_t clock;      /* the rank's time, after the operation */
     sw_ps_t until;      /* what was not found will not be there before
@@ -24,14 +24,14 @@ typedef struct {
                                  * the order in which they came to be   */
     int32_t peer, tag;          /* PROBE, IPROBE, CHOOSE: the message; a
                                  * peer below 0: let the host decide    */
-    uint32_t thread;            /* who has asked                        */
+    uint32_t thread;            /* that asked                           */
     uint64_t bytes;
 } sw_op_answer_t;
 
 typedef struct {
     void *of;
     sw_source_state_t (*next)(void *of, uint32_t rank, sw_vop_t *op);
-    /* NULL: nobody asks (a trace). */
+    /* NULL: no rank asks (a trace). */
     void (*answer)(void *of, uint32_t rank, const sw_op_answer_t *answer);
 } sw_op_source_t;
 

@@ -1,6 +1,6 @@
 /*
- * steps.h - what the ranks of a file do, without what does not matter: how
- * programs that do the same are known to.
+ * steps.h - what the ranks of a file do, without what does not matter. By their
+ * steps, programs that do the same can be recognized.
  *
  *     sw_steps_t steps;
  *     if (sw_steps_begin(&steps, ops))
@@ -8,13 +8,13 @@
  *             ...
  *     sw_steps_end(&steps);
  *
- * A step is an operation and what was computed before it, however many pieces
- * that was in. What a running program only asked for is left out, and which
- * message a receive with wildcards took. Requests are named by the step that
- * began them, not by numbers that a rank happened to give. Waits in a row are
- * in the order of their beginning: in which order messages came is chance.
- * Where a rank changed to another section of the program is told with the step
- * behind it, and nobody is compared by it.
+ * A step is an operation and what the rank computed before it, in however many
+ * pieces. Steps leave out what a running program only asked for, and which
+ * message a receive with wildcards took. A step names a request by the step
+ * that began it, not by the number that a rank happened to give. Waits in a row
+ * are in the order of their beginning: the order in which messages came is
+ * chance. Where a rank changed to another section of the program, the
+ * step behind it says so; no comparison uses that.
  */
 #ifndef SW_VTIME_OPS_STEPS_H
 #define SW_VTIME_OPS_STEPS_H
