@@ -82,7 +82,8 @@ class Parser(argparse.ArgumentParser):
         word = args[0] if self.below and args else "-"
         if word in self.below:
             return self._parse_below(args, namespace)
-        near = difflib.get_close_matches(word, self.below, 1, 0.6)
+        near = [] if word.startswith("-") else difflib.get_close_matches(
+            word, self.below, 1, 0.6)
         if near:
             self.error(f"unknown subcommand {word}; did you mean {near[0]}?")
         # Report leftover words where the options are known: in the subcommand.

@@ -135,7 +135,7 @@ class Sweep:
     """
 
     name = "sweep"
-    usage = "%(prog)s KEY=V,V,... [-n N] [EXPERIMENTS, OPTIONS] PROGRAM"
+    usage = "%(prog)s KEY=V,V,... [-n N] [OPTIONS] PROGRAM"
 
     @staticmethod
     def arguments(parser):

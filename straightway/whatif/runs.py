@@ -180,8 +180,8 @@ class Runner:
             source = made
         has = self.ranks_of(source)
         if ranks and ranks < has:
-            raise UserError(f"-n {ranks}: {path} has {has} ranks; a replay "
-                            "cannot have fewer")
+            raise UserError(f"-n {ranks}: {path} has {has} ranks; give "
+                            f"{has} or more")
         if ranks and ranks > has:
             more = self.path("swops")
             notes += operations.extrapolate(str(source), ranks,

@@ -208,7 +208,7 @@ def test_what_cannot_be_read_is_told(_here, tmp_path):
 
 
 def test_the_command_converts_and_replays_alike(_here, tmp_path):
-    operations.synthetic("halo2d", 4, 5, 100, 10, "a.swops")
+    operations.synthetic("halo2d", 16, 5, 100, 10, "a.swops")
 
     def convert(*words):
         return subprocess.run([COMMAND, "whatif", "convert", *words],
@@ -219,16 +219,16 @@ def test_the_command_converts_and_replays_alike(_here, tmp_path):
         done = convert(source, out)
         assert done.returncode == 0, done.stderr
         assert f"wrote {out}" in done.stderr
-    direct = replay("a.swops", "eager", 4, tmp_path)
+    direct = replay("a.swops", "eager", 16, tmp_path)
     for made in ("b.swops", "c.swops"):
-        assert replay(made, "eager", 4, tmp_path)["messages"] \
-            == direct["messages"] == 4 * 5 * 4
-    done = convert("-n", "16", "a.swops", "d.swops")
+        assert replay(made, "eager", 16, tmp_path)["messages"] \
+            == direct["messages"] == 16 * 5 * 4
+    done = convert("-n", "64", "a.swops", "d.swops")
     assert done.returncode == 0, done.stderr
-    assert replay("d.swops", "eager", 16, tmp_path)["extrapolated"]
+    assert replay("d.swops", "eager", 64, tmp_path)["extrapolated"]
     for words, told in ((("a.swops", "a.swops"), "is the file to read"),
                         (("no.swops", "b.goal"), "there is no such file"),
-                        (("-n", "2", "a.swops", "b.swops"), "of 4 ranks")):
+                        (("-n", "2", "a.swops", "b.swops"), "has 16 ranks")):
         done = convert(*words)
         assert done.returncode == 2 and told in done.stderr, done.stderr
 
