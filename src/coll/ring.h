@@ -184,7 +184,7 @@ _Static_assert(offsetof(sw_ring_t, block) == SW_LINE &&
 SW_API uint64_t sw_ring_reserve(int n);
 
 /* Returns a block that the leader reserved and that no member has opened. */
-void sw_ring_unreserve(sw_peer_t *leader, uint64_t offset);
+SW_API void sw_ring_unreserve(sw_peer_t *leader, uint64_t offset);
 
 /* Opens this member's end of the ring at `offset` of the leader's segment, and
  * holds the team. Every member opens it once. Ends the process where memory

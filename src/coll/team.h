@@ -57,7 +57,7 @@ SW_API bool sw_team_introduce(sw_introduction_t *to, int virtual_node);
 /* Makes the team of n members, with one reference, from all introductions and
  * what the members agreed on. Owns `peer` (malloced) from here on. Ends the
  * process where memory runs out, since the others rely on it by now. */
-sw_team_t *sw_team_make(const sw_introduction_t *all, int n, int me,
+SW_API sw_team_t *sw_team_make(const sw_introduction_t *all, int n, int me,
                         sw_peer_t **peer, bool arena, bool cma, bool crowded);
 
 static inline sw_team_t *sw_team_hold(sw_team_t *team)
@@ -66,7 +66,7 @@ static inline sw_team_t *sw_team_hold(sw_team_t *team)
     return team;
 }
 
-void sw_team_drop(sw_team_t *team);
+SW_API void sw_team_drop(sw_team_t *team);
 
 /* Bytes of the largest payload that a ring of n members stages. */
 size_t sw_team_stage_max(int n);

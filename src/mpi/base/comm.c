@@ -57,10 +57,14 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     c->handle = MPI_COMM_NULL;
     sw_ring_t *ring = c->ring ? c->ring : c->lost;
     c->ring = c->lost = NULL;
+    sw_span_t *span = c->span;
+    c->span = NULL;
     struct sw_adjacency *adjacency = c->adjacency;
     c->adjacency = NULL;
     if (ring)
         sw_ring_close(ring);
+    if (span)
+        sw_span_free(span);
     if (adjacency)
         c->adjacency_free(adjacency);
     sw_comm_drop(c);
@@ -130,7 +134,7 @@ static sw_reason_t why_not(sw_comm_t *c, bool inter)
     if (inter || c->n < 2)
         return inter ? SW_REASON_INTER : SW_REASON_ALONE;
     sw_meeting_t meeting = SW_WORLD_APART;
-    if (c->n <= SW_MEMBERS_MAX) {
+    if (c->n <= SW_SPAN_MEMBERS_MAX) {
         c->members = members_of(c->handle, c->n);
         if (!c->members && sw_settings.enable && sw_world_is_there()) {
             sw_say("out of memory while setting a communicator up");
@@ -138,11 +142,14 @@ static sw_reason_t why_not(sw_comm_t *c, bool inter)
         }
         meeting = c->members ? sw_world_meeting(c->members)
                              : SW_WORLD_UNKNOWN;
+        c->apart = meeting == SW_WORLD_APART && sw_settings.spans;
+        if (c->n > SW_MEMBERS_MAX && meeting != SW_WORLD_FOREIGN)
+            meeting = SW_WORLD_APART;
     }
-    if (meeting == SW_WORLD_APART && c->members)
+    if (meeting == SW_WORLD_APART && c->members && !c->apart)
         say_why(c, "not on one node");
     return meeting == SW_WORLD_FOREIGN ? SW_REASON_FOREIGN
-         : meeting == SW_WORLD_APART ? SW_REASON_APART : SW_OURS;
+         : meeting == SW_WORLD_APART && !c->apart ? SW_REASON_APART : SW_OURS;
 }
 
 static int attribute(void)
@@ -236,6 +243,19 @@ static void meet_first(sw_comm_t *c, sw_introduction_t *all,
                    (int)sizeof answer, MPI_BYTE, c->handle);
 }
 
+/* The members live on several nodes. */
+static void meet_apart(sw_comm_t *c)
+{
+    const char *why;
+    c->settled = true;
+    c->reason = SW_REASON_APART;
+    c->span = sw_span_adopt(c->handle, c->me, c->members, &why);
+    if (c->span)
+        sw_wait_progress = sw_comm_progress;
+    else
+        say_why(c, why);
+}
+
 /* Set the shared block up: a decision that every member takes from the same
  * data. */
 static void meet_members(sw_comm_t *c)
@@ -286,7 +306,9 @@ sw_comm_t *sw_comm_enter(MPI_Comm comm)
 
 sw_ring_t *sw_comm_settle(sw_comm_t *c)
 {
-    if (!c->settled)
+    if (!c->settled && c->apart)
+        meet_apart(c);
+    else if (!c->settled)
         meet_members(c);
     if (c->ring)
         sw_reach_review(c);
@@ -338,12 +360,15 @@ void sw_comm_lose(sw_comm_t *c)
 {
     c->lost = c->ring;
     c->ring = NULL;
+    c->over = true;
     c->reason = SW_REASON_LOST;
 }
 
 int sw_comm_give_up(sw_comm_t *c)
 {
-    sw_ring_give_up(c->ring);
+    sw_ring_give_up(sw_comm_near(c));
+    if (c->span)
+        sw_failure_revoke(c->span->lane);
     sw_comm_lose(c);
     return sw_failure_raise(c->handle);
 }

@@ -15,6 +15,7 @@
 #define SW_MPI_BASE_COMM_H
 
 #include "registry.h"
+#include "span.h"
 #include "world.h"
 #include "coll/coll.h"
 
@@ -25,6 +26,7 @@
     X(ALONE, "one member")                                          \
     X(FOREIGN, "members of another MPI_COMM_WORLD")                 \
     X(APART, "members not on one node, or unreachable")             \
+    X(SPAN, "over several nodes, where the host's way wins")        \
     X(FULL, "pool of communicator blocks full")                     \
     X(OPERATION, "operation or type without a kernel")              \
     X(TOPOLOGY, "no topology, or one for the host")                 \
@@ -43,11 +45,14 @@ typedef enum {
 typedef struct sw_comm {
     sw_registered_t registered;
     MPI_Comm handle;
-    sw_ring_t *ring;            /* NULL: the host serves, for `reason` */
+    sw_ring_t *ring;            /* NULL: a span, or the host, for `reason` */
     sw_ring_t *lost;            /* what `ring` was, until a member died */
     sw_reason_t reason;
     int n, me;
-    bool settled;               /* ring and reason are final */
+    bool settled;               /* ring, span and reason are final */
+    bool apart;                 /* the members live on several nodes */
+    bool over;                  /* the span serves no more */
+    sw_span_t *span;            /* or NULL */
     /* See reach.h. */
     _Atomic bool device;        /* a buffer of ours was a device's        */
     uint64_t review;            /* the ring's step of the next question   */
@@ -135,6 +140,13 @@ static inline sw_ring_t *sw_comm_ring(sw_comm_t *c, sw_reason_t *reason)
         *reason = c->reason;
     }
     return ring;
+}
+
+/* The ring of its members on this node, if it has one: its own, or its
+ * span's. */
+static inline sw_ring_t *sw_comm_near(const sw_comm_t *c)
+{
+    return c->ring ? c->ring : c->span && !c->over ? c->span->ring : NULL;
 }
 
 /* Drive the host's progress, on the communicator this thread last used, and

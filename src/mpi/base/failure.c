@@ -16,6 +16,7 @@
 
 static int (*get_failed)(MPI_Comm comm, MPI_Group *failed);
 static int (*is_revoked)(MPI_Comm comm, int *flag);
+static int (*revoke)(MPI_Comm comm);
 static const bool *enabled;
 bool sw_failure_told;
 
@@ -24,6 +25,7 @@ void sw_failure_bind(void *(*find)(const char *symbol))
 #ifdef OMPI_MAJOR_VERSION
     *(void **)&get_failed = find("PMPIX_Comm_get_failed");
     *(void **)&is_revoked = find("PMPIX_Comm_is_revoked");
+    *(void **)&revoke = find("PMPIX_Comm_revoke");
     /* Where this says no, the procedures above raise errors. */
     *(const void **)&enabled = find("ompi_ftmpi_enabled");
 #endif
@@ -38,6 +40,12 @@ bool sw_failure_revoked(MPI_Comm comm)
 {
     int flag = 0;
     return is_revoked(comm, &flag) == MPI_SUCCESS && flag;
+}
+
+void sw_failure_revoke(MPI_Comm comm)
+{
+    if (revoke && comm != MPI_COMM_NULL)
+        revoke(comm);
 }
 
 bool sw_failure_of(MPI_Comm comm, int *rank)

@@ -28,6 +28,9 @@ void sw_failure_look(void);
 /* Was it revoked? Then even a member that need not wait must not go on. */
 bool sw_failure_revoked(MPI_Comm comm);
 
+/* End what is under way on a communicator of our own (or MPI_COMM_NULL). */
+void sw_failure_revoke(MPI_Comm comm);
+
 /* Has a member died, or was the communicator revoked? Raises no error. *rank
  * is a member that the host refuses to hear from. */
 bool sw_failure_of(MPI_Comm comm, int *rank);

@@ -6,6 +6,7 @@
 #include "guard.h"
 #include "link.h"
 #include "node/arena/arena.h"
+#include "node/base/crc.h"
 #include "node/base/settings.h"
 #include "node/launcher.h"
 
@@ -39,6 +40,9 @@ int sw_world_virtual_node(void)
     return rank / (int)sw_settings.node_size;
 }
 
+/* Ranks known to run on this machine, on whatever node of MPI's. */
+static _Atomic int machine_ranks;
+
 void sw_world_measure_crowd(void)
 {
     uint64_t mask[SW_CARD_MASK];
@@ -49,10 +53,19 @@ void sw_world_measure_crowd(void)
     if (!atomic_load(&online))
         atomic_store(&online, sysconf(_SC_NPROCESSORS_ONLN));
     if (mine >= atomic_load(&online)) {
-        double all = (double)sw_launcher_node_ranks() / mine;
+        int ranks = sw_launcher_node_ranks(), more = machine_ranks;
+        double all = (double)(more > ranks ? more : ranks) / mine;
         crowd = all > crowd ? all : crowd;
     }
     sw_wait_crowd(crowd);
+}
+
+void sw_world_crowd_machine(int ranks)
+{
+    if (ranks > machine_ranks) {
+        machine_ranks = ranks;
+        sw_world_measure_crowd();
+    }
 }
 
 /* The roster ------------------------------------------------------------- */
@@ -160,6 +173,20 @@ static void exchange_reach(void)
     free(reached);
 }
 
+/* What this node and this machine are called. */
+static void find_name(void)
+{
+    int here = sw_world.at[sw_world.place].said.self.virtual_node, i = 0;
+    while (sw_world.at[i].said.self.virtual_node != here)
+        i++;
+    sw_world.node = sw_world.at[i].said.rank;
+    char boot[64];
+    int n = sw_os_read_text("/proc/sys/kernel/random/boot_id", boot,
+                            sizeof boot);
+    sw_world.machine = n > 0 ? sw_crc32(0, boot, (size_t)n)
+                             : (uint32_t)sw_world.node;
+}
+
 void sw_world_start(void)
 {
     SW_INSIDE;
@@ -168,8 +195,11 @@ void sw_world_start(void)
     find_node();
     if (sw_settings.enable || sw_world_board)
         exchange_hellos();
-    if (sw_settings.enable && sw_world.places > 1) {
+    /* A rank alone on its node has a part in what spans nodes. */
+    if (sw_settings.enable && sw_world.ranks > 1 &&
+        sw_world.comm != MPI_COMM_NULL) {
         exchange_reach();
+        find_name();
         sw_world_measure_crowd();
     }
 }

@@ -50,6 +50,9 @@ typedef struct {
     int ranks, rank;    /* in MPI_COMM_WORLD                              */
     int first, run;     /* the rank at place 0, and how many places from
                            there on have consecutive ranks                */
+    int node;           /* the first rank in MPI_COMM_WORLD on this node, or
+                           on this rank's virtual one                     */
+    uint32_t machine;   /* hash: the same on all nodes that one kernel has */
     int level;          /* MPI_THREAD_*                                   */
     bool spawned;       /* by another job's MPI_Comm_spawn                */
     sw_place_t *at;     /* [places]                                       */
@@ -102,5 +105,8 @@ uint32_t sw_world_introduce(const sw_members_t *members,
 
 /* Ask the launcher and the peers met so far how crowded the cores are. */
 void sw_world_measure_crowd(void);
+/* The same, now that so many ranks were found to run on this machine, which may
+ * hold several nodes (containers). */
+void sw_world_crowd_machine(int ranks);
 
 #endif

@@ -4,6 +4,15 @@
 #include "call.h"
 #include "vector.h"
 
+/* Once the arguments are described. */
+static int gather(const sw_comm_t *c, sw_collective_t id,
+                  const sw_data_t *send, size_t bytes, void *recv,
+                  const sw_blocks_t *blocks)
+{
+    return c->ring ? sw_coll_allgather(c->ring, send, bytes, recv, blocks)
+                   : sw_span_allgather(c->span, id, send, bytes, recv, blocks);
+}
+
 static bool allgather(sw_comm_t *c, const void *send, int64_t sendcount,
                       MPI_Datatype sendtype, void *recv, int64_t recvcount,
                       MPI_Datatype recvtype, MPI_Comm comm,
@@ -20,8 +29,7 @@ static bool allgather(sw_comm_t *c, const void *send, int64_t sendcount,
                                        c->me * recvcount, recvcount,
                                        recvtype, r)))
         return *result != MPI_SUCCESS;
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    if (!sw_ready(c, SW_COLL_ALLGATHER, (size_t)recvcount * r->size, reason))
         return false;
     sw_buffer_receive(&to, recv, recvcount * c->n, r, comm);
     sw_blocks_t blocks = sw_buffer_rows(&to, c->n, rows);
@@ -31,9 +39,9 @@ static bool allgather(sw_comm_t *c, const void *send, int64_t sendcount,
     else if (to.temporary)
         sw_pack(sw_element(recv, c->me * recvcount, r), recvcount, r, own.at,
                 comm);
-    int status = sw_coll_allgather(ring, in_place ? &own : &from.data,
-                                   in_place ? blocks.bytes : from.bytes,
-                                   to.data.at, &blocks);
+    int status = gather(c, SW_COLL_ALLGATHER, in_place ? &own : &from.data,
+                        in_place ? blocks.bytes : from.bytes, to.data.at,
+                        &blocks);
     sw_buffer_end(&from);
     sw_buffer_received(&to);
     *result = sw_finish(SW_COLL_ALLGATHER, comm, status);
@@ -59,8 +67,10 @@ static bool allgatherv(sw_comm_t *c, const void *send, int64_t sendcount,
                                        sw_at(displs, c->me),
                                        sw_at(counts, c->me), recvtype, r)))
         return *result != MPI_SUCCESS;
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    size_t total = 0;
+    for (int i = 0; i < c->n; i++)
+        total += (size_t)sw_at(counts, i) * r->size;
+    if (!sw_ready(c, SW_COLL_ALLGATHERV, total / (size_t)c->n, reason))
         return false;
     sw_vbuffer_t to = {.user = recv, .counts = counts,
                        .displacements = displs, .types = &r, .same = true,
@@ -72,9 +82,9 @@ static bool allgatherv(sw_comm_t *c, const void *send, int64_t sendcount,
     else if (to.temporary)
         sw_pack(sw_element(recv, sw_at(displs, c->me), r),
                 sw_at(counts, c->me), r, own.at, comm);
-    int status = sw_coll_allgather(ring, in_place ? &own : &from.data,
-                                   in_place ? list[c->me].bytes : from.bytes,
-                                   to.data, &blocks);
+    int status = gather(c, SW_COLL_ALLGATHERV, in_place ? &own : &from.data,
+                        in_place ? list[c->me].bytes : from.bytes, to.data,
+                        &blocks);
     sw_buffer_end(&from);
     sw_vbuffer_received(&to);
     *result = sw_finish(SW_COLL_ALLGATHERV, comm, status);

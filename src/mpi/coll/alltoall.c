@@ -22,8 +22,7 @@ static bool alltoall(sw_comm_t *c, const void *send, int64_t sendcount,
         (sw_aliased(send, recv) && recvcount && sendcount == recvcount &&
          sendtype == recvtype))
         return *result != MPI_SUCCESS;
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    if (!sw_ready(c, SW_COLL_ALLTOALL, (size_t)recvcount * r->size, reason))
         return false;
     sw_buffer_receive(&to, recv, recvcount * c->n, r, comm);
     if (in_place) {
@@ -36,7 +35,10 @@ static bool alltoall(sw_comm_t *c, const void *send, int64_t sendcount,
     sw_blocks_t sends = sw_buffer_rows(&from, c->n, out);
     sw_blocks_t recvs = sw_buffer_rows(&to, c->n, in);
     int status =
-        sw_coll_alltoall(ring, from.data.at, &sends, to.data.at, &recvs);
+        c->ring ? sw_coll_alltoall(c->ring, from.data.at, &sends, to.data.at,
+                                   &recvs)
+                : sw_span_alltoall(c->span, from.data.at, &sends, to.data.at,
+                                   &recvs);
     sw_buffer_end(&from);
     sw_buffer_received(&to);
     *result = sw_finish(SW_COLL_ALLTOALL, comm, status);
@@ -44,16 +46,21 @@ static bool alltoall(sw_comm_t *c, const void *send, int64_t sendcount,
 }
 
 /* The v and w forms, once their arguments are described. */
-static int exchange(sw_ring_t *ring, sw_collective_t id, sw_vbuffer_t *from,
-                    sw_vbuffer_t *to, bool in_place, MPI_Comm comm)
+static int exchange(const sw_comm_t *c, sw_collective_t id,
+                    sw_vbuffer_t *from, sw_vbuffer_t *to, bool in_place,
+                    MPI_Comm comm)
 {
-    SW_ARRAY(sw_extent_t, out, ring->n);
-    SW_ARRAY(sw_extent_t, in, ring->n);
-    SW_ARRAY(sw_data_t, from_data, ring->n);
-    SW_ARRAY(sw_data_t, to_data, ring->n);
+    SW_ARRAY(sw_extent_t, out, c->n);
+    SW_ARRAY(sw_extent_t, in, c->n);
+    SW_ARRAY(sw_data_t, from_data, c->n);
+    SW_ARRAY(sw_data_t, to_data, c->n);
     sw_blocks_t sends = sw_vbuffer_send(from, in_place, out, from_data);
     sw_blocks_t recvs = sw_vbuffer_receive(to, in, to_data);
-    int status = sw_coll_alltoall(ring, from->data, &sends, to->data, &recvs);
+    int status =
+        c->ring ? sw_coll_alltoall(c->ring, from->data, &sends, to->data,
+                                   &recvs)
+                : sw_span_alltoallv(c->span, from->data, &sends, to->data,
+                                    &recvs);
     sw_vbuffer_end(from);
     sw_vbuffer_received(to);
     return sw_finish(id, comm, status);
@@ -77,8 +84,7 @@ static bool alltoallv(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
     if (!in_place && (!sdispls.at || !sw_counts_ok(sendcounts, c->n) ||
                       !(s = sw_datatype(sendtype, comm, result))))
         return *result != MPI_SUCCESS;
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    if (!sw_ready(c, SW_COLL_ALLTOALLV, 0, reason))
         return false;
     sw_vbuffer_t to = {.user = recv, .counts = recvcounts,
                        .displacements = rdispls, .types = &r, .same = true,
@@ -90,7 +96,7 @@ static bool alltoallv(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
         from.displacements = sdispls;
         from.types = &s;
     }
-    *result = exchange(ring, SW_COLL_ALLTOALLV, &from, &to, in_place, comm);
+    *result = exchange(c, SW_COLL_ALLTOALLV, &from, &to, in_place, comm);
     return true;
 }
 
@@ -114,8 +120,7 @@ static bool alltoallw(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
                       !sw_types_of(sendtypes, sendcounts, c->n, comm, s,
                                    result)))
         return *result != MPI_SUCCESS;
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    if (!sw_ready(c, SW_COLL_ALLTOALLW, 0, reason))
         return false;
     sw_vbuffer_t to = {.user = recv, .counts = recvcounts,
                        .displacements = rdispls, .types = r, .bytes = true,
@@ -127,7 +132,7 @@ static bool alltoallw(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
         from.displacements = sdispls;
         from.types = s;
     }
-    *result = exchange(ring, SW_COLL_ALLTOALLW, &from, &to, in_place, comm);
+    *result = exchange(c, SW_COLL_ALLTOALLW, &from, &to, in_place, comm);
     return true;
 }
 

@@ -6,10 +6,10 @@
 static bool barrier(sw_comm_t *c, MPI_Comm comm, sw_reason_t *reason,
                     int *result)
 {
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    if (!sw_ready(c, SW_COLL_BARRIER, 0, reason))
         return false;
-    *result = sw_finish(SW_COLL_BARRIER, comm, sw_coll_barrier(ring));
+    int status = c->ring ? sw_coll_barrier(c->ring) : sw_span_barrier(c->span);
+    *result = sw_finish(SW_COLL_BARRIER, comm, status);
     return true;
 }
 

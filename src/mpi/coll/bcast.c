@@ -15,15 +15,15 @@ static bool bcast(sw_comm_t *c, void *buffer, int64_t count,
     if (count < 0 || root < 0 || root >= c->n ||
         buffer == MPI_IN_PLACE || (!buffer && d->dense && count && d->size))
         return false;
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    if (!sw_ready(c, SW_COLL_BCAST, (size_t)count * d->size, reason))
         return false;
     sw_buffer_t b;
     if (c->me == root)
         sw_buffer_send(&b, buffer, count, d, comm);
     else
         sw_buffer_receive(&b, buffer, count, d, comm);
-    int status = sw_coll_bcast(ring, root, &b.data, b.bytes);
+    int status = c->ring ? sw_coll_bcast(c->ring, root, &b.data, b.bytes)
+                         : sw_span_bcast(c->span, root, &b.data, b.bytes);
     if (c->me == root)
         sw_buffer_end(&b);
     else

@@ -63,11 +63,12 @@ sw_comm_t *sw_serve(sw_collective_t id, MPI_Comm comm)
     if (sw_likely(sw_settings.collectives && sw_accelerating() &&
                   (allowed() >> id & 1))) {
         sw_comm_t *c = sw_comm_enter(comm);
-        if (sw_unlikely(sw_failure_told && c && c->ring &&
+        if (sw_unlikely(sw_failure_told && c && sw_comm_near(c) &&
                         sw_failure_revoked(comm)))
             sw_comm_lose(c);
         reason = c ? c->reason : SW_REASON_ARGUMENTS;
-        if (sw_likely(c && (c->ring || !c->settled))) {
+        if (sw_likely(c && (c->ring || !c->settled ||
+                            sw_comm_near(c)))) {
             count(id, SW_OURS, 1);
             return c;
         }

@@ -3,15 +3,18 @@
  *
  * A wrapper (SW_COLLECTIVE) asks sw_serve: whose call is it? The body then
  * looks at its own arguments. It leaves whatever looks wrong to the host, which
- * raises its own errors. Only then does the body ask for the ring
- * (sw_comm_ring), where this member may have to wait for the others. The
- * collective runs on the ring, and sw_finish turns its outcome into MPI's.
+ * raises its own errors. Only then does the body ask whether the members are
+ * ready (sw_ready), where this member may have to wait for the others. The
+ * collective runs on their ring, or over their span, and sw_finish turns its
+ * outcome into MPI's.
  */
 #ifndef SW_MPI_COLL_CALL_H
 #define SW_MPI_COLL_CALL_H
 
 #include "mpi/base/comm.h"
 #include "mpi/base/datatype.h"
+#include "mpi/base/op.h"
+#include "mpi/span/spans.h"
 #include "node/control.h"
 #include "node/base/settings.h"
 
@@ -48,6 +51,28 @@ static inline bool sw_aliased_block(const void *one, int64_t count,
  * does. Counts the call, for --stats. */
 sw_comm_t *sw_serve(sw_collective_t id, MPI_Comm comm);
 
+/* Do the members serve this call, of so many bytes by signature? The arguments
+ * of this member are right. If so, they do it on c->ring, or over c->span where
+ * there is no ring. False, with the reason: the host serves. */
+static inline bool sw_ready(sw_comm_t *c, sw_collective_t id, size_t bytes,
+                            sw_reason_t *reason)
+{
+    if (sw_likely(sw_comm_ring(c, reason) != NULL))
+        return true;
+    return c->span && !c->over && sw_span_ready(c, id, bytes, NULL, reason);
+}
+
+/* The same for n elements under an operation. */
+static inline bool sw_ready_to_reduce(sw_comm_t *c, sw_collective_t id,
+                                      size_t n, const sw_operation_t *o,
+                                      sw_reason_t *reason)
+{
+    if (sw_likely(sw_comm_ring(c, reason) != NULL))
+        return true;
+    return c->span && !c->over &&
+           sw_span_ready(c, id, n * o->reducer.elem, &o->reducer, reason);
+}
+
 /* The host serves a call that sw_serve gave to us. */
 void sw_decline(sw_collective_t id, sw_reason_t reason);
 
@@ -65,7 +90,8 @@ int sw_MPI_##NAME PARAMETERS                                            \
     sw_comm_t *c = sw_serve(ID, comm);                                  \
     if (c) {                                                            \
         if (sw_likely(BODY)) {                                          \
-            if (sw_unlikely(c->ring && c->ring->broken))                \
+            const sw_ring_t *ring = sw_comm_near(c);                    \
+            if (sw_unlikely(ring && ring->broken))                      \
                 return sw_comm_give_up(c);                              \
             return result;                                              \
         }                                                               \

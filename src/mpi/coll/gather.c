@@ -26,8 +26,9 @@ static bool gather(sw_comm_t *c, const void *send, int64_t sendcount,
                                         root * recvcount, recvcount,
                                         recvtype, r))))
         return *result != MPI_SUCCESS;
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    size_t bytes = in_place ? (size_t)recvcount * r->size
+                            : (size_t)sendcount * s->size;
+    if (!sw_ready(c, SW_COLL_GATHER, bytes, reason))
         return false;
     if (is_root) {
         sw_buffer_receive(&to, recv, recvcount * c->n, r, comm);
@@ -42,8 +43,11 @@ static bool gather(sw_comm_t *c, const void *send, int64_t sendcount,
     } else {
         sw_buffer_send(&from, send, sendcount, s, comm);
     }
-    int status = sw_coll_gather(ring, root, &from.data, from.bytes, to.data.at,
-                                &blocks);
+    int status =
+        c->ring ? sw_coll_gather(c->ring, root, &from.data, from.bytes,
+                                 to.data.at, &blocks)
+                : sw_span_gather(c->span, root, &from.data, from.bytes,
+                                 to.data.at, &blocks);
     sw_buffer_end(&from);
     if (is_root)
         sw_buffer_received(&to);
@@ -78,8 +82,7 @@ static bool gatherv(sw_comm_t *c, const void *send, int64_t sendcount,
                         send, sendcount, sendtype, recv, sw_at(displs, root),
                         sw_at(counts, root), recvtype, r))))
         return *result != MPI_SUCCESS;
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    if (!sw_ready(c, SW_COLL_GATHERV, 0, reason))
         return false;
     if (is_root)
         blocks = sw_vbuffer_receive(&to, list, data);
@@ -93,7 +96,10 @@ static bool gatherv(sw_comm_t *c, const void *send, int64_t sendcount,
         sw_buffer_send(&from, send, sendcount, s, comm);
     }
     int status =
-        sw_coll_gatherv(ring, root, &from.data, from.bytes, to.data, &blocks);
+        c->ring ? sw_coll_gatherv(c->ring, root, &from.data, from.bytes,
+                                  to.data, &blocks)
+                : sw_span_gatherv(c->span, root, &from.data, from.bytes,
+                                  to.data, &blocks);
     sw_buffer_end(&from);
     if (is_root)
         sw_vbuffer_received(&to);

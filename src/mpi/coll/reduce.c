@@ -23,14 +23,14 @@ static bool reduce(sw_comm_t *c, const void *send, void *recv, int64_t count,
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
         return false;
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    if (!sw_ready_to_reduce(c, SW_COLL_REDUCE, (size_t)count, &o, reason))
         return false;
     sw_operands_t x;
     sw_operands(&x, in, count, is_root ? recv : NULL, count, d, comm);
-    int status = count ? sw_coll_reduce(ring, root, &o.reducer, x.in, x.out,
-                                        (size_t)count)
-                       : SW_OK;
+    size_t n = (size_t)count;
+    int status = !count ? SW_OK
+        : c->ring ? sw_coll_reduce(c->ring, root, &o.reducer, x.in, x.out, n)
+                  : sw_span_reduce(c->span, root, &o, x.in, x.out, n);
     sw_operands_end(&x, is_root && status == SW_OK);
     *result = sw_finish(SW_COLL_REDUCE, comm, status);
     return true;
@@ -49,14 +49,14 @@ static bool allreduce(sw_comm_t *c, const void *send, void *recv,
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
         return false;
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    if (!sw_ready_to_reduce(c, SW_COLL_ALLREDUCE, (size_t)count, &o, reason))
         return false;
     sw_operands_t x;
     sw_operands(&x, in, count, recv, count, d, comm);
-    int status =
-        count ? sw_coll_allreduce(ring, &o.reducer, x.in, x.out, (size_t)count)
-              : SW_OK;
+    size_t n = (size_t)count;
+    int status = !count ? SW_OK
+        : c->ring ? sw_coll_allreduce(c->ring, &o.reducer, x.in, x.out, n)
+                  : sw_span_allreduce(c->span, &o, x.in, x.out, n);
     sw_operands_end(&x, status == SW_OK);
     *result = sw_finish(SW_COLL_ALLREDUCE, comm, status);
     return true;

@@ -31,14 +31,14 @@ static bool reduce_scatter(sw_comm_t *c, sw_collective_t id,
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
         return false;
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    if (!sw_ready_to_reduce(c, id, (size_t)total, &o, reason))
         return false;
     sw_operands_t x;
-    sw_operands(&x, in, total, recv, (int64_t)sizes[ring->me], d, comm);
-    int status =
-        total ? sw_coll_reduce_scatter(ring, &o.reducer, x.in, x.out, sizes, 0)
-              : SW_OK;
+    sw_operands(&x, in, total, recv, (int64_t)sizes[c->me], d, comm);
+    int status = !total ? SW_OK
+        : c->ring ? sw_coll_reduce_scatter(c->ring, &o.reducer, x.in, x.out,
+                                           sizes, 0)
+                  : sw_span_reduce_scatter(c->span, &o, x.in, x.out, sizes);
     sw_operands_end(&x, status == SW_OK);
     *result = sw_finish(id, comm, status);
     return true;

@@ -20,14 +20,16 @@ static bool scan(sw_comm_t *c, sw_collective_t id, const void *send,
     *reason = SW_REASON_OPERATION;
     if (!sw_operation(op, d, &o))
         return false;
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    if (!sw_ready_to_reduce(c, id, (size_t)count, &o, reason))
         return false;
     sw_operands_t x;
     sw_operands(&x, in, count, recv, needs_out ? count : 0, d, comm);
-    int status = count ? sw_coll_scan(ring, id == SW_COLL_EXSCAN, &o.reducer,
-                                      x.in, x.out, (size_t)count)
-                       : SW_OK;
+    size_t n = (size_t)count;
+    bool exclusive = id == SW_COLL_EXSCAN;
+    int status = !count ? SW_OK
+        : c->ring ? sw_coll_scan(c->ring, exclusive, &o.reducer, x.in, x.out,
+                                 n)
+                  : sw_span_scan(c->span, exclusive, &o, x.in, x.out, n);
     sw_operands_end(&x, needs_out && status == SW_OK);
     *result = sw_finish(id, comm, status);
     return true;

@@ -26,8 +26,9 @@ static bool scatter(sw_comm_t *c, const void *send, int64_t sendcount,
                                         root * sendcount, sendcount,
                                         sendtype, s))))
         return *result != MPI_SUCCESS;
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    size_t bytes = in_place ? (size_t)sendcount * s->size
+                            : (size_t)recvcount * r->size;
+    if (!sw_ready(c, SW_COLL_SCATTER, bytes, reason))
         return false;
     if (is_root) {
         sw_buffer_send(&from, send, sendcount * c->n, s, comm);
@@ -35,8 +36,12 @@ static bool scatter(sw_comm_t *c, const void *send, int64_t sendcount,
     }
     if (!in_place)
         sw_buffer_receive(&to, recv, recvcount, r, comm);
-    int status = sw_coll_scatter(ring, root, from.data.at, &blocks,
-                                 in_place ? NULL : &to.data, to.bytes);
+    const sw_data_t *own = in_place ? NULL : &to.data;
+    int status =
+        c->ring ? sw_coll_scatter(c->ring, root, from.data.at, &blocks, own,
+                                  to.bytes)
+                : sw_span_scatter(c->span, root, from.data.at, &blocks, own,
+                                  bytes);
     sw_buffer_end(&from);
     if (!in_place)
         sw_buffer_received(&to);
@@ -71,15 +76,18 @@ static bool scatterv(sw_comm_t *c, const void *send, sw_vector_t counts,
                         recv, recvcount, recvtype, send, sw_at(displs, root),
                         sw_at(counts, root), sendtype, s))))
         return *result != MPI_SUCCESS;
-    sw_ring_t *ring = sw_comm_ring(c, reason);
-    if (!ring)
+    if (!sw_ready(c, SW_COLL_SCATTERV, 0, reason))
         return false;
     if (is_root)
         blocks = sw_vbuffer_send(&from, false, list, data);
     if (!in_place)
         sw_buffer_receive(&to, recv, recvcount, r, comm);
-    int status = sw_coll_scatter(ring, root, from.data, &blocks,
-                                 in_place ? NULL : &to.data, to.bytes);
+    const sw_data_t *own = in_place ? NULL : &to.data;
+    int status =
+        c->ring ? sw_coll_scatter(c->ring, root, from.data, &blocks, own,
+                                  to.bytes)
+                : sw_span_scatterv(c->span, root, from.data, &blocks, own,
+                                   to.bytes);
     if (is_root)
         sw_vbuffer_end(&from);
     if (!in_place)

@@ -1,0 +1,78 @@
+/*
+ * span.h - a communicator whose members live on several nodes.
+ *
+ * The members of each node form a team, with a ring (coll/ring.h). Between the
+ * nodes the host carries the data, on communicators of our own, the *lanes*:
+ * lane i joins the i-th members of all nodes. So lane 0 joins the leaders, and
+ * every member has one lane at most.
+ *
+ *            node 0        node 1        node 2
+ *   lane 0   rank 0   ---  rank 2   ---  rank 3
+ *   lane 1   rank 1   ---  rank 5   ---  rank 4
+ *            rank 6        (ring)        (ring)
+ *            (ring)
+ *
+ * Nodes are numbered by the ranks of their leaders, and a member's number on
+ * its node follows its rank. A member of a lane has its node's number as its
+ * rank there. All nodes have each lane, so the smallest node limits their
+ * count. Any placement of ranks will do.
+ *
+ * The members meet at the communicator's first collective. They make one
+ * MPI_Allgather of sw_span_answer_t, and one MPI_Comm_split that makes all
+ * lanes. A span lives as long as its communicator. Each process holds at most
+ * STRAIGHTWAY_SPAN_MAX of them, since the host's communicators are finite.
+ */
+#ifndef SW_MPI_BASE_SPAN_H
+#define SW_MPI_BASE_SPAN_H
+
+#include "members.h"
+#include "span_way.h"
+#include "coll/coll.h"
+
+#define SW_SPAN_MEMBERS_MAX (1 << 20)
+#define SW_LANES_MAX 16
+
+typedef struct sw_span {
+    sw_ring_t *ring;            /* of the members on this node             */
+    MPI_Comm lane;              /* MPI_COMM_NULL: this member has none     */
+    int n, me;                  /* of the communicator                     */
+    int nodes, node;            /* how many; this member's                 */
+    int here, mine;             /* members on this node; this one's number */
+    int lanes;
+    bool ordered;               /* ranks ascend from node to node          */
+    bool even;                  /* all nodes have `here` members           */
+    uint64_t calls;             /* served so far; alike on all members     */
+    int *first;                 /* [nodes + 1] of each node in `rank`      */
+    int *rank;                  /* [n] by node, then by number there       */
+    int *node_of, *number_of;   /* [n] by rank                             */
+    sw_span_ways_t ways;
+} sw_span_t;
+
+static inline int sw_span_members(const sw_span_t *s, int node)
+{
+    return s->first[node + 1] - s->first[node];
+}
+
+/* What each member tells all others. */
+typedef struct {
+    uint64_t offset;            /* a leader's: its team's ring             */
+    uint64_t ways;              /* hash of its table of ways               */
+    int32_t node;               /* a rank in MPI_COMM_WORLD stands for it  */
+    uint32_t machine;           /* hash of what is the same on one machine */
+    uint32_t ok;                /* it can take part                        */
+    uint32_t crowded;           /* its node has more ranks than cores      */
+} sw_span_answer_t;
+
+/* Meets the members of `comm`, who are the world ranks `members`. Every member
+ * must come here with the same call. NULL, with *why (static text): they have
+ * no span, and the host serves. */
+sw_span_t *sw_span_adopt(MPI_Comm comm, int me, const sw_members_t *members,
+                         const char **why);
+
+/* The communicator goes. Waits for no member. */
+void sw_span_free(sw_span_t *span);
+
+/* How many spans this process holds, and the most it has held. */
+void sw_span_counts(int *now, int *most);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * allgather.c - Allgather and Allgatherv over several nodes.
+ *
+ * Leaders: each leader collects its node's blocks, the leaders exchange them
+ * along lane 0, and each team broadcasts all of them. Where the blocks lie by
+ * node in the result, all this happens in the result itself.
+ */
+#include "parcel.h"
+
+#include "node/temporary.h"
+
+typedef struct {
+    uint64_t *sizes;            /* [n] by node                              */
+    sw_parts_t parts;           /* in bytes                                 */
+} shape_t;
+
+static int by_leaders(sw_span_t *s, const shape_t *shape,
+                      const sw_data_t *send, size_t bytes, char *all)
+{
+    const sw_parts_t *parts = &shape->parts;
+    SW_ARRAY(sw_extent_t, list, s->here);
+    char *part = all + parts->at[s->node];
+    sw_parcel_list(s->here, shape->sizes + s->first[s->node], 0, list);
+    int rc = sw_coll_gatherv(s->ring, 0, send, bytes, part,
+                             &(sw_blocks_t){.list = list});
+    if (s->mine == 0) {
+        MPI_Request request;
+        int code = host.Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all,
+                                    parts->count, parts->at, MPI_BYTE, s->lane,
+                                    &request);
+        rc = sw_first_bad(rc, sw_span_await(s, &request, code));
+    }
+    sw_data_t data = sw_data_plain(all);
+    return sw_first_bad(rc, sw_coll_bcast(s->ring, 0, &data, parts->units));
+}
+
+int sw_span_allgather(sw_span_t *s, sw_collective_t id, const sw_data_t *send,
+                      size_t bytes, void *recv, const sw_blocks_t *blocks)
+{
+    SW_ARRAY(uint64_t, sizes, s->n);
+    SW_PARTS(parts, s->nodes);
+    for (int i = 0; i < s->n; i++)
+        sizes[i] = sw_block(blocks, s->rank[i]).bytes;
+    sw_parts_make(&parts, s, sizes, 0, 1, -1);
+    bool direct = sw_parcel_is(s, blocks);
+    shape_t shape = {sizes, parts};
+    char *all = direct ? recv : sw_temporary(parts.units);
+    int rc = by_leaders(s, &shape, send, bytes, all);
+    for (int k = 0; k < s->nodes && !direct; k++)
+        rc = sw_first_bad(rc, sw_parcel_place(s, k, all + parts.at[k],
+                                              sizes + s->first[k], 0, recv,
+                                              blocks));
+    if (!direct)
+        sw_temporary_free(all);
+    return rc;
+}
