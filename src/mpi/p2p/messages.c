@@ -32,13 +32,14 @@ void sw_messages_start(bool linked)
 }
 
 /* A message may lie aside that its receiver has not fetched. When everybody
- * has come here, all are fetched. */
+ * has come here, all are fetched. A rank without links comes, too: others on the
+ * node may have some (virtual nodes). */
 void sw_messages_stop(void)
 {
     SW_INSIDE;
     if (sw_world.comm == MPI_COMM_NULL)
         return;
-    if (sw_linked && host.Ibarrier) {
+    if (sw_world.places > 1 && host.Ibarrier) {
         MPI_Request request;
         int all_here = 0;
         int rc = host.Ibarrier(sw_world.comm, &request);
