@@ -149,15 +149,20 @@ class Host:
 
     # Running ----------------------------------------------------------
 
-    def command_line(self, n, argv, straightway=True, launcher_args=(),
-                     run_args=()):
-        """The whole command that run() would start."""
-        ours = [COMMAND, "run", *run_args] if straightway else []
+    def program_line(self, argv, straightway=True, run_args=()):
+        """What a launcher gets as the program."""
+        if isinstance(argv, (str, os.PathLike)):
+            argv = [argv]
         if straightway and not COMMAND.exists():
             raise AssertionError(f"{COMMAND} is not there: the package is "
                                  "not installed (make test does it)")
+        return [*([COMMAND, "run", *run_args] if straightway else []), *argv]
+
+    def command_line(self, n, argv, straightway=True, launcher_args=(),
+                     run_args=()):
+        """The whole command that run() would start."""
         return [self.mpirun, *self.launcher_args, "-n", n, *launcher_args,
-                *ours, *argv]
+                *self.program_line(argv, straightway, run_args)]
 
     def run(self, n, argv, straightway=True, env=None, timeout=60,
             launcher_args=(), cwd=None, check=False, run_args=(),
@@ -169,10 +174,13 @@ class Host:
         exit with everything it printed. A job past its timeout is killed
         and fails the test. A launcher that did not begin is run again, once.
         """
-        if isinstance(argv, (str, os.PathLike)):
-            argv = [argv]
-        command = self.command_line(n, argv, straightway, launcher_args,
-                                    run_args)
+        return self.start(self.command_line(n, argv, straightway,
+                                            launcher_args, run_args),
+                          env, timeout, cwd, check, stragglers)
+
+    def start(self, command, env=None, timeout=60, cwd=None, check=False,
+              stragglers="fail"):
+        """Run a whole command in this host's environment, as run() does."""
         def job():
             return jobs.run(command, self.environment(env), timeout, cwd=cwd,
                             stragglers=stragglers)
