@@ -47,6 +47,12 @@ class Refused(Exception):
     """The machine does not allow test nodes; the text says what is missing."""
 
 
+def refuse(why):
+    """Say why there are no nodes; return the exit status."""
+    print(f"nodes: not possible here: {why}", file=sys.stderr)
+    return REFUSED
+
+
 # Calls of the system ----------------------------------------------------------
 
 def _unshare(flags, what):
@@ -122,8 +128,7 @@ def _be_keeper(keep, supervisor):
         if not select.select([supervisor], [], [], 0)[0]:
             status = keep()
     except Refused as why:
-        print(f"nodes: not possible here: {why}", file=sys.stderr)
-        status = REFUSED
+        status = refuse(why)
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
@@ -276,8 +281,8 @@ def _join(nodes):
 # A run ------------------------------------------------------------------------
 
 def run(nodes, words, env, limit=None):
-    """Run a command on the first node; return its status, and whether it was
-    cut short.
+    """Run a command on the first node; return its status, and what cut it
+    short, or None.
 
     After `limit` seconds, or at SIGTERM, the command gets SIGTERM. It has GRACE
     seconds to end.
@@ -288,12 +293,12 @@ def run(nodes, words, env, limit=None):
     line = "exec " + " ".join("'" + str(word).replace("'", "'\\''") + "'"
                               for word in words)
     job = subprocess.Popen([str(AGENT), nodes[0].name, line], env=env).pid
-    cut = []
+    told = []
 
     def end(number, _):
-        if cut:
+        if told:
             raise TimeoutError
-        cut.append(OUT_OF_TIME if number == signal.SIGALRM else 128 + number)
+        told.append(number)
         signal.setitimer(signal.ITIMER_REAL, GRACE)
         with contextlib.suppress(ProcessLookupError):
             os.kill(job, signal.SIGTERM)
@@ -311,7 +316,11 @@ def run(nodes, words, env, limit=None):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    return cut[0] if cut else status, bool(cut)
+    if not told:
+        return status, None
+    if told[0] == signal.SIGALRM:
+        return OUT_OF_TIME, f"not finished after {limit:g} s"
+    return 128 + told[0], "by a signal"
 
 
 def left(nodes, patience=2):
