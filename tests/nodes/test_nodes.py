@@ -77,6 +77,15 @@ def test_ranks_lie_where_they_are_placed(host, where, counts, placement,
 
 
 @nodes.able
+def test_a_launcher_of_the_program_finds_the_nodes(host, where):
+    """With --plain, and without options of its own: by block."""
+    done = script("-k", 2, "--ppn", 2, "--plain", "--", host.mpirun, "-n", 4,
+                  where, env=host.environment())
+    assert done.returncode == 0, done.stderr
+    assert [it.name for it in ranks(done)] == ["node0"] * 2 + ["node1"] * 2
+
+
+@nodes.able
 def test_straightway_serves_the_ranks_of_a_node(host, where):
     """The allreduce of where.c within a node is ours, on two nodes of two."""
     done = nodes.run_on_nodes(host, [2, 2], where, "cyclic", check=True,
