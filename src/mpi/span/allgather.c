@@ -33,7 +33,7 @@ static int by_leaders(sw_span_t *s, const shape_t *shape,
         MPI_Request request;
         int code = host.Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all,
                                     count, at, MPI_BYTE, s->lane, &request);
-        rc = sw_first_bad(rc, sw_span_await(s, &request, code));
+        rc = sw_first_bad(rc, sw_span_await(s, &request, code, parts->all));
     }
     sw_data_t data = sw_data_plain(all);
     return sw_first_bad(rc, sw_coll_bcast(s->ring, 0, &data, parts->all));

@@ -11,10 +11,12 @@
  * none of this node's ranks can end that. A rank that spins inside the host
  * would take a core that this member gave away, for milliseconds. */
 #define KEEP 500000
+#define KEEP_BYTE 10            /* likewise, for each byte                  */
 
-sw_await_t sw_await_begin(sw_span_t *s)
+sw_await_t sw_await_begin(sw_span_t *s, size_t bytes)
 {
-    return (sw_await_t){.s = s, .keep = s->cramped ? 0 : sw_os_now() + KEEP};
+    uint64_t keep = KEEP + (uint64_t)bytes * KEEP_BYTE;
+    return (sw_await_t){.s = s, .keep = s->cramped ? 0 : sw_os_now() + keep};
 }
 
 bool sw_await_rest(sw_await_t *wait)
@@ -51,10 +53,10 @@ int sw_await_status(sw_span_t *s, int code)
     return class == MPI_ERR_TRUNCATE ? SW_TRUNCATED : SW_UNREACHABLE;
 }
 
-int sw_span_await(sw_span_t *s, MPI_Request *request, int code)
+int sw_span_await(sw_span_t *s, MPI_Request *request, int code, size_t bytes)
 {
     int flag = 0;
-    sw_await_t wait = sw_await_begin(s);
+    sw_await_t wait = sw_await_begin(s, bytes);
     while (code == MPI_SUCCESS) {
         code = host.Test(request, &flag, MPI_STATUS_IGNORE);
         if (flag || code != MPI_SUCCESS)

@@ -17,7 +17,8 @@ typedef struct {
     bool lost;                  /* a member has died                        */
 } sw_await_t;
 
-sw_await_t sw_await_begin(sw_span_t *s);
+/* It waits for something that moves so many bytes. */
+sw_await_t sw_await_begin(sw_span_t *s, size_t bytes);
 
 /* Between two tests. True: there is no use in another one. */
 bool sw_await_rest(sw_await_t *wait);
@@ -29,8 +30,9 @@ void sw_await_abandon(sw_await_t *wait);
 /* The SW_ status of what the host has returned. */
 int sw_await_status(sw_span_t *s, int code);
 
-/* Waits for *request, which the host started with result `code`. */
-int sw_span_await(sw_span_t *s, MPI_Request *request, int code);
+/* Waits for *request of so many bytes, which the host started with result
+ * `code`. */
+int sw_span_await(sw_span_t *s, MPI_Request *request, int code, size_t bytes);
 
 /* The first of two outcomes that is bad. */
 static inline int sw_first_bad(int one, int other)

@@ -32,6 +32,7 @@ void sw_mail_send_letter(sw_mail_t *mail, int node, const void *data,
                          size_t bytes)
 {
     MPI_Request *request = add(mail);
+    mail->bytes += bytes;
     note(mail, host.Isend(data, (int)bytes, MPI_BYTE, node, TAG,
                           mail->s->lane, request));
 }
@@ -45,6 +46,7 @@ void sw_mail_send(sw_mail_t *mail, int node, const void *data, size_t bytes)
 
 void sw_mail_receive(sw_mail_t *mail, int node, void *data, size_t bytes)
 {
+    mail->bytes += bytes;
     for (size_t at = 0; at < bytes; at += PIECE) {
         MPI_Request *request = add(mail);
         note(mail, host.Irecv((char *)data + at,
@@ -56,7 +58,7 @@ void sw_mail_receive(sw_mail_t *mail, int node, void *data, size_t bytes)
 int sw_mail_finish(sw_mail_t *mail)
 {
     int flag = mail->count == 0, code = MPI_SUCCESS;
-    sw_await_t wait = sw_await_begin(mail->s);
+    sw_await_t wait = sw_await_begin(mail->s, mail->bytes);
     while (!flag && code == MPI_SUCCESS) {
         code = host.Testall((int)mail->count, mail->request, &flag,
                             MPI_STATUSES_IGNORE);
@@ -77,7 +79,7 @@ void *sw_mail_open(sw_mail_t *mail, int node, size_t *bytes)
     MPI_Message message;
     MPI_Status status;
     void *letter = NULL;
-    sw_await_t wait = sw_await_begin(mail->s);
+    sw_await_t wait = sw_await_begin(mail->s, 0);
     *bytes = 0;
     while (!flag && code == MPI_SUCCESS) {
         code = host.Improbe(node, TAG, mail->s->lane, &flag, &message,
@@ -94,7 +96,7 @@ void *sw_mail_open(sw_mail_t *mail, int node, size_t *bytes)
         MPI_Request request;
         code = host.Imrecv(letter, count, MPI_BYTE, &message, &request);
         if (code == MPI_SUCCESS &&
-            sw_span_await(mail->s, &request, code) != SW_OK)
+            sw_span_await(mail->s, &request, code, *bytes) != SW_OK)
             code = MPI_ERR_OTHER;
     }
     if (mail->code == MPI_SUCCESS)

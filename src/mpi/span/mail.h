@@ -16,6 +16,7 @@ typedef struct {
     sw_span_t *s;
     MPI_Request *request;       /* [count] under way                        */
     uint32_t count, room;
+    size_t bytes;               /* of these                                 */
     int code;                   /* the first that was bad of the host's     */
 } sw_mail_t;
 

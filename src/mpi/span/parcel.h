@@ -35,7 +35,7 @@ size_t sw_parcel_list(int count, const uint64_t *sizes, size_t bytes,
                       sw_extent_t *list);
 
 /* A letter may hold so many bytes of blocks behind its sizes. */
-#define SW_PARCEL_SMALL 32768
+#define SW_PARCEL_SMALL ((size_t)256 << 10)
 
 /* Copies the blocks for a node's members, side by side, to `to`. Returns their
  * bytes. */
