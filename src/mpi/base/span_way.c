@@ -3,6 +3,8 @@
  */
 #include "span_way.h"
 
+#include "node/control.h"
+
 uint64_t sw_span_ways_hash(void)
 {
     return 0;
@@ -15,6 +17,11 @@ typedef struct {
 } limits_t;
 
 #define ALL SIZE_MAX
+
+/* The collectives that have a lanes form. */
+static const bool has_lanes[SW_COLL_COUNT] = {
+    [SW_COLL_BARRIER] = false,
+};
 
 static const limits_t built_in[SW_COLL_COUNT] = {
     [SW_COLL_BARRIER] = {ALL, 0},
@@ -48,4 +55,17 @@ void sw_span_ways_fill(sw_span_ways_t *to, const sw_span_shape_t *shape)
                         bytes <= built_in[id].lanes
                     ? SW_WAY_LANES : SW_WAY_HOST;
         }
+}
+
+sw_way_t sw_span_way_forced(sw_collective_t id, bool even, int lanes)
+{
+    switch (atomic_load_explicit(&sw_forced_way, memory_order_relaxed)) {
+    case SW_FORCE_HOST:
+        return SW_WAY_HOST;
+    case SW_FORCE_LANES:
+        return even && lanes > 1 && has_lanes[id] ? SW_WAY_LANES
+                                                  : SW_WAY_LEADERS;
+    default:
+        return SW_WAY_LEADERS;
+    }
 }

@@ -45,4 +45,8 @@ uint64_t sw_span_ways_hash(void);
 
 void sw_span_ways_fill(sw_span_ways_t *to, const sw_span_shape_t *shape);
 
+/* The way that sw_forced_way (node/control.h) forces on a collective; `even`:
+ * all nodes have the same number of members. */
+sw_way_t sw_span_way_forced(sw_collective_t id, bool even, int lanes);
+
 #endif

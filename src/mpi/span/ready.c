@@ -48,7 +48,7 @@ bool sw_span_ready(sw_comm_t *c, sw_collective_t id, size_t bytes,
     if ((id == SW_COLL_ALLTOALLV || id == SW_COLL_ALLTOALLW) &&
         !agree(s, &bytes))
         return false;
-    if (s->ways.way[id][sw_span_class(bytes)] == SW_WAY_HOST)
+    if (sw_span_way(s, id, bytes) == SW_WAY_HOST)
         return false;
     s->calls++;
     return true;
