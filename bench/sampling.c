@@ -19,6 +19,7 @@
  */
 #include "sampling.h"
 
+#include "coll/span_names.h"
 #include "node/control.h"
 
 #include <stdint.h>
@@ -228,6 +229,13 @@ static bool open_output(void)
         fprintf(file, "%s%d", r ? ", " : "", sw_run.nodes.of[r]);
     fputs("], \"mpi\": ", file);
     put_text(version);
+    char host[SW_SPAN_NAME], transport[SW_SPAN_NAME];
+    sw_span_name_host(version, host);
+    sw_span_name_transport(host, transport);
+    fputs(", \"host\": ", file);
+    put_text(host);
+    fputs(", \"transport\": ", file);
+    put_text(transport);
     fputs("}}\n", file);
     fflush(file);
     return true;

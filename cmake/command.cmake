@@ -77,6 +77,7 @@ foreach(flavour ${SW_FLAVOURS})
               ${PROJECT_SOURCE_DIR}/bench/pingpong.c
               ${PROJECT_SOURCE_DIR}/bench/datatypes.c
               ${PROJECT_SOURCE_DIR}/bench/profile.c
+              ${PROJECT_SOURCE_DIR}/src/coll/span_names.c
               ${PROJECT_SOURCE_DIR}/bench/places.c ${kernel_sources})
   target_include_directories(${module} SYSTEM PRIVATE ${include_${FLAVOUR}})
   target_compile_definitions(${module} PRIVATE OMPI_SKIP_MPICXX

@@ -40,6 +40,7 @@ typedef struct sw_span {
     int nodes, node;            /* how many; this member's                 */
     int here, mine;             /* members on this node; this one's number */
     int lanes;
+    int fullest;                /* members on the node that has most       */
     bool ordered;               /* ranks ascend from node to node          */
     bool even;                  /* all nodes have `here` members           */
     uint64_t calls;             /* served so far; alike on all members     */
