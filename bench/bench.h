@@ -42,6 +42,8 @@ typedef struct {
     size_t swept;
 
     /* Of collectives alone. */
+    bool each_way;                  /* over nodes, leaders and lanes forced,
+                                     * too (mpi/base/span_way.h)            */
     int run;                        /* doubles in a row, with gaps as long
                                      * between the rows; 0: no gaps         */
 

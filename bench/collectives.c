@@ -25,6 +25,8 @@
 #include "computing.h"
 #include "sampling.h"
 
+#include "node/control.h"
+
 static const sw_bench_plan_t *plan;
 static int rank, ranks;
 static MPI_Comm comm;
@@ -350,6 +352,15 @@ static bool reduces(const operation_t *op)
     return op->result >= SUM_AT_ROOT;
 }
 
+/* Over nodes: the host's, ours, and ours where a way is forced on it. */
+static const sw_sampling_way_t each_way[] = {
+    {"host", SW_HOST, 0},
+    {"ours", SW_OURS, 0},
+    {"leaders", SW_OURS, SW_ACCELERATE_LEADERS},
+    {"lanes", SW_OURS, SW_ACCELERATE_LANES},
+};
+enum { WAYS = sizeof each_way / sizeof *each_way };
+
 static bool measure(const operation_t *op, size_t size)
 {
     count = op->result == NOTHING ? 0 : (int)(size / sizeof(double));
@@ -365,7 +376,10 @@ static bool measure(const operation_t *op, size_t size)
     sw_cell_t cell = {.name = op->name, .what = op, .repeat = repeat,
                       .size = op->result == NOTHING ? 0 : size,
                       .calls = plan->computing ? SW_CALLS_ALONE : 0,
-                      .check = check, .share = 1};
+                      .ways = plan->each_way ? each_way : NULL,
+                      .way_count = WAYS,
+                      .check = check, .share = 1,
+                      .counted = op->result != NOTHING};
     bool right = sw_measure(&cell);
     if (run)
         MPI_Type_free(&type);

@@ -18,6 +18,7 @@ static void usage(void)
           "         --ops NAME,... | --patterns NAME,... |\n"
           "         --kernels NAME,... | --items NAME,...\n"
           "         [--sizes BYTES,...] [--seconds S] [--seed N] [--run N]\n"
+          "         [--each-way 1]\n"
           "         [--window N] [--offset-send N] [--offset-receive N]\n"
           "         [--cold BYTES] [--buffers heap|stack|mmap] [--corrupt 1]\n"
           "         [--paused 1]\n"
@@ -82,6 +83,8 @@ static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
         plan->seed = (unsigned)number(value);
     else if (!strcmp(name, "--run"))
         plan->run = (int)number(value);
+    else if (!strcmp(name, "--each-way"))
+        plan->each_way = number(value) != 0;
     else if (!strcmp(name, "--window"))
         plan->window = (int)number(value);
     else if (!strcmp(name, "--offset-send"))

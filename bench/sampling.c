@@ -19,6 +19,7 @@
  */
 #include "sampling.h"
 
+#include "coll/span_names.h"
 #include "node/control.h"
 
 #include <stdint.h>
@@ -32,6 +33,7 @@
 #define FEWEST_ROUNDS 5
 #define MOST_ROUNDS 400
 #define WARM_CALLS 4
+#define FEWEST_COUNTED 4        /* calls whose bytes are counted             */
 #define COPY_BATCHES 12
 
 sw_run_t sw_run;
@@ -55,10 +57,18 @@ static void switch_to(int mode)
         accelerate(mode == SW_HOST ? SW_ACCELERATE_ALONE : SW_ACCELERATE_ON);
 }
 
+static void take(const sw_sampling_way_t *way)
+{
+    if (accelerate && way->state)
+        accelerate(way->state);
+    else
+        switch_to(way->mode);
+}
+
 static const sw_sampling_way_t *ways_of(const sw_cell_t *cell)
 {
-    static const sw_sampling_way_t sides[] = {{"host", SW_HOST},
-                                              {"ours", SW_OURS}};
+    static const sw_sampling_way_t sides[] = {{"host", SW_HOST, 0},
+                                              {"ours", SW_OURS, 0}};
     return cell->ways ? cell->ways : sides;
 }
 
@@ -76,7 +86,7 @@ double sw_batch(const sw_cell_t *cell, int way, int calls)
 {
     /* The barrier is the measured side's own: ranks that share cores leave a
      * barrier one by one, and that time belongs to the side. */
-    switch_to(ways_of(cell)[way].mode);
+    take(&ways_of(cell)[way]);
     MPI_Barrier(sw_run.comm);
     double part = -1, start = sw_now();
     call_error |= cell->repeat(cell->what, way, calls, &part);
@@ -96,7 +106,7 @@ static double longest(double time)
  * that ranks still spend in the call before it. */
 double sw_shortest_batch(void)
 {
-    return sw_run.ranks > sysconf(_SC_NPROCESSORS_ONLN)
+    return sw_run.nodes.crowded
         ? 1000 * SHORTEST_BATCH : SHORTEST_BATCH;
 }
 
@@ -152,6 +162,8 @@ static void put_samples(const char *name, const double *samples, int n,
 typedef struct {
     int way, calls;
     bool right;
+    double bytes;               /* of a call, sent between nodes; < 0: not
+                                 * known                                    */
     double *samples;
 } trial_t;
 
@@ -168,6 +180,8 @@ static void put_cell(const sw_cell_t *cell, const trial_t *trials, int n,
         const char *name = ways_of(cell)[t->way].name;
         fprintf(file, ", \"%s_calls\": %d, \"%s_right\": %s", name, t->calls,
                 name, t->right ? "true" : "false");
+        if (t->bytes >= 0)
+            fprintf(file, ", \"%s_sent\": %.1f", name, t->bytes);
         put_samples(name, t->samples, rounds, cell->share / t->calls);
     }
     fputs("}\n", file);
@@ -208,12 +222,55 @@ static bool open_output(void)
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int n;
     MPI_Get_library_version(version, &n);
-    fprintf(file, "{\"start\": {\"ranks\": %d, \"modes\": %d, \"mpi\": ",
-            sw_run.ranks, sw_run.modes);
+    fprintf(file, "{\"start\": {\"ranks\": %d, \"modes\": %d, "
+            "\"crowded\": %s, \"nodes\": [", sw_run.ranks, sw_run.modes,
+            sw_run.nodes.crowded ? "true" : "false");
+    for (int r = 0; r < sw_run.ranks; r++)
+        fprintf(file, "%s%d", r ? ", " : "", sw_run.nodes.of[r]);
+    fputs("], \"mpi\": ", file);
     put_text(version);
+    char host[SW_SPAN_NAME], transport[SW_SPAN_NAME];
+    sw_span_name_host(version, host);
+    sw_span_name_transport(host, transport);
+    fputs(", \"host\": ", file);
+    put_text(host);
+    fputs(", \"transport\": ", file);
+    put_text(transport);
     fputs("}}\n", file);
     fflush(file);
     return true;
+}
+
+/* Bytes between nodes --------------------------------------------------- */
+
+/* The bytes that all nodes send in a batch of so many calls. The host's
+ * barriers at both ends are in them. */
+static double sent_in(const sw_cell_t *cell, int way, int calls)
+{
+    double seconds;
+    switch_to(SW_HOST);
+    sw_nodes_settle(&sw_run.nodes, sw_run.comm);
+    double before = sw_nodes_sent(&sw_run.nodes);
+    take(&ways_of(cell)[way]);
+    if (calls)
+        call_error |= cell->repeat(cell->what, way, calls, &seconds);
+    switch_to(SW_HOST);
+    sw_nodes_settle(&sw_run.nodes, sw_run.comm);
+    double mine = sw_nodes_sent(&sw_run.nodes) - before, all;
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, sw_run.comm);
+    return all;
+}
+
+/* Those of one call: the difference of two batches, the shorter of one call,
+ * so that nothing but calls makes it. */
+static double sent_by_call(const sw_cell_t *cell, int way, int calls)
+{
+    int more = calls > FEWEST_COUNTED ? calls : FEWEST_COUNTED;
+    if (!sw_run.nodes.counted || !cell->counted)
+        return -1;
+    double one = sent_in(cell, way, 1);
+    double many = sent_in(cell, way, 1 + more);
+    return many > one ? (many - one) / more : 0;
 }
 
 /* One cell -------------------------------------------------------------- */
@@ -259,6 +316,7 @@ bool sw_measure(const sw_cell_t *cell)
                               .calls = calibrate(cell, ways[t])};
     for (int t = 0; t < n; t++) {
         right &= trials[t].right = cell->check(cell, ways[t]);
+        trials[t].bytes = sent_by_call(cell, ways[t], trials[t].calls);
         trials[t].samples = malloc(MOST_ROUNDS * sizeof(double));
         if (!trials[t].samples)
             MPI_Abort(sw_run.comm, 1);
@@ -314,6 +372,10 @@ int sw_bench(const sw_bench_plan_t *plan)
     MPI_Allreduce(&modes, &sw_run.modes, 1, MPI_INT, MPI_MIN, sw_run.comm);
     accelerate = sw_run.modes == 2 ? plan->accelerate : NULL;
     switch_to(SW_HOST);
+    if (!sw_nodes_find(&sw_run.nodes, sw_run.comm)) {
+        fputs("straightway-bench: no memory\n", stderr);
+        MPI_Abort(sw_run.comm, 1);
+    }
 
     shuffle_state = 0x9e3779b97f4a7c15u ^ plan->seed;
     bool good = plan->items ? sw_profile(open_output)

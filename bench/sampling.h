@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "bench.h"
+#include "nodes.h"
 
 enum { SW_HOST, SW_OURS, SW_MODES };
 enum { SW_MOST_WAYS = 4 };
@@ -26,15 +27,17 @@ typedef struct {
     MPI_Comm comm;
     int rank, ranks;
     int modes;              /* 2, or 1 where ours cannot be switched on     */
+    sw_nodes_t nodes;
 } sw_run_t;
 
 extern sw_run_t sw_run;
 
-/* A way to do what a cell holds: its name in the output, and the mode that it
- * runs in. A way of ours is left out where ours cannot be switched on. */
+/* A way to do what a cell holds: its name in the output, the mode that it runs
+ * in, and that mode's state of the switch (node/control.h); 0: the usual one. A
+ * way of ours is left out where ours cannot be switched on. */
 typedef struct {
     const char *name;
-    int mode;
+    int mode, state;
 } sw_sampling_way_t;
 
 typedef struct sw_cell sw_cell_t;
@@ -50,6 +53,7 @@ struct sw_cell {
     int (*repeat)(const void *what, int way, int calls, double *seconds);
     bool (*check)(const sw_cell_t *cell, int way);  /* on all ranks alike   */
     int calls;              /* of a batch; 0: so many that it lasts long    */
+    bool counted;           /* over nodes, count the bytes between them     */
     double share;           /* of the time of a call that is reported       */
     void (*more)(FILE *file);   /* more members for the line, or NULL       */
 };

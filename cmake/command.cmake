@@ -73,9 +73,11 @@ foreach(flavour ${SW_FLAVOURS})
               ${PROJECT_SOURCE_DIR}/bench/collectives.c
               ${PROJECT_SOURCE_DIR}/bench/computing.c
               ${PROJECT_SOURCE_DIR}/bench/messages.c
+              ${PROJECT_SOURCE_DIR}/bench/nodes.c
               ${PROJECT_SOURCE_DIR}/bench/pingpong.c
               ${PROJECT_SOURCE_DIR}/bench/datatypes.c
               ${PROJECT_SOURCE_DIR}/bench/profile.c
+              ${PROJECT_SOURCE_DIR}/src/coll/span_names.c
               ${PROJECT_SOURCE_DIR}/bench/places.c ${kernel_sources})
   target_include_directories(${module} SYSTEM PRIVATE ${include_${FLAVOUR}})
   target_compile_definitions(${module} PRIVATE OMPI_SKIP_MPICXX

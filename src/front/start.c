@@ -18,6 +18,7 @@
 #include "node/arena/arena.h"
 #include "node/launcher.h"
 #include "node/base/settings.h"
+#include "node/control.h"
 #include "profile/capture/ending.h"
 #include "profile/base/job.h"
 
@@ -31,6 +32,7 @@ static pthread_once_t started = PTHREAD_ONCE_INIT;
 static void start(void)
 {
     sw_settings_load();
+    sw_control_load();
     /* What a program computes in virtual time is to take what it takes alone:
      * shared pages are not as quick. */
     if (*sw_settings.whatif)

@@ -3,8 +3,27 @@
  */
 #include "control.h"
 
+#include "node/base/settings.h"
+
+#include <string.h>
+
 _Atomic int sw_accelerate_switch = SW_ACCELERATE_UNSERVED;
+_Atomic int sw_forced_way = SW_FORCE_AUTO;
 void (*sw_control_alone)(bool alone);
+
+void sw_control_load(void)
+{
+    static const char *const names[] = {"auto", "host", "leaders", "lanes"};
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(sw_settings.span_way, names[i])) {
+            atomic_store(&sw_forced_way, i);
+            return;
+        }
+    static _Atomic bool said;
+    sw_say_once(&said, "STRAIGHTWAY_SPAN_WAY=%s is not understood: give auto, "
+                "host, leaders or lanes (the default is kept)",
+                sw_settings.span_way);
+}
 
 int sw_accelerate_to(int state)
 {
@@ -14,6 +33,11 @@ int sw_accelerate_to(int state)
     bool alone = state == SW_ACCELERATE_ALONE;
     if (sw_control_alone && alone != (before == SW_ACCELERATE_ALONE))
         sw_control_alone(alone);
+    if (state == SW_ACCELERATE_LEADERS || state == SW_ACCELERATE_LANES)
+        atomic_store(&sw_forced_way, state == SW_ACCELERATE_LANES
+                     ? SW_FORCE_LANES : SW_FORCE_LEADERS);
+    else
+        sw_control_load();
     atomic_store(&sw_accelerate_switch, alone ? state : state != 0);
     return before;
 }

@@ -4,6 +4,9 @@
  * Every collective call reads the switch. All members of a communicator must
  * switch at the same point of their sequence of collectives. The benchmark
  * does so, to interleave the host and Straightway in one run.
+ *
+ * The same switch forces a way on collectives that span nodes
+ * (mpi/base/span_way.h), for the benchmark.
  */
 #ifndef SW_NODE_CONTROL_H
 #define SW_NODE_CONTROL_H
@@ -16,15 +19,26 @@
  * completes, because a peer may have sent the message before. ALONE is for
  * benchmarks: the library is off, and does not look at receives either. When
  * any rank switches to ALONE or from it, no message may be under way, and no
- * receive posted, in the whole job.
+ * receive posted, in the whole job. LEADERS and LANES are ON, and force that
+ * way on all spans until the next switch; the switch then reads ON.
  */
 enum {
     SW_ACCELERATE_UNSERVED = -1,
     SW_ACCELERATE_OFF,
     SW_ACCELERATE_ON,
-    SW_ACCELERATE_ALONE
+    SW_ACCELERATE_ALONE,
+    SW_ACCELERATE_LEADERS,
+    SW_ACCELERATE_LANES
 };
 SW_API extern _Atomic int sw_accelerate_switch;
+
+/* The way that all spans must take; AUTO: each asks its table. Reads
+ * STRAIGHTWAY_SPAN_WAY, except while the switch forces another. */
+enum { SW_FORCE_AUTO, SW_FORCE_HOST, SW_FORCE_LEADERS, SW_FORCE_LANES };
+SW_API extern _Atomic int sw_forced_way;
+
+/* Sets sw_forced_way as the setting says. */
+void sw_control_load(void);
 
 /* sw_accelerate_to calls this when the switch enters or leaves ALONE. May be
  * NULL. */

@@ -64,6 +64,24 @@ def floor(operation, size, ranks, floors):
     return max(latency, copy_time(rates, bytes_moved(operation, size, ranks)))
 
 
+def least_sent(operation, size, nodes):
+    """The bytes that all nodes together must send at least; `nodes` has the
+    node of each rank. None where that depends on more."""
+    if operation == "barrier" or operation.startswith("neighbor_"):
+        return None
+    ranks, count = len(nodes), len(set(nodes))
+    away = [ranks - nodes.count(node) for node in nodes]
+    if operation in ("gather", "gatherv", "scatter", "scatterv"):
+        return size * away[0]
+    if operation.startswith("allgather"):
+        return size * sum(ranks - nodes.count(node) for node in set(nodes))
+    if operation.startswith("alltoall"):
+        return size * sum(away)
+    if operation.startswith("reduce_scatter"):
+        return size * ranks * (count - 1)
+    return size * (count - 1) * (2 if operation == "allreduce" else 1)
+
+
 # left <= sum of right, at the same size: users may expect this of any MPI.
 GUIDELINES = (
     ("barrier", ("allreduce",)),

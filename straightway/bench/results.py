@@ -19,9 +19,16 @@ def cell(line, floor, modes=MODES):
                                calls=line[mode + "_calls"],
                                right=line[mode + "_right"],
                                samples=line[mode])
+            if mode + "_sent" in line:
+                found[mode]["sent"] = line[mode + "_sent"]
     if found["ours"]:
         found["ratio"] = found["host"]["median"] / found["ours"]["median"]
     return found
+
+
+def start(run):
+    """The line that the run began with, or {}."""
+    return next((e["start"] for e in run["events"] if "start" in e), {})
 
 
 def cell_lines(run):
@@ -51,17 +58,19 @@ def summary(cells, names):
 
 def head(schema, run, host, ranks, description, floors, seed, seconds):
     """The members that every report begins with."""
-    start = next((e["start"] for e in run["events"] if "start" in e), {})
+    begun = start(run)
     return {
         "schema": schema,
         "machine": description,
-        "mpi": dict(host.describe(), version=start.get("mpi", host.version)),
-        "ranks": ranks,
-        "oversubscribed": ranks > hardware.cores(),
+        "mpi": dict(host.describe(), version=begun.get("mpi", host.version)),
+        "ranks": begun.get("ranks", ranks),
+        "nodes": begun.get("nodes", []),
+        "oversubscribed": begun.get("crowded",
+                                    (ranks or 0) > hardware.cores()),
         "seed": seed,
         "seconds": seconds,
         "command": shlex.join(run["command"]),
-        "switchable": start.get("modes") == 2,
+        "switchable": begun.get("modes") == 2,
         "floors": floors,
     }
 

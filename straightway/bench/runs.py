@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shlex
 import subprocess
 import tempfile
 
@@ -20,11 +21,14 @@ def check_parts(host):
         raise UserError(f"the library is missing: {native.library()}", 1)
 
 
-def command(host, ranks, launcher_args, arguments, out, before=()):
-    """The words that start the benchmark under the host's launcher. `before`
-    comes before the benchmark's own words, for example those of env."""
-    words = [str(native.command()), "run", "-n", str(ranks),
-             "--mpi", os.path.abspath(host.launcher)]
+def command(host, ranks, launcher_args, arguments, out, before=(),
+            launcher=""):
+    """The words that start the benchmark under the host's launcher, or under
+    the words of `launcher`. `before` comes before the benchmark's own words,
+    for example those of env."""
+    words = [*shlex.split(launcher), str(native.command()), "run"]
+    if not launcher:
+        words += ["-n", str(ranks), "--mpi", os.path.abspath(host.launcher)]
     if launcher_args:
         words += ["--launcher-args", launcher_args]
     return words + [
@@ -84,15 +88,21 @@ def unseen(total):
     yield lambda operation, size, total: None
 
 
-def launch(host, ranks, launcher_args, arguments, cells=None, progress=unseen):
+def launch(host, ranks, launcher_args, arguments, cells=None, progress=unseen,
+           launcher=""):
     """Run the native benchmark. Return its lines, command and exit status.
+    Rank 0 may run on another node: with `launcher` it writes to the working
+    directory, which all nodes must have.
 
     If the caller does not know the number of cells, each line of output has
     it. `progress(cells)` is a context that gets each cell as it comes.
     """
-    with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
+    with tempfile.TemporaryDirectory(
+            prefix="straightway-",
+            dir=os.getcwd() if launcher else None) as folder:
         out = os.path.join(folder, "lines")
-        words = command(host, ranks, launcher_args, arguments, out)
+        words = command(host, ranks, launcher_args, arguments, out,
+                        launcher=launcher)
         with progress(cells) as step:
             def note(line):
                 nonlocal cells

@@ -3,16 +3,31 @@
 from rich.text import Text
 
 from straightway import units
+from straightway.bench import ways
 from straightway.reporters.bench_parts import (
     about_floor, microseconds, notes, overall, ratio, new_table, timing)
 from straightway.reporters.console import opened
 
 
+def _sent(count):
+    """Bytes in at most five letters; "" where they are not known."""
+    if count is None:
+        return ""
+    for unit, letter in ((1 << 30, "g"), (1 << 20, "m"), (1 << 10, "k")):
+        if count >= 0.9995 * unit:
+            value = count / unit
+            return (f"{value:.2f}" if value < 9.995 else f"{value:.1f}"
+                    if value < 99.95 else f"{value:.0f}") + letter
+    return f"{count:.0f}"
+
+
 def _cells(report):
-    table = new_table()
+    several = report["several"]
+    table = new_table(closely=several)
     table.add_column("operation", min_width=20)
     for name in ("size", "host µs", "95 %", "ours µs", "95 %", "ratio",
-                 "floor µs"):
+                 *(("host B", "ours B", "least") if several
+                   else ("floor µs",))):
         table.add_column(name, justify="right", no_wrap=True)
     last = None
     for cell in report["cells"]:
@@ -21,9 +36,32 @@ def _cells(report):
         last = cell["operation"]
         for mode in ("host", "ours"):
             row += timing(cell[mode])
-        row += [ratio(cell["ratio"]),
-                Text(microseconds(cell["floor"]), "dim")]
+        row += [ratio(cell["ratio"])]
+        if several:
+            row += [_sent((cell[mode] or {}).get("sent"))
+                    for mode in ("host", "ours")]
+            row += [Text(_sent(cell["least_sent"]), "dim")]
+        else:
+            row += [Text(microseconds(cell["floor"]), "dim")]
         table.add_row(*row)
+    return table
+
+
+def _ways(report):
+    """The ways over several nodes, in one table."""
+    table = new_table()
+    table.add_column("operation", min_width=20)
+    for name in ("size", "host µs", "leaders µs", "lanes µs", "wins"):
+        table.add_column(name, justify="right", no_wrap=True)
+    last = None
+    for cell in report["cells"]:
+        if not all(cell.get(way) for way in ways.WAYS):
+            continue
+        table.add_row(cell["operation"] if cell["operation"] != last else "",
+                      units.brief(cell["size"]) if cell["size"] else "",
+                      *(timing(cell[way])[0] for way in ways.WAYS),
+                      ways.best(cell))
+        last = cell["operation"]
     return table
 
 
@@ -62,9 +100,15 @@ def _guidelines(report):
 def render(report, out):
     console = opened(out)
     console.print(_cells(report))
-    notes(console, [about_floor(
-        report, ", for rooted operations one line of a stream, or the memcpy "
-        "of the bytes that a rank must move.")], report)
+    notes(console, [
+        "Medians; ± holds the median with 95 % confidence. B: the bytes that "
+        "all nodes together send for one call, with the network's own."
+        if report["several"] else about_floor(
+            report, ", for rooted operations one line of a stream, or the "
+            "memcpy of the bytes that a rank must move.")], report)
+    if any("leaders" in cell for cell in report["cells"]):
+        console.print()
+        console.print(_ways(report))
     summary = report["summary"]
     if summary["operations"]:
         console.print()

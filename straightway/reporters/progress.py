@@ -14,7 +14,8 @@ from straightway.reporters.console import opened, wrapped
 def start(mpi, ranks, what, machine):
     """Print the beginning of a run, and warn of a busy machine."""
     console = opened(sys.stderr)
-    title = f"{mpi}, {ranks} ranks on {machine['cores']} cores: {what}"
+    title = f"{mpi}, {ranks} ranks on {machine['cores']} cores: {what}" \
+        if ranks else f"{mpi}: {what}"
     for line in wrapped(title, console.width):
         console.print(Text(line))
     if machine["load"] > 0.5 * machine["cores"]:

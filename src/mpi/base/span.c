@@ -138,6 +138,7 @@ static void number_nodes(sw_span_t *s, const sw_span_answer_t *answers)
     for (int k = 0; k < s->nodes; k++) {
         s->lanes = sw_min(s->lanes, sw_span_members(s, k));
         s->even &= sw_span_members(s, k) == s->here;
+        s->fullest = sw_max(s->fullest, sw_span_members(s, k));
     }
 }
 
@@ -159,12 +160,17 @@ static void answer(sw_span_answer_t *to, const near_t *near)
 static const char *objection(const sw_span_t *s,
                              const sw_span_answer_t *answers, bool *tuned)
 {
-    bool ok = true;
-    *tuned = answers[0].ways != 0;
+    static _Atomic bool said;
+    bool ok = true, alike = true;
     for (int i = 0; i < s->n; i++) {
         ok &= answers[i].ok != 0;
-        *tuned &= answers[i].ways == answers[0].ways;
+        alike &= answers[i].ways == answers[0].ways;
     }
+    *tuned = alike && answers[0].ways;
+    if (!alike && s->me == 0)
+        sw_say_once(&said, "the nodes have different files of ways: give all "
+                    "the same one with --ways FILE (the built-in table "
+                    "serves)");
     return !ok ? "a member has no room for it, or cannot share memory"
            : s->nodes == s->n ? "one member on each node" : NULL;
 }
@@ -248,6 +254,7 @@ sw_span_t *sw_span_adopt(MPI_Comm comm, int me, const sw_members_t *members,
         measure_machine(s, answers);
         s->ring = open_ring(s, &near, answers);
         sw_span_shape_t shape = {.nodes = s->nodes, .n = s->n,
+                                 .ranks = s->fullest,
                                  .lanes = s->lanes, .even = s->even,
                                  .tuned = tuned};
         for (int i = 0; i < s->n; i++)

@@ -28,6 +28,7 @@
 #include "members.h"
 #include "span_way.h"
 #include "coll/coll.h"
+#include "node/control.h"
 
 #define SW_SPAN_MEMBERS_MAX (1 << 20)
 #define SW_LANES_MAX 16
@@ -39,6 +40,7 @@ typedef struct sw_span {
     int nodes, node;            /* how many; this member's                 */
     int here, mine;             /* members on this node; this one's number */
     int lanes;
+    int fullest;                /* members on the node that has most       */
     bool ordered;               /* ranks ascend from node to node          */
     bool even;                  /* all nodes have `here` members           */
     bool cramped;               /* this machine has more nodes than cores  */
@@ -54,6 +56,17 @@ static inline int sw_span_members(const sw_span_t *s, int node)
     return s->first[node + 1] - s->first[node];
 }
 
+/* The way of a collective of `bytes` bytes by signature: alike on all members
+ * (law 2). */
+static inline sw_way_t sw_span_way(const sw_span_t *s, sw_collective_t id,
+                                   size_t bytes)
+{
+    if (sw_unlikely(atomic_load_explicit(&sw_forced_way,
+                                         memory_order_relaxed)))
+        return sw_span_way_forced(id, s->even, s->lanes);
+    return (sw_way_t)s->ways.way[id][sw_span_class(bytes)];
+}
+
 /* What each member tells all others. */
 typedef struct {
     uint64_t offset;            /* a leader's: its team's ring             */
@@ -64,7 +77,7 @@ typedef struct {
     uint32_t crowded;           /* its node has more ranks than cores      */
 } sw_span_answer_t;
 
-/* Meets the members of `comm`, who are the world ranks `members`. Every member
+/* Meets the members of `comm`: the world ranks `members`. Every member
  * must come here with the same call. NULL, with *why (static text): they have
  * no span, and the host serves. */
 sw_span_t *sw_span_adopt(MPI_Comm comm, int me, const sw_members_t *members,

@@ -186,8 +186,7 @@ int sw_manifest_agree(sw_manifest_t *m, const sw_sizes_t *sizes,
         }
         m->small = verdict.small = (uint32_t)cover.small;
         rc = sw_first_bad(rc, exchange(m, sizes, &cover));
-        verdict.way = s->ways.way[id][sw_span_class(cover.most /
-                                                    (uint64_t)s->n)];
+        verdict.way = sw_span_way(s, id, cover.most / (uint64_t)s->n);
     }
     sw_data_t told = {.at = (char *)&verdict};
     rc = sw_first_bad(rc, sw_coll_bcast(s->ring, 0, &told, sizeof verdict));

@@ -28,11 +28,10 @@ static void review(sw_comm_t *c)
  * (manifest.h), unless the host serves all sizes. */
 static bool is_hosts(const sw_span_t *s, sw_collective_t id, size_t bytes)
 {
-    const uint8_t *way = s->ways.way[id];
     if (id != SW_COLL_ALLTOALLV && id != SW_COLL_ALLTOALLW)
-        return way[sw_span_class(bytes)] == SW_WAY_HOST;
+        return sw_span_way(s, id, bytes) == SW_WAY_HOST;
     for (int c = 0; c < SW_SPAN_SIZES; c++)
-        if (way[c] != SW_WAY_HOST)
+        if (sw_span_way(s, id, (size_t)1 << c) != SW_WAY_HOST)
             return false;
     return true;
 }

@@ -1,9 +1,11 @@
-"""straightway bench collectives: the blocking collectives of one node."""
+"""straightway bench collectives: the blocking collectives."""
 
+import os
+import sys
 import time
 
 from straightway import native, units
-from straightway.bench import collectives, results, runs
+from straightway.bench import collectives, results, runs, ways
 from straightway.commands.bench import choices
 from straightway.errors import UserError
 from straightway.machine import hardware
@@ -43,7 +45,7 @@ def with_gaps(operations):
 
 
 class Collectives:
-    """Measure the blocking collectives of one node.
+    """Measure the blocking collectives, of one node or several.
 
     The program switches between host and Straightway while it runs, and
     measures both in one run, in shuffled order. A sample is a batch of calls
@@ -62,6 +64,18 @@ class Collectives:
     not whole rows stay contiguous.) Reductions take no such types, and the
     benchmark leaves them out.
 
+    Over several nodes, --launcher gives the launcher and what it needs:
+
+      salloc -N 2 straightway bench collectives --launcher "srun -n 8"
+      straightway bench collectives --launcher "mpirun -n 8 --host a:4,b:4"
+
+    All nodes need the working directory. The table then shows the bytes that
+    the nodes send for one call, as their network interfaces count them, and
+    the least that any MPI must send. --tune measures each way over the nodes
+    (host, leaders, lanes), and writes those that win, by 5 % at least, to the
+    file that straightway run reads: STRAIGHTWAY_WAYS, or straightway/ways in
+    ~/.config. Run it with the nodes, ranks and settings of your jobs.
+
     The exit status is 1 when a result was wrong or the run failed.
     """
 
@@ -72,6 +86,9 @@ class Collectives:
         add = parser.add_argument
         add("-n", "--ranks", type=int, metavar="N",
             help="ranks [as many as there are cores, at least 2]")
+        add("--launcher", metavar="\"...\"", help=(
+            "start the ranks with these words, as in \"srun -n 8\" [the "
+            "host's own launcher]"))
         add("--ops", metavar="LIST", default="all",
             help="operations, as in allreduce,bcast [all]")
         add("--sizes", metavar="LIST", default=SIZES,
@@ -81,6 +98,10 @@ class Collectives:
         choices.add_computing(add)
         add("--seconds", metavar="S", type=float, default=0.5,
             help="seconds for one operation at one size [0.5]")
+        add("--each-way", action="store_true", help=(
+            "over several nodes, measure each way: leaders and lanes, too"))
+        add("--tune", action="store_true", help=(
+            "write the ways that win to the file that straightway run reads"))
         add("--svg", metavar="OUT", help="draw latency by size")
         choices.add_old(add, "--time-per-cell", "--seconds", type=float)
         choices.add_old(add, "--plot", "--svg")
@@ -95,11 +116,18 @@ class Collectives:
                 raise UserError("--computing takes no --datatype")
         computing, swept = choices.computing(options)
         sizes = parse_sizes(options.sizes)
-        ranks = options.ranks if options.ranks is not None else \
-            max(2, hardware.cores())
-        choices.check_ranks(ranks)
+        ranks = _ranks(options)
         choices.check_seconds("--seconds", options.seconds)
-        if operations != ["barrier"]:
+        if options.tune:
+            if options.datatype != "double" or computing:
+                raise UserError("--tune takes no --datatype and no "
+                                "--computing")
+            file = ways.path()
+            ways.read(file)
+            if not file.exists():
+                # The ranks need not say that they cannot read it.
+                os.environ.pop("STRAIGHTWAY_WAYS", None)
+        if operations != ["barrier"] and ranks:
             choices.check_memory(
                 2 * ranks * ranks * max(sizes)
                 * (1 if options.datatype == "double" else 2),
@@ -119,23 +147,73 @@ class Collectives:
             ["--ops", ",".join(operations),
              "--sizes", ",".join(map(str, sizes)),
              "--seconds", options.seconds, "--seed", seed,
-             "--run", DATATYPES[options.datatype], *computing],
+             "--run", DATATYPES[options.datatype], *computing,
+             *(["--each-way", 1] if options.each_way or options.tune else [])],
             sum(1 if op == "barrier" else len(sizes) for op in operations),
-            progress.bar)
+            progress.bar, options.launcher or "")
         report = _report(run, host, ranks, probe, description, options, seed,
                          time.monotonic() - start)
         report["computing"] = swept
         choices.show(report, options, collectives_terminal, collectives_svg)
-        return results.verdict(run, report, host)
+        status = results.verdict(run, report, host, who=_who(
+            host, options))
+        if options.tune and not status:
+            _tune(file, run, report)
+        return status
+
+
+def _modes(options):
+    """The ways of a cell, as its line of output calls them."""
+    more = ways.WAYS[1:] if options.each_way or options.tune else ()
+    return (*results.MODES, *more)
+
+
+def _who(host, options):
+    """What is measured in each, for messages."""
+    return {"host": host.title, "ours": "Straightway", **{
+        way: f"Straightway's {way}" for way in _modes(options)[2:]}}
+
+
+def _ranks(options):
+    """How many ranks; None: the launcher says."""
+    if options.launcher is None:
+        ranks = options.ranks if options.ranks is not None else \
+            max(2, hardware.cores())
+        choices.check_ranks(ranks)
+        return ranks
+    if options.ranks is not None or options.launcher_args:
+        raise UserError("--launcher has the launcher's count and arguments; "
+                        "omit -n and --launcher-args")
+    if not options.launcher.split():
+        raise UserError("--launcher needs words, like \"srun -n 8\"")
+    return None
+
+
+def _tune(file, run, report):
+    if not report["several"]:
+        raise UserError("--tune: the ranks are all on one node\n  start them "
+                        "on several, as in --launcher \"srun -N 2 -n 8\"", 1)
+    head = ways.entry_head(results.start(run))
+    ways.write(file, head, ways.lines(report["cells"], report["ranks"]))
+    print(f"straightway: wrote the entry {head}\n  to {file}",
+          file=sys.stderr)
 
 
 def _report(run, host, ranks, probe, description, options, seed, seconds):
     floors = probe.get("floors") or {}
-    cells = [results.cell(line, collectives.floor(
-        line["cell"], line["size"], ranks, floors))
-        for line in results.cell_lines(run)]
     report = results.head("straightway-bench-collectives/1", run, host,
                           ranks, description, floors, seed, seconds)
+    nodes = report["nodes"]
+    report["several"] = several = len(set(nodes)) > 1
+    cells = []
+    for line in results.cell_lines(run):
+        # The floor is that of one node's memory.
+        floor = 0.0 if several else collectives.floor(
+            line["cell"], line["size"], report["ranks"], floors)
+        cells.append(results.cell(line, floor, _modes(options)))
+        if several:
+            cells[-1]["least_sent"] = collectives.least_sent(
+                line["cell"], line["size"], nodes)
     return dict(
         report, time_per_cell=options.seconds,
         datatype=options.datatype, cells=cells,
