@@ -1,28 +1,31 @@
-"""How each launcher is told of the nodes: its kind, its options, its settings.
+"""What each launcher needs to use test nodes: options, settings and files.
 
-A placement is a list: the node of each rank. Open MPI takes it as a sequence
-of hosts, MPICH's Hydra as a map of ranks.
+A placement is a list: the node of each rank. Open MPI and Intel MPI take it as
+a file with the host of each rank; MPICH takes a file of hosts, and a map.
 """
 
-import os
 import re
 import subprocess
 
-from namespaces import AGENT, SCRATCH
+from namespaces import AGENT, SCRATCH, Refused
+
+
+def _says(launcher, option, env):
+    try:
+        return subprocess.run([launcher, option], env=env, text=True,
+                              capture_output=True).stdout
+    except OSError as why:
+        raise Refused(f"{launcher}: {why.strerror}") from None
 
 
 def kind(launcher, env):
-    """"openmpi", "mpich" or "impi": which launcher this is."""
-    try:
-        done = subprocess.run([launcher, "--version"], env=env, text=True,
-                              capture_output=True)
-    except OSError as why:
-        raise LookupError(f"{launcher}: {why.strerror}") from None
+    """Return which launcher this is: "openmpi", "mpich" or "impi"."""
+    version = _says(launcher, "--version", env)
     for pattern, name in ((r"Open MPI|PRRTE|OpenRTE", "openmpi"),
                           (r"Intel", "impi"), (r"HYDRA", "mpich")):
-        if re.search(pattern, done.stdout):
+        if re.search(pattern, version):
             return name
-    raise LookupError(f"{launcher}: not of Open MPI, MPICH or Intel MPI")
+    raise Refused(f"{launcher} is not of Open MPI, MPICH or Intel MPI")
 
 
 def settings(env, placement):
@@ -61,20 +64,26 @@ def files(placement, names):
               if i in placement]
     return {"ranks": "".join(f"{names[i]}\n" for i in placement),
             "hosts": "".join(f"{name}:{n}\n" for name, n in counts),
+            "turns": "".join(f"{name}:1\n" for name, n in counts),
             "slots": "".join(f"{name} slots={n}\n" for name, n in counts)}
 
 
-def options(name, placement):
+def options(launcher, env, placement):
     """The options that make the launcher place its ranks so."""
     count = ["-n", str(len(placement))]
+    name = kind(launcher, env)
     if name == "openmpi":
         return count + ["--hostfile", f"{SCRATCH}/ranks", "--map-by", "seq",
                         "--bind-to", "none"]
     if name == "impi":
         return count + ["-machinefile", f"{SCRATCH}/ranks"]
-    count += ["-f", f"{SCRATCH}/hosts"]
-    if placement == sorted(placement):
-        return count            # an older Hydra has no map
     used = sorted(set(placement))
-    return count + ["-rankmap",
+    if placement == sorted(placement):
+        return count + ["-f", f"{SCRATCH}/hosts"]
+    if placement == used * (len(placement) // len(used)):
+        return count + ["-f", f"{SCRATCH}/turns"]
+    if "-rankmap" not in _says(launcher, "-help", env):
+        raise Refused(f"{launcher} has no -rankmap, for a placement that is "
+                      "neither by block nor cyclic over equal nodes")
+    return count + ["-f", f"{SCRATCH}/hosts", "-rankmap",
                     ",".join(str(used.index(node)) for node in placement)]

@@ -7,8 +7,10 @@
 
 #include <errno.h>
 
-/* Tests before a member with a core of its own gives it away for a moment. */
-#define TESTS 32
+/* Nanoseconds for which a member keeps its core. It waits for another node, and
+ * none of this node's ranks can end that. A rank that spins inside the host
+ * would take a core that this member gave away, for milliseconds. */
+#define KEEP 500000
 
 int sw_span_status(sw_span_t *s, int code)
 {
@@ -40,18 +42,17 @@ static int abandon(sw_span_t *s, MPI_Request *request)
 int sw_span_await(sw_span_t *s, MPI_Request *request, int code)
 {
     int flag = 0;
-    bool lost = false;
-    for (unsigned turn = 0; code == MPI_SUCCESS; turn++) {
+    uint64_t end = s->cramped ? 0 : sw_os_now() + KEEP;
+    while (code == MPI_SUCCESS) {
         code = host.Test(request, &flag, MPI_STATUS_IGNORE);
         if (flag || code != MPI_SUCCESS)
             break;
-        if (sw_unlikely(sw_failure_told))
-            lost = sw_comm_progress();
-        else
-            sw_comm_serve();
-        if (lost)
+        if (sw_unlikely(sw_failure_told) && sw_comm_progress())
             return abandon(s, request);
-        if (turn >= TESTS || sw_wait_crowded())
+        sw_comm_serve();
+        if (end && sw_os_now() > end)
+            end = 0;
+        else if (!end)
             sw_os_yield();
     }
     return sw_span_status(s, code);
