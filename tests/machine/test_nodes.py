@@ -61,6 +61,7 @@ def test_a_job_over_virtual_nodes(host):
         "3 nodes; 1 lane between them"
 
 
+@test_nodes.able
 def test_a_job_over_nodes(host):
     test_nodes.need()
     found, checks = doctor(host, "-n", "4", before=[

@@ -128,7 +128,7 @@ int main(int argc, char **argv)
     MPI_Sendrecv(out, 50, MPI_BYTE, next, 1, in, 100, MPI_BYTE, last, 1, all,
                  MPI_STATUS_IGNORE);
     note("Sendrecv", 50, 50 * away(next), 50, 50 * away(last));
-    MPI_Irecv(in, 100, MPI_BYTE, MPI_ANY_SOURCE, 2, all, &request);
+    MPI_Irecv(in, 100, MPI_BYTE, last, 2, all, &request);
     MPI_Send(out, 70, MPI_BYTE, next, 2, all);
     note("Send", 70, 70 * away(next), 0, 0);
     MPI_Waitall(1, &request, MPI_STATUSES_IGNORE);

@@ -638,6 +638,7 @@ def test_no_bytes_between_nodes_on_one(host, tmp_path):
         assert not any(rank.table("calls")["sent_between"])
 
 
+@nodes.able
 @pytest.mark.parametrize("placement", ["block", "cyclic"])
 def test_bytes_between_nodes(host, placement, tmp_path):
     program = host.compile(programs.source("between.c"))
