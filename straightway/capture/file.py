@@ -116,11 +116,12 @@ def _ranks(value):
 
 class Table:
     """Columns by name, each an array of `rows` numbers; a missing column is
-    all zeros."""
+    all zeros. `names` are those that the file has, even where all are zero."""
 
-    def __init__(self, rows=0, columns=None):
+    def __init__(self, rows=0, columns=None, names=()):
         self.rows = rows
         self.columns = columns or {}
+        self.names = frozenset(names)
         self._zeros = None
 
     def __getitem__(self, name):
@@ -152,7 +153,7 @@ def _tables(header, payload, start):
         # Some column of a row is not zero, so a row takes at least a byte.
         if not isinstance(rows, int) or not 0 <= rows <= len(payload):
             return tables, f"table {name or '?'} claims {rows!r:.30} rows"
-        columns = {}
+        columns, names = {}, []
         for column in _list(spec.get("columns")):
             if (not isinstance(column, list) or len(column) != 2
                     or not isinstance(column[1], int)
@@ -166,7 +167,8 @@ def _tables(header, payload, start):
                 columns.setdefault(_text(column[0]),
                                    _column(payload[start:end], width))
             start = end
-        tables.setdefault(name, Table(rows, columns))
+            names.append(_text(column[0]))
+        tables.setdefault(name, Table(rows, columns, names))
     return tables, None
 
 

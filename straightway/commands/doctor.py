@@ -2,10 +2,15 @@
 
 import dataclasses
 import os
+import subprocess
 import sys
+import tempfile
 
-from straightway import native
-from straightway.machine import checks, hardware, hosts
+from straightway import capture, native
+from straightway.bench import runs
+from straightway.errors import UserError
+from straightway.machine import checks, hardware, hosts, nodes
+from straightway.ranges import ranges
 from straightway.reporters import (doctor_terminal, output, report_json,
                                    settings_terminal)
 
@@ -16,6 +21,9 @@ class Doctor:
     The doctor tries each service that the library uses between two real
     processes. For each degraded or missing one it reports the cost, and the
     command that mends it. It changes nothing.
+
+    With -n it also starts a job of so many ranks, which makes some barriers.
+    The doctor then says on which nodes the ranks are.
 
     The exit status is 1 when a part of Straightway itself is missing (its
     library or its probe), and 0 otherwise.
@@ -28,6 +36,10 @@ class Doctor:
         parser.add_argument("--mpi", metavar="MPI", help=(
             "look at this MPI alone: an installation's folder, or openmpi, "
             "mpich, intel"))
+        parser.add_argument("-n", "--ranks", type=int, metavar="N", help=(
+            "start N ranks, and say on which nodes they are"))
+        parser.add_argument("--launcher-args", metavar="\"...\"", default="",
+                            help="hand these arguments to the launcher")
         parser.add_argument("--json", metavar="OUT",
                             help="the findings; - is stdout")
         parser.add_argument("--settings", nargs="?", const="users",
@@ -41,15 +53,42 @@ class Doctor:
             return settings(options)
         found = hosts.find(options.mpi)
         probe = native.probe()
+        every = [*checks.every(found, probe), *nodes.checks(found)]
+        job = None
+        if options.ranks is not None:
+            job = nodes.places(_ranks(options))
+            every += nodes.job_checks(job, lambda found: str(ranges(found)))
         report = {
             "schema": "straightway-doctor/1",
             "machine": hardware.describe(),
             "mpi": [h.describe() for h in found],
-            "probe": probe,
-            "checks": [dataclasses.asdict(check)
-                       for check in checks.every(found, probe)]}
+            "probe": probe, "job": job,
+            "checks": [dataclasses.asdict(check) for check in every]}
         _show(report, options, doctor_terminal)
         return 0 if native.library().exists() else 1
+
+
+def _ranks(options):
+    """The ranks of a small job, as its capture has them."""
+    if options.ranks < 1:
+        raise UserError("-n needs a number of ranks, 1 or more")
+    host = hosts.choose(options.mpi)
+    runs.check_parts(host)
+    with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
+        path = os.path.join(folder, "job.swcap")
+        words = runs.command(
+            host, options.ranks, options.launcher_args,
+            ["--ops", "barrier", "--sizes", "8", "--seconds", "0.001"],
+            os.path.join(folder, "lines"),
+            ["env", "STRAIGHTWAY_PROFILE=on", "STRAIGHTWAY_PROFILE_REPORT=off",
+             f"STRAIGHTWAY_PROFILE_OUTPUT={path}"])
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, text=True,
+                              errors="replace", capture_output=True)
+        if done.returncode or not os.path.exists(path):
+            raise UserError(
+                f"a job of {options.ranks} ranks under {host.title} ended "
+                f"with status {done.returncode}\n" + done.stderr.strip(), 1)
+        return capture.read(path).ranks
 
 
 def settings(options):

@@ -45,6 +45,8 @@ class RankTime:
     calls: int = 0          # all of MPI
     sent: int = 0           # bytes
     received: int = 0
+    sent_between: typing.Optional[int] = 0  # of these, with other nodes;
+    received_between: typing.Optional[int] = 0  # None: not known
     init_time: int = 0
     cpu: int = 0            # of the whole process
     end: str = "finalize"
@@ -192,6 +194,10 @@ class Profile:
             one.waiting += r.waiting
             one.sent += r.sent
             one.received += r.received
+            for name in ("sent_between", "received_between"):
+                before, more = getattr(one, name), getattr(r, name)
+                setattr(one, name, None if None in (before, more)
+                        else before + more)
         return [found[number] for number in sorted(found)]
 
     @staticmethod
@@ -257,6 +263,25 @@ class Profile:
         return Total("io", "I/O", [
             r for r in self.records
             if procedures.class_of(r.procedure) == procedures.IO])
+
+    @property
+    def tells_between(self):
+        """Whether the job ran on several nodes, and the file tells the bytes
+        between them from those inside."""
+        return self.communication.sent_between is not None and any(
+            r.capture.node_ranks < self.job.ranks for r in self.ranks)
+
+    def between(self):
+        """Totals of the procedures that move data, the most bytes between
+        nodes first. Empty where `tells_between` is false."""
+        if not self.tells_between:
+            return []
+        moved = [t for t in self.totals("operation")
+                 if (t.sent or t.received)
+                 and procedures.class_of(t.key) != procedures.IO]
+        return sorted(moved, key=lambda t: (
+            -(t.sent_between + t.received_between),
+            -(t.sent + t.received), t.label))
 
     @property
     def elapsed(self):

@@ -117,6 +117,8 @@ class Record(typing.NamedTuple):
     waited: int
     showing: int            # of time: making buffers shared
     shown_again: int        # bytes: shared before, freed, and shared anew
+    sent_between: typing.Optional[int]      # of sent: to other nodes; None:
+    received_between: typing.Optional[int]  # the file does not say
     waiting: float          # estimate, see above
     buckets: tuple          # ((bucket, count), ...): durations
     record: int             # its number in the trace; 0: none
@@ -137,7 +139,8 @@ class Total:
     __slots__ = ("key", "label", "records", "calls", "errors", "time",
                  "min_time", "max_time", "sent", "received", "min_size",
                  "max_size", "probed", "waited", "waiting", "showing",
-                 "shown_again", "sized_calls")
+                 "shown_again", "sized_calls", "sent_between",
+                 "received_between")
 
     def __init__(self, key, label, records):
         self.key, self.label, self.records = key, label, records
@@ -146,6 +149,9 @@ class Total:
         for name in ("calls", "errors", "time", "sent", "received", "probed",
                      "waited", "waiting", "showing", "shown_again"):
             setattr(self, name, sum(columns.get(name, ())))
+        for name in ("sent_between", "received_between"):
+            column = columns.get(name, ())
+            setattr(self, name, None if None in column else sum(column))
         self.max_time = max(columns.get("max_time", ()), default=0)
         self.min_time = min((r.min_time for r in records if r.calls),
                             default=0)

@@ -130,6 +130,11 @@ def _columns(rank, shared):
     columns["size_bin"] = [min(b, 64) for b in calls["size_bin"]]
     columns["root"] = [root - 1 if root else None for root in calls["root"]]
     columns["buckets"] = _buckets(rank, count)
+    for name in ("sent_between", "received_between"):
+        if name not in calls.names:
+            # All ranks on one node: nothing goes between nodes.
+            alone = rank.node_ranks >= rank.job.ranks
+            columns[name] = [0 if alone else None] * count
     return columns
 
 

@@ -15,7 +15,8 @@ from straightway.ranges import Ranges
 
 TOTAL = ("calls", "errors", "time_s", "share", "waiting_s", "moving_s",
          "mean_s", "min_s", "max_s", "sent_bytes", "received_bytes",
-         "min_size_bytes", "max_size_bytes", "ranks")
+         "sent_between_bytes", "received_between_bytes", "min_size_bytes",
+         "max_size_bytes", "ranks")
 
 
 def seconds(ns):
@@ -28,8 +29,8 @@ def total(t, elapsed):
         t.calls, t.errors, seconds(t.time),
         round(t.time / elapsed, 9) if elapsed else 0.0, seconds(t.waiting),
         seconds(t.moving), seconds(t.mean_time), seconds(t.min_time),
-        seconds(t.max_time), t.sent, t.received, t.min_size, t.max_size,
-        len(t.ranks))))
+        seconds(t.max_time), t.sent, t.received, t.sent_between,
+        t.received_between, t.min_size, t.max_size, len(t.ranks))))
 
 
 def _totals(p, by, describe, records=None):
@@ -90,7 +91,10 @@ def ranks(p):
              "waiting_s": seconds(r.waiting), "moving_s": seconds(r.moving),
              "io_s": seconds(r.io), "communication_share": round(r.share, 9),
              "calls": r.calls, "sent_bytes": r.sent,
-             "received_bytes": r.received, "init_s": seconds(r.init_time),
+             "received_bytes": r.received,
+             "sent_between_bytes": r.sent_between,
+             "received_between_bytes": r.received_between,
+             "init_s": seconds(r.init_time),
              "cpu_s": seconds(r.cpu), "end": r.end} for r in p.ranks]
 
 
@@ -155,6 +159,8 @@ def calls(p):
              "waiting_s": seconds(r.waiting), "moving_s": seconds(r.moving),
              "min_s": seconds(r.min_time), "max_s": seconds(r.max_time),
              "sent_bytes": r.sent, "received_bytes": r.received,
+             "sent_between_bytes": r.sent_between,
+             "received_between_bytes": r.received_between,
              "min_size_bytes": r.min_size, "max_size_bytes": r.max_size,
              "probed_s": seconds(r.probed), "waited_s": seconds(r.waited)}
             for r in p.records]

@@ -184,6 +184,19 @@ class _Tables:
             ("MPI", "number", "of the rank's time"), ("sent",),
             ("received",)], rows, sort=0)
 
+    def between(self):
+        rows = [[_Cell(t.label, t.label), _size(t.sent - t.sent_between),
+                 _size(t.sent_between),
+                 _size(t.received - t.received_between),
+                 _size(t.received_between),
+                 _share(_ratio(t.sent_between + t.received_between,
+                               t.sent + t.received))]
+                for t in self.p.between()]
+        return _Table("between", [
+            ("operation", "text name"), ("sent inside",), ("sent between",),
+            ("received inside",), ("received between",),
+            ("between", "number", "of all bytes of this row")], rows, sort=2)
+
     def sizes(self, totals):
         rows = []
         for t in sorted(totals, key=lambda t: t.key):
@@ -285,6 +298,7 @@ def context(p):
         else None,
         "regions": tables.regions(), "sizes": tables.sizes(by_size),
         "size_figures": figures.sizes(by_size, len(p.ranks)),
+        "between": tables.between(),
         "no_size": units.number(sum(r.calls for r in p.communication.records
                                     if not r.size_bin)),
         "durations": figures.durations(

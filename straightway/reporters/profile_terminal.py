@@ -231,6 +231,22 @@ def _message_sizes(page, p):
          for t in totals])
 
 
+def _between(page, p, top):
+    totals = p.between()
+    if not totals:
+        return
+    page.heading("Nodes", "bytes that stay inside a node, and bytes between "
+                 "nodes; of all ranks")
+    page.table(
+        [("", "fill"), ("sent inside", "right"), ("between", "right"),
+         ("received inside", "right"), ("between", "right")],
+        [[t.label, *(units.size(n) if n else "" for n in (
+            t.sent - t.sent_between, t.sent_between,
+            t.received - t.received_between, t.received_between))]
+         for t in totals[:top]])
+    _more(page, totals, top)
+
+
 def _by(page, p, names, top, sort):
     by = names[0] if len(names) == 1 else tuple(names)
     totals = _sorted(p.totals(by), sort)
@@ -287,6 +303,7 @@ def render(p, out, *, top=None, sort=None, by=None):
         _sites(page, p, top, sort)
         _communicators(page, p, top, sort)
         _message_sizes(page, p)
+        _between(page, p, top)
     _regions(page, p, top)
     _findings(page, p)
     _last(page, p)

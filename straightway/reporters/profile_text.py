@@ -298,6 +298,18 @@ def _pairs(out):
                for (a, b), one in top[:TOP]])
 
 
+def _between(out):
+    totals = out.p.between()
+    if not totals:
+        return
+    out.section("Bytes Inside and Between Nodes")
+    out.table(["<Call", "SentInside", "SentBetween", "RecvInside",
+               "RecvBetween"],
+              [[_short(t.label), t.sent - t.sent_between, t.sent_between,
+                t.received - t.received_between, t.received_between]
+               for t in totals])
+
+
 def _findings(out):
     out.section("Findings (seconds concerned, per rank on average)")
     found = findings.find(out.p)
@@ -313,7 +325,7 @@ def render(p, out):
     for section in (_head, _tasks, _callsites, _aggregate_time,
                     _aggregate_operations, _aggregate_sent, _site_times,
                     _site_bytes, _files, _communicators, _regions, _sizes,
-                    _pairs, _findings):
+                    _pairs, _between, _findings):
         section(lines)
     lines.section("End of Report")
     out.write("\n".join(lines.lines) + "\n")

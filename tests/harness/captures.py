@@ -23,7 +23,8 @@ NAMES = {"MPI_DOUBLE": 8, "MPI_INT": 4, "MPI_BYTE": 1, "MPI_PACKED": 1,
          "MPI_CHAR": 1, "MPI_FLOAT": 4}
 _CALLS = ("thread procedure site communicator datatype operation region "
           "size_bin root calls errors time min_time max_time sent received "
-          "min_size max_size probed waited record showing shown_again").split()
+          "min_size max_size probed waited record showing shown_again "
+          "sent_between received_between").split()
 _PEERS = ("kind peer sent_messages sent_bytes received_messages "
           "received_bytes").split()
 
@@ -109,7 +110,8 @@ class Rank:
              communicator=None, datatype=None, operation=None, region=0,
              root=None, sent=0, received=0, waited=None, probed=None,
              errors=0, thread=0, peer=None, peer_kind=0, min_time=None,
-             max_time=None, showing=0, shown_again=0):
+             max_time=None, showing=0, shown_again=0, sent_between=0,
+             received_between=0):
         """A row. `waited`: ns of `probed`, which is all of the time unless
         given; None: none was looked at. `peer` counts `sent` and `received`
         with that rank, too; `sent` is calls * size for it by default."""
@@ -135,7 +137,8 @@ class Rank:
             max_time=min(time, 3 * mean) if max_time is None else max_time,
             sent=sent, received=received, min_size=size or 0,
             max_size=size or 0, probed=probed or 0, waited=waited or 0,
-            showing=showing, shown_again=shown_again)
+            showing=showing, shown_again=shown_again,
+            sent_between=sent_between, received_between=received_between)
         record = len(self.rows)
         self.rows.append(row)
         middle = max(0, mean.bit_length() - 1)
@@ -233,23 +236,32 @@ def halo(ranks=8, *, steps=1000, wall=20 * S, imbalance=0.2, python=False,
                   datatype="MPI_BYTE", waited=24 * MS,
                   sent=12 * 65536 if rank.number == 0 else 0,
                   received=0 if rank.number == 0 else 12 * 65536)
+        def away(peer, rank=rank):
+            return job.node_ranks < ranks and (
+                peer // job.node_ranks != rank.number // job.node_ranks)
+
         for peer in sorted({(rank.number + 1) % ranks,
                             (rank.number - 1) % ranks,
                             (rank.number + rows) % ranks}):
             rank.call("MPI_Isend", steps, steps * 900, size=8192,
                       site=halo_site, datatype="MPI_DOUBLE", region=solve,
-                      peer=peer)
+                      peer=peer, sent_between=steps * 8192 * away(peer))
         rank.call("MPI_Irecv", 3 * steps, 3 * steps * 400, size=8192,
                   site=halo_site, datatype="MPI_DOUBLE", region=solve)
         rank.call("MPI_Waitall", steps, steps * 45 * US + waits // 2,
                   site=[place("halo", 150, "exchange_halo"), main],
                   region=solve, received=3 * steps * 8192,
+                  received_between=steps * 8192 * sum(
+                      away((rank.number + far) % ranks)
+                      for far in (1, -1, -rows)),
                   probed=(steps * 45 * US + waits // 2) // 2,
                   waited=waits // 4)
         rank.call("MPI_Allreduce", steps, steps * 22 * US + waits // 2,
                   size=8, operation="MPI_SUM", datatype="MPI_DOUBLE",
                   site=[place("solver", 77, "residual"), main],
                   region=solve, sent=8 * steps, received=8 * steps,
+                  sent_between=8 * steps * (job.node_ranks < ranks),
+                  received_between=8 * steps * (job.node_ranks < ranks),
                   waited=waits // 2)
         rank.call("MPI_Alltoall", steps // 10, steps // 10 * 1200 * US,
                   size=24576, communicator=row, datatype="MPI_DOUBLE",

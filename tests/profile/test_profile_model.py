@@ -272,3 +272,39 @@ def test_the_matrix_is_what_senders_tell(tmp_path):
 def test_classes(name, kind):
     assert procedures.class_of(name) == kind
     assert kind in procedures.CLASSES
+
+
+# Nodes --------------------------------------------------------------------
+
+def older(monkeypatch):
+    """Captures lack the columns that came with bytes between nodes."""
+    monkeypatch.setattr(captures, "_CALLS", [
+        name for name in captures._CALLS if not name.endswith("_between")])
+
+
+def test_bytes_between_nodes_add_up(tmp_path):
+    p = load(captures.halo(8), tmp_path)
+    assert p.tells_between
+    moved = p.between()
+    assert [t.key for t in moved][:2] == ["MPI_Isend", "MPI_Waitall"]
+    assert "MPI_File_write_at_all" not in [t.key for t in moved]
+    assert one(p, "operation", "MPI_Allreduce").sent_between == 8 * 8 * 1000
+    assert sum(r.sent_between for r in p.ranks) == \
+        p.communication.sent_between == sum(t.sent_between for t in moved)
+    assert all(t.sent_between <= t.sent for t in moved)
+
+
+def test_an_older_capture_does_not_tell_nodes_apart(tmp_path, monkeypatch):
+    older(monkeypatch)
+    p = load(captures.halo(8), tmp_path)
+    assert not p.tells_between and p.between() == []
+    assert p.communication.sent_between is None
+    assert p.ranks[0].received_between is None
+
+
+def test_an_older_capture_of_one_node_has_all_bytes_inside(tmp_path,
+                                                           monkeypatch):
+    older(monkeypatch)
+    p = load(captures.halo(4, node_ranks=4), tmp_path)
+    assert not p.tells_between
+    assert p.communication.sent_between == 0

@@ -132,7 +132,15 @@ def test_the_page_says_what_matters(run, path):
     assert "MPI_COMM_WORLD" in out and "rows #a0" in out
     assert "solve/checkpoint" in out
     assert "Ranks 6-7 come late" in out
+    assert re.search(r"^MPI_Allreduce +62\.5 KiB +62\.5 KiB$", out, re.M)
     assert lines[-1] == "More: straightway report halo.swcap --html"
+
+
+def test_one_node_has_no_bytes_between_nodes(run, tmp_path):
+    path = captures.halo(4, node_ranks=4).write(tmp_path / "a.swcap")
+    for form in ([], ["--text"], ["--html", "-"]):
+        _, out, _ = run("report", path, *form)
+        assert "etween nodes" not in out and "etween Nodes" not in out
 
 
 def test_a_bar_is_as_long_as_its_parts():
@@ -241,6 +249,7 @@ def test_the_text_has_the_sections_of_mpip(run, path):
         "Regions (with those within them, milliseconds)",
         "Message Sizes (bytes, milliseconds)",
         "Pairs of Ranks (top twenty of 24, by bytes)",
+        "Bytes Inside and Between Nodes",
         "Findings (seconds concerned, per rank on average)",
         "End of Report"]
     assert re.search(r"^ +\* 160\.000000 +17\.769600 11\.11 16\.433600 "

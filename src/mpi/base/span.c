@@ -37,25 +37,18 @@ typedef struct {
     sw_peer_t **peer;           /* [n]; the team's later                  */
 } near_t;
 
-static bool is_near(int world_rank)
-{
-    int place = sw_world_place(world_rank);
-    return place >= 0 && sw_world.at[place].said.self.virtual_node ==
-                         sw_world.at[sw_world.place].said.self.virtual_node;
-}
-
 static void find_near(near_t *near, const sw_members_t *members, int me)
 {
     memset(near, 0, sizeof *near);
     for (int i = 0; i < members->n; i++)
-        near->n += is_near(members->rank[i]);
+        near->n += sw_world_is_near(members->rank[i]);
     size_t n = (size_t)near->n;
     near->rank = memory(n, sizeof *near->rank);
     near->all = memory(n, sizeof *near->all);
     near->peer = memory(n, sizeof *near->peer);
     sw_members_t *these = memory(1, sizeof *these + n * sizeof *these->rank);
     for (int i = 0; i < members->n; i++) {
-        if (!is_near(members->rank[i]))
+        if (!sw_world_is_near(members->rank[i]))
             continue;
         if (i == me)
             near->me = these->n;

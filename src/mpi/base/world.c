@@ -194,13 +194,14 @@ void sw_world_start(void)
     if (sw_world.places)
         return;
     find_node();
-    if (sw_settings.enable || sw_world_board)
+    if (sw_settings.enable || sw_world_board) {
         exchange_hellos();
+        find_name();
+    }
     /* A rank alone on its node has a part in what spans nodes. */
     if (sw_settings.enable && sw_world.ranks > 1 &&
         sw_world.comm != MPI_COMM_NULL) {
         exchange_reach();
-        find_name();
         sw_world_measure_crowd();
     }
 }
@@ -224,6 +225,16 @@ int sw_world_place_far(int rank)
     }
     return low < sw_world.places && sw_world.at &&
            sw_world.at[low].said.rank == rank ? low : -1;
+}
+
+int sw_world_near_ranks(void)
+{
+    int n = 0;
+    if (!sw_world.at)
+        return 1;
+    for (int i = 0; i < sw_world.places; i++)
+        n += sw_world_is_near(sw_world.at[i].said.rank);
+    return n;
 }
 
 /* Communicators ---------------------------------------------------------- */

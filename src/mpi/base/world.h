@@ -88,6 +88,17 @@ static inline int sw_world_place(int rank)
     return sw_world.run == sw_world.places ? -1 : sw_world_place_far(rank);
 }
 
+/* Is a rank in MPI_COMM_WORLD on this rank's node, or its virtual one? */
+static inline bool sw_world_is_near(int rank)
+{
+    int place = sw_world_place(rank);
+    return place >= 0 && sw_world.at[place].said.self.virtual_node ==
+                         sw_world.at[sw_world.place].said.self.virtual_node;
+}
+
+/* Counts the ranks there, this one among them. */
+int sw_world_near_ranks(void);
+
 /* Where the members of a communicator are, by their ranks in MPI_COMM_WORLD:
  * alike on all of them, without communication. */
 typedef enum {

@@ -121,6 +121,18 @@ static void look(sw_known_comm_t *c, sw_comm_t *state,
     entry->id = c->id;
 }
 
+static void look_for_nodes(sw_known_comm_t *c)
+{
+    c->first_away = c->targets;
+    c->last_away = -1;
+    for (int i = 0; i < c->targets; i++)
+        if (sw_known_is_away(c, i)) {
+            c->away++;
+            c->first_away = sw_min(c->first_away, i);
+            c->last_away = i;
+        }
+}
+
 /* `id`: as it was promised, or 0. */
 static sw_known_comm_t *meet(const char *how, MPI_Comm parent, MPI_Comm comm,
                              uint64_t id)
@@ -138,6 +150,7 @@ static sw_known_comm_t *meet(const char *how, MPI_Comm parent, MPI_Comm comm,
                            .context = -1, .aside = -1};
     sw_catalog_entry_t entry = {.size = (uint64_t)c->n, .rank = c->me};
     look(c, state, &entry);
+    look_for_nodes(c);
     name_it(c, how, parent, entry.name);
     c->number = sw_catalog_add(SW_CATALOG_COMMUNICATORS, &entry);
     atomic_store_explicit(&state->known, c, memory_order_release);

@@ -35,6 +35,9 @@ typedef struct sw_known_comm {
                                  * not known                              */
     int n, me;                  /* own group                              */
     int targets;                /* messages go to these: n, or remote size */
+    int away;                   /* of these, on other nodes: how many, and
+                                 * the first and the last of them         */
+    int first_away, last_away;
     bool inter;
     uint16_t number;            /* in the catalogue                       */
     int outs, ins;              /* neighbours; -1: not asked yet          */
@@ -75,6 +78,13 @@ static inline int64_t sw_known_rank(const sw_known_comm_t *c, int member)
 {
     return c && c->world && member >= 0 && member < c->targets
                ? c->world[member] : -1;
+}
+
+/* Is that member on another node? False where it has no rank there. */
+static inline bool sw_known_is_away(const sw_known_comm_t *c, int member)
+{
+    int64_t rank = sw_known_rank(c, member);
+    return rank >= 0 && !sw_world_is_near((int)rank);
 }
 
 /* The boards of the node's ranks, by place (NULL: out of reach), and this

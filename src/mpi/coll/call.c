@@ -17,7 +17,7 @@ const char *const sw_call_names[SW_COLL_COUNT] = {
 
 /* Counted only with --stats. ours[] includes calls later declined: those
  * subtract. */
-static _Atomic int64_t ours[SW_COLL_COUNT];
+static _Atomic int64_t ours[SW_COLL_COUNT], over_nodes[SW_COLL_COUNT];
 static _Atomic int64_t theirs[SW_COLL_COUNT][SW_REASON_COUNT];
 
 /* Which collectives STRAIGHTWAY_ONLY allows: a bit mask, made once. */
@@ -49,12 +49,24 @@ static uint32_t allowed(void)
     return m;
 }
 
+static void add(_Atomic int64_t *to, int64_t by)
+{
+    if (sw_unlikely(sw_settings.stats) && sw_from_user())
+        atomic_fetch_add_explicit(to, by, memory_order_relaxed);
+}
+
 static void count(sw_collective_t id, sw_reason_t reason, int64_t by)
 {
-    if (sw_likely(!sw_settings.stats) || !sw_from_user())
-        return;
-    _Atomic int64_t *to = reason == SW_OURS ? &ours[id] : &theirs[id][reason];
-    atomic_fetch_add_explicit(to, by, memory_order_relaxed);
+    add(reason == SW_OURS ? &ours[id] : &theirs[id][reason], by);
+}
+
+bool sw_ready_over_nodes(sw_comm_t *c, sw_collective_t id, size_t bytes,
+                         const sw_reducer_t *reducer, sw_reason_t *reason)
+{
+    if (!c->span || c->over || !sw_span_ready(c, id, bytes, reducer, reason))
+        return false;
+    add(&over_nodes[id], 1);
+    return true;
 }
 
 sw_comm_t *sw_serve(sw_collective_t id, MPI_Comm comm)
@@ -106,8 +118,9 @@ int sw_finish(sw_collective_t id, MPI_Comm comm, int status)
 void sw_call_counts(int64_t rows[SW_COLL_COUNT][SW_CALL_ROW])
 {
     for (int i = 0; i < SW_COLL_COUNT; i++) {
-        rows[i][0] = atomic_load(&ours[i]);
+        rows[i][SW_CALL_OURS] = atomic_load(&ours[i]);
+        rows[i][SW_CALL_OVER_NODES] = atomic_load(&over_nodes[i]);
         for (int r = 0; r < SW_REASON_COUNT; r++)
-            rows[i][1 + r] = atomic_load(&theirs[i][r]);
+            rows[i][SW_CALL_HOST + r] = atomic_load(&theirs[i][r]);
     }
 }

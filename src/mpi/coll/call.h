@@ -51,6 +51,11 @@ static inline bool sw_aliased_block(const void *one, int64_t count,
  * does. Counts the call, for --stats. */
 sw_comm_t *sw_serve(sw_collective_t id, MPI_Comm comm);
 
+/* The same as sw_span_ready, for a communicator without a ring. Counts the
+ * call, for --stats. */
+bool sw_ready_over_nodes(sw_comm_t *c, sw_collective_t id, size_t bytes,
+                         const sw_reducer_t *reducer, sw_reason_t *reason);
+
 /* Do the members serve this call, of so many bytes by signature? The arguments
  * of this member are right. If so, they do it on c->ring, or over c->span where
  * there is no ring. False, with the reason: the host serves. */
@@ -59,7 +64,7 @@ static inline bool sw_ready(sw_comm_t *c, sw_collective_t id, size_t bytes,
 {
     if (sw_likely(sw_comm_ring(c, reason) != NULL))
         return true;
-    return c->span && !c->over && sw_span_ready(c, id, bytes, NULL, reason);
+    return sw_ready_over_nodes(c, id, bytes, NULL, reason);
 }
 
 /* The same for n elements under an operation. */
@@ -69,8 +74,8 @@ static inline bool sw_ready_to_reduce(sw_comm_t *c, sw_collective_t id,
 {
     if (sw_likely(sw_comm_ring(c, reason) != NULL))
         return true;
-    return c->span && !c->over &&
-           sw_span_ready(c, id, n * o->reducer.elem, &o->reducer, reason);
+    return sw_ready_over_nodes(c, id, n * o->reducer.elem, &o->reducer,
+                               reason);
 }
 
 /* The host serves a call that sw_serve gave to us. */
@@ -108,9 +113,15 @@ SW_COLLECTIVE(NAME, ID,                                                 \
      MPI_Comm comm),                                                    \
     (send, sendcount, sendtype, recv, recvcount, recvtype, comm), BODY)
 
-/* The collectives' names in reports, and the calls of each so far: those that
- * were ours, then the host's by reason. Counted only with --stats. */
-#define SW_CALL_ROW (1 + SW_REASON_COUNT)
+/* The collectives' names in reports, and the calls of each so far. A row has
+ * those that were ours, those of ours that went over nodes, and the host's by
+ * reason. Counted only with --stats. */
+enum {
+    SW_CALL_OURS,
+    SW_CALL_OVER_NODES,
+    SW_CALL_HOST,
+    SW_CALL_ROW = SW_CALL_HOST + SW_REASON_COUNT
+};
 extern const char *const sw_call_names[SW_COLL_COUNT]
     __attribute__((visibility("hidden")));
 void sw_call_counts(int64_t rows[SW_COLL_COUNT][SW_CALL_ROW]);

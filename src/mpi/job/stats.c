@@ -4,6 +4,7 @@
 #include "stats.h"
 
 #include "layout/known.h"
+#include "mpi/base/world.h"
 #include "mpi/coll/call.h"
 #include "mpi/p2p/posted.h"
 #include "mpi/p2p/serve.h"
@@ -18,24 +19,53 @@ static const char *const reason_texts[SW_REASON_COUNT] = {
 #undef X
 };
 
-static void print_row(const char *name, const int64_t *row)
+/* Prints one row, and returns its calls. */
+static int64_t print_row(const char *name, const int64_t *row)
 {
-    int64_t calls = row[0], hosted = 0;
+    const int64_t *host_row = row + SW_CALL_HOST;
+    int64_t calls, hosted = 0;
     for (int r = 0; r < SW_REASON_COUNT; r++)
-        hosted += row[1 + r];
-    calls += hosted;
+        hosted += host_row[r];
+    calls = row[SW_CALL_OURS] + hosted;
     if (!calls)
-        return;
-    char why[512] = "";
+        return 0;
+    char why[512] = "", over[64] = "";
     size_t at = 0;
     for (int r = 0; r < SW_REASON_COUNT; r++)
-        if (row[1 + r] && at < sizeof why)
+        if (host_row[r] && at < sizeof why)
             at += (size_t)snprintf(why + at, sizeof why - at, "%s%s %lld",
                                    at ? ", " : " (", reason_texts[r],
-                                   (long long)row[1 + r]);
-    sw_say("%-20s calls %lld  ours %lld  host %lld%s%s", name,
-           (long long)calls, (long long)row[0], (long long)hosted, why,
-           at ? ")" : "");
+                                   (long long)host_row[r]);
+    if (row[SW_CALL_OVER_NODES])
+        snprintf(over, sizeof over, " (over nodes %lld)",
+                 (long long)row[SW_CALL_OVER_NODES]);
+    sw_say("%-20s calls %lld  ours %lld%s  host %lld%s%s", name,
+           (long long)calls, (long long)row[SW_CALL_OURS], over,
+           (long long)hosted, why, at ? ")" : "");
+    return calls;
+}
+
+/* Collective, as sw_stats_print: how MPI_COMM_WORLD lies over nodes, and how
+ * many communicators have spans (mpi/base/span.h). */
+static void print_nodes(int rank)
+{
+    enum { LEADERS, HERE, FEWEST, NOW, MOST, COUNT };
+    int mine[COUNT], most[COUNT] = {0}, nodes = 1;
+    mine[LEADERS] = sw_world.node == sw_world.rank;
+    mine[HERE] = sw_world_near_ranks();
+    mine[FEWEST] = -mine[HERE];
+    sw_span_counts(&mine[NOW], &mine[MOST]);
+    host.Reduce(mine, most, COUNT, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    host.Reduce(mine, &nodes, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    int fewest = -most[FEWEST];
+    if (rank || nodes < 2)
+        return;
+    int lanes = sw_min(fewest, SW_LANES_MAX);
+    sw_say("MPI_COMM_WORLD: %d nodes of %d to %d ranks, %d lane%s between "
+           "them", nodes, fewest, most[HERE], lanes, lanes == 1 ? "" : "s");
+    sw_say("communicators over nodes: a rank holds %d at most, and has held "
+           "%d (STRAIGHTWAY_SPAN_MAX %lld)", most[NOW], most[MOST],
+           (long long)sw_settings.span_max);
 }
 
 /* Collective, as sw_stats_print; how many messages were ours, on rank 0. */
@@ -89,20 +119,18 @@ void sw_stats_print(void)
     int rc = host.Reduce(mine, all, SW_COLL_COUNT * SW_CALL_ROW, MPI_INT64_T,
                          MPI_SUM, 0, MPI_COMM_WORLD);
     int64_t messages = print_messages(rank);
+    print_nodes(rank);
     if (rc != MPI_SUCCESS || rank != 0)
         return;
     sw_say("collective calls of %d ranks, summed:", size);
-    int64_t total[SW_CALL_ROW] = {0};
+    int64_t total[SW_CALL_ROW] = {0}, calls = 0;
     for (int i = 0; i < SW_COLL_COUNT; i++) {
-        print_row(sw_call_names[i], all[i]);
+        calls += print_row(sw_call_names[i], all[i]);
         for (int r = 0; r < SW_CALL_ROW; r++)
             total[r] += all[i][r];
     }
     print_row("all", total);
-    int64_t sum = 0;
-    for (int r = 0; r < SW_CALL_ROW; r++)
-        sum += total[r];
-    if (!sum && !messages)
+    if (!calls && !messages)
         sw_say("this program made no blocking collective call and sent no "
                "large message: there was nothing to accelerate");
     sw_arena_stats_t arena;

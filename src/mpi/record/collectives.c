@@ -123,6 +123,7 @@ void sw_collective_persistent(sw_event_t *e, sw_trace_collective_t what,
                       .number = e->amount.size, .sent = e->amount.sent,
                       .received = e->amount.received};
     e->amount.sent = e->amount.received = 0;
+    e->amount.sent_between = e->amount.received_between = 0;
     sw_pending_add(&p);
 }
 
@@ -141,6 +142,7 @@ void sw_collective_starts(sw_event_t *e, sw_pending_t *p)
     sw_pending_start(p);
     e->amount.sent += p->sent;
     e->amount.received += p->received;
+    sw_between_again(e, p);
 }
 
 void sw_collective_ended(sw_event_t *e, const sw_pending_t *p)

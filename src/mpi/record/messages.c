@@ -111,6 +111,7 @@ void sw_send_after(sw_event_t *e, MPI_Comm comm, int dest, int64_t count,
     if (dest == MPI_PROC_NULL || e->paused)
         return;
     e->amount.sent = e->amount.size = sw_event_bytes(e, count, type);
+    sw_between_sent(e, e->comm, dest, e->amount.sent);
     int64_t rank = sw_known_rank(e->comm, dest);
     sw_peers_sent(&e->recorder->peers, SW_PEERS_MESSAGES, rank,
                   e->amount.sent);
@@ -144,6 +145,7 @@ void sw_send_pending(sw_event_t *e, MPI_Comm comm, int dest, int tag,
                       .peer = dest, .tag = tag, .sent = e->amount.size};
     if (!persistent && !e->paused) {
         e->amount.sent = e->amount.size;
+        sw_between_sent(e, e->comm, dest, e->amount.sent);
         sw_peers_sent(&e->recorder->peers, SW_PEERS_MESSAGES,
                       sw_known_rank(e->comm, dest), e->amount.sent);
     }
@@ -195,6 +197,7 @@ static void arrived(sw_event_t *e, sw_known_comm_t *c, const asked_t *asked,
     uint64_t bytes = sw_moves_come(status);
     int64_t rank = sw_known_rank(c, source);
     e->amount.received += bytes;
+    sw_between_received(e, c, source, bytes);
     sw_peers_received(&e->recorder->peers, SW_PEERS_MESSAGES, rank, bytes);
     if (e->stands_for)
         sw_event_look(e, rank, theirs);
@@ -279,6 +282,7 @@ static void untold(sw_event_t *e, const sw_pending_t *p)
     if (e->paused)
         return;
     e->amount.received += p->received;
+    sw_between_received(e, c, p->peer, p->received);
     if (p->peer != MPI_ANY_SOURCE)
         sw_peers_received(&e->recorder->peers, SW_PEERS_MESSAGES,
                           sw_known_rank(c, p->peer), p->received);
@@ -311,6 +315,7 @@ void sw_message_ended(sw_event_t *e, const sw_pending_t *p,
     if (p->partitioned) {
         if (p->kind == SW_PENDING_RECEIVE) {
             e->amount.received += p->received;
+            sw_between_received(e, c, p->peer, p->received);
             sw_peers_received(&e->recorder->peers, SW_PEERS_MESSAGES,
                               sw_known_rank(c, p->peer), p->received);
         }
@@ -354,6 +359,7 @@ void sw_message_starts(sw_event_t *e, sw_pending_t *p)
     sw_pending_start(p);
     if (sends) {
         e->amount.sent += p->sent;
+        sw_between_sent(e, c, p->peer, p->sent);
         sw_peers_sent(&e->recorder->peers, SW_PEERS_MESSAGES,
                       sw_known_rank(c, p->peer), p->sent);
     }

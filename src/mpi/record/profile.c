@@ -71,13 +71,21 @@ static void see_boards(void)
 /* Nodes are numbered in the order of their lowest ranks. */
 static void number_nodes(void)
 {
-    int first = 0, leads = sw_world.place == 0;
-    sw_job.node_ranks = sw_world.places;
-    if (sw_world.comm == MPI_COMM_NULL || sw_world.places == sw_world.ranks)
+    int before = 0, leads = sw_world.node == sw_job.rank, split = 0;
+    sw_job.node_ranks = sw_world_near_ranks();
+    split = sw_job.node_ranks < sw_job.ranks;
+    if (sw_world.comm == MPI_COMM_NULL || !split)
         return;
-    host.Exscan(&leads, &first, 1, MPI_INT, MPI_SUM, gathering);
-    sw_job.node_number = sw_job.rank ? first : 0;
-    host.Bcast(&sw_job.node_number, 1, MPI_INT, 0, sw_world.comm);
+    host.Exscan(&leads, &before, 1, MPI_INT, MPI_SUM, gathering);
+    int *leader = calloc((size_t)sw_world.places, sizeof *leader);
+    if (!leader) {
+        sw_say("out of memory in MPI_Init");
+        abort();
+    }
+    int mine = sw_job.rank ? before : 0;
+    host.Allgather(&mine, 1, MPI_INT, leader, 1, MPI_INT, sw_world.comm);
+    sw_job.node_number = leader[sw_world_place(sw_world.node)];
+    free(leader);
 }
 
 /* Rank 0 names the file; all must know it, should one of them die. */

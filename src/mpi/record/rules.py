@@ -190,6 +190,15 @@ def start(call):
 # Collectives -----------------------------------------------------------------
 
 
+def blocks_of(call, part):
+    """A Part whose blocks may differ, as a sw_moves_data_t; else NULL."""
+    if not part or not part.counts:
+        return "NULL"
+    if part is call.sends and call.in_place == "$sendbuf":
+        return f"{call.in_place} == MPI_IN_PLACE ? NULL : {data(part)}"
+    return data(part)
+
+
 def amounts(call):
     """What is counted of a call, once its communicator is known."""
     text = ""
@@ -199,6 +208,10 @@ def amounts(call):
         text += "SW_KEY_SET(&e.key, operation, sw_known_op($op));\n"
     if call.moves:
         text += f"sw_collective_moved(&e, {moved(call, 'e.comm')});\n"
+        text += ("if (sw_unlikely(e.comm->away))\n    sw_collective_between("
+                 f"&e, SW_TRACE_{call.what}, {'$root' if call.rooted else -1},"
+                 f"\n        {blocks_of(call, call.sends)},"
+                 f"\n        {blocks_of(call, call.receives)});\n")
     if call.blocks == "both":
         text += (f"sw_collective_exchanged(&e, {call.in_place} == "
                  f"MPI_IN_PLACE, {data(call.sends)}, {data(call.receives)});\n")

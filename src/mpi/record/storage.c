@@ -59,6 +59,7 @@ static void put(sw_event_t *e, int target, int64_t count, MPI_Datatype type,
     e->amount.size = e->amount.sent = sw_event_bytes(e, count, type);
     if (op != MPI_OP_NULL)
         SW_KEY_SET(&e->key, operation, sw_known_op(op));
+    sw_between_sent(e, e->comm, target, e->amount.sent);
     sw_peers_sent(&e->recorder->peers, SW_PEERS_ONE_SIDED,
                   sw_known_rank(e->comm, target), e->amount.sent);
 }
@@ -66,6 +67,7 @@ static void put(sw_event_t *e, int target, int64_t count, MPI_Datatype type,
 static void get(sw_event_t *e, int target, int64_t count, MPI_Datatype type)
 {
     e->amount.size = e->amount.received = sw_event_bytes(e, count, type);
+    sw_between_received(e, e->comm, target, e->amount.received);
     sw_peers_received(&e->recorder->peers, SW_PEERS_ONE_SIDED,
                       sw_known_rank(e->comm, target), e->amount.received);
 }

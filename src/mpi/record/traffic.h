@@ -123,6 +123,13 @@ static inline void sw_collective_moved(sw_event_t *e, sw_moved_t m)
         SW_KEY_SET(&e->key, datatype, m.datatype);
 }
 
+/* Of the bytes that the call moves, those that go to or come from other nodes.
+ * The blocks of `sent` and `received` may differ; NULL: they are alike. Of an
+ * alltoall, `sent` is NULL where the data lies in place. */
+void sw_collective_between(sw_event_t *e, sw_trace_collective_t what, int root,
+                           const sw_moves_data_t *sent,
+                           const sw_moves_data_t *received);
+
 /* Blocks that may differ in size, for the matrix: those of every member's, or
  * those that the root sends or receives. */
 void sw_collective_exchanged(sw_event_t *e, bool in_place,
@@ -141,6 +148,28 @@ static inline void sw_collective_look(sw_event_t *e, sw_shape_t shape,
     if (e->wanted && (e->stands_for || !e->partners))
         sw_collective_late(e, shape, root);
 }
+
+/* Between nodes (between.c) -------------------------------------------- */
+
+/* Bytes that the call has sent to a member of its communicator, or got from
+ * it. */
+static inline void sw_between_sent(sw_event_t *e, const sw_known_comm_t *c,
+                                   int member, uint64_t bytes)
+{
+    if (sw_unlikely(c && c->away) && sw_known_is_away(c, member))
+        e->amount.sent_between += bytes;
+}
+
+static inline void sw_between_received(sw_event_t *e, const sw_known_comm_t *c,
+                                       int member, uint64_t bytes)
+{
+    if (sw_unlikely(c && c->away) && sw_known_is_away(c, member))
+        e->amount.received_between += bytes;
+}
+
+/* A persistent collective starts. The recorder kept only the sums of its
+ * blocks, and takes them to be alike. */
+void sw_between_again(sw_event_t *e, const sw_pending_t *p);
 
 /* One-sided and files (storage.c) ----------------------------------------- */
 

@@ -209,7 +209,8 @@ static void call_row(sw_columns_t *calls, sw_columns_t *times,
         atomic_load_explicit((_Atomic uint32_t *)(uintptr_t)&r->number,
                              memory_order_relaxed),
         sw_seen(&r->probed), sw_seen(&r->waited), sw_seen(&r->showing),
-        sw_seen(&r->shown_again)};
+        sw_seen(&r->shown_again), sw_seen(&r->sent_between),
+        sw_seen(&r->received_between)};
     for (uint64_t b = 0; b < SW_RECORD_BUCKETS; b++) {
         uint32_t count = atomic_load_explicit(
             (_Atomic uint32_t *)(uintptr_t)&r->times[b], memory_order_relaxed);
@@ -275,7 +276,8 @@ static void put_calls(sw_blob_t *text, sw_blob_t *tables, sw_blob_t *columns)
         "thread", "procedure", "site", "communicator", "datatype",
         "operation", "region", "size_bin", "root", "calls", "errors", "time",
         "min_time", "max_time", "sent", "received", "min_size", "max_size",
-        "record", "probed", "waited", "showing", "shown_again", NULL};
+        "record", "probed", "waited", "showing", "shown_again",
+        "sent_between", "received_between", NULL};
     static const char *const time_names[] = {"record", "bucket", "count",
                                              NULL};
     static const char *const peer_names[] = {

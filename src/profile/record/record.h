@@ -50,6 +50,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "see sw_key_set");
 typedef struct {
     uint64_t time;          /* ns                                        */
     uint64_t sent, received, size;      /* bytes                         */
+    uint64_t sent_between, received_between;    /* of these, other nodes' */
     uint64_t probed, waited;            /* ns                            */
     bool failed;
 } sw_amount_t;
@@ -69,6 +70,7 @@ typedef struct {
     _Atomic uint32_t times[SW_RECORD_BUCKETS];
     _Atomic uint64_t errors, probed, waited;
     _Atomic uint64_t showing, shown_again;  /* ns, bytes: node/arena/show.h */
+    _Atomic uint64_t sent_between, received_between;
     _Atomic uint32_t number;    /* in the trace; 0: not in it */
     sw_traced_t traced;
 } sw_record_t;
@@ -148,6 +150,10 @@ static inline void sw_record_add(sw_record_t *r, const sw_amount_t *a)
     }
     if (sw_unlikely(a->failed))
         sw_bump(&r->errors, 1);
+    if (sw_unlikely(a->sent_between | a->received_between)) {
+        sw_bump(&r->sent_between, a->sent_between);
+        sw_bump(&r->received_between, a->received_between);
+    }
     if (sw_unlikely(sw_show_cost.nanoseconds)) {
         sw_bump(&r->showing, sw_show_cost.nanoseconds);
         sw_bump(&r->shown_again, sw_show_cost.again);

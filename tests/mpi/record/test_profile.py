@@ -13,7 +13,7 @@ import sys
 import pytest
 import test_fortran as fortran
 import test_front as front
-from harness import perfetto_traces, programs, trace_check
+from harness import nodes, perfetto_traces, programs, trace_check
 from harness.hosts import COMMAND, ROOT
 from harness.jobs import JobTimeout
 from straightway import capture, profile, symbols
@@ -596,3 +596,62 @@ def test_page(host, tmp_path):
                 if line.startswith("profile_known "))
     assert all(len(line) <= 80 for line in lines[page:])
     assert capture.read(found).symbols
+
+
+# Nodes -----------------------------------------------------------------------
+
+def check_between(found, folder):
+    """Compare a capture with what tests/mpi/record/between.c has noted."""
+    assert not found.problems
+    for rank in found.ranks:
+        table = rank.table("calls")
+        sums = {}
+        for i in range(len(table)):
+            name = rank.procedures[table["procedure"][i]]
+            before = sums.get(name, (0, 0, 0, 0))
+            sums[name] = tuple(a + table[b][i] for a, b in zip(before, (
+                "sent", "sent_between", "received", "received_between")))
+        lines = (folder / f"between.{rank.number}").read_text().splitlines()
+        assert len(lines) > 15
+        for line in lines:
+            name, *numbers = line.split()
+            assert sums[name] == tuple(map(int, numbers)), (rank.number, name)
+
+
+@pytest.mark.parametrize("enable", [False, True], ids=["alone", "ours"])
+def test_bytes_between_virtual_nodes(host, enable, tmp_path):
+    program = host.compile(programs.source("between.c"))
+    done, found = profiled(host, 5, [program, tmp_path, "2"], tmp_path, enable,
+                           env={"STRAIGHTWAY_NODE_SIZE": "2"})
+    programs.well(done)
+    check_between(found, tmp_path)
+    assert [(r.node_number, r.node_ranks) for r in found.ranks] == [
+        (0, 2), (0, 2), (1, 2), (1, 2), (2, 1)]
+
+
+def test_no_bytes_between_nodes_on_one(host, tmp_path):
+    program = host.compile(programs.source("between.c"))
+    done, found = profiled(host, 3, [program, tmp_path], tmp_path)
+    programs.well(done)
+    check_between(found, tmp_path)
+    for rank in found.ranks:
+        assert not any(rank.table("calls")["sent_between"])
+
+
+@nodes.able
+@pytest.mark.parametrize("placement", ["block", "cyclic"])
+def test_bytes_between_nodes(host, placement, tmp_path):
+    program = host.compile(programs.source("between.c"))
+    path = tmp_path / "run.swcap"
+    done = nodes.run_on_nodes(host, [2, 2], [program, tmp_path], placement,
+                              timeout=120, env={
+                                  **QUIET, "STRAIGHTWAY_PROFILE": "on",
+                                  "STRAIGHTWAY_PROFILE_OUTPUT": str(path)})
+    programs.well(done)
+    found = capture.read(path)
+    check_between(found, tmp_path)
+    assert [r.node_number for r in found.ranks] == (
+        [0, 0, 1, 1] if placement == "block" else [0, 1, 0, 1])
+    p = profile.load(path)
+    allreduce = next(t for t in p.between() if t.key == "MPI_Allreduce")
+    assert allreduce.sent_between == allreduce.sent == 400
