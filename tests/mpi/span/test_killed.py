@@ -9,7 +9,7 @@ from harness.jobs import JobTimeout
 from harness.programs import run, source, well
 
 # Which ranks go, of two nodes with two ranks each.
-VICTIMS = {"leader": [2], "member": [3], "node": [2, 3]}
+VICTIMS = {"first": [0], "leader": [2], "member": [3], "node": [2, 3]}
 PATIENCE = 15
 
 

@@ -3,9 +3,8 @@ collectives: threads, errors, small stacks, messages, many of them."""
 
 import pytest
 from harness import nodes
-from harness.programs import (accelerated, needs_mpi4, run, too_slow_crowded,
-                              well)
-from harness.programs import source
+from harness.programs import (accelerated, needs_mpi4, run, source,
+                              too_slow_crowded, well)
 
 TWO = {"STRAIGHTWAY_NODE_SIZE": 2}
 YIELD = {"STRAIGHTWAY_STATS": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
@@ -47,9 +46,9 @@ def test_nodes_that_come_and_go_leave_nothing(host):
     """Over test nodes the host's network carries what spans send."""
     nodes.need()
     program = host.compile(source("span_lives.c"))
-    done = well(nodes.run_on_nodes(host, [2, 2], [program, 12, 20], env=YIELD,
+    done = well(nodes.run_on_nodes(host, [2, 2], [program, 6, 8], env=YIELD,
                                    timeout=120))
-    mostly_ours(done, 0.8)
+    mostly_ours(done, 0.6)
     messages, kib = moved(done)
     assert messages >= 8 * 2 + 4 * 2 and kib > 1000 * messages
 
@@ -93,17 +92,19 @@ def test_collectives_need_little_stack(host):
     mostly_ours(done, 0.5)
 
 
+@pytest.mark.deep
 def test_a_call_that_one_member_repeats_is_carried_out_once(host, tmp_path):
     few = [] if host.flavour == "ompi" else ["few"]
-    well(run(host, 4, "one_wrong", tmp_path / "alone", *few,
-             straightway=False))
-    done = well(run(host, 4, "one_wrong", tmp_path / "ours", *few, env=TWO))
+    well(run(host, 3, "one_wrong", tmp_path / "alone", *few,
+             straightway=False, timeout=300))
+    done = well(run(host, 3, "one_wrong", tmp_path / "ours", *few, env=TWO,
+                    timeout=300))
     served, calls = accelerated(done)
     assert served > 0.8 * calls > 1000
-    for rank in range(4):
-        alone = (tmp_path / f"alone.{rank}").read_text()
-        assert len(alone.splitlines()) > 80
-        assert (tmp_path / f"ours.{rank}").read_text() == alone
+    alone = [(tmp_path / f"alone.{rank}").read_text() for rank in range(3)]
+    assert sum(text.count("class") for text in alone) > 80
+    assert alone == [(tmp_path / f"ours.{rank}").read_text()
+                     for rank in range(3)]
 
 
 def test_wrong_arguments_get_the_hosts_error_classes(host, tmp_path):
@@ -127,6 +128,7 @@ def test_a_member_that_waits_helps_the_others(host):
     mostly_ours(well(run(host, 4, "progress", env=TWO)))
 
 
+@pytest.mark.deep
 @too_slow_crowded
 def test_the_same_input_gives_the_same_bits(host):
     mostly_ours(well(run(host, 4, "bits_equal", env=TWO)))
