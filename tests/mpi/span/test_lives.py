@@ -31,8 +31,8 @@ def test_communicators_come_and_go(host):
                     env={**TWO, "STRAIGHTWAY_SPAN_MAX": 48}))
     mostly_ours(done, 0.5)
     assert "unreachable" in done.stderr     # those past the limit
-    # A message of over a MiB to the rank beside, in each of 8 rounds, and in 4
-    # more where the communicator goes before it has arrived.
+    # Messages of over a MiB go to the rank beside in each of 8 rounds. In 4 of
+    # them one more arrives after its communicator is gone.
     messages, kib = moved(done)
     assert messages >= 8 * 2 + 4 * 2 and kib > 1000 * messages
 
