@@ -112,6 +112,13 @@ int sw_coll_allreduce(sw_ring_t *ring, const sw_reducer_t *r, const void *in,
 {
     uint32_t what = sw_what(SW_COLL_ALLREDUCE, 0);
     size_t bytes = n * r->elem;
+    /* The ring of one node of several: its vector may be larger than a stage,
+     * and no other member empties that. */
+    if (ring->n == 1) {
+        if (in != out)
+            sw_copy(out, in, bytes);
+        return SW_OK;
+    }
     /* Where vectors are reduced whole, each member does the work of all. */
     if (ring->n <= SW_FLAT)
         return bytes * (size_t)(ring->n - 1) < ring->team->slice

@@ -37,14 +37,15 @@ static bool is_hosts(const sw_span_t *s, sw_collective_t id, size_t bytes)
 }
 
 /* The host counts bytes in int: those of all members in an allgather, and the
- * elements of a reduction. */
+ * elements of a reduction. (`bytes` of an Allgatherv is a mean, rounded down.)
+ */
 static bool fits(const sw_span_t *s, sw_collective_t id, size_t bytes,
                  const sw_reducer_t *reducer)
 {
     if (reducer)
         return bytes / reducer->elem <= INT_MAX;
     return (id != SW_COLL_ALLGATHER && id != SW_COLL_ALLGATHERV) ||
-           bytes <= INT_MAX / (size_t)s->n;
+           bytes < INT_MAX / (size_t)s->n;
 }
 
 bool sw_span_ready(sw_comm_t *c, sw_collective_t id, size_t bytes,

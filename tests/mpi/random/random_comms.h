@@ -56,6 +56,21 @@ static void slot_free(slot_t *s)
     s->member = NULL;
 }
 
+/* Two groups of the parent's members, drawn at random but for its ranks 0 and 1,
+ * meet in an intercommunicator, which is merged. Either may come first. */
+static MPI_Comm merged_from_two(const slot_t *parent, uint64_t key)
+{
+    MPI_Comm half, inter, made;
+    int side = parent->rank < 2 ? parent->rank
+               : (int)(key2(key, 99u + (uint64_t)parent->rank) & 1);
+    MPI_Comm_split(parent->comm, side, parent->rank, &half);
+    MPI_Intercomm_create(half, 0, parent->comm, !side, 29, &inter);
+    MPI_Intercomm_merge(inter, key >> 1 & 1 ? side : !side, &made);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+    return made;
+}
+
 /* Make slot s anew from the common numbers `r`. */
 static void slot_make(rng_t *r, slot_t *s)
 {
@@ -141,6 +156,11 @@ static void slot_make(rng_t *r, slot_t *s)
         break;
     }
     default:
+        if (key & 1 && parent->size > 1) {
+            made_by = "merged from two";
+            made = merged_from_two(parent, key);
+            break;
+        }
         made_by = "dup_with_info";
         MPI_Comm_dup_with_info(parent->comm, MPI_INFO_NULL, &made);
     }

@@ -1,0 +1,150 @@
+"""Random programs of collective calls over several nodes give the host's
+results, byte for byte, and spans really serve them."""
+
+import collections
+import re
+import warnings
+
+import pytest
+from harness import nodes
+from harness.programs import (AT_ONCE, kept_alone, run, same_logs, source,
+                              well)
+
+PROGRAM = "random_collectives"
+COLLECTIVES = {
+    "Barrier", "Bcast", "Gather", "Gatherv", "Scatter", "Scatterv",
+    "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw", "Reduce",
+    "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan"}
+# Open MPI's collectives for several nodes gather wrong data with datatypes that
+# have gaps. And it takes each node for a machine with a core for each rank.
+OPEN_MPI = {"OMPI_MCA_coll_han_priority": "0",
+            "OMPI_MCA_mpi_yield_when_idle": "1"}
+# Of so few calls all may have an operation that no kernel knows.
+FEW = 24
+# Ranks of each node, and how the ranks are placed: their node, or a word.
+PLACEMENTS = {
+    "blocked": ([2, 2], "block"),
+    "cyclic": ([2, 2], "cyclic"),
+    "random": ([2, 2, 2], "random:5"),
+    "unequal": ([3, 1, 2], "block"),
+    "single": ([1, 3], [1, 0, 1, 1]),
+    "four": ([2, 2, 2, 2], "block"),
+}
+
+
+def calls_for(host, few):
+    """MPICH oversubscribed takes milliseconds a call on its own."""
+    return few // 4 if "mpich" in host.name else few
+
+
+def drawn(folder, most):
+    """{collective: (apart, maybe near)}: the calls of all ranks, from their
+    logs. A communicator of more than `most` ranks spans nodes; a smaller one,
+    of two ranks and more, may lie on one."""
+    found = collections.Counter()
+    for log in folder.glob("log.*"):
+        for line in log.read_text().splitlines():
+            _, name, place, _, _ = line.split()
+            size = int(place.partition("/")[2])
+            if size > 1:
+                found[name.removesuffix("_c"), size > most] += 1
+    return {name: (found[name, True], found[name, False])
+            for name in COLLECTIVES}
+
+
+def ours(done):
+    """{collective: the calls that were ours}, from the statistics."""
+    return collections.Counter(
+        {name: int(count) for name, count in re.findall(
+            r"straightway: (\w+) +calls \d+  ours (\d+)", done.stderr)})
+
+
+def served_by_spans(done, folder, most, excused=(), share=0.6):
+    """Assert that spans served calls of each collective, and most of all."""
+    calls, mine = drawn(folder, most), ours(done)
+    apart = sum(it[0] for it in calls.values())
+    near = sum(it[1] for it in calls.values())
+    surely = sum(mine[name] for name in calls) - near
+    assert apart > 100 and surely >= share * apart, \
+        f"of {apart} calls between nodes spans served {surely} at least"
+    for name, (far, close) in calls.items():
+        assert name in excused or far < FEW or mine[name] > close, \
+            f"{name}: {mine[name]} calls ours, {far} between nodes, {close} " \
+            "maybe on one"
+
+
+def over_virtual_nodes(host, n, size, seed, calls, folder, env=None,
+                       share=0.6):
+    arguments = [seed, calls_for(host, calls)]
+    kept = kept_alone(host, n, PROGRAM, arguments, "calls right")
+    done = well(run(host, n, PROGRAM, *arguments, "--log", folder / "log",
+                    env={"STRAIGHTWAY_NODE_SIZE": size, **(env or {})}),
+                "calls right")
+    same_logs(kept, folder, n)
+    served_by_spans(done, folder, size, share=share)
+
+
+def once_over_nodes(host, placement, arguments, log, straightway, env):
+    ranks, where = PLACEMENTS[placement]
+    program = host.compile(source(f"{PROGRAM}.c"), "-lm", "-lpthread", "-ldl")
+    return nodes.run_on_nodes(
+        host, ranks, [program, *arguments, "--log", log], placement=where,
+        straightway=straightway, timeout=120,
+        env={**AT_ONCE, **OPEN_MPI, **(env or {})},
+        left="fail" if straightway else "allow")
+
+
+def over_nodes(host, placement, seed, calls, folder, env=None, share=0.6):
+    """A host makes communicators by node, so it runs on the same nodes. Where
+    it fails alone, what the program itself knows of its data must do."""
+    nodes.need()
+    ranks, where = PLACEMENTS[placement]
+    for kind in ("alone", "ours"):
+        (folder / kind).mkdir()
+    alone = once_over_nodes(host, placement, [seed, calls],
+                            folder / "alone" / "log", False, env)
+    done = well(once_over_nodes(host, placement, [seed, calls],
+                                folder / "ours" / "log", True, env),
+                "calls right")
+    if alone.returncode == 0:
+        same_logs(folder / "alone", folder / "ours", sum(ranks))
+    else:
+        warnings.warn(f"{host.name} alone fails: {alone.stderr[-300:]}")
+    # Prefixes of nodes that take turns are not the host's order of ranks.
+    excused = () if where == "block" else ("Scan", "Exscan")
+    served_by_spans(done, folder / "ours", max(ranks), excused, share)
+
+
+@pytest.mark.parametrize("n, size", [(3, 2), (4, 2), (4, 3), (5, 2), (6, 3)])
+def test_virtual_nodes_give_the_hosts_bytes(host, n, size, tmp_path):
+    over_virtual_nodes(host, n, size, 20 + n, 1200, tmp_path)
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_test_nodes_give_the_hosts_bytes(host, placement, tmp_path):
+    over_nodes(host, placement, 31, calls_for(host, 240), tmp_path)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(200, 205))
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_long_programs_over_test_nodes(host, placement, seed, tmp_path):
+    over_nodes(host, placement, seed, calls_for(host, 1600), tmp_path)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(300, 304))
+@pytest.mark.parametrize("n, size", [(4, 2), (7, 3), (8, 4), (9, 2), (12, 4)])
+def test_long_programs_over_virtual_nodes(host, n, size, seed, tmp_path):
+    over_virtual_nodes(host, n, size, seed, 8000, tmp_path)
+
+
+@pytest.mark.parametrize("service", ["memfd", "map:3", "peerfd", "cma",
+                                     "futex", "topology"])
+def test_a_refused_service_costs_no_correctness(host, service, tmp_path):
+    arguments = [41, calls_for(host, 600)]
+    kept = kept_alone(host, 4, PROGRAM, arguments, "calls right")
+    well(run(host, 4, PROGRAM, *arguments, "--log", tmp_path / "log",
+             env={"STRAIGHTWAY_NODE_SIZE": 2, "STRAIGHTWAY_REFUSE": service}),
+         "calls right")
+    same_logs(kept, tmp_path, 4)
