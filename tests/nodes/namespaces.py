@@ -31,6 +31,7 @@ import time
 
 AGENT = pathlib.Path(__file__).resolve().parent / "agent"
 TOOLS = ("ip", "nsenter", "taskset")
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SCRATCH = "/dev/shm/.node"      # a node's own folder, where its TMPDIR is
 GRACE = 2                       # seconds from SIGTERM to SIGKILL
 REFUSED, OUT_OF_TIME = 77, 124  # exit statuses
@@ -96,10 +97,15 @@ def supervise(keep):
     told = []
 
     def tell(number, _):
+        """Pass a signal on; what it does not end in time, SIGKILL does."""
+        late = number == signal.SIGALRM
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(keeper, signal.SIGKILL if late else signal.SIGTERM)
+        if not told:
+            signal.setitimer(signal.ITIMER_REAL, 2 * GRACE)
         told.append(number)
-        os.kill(keeper, signal.SIGTERM)
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (*ENDING, signal.SIGALRM):
         signal.signal(number, tell)
     status = _exit_status(os.waitpid(keeper, 0)[1])
     return 128 + told[0] if told else status
@@ -122,6 +128,8 @@ def _unshare_pids():
 
 def _be_keeper(keep, supervisor):
     status = 1
+    for number in ENDING:
+        signal.signal(number, lambda number, _: os._exit(128 + number))
     try:
         _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         # An end of file: the supervisor died before the line above.
@@ -147,7 +155,7 @@ def _exit_status(waited):
 # The nodes --------------------------------------------------------------------
 
 class Node:
-    """A test node: its names, its cores, and the process that holds it."""
+    """A test node: its name, its cores, and the process that holds it."""
 
     def __init__(self, index, cores):
         self.name = f"node{index}"
@@ -176,7 +184,7 @@ class Node:
             raise Refused(f"{self.name}: {text.decode() or 'it has died'}")
 
     def _hold(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in ENDING:
             signal.signal(number, signal.SIG_IGN)
         try:
             _unshare(_NODE, "namespaces")
@@ -230,8 +238,6 @@ def _mount_sys():
 
 def make(count, every_core=False):
     """Make test nodes, joined by a bridge; process 1 calls this."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)
     cores = sorted(os.sched_getaffinity(0))
     nodes = [Node(i, cores if every_core else _share(cores, i, count))
              for i in range(count)]
@@ -303,6 +309,9 @@ def run(nodes, words, env, limit=None):
         with contextlib.suppress(ProcessLookupError):
             os.kill(job, signal.SIGTERM)
 
+    # A terminal sends its signals to the command, too.
+    signal.signal(signal.SIGINT, lambda *_: None)
+    signal.signal(signal.SIGHUP, lambda *_: None)
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, limit or 0)

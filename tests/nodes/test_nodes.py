@@ -51,7 +51,7 @@ def share(node, count):
             cores[(node + 1) * len(cores) // count - 1])
 
 
-# Where ranks are ---------------------------------------------------------------
+# Where ranks are -------------------------------------------------------------
 
 @nodes.able
 @pytest.mark.parametrize("counts, placement, expected", [
@@ -74,6 +74,15 @@ def test_ranks_lie_where_they_are_placed(host, where, counts, placement,
         assert it.setting == "passed-on"
         assert (it.first, it.last) == share(expected[number], len(counts))
     assert sorted(done.bytes) == [f"node{i}" for i in range(len(counts))]
+
+
+@nodes.able
+def test_a_launcher_of_the_program_finds_the_nodes(host, where):
+    """With --plain, and without options of its own: by block."""
+    done = script("-k", 2, "--ppn", 2, "--plain", "--", host.mpirun, "-n", 4,
+                  where, env=host.environment())
+    assert done.returncode == 0, done.stderr
+    assert [it.name for it in ranks(done)] == ["node0"] * 2 + ["node1"] * 2
 
 
 @nodes.able
@@ -111,7 +120,7 @@ def test_bytes_on_the_wire_are_counted(host, where):
         done.bytes["node0"]["tx_bytes"], rel=0.01)
 
 
-# How a run ends ----------------------------------------------------------------
+# How a run ends --------------------------------------------------------------
 
 @nodes.able
 def test_the_status_is_the_launchers(host, where):
@@ -140,8 +149,9 @@ def traces():
 
 
 @nodes.able
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM,
-                                    signal.SIGINT, signal.SIGHUP], ids=lambda it: it.name)
+@pytest.mark.parametrize("number", [
+    signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP],
+    ids=lambda it: it.name)
 def test_a_signal_to_the_script_ends_everything(host, where, number):
     mark = uuid.uuid4().hex
     before, shared = traces(), set(os.listdir("/dev/shm"))
@@ -175,6 +185,16 @@ def test_a_signal_to_the_script_ends_everything(host, where, number):
                    for name in new)
 
 
+def test_a_signal_while_nodes_are_made_ends_the_script():
+    nodes.need()
+    for moment in 0.05, 0.1, 0.15, 0.2:
+        job = subprocess.Popen([sys.executable, str(nodes.SCRIPT), "--plain",
+                                "--", "sleep", "60"])
+        time.sleep(moment)
+        job.terminate()
+        assert job.wait(20) in (-signal.SIGTERM, 128 + signal.SIGTERM)
+
+
 def test_a_time_limit_ends_a_run():
     nodes.need()
     begun = time.monotonic()
@@ -201,7 +221,7 @@ def test_a_run_passes_its_output_through():
         (5, "node0\n", "other\n")
 
 
-# Where they are refused --------------------------------------------------------------
+# Where they are refused ------------------------------------------------------
 
 def as_nobody(words, **options):
     return subprocess.run([str(it) for it in words], text=True, cwd="/",

@@ -175,15 +175,17 @@ static const char *objection(const sw_span_t *s,
            : s->nodes == s->n ? "one member on each node" : NULL;
 }
 
-/* How many of the communicator's ranks run on this machine, which may hold
- * several of MPI's nodes (containers). */
-static void measure_machine(const sw_span_t *s,
-                            const sw_span_answer_t *answers)
+/* How many of the communicator's ranks and nodes are on this machine, which may
+ * hold several of MPI's nodes (containers). */
+static void measure_machine(sw_span_t *s, const sw_span_answer_t *answers)
 {
-    int ranks = 0;
-    for (int i = 0; i < s->n; i++)
-        ranks += answers[i].machine == answers[s->me].machine;
-    sw_world_crowd_machine(ranks);
+    int ranks = 0, nodes = 0;
+    for (int i = 0; i < s->n; i++) {
+        bool same = answers[i].machine == answers[s->me].machine;
+        ranks += same;
+        nodes += same && s->number_of[i] == 0;
+    }
+    s->cramped = sw_world_crowd_machine(ranks, nodes);
 }
 
 static bool make_lanes(sw_span_t *s, MPI_Comm comm)

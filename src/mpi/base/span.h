@@ -43,6 +43,7 @@ typedef struct sw_span {
     int fullest;                /* members on the node that has most       */
     bool ordered;               /* ranks ascend from node to node          */
     bool even;                  /* all nodes have `here` members           */
+    bool cramped;               /* this machine has more nodes than cores  */
     uint64_t calls;             /* served so far; alike on all members     */
     int *first;                 /* [nodes + 1] of each node in `rank`      */
     int *rank;                  /* [n] by node, then by number there       */

@@ -17,37 +17,50 @@
 
 /* The built-in table ---------------------------------------------------- */
 
-/* The largest size, in bytes, that goes by the leaders, and that goes by lanes
- * where every member has one; from there on the host serves. */
+/* The largest size, in bytes, that goes by the leaders. `crowded`: where a node
+ * has more ranks than cores. There the hosts' ranks keep the cores from each
+ * other while they wait, and members that sleep win at nearly all sizes. Else
+ * only what is small, where messages count and not bytes, is sure to win.
+ *
+ * Gatherv and Scatterv have no size that all know.
+ */
 typedef struct {
-    size_t leaders, lanes;
+    size_t free, crowded;
 } limits_t;
 
 #define ALL SIZE_MAX
+#define KIB ((size_t)1 << 10)
+/* MPICH sends large blocks to each other member directly, which costs no copy.
+ */
+#ifdef OMPI_MAJOR_VERSION
+#define LARGE ALL
+#else
+#define LARGE (512 * KIB - 1)
+#endif
+
+static const limits_t built_in[SW_COLL_COUNT] = {
+    [SW_COLL_BARRIER] = {ALL, ALL},
+    [SW_COLL_BCAST] = {256 * KIB, ALL},
+    [SW_COLL_GATHER] = {8 * KIB, ALL},
+    [SW_COLL_GATHERV] = {ALL, ALL},
+    [SW_COLL_SCATTER] = {8 * KIB, ALL},
+    [SW_COLL_SCATTERV] = {ALL, ALL},
+    [SW_COLL_ALLGATHER] = {8 * KIB, ALL},
+    [SW_COLL_ALLGATHERV] = {8 * KIB, ALL},
+    [SW_COLL_ALLTOALL] = {KIB, LARGE},
+    [SW_COLL_ALLTOALLV] = {KIB, LARGE},
+    [SW_COLL_ALLTOALLW] = {KIB, LARGE},
+    [SW_COLL_REDUCE] = {64 * KIB, ALL},
+    [SW_COLL_ALLREDUCE] = {64 * KIB, ALL},
+    [SW_COLL_REDUCE_SCATTER] = {32 * KIB, ALL},
+    [SW_COLL_REDUCE_SCATTER_BLOCK] = {32 * KIB, ALL},
+    [SW_COLL_SCAN] = {16 * KIB, ALL},
+    [SW_COLL_EXSCAN] = {16 * KIB, ALL},
+};
 
 /* The collectives that have a lanes form. */
 static const bool has_lanes[SW_COLL_COUNT] = {
     [SW_COLL_BARRIER] = false,
-};
-
-static const limits_t built_in[SW_COLL_COUNT] = {
-    [SW_COLL_BARRIER] = {ALL, 0},
-    [SW_COLL_BCAST] = {ALL, 0},
-    [SW_COLL_GATHER] = {ALL, 0},
-    [SW_COLL_GATHERV] = {ALL, 0},
-    [SW_COLL_SCATTER] = {ALL, 0},
-    [SW_COLL_SCATTERV] = {ALL, 0},
-    [SW_COLL_ALLGATHER] = {ALL, 0},
-    [SW_COLL_ALLGATHERV] = {ALL, 0},
-    [SW_COLL_ALLTOALL] = {ALL, 0},
-    [SW_COLL_ALLTOALLV] = {ALL, 0},
-    [SW_COLL_ALLTOALLW] = {ALL, 0},
-    [SW_COLL_REDUCE] = {ALL, 0},
-    [SW_COLL_ALLREDUCE] = {ALL, 0},
-    [SW_COLL_REDUCE_SCATTER] = {ALL, 0},
-    [SW_COLL_REDUCE_SCATTER_BLOCK] = {ALL, 0},
-    [SW_COLL_SCAN] = {ALL, 0},
-    [SW_COLL_EXSCAN] = {ALL, 0},
 };
 
 /* The tuned table ------------------------------------------------------- */
@@ -125,13 +138,10 @@ static sw_way_t able(sw_way_t way, sw_collective_t id, bool even, int lanes)
         ? SW_WAY_LEADERS : way;
 }
 
-static sw_way_t built_in_way(sw_collective_t id, size_t bytes,
-                             const sw_span_shape_t *shape)
+static sw_way_t built_in_way(sw_collective_t id, size_t bytes, bool crowded)
 {
-    return built_in[id].leaders && bytes <= built_in[id].leaders
-               ? SW_WAY_LEADERS
-         : shape->lanes > 1 && shape->even && bytes <= built_in[id].lanes
-               ? SW_WAY_LANES : SW_WAY_HOST;
+    size_t limit = crowded ? built_in[id].crowded : built_in[id].free;
+    return limit && bytes <= limit ? SW_WAY_LEADERS : SW_WAY_HOST;
 }
 
 void sw_span_ways_fill(sw_span_ways_t *to, const sw_span_shape_t *shape)
@@ -145,7 +155,8 @@ void sw_span_ways_fill(sw_span_ways_t *to, const sw_span_shape_t *shape)
             size_t bytes = c ? (size_t)1 << (c - 1) : 0;
             to->way[id][c] = (uint8_t)(
                 way == SW_WAY_UNSAID
-                    ? built_in_way((sw_collective_t)id, bytes, shape)
+                    ? built_in_way((sw_collective_t)id, bytes,
+                                   shape->crowded)
                     : able(way, (sw_collective_t)id, shape->even,
                            shape->lanes));
         }

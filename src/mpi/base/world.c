@@ -60,12 +60,13 @@ void sw_world_measure_crowd(void)
     sw_wait_crowd(crowd);
 }
 
-void sw_world_crowd_machine(int ranks)
+bool sw_world_crowd_machine(int ranks, int nodes)
 {
     if (ranks > machine_ranks) {
         machine_ranks = ranks;
         sw_world_measure_crowd();
     }
+    return nodes > sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /* The roster ------------------------------------------------------------- */

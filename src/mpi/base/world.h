@@ -105,8 +105,9 @@ uint32_t sw_world_introduce(const sw_members_t *members,
 
 /* Ask the launcher and the peers met so far how crowded the cores are. */
 void sw_world_measure_crowd(void);
-/* The same, now that so many ranks were found to run on this machine, which may
- * hold several nodes (containers). */
-void sw_world_crowd_machine(int ranks);
+/* The same, now that so many ranks and nodes were found to be on this machine,
+ * which may hold several (containers). Returns true where it has more nodes
+ * than cores. */
+bool sw_world_crowd_machine(int ranks, int nodes);
 
 #endif

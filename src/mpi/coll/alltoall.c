@@ -46,9 +46,9 @@ static bool alltoall(sw_comm_t *c, const void *send, int64_t sendcount,
 }
 
 /* The v and w forms, once their arguments are described. */
-static int exchange(const sw_comm_t *c, sw_collective_t id,
-                    sw_vbuffer_t *from, sw_vbuffer_t *to, bool in_place,
-                    MPI_Comm comm)
+static bool exchange(const sw_comm_t *c, sw_collective_t id,
+                     sw_vbuffer_t *from, sw_vbuffer_t *to, bool in_place,
+                     MPI_Comm comm, sw_reason_t *reason, int *result)
 {
     SW_ARRAY(sw_extent_t, out, c->n);
     SW_ARRAY(sw_extent_t, in, c->n);
@@ -59,11 +59,17 @@ static int exchange(const sw_comm_t *c, sw_collective_t id,
     int status =
         c->ring ? sw_coll_alltoall(c->ring, from->data, &sends, to->data,
                                    &recvs)
-                : sw_span_alltoallv(c->span, from->data, &sends, to->data,
+                : sw_span_alltoallv(c->span, id, from->data, &sends, to->data,
                                     &recvs);
     sw_vbuffer_end(from);
+    if (status == SW_SPAN_DECLINED) {
+        sw_vbuffer_end(to);
+        *reason = SW_REASON_SPAN;
+        return false;
+    }
     sw_vbuffer_received(to);
-    return sw_finish(id, comm, status);
+    *result = sw_finish(id, comm, status);
+    return true;
 }
 
 static bool alltoallv(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
@@ -96,8 +102,8 @@ static bool alltoallv(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
         from.displacements = sdispls;
         from.types = &s;
     }
-    *result = exchange(c, SW_COLL_ALLTOALLV, &from, &to, in_place, comm);
-    return true;
+    return exchange(c, SW_COLL_ALLTOALLV, &from, &to, in_place, comm, reason,
+                    result);
 }
 
 static bool alltoallw(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
@@ -132,8 +138,8 @@ static bool alltoallw(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
         from.displacements = sdispls;
         from.types = s;
     }
-    *result = exchange(c, SW_COLL_ALLTOALLW, &from, &to, in_place, comm);
-    return true;
+    return exchange(c, SW_COLL_ALLTOALLW, &from, &to, in_place, comm, reason,
+                    result);
 }
 
 #define ALLTOALL(NAME, COUNT)                                           \

@@ -19,19 +19,24 @@ static int by_leaders(sw_span_t *s, const shape_t *shape,
 {
     const sw_parts_t *parts = &shape->parts;
     SW_ARRAY(sw_extent_t, list, s->here);
+    SW_ARRAY(int, count, s->nodes);
+    SW_ARRAY(int, at, s->nodes);
     char *part = all + parts->at[s->node];
     sw_parcel_list(s->here, shape->sizes + s->first[s->node], 0, list);
     int rc = sw_coll_gatherv(s->ring, 0, send, bytes, part,
                              &(sw_blocks_t){.list = list});
+    for (int k = 0; k < s->nodes; k++) {
+        count[k] = (int)parts->bytes[k];
+        at[k] = (int)parts->at[k];
+    }
     if (s->mine == 0) {
         MPI_Request request;
         int code = host.Iallgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all,
-                                    parts->count, parts->at, MPI_BYTE, s->lane,
-                                    &request);
-        rc = sw_first_bad(rc, sw_span_await(s, &request, code));
+                                    count, at, MPI_BYTE, s->lane, &request);
+        rc = sw_first_bad(rc, sw_span_await(s, &request, code, parts->all));
     }
     sw_data_t data = sw_data_plain(all);
-    return sw_first_bad(rc, sw_coll_bcast(s->ring, 0, &data, parts->units));
+    return sw_first_bad(rc, sw_coll_bcast(s->ring, 0, &data, parts->all));
 }
 
 int sw_span_allgather(sw_span_t *s, sw_collective_t id, const sw_data_t *send,
@@ -41,10 +46,10 @@ int sw_span_allgather(sw_span_t *s, sw_collective_t id, const sw_data_t *send,
     SW_PARTS(parts, s->nodes);
     for (int i = 0; i < s->n; i++)
         sizes[i] = sw_block(blocks, s->rank[i]).bytes;
-    sw_parts_make(&parts, s, sizes, 0, 1, -1);
+    sw_parts_make(&parts, s, sizes, 0, -1);
     bool direct = sw_parcel_is(s, blocks);
     shape_t shape = {sizes, parts};
-    char *all = direct ? recv : sw_temporary(parts.units);
+    char *all = direct ? recv : sw_temporary(parts.all);
     int rc = by_leaders(s, &shape, send, bytes, all);
     for (int k = 0; k < s->nodes && !direct; k++)
         rc = sw_first_bad(rc, sw_parcel_place(s, k, all + parts.at[k],

@@ -7,10 +7,39 @@
 
 #include <errno.h>
 
-/* Tests before a member with a core of its own gives it away for a moment. */
-#define TESTS 32
+/* Nanoseconds for which a member keeps its core. It waits for another node, and
+ * none of this node's ranks can end that. A rank that spins inside the host
+ * would take a core that this member gave away, for milliseconds. */
+#define KEEP 500000
+#define KEEP_BYTE 10            /* likewise, for each byte                  */
 
-int sw_span_status(sw_span_t *s, int code)
+sw_await_t sw_await_begin(sw_span_t *s, size_t bytes)
+{
+    uint64_t keep = KEEP + (uint64_t)bytes * KEEP_BYTE;
+    return (sw_await_t){.s = s, .keep = s->cramped ? 0 : sw_os_now() + keep};
+}
+
+bool sw_await_rest(sw_await_t *wait)
+{
+    if (sw_unlikely(sw_failure_told) && sw_comm_progress()) {
+        wait->lost = true;
+        return true;
+    }
+    sw_comm_serve();
+    if (!wait->keep)
+        sw_os_yield();
+    else if (sw_os_now() > wait->keep)
+        wait->keep = 0;
+    return false;
+}
+
+void sw_await_abandon(sw_await_t *wait)
+{
+    wait->s->ring->broken = true;
+    sw_failure_revoke(wait->s->lane);
+}
+
+int sw_await_status(sw_span_t *s, int code)
 {
     int class = MPI_ERR_OTHER;
     if (sw_likely(code == MPI_SUCCESS))
@@ -24,35 +53,16 @@ int sw_span_status(sw_span_t *s, int code)
     return class == MPI_ERR_TRUNCATE ? SW_TRUNCATED : SW_UNREACHABLE;
 }
 
-/* A member has died, maybe on a node that no message of this request comes
- * from. Nobody can cancel a collective, but it ends on a revoked lane. */
-static int abandon(sw_span_t *s, MPI_Request *request)
+int sw_span_await(sw_span_t *s, MPI_Request *request, int code, size_t bytes)
 {
     int flag = 0;
-    s->ring->broken = true;
-    sw_failure_revoke(s->lane);
-    while (!flag && *request != MPI_REQUEST_NULL &&
-           host.Test(request, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS)
-        sw_os_yield();
-    return SW_BROKEN;
-}
-
-int sw_span_await(sw_span_t *s, MPI_Request *request, int code)
-{
-    int flag = 0;
-    bool lost = false;
-    for (unsigned turn = 0; code == MPI_SUCCESS; turn++) {
+    sw_await_t wait = sw_await_begin(s, bytes);
+    while (code == MPI_SUCCESS) {
         code = host.Test(request, &flag, MPI_STATUS_IGNORE);
         if (flag || code != MPI_SUCCESS)
             break;
-        if (sw_unlikely(sw_failure_told))
-            lost = sw_comm_progress();
-        else
-            sw_comm_serve();
-        if (lost)
-            return abandon(s, request);
-        if (turn >= TESTS || sw_wait_crowded())
-            sw_os_yield();
+        if (!wait.lost && sw_await_rest(&wait))
+            sw_await_abandon(&wait);
     }
-    return sw_span_status(s, code);
+    return wait.lost ? SW_BROKEN : sw_await_status(s, code);
 }

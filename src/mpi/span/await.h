@@ -1,21 +1,38 @@
 /*
- * await.h - a lane's member waits for the host's nonblocking collective.
+ * await.h - a lane's member waits for what the host has begun.
  *
- * It tests the request. In between it serves what its peers want of it, and
- * gives its core to others: a message between nodes takes many times as long
- * as that.
+ * It tests. In between it serves what its peers want of it, and later gives its
+ * core to others. A message between nodes takes many times as long as that.
  */
 #ifndef SW_MPI_SPAN_AWAIT_H
 #define SW_MPI_SPAN_AWAIT_H
 
 #include "spans.h"
 
-/* What the host said when it started the request: an SW_ status. */
-int sw_span_status(sw_span_t *s, int code);
+/* One wait. Of the host's code, and of a member that has died meanwhile, comes
+ * an SW_ status. */
+typedef struct {
+    sw_span_t *s;
+    uint64_t keep;              /* until then the member keeps its core, ns */
+    bool lost;                  /* a member has died                        */
+} sw_await_t;
 
-/* Waits for *request, which the host started with result `code`. Where a member
- * has died meanwhile: SW_BROKEN, and the ring is broken, too. */
-int sw_span_await(sw_span_t *s, MPI_Request *request, int code);
+/* It waits for something that moves so many bytes. */
+sw_await_t sw_await_begin(sw_span_t *s, size_t bytes);
+
+/* Between two tests. True: there is no use in another one. */
+bool sw_await_rest(sw_await_t *wait);
+
+/* Cancelling is for nobody: what has been begun ends on a revoked lane. Then
+ * the ring is broken, too. */
+void sw_await_abandon(sw_await_t *wait);
+
+/* The SW_ status of what the host has returned. */
+int sw_await_status(sw_span_t *s, int code);
+
+/* Waits for *request of so many bytes, which the host started with result
+ * `code`. */
+int sw_span_await(sw_span_t *s, MPI_Request *request, int code, size_t bytes);
 
 /* The first of two outcomes that is bad. */
 static inline int sw_first_bad(int one, int other)

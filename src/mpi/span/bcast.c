@@ -37,8 +37,9 @@ static void start(stream_t *t, size_t begin)
 static void finish(stream_t *t, size_t begin)
 {
     size_t which = begin / CHUNK % 2;
-    t->rc = sw_first_bad(t->rc, sw_span_await(t->s, &t->request[which],
-                                              t->code[which]));
+    t->rc = sw_first_bad(t->rc,
+                         sw_span_await(t->s, &t->request[which],
+                                       t->code[which], CHUNK));
 }
 
 /* A chunk within the node. `data`: of this member. */

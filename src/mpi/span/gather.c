@@ -2,9 +2,9 @@
  * gather.c - Gather and Gatherv over several nodes.
  *
  * On the root's node the members give their blocks to the root. On any other,
- * the gate collects its node's blocks, and one message takes them to the gate
- * of the root's node. In Gatherv their sizes go first, since each member knows
- * its own alone.
+ * the gate collects its node's blocks and sends them to the gate of the root's
+ * node. In Gatherv each member knows its own size alone. So a node's sizes go
+ * first, in one letter with the blocks where these are small.
  */
 #include "parcel.h"
 
@@ -15,61 +15,132 @@ typedef struct {
     sw_gate_t gate;
     bool equal;
     size_t bytes;               /* of this member's block                   */
-    size_t unit;
-    uint64_t *sizes;            /* [n] by node; NULL: equal                 */
+    sw_mail_t mail;
     int rc;
 } gather_t;
-
-static MPI_Datatype type_of(const gather_t *g)
-{
-    return g->equal ? MPI_BYTE : sw_parcel_line();
-}
 
 static void note(gather_t *g, int status)
 {
     g->rc = sw_first_bad(g->rc, status);
 }
 
-/* Between the gates: `mine` bytes of each, in units, to all parts. */
-static void collect(gather_t *g, const void *mine, size_t units, void *all,
-                    const sw_parts_t *parts, MPI_Datatype type)
+/* The gate sends its node's blocks, which lie behind their sizes. */
+static void post(gather_t *g, const uint64_t *sizes, size_t all)
 {
-    sw_span_t *s = g->s;
-    MPI_Request request;
-    int code = host.Igatherv(g->gate.is_home ? MPI_IN_PLACE : mine,
-                             (int)units, type, all, parts ? parts->count : NULL,
-                             parts ? parts->at : NULL, type, g->gate.home,
-                             s->lane, &request);
-    note(g, sw_span_await(s, &request, code));
+    size_t head = (size_t)g->s->here * sizeof *sizes;
+    const char *blocks = (const char *)sizes + head;
+    bool small = all <= SW_PARCEL_SMALL;
+    if (!g->equal)
+        sw_mail_send_letter(&g->mail, g->gate.home, sizes,
+                            head + (small ? all : 0));
+    if (g->equal || !small)
+        sw_mail_send(&g->mail, g->gate.home, blocks, all);
+    note(g, sw_mail_finish(&g->mail));
 }
 
 /* Another node than the root's. */
 static void send_parcel(gather_t *g, const sw_data_t *send)
 {
     sw_span_t *s = g->s;
-    int here = s->here;
-    SW_ARRAY(uint64_t, sizes, here);
-    SW_ARRAY(sw_extent_t, list, here);
-    size_t all = 0;
+    SW_ARRAY(uint64_t, size, s->here);
+    SW_ARRAY(sw_extent_t, list, s->here);
+    size_t all = 0, head = (size_t)s->here * sizeof *size;
     char *box = NULL;
     if (!g->equal) {
         uint64_t mine = g->bytes;
-        sw_data_t size = sw_data_plain(&mine);
-        note(g, sw_coll_gather(s->ring, g->gate.gate, &size, sizeof mine,
-                               sizes, &(sw_blocks_t){.bytes = sizeof mine}));
+        sw_data_t data = sw_data_plain(&mine);
+        note(g, sw_coll_gather(s->ring, g->gate.gate, &data, sizeof mine,
+                               size, &(sw_blocks_t){.bytes = sizeof mine}));
     }
     if (g->gate.is_gate) {
-        all = sw_parcel_list(here, g->equal ? NULL : sizes, g->bytes, list);
-        box = sw_temporary(sw_round_up(all, SW_LINE));
+        all = sw_parcel_list(s->here, g->equal ? NULL : size, g->bytes, list);
+        box = sw_temporary(head + all);
+        if (!g->equal)
+            sw_copy(box, size, head);
     }
-    note(g, sw_coll_gatherv(s->ring, g->gate.gate, send, g->bytes, box,
+    note(g, sw_coll_gatherv(s->ring, g->gate.gate, send, g->bytes,
+                            box ? box + head : NULL,
                             &(sw_blocks_t){.list = list}));
-    if (!g->gate.is_gate)
-        return;
-    if (!g->equal)
-        collect(g, sizes, (size_t)here * sizeof *sizes, NULL, NULL, MPI_BYTE);
-    collect(g, box, (all + g->unit - 1) / g->unit, NULL, NULL, type_of(g));
+    if (g->gate.is_gate)
+        post(g, (const uint64_t *)box, all);
     sw_temporary_free(box);
+}
+
+/* What has come from the other nodes: the sizes and blocks of all, by node. */
+typedef struct {
+    uint64_t *sizes;            /* NULL: all are equal                      */
+    char *blocks;
+    sw_parts_t parts;
+} parcels_t;
+
+/* Blocks of known sizes. `direct`: to their places in the result. */
+static void receive_equal(gather_t *g, parcels_t *p, void *direct)
+{
+    sw_span_t *s = g->s;
+    p->blocks = direct ? direct : sw_temporary(p->parts.all);
+    for (int k = 0; k < s->nodes; k++)
+        if (k != s->node)
+            sw_mail_receive(&g->mail, k, p->blocks + p->parts.at[k],
+                            p->parts.bytes[k]);
+    note(g, sw_mail_finish(&g->mail));
+}
+
+/* The sizes in a letter, which a letter too short does not have. */
+static void read_sizes(gather_t *g, int node, const char *letter, size_t bytes,
+                       uint64_t *sizes)
+{
+    sw_span_t *s = g->s;
+    size_t head = (size_t)sw_span_members(s, node) * sizeof *sizes;
+    if (letter && bytes >= head)
+        sw_copy(sizes + s->first[node], letter, head);
+    else
+        note(g, SW_MISMATCH);
+}
+
+static void receive_letters(gather_t *g, parcels_t *p)
+{
+    sw_span_t *s = g->s;
+    SW_ARRAY(char *, letter, s->nodes);
+    for (int i = 0; i < s->n; i++)
+        p->sizes[i] = 0;
+    for (int k = 0; k < s->nodes; k++) {
+        size_t bytes;
+        letter[k] = NULL;
+        if (k == s->node)
+            continue;
+        letter[k] = sw_mail_open(&g->mail, k, &bytes);
+        read_sizes(g, k, letter[k], bytes, p->sizes);
+    }
+    sw_parts_make(&p->parts, s, p->sizes, 0, s->node);
+    p->blocks = sw_temporary(p->parts.all);
+    for (int k = 0; k < s->nodes; k++) {
+        size_t bytes = p->parts.bytes[k];
+        char *to = p->blocks + p->parts.at[k];
+        if (bytes > SW_PARCEL_SMALL)
+            sw_mail_receive(&g->mail, k, to, bytes);
+        else if (letter[k])
+            sw_copy(to, letter[k] + (size_t)sw_span_members(s, k) *
+                                        sizeof *p->sizes, bytes);
+        sw_temporary_free(letter[k]);
+    }
+    note(g, sw_mail_finish(&g->mail));
+}
+
+/* The gate of the root's node hands all to the root. */
+static void hand_on(gather_t *g, parcels_t *p)
+{
+    sw_span_t *s = g->s;
+    int from = g->gate.gate, to = g->gate.root;
+    bool has = g->gate.is_gate || g->gate.is_root;
+    if (!g->equal)
+        note(g, sw_gate_hand(s, from, to, p->sizes, p->sizes,
+                             has ? (size_t)s->n * sizeof *p->sizes : 0));
+    if (g->gate.is_root) {
+        sw_parts_make(&p->parts, s, p->sizes, g->bytes, s->node);
+        p->blocks = sw_temporary(p->parts.all);
+    }
+    note(g, sw_gate_hand(s, from, to, p->blocks, p->blocks,
+                         has ? p->parts.all : 0));
 }
 
 /* The root's node, and what comes from the others. */
@@ -78,52 +149,35 @@ static void receive_parcels(gather_t *g, void *recv,
 {
     sw_span_t *s = g->s;
     const sw_gate_t *gate = &g->gate;
-    size_t sizes = (size_t)s->n * sizeof(uint64_t);
     SW_PARTS(parts, s->nodes);
-    char *all = NULL;
-    /* Into the result at once, where it lies by node. */
+    parcels_t p = {.parts = parts};
     bool direct = gate->is_root && gate->is_gate && g->equal &&
                   sw_parcel_is(s, blocks);
-    if (!g->equal) {
-        g->sizes = sw_temporary(sizes);
-        sw_parts_make(&parts, s, NULL, sizeof(uint64_t), 1, -1);
-        if (gate->is_gate)
-            collect(g, NULL, 0, g->sizes, &parts, MPI_BYTE);
-        for (int i = s->first[s->node]; i < s->first[s->node + 1]; i++)
-            g->sizes[i] = 0;
-        if (gate->gate != gate->root && (gate->is_gate || gate->is_root))
-            note(g, sw_gate_hand(s, gate->gate, gate->root, g->sizes, g->sizes,
-                                 sizes));
-        else if (gate->gate != gate->root)
-            note(g, sw_gate_hand(s, gate->gate, gate->root, NULL, NULL, 0));
+    if (!g->equal && (gate->is_gate || gate->is_root))
+        p.sizes = sw_temporary((size_t)s->n * sizeof *p.sizes);
+    if (gate->is_gate && g->equal) {
+        sw_parts_make(&p.parts, s, NULL, g->bytes, direct ? -1 : s->node);
+        receive_equal(g, &p, direct ? recv : NULL);
+    } else if (gate->is_gate) {
+        receive_letters(g, &p);
     }
-    bool has = gate->is_gate || gate->is_root;
-    if (has) {
-        sw_parts_make(&parts, s, g->sizes, g->bytes, g->unit,
-                      direct ? -1 : s->node);
-        all = direct ? recv : sw_temporary(parts.units * g->unit);
-    }
-    if (gate->is_gate)
-        collect(g, NULL, 0, all, &parts, type_of(g));
     if (gate->gate != gate->root)
-        note(g, sw_gate_hand(s, gate->gate, gate->root, all, all,
-                             has ? parts.units * g->unit : 0));
+        hand_on(g, &p);
     for (int k = 0; k < s->nodes && gate->is_root && !direct; k++)
         if (k != s->node)
-            note(g, sw_parcel_place(
-                        s, k, all + (size_t)parts.at[k] * g->unit,
-                        g->sizes ? g->sizes + s->first[k] : NULL, g->bytes,
-                        recv, blocks));
+            note(g, sw_parcel_place(s, k, p.blocks + p.parts.at[k],
+                                    p.sizes ? p.sizes + s->first[k] : NULL,
+                                    g->bytes, recv, blocks));
     if (!direct)
-        sw_temporary_free(all);
-    sw_temporary_free(g->sizes);
+        sw_temporary_free(p.blocks);
+    sw_temporary_free(p.sizes);
 }
 
 static int gather(sw_span_t *s, bool equal, int root, const sw_data_t *send,
                   size_t bytes, void *recv, const sw_blocks_t *blocks)
 {
     gather_t g = {.s = s, .gate = sw_gate(s, root), .equal = equal,
-                  .bytes = bytes, .unit = equal ? 1 : SW_LINE};
+                  .bytes = bytes, .mail = {.s = s}};
     if (!g.gate.is_home) {
         send_parcel(&g, send);
         return g.rc;
@@ -134,7 +188,8 @@ static int gather(sw_span_t *s, bool equal, int root, const sw_data_t *send,
     if (g.gate.is_root)
         near = sw_parcel_near(s, blocks, list, data);
     note(&g, sw_coll_gatherv(s->ring, g.gate.root, send, bytes, recv, &near));
-    receive_parcels(&g, recv, blocks);
+    if (g.gate.is_gate || g.gate.is_root || g.gate.gate != g.gate.root)
+        receive_parcels(&g, recv, blocks);
     return g.rc;
 }
 

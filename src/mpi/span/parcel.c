@@ -3,34 +3,16 @@
  */
 #include "parcel.h"
 
-#include <pthread.h>
-
-MPI_Datatype sw_parcel_line(void)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static MPI_Datatype line;
-    static bool made;
-    pthread_mutex_lock(&lock);
-    if (!made) {
-        host.Type_contiguous(SW_LINE, MPI_BYTE, &line);
-        host.Type_commit(&line);
-        made = true;
-    }
-    pthread_mutex_unlock(&lock);
-    return line;
-}
-
 void sw_parts_make(sw_parts_t *p, const sw_span_t *s, const uint64_t *sizes,
-                   size_t bytes, size_t unit, int skipped)
+                   size_t each, int skipped)
 {
-    p->units = 0;
+    p->all = 0;
     for (int k = 0; k < s->nodes; k++) {
-        size_t all = 0;
-        for (int i = s->first[k]; i < s->first[k + 1]; i++)
-            all += sizes ? sizes[i] : bytes;
-        p->at[k] = (int)p->units;
-        p->count[k] = k == skipped ? 0 : (int)((all + unit - 1) / unit);
-        p->units += (size_t)p->count[k];
+        p->at[k] = p->all;
+        p->bytes[k] = 0;
+        for (int i = s->first[k]; i < s->first[k + 1] && k != skipped; i++)
+            p->bytes[k] += sizes ? sizes[i] : each;
+        p->all += p->bytes[k];
     }
 }
 

@@ -6,28 +6,23 @@
 #define SW_MPI_SPAN_PARCEL_H
 
 #include "gate.h"
+#include "mail.h"
 
-/* The host counts in int. A node's part of a buffer begins on a cache line, and
- * the host counts such lines: a type of SW_LINE bytes. */
-MPI_Datatype sw_parcel_line(void);
-
-/* The parts of all nodes in one buffer: `count` and `at` in units, as the
- * host's v-procedures take them. */
+/* The parts of all nodes in one buffer, in bytes. */
 typedef struct {
-    int *count, *at;            /* [nodes]                                  */
-    size_t units;               /* of all parts                             */
+    size_t *bytes, *at;         /* [nodes]                                  */
+    size_t all;
 } sw_parts_t;
 
 #define SW_PARTS(name, nodes)                                           \
-    SW_ARRAY(int, name##_count, nodes);                                 \
-    SW_ARRAY(int, name##_at, nodes);                                    \
-    sw_parts_t name = {name##_count, name##_at, 0}
+    SW_ARRAY(size_t, name##_bytes, nodes);                              \
+    SW_ARRAY(size_t, name##_at, nodes);                                 \
+    sw_parts_t name = {name##_bytes, name##_at, 0}
 
-/* Starts the parts of all nodes at nothing, and adds each node's bytes of
- * `sizes` ([n], by node, then by number; NULL: `bytes` each), in units of
- * `unit`. A skipped node's part (-1: none is) is empty. */
+/* Lays the parts side by side: each node's bytes of `sizes` ([n], by node, then
+ * by number; NULL: `each`). A skipped node's part (-1: none is) is empty. */
 void sw_parts_make(sw_parts_t *p, const sw_span_t *s, const uint64_t *sizes,
-                   size_t bytes, size_t unit, int skipped);
+                   size_t each, int skipped);
 
 /* The blocks of this node's members among those of all. `list` and `data`:
  * [here]. */
@@ -38,6 +33,9 @@ sw_blocks_t sw_parcel_near(const sw_span_t *s, const sw_blocks_t *blocks,
  * Returns the bytes of all. */
 size_t sw_parcel_list(int count, const uint64_t *sizes, size_t bytes,
                       sw_extent_t *list);
+
+/* A letter may hold so many bytes of blocks behind its sizes. */
+#define SW_PARCEL_SMALL ((size_t)256 << 10)
 
 /* Copies the blocks for a node's members, side by side, to `to`. Returns their
  * bytes. */

@@ -7,6 +7,8 @@
  */
 #include "spans.h"
 
+#include <limits.h>
+
 #define FIRST 16                /* calls until the members ask each other    */
 #define LATER 8                 /* and so many times as many, until again    */
 
@@ -22,14 +24,27 @@ static void review(sw_comm_t *c)
     }
 }
 
-/* Some procedures have no size that all members know: they agree on the largest
- * part of a member. */
-static bool agree(sw_span_t *s, size_t *bytes)
+/* Does the host serve this call? Alltoallv and Alltoallw find their size out
+ * (manifest.h), unless the host serves all sizes. */
+static bool is_hosts(const sw_span_t *s, sw_collective_t id, size_t bytes)
 {
-    int32_t most = 0;
-    int status = sw_span_most(s, (int32_t)sw_span_class(*bytes), &most);
-    *bytes = most ? (size_t)1 << (most - 1) : 0;
-    return status == SW_OK;
+    if (id != SW_COLL_ALLTOALLV && id != SW_COLL_ALLTOALLW)
+        return sw_span_way(s, id, bytes) == SW_WAY_HOST;
+    for (int c = 0; c < SW_SPAN_SIZES; c++)
+        if (sw_span_way(s, id, (size_t)1 << c) != SW_WAY_HOST)
+            return false;
+    return true;
+}
+
+/* The host counts bytes in int: those of all members in an allgather, and the
+ * elements of a reduction. */
+static bool fits(const sw_span_t *s, sw_collective_t id, size_t bytes,
+                 const sw_reducer_t *reducer)
+{
+    if (reducer)
+        return bytes / reducer->elem <= INT_MAX;
+    return (id != SW_COLL_ALLGATHER && id != SW_COLL_ALLGATHERV) ||
+           bytes <= INT_MAX / (size_t)s->n;
 }
 
 bool sw_span_ready(sw_comm_t *c, sw_collective_t id, size_t bytes,
@@ -45,10 +60,7 @@ bool sw_span_ready(sw_comm_t *c, sw_collective_t id, size_t bytes,
     *reason = SW_REASON_SPAN;
     if (reducer && !s->ordered && (scan || !reducer->commutative))
         return false;
-    if ((id == SW_COLL_ALLTOALLV || id == SW_COLL_ALLTOALLW) &&
-        !agree(s, &bytes))
-        return false;
-    if (sw_span_way(s, id, bytes) == SW_WAY_HOST)
+    if (is_hosts(s, id, bytes) || !fits(s, id, bytes, reducer))
         return false;
     s->calls++;
     return true;

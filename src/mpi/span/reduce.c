@@ -34,7 +34,7 @@ int sw_span_reduce(sw_span_t *s, int root, const sw_operation_t *o,
         int code = host.Ireduce(g.is_home ? MPI_IN_PLACE : sum,
                                 g.is_home ? sum : NULL, (int)n, o->type,
                                 o->op, g.home, s->lane, &request);
-        rc = sw_first_bad(rc, sw_span_await(s, &request, code));
+        rc = sw_first_bad(rc, sw_span_await(s, &request, code, bytes));
     }
     if (g.is_home && g.gate != g.root)
         rc = sw_first_bad(rc, sw_gate_hand(s, g.gate, g.root, sum, out,
@@ -47,16 +47,16 @@ int sw_span_reduce(sw_span_t *s, int root, const sw_operation_t *o,
 int sw_span_allreduce(sw_span_t *s, const sw_operation_t *o, const void *in,
                       void *out, size_t n)
 {
+    size_t bytes = n * o->reducer.elem;
     int rc = reduce_on(s, 0, o, in, out, n);
     if (s->mine == 0) {
         MPI_Request request;
         int code = host.Iallreduce(MPI_IN_PLACE, out, (int)n, o->type, o->op,
                                    s->lane, &request);
-        rc = sw_first_bad(rc, sw_span_await(s, &request, code));
+        rc = sw_first_bad(rc, sw_span_await(s, &request, code, bytes));
     }
     sw_data_t result = sw_data_plain(out);
-    return sw_first_bad(rc, sw_coll_bcast(s->ring, 0, &result,
-                                          n * o->reducer.elem));
+    return sw_first_bad(rc, sw_coll_bcast(s->ring, 0, &result, bytes));
 }
 
 /* The vector's blocks in the order of `rank`, which is by node. */
@@ -80,15 +80,17 @@ static int exchange(sw_span_t *s, const sw_operation_t *o, char *vector,
                     char *part, const size_t *counts)
 {
     SW_ARRAY(int, each, s->nodes);
+    size_t all = 0;
     for (int k = 0; k < s->nodes; k++) {
         each[k] = 0;
         for (int i = s->first[k]; i < s->first[k + 1]; i++)
             each[k] += (int)counts[s->rank[i]];
+        all += (size_t)each[k];
     }
     MPI_Request request;
     int code = host.Ireduce_scatter(vector, part, each, o->type, o->op,
                                     s->lane, &request);
-    return sw_span_await(s, &request, code);
+    return sw_span_await(s, &request, code, all * o->reducer.elem);
 }
 
 int sw_span_reduce_scatter(sw_span_t *s, const sw_operation_t *o,
@@ -150,7 +152,7 @@ int sw_span_scan(sw_span_t *s, bool exclusive, const sw_operation_t *o,
     rc = sw_first_bad(rc, sw_coll_scan(s->ring, exclusive, &o->reducer, in,
                                        out, n));
     if (leads)
-        rc = sw_first_bad(rc, sw_span_await(s, &request, code));
+        rc = sw_first_bad(rc, sw_span_await(s, &request, code, bytes));
     if (follows) {
         sw_data_t data = sw_data_plain(before);
         rc = sw_first_bad(rc, sw_coll_bcast(s->ring, 0, &data, bytes));

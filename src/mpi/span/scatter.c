@@ -2,8 +2,9 @@
  * scatter.c - Scatter and Scatterv over several nodes.
  *
  * On the root's node the members take their blocks from the root. Each other
- * node's blocks go to its gate in one message, which deals them out. In
- * Scatterv their sizes go first, since the root alone knows them.
+ * node's blocks go to its gate, which deals them out. In Scatterv the root alone
+ * knows the sizes. So a node's sizes go first, in one letter with the blocks
+ * where these are small.
  */
 #include "parcel.h"
 
@@ -13,10 +14,8 @@ typedef struct {
     sw_span_t *s;
     sw_gate_t gate;
     bool equal;
-    size_t unit;
-    MPI_Request request[2];     /* under way between the gates             */
-    int code[2];
-    int count;
+    size_t bytes;               /* of this member's block                   */
+    sw_mail_t mail;
     int rc;
 } scatter_t;
 
@@ -25,99 +24,126 @@ static void note(scatter_t *t, int status)
     t->rc = sw_first_bad(t->rc, status);
 }
 
-static void start(scatter_t *t, const void *all, const sw_parts_t *parts,
-                  void *mine, size_t units, MPI_Datatype type)
+/* The gate of another node receives its node's blocks, and lists them. Returns
+ * what is to be freed. */
+static char *receive_parcel(scatter_t *t, sw_extent_t *list, char **blocks)
 {
-    t->code[t->count] = host.Iscatterv(
-        all, parts ? parts->count : NULL, parts ? parts->at : NULL, type,
-        t->gate.is_home ? MPI_IN_PLACE : mine, (int)units, type, t->gate.home,
-        t->s->lane, &t->request[t->count]);
-    t->count++;
-}
-
-static void finish(scatter_t *t)
-{
-    for (int i = 0; i < t->count; i++)
-        note(t, sw_span_await(t->s, &t->request[i], t->code[i]));
-    t->count = 0;
-}
-
-static MPI_Datatype type_of(const scatter_t *t)
-{
-    return t->equal ? MPI_BYTE : sw_parcel_line();
+    sw_span_t *s = t->s;
+    size_t head = (size_t)s->here * sizeof(uint64_t), bytes;
+    if (t->equal) {
+        bytes = sw_parcel_list(s->here, NULL, t->bytes, list);
+        *blocks = sw_temporary(bytes);
+        sw_mail_receive(&t->mail, t->gate.home, *blocks, bytes);
+        note(t, sw_mail_finish(&t->mail));
+        return *blocks;
+    }
+    char *letter = sw_mail_open(&t->mail, t->gate.home, &bytes);
+    if (!letter || bytes < head) {
+        note(t, sw_first_bad(sw_mail_finish(&t->mail), SW_MISMATCH));
+        sw_parcel_list(s->here, NULL, 0, list);
+        return letter;
+    }
+    *blocks = letter + head;
+    bytes = sw_parcel_list(s->here, (const uint64_t *)letter, 0, list);
+    if (bytes > SW_PARCEL_SMALL) {
+        sw_temporary_free(letter);
+        letter = *blocks = sw_temporary(bytes);
+        sw_mail_receive(&t->mail, t->gate.home, letter, bytes);
+    }
+    note(t, sw_mail_finish(&t->mail));
+    return letter;
 }
 
 /* Another node than the root's. */
-static void deal_parcel(scatter_t *t, const sw_data_t *recv, size_t bytes)
+static void deal_parcel(scatter_t *t, const sw_data_t *recv)
 {
     sw_span_t *s = t->s;
-    SW_ARRAY(uint64_t, sizes, s->here);
     SW_ARRAY(sw_extent_t, list, s->here);
-    char *box = NULL;
-    if (t->gate.is_gate) {
-        if (!t->equal) {
-            start(t, NULL, NULL, sizes, (size_t)s->here * sizeof *sizes,
-                  MPI_BYTE);
-            finish(t);
-        }
-        size_t all = sw_parcel_list(s->here, t->equal ? NULL : sizes, bytes,
-                                    list);
-        box = sw_temporary(sw_round_up(all, SW_LINE));
-        start(t, NULL, NULL, box, (all + t->unit - 1) / t->unit, type_of(t));
-        finish(t);
-    }
-    note(t, sw_coll_scatter(s->ring, t->gate.gate, box,
-                            &(sw_blocks_t){.list = list}, recv, bytes));
+    char *blocks = NULL, *box = NULL;
+    if (t->gate.is_gate)
+        box = receive_parcel(t, list, &blocks);
+    note(t, sw_coll_scatter(s->ring, t->gate.gate, blocks,
+                            &(sw_blocks_t){.list = list}, recv, t->bytes));
     sw_temporary_free(box);
 }
 
-/* The root's node: what goes to the others. Returns memory that is in use until
- * `finish`, or NULL. */
+/* What goes to the other nodes: for each its sizes, unless all are equal, and
+ * its blocks. */
 typedef struct {
-    uint64_t *sizes;
-    char *all;
+    uint64_t *sizes;            /* [n] by node; NULL: equal                 */
+    char *temporary;            /* or NULL                                  */
+    const char *at;
+    sw_parts_t parts;           /* of the blocks                            */
+    size_t head;                /* of each size; 0: equal                   */
 } outgoing_t;
 
-static void send_parcels(scatter_t *t, const void *send,
-                         const sw_blocks_t *blocks, size_t bytes,
-                         outgoing_t *out)
+static size_t place_of(const scatter_t *t, const outgoing_t *out, int node)
+{
+    return out->parts.at[node] + (size_t)t->s->first[node] * out->head;
+}
+
+static size_t all_of(const scatter_t *t, const outgoing_t *out)
+{
+    return out->parts.all + (size_t)t->s->n * out->head;
+}
+
+/* The root writes all down, unless its own buffer has it already. */
+static void write_down(scatter_t *t, outgoing_t *out, const void *send,
+                       const sw_blocks_t *blocks)
 {
     sw_span_t *s = t->s;
-    const sw_gate_t *g = &t->gate;
-    SW_PARTS(parts, s->nodes);
-    size_t sizes = (size_t)s->n * sizeof(uint64_t);
-    bool has = g->is_gate || g->is_root, handed = g->gate != g->root;
-    if (!t->equal && has) {
-        out->sizes = sw_temporary(sizes);
-        for (int i = 0; i < s->n && g->is_root; i++)
-            out->sizes[i] = sw_block(blocks, s->rank[i]).bytes;
+    bool direct = t->gate.is_gate && t->equal && sw_parcel_is(s, blocks);
+    for (int i = 0; i < s->n && out->sizes; i++)
+        out->sizes[i] = sw_block(blocks, s->rank[i]).bytes;
+    sw_parts_make(&out->parts, s, out->sizes, t->bytes,
+                  direct ? -1 : s->node);
+    out->at = send;
+    if (direct)
+        return;
+    out->at = out->temporary = sw_temporary(all_of(t, out));
+    for (int k = 0; k < s->nodes; k++) {
+        char *to = out->temporary + place_of(t, out, k);
+        size_t head = (size_t)sw_span_members(s, k) * out->head;
+        if (k == s->node)
+            continue;
+        if (head)
+            sw_copy(to, out->sizes + s->first[k], head);
+        sw_parcel_fill(s, k, send, blocks, to + head);
     }
-    if (!t->equal && handed)
-        note(t, sw_gate_hand(s, g->root, g->gate, out->sizes, out->sizes,
-                             has ? sizes : 0));
-    if (!t->equal && g->is_gate) {
-        sw_parts_make(&parts, s, NULL, sizeof(uint64_t), 1, -1);
-        start(t, out->sizes, &parts, NULL, 0, MPI_BYTE);
+}
+
+/* The root hands all to the gate of its node. */
+static void hand_on(scatter_t *t, outgoing_t *out)
+{
+    sw_span_t *s = t->s;
+    int from = t->gate.root, to = t->gate.gate;
+    bool has = t->gate.is_gate || t->gate.is_root;
+    if (!t->equal)
+        note(t, sw_gate_hand(s, from, to, out->sizes, out->sizes,
+                             has ? (size_t)s->n * sizeof *out->sizes : 0));
+    if (t->gate.is_gate) {
+        sw_parts_make(&out->parts, s, out->sizes, t->bytes, s->node);
+        out->at = out->temporary = sw_temporary(all_of(t, out));
     }
-    const char *all = NULL;
-    if (has) {
-        bool direct = g->is_root && g->is_gate && t->equal &&
-                      sw_parcel_is(s, blocks);
-        sw_parts_make(&parts, s, out->sizes, bytes, t->unit,
-                      direct ? -1 : s->node);
-        all = send;
-        if (!direct)
-            all = out->all = sw_temporary(parts.units * t->unit);
-        for (int k = 0; k < s->nodes && g->is_root && !direct; k++)
-            if (k != s->node)
-                sw_parcel_fill(s, k, send, blocks,
-                               out->all + (size_t)parts.at[k] * t->unit);
+    note(t, sw_gate_hand(s, from, to, out->at, out->temporary,
+                         has ? all_of(t, out) : 0));
+}
+
+static void post(scatter_t *t, const outgoing_t *out)
+{
+    sw_span_t *s = t->s;
+    for (int k = 0; k < s->nodes; k++) {
+        const char *at = out->at + place_of(t, out, k);
+        size_t head = (size_t)sw_span_members(s, k) * out->head;
+        size_t bytes = out->parts.bytes[k];
+        bool small = bytes <= SW_PARCEL_SMALL;
+        if (k == s->node)
+            continue;
+        if (!t->equal)
+            sw_mail_send_letter(&t->mail, k, at, head + (small ? bytes : 0));
+        if (t->equal || !small)
+            sw_mail_send(&t->mail, k, at + head, bytes);
     }
-    if (handed)
-        note(t, sw_gate_hand(s, g->root, g->gate, all, out->all,
-                             has ? parts.units * t->unit : 0));
-    if (g->is_gate)
-        start(t, all, &parts, NULL, 0, type_of(t));
 }
 
 static int scatter(sw_span_t *s, bool equal, int root, const void *send,
@@ -125,22 +151,32 @@ static int scatter(sw_span_t *s, bool equal, int root, const void *send,
                    size_t bytes)
 {
     scatter_t t = {.s = s, .gate = sw_gate(s, root), .equal = equal,
-                   .unit = equal ? 1 : SW_LINE};
+                   .bytes = bytes, .mail = {.s = s}};
     if (!t.gate.is_home) {
-        deal_parcel(&t, recv, bytes);
+        deal_parcel(&t, recv);
         return t.rc;
     }
-    outgoing_t out = {NULL, NULL};
+    SW_PARTS(parts, s->nodes);
     SW_ARRAY(sw_extent_t, list, s->here);
     SW_ARRAY(sw_data_t, data, s->here);
+    outgoing_t out = {.parts = parts,
+                      .head = equal ? 0 : sizeof *out.sizes};
     sw_blocks_t near = {.list = list};
-    if (t.gate.is_root)
+    if (!equal && (t.gate.is_gate || t.gate.is_root))
+        out.sizes = sw_temporary((size_t)s->n * sizeof *out.sizes);
+    if (t.gate.is_root) {
         near = sw_parcel_near(s, blocks, list, data);
-    send_parcels(&t, send, blocks, bytes, &out);
+        write_down(&t, &out, send, blocks);
+    }
+    if (t.gate.gate != t.gate.root)
+        hand_on(&t, &out);
+    if (t.gate.is_gate)
+        post(&t, &out);
     note(&t, sw_coll_scatter(s->ring, t.gate.root, send, &near, recv, bytes));
-    finish(&t);
+    if (t.gate.is_gate)
+        note(&t, sw_mail_finish(&t.mail));
     sw_temporary_free(out.sizes);
-    sw_temporary_free(out.all);
+    sw_temporary_free(out.temporary);
     return t.rc;
 }
 

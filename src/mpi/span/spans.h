@@ -44,9 +44,12 @@ int sw_span_allgather(sw_span_t *s, sw_collective_t id, const sw_data_t *send,
                       size_t bytes, void *recv, const sw_blocks_t *blocks);
 int sw_span_alltoall(sw_span_t *s, const void *send, const sw_blocks_t *sends,
                      void *recv, const sw_blocks_t *recvs);
-/* Alltoallv and Alltoallw. */
-int sw_span_alltoallv(sw_span_t *s, const void *send, const sw_blocks_t *sends,
-                      void *recv, const sw_blocks_t *recvs);
+/* Alltoallv and Alltoallw. SW_SPAN_DECLINED: no member knew how large the whole
+ * is, but all know now, and the host serves. */
+enum { SW_SPAN_DECLINED = -1 };
+int sw_span_alltoallv(sw_span_t *s, sw_collective_t id, const void *send,
+                      const sw_blocks_t *sends, void *recv,
+                      const sw_blocks_t *recvs);
 
 int sw_span_reduce(sw_span_t *s, int root, const sw_operation_t *o,
                    const void *in, void *out, size_t n);
