@@ -38,11 +38,6 @@ typedef struct {
 #define LARGE (512 * KIB - 1)
 #endif
 
-/* The collectives that have a lanes form. */
-static const bool has_lanes[SW_COLL_COUNT] = {
-    [SW_COLL_BARRIER] = false,
-};
-
 static const limits_t built_in[SW_COLL_COUNT] = {
     [SW_COLL_BARRIER] = {ALL, ALL},
     [SW_COLL_BCAST] = {256 * KIB, ALL},
@@ -61,6 +56,11 @@ static const limits_t built_in[SW_COLL_COUNT] = {
     [SW_COLL_REDUCE_SCATTER_BLOCK] = {32 * KIB, ALL},
     [SW_COLL_SCAN] = {16 * KIB, ALL},
     [SW_COLL_EXSCAN] = {16 * KIB, ALL},
+};
+
+/* The collectives that have a lanes form. */
+static const bool has_lanes[SW_COLL_COUNT] = {
+    [SW_COLL_BARRIER] = false,
 };
 
 /* The tuned table ------------------------------------------------------- */
@@ -138,10 +138,9 @@ static sw_way_t able(sw_way_t way, sw_collective_t id, bool even, int lanes)
         ? SW_WAY_LEADERS : way;
 }
 
-static sw_way_t built_in_way(sw_collective_t id, size_t bytes,
-                             const sw_span_shape_t *shape)
+static sw_way_t built_in_way(sw_collective_t id, size_t bytes, bool crowded)
 {
-    size_t limit = shape->crowded ? built_in[id].crowded : built_in[id].free;
+    size_t limit = crowded ? built_in[id].crowded : built_in[id].free;
     return limit && bytes <= limit ? SW_WAY_LEADERS : SW_WAY_HOST;
 }
 
@@ -156,7 +155,8 @@ void sw_span_ways_fill(sw_span_ways_t *to, const sw_span_shape_t *shape)
             size_t bytes = c ? (size_t)1 << (c - 1) : 0;
             to->way[id][c] = (uint8_t)(
                 way == SW_WAY_UNSAID
-                    ? built_in_way((sw_collective_t)id, bytes, shape)
+                    ? built_in_way((sw_collective_t)id, bytes,
+                                   shape->crowded)
                     : able(way, (sw_collective_t)id, shape->even,
                            shape->lanes));
         }
