@@ -56,6 +56,6 @@ static inline int sw_source_put(const sw_source_t *from, const sw_data_t *to,
 
 /* Copies a member's own data from its send buffer to its receive buffer. Both
  * may be the same, and hosts accept buffers that overlap. */
-void sw_keep(const sw_data_t *from, const sw_data_t *to, size_t n);
+SW_API void sw_keep(const sw_data_t *from, const sw_data_t *to, size_t n);
 
 #endif

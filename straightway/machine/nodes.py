@@ -15,7 +15,6 @@ import struct
 from straightway.machine.checks import DEGRADED, NOTE, OK, Check
 
 GROUP = "several nodes"
-LANES = 16              # at most, as src/mpi/base/span.h has it
 SHOWN = 16              # nodes
 
 # Variables of each MPI that choose its transport between nodes.
@@ -135,7 +134,7 @@ def places(ranks):
     found = [nodes[n] for n in sorted(nodes)]
     fewest = min(len(node["ranks"]) for node in found)
     return {"ranks": sum(len(node["ranks"]) for node in found),
-            "lanes": min(fewest, LANES) if len(found) > 1 else 0,
+            "lanes": fewest if len(found) > 1 else 0,
             "nodes": found}
 
 

@@ -76,6 +76,8 @@ class Host:
         merged.update(self.env)
         merged.update(self.mpi4py_env())
         merged.update(showing())
+        # No table of ways that this machine's user has tuned.
+        merged["XDG_CONFIG_HOME"] = str(TESTS / "no-config")
         for key, value in (env or {}).items():
             if value is None:
                 merged.pop(key, None)

@@ -83,7 +83,7 @@ def ranks(*places, processors=8):
     ([0, 1, 0, 1], 2, "2 nodes; 2 lanes between them"),
     ([0, 0, 0, 1], 1, "2 nodes; 1 lane between them"),
     ([0, 1, 2], 1, "3 nodes of one rank"),
-    ([0] * 40 + [1] * 40, nodes.LANES, "2 nodes; 16 lanes between them"),
+    ([0] * 40 + [1] * 40, 40, "2 nodes; 40 lanes between them"),
 ], ids=["cyclic", "unequal", "single", "many"])
 def test_lanes(placed, lanes, said):
     job = nodes.places(ranks(*placed, processors=64))

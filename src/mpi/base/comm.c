@@ -250,10 +250,13 @@ static void meet_apart(sw_comm_t *c)
     c->settled = true;
     c->reason = SW_REASON_APART;
     c->span = sw_span_adopt(c->handle, c->me, c->members, &why);
-    if (c->span)
+    if (c->span) {
         sw_wait_progress = sw_comm_progress;
-    else
-        say_why(c, why);
+        return;
+    }
+    say_why(c, why);
+    c->reason = why == sw_span_full ? SW_REASON_FULL
+              : why == sw_span_alone ? SW_REASON_SPAN : SW_REASON_APART;
 }
 
 /* Set the shared block up: a decision that every member takes from the same

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const sw_span_full = "a member has no room for one more span";
+const char *const sw_span_alone = "one member on each node";
+
 static _Atomic int held, most;
 
 void sw_span_counts(int *now, int *peak)
@@ -126,7 +129,7 @@ static void number_nodes(sw_span_t *s, const sw_span_answer_t *answers)
     s->node = s->node_of[s->me];
     s->mine = s->number_of[s->me];
     s->here = sw_span_members(s, s->node);
-    s->lanes = SW_LANES_MAX;
+    s->lanes = s->here;
     s->even = true;
     for (int k = 0; k < s->nodes; k++) {
         s->lanes = sw_min(s->lanes, sw_span_members(s, k));
@@ -146,7 +149,10 @@ static void answer(sw_span_answer_t *to, const near_t *near)
                 (near->agreed & (SW_AGREE_ARENA | SW_AGREE_CMA));
     if (able && near->me == 0)
         to->offset = sw_ring_reserve(near->n);
-    to->ok = able && (near->me != 0 || to->offset) && take_place();
+    able = able && host.Iallreduce && host.Improbe;
+    to->ok = able ? SW_SPAN_ABLE : 0;
+    if (able && (near->me != 0 || to->offset) && take_place())
+        to->ok |= SW_SPAN_ROOM;
 }
 
 /* Why all members leave the communicator to the host; NULL: they do not. */
@@ -154,9 +160,10 @@ static const char *objection(const sw_span_t *s,
                              const sw_span_answer_t *answers, bool *tuned)
 {
     static _Atomic bool said;
-    bool ok = true, alike = true;
+    uint32_t ok = SW_SPAN_ABLE | SW_SPAN_ROOM;
+    bool alike = true;
     for (int i = 0; i < s->n; i++) {
-        ok &= answers[i].ok != 0;
+        ok &= answers[i].ok;
         alike &= answers[i].ways == answers[0].ways;
     }
     *tuned = alike && answers[0].ways;
@@ -164,8 +171,9 @@ static const char *objection(const sw_span_t *s,
         sw_say_once(&said, "the nodes have different files of ways: give all "
                     "the same one with --ways FILE (the built-in table "
                     "serves)");
-    return !ok ? "a member has no room for it, or cannot share memory"
-           : s->nodes == s->n ? "one member on each node" : NULL;
+    return !(ok & SW_SPAN_ABLE) ? "a member cannot share memory on its node"
+         : s->nodes == s->n ? sw_span_alone
+         : !(ok & SW_SPAN_ROOM) ? sw_span_full : NULL;
 }
 
 /* How many of the communicator's ranks and nodes are on this machine, which may
@@ -256,7 +264,7 @@ sw_span_t *sw_span_adopt(MPI_Comm comm, int me, const sw_members_t *members,
     } else {
         if (mine.offset)
             sw_ring_unreserve(near.peer[0], mine.offset);
-        if (mine.ok)
+        if (mine.ok & SW_SPAN_ROOM)
             atomic_fetch_sub(&held, 1);
         discard(s);
         s = NULL;

@@ -31,7 +31,6 @@
 #include "node/control.h"
 
 #define SW_SPAN_MEMBERS_MAX (1 << 20)
-#define SW_LANES_MAX 16
 
 typedef struct sw_span {
     sw_ring_t *ring;            /* of the members on this node             */
@@ -67,13 +66,15 @@ static inline sw_way_t sw_span_way(const sw_span_t *s, sw_collective_t id,
     return (sw_way_t)s->ways.way[id][sw_span_class(bytes)];
 }
 
+enum { SW_SPAN_ABLE = 1, SW_SPAN_ROOM = 2 };
+
 /* What each member tells all others. */
 typedef struct {
     uint64_t offset;            /* a leader's: its team's ring             */
     uint64_t ways;              /* hash of its table of ways               */
     int32_t node;               /* a rank in MPI_COMM_WORLD stands for it  */
     uint32_t machine;           /* hash of what is the same on one machine */
-    uint32_t ok;                /* it can take part                        */
+    uint32_t ok;                /* SW_SPAN_* bits: it can take part        */
     uint32_t crowded;           /* its node has more ranks than cores      */
 } sw_span_answer_t;
 
@@ -82,6 +83,10 @@ typedef struct {
  * no span, and the host serves. */
 sw_span_t *sw_span_adopt(MPI_Comm comm, int me, const sw_members_t *members,
                          const char **why);
+
+/* Two reasons to tell apart: no room, and no member that shares its node. */
+extern const char *const sw_span_full __attribute__((visibility("hidden")));
+extern const char *const sw_span_alone __attribute__((visibility("hidden")));
 
 /* The communicator goes. Waits for no member. */
 void sw_span_free(sw_span_t *span);

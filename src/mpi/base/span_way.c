@@ -60,7 +60,10 @@ static const limits_t built_in[SW_COLL_COUNT] = {
 
 /* The collectives that have a lanes form. */
 static const bool has_lanes[SW_COLL_COUNT] = {
-    [SW_COLL_BARRIER] = false,
+    [SW_COLL_BCAST] = true,
+    [SW_COLL_ALLGATHER] = true,
+    [SW_COLL_ALLGATHERV] = true,
+    [SW_COLL_ALLREDUCE] = true,
 };
 
 /* The tuned table ------------------------------------------------------- */

@@ -60,9 +60,8 @@ static void print_nodes(int rank)
     int fewest = -most[FEWEST];
     if (rank || nodes < 2)
         return;
-    int lanes = sw_min(fewest, SW_LANES_MAX);
     sw_say("MPI_COMM_WORLD: %d nodes of %d to %d ranks, %d lane%s between "
-           "them", nodes, fewest, most[HERE], lanes, lanes == 1 ? "" : "s");
+           "them", nodes, fewest, most[HERE], fewest, fewest == 1 ? "" : "s");
     sw_say("communicators over nodes: a rank holds %d at most, and has held "
            "%d (STRAIGHTWAY_SPAN_MAX %lld)", most[NOW], most[MOST],
            (long long)sw_settings.span_max);

@@ -3,8 +3,9 @@
  *
  * Leaders: each leader collects its node's blocks, the leaders exchange them
  * along lane 0, and each team broadcasts all of them. Where the blocks lie by
- * node in the result, all this happens in the result itself.
+ * node in the result, all this happens in the result itself. Lanes: lanes.c.
  */
+#include "lanes.h"
 #include "parcel.h"
 
 #include "node/temporary.h"
@@ -39,13 +40,47 @@ static int by_leaders(sw_span_t *s, const shape_t *shape,
     return sw_first_bad(rc, sw_coll_bcast(s->ring, 0, &data, parts->all));
 }
 
+/* `all` has each block at its rank's place: it is the result, where that has
+ * equal blocks side by side. */
+static int by_lanes(sw_span_t *s, const uint64_t *sizes, const sw_data_t *send,
+                    size_t bytes, void *recv, const sw_blocks_t *blocks)
+{
+    SW_ARRAY(size_t, at, s->n);
+    size_t total = 0;
+    bool direct = !blocks->list && !blocks->data;
+    for (int i = 0; i < s->n; i++) {
+        at[i] = total;
+        total += sw_block(blocks, i).bytes;
+    }
+    char *all = direct ? recv : sw_temporary(total);
+    sw_data_t own = sw_data_plain(all + at[s->me]);
+    size_t room = sw_block(blocks, s->me).bytes;
+    sw_keep(send, &own, sw_min(bytes, room));
+    int rc = sw_lanes_allgather(s, all, at, sizes);
+    for (int i = 0; i < s->n && !direct; i++) {
+        sw_data_t from = sw_data_plain(all + at[i]);
+        sw_data_t to = sw_block_data(blocks, recv, i);
+        if (sw_block(blocks, i).bytes)
+            sw_data_copy(&from, &to, 0, sw_block(blocks, i).bytes);
+    }
+    if (!direct)
+        sw_temporary_free(all);
+    return sw_first_bad(rc, bytes > room ? SW_TRUNCATED : SW_OK);
+}
+
 int sw_span_allgather(sw_span_t *s, sw_collective_t id, const sw_data_t *send,
                       size_t bytes, void *recv, const sw_blocks_t *blocks)
 {
     SW_ARRAY(uint64_t, sizes, s->n);
     SW_PARTS(parts, s->nodes);
+    size_t key = 0;             /* the mean size, as mpi/coll has asked by */
+    for (int i = 0; i < s->n; i++)
+        key += sw_block(blocks, i).bytes;
+    key /= (size_t)s->n;
     for (int i = 0; i < s->n; i++)
         sizes[i] = sw_block(blocks, s->rank[i]).bytes;
+    if (sw_span_way(s, id, key) == SW_WAY_LANES)
+        return by_lanes(s, sizes, send, bytes, recv, blocks);
     sw_parts_make(&parts, s, sizes, 0, -1);
     bool direct = sw_parcel_is(s, blocks);
     shape_t shape = {sizes, parts};

@@ -94,7 +94,7 @@ static void load(const alltoall_t *t, const sw_table_t *out,
     }
 }
 
-/* Copies a node's message into the boxes of those who receive. `to`: [here],
+/* Copies a node's message into the boxes of its receivers. `to`: [here],
  * where each box is to go on. */
 static void unload(const alltoall_t *t, const sw_table_t *in, int node,
                    const char *message, char **to)

@@ -6,6 +6,7 @@
  * the gates send one, the teams copy the one before.
  */
 #include "gate.h"
+#include "lanes.h"
 
 #include "node/temporary.h"
 
@@ -76,8 +77,10 @@ int sw_span_bcast(sw_span_t *s, int root, const sw_data_t *buffer,
 {
     stream_t t = {.s = s, .gate = sw_gate(s, root), .at = buffer->at,
                   .bytes = bytes};
+    bool lanes = sw_span_way(s, SW_COLL_BCAST, bytes) == SW_WAY_LANES;
     /* What the host takes, and what is cut into chunks, lies side by side. */
-    bool packs = buffer->layout && (t.gate.is_gate || bytes > CHUNK);
+    bool packs = buffer->layout &&
+                 (t.gate.is_gate || lanes || bytes > CHUNK);
     sw_data_t plain = *buffer;
     if (packs) {
         t.at = sw_temporary(bytes);
@@ -85,7 +88,9 @@ int sw_span_bcast(sw_span_t *s, int root, const sw_data_t *buffer,
         if (t.gate.is_root)
             sw_data_pack(buffer, bytes, t.at);
     }
-    for (size_t begin = 0; begin < bytes; begin += CHUNK) {
+    if (lanes)
+        t.rc = sw_lanes_bcast(s, root, t.at, bytes);
+    for (size_t begin = 0; begin < bytes && !lanes; begin += CHUNK) {
         sw_data_t data = plain.layout ? plain : sw_data_plain(t.at + begin);
         chunk(&t, &data, begin);
     }

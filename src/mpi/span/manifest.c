@@ -100,7 +100,7 @@ static char *write_letter(const sw_manifest_t *m, const sw_sizes_t *sizes,
     return letter;
 }
 
-/* A node's letter: its sizes go into the rows of those who receive. */
+/* A node's letter: its sizes go into the rows of its receivers. */
 static int read_letter(sw_manifest_t *m, const sw_span_t *s, int node,
                        size_t bytes, cover_t *all)
 {

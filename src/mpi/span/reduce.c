@@ -10,6 +10,7 @@
  * is combined with its members' own prefixes.
  */
 #include "gate.h"
+#include "lanes.h"
 
 #include "node/temporary.h"
 
@@ -48,6 +49,8 @@ int sw_span_allreduce(sw_span_t *s, const sw_operation_t *o, const void *in,
                       void *out, size_t n)
 {
     size_t bytes = n * o->reducer.elem;
+    if (sw_span_way(s, SW_COLL_ALLREDUCE, bytes) == SW_WAY_LANES)
+        return sw_lanes_allreduce(s, o, in, out, n);
     int rc = reduce_on(s, 0, o, in, out, n);
     if (s->mine == 0) {
         MPI_Request request;

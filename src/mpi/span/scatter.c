@@ -25,7 +25,7 @@ static void note(scatter_t *t, int status)
 }
 
 /* The gate of another node receives its node's blocks, and lists them. Returns
- * what is to be freed. */
+ * temporary memory, which the caller frees. */
 static char *receive_parcel(scatter_t *t, sw_extent_t *list, char **blocks)
 {
     sw_span_t *s = t->s;

@@ -19,6 +19,8 @@ COLLECTIVES = {
 # have gaps. And it takes each node for a machine with a core for each rank.
 OPEN_MPI = {"OMPI_MCA_coll_han_priority": "0",
             "OMPI_MCA_mpi_yield_when_idle": "1"}
+# The table of ways depends on the cores of this machine.
+FORCED = {"STRAIGHTWAY_SPAN_WAY": "leaders"}
 # Of so few calls all may have an operation that no kernel knows.
 FEW = 24
 # Ranks of each node, and how the ranks are placed: their node, or a word.
@@ -115,28 +117,32 @@ def over_nodes(host, placement, seed, calls, folder, env=None, share=0.6):
     served_by_spans(done, folder / "ours", max(ranks), excused, share)
 
 
-@pytest.mark.parametrize("n, size", [(3, 2), (4, 2), (4, 3), (5, 2), (6, 3)])
-def test_virtual_nodes_give_the_hosts_bytes(host, n, size, tmp_path):
-    over_virtual_nodes(host, n, size, 20 + n, 1200, tmp_path)
+@pytest.mark.parametrize("n, size, way", [
+    (3, 2, "leaders"), (4, 2, "lanes"), (4, 3, "leaders"), (5, 2, "leaders"),
+    (6, 3, "lanes")])
+def test_virtual_nodes_give_the_hosts_bytes(host, n, size, way, tmp_path):
+    over_virtual_nodes(host, n, size, 20 + n, 1200, tmp_path,
+                       {"STRAIGHTWAY_SPAN_WAY": way})
 
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_test_nodes_give_the_hosts_bytes(host, placement, tmp_path):
-    over_nodes(host, placement, 31, calls_for(host, 240), tmp_path)
+    over_nodes(host, placement, 31, calls_for(host, 240), tmp_path, FORCED)
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", range(200, 205))
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_long_programs_over_test_nodes(host, placement, seed, tmp_path):
-    over_nodes(host, placement, seed, calls_for(host, 1600), tmp_path)
+    over_nodes(host, placement, seed, calls_for(host, 1600), tmp_path, FORCED)
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", range(300, 304))
 @pytest.mark.parametrize("n, size", [(4, 2), (7, 3), (8, 4), (9, 2), (12, 4)])
 def test_long_programs_over_virtual_nodes(host, n, size, seed, tmp_path):
-    over_virtual_nodes(host, n, size, seed, 8000, tmp_path)
+    over_virtual_nodes(host, n, size, seed, 8000, tmp_path,
+                       {"STRAIGHTWAY_SPAN_WAY": ("leaders", "lanes")[seed % 2]})
 
 
 @pytest.mark.parametrize("service", ["memfd", "map:3", "peerfd", "cma",
