@@ -27,7 +27,7 @@
     X(FOREIGN, "members of another MPI_COMM_WORLD")                 \
     X(APART, "members not on one node, or unreachable")             \
     X(SPAN, "over several nodes, where the host's way wins")        \
-    X(FULL, "pool of communicator blocks full")                     \
+    X(FULL, "no room for one more communicator")                    \
     X(OPERATION, "operation or type without a kernel")              \
     X(TOPOLOGY, "no topology, or one for the host")                 \
     X(DEVICE, "buffers in the memory of a device")                  \
