@@ -44,8 +44,8 @@ def options():
                    help="ranks on each node (2)")
     p.add_argument("--repeats", type=int, default=3, metavar="R",
                    help="runs on each side (3)")
-    p.add_argument("--grid", type=int, default=64, metavar="N",
-                   help="grid points along each edge (64)")
+    p.add_argument("--grid", type=int, default=48, metavar="N",
+                   help="grid points along each edge (48)")
     p.add_argument("--timeout", type=float, default=300, metavar="SECONDS",
                    help="end a run that takes more seconds (300)")
     args = p.parse_args()

@@ -5,11 +5,12 @@
  *   mpicc -O2 -o solver examples/solver.c -lm
  *   srun -n 8 straightway run ./solver [N]
  *
- * The square has N x N inner points (default 64), and zeros around them. Each
+ * The square has N x N inner points (default 48), and zeros around them. Each
  * rank has a block of rows. Rank 0 sends the right-hand side to all ranks
  * (MPI_Bcast). In each step a rank exchanges its edge rows with its neighbours
- * (MPI_Sendrecv), and all ranks add up two inner products (MPI_Allreduce). At
- * the end all ranks have the whole solution (MPI_Allgatherv).
+ * (MPI_Isend, MPI_Irecv), and all ranks add up two inner products
+ * (MPI_Allreduce). At the end all ranks get the whole solution
+ * (MPI_Allgatherv).
  *
  * The right-hand side is that of a known solution, a whole number at each
  * point. The solver passes if every rank finds it.
@@ -63,10 +64,12 @@ static void apply(double *x, double *y)
     int up = me > 0 ? me - 1 : MPI_PROC_NULL;
     int down = me < ranks - 1 ? me + 1 : MPI_PROC_NULL;
     double *last = x + (size_t)rows * n;
-    MPI_Sendrecv(x + n, n, MPI_DOUBLE, up, 0, last + n, n, MPI_DOUBLE, down, 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Sendrecv(last, n, MPI_DOUBLE, down, 1, x, n, MPI_DOUBLE, up, 1,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Request halo[4];
+    MPI_Irecv(x, n, MPI_DOUBLE, up, 0, MPI_COMM_WORLD, &halo[0]);
+    MPI_Irecv(last + n, n, MPI_DOUBLE, down, 0, MPI_COMM_WORLD, &halo[1]);
+    MPI_Isend(x + n, n, MPI_DOUBLE, up, 0, MPI_COMM_WORLD, &halo[2]);
+    MPI_Isend(last, n, MPI_DOUBLE, down, 0, MPI_COMM_WORLD, &halo[3]);
+    MPI_Waitall(4, halo, MPI_STATUSES_IGNORE);
     for (int i = 0; i < rows; i++) {
         const double *at = x + (size_t)(i + 1) * n;
         for (int j = 0; j < n; j++)
@@ -109,7 +112,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    n = argc > 1 ? atoi(argv[1]) : 64;
+    n = argc > 1 ? atoi(argv[1]) : 48;
     if (n < ranks || n > 10000) {
         if (me == 0)
             fprintf(stderr, "usage: solver [N], N from the %d ranks to "
