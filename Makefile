@@ -27,12 +27,14 @@ endif
 SOURCES := $(shell find src include bench cmake straightway packaging -type f \
              ! -name '*.pyc' 2>/dev/null) CMakeLists.txt pyproject.toml
 
-.PHONY: help setup hosts demo test test-c test-py test-deep bench clean
+.PHONY: help setup hosts demo demo-nodes bench test test-c test-py test-deep \
+        clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo       a real computation, on the MPI alone and with Straightway,'
 	@echo '                and a study of it: demo.study.html'
+	@echo 'make demo-nodes a solver over two test nodes, alone and with Straightway'
 	@echo 'make test       every test, each under two MPIs (within 20 minutes)'
 	@echo 'make test-deep  every test under every MPI, long stress runs, whole suites'
 	@echo 'make bench      the collectives, host and Straightway side by side'
@@ -89,6 +91,9 @@ setup: $(STAMPS)/straightway
 demo: setup $(STAMPS)/examples
 	@sh packaging/with_mpi.sh $(PY) $(PY) examples/demo.py \
 	  --study demo.study.html
+
+demo-nodes: setup $(STAMPS)/examples
+	@sh packaging/with_mpi.sh $(PY) $(PY) examples/demo_nodes.py
 
 bench: setup $(STAMPS)/examples
 	@sh packaging/with_mpi.sh $(PY) $(VENV)/bin/straightway bench collectives -n 2

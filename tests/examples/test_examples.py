@@ -9,7 +9,7 @@ import re
 import sys
 
 import pytest
-from harness import calibrations, hosts, jobs, programs
+from harness import calibrations, hosts, jobs, nodes, programs
 
 EXAMPLES = hosts.ROOT / "examples"
 DEEP = pytest.mark.deep
@@ -27,6 +27,33 @@ def test_transpose(host, n, straightway):
         done = host.run(n, [program, size, rounds], check=True,
                         straightway=straightway)
         assert done.stdout.split()[-1] == "PASS", done.stdout
+
+
+SOLVER = EXAMPLES / "solver.c"
+
+
+def solver(host, source=SOLVER):
+    return host.compile(source, "-lm")
+
+
+@RUNS
+def test_solver(host, n, straightway):
+    for size in 33, 7, n:
+        done = host.run(n, [solver(host), size], check=True,
+                        straightway=straightway)
+        assert done.stdout.split()[-1] == "PASS", done.stdout
+
+
+@pytest.mark.parametrize("right, wrong", [
+    ("MPI_Irecv(x, n,", "MPI_Irecv(y, n,"),
+    ("MPI_SUM, MPI_COMM_WORLD", "MPI_MAX, MPI_COMM_WORLD"),
+], ids=["halo", "sum"])
+def test_solver_fails_where_its_communication_does(host, right, wrong):
+    text = SOLVER.read_text()
+    assert right in text
+    text = text.replace("STEPS_MAX 10000", "STEPS_MAX 100")
+    done = host.run(2, [solver(host, text.replace(right, wrong, 1)), 16])
+    assert done.returncode and "FAIL" in done.stdout, done.stdout + done.stderr
 
 
 HEAT = EXAMPLES / "heat.f90"
@@ -181,3 +208,44 @@ def test_demo_fails_without_the_library(host, tmp_path):
     done = demo(host, "--small", "--steps", 2, "--repeats", 1,
                 STRAIGHTWAY_COMMAND=stand_in)
     assert done.returncode == 1 and "not loaded" in done.stderr
+
+
+def demo_nodes(host, *args, before=(), **env):
+    return jobs.run([*before, sys.executable, EXAMPLES / "demo_nodes.py",
+                     "--repeats", "1", *map(str, args)], host.environment({
+                         "MPIEXEC": host.mpirun,
+                         "MPICC": str(host.compilers["c"]),
+                         "STRAIGHTWAY_COMMAND": hosts.COMMAND, **env}), 300)
+
+
+def assert_served(done):
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"ratio +\d", done.stdout), done.stdout
+    (served,) = re.findall(r"served (\d+) collectives over", done.stdout)
+    assert int(served) > 0
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@nodes.able
+def test_demo_nodes(host):
+    nodes.need()
+    done = demo_nodes(host, "--grid", 12)
+    assert_served(done)
+    sent = re.findall(r"s?\) +([\d,]+)$", done.stdout, re.M)
+    assert len(sent) == 2, done.stdout
+    # At least the right-hand side, for a node without it.
+    assert min(int(it.replace(",", "")) for it in sent) > 12 * 12 * 8
+
+
+@nodes.able
+def test_demo_nodes_takes_virtual_nodes_where_it_must(host):
+    """A user namespace whose limit allows no network refuses test nodes."""
+    nodes.need()
+    done = demo_nodes(host, "--grid", 12, before=[
+        "unshare", "--user", "--map-root-user", "sh", "-c",
+        "echo 0 >/proc/sys/user/max_net_namespaces && exec \"$@\"", "sh"])
+    assert_served(done)
+    (said,) = [line for line in done.stdout.splitlines()
+               if line.startswith("No test nodes here (")]
+    assert said.endswith("): virtual nodes serve.")
+    assert done.stdout.count(" none\n") == 2
