@@ -228,11 +228,12 @@ const sw_span_entry_t *sw_span_table_find(const sw_span_table_t *table,
                                           int nodes, int ranks)
 {
     const sw_span_entry_t *best = NULL;
-    for (const sw_span_entry_t *e = table->entry;
-         e < table->entry + table->entries; e++)
+    for (int i = 0; i < table->entries; i++) {
+        const sw_span_entry_t *e = &table->entry[i];
         if (e->nodes <= nodes && e->ranks <= ranks &&
             (!best || e->nodes > best->nodes ||
              (e->nodes == best->nodes && e->ranks > best->ranks)))
             best = e;
+    }
     return best;
 }

@@ -278,6 +278,7 @@ class Profile:
             return []
         moved = [t for t in self.totals("operation")
                  if (t.sent or t.received)
+                 and None not in (t.sent_between, t.received_between)
                  and procedures.class_of(t.key) != procedures.IO]
         return sorted(moved, key=lambda t: (
             -(t.sent_between + t.received_between),

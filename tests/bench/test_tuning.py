@@ -152,7 +152,7 @@ def entry(tuned, text, tmp_path, name="ways"):
     return file
 
 
-ALL_OURS = re.compile(r"ours [1-9]\d* +host 0\b")
+ALL_OURS = re.compile(r"ours [1-9]\d* +(\(over nodes \d+\) +)?host 0\b")
 ALL_HOST = re.compile(r"ours 0 +host [1-9]\d* .*the host's way wins")
 
 

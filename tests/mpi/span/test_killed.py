@@ -30,6 +30,7 @@ def lasts(host, victims, folder, straightway):
     return ended - int((folder / "died").read_text()), left
 
 
+@nodes.able
 @pytest.mark.unable("debian-openmpi", "debian-mpich",
                     why="old launchers leave daemons behind on their own")
 @pytest.mark.parametrize("who", VICTIMS)

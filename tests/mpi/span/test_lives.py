@@ -44,6 +44,7 @@ def test_three_thousand_communicators(host):
     well(run(host, 4, "span_lives", 100, 3000, env=TWO, timeout=600))
 
 
+@nodes.able
 def test_nodes_that_come_and_go_leave_nothing(host):
     """Over test nodes the host's network carries what spans send."""
     nodes.need()

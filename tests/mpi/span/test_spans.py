@@ -125,6 +125,7 @@ def test_virtual_nodes_give_the_hosts_bytes(host, n, size, way, tmp_path):
                        {"STRAIGHTWAY_SPAN_WAY": way})
 
 
+@nodes.able
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_test_nodes_give_the_hosts_bytes(host, placement, tmp_path):
     over_nodes(host, placement, 31, calls_for(host, 240), tmp_path, FORCED)
@@ -132,6 +133,7 @@ def test_test_nodes_give_the_hosts_bytes(host, placement, tmp_path):
 
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", range(200, 205))
+@nodes.able
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_long_programs_over_test_nodes(host, placement, seed, tmp_path):
     over_nodes(host, placement, seed, calls_for(host, 1600), tmp_path, FORCED)
