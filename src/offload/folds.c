@@ -252,16 +252,16 @@ static void do_piece(sw_fold_t *f, int owner, size_t begin, size_t end)
 }
 
 /* Claims a piece of a member's slice, unless a member has left too early. */
-static uint32_t claim(sw_fold_t *f, sw_row_t *row, sw_pieces_t of)
+static uint64_t claim(sw_fold_t *f, sw_row_t *row, sw_pieces_t of)
 {
     sw_list_t *l = &f->list;
-    uint32_t bit = 0;
+    uint64_t bit = 0;
     bool all = true;
     sw_slate_touch(l->on);
     for (int i = 0; i < l->on->n && all; i++)
         all = !sw_row_left(sw_list_row(l, i), l->turn);
     if (all)
-        bit = sw_row_claim(row, l->turn, of);
+        bit = sw_row_claim(row, of);
     if (!bit)
         sw_slate_touched(l->on);
     return bit;
@@ -273,11 +273,11 @@ static bool work_on(sw_fold_t *f, int owner)
     sw_row_t *row = sw_list_row(l, owner);
     sw_slice_t slice = slice_of(f, owner);
     sw_pieces_t all = pieces_of(f, slice);
-    uint32_t bit = all.bits ? claim(f, row, all) : 0;
+    uint64_t bit = all.bits ? claim(f, row, all) : 0;
     if (!bit)
         return false;
-    unsigned count = (unsigned)__builtin_popcount(all.bits);
-    unsigned index = (unsigned)__builtin_ctz(bit);
+    unsigned count = (unsigned)__builtin_popcountll(all.bits);
+    unsigned index = (unsigned)__builtin_ctzll(bit);
     sw_slice_t piece = sw_slice(slice.count, (int)count, (int)index,
                                 sw_grain(f->args.reducer->elem));
     do_piece(f, owner, slice.start + piece.start,
@@ -340,7 +340,7 @@ static bool over(sw_list_t *l)
     for (; !f->small && f->present && f->owner < l->on->n; f->owner++) {
         const sw_row_t *row = sw_list_row(l, f->owner);
         sw_pieces_t all = pieces_of(f, slice_of(f, f->owner));
-        if (sw_row_ticked(l->on, row, l->turn, all))
+        if (sw_row_ticked(l->on, row, all))
             continue;
         for (int i = 0; i < l->on->n; i++)
             sw_list_deserted(l, i, row, all);

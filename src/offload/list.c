@@ -9,6 +9,48 @@
 #include <stdlib.h>
 
 bool sw_lists_shared;
+_Atomic int sw_lists;
+
+/* Those under way, in a circle; the next to push. */
+static sw_list_t *under_way;
+static _Atomic bool changing;
+
+static void lock(_Atomic bool *locked)
+{
+    while (sw_lists_shared &&
+           atomic_exchange_explicit(locked, true, memory_order_acquire))
+        sw_os_pause();
+}
+
+static void unlock(_Atomic bool *locked)
+{
+    if (sw_lists_shared)
+        atomic_store_explicit(locked, false, memory_order_release);
+}
+
+static void set_out(sw_list_t *l)
+{
+    lock(&changing);
+    sw_list_t *first = under_way;
+    l->after = first ? first : l;
+    l->before = first ? first->before : l;
+    l->after->before = l->before->after = l;
+    under_way = first ? first : l;
+    sw_counter_add(&sw_lists, 1, sw_lists_shared, memory_order_relaxed);
+    unlock(&changing);
+}
+
+static void arrive(sw_list_t *l)
+{
+    lock(&changing);
+    if (under_way == l)
+        under_way = l->after == l ? NULL : l->after;
+    l->after->before = l->before;
+    l->before->after = l->after;
+    l->after = l->before = NULL;
+    sw_counter_add(&sw_lists, -1, sw_lists_shared, memory_order_relaxed);
+    unlock(&changing);
+}
 
 static bool hold(sw_list_t *l)
 {
@@ -24,46 +66,33 @@ static void let_go(sw_list_t *l)
         atomic_store_explicit(&l->held, false, memory_order_release);
 }
 
-/* Threads may begin and end lists of one communicator at once. */
-static void lock(sw_slates_t *s)
-{
-    while (sw_lists_shared &&
-           atomic_exchange_explicit(&s->locked, true, memory_order_acquire))
-        sw_os_pause();
-}
-
-static void unlock(sw_slates_t *s)
-{
-    if (sw_lists_shared)
-        atomic_store_explicit(&s->locked, false, memory_order_release);
-}
-
 static void post(sw_list_t *l)
 {
     sw_slates_t *s = l->on;
-    lock(s);
+    lock(&s->locked);
     bool free = sw_slate_free(s, l->step);
-    unlock(s);
+    unlock(&s->locked);
     if (!free)
         return;
     sw_row_t *row = sw_list_row(l, s->me);
     row->what = l->what;
     l->kind->post(l, row);
-    lock(s);
+    lock(&s->locked);
     sw_slate_post(s, l->step, row);
-    unlock(s);
+    unlock(&s->locked);
     l->posted = true;
 }
 
 static void leave(sw_list_t *l)
 {
     sw_slates_t *s = l->on;
-    lock(s);
+    lock(&s->locked);
     if (sw_likely(l->status == SW_OK))
         sw_slate_leave(s, l->step);
     else
         sw_slate_give_up(s, l->step);
-    unlock(s);
+    unlock(&s->locked);
+    arrive(l);
     atomic_store_explicit(&l->over, true, memory_order_release);
 }
 
@@ -76,24 +105,18 @@ void sw_list_begin(sw_list_t *l, const sw_list_kind_t *kind, sw_slates_t *on,
     l->status = l->result = SW_OK;
     l->posted = false;
     atomic_store_explicit(&l->over, false, memory_order_relaxed);
-    lock(on);
+    lock(&on->locked);
     l->step = ++on->step;
-    unlock(on);
+    unlock(&on->locked);
     l->turn = sw_slate_turn(on, l->step);
+    post(l);
+    set_out(l);
     if (sw_unlikely(on->broken))
         sw_list_break(l);
-    else if (hold(l)) {
-        post(l);
-        let_go(l);
-    }
 }
 
-bool sw_list_push(sw_list_t *l, bool calls)
+static bool push(sw_list_t *l, bool calls)
 {
-    if (sw_list_is_over(l))
-        return true;
-    if (!hold(l))
-        return false;
     bool over = sw_list_is_over(l);
     if (!over && !l->posted && calls)
         post(l);
@@ -104,8 +127,36 @@ bool sw_list_push(sw_list_t *l, bool calls)
         if (over)
             leave(l);
     }
+    return over;
+}
+
+bool sw_list_push(sw_list_t *l, bool calls)
+{
+    if (sw_list_is_over(l))
+        return true;
+    if (!hold(l))
+        return false;
+    bool over = push(l, calls);
     let_go(l);
     return over;
+}
+
+bool sw_lists_push(bool calls)
+{
+    int left = atomic_load_explicit(&sw_lists, memory_order_relaxed);
+    bool any = left > 0;
+    for (; left > 0; left--) {
+        lock(&changing);
+        sw_list_t *l = under_way;
+        under_way = l ? l->after : NULL;
+        bool held = l && hold(l);
+        unlock(&changing);
+        if (!held)
+            continue;
+        push(l, calls);
+        let_go(l);
+    }
+    return any;
 }
 
 void sw_list_break(sw_list_t *l)
@@ -122,6 +173,9 @@ void sw_list_break(sw_list_t *l)
 
 int sw_list_end(sw_list_t *l)
 {
+    /* Whoever found it over may still have it for a moment. */
+    while (atomic_load_explicit(&l->held, memory_order_acquire))
+        sw_os_pause();
     if (l->posted)
         l->kind->end(l);
     return l->status ? l->status : l->result;

@@ -41,6 +41,7 @@ struct sw_list {
     bool posted;
     _Atomic bool over;
     _Atomic bool held;
+    sw_list_t *after, *before;  /* among those under way; NULL: it is none  */
     sw_scratch_t scratch;
 };
 
@@ -57,6 +58,11 @@ void sw_list_begin(sw_list_t *l, const sw_list_kind_t *kind, sw_slates_t *on,
  * program's. No other may show memory to peers (node/arena/show.h), or call a
  * user's operation. */
 SW_API bool sw_list_push(sw_list_t *l, bool calls);
+
+/* Pushes each list that is under way in this process. False: there is none. */
+SW_API bool sw_lists_push(bool calls);
+/* So many are under way. */
+SW_API extern _Atomic int sw_lists;
 
 static inline bool sw_list_is_over(const sw_list_t *l)
 {
@@ -103,7 +109,7 @@ static inline bool sw_list_deserted(sw_list_t *l, int member,
                                     const sw_row_t *row, sw_pieces_t of)
 {
     if (sw_likely(!sw_row_left(sw_list_row(l, member), l->turn)) ||
-        sw_row_ticked(l->on, row, l->turn, of))
+        sw_row_ticked(l->on, row, of))
         return false;
     sw_list_bad(l, SW_BROKEN);
     return true;
@@ -122,9 +128,9 @@ static inline unsigned sw_list_pieces(uint64_t bytes, unsigned most)
 }
 
 /* `count` bits from `first` on. */
-static inline uint32_t sw_bits(unsigned first, unsigned count)
+static inline uint64_t sw_bits(unsigned first, unsigned count)
 {
-    return (count >= 32 ? ~0u : (1u << count) - 1) << first;
+    return (count >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << count) - 1) << first;
 }
 
 #endif

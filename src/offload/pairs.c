@@ -268,18 +268,18 @@ static sw_pieces_t pieces_of(const sw_pairs_t *p, int from, uint64_t bytes)
     unsigned n = (unsigned)p->list.on->n;
     if (n >= SW_SLATE_BITS)
         return (sw_pieces_t){(unsigned)from / SW_SLATE_BITS,
-                             1u << (unsigned)from % SW_SLATE_BITS};
+                             UINT64_C(1) << (unsigned)from % SW_SLATE_BITS};
     unsigned most = (unsigned)sw_min(SW_SLATE_BITS / n, 8);
     return (sw_pieces_t){0, sw_bits((unsigned)from * most,
                                     sw_list_pieces(bytes, most))};
 }
 
 /* Bytes [*begin, *end) of the piece with this bit, as far as there is room. */
-static void stretch_of(sw_pieces_t all, uint32_t bit, uint64_t bytes,
+static void stretch_of(sw_pieces_t all, uint64_t bit, uint64_t bytes,
                        uint64_t room, size_t *begin, size_t *end)
 {
-    int count = __builtin_popcount(all.bits);
-    int index = __builtin_popcount(all.bits & (bit - 1));
+    int count = __builtin_popcountll(all.bits);
+    int index = __builtin_popcountll(all.bits & (bit - 1));
     size_t each = sw_round_up((bytes + (size_t)count - 1) / (size_t)count,
                               SW_LINE);
     bytes = sw_min(bytes, room);
@@ -292,7 +292,7 @@ static void stretch_of(sw_pieces_t all, uint32_t bit, uint64_t bytes,
 /* Claims a piece of what goes from one member to another, whose rows these are.
  * While it is claimed, the memory on both sides is there: what a sender has not
  * lent stays in its row. Its bit, or 0. */
-static uint32_t claim(sw_pairs_t *p, const sw_row_t *source, sw_row_t *target,
+static uint64_t claim(sw_pairs_t *p, const sw_row_t *source, sw_row_t *target,
                       sw_pieces_t of)
 {
     sw_list_t *l = &p->list;
@@ -300,7 +300,7 @@ static uint32_t claim(sw_pairs_t *p, const sw_row_t *source, sw_row_t *target,
     if (sw_likely((source->form != SW_FORM_ARENA ||
                    !sw_row_left(source, l->turn)) &&
                   !sw_row_left(target, l->turn))) {
-        uint32_t bit = sw_row_claim(target, l->turn, of);
+        uint64_t bit = sw_row_claim(target, of);
         if (bit)
             return bit;
     }
@@ -308,7 +308,7 @@ static uint32_t claim(sw_pairs_t *p, const sw_row_t *source, sw_row_t *target,
     return 0;
 }
 
-static void finish(sw_pairs_t *p, sw_row_t *row, sw_pieces_t of, uint32_t bit)
+static void finish(sw_pairs_t *p, sw_row_t *row, sw_pieces_t of, uint64_t bit)
 {
     sw_row_tick(p->list.on, row, of.word, bit);
     sw_slate_touched(p->list.on);
@@ -354,13 +354,13 @@ static bool take_from(sw_pairs_t *p, int from)
         return true;
     }
     sw_pieces_t all = pieces_of(p, from, bytes);
-    uint32_t bit = claim(p, theirs, mine, all);
+    uint64_t bit = claim(p, theirs, mine, all);
     if (bit) {
         size_t begin, end;
         stretch_of(all, bit, bytes, room, &begin, &end);
         take(p, from, block, begin, end);
         finish(p, mine, all, bit);
-    } else if (sw_row_ticked(l->on, mine, l->turn, all)) {
+    } else if (sw_row_ticked(l->on, mine, all)) {
         received(p, from, bytes);
         return true;
     } else if (theirs->form == SW_FORM_ARENA) {
@@ -377,7 +377,7 @@ static bool carry(sw_pairs_t *p, int from, const sw_row_t *source, int to,
     const char *block = block_of(p, from, source, to, &bytes);
     char *place = place_of(p, to, target, from, &room);
     sw_pieces_t all = pieces_of(p, from, bytes);
-    uint32_t bit = claim(p, source, target, all);
+    uint64_t bit = claim(p, source, target, all);
     size_t begin, end;
     if (!bit)
         return false;
@@ -438,7 +438,7 @@ static bool was_read(sw_pairs_t *p, int to)
     if (!row)
         return false;
     sw_pieces_t all = pieces_of(p, l->on->me, bytes_for(p, to));
-    return sw_row_ticked(l->on, row, l->turn, all) ||
+    return sw_row_ticked(l->on, row, all) ||
            sw_list_deserted(l, to, row, all);
 }
 

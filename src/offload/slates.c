@@ -112,7 +112,7 @@ void sw_slate_post(sw_slates_t *s, uint64_t step, sw_row_t *row)
     uint64_t turn = sw_slate_turn(s, step);
     row->before = s->left;
     for (unsigned i = 0; i < 2 * s->words; i++)
-        atomic_store_explicit(&row->word[i], turn << 32, memory_order_relaxed);
+        atomic_store_explicit(&row->word[i], 0, memory_order_relaxed);
     atomic_store_explicit(&row->posted, turn, memory_order_release);
 }
 

@@ -25,9 +25,8 @@
  *   - post: the member writes its row, makes its claims and ticks of this turn,
  *     then stores posted = turn (release). A reader that loads posted == turn
  *     (acquire) sees the row, and the memory that it offers.
- *   - claim: a word holds the turn in its upper half, and a bit for each piece
- *     in its lower one. A worker claims a piece by compare-and-swap. A worker
- *     that has slept through the turn finds another one there, and fails.
+ *   - claim: a worker sets a piece's bit in `claims`, and has the piece if the
+ *     bit was not set. It has seen `posted` of all whose memory the piece needs.
  *   - tick: the worker has done its piece, and sets its bit in `ticks`
  *     (release). A member that loads all bits it waits for (acquire) sees what
  *     all workers have written: their read-modify-writes are one release
@@ -35,7 +34,8 @@
  *   - left = turn (release): the member looks no more at this turn, and nothing
  *     of its own is in use. It has seen the ticks of all pieces that read or
  *     write its memory. A member posts turn t in its row when all have left
- *     turn t - 1. `before` tells with each post up to which step its member has
+ *     turn t - 1 (acquire). So as long as one member looks at a turn, no row of
+ *     it changes, but for claims and ticks. `before` tells with each post up to which step its member has
  *     left, so that in a stream no member looks at the others' `left`.
  *
  * A member that gives up leaves with pieces under way. Its program then owns
@@ -51,7 +51,7 @@
 #include "coll/team.h"
 
 #define SW_SLATE_INLINE 96      /* payload bytes in the row itself          */
-#define SW_SLATE_BITS 32        /* pieces of a word                         */
+#define SW_SLATE_BITS 64        /* pieces of a word                         */
 
 typedef struct {
     _Atomic uint64_t posted;    /* the turn whose row this is               */
@@ -157,42 +157,39 @@ static inline bool sw_row_left(const sw_row_t *row, uint64_t turn)
 /* Pieces `first` .. `first + count - 1` of a row, as bits of its words. */
 typedef struct {
     unsigned word;
-    uint32_t bits;
+    uint64_t bits;
 } sw_pieces_t;
 
 /* Claims the lowest unclaimed of these pieces; its bit, or 0: none is left. */
-static inline uint32_t sw_row_claim(sw_row_t *row, uint64_t turn,
-                                    sw_pieces_t of)
+static inline uint64_t sw_row_claim(sw_row_t *row, sw_pieces_t of)
 {
     _Atomic uint64_t *word = &row->word[of.word];
-    uint64_t seen = atomic_load_explicit(word, memory_order_relaxed);
-    for (;;) {
-        uint32_t open = of.bits & ~(uint32_t)seen;
-        if (seen >> 32 != (uint32_t)turn || !open)
-            return 0;
-        uint32_t bit = open & -open;
-        if (atomic_compare_exchange_weak_explicit(
-                word, &seen, seen | bit, memory_order_acq_rel,
-                memory_order_relaxed))
+    uint64_t open = of.bits & ~atomic_load_explicit(word,
+                                                    memory_order_relaxed);
+    while (open) {
+        uint64_t bit = open & -open;
+        uint64_t seen = atomic_fetch_or_explicit(word, bit,
+                                                 memory_order_acq_rel);
+        if (!(seen & bit))
             return bit;
+        open = of.bits & ~seen;
     }
+    return 0;
 }
 
 static inline void sw_row_tick(const sw_slates_t *s, sw_row_t *row,
-                               unsigned word, uint32_t bit)
+                               unsigned word, uint64_t bit)
 {
     atomic_fetch_or_explicit(&row->word[s->words + word], bit,
                              memory_order_release);
 }
 
-/* Are all of these pieces done? A later turn has begun only if they were. */
+/* Are all of these pieces done? */
 static inline bool sw_row_ticked(const sw_slates_t *s, const sw_row_t *row,
-                                 uint64_t turn, sw_pieces_t of)
+                                 sw_pieces_t of)
 {
-    uint64_t seen = atomic_load_explicit(&row->word[s->words + of.word],
-                                         memory_order_acquire);
-    return seen >> 32 != (uint32_t)turn ||
-           (of.bits & (uint32_t)seen) == of.bits;
+    return !(of.bits & ~atomic_load_explicit(&row->word[s->words + of.word],
+                                             memory_order_acquire));
 }
 
 /* Around work on other members' memory. */
