@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FEW 4
+#define AHEAD 4
+
 /* Few members have many slates, so that a stream of rooted collectives can run
  * ahead; many have few, to save memory. */
 static unsigned usual_depth(int n)
@@ -91,7 +94,7 @@ void sw_slates_close(sw_slates_t *s)
 {
     sw_segment_leave(s->block);
     sw_team_drop(s->team);
-    free(s->known);
+    free((void *)s->known);
     free(s);
 }
 
@@ -101,7 +104,7 @@ bool sw_slate_free(sw_slates_t *s, uint64_t step)
         return true;
     uint64_t last = step - s->depth, turn = sw_slate_turn(s, last);
     for (int i = 0; i < s->n; i++)
-        if (s->known[i] < last &&
+        if (atomic_load_explicit(&s->known[i], memory_order_relaxed) < last &&
             !sw_row_left(sw_slate_row(s, step, i), turn))
             return false;
     return true;
@@ -114,6 +117,14 @@ void sw_slate_post(sw_slates_t *s, uint64_t step, sw_row_t *row)
     for (unsigned i = 0; i < 2 * s->words; i++)
         atomic_store_explicit(&row->word[i], 0, memory_order_relaxed);
     atomic_store_explicit(&row->posted, turn, memory_order_release);
+    /* As for the entries of a ring (coll/ring.h): the rows to come are fetched
+     * before they are written, where nobody reads them any more. */
+    if (sw_likely(s->n <= FEW && s->depth > AHEAD &&
+                  sw_slate_free(s, step + AHEAD))) {
+        const char *next = (const char *)sw_slate_row(s, step + AHEAD, s->me);
+        sw_prefetch_write(next);
+        sw_prefetch_write(next + 2 * SW_PAIR);
+    }
 }
 
 /* Steps may end in any order. */

@@ -95,7 +95,7 @@ typedef struct {
     char *rows, *areas;
     uint64_t step;              /* last begun                               */
     uint64_t left;              /* this member has left all up to this      */
-    uint64_t *known;            /* [n] the same of each, as last heard      */
+    _Atomic uint64_t *known;    /* [n] the same of each, as last heard      */
     bool broken;                /* a member has died or given up            */
     _Atomic bool locked;        /* see list.c                               */
 } sw_slates_t;
@@ -147,6 +147,16 @@ SW_API void sw_slate_post(sw_slates_t *s, uint64_t step, sw_row_t *row);
 static inline bool sw_row_posted(const sw_row_t *row, uint64_t turn)
 {
     return atomic_load_explicit(&row->posted, memory_order_acquire) == turn;
+}
+
+/* What a row that was posted tells of its member. */
+static inline void sw_slate_hear(const sw_slates_t *s, int member,
+                                 const sw_row_t *row)
+{
+    if (atomic_load_explicit(&s->known[member], memory_order_relaxed) <
+        row->before)
+        atomic_store_explicit(&s->known[member], row->before,
+                              memory_order_relaxed);
 }
 
 static inline bool sw_row_left(const sw_row_t *row, uint64_t turn)
