@@ -76,6 +76,9 @@ void sw_comm_last(sw_comm_t *c)
 {
     if (c->gone)
         host.Errhandler_free(&c->handler);
+    if (c->slates)
+        sw_slates_close(c->slates);
+    c->slates = NULL;
     sw_members_drop(c->members);
     sw_registry_spare(&comms, c);
 }
@@ -213,6 +216,7 @@ static void meet_again(sw_comm_t *c, uint32_t agreed, sw_agreement_t *answers)
     sw_agreement_t leader = {.ok = agreed};
     if (c->me == 0) {
         leader.offset = sw_ring_reserve(c->n);
+        leader.slates = sw_slates_reserve(c->n, 0);
         leader.ok |= leader.offset ? SW_AGREE_BLOCK : 0;
         leader.crowded = sw_wait_crowded();
     }
@@ -236,6 +240,8 @@ static void meet_first(sw_comm_t *c, sw_introduction_t *all,
                    MPI_BYTE, c->handle);
     if (able) {
         sw_agreement_answer(all, n, me, peer, &answer);
+        if (me == 0)
+            answer.slates = sw_slates_reserve(n, 0);
         sw_world_measure_crowd();
         answer.crowded = sw_wait_crowded();
     }
@@ -257,6 +263,15 @@ static void meet_apart(sw_comm_t *c)
     say_why(c, why);
     c->reason = why == sw_span_full ? SW_REASON_FULL
               : why == sw_span_alone ? SW_REASON_SPAN : SW_REASON_APART;
+}
+
+/* Lists need memory that all members map. */
+static void open_slates(sw_comm_t *c, uint64_t offset)
+{
+    if (offset && c->ring && c->ring->team->arena)
+        c->slates = sw_slates_open(c->ring->team, offset, 0);
+    else if (offset && c->me == 0)
+        sw_slates_unreserve(offset);
 }
 
 /* Set the shared block up: a decision that every member takes from the same
@@ -288,6 +303,7 @@ static void meet_members(sw_comm_t *c)
         say_why(c, why);
         free(peer);
     }
+    open_slates(c, answers[0].slates);
     free(all);
     free(answers);
 }

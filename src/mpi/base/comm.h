@@ -18,6 +18,7 @@
 #include "span.h"
 #include "world.h"
 #include "coll/coll.h"
+#include "offload/slates.h"
 
 /* Why the host served a call: the columns of --stats. */
 #define SW_REASONS(X)                                               \
@@ -32,6 +33,7 @@
     X(TOPOLOGY, "no topology, or one for the host")                 \
     X(DEVICE, "buffers in the memory of a device")                  \
     X(LOST, "a member has died, or the communicator was revoked")   \
+    X(UNMET, "no blocking collective before it")                    \
     X(ARGUMENTS, "arguments for the host to judge")
 
 typedef enum {
@@ -47,6 +49,7 @@ typedef struct sw_comm {
     MPI_Comm handle;
     sw_ring_t *ring;            /* NULL: a span, or the host, for `reason` */
     sw_ring_t *lost;            /* what `ring` was, until a member died */
+    sw_slates_t *slates;        /* of the same members, or NULL */
     sw_reason_t reason;
     int n, me;
     bool settled;               /* ring, span and reason are final */

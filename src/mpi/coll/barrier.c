@@ -1,7 +1,7 @@
 /*
- * barrier.c - MPI_Barrier.
+ * barrier.c - MPI_Barrier and MPI_Ibarrier.
  */
-#include "call.h"
+#include "started.h"
 
 static bool barrier(sw_comm_t *c, MPI_Comm comm, sw_reason_t *reason,
                     int *result)
@@ -15,3 +15,5 @@ static bool barrier(sw_comm_t *c, MPI_Comm comm, sw_reason_t *reason,
 
 SW_COLLECTIVE(Barrier, SW_COLL_BARRIER, (MPI_Comm comm), (comm),
               barrier(c, comm, &reason, &result))
+
+SW_NONBLOCKING(Ibarrier, SW_COLL_BARRIER, (MPI_Comm comm), (comm), true)

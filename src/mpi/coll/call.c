@@ -19,6 +19,9 @@ const char *const sw_call_names[SW_COLL_COUNT] = {
  * subtract. */
 static _Atomic int64_t ours[SW_COLL_COUNT], over_nodes[SW_COLL_COUNT];
 static _Atomic int64_t theirs[SW_COLL_COUNT][SW_REASON_COUNT];
+/* The same of nonblocking ones. */
+static _Atomic int64_t started[SW_COLL_COUNT];
+static _Atomic int64_t not_started[SW_COLL_COUNT][SW_REASON_COUNT];
 
 /* Which collectives STRAIGHTWAY_ONLY allows: a bit mask, made once. */
 static uint32_t allowed(void)
@@ -95,11 +98,41 @@ void sw_decline(sw_collective_t id, sw_reason_t reason)
     count(id, reason, 1);
 }
 
+sw_comm_t *sw_serve_started(sw_collective_t id, MPI_Comm comm)
+{
+    sw_reason_t reason = SW_REASON_OFF;
+    if (sw_likely(sw_settings.collectives && sw_accelerating() &&
+                  (allowed() >> id & 1))) {
+        sw_comm_t *c = sw_comm_state(comm);
+        if (sw_likely(c && c->slates && c->ring)) {
+            add(&started[id], 1);
+            return c;
+        }
+        reason = !c ? SW_REASON_ARGUMENTS
+               : c->settled ? c->reason : SW_REASON_UNMET;
+    }
+    add(&not_started[id][reason], 1);
+    return NULL;
+}
+
+void sw_decline_started(sw_collective_t id, sw_reason_t reason)
+{
+    add(&started[id], -1);
+    add(&not_started[id][reason], 1);
+}
+
 int sw_finish(sw_collective_t id, MPI_Comm comm, int status)
 {
     if (sw_unlikely(atomic_load_explicit(&sw_windows_made,
                                          memory_order_relaxed)))
         sw_comm_progress();
+    if (sw_likely(status == SW_OK))
+        return MPI_SUCCESS;
+    return sw_raise(comm, sw_outcome(id, status));
+}
+
+int sw_outcome(sw_collective_t id, int status)
+{
     /* Of what is broken, sw_comm_give_up lets the host tell. */
     if (sw_likely(status == SW_OK) || status == SW_BROKEN)
         return MPI_SUCCESS;
@@ -112,7 +145,7 @@ int sw_finish(sw_collective_t id, MPI_Comm comm, int status)
     else if (status == SW_UNREACHABLE)
         sw_say_once(&said[1], "%s: a copy between ranks failed: %m",
                     sw_call_names[id]);
-    return sw_raise(comm, code);
+    return code;
 }
 
 void sw_call_counts(int64_t rows[SW_COLL_COUNT][SW_CALL_ROW])

@@ -81,6 +81,13 @@ static inline bool sw_ready_to_reduce(sw_comm_t *c, sw_collective_t id,
 /* The host serves a call that sw_serve gave to us. */
 void sw_decline(sw_collective_t id, sw_reason_t reason);
 
+/* The same two for a nonblocking collective (started.h). A communicator's
+ * members meet at its first blocking collective; until then the host serves. */
+sw_comm_t *sw_serve_started(sw_collective_t id, MPI_Comm comm);
+void sw_decline_started(sw_collective_t id, sw_reason_t reason);
+
+/* The error class of a coll function's result. Says what went wrong. */
+int sw_outcome(sw_collective_t id, int status);
 /* The MPI result of a coll function's: errors go through the communicator's
  * error handler. */
 int sw_finish(sw_collective_t id, MPI_Comm comm, int status);

@@ -1,16 +1,14 @@
 /*
- * reduce.c - MPI_Reduce, MPI_Allreduce and their large forms.
+ * reduce.c - MPI_Reduce, MPI_Allreduce, their large and nonblocking forms.
  */
-#include "mpi/base/buffer.h"
-#include "call.h"
-#include "mpi/base/op.h"
-#include "mpi/base/reach.h"
+#include "started.h"
 
-static bool reduce(sw_comm_t *c, const void *send, void *recv, int64_t count,
-                   MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
-                   sw_reason_t *reason, int *result)
+/* Are the arguments right? Fills in the rest. */
+static bool check_reduce(sw_comm_t *c, const void *send, void *recv,
+                         int64_t count, MPI_Datatype type, MPI_Op op, int root,
+                         MPI_Comm comm, sw_reduction_t *k,
+                         sw_reason_t *reason, int *result)
 {
-    sw_operation_t o;
     const sw_datatype_t *d = sw_datatype(type, comm, result);
     bool is_root = c->me == root;
     bool in_place = is_root && send == MPI_IN_PLACE;
@@ -19,20 +17,57 @@ static bool reduce(sw_comm_t *c, const void *send, void *recv, int64_t count,
         (is_root && (recv == MPI_IN_PLACE ||
                      (send == recv && count))) ||
         (count && (!in || (is_root && !recv))))
-        return *result != MPI_SUCCESS;
+        return false;
+    k->id = SW_COLL_REDUCE;
+    k->root = root;
+    k->type = d;
+    k->in = in;
+    k->out = is_root ? recv : NULL;
+    k->ins = k->outs = count;
+    k->counts = NULL;
     *reason = SW_REASON_OPERATION;
-    if (!sw_operation(op, d, &o))
+    return sw_operation(op, d, &k->o);
+}
+
+static bool check_allreduce(sw_comm_t *c, const void *send, void *recv,
+                            int64_t count, MPI_Datatype type, MPI_Op op,
+                            MPI_Comm comm, sw_reduction_t *k,
+                            sw_reason_t *reason, int *result)
+{
+    const sw_datatype_t *d = sw_datatype(type, comm, result);
+    const void *in = send == MPI_IN_PLACE ? recv : send;
+    if (!d || count < 0 || recv == MPI_IN_PLACE ||
+        (count && (!in || !recv || send == recv)))
         return false;
-    if (!sw_ready_to_reduce(c, SW_COLL_REDUCE, (size_t)count, &o, reason))
-        return false;
+    k->id = SW_COLL_ALLREDUCE;
+    k->root = 0;
+    k->type = d;
+    k->in = in;
+    k->out = recv;
+    k->ins = k->outs = count;
+    k->counts = NULL;
+    *reason = SW_REASON_OPERATION;
+    return sw_operation(op, d, &k->o);
+}
+
+static bool reduce(sw_comm_t *c, const void *send, void *recv, int64_t count,
+                   MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
+                   sw_reason_t *reason, int *result)
+{
+    sw_reduction_t k;
     sw_operands_t x;
-    sw_operands(&x, in, count, is_root ? recv : NULL, count, d, comm);
+    if (!check_reduce(c, send, recv, count, type, op, root, comm, &k, reason,
+                      result))
+        return *result != MPI_SUCCESS;
+    if (!sw_ready_to_reduce(c, k.id, (size_t)count, &k.o, reason))
+        return false;
+    sw_operands(&x, k.in, count, k.out, count, k.type, comm);
     size_t n = (size_t)count;
     int status = !count ? SW_OK
-        : c->ring ? sw_coll_reduce(c->ring, root, &o.reducer, x.in, x.out, n)
-                  : sw_span_reduce(c->span, root, &o, x.in, x.out, n);
-    sw_operands_end(&x, is_root && status == SW_OK);
-    *result = sw_finish(SW_COLL_REDUCE, comm, status);
+        : c->ring ? sw_coll_reduce(c->ring, root, &k.o.reducer, x.in, x.out, n)
+                  : sw_span_reduce(c->span, root, &k.o, x.in, x.out, n);
+    sw_operands_end(&x, c->me == root && status == SW_OK);
+    *result = sw_finish(k.id, comm, status);
     return true;
 }
 
@@ -40,27 +75,40 @@ static bool allreduce(sw_comm_t *c, const void *send, void *recv,
                       int64_t count, MPI_Datatype type, MPI_Op op,
                       MPI_Comm comm, sw_reason_t *reason, int *result)
 {
-    sw_operation_t o;
-    const sw_datatype_t *d = sw_datatype(type, comm, result);
-    const void *in = send == MPI_IN_PLACE ? recv : send;
-    if (!d || count < 0 || recv == MPI_IN_PLACE ||
-        (count && (!in || !recv || send == recv)))
-        return *result != MPI_SUCCESS;
-    *reason = SW_REASON_OPERATION;
-    if (!sw_operation(op, d, &o))
-        return false;
-    if (!sw_ready_to_reduce(c, SW_COLL_ALLREDUCE, (size_t)count, &o, reason))
-        return false;
+    sw_reduction_t k;
     sw_operands_t x;
-    sw_operands(&x, in, count, recv, count, d, comm);
+    if (!check_allreduce(c, send, recv, count, type, op, comm, &k, reason,
+                         result))
+        return *result != MPI_SUCCESS;
+    if (!sw_ready_to_reduce(c, k.id, (size_t)count, &k.o, reason))
+        return false;
+    sw_operands(&x, k.in, count, k.out, count, k.type, comm);
     size_t n = (size_t)count;
     int status = !count ? SW_OK
-        : c->ring ? sw_coll_allreduce(c->ring, &o.reducer, x.in, x.out, n)
-                  : sw_span_allreduce(c->span, &o, x.in, x.out, n);
+        : c->ring ? sw_coll_allreduce(c->ring, &k.o.reducer, x.in, x.out, n)
+                  : sw_span_allreduce(c->span, &k.o, x.in, x.out, n);
     sw_operands_end(&x, status == SW_OK);
-    *result = sw_finish(SW_COLL_ALLREDUCE, comm, status);
+    *result = sw_finish(k.id, comm, status);
     return true;
 }
+
+#define IREDUCE(NAME, COUNT)                                            \
+SW_NONBLOCKING(NAME, SW_COLL_REDUCE,                                    \
+    (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
+     MPI_Op op, int root, MPI_Comm comm),                               \
+    (send, recv, count, type, op, root, comm),                          \
+    check_reduce(c, send, recv, count, type, op, root, comm,            \
+                 &s->reduction, &reason, &result) &&                    \
+    sw_reduction_goes_on(&s->reduction))
+
+#define IALLREDUCE(NAME, COUNT)                                         \
+SW_NONBLOCKING(NAME, SW_COLL_ALLREDUCE,                                 \
+    (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
+     MPI_Op op, MPI_Comm comm),                                         \
+    (send, recv, count, type, op, comm),                                \
+    check_allreduce(c, send, recv, count, type, op, comm,               \
+                    &s->reduction, &reason, &result) &&                 \
+    sw_reduction_goes_on(&s->reduction))
 
 #define REDUCE(NAME, COUNT)                                             \
 SW_COLLECTIVE(NAME, SW_COLL_REDUCE,                                     \
@@ -79,7 +127,11 @@ SW_COLLECTIVE(NAME, SW_COLL_ALLREDUCE,                                  \
 
 REDUCE(Reduce, int)
 ALLREDUCE(Allreduce, int)
+IREDUCE(Ireduce, int)
+IALLREDUCE(Iallreduce, int)
 #if SW_LARGE_COUNT
 REDUCE(Reduce_c, MPI_Count)
 ALLREDUCE(Allreduce_c, MPI_Count)
+IREDUCE(Ireduce_c, MPI_Count)
+IALLREDUCE(Iallreduce_c, MPI_Count)
 #endif

@@ -6,6 +6,7 @@
  */
 #include "mpi/base/datatype.h"
 #include "mpi/base/link.h"
+#include "mpi/coll/started.h"
 #include "mpi/p2p/messages.h"
 #include "node/base/settings.h"
 #include "quiet.h"
@@ -18,6 +19,7 @@ static int begun(int result)
     sw_world_start();
     if (sw_settings.enable) {
         sw_messages_start(sw_link_start());
+        sw_started_start();
         sw_quiet_start();
     }
     return result;
@@ -41,6 +43,7 @@ int sw_MPI_Finalize(void)
         if (sw_settings.stats)
             sw_stats_print();
         sw_messages_stop();
+        sw_started_stop();
     }
     sw_world_stop();
     return host.Finalize();

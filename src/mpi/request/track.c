@@ -111,13 +111,18 @@ void sw_track_spare(sw_track_t *t)
     *t->kind->spare = t;
 }
 
-void sw_track_drop(sw_track_t *t)
+void sw_track_forgo(sw_track_t *t)
 {
     release(t);
     sw_tracks_enter();
-    t->handle = MPI_REQUEST_NULL;
     sw_track_spare(t);
     sw_tracks_leave();
+}
+
+void sw_track_drop(sw_track_t *t)
+{
+    t->handle = MPI_REQUEST_NULL;
+    sw_track_forgo(t);
 }
 
 bool sw_track_owe(sw_track_t *t)

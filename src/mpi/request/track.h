@@ -152,6 +152,7 @@ void sw_track_add(sw_track_t *t);
 /* Persistent: started, and has this handle from here on. */
 void sw_track_begin(sw_track_t *t, MPI_Request handle);
 void sw_track_drop(sw_track_t *t);      /* never added                      */
+void sw_track_forgo(sw_track_t *t);     /* likewise, and keeps its handle   */
 
 /* Another rank may wait for it, from here until it is inactive. The caller has
  * the lock. False: it owed before. */

@@ -1,0 +1,193 @@
+/*
+ * started.c - see started.h.
+ */
+#include "started.h"
+
+#include "mpi/base/failure.h"
+#include "mpi/request/complete.h"
+
+#include <stdlib.h>
+
+static sw_track_t *spare;
+
+/* The request ---------------------------------------------------------------- */
+
+/* Nanoseconds between two questions to the host about failures. */
+#define ASK 1000000
+
+static void look_for_failure(sw_started_t *s)
+{
+    static _Atomic uint64_t asked;
+    int rank;
+    uint64_t now = sw_os_now();
+    MPI_Comm comm = s->track.comm->handle;
+    if (comm == MPI_COMM_NULL || now - atomic_load(&asked) < ASK)
+        return;
+    atomic_store(&asked, now);
+    if (sw_failure_of(comm, &rank))
+        sw_list_break(&s->list);
+}
+
+static bool ready(sw_track_t *t)
+{
+    sw_started_t *s = (sw_started_t *)t;
+    if (!sw_list_push(&s->list, true)) {
+        if (sw_unlikely(sw_failure_told))
+            look_for_failure(s);
+        return false;
+    }
+    t->ended = true;            /* the host has nothing to say */
+    return true;
+}
+
+static bool ask(sw_track_t *t)
+{
+    sw_status_empty(&t->status);
+    return t->ended = true;
+}
+
+static int peek(sw_track_t *t, MPI_Status *status)
+{
+    sw_status_empty(status);
+    return MPI_SUCCESS;
+}
+
+/* Gives the program its memory back. */
+static int finish(sw_track_t *t, MPI_Status *status)
+{
+    sw_started_t *s = (sw_started_t *)t;
+    int outcome = sw_list_end(&s->list);
+    if (s->id >= SW_COLL_REDUCE) {
+        s->operands.comm = sw_comm_or_any(t->comm);
+        sw_operands_end(&s->operands, outcome == SW_OK);
+    }
+    sw_status_empty(status);
+    if (sw_unlikely(outcome == SW_BROKEN && t->comm->handle != MPI_COMM_NULL))
+        return sw_failure_raise(t->comm->handle);
+    return sw_outcome(s->id, outcome);
+}
+
+/* MPI forbids both for a collective under way. */
+static int refuse(sw_track_t *t, MPI_Request *request)
+{
+    return sw_raise_pending(t->comm, MPI_ERR_REQUEST);
+}
+
+static void nothing(sw_track_t *t)
+{
+}
+
+static void release(sw_track_t *t)
+{
+    sw_started_t *s = (sw_started_t *)t;
+    if (s->reduction.type)
+        sw_datatype_drop(s->reduction.type);
+    s->reduction.type = NULL;
+}
+
+static void progress(void)
+{
+    sw_lists_push(true);
+}
+
+static const sw_track_kind_t started_kind = {
+    .size = sizeof(sw_started_t),
+    .spare = &spare,
+    .ready = ready,
+    .ask = ask,
+    .peek = peek,
+    .finish = finish,
+    .free = nothing,
+    .cancel = refuse,
+    .enlist = nothing,
+    .delist = nothing,
+    .release = release,
+    .progress = progress,
+};
+
+/* Starting ------------------------------------------------------------------- */
+
+static void out_of_memory(void)
+{
+    sw_say("out of memory for a nonblocking collective");
+    abort();
+}
+
+sw_started_t *sw_started_new(sw_collective_t id, MPI_Comm comm)
+{
+    sw_comm_t *c = sw_serve_started(id, comm);
+    if (!c)
+        return NULL;
+    sw_started_t *s = (sw_started_t *)sw_track_new(&started_kind, c);
+    if (!s)
+        out_of_memory();
+    s->id = id;
+    s->reduction.type = NULL;
+    return s;
+}
+
+size_t *sw_started_counts(sw_started_t *s)
+{
+    size_t n = (size_t)s->track.comm->n;
+    size_t *counts = (size_t *)sw_scratch(&s->counts, n * sizeof *counts);
+    if (!counts)
+        out_of_memory();
+    return counts;
+}
+
+void sw_started_drop(sw_started_t *s, sw_reason_t reason)
+{
+    sw_decline_started(s->id, reason);
+    sw_track_forgo(&s->track);
+}
+
+static void begin(sw_started_t *s)
+{
+    sw_comm_t *c = s->track.comm;
+    const sw_reduction_t *k = &s->reduction;
+    if (s->id == SW_COLL_BARRIER) {
+        sw_arrival_begin(&s->arrival, c->slates);
+        return;
+    }
+    sw_datatype_hold(k->type);
+    sw_operands(&s->operands, k->in, k->ins, k->out, k->outs, k->type,
+                c->handle);
+    sw_fold_args_t args = {
+        .id = s->id, .root = k->root, .reducer = &k->o.reducer,
+        .in = s->operands.in, .out = s->operands.out, .n = (size_t)k->ins,
+        .counts = k->counts};
+    sw_fold_begin(&s->fold, c->slates, &args);
+}
+
+int sw_started_go(sw_started_t *s, MPI_Request *request)
+{
+    sw_track_t *t = &s->track;
+    int rc = MPI_SUCCESS;
+    if (sw_unlikely(t->handle == MPI_REQUEST_NULL))
+        rc = host.Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0,
+                            sw_private_comm(MPI_COMM_WORLD), &t->handle);
+    if (rc != MPI_SUCCESS) {
+        /* The others begin it, and this member cannot. */
+        sw_say("the host has no request for a nonblocking collective");
+        abort();
+    }
+    begin(s);
+    sw_track_add(t);
+    sw_tracks_enter();
+    sw_track_owe(t);
+    sw_tracks_leave();
+    *request = t->handle;
+    return MPI_SUCCESS;
+}
+
+void sw_started_start(void)
+{
+    sw_track_kind_add(&started_kind);
+}
+
+void sw_started_stop(void)
+{
+    for (sw_track_t *t = spare; t; t = t->next)
+        if (t->handle != MPI_REQUEST_NULL)
+            host.Request_free(&t->handle);
+}
