@@ -78,7 +78,12 @@ int sw_span_allgather(sw_span_t *s, sw_collective_t id, size_t key,
         sizes[i] = sw_block(blocks, s->rank[i]).bytes;
     if (sw_span_way(s, id, key) == SW_WAY_LANES)
         return by_lanes(s, sizes, send, bytes, recv, blocks);
-    sw_parts_make(&parts, s, sizes, 0, -1);
+    for (int k = 0; k < s->nodes; k++) {
+        parts.bytes[k] = 0;
+        for (int i = s->first[k]; i < s->first[k + 1]; i++)
+            parts.bytes[k] += sizes[i];
+    }
+    sw_parts_lay(&parts, s->nodes);
     bool direct = sw_parcel_is(s, blocks);
     shape_t shape = {sizes, parts};
     char *all = direct ? recv : sw_temporary(parts.all);

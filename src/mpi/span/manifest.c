@@ -40,14 +40,12 @@ void sw_manifest_parts(const sw_sizes_t *sizes, const sw_table_t *table,
                        sw_parts_t *parts)
 {
     const sw_span_t *s = sizes->s;
-    parts->all = 0;
     for (int k = 0; k < s->nodes; k++) {
-        parts->at[k] = parts->all;
         parts->bytes[k] = 0;
         for (int i = 0; i < s->here && k != s->node; i++)
             parts->bytes[k] += sw_sizes_to(sizes, sw_table_row(table, i), k);
-        parts->all += parts->bytes[k];
     }
+    sw_parts_lay(parts, s->nodes);
 }
 
 static size_t slot_bytes(const sw_span_t *s)
