@@ -116,7 +116,7 @@ static void borrow(member_t *m, int round, const lot_t *lot, bool writes)
  * out; where it deals instead, they take their blocks. */
 static void lend_round(member_t *m, int round)
 {
-    static lot_t lot[8];
+    lot_t lot[8];
     int keeper = below(&m->common, m->n);
     bool writes = below(&m->common, 2), calls = below(&m->common, 2);
     for (int i = 0; i < m->n; i++) {

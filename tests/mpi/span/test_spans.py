@@ -131,6 +131,63 @@ def test_test_nodes_give_the_hosts_bytes(host, placement, tmp_path):
     over_nodes(host, placement, 31, calls_for(host, 240), tmp_path, FORCED)
 
 
+# Three ranks on one node and two on the other: a root need not be a gate.
+UNEQUAL = {"STRAIGHTWAY_NODE_SIZE": 3, "STRAIGHTWAY_SPAN_WAY": "leaders",
+           "STRAIGHTWAY_STATS": "1"}
+ROOTED = ["Gather", "Gatherv", "Scatter", "Scatterv"]
+
+
+def through_gates(done):
+    """(KiB that gates sent and received, those of them that they copied)."""
+    return tuple(map(int, re.search(
+        r"gates moved (\d+) KiB, (\d+) KiB of them through copies",
+        done.stderr).groups()))
+
+
+@pytest.mark.parametrize("name", ROOTED)
+def test_large_blocks_give_the_hosts_bytes(host, name, tmp_path):
+    arguments = [51, calls_for(host, 160), "--only", name, "--large", "--max",
+                 1600000]
+    kept = kept_alone(host, 5, PROGRAM, arguments, "calls right")
+    done = well(run(host, 5, PROGRAM, *arguments, "--log", tmp_path / "log",
+                    env=UNEQUAL), "calls right")
+    same_logs(kept, tmp_path, 5)
+    moved, copied = through_gates(done)
+    assert 0 < copied < moved
+
+
+@pytest.mark.unable("debian-mpich", why="this build aborts when the program "
+                    "tries its operations out")
+@pytest.mark.parametrize("name", ROOTED)
+def test_large_blocks_go_from_and_to_their_places(host, name):
+    """Gates copy nothing that lies in their members' arenas. Without these
+    they have to."""
+    arguments = [7, 40, "--only", name, "--large", "--max", 3000000,
+                 "--plain"]
+    share = {}
+    for shown, setting in ((True, {"STRAIGHTWAY_SHOW_AFTER": "0"}),
+                           (False, {"STRAIGHTWAY_SHOW": "off"})):
+        done = well(run(host, 5, PROGRAM, *arguments,
+                        env={**UNEQUAL, **setting}), "calls right")
+        moved, copied = through_gates(done)
+        assert moved > 10000
+        share[shown] = copied / moved
+    assert share[True] < 0.1 < 0.2 < share[False]
+
+
+@nodes.able
+@pytest.mark.parametrize("name", ROOTED)
+def test_large_blocks_over_test_nodes(host, name):
+    nodes.need()
+    program = host.compile(source(f"{PROGRAM}.c"), "-lm", "-lpthread", "-ldl")
+    ranks, where = PLACEMENTS["unequal"]
+    done = well(nodes.run_on_nodes(
+        host, ranks, [program, 61, calls_for(host, 60), "--only", name,
+                      "--large", "--max", 1600000], placement=where,
+        timeout=120, env={**AT_ONCE, **OPEN_MPI, **FORCED}), "calls right")
+    assert through_gates(done)[0] > 1000
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", range(200, 205))
 @nodes.able
