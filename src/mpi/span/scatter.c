@@ -1,11 +1,11 @@
 /*
  * scatter.c - Scatter and Scatterv over several nodes.
  *
- * On the root's node the members take their blocks from the root. Its gate
- * sends each other node's blocks to that node's gate, out of the root's buffer,
- * which the root lends to it where they are two. The other gates receive large
- * blocks into their members' buffers, which these lend, and deal out small
- * ones (rooted.h). In Scatterv a gate alone knows which; it calls for a loan.
+ * On the root's node the members take their blocks from the root. Its gate sends
+ * the other nodes' blocks to their gates. A root that is not the gate lends its
+ * buffer to it. The other gates receive large blocks into their
+ * members' buffers, which these lend, and deal out small ones (rooted.h). In
+ * Scatterv a gate alone knows which, and calls where it will borrow.
  */
 #include "rooted.h"
 

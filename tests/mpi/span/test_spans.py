@@ -175,6 +175,11 @@ def test_large_blocks_go_from_and_to_their_places(host, name):
     assert share[True] < 0.1 < 0.2 < share[False]
 
 
+@pytest.mark.parametrize("ints", [10, 50000])
+def test_blocks_larger_than_their_room_are_cut(host, ints):
+    well(run(host, 5, "cut", 3, ints, env=UNEQUAL), "all is well")
+
+
 @nodes.able
 @pytest.mark.parametrize("name", ROOTED)
 def test_large_blocks_over_test_nodes(host, name):
