@@ -3,7 +3,7 @@
  */
 #include "arrival.h"
 
-static void post(sw_list_t *l, sw_row_t *row)
+static void post(sw_list_t *l, sw_slate_row_t *row)
 {
     row->form = SW_FORM_INLINE;
     row->bytes = 0;

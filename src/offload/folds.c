@@ -51,10 +51,10 @@ static bool gets(const sw_fold_t *f, int member)
 
 /* Memory that the others read or write: the user's, or what stands in for it.
  */
-static sw_part_t lend(sw_loan_t *x, const sw_team_t *team, const void *p,
+static sw_part_t lend(sw_stand_in_t *x, const sw_team_t *team, const void *p,
                       size_t bytes, bool in, bool aside)
 {
-    *x = (sw_loan_t){.user = (char *)(uintptr_t)p, .bytes = bytes};
+    *x = (sw_stand_in_t){.user = (char *)(uintptr_t)p, .bytes = bytes};
     if (!bytes)
         return (sw_part_t){.form = SW_FORM_NONE};
     uint64_t there = aside ? UINT64_MAX : sw_direct(team, p, bytes);
@@ -69,7 +69,7 @@ static sw_part_t lend(sw_loan_t *x, const sw_team_t *team, const void *p,
 }
 
 /* Ends it. `written`: by the others, too. */
-static void take_back(const sw_loan_t *x, bool written)
+static void take_back(const sw_stand_in_t *x, bool written)
 {
     if (written && x->copy)
         sw_copy(x->user, x->copy, x->bytes);
@@ -78,7 +78,7 @@ static void take_back(const sw_loan_t *x, bool written)
     sw_temporary_free(x->copy);
 }
 
-static void post(sw_list_t *l, sw_row_t *row)
+static void post(sw_list_t *l, sw_slate_row_t *row)
 {
     sw_fold_t *f = (sw_fold_t *)l;
     const sw_fold_args_t *a = &f->args;
@@ -112,7 +112,7 @@ static bool all_there(sw_fold_t *f, int count)
     sw_list_t *l = &f->list;
     bool there = true;
     for (int i = 0; i < count; i++) {
-        const sw_row_t *row = sw_list_look(l, i);
+        const sw_slate_row_t *row = sw_list_look(l, i);
         there = there && row;
         if (row && row->bytes != f->args.n * f->args.reducer->elem)
             sw_list_bad(l, SW_TRUNCATED);
@@ -123,7 +123,7 @@ static bool all_there(sw_fold_t *f, int count)
 static sw_source_t operand_of(const sw_fold_t *f, int member)
 {
     const sw_slates_t *s = f->list.on;
-    const sw_row_t *row = sw_list_row(&f->list, member);
+    const sw_slate_row_t *row = sw_list_row(&f->list, member);
     const char *at = member == s->me && !f->small ? f->args.in
                    : row->form == SW_FORM_INLINE ? row->data
                    : row->form == SW_FORM_STAGED
@@ -137,7 +137,7 @@ static sw_source_t operand_of(const sw_fold_t *f, int member)
 static char *result_of(const sw_fold_t *f, int member)
 {
     const sw_slates_t *s = f->list.on;
-    const sw_row_t *row = sw_list_row(&f->list, member);
+    const sw_slate_row_t *row = sw_list_row(&f->list, member);
     if (member == s->me)
         return f->out.copy ? f->out.copy : f->args.out;
     return s->team->peer[member]->arena + row->recv.address;
@@ -252,7 +252,7 @@ static void do_piece(sw_fold_t *f, int owner, size_t begin, size_t end)
 }
 
 /* Claims a piece of a member's slice, unless a member has left too early. */
-static uint64_t claim(sw_fold_t *f, sw_row_t *row, sw_pieces_t of)
+static uint64_t claim(sw_fold_t *f, sw_slate_row_t *row, sw_pieces_t of)
 {
     sw_list_t *l = &f->list;
     uint64_t bit = 0;
@@ -270,7 +270,7 @@ static uint64_t claim(sw_fold_t *f, sw_row_t *row, sw_pieces_t of)
 static bool work_on(sw_fold_t *f, int owner)
 {
     sw_list_t *l = &f->list;
-    sw_row_t *row = sw_list_row(l, owner);
+    sw_slate_row_t *row = sw_list_row(l, owner);
     sw_slice_t slice = slice_of(f, owner);
     sw_pieces_t all = pieces_of(f, slice);
     uint64_t bit = all.bits ? claim(f, row, all) : 0;
@@ -338,7 +338,7 @@ static bool over(sw_list_t *l)
 {
     sw_fold_t *f = (sw_fold_t *)l;
     for (; !f->small && f->present && f->owner < l->on->n; f->owner++) {
-        const sw_row_t *row = sw_list_row(l, f->owner);
+        const sw_slate_row_t *row = sw_list_row(l, f->owner);
         sw_pieces_t all = pieces_of(f, slice_of(f, f->owner));
         if (sw_row_ticked(l->on, row, all))
             continue;

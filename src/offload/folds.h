@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
     char *user, *copy;          /* NULL: the user's own is lent             */
     size_t bytes;
-} sw_loan_t;
+} sw_stand_in_t;
 
 typedef struct {
     sw_list_t list;
@@ -38,7 +38,7 @@ typedef struct {
     bool present;               /* all members' rows have been seen         */
     bool waiting;               /* for anything at all                      */
     int owner;                  /* the first whose pieces may not be done   */
-    sw_loan_t in, out;
+    sw_stand_in_t in, out;
 } sw_fold_t;
 
 /* Begins one. f->list began as zeros, and is kept. */

@@ -74,7 +74,7 @@ static void post(sw_list_t *l)
     unlock(&s->locked);
     if (!free)
         return;
-    sw_row_t *row = sw_list_row(l, s->me);
+    sw_slate_row_t *row = sw_list_row(l, s->me);
     row->what = l->what;
     l->kind->post(l, row);
     lock(&s->locked);

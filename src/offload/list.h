@@ -21,7 +21,7 @@ typedef struct sw_list sw_list_t;
 /* What a kind of collective does. The caller holds the list. */
 typedef struct {
     /* Writes this member's part into its row. */
-    void (*post)(sw_list_t *l, sw_row_t *row);
+    void (*post)(sw_list_t *l, sw_slate_row_t *row);
     /* Does a piece. False: there is none to do now. `calls`: see below. */
     bool (*work)(sw_list_t *l, bool calls);
     /* Is all done that this member waits for? Sets l->status if a member has
@@ -78,16 +78,16 @@ SW_API int sw_list_end(sw_list_t *l);
 
 /* For kinds ---------------------------------------------------------------- */
 
-static inline sw_row_t *sw_list_row(const sw_list_t *l, int member)
+static inline sw_slate_row_t *sw_list_row(const sw_list_t *l, int member)
 {
     return sw_slate_row(l->on, l->step, member);
 }
 
 /* A member's row, or NULL: it has not posted, or (with l->status set) posts
  * something else, or has left. */
-static inline const sw_row_t *sw_list_look(sw_list_t *l, int member)
+static inline const sw_slate_row_t *sw_list_look(sw_list_t *l, int member)
 {
-    const sw_row_t *row = sw_list_row(l, member);
+    const sw_slate_row_t *row = sw_list_row(l, member);
     if (sw_likely(sw_row_posted(row, l->turn))) {
         sw_slate_hear(l->on, member, row);
         if (sw_likely(row->what == l->what))
@@ -107,7 +107,7 @@ static inline void sw_list_bad(sw_list_t *l, int status)
 
 /* A member has ended its part, though pieces of it are open. */
 static inline bool sw_list_deserted(sw_list_t *l, int member,
-                                    const sw_row_t *row, sw_pieces_t of)
+                                    const sw_slate_row_t *row, sw_pieces_t of)
 {
     if (sw_likely(!sw_row_left(sw_list_row(l, member), l->turn)) ||
         sw_row_ticked(l->on, row, of))

@@ -176,7 +176,7 @@ static void expect_readers(sw_pairs_t *p)
 }
 
 /* The tables, and what fits the area. */
-static void fill_area(sw_pairs_t *p, sw_row_t *row, size_t bytes)
+static void fill_area(sw_pairs_t *p, sw_slate_row_t *row, size_t bytes)
 {
     const sw_slates_t *s = p->list.on;
     char *area = sw_slate_area(s, p->list.step, s->me);
@@ -199,7 +199,7 @@ static void fill_area(sw_pairs_t *p, sw_row_t *row, size_t bytes)
         pack(p, row->form == SW_FORM_INLINE ? row->data : area + 2 * table);
 }
 
-static void post(sw_list_t *l, sw_row_t *row)
+static void post(sw_list_t *l, sw_slate_row_t *row)
 {
     sw_pairs_t *p = (sw_pairs_t *)l;
     const sw_slates_t *s = l->on;
@@ -222,7 +222,7 @@ static void post(sw_list_t *l, sw_row_t *row)
 /* Reading rows ------------------------------------------------------------- */
 
 /* A member's block for another, as it has posted it. */
-static const char *block_of(const sw_pairs_t *p, int from, const sw_row_t *row,
+static const char *block_of(const sw_pairs_t *p, int from, const sw_slate_row_t *row,
                             int to, uint64_t *bytes)
 {
     const sw_slates_t *s = p->list.on;
@@ -242,13 +242,13 @@ static const char *block_of(const sw_pairs_t *p, int from, const sw_row_t *row,
     return base + b.offset;
 }
 
-static bool is_open(const sw_row_t *row)
+static bool is_open(const sw_slate_row_t *row)
 {
     return row->form != SW_FORM_INLINE && row->recv.form == SW_FORM_ARENA;
 }
 
 /* A member's place for what another sends, in its arena. */
-static char *place_of(const sw_pairs_t *p, int to, const sw_row_t *row,
+static char *place_of(const sw_pairs_t *p, int to, const sw_slate_row_t *row,
                       int from, uint64_t *bytes)
 {
     const sw_slates_t *s = p->list.on;
@@ -292,7 +292,7 @@ static void stretch_of(sw_pieces_t all, uint64_t bit, uint64_t bytes,
 /* Claims a piece of what goes from one member to another, whose rows these are.
  * While it is claimed, the memory on both sides is there: what a sender has not
  * lent stays in its row. Its bit, or 0. */
-static uint64_t claim(sw_pairs_t *p, const sw_row_t *source, sw_row_t *target,
+static uint64_t claim(sw_pairs_t *p, const sw_slate_row_t *source, sw_slate_row_t *target,
                       sw_pieces_t of)
 {
     sw_list_t *l = &p->list;
@@ -308,7 +308,7 @@ static uint64_t claim(sw_pairs_t *p, const sw_row_t *source, sw_row_t *target,
     return 0;
 }
 
-static void finish(sw_pairs_t *p, sw_row_t *row, sw_pieces_t of, uint64_t bit)
+static void finish(sw_pairs_t *p, sw_slate_row_t *row, sw_pieces_t of, uint64_t bit)
 {
     sw_row_tick(p->list.on, row, of.word, bit);
     sw_slate_touched(p->list.on);
@@ -342,10 +342,10 @@ static bool take_from(sw_pairs_t *p, int from)
 {
     sw_list_t *l = &p->list;
     uint64_t bytes;
-    const sw_row_t *theirs = sw_list_look(l, from);
+    const sw_slate_row_t *theirs = sw_list_look(l, from);
     if (!theirs)
         return false;
-    sw_row_t *mine = sw_list_row(l, l->on->me);
+    sw_slate_row_t *mine = sw_list_row(l, l->on->me);
     const char *block = block_of(p, from, theirs, l->on->me, &bytes);
     uint64_t room = room_for(p, from);
     if (!p->open && theirs->form != SW_FORM_ARENA) {
@@ -370,8 +370,8 @@ static bool take_from(sw_pairs_t *p, int from)
 }
 
 /* Copies a piece from one member to another. */
-static bool carry(sw_pairs_t *p, int from, const sw_row_t *source, int to,
-                  sw_row_t *target)
+static bool carry(sw_pairs_t *p, int from, const sw_slate_row_t *source, int to,
+                  sw_slate_row_t *target)
 {
     uint64_t bytes, room;
     const char *block = block_of(p, from, source, to, &bytes);
@@ -392,7 +392,7 @@ static bool help(sw_pairs_t *p, int to)
 {
     sw_list_t *l = &p->list;
     int n = l->on->n;
-    sw_row_t *target = (sw_row_t *)(uintptr_t)sw_list_look(l, to);
+    sw_slate_row_t *target = (sw_slate_row_t *)(uintptr_t)sw_list_look(l, to);
     if (!target)
         return false;
     bool all = true;
@@ -400,7 +400,7 @@ static bool help(sw_pairs_t *p, int to)
         int from = l->on->me + k < n ? l->on->me + k : l->on->me + k - n;
         if (from == to || (from_root(p->args.id) && from != p->args.root))
             continue;
-        const sw_row_t *source = sw_list_look(l, from);
+        const sw_slate_row_t *source = sw_list_look(l, from);
         all = all && source;
         if (source && source->form != SW_FORM_NONE &&
             carry(p, from, source, to, target))
@@ -434,7 +434,7 @@ static bool work(sw_list_t *l, bool calls)
 static bool was_read(sw_pairs_t *p, int to)
 {
     sw_list_t *l = &p->list;
-    const sw_row_t *row = sw_list_look(l, to);
+    const sw_slate_row_t *row = sw_list_look(l, to);
     if (!row)
         return false;
     sw_pieces_t all = pieces_of(p, l->on->me, bytes_for(p, to));

@@ -32,7 +32,7 @@ static unsigned words_of(int n)
 
 static size_t row_bytes(int n)
 {
-    return sw_round_up(sizeof(sw_row_t) + 2 * words_of(n) * sizeof(uint64_t),
+    return sw_round_up(sizeof(sw_slate_row_t) + 2 * words_of(n) * sizeof(uint64_t),
                        SW_PAIR);
 }
 
@@ -110,7 +110,7 @@ bool sw_slate_free(sw_slates_t *s, uint64_t step)
     return true;
 }
 
-void sw_slate_post(sw_slates_t *s, uint64_t step, sw_row_t *row)
+void sw_slate_post(sw_slates_t *s, uint64_t step, sw_slate_row_t *row)
 {
     uint64_t turn = sw_slate_turn(s, step);
     row->before = s->left;

@@ -70,10 +70,10 @@ typedef struct {
     _Atomic uint64_t left;
     char pad[SW_PAIR - 8];
     _Atomic uint64_t word[];    /* claims, then ticks                       */
-} sw_row_t;
+} sw_slate_row_t;
 
-_Static_assert(offsetof(sw_row_t, left) == SW_PAIR, "a row is a line pair");
-_Static_assert(sizeof(sw_row_t) % SW_PAIR == 0, "words start on a pair");
+_Static_assert(offsetof(sw_slate_row_t, left) == SW_PAIR, "a row is a line pair");
+_Static_assert(sizeof(sw_slate_row_t) % SW_PAIR == 0, "words start on a pair");
 
 /* PACKED: its own block is not there. */
 enum { SW_LISTS_SENDS = 1, SW_LISTS_RECVS = 2, SW_LISTS_PACKED = 4 };
@@ -124,10 +124,10 @@ static inline size_t sw_row_place(const sw_slates_t *s, uint64_t step,
     return (size_t)((step - 1) % s->depth) * (size_t)s->n + (size_t)member;
 }
 
-static inline sw_row_t *sw_slate_row(const sw_slates_t *s, uint64_t step,
+static inline sw_slate_row_t *sw_slate_row(const sw_slates_t *s, uint64_t step,
                                      int member)
 {
-    return (sw_row_t *)(s->rows + sw_row_place(s, step, member) *
+    return (sw_slate_row_t *)(s->rows + sw_row_place(s, step, member) *
                                       s->row_bytes);
 }
 
@@ -141,17 +141,17 @@ static inline char *sw_slate_area(const sw_slates_t *s, uint64_t step,
 SW_API bool sw_slate_free(sw_slates_t *s, uint64_t step);
 
 /* Its row is written: the others may see it. */
-SW_API void sw_slate_post(sw_slates_t *s, uint64_t step, sw_row_t *row);
+SW_API void sw_slate_post(sw_slates_t *s, uint64_t step, sw_slate_row_t *row);
 
 /* Has the member posted its row? Then all of it can be read. */
-static inline bool sw_row_posted(const sw_row_t *row, uint64_t turn)
+static inline bool sw_row_posted(const sw_slate_row_t *row, uint64_t turn)
 {
     return atomic_load_explicit(&row->posted, memory_order_acquire) == turn;
 }
 
 /* What a row that was posted tells of its member. */
 static inline void sw_slate_hear(const sw_slates_t *s, int member,
-                                 const sw_row_t *row)
+                                 const sw_slate_row_t *row)
 {
     if (atomic_load_explicit(&s->known[member], memory_order_relaxed) <
         row->before)
@@ -159,7 +159,7 @@ static inline void sw_slate_hear(const sw_slates_t *s, int member,
                               memory_order_relaxed);
 }
 
-static inline bool sw_row_left(const sw_row_t *row, uint64_t turn)
+static inline bool sw_row_left(const sw_slate_row_t *row, uint64_t turn)
 {
     return atomic_load(&row->left) >= turn;
 }
@@ -171,7 +171,7 @@ typedef struct {
 } sw_pieces_t;
 
 /* Claims the lowest unclaimed of these pieces; its bit, or 0: none is left. */
-static inline uint64_t sw_row_claim(sw_row_t *row, sw_pieces_t of)
+static inline uint64_t sw_row_claim(sw_slate_row_t *row, sw_pieces_t of)
 {
     _Atomic uint64_t *word = &row->word[of.word];
     uint64_t open = of.bits & ~atomic_load_explicit(word,
@@ -187,7 +187,7 @@ static inline uint64_t sw_row_claim(sw_row_t *row, sw_pieces_t of)
     return 0;
 }
 
-static inline void sw_row_tick(const sw_slates_t *s, sw_row_t *row,
+static inline void sw_row_tick(const sw_slates_t *s, sw_slate_row_t *row,
                                unsigned word, uint64_t bit)
 {
     atomic_fetch_or_explicit(&row->word[s->words + word], bit,
@@ -195,7 +195,7 @@ static inline void sw_row_tick(const sw_slates_t *s, sw_row_t *row,
 }
 
 /* Are all of these pieces done? */
-static inline bool sw_row_ticked(const sw_slates_t *s, const sw_row_t *row,
+static inline bool sw_row_ticked(const sw_slates_t *s, const sw_slate_row_t *row,
                                  sw_pieces_t of)
 {
     return !(of.bits & ~atomic_load_explicit(&row->word[s->words + of.word],
