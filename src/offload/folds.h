@@ -2,11 +2,11 @@
  * folds.h - collectives that reduce: Reduce, Allreduce, Reduce_scatter, Scan,
  * Exscan, and their variants.
  *
- * Small: each member posts its operand, and whoever needs a result combines all
- * operands itself. Large: the members lend each other their operands and
- * results. The vector is cut into pieces. Whoever claims a piece combines all
- * operands there, in rank order, and stores the results of all members. So one
- * thread computes each element, and every rank gets the same bits.
+ * Small: each member posts its operand. A member that gets a result combines
+ * all operands itself. Large: the members lend each other their operands and
+ * results. The vector is cut into pieces. A worker that claims a piece combines
+ * all operands there, in rank order, and stores the results of all members. So
+ * one thread computes each element, and every rank gets the same bits.
  */
 #ifndef SW_OFFLOAD_FOLDS_H
 #define SW_OFFLOAD_FOLDS_H

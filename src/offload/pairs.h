@@ -3,9 +3,9 @@
  * Gather, Scatter, Allgather, Alltoall, and their variants.
  *
  * What they have in common: member i has a block for member j, and j has a
- * place for it. They differ in who sends and receives at all, whether a sender
- * has one block for all or one for each, and whether a receiver has one place
- * or one for each.
+ * place for it. All members send, or the root alone, and likewise with
+ * receiving. A sender has one block for all, or one for each. A receiver has
+ * one place, or one for each sender.
  *
  * A sender copies a small payload into its row, and leaves. It lends the others
  * a large one. A receiver whose places the others map lends these, too: then

@@ -32,8 +32,8 @@ static unsigned words_of(int n)
 
 static size_t row_bytes(int n)
 {
-    return sw_round_up(sizeof(sw_slate_row_t) + 2 * words_of(n) * sizeof(uint64_t),
-                       SW_PAIR);
+    return sw_round_up(sizeof(sw_slate_row_t) +
+                           2 * words_of(n) * sizeof(uint64_t), SW_PAIR);
 }
 
 static size_t head_bytes(int n)
