@@ -4,8 +4,8 @@
  *
  * A *slate* serves one collective at a time. Each member has a row there, in
  * which it posts its part. The collective is then cut into pieces. A member
- * that has time claims a piece and does it, for whichever member. So those that wait
- * work for those that compute. (The idea is that of CORE-Direct's task lists,
+ * that has time claims a piece and does it, for whichever member. So those
+ * that wait work for those that compute. (The idea is that of CORE-Direct's task lists,
  * which an adapter carries out: Graham et al., CCGrid 2010.)
  *
  *   +------------+---------+---------+---------+-----+---------+---------+
