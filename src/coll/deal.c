@@ -103,7 +103,7 @@ static bool deal_equal(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
         return true;
     uint64_t direct = all <= hand->eager || blocks->data
                           ? UINT64_MAX
-                          : sw_direct(ring, send, whole);
+                          : sw_direct(ring->team, send, whole);
     if (all <= hand->eager ||
         (all <= ring->team->stage_max && direct == UINT64_MAX)) {
         e->form = SW_FORM_STAGED;
@@ -152,8 +152,8 @@ static uint64_t direct_blocks(sw_ring_t *ring, const sw_hand_t *hand,
                           : UINT64_MAX;
     for (int i = 0; i < hand->n && offset != UINT64_MAX; i++) {
         uint64_t bytes = bytes_of(hand, blocks, i);
-        if (bytes && sw_direct(ring, send + blocks->list[i].offset, bytes) ==
-                         UINT64_MAX)
+        if (bytes && sw_direct(ring->team, send + blocks->list[i].offset,
+                               bytes) == UINT64_MAX)
             offset = UINT64_MAX;
     }
     return offset;

@@ -128,7 +128,7 @@ static uint64_t direct(const root_t *r, large_t l)
     for (int i = 0; i < r->ring->n && offset != UINT64_MAX; i++) {
         uint64_t bytes = large(r, i);
         char *at = r->recv + sw_block(r->blocks, i).offset;
-        if (bytes && sw_direct(r->ring, at, bytes) == UINT64_MAX)
+        if (bytes && sw_direct(r->ring->team, at, bytes) == UINT64_MAX)
             offset = UINT64_MAX;
         else if (bytes)
             sw_show_stage(at, bytes);

@@ -12,7 +12,7 @@ bool sw_packing(sw_ring_t *ring, sw_exposed_t *x, size_t n)
     sw_packed_t *p = sw_temporary(sizeof *p + n);
     atomic_init(&p->ready, 0);
     *x = (sw_exposed_t){.packed = p, .bytes = n};
-    x->part.address = sw_direct(ring, p, sizeof *p + n);
+    x->part.address = sw_direct(ring->team, p, sizeof *p + n);
     if (x->part.address == UINT64_MAX)
         return false;
     x->part.form = SW_FORM_PACKED;

@@ -23,10 +23,10 @@ void *sw_shared_copy(const sw_ring_t *ring, size_t n);
 
 /* Where the others find this memory without a system call, or UINT64_MAX. A
  * collective asks once of a buffer, since each time counts as a use. */
-static inline uint64_t sw_direct(const sw_ring_t *ring, const void *p,
+static inline uint64_t sw_direct(const sw_team_t *team, const void *p,
                                  size_t n)
 {
-    return ring->team->arena && n ? sw_show(p, n) : UINT64_MAX;
+    return team->arena && n ? sw_show(p, n) : UINT64_MAX;
 }
 
 /* Exposing: the user's own memory, as a part the others can reach. Where they
@@ -45,7 +45,7 @@ void sw_expose_at(sw_ring_t *ring, sw_exposed_t *to, const void *p, size_t n,
 static inline void sw_expose(sw_ring_t *ring, sw_exposed_t *to, const void *p,
                              size_t n, bool in)
 {
-    sw_expose_at(ring, to, p, n, sw_direct(ring, p, n), in);
+    sw_expose_at(ring, to, p, n, sw_direct(ring->team, p, n), in);
 }
 /* The owner has written n bytes at `at` of the exposed memory: lets the others
  * read them, and sw_unexpose keep them. */

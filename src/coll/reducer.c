@@ -46,8 +46,9 @@ static int combine_block(const sw_reducer_t *r, const sw_source_t *from,
     return rc;
 }
 
-int sw_combine(sw_ring_t *ring, const sw_reducer_t *r, const sw_source_t *from,
-               int count, uint64_t offset, void *to, size_t n)
+int sw_combine_in(sw_scratch_t *keep, const sw_reducer_t *r,
+                  const sw_source_t *from, int count, uint64_t offset,
+                  void *to, size_t n)
 {
     if (n == 0)
         return SW_OK;
@@ -57,7 +58,7 @@ int sw_combine(sw_ring_t *ring, const sw_reducer_t *r, const sw_source_t *from,
             return SW_OK;
         }
         SW_ARRAY(const void *, in, count);
-        char *block = sw_ring_scratch(ring, SW_REDUCE_BLOCK);
+        char *block = sw_scratch(keep, SW_REDUCE_BLOCK);
         for (int i = 0; i < count; i++)
             in[i] = from[i].at + offset;
         if (block)
@@ -66,7 +67,7 @@ int sw_combine(sw_ring_t *ring, const sw_reducer_t *r, const sw_source_t *from,
     }
     size_t step = sw_max(BLOCK / r->elem, 1);
     size_t half = sw_round_up(step * r->elem, SW_LINE);
-    char *scratch = sw_ring_scratch(ring, 2 * half);
+    char *scratch = sw_scratch(keep, 2 * half);
     if (!scratch)
         return SW_UNREACHABLE;
     for (size_t i = 0; i < n; i += step) {

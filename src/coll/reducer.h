@@ -25,7 +25,14 @@ typedef struct sw_reducer {
 /* Computes to = from[0] op from[1] ... op from[count-1] for n elements at byte
  * offset `offset` of the sources. `to` is this process's memory and may be one
  * of the sources (at the same offset). Returns SW_OK or SW_UNREACHABLE. */
-int sw_combine(sw_ring_t *ring, const sw_reducer_t *r, const sw_source_t *from,
-               int count, uint64_t offset, void *to, size_t n);
+int sw_combine_in(sw_scratch_t *scratch, const sw_reducer_t *r,
+                  const sw_source_t *from, int count, uint64_t offset,
+                  void *to, size_t n);
+static inline int sw_combine(sw_ring_t *ring, const sw_reducer_t *r,
+                             const sw_source_t *from, int count,
+                             uint64_t offset, void *to, size_t n)
+{
+    return sw_combine_in(&ring->scratch, r, from, count, offset, to, n);
+}
 
 #endif

@@ -54,7 +54,7 @@ static void dispose(sw_ring_t *ring)
 {
     free(ring->use);
     free(ring->known);
-    free(ring->scratch);
+    sw_scratch_end(&ring->scratch);
     free(ring->no_stage);
     free(ring);
 }
@@ -214,15 +214,4 @@ int sw_ring_await_slow(sw_ring_t *ring, int member, uint64_t step)
     /* Post comes before done: look at the entry again. */
     seen = atomic_load_explicit(&e->seq, memory_order_acquire);
     return seen == step ? SW_OK : sw_ring_mismatch(ring);
-}
-
-char *sw_ring_scratch(sw_ring_t *ring, size_t n)
-{
-    if (n > ring->scratch_bytes) {
-        n = sw_round_up(n, SW_PAGE);
-        free(ring->scratch);
-        ring->scratch = aligned_alloc(SW_LINE, n);
-        ring->scratch_bytes = ring->scratch ? n : 0;
-    }
-    return ring->scratch;
 }

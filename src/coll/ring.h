@@ -79,6 +79,7 @@
 #include "node/base/array.h"
 #include "node/wait.h"
 #include "neighbours.h"
+#include "scratch.h"
 #include "team.h"
 
 #define SW_INLINE_MAX 104   /* payload bytes inside an entry               */
@@ -164,8 +165,7 @@ typedef struct {
     size_t stage_bytes;     /* of a member's staging                       */
     uint64_t stage_head, stage_tail;    /* positions                       */
     const sw_neighbours_t *neighbours;  /* the caller's, set once          */
-    char *scratch;
-    size_t scratch_bytes;
+    sw_scratch_t scratch;
     char *no_stage;         /* what a broken member stages goes here ...   */
     sw_entry_t nowhere;     /* ... and what it posts, here                 */
     unsigned staged_first, staged_count;
@@ -373,8 +373,5 @@ static inline void sw_ring_await_done_all(sw_ring_t *ring, uint64_t step)
     if (sw_likely(!ring->broken))
         ring->acked = step;
 }
-
-/* Working memory of at least n bytes, which the ring keeps. NULL: no memory. */
-char *sw_ring_scratch(sw_ring_t *ring, size_t n);
 
 #endif

@@ -131,7 +131,7 @@ static int sliced(sw_ring_t *ring, bool exclusive, uint32_t what,
     sw_slice_t s = sw_slice(n, ring->n, ring->me, sw_grain(r->elem));
     size_t each = sw_max(BLOCK / r->elem, 1);
     size_t half = sw_round_up(each * r->elem, SW_LINE);
-    char *scratch = sw_ring_scratch(ring, 2 * half);
+    char *scratch = sw_scratch(&ring->scratch, 2 * half);
     if (!scratch)
         rc = SW_UNREACHABLE;
     if (!rc && !sw_ring_touch(ring))

@@ -57,3 +57,8 @@ check "slot" good slot.pml --
 for bug in 1 2 3 4; do
     check "planted error $bug in slot" bad slot.pml -DBUG=$bug --
 done
+check "slate" good slate.pml -DTURNS=3 --
+check "slate, giving up" good slate.pml -DGIVES_UP --
+for bug in 1 2 3 4; do
+    check "planted error $bug in slate" bad slate.pml -DGIVES_UP -DBUG=$bug --
+done

@@ -1,0 +1,385 @@
+/*
+ * folds.c - see folds.h.
+ */
+#include "folds.h"
+
+#include "coll/exchange.h"
+#include "coll/slice.h"
+#include "node/temporary.h"
+
+#define BLOCK 16384             /* bytes combined at a time: they stay cached */
+#define MOST 8                  /* pieces of a member's slice                 */
+
+static bool scans(sw_collective_t id)
+{
+    return id == SW_COLL_SCAN || id == SW_COLL_EXSCAN;
+}
+
+static bool scatters(sw_collective_t id)
+{
+    return id == SW_COLL_REDUCE_SCATTER || id == SW_COLL_REDUCE_SCATTER_BLOCK;
+}
+
+/* The elements that belong to a member: its result, or its share. */
+static sw_slice_t slice_of(const sw_fold_t *f, int member)
+{
+    const sw_fold_args_t *a = &f->args;
+    if (!scatters(a->id))
+        return sw_slice(a->n, f->list.on->n, member,
+                        sw_grain(a->reducer->elem));
+    if (!a->counts)
+        return (sw_slice_t){(size_t)member * a->each, a->each};
+    size_t start = 0;
+    for (int i = 0; i < member; i++)
+        start += a->counts[i];
+    return (sw_slice_t){start, a->counts[member]};
+}
+
+static sw_pieces_t pieces_of(const sw_fold_t *f, sw_slice_t slice)
+{
+    unsigned count = sw_list_pieces(slice.count * f->args.reducer->elem, MOST);
+    return (sw_pieces_t){0, slice.count ? sw_bits(0, count) : 0};
+}
+
+static bool gets(const sw_fold_t *f, int member)
+{
+    return f->args.id == SW_COLL_REDUCE ? member == f->args.root
+         : f->args.id != SW_COLL_EXSCAN || member > 0;
+}
+
+/* Posting ------------------------------------------------------------------ */
+
+/* Memory that the others read or write: the user's, or what stands in for it.
+ */
+static sw_part_t lend(sw_stand_in_t *x, const sw_team_t *team, const void *p,
+                      size_t bytes, bool in, bool aside)
+{
+    *x = (sw_stand_in_t){.user = (char *)(uintptr_t)p, .bytes = bytes};
+    if (!bytes)
+        return (sw_part_t){.form = SW_FORM_NONE};
+    uint64_t there = aside ? UINT64_MAX : sw_direct(team, p, bytes);
+    if (there == UINT64_MAX) {
+        x->copy = sw_list_memory(bytes, &there);
+        if (in)
+            sw_copy(x->copy, p, bytes);
+    } else if (in) {
+        sw_show_stage(p, bytes);
+    }
+    return (sw_part_t){.address = there, .form = SW_FORM_ARENA};
+}
+
+/* Ends it. `written`: by the others, too. */
+static void take_back(const sw_stand_in_t *x, bool written)
+{
+    if (written && x->copy)
+        sw_copy(x->user, x->copy, x->bytes);
+    else if (written)
+        sw_show_fetch(x->user, x->bytes);
+    sw_temporary_free(x->copy);
+}
+
+static void post(sw_list_t *l, sw_slate_row_t *row)
+{
+    sw_fold_t *f = (sw_fold_t *)l;
+    const sw_fold_args_t *a = &f->args;
+    const sw_team_t *team = l->on->team;
+    size_t bytes = a->n * a->reducer->elem;
+    row->bytes = bytes;
+    row->listed = 0;
+    if (f->small) {
+        bool within = bytes <= SW_SLATE_INLINE;
+        row->form = within ? SW_FORM_INLINE : SW_FORM_STAGED;
+        sw_copy(within ? row->data
+                       : sw_slate_area(l->on, l->step, l->on->me),
+                a->in, bytes);
+        return;
+    }
+    sw_slice_t mine = slice_of(f, l->on->me);
+    size_t result = !a->out || !gets(f, l->on->me) ? 0
+                  : scatters(a->id) ? mine.count * a->reducer->elem : bytes;
+    row->form = SW_FORM_ARENA;
+    row->send = lend(&f->in, team, a->in, bytes, true, false);
+    /* Others still read the operand where a scattered result goes. */
+    row->recv = lend(&f->out, team, a->out, result, false,
+                     scatters(a->id) && a->in == a->out);
+}
+
+/* Working ------------------------------------------------------------------ */
+
+/* Are the rows of members 0 .. count - 1 there, and alike? */
+static bool all_there(sw_fold_t *f, int count)
+{
+    sw_list_t *l = &f->list;
+    bool there = true;
+    for (int i = 0; i < count; i++) {
+        const sw_slate_row_t *row = sw_list_look(l, i);
+        there = there && row;
+        if (row && row->bytes != f->args.n * f->args.reducer->elem)
+            sw_list_bad(l, SW_TRUNCATED);
+    }
+    return there && !l->status;
+}
+
+static sw_source_t operand_of(const sw_fold_t *f, int member)
+{
+    const sw_slates_t *s = f->list.on;
+    const sw_slate_row_t *row = sw_list_row(&f->list, member);
+    const char *at = member == s->me && !f->small ? f->args.in
+                   : row->form == SW_FORM_INLINE ? row->data
+                   : row->form == SW_FORM_STAGED
+                         ? sw_slate_area(s, f->list.step, member)
+                         : s->team->peer[member]->arena + row->send.address;
+    return (sw_source_t){.at = at, .bytes = row->bytes};
+}
+
+/* Where element 0 of a member's result lies in this process; a scattered
+ * result begins with the member's first element. */
+static char *result_of(const sw_fold_t *f, int member)
+{
+    const sw_slates_t *s = f->list.on;
+    const sw_slate_row_t *row = sw_list_row(&f->list, member);
+    if (member == s->me)
+        return f->out.copy ? f->out.copy : f->args.out;
+    return s->team->peer[member]->arena + row->recv.address;
+}
+
+/* This member has written to its own result. */
+static void wrote(const sw_fold_t *f, size_t at, size_t bytes)
+{
+    if (!f->out.copy)
+        sw_show_stage((const char *)f->args.out + at, bytes);
+}
+
+/* Combines n elements from byte `at` on into the results of all that get them.
+ */
+static int combine(sw_fold_t *f, const sw_source_t *from, size_t at, size_t n)
+{
+    const sw_slates_t *s = f->list.on;
+    size_t bytes = n * f->args.reducer->elem;
+    char *first = NULL;
+    int rc = SW_OK;
+    for (int k = 0; k < s->n && !rc; k++) {
+        int member = s->me + k < s->n ? s->me + k : s->me + k - s->n;
+        if (!gets(f, member))
+            continue;
+        char *to = result_of(f, member) + at;
+        if (first)
+            sw_copy(to, first, bytes);
+        else
+            rc = sw_combine_in(&f->list.scratch, f->args.reducer, from, s->n,
+                               at, to, n);
+        first = first ? first : to;
+    }
+    return rc;
+}
+
+static int combine_scattered(sw_fold_t *f, const sw_source_t *from, int owner,
+                             size_t at, size_t n)
+{
+    size_t start = slice_of(f, owner).start * f->args.reducer->elem;
+    return sw_combine_in(&f->list.scratch, f->args.reducer, from,
+                         f->list.on->n, at, result_of(f, owner) + at - start,
+                         n);
+}
+
+/* The operand of the next member, which the prefix is combined with. With
+ * MPI_IN_PLACE it is read before its place is written. */
+static void step_on(const sw_reducer_t *r, const char *operand, size_t n,
+                    char **prefix, char **other)
+{
+    char *a = *prefix, *b = *other;
+    if (r->kernel) {
+        r->kernel(a, a, operand, n);
+        return;
+    }
+    if (operand != b)
+        sw_copy(b, operand, n * r->elem);
+    r->user(r, a, b, n);
+    *prefix = b;
+    *other = a;
+}
+
+/* Walks the members in rank order with the prefix of n elements. */
+static int walk(sw_fold_t *f, const sw_source_t *from, size_t at, size_t n)
+{
+    const sw_slates_t *s = f->list.on;
+    const sw_reducer_t *r = f->args.reducer;
+    size_t bytes = n * r->elem, half = sw_round_up(bytes, SW_LINE);
+    bool exclusive = f->args.id == SW_COLL_EXSCAN;
+    char *a = sw_scratch(&f->list.scratch, 2 * half), *b = a + half;
+    if (!a)
+        return SW_UNREACHABLE;
+    sw_copy(a, from[0].at + at, bytes);
+    if (!exclusive)
+        sw_copy(result_of(f, 0) + at, a, bytes);
+    for (int i = 1; i < s->n; i++) {
+        const char *operand = from[i].at + at;
+        if (exclusive) {
+            sw_copy(b, operand, bytes);
+            operand = b;
+            sw_copy(result_of(f, i) + at, a, bytes);
+        }
+        step_on(r, operand, n, &a, &b);
+        if (!exclusive)
+            sw_copy(result_of(f, i) + at, a, bytes);
+    }
+    return SW_OK;
+}
+
+/* Elements [begin, end) of one member's slice. */
+static void do_piece(sw_fold_t *f, int owner, size_t begin, size_t end)
+{
+    const sw_slates_t *s = f->list.on;
+    size_t elem = f->args.reducer->elem, each = sw_max(BLOCK / elem, 1);
+    SW_ARRAY(sw_source_t, from, s->n);
+    int rc = SW_OK;
+    for (int i = 0; i < s->n; i++)
+        from[i] = operand_of(f, i);
+    for (size_t i = begin; i < end && !rc; i += each) {
+        size_t n = sw_min(each, end - i);
+        rc = scans(f->args.id) ? walk(f, from, i * elem, n)
+           : scatters(f->args.id)
+                 ? combine_scattered(f, from, owner, i * elem, n)
+                 : combine(f, from, i * elem, n);
+    }
+    if (rc)
+        sw_list_bad(&f->list, rc);
+    if (!scatters(f->args.id) && gets(f, s->me))
+        wrote(f, begin * elem, (end - begin) * elem);
+    else if (scatters(f->args.id) && owner == s->me)
+        wrote(f, (begin - slice_of(f, owner).start) * elem,
+              (end - begin) * elem);
+}
+
+/* Claims a piece of a member's slice, unless a member has left too early. */
+static uint64_t claim(sw_fold_t *f, sw_slate_row_t *row, sw_pieces_t of)
+{
+    sw_list_t *l = &f->list;
+    uint64_t bit = 0;
+    bool all = true;
+    sw_slate_touch(l->on);
+    for (int i = 0; i < l->on->n && all; i++)
+        all = !sw_row_left(sw_list_row(l, i), l->turn);
+    if (all)
+        bit = sw_row_claim(row, of);
+    if (!bit)
+        sw_slate_touched(l->on);
+    return bit;
+}
+
+static bool work_on(sw_fold_t *f, int owner)
+{
+    sw_list_t *l = &f->list;
+    sw_slate_row_t *row = sw_list_row(l, owner);
+    sw_slice_t slice = slice_of(f, owner);
+    sw_pieces_t all = pieces_of(f, slice);
+    uint64_t bit = all.bits ? claim(f, row, all) : 0;
+    if (!bit)
+        return false;
+    unsigned count = (unsigned)__builtin_popcountll(all.bits);
+    unsigned index = (unsigned)__builtin_ctzll(bit);
+    sw_slice_t piece = sw_slice(slice.count, (int)count, (int)index,
+                                sw_grain(f->args.reducer->elem));
+    do_piece(f, owner, slice.start + piece.start,
+             slice.start + piece.start + piece.count);
+    sw_row_tick(l->on, row, 0, bit);
+    sw_slate_touched(l->on);
+    return true;
+}
+
+/* How many operands, from member 0 on, this member's own result takes. */
+static int operands(const sw_fold_t *f)
+{
+    const sw_slates_t *s = f->list.on;
+    if (!f->args.out || !gets(f, s->me))
+        return 0;
+    return f->args.id == SW_COLL_SCAN ? s->me + 1
+         : f->args.id == SW_COLL_EXSCAN ? s->me : s->n;
+}
+
+/* Combines all operands into this member's result. */
+static bool conclude_small(sw_fold_t *f)
+{
+    const sw_slates_t *s = f->list.on;
+    int count = operands(f);
+    SW_ARRAY(sw_source_t, from, s->n);
+    if (!all_there(f, count))
+        return false;
+    for (int i = 0; i < count; i++)
+        from[i] = operand_of(f, i);
+    sw_slice_t part = {0, f->args.n};
+    if (scatters(f->args.id))
+        part = slice_of(f, s->me);
+    int rc = sw_combine_in(&f->list.scratch, f->args.reducer, from, count,
+                           part.start * f->args.reducer->elem, f->args.out,
+                           part.count);
+    if (rc)
+        sw_list_bad(&f->list, rc);
+    f->waiting = false;
+    return true;
+}
+
+static bool work(sw_list_t *l, bool calls)
+{
+    sw_fold_t *f = (sw_fold_t *)l;
+    int n = l->on->n, me = l->on->me;
+    if (!calls && !f->args.reducer->kernel)
+        return false;
+    if (f->small)
+        return conclude_small(f);
+    f->present = f->present || all_there(f, n);
+    for (int k = 0; k < n && f->present; k++)
+        if (work_on(f, me + k < n ? me + k : me + k - n))
+            return true;
+    return false;
+}
+
+static bool over(sw_list_t *l)
+{
+    sw_fold_t *f = (sw_fold_t *)l;
+    for (; !f->small && f->present && f->owner < l->on->n; f->owner++) {
+        const sw_slate_row_t *row = sw_list_row(l, f->owner);
+        sw_pieces_t all = pieces_of(f, slice_of(f, f->owner));
+        if (sw_row_ticked(l->on, row, all))
+            continue;
+        for (int i = 0; i < l->on->n; i++)
+            sw_list_deserted(l, i, row, all);
+        return false;
+    }
+    return !f->waiting || f->owner == l->on->n;
+}
+
+/* Beginning and end -------------------------------------------------------- */
+
+static void end(sw_list_t *l)
+{
+    sw_fold_t *f = (sw_fold_t *)l;
+    if (f->small)
+        return;
+    take_back(&f->in, false);
+    take_back(&f->out, f->out.bytes && !l->status);
+}
+
+/* Does each member do better to combine all operands itself? All decide alike.
+ */
+static bool is_small(const sw_slates_t *s, size_t bytes)
+{
+    size_t most = s->n <= SW_FLAT ? s->area : SW_SLATE_INLINE;
+    return bytes <= most && bytes * (size_t)(s->n - 1) < s->team->slice;
+}
+
+static const sw_list_kind_t fold_kind = {post, work, over, end};
+
+void sw_fold_begin(sw_fold_t *f, sw_slates_t *on, const sw_fold_args_t *args)
+{
+    size_t bytes = args->n * args->reducer->elem;
+    f->args = *args;
+    f->owner = 0;
+    f->present = false;
+    f->small = is_small(on, bytes);
+    f->list.on = on;
+    f->waiting = !f->small || operands(f);
+    sw_list_begin(&f->list, &fold_kind, on,
+                  sw_what((int)args->id,
+                          args->id == SW_COLL_REDUCE ? args->root : 0));
+}

@@ -1,0 +1,48 @@
+/*
+ * folds.h - collectives that reduce: Reduce, Allreduce, Reduce_scatter, Scan,
+ * Exscan, and their variants.
+ *
+ * Small: each member posts its operand. A member that gets a result combines
+ * all operands itself. Large: the members lend each other their operands and
+ * results. The vector is cut into pieces. A worker that claims a piece combines
+ * all operands there, in rank order, and stores the results of all members. So
+ * one thread computes each element, and every rank gets the same bits.
+ */
+#ifndef SW_OFFLOAD_FOLDS_H
+#define SW_OFFLOAD_FOLDS_H
+
+#include "list.h"
+
+/* What a member gives. It must last until the list has ended, with what it
+ * points to. */
+typedef struct {
+    sw_collective_t id;
+    int root;                   /* of Reduce */
+    const sw_reducer_t *reducer;
+    const void *in;             /* may be `out` */
+    void *out;                  /* NULL: this member gets no result */
+    size_t n;                   /* elements; of a scattered result: in all */
+    const size_t *counts;       /* of a scattered result; NULL: `each` */
+    size_t each;
+} sw_fold_args_t;
+
+typedef struct {
+    char *user, *copy;          /* NULL: the user's own is lent             */
+    size_t bytes;
+} sw_stand_in_t;
+
+typedef struct {
+    sw_list_t list;
+    sw_fold_args_t args;
+    bool small;
+    bool present;               /* all members' rows have been seen         */
+    bool waiting;               /* for anything at all                      */
+    int owner;                  /* the first whose pieces may not be done   */
+    sw_stand_in_t in, out;
+} sw_fold_t;
+
+/* Begins one. f->list began as zeros, and is kept. */
+SW_API void sw_fold_begin(sw_fold_t *f, sw_slates_t *on,
+                          const sw_fold_args_t *args);
+
+#endif

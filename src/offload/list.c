@@ -1,0 +1,195 @@
+/*
+ * list.c - see list.h.
+ */
+#include "list.h"
+
+#include "node/base/settings.h"
+#include "node/temporary.h"
+
+#include <stdlib.h>
+
+bool sw_lists_shared;
+_Atomic int sw_lists;
+
+/* Those under way, in a circle; the next to push. */
+static sw_list_t *under_way;
+static _Atomic bool changing;
+
+static void lock(_Atomic bool *locked)
+{
+    while (sw_lists_shared &&
+           atomic_exchange_explicit(locked, true, memory_order_acquire))
+        sw_os_pause();
+}
+
+static void unlock(_Atomic bool *locked)
+{
+    if (sw_lists_shared)
+        atomic_store_explicit(locked, false, memory_order_release);
+}
+
+static void set_out(sw_list_t *l)
+{
+    lock(&changing);
+    sw_list_t *first = under_way;
+    l->after = first ? first : l;
+    l->before = first ? first->before : l;
+    l->after->before = l->before->after = l;
+    under_way = first ? first : l;
+    sw_counter_add(&sw_lists, 1, sw_lists_shared, memory_order_relaxed);
+    unlock(&changing);
+}
+
+static void arrive(sw_list_t *l)
+{
+    lock(&changing);
+    if (under_way == l)
+        under_way = l->after == l ? NULL : l->after;
+    l->after->before = l->before;
+    l->before->after = l->after;
+    l->after = l->before = NULL;
+    sw_counter_add(&sw_lists, -1, sw_lists_shared, memory_order_relaxed);
+    unlock(&changing);
+}
+
+static bool hold(sw_list_t *l)
+{
+    if (!sw_lists_shared)
+        return true;
+    return !atomic_load_explicit(&l->held, memory_order_relaxed) &&
+           !atomic_exchange_explicit(&l->held, true, memory_order_acquire);
+}
+
+static void let_go(sw_list_t *l)
+{
+    if (sw_lists_shared)
+        atomic_store_explicit(&l->held, false, memory_order_release);
+}
+
+static void post(sw_list_t *l)
+{
+    sw_slates_t *s = l->on;
+    lock(&s->locked);
+    bool free = sw_slate_free(s, l->step);
+    unlock(&s->locked);
+    if (!free)
+        return;
+    sw_slate_row_t *row = sw_list_row(l, s->me);
+    row->what = l->what;
+    l->kind->post(l, row);
+    lock(&s->locked);
+    sw_slate_post(s, l->step, row);
+    unlock(&s->locked);
+    l->posted = true;
+}
+
+static void leave(sw_list_t *l)
+{
+    sw_slates_t *s = l->on;
+    lock(&s->locked);
+    if (sw_likely(l->status == SW_OK))
+        sw_slate_leave(s, l->step);
+    else
+        sw_slate_give_up(s, l->step);
+    unlock(&s->locked);
+    arrive(l);
+    atomic_store_explicit(&l->over, true, memory_order_release);
+}
+
+void sw_list_begin(sw_list_t *l, const sw_list_kind_t *kind, sw_slates_t *on,
+                   uint32_t what)
+{
+    l->kind = kind;
+    l->on = on;
+    l->what = what;
+    l->status = l->result = SW_OK;
+    l->posted = false;
+    atomic_store_explicit(&l->over, false, memory_order_relaxed);
+    lock(&on->locked);
+    l->step = ++on->step;
+    unlock(&on->locked);
+    l->turn = sw_slate_turn(on, l->step);
+    post(l);
+    set_out(l);
+    if (sw_unlikely(on->broken))
+        sw_list_break(l);
+}
+
+static bool push(sw_list_t *l, bool calls)
+{
+    bool over = sw_list_is_over(l);
+    if (!over && !l->posted && calls)
+        post(l);
+    if (!over && l->posted) {
+        while (!l->kind->over(l) && !l->status && l->kind->work(l, calls))
+            ;
+        over = l->status || l->kind->over(l);
+        if (over)
+            leave(l);
+    }
+    return over;
+}
+
+bool sw_list_push(sw_list_t *l, bool calls)
+{
+    if (sw_list_is_over(l))
+        return true;
+    if (!hold(l))
+        return false;
+    bool over = push(l, calls);
+    let_go(l);
+    return over;
+}
+
+bool sw_lists_push(bool calls)
+{
+    int left = atomic_load_explicit(&sw_lists, memory_order_relaxed);
+    bool any = left > 0;
+    for (; left > 0; left--) {
+        lock(&changing);
+        sw_list_t *l = under_way;
+        under_way = l ? l->after : NULL;
+        bool held = l && hold(l);
+        unlock(&changing);
+        if (!held)
+            continue;
+        push(l, calls);
+        let_go(l);
+    }
+    return any;
+}
+
+void sw_list_break(sw_list_t *l)
+{
+    while (!hold(l))
+        sw_os_pause();
+    if (!sw_list_is_over(l)) {
+        l->on->broken = true;
+        l->status = SW_BROKEN;
+        leave(l);
+    }
+    let_go(l);
+}
+
+int sw_list_end(sw_list_t *l)
+{
+    /* The thread that found it over may still hold it for a moment. */
+    while (atomic_load_explicit(&l->held, memory_order_acquire))
+        sw_os_pause();
+    if (l->posted)
+        l->kind->end(l);
+    return l->status ? l->status : l->result;
+}
+
+char *sw_list_memory(size_t n, uint64_t *there)
+{
+    char *p = sw_temporary(n);
+    *there = sw_arena_offset(p, n);
+    if (*there == UINT64_MAX) {
+        /* The others have begun already and cannot be told. */
+        sw_say("no memory that peers reach for a nonblocking collective of "
+               "%zu bytes: the arena is full. Raise STRAIGHTWAY_ARENA_SIZE", n);
+        abort();
+    }
+    return p;
+}

@@ -1,0 +1,51 @@
+/*
+ * pairs.h - collectives that move blocks from members to members: Bcast,
+ * Gather, Scatter, Allgather, Alltoall, and their variants.
+ *
+ * What they have in common: member i has a block for member j, and j has a
+ * place for it. All members send, or the root alone, and likewise with
+ * receiving. A sender has one block for all, or one for each. A receiver has
+ * one place, or one for each sender.
+ *
+ * A sender copies a small payload into its row, and leaves. It lends the others
+ * a large one. A receiver whose places the others map lends these, too: then
+ * anybody may copy into them. So three parties may carry a block: the receiver,
+ * its sender, and a third member that waits.
+ */
+#ifndef SW_OFFLOAD_PAIRS_H
+#define SW_OFFLOAD_PAIRS_H
+
+#include "list.h"
+
+/* What a member gives to a collective of this kind. It must last until the list
+ * has ended, with what it points to. */
+typedef struct {
+    sw_collective_t id;
+    int root;                   /* of rooted ones */
+    const void *send;
+    void *recv;
+    sw_blocks_t sends, recvs;   /* one block, without a list, where that is for
+                                   all */
+    bool in_place;              /* its own block is where it belongs */
+} sw_pairs_args_t;
+
+typedef struct {
+    sw_list_t list;
+    sw_pairs_args_t args;
+    bool deals, collects;       /* a block for each; a place for each       */
+    bool sends, receives;
+    bool lent;                  /* others read this member's memory         */
+    bool open;                  /* others write into it                     */
+    int unread, unwritten;      /* receivers, senders that are not done     */
+    char *packed;               /* what is lent, if it was made for that    */
+    int next;                   /* whose row it looks at to help            */
+    sw_scratch_t room;          /* for the next three                       */
+    bool *read, *written;       /* [n] by receiver, by sender               */
+    bool *helped;               /* [n] by receiver: nothing is left to do   */
+} sw_pairs_t;
+
+/* Begins one. p->list and p->room began as zeros, and are kept. */
+SW_API void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on,
+                           const sw_pairs_args_t *args);
+
+#endif

@@ -1,0 +1,156 @@
+/*
+ * slates.c - see slates.h.
+ */
+#include "slates.h"
+
+#include "node/base/settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FEW 4
+#define AHEAD 4
+
+/* Few members have many slates, so that a stream of rooted collectives can run
+ * ahead; many have few, to save memory. */
+static unsigned usual_depth(int n)
+{
+    return n <= 16 ? 32 : n <= 64 ? 16 : 8;
+}
+
+/* Two tables of extents must fit, and a payload that is copied. */
+static size_t area_bytes(int n)
+{
+    size_t payload = n <= 16 ? 16384 : 4096;
+    return sw_round_up(32 * (size_t)n + payload, SW_PAIR);
+}
+
+static unsigned words_of(int n)
+{
+    return ((unsigned)n + SW_SLATE_BITS - 1) / SW_SLATE_BITS;
+}
+
+static size_t row_bytes(int n)
+{
+    return sw_round_up(sizeof(sw_slate_row_t) +
+                           2 * words_of(n) * sizeof(uint64_t), SW_PAIR);
+}
+
+static size_t head_bytes(int n)
+{
+    return SW_PAIR + (size_t)n * sizeof(sw_slate_lane_t);
+}
+
+/* Bytes of a block, of which the first *zeroed begin as zeros. */
+static size_t block_bytes(int n, unsigned depth, size_t *zeroed)
+{
+    size_t rows = (size_t)n * depth;
+    *zeroed = sw_round_up(head_bytes(n) + rows * row_bytes(n), SW_PAGE);
+    return *zeroed + rows * area_bytes(n);
+}
+
+uint64_t sw_slates_reserve(int n, unsigned depth)
+{
+    size_t zeroed;
+    size_t bytes = block_bytes(n, depth ? depth : usual_depth(n), &zeroed);
+    return sw_segment_alloc(bytes, zeroed, n);
+}
+
+static sw_block_t *block_at(sw_peer_t *leader, uint64_t offset)
+{
+    return (sw_block_t *)(leader->control + offset);
+}
+
+void sw_slates_unreserve(sw_peer_t *leader, uint64_t offset)
+{
+    atomic_store(&block_at(leader, offset)->members, 0);
+}
+
+sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t offset, unsigned depth)
+{
+    int n = team->n;
+    sw_slates_t *s = calloc(1, sizeof *s);
+    if (!s || !(s->known = calloc((size_t)n, sizeof *s->known))) {
+        sw_say("out of memory while setting a communicator up");
+        abort();
+    }
+    s->team = sw_team_hold(team);
+    s->n = n;
+    s->me = team->me;
+    s->depth = depth ? depth : usual_depth(n);
+    s->words = words_of(n);
+    s->row_bytes = row_bytes(n);
+    s->area = area_bytes(n);
+    s->block = block_at(team->peer[0], offset);
+    s->lanes = (sw_slate_lane_t *)((char *)s->block + SW_PAIR);
+    s->rows = (char *)s->block + head_bytes(n);
+    size_t zeroed;
+    block_bytes(n, s->depth, &zeroed);
+    s->areas = (char *)s->block + zeroed;
+    return s;
+}
+
+void sw_slates_close(sw_slates_t *s)
+{
+    sw_segment_leave(s->block);
+    sw_team_drop(s->team);
+    free((void *)s->known);
+    free(s);
+}
+
+bool sw_slate_free(sw_slates_t *s, uint64_t step)
+{
+    if (step <= s->depth)
+        return true;
+    uint64_t last = step - s->depth, turn = sw_slate_turn(s, last);
+    for (int i = 0; i < s->n; i++)
+        if (atomic_load_explicit(&s->known[i], memory_order_relaxed) < last &&
+            !sw_row_left(sw_slate_row(s, step, i), turn))
+            return false;
+    return true;
+}
+
+void sw_slate_post(sw_slates_t *s, uint64_t step, sw_slate_row_t *row)
+{
+    uint64_t turn = sw_slate_turn(s, step);
+    row->before = s->left;
+    for (unsigned i = 0; i < 2 * s->words; i++)
+        atomic_store_explicit(&row->word[i], 0, memory_order_relaxed);
+    atomic_store_explicit(&row->posted, turn, memory_order_release);
+    /* As for the entries of a ring (coll/ring.h): the rows to come are fetched
+     * before they are written, where nobody reads them any more. */
+    if (sw_likely(s->n <= FEW && s->depth > AHEAD &&
+                  sw_slate_free(s, step + AHEAD))) {
+        const char *next = (const char *)sw_slate_row(s, step + AHEAD, s->me);
+        sw_prefetch_write(next);
+        sw_prefetch_write(next + 2 * SW_PAIR);
+    }
+}
+
+/* Steps may end in any order. */
+static void leave(sw_slates_t *s, uint64_t step, memory_order order)
+{
+    atomic_store_explicit(&sw_slate_row(s, step, s->me)->left,
+                          sw_slate_turn(s, step), order);
+    while (s->left < s->step &&
+           atomic_load_explicit(&sw_slate_row(s, s->left + 1, s->me)->left,
+                                memory_order_relaxed) >=
+               sw_slate_turn(s, s->left + 1))
+        s->left++;
+}
+
+void sw_slate_leave(sw_slates_t *s, uint64_t step)
+{
+    leave(s, step, memory_order_release);
+}
+
+void sw_slate_give_up(sw_slates_t *s, uint64_t step)
+{
+    leave(s, step, memory_order_seq_cst);
+    for (int i = 0; i < s->n; i++) {
+        unsigned turns = 0;
+        while (i != s->me && atomic_load(&s->lanes[i].touching) &&
+               !sw_peer_turn(s->team->peer[i], &turns))
+            ;
+    }
+}

@@ -1,0 +1,224 @@
+/*
+ * slates.h - shared memory in which the members of a team carry out
+ * collectives that go on while their programs compute.
+ *
+ * A *slate* serves one collective at a time. Each member has a row there, in
+ * which it posts its part. The collective is then cut into pieces. A member
+ * that has time claims a piece and does it, for whichever member. So those
+ * that wait work for those that compute. (The idea is that of CORE-Direct's task lists,
+ * which an adapter carries out: Graham et al., CCGrid 2010.)
+ *
+ *   +------------+---------+---------+---------+-----+---------+---------+
+ *   | sw_block_t | lane 0  | slate 0 | slate 1 | ... | areas 0 | areas 1 |
+ *   | (one pair) | lane 1..| (rows)  |         |     | (pages) |   ...   |
+ *   +------------+---------+---------+---------+-----+---------+---------+
+ *
+ *   row     posted (8) what (4) form (4) bytes (8) before (8) data (96)
+ *           left (8)
+ *           claims[words], ticks[words]      of what goes to this member
+ *   area    of a row: tables of blocks, and payload that does not fit the row
+ *
+ * All members start the collectives of a block of slates in one order, so all
+ * number them alike: step s, in slate (s - 1) mod depth, whose *turn* it is
+ * (s - 1) / depth + 1.
+ *
+ * Protocol and memory order:
+ *   - post: the member writes its row, makes its claims and ticks of this turn,
+ *     then stores posted = turn (release). A reader that loads posted == turn
+ *     (acquire) sees the row, and the memory that it offers.
+ *   - claim: a worker sets a piece's bit in `claims`, and has the piece if the
+ *     bit was not set. It has seen `posted` of all whose memory it needs.
+ *   - tick: the worker has done its piece, and sets its bit in `ticks`
+ *     (release). A member that loads all bits it waits for (acquire) sees what
+ *     all workers have written: their read-modify-writes are one release
+ *     sequence.
+ *   - left = turn (release): the member looks no more at this turn, and nothing
+ *     of its own is in use. It has seen the ticks of all pieces that read or
+ *     write its memory. A member posts turn t in its row when all have left
+ *     turn t - 1 (acquire). So as long as one member looks at a turn, no row of
+ *     it changes, but for claims and ticks. `before` tells with each post up to
+ *     which step its member has left. So in a stream no member looks at the
+ *     others' `left`.
+ *
+ * A member that gives up leaves with pieces under way. Its program then owns
+ * its memory again, so no worker may still be in there. A worker counts itself
+ * in its lane's `touching`, then looks whether a member of its piece has left.
+ * The leaver stores `left`, then waits until it has seen each living member's
+ * `touching` at zero. Both pairs are sequentially consistent, so one of the two
+ * sees the other.
+ */
+#ifndef SW_OFFLOAD_SLATES_H
+#define SW_OFFLOAD_SLATES_H
+
+#include "coll/team.h"
+
+#define SW_SLATE_INLINE 96      /* payload bytes in the row itself          */
+#define SW_SLATE_BITS 64        /* pieces of a word                         */
+
+typedef struct {
+    _Atomic uint64_t posted;    /* the turn whose row this is               */
+    uint32_t what;              /* sw_what(), for checks                    */
+    uint16_t form;              /* sw_form_t of what is sent                */
+    uint16_t listed;            /* SW_LISTS_* bits                          */
+    uint64_t bytes;             /* of each block that is sent, or of all    */
+    uint64_t before;            /* its member has left all steps up to this */
+    union {
+        char data[SW_SLATE_INLINE];
+        struct {
+            sw_part_t send;     /* memory that the others may read          */
+            sw_part_t recv;     /* ... and write; SW_FORM_NONE: none        */
+        };
+    };
+    _Atomic uint64_t left;
+    char pad[SW_PAIR - 8];
+    _Atomic uint64_t word[];    /* claims, then ticks                       */
+} sw_slate_row_t;
+
+_Static_assert(offsetof(sw_slate_row_t, left) == SW_PAIR,
+               "a row is a line pair");
+_Static_assert(sizeof(sw_slate_row_t) % SW_PAIR == 0, "words start on a pair");
+
+/* PACKED: its own block is not there. */
+enum { SW_LISTS_SENDS = 1, SW_LISTS_RECVS = 2, SW_LISTS_PACKED = 4 };
+
+typedef struct {
+    _Atomic uint32_t touching;  /* threads of this member in others' memory */
+    char pad[SW_PAIR - 4];
+} sw_slate_lane_t;
+
+/* A member's end of a block of slates. */
+typedef struct {
+    sw_team_t *team;
+    int n, me;
+    unsigned depth;
+    unsigned words;             /* of claims, and of ticks, in a row        */
+    size_t row_bytes, area;
+    sw_block_t *block;
+    sw_slate_lane_t *lanes;
+    char *rows, *areas;
+    uint64_t step;              /* last begun                               */
+    uint64_t left;              /* this member has left all up to this      */
+    _Atomic uint64_t *known;    /* [n] the same of each, as last heard      */
+    bool broken;                /* a member has died or given up            */
+    _Atomic bool locked;        /* see list.c                               */
+} sw_slates_t;
+
+/* Takes a block for n members from this process's pool: `depth` slates, as many
+ * as suit where it is 0. Returns its offset, or 0: the pool is full. */
+SW_API uint64_t sw_slates_reserve(int n, unsigned depth);
+SW_API void sw_slates_unreserve(sw_peer_t *leader, uint64_t offset);
+
+/* Opens this member's end of the block at `offset` of the leader's segment,
+ * with the same depth, and holds the team. Ends the process where memory runs
+ * out, since the others rely on it by now. */
+SW_API sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t offset,
+                                   unsigned depth);
+/* Leaves the block: no wait. No list is under way any more. */
+SW_API void sw_slates_close(sw_slates_t *s);
+
+static inline uint64_t sw_slate_turn(const sw_slates_t *s, uint64_t step)
+{
+    return (step - 1) / s->depth + 1;
+}
+
+static inline size_t sw_row_place(const sw_slates_t *s, uint64_t step,
+                                  int member)
+{
+    return (size_t)((step - 1) % s->depth) * (size_t)s->n + (size_t)member;
+}
+
+static inline sw_slate_row_t *sw_slate_row(const sw_slates_t *s, uint64_t step,
+                                     int member)
+{
+    return (sw_slate_row_t *)(s->rows + sw_row_place(s, step, member) *
+                                      s->row_bytes);
+}
+
+static inline char *sw_slate_area(const sw_slates_t *s, uint64_t step,
+                                  int member)
+{
+    return s->areas + sw_row_place(s, step, member) * s->area;
+}
+
+/* May this member post its row of `step`? */
+SW_API bool sw_slate_free(sw_slates_t *s, uint64_t step);
+
+/* Its row is written: the others may see it. */
+SW_API void sw_slate_post(sw_slates_t *s, uint64_t step, sw_slate_row_t *row);
+
+/* Has the member posted its row? Then all of it can be read. */
+static inline bool sw_row_posted(const sw_slate_row_t *row, uint64_t turn)
+{
+    return atomic_load_explicit(&row->posted, memory_order_acquire) == turn;
+}
+
+/* What a row that was posted tells of its member. */
+static inline void sw_slate_hear(const sw_slates_t *s, int member,
+                                 const sw_slate_row_t *row)
+{
+    if (atomic_load_explicit(&s->known[member], memory_order_relaxed) <
+        row->before)
+        atomic_store_explicit(&s->known[member], row->before,
+                              memory_order_relaxed);
+}
+
+static inline bool sw_row_left(const sw_slate_row_t *row, uint64_t turn)
+{
+    return atomic_load(&row->left) >= turn;
+}
+
+/* Pieces `first` .. `first + count - 1` of a row, as bits of its words. */
+typedef struct {
+    unsigned word;
+    uint64_t bits;
+} sw_pieces_t;
+
+/* Claims the lowest unclaimed of these pieces; its bit, or 0: none is left. */
+static inline uint64_t sw_row_claim(sw_slate_row_t *row, sw_pieces_t of)
+{
+    _Atomic uint64_t *word = &row->word[of.word];
+    uint64_t open = of.bits & ~atomic_load_explicit(word,
+                                                    memory_order_relaxed);
+    while (open) {
+        uint64_t bit = open & -open;
+        uint64_t seen = atomic_fetch_or_explicit(word, bit,
+                                                 memory_order_acq_rel);
+        if (!(seen & bit))
+            return bit;
+        open = of.bits & ~seen;
+    }
+    return 0;
+}
+
+static inline void sw_row_tick(const sw_slates_t *s, sw_slate_row_t *row,
+                               unsigned word, uint64_t bit)
+{
+    atomic_fetch_or_explicit(&row->word[s->words + word], bit,
+                             memory_order_release);
+}
+
+/* Are all of these pieces done? */
+static inline bool sw_row_ticked(const sw_slates_t *s,
+                                 const sw_slate_row_t *row, sw_pieces_t of)
+{
+    return !(of.bits & ~atomic_load_explicit(&row->word[s->words + of.word],
+                                             memory_order_acquire));
+}
+
+/* Around work on other members' memory. */
+static inline void sw_slate_touch(const sw_slates_t *s)
+{
+    atomic_fetch_add(&s->lanes[s->me].touching, 1);
+}
+static inline void sw_slate_touched(const sw_slates_t *s)
+{
+    atomic_fetch_sub_explicit(&s->lanes[s->me].touching, 1,
+                              memory_order_release);
+}
+
+/* This member looks no more at this step, and nothing of it is in use. */
+SW_API void sw_slate_leave(sw_slates_t *s, uint64_t step);
+/* It leaves before its time: waits for workers that may be in its memory. */
+SW_API void sw_slate_give_up(sw_slates_t *s, uint64_t step);
+
+#endif
