@@ -17,10 +17,10 @@
  *     alltoall         gather(p, n B)     alltoall(k, p p B)  scatter(p, n B)
  *
  * Each part takes what the rules say of such a call inside a node, or of k
- * members on a node each. All parts wait for the one before. (A bcast of more
- * than 256 KiB goes in chunks, and only the last one's part inside the node
- * comes behind the network's.) A root that waits for nobody leaves after its
- * own parts. Members that give to a root leave after the first part.
+ * members on a node each. All parts wait for the one before. A bcast goes in
+ * chunks of 256 KiB: only the last one's part inside the node comes behind the
+ * network's. A root that waits for nobody leaves after its own parts. Members
+ * that give to a root leave after the first part.
  */
 #include "rules.h"
 
