@@ -18,6 +18,7 @@
  * Everything but the measured calls and their barrier runs on the host.
  */
 #include "sampling.h"
+#include "wires.h"
 
 #include "coll/span_names.h"
 #include "node/control.h"
@@ -203,8 +204,22 @@ static void put_text(const char *text)
     fputc('"', file);
 }
 
+/* The name of each node, in the order of their numbers. */
+static void put_nodes(void)
+{
+    int next = 0;
+    fputs(", \"node_names\": [", file);
+    for (int r = 0; r < sw_run.ranks; r++)
+        if (sw_run.nodes.of[r] == next) {
+            fputs(next++ ? ", " : "", file);
+            put_text(sw_run.nodes.name[r]);
+        }
+    fputc(']', file);
+}
+
 static bool open_output(void)
 {
+    sw_wires_use(&sw_run.nodes, sw_run.comm);
     int opened = 1;
     if (sw_run.rank == 0) {
         file = fopen(sw_run.plan->out, "w");
@@ -236,6 +251,8 @@ static bool open_output(void)
     put_text(host);
     fputs(", \"transport\": ", file);
     put_text(transport);
+    put_nodes();
+    sw_wires_put(file);
     fputs("}}\n", file);
     fflush(file);
     return true;

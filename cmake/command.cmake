@@ -74,6 +74,7 @@ foreach(flavour ${SW_FLAVOURS})
               ${PROJECT_SOURCE_DIR}/bench/computing.c
               ${PROJECT_SOURCE_DIR}/bench/messages.c
               ${PROJECT_SOURCE_DIR}/bench/nodes.c
+              ${PROJECT_SOURCE_DIR}/bench/wires.c
               ${PROJECT_SOURCE_DIR}/bench/pingpong.c
               ${PROJECT_SOURCE_DIR}/bench/datatypes.c
               ${PROJECT_SOURCE_DIR}/bench/profile.c

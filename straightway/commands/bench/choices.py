@@ -149,6 +149,21 @@ def seed(options):
         random.randrange(1, 1 << 31)
 
 
+def add_launcher(add):
+    add("--launcher", metavar="\"...\"", help=(
+        "start the ranks with these words, as in \"srun -n 8\" [the host's own "
+        "launcher]"))
+
+
+def check_launcher(options):
+    """UserError for a --launcher beside options that say the same."""
+    if options.ranks is not None or options.launcher_args:
+        raise UserError("--launcher has the launcher's count and arguments; "
+                        "omit -n and --launcher-args")
+    if not options.launcher.split():
+        raise UserError("--launcher needs words, like \"srun -n 8\"")
+
+
 def check_ranks(ranks):
     if not 2 <= ranks <= 4096:
         raise UserError(f"-n {ranks}: give 2 ranks or more (4096 at most)")

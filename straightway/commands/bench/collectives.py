@@ -86,9 +86,7 @@ class Collectives:
         add = parser.add_argument
         add("-n", "--ranks", type=int, metavar="N",
             help="ranks [as many as there are cores, at least 2]")
-        add("--launcher", metavar="\"...\"", help=(
-            "start the ranks with these words, as in \"srun -n 8\" [the "
-            "host's own launcher]"))
+        choices.add_launcher(add)
         add("--ops", metavar="LIST", default="all",
             help="operations, as in allreduce,bcast [all]")
         add("--sizes", metavar="LIST", default=SIZES,
@@ -181,11 +179,7 @@ def _ranks(options):
             max(2, hardware.cores())
         choices.check_ranks(ranks)
         return ranks
-    if options.ranks is not None or options.launcher_args:
-        raise UserError("--launcher has the launcher's count and arguments; "
-                        "omit -n and --launcher-args")
-    if not options.launcher.split():
-        raise UserError("--launcher needs words, like \"srun -n 8\"")
+    choices.check_launcher(options)
     return None
 
 
