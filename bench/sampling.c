@@ -114,9 +114,10 @@ double sw_shortest_batch(void)
  * slowest rank. All ranks see the same maximum and so agree. */
 static int calibrate(const sw_cell_t *cell, int way)
 {
+    int given = ways_of(cell)[way].calls;
     sw_batch(cell, way, WARM_CALLS);
-    if (cell->calls)
-        return cell->calls;
+    if (given || cell->calls)
+        return given ? given : cell->calls;
     for (int calls = 1;; calls *= 2) {
         double time = longest(sw_batch(cell, way, calls));
         if (time >= sw_shortest_batch() || calls >= MOST_CALLS)
@@ -381,6 +382,7 @@ int sw_bench(const sw_bench_plan_t *plan)
     bool good = plan->items ? sw_profile(open_output)
               : plan->kernels ? sw_datatypes(open_output)
               : plan->patterns ? sw_pingpong(open_output)
+              : plan->overlap ? sw_overlap(open_output)
                                : sw_collectives(open_output);
     switch_to(SW_OURS);
     if (file)
