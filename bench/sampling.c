@@ -115,7 +115,7 @@ double sw_shortest_batch(void)
 static int calibrate(const sw_cell_t *cell, int way)
 {
     int given = ways_of(cell)[way].calls;
-    sw_batch(cell, way, WARM_CALLS);
+    sw_batch(cell, way, given ? 1 : WARM_CALLS);
     if (given || cell->calls)
         return given ? given : cell->calls;
     for (int calls = 1;; calls *= 2) {

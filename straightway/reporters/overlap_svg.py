@@ -29,10 +29,11 @@ def render(report, out):
         for title, of in _PANELS:
             timed = title == "immediate"
             panels.append((
-                times if timed else shares, f"{name}: {title}",
+                times if timed else shares, name if timed else title,
                 _curves(mine, of), sizes,
                 means.get(name, {}).get("geometric_mean") if timed else None))
     out.write(svg.panels(
         report, f"Nonblocking collectives on {report['ranks']} ranks: host "
-        "and Straightway", "; medians, both in one run; computing takes one "
-        "pure time", panels, 620, columns=len(_PANELS), floor=None))
+        "and Straightway", "; medians, both in one run; left: started and "
+        "waited for at once; computing takes one pure time", panels, 620,
+        columns=len(_PANELS), floor=None))

@@ -44,11 +44,12 @@ class Overlap:
 
       1 - wait / pure
 
-    in percent. "0" is the share that its start has done alone. The late rank
-    is the root of a gather or reduction, else the last rank.
+    in percent. "0" is the baseline: what lies outside the wait of a rank that
+    is not late. The late rank is the root of a gather or reduction, else the
+    last rank.
 
     Computing is a counted loop in registers, which makes no system call. Of
-    all ranks the slowest counts; a wait that is late is the late rank's own.
+    all ranks the slowest counts, and of waits the late rank's.
 
     The exit status is 1 when a result was wrong or the run failed.
     """
