@@ -20,16 +20,21 @@
  * slowest rank's time counts. The reader of the output puts them together
  * (straightway/bench/overlap.py).
  *
- * The barrier keeps the calls of a row from overlapping each other: the root
- * of a broadcast could be calls ahead of the receivers.
+ * The barrier keeps calls from overlapping each other: the root of a broadcast
+ * could be calls ahead of the receivers. It is the host's in all forms but those
+ * in a row. How far apart the ranks leave it is part of the pure time of a short
+ * operation, and must not depend on the side.
  */
 #include "arithmetic.h"
 #include "operations.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #define SHORTEST_BATCH 50e-6        /* seconds of pure time in a batch      */
-enum { MOST_CALLS = 64, WARM_CALLS = 4, PURE_SAMPLES = 21 };
+#define PURE_SHARE 0.2              /* of a cell's seconds, at most one try
+                                     * more                                 */
+enum { MOST_CALLS = 64, PURE_TRIES = 32, PURE_SAMPLES = 9 };
 
 /* The forms -------------------------------------------------------------- */
 
@@ -50,7 +55,7 @@ static int apart(const sw_operation_t *op, size_t turns, int calls,
     int error = 0;
     *seconds = 0;
     for (int i = 0; i < calls; i++) {
-        MPI_Barrier(sw_run.comm);
+        sw_meet();
         double begin = sw_now();
         error |= op->call();
         *seconds += sw_now() - begin;
@@ -110,7 +115,7 @@ static int compute_between(const sw_operation_t *op, size_t turns, int tests,
     int error = 0;
     *seconds = 0;
     for (int i = 0; i < calls; i++) {
-        MPI_Barrier(sw_run.comm);
+        sw_meet();
         double begin = sw_now();
         error |= op->start(&request);
         error |= compute(&request, turns, tests);
@@ -137,7 +142,7 @@ static int computing(const sw_operation_t *op, size_t turns, int calls,
 {
     *seconds = 0;
     for (int i = 0; i < calls; i++) {
-        MPI_Barrier(sw_run.comm);
+        sw_meet();
         double begin = sw_now();
         sw_arithmetic_do(turns);
         *seconds += sw_now() - begin;
@@ -152,7 +157,7 @@ static int late(const sw_operation_t *op, size_t turns, int calls,
     int error = 0, is_late = sw_run.rank == late_rank;
     *seconds = 0;
     for (int i = 0; i < calls; i++) {
-        MPI_Barrier(sw_run.comm);
+        sw_meet();
         error |= op->start(&request);
         if (is_late)
             sw_arithmetic_do(turns);
@@ -211,33 +216,50 @@ static int repeat(const void *what, int way, int calls, double *seconds)
     return form->run(what, turns > 0 ? (size_t)turns : 0, calls, seconds);
 }
 
-/* The lower quartile of some pure times, the same on every rank: disturbances
- * only add to them. */
-static double measure_pure(const sw_cell_t *cell, int mode)
+/* Some pure times, the same on every rank; their sum. */
+static double sample_pure(const sw_cell_t *cell, int mode, double *all)
 {
-    double mine[PURE_SAMPLES], all[PURE_SAMPLES];
-    sw_batch(cell, PURE * SW_MODES + mode, WARM_CALLS);
+    double mine[PURE_SAMPLES], sum = 0;
     for (int i = 0; i < PURE_SAMPLES; i++)
-        mine[i] = sw_batch(cell, PURE * SW_MODES + mode, 1);
+        mine[i] = sw_batch(cell, PURE * SW_MODES + mode, SW_CALLS_ALONE)
+                  / SW_CALLS_ALONE;
     MPI_Allreduce(mine, all, PURE_SAMPLES, MPI_DOUBLE, MPI_MAX, sw_run.comm);
-    for (int i = 1; i < PURE_SAMPLES; i++)
-        for (int j = i; j > 0 && all[j] < all[j - 1]; j--) {
-            double was = all[j];
-            all[j] = all[j - 1];
-            all[j - 1] = was;
-        }
-    return all[PURE_SAMPLES / 4];
+    for (int i = 0; i < PURE_SAMPLES; i++)
+        sum += all[i];
+    return sum;
 }
 
-static void set_computing_time(const sw_cell_t *cell, int mode)
+static int compare(const void *one, const void *other)
 {
-    double pure = measure_pure(cell, mode);
+    const double *a = one, *b = other;
+    return (*a > *b) - (*a < *b);
+}
+
+static void set_computing_time(int mode, double pure)
+{
     double fit = pure > 0 ? SHORTEST_BATCH / pure : MOST_CALLS;
     int calls = fit < 1 ? 1 : fit > MOST_CALLS ? MOST_CALLS : (int)fit;
     computing_turns[mode] = sw_arithmetic_turns(pure);
     for (int form = 0; form < FORMS; form++)
         if (forms[form].factor >= 0)
             ways[form * SW_MODES + mode].calls = calls;
+}
+
+/* The lower quartile counts: disturbances and the first calls of a cell only
+ * take longer. Both sides take turns, as a disturbance may last. */
+static void find_pure_times(const sw_cell_t *cell)
+{
+    static double pure[SW_MODES][PURE_TRIES * PURE_SAMPLES];
+    double spent = 0;
+    size_t n = 0;
+    for (int i = 0; i < PURE_TRIES && spent < PURE_SHARE * sw_run.plan->seconds;
+         i++, n += PURE_SAMPLES)
+        for (int mode = 0; mode < sw_run.modes; mode++)
+            spent += SW_CALLS_ALONE * sample_pure(cell, mode, &pure[mode][n]);
+    for (int mode = 0; mode < sw_run.modes; mode++) {
+        qsort(pure[mode], n, sizeof(double), compare);
+        set_computing_time(mode, pure[mode][n / 4]);
+    }
 }
 
 /* Computing alone has no result. */
@@ -262,8 +284,7 @@ static bool measure(const sw_operation_t *op, size_t size)
                       .more = put_late_rank};
     late_rank = op->result == SW_GATHERED || op->result == SW_SUM_AT_ROOT
         ? 0 : sw_run.ranks - 1;
-    for (int mode = 0; mode < sw_run.modes; mode++)
-        set_computing_time(&cell, mode);
+    find_pure_times(&cell);
     return sw_measure(&cell);
 }
 

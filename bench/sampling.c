@@ -57,8 +57,11 @@ static void switch_to(int mode)
         accelerate(mode == SW_HOST ? SW_ACCELERATE_ALONE : SW_ACCELERATE_ON);
 }
 
+static const sw_sampling_way_t *taken;
+
 static void take(const sw_sampling_way_t *way)
 {
+    taken = way;
     if (accelerate && way->state)
         accelerate(way->state);
     else
@@ -93,6 +96,14 @@ double sw_batch(const sw_cell_t *cell, int way, int calls)
     double time = sw_now() - start;
     switch_to(SW_HOST);
     return part < 0 ? time : part;
+}
+
+void sw_meet(void)
+{
+    const sw_sampling_way_t *way = taken;
+    switch_to(SW_HOST);
+    MPI_Barrier(sw_run.comm);
+    take(way);
 }
 
 static double longest(double time)

@@ -69,6 +69,10 @@ enum { SW_CALLS_ALONE = 4 };
  * here. */
 double sw_batch(const sw_cell_t *cell, int way, int calls);
 
+/* Within a batch: all ranks meet by the host's barrier, whatever the way. They
+ * leave it equally far apart in all ways. */
+void sw_meet(void);
+
 /* Seconds that a batch must last at least. */
 double sw_shortest_batch(void);
 
