@@ -4,9 +4,9 @@
  * straightway-bench links to no MPI. It loads the host to measure, and then
  * the module compiled for that host's binary interface: that is
  * libstraightway-bench-<flavour>.so, from collectives.c, overlap.c,
- * pingpong.c, datatypes.c, profile.c and the files that they share. The module's MPI
- * calls bind as any program's: to the preloaded front if there is one, else
- * to the host.
+ * pingpong.c, datatypes.c, profile.c and the files that they share. The
+ * module's MPI calls bind as any program's: to the preloaded front if there is
+ * one, else to the host.
  */
 #ifndef SW_BENCH_H
 #define SW_BENCH_H

@@ -15,8 +15,9 @@
 static void usage(void)
 {
     fputs("usage: straightway-bench --host LIBMPI --module MODULE --out FILE\n"
-          "         --ops NAME,... | --overlap NAME,... | --patterns NAME,... |\n"
-          "         --kernels NAME,... | --items NAME,...\n"
+          "         --ops NAME,... | --overlap NAME,... |\n"
+          "         --patterns NAME,... | --kernels NAME,... |\n"
+          "         --items NAME,...\n"
           "         [--sizes BYTES,...] [--seconds S] [--seed N] [--run N]\n"
           "         [--each-way 1] [--tests N]\n"
           "         [--window N] [--offset-send N] [--offset-receive N]\n"

@@ -21,9 +21,9 @@
  * (straightway/bench/overlap.py).
  *
  * The barrier keeps calls from overlapping each other: the root of a broadcast
- * could be calls ahead of the receivers. It is the host's in all forms but those
- * in a row. How far apart the ranks leave it is part of the pure time of a short
- * operation, and must not depend on the side.
+ * could be calls ahead of the receivers. It is the host's in all forms but
+ * those in a row. How far apart the ranks leave it is part of the pure time of
+ * a short operation, and must not depend on the side.
  */
 #include "arithmetic.h"
 #include "operations.h"
