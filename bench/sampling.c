@@ -58,8 +58,11 @@ static void switch_to(int mode)
         accelerate(mode == SW_HOST ? SW_ACCELERATE_ALONE : SW_ACCELERATE_ON);
 }
 
+static const sw_sampling_way_t *taken;
+
 static void take(const sw_sampling_way_t *way)
 {
+    taken = way;
     if (accelerate && way->state)
         accelerate(way->state);
     else
@@ -96,6 +99,14 @@ double sw_batch(const sw_cell_t *cell, int way, int calls)
     return part < 0 ? time : part;
 }
 
+void sw_meet(void)
+{
+    const sw_sampling_way_t *way = taken;
+    switch_to(SW_HOST);
+    MPI_Barrier(sw_run.comm);
+    take(way);
+}
+
 static double longest(double time)
 {
     double all;
@@ -115,9 +126,10 @@ double sw_shortest_batch(void)
  * slowest rank. All ranks see the same maximum and so agree. */
 static int calibrate(const sw_cell_t *cell, int way)
 {
-    sw_batch(cell, way, WARM_CALLS);
-    if (cell->calls)
-        return cell->calls;
+    int given = ways_of(cell)[way].calls;
+    sw_batch(cell, way, given ? 1 : WARM_CALLS);
+    if (given || cell->calls)
+        return given ? given : cell->calls;
     for (int calls = 1;; calls *= 2) {
         double time = longest(sw_batch(cell, way, calls));
         if (time >= sw_shortest_batch() || calls >= MOST_CALLS)
@@ -398,6 +410,7 @@ int sw_bench(const sw_bench_plan_t *plan)
     bool good = plan->items ? sw_profile(open_output)
               : plan->kernels ? sw_datatypes(open_output)
               : plan->patterns ? sw_pingpong(open_output)
+              : plan->overlap ? sw_overlap(open_output)
                                : sw_collectives(open_output);
     switch_to(SW_OURS);
     if (file)

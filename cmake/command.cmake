@@ -71,6 +71,10 @@ foreach(flavour ${SW_FLAVOURS})
   set(module straightway_bench_${flavour})
   add_library(${module} MODULE ${PROJECT_SOURCE_DIR}/bench/sampling.c
               ${PROJECT_SOURCE_DIR}/bench/collectives.c
+              ${PROJECT_SOURCE_DIR}/bench/overlap.c
+              ${PROJECT_SOURCE_DIR}/bench/operations.c
+              ${PROJECT_SOURCE_DIR}/bench/blocks.c
+              ${PROJECT_SOURCE_DIR}/bench/arithmetic.c
               ${PROJECT_SOURCE_DIR}/bench/computing.c
               ${PROJECT_SOURCE_DIR}/bench/messages.c
               ${PROJECT_SOURCE_DIR}/bench/nodes.c
