@@ -101,7 +101,7 @@ def test_a_solver_gives_the_hosts_bits(host, where, tmp_path):
 @pytest.mark.parametrize("threads", [
     2, pytest.param(4, marks=too_slow_crowded)])
 def test_threads_mix_collectives_and_messages(host, threads):
-    done = run(host, 4, "span_threads", threads, 40, env=TWO)
+    done = run(host, 4, "threads", threads, 40, env=TWO)
     if "no MPI_THREAD_MULTIPLE" in done.stdout:
         pytest.skip("this host has no MPI_THREAD_MULTIPLE")
     well(done)
