@@ -6,8 +6,8 @@ What fails, crashes or hangs with us must do so on the host alone, too.
 
 `make test` runs the modules about communication, on 2 ranks. It runs them on
 the host alone only if something is wrong with us. `make test-deep` runs
-everything, on 1 to 4 ranks and over two nodes, both with us and alone, and as
-much must pass.
+everything, on 1 to 4 ranks, both with us and alone, and as much must pass. It
+also runs the modules about communication over two nodes.
 """
 
 import collections
@@ -145,7 +145,7 @@ def ours(host, n, suite, options, tmp_path, timeout, env=None):
 def allowed(host, n, options):
     if host.name == "impi" or isinstance(n, tuple):
         # Dynamic processes crash in this wheel, with nothing of ours. Over test
-        # nodes the launchers have no place for them.
+        # nodes the launchers have no room for them.
         options = [*options, "-e", "spawn", "-e", "dynproc", "-x", "Spawn",
                    "-x", "Connect", "-x", "Join"]
     return options
@@ -167,15 +167,30 @@ def compare(host, n, suite, options, tmp_path, timeout, env=None):
         alone.passed > 100 * total(n), (with_us.passed, alone.passed, alone.says)
 
 
-@needs_mpi4py
-def test_communication(host, suite, tmp_path):
+def communication(host, n, suite, tmp_path, timeout, env=None):
     options = [o for name in NEAR for o in ("-i", name + r"\.")]
     options += ["-x", "DatatypePickle"]      # slow, and local
-    options = allowed(host, 2, options)
-    with_us = ours(host, 2, suite, options, tmp_path, 120)
-    assert with_us.passed > 1000, (with_us.passed, with_us.says)
+    options = allowed(host, n, options)
+    with_us = ours(host, n, suite, options, tmp_path, timeout, env)
+    assert with_us.passed > 500 * total(n), (with_us.passed, with_us.says)
     if with_us.bad:
-        no_new(with_us, host_alone(host, 2, suite, options, tmp_path, 120))
+        no_new(with_us, host_alone(host, n, suite, options, tmp_path,
+                                   timeout))
+
+
+@needs_mpi4py
+def test_communication(host, suite, tmp_path):
+    communication(host, 2, suite, tmp_path, 120)
+
+
+@needs_mpi4py
+@nodes.able
+@pytest.mark.deep
+@pytest.mark.parametrize("way", ["leaders", "lanes"])
+def test_communication_over_nodes(host, suite, tmp_path, way):
+    nodes.need()
+    communication(host, (2, 2), suite, tmp_path, 1800,
+                  {"STRAIGHTWAY_SPAN_WAY": way})
 
 
 @needs_mpi4py
@@ -183,16 +198,6 @@ def test_communication(host, suite, tmp_path):
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_everything(host, suite, tmp_path, n):
     compare(host, n, suite, [], tmp_path, 1800)
-
-
-@needs_mpi4py
-@nodes.able
-@pytest.mark.deep
-@pytest.mark.parametrize("way", ["leaders", "lanes"])
-def test_everything_over_nodes(host, suite, tmp_path, way):
-    nodes.need()
-    compare(host, (2, 2), suite, [], tmp_path, 1800,
-            {"STRAIGHTWAY_SPAN_WAY": way})
 
 
 @needs_mpi4py
