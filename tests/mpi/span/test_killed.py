@@ -8,8 +8,9 @@ from harness import nodes
 from harness.jobs import JobTimeout
 from harness.programs import run, source, well
 
-# Which ranks go, of two nodes with two ranks each.
-VICTIMS = {"first": [0], "leader": [2], "member": [3], "node": [2, 3]}
+# In which round ranks go, and which: of two nodes with two ranks each.
+VICTIMS = {"first": (20, 0), "leader": (20, 2), "member": (20, 3),
+           "node": (20, 2, 3), "meeting": (0, 3)}
 PATIENCE = 15
 
 
@@ -33,7 +34,9 @@ def lasts(host, victims, folder, straightway):
 @nodes.able
 @pytest.mark.unable("debian-openmpi", "debian-mpich",
                     why="old launchers leave daemons behind on their own")
-@pytest.mark.parametrize("who", VICTIMS)
+@pytest.mark.parametrize("who", [
+    *list(VICTIMS)[:-1],
+    pytest.param("meeting", marks=pytest.mark.deep)])
 def test_lost_ranks_end_the_job_on_all_nodes(host, who, tmp_path):
     nodes.need()
     try:
