@@ -42,6 +42,7 @@ int sw_MPI_Finalize(void)
             sw_stats_print();
         sw_messages_stop();
     }
+    sw_comms_close();
     sw_world_stop();
     return host.Finalize();
 }
