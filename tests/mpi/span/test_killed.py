@@ -56,8 +56,9 @@ def test_lost_ranks_end_the_job_on_all_nodes(host, who, tmp_path):
     except JobTimeout as why:
         if ranks_live(str(why)):
             raise
-        pytest.skip("all ranks have ended, and the launcher has not (PRRTE 3 "
-                    "waits for ever where several ranks abort at once)")
+        # About one job of 30 under PRRTE 3, and with Straightway alone; the
+        # cause is not known. No process of ours is left that could wait.
+        pytest.skip("all ranks have ended, and the launcher has not")
     assert not left
     assert ours < alone + PATIENCE, \
         f"the job ends {ours} s after the deaths, the host's {alone} s"
