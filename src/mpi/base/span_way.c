@@ -30,13 +30,9 @@ typedef struct {
 
 #define ALL SIZE_MAX
 #define KIB ((size_t)1 << 10)
-/* MPICH sends large blocks to each other member directly, which costs no copy.
- */
-#ifdef OMPI_MAJOR_VERSION
-#define LARGE ALL
-#else
+/* The hosts send large blocks to each other member directly, which costs no
+ * copy. */
 #define LARGE (512 * KIB - 1)
-#endif
 
 static const limits_t built_in[SW_COLL_COUNT] = {
     [SW_COLL_BARRIER] = {ALL, ALL},
