@@ -3,10 +3,10 @@
  *
  * straightway-bench links to no MPI. It loads the host to measure, and then
  * the module compiled for that host's binary interface: that is
- * libstraightway-bench-<flavour>.so, from collectives.c, pingpong.c,
- * datatypes.c, profile.c and the files that they share. The module's MPI
- * calls bind as any program's: to the preloaded front if there is one, else
- * to the host.
+ * libstraightway-bench-<flavour>.so, from collectives.c, overlap.c,
+ * pingpong.c, datatypes.c, profile.c and the files that they share. The
+ * module's MPI calls bind as any program's: to the preloaded front if there is
+ * one, else to the host.
  */
 #ifndef SW_BENCH_H
 #define SW_BENCH_H
@@ -24,6 +24,7 @@ typedef enum {
 
 typedef struct {
     const char *ops;                /* collectives: comma-separated names   */
+    const char *overlap;            /* or else nonblocking ones: the same   */
     const char *patterns;           /* or else pingpong: the same           */
     const char *kernels;            /* or else datatypes: the same          */
     const char *items;              /* or else profile: the same            */
@@ -46,6 +47,9 @@ typedef struct {
                                      * too (mpi/base/span_way.h)            */
     int run;                        /* doubles in a row, with gaps as long
                                      * between the rows; 0: no gaps         */
+
+    /* Of nonblocking collectives alone. */
+    int tests;                      /* calls of MPI_Test in a computation   */
 
     /* Of pingpong alone. */
     int window;                     /* messages under way at once           */

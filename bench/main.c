@@ -15,10 +15,11 @@
 static void usage(void)
 {
     fputs("usage: straightway-bench --host LIBMPI --module MODULE --out FILE\n"
-          "         --ops NAME,... | --patterns NAME,... |\n"
-          "         --kernels NAME,... | --items NAME,...\n"
+          "         --ops NAME,... | --overlap NAME,... |\n"
+          "         --patterns NAME,... | --kernels NAME,... |\n"
+          "         --items NAME,...\n"
           "         [--sizes BYTES,...] [--seconds S] [--seed N] [--run N]\n"
-          "         [--each-way 1]\n"
+          "         [--each-way 1] [--tests N]\n"
           "         [--window N] [--offset-send N] [--offset-receive N]\n"
           "         [--cold BYTES] [--buffers heap|stack|mmap] [--corrupt 1]\n"
           "         [--paused 1]\n"
@@ -65,6 +66,10 @@ static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
         plan->out = value;
     else if (!strcmp(name, "--ops"))
         plan->ops = value;
+    else if (!strcmp(name, "--overlap"))
+        plan->overlap = value;
+    else if (!strcmp(name, "--tests"))
+        plan->tests = (int)number(value);
     else if (!strcmp(name, "--patterns"))
         plan->patterns = value;
     else if (!strcmp(name, "--kernels"))
@@ -131,8 +136,8 @@ int main(int argc, char **argv)
         else if (!parse(name, value, &plan))
             usage();
     }
-    int benchmarks = !!plan.ops + !!plan.patterns + !!plan.kernels
-                     + !!plan.items;
+    int benchmarks = !!plan.ops + !!plan.overlap + !!plan.patterns
+                     + !!plan.kernels + !!plan.items;
     if (!host || !module || !plan.out || benchmarks != 1 ||
         plan.size_count < (plan.items ? 0 : plan.kernels ? 2 : 1))
         usage();

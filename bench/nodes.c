@@ -81,6 +81,23 @@ static bool measure_crowd(MPI_Comm comm, int ranks, int *crowded)
     return true;
 }
 
+/* Rank 0 gets the name of each rank's node. False: no memory. */
+static bool find_names(sw_nodes_t *nodes, MPI_Comm comm, int rank, int ranks)
+{
+    char mine[SW_NODE_NAME] = "";
+    gethostname(mine, sizeof mine - 1);
+    int good = 1;
+    if (rank == 0) {
+        nodes->name = malloc((size_t)ranks * sizeof *nodes->name);
+        good = nodes->name != NULL;
+    }
+    MPI_Bcast(&good, 1, MPI_INT, 0, comm);
+    if (good)
+        MPI_Gather(mine, SW_NODE_NAME, MPI_CHAR, nodes->name, SW_NODE_NAME,
+                   MPI_CHAR, 0, comm);
+    return good;
+}
+
 bool sw_nodes_find(sw_nodes_t *nodes, MPI_Comm comm)
 {
     int rank, ranks;
@@ -98,7 +115,8 @@ bool sw_nodes_find(sw_nodes_t *nodes, MPI_Comm comm)
     nodes->first = first == rank;
     /* Some rank's machine is crowded; some node's bytes are not counted. */
     int some[2], all[2];
-    if (!measure_crowd(comm, ranks, &some[0]))
+    if (!find_names(nodes, comm, rank, ranks) ||
+        !measure_crowd(comm, ranks, &some[0]))
         return false;
     some[1] = getenv("STRAIGHTWAY_NODE_SIZE") != NULL || read_sent() < 0;
     MPI_Allreduce(some, all, 2, MPI_INT, MPI_MAX, comm);

@@ -428,6 +428,12 @@ bool sw_pingpong(bool (*start)(void))
     rank = sw_run.rank;
     ranks = sw_run.ranks;
     partner = rank ^ 1;
+    if (ranks % 2 && strcmp(plan->patterns, "ring")) {
+        if (rank == 0)
+            fputs("straightway-bench: messages go between pairs: start an even "
+                  "number of ranks\n", stderr);
+        return false;
+    }
     size_t bytes = need();
     if (plan->memory == SW_BENCH_STACK)
         return run_on_stack(bytes, start);

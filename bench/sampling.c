@@ -18,6 +18,7 @@
  * Everything but the measured calls and their barrier runs on the host.
  */
 #include "sampling.h"
+#include "wires.h"
 
 #include "coll/span_names.h"
 #include "node/control.h"
@@ -57,8 +58,11 @@ static void switch_to(int mode)
         accelerate(mode == SW_HOST ? SW_ACCELERATE_ALONE : SW_ACCELERATE_ON);
 }
 
+static const sw_sampling_way_t *taken;
+
 static void take(const sw_sampling_way_t *way)
 {
+    taken = way;
     if (accelerate && way->state)
         accelerate(way->state);
     else
@@ -95,6 +99,14 @@ double sw_batch(const sw_cell_t *cell, int way, int calls)
     return part < 0 ? time : part;
 }
 
+void sw_meet(void)
+{
+    const sw_sampling_way_t *way = taken;
+    switch_to(SW_HOST);
+    MPI_Barrier(sw_run.comm);
+    take(way);
+}
+
 static double longest(double time)
 {
     double all;
@@ -114,9 +126,10 @@ double sw_shortest_batch(void)
  * slowest rank. All ranks see the same maximum and so agree. */
 static int calibrate(const sw_cell_t *cell, int way)
 {
-    sw_batch(cell, way, WARM_CALLS);
-    if (cell->calls)
-        return cell->calls;
+    int given = ways_of(cell)[way].calls;
+    sw_batch(cell, way, given ? 1 : WARM_CALLS);
+    if (given || cell->calls)
+        return given ? given : cell->calls;
     for (int calls = 1;; calls *= 2) {
         double time = longest(sw_batch(cell, way, calls));
         if (time >= sw_shortest_batch() || calls >= MOST_CALLS)
@@ -203,8 +216,22 @@ static void put_text(const char *text)
     fputc('"', file);
 }
 
+/* The name of each node, in the order of their numbers. */
+static void put_nodes(void)
+{
+    int next = 0;
+    fputs(", \"node_names\": [", file);
+    for (int r = 0; r < sw_run.ranks; r++)
+        if (sw_run.nodes.of[r] == next) {
+            fputs(next++ ? ", " : "", file);
+            put_text(sw_run.nodes.name[r]);
+        }
+    fputc(']', file);
+}
+
 static bool open_output(void)
 {
+    sw_wires_use(&sw_run.nodes, sw_run.comm);
     int opened = 1;
     if (sw_run.rank == 0) {
         file = fopen(sw_run.plan->out, "w");
@@ -236,6 +263,8 @@ static bool open_output(void)
     put_text(host);
     fputs(", \"transport\": ", file);
     put_text(transport);
+    put_nodes();
+    sw_wires_put(file);
     fputs("}}\n", file);
     fflush(file);
     return true;
@@ -381,6 +410,7 @@ int sw_bench(const sw_bench_plan_t *plan)
     bool good = plan->items ? sw_profile(open_output)
               : plan->kernels ? sw_datatypes(open_output)
               : plan->patterns ? sw_pingpong(open_output)
+              : plan->overlap ? sw_overlap(open_output)
                                : sw_collectives(open_output);
     switch_to(SW_OURS);
     if (file)

@@ -19,7 +19,7 @@
 #include "nodes.h"
 
 enum { SW_HOST, SW_OURS, SW_MODES };
-enum { SW_MOST_WAYS = 4 };
+enum { SW_MOST_WAYS = 32 };
 
 /* This run. */
 typedef struct {
@@ -33,11 +33,12 @@ typedef struct {
 extern sw_run_t sw_run;
 
 /* A way to do what a cell holds: its name in the output, the mode that it runs
- * in, and that mode's state of the switch (node/control.h); 0: the usual one. A
- * way of ours is left out where ours cannot be switched on. */
+ * in, that mode's state of the switch (node/control.h), and the calls of its
+ * batches; 0: the usual ones. A way of ours is left out where ours cannot be
+ * switched on. */
 typedef struct {
     const char *name;
-    int mode, state;
+    int mode, state, calls;
 } sw_sampling_way_t;
 
 typedef struct sw_cell sw_cell_t;
@@ -68,6 +69,10 @@ enum { SW_CALLS_ALONE = 4 };
  * here. */
 double sw_batch(const sw_cell_t *cell, int way, int calls);
 
+/* Within a batch: all ranks meet by the host's barrier, whatever the way. They
+ * leave it equally far apart in all ways. */
+void sw_meet(void);
+
 /* Seconds that a batch must last at least. */
 double sw_shortest_batch(void);
 
@@ -84,6 +89,7 @@ bool sw_chosen(const char *list, const char *name);
  * (the same on every rank) and measures its cells; false when one of these
  * failed, which it has said on stderr, or when a result was wrong. */
 bool sw_collectives(bool (*start)(void));
+bool sw_overlap(bool (*start)(void));
 bool sw_pingpong(bool (*start)(void));
 bool sw_datatypes(bool (*start)(void));
 bool sw_profile(bool (*start)(void));

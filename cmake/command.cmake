@@ -71,9 +71,14 @@ foreach(flavour ${SW_FLAVOURS})
   set(module straightway_bench_${flavour})
   add_library(${module} MODULE ${PROJECT_SOURCE_DIR}/bench/sampling.c
               ${PROJECT_SOURCE_DIR}/bench/collectives.c
+              ${PROJECT_SOURCE_DIR}/bench/overlap.c
+              ${PROJECT_SOURCE_DIR}/bench/operations.c
+              ${PROJECT_SOURCE_DIR}/bench/blocks.c
+              ${PROJECT_SOURCE_DIR}/bench/arithmetic.c
               ${PROJECT_SOURCE_DIR}/bench/computing.c
               ${PROJECT_SOURCE_DIR}/bench/messages.c
               ${PROJECT_SOURCE_DIR}/bench/nodes.c
+              ${PROJECT_SOURCE_DIR}/bench/wires.c
               ${PROJECT_SOURCE_DIR}/bench/pingpong.c
               ${PROJECT_SOURCE_DIR}/bench/datatypes.c
               ${PROJECT_SOURCE_DIR}/bench/profile.c

@@ -142,14 +142,26 @@ def environment(args, launcher, kind, folder):
     return env, said
 
 
-def run(command, env, timeout, result):
-    """One run of the solver; returns (what it wrote, its stderr)."""
+def finished(command, env, timeout):
+    """The completed process of a command that ends in time."""
     try:
-        done = subprocess.run(command, env=env, capture_output=True,
+        return subprocess.run(command, env=env, capture_output=True,
                               text=True, timeout=timeout)
     except subprocess.TimeoutExpired:
         raise DemoError(f"a run took longer than {timeout:g} s:\n  "
                         + " ".join(command))
+
+
+def failure(done, command):
+    """The error that a run has failed, with what it said."""
+    return DemoError(f"this run failed (exit status {done.returncode}):\n  "
+                     + " ".join(command) + "\n" + done.stdout[-2000:]
+                     + done.stderr[-4000:])
+
+
+def run(command, env, timeout, result):
+    """One run of the solver; returns (what it wrote, its stderr)."""
+    done = finished(command, env, timeout)
     data = None
     try:
         data = json.loads(result.read_text())
@@ -157,10 +169,49 @@ def run(command, env, timeout, result):
     except (OSError, ValueError):
         pass
     if data is None or (done.returncode and data["good"]):
-        raise DemoError(f"this run failed (exit status {done.returncode}):"
-                        "\n  " + " ".join(command) + "\n"
-                        + done.stdout[-2000:] + done.stderr[-4000:])
+        raise failure(done, command)
     return data, done.stdout, done.stderr
+
+
+def turns(args, commands):
+    """(turn, side, command) of each run. The sides take turns, so that other
+    load on the machine falls on both alike."""
+    for turn in range(args.repeats):
+        for name, command in commands.items():
+            yield turn, name, command
+
+
+def say_run(args, turn, name, seconds):
+    print(f"  run {turn + 1} of {args.repeats}  {name:12}{seconds:8.3f} s",
+          flush=True)
+
+
+def installed_command(target):
+    """The straightway command."""
+    straightway = installed.command()
+    if not straightway:
+        raise DemoError("there is no `straightway` beside this Python nor in "
+                        f"PATH: run `make {target}`, which builds it")
+    return straightway
+
+
+def check_loaded(stats):
+    """Check that a run with Straightway printed its statistics."""
+    if "straightway" not in stats.lower():
+        raise DemoError("`straightway run --stats` printed no statistics: "
+                        "the library was not loaded; `straightway doctor` "
+                        "says why\n" + stats)
+
+
+def end_with(main):
+    """Run a demo, and end with its status."""
+    try:
+        sys.exit(main())
+    except DemoError as error:
+        print(f"demo: {error}", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 def spread(values):
@@ -232,10 +283,7 @@ def study(args, straightway, launcher, program, env):
 
 def main():
     args = options()
-    straightway = installed.command()
-    if not straightway:
-        raise DemoError("there is no `straightway` beside this Python nor in "
-                        "PATH: run `make demo`, which builds it")
+    straightway = installed_command("demo")
     launcher, kind = find_launcher()
     with tempfile.TemporaryDirectory() as folder:
         env, said = environment(args, launcher, kind, Path(folder))
@@ -253,32 +301,27 @@ def main():
         for line in said:
             print(line)
         stats = ""
-        for i in range(args.repeats):
-            for name, command in commands.items():
-                data, out, err = run(command, env, args.timeout, result)
-                if data["ranks"] != args.n:
-                    raise DemoError(
-                        f"{launcher} started {args.n} processes, but their "
-                        f"MPI ({data['mpi']}) made a world of "
-                        f"{data['ranks']}: launcher and library do not "
-                        "belong together; set MPIEXEC and MPI4PY_LIBMPI")
-                if not i and not sides["MPI alone"]:
-                    print(data["mpi"].split(", package")[0])
-                    print()
-                    print(out.split("\n\nTime")[0])
-                    print()
-                if not data["good"]:
-                    print(out)
-                    raise DemoError(f"a check of the physics failed ({name})")
-                sides[name].append(data)
-                print(f"  run {i + 1} of {args.repeats}  {name:12}"
-                      f"{data['time']['total']:8.3f} s", flush=True)
-                if name == "Straightway":
-                    stats = err
-    if "straightway" not in stats.lower():
-        raise DemoError("`straightway run --stats` printed no statistics: "
-                        "the library was not loaded; `straightway doctor` "
-                        "says why\n" + stats)
+        for turn, name, command in turns(args, commands):
+            data, out, err = run(command, env, args.timeout, result)
+            if data["ranks"] != args.n:
+                raise DemoError(
+                    f"{launcher} started {args.n} processes, but their "
+                    f"MPI ({data['mpi']}) made a world of "
+                    f"{data['ranks']}: launcher and library do not "
+                    "belong together; set MPIEXEC and MPI4PY_LIBMPI")
+            if not turn and not sides["MPI alone"]:
+                print(data["mpi"].split(", package")[0])
+                print()
+                print(out.split("\n\nTime")[0])
+                print()
+            if not data["good"]:
+                print(out)
+                raise DemoError(f"a check of the physics failed ({name})")
+            sides[name].append(data)
+            say_run(args, turn, name, data["time"]["total"])
+            if name == "Straightway":
+                stats = err
+    check_loaded(stats)
     print("\nAgreement")
     same = agree([r for runs in sides.values() for r in runs])
     report(sides)
@@ -299,10 +342,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except DemoError as error:
-        print(f"demo: {error}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    end_with(main)

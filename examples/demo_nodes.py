@@ -27,7 +27,6 @@ import tempfile
 from pathlib import Path
 
 import demo
-import installed
 
 HERE = Path(__file__).resolve().parent
 NODES = HERE.parent / "tests" / "nodes" / "nodes"
@@ -87,17 +86,10 @@ def refusal():
 
 def run(command, env, timeout, counts):
     """Run the solver once: (seconds, bytes sent or None, stderr)."""
-    try:
-        done = subprocess.run(command, env=env, capture_output=True, text=True,
-                              timeout=timeout)
-    except subprocess.TimeoutExpired:
-        raise demo.DemoError(f"a run took longer than {timeout:g} s:\n  "
-                             + " ".join(command))
+    done = demo.finished(command, env, timeout)
     said = re.search(r"(\d+) steps: ([\d.]+) s\nPASS", done.stdout)
     if done.returncode or not said:
-        raise demo.DemoError(f"this run failed (exit status {done.returncode})"
-                             ":\n  " + " ".join(command) + "\n"
-                             + done.stdout[-2000:] + done.stderr[-4000:])
+        raise demo.failure(done, command)
     sent = None
     if counts.exists():
         sent = sum(node["tx_bytes"]
@@ -131,10 +123,7 @@ def spans(stats):
 
 def main():
     args = options()
-    straightway = installed.command()
-    if not straightway:
-        raise demo.DemoError("there is no `straightway` beside this Python nor "
-                             "in PATH: run `make demo-nodes`, which builds it")
+    straightway = demo.installed_command("demo-nodes")
     launcher, kind = demo.find_launcher()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -158,16 +147,11 @@ def main():
         for line in said:
             print(line)
         sides = {name: [] for name in commands}
-        for i in range(args.repeats):
-            for name, command in commands.items():
-                time, sent, err = run(command, env, args.timeout, counts)
-                sides[name].append((time, sent))
-                print(f"  run {i + 1} of {args.repeats}  {name:12}"
-                      f"{time:8.3f} s", flush=True)
-    if "straightway" not in err.lower():
-        raise demo.DemoError("`straightway run --stats` printed no statistics: "
-                             "the library was not loaded; `straightway doctor` "
-                             "says why\n" + err)
+        for turn, name, command in demo.turns(args, commands):
+            time, sent, err = run(command, env, args.timeout, counts)
+            sides[name].append((time, sent))
+            demo.say_run(args, turn, name, time)
+    demo.check_loaded(err)
     table(sides)
     print(f"\nEvery run found the solution. Straightway served {spans(err)} "
           "collectives over the nodes.")
@@ -175,10 +159,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except demo.DemoError as error:
-        print(f"demo: {error}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    demo.end_with(main)

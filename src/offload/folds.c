@@ -51,10 +51,10 @@ static bool gets(const sw_fold_t *f, int member)
 
 /* Memory that the others read or write: the user's, or what stands in for it.
  */
-static sw_part_t lend(sw_loan_t *x, const sw_team_t *team, const void *p,
+static sw_part_t lend(sw_stand_in_t *x, const sw_team_t *team, const void *p,
                       size_t bytes, bool in, bool aside)
 {
-    *x = (sw_loan_t){.user = (char *)(uintptr_t)p, .bytes = bytes};
+    *x = (sw_stand_in_t){.user = (char *)(uintptr_t)p, .bytes = bytes};
     if (!bytes)
         return (sw_part_t){.form = SW_FORM_NONE};
     uint64_t there = aside ? UINT64_MAX : sw_direct(team, p, bytes);
@@ -69,7 +69,7 @@ static sw_part_t lend(sw_loan_t *x, const sw_team_t *team, const void *p,
 }
 
 /* Ends it. `written`: by the others, too. */
-static void take_back(const sw_loan_t *x, bool written)
+static void take_back(const sw_stand_in_t *x, bool written)
 {
     if (written && x->copy)
         sw_copy(x->user, x->copy, x->bytes);

@@ -2,11 +2,11 @@
  * folds.h - collectives that reduce: Reduce, Allreduce, Reduce_scatter, Scan,
  * Exscan, and their variants.
  *
- * Small: each member posts its operand, and whoever needs a result combines all
- * operands itself. Large: the members lend each other their operands and
- * results. The vector is cut into pieces. Whoever claims a piece combines all
- * operands there, in rank order, and stores the results of all members. So one
- * thread computes each element, and every rank gets the same bits.
+ * Small: each member posts its operand. A member that gets a result combines
+ * all operands itself. Large: the members lend each other their operands and
+ * results. The vector is cut into pieces. A worker that claims a piece combines
+ * all operands there, in rank order, and stores the results of all members. So
+ * one thread computes each element, and every rank gets the same bits.
  */
 #ifndef SW_OFFLOAD_FOLDS_H
 #define SW_OFFLOAD_FOLDS_H
@@ -29,7 +29,7 @@ typedef struct {
 typedef struct {
     char *user, *copy;          /* NULL: the user's own is lent             */
     size_t bytes;
-} sw_loan_t;
+} sw_stand_in_t;
 
 typedef struct {
     sw_list_t list;
@@ -38,7 +38,7 @@ typedef struct {
     bool present;               /* all members' rows have been seen         */
     bool waiting;               /* for anything at all                      */
     int owner;                  /* the first whose pieces may not be done   */
-    sw_loan_t in, out;
+    sw_stand_in_t in, out;
 } sw_fold_t;
 
 /* Begins one. f->list began as zeros, and is kept. */

@@ -173,7 +173,7 @@ void sw_list_break(sw_list_t *l)
 
 int sw_list_end(sw_list_t *l)
 {
-    /* Whoever found it over may still have it for a moment. */
+    /* The thread that found it over may still hold it for a moment. */
     while (atomic_load_explicit(&l->held, memory_order_acquire))
         sw_os_pause();
     if (l->posted)

@@ -222,8 +222,9 @@ static void post(sw_list_t *l, sw_slate_row_t *row)
 /* Reading rows ------------------------------------------------------------- */
 
 /* A member's block for another, as it has posted it. */
-static const char *block_of(const sw_pairs_t *p, int from, const sw_slate_row_t *row,
-                            int to, uint64_t *bytes)
+static const char *block_of(const sw_pairs_t *p, int from,
+                            const sw_slate_row_t *row, int to,
+                            uint64_t *bytes)
 {
     const sw_slates_t *s = p->list.on;
     const char *area = sw_slate_area(s, p->list.step, from);
@@ -292,8 +293,8 @@ static void stretch_of(sw_pieces_t all, uint64_t bit, uint64_t bytes,
 /* Claims a piece of what goes from one member to another, whose rows these are.
  * While it is claimed, the memory on both sides is there: what a sender has not
  * lent stays in its row. Its bit, or 0. */
-static uint64_t claim(sw_pairs_t *p, const sw_slate_row_t *source, sw_slate_row_t *target,
-                      sw_pieces_t of)
+static uint64_t claim(sw_pairs_t *p, const sw_slate_row_t *source,
+                      sw_slate_row_t *target, sw_pieces_t of)
 {
     sw_list_t *l = &p->list;
     sw_slate_touch(l->on);
@@ -308,7 +309,8 @@ static uint64_t claim(sw_pairs_t *p, const sw_slate_row_t *source, sw_slate_row_
     return 0;
 }
 
-static void finish(sw_pairs_t *p, sw_slate_row_t *row, sw_pieces_t of, uint64_t bit)
+static void finish(sw_pairs_t *p, sw_slate_row_t *row, sw_pieces_t of,
+                   uint64_t bit)
 {
     sw_row_tick(p->list.on, row, of.word, bit);
     sw_slate_touched(p->list.on);
@@ -370,8 +372,8 @@ static bool take_from(sw_pairs_t *p, int from)
 }
 
 /* Copies a piece from one member to another. */
-static bool carry(sw_pairs_t *p, int from, const sw_slate_row_t *source, int to,
-                  sw_slate_row_t *target)
+static bool carry(sw_pairs_t *p, int from, const sw_slate_row_t *source,
+                  int to, sw_slate_row_t *target)
 {
     uint64_t bytes, room;
     const char *block = block_of(p, from, source, to, &bytes);
@@ -503,7 +505,7 @@ void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on,
     size_t n = (size_t)on->n;
     bool is_root = on->me == args->root, to = to_root(args->id);
     bool from = from_root(args->id);
-    bool *flags = (bool *)sw_scratch(&p->list.room, 3 * n);
+    bool *flags = (bool *)sw_scratch(&p->room, 3 * n);
     if (!flags) {
         sw_say("out of memory for a nonblocking collective");
         abort();

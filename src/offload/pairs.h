@@ -3,9 +3,9 @@
  * Gather, Scatter, Allgather, Alltoall, and their variants.
  *
  * What they have in common: member i has a block for member j, and j has a
- * place for it. They differ in who sends and receives at all, whether a sender
- * has one block for all or one for each, and whether a receiver has one place
- * or one for each.
+ * place for it. All members send, or the root alone, and likewise with
+ * receiving. A sender has one block for all, or one for each. A receiver has
+ * one place, or one for each sender.
  *
  * A sender copies a small payload into its row, and leaves. It lends the others
  * a large one. A receiver whose places the others map lends these, too: then
@@ -39,12 +39,12 @@ typedef struct {
     int unread, unwritten;      /* receivers, senders that are not done     */
     char *packed;               /* what is lent, if it was made for that    */
     int next;                   /* whose row it looks at to help            */
-    /* [n], in the list's room. */
-    bool *read, *written;       /* by receiver, by sender                   */
-    bool *helped;               /* by receiver: nothing is left to do       */
+    sw_scratch_t room;          /* for the next three                       */
+    bool *read, *written;       /* [n] by receiver, by sender               */
+    bool *helped;               /* [n] by receiver: nothing is left to do   */
 } sw_pairs_t;
 
-/* Begins one. p->list began as zeros, and is kept. */
+/* Begins one. p->list and p->room began as zeros, and are kept. */
 SW_API void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on,
                            const sw_pairs_args_t *args);
 

@@ -15,13 +15,14 @@
  * ahead; many have few, to save memory. */
 static unsigned usual_depth(int n)
 {
-    return n <= 64 ? 16 : 8;
+    return n <= 16 ? 32 : n <= 64 ? 16 : 8;
 }
 
 /* Two tables of extents must fit, and a payload that is copied. */
 static size_t area_bytes(int n)
 {
-    return sw_round_up(32 * (size_t)n + SW_PAGE, SW_PAIR);
+    size_t payload = n <= 16 ? 16384 : 4096;
+    return sw_round_up(32 * (size_t)n + payload, SW_PAIR);
 }
 
 static unsigned words_of(int n)
@@ -31,8 +32,8 @@ static unsigned words_of(int n)
 
 static size_t row_bytes(int n)
 {
-    return sw_round_up(sizeof(sw_slate_row_t) + 2 * words_of(n) * sizeof(uint64_t),
-                       SW_PAIR);
+    return sw_round_up(sizeof(sw_slate_row_t) +
+                           2 * words_of(n) * sizeof(uint64_t), SW_PAIR);
 }
 
 static size_t head_bytes(int n)
@@ -60,10 +61,9 @@ static sw_block_t *block_at(sw_peer_t *leader, uint64_t offset)
     return (sw_block_t *)(leader->control + offset);
 }
 
-void sw_slates_unreserve(uint64_t offset)
+void sw_slates_unreserve(sw_peer_t *leader, uint64_t offset)
 {
-    sw_block_t *block = (sw_block_t *)(sw_segment()->base + offset);
-    atomic_store(&block->members, 0);
+    atomic_store(&block_at(leader, offset)->members, 0);
 }
 
 sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t offset, unsigned depth)

@@ -3,9 +3,10 @@
  * collectives that go on while their programs compute.
  *
  * A *slate* serves one collective at a time. Each member has a row there, in
- * which it posts its part. The collective is then cut into pieces, and whoever
- * has time claims one and does it, third members included (design: CORE-Direct's
- * task lists). So the members that wait work for those that compute.
+ * which it posts its part. The collective is then cut into pieces. A member
+ * that has time claims a piece and does it, for whichever member. So those
+ * that wait work for those that compute. (The idea is that of CORE-Direct's task lists,
+ * which an adapter carries out: Graham et al., CCGrid 2010.)
  *
  *   +------------+---------+---------+---------+-----+---------+---------+
  *   | sw_block_t | lane 0  | slate 0 | slate 1 | ... | areas 0 | areas 1 |
@@ -26,7 +27,7 @@
  *     then stores posted = turn (release). A reader that loads posted == turn
  *     (acquire) sees the row, and the memory that it offers.
  *   - claim: a worker sets a piece's bit in `claims`, and has the piece if the
- *     bit was not set. It has seen `posted` of all whose memory the piece needs.
+ *     bit was not set. It has seen `posted` of all whose memory it needs.
  *   - tick: the worker has done its piece, and sets its bit in `ticks`
  *     (release). A member that loads all bits it waits for (acquire) sees what
  *     all workers have written: their read-modify-writes are one release
@@ -35,8 +36,9 @@
  *     of its own is in use. It has seen the ticks of all pieces that read or
  *     write its memory. A member posts turn t in its row when all have left
  *     turn t - 1 (acquire). So as long as one member looks at a turn, no row of
- *     it changes, but for claims and ticks. `before` tells with each post up to which step its member has
- *     left, so that in a stream no member looks at the others' `left`.
+ *     it changes, but for claims and ticks. `before` tells with each post up to
+ *     which step its member has left. So in a stream no member looks at the
+ *     others' `left`.
  *
  * A member that gives up leaves with pieces under way. Its program then owns
  * its memory again, so no worker may still be in there. A worker counts itself
@@ -72,7 +74,8 @@ typedef struct {
     _Atomic uint64_t word[];    /* claims, then ticks                       */
 } sw_slate_row_t;
 
-_Static_assert(offsetof(sw_slate_row_t, left) == SW_PAIR, "a row is a line pair");
+_Static_assert(offsetof(sw_slate_row_t, left) == SW_PAIR,
+               "a row is a line pair");
 _Static_assert(sizeof(sw_slate_row_t) % SW_PAIR == 0, "words start on a pair");
 
 /* PACKED: its own block is not there. */
@@ -103,8 +106,7 @@ typedef struct {
 /* Takes a block for n members from this process's pool: `depth` slates, as many
  * as suit where it is 0. Returns its offset, or 0: the pool is full. */
 SW_API uint64_t sw_slates_reserve(int n, unsigned depth);
-/* Returns a block of this process's that no member has opened. */
-SW_API void sw_slates_unreserve(uint64_t offset);
+SW_API void sw_slates_unreserve(sw_peer_t *leader, uint64_t offset);
 
 /* Opens this member's end of the block at `offset` of the leader's segment,
  * with the same depth, and holds the team. Ends the process where memory runs
@@ -196,8 +198,8 @@ static inline void sw_row_tick(const sw_slates_t *s, sw_slate_row_t *row,
 }
 
 /* Are all of these pieces done? */
-static inline bool sw_row_ticked(const sw_slates_t *s, const sw_slate_row_t *row,
-                                 sw_pieces_t of)
+static inline bool sw_row_ticked(const sw_slates_t *s,
+                                 const sw_slate_row_t *row, sw_pieces_t of)
 {
     return !(of.bits & ~atomic_load_explicit(&row->word[s->words + of.word],
                                              memory_order_acquire));

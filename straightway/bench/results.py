@@ -9,18 +9,21 @@ from straightway.machine import hardware
 MODES = ("host", "ours")
 
 
+def timing(line, way):
+    """The times of one way in a line of output; None: not measured."""
+    if not line.get(way):
+        return None
+    found = dict(medians.summary(line[way]), calls=line[way + "_calls"],
+                 right=line[way + "_right"], samples=line[way])
+    if way + "_sent" in line:
+        found["sent"] = line[way + "_sent"]
+    return found
+
+
 def cell(line, floor, modes=MODES):
     """One cell of a report, from its line of output."""
     found = {"operation": line["cell"], "size": line["size"], "floor": floor,
-             **dict.fromkeys(modes), "ratio": None}
-    for mode in modes:
-        if line.get(mode):
-            found[mode] = dict(medians.summary(line[mode]),
-                               calls=line[mode + "_calls"],
-                               right=line[mode + "_right"],
-                               samples=line[mode])
-            if mode + "_sent" in line:
-                found[mode]["sent"] = line[mode + "_sent"]
+             **{mode: timing(line, mode) for mode in modes}, "ratio": None}
     if found["ours"]:
         found["ratio"] = found["host"]["median"] / found["ours"]["median"]
     return found
@@ -65,6 +68,9 @@ def head(schema, run, host, ranks, description, floors, seed, seconds):
         "mpi": dict(host.describe(), version=begun.get("mpi", host.version)),
         "ranks": begun.get("ranks", ranks),
         "nodes": begun.get("nodes", []),
+        "node_names": begun.get("node_names", []),
+        "transport": begun.get("transport"),
+        "wires": begun.get("wires"),
         "oversubscribed": begun.get("crowded",
                                     (ranks or 0) > hardware.cores()),
         "seed": seed,

@@ -1,6 +1,7 @@
 """straightway doctor: what this machine offers Straightway."""
 
 import dataclasses
+import json
 import os
 import subprocess
 import sys
@@ -23,7 +24,9 @@ class Doctor:
     command that mends it. It changes nothing.
 
     With -n it also starts a job of so many ranks, which makes some barriers.
-    The doctor then says on which nodes the ranks are.
+    The doctor then says on which nodes the ranks are. Of several nodes it also
+    says what rank 0 has opened to reach the others: TCP connections, and
+    adapters' devices.
 
     The exit status is 1 when a part of Straightway itself is missing (its
     library or its probe), and 0 otherwise.
@@ -56,7 +59,7 @@ class Doctor:
         every = [*checks.every(found, probe), *nodes.checks(found)]
         job = None
         if options.ranks is not None:
-            job = nodes.places(_ranks(options))
+            job = _job(options)
             every += nodes.job_checks(job, lambda found: str(ranges(found)))
         report = {
             "schema": "straightway-doctor/1",
@@ -68,18 +71,20 @@ class Doctor:
         return 0 if native.library().exists() else 1
 
 
-def _ranks(options):
-    """The ranks of a small job, as its capture has them."""
+def _job(options):
+    """A small job: its ranks as its capture has them, and what carried its
+    messages as the benchmark saw it."""
     if options.ranks < 1:
         raise UserError("-n needs a number of ranks, 1 or more")
     host = hosts.choose(options.mpi)
     runs.check_parts(host)
     with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
-        path = os.path.join(folder, "job.swcap")
+        path, lines = (os.path.join(folder, name)
+                       for name in ("job.swcap", "lines"))
         words = runs.command(
             host, options.ranks, options.launcher_args,
             ["--ops", "barrier", "--sizes", "8", "--seconds", "0.001"],
-            os.path.join(folder, "lines"),
+            lines,
             ["env", "STRAIGHTWAY_PROFILE=on", "STRAIGHTWAY_PROFILE_REPORT=off",
              f"STRAIGHTWAY_PROFILE_OUTPUT={path}"])
         done = subprocess.run(words, stdin=subprocess.DEVNULL, text=True,
@@ -88,7 +93,9 @@ def _ranks(options):
             raise UserError(
                 f"a job of {options.ranks} ranks under {host.title} ended "
                 f"with status {done.returncode}\n" + done.stderr.strip(), 1)
-        return capture.read(path).ranks
+        with open(lines, encoding="utf-8") as file:
+            start = json.loads(file.readline())["start"]
+        return nodes.places(capture.read(path).ranks, start["wires"])
 
 
 def settings(options):

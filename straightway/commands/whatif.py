@@ -7,6 +7,7 @@ import sys
 import tempfile
 
 from straightway.commands import jobs
+from straightway.commands.whatif_measure import Measure
 from straightway.errors import UserError
 from straightway.reporters import output, report_json, whatif_terminal
 from straightway.whatif import (experiments, forecast, operations, runs,
@@ -35,9 +36,10 @@ def _add_experiments(parser, rerun=True):
                            "several changes at once: "
                            + ", ".join(experiments.KEYS)))
     group.add_argument("--nodes", type=int, metavar="N", help=(
-        "of experiments with a --network"))
+        "of experiments with a --network; without one the network is that of "
+        "whatif measure"))
     group.add_argument("--ranks-per-node", type=int, metavar="N",
-                       help="of experiments with a --network")
+                       help="the same, by the ranks of a node")
     if rerun:
         group.add_argument("--rerun", action="store_true", help=(
             "run the program again for each experiment, in place of replays"))
@@ -179,9 +181,12 @@ class WhatIf:
       replay   answer from what was recorded, without the program
       sweep    answer for each of several values, as in ranks=2,4,8
       convert  convert what was recorded to another form
+      measure  measure the times between nodes
 
       straightway whatif run -n 64 --free alltoall ./app
       straightway whatif run -n 64 --network hdr200 --nodes 16 ./app
+      straightway whatif measure --launcher "srun -N 2 -n 2"
+      straightway whatif run -n 4 --nodes 2 ./app
       straightway whatif run -n 8 --experiment "free=all cpu-speed=2" ./app
       straightway whatif sweep ranks=2,4,8,16 --free all ./app
       straightway whatif replay app.swops --free alltoall
@@ -203,12 +208,13 @@ class WhatIf:
             "%(prog)s run -n N [EXPERIMENTS, OPTIONS] PROGRAM",
             "%(prog)s replay FILE [EXPERIMENTS, OPTIONS]",
             "%(prog)s sweep KEY=V,V,... [EXPERIMENTS, OPTIONS] PROGRAM",
-            "%(prog)s convert IN OUT"])
-        parser.set_defaults(convert=False, sweeps=False, replay=None,
+            "%(prog)s convert IN OUT",
+            "%(prog)s measure --launcher \"...\" [OPTIONS]"])
+        parser.set_defaults(convert=False, sweeps=False, measures=False, replay=None,
                             sweep=None, program=(), record=None, rerun=False, clocks=False,
                             measure=False, runs=3, show_output=False,
                             launcher_args="", timeout=None)
-        for one in (Run, Replay, Sweep, Convert):
+        for one in (Run, Replay, Sweep, Convert, Measure):
             parser.add_below(one)
         jobs.add_program(parser.add_argument)
         parser.add_argument("--replay", metavar="FILE", help=(
@@ -227,6 +233,8 @@ class WhatIf:
     def run(options):
         if options.convert:
             return _convert(options)
+        if options.measures:
+            return Measure.run(options)
         program = jobs.take_program(options)
         plan = _plan(options, program)
         for path in (options.html, options.json, options.record):

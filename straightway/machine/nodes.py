@@ -122,9 +122,10 @@ def checks(found):
 
 # A job ----------------------------------------------------------------------
 
-def places(ranks):
-    """How a job lies on nodes: {"ranks":, "lanes":, "nodes": [...]}. `ranks`
-    are a capture's."""
+def places(ranks, wires=None):
+    """How a job lies on nodes: {"ranks":, "lanes":, "nodes": [...], "wires":}.
+    `ranks` are a capture's; `wires` is what rank 0 of the benchmark had opened
+    (bench/wires.h)."""
     nodes = {}
     for rank in ranks:
         node = nodes.setdefault(rank.node_number, {
@@ -135,7 +136,7 @@ def places(ranks):
     fewest = min(len(node["ranks"]) for node in found)
     return {"ranks": sum(len(node["ranks"]) for node in found),
             "lanes": fewest if len(found) > 1 else 0,
-            "nodes": found}
+            "nodes": found, "wires": wires}
 
 
 def job_checks(job, words):
@@ -154,6 +155,8 @@ def job_checks(job, words):
             lines.append((node["name"], OK, finding))
     if len(job["nodes"]) > SHOWN:
         lines.append(("and more", OK, f"{len(job['nodes']) - SHOWN} nodes"))
+    if job["lanes"] and job["wires"]:
+        lines.append(("transport", *_wires(job["wires"])))
     if not job["lanes"]:
         lines.append(("MPI_COMM_WORLD", OK, "all ranks are on one node"))
     elif len(job["nodes"]) == job["ranks"]:
@@ -166,3 +169,17 @@ def job_checks(job, words):
                       f"{len(job['nodes'])} nodes; {job['lanes']} "
                       f"lane{'s' * (job['lanes'] != 1)} between them"))
     return [Check("this job", *line) for line in lines]
+
+
+def _wires(wires):
+    """The state and finding of what carries messages between nodes."""
+    names = {address: name for name, addresses in interfaces().items()
+             for address in addresses}
+    seen = [f"{path} is open" for path in wires["devices"]]
+    seen += [f"TCP by {names[address]}, {address}" if address in names
+             else f"TCP from {address}" for address in wires["tcp"]]
+    if seen:
+        return OK, "rank 0 reaches another node: " + "; ".join(seen)
+    return (NOTE, "rank 0 has no TCP connection to another node, and no "
+            "adapter's device open",
+            "the MPI uses a transport that the system does not show here")

@@ -58,7 +58,9 @@ def notes(console, sentences, report):
     console.print()
     if report["oversubscribed"]:
         sentences = [*sentences, "The run has more ranks than cores: times "
-                     "include waiting for a core, and the floor does not."]
+                     "include waiting for a core"
+                     + (", and the floor does not." if report["floors"]
+                        else ".")]
     for note in sentences:
         for line in textwrap.wrap(note, min(78, console.width)):
             console.print(Text(line, "dim"))

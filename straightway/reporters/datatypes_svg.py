@@ -18,15 +18,16 @@ def _round_sizes(cells):
 
 def render(report, out):
     cells, panels = report["cells"], []
+    axes = svg.Axes(cells, ("hand", "host", "ours"))
     for kernel, data in dict.fromkeys((c["operation"], c["data"])
                                       for c in cells):
         mine = [c for c in cells
                 if (c["operation"], c["data"]) == (kernel, data)]
-        panels.append((kernel + _NAMES[data], mine, _round_sizes(mine),
+        panels.append((axes, kernel + _NAMES[data], mine, _round_sizes(mine),
                        report["summary"]["means"][kernel][data]["ratio"]))
     out.write(svg.panels(
         report, "Messages with gaps: time by size, host and Straightway",
         "; medians, all in one run; × is the geometric mean of host / ours; "
         "fresh: written before each send",
-        svg.Axes(cells, ("hand", "host", "ours")), panels, 720,
+        panels, 720,
         floor="a message without gaps", more=("hand", "packed by hand")))

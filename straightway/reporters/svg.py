@@ -48,17 +48,20 @@ _LEFT, _TOP, _RIGHT, _BOTTOM = 54, 24, 12, 26
 
 
 class Axes:
-    """Logarithmic axes, the same for all panels, for the curves `modes`."""
+    """Time by size, on logarithmic axes, for the curves `modes`."""
 
     def __init__(self, cells, modes=("host", "ours")):
         self.modes = modes
         sizes = [c["size"] for c in cells if c["size"]] or [8]
-        times = [t for c in cells for t in (
-            *(c[mode][end] for mode in modes if c[mode]
-              for end in ("low", "high")), c["floor"]) if t > 0]
         self.x0, self.x1 = math.log2(min(sizes)), math.log2(max(sizes))
         if self.x0 == self.x1:
             self.x0, self.x1 = self.x0 - 1, self.x1 + 1
+        self._fit(cells)
+
+    def _fit(self, cells):
+        times = [t for c in cells for t in (
+            *(c[mode][end] for mode in self.modes if c[mode]
+              for end in ("low", "high")), c["floor"]) if t > 0]
         self.y0 = math.floor(math.log10(min(times)))
         self.y1 = max(self.y0 + 1, math.ceil(math.log10(max(times))))
 
@@ -73,6 +76,26 @@ class Axes:
             / (self.y1 - self.y0)
         return HEIGHT - _BOTTOM - part * (HEIGHT - _TOP - _BOTTOM)
 
+    def ticks(self):
+        """The labelled values of the y axis."""
+        for power in range(self.y0, self.y1 + 1):
+            yield 10.0 ** power, _tick(power)
+
+
+class Shares(Axes):
+    """Shares from none to all by size; the figure cuts off what is beyond."""
+
+    def _fit(self, cells):
+        pass
+
+    def y(self, share):
+        return HEIGHT - _BOTTOM - min(max(share, 0), 1) \
+            * (HEIGHT - _TOP - _BOTTOM)
+
+    def ticks(self):
+        for quarter in range(5):
+            yield quarter / 4, f"{25 * quarter} %"
+
 
 def _tick(power):
     if power >= 6:
@@ -83,12 +106,12 @@ def _tick(power):
 
 
 def _grid(axes, sizes):
-    for power in range(axes.y0, axes.y1 + 1):
-        y = axes.y(10.0 ** power)
+    for value, label in axes.ticks():
+        y = axes.y(value)
         yield (f'<line class="grid" x1="{_LEFT}" x2="{WIDTH - _RIGHT}" '
                f'y1="{y:.1f}" y2="{y:.1f}"/>')
         yield (f'<text x="{_LEFT - 5}" y="{y + 4:.1f}" '
-               f'text-anchor="end">{_tick(power)}</text>')
+               f'text-anchor="end">{label}</text>')
     step = max(1, math.ceil(len(sizes) / 5))
     for size in sizes[::step]:
         x = axes.x(size)
@@ -138,14 +161,16 @@ def panel(axes, name, cells, sizes, gain):
 
 
 def legend(report, floor="what the machine allows", more=None):
-    """The legend, 46 units below the top. `more` is the class and the name of
-    another line."""
+    """The legend, 46 units below the top. `floor`: what it is, or None. `more`
+    is the class and the name of another line."""
     host = escape(report["mpi"]["name"])
     yield ('<line class="host" x1="16" x2="46" y1="46" y2="46"/>'
            f'<text x="52" y="50">{host}</text>')
     x = 66 + 7 * len(host)
     yield (f'<line class="ours" x1="{x}" x2="{x + 30}" y1="46" y2="46"/>'
            f'<text x="{x + 36}" y="50">Straightway</text>')
+    if not floor:
+        return
     x += 124
     yield (f'<rect class="floor" x="{x}" y="40" width="30" height="12"/>'
            f'<text x="{x + 36}" y="50">floor: {floor}</text>')
@@ -174,15 +199,16 @@ def document(report, title, foot, width, height, parts, **names):
         f'<text x="16" y="{height - 10}">{escape(foot)}</text>', "</svg>\n"])
 
 
-def panels(report, title, foot, axes, found, narrowest, **names):
-    """The whole file of the panels `found`, [(name, cells, sizes, gain)],
-    side by side; `names` are the legend's."""
+def panels(report, title, foot, found, narrowest, columns=_COLUMNS,
+           **names):
+    """The whole file of the panels `found`, [(axes, name, cells, sizes,
+    gain)], so many side by side; `names` are the legend's."""
     parts = []
     for i, one in enumerate(found):
-        x, y = 8 + i % _COLUMNS * WIDTH, 64 + i // _COLUMNS * HEIGHT
-        parts += [f'<g transform="translate({x},{y})">', *panel(axes, *one),
+        x, y = 8 + i % columns * WIDTH, 64 + i // columns * HEIGHT
+        parts += [f'<g transform="translate({x},{y})">', *panel(*one),
                   "</g>"]
-    width = max(narrowest, min(len(found), _COLUMNS) * WIDTH) + 16
-    height = 64 + math.ceil(len(found) / _COLUMNS) * HEIGHT + 24
+    width = max(narrowest, min(len(found), columns) * WIDTH) + 16
+    height = 64 + math.ceil(len(found) / columns) * HEIGHT + 24
     return document(report, title, footing(report) + foot, width, height,
                     parts, **names)

@@ -21,6 +21,7 @@ import shlex
 from straightway import units
 from straightway.errors import UserError, nearest
 from straightway.machine import hardware
+from straightway.whatif import measured_nodes
 from straightway.whatif.models.check import OPERATIONS as COLLECTIVES
 from straightway.whatif.models.quantities import TIMES
 
@@ -179,7 +180,8 @@ def _algorithm(given):
 
 
 def _network(given):
-    return Change("network", given, f"network {given}", models=[given])
+    name = measured_nodes.NAME if given == "measured" else given
+    return Change("network", given, f"network {given}", models=[name])
 
 
 def _model(given):
@@ -251,8 +253,9 @@ OPTIONS = {
     "scale": ("OP=FACTOR", "these collectives take this part of their time"),
     "offload": ("OP[,OP]", "the network carries these out while the program "
                 "computes; OP:POSTING,ROUND,NS_A_BYTE gives the cost"),
-    "network": ("NAME", "another network; --nodes and --ranks-per-node place "
-                "the ranks"),
+    "network": ("NAME", "another network, or measured: that of straightway "
+                "whatif measure; --nodes and --ranks-per-node place the "
+                "ranks"),
     "ranks-on": ("PLACE", "ranks share a domain: numa, package, core, or a "
                  "number of ranks"),
     "cpu-speed": ("FACTOR", "a processor this many times as fast"),

@@ -82,7 +82,9 @@ LOOK, BUSY = 0.2, 0.25
 # ns: no message of so few bytes takes this long where both ranks have a core.
 SMALL, SLICE = 2048, 100_000
 
-# Inside a node a host's send of more bytes waits for its receiver.
+INSIDE = ("self", "domain", "node")      # the links of a node
+
+# There a host's send of more bytes waits for its receiver.
 EAGER = {"openmpi": 4096, "mpich": 16384, "intel": 32768}
 
 
@@ -130,15 +132,23 @@ def _whole(found):
 
 
 def _keep(found):
-    """Write beside, then rename: no reader sees a half. A cache that cannot be
-    written costs the next run a calibration."""
-    to = path(found["key"])
+    """A cache that cannot be written costs the next run a calibration."""
     with contextlib.suppress(OSError):
-        os.makedirs(to.parent, mode=0o700, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=to.parent)
-        with open(handle, "w", encoding="utf-8") as file:
-            json.dump(found, file)
-        os.replace(name, to)
+        write(found, path(found["key"]))
+
+
+def write(found, to):
+    """Write beside, then rename: no reader sees a half."""
+    os.makedirs(to.parent, mode=0o700, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=to.parent)
+    with open(handle, "w", encoding="utf-8") as file:
+        json.dump(found, file)
+    os.replace(name, to)
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc).isoformat(
+        timespec="seconds")
 
 
 # Calibration ----------------------------------------------------------------
@@ -167,7 +177,7 @@ def load(host, ranks, recalibrate=False, note=lambda text: None):
     return found
 
 
-def _bench(host, words):
+def bench(host, words):
     """The report of a `straightway bench`."""
     with tempfile.TemporaryDirectory(prefix="straightway-") as place:
         out = os.path.join(place, "report.json")
@@ -189,7 +199,7 @@ def _bench(host, words):
     return report
 
 
-def _largest(ranks):
+def largest(ranks):
     """The largest block whose alltoall fits a quarter of the memory."""
     have = hardware.memory_limit() or hardware.memory_total()
     size = LARGEST
@@ -198,7 +208,7 @@ def _largest(ranks):
     return size
 
 
-def _sizes(largest, factor):
+def steps(largest, factor):
     size, found = 8, []
     while size <= largest:
         found.append(size)
@@ -209,7 +219,7 @@ def _sizes(largest, factor):
 
 
 def _collectives(host, ranks, operations, sizes, computing=()):
-    return _bench(host, [
+    return bench(host, [
         "collectives", "-n", str(ranks), "--ops", ",".join(operations),
         "--sizes", ",".join(map(str, sizes)), "--seconds",
         str(SECONDS), *computing])
@@ -220,18 +230,18 @@ def _all_collectives(host, most, step=1, computing=()):
     times as far apart as the warm ones."""
     found = {who: {} for who in WHO}
     for ranks in rank_counts(most):
-        largest = _largest(ranks)
+        most_bytes = largest(ranks)
         for operations, factor in (
                 ([o for o in OPERATIONS if o not in CLOSELY], 4),
                 (CLOSELY, 2)):
             report = _collectives(host, ranks, operations,
-                                  _sizes(largest, step * factor), computing)
+                                  steps(most_bytes, step * factor), computing)
             _times(report, found, ranks)
     return found, report
 
 
 def _messages(host, patterns, sizes, computing=()):
-    return _bench(host, [
+    return bench(host, [
         "pingpong", "-n", "2", "--pattern", patterns, "--sizes",
         ",".join(map(str, sizes)), "--seconds", str(SECONDS), *computing])
 
@@ -291,7 +301,7 @@ def calibrate(host, most, about):
     others = [hardware.others(LOOK)]
     collectives, report = _all_collectives(host, most)
     others.append(hardware.others(LOOK))
-    sizes = [0, 1, *_sizes(LARGEST, 2)]
+    sizes = [0, 1, *steps(LARGEST, 2)]
     links = _links(_messages(host, "pingpong,stream", sizes))
     states = []
     for state in STATES:
@@ -299,8 +309,7 @@ def calibrate(host, most, about):
         states.append(_after(host, most, links, *state))
     others.append(hardware.others(LOOK))
     found = {
-        "key": about, "made": datetime.datetime.now(datetime.timezone.utc)
-        .isoformat(timespec="seconds"),
+        "key": about, "made": now(),
         "others": sum(others) / len(others),
         "eager": EAGER.get(host.kind, 8192),
         "copy": _copy(report), "collectives": collectives,
@@ -318,7 +327,7 @@ def _after(host, most, links, swept, after, after_byte):
     """The times of calls and messages after computation."""
     computing = ["--computing", str(swept)]
     collectives, _ = _all_collectives(host, most, 2, computing)
-    messages = _messages(host, "pingpong", [0, *_sizes(LARGEST, 4)], computing)
+    messages = _messages(host, "pingpong", [0, *steps(LARGEST, 4)], computing)
     return {"swept": swept, "after": after, "after_byte": after_byte,
             "collectives": collectives,
             "links": _links_after(messages, links)}
@@ -365,38 +374,43 @@ def served(found):
     return "ours" in found["collectives"]
 
 
-def lines(found, who, one_node=True):
+def lines(found, who):
     """A calibration as lines of a model file (src/vtime/model/model_file.h).
-    Its collectives hold only where all ranks share the node."""
+    Its collectives hold where all members share a node. Over several nodes
+    Straightway's go by their leaders."""
     text = [f"# measured: {found['key']['mpi']}, {WHO[who]}, up to "
             f"{found['key']['ranks']} ranks, {found['made']}"]
-    for kind in ("self", "domain", "node"):
+    for kind in INSIDE:
         text.append(f"link {kind} S {found['eager']}")
-    text += _points(found["links"][who])
+    text += points(found["links"][who], INSIDE)
     for k, state in enumerate(found["states"], 1):
         text.append(f"state {k} {state['after']} {state['after_byte']}")
-        text += _points(state["links"][who], k)
+        text += points(state["links"][who], INSIDE, k)
     text.append(f"reduce {1.5 * found['copy']:.4g}")
     text.append(f"test {found['links'][who][0][1]:.4g}")
-    tables = dict(found["collectives"][who]) if one_node else {}
-    if "barrier" in tables:     # makes a communicator, a window: a barrier
-        tables["other"] = tables["barrier"]
-    for operation, by_ranks in tables.items():
+    for operation, by_ranks in with_other(found["collectives"][who]).items():
         text += _table(operation, by_ranks)
         for k, state in enumerate(found["states"], 1):
             measured = state["collectives"][who]
             kin = "barrier" if operation == "other" else operation
             text += _table(operation, measured.get(kin, {}), k)
         # A communicator of one takes no time: never more than measured.
-        text.append(f"measured {operation} 0 {_ENDLESS} 2 "
+        text.append(f"inside {operation} 0 {_ENDLESS} 2 "
                     f"{max(map(int, by_ranks))}")
-    return text
+    return text + (["leaders all"] if who == "ours" else [])
 
 
-def _points(points, state=""):
+def with_other(tables):
+    """The tables, and one of making a communicator or a window: a barrier."""
+    return {**tables, "other": tables["barrier"]} if "barrier" in tables \
+        else tables
+
+
+def points(rows, kinds, state=""):
+    """The lines `point` of links of these kinds."""
     return [f"point {kind} {n} {send:.4g} {wire:.4g} {gap:.4g} {receive:.4g} "
-            f"{state}".strip() for kind in ("self", "domain", "node")
-            for n, send, wire, gap, receive in points]
+            f"{state}".strip() for kind in kinds
+            for n, send, wire, gap, receive in rows]
 
 
 def _table(operation, by_ranks, state=""):

@@ -6,9 +6,11 @@ later layer replaces settings that exist once: the placement of ranks, the
 network, the link of a class. Rules of collectives only add up, because the
 last that fits a call counts.
 
-Names are those of models/ (presets and TOML files), and two that this machine
-itself answers: `measured`, the MPI alone, and `measured-straightway`
-(measured.py).
+Names are those of models/ (presets and TOML files), and three that machines
+themselves answer: `measured`, the MPI alone on this one, `measured-straightway`
+(measured.py), and `measured-network`, what lies between nodes under the last of
+these two (measured_nodes.py). Where ranks are on several nodes and a measured
+model has no network above it, the measured network joins.
 """
 
 import functools
@@ -20,7 +22,9 @@ import tempfile
 from straightway import native, units
 from straightway.errors import UserError, nearest
 from straightway.machine import hardware, hosts
-from straightway.whatif import experiments, measured
+from straightway.whatif import experiments, measured, measured_nodes
+
+MEASURED = (*measured.NAMES, measured_nodes.NAME)
 
 
 def _named():
@@ -82,16 +86,16 @@ class Models:
         self.recalibrate, self.step = recalibrate, step
         self.mpi, self.about, self.doubts = None, [], []
         self.host, self._given_mpi = None, mpi or (job and job.mpi)
-        self._calibration = None
+        self._calibration = self._nodes = None
         for name in names:
             self.check(name)
-        if any(n in measured.NAMES for n in names) or job:
+        if any(n in MEASURED for n in names) or job:
             self._find_host()
 
     def check(self, name, what="model"):
         """UserError, with the nearest name, for an unknown one. `what` is the
         option that names it."""
-        if name in measured.NAMES:
+        if name in MEASURED:
             return
         if name.endswith(".toml") or "/" in name:
             if not pathlib.Path(name).exists():
@@ -99,12 +103,12 @@ class Models:
             return
         if "+" in name:
             for part in name.split("+"):
-                if part in measured.NAMES:
+                if part in MEASURED:
                     raise UserError(f"--{what} {name}: {part} does not join by "
                                     f"+; give --{what} twice")
                 self.check(part, what)
             return
-        known = [*measured.NAMES, *_named().names()]
+        known = [*MEASURED, *_named().names()]
         if name not in known:
             raise UserError(f"--{what} {name}: unknown; " + (
                 "the name of a model's file must end in .toml"
@@ -119,8 +123,8 @@ class Models:
                     self.check(name, change.key)
                 if change.key == "algorithm":
                     _check_algorithm(change)
-            if ranks and not experiment.fresh:
-                self._places(ranks, experiment)
+            if ranks and experiment.models != ["free"]:
+                self._names(ranks, experiment)
 
     def _find_host(self):
         self.host = measured.host_of(self.job, 2) if self.job else \
@@ -137,27 +141,47 @@ class Models:
             self.doubts += measured.doubts(self._calibration)
             if self.ranks > most:
                 self.about.append(
-                    f"The times of collectives are measured up to "
+                    f"Inside a node the times of collectives are measured up to "
                     f"{units.plural(most, 'rank')}; those of more ranks are "
                     "computed from the measured times of messages.")
         return self._calibration
 
-    def _measured(self, name, one_node):
+    def nodes(self, title):
+        """The measurements of several nodes; `title`: of what needs them."""
+        if not self._nodes:
+            if not self.host:
+                self._find_host()
+            found = measured_nodes.find(self.host)
+            if not measured_nodes.linked(found):
+                raise UserError(
+                    f"{title}: no model has a network between nodes, and none "
+                    f"is measured under {self.host.title}\n  give --network "
+                    "NAME, or measure one with a rank on each of two nodes:\n"
+                    f"  {measured_nodes.command(self.host)}")
+            self._nodes = found
+            self.about += measured_nodes.about(found)
+            self.doubts += measured_nodes.doubts(found)
+        return self._nodes
+
+    def _measured(self, name):
         found, who = self.calibration(), measured.NAMES[name]
         if who not in found["collectives"]:
             raise UserError(f"model {name}: Straightway does not "
                             f"accelerate {self.host.title} here (see "
                             "straightway doctor)", 1)
-        return measured.lines(found, who, one_node)
+        return measured.lines(found, who)
 
-    def _layers(self, names, ranks, one_node):
+    def _layers(self, names, ranks, title):
         """A layer for each measured model, and one for each group of names
         between them, which models/ combines."""
+        who = "host"
         for mine, group in itertools.groupby(
-                names, lambda name: name in measured.NAMES):
-            if mine:
-                yield from (self._measured(n, one_node) for n in group)
-            else:
+                names, lambda name: name in MEASURED):
+            for name in group if mine else ():
+                who = measured.NAMES.get(name, who)
+                yield self._measured(name) if name in measured.NAMES else \
+                    measured_nodes.lines(self.nodes(title), who)
+            if not mine:
                 group = list(group)
                 for name in group:
                     self.check(name)
@@ -173,19 +197,15 @@ class Models:
 
     def lines(self, ranks, experiment=None):
         if experiment is None:
-            found = combine(ranks, self._layers(self.names, ranks, True))
-            _check_links(found, ranks, "the baseline's model, "
-                         + "+".join(self.names))
+            title = "the baseline's model, " + "+".join(self.names)
+            found = combine(ranks, self._layers(self.names, ranks, title))
+            _check_links(found, ranks, title)
             return found
         if experiment.models == ["free"]:
             names, layers = [], [["free all"]]
         else:
-            names = [] if experiment.fresh else list(self.names)
-            places = self._places(ranks, experiment)
-            # A measurement within one node does not hold for several.
-            one_node = not places or int(places[0].split()[1]) >= ranks
-            layers = list(self._layers(names + experiment.models, ranks,
-                                       one_node))
+            names, places = self._names(ranks, experiment)
+            layers = list(self._layers(names, ranks, experiment.title))
             layers.append(places)
         layers.append(_speed(experiment, layers))
         layers.append(_offloads(experiment, layers))
@@ -193,6 +213,26 @@ class Models:
         if experiment.models != ["free"]:
             _check_links(found, ranks, experiment.title)
         return found
+
+    def _names(self, ranks, experiment):
+        """The models of an experiment, and the line that places the ranks. The
+        measured network joins where no other is. UserError: there is none."""
+        names = [] if experiment.fresh else list(self.names)
+        names += experiment.models
+        places = self._places(ranks, experiment)
+        several = places and int(places[0].split()[1]) < ranks
+        if several and set(names) & set(measured.NAMES) and \
+                not self._has_network(names, ranks):
+            names.append(measured_nodes.NAME)
+        if measured_nodes.NAME in names:
+            self.nodes(experiment.title)
+        return names, places
+
+    def _has_network(self, names, ranks):
+        given = [name for name in names if name not in measured.NAMES]
+        return measured_nodes.NAME in given or given and any(
+            _holds(line) == ("link", "network")
+            for line in _named().load(given).lines(ranks) if line.strip())
 
     def _places(self, ranks, experiment):
         """The line that places the ranks."""
@@ -282,6 +322,8 @@ def _offloads(experiment, layers):
                 posting = link.get("o_send", posting)
                 turn = link.get("L", turn) or turn
                 byte = link.get("G", byte)
+            elif words[:3] == ["point", "network", "0"]:
+                posting, turn = map(float, words[3:5])
     lines = []
     for change in experiment.changes:
         for name, costs in change.offload:

@@ -15,6 +15,7 @@ from harness.hosts import COMMAND
 from harness.programs import SWITCH
 from straightway.bench import collectives
 from straightway.bench import medians as statistics
+from straightway.commands.bench import choices
 from straightway.commands.bench import collectives as bench
 from straightway.errors import UserError
 from straightway.reporters import collectives_svg, output
@@ -192,7 +193,7 @@ def test_a_mistake_is_named_before_anything_runs(arguments, words, status):
 # The arithmetic ---------------------------------------------------------
 
 def test_sizes_and_operations_are_read():
-    assert bench.parse_sizes("64k, 8,1m,8") == [8, 65536, 1 << 20]
+    assert choices.parse_doubles("64k, 8,1m,8") == [8, 65536, 1 << 20]
     assert bench.parse_operations("MPI_Bcast,barrier") == ["barrier", "bcast"]
     assert bench.parse_operations("all") == list(collectives.OPERATIONS)
     with pytest.raises(UserError, match="did you mean alltoallw"):

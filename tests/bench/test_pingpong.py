@@ -10,6 +10,9 @@ import sys
 import xml.etree.ElementTree as xml
 
 import pytest
+from harness import jobs
+from harness import nodes as test_nodes
+from harness.hosts import COMMAND
 from harness.programs import SWITCH, bench
 from straightway import cli
 from straightway.bench import messages, results
@@ -109,6 +112,36 @@ def test_messages_after_computing(host, tmp_path):
     assert all(c["host"]["median"] > 0 for c in found["cells"])
 
 
+@test_nodes.able
+def test_messages_between_nodes(host, tmp_path):
+    test_nodes.need()
+    out = tmp_path / "p.json"
+    words = " ".join(map(str, [host.mpirun, "-n", 2, *host.launcher_args]))
+    done = jobs.run(
+        [sys.executable, test_nodes.SCRIPT, "--mpirun", host.mpirun,
+         "--plain", "-k", "2", "--", COMMAND, "bench", "pingpong", "--mpi",
+         host.mpirun, "--launcher", words, "--pattern", "pingpong,stream",
+         "--sizes", "0,8,96k", "--seconds", "0.01", "--json", out],
+        host.environment(), 100, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(out.read_text())
+    assert found["nodes"] == [0, 1] and found["ranks"] == 2
+    assert found["node_names"] == ["node0", "node1"]
+    assert found["wires"]["tcp"][0].startswith("10.")
+    assert len(found["cells"]) == 6
+
+
+def test_an_odd_rank_has_no_partner(one_host, tmp_path):
+    words = " ".join(map(str, [one_host.mpirun, "-n", 3,
+                               *one_host.launcher_args]))
+    done = jobs.run(
+        [COMMAND, "bench", "pingpong", "--mpi", one_host.mpirun, "--launcher",
+         words, "--sizes", "8", "--seconds", "0.01"],
+        one_host.environment(), 100, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "start an even number of ranks" in done.stderr
+
+
 def test_a_flipped_byte_is_found(one_host):
     done = run(one_host, "--corrupt", "--pattern", "stream,ring", "--sizes",
                "0,9k", "--cache", "cold", "--cold-area", "1m", "--buffers",
@@ -160,6 +193,8 @@ def test_messages_may_lie_on_the_stack(one_host):
     (["--patern", "ring"], "did you mean --pattern?"),
     (["-n", "1"], "2 ranks or more"),
     (["-n", "3"], "works in pairs; give -n 4"),
+    (["--launcher", "srun -n 2", "-n", "2"], "omit -n"),
+    (["--launcher", " "], "--launcher needs words"),
     (["--computing", "1m", "--pattern", "stream"],
      "is for --pattern pingpong"),
     (["--computing", "1m", "--pattern", "pingpong", "--cache", "cold"],

@@ -106,10 +106,13 @@ def _name(pid):
 
 
 def _stacks(pids, lines=25, patience=20):
-    """Where these processes stand, as gdb tells; "" without gdb."""
+    """The names of these processes, and where they stand, as gdb tells."""
     gdb = shutil.which("gdb")
     told = []
-    for pid in pids if gdb else ():
+    for pid in pids:
+        told.append(f"--- {pid}: {_name(pid)}")
+        if not gdb:
+            continue
         try:
             done = subprocess.run(
                 [gdb, "-q", "-nx", "-batch", "-ex",
@@ -120,7 +123,7 @@ def _stacks(pids, lines=25, patience=20):
             continue
         frames = [line for line in done.stdout.splitlines()
                   if line.startswith(("#", "Thread "))]
-        told += [f"--- {pid}: {_name(pid)}", *frames[:3 * lines]]
+        told += frames[:3 * lines]
     return "\n".join(told)
 
 

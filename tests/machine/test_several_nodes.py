@@ -71,6 +71,7 @@ def test_a_job_over_nodes(host):
     assert len(set(names)) == 2 and found["job"]["lanes"] == 2
     assert checks[names[1]]["finding"].startswith("ranks 2-3")
     assert "none" not in checks["network interfaces"]["finding"]
+    assert "TCP by eth0, 10." in checks["transport"]["finding"]
 
 
 def ranks(*places, processors=8):
@@ -89,6 +90,19 @@ def test_lanes(placed, lanes, said):
     job = nodes.places(ranks(*placed, processors=64))
     assert job["lanes"] == lanes and job["ranks"] == len(placed)
     assert nodes.job_checks(job, str)[-1].finding == said
+
+
+@pytest.mark.parametrize("wires, status, said", [
+    ({"tcp": ["203.0.113.7"], "devices": []}, "ok", "TCP from 203.0.113.7"),
+    ({"tcp": [], "devices": ["/dev/cxi0"]}, "ok", "/dev/cxi0 is open"),
+    ({"tcp": [], "devices": []}, "note", "no TCP connection"),
+])
+def test_what_reaches_another_node(wires, status, said):
+    check, = [c for c in nodes.job_checks(nodes.places(ranks(0, 1), wires),
+                                          str) if c.name == "transport"]
+    assert check.status == status and said in check.finding
+    assert not [c for c in nodes.job_checks(nodes.places(ranks(0, 0), wires),
+                                            str) if c.name == "transport"]
 
 
 def test_crowded_nodes_and_long_lists():

@@ -298,8 +298,9 @@ def run(nodes, words, env, limit=None):
         for node in nodes)}
     line = "exec " + " ".join("'" + str(word).replace("'", "'\\''") + "'"
                               for word in words)
-    job = subprocess.Popen([str(AGENT), nodes[0].name, line], env=env).pid
-    told = []
+    # An object that Python forgets may take the status before the loop below.
+    started = subprocess.Popen([str(AGENT), nodes[0].name, line], env=env)
+    job, told = started.pid, []
 
     def end(number, _):
         if told:
@@ -319,7 +320,7 @@ def run(nodes, words, env, limit=None):
         ended, status = 0, 0
         while ended != job:
             ended, status = os.waitpid(-1, 0)   # orphans, too
-        status = _exit_status(status)
+        status = started.returncode = _exit_status(status)
     except TimeoutError:
         pass
     finally:

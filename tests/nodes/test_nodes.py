@@ -221,6 +221,36 @@ def test_a_run_passes_its_output_through():
         (5, "node0\n", "other\n")
 
 
+ENDS_AT_ONCE = """
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, sys.argv[1])
+import namespaces
+
+
+class Slow(subprocess.Popen):
+    def __init__(self, *words, **options):
+        super().__init__(*words, **options)
+        time.sleep(0.5)
+
+
+namespaces.subprocess.Popen = Slow
+namespaces.AGENT = "false"
+node = namespaces.Node(0, [0])
+node.holder = 1
+print(namespaces.run([node], ["word"], {}))
+"""
+
+
+def test_a_command_that_ends_at_once_is_waited_for():
+    """Its status is there before run() waits, and Python may not take it."""
+    done = subprocess.run([sys.executable, "-c", ENDS_AT_ONCE, str(HERE)],
+                          text=True, capture_output=True, timeout=60)
+    assert done.stdout == "(1, None)\n", done.stderr
+
+
 # Where they are refused ------------------------------------------------------
 
 def as_nobody(words, **options):

@@ -47,7 +47,7 @@ def bench(monkeypatch, tmp_path):
         return {"cells": cells, "floors": {"memcpy": {"65536": 3.2}}}
 
     run.asked, run.others = asked, []       # others: cores, at each look
-    monkeypatch.setattr(measured, "_bench", run)
+    monkeypatch.setattr(measured, "bench", run)
     monkeypatch.setattr(measured.runs, "check_parts", lambda host: None)
     monkeypatch.setattr(machine, "cores", lambda: 2)
     monkeypatch.setattr(machine, "others", lambda seconds: run.others.pop(0)
@@ -202,7 +202,7 @@ def test_tables_hold_for_what_was_measured(bench):
     assert "table alltoall 2 8 308 308" in lines
     assert "table barrier 2 0 300 300" in lines
     assert "table other 2 0 300 300" in lines
-    measured_lines = [x for x in lines if x.startswith("measured ")]
+    measured_lines = [x for x in lines if x.startswith("inside ")]
     assert all(x.split()[-2:] == ["2", "2"] for x in measured_lines)
     # tables stand before what uses them
     for line in measured_lines:
@@ -249,7 +249,7 @@ def test_points_come_by_their_bytes(bench):
 
 def test_an_mpi_that_is_not_accelerated_has_no_second_model(bench,
                                                             monkeypatch):
-    alone = measured._bench
+    alone = measured.bench
 
     def run(host, words):
         report = alone(host, words)
@@ -257,7 +257,7 @@ def test_an_mpi_that_is_not_accelerated_has_no_second_model(bench,
             one["ours"] = None
         return report
 
-    monkeypatch.setattr(measured, "_bench", run)
+    monkeypatch.setattr(measured, "bench", run)
     found = measured.load(HOST, 2)
     assert not measured.served(found)
     assert measured.lines(found, "host")
@@ -270,7 +270,7 @@ def test_a_failed_benchmark_is_told_with_what_it_said(monkeypatch):
 
     monkeypatch.setattr(subprocess, "run", failed)
     with pytest.raises(UserError) as caught:
-        measured._bench(HOST, ["collectives", "-n", "2"])
+        measured.bench(HOST, ["collectives", "-n", "2"])
     assert "no MPI" in str(caught.value)
     assert "straightway bench collectives -n 2" in str(caught.value)
 

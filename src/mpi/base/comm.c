@@ -26,6 +26,12 @@ static void nothing(void)
 {
 }
 
+/* This thread ends it: comm_end.c. */
+__thread MPI_Comm sw_comm_ending
+    __attribute__((tls_model("initial-exec"))) = MPI_COMM_NULL;
+/* MPI_Finalize has begun. */
+static _Atomic bool closing;
+
 _Atomic bool sw_comm_strangers;
 void (*sw_comm_serve)(void) = nothing;
 
@@ -199,7 +205,7 @@ static sw_comm_t *find(MPI_Comm comm)
 {
     static pthread_mutex_t meeting = PTHREAD_MUTEX_INITIALIZER;
     sw_comm_t *c = sw_comm_look_up(comm);
-    if (c || comm == MPI_COMM_NULL)
+    if (c || comm == MPI_COMM_NULL || comm == sw_comm_ending)
         return c;
     pthread_mutex_lock(&meeting);
     c = sw_comm_look_up(comm);
@@ -323,9 +329,16 @@ sw_comm_t *sw_comm_enter(MPI_Comm comm)
     return c;
 }
 
+void sw_comms_close(void)
+{
+    atomic_store(&closing, true);
+}
+
 sw_ring_t *sw_comm_settle(sw_comm_t *c)
 {
-    if (!c->settled && c->apart)
+    if (!c->settled && atomic_load(&closing))
+        sw_comm_leave(c, SW_REASON_ENDS);
+    else if (!c->settled && c->apart)
         meet_apart(c);
     else if (!c->settled)
         meet_members(c);
@@ -375,12 +388,13 @@ bool sw_comm_progress(void)
     return lost;
 }
 
-void sw_comm_lose(sw_comm_t *c)
+void sw_comm_leave(sw_comm_t *c, sw_reason_t reason)
 {
-    c->lost = c->ring;
+    if (c->ring)
+        c->lost = c->ring;
     c->ring = NULL;
-    c->over = true;
-    c->reason = SW_REASON_LOST;
+    c->settled = c->over = true;
+    c->reason = reason;
 }
 
 int sw_comm_give_up(sw_comm_t *c)
@@ -388,6 +402,6 @@ int sw_comm_give_up(sw_comm_t *c)
     sw_ring_give_up(sw_comm_near(c));
     if (c->span)
         sw_failure_revoke(c->span->lane);
-    sw_comm_lose(c);
+    sw_comm_leave(c, SW_REASON_LOST);
     return sw_failure_raise(c->handle);
 }

@@ -18,7 +18,6 @@
 #include "span.h"
 #include "world.h"
 #include "coll/coll.h"
-#include "offload/slates.h"
 
 /* Why the host served a call: the columns of --stats. */
 #define SW_REASONS(X)                                               \
@@ -33,7 +32,7 @@
     X(TOPOLOGY, "no topology, or one for the host")                 \
     X(DEVICE, "buffers in the memory of a device")                  \
     X(LOST, "a member has died, or the communicator was revoked")   \
-    X(UNMET, "no blocking collective before it")                    \
+    X(ENDS, "the communicator, or MPI, is ending")                  \
     X(ARGUMENTS, "arguments for the host to judge")
 
 typedef enum {
@@ -49,7 +48,6 @@ typedef struct sw_comm {
     MPI_Comm handle;
     sw_ring_t *ring;            /* NULL: a span, or the host, for `reason` */
     sw_ring_t *lost;            /* what `ring` was, until a member died */
-    sw_slates_t *slates;        /* of the same members, or NULL */
     sw_reason_t reason;
     int n, me;
     bool settled;               /* ring, span and reason are final */
@@ -158,7 +156,14 @@ static inline sw_ring_t *sw_comm_near(const sw_comm_t *c)
 bool sw_comm_progress(void);
 
 /* Leave it to the host from here on. */
-void sw_comm_lose(sw_comm_t *c);
+void sw_comm_leave(sw_comm_t *c, sw_reason_t reason);
+/* MPI_Finalize begins: the members of a communicator meet no more. The world,
+ * which some know their members by, is gone for the others (callbacks of
+ * MPI_COMM_SELF still call collectives). */
+void sw_comms_close(void);
+/* The communicator that this thread ends, or MPI_COMM_NULL: comm_end.c. */
+extern __thread MPI_Comm sw_comm_ending
+    __attribute__((visibility("hidden"), tls_model("initial-exec")));
 /* The same after a collective that did not end well. Returns the error that the
  * host has raised. */
 int sw_comm_give_up(sw_comm_t *c);

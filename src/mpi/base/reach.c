@@ -113,9 +113,6 @@ void sw_operands_end_slow(sw_operands_t *o, bool written)
 
 /* Leaving a communicator to the host ------------------------------------- */
 
-#define FIRST 16                /* steps until the members ask each other    */
-#define LATER 8                 /* and so many times as many, until again    */
-
 void sw_reach_note(MPI_Comm comm)
 {
     sw_comm_t *c = sw_comm_state(comm);
@@ -128,12 +125,12 @@ void sw_reach_note(MPI_Comm comm)
 void sw_reach_review(sw_comm_t *c)
 {
     if (!c->review)
-        c->review = c->ring->step + FIRST;
+        c->review = c->ring->step + SW_REVIEW_FIRST;
     if (c->ring->step < c->review)
         return;
     int32_t any = 0;
     int status = sw_coll_most(c->ring, c->device, &any);
-    c->review = c->ring->step * LATER;
+    c->review = c->ring->step * SW_REVIEW_LATER;
     if (status != SW_OK || !any)
         return;
     /* All have come here, so nobody reads anything of a member's any more but

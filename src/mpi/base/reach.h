@@ -45,6 +45,11 @@ void sw_reach_pack(const void *user, int64_t count,
 void sw_reach_unpack(const char *data, void *user, int64_t count,
                      const sw_datatype_t *type, MPI_Comm comm);
 
+/* The members ask after so many collectives, and then after so many times as
+ * many as that. */
+#define SW_REVIEW_FIRST 16
+#define SW_REVIEW_LATER 8
+
 /* A collective on `comm` has needed a copy. */
 void sw_reach_note(MPI_Comm comm);
 

@@ -5,6 +5,8 @@
 
 #include "failure.h"
 #include "world.h"
+#include "node/base/array.h"
+#include "node/base/crc.h"
 #include "node/base/settings.h"
 
 #include <stdlib.h>
@@ -19,16 +21,6 @@ void sw_span_counts(int *now, int *peak)
 {
     *now = atomic_load(&held);
     *peak = atomic_load(&most);
-}
-
-static void *memory(size_t count, size_t size)
-{
-    void *at = calloc(count, size);
-    if (!at) {
-        sw_say("out of memory while setting a communicator up");
-        abort();
-    }
-    return at;
 }
 
 /* The members on this node: their introductions, and what is agreed on. */
@@ -46,10 +38,11 @@ static void find_near(near_t *near, const sw_members_t *members, int me)
     for (int i = 0; i < members->n; i++)
         near->n += sw_world_is_near(members->rank[i]);
     size_t n = (size_t)near->n;
-    near->rank = memory(n, sizeof *near->rank);
-    near->all = memory(n, sizeof *near->all);
-    near->peer = memory(n, sizeof *near->peer);
-    sw_members_t *these = memory(1, sizeof *these + n * sizeof *these->rank);
+    near->rank = sw_array_zeroed(n, sizeof *near->rank);
+    near->all = sw_array_zeroed(n, sizeof *near->all);
+    near->peer = sw_array_zeroed(n, sizeof *near->peer);
+    sw_members_t *these =
+        sw_array_zeroed(1, sizeof *these + n * sizeof *these->rank);
     for (int i = 0; i < members->n; i++) {
         if (!sw_world_is_near(members->rank[i]))
             continue;
@@ -105,13 +98,13 @@ static void number_nodes(sw_span_t *s, const sw_span_answer_t *answers)
     size_t size = 2;
     while (size < 2 * (size_t)s->n)
         size *= 2;
-    name_t *table = memory(size, sizeof *table);
+    name_t *table = sw_array_zeroed(size, sizeof *table);
     for (size_t i = 0; i < size; i++)
         table[i].number = -1;
-    s->first = memory((size_t)s->n + 1, sizeof *s->first);
-    s->rank = memory((size_t)s->n, sizeof *s->rank);
-    s->node_of = memory((size_t)s->n, sizeof *s->node_of);
-    s->number_of = memory((size_t)s->n, sizeof *s->number_of);
+    s->first = sw_array_zeroed((size_t)s->n + 1, sizeof *s->first);
+    s->rank = sw_array_zeroed((size_t)s->n, sizeof *s->rank);
+    s->node_of = sw_array_zeroed((size_t)s->n, sizeof *s->node_of);
+    s->number_of = sw_array_zeroed((size_t)s->n, sizeof *s->number_of);
     for (int i = 0; i < s->n; i++) {
         int node = number_of(table, size, answers[i].node, &s->nodes);
         s->node_of[i] = node;
@@ -130,18 +123,24 @@ static void number_nodes(sw_span_t *s, const sw_span_answer_t *answers)
     s->mine = s->number_of[s->me];
     s->here = sw_span_members(s, s->node);
     s->lanes = s->here;
-    s->even = true;
     for (int k = 0; k < s->nodes; k++) {
         s->lanes = sw_min(s->lanes, sw_span_members(s, k));
-        s->even &= sw_span_members(s, k) == s->here;
         s->fullest = sw_max(s->fullest, sw_span_members(s, k));
     }
 }
 
+/* What the kernel calls itself: the same on all nodes that it has. */
+static uint32_t machine_hash(void)
+{
+    char boot[64];
+    int n = sw_os_read_text("/proc/sys/kernel/random/boot_id", boot,
+                            sizeof boot);
+    return n > 0 ? sw_crc32(0, boot, (size_t)n) : (uint32_t)sw_world.node;
+}
+
 static void answer(sw_span_answer_t *to, const near_t *near)
 {
-    const sw_world_t *w = &sw_world;
-    *to = (sw_span_answer_t){.node = w->node, .machine = w->machine,
+    *to = (sw_span_answer_t){.node = sw_world.node, .machine = machine_hash(),
                              .ways = sw_span_ways_hash()};
     sw_world_measure_crowd();
     to->crowded = sw_wait_crowded();
@@ -235,11 +234,12 @@ sw_span_t *sw_span_adopt(MPI_Comm comm, int me, const sw_members_t *members,
 {
     near_t near;
     bool tuned = false;
-    sw_span_t *s = memory(1, sizeof *s);
+    sw_span_t *s = sw_array_zeroed(1, sizeof *s);
     s->n = members->n;
     s->me = me;
     find_near(&near, members, me);
-    sw_span_answer_t mine, *answers = memory((size_t)s->n, sizeof *answers);
+    sw_span_answer_t mine;
+    sw_span_answer_t *answers = sw_array_zeroed((size_t)s->n, sizeof *answers);
     answer(&mine, &near);
     int bytes = (int)sizeof mine;
     sw_failure_look();
@@ -254,13 +254,11 @@ sw_span_t *sw_span_adopt(MPI_Comm comm, int me, const sw_members_t *members,
     if (!*why) {
         measure_machine(s, answers);
         s->ring = open_ring(s, &near, answers);
-        sw_span_shape_t shape = {.nodes = s->nodes, .n = s->n,
-                                 .ranks = s->fullest,
-                                 .lanes = s->lanes, .even = s->even,
-                                 .tuned = tuned};
+        sw_span_shape_t shape = {.nodes = s->nodes, .ranks = s->fullest,
+                                 .lanes = s->lanes, .tuned = tuned};
         for (int i = 0; i < s->n; i++)
             shape.crowded |= answers[i].crowded != 0;
-        sw_span_ways_fill(&s->ways, &shape);
+        sw_span_ways_fill(&s->ways, s->any, &shape);
     } else {
         if (mine.offset)
             sw_ring_unreserve(near.peer[0], mine.offset);

@@ -41,13 +41,13 @@ typedef struct sw_span {
     int lanes;
     int fullest;                /* members on the node that has most       */
     bool ordered;               /* ranks ascend from node to node          */
-    bool even;                  /* all nodes have `here` members           */
     bool cramped;               /* this machine has more nodes than cores  */
     uint64_t calls;             /* served so far; alike on all members     */
     int *first;                 /* [nodes + 1] of each node in `rank`      */
     int *rank;                  /* [n] by node, then by number there       */
     int *node_of, *number_of;   /* [n] by rank                             */
     sw_span_ways_t ways;
+    bool any[SW_COLL_COUNT];    /* is some size of it not the host's?      */
 } sw_span_t;
 
 static inline int sw_span_members(const sw_span_t *s, int node)
@@ -55,15 +55,27 @@ static inline int sw_span_members(const sw_span_t *s, int node)
     return s->first[node + 1] - s->first[node];
 }
 
+static inline bool sw_span_is_forced(void)
+{
+    return sw_unlikely(atomic_load_explicit(&sw_forced_way,
+                                            memory_order_relaxed));
+}
+
 /* The way of a collective of `bytes` bytes by signature: alike on all members
  * (law 2). */
 static inline sw_way_t sw_span_way(const sw_span_t *s, sw_collective_t id,
                                    size_t bytes)
 {
-    if (sw_unlikely(atomic_load_explicit(&sw_forced_way,
-                                         memory_order_relaxed)))
-        return sw_span_way_forced(id, s->even, s->lanes);
+    if (sw_span_is_forced())
+        return sw_span_way_forced(id, s->fullest, s->lanes);
     return (sw_way_t)s->ways.way[id][sw_span_class(bytes)];
+}
+
+/* Does the host serve all sizes of it? */
+static inline bool sw_span_never(const sw_span_t *s, sw_collective_t id)
+{
+    return sw_span_is_forced() ? sw_span_way(s, id, 0) == SW_WAY_HOST
+                               : !s->any[id];
 }
 
 enum { SW_SPAN_ABLE = 1, SW_SPAN_ROOM = 2 };

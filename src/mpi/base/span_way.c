@@ -30,13 +30,9 @@ typedef struct {
 
 #define ALL SIZE_MAX
 #define KIB ((size_t)1 << 10)
-/* MPICH sends large blocks to each other member directly, which costs no copy.
- */
-#ifdef OMPI_MAJOR_VERSION
-#define LARGE ALL
-#else
+/* The hosts send large blocks to each other member directly, which costs no
+ * copy. */
 #define LARGE (512 * KIB - 1)
-#endif
 
 static const limits_t built_in[SW_COLL_COUNT] = {
     [SW_COLL_BARRIER] = {ALL, ALL},
@@ -135,9 +131,11 @@ uint64_t sw_span_ways_hash(void)
 
 /* The way ---------------------------------------------------------------- */
 
-static sw_way_t able(sw_way_t way, sw_collective_t id, bool even, int lanes)
+/* Lanes need nodes that all have as many members as the fullest. */
+static sw_way_t able(sw_way_t way, sw_collective_t id, int ranks, int lanes)
 {
-    return way == SW_WAY_LANES && !(even && lanes > 1 && has_lanes[id])
+    return way == SW_WAY_LANES &&
+                   !(lanes == ranks && lanes > 1 && has_lanes[id])
         ? SW_WAY_LEADERS : way;
 }
 
@@ -147,11 +145,13 @@ static sw_way_t built_in_way(sw_collective_t id, size_t bytes, bool crowded)
     return limit && bytes <= limit ? SW_WAY_LEADERS : SW_WAY_HOST;
 }
 
-void sw_span_ways_fill(sw_span_ways_t *to, const sw_span_shape_t *shape)
+void sw_span_ways_fill(sw_span_ways_t *to, bool *any,
+                       const sw_span_shape_t *shape)
 {
     const sw_span_entry_t *entry = shape->tuned
         ? sw_span_table_find(&tuned, shape->nodes, shape->ranks) : NULL;
-    for (int id = 0; id < SW_COLL_COUNT; id++)
+    for (int id = 0; id < SW_COLL_COUNT; id++) {
+        any[id] = false;
         for (int c = 0; c < SW_SPAN_SIZES; c++) {
             sw_way_t way = entry ? (sw_way_t)entry->ways.way[id][c]
                                  : SW_WAY_UNSAID;
@@ -160,13 +160,15 @@ void sw_span_ways_fill(sw_span_ways_t *to, const sw_span_shape_t *shape)
                 way == SW_WAY_UNSAID
                     ? built_in_way((sw_collective_t)id, bytes,
                                    shape->crowded)
-                    : able(way, (sw_collective_t)id, shape->even,
+                    : able(way, (sw_collective_t)id, shape->ranks,
                            shape->lanes));
+            any[id] |= to->way[id][c] != SW_WAY_HOST;
         }
+    }
 }
 
-sw_way_t sw_span_way_forced(sw_collective_t id, bool even, int lanes)
+sw_way_t sw_span_way_forced(sw_collective_t id, int ranks, int lanes)
 {
     int forced = atomic_load_explicit(&sw_forced_way, memory_order_relaxed);
-    return able((sw_way_t)(forced - SW_FORCE_HOST), id, even, lanes);
+    return able((sw_way_t)(forced - SW_FORCE_HOST), id, ranks, lanes);
 }

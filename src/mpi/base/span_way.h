@@ -14,9 +14,9 @@
 
 /* What all members know of a span when they choose their table. */
 typedef struct {
-    int nodes, n, lanes;
+    int nodes, lanes;
     int ranks;              /* members on the fullest node */
-    bool even, crowded;
+    bool crowded;
     bool tuned;             /* all members have read the same tuned table */
 } sw_span_shape_t;
 
@@ -24,10 +24,12 @@ typedef struct {
  * call reads it, and rank 0 of MPI_COMM_WORLD says what is wrong with it. */
 uint64_t sw_span_ways_hash(void);
 
-void sw_span_ways_fill(sw_span_ways_t *to, const sw_span_shape_t *shape);
+/* `any`: [SW_COLL_COUNT] of the collectives, some size is not the host's. */
+void sw_span_ways_fill(sw_span_ways_t *to, bool *any,
+                       const sw_span_shape_t *shape);
 
-/* The way that sw_forced_way (node/control.h) forces on a collective; `even`:
- * all nodes have the same number of members. */
-sw_way_t sw_span_way_forced(sw_collective_t id, bool even, int lanes);
+/* The way that sw_forced_way (node/control.h) forces on a collective. `ranks`:
+ * members on the fullest node. */
+sw_way_t sw_span_way_forced(sw_collective_t id, int ranks, int lanes);
 
 #endif

@@ -6,7 +6,7 @@
 #include "guard.h"
 #include "link.h"
 #include "node/arena/arena.h"
-#include "node/base/crc.h"
+#include "node/base/array.h"
 #include "node/base/settings.h"
 #include "node/launcher.h"
 
@@ -71,16 +71,6 @@ bool sw_world_crowd_machine(int ranks, int nodes)
 
 /* The roster ------------------------------------------------------------- */
 
-static void *memory(size_t count, size_t size)
-{
-    void *at = calloc(count, size);
-    if (!at) {
-        sw_say("out of memory in MPI_Init");
-        abort();
-    }
-    return at;
-}
-
 static void find_node(void)
 {
     int level = MPI_THREAD_SINGLE;
@@ -119,14 +109,14 @@ static void fill_hello(sw_hello_t *to)
 static void exchange_hellos(void)
 {
     size_t n = (size_t)sw_world.places, size = sizeof(sw_hello_t);
-    sw_hello_t mine, *all = memory(n, size);
+    sw_hello_t mine, *all = sw_array_zeroed(n, size);
     fill_hello(&mine);
     if (sw_world.places > 1)
         host.Allgather(&mine, (int)size, MPI_BYTE, all, (int)size, MPI_BYTE,
                        sw_world.comm);
     else
         all[0] = mine;
-    sw_world.at = memory(n, sizeof *sw_world.at);
+    sw_world.at = sw_array_zeroed(n, sizeof *sw_world.at);
     for (size_t i = 0; i < n; i++)
         sw_world.at[i].said = all[i];
     free(all);
@@ -156,8 +146,8 @@ static void exchange_reach(void)
 {
     int n = sw_world.places;
     const sw_place_t *mine = &sw_world.at[sw_world.place];
-    unsigned char *reach = memory((size_t)n, 1), all = 0xff;
-    unsigned char *reached = memory((size_t)n, 1);
+    unsigned char *reach = sw_array_zeroed((size_t)n, 1), all = 0xff;
+    unsigned char *reached = sw_array_zeroed((size_t)n, 1);
     for (int i = 0; i < n; i++) {
         sw_place_t *p = &sw_world.at[i];
         reach[i] = p->reach = try_it(p);
@@ -174,18 +164,13 @@ static void exchange_reach(void)
     free(reached);
 }
 
-/* What this node and this machine are called. */
+/* What this node is called. */
 static void find_name(void)
 {
     int here = sw_world.at[sw_world.place].said.self.virtual_node, i = 0;
     while (sw_world.at[i].said.self.virtual_node != here)
         i++;
     sw_world.node = sw_world.at[i].said.rank;
-    char boot[64];
-    int n = sw_os_read_text("/proc/sys/kernel/random/boot_id", boot,
-                            sizeof boot);
-    sw_world.machine = n > 0 ? sw_crc32(0, boot, (size_t)n)
-                             : (uint32_t)sw_world.node;
 }
 
 void sw_world_start(void)

@@ -52,7 +52,6 @@ typedef struct {
                            there on have consecutive ranks                */
     int node;           /* the first rank in MPI_COMM_WORLD on this node, or
                            on this rank's virtual one                     */
-    uint32_t machine;   /* hash: the same on all nodes that one kernel has */
     int level;          /* MPI_THREAD_*                                   */
     bool spawned;       /* by another job's MPI_Comm_spawn                */
     sw_place_t *at;     /* [places]                                       */

@@ -4,19 +4,9 @@
 #include "adjacency.h"
 #include "mpi/base/edges.h"
 
-#include "node/base/settings.h"
+#include "node/base/array.h"
 
 #include <stdlib.h>
-
-static void *memory(size_t n)
-{
-    void *p = calloc(1, n ? n : 1);
-    if (!p) {
-        sw_say("out of memory while asking for a communicator's neighbours");
-        abort();
-    }
-    return p;
-}
 
 /* A decision that all members take alike. */
 static bool all_agree(bool ok, MPI_Comm comm)
@@ -43,9 +33,9 @@ static sw_adjacency_t *ask(const sw_comm_t *c)
     MPI_Comm comm = c->handle;
     int topology = sw_edges_count(comm, c->me, &outs, &ins);
     if (topology == MPI_UNDEFINED)
-        return memory(sizeof(sw_adjacency_t));
+        return sw_array_zeroed(1, sizeof(sw_adjacency_t));
     size_t edges = 2 * (size_t)outs + (size_t)ins;
-    sw_adjacency_t *h = memory(sizeof *h + edges * sizeof(int));
+    sw_adjacency_t *h = sw_array_zeroed(1, sizeof *h + edges * sizeof(int));
     sw_neighbours_t *lists = &h->lists;
     lists->outs = outs;
     lists->ins = ins;
@@ -71,10 +61,11 @@ static int exchange(sw_collective_t id, MPI_Comm comm, int edges,
                     const note_t *mine, note_t *got)
 {
     size_t n = (size_t)edges;
-    int *count = memory(n * sizeof *count), *place = memory(n * sizeof *place);
-    MPI_Count *large = memory(n * sizeof *large);
-    MPI_Aint *address = memory(n * sizeof *address);
-    MPI_Datatype *type = memory(n * sizeof(MPI_Datatype));
+    int *count = sw_array_zeroed(n, sizeof *count);
+    int *place = sw_array_zeroed(n, sizeof *place);
+    MPI_Count *large = sw_array_zeroed(n, sizeof *large);
+    MPI_Aint *address = sw_array_zeroed(n, sizeof *address);
+    MPI_Datatype *type = sw_array_zeroed(n, sizeof(MPI_Datatype));
     int rc;
     for (int i = 0; i < edges; i++) {
         large[i] = count[i] = NOTE;
@@ -110,9 +101,9 @@ static int *learn(const sw_ring_t *ring, sw_collective_t id, MPI_Comm comm)
 {
     const sw_neighbours_t *lists = ring->neighbours;
     int edges = lists->outs > lists->ins ? lists->outs : lists->ins;
-    note_t *mine = memory((size_t)edges * sizeof *mine);
-    note_t *got = memory((size_t)edges * sizeof *got);
-    int *index = memory((size_t)lists->ins * sizeof *index);
+    note_t *mine = sw_array_zeroed((size_t)edges, sizeof *mine);
+    note_t *got = sw_array_zeroed((size_t)edges, sizeof *got);
+    int *index = sw_array_zeroed((size_t)lists->ins, sizeof *index);
     for (int i = 0; i < edges; i++) {
         mine[i] = (note_t){ring->me, i};
         got[i] = (note_t){SW_NOBODY, 0};

@@ -4,13 +4,14 @@
 #include "call.h"
 #include "vector.h"
 
-/* Once the arguments are described. */
-static int gather(const sw_comm_t *c, sw_collective_t id,
+/* Once the arguments are described. `key`: what the members were asked with. */
+static int gather(const sw_comm_t *c, sw_collective_t id, size_t key,
                   const sw_data_t *send, size_t bytes, void *recv,
                   const sw_blocks_t *blocks)
 {
     return c->ring ? sw_coll_allgather(c->ring, send, bytes, recv, blocks)
-                   : sw_span_allgather(c->span, id, send, bytes, recv, blocks);
+                   : sw_span_allgather(c->span, id, key, send, bytes, recv,
+                                       blocks);
 }
 
 static bool allgather(sw_comm_t *c, const void *send, int64_t sendcount,
@@ -39,13 +40,23 @@ static bool allgather(sw_comm_t *c, const void *send, int64_t sendcount,
     else if (to.temporary)
         sw_pack(sw_element(recv, c->me * recvcount, r), recvcount, r, own.at,
                 comm);
-    int status = gather(c, SW_COLL_ALLGATHER, in_place ? &own : &from.data,
+    int status = gather(c, SW_COLL_ALLGATHER, blocks.bytes,
+                        in_place ? &own : &from.data,
                         in_place ? blocks.bytes : from.bytes, to.data.at,
                         &blocks);
     sw_buffer_end(&from);
     sw_buffer_received(&to);
     *result = sw_finish(SW_COLL_ALLGATHER, comm, status);
     return true;
+}
+
+/* The mean block's bytes, by which a span goes. A ring needs none. */
+static size_t mean(const sw_comm_t *c, sw_vector_t counts, size_t size)
+{
+    size_t total = 0;
+    for (int i = 0; i < c->n && !c->ring; i++)
+        total += (size_t)sw_at(counts, i) * size;
+    return total / (size_t)c->n;
 }
 
 static bool allgatherv(sw_comm_t *c, const void *send, int64_t sendcount,
@@ -67,10 +78,8 @@ static bool allgatherv(sw_comm_t *c, const void *send, int64_t sendcount,
                                        sw_at(displs, c->me),
                                        sw_at(counts, c->me), recvtype, r)))
         return *result != MPI_SUCCESS;
-    size_t total = 0;
-    for (int i = 0; i < c->n; i++)
-        total += (size_t)sw_at(counts, i) * r->size;
-    if (!sw_ready(c, SW_COLL_ALLGATHERV, total / (size_t)c->n, reason))
+    size_t key = mean(c, counts, r->size);
+    if (!sw_ready(c, SW_COLL_ALLGATHERV, key, reason))
         return false;
     sw_vbuffer_t to = {.user = recv, .counts = counts,
                        .displacements = displs, .types = &r, .same = true,
@@ -82,7 +91,8 @@ static bool allgatherv(sw_comm_t *c, const void *send, int64_t sendcount,
     else if (to.temporary)
         sw_pack(sw_element(recv, sw_at(displs, c->me), r),
                 sw_at(counts, c->me), r, own.at, comm);
-    int status = gather(c, SW_COLL_ALLGATHERV, in_place ? &own : &from.data,
+    int status = gather(c, SW_COLL_ALLGATHERV, key,
+                        in_place ? &own : &from.data,
                         in_place ? list[c->me].bytes : from.bytes, to.data,
                         &blocks);
     sw_buffer_end(&from);

@@ -80,7 +80,7 @@ sw_comm_t *sw_serve(sw_collective_t id, MPI_Comm comm)
         sw_comm_t *c = sw_comm_enter(comm);
         if (sw_unlikely(sw_failure_told && c && sw_comm_near(c) &&
                         sw_failure_revoked(comm)))
-            sw_comm_lose(c);
+            sw_comm_leave(c, SW_REASON_LOST);
         reason = c ? c->reason : SW_REASON_ARGUMENTS;
         if (sw_likely(c && (c->ring || !c->settled ||
                             sw_comm_near(c)))) {

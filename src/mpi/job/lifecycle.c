@@ -45,6 +45,7 @@ int sw_MPI_Finalize(void)
         sw_messages_stop();
         sw_started_stop();
     }
+    sw_comms_close();
     sw_world_stop();
     return host.Finalize();
 }

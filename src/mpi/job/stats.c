@@ -8,6 +8,7 @@
 #include "mpi/coll/call.h"
 #include "mpi/p2p/posted.h"
 #include "mpi/p2p/serve.h"
+#include "mpi/span/rooted.h"
 #include "node/arena/show.h"
 #include "p2p/slot.h"
 
@@ -51,12 +52,15 @@ static void print_nodes(int rank)
 {
     enum { LEADERS, HERE, FEWEST, NOW, MOST, COUNT };
     int mine[COUNT], most[COUNT] = {0}, nodes = 1;
+    int64_t bytes[2], all[2] = {0};
+    sw_rooted_counts(&bytes[0], &bytes[1]);
     mine[LEADERS] = sw_world.node == sw_world.rank;
     mine[HERE] = sw_world_near_ranks();
     mine[FEWEST] = -mine[HERE];
     sw_span_counts(&mine[NOW], &mine[MOST]);
     host.Reduce(mine, most, COUNT, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
     host.Reduce(mine, &nodes, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    host.Reduce(bytes, all, 2, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     int fewest = -most[FEWEST];
     if (rank || nodes < 2)
         return;
@@ -65,6 +69,10 @@ static void print_nodes(int rank)
     sw_say("communicators over nodes: a rank holds %d at most, and has held "
            "%d (STRAIGHTWAY_SPAN_MAX %lld)", most[NOW], most[MOST],
            (long long)sw_settings.span_max);
+    if (all[0])
+        sw_say("gathers and scatters over nodes: gates moved %lld KiB, %lld "
+               "KiB of them through copies", (long long)(all[0] / 1024),
+               (long long)(all[1] / 1024));
 }
 
 /* Collective, as sw_stats_print; how many messages were ours, on rank 0. */

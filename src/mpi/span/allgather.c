@@ -68,20 +68,22 @@ static int by_lanes(sw_span_t *s, const uint64_t *sizes, const sw_data_t *send,
     return sw_first_bad(rc, bytes > room ? SW_TRUNCATED : SW_OK);
 }
 
-int sw_span_allgather(sw_span_t *s, sw_collective_t id, const sw_data_t *send,
-                      size_t bytes, void *recv, const sw_blocks_t *blocks)
+int sw_span_allgather(sw_span_t *s, sw_collective_t id, size_t key,
+                      const sw_data_t *send, size_t bytes, void *recv,
+                      const sw_blocks_t *blocks)
 {
     SW_ARRAY(uint64_t, sizes, s->n);
     SW_PARTS(parts, s->nodes);
-    size_t key = 0;             /* the mean size, as mpi/coll has asked by */
-    for (int i = 0; i < s->n; i++)
-        key += sw_block(blocks, i).bytes;
-    key /= (size_t)s->n;
     for (int i = 0; i < s->n; i++)
         sizes[i] = sw_block(blocks, s->rank[i]).bytes;
     if (sw_span_way(s, id, key) == SW_WAY_LANES)
         return by_lanes(s, sizes, send, bytes, recv, blocks);
-    sw_parts_make(&parts, s, sizes, 0, -1);
+    for (int k = 0; k < s->nodes; k++) {
+        parts.bytes[k] = 0;
+        for (int i = s->first[k]; i < s->first[k + 1]; i++)
+            parts.bytes[k] += sizes[i];
+    }
+    sw_parts_lay(&parts, s->nodes);
     bool direct = sw_parcel_is(s, blocks);
     shape_t shape = {sizes, parts};
     char *all = direct ? recv : sw_temporary(parts.all);

@@ -110,10 +110,15 @@ static void unload(const alltoall_t *t, const sw_table_t *in, int node,
         }
 }
 
+/* Frames of their own: the deepest chain of calls passes here, and what one
+ * needs on its stack the other does not. */
+#define APART __attribute__((noinline))
+#define FEW 4
+
 /* The leader exchanges messages with the others, but for the blocks that came
  * in letters, and makes the boxes of what came. */
-static void carry(alltoall_t *t, sw_manifest_t *m, const boxes_t *out,
-                  boxes_t *in)
+static APART void carry(alltoall_t *t, sw_manifest_t *m, const boxes_t *out,
+                        boxes_t *in)
 {
     sw_span_t *s = t->sizes.s;
     sw_mail_t mail = {.s = s};
@@ -172,19 +177,19 @@ static void deal_boxes(alltoall_t *t, const boxes_t *in)
 }
 
 /* Within the node. */
-static void stay(alltoall_t *t)
+static APART void stay(alltoall_t *t)
 {
     sw_span_t *s = t->sizes.s;
-    SW_ARRAY(sw_extent_t, out, s->here);
-    SW_ARRAY(sw_extent_t, in, s->here);
-    SW_ARRAY(sw_data_t, from, s->here);
-    SW_ARRAY(sw_data_t, to, s->here);
+    SW_ARRAY_OF(sw_extent_t, out, FEW, s->here);
+    SW_ARRAY_OF(sw_extent_t, in, FEW, s->here);
+    SW_ARRAY_OF(sw_data_t, from, FEW, s->here);
+    SW_ARRAY_OF(sw_data_t, to, FEW, s->here);
     sw_blocks_t sends = sw_parcel_near(s, t->sends, out, from);
     sw_blocks_t recvs = sw_parcel_near(s, t->recvs, in, to);
     note(t, sw_coll_alltoall(s->ring, t->send, &sends, t->recv, &recvs));
 }
 
-static void travel(alltoall_t *t, sw_manifest_t *m)
+static APART void travel(alltoall_t *t, sw_manifest_t *m)
 {
     sw_span_t *s = t->sizes.s;
     SW_ARRAY(sw_extent_t, out_list, s->here);
@@ -195,7 +200,6 @@ static void travel(alltoall_t *t, sw_manifest_t *m)
     if (s->mine == 0)
         carry(t, m, &out, &in);
     deal_boxes(t, &in);
-    stay(t);
     sw_temporary_free(out.data);
     sw_temporary_free(in.data);
 }
@@ -208,6 +212,7 @@ int sw_span_alltoall(sw_span_t *s, const void *send, const sw_blocks_t *sends,
     sw_manifest_t none = {.small = false};
     t.leaving = t.arriving = sw_sizes_away(&t.sizes, NULL);
     travel(&t, &none);
+    stay(&t);
     return t.rc;
 }
 
@@ -230,8 +235,10 @@ int sw_span_alltoallv(sw_span_t *s, sw_collective_t id, const void *send,
     if (t.leaving <= SW_SLOT_SMALL)
         pack_box(&t, slot + sw_manifest_head(s));
     t.rc = sw_manifest_agree(&m, &t.sizes, id, slot);
-    if (m.way != SW_WAY_HOST)
+    if (m.way != SW_WAY_HOST) {
         travel(&t, &m);
+        stay(&t);
+    }
     sw_manifest_end(&m, s);
     sw_temporary_free(slot);
     return m.way == SW_WAY_HOST ? SW_SPAN_DECLINED : t.rc;

@@ -23,8 +23,8 @@ sw_await_t sw_await_begin(sw_span_t *s, size_t bytes);
 /* Between two tests. True: there is no use in another one. */
 bool sw_await_rest(sw_await_t *wait);
 
-/* Cancelling is for nobody: what has been begun ends on a revoked lane. Then
- * the ring is broken, too. */
+/* Gives up. MPI cannot cancel a collective, so the member revokes the lane, on
+ * which the host then ends what has been begun. The ring is broken, too. */
 void sw_await_abandon(sw_await_t *wait);
 
 /* The SW_ status of what the host has returned. */

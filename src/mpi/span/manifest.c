@@ -40,14 +40,12 @@ void sw_manifest_parts(const sw_sizes_t *sizes, const sw_table_t *table,
                        sw_parts_t *parts)
 {
     const sw_span_t *s = sizes->s;
-    parts->all = 0;
     for (int k = 0; k < s->nodes; k++) {
-        parts->at[k] = parts->all;
         parts->bytes[k] = 0;
         for (int i = 0; i < s->here && k != s->node; i++)
             parts->bytes[k] += sw_sizes_to(sizes, sw_table_row(table, i), k);
-        parts->all += parts->bytes[k];
     }
+    sw_parts_lay(parts, s->nodes);
 }
 
 static size_t slot_bytes(const sw_span_t *s)
@@ -118,16 +116,6 @@ static int read_letter(sw_manifest_t *m, const sw_span_t *s, int node,
     return SW_OK;
 }
 
-static void *zeroed(size_t count, size_t size)
-{
-    void *at = calloc(count, size);
-    if (!at) {
-        sw_say("out of memory in a collective");
-        abort();
-    }
-    return at;
-}
-
 /* The leaders exchange letters. */
 static int exchange(sw_manifest_t *m, const sw_sizes_t *sizes, cover_t *cover)
 {
@@ -135,8 +123,8 @@ static int exchange(sw_manifest_t *m, const sw_sizes_t *sizes, cover_t *cover)
     sw_mail_t mail = {.s = s};
     SW_ARRAY(char *, sent, s->nodes);
     int rc = SW_OK;
-    m->letter = zeroed((size_t)s->nodes, sizeof *m->letter);
-    m->blocks = zeroed((size_t)s->nodes, sizeof *m->blocks);
+    m->letter = sw_array_zeroed((size_t)s->nodes, sizeof *m->letter);
+    m->blocks = sw_array_zeroed((size_t)s->nodes, sizeof *m->blocks);
     m->in.stride = (size_t)s->n * sizeof(uint64_t);
     m->in.base = m->coming = sw_temporary((size_t)s->here * m->in.stride);
     for (int k = 0; k < s->nodes; k++) {

@@ -3,19 +3,6 @@
  */
 #include "parcel.h"
 
-void sw_parts_make(sw_parts_t *p, const sw_span_t *s, const uint64_t *sizes,
-                   size_t each, int skipped)
-{
-    p->all = 0;
-    for (int k = 0; k < s->nodes; k++) {
-        p->at[k] = p->all;
-        p->bytes[k] = 0;
-        for (int i = s->first[k]; i < s->first[k + 1] && k != skipped; i++)
-            p->bytes[k] += sizes ? sizes[i] : each;
-        p->all += p->bytes[k];
-    }
-}
-
 sw_blocks_t sw_parcel_near(const sw_span_t *s, const sw_blocks_t *blocks,
                            sw_extent_t *list, sw_data_t *data)
 {

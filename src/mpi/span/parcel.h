@@ -19,10 +19,13 @@ typedef struct {
     SW_ARRAY(size_t, name##_at, nodes);                                 \
     sw_parts_t name = {name##_bytes, name##_at, 0}
 
-/* Lays the parts side by side: each node's bytes of `sizes` ([n], by node, then
- * by number; NULL: `each`). A skipped node's part (-1: none is) is empty. */
-void sw_parts_make(sw_parts_t *p, const sw_span_t *s, const uint64_t *sizes,
-                   size_t each, int skipped);
+/* Lays the parts side by side, whose bytes are known. */
+static inline void sw_parts_lay(sw_parts_t *p, int nodes)
+{
+    p->all = 0;
+    for (int k = 0; k < nodes; p->all += p->bytes[k++])
+        p->at[k] = p->all;
+}
 
 /* The blocks of this node's members among those of all. `list` and `data`:
  * [here]. */

@@ -7,16 +7,16 @@
  */
 #include "spans.h"
 
-#include <limits.h>
+#include "mpi/base/reach.h"
 
-#define FIRST 16                /* calls until the members ask each other    */
-#define LATER 8                 /* and so many times as many, until again    */
+#include <limits.h>
 
 static void review(sw_comm_t *c)
 {
     int32_t any = 0;
-    c->review = c->review ? c->span->calls * LATER : FIRST;
-    if (c->span->calls < FIRST)
+    c->review = c->review ? c->span->calls * SW_REVIEW_LATER
+                          : SW_REVIEW_FIRST;
+    if (c->span->calls < SW_REVIEW_FIRST)
         return;
     if (sw_span_most(c->span, c->device, &any) == SW_OK && any) {
         c->over = true;
@@ -28,12 +28,9 @@ static void review(sw_comm_t *c)
  * (manifest.h), unless the host serves all sizes. */
 static bool is_hosts(const sw_span_t *s, sw_collective_t id, size_t bytes)
 {
-    if (id != SW_COLL_ALLTOALLV && id != SW_COLL_ALLTOALLW)
-        return sw_span_way(s, id, bytes) == SW_WAY_HOST;
-    for (int c = 0; c < SW_SPAN_SIZES; c++)
-        if (sw_span_way(s, id, (size_t)1 << c) != SW_WAY_HOST)
-            return false;
-    return true;
+    bool finds_out = id == SW_COLL_ALLTOALLV || id == SW_COLL_ALLTOALLW;
+    return finds_out ? sw_span_never(s, id)
+                     : sw_span_way(s, id, bytes) == SW_WAY_HOST;
 }
 
 /* The host counts bytes in int: those of all members in an allgather, and the

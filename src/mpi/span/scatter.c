@@ -1,195 +1,204 @@
 /*
  * scatter.c - Scatter and Scatterv over several nodes.
  *
- * On the root's node the members take their blocks from the root. Each other
- * node's blocks go to its gate, which deals them out. In Scatterv the root alone
- * knows the sizes. So a node's sizes go first, in one letter with the blocks
- * where these are small.
+ * On the root's node the members take their blocks from the root. Its gate sends
+ * the other nodes' blocks to their gates. A root that is not the gate lends its
+ * buffer to it. The other gates receive large blocks into their
+ * members' buffers, which these lend, and deal out small ones (rooted.h). In
+ * Scatterv a gate alone knows which, and calls where it will borrow.
  */
-#include "parcel.h"
+#include "rooted.h"
 
 #include "node/temporary.h"
 
-typedef struct {
-    sw_span_t *s;
-    sw_gate_t gate;
-    bool equal;
-    size_t bytes;               /* of this member's block                   */
-    sw_mail_t mail;
-    int rc;
-} scatter_t;
-
-static void note(scatter_t *t, int status)
+/* A member's own place: its buffer, or, where that has gaps, memory that stands
+ * in. */
+static sw_spot_t own_place(const sw_data_t *recv, size_t bytes)
 {
-    t->rc = sw_first_bad(t->rc, status);
+    sw_spot_t own = {.at = recv->at, .bytes = bytes};
+    if (recv->layout && bytes)
+        own.at = own.copy = sw_temporary(bytes);
+    return own;
 }
 
-/* The gate of another node receives its node's blocks, and lists them. Returns
- * temporary memory, which the caller frees. */
-static char *receive_parcel(scatter_t *t, sw_extent_t *list, char **blocks)
+static void take_own(sw_rooted_t *r, const sw_spot_t *own,
+                     const sw_data_t *recv)
 {
-    sw_span_t *s = t->s;
-    size_t head = (size_t)s->here * sizeof(uint64_t), bytes;
-    if (t->equal) {
-        bytes = sw_parcel_list(s->here, NULL, t->bytes, list);
-        *blocks = sw_temporary(bytes);
-        sw_mail_receive(&t->mail, t->gate.home, *blocks, bytes);
-        note(t, sw_mail_finish(&t->mail));
-        return *blocks;
-    }
-    char *letter = sw_mail_open(&t->mail, t->gate.home, &bytes);
-    if (!letter || bytes < head) {
-        note(t, sw_first_bad(sw_mail_finish(&t->mail), SW_MISMATCH));
-        sw_parcel_list(s->here, NULL, 0, list);
-        return letter;
-    }
-    *blocks = letter + head;
-    bytes = sw_parcel_list(s->here, (const uint64_t *)letter, 0, list);
-    if (bytes > SW_PARCEL_SMALL) {
-        sw_temporary_free(letter);
-        letter = *blocks = sw_temporary(bytes);
-        sw_mail_receive(&t->mail, t->gate.home, letter, bytes);
-    }
-    note(t, sw_mail_finish(&t->mail));
-    return letter;
+    sw_data_t from = sw_data_plain(own->at);
+    size_t bytes = sw_min(own->came, own->bytes);
+    if (own->copy && bytes)
+        sw_data_copy(&from, recv, 0, bytes);
+    sw_temporary_free(own->copy);
+    if (own->came > own->bytes)
+        sw_rooted_note(r, SW_TRUNCATED);
 }
 
-/* Another node than the root's. */
-static void deal_parcel(scatter_t *t, const sw_data_t *recv)
+/* The gate of another node than the root's receives large blocks where its
+ * members lend room. `place`: with the blocks' sizes. */
+static void receive_apart(sw_rooted_t *r, sw_spot_t *place, char *letter,
+                          const sw_data_t *recv)
 {
-    sw_span_t *s = t->s;
+    sw_span_t *s = r->s;
+    SW_ARRAY(sw_loan_t, loan, s->here);
+    sw_spot_t *own = &place[s->mine];
+    uint64_t came = own->came;
+    *own = own_place(recv, r->bytes);
+    own->came = came;
+    if (!r->equal)
+        sw_lend_call(s->ring);
+    sw_borrow_begin(s->ring);
+    for (int i = 0; i < s->here; i++)
+        if (i != s->mine)
+            sw_rooted_note(r, sw_borrow(s->ring, i, true, &place[i], 1,
+                                        &loan[i]));
+    char *box = sw_rooted_receive(r, r->gate.home, place, letter);
+    sw_rooted_note(r, sw_mail_finish(&r->mail));
+    sw_rooted_unpack(r, r->gate.home, place, box);
+    for (int i = 0; i < s->here; i++)
+        if (i != s->mine)
+            sw_rooted_note(r, sw_give_back(s->ring, true, &place[i],
+                                           &loan[i]));
+    sw_borrow_end(s->ring);
+    take_own(r, own, recv);
+}
+
+/* ... or receives the parcel, and deals it out. */
+static void receive_parcel(sw_rooted_t *r, sw_spot_t *place, char *letter,
+                           const sw_data_t *recv)
+{
+    sw_span_t *s = r->s;
     SW_ARRAY(sw_extent_t, list, s->here);
-    char *blocks = NULL, *box = NULL;
-    if (t->gate.is_gate)
-        box = receive_parcel(t, list, &blocks);
-    note(t, sw_coll_scatter(s->ring, t->gate.gate, blocks,
-                            &(sw_blocks_t){.list = list}, recv, t->bytes));
+    int64_t at = 0;
+    for (int i = 0; i < s->here; i++) {
+        list[i] = (sw_extent_t){at, place[i].came};
+        at += (int64_t)place[i].came;
+    }
+    char *box = sw_rooted_receive(r, r->gate.home, place, letter);
+    sw_rooted_note(r, sw_mail_finish(&r->mail));
+    sw_rooted_note(r, sw_coll_scatter(
+        s->ring, r->gate.gate, box + sw_rooted_head(r, r->gate.home),
+        &(sw_blocks_t){.list = list}, recv, r->bytes));
     sw_temporary_free(box);
 }
 
-/* What goes to the other nodes: for each its sizes, unless all are equal, and
- * its blocks. */
-typedef struct {
-    uint64_t *sizes;            /* [n] by node; NULL: equal                 */
-    char *temporary;            /* or NULL                                  */
-    const char *at;
-    sw_parts_t parts;           /* of the blocks                            */
-    size_t head;                /* of each size; 0: equal                   */
-} outgoing_t;
-
-static size_t place_of(const scatter_t *t, const outgoing_t *out, int node)
+static void receive(sw_rooted_t *r, const sw_data_t *recv)
 {
-    return out->parts.at[node] + (size_t)t->s->first[node] * out->head;
+    sw_span_t *s = r->s;
+    size_t all = 0;
+    SW_ARRAY(sw_spot_t, place, s->here);
+    for (int i = 0; i < s->here; i++)
+        place[i] = (sw_spot_t){.at = NULL};
+    char *letter = sw_rooted_open(r, r->gate.home, place);
+    for (int i = 0; i < s->here; i++)
+        all += place[i].came;
+    if (sw_rooted_apart(all, s->here))
+        receive_apart(r, place, letter, recv);
+    else
+        receive_parcel(r, place, letter, recv);
 }
 
-static size_t all_of(const scatter_t *t, const outgoing_t *out)
+/* Another member of that node. */
+static void take(sw_rooted_t *r, const sw_data_t *recv)
 {
-    return out->parts.all + (size_t)t->s->n * out->head;
-}
-
-/* The root writes all down, unless its own buffer has it already. */
-static void write_down(scatter_t *t, outgoing_t *out, const void *send,
-                       const sw_blocks_t *blocks)
-{
-    sw_span_t *s = t->s;
-    bool direct = t->gate.is_gate && t->equal && sw_parcel_is(s, blocks);
-    for (int i = 0; i < s->n && out->sizes; i++)
-        out->sizes[i] = sw_block(blocks, s->rank[i]).bytes;
-    sw_parts_make(&out->parts, s, out->sizes, t->bytes,
-                  direct ? -1 : s->node);
-    out->at = send;
-    if (direct)
-        return;
-    out->at = out->temporary = sw_temporary(all_of(t, out));
-    for (int k = 0; k < s->nodes; k++) {
-        char *to = out->temporary + place_of(t, out, k);
-        size_t head = (size_t)sw_span_members(s, k) * out->head;
-        if (k == s->node)
-            continue;
-        if (head)
-            sw_copy(to, out->sizes + s->first[k], head);
-        sw_parcel_fill(s, k, send, blocks, to + head);
+    sw_ring_t *ring = r->s->ring;
+    int gate = r->gate.gate;
+    if (r->equal ? sw_rooted_apart(r->bytes, 1)
+                 : sw_lend_called(ring, gate)) {
+        sw_spot_t own = own_place(recv, r->bytes);
+        sw_lend(ring, gate, &own, 1, true);
+        take_own(r, &own, recv);
+    } else {
+        sw_rooted_note(r, sw_coll_scatter(ring, gate, NULL, NULL, recv,
+                                          r->bytes));
     }
 }
 
-/* The root hands all to the gate of its node. */
-static void hand_on(scatter_t *t, outgoing_t *out)
+/* The gate of the root's node starts to send. `box`: [nodes]. */
+static void send_blocks(sw_rooted_t *r, const sw_spot_t *place, char **box)
 {
-    sw_span_t *s = t->s;
-    int from = t->gate.root, to = t->gate.gate;
-    bool has = t->gate.is_gate || t->gate.is_root;
-    if (!t->equal)
-        note(t, sw_gate_hand(s, from, to, out->sizes, out->sizes,
-                             has ? (size_t)s->n * sizeof *out->sizes : 0));
-    if (t->gate.is_gate) {
-        sw_parts_make(&out->parts, s, out->sizes, t->bytes, s->node);
-        out->at = out->temporary = sw_temporary(all_of(t, out));
-    }
-    note(t, sw_gate_hand(s, from, to, out->at, out->temporary,
-                         has ? all_of(t, out) : 0));
+    sw_span_t *s = r->s;
+    for (int k = 0; k < s->nodes; k++)
+        box[k] = k == s->node ? NULL
+               : sw_rooted_send(r, k, place + sw_rooted_first(r, k));
 }
 
-static void post(scatter_t *t, const outgoing_t *out)
+static void finish(sw_rooted_t *r, char **box)
 {
-    sw_span_t *s = t->s;
-    for (int k = 0; k < s->nodes; k++) {
-        const char *at = out->at + place_of(t, out, k);
-        size_t head = (size_t)sw_span_members(s, k) * out->head;
-        size_t bytes = out->parts.bytes[k];
-        bool small = bytes <= SW_PARCEL_SMALL;
-        if (k == s->node)
-            continue;
-        if (!t->equal)
-            sw_mail_send_letter(&t->mail, k, at, head + (small ? bytes : 0));
-        if (t->equal || !small)
-            sw_mail_send(&t->mail, k, at + head, bytes);
-    }
+    sw_rooted_note(r, sw_mail_finish(&r->mail));
+    for (int k = 0; k < r->s->nodes; k++)
+        sw_temporary_free(box[k]);
 }
 
-static int scatter(sw_span_t *s, bool equal, int root, const void *send,
-                   const sw_blocks_t *blocks, const sw_data_t *recv,
-                   size_t bytes)
+/* The gate, which is not the root, sends what the root lends. */
+static void send_for_root(sw_rooted_t *r, sw_spot_t *place, char **box)
 {
-    scatter_t t = {.s = s, .gate = sw_gate(s, root), .equal = equal,
-                   .bytes = bytes, .mail = {.s = s}};
-    if (!t.gate.is_home) {
-        deal_parcel(&t, recv);
-        return t.rc;
-    }
-    SW_PARTS(parts, s->nodes);
+    sw_ring_t *ring = r->s->ring;
+    sw_loan_t loan;
+    sw_borrow_begin(ring);
+    sw_rooted_note(r, sw_borrow(ring, r->gate.root, false, place,
+                                sw_rooted_far(r), &loan));
+    send_blocks(r, place, box);
+    finish(r, box);
+    sw_rooted_note(r, sw_give_back(ring, false, place, &loan));
+    sw_borrow_end(ring);
+}
+
+/* The root's node. */
+static void send(sw_rooted_t *r, const void *buffer, const sw_blocks_t *blocks,
+                 const sw_data_t *recv)
+{
+    sw_span_t *s = r->s;
+    const sw_gate_t *g = &r->gate;
+    int far = g->is_root || g->is_gate ? sw_rooted_far(r) : 0;
+    SW_ARRAY(sw_spot_t, place, far);
+    SW_ARRAY(char *, box, s->nodes);
     SW_ARRAY(sw_extent_t, list, s->here);
     SW_ARRAY(sw_data_t, data, s->here);
-    outgoing_t out = {.parts = parts,
-                      .head = equal ? 0 : sizeof *out.sizes};
     sw_blocks_t near = {.list = list};
-    if (!equal && (t.gate.is_gate || t.gate.is_root))
-        out.sizes = sw_temporary((size_t)s->n * sizeof *out.sizes);
-    if (t.gate.is_root) {
+    char *listed = NULL;
+    if (g->is_root) {
         near = sw_parcel_near(s, blocks, list, data);
-        write_down(&t, &out, send, blocks);
+        listed = sw_rooted_list(r, buffer, blocks, place, true);
+        if (g->is_gate)
+            send_blocks(r, place, box);
     }
-    if (t.gate.gate != t.gate.root)
-        hand_on(&t, &out);
-    if (t.gate.is_gate)
-        post(&t, &out);
-    note(&t, sw_coll_scatter(s->ring, t.gate.root, send, &near, recv, bytes));
-    if (t.gate.is_gate)
-        note(&t, sw_mail_finish(&t.mail));
-    sw_temporary_free(out.sizes);
-    sw_temporary_free(out.temporary);
-    return t.rc;
+    sw_rooted_note(r, sw_coll_scatter(s->ring, g->root, buffer, &near, recv,
+                                      r->bytes));
+    if (g->is_root && g->is_gate)
+        finish(r, box);
+    else if (g->is_gate)
+        send_for_root(r, place, box);
+    else if (g->gate != g->root)
+        sw_lend(s->ring, g->gate, place, far, false);
+    sw_temporary_free(listed);
+}
+
+static int scatter(sw_rooted_t *r, int root, const void *buffer,
+                   const sw_blocks_t *blocks, const sw_data_t *recv)
+{
+    r->gate = sw_gate(r->s, root);
+    r->mail.s = r->s;
+    if (r->gate.is_home)
+        send(r, buffer, blocks, recv);
+    else if (r->gate.is_gate)
+        receive(r, recv);
+    else
+        take(r, recv);
+    return r->rc;
 }
 
 int sw_span_scatter(sw_span_t *s, int root, const void *send,
                     const sw_blocks_t *blocks, const sw_data_t *recv,
                     size_t bytes)
 {
-    return scatter(s, true, root, send, blocks, recv, bytes);
+    sw_rooted_t r = {.s = s, .equal = true, .bytes = bytes};
+    return scatter(&r, root, send, blocks, recv);
 }
 
 int sw_span_scatterv(sw_span_t *s, int root, const void *send,
                      const sw_blocks_t *blocks, const sw_data_t *recv,
                      size_t bytes)
 {
-    return scatter(s, false, root, send, blocks, recv, bytes);
+    sw_rooted_t r = {.s = s, .bytes = bytes};
+    return scatter(&r, root, send, blocks, recv);
 }

@@ -39,9 +39,11 @@ int sw_span_scatter(sw_span_t *s, int root, const void *send,
 int sw_span_scatterv(sw_span_t *s, int root, const void *send,
                      const sw_blocks_t *blocks, const sw_data_t *recv,
                      size_t bytes);
-/* Allgather and Allgatherv. */
-int sw_span_allgather(sw_span_t *s, sw_collective_t id, const sw_data_t *send,
-                      size_t bytes, void *recv, const sw_blocks_t *blocks);
+/* Allgather and Allgatherv. `key`: the bytes that sw_span_ready was asked
+ * with. */
+int sw_span_allgather(sw_span_t *s, sw_collective_t id, size_t key,
+                      const sw_data_t *send, size_t bytes, void *recv,
+                      const sw_blocks_t *blocks);
 int sw_span_alltoall(sw_span_t *s, const void *send, const sw_blocks_t *sends,
                      void *recv, const sw_blocks_t *recvs);
 /* Alltoallv and Alltoallw. SW_SPAN_DECLINED: no member knew how large the whole

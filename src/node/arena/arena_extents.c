@@ -279,6 +279,8 @@ static uint32_t find_dirty(sw_zone_t *z)
 static int wipe(const sw_zone_t *z, uint32_t page, uint32_t pages)
 {
     size_t size = (size_t)pages * SW_PAGE;
+    if (z->kind == SW_ZONE_SHARED && sw_show_holds())
+        return -1;
     if (z->kind == SW_ZONE_SHARED)
         return sw_os_punch(sw_arena.fd, sw_page_address(page),
                            (size_t)page * SW_PAGE, size);

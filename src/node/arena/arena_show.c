@@ -50,6 +50,7 @@ static size_t credit;
 static bool asks_huge;
 static int64_t borders, borders_max;
 static bool lost;               /* the program has closed our descriptor     */
+static _Atomic bool holds;      /* see sw_show_hold                          */
 static sw_show_stats_t stats;   /* with the lock                             */
 
 /* The file's pages of which n bytes at an offset have a part. */
@@ -390,6 +391,17 @@ void sw_show_freeze(const void *p, size_t n)
     pthread_mutex_unlock(&lock);
 }
 
+void sw_show_hold(void)
+{
+    if (!sw_show_holds())
+        atomic_store(&holds, true);
+}
+
+bool sw_show_holds(void)
+{
+    return atomic_load_explicit(&holds, memory_order_relaxed);
+}
+
 static int empty(void *p, size_t size)
 {
     return sw_os_map_lazy(p, size) ? 0 : -1;
@@ -447,8 +459,11 @@ static bool forget(uint64_t first, uint64_t end)
 {
     if (!sw_bits_any(SW_BIT_BACKED, first, end))
         return true;
-    if (!hide(first, end, empty) ||
-        sw_os_punch(sw_arena.fd, alias + first * SW_PAGE, first * SW_PAGE,
+    if (!hide(first, end, empty))
+        return false;
+    if (sw_show_holds())
+        return true;
+    if (sw_os_punch(sw_arena.fd, alias + first * SW_PAGE, first * SW_PAGE,
                     (end - first) * SW_PAGE))
         return false;
     sw_bits_set(SW_BIT_BACKED, first, end, false);
@@ -472,6 +487,15 @@ bool sw_show_forget(uint32_t page, uint32_t pages)
     return done;
 }
 
+/* With the lock: the file's pages [first, end) read as zeros, and stay. */
+static bool clear(uint64_t first, uint64_t end)
+{
+    if (!ours())
+        return false;
+    memset(alias + first * SW_PAGE, 0, (end - first) * SW_PAGE);
+    return true;
+}
+
 /* Of a page at an end the kernel takes all or nothing: so do we. */
 bool sw_show_drop(void *p, size_t n)
 {
@@ -479,11 +503,13 @@ bool sw_show_drop(void *p, size_t n)
     if (offset == UINT64_MAX || (uintptr_t)p % SW_PAGE || sw_arena.fd < 0)
         return false;
     n = sw_round_up(n, SW_PAGE);
-    if (sw_shown_always(offset))
+    bool always = sw_shown_always(offset);
+    if (always && !sw_show_holds())
         return !sw_os_punch(sw_arena.fd, p, offset, n);
     pthread_mutex_lock(&lock);
     pages_t in = pages_of(offset, n);
-    bool done = forget(in.first, in.end);
+    bool done = always ? clear(in.first, in.end)
+                       : forget(in.first, in.end);
     pthread_mutex_unlock(&lock);
     return done;
 }
@@ -519,6 +545,7 @@ void sw_show_forked(void)
     static const pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
     memcpy(&lock, &fresh, sizeof lock);
     sw_bits_forget();
+    holds = false;
     if (alias)
         sw_os_unmap(alias, sw_arena.span);
     alias = NULL;

@@ -115,6 +115,11 @@ SW_API void sw_show_now(const void *p, size_t n);
  * window; a device's driver; mprotect): no call replaces any of them from now
  * on. */
 SW_API void sw_show_freeze(const void *p, size_t n);
+/* A peer's network may have registered pages of the file, and would not learn
+ * that the owner gives them back. So the file keeps all its pages from now on,
+ * and blocks that are freed use them again. */
+SW_API void sw_show_hold(void);
+bool sw_show_holds(void);
 /* A thread will have its stack here: its pages become private and stay so. A
  * thread that joins it waits for a word in that stack (a futex). The kernel
  * knows a shared word by its file, and a private one by its address. */

@@ -7,14 +7,23 @@
 
 #include <stdlib.h>
 
-void *sw_array_memory(size_t n)
+static void *there(void *p, size_t n)
 {
-    void *p = malloc(n);
     if (!p) {
         sw_say("no memory for %zu bytes of a call's arguments", n);
         abort();
     }
     return p;
+}
+
+void *sw_array_memory(size_t n)
+{
+    return there(malloc(n), n);
+}
+
+void *sw_array_zeroed(size_t count, size_t size)
+{
+    return there(calloc(count ? count : 1, size ? size : 1), count * size);
 }
 
 void sw_array_end(void *array)

@@ -18,6 +18,9 @@
 /* n bytes from the heap, aligned for anything. Ends the job with a message when
  * there are none: the other members are in the collective already. */
 SW_API void *sw_array_memory(size_t n);
+/* `count` zeroed entries of `size` bytes; the caller frees them. Ends the job
+ * likewise. */
+SW_API void *sw_array_zeroed(size_t count, size_t size);
 SW_API void sw_array_end(void *array);      /* the address of the pointer */
 
 #define SW_ARRAY_OF(type, name, few, count)                              \

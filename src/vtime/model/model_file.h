@@ -30,6 +30,13 @@
  *     measured OP [MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]
  *                 by the lines `table` before it, between them by lines
  *                 in the logarithms of bytes, ranks and times (table.h)
+ *     inside OP [MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]
+ *                 the same, where all members share a node
+ *     span_table OP NODES RANKS BYTES WAITING LEAVING
+ *                 of members on so many nodes, with so many on the fullest; as
+ *                 a rule it stands where its first line does
+ *     leaders OP  of members on several nodes, two or more on one: by the
+ *                 leaders of the nodes, where that is cheaper (plan_span.c)
  *     offload OP POSTING ROUND NS_A_BYTE
  *     free OP
  *     scale OP FACTOR

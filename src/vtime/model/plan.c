@@ -224,6 +224,31 @@ void sw_plan_offloaded(const sw_rules_t *rules, const sw_model_rule_t *rule,
         plan->leaving = sw_ps_whole(plan->scale * (scatters ? all : bytes));
 }
 
+static void by_span(const sw_model_rule_t *rule, const sw_call_t *call,
+                    sw_plan_t *plan)
+{
+    sw_table_at(&rule->table, has_blocks(call->what), call->n, call->bytes,
+                &plan->waiting, &plan->leaving);
+    plan->waiting = sw_ps_scaled(plan->waiting, plan->scale);
+    plan->leaving = sw_ps_scaled(plan->leaving, plan->scale);
+}
+
+/* The cheaper of the usual formula over all members, and the leaders' way. */
+static void by_leaders(const sw_model_t *model, const sw_call_t *call,
+                       pair_t pair, const sw_spread_t *spread,
+                       sw_plan_t *plan)
+{
+    sw_plan_t led;
+    by_formula(model, call, pair, usual(call), plan);
+    sw_plan_leaders(model, call, spread, pair.computed, &led);
+    led.waiting = sw_ps_scaled(led.waiting, plan->scale);
+    led.leaving = sw_ps_scaled(led.leaving, plan->scale);
+    if (led.waiting < plan->waiting) {
+        plan->waiting = led.waiting;
+        plan->leaving = led.leaving;
+    }
+}
+
 /* By the tables of the state, or of the nearest below it that was measured. */
 static void by_table(const sw_model_t *model, const sw_call_t *call,
                      sw_ps_t computed, sw_plan_t *plan)
@@ -249,7 +274,7 @@ static void by_table(const sw_model_t *model, const sw_call_t *call,
 }
 
 static void plan_make(const sw_model_t *model, const sw_call_t *call,
-                      pair_t pair, sw_plan_t *plan)
+                      pair_t pair, const sw_spread_t *spread, sw_plan_t *plan)
 {
     const sw_rules_t *rules = model->rules;
     const sw_model_rule_t *rule = rules ? sw_rules_find(rules, call) : NULL;
@@ -268,6 +293,12 @@ static void plan_make(const sw_model_t *model, const sw_call_t *call,
     case SW_RULE_MEASURED:
         by_table(model, call, pair.computed, plan);
         break;
+    case SW_RULE_SPAN:
+        by_span(rule, call, plan);
+        break;
+    case SW_RULE_LEADERS:
+        by_leaders(model, call, pair, spread, plan);
+        break;
     case SW_RULE_OFFLOAD:
         sw_plan_offloaded(rules, rule, call, plan);
         break;
@@ -276,21 +307,45 @@ static void plan_make(const sw_model_t *model, const sw_call_t *call,
     }
 }
 
-void sw_plan_part(const sw_model_t *model, const sw_call_t *call, uint32_t n,
-                  const uint32_t *members, sw_ps_t computed, sw_plan_t *plan)
+void sw_plan_piece(const sw_model_t *model, const sw_call_t *call,
+                   uint32_t from, uint32_t to, sw_ps_t computed,
+                   sw_plan_t *plan)
 {
     *plan = (sw_plan_t){.scale = 1};
     if (call->n < 2)
         return;
-    pair_t pair = farthest(model, n, members);
-    pair.computed = computed;
+    pair_t pair = {from, to, computed};
     const sw_model_rule_t *rule =
         model->rules ? sw_rules_find_part(model->rules, call) : NULL;
     if (rule && rule->kind == SW_RULE_MEASURED)
         by_table(model, call, computed, plan);
+    else if (rule && rule->kind == SW_RULE_SPAN)
+        by_span(rule, call, plan);
     else
         by_formula(model, call, pair, rule ? rule->algorithm : usual(call),
                    plan);
+}
+
+/* Where the members are, if a rule asks; the call gets the shape. */
+static void find_spread(const sw_model_t *model, uint32_t n,
+                        const uint32_t *members, sw_call_t *call,
+                        sw_spread_t *spread)
+{
+    *spread = (sw_spread_t){0};
+    if (model->rules && model->rules->spread)
+        sw_spread_find(model, n, members, spread);
+    call->nodes = spread->nodes;
+    call->most = spread->most;
+}
+
+void sw_plan_part(const sw_model_t *model, const sw_call_t *call, uint32_t n,
+                  const uint32_t *members, sw_ps_t computed, sw_plan_t *plan)
+{
+    sw_call_t part = *call;
+    sw_spread_t spread;
+    pair_t pair = farthest(model, n, members);
+    find_spread(model, n, members, &part, &spread);
+    sw_plan_piece(model, &part, pair.from, pair.to, computed, plan);
 }
 
 /* The members of an alltoallv may have more to send than the mean: the one
@@ -305,12 +360,14 @@ static uint64_t block(const sw_vop_t *op, uint32_t n)
 }
 
 static bool same(const sw_planned_t *p, const sw_model_t *model,
-                 const sw_call_t *call, sw_class_t far, uint32_t state)
+                 const sw_call_t *call, sw_class_t far, sw_class_t inside,
+                 uint32_t state)
 {
     const sw_model_link_t *a = &p->link, *b = &model->links[far];
     return p->known && p->state == state && p->call.what == call->what &&
            p->call.n == call->n && p->call.bytes == call->bytes &&
-           p->farthest == far &&
+           p->call.nodes == call->nodes && p->call.most == call->most &&
+           p->farthest == far && p->inside == inside &&
            p->reduce == model->reduce && a->o_send == b->o_send &&
            a->o_recv == b->o_recv && a->L == b->L && a->g == b->g &&
            a->O_send == b->O_send && a->O_recv == b->O_recv && a->G == b->G &&
@@ -330,23 +387,28 @@ void sw_plan_make(const sw_model_t *model, const sw_vop_t *op, uint32_t n,
     pair_t pair = farthest(model, n, members);
     pair.computed = op->time;
     if (!model->rules) {
-        plan_make(model, &call, pair, plan);
+        plan_make(model, &call, pair, NULL, plan);
         return;
     }
+    sw_spread_t spread;
+    find_spread(model, n, members, &call, &spread);
+    sw_class_t inside = sw_model_class(model, spread.inside[0],
+                                       spread.inside[1]);
     sw_class_t far = sw_model_class(model, pair.from, pair.to);
     uint32_t state = sw_model_state(model, pair.computed, call.bytes);
     uint64_t key = sw_mix(call.bytes ^ (uint64_t)n << 40 ^
                           (uint64_t)state << 61 ^
                           (uint64_t)call.what << 34 ^ (uint64_t)far << 32);
     sw_planned_t *planned = &model->rules->planned[key % SW_PLANNED];
-    if (!same(planned, model, &call, far, state)) {
+    if (!same(planned, model, &call, far, inside, state)) {
         planned->known = true;
         planned->state = state;
         planned->call = call;
         planned->farthest = far;
+        planned->inside = inside;
         planned->link = model->links[far];
         planned->reduce = model->reduce;
-        plan_make(model, &call, pair, &planned->plan);
+        plan_make(model, &call, pair, &spread, &planned->plan);
     }
     *plan = planned->plan;
 }

@@ -8,7 +8,7 @@
  *   cost      a member that waits for others leaves at
  *                 max(come, come of those it waits for) + waiting
  *             and one that waits for none at come + leaving. Free is 0, 0;
- *             formulas, tables and offloaded ones come to this.
+ *             formulas, tables, leaders and offloaded ones come to this.
  *   messages  the steps of an algorithm (algorithm.h), each with its cost as a
  *             message, scaled.
  *

@@ -177,6 +177,20 @@ static const char *no_time(line_t *line, const char *word)
                 SW_WORDS_NS);
 }
 
+/* BYTES WAITING LEAVING, from words[at]. */
+static const char *read_times(line_t *line, int at, sw_table_point_t *point)
+{
+    char **word = line->word + at;
+    if (!sw_words_integer(word[0], &point->bytes))
+        return says(line, "'%.40s' is no number of bytes; give a whole "
+                    "number, such as 4096", word[0]);
+    if (!sw_words_time(word[1], &point->waiting))
+        return no_time(line, word[1]);
+    if (!sw_words_time(word[2], &point->leaving))
+        return no_time(line, word[2]);
+    return NULL;
+}
+
 static const char *read_table(line_t *line)
 {
     uint64_t ranks;
@@ -185,13 +199,9 @@ static const char *read_table(line_t *line)
         ranks > UINT32_MAX)
         return says(line, "'%.40s' ranks cannot have been measured; give a "
                     "whole number of at least 2", line->word[2]);
-    if (!sw_words_integer(line->word[3], &point.bytes))
-        return says(line, "'%.40s' is no number of bytes; give a whole "
-                    "number, such as 4096", line->word[3]);
-    if (!sw_words_time(line->word[4], &point.waiting))
-        return no_time(line, line->word[4]);
-    if (!sw_words_time(line->word[5], &point.leaving))
-        return no_time(line, line->word[5]);
+    const char *wrong = read_times(line, 3, &point);
+    if (wrong)
+        return wrong;
     point.ranks = (uint32_t)ranks;
     uint32_t state = 0;
     if (line->words > 6 && !sw_model_state_named(line->model, line->word[6],
@@ -206,17 +216,85 @@ static const char *read_table(line_t *line)
 }
 
 /* Of `all`, those that have a table. */
-static const char *read_measured(line_t *line)
+static const char *by_tables(line_t *line, bool inside)
 {
-    sw_model_rule_t rule = {.kind = SW_RULE_MEASURED};
+    sw_model_rule_t rule = {.kind = SW_RULE_MEASURED, .inside = inside};
     for (int i = 0; i < SW_COLLECTIVE_COUNT; i++)
         if (line->collectives >> i & 1 && line->rules->tables[0][i].count)
             rule.collectives |= 1u << i;
     if (!rule.collectives)
         return says(line, "nothing was measured of %s; its lines 'table' "
-                    "stand before 'measured'", line->word[1]);
+                    "stand before '%s'", line->word[1], line->word[0]);
     const char *wrong = read_range(line, 2, &rule);
+    if (!wrong && inside)
+        line->rules->spread = true;
     return wrong ? wrong : add(line, &rule);
+}
+
+static const char *read_measured(line_t *line)
+{
+    return by_tables(line, false);
+}
+
+static const char *read_inside(line_t *line)
+{
+    return by_tables(line, true);
+}
+
+/* The rule of one collective and shape; its first line makes it. NULL: no
+ * memory. */
+static sw_model_rule_t *span_rule(line_t *line, uint32_t collective,
+                                  uint32_t nodes, uint32_t most)
+{
+    sw_rules_t *rules = line->rules;
+    for (uint32_t i = rules->count; i-- > 0;) {
+        sw_model_rule_t *rule = &rules->rules[i];
+        if (rule->kind == SW_RULE_SPAN && rule->collectives == collective &&
+            rule->nodes == nodes && rule->most == most)
+            return rule;
+    }
+    sw_model_rule_t rule = {.kind = SW_RULE_SPAN, .collectives = collective,
+                            .nodes = nodes, .most = most};
+    read_range(line, line->words, &rule);
+    return add(line, &rule) ? NULL : &rules->rules[rules->count - 1];
+}
+
+static const char *read_span_table(line_t *line)
+{
+    uint64_t nodes, most;
+    sw_table_point_t point;
+    if (!sw_words_integer(line->word[2], &nodes) || nodes < 2 ||
+        !sw_words_integer(line->word[3], &most) || most < 1 ||
+        most > UINT32_MAX / nodes)
+        return says(line, "%.40s nodes of %.40s ranks are no span; give 2 "
+                    "nodes or more, and the ranks on each", line->word[2],
+                    line->word[3]);
+    const char *wrong = read_times(line, 4, &point);
+    if (wrong)
+        return wrong;
+    point.ranks = (uint32_t)(nodes * most);
+    line->rules->spread = true;
+    for (int i = 0; i < SW_COLLECTIVE_COUNT; i++) {
+        if (!(line->collectives >> i & 1))
+            continue;
+        sw_model_rule_t *rule = span_rule(line, 1u << i, (uint32_t)nodes,
+                                          (uint32_t)most);
+        if (!rule || !sw_table_add(&rule->table, &point))
+            return no_memory;
+    }
+    return NULL;
+}
+
+static const char *read_leaders(line_t *line)
+{
+    sw_model_rule_t rule = {
+        .kind = SW_RULE_LEADERS,
+        .collectives = line->collectives & ~(1u << SW_COLLECTIVE_OTHER)};
+    if (!rule.collectives)
+        return says(line, "%s has no leaders", line->word[1]);
+    read_range(line, line->words, &rule);
+    line->rules->spread = true;
+    return add(line, &rule);
 }
 
 static const char *read_offload(line_t *line)
@@ -268,6 +346,11 @@ static const struct {
      "table OP RANKS BYTES WAITING LEAVING [STATE]"},
     {"measured", read_measured, 2, 6,
      "measured OP [MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]"},
+    {"inside", read_inside, 2, 6,
+     "inside OP [MIN_BYTES MAX_BYTES [MIN_RANKS MAX_RANKS]]"},
+    {"span_table", read_span_table, 7, 7,
+     "span_table OP NODES RANKS BYTES WAITING LEAVING"},
+    {"leaders", read_leaders, 2, 2, "leaders OP"},
     {"offload", read_offload, 5, 5, "offload OP POSTING ROUND NS_A_BYTE"},
     {"free", read_free, 2, 2, "free OP"},
     {"scale", read_scale, 3, 3, "scale OP FACTOR"},
@@ -315,6 +398,8 @@ void sw_rules_free(sw_rules_t *rules)
     for (int k = 0; k < SW_STATES; k++)
         for (int i = 0; i < SW_COLLECTIVE_COUNT; i++)
             free(rules->tables[k][i].points);
+    for (uint32_t i = 0; i < rules->count; i++)
+        free(rules->rules[i].table.points);
     free(rules->rules);
     free(rules);
 }
@@ -324,6 +409,12 @@ static bool within(const sw_model_rule_t *rule, const sw_call_t *call)
     uint64_t all = call->bytes > UINT64_MAX / call->n
         ? UINT64_MAX : call->bytes * call->n;
     const sw_bound_t *least = &rule->least_bytes, *most = &rule->most_bytes;
+    if ((rule->inside && call->nodes != 1) ||
+        (rule->kind == SW_RULE_SPAN &&
+         (call->nodes != rule->nodes || call->most != rule->most)) ||
+        (rule->kind == SW_RULE_LEADERS &&
+         (call->nodes < 2 || call->most < 2)))
+        return false;
     return call->n >= rule->least_ranks && call->n <= rule->most_ranks &&
            (least->together ? all : call->bytes) >= least->bytes &&
            (most->together ? all : call->bytes) <= most->bytes;
@@ -345,6 +436,7 @@ const sw_model_rule_t *sw_rules_find_part(const sw_rules_t *rules,
     for (size_t i = rules->count; i-- > 0;) {
         const sw_model_rule_t *rule = &rules->rules[i];
         if (rule->kind != SW_RULE_FREE && rule->kind != SW_RULE_OFFLOAD &&
+            rule->kind != SW_RULE_LEADERS &&
             rule->collectives >> call->what & 1 && within(rule, call))
             return rule;
     }

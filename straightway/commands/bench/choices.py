@@ -47,6 +47,19 @@ def parse_size_list(text):
     return sizes
 
 
+def parse_doubles(text):
+    """"8,64k" -> [8, 65536]; sizes are multiples of 8 (doubles)."""
+    sizes = set()
+    for word, n in parse_size_list(text):
+        if n < 8 or n % 8:
+            raise UserError(f"--sizes {text}: {word} is not a multiple of 8 "
+                            "bytes (the elements are doubles)")
+        sizes.add(n)
+    if len(sizes) > 64:
+        raise UserError(f"--sizes: {len(sizes)} sizes; at most 64")
+    return sorted(sizes)
+
+
 def parse_names(option, what, text, known):
     """"allreduce,MPI_Bcast" or "all*" -> the names among `known`, in its
     order; "all" -> all."""
@@ -94,6 +107,13 @@ def add_common(add):
         help="seed of the shuffled order [a new one each time]")
     add("--launcher-args", metavar="\"...\"", default="",
         help="hand these arguments to the launcher")
+
+
+def add_ranks(add):
+    """Add the options of a benchmark that runs on one node or several."""
+    add("-n", "--ranks", type=int, metavar="N",
+        help="ranks [as many as there are cores, at least 2]")
+    add_launcher(add)
 
 
 def add_cells(add, seconds, cell):
@@ -149,9 +169,35 @@ def seed(options):
         random.randrange(1, 1 << 31)
 
 
+def add_launcher(add):
+    add("--launcher", metavar="\"...\"", help=(
+        "start the ranks with these words, as in \"srun -n 8\" [the host's own "
+        "launcher]"))
+
+
+def check_launcher(options):
+    """UserError for a --launcher beside options that say the same."""
+    if options.ranks is not None or options.launcher_args:
+        raise UserError("--launcher has the launcher's count and arguments; "
+                        "omit -n and --launcher-args")
+    if not options.launcher.split():
+        raise UserError("--launcher needs words, like \"srun -n 8\"")
+
+
 def check_ranks(ranks):
     if not 2 <= ranks <= 4096:
         raise UserError(f"-n {ranks}: give 2 ranks or more (4096 at most)")
+
+
+def ranks(options):
+    """How many ranks; None: the launcher says."""
+    if options.launcher is None:
+        count = options.ranks if options.ranks is not None else \
+            max(2, hardware.cores())
+        check_ranks(count)
+        return count
+    check_launcher(options)
+    return None
 
 
 def check_seconds(option, seconds):
@@ -165,3 +211,12 @@ def check_memory(need, what, remedy):
         raise UserError(
             f"{what} need {need >> 20} MiB of buffers; this machine has "
             f"{have >> 20} MiB\n  {remedy}", 1)
+
+
+def check_blocks(operations, ranks, sizes, spread=1):
+    """The buffers of collectives; blocks with gaps are `spread` times as
+    long."""
+    if operations != ["barrier"] and ranks:
+        check_memory(2 * ranks * ranks * max(sizes) * spread,
+                     f"{ranks} ranks at {max(sizes)} bytes",
+                     "give fewer ranks or smaller --sizes")

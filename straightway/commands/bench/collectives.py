@@ -17,19 +17,6 @@ SIZES = "8,64,1k,16k,64k,256k,1m,4m"
 DATATYPES = {"double": 0, "rows": 64, "columns": 1}
 
 
-def parse_sizes(text):
-    """"8,64k" -> [8, 65536]; sizes are multiples of 8 (doubles)."""
-    sizes = set()
-    for word, n in choices.parse_size_list(text):
-        if n < 8 or n % 8:
-            raise UserError(f"--sizes {text}: {word} is not a multiple of 8 "
-                            "bytes (the elements are doubles)")
-        sizes.add(n)
-    if len(sizes) > 64:
-        raise UserError(f"--sizes: {len(sizes)} sizes; at most 64")
-    return sorted(sizes)
-
-
 def parse_operations(text):
     return choices.parse_names("--ops", "operation", text,
                                collectives.OPERATIONS)
@@ -84,11 +71,7 @@ class Collectives:
     @staticmethod
     def arguments(parser):
         add = parser.add_argument
-        add("-n", "--ranks", type=int, metavar="N",
-            help="ranks [as many as there are cores, at least 2]")
-        add("--launcher", metavar="\"...\"", help=(
-            "start the ranks with these words, as in \"srun -n 8\" [the "
-            "host's own launcher]"))
+        choices.add_ranks(add)
         add("--ops", metavar="LIST", default="all",
             help="operations, as in allreduce,bcast [all]")
         add("--sizes", metavar="LIST", default=SIZES,
@@ -115,8 +98,8 @@ class Collectives:
             if options.computing is not None:
                 raise UserError("--computing takes no --datatype")
         computing, swept = choices.computing(options)
-        sizes = parse_sizes(options.sizes)
-        ranks = _ranks(options)
+        sizes = choices.parse_doubles(options.sizes)
+        ranks = choices.ranks(options)
         choices.check_seconds("--seconds", options.seconds)
         if options.tune:
             if options.datatype != "double" or computing:
@@ -127,12 +110,8 @@ class Collectives:
             if not file.exists():
                 # The ranks need not say that they cannot read it.
                 os.environ.pop("STRAIGHTWAY_WAYS", None)
-        if operations != ["barrier"] and ranks:
-            choices.check_memory(
-                2 * ranks * ranks * max(sizes)
-                * (1 if options.datatype == "double" else 2),
-                f"{ranks} ranks at {max(sizes)} bytes",
-                "give fewer ranks or smaller --sizes")
+        choices.check_blocks(operations, ranks, sizes,
+                             1 if options.datatype == "double" else 2)
         host = choices.host(options)
 
         description = hardware.describe()
@@ -172,21 +151,6 @@ def _who(host, options):
     """What is measured in each, for messages."""
     return {"host": host.title, "ours": "Straightway", **{
         way: f"Straightway's {way}" for way in _modes(options)[2:]}}
-
-
-def _ranks(options):
-    """How many ranks; None: the launcher says."""
-    if options.launcher is None:
-        ranks = options.ranks if options.ranks is not None else \
-            max(2, hardware.cores())
-        choices.check_ranks(ranks)
-        return ranks
-    if options.ranks is not None or options.launcher_args:
-        raise UserError("--launcher has the launcher's count and arguments; "
-                        "omit -n and --launcher-args")
-    if not options.launcher.split():
-        raise UserError("--launcher needs words, like \"srun -n 8\"")
-    return None
 
 
 def _tune(file, run, report):

@@ -132,6 +132,13 @@ class Pingpong:
     The floor beside them is half a cache line's round trip to another core, or
     a memcpy of the message by one process, between the same buffers.
 
+    With --launcher the launcher says how many ranks there are, and where. With
+    one rank on each node the messages go between nodes:
+
+      straightway bench pingpong --launcher "srun -N 2 -n 2"
+
+    All nodes need the working directory. The floor remains that of one node.
+
     The program checks every cell byte by byte. The exit status is 1 when a
     message was wrong or the run failed.
     """
@@ -141,8 +148,9 @@ class Pingpong:
     @staticmethod
     def arguments(parser):
         add = parser.add_argument
-        add("-n", "--ranks", type=int, metavar="N", default=2,
+        add("-n", "--ranks", type=int, metavar="N",
             help="ranks, two for each pair [2]")
+        choices.add_launcher(add)
         add("--pattern", metavar="LIST", default="pingpong", help=(
             "patterns, as in pingpong,window, or all [pingpong]"))
         add("--window", type=int, metavar="N", default=64,
@@ -180,14 +188,14 @@ class Pingpong:
                                        options.pattern, messages.PATTERNS)
         sizes = parse_sizes(options)
         check_options(options)
-        check_ranks(options.ranks, patterns)
+        ranks = _ranks(options, patterns)
         choices.check_seconds("--seconds", options.seconds)
         cold = cold_bytes(options)
         computing, swept = choices.computing(options)
         if computing and (patterns != ["pingpong"] or cold):
             raise UserError("--computing is for --pattern pingpong, with "
                             "--cache warm")
-        check_area(options, options.ranks, patterns, sizes, cold)
+        check_area(options, ranks or 1, patterns, sizes, cold)
         host = choices.host(options)
 
         plan = {"patterns": patterns, "sizes": sizes,
@@ -201,17 +209,28 @@ class Pingpong:
         description = hardware.describe()
         probe = native.probe("--floors")
         seed = choices.seed(options)
-        progress.start(host.title, options.ranks, ", ".join((
+        progress.start(host.title, ranks, ", ".join((
             units.plural(len(patterns), "pattern"),
             units.plural(len(sizes), "size"))), description)
         start = time.monotonic()
-        run = runs.launch(host, options.ranks, options.launcher_args,
+        run = runs.launch(host, ranks, options.launcher_args,
                           [*_arguments(plan, seed), *computing],
-                          len(patterns) * len(sizes), progress.bar)
-        report = _report(run, host, options.ranks, probe, description, plan,
+                          len(patterns) * len(sizes), progress.bar,
+                          options.launcher or "")
+        report = _report(run, host, ranks, probe, description, plan,
                          seed, time.monotonic() - start)
         choices.show(report, options, pingpong_terminal, pingpong_svg)
         return results.verdict(run, report, host, _why(options.corrupt))
+
+
+def _ranks(options, patterns):
+    """How many ranks; None: the launcher says."""
+    if options.launcher is not None:
+        choices.check_launcher(options)
+        return None
+    ranks = 2 if options.ranks is None else options.ranks
+    check_ranks(ranks, patterns)
+    return ranks
 
 
 def _arguments(plan, seed):
@@ -257,9 +276,10 @@ def peaks(cells):
 
 def _report(run, host, ranks, probe, description, plan, seed, seconds):
     floors = probe.get("floors") or {}
-    cells = [_cell(line, ranks, floors) for line in results.cell_lines(run)]
     report = results.head("straightway-bench-pingpong/1", run, host, ranks,
                           description, floors, seed, seconds)
+    cells = [_cell(line, report["ranks"], floors)
+             for line in results.cell_lines(run)]
     return dict(report, plan=plan, cells=cells,
                 summary=dict(results.summary(cells, messages.PATTERNS),
                              peaks=peaks(cells)))

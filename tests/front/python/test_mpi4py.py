@@ -6,7 +6,8 @@ What fails, crashes or hangs with us must do so on the host alone, too.
 
 `make test` runs the modules about communication, on 2 ranks. It runs them on
 the host alone only if something is wrong with us. `make test-deep` runs
-everything, on 1 to 4 ranks, both with us and alone, and as much must pass.
+everything, on 1 to 4 ranks, both with us and alone, and as much must pass. It
+also runs the modules about communication over two nodes.
 """
 
 import collections
@@ -20,7 +21,7 @@ import sys
 import tarfile
 
 import pytest
-from harness import hosts, jobs, turns
+from harness import hosts, jobs, nodes, turns
 from harness.programs import needs_mpi4py
 
 RECORD = pathlib.Path(__file__).parent / "record.py"
@@ -72,16 +73,25 @@ YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 Outcome = collections.namedtuple("Outcome", "bad passed says")
 
 
+def total(n):
+    """The ranks of all nodes."""
+    return sum(n) if isinstance(n, tuple) else n
+
+
 def run(host, n, suite, options, folder, straightway, timeout, env=None):
-    """Run the suite: which tests went wrong on any rank, how many passed."""
+    """Run the suite: which tests went wrong on any rank, how many passed.
+    `n`: ranks, or a tuple: ranks on each of several nodes."""
     folder.mkdir()
     argv = [host.python, "-W", "ignore", RECORD, suite, folder, "-q",
             *options]
+    how = {"straightway": straightway, "timeout": timeout,
+           "cwd": folder.parent, "env": {**YIELD, **(env or {})}}
     hung = False
     try:
-        done = host.run(n, argv, straightway=straightway, timeout=timeout,
-                        stragglers="kill", cwd=folder.parent,
-                        env={**YIELD, **(env or {})})
+        if isinstance(n, tuple):
+            done = nodes.run_on_nodes(host, n, argv, left="allow", **how)
+        else:
+            done = host.run(n, argv, stragglers="kill", **how)
         says = done.stderr[-6000:]
     except jobs.JobTimeout as why:
         hung, says = True, str(why)[-6000:]
@@ -103,7 +113,7 @@ def run(host, n, suite, options, folder, straightway, timeout, env=None):
             passed += event == "passed"
         if open_test:
             bad.add(f"{open_test} ({'hangs' if hung else 'crashes'})")
-    if ranks != n:
+    if ranks != total(n):
         bad.add(f"{ranks} of {n} ranks began")
     if hung:
         bad.add("not finished in time")
@@ -132,9 +142,10 @@ def ours(host, n, suite, options, tmp_path, timeout, env=None):
     return run(host, n, suite, options, tmp_path / "ours", True, timeout, env)
 
 
-def allowed(host, options):
-    if host.name == "impi":
-        # Dynamic processes crash in this wheel, with nothing of ours.
+def allowed(host, n, options):
+    if host.name == "impi" or isinstance(n, tuple):
+        # Dynamic processes crash in this wheel, with nothing of ours. Over test
+        # nodes the launchers have no room for them.
         options = [*options, "-e", "spawn", "-e", "dynproc", "-x", "Spawn",
                    "-x", "Connect", "-x", "Join"]
     return options
@@ -147,24 +158,39 @@ def no_new(with_us, alone):
 
 
 def compare(host, n, suite, options, tmp_path, timeout, env=None):
-    options = allowed(host, options)
+    options = allowed(host, n, options)
     alone = host_alone(host, n, suite, options, tmp_path, timeout)
     with_us = ours(host, n, suite, options, tmp_path, timeout, env)
     no_new(with_us, alone)
     # As much was tested, or the comparison says nothing.
     assert with_us.passed >= 0.99 * alone.passed and \
-        alone.passed > 100 * n, (with_us.passed, alone.passed, alone.says)
+        alone.passed > 100 * total(n), (with_us.passed, alone.passed, alone.says)
+
+
+def communication(host, n, suite, tmp_path, timeout, env=None):
+    options = [o for name in NEAR for o in ("-i", name + r"\.")]
+    options += ["-x", "DatatypePickle"]      # slow, and local
+    options = allowed(host, n, options)
+    with_us = ours(host, n, suite, options, tmp_path, timeout, env)
+    assert with_us.passed > 500 * total(n), (with_us.passed, with_us.says)
+    if with_us.bad:
+        no_new(with_us, host_alone(host, n, suite, options, tmp_path,
+                                   timeout))
 
 
 @needs_mpi4py
 def test_communication(host, suite, tmp_path):
-    options = [o for name in NEAR for o in ("-i", name + r"\.")]
-    options += ["-x", "DatatypePickle"]      # slow, and local
-    options = allowed(host, options)
-    with_us = ours(host, 2, suite, options, tmp_path, 120)
-    assert with_us.passed > 1000, (with_us.passed, with_us.says)
-    if with_us.bad:
-        no_new(with_us, host_alone(host, 2, suite, options, tmp_path, 120))
+    communication(host, 2, suite, tmp_path, 120)
+
+
+@needs_mpi4py
+@nodes.able
+@pytest.mark.deep
+@pytest.mark.parametrize("way", ["leaders", "lanes"])
+def test_communication_over_nodes(host, suite, tmp_path, way):
+    nodes.need()
+    communication(host, (2, 2), suite, tmp_path, 1800,
+                  {"STRAIGHTWAY_SPAN_WAY": way})
 
 
 @needs_mpi4py

@@ -3,7 +3,7 @@
  * byte.
  *
  *   random_collectives SEED CALLS [--log PREFIX] [--max BYTES] [--trace]
- *                      [--only NAME] [--plain] [--from INDEX]
+ *                      [--only NAME] [--plain] [--from INDEX] [--large]
  *
  * All members draw the same call from (SEED, index): which collective, on which
  * communicator, root, element, operation, how many of them. Each member draws
@@ -20,7 +20,8 @@
  * --only draws one collective alone; --plain leaves out derived datatypes,
  * odd memory and other communicators' traffic; --from starts at an index (the
  * communicators made before are then missing: use it with --plain); --trace
- * says each call before a rank makes it.
+ * says each call before a rank makes it; --large draws sizes of the order of
+ * --max, and blocks of it.
  */
 #include "mpi/random/random_comms.h"
 #include "mpi/random/random_elements.h"
@@ -42,7 +43,7 @@ static const char *const names[PROCEDURES] = {
 static uint64_t seed;
 static long calls, from;
 static size_t max_bytes = 1 << 20;
-static bool trace, plain;
+static bool trace, plain, large;
 static int only = -1;
 static FILE *log_file;
 
@@ -335,7 +336,9 @@ static int count_of(int i)
     rng_t r = rng_from(key2(now.key, 77u + (uint64_t)i));
     if (rng_one_in(&r, 6))
         return 0;
-    return (int)rng_size(&r, (size_t)(now.most / now.grain)) * now.grain;
+    size_t most = (size_t)(now.most / now.grain);
+    return (int)(large ? rng_below(&r, most + 1) : rng_size(&r, most)) *
+           now.grain;
 }
 
 /* Elements that i sends to j; in place the matrix must be symmetric. */
@@ -770,6 +773,8 @@ static bool draw(long index)
     now.large = HAVE_LARGE_COUNT && rng_one_in(&r, 3);
     size_t bytes = rng_size(&r, rng_one_in(&r, 10) ? max_bytes
                             : max_bytes < 16384 ? max_bytes : 16384);
+    if (large)
+        bytes = max_bytes / 4 + rng_below(&r, max_bytes - max_bytes / 4);
     uint64_t root = rng_next(&r), grain = rng_next(&r);
     now.in_place = now.mine_in_place = rng_one_in(&r, 4);
     if (now.slot->comm == MPI_COMM_NULL || now.slot->size > SIDE_MAX)
@@ -980,6 +985,8 @@ int main(int argc, char **argv)
             trace = true;
         } else if (!strcmp(argv[i], "--plain")) {
             plain = true;
+        } else if (!strcmp(argv[i], "--large")) {
+            large = true;
         } else {
             fail("option %s is not known", argv[i]);
         }

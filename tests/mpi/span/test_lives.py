@@ -39,6 +39,25 @@ def test_communicators_come_and_go(host):
     assert messages >= 8 * 2 + 4 * 2 and kib > 1000 * messages
 
 
+def test_communicators_end_in_every_way(host):
+    mostly_ours(well(run(host, 4, "span_ends", env=TWO)), 0.8)
+
+
+def test_the_hosts_collectives_may_be_pending(host):
+    mostly_ours(well(run(host, 4, "span_pending", env=TWO)))
+
+
+@pytest.mark.deep
+@nodes.able
+@pytest.mark.parametrize("program", ["span_ends", "span_pending"])
+@pytest.mark.parametrize("ranks", [[2, 2], [1, 3], [2, 1, 2]])
+def test_so_they_may_over_test_nodes(host, program, ranks):
+    nodes.need()
+    path = host.compile(source(f"{program}.c"))
+    well(nodes.run_on_nodes(host, ranks, [path], "cyclic", env=YIELD,
+                            timeout=120))
+
+
 @pytest.mark.deep
 def test_three_thousand_communicators(host):
     well(run(host, 4, "span_lives", 100, 3000, env=TWO, timeout=600))
@@ -82,7 +101,7 @@ def test_a_solver_gives_the_hosts_bits(host, where, tmp_path):
 @pytest.mark.parametrize("threads", [
     2, pytest.param(4, marks=too_slow_crowded)])
 def test_threads_mix_collectives_and_messages(host, threads):
-    done = run(host, 4, "span_threads", threads, 40, env=TWO)
+    done = run(host, 4, "threads", threads, 40, env=TWO)
     if "no MPI_THREAD_MULTIPLE" in done.stdout:
         pytest.skip("this host has no MPI_THREAD_MULTIPLE")
     well(done)

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -550,6 +551,34 @@ static void mappings_are_bounded(void)
     sw_arena_free(p);
 }
 
+static blkcnt_t file_blocks(void)
+{
+    struct stat file;
+    MUST(!fstat(sw_arena.fd, &file));
+    return file.st_blocks;
+}
+
+/* One of the last tests, since a process goes on to hold its pages. */
+static void held_pages_stay_in_the_file(void)
+{
+    char *p = sw_arena_alloc(96 * MIB, 4096);
+    char *q = sw_arena_alloc_shared(96 * MIB, 64);
+    memset(p, 1, 96 * MIB);
+    memset(q, 1, 96 * MIB);
+    MUST(shown(p, 96 * MIB));
+    sw_show_hold();
+    blkcnt_t before = file_blocks();
+    MUST(sw_show_drop(p + 8192, 16384));
+    madvise(p + 8192, 16384, MADV_DONTNEED);
+    for (size_t i = 8192; i < 8192 + 16384; i++)
+        MUST(p[i] == 0);
+    MUST(shown(p, 96 * MIB) && !memcmp(shown(p, MIB), p, MIB));
+    sw_arena_free(p);
+    sw_arena_free(q);
+    freed_memory_is_nobodys();
+    MUST(file_blocks() >= before);
+}
+
 static void refused(const char *door)
 {
     char *p = sw_arena_alloc(4 * MIB, 64);
@@ -618,6 +647,7 @@ int main(int argc, char **argv)
     pages_stay_on_their_nodes();
     showing_is_paid_for();
     a_dear_buffer_is_shown();
+    held_pages_stay_in_the_file();
     mappings_are_bounded();
     MUST(with_refused("/proc/self/exe", "show") == 0);
     MUST(with_refused("/proc/self/exe", "share") == 0);
