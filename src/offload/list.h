@@ -42,7 +42,7 @@ struct sw_list {
     _Atomic bool over;
     _Atomic bool held;
     sw_list_t *after, *before;  /* among those under way; NULL: it is none  */
-    sw_scratch_t scratch;
+    sw_scratch_t scratch, room; /* for its work; its kind's own             */
 };
 
 /* May several threads of this process come to lists at once (the program's, or

@@ -505,7 +505,7 @@ void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on,
     size_t n = (size_t)on->n;
     bool is_root = on->me == args->root, to = to_root(args->id);
     bool from = from_root(args->id);
-    bool *flags = (bool *)sw_scratch(&p->room, 3 * n);
+    bool *flags = (bool *)sw_scratch(&p->list.room, 3 * n);
     if (!flags) {
         sw_say("out of memory for a nonblocking collective");
         abort();

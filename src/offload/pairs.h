@@ -39,12 +39,12 @@ typedef struct {
     int unread, unwritten;      /* receivers, senders that are not done     */
     char *packed;               /* what is lent, if it was made for that    */
     int next;                   /* whose row it looks at to help            */
-    sw_scratch_t room;          /* for the next three                       */
-    bool *read, *written;       /* [n] by receiver, by sender               */
-    bool *helped;               /* [n] by receiver: nothing is left to do   */
+    /* [n], in the list's room. */
+    bool *read, *written;       /* by receiver, by sender                   */
+    bool *helped;               /* by receiver: nothing is left to do       */
 } sw_pairs_t;
 
-/* Begins one. p->list and p->room began as zeros, and are kept. */
+/* Begins one. p->list began as zeros, and is kept. */
 SW_API void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on,
                            const sw_pairs_args_t *args);
 

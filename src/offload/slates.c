@@ -15,14 +15,13 @@
  * ahead; many have few, to save memory. */
 static unsigned usual_depth(int n)
 {
-    return n <= 16 ? 32 : n <= 64 ? 16 : 8;
+    return n <= 64 ? 16 : 8;
 }
 
 /* Two tables of extents must fit, and a payload that is copied. */
 static size_t area_bytes(int n)
 {
-    size_t payload = n <= 16 ? 16384 : 4096;
-    return sw_round_up(32 * (size_t)n + payload, SW_PAIR);
+    return sw_round_up(32 * (size_t)n + SW_PAGE, SW_PAIR);
 }
 
 static unsigned words_of(int n)
@@ -61,9 +60,10 @@ static sw_block_t *block_at(sw_peer_t *leader, uint64_t offset)
     return (sw_block_t *)(leader->control + offset);
 }
 
-void sw_slates_unreserve(sw_peer_t *leader, uint64_t offset)
+void sw_slates_unreserve(uint64_t offset)
 {
-    atomic_store(&block_at(leader, offset)->members, 0);
+    sw_block_t *block = (sw_block_t *)(sw_segment()->base + offset);
+    atomic_store(&block->members, 0);
 }
 
 sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t offset, unsigned depth)

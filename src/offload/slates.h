@@ -106,7 +106,8 @@ typedef struct {
 /* Takes a block for n members from this process's pool: `depth` slates, as many
  * as suit where it is 0. Returns its offset, or 0: the pool is full. */
 SW_API uint64_t sw_slates_reserve(int n, unsigned depth);
-SW_API void sw_slates_unreserve(sw_peer_t *leader, uint64_t offset);
+/* Returns a block of this process's that no member has opened. */
+SW_API void sw_slates_unreserve(uint64_t offset);
 
 /* Opens this member's end of the block at `offset` of the leader's segment,
  * with the same depth, and holds the team. Ends the process where memory runs

@@ -246,7 +246,7 @@ static inline void end_any(member_t *m, job_t *j)
 
 static inline void forget(job_t *j)
 {
-    sw_scratch_end(&j->pairs.room);
+    sw_scratch_end(&j->pairs.list.room);
     sw_scratch_end(&j->fold.list.scratch);
 }
 
