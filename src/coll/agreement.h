@@ -20,7 +20,7 @@ enum { SW_AGREE_NODE = 1, SW_AGREE_ARENA = 2, SW_AGREE_CMA = 4,
 /* What a member answers. */
 typedef struct {
     uint64_t offset;        /* leader: the first ring's block; others: 0   */
-    uint64_t slates;        /* leader: likewise, for the caller, or 0      */
+    uint64_t name;          /* leader: drawn, for the caller               */
     uint32_t ok;            /* SW_AGREE_* bits                             */
     uint32_t crowded;       /* leader: more ranks than cores               */
 } sw_agreement_t;

@@ -30,6 +30,7 @@ typedef struct {
 
 typedef struct {
     sw_token_t token;       /* proves that a mapping is of this process */
+    _Atomic uint64_t notices;   /* offset in its arena: offload/notices.h */
 } sw_segment_head_t;
 
 typedef struct {

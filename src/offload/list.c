@@ -70,7 +70,7 @@ static void post(sw_list_t *l)
 {
     sw_slates_t *s = l->on;
     lock(&s->locked);
-    bool free = sw_slate_free(s, l->step);
+    bool free = sw_slates_found(s) && sw_slate_free(s, l->step);
     unlock(&s->locked);
     if (!free)
         return;

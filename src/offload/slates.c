@@ -3,6 +3,7 @@
  */
 #include "slates.h"
 
+#include "notices.h"
 #include "node/base/settings.h"
 
 #include <stdlib.h>
@@ -55,18 +56,13 @@ uint64_t sw_slates_reserve(int n, unsigned depth)
     return sw_segment_alloc(bytes, zeroed, n);
 }
 
-static sw_block_t *block_at(sw_peer_t *leader, uint64_t offset)
-{
-    return (sw_block_t *)(leader->control + offset);
-}
-
 void sw_slates_unreserve(uint64_t offset)
 {
-    sw_block_t *block = (sw_block_t *)(sw_segment()->base + offset);
+    sw_block_t *block = (sw_block_t *)(void *)(sw_segment()->base + offset);
     atomic_store(&block->members, 0);
 }
 
-sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t offset, unsigned depth)
+static sw_slates_t *make(sw_team_t *team, unsigned depth)
 {
     int n = team->n;
     sw_slates_t *s = calloc(1, sizeof *s);
@@ -81,18 +77,51 @@ sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t offset, unsigned depth)
     s->words = words_of(n);
     s->row_bytes = row_bytes(n);
     s->area = area_bytes(n);
-    s->block = block_at(team->peer[0], offset);
-    s->lanes = (sw_slate_lane_t *)((char *)s->block + SW_PAIR);
-    s->rows = (char *)s->block + head_bytes(n);
-    size_t zeroed;
-    block_bytes(n, s->depth, &zeroed);
-    s->areas = (char *)s->block + zeroed;
     return s;
+}
+
+static void place(sw_slates_t *s, char *block)
+{
+    size_t zeroed;
+    block_bytes(s->n, s->depth, &zeroed);
+    s->block = block;
+    s->lanes = (sw_slate_lane_t *)(void *)(block + SW_PAIR);
+    s->rows = block + head_bytes(s->n);
+    s->areas = block + zeroed;
+}
+
+sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t offset, unsigned depth)
+{
+    sw_slates_t *s = make(team, depth);
+    place(s, team->peer[0]->control + offset);
+    return s;
+}
+
+sw_slates_t *sw_slates_named(sw_team_t *team, uint64_t name, unsigned depth)
+{
+    sw_slates_t *s = make(team, depth);
+    s->name = name;
+    if (s->me == 0) {
+        size_t zeroed, bytes = block_bytes(s->n, s->depth, &zeroed);
+        place(s, sw_notice_put(name, s->n, bytes, zeroed));
+    }
+    return s;
+}
+
+bool sw_slates_find(sw_slates_t *s)
+{
+    char *block = sw_notice_find(s->team->peer[0], s->name);
+    if (block)
+        place(s, block);
+    return block;
 }
 
 void sw_slates_close(sw_slates_t *s)
 {
-    sw_segment_leave(s->block);
+    if (s->name)
+        sw_notice_leave(s->block);
+    else
+        sw_segment_leave((sw_block_t *)(void *)s->block);
     sw_team_drop(s->team);
     free((void *)s->known);
     free(s);

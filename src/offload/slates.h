@@ -93,7 +93,8 @@ typedef struct {
     unsigned depth;
     unsigned words;             /* of claims, and of ticks, in a row        */
     size_t row_bytes, area;
-    sw_block_t *block;
+    uint64_t name;              /* 0: the block is of the leader's segment  */
+    char *block;                /* NULL: not found yet                      */
     sw_slate_lane_t *lanes;
     char *rows, *areas;
     uint64_t step;              /* last begun                               */
@@ -114,6 +115,17 @@ SW_API void sw_slates_unreserve(uint64_t offset);
  * out, since the others rely on it by now. */
 SW_API sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t offset,
                                    unsigned depth);
+/* The same with no block yet: the leader takes one of its arena, which the
+ * others find by name (notices.h) when they first need it. The team's members
+ * map each other's arenas. */
+SW_API sw_slates_t *sw_slates_named(sw_team_t *team, uint64_t name,
+                                    unsigned depth);
+/* Is the block there? The caller has the lock (list.c). */
+SW_API bool sw_slates_find(sw_slates_t *s);
+static inline bool sw_slates_found(sw_slates_t *s)
+{
+    return sw_likely(s->rows) || sw_slates_find(s);
+}
 /* Leaves the block: no wait. No list is under way any more. */
 SW_API void sw_slates_close(sw_slates_t *s);
 

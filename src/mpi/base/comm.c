@@ -30,7 +30,7 @@ static void nothing(void)
 __thread MPI_Comm sw_comm_ending
     __attribute__((tls_model("initial-exec"))) = MPI_COMM_NULL;
 /* MPI_Finalize has begun. */
-static _Atomic bool closing;
+_Atomic bool sw_comms_closing;
 
 _Atomic bool sw_comm_strangers;
 void (*sw_comm_serve)(void) = nothing;
@@ -215,6 +215,13 @@ static sw_comm_t *find(MPI_Comm comm)
     return c;
 }
 
+static uint64_t drawn_name(void)
+{
+    uint64_t name;
+    sw_os_random(&name, sizeof name);
+    return name | 1;
+}
+
 /* The members have met in MPI_Init and all reach each other: the leader takes
  * a block, and one broadcast of the host tells where it is. */
 static void meet_again(sw_comm_t *c, uint32_t agreed, sw_agreement_t *answers)
@@ -222,7 +229,7 @@ static void meet_again(sw_comm_t *c, uint32_t agreed, sw_agreement_t *answers)
     sw_agreement_t leader = {.ok = agreed};
     if (c->me == 0) {
         leader.offset = sw_ring_reserve(c->n);
-        leader.slates = sw_slates_reserve(c->n, 0);
+        leader.name = drawn_name();
         leader.ok |= leader.offset ? SW_AGREE_BLOCK : 0;
         leader.crowded = sw_wait_crowded();
     }
@@ -247,7 +254,7 @@ static void meet_first(sw_comm_t *c, sw_introduction_t *all,
     if (able) {
         sw_agreement_answer(all, n, me, peer, &answer);
         if (me == 0)
-            answer.slates = sw_slates_reserve(n, 0);
+            answer.name = drawn_name();
         sw_world_measure_crowd();
         answer.crowded = sw_wait_crowded();
     }
@@ -269,15 +276,6 @@ static void meet_apart(sw_comm_t *c)
     say_why(c, why);
     c->reason = why == sw_span_full ? SW_REASON_FULL
               : why == sw_span_alone ? SW_REASON_SPAN : SW_REASON_APART;
-}
-
-/* Lists need memory that all members map. */
-static void open_slates(sw_comm_t *c, uint64_t offset)
-{
-    if (offset && c->ring && c->ring->team->arena)
-        c->slates = sw_slates_open(c->ring->team, offset, 0);
-    else if (offset && c->me == 0)
-        sw_slates_unreserve(offset);
 }
 
 /* Set the shared block up: a decision that every member takes from the same
@@ -309,7 +307,7 @@ static void meet_members(sw_comm_t *c)
         say_why(c, why);
         free(peer);
     }
-    open_slates(c, answers[0].slates);
+    c->name = answers[0].name;
     free(all);
     free(answers);
 }
@@ -331,12 +329,12 @@ sw_comm_t *sw_comm_enter(MPI_Comm comm)
 
 void sw_comms_close(void)
 {
-    atomic_store(&closing, true);
+    atomic_store(&sw_comms_closing, true);
 }
 
 sw_ring_t *sw_comm_settle(sw_comm_t *c)
 {
-    if (!c->settled && atomic_load(&closing))
+    if (!c->settled && atomic_load(&sw_comms_closing))
         sw_comm_leave(c, SW_REASON_ENDS);
     else if (!c->settled && c->apart)
         meet_apart(c);

@@ -18,6 +18,7 @@
 #include "span.h"
 #include "world.h"
 #include "coll/coll.h"
+#include "offload/slates.h"
 
 /* Why the host served a call: the columns of --stats. */
 #define SW_REASONS(X)                                               \
@@ -33,6 +34,7 @@
     X(DEVICE, "buffers in the memory of a device")                  \
     X(LOST, "a member has died, or the communicator was revoked")   \
     X(ENDS, "the communicator, or MPI, is ending")                  \
+    X(UNMET, "before the members' first blocking collective")       \
     X(ARGUMENTS, "arguments for the host to judge")
 
 typedef enum {
@@ -54,6 +56,8 @@ typedef struct sw_comm {
     bool apart;                 /* the members live on several nodes */
     bool over;                  /* the span serves no more */
     sw_span_t *span;            /* or NULL */
+    sw_slates_t *slates;        /* of nonblocking collectives; NULL: none yet */
+    uint64_t name;              /* drawn when the members met; 0: not yet */
     /* See reach.h. */
     _Atomic bool device;        /* a buffer of ours was a device's        */
     uint64_t review;            /* the ring's step of the next question   */
@@ -143,6 +147,17 @@ static inline sw_ring_t *sw_comm_ring(sw_comm_t *c, sw_reason_t *reason)
     return ring;
 }
 
+/* Shared memory for a nonblocking collective of its members, or NULL, with the
+ * reason: the host serves. Every member comes here with the same call, and none
+ * waits (comm_slates.c). */
+sw_slates_t *sw_comm_slates_first(sw_comm_t *c, sw_reason_t *reason);
+static inline sw_slates_t *sw_comm_slates(sw_comm_t *c, sw_reason_t *reason)
+{
+    if (sw_likely(c->slates && (c->ring || !c->settled)))
+        return c->slates;
+    return sw_comm_slates_first(c, reason);
+}
+
 /* The ring of its members on this node, if it has one: its own, or its
  * span's. */
 static inline sw_ring_t *sw_comm_near(const sw_comm_t *c)
@@ -161,6 +176,7 @@ void sw_comm_leave(sw_comm_t *c, sw_reason_t reason);
  * which some know their members by, is gone for the others (callbacks of
  * MPI_COMM_SELF still call collectives). */
 void sw_comms_close(void);
+extern _Atomic bool sw_comms_closing __attribute__((visibility("hidden")));
 /* The communicator that this thread ends, or MPI_COMM_NULL: comm_end.c. */
 extern __thread MPI_Comm sw_comm_ending
     __attribute__((visibility("hidden"), tls_model("initial-exec")));

@@ -104,12 +104,11 @@ sw_comm_t *sw_serve_started(sw_collective_t id, MPI_Comm comm)
     if (sw_likely(sw_settings.collectives && sw_accelerating() &&
                   (allowed() >> id & 1))) {
         sw_comm_t *c = sw_comm_state(comm);
-        if (sw_likely(c && c->slates && c->ring)) {
+        reason = SW_REASON_ARGUMENTS;
+        if (sw_likely(c && sw_comm_slates(c, &reason))) {
             add(&started[id], 1);
             return c;
         }
-        reason = !c ? SW_REASON_ARGUMENTS
-               : c->settled ? c->reason : SW_REASON_UNMET;
     }
     add(&not_started[id][reason], 1);
     return NULL;

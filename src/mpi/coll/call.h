@@ -81,8 +81,7 @@ static inline bool sw_ready_to_reduce(sw_comm_t *c, sw_collective_t id,
 /* The host serves a call that sw_serve gave to us. */
 void sw_decline(sw_collective_t id, sw_reason_t reason);
 
-/* The same two for a nonblocking collective (started.h). A communicator's
- * members meet at its first blocking collective; until then the host serves. */
+/* The same two for a nonblocking collective (started.h). */
 sw_comm_t *sw_serve_started(sw_collective_t id, MPI_Comm comm);
 void sw_decline_started(sw_collective_t id, sw_reason_t reason);
 

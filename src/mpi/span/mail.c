@@ -3,6 +3,7 @@
  */
 #include "mail.h"
 
+#include "node/base/settings.h"
 #include "node/temporary.h"
 
 #include <stdlib.h>

@@ -172,7 +172,8 @@ int sw_manifest_agree(sw_manifest_t *m, const sw_sizes_t *sizes,
             cover.small &= leaving <= SW_SLOT_SMALL;
             cover.most = leaving > cover.most ? leaving : cover.most;
         }
-        m->small = verdict.small = (uint32_t)cover.small;
+        verdict.small = (uint32_t)cover.small;
+        m->small = verdict.small;
         rc = sw_first_bad(rc, exchange(m, sizes, &cover));
         verdict.way = sw_span_way(s, id, cover.most / (uint64_t)s->n);
     }

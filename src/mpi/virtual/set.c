@@ -8,6 +8,7 @@
 #include "set.h"
 
 #include "mpi/request/complete.h"
+#include "node/base/settings.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,59 @@
+/*
+ * comm_slates.c - where the members of a communicator carry out nonblocking
+ * collectives: they meet there without a word.
+ *
+ * A nonblocking call may not wait, so its members cannot ask each other
+ * anything. But those that met in MPI_Init know what they reach of each other,
+ * and a communicator has one name on all its members. Under that name they find
+ * the slates (offload/notices.h). Other members, and those of a communicator
+ * without a name, have to meet at a blocking collective first.
+ */
+#include "comm.h"
+
+#include "node/base/settings.h"
+
+#include <stdlib.h>
+
+static sw_team_t *team_of(sw_comm_t *c)
+{
+    size_t n = (size_t)c->n;
+    sw_introduction_t *all = calloc(n, sizeof *all);
+    sw_peer_t **peer = malloc(n * sizeof *peer);
+    if (!all || !peer) {
+        sw_say("out of memory while setting a communicator up");
+        abort();
+    }
+    uint32_t agreed = sw_world_introduce(c->members, all, peer);
+    sw_team_t *team = sw_team_make(all, c->n, c->me, peer,
+                                   agreed & SW_AGREE_ARENA,
+                                   agreed & SW_AGREE_CMA, false);
+    free(all);
+    return team;
+}
+
+/* Why the members cannot start one now, or SW_OURS. */
+static sw_reason_t why_not(const sw_comm_t *c)
+{
+    if (!c->ring && c->settled)
+        return c->reason;
+    if (atomic_load(&sw_comms_closing))
+        return SW_REASON_ENDS;
+    if (!c->members || (!c->context_id && !c->name) ||
+        (!c->ring && sw_world_meeting(c->members) != SW_WORLD_MET))
+        return SW_REASON_UNMET;
+    return c->ring && !c->ring->team->arena ? SW_REASON_APART : SW_OURS;
+}
+
+sw_slates_t *sw_comm_slates_first(sw_comm_t *c, sw_reason_t *reason)
+{
+    *reason = why_not(c);
+    if (*reason != SW_OURS)
+        return NULL;
+    sw_team_t *team = c->ring ? sw_team_hold(c->ring->team) : team_of(c);
+    uint64_t name = c->context_id ? c->context_id : c->name;
+    c->slates = sw_slates_named(team, name * 0x9e3779b97f4a7c15u ^
+                                          c->members->hash, 0);
+    sw_wait_progress = sw_comm_progress;
+    sw_team_drop(team);
+    return c->slates;
+}
