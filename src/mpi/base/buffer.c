@@ -102,6 +102,14 @@ void sw_buffer_send(sw_buffer_t *b, const void *user, int64_t count,
         sw_pack(user, count, type, b->data.at, comm);
 }
 
+void sw_buffer_copy(sw_buffer_t *b, const void *user, int64_t count,
+                    const sw_datatype_t *type, MPI_Comm comm)
+{
+    *b = (sw_buffer_t){.bytes = (size_t)count * type->size};
+    b->data.at = b->temporary = sw_temporary(b->bytes);
+    sw_pack(user, count, type, b->data.at, comm);
+}
+
 void sw_buffer_receive(sw_buffer_t *b, void *user, int64_t count,
                        const sw_datatype_t *type, MPI_Comm comm)
 {

@@ -28,6 +28,9 @@ typedef struct {
 /* A buffer to be read: packed if need be. */
 void sw_buffer_send(sw_buffer_t *b, const void *user, int64_t count,
                     const sw_datatype_t *type, MPI_Comm comm);
+/* The same, always as a copy. */
+void sw_buffer_copy(sw_buffer_t *b, const void *user, int64_t count,
+                    const sw_datatype_t *type, MPI_Comm comm);
 /* A buffer to be written: sw_buffer_received unpacks it if need be. */
 void sw_buffer_receive(sw_buffer_t *b, void *user, int64_t count,
                        const sw_datatype_t *type, MPI_Comm comm);

@@ -1,37 +1,103 @@
 /*
- * alltoall.c - MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw and their large
- * forms. With MPI_IN_PLACE the blocks to send are copied out of the receive
+ * alltoall.c - MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw, their large and
+ * nonblocking forms. With MPI_IN_PLACE the blocks to send are copied out of the receive
  * buffer first.
  */
-#include "call.h"
-#include "vector.h"
+#include "started.h"
 
-static bool alltoall(sw_comm_t *c, const void *send, int64_t sendcount,
-                     MPI_Datatype sendtype, void *recv, int64_t recvcount,
-                     MPI_Datatype recvtype, MPI_Comm comm, sw_reason_t *reason,
-                     int *result)
+/* Are the arguments right? Fills in the rest. */
+static bool check(sw_comm_t *c, const void *send, int64_t sendcount,
+                  MPI_Datatype sendtype, void *recv, int64_t recvcount,
+                  MPI_Datatype recvtype, MPI_Comm comm, sw_move_t *m,
+                  int *result)
 {
     const sw_datatype_t *s = NULL, *r = NULL;
-    sw_buffer_t from, to;
-    SW_ARRAY(sw_data_t, out, c->n);
-    SW_ARRAY(sw_data_t, in, c->n);
     bool in_place = send == MPI_IN_PLACE;
     if (!sw_usable(recv, recvcount, recvtype, comm, &r, result) ||
         (!in_place &&
          !sw_usable(send, sendcount, sendtype, comm, &s, result)) ||
         (sw_aliased(send, recv) && recvcount && sendcount == recvcount &&
          sendtype == recvtype))
-        return *result != MPI_SUCCESS;
-    if (!sw_ready(c, SW_COLL_ALLTOALL, (size_t)recvcount * r->size, reason))
         return false;
-    sw_buffer_receive(&to, recv, recvcount * c->n, r, comm);
-    if (in_place) {
-        from = (sw_buffer_t){.bytes = to.bytes};
-        from.data.at = from.temporary = sw_temporary(to.bytes);
-        sw_pack(recv, recvcount * c->n, r, from.data.at, comm);
-    } else {
-        sw_buffer_send(&from, send, sendcount * c->n, s, comm);
-    }
+    *m = (sw_move_t){.id = SW_COLL_ALLTOALL, .in_place = in_place,
+                     .send = in_place ? recv : send,
+                     .sendcount = in_place ? recvcount : sendcount,
+                     .s = in_place ? r : s, .recv = recv,
+                     .recvcount = recvcount, .r = r};
+    return true;
+}
+
+/* The v form. */
+static bool checkv(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
+                   sw_vector_t sdispls, MPI_Datatype sendtype, void *recv,
+                   sw_vector_t recvcounts, sw_vector_t rdispls,
+                   MPI_Datatype recvtype, MPI_Comm comm, sw_move_t *m,
+                   int *result)
+{
+    const sw_datatype_t *s = NULL, *r = NULL;
+    bool in_place = send == MPI_IN_PLACE;
+    *result = MPI_SUCCESS;
+    if (recv == MPI_IN_PLACE || !rdispls.at ||
+        !sw_counts_ok(recvcounts, c->n) ||
+        (sw_aliased(send, recv) && sendcounts.at == recvcounts.at &&
+         sendtype == recvtype && sw_counts_any(recvcounts, c->n)) ||
+        !(r = sw_datatype(recvtype, comm, result)))
+        return false;
+    if (!in_place && (!sdispls.at || !sw_counts_ok(sendcounts, c->n) ||
+                      !(s = sw_datatype(sendtype, comm, result))))
+        return false;
+    *m = (sw_move_t){.id = SW_COLL_ALLTOALLV, .in_place = in_place,
+                     .send = in_place ? recv : send,
+                     .sendcounts = in_place ? recvcounts : sendcounts,
+                     .sdispls = in_place ? rdispls : sdispls,
+                     .s = in_place ? r : s, .recv = recv,
+                     .recvcounts = recvcounts, .rdispls = rdispls, .r = r};
+    return true;
+}
+
+/* The w form; `types` is room for 2n. */
+static bool checkw(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
+                   sw_vector_t sdispls, const MPI_Datatype sendtypes[],
+                   void *recv, sw_vector_t recvcounts, sw_vector_t rdispls,
+                   const MPI_Datatype recvtypes[], MPI_Comm comm,
+                   const sw_datatype_t **types, sw_move_t *m, int *result)
+{
+    const sw_datatype_t **r = types, **s = types + c->n;
+    bool in_place = send == MPI_IN_PLACE;
+    *result = MPI_SUCCESS;
+    if (recv == MPI_IN_PLACE || !rdispls.at ||
+        !sw_counts_ok(recvcounts, c->n) ||
+        (sw_aliased(send, recv) && sendcounts.at == recvcounts.at &&
+         sendtypes == recvtypes && sw_counts_any(recvcounts, c->n)) ||
+        !sw_types_of(recvtypes, recvcounts, c->n, comm, r, result))
+        return false;
+    if (!in_place && (!sdispls.at || !sw_counts_ok(sendcounts, c->n) ||
+                      !sw_types_of(sendtypes, sendcounts, c->n, comm, s,
+                                   result)))
+        return false;
+    *m = (sw_move_t){.id = SW_COLL_ALLTOALLW, .in_place = in_place,
+                     .send = in_place ? recv : send,
+                     .sendcounts = in_place ? recvcounts : sendcounts,
+                     .sdispls = in_place ? rdispls : sdispls,
+                     .ss = in_place ? r : s, .recv = recv,
+                     .recvcounts = recvcounts, .rdispls = rdispls, .rs = r};
+    return true;
+}
+
+static bool alltoall(sw_comm_t *c, const sw_move_t *m, MPI_Comm comm,
+                     sw_reason_t *reason, int *result)
+{
+    sw_buffer_t from, to;
+    SW_ARRAY(sw_data_t, out, c->n);
+    SW_ARRAY(sw_data_t, in, c->n);
+    if (!sw_ready(c, SW_COLL_ALLTOALL, (size_t)m->recvcount * m->r->size,
+                  reason))
+        return false;
+    sw_buffer_receive(&to, m->recv, m->recvcount * c->n, m->r, comm);
+    if (m->in_place)
+        sw_buffer_copy(&from, m->recv, m->recvcount * c->n, m->r, comm);
+    else
+        sw_buffer_send(&from, m->send, m->sendcount * c->n, m->s, comm);
     sw_blocks_t sends = sw_buffer_rows(&from, c->n, out);
     sw_blocks_t recvs = sw_buffer_rows(&to, c->n, in);
     int status =
@@ -45,65 +111,33 @@ static bool alltoall(sw_comm_t *c, const void *send, int64_t sendcount,
     return true;
 }
 
-/* The v and w forms, once their arguments are described. */
-static bool exchange(const sw_comm_t *c, sw_collective_t id,
-                     sw_vbuffer_t *from, sw_vbuffer_t *to, bool in_place,
-                     MPI_Comm comm, sw_reason_t *reason, int *result)
+/* The v and w forms. */
+static bool alltoallv(sw_comm_t *c, const sw_move_t *m, MPI_Comm comm,
+                      sw_reason_t *reason, int *result)
 {
     SW_ARRAY(sw_extent_t, out, c->n);
     SW_ARRAY(sw_extent_t, in, c->n);
     SW_ARRAY(sw_data_t, from_data, c->n);
     SW_ARRAY(sw_data_t, to_data, c->n);
-    sw_blocks_t sends = sw_vbuffer_send(from, in_place, out, from_data);
-    sw_blocks_t recvs = sw_vbuffer_receive(to, in, to_data);
+    if (!sw_ready(c, m->id, 0, reason))
+        return false;
+    sw_vbuffer_t from = sw_move_sends(m, c->n, comm);
+    sw_vbuffer_t to = sw_move_recvs(m, c->n, comm);
+    sw_blocks_t sends = sw_vbuffer_send(&from, m->in_place, out, from_data);
+    sw_blocks_t recvs = sw_vbuffer_receive(&to, in, to_data);
     int status =
-        c->ring ? sw_coll_alltoall(c->ring, from->data, &sends, to->data,
-                                   &recvs)
-                : sw_span_alltoallv(c->span, id, from->data, &sends, to->data,
+        c->ring ? sw_coll_alltoall(c->ring, from.data, &sends, to.data, &recvs)
+                : sw_span_alltoallv(c->span, m->id, from.data, &sends, to.data,
                                     &recvs);
-    sw_vbuffer_end(from);
+    sw_vbuffer_end(&from);
     if (status == SW_SPAN_DECLINED) {
-        sw_vbuffer_end(to);
+        sw_vbuffer_end(&to);
         *reason = SW_REASON_SPAN;
         return false;
     }
-    sw_vbuffer_received(to);
-    *result = sw_finish(id, comm, status);
+    sw_vbuffer_received(&to);
+    *result = sw_finish(m->id, comm, status);
     return true;
-}
-
-static bool alltoallv(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
-                      sw_vector_t sdispls, MPI_Datatype sendtype, void *recv,
-                      sw_vector_t recvcounts, sw_vector_t rdispls,
-                      MPI_Datatype recvtype, MPI_Comm comm, sw_reason_t *reason,
-                      int *result)
-{
-    const sw_datatype_t *s = NULL, *r = NULL;
-    bool in_place = send == MPI_IN_PLACE;
-    *result = MPI_SUCCESS;
-    if (recv == MPI_IN_PLACE || !rdispls.at ||
-        !sw_counts_ok(recvcounts, c->n) ||
-        (sw_aliased(send, recv) && sendcounts.at == recvcounts.at &&
-         sendtype == recvtype && sw_counts_any(recvcounts, c->n)) ||
-        !(r = sw_datatype(recvtype, comm, result)))
-        return *result != MPI_SUCCESS;
-    if (!in_place && (!sdispls.at || !sw_counts_ok(sendcounts, c->n) ||
-                      !(s = sw_datatype(sendtype, comm, result))))
-        return *result != MPI_SUCCESS;
-    if (!sw_ready(c, SW_COLL_ALLTOALLV, 0, reason))
-        return false;
-    sw_vbuffer_t to = {.user = recv, .counts = recvcounts,
-                       .displacements = rdispls, .types = &r, .same = true,
-                       .n = c->n, .comm = comm};
-    sw_vbuffer_t from = to;
-    if (!in_place) {
-        from.user = (void *)(uintptr_t)send;
-        from.counts = sendcounts;
-        from.displacements = sdispls;
-        from.types = &s;
-    }
-    return exchange(c, SW_COLL_ALLTOALLV, &from, &to, in_place, comm, reason,
-                    result);
 }
 
 static bool alltoallw(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
@@ -112,56 +146,43 @@ static bool alltoallw(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
                       const MPI_Datatype recvtypes[], MPI_Comm comm,
                       sw_reason_t *reason, int *result)
 {
-    SW_ARRAY(const sw_datatype_t *, s, c->n);
-    SW_ARRAY(const sw_datatype_t *, r, c->n);
-    bool in_place = send == MPI_IN_PLACE;
-    *result = MPI_SUCCESS;
-    if (recv == MPI_IN_PLACE || !rdispls.at ||
-        !sw_counts_ok(recvcounts, c->n) ||
-        (sw_aliased(send, recv) && sendcounts.at == recvcounts.at &&
-         sendtypes == recvtypes && sw_counts_any(recvcounts, c->n)) ||
-        !sw_types_of(recvtypes, recvcounts, c->n, comm, r, result))
-        return *result != MPI_SUCCESS;
-    if (!in_place && (!sdispls.at || !sw_counts_ok(sendcounts, c->n) ||
-                      !sw_types_of(sendtypes, sendcounts, c->n, comm, s,
-                                   result)))
-        return *result != MPI_SUCCESS;
-    if (!sw_ready(c, SW_COLL_ALLTOALLW, 0, reason))
-        return false;
-    sw_vbuffer_t to = {.user = recv, .counts = recvcounts,
-                       .displacements = rdispls, .types = r, .bytes = true,
-                       .n = c->n, .comm = comm};
-    sw_vbuffer_t from = to;
-    if (!in_place) {
-        from.user = (void *)(uintptr_t)send;
-        from.counts = sendcounts;
-        from.displacements = sdispls;
-        from.types = s;
-    }
-    return exchange(c, SW_COLL_ALLTOALLW, &from, &to, in_place, comm, reason,
-                    result);
+    sw_move_t m;
+    SW_ARRAY(const sw_datatype_t *, types, 2 * c->n);
+    return checkw(c, send, sendcounts, sdispls, sendtypes, recv, recvcounts,
+                  rdispls, recvtypes, comm, types, &m, result)
+               ? alltoallv(c, &m, comm, reason, result)
+               : *result != MPI_SUCCESS;
 }
 
-#define ALLTOALL(NAME, COUNT)                                           \
-SW_COLLECTIVE_ROWS(NAME, SW_COLL_ALLTOALL, COUNT,                       \
-    alltoall(c, send, sendcount, sendtype, recv, recvcount, recvtype,   \
-             comm, &reason, &result))
+#define ALLTOALL(NAME, INAME, COUNT)                                    \
+SW_MOVES(NAME, INAME, SW_COLL_ALLTOALL, SW_ROWS(COUNT), SW_ROWS_NAMES,  \
+    check(c, send, sendcount, sendtype, recv, recvcount, recvtype,      \
+          comm, k, &result), alltoall)
 
-/* TYPES: one datatype, or an array of them. */
-#define ALLTOALLVW(NAME, COUNT, DISPL, TYPES, ID, BODY)                 \
-SW_COLLECTIVE_VW(NAME, ID, COUNT, DISPL, TYPES,                         \
-    BODY(c, send, SW_VECTOR(sendcounts), SW_VECTOR(sdispls), sendtype,  \
-         recv, SW_VECTOR(recvcounts), SW_VECTOR(rdispls), recvtype,     \
-         comm, &reason, &result))
+#define ALLTOALLV(NAME, INAME, COUNT, DISPL)                            \
+SW_MOVES(NAME, INAME, SW_COLL_ALLTOALLV,                                \
+    SW_LISTS(COUNT, DISPL, MPI_Datatype), SW_LISTS_NAMES,               \
+    checkv(c, send, SW_VECTOR(sendcounts), SW_VECTOR(sdispls),          \
+           sendtype, recv, SW_VECTOR(recvcounts), SW_VECTOR(rdispls),   \
+           recvtype, comm, k, &result), alltoallv)
 
-ALLTOALL(Alltoall, int)
-ALLTOALLVW(Alltoallv, int, int, MPI_Datatype, SW_COLL_ALLTOALLV, alltoallv)
-ALLTOALLVW(Alltoallw, int, int, const MPI_Datatype *, SW_COLL_ALLTOALLW,
-           alltoallw)
+#define ALLTOALLW(NAME, INAME, COUNT, DISPL)                            \
+SW_COLLECTIVE(NAME, SW_COLL_ALLTOALLW,                                  \
+    SW_LISTS(COUNT, DISPL, const MPI_Datatype *), SW_LISTS_NAMES,       \
+    alltoallw(c, send, SW_VECTOR(sendcounts), SW_VECTOR(sdispls),       \
+              sendtype, recv, SW_VECTOR(recvcounts), SW_VECTOR(rdispls),\
+              recvtype, comm, &reason, &result))                        \
+SW_NONBLOCKING(INAME, SW_COLL_ALLTOALLW,                                \
+    SW_LISTS(COUNT, DISPL, const MPI_Datatype *), SW_LISTS_NAMES,       \
+    checkw(c, send, SW_VECTOR(sendcounts), SW_VECTOR(sdispls),          \
+           sendtype, recv, SW_VECTOR(recvcounts), SW_VECTOR(rdispls),   \
+           recvtype, comm, sw_started_types(s), &s->move, &result))
+
+ALLTOALL(Alltoall, Ialltoall, int)
+ALLTOALLV(Alltoallv, Ialltoallv, int, int)
+ALLTOALLW(Alltoallw, Ialltoallw, int, int)
 #if SW_LARGE_COUNT
-ALLTOALL(Alltoall_c, MPI_Count)
-ALLTOALLVW(Alltoallv_c, MPI_Count, MPI_Aint, MPI_Datatype, SW_COLL_ALLTOALLV,
-           alltoallv)
-ALLTOALLVW(Alltoallw_c, MPI_Count, MPI_Aint, const MPI_Datatype *,
-           SW_COLL_ALLTOALLW, alltoallw)
+ALLTOALL(Alltoall_c, Ialltoall_c, MPI_Count)
+ALLTOALLV(Alltoallv_c, Ialltoallv_c, MPI_Count, MPI_Aint)
+ALLTOALLW(Alltoallw_c, Ialltoallw_c, MPI_Count, MPI_Aint)
 #endif

@@ -6,6 +6,8 @@
 #include "mpi/base/failure.h"
 #include "mpi/base/guard.h"
 #include "mpi/base/raise.h"
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -17,11 +19,8 @@ const char *const sw_call_names[SW_COLL_COUNT] = {
 
 /* Counted only with --stats. ours[] includes calls later declined: those
  * subtract. */
-static _Atomic int64_t ours[SW_COLL_COUNT], over_nodes[SW_COLL_COUNT];
-static _Atomic int64_t theirs[SW_COLL_COUNT][SW_REASON_COUNT];
-/* The same of nonblocking ones. */
-static _Atomic int64_t started[SW_COLL_COUNT];
-static _Atomic int64_t not_started[SW_COLL_COUNT][SW_REASON_COUNT];
+static _Atomic int64_t ours[SW_CALL_ROWS], over_nodes[SW_CALL_ROWS];
+static _Atomic int64_t theirs[SW_CALL_ROWS][SW_REASON_COUNT];
 
 /* Which collectives STRAIGHTWAY_ONLY allows: a bit mask, made once. */
 static uint32_t allowed(void)
@@ -58,9 +57,9 @@ static void add(_Atomic int64_t *to, int64_t by)
         atomic_fetch_add_explicit(to, by, memory_order_relaxed);
 }
 
-static void count(sw_collective_t id, sw_reason_t reason, int64_t by)
+static void count(int row, sw_reason_t reason, int64_t by)
 {
-    add(reason == SW_OURS ? &ours[id] : &theirs[id][reason], by);
+    add(reason == SW_OURS ? &ours[row] : &theirs[row][reason], by);
 }
 
 bool sw_ready_over_nodes(sw_comm_t *c, sw_collective_t id, size_t bytes,
@@ -84,40 +83,44 @@ sw_comm_t *sw_serve(sw_collective_t id, MPI_Comm comm)
         reason = c ? c->reason : SW_REASON_ARGUMENTS;
         if (sw_likely(c && (c->ring || !c->settled ||
                             sw_comm_near(c)))) {
-            count(id, SW_OURS, 1);
+            count((int)id, SW_OURS, 1);
             return c;
         }
     }
-    count(id, reason, 1);
+    count((int)id, reason, 1);
     return NULL;
+}
+
+static void decline(int row, sw_reason_t reason)
+{
+    count(row, SW_OURS, -1);
+    count(row, reason, 1);
 }
 
 void sw_decline(sw_collective_t id, sw_reason_t reason)
 {
-    count(id, SW_OURS, -1);
-    count(id, reason, 1);
+    decline((int)id, reason);
 }
 
 sw_comm_t *sw_serve_started(sw_collective_t id, MPI_Comm comm)
 {
     sw_reason_t reason = SW_REASON_OFF;
-    if (sw_likely(sw_settings.collectives && sw_accelerating() &&
-                  (allowed() >> id & 1))) {
+    if (sw_likely(sw_settings.collectives && sw_settings.nonblocking &&
+                  sw_accelerating() && (allowed() >> id & 1))) {
         sw_comm_t *c = sw_comm_state(comm);
         reason = SW_REASON_ARGUMENTS;
         if (sw_likely(c && sw_comm_slates(c, &reason))) {
-            add(&started[id], 1);
+            count(SW_CALL_STARTED + (int)id, SW_OURS, 1);
             return c;
         }
     }
-    add(&not_started[id][reason], 1);
+    count(SW_CALL_STARTED + (int)id, reason, 1);
     return NULL;
 }
 
 void sw_decline_started(sw_collective_t id, sw_reason_t reason)
 {
-    add(&started[id], -1);
-    add(&not_started[id][reason], 1);
+    decline(SW_CALL_STARTED + (int)id, reason);
 }
 
 int sw_finish(sw_collective_t id, MPI_Comm comm, int status)
@@ -147,9 +150,17 @@ int sw_outcome(sw_collective_t id, int status)
     return code;
 }
 
-void sw_call_counts(int64_t rows[SW_COLL_COUNT][SW_CALL_ROW])
+void sw_call_name(int row, char *to, size_t bytes)
 {
-    for (int i = 0; i < SW_COLL_COUNT; i++) {
+    bool started = row >= SW_CALL_STARTED;
+    const char *name = sw_call_names[started ? row - SW_CALL_STARTED : row];
+    snprintf(to, bytes, "%s%c%s", started ? "I" : "",
+             started ? tolower(*name) : *name, name + 1);
+}
+
+void sw_call_counts(int64_t rows[SW_CALL_ROWS][SW_CALL_ROW])
+{
+    for (int i = 0; i < SW_CALL_ROWS; i++) {
         rows[i][SW_CALL_OURS] = atomic_load(&ours[i]);
         rows[i][SW_CALL_OVER_NODES] = atomic_load(&over_nodes[i]);
         for (int r = 0; r < SW_REASON_COUNT; r++)

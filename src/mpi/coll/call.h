@@ -111,17 +111,36 @@ int sw_MPI_##NAME PARAMETERS                                            \
     return host.NAME ARGUMENTS;                                         \
 }
 
-/* The same for a procedure whose blocks are all of one size. */
-#define SW_COLLECTIVE_ROWS(NAME, ID, COUNT, BODY)                       \
-SW_COLLECTIVE(NAME, ID,                                                 \
+/* Parameters and arguments of procedures whose blocks are all of one size ... */
+#define SW_ROWS(COUNT)                                                  \
     (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
-     void *recv, COUNT recvcount, MPI_Datatype recvtype,                \
-     MPI_Comm comm),                                                    \
-    (send, sendcount, sendtype, recv, recvcount, recvtype, comm), BODY)
+     void *recv, COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+#define SW_ROWS_NAMES                                                   \
+    (send, sendcount, sendtype, recv, recvcount, recvtype, comm)
+/* ... that receive lists of blocks ... */
+#define SW_LISTED(COUNT, DISPL)                                         \
+    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
+     void *recv, const COUNT counts[], const DISPL displs[],            \
+     MPI_Datatype recvtype, MPI_Comm comm)
+#define SW_LISTED_NAMES                                                 \
+    (send, sendcount, sendtype, recv, counts, displs, recvtype, comm)
+/* ... and that send them as well. TYPES: one datatype, or an array of them. */
+#define SW_LISTS(COUNT, DISPL, TYPES)                                   \
+    (const void *send, const COUNT sendcounts[],                        \
+     const DISPL sdispls[], TYPES sendtype, void *recv,                 \
+     const COUNT recvcounts[], const DISPL rdispls[], TYPES recvtype,   \
+     MPI_Comm comm)
+#define SW_LISTS_NAMES                                                  \
+    (send, sendcounts, sdispls, sendtype, recv, recvcounts, rdispls,    \
+     recvtype, comm)
 
-/* The collectives' names in reports, and the calls of each so far. A row has
- * those that were ours, those of ours that went over nodes, and the host's by
- * reason. Counted only with --stats. */
+/* The calls so far: a row of each blocking collective, then of each nonblocking
+ * one. It has those that were ours, those of ours that went over nodes, and the
+ * host's by reason. Counted only with --stats. */
+enum {
+    SW_CALL_STARTED = SW_COLL_COUNT,
+    SW_CALL_ROWS = 2 * SW_COLL_COUNT
+};
 enum {
     SW_CALL_OURS,
     SW_CALL_OVER_NODES,
@@ -130,6 +149,7 @@ enum {
 };
 extern const char *const sw_call_names[SW_COLL_COUNT]
     __attribute__((visibility("hidden")));
-void sw_call_counts(int64_t rows[SW_COLL_COUNT][SW_CALL_ROW]);
+void sw_call_name(int row, char *to, size_t bytes);
+void sw_call_counts(int64_t rows[SW_CALL_ROWS][SW_CALL_ROW]);
 
 #endif

@@ -147,25 +147,25 @@ static bool allgather(sw_comm_t *c, sw_collective_t id, const void *send,
               .displacements = SW_VECTOR(DISPLS), .types = TYPES}
 
 #define ALLGATHER(NAME, COUNT)                                          \
-SW_COLLECTIVE_ROWS(NAME, SW_COLL_NEIGHBOR_ALLGATHER, COUNT,             \
+SW_COLLECTIVE(NAME, SW_COLL_NEIGHBOR_ALLGATHER, SW_ROWS(COUNT), SW_ROWS_NAMES, \
     allgather(c, SW_COLL_NEIGHBOR_ALLGATHER, send, sendcount, sendtype, \
               SIDE_ROW(recv, recvcount, recvtype), comm, &reason, &result))
 
 #define ALLGATHERV(NAME, COUNT, DISPL)                                  \
-SW_COLLECTIVE_V(NAME, SW_COLL_NEIGHBOR_ALLGATHERV, COUNT, DISPL,        \
+SW_COLLECTIVE(NAME, SW_COLL_NEIGHBOR_ALLGATHERV, SW_LISTED(COUNT, DISPL), SW_LISTED_NAMES, \
     allgather(c, SW_COLL_NEIGHBOR_ALLGATHERV, send, sendcount,          \
               sendtype, SIDE_LIST(recv, counts, displs, recvtype),      \
               comm, &reason, &result))
 
 #define ALLTOALL(NAME, COUNT)                                           \
-SW_COLLECTIVE_ROWS(NAME, SW_COLL_NEIGHBOR_ALLTOALL, COUNT,              \
+SW_COLLECTIVE(NAME, SW_COLL_NEIGHBOR_ALLTOALL, SW_ROWS(COUNT), SW_ROWS_NAMES, \
     alltoall(c, SW_COLL_NEIGHBOR_ALLTOALL,                              \
              SIDE_ROW(send, sendcount, sendtype),                       \
              SIDE_ROW(recv, recvcount, recvtype), comm, &reason, &result))
 
 /* TYPES: one datatype, or an array of them, as SIDE says. */
 #define ALLTOALLVW(NAME, ID, COUNT, DISPL, TYPES, SIDE)                 \
-SW_COLLECTIVE_VW(NAME, ID, COUNT, DISPL, TYPES,                         \
+SW_COLLECTIVE(NAME, ID, SW_LISTS(COUNT, DISPL, TYPES), SW_LISTS_NAMES,  \
     alltoall(c, ID, SIDE(send, sendcounts, sdispls, sendtype),          \
              SIDE(recv, recvcounts, rdispls, recvtype), comm, &reason,  \
              &result))

@@ -50,88 +50,58 @@ static bool check_allreduce(sw_comm_t *c, const void *send, void *recv,
     return sw_operation(op, d, &k->o);
 }
 
-static bool reduce(sw_comm_t *c, const void *send, void *recv, int64_t count,
-                   MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
+static bool reduce(sw_comm_t *c, const sw_reduction_t *k, MPI_Comm comm,
                    sw_reason_t *reason, int *result)
 {
-    sw_reduction_t k;
     sw_operands_t x;
-    if (!check_reduce(c, send, recv, count, type, op, root, comm, &k, reason,
-                      result))
-        return *result != MPI_SUCCESS;
-    if (!sw_ready_to_reduce(c, k.id, (size_t)count, &k.o, reason))
+    size_t n = (size_t)k->ins;
+    if (!sw_ready_to_reduce(c, k->id, n, &k->o, reason))
         return false;
-    sw_operands(&x, k.in, count, k.out, count, k.type, comm);
-    size_t n = (size_t)count;
-    int status = !count ? SW_OK
-        : c->ring ? sw_coll_reduce(c->ring, root, &k.o.reducer, x.in, x.out, n)
-                  : sw_span_reduce(c->span, root, &k.o, x.in, x.out, n);
-    sw_operands_end(&x, c->me == root && status == SW_OK);
-    *result = sw_finish(k.id, comm, status);
+    sw_operands(&x, k->in, k->ins, k->out, k->outs, k->type, comm);
+    int status = !n ? SW_OK
+        : c->ring ? sw_coll_reduce(c->ring, k->root, &k->o.reducer, x.in,
+                                   x.out, n)
+                  : sw_span_reduce(c->span, k->root, &k->o, x.in, x.out, n);
+    sw_operands_end(&x, c->me == k->root && status == SW_OK);
+    *result = sw_finish(k->id, comm, status);
     return true;
 }
 
-static bool allreduce(sw_comm_t *c, const void *send, void *recv,
-                      int64_t count, MPI_Datatype type, MPI_Op op,
-                      MPI_Comm comm, sw_reason_t *reason, int *result)
+static bool allreduce(sw_comm_t *c, const sw_reduction_t *k, MPI_Comm comm,
+                      sw_reason_t *reason, int *result)
 {
-    sw_reduction_t k;
     sw_operands_t x;
-    if (!check_allreduce(c, send, recv, count, type, op, comm, &k, reason,
-                         result))
-        return *result != MPI_SUCCESS;
-    if (!sw_ready_to_reduce(c, k.id, (size_t)count, &k.o, reason))
+    size_t n = (size_t)k->ins;
+    if (!sw_ready_to_reduce(c, k->id, n, &k->o, reason))
         return false;
-    sw_operands(&x, k.in, count, k.out, count, k.type, comm);
-    size_t n = (size_t)count;
-    int status = !count ? SW_OK
-        : c->ring ? sw_coll_allreduce(c->ring, &k.o.reducer, x.in, x.out, n)
-                  : sw_span_allreduce(c->span, &k.o, x.in, x.out, n);
+    sw_operands(&x, k->in, k->ins, k->out, k->outs, k->type, comm);
+    int status = !n ? SW_OK
+        : c->ring ? sw_coll_allreduce(c->ring, &k->o.reducer, x.in, x.out, n)
+                  : sw_span_allreduce(c->span, &k->o, x.in, x.out, n);
     sw_operands_end(&x, status == SW_OK);
-    *result = sw_finish(k.id, comm, status);
+    *result = sw_finish(k->id, comm, status);
     return true;
 }
 
-#define IREDUCE(NAME, COUNT)                                            \
-SW_NONBLOCKING(NAME, SW_COLL_REDUCE,                                    \
+#define REDUCE(NAME, INAME, COUNT)                                      \
+SW_REDUCES(NAME, INAME, SW_COLL_REDUCE,                                 \
     (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
      MPI_Op op, int root, MPI_Comm comm),                               \
     (send, recv, count, type, op, root, comm),                          \
-    check_reduce(c, send, recv, count, type, op, root, comm,            \
-                 &s->reduction, &reason, &result) &&                    \
-    sw_reduction_goes_on(&s->reduction))
+    check_reduce(c, send, recv, count, type, op, root, comm, k,         \
+                 &reason, &result), reduce)
 
-#define IALLREDUCE(NAME, COUNT)                                         \
-SW_NONBLOCKING(NAME, SW_COLL_ALLREDUCE,                                 \
+#define ALLREDUCE(NAME, INAME, COUNT)                                   \
+SW_REDUCES(NAME, INAME, SW_COLL_ALLREDUCE,                              \
     (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
      MPI_Op op, MPI_Comm comm),                                         \
     (send, recv, count, type, op, comm),                                \
-    check_allreduce(c, send, recv, count, type, op, comm,               \
-                    &s->reduction, &reason, &result) &&                 \
-    sw_reduction_goes_on(&s->reduction))
+    check_allreduce(c, send, recv, count, type, op, comm, k, &reason,   \
+                    &result), allreduce)
 
-#define REDUCE(NAME, COUNT)                                             \
-SW_COLLECTIVE(NAME, SW_COLL_REDUCE,                                     \
-    (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
-     MPI_Op op, int root, MPI_Comm comm),                               \
-    (send, recv, count, type, op, root, comm),                          \
-    reduce(c, send, recv, count, type, op, root, comm, &reason,         \
-           &result))
-
-#define ALLREDUCE(NAME, COUNT)                                          \
-SW_COLLECTIVE(NAME, SW_COLL_ALLREDUCE,                                  \
-    (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
-     MPI_Op op, MPI_Comm comm),                                         \
-    (send, recv, count, type, op, comm),                                \
-    allreduce(c, send, recv, count, type, op, comm, &reason, &result))
-
-REDUCE(Reduce, int)
-ALLREDUCE(Allreduce, int)
-IREDUCE(Ireduce, int)
-IALLREDUCE(Iallreduce, int)
+REDUCE(Reduce, Ireduce, int)
+ALLREDUCE(Allreduce, Iallreduce, int)
 #if SW_LARGE_COUNT
-REDUCE(Reduce_c, MPI_Count)
-ALLREDUCE(Allreduce_c, MPI_Count)
-IREDUCE(Ireduce_c, MPI_Count)
-IALLREDUCE(Iallreduce_c, MPI_Count)
+REDUCE(Reduce_c, Ireduce_c, MPI_Count)
+ALLREDUCE(Allreduce_c, Iallreduce_c, MPI_Count)
 #endif

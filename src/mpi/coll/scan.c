@@ -27,50 +27,35 @@ static bool check(sw_comm_t *c, sw_collective_t id, const void *send,
     return sw_operation(op, d, &k->o);
 }
 
-static bool scan(sw_comm_t *c, sw_collective_t id, const void *send,
-                 void *recv, int64_t count, MPI_Datatype type, MPI_Op op,
-                 MPI_Comm comm, sw_reason_t *reason, int *result)
+static bool scan(sw_comm_t *c, const sw_reduction_t *k, MPI_Comm comm,
+                 sw_reason_t *reason, int *result)
 {
-    sw_reduction_t k;
     sw_operands_t x;
-    if (!check(c, id, send, recv, count, type, op, comm, &k, reason, result))
-        return *result != MPI_SUCCESS;
-    if (!sw_ready_to_reduce(c, id, (size_t)count, &k.o, reason))
+    size_t n = (size_t)k->ins;
+    bool exclusive = k->id == SW_COLL_EXSCAN;
+    if (!sw_ready_to_reduce(c, k->id, n, &k->o, reason))
         return false;
-    sw_operands(&x, k.in, count, recv, k.outs, k.type, comm);
-    size_t n = (size_t)count;
-    bool exclusive = id == SW_COLL_EXSCAN;
-    int status = !count ? SW_OK
-        : c->ring ? sw_coll_scan(c->ring, exclusive, &k.o.reducer, x.in, x.out,
-                                 n)
-                  : sw_span_scan(c->span, exclusive, &k.o, x.in, x.out, n);
+    sw_operands(&x, k->in, k->ins, k->out, k->outs, k->type, comm);
+    int status = !n ? SW_OK
+        : c->ring ? sw_coll_scan(c->ring, exclusive, &k->o.reducer, x.in,
+                                 x.out, n)
+                  : sw_span_scan(c->span, exclusive, &k->o, x.in, x.out, n);
     sw_operands_end(&x, (!exclusive || c->me > 0) && status == SW_OK);
-    *result = sw_finish(id, comm, status);
+    *result = sw_finish(k->id, comm, status);
     return true;
 }
 
-#define ISCAN(NAME, ID, COUNT)                                          \
-SW_NONBLOCKING(NAME, ID,                                                \
+#define SCAN(NAME, INAME, ID, COUNT)                                    \
+SW_REDUCES(NAME, INAME, ID,                                             \
     (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
      MPI_Op op, MPI_Comm comm),                                         \
     (send, recv, count, type, op, comm),                                \
-    check(c, ID, send, recv, count, type, op, comm, &s->reduction,      \
-          &reason, &result) && sw_reduction_goes_on(&s->reduction))
+    check(c, ID, send, recv, count, type, op, comm, k, &reason,         \
+          &result), scan)
 
-#define SCAN(NAME, ID, COUNT)                                           \
-SW_COLLECTIVE(NAME, ID,                                                 \
-    (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
-     MPI_Op op, MPI_Comm comm),                                         \
-    (send, recv, count, type, op, comm),                                \
-    scan(c, ID, send, recv, count, type, op, comm, &reason, &result))
-
-SCAN(Scan, SW_COLL_SCAN, int)
-SCAN(Exscan, SW_COLL_EXSCAN, int)
-ISCAN(Iscan, SW_COLL_SCAN, int)
-ISCAN(Iexscan, SW_COLL_EXSCAN, int)
+SCAN(Scan, Iscan, SW_COLL_SCAN, int)
+SCAN(Exscan, Iexscan, SW_COLL_EXSCAN, int)
 #if SW_LARGE_COUNT
-SCAN(Scan_c, SW_COLL_SCAN, MPI_Count)
-SCAN(Exscan_c, SW_COLL_EXSCAN, MPI_Count)
-ISCAN(Iscan_c, SW_COLL_SCAN, MPI_Count)
-ISCAN(Iexscan_c, SW_COLL_EXSCAN, MPI_Count)
+SCAN(Scan_c, Iscan_c, SW_COLL_SCAN, MPI_Count)
+SCAN(Exscan_c, Iexscan_c, SW_COLL_EXSCAN, MPI_Count)
 #endif

@@ -10,6 +10,11 @@
 
 static sw_track_t *spare;
 
+static bool reduces(sw_collective_t id)
+{
+    return id >= SW_COLL_REDUCE;
+}
+
 /* The request ---------------------------------------------------------------- */
 
 /* Nanoseconds between two questions to the host about failures. */
@@ -57,9 +62,14 @@ static int finish(sw_track_t *t, MPI_Status *status)
 {
     sw_started_t *s = (sw_started_t *)t;
     int outcome = sw_list_end(&s->list);
-    if (s->id >= SW_COLL_REDUCE) {
-        s->operands.comm = sw_comm_or_any(t->comm);
+    MPI_Comm comm = sw_comm_or_any(t->comm);
+    if (reduces(s->id)) {
+        s->operands.comm = comm;
         sw_operands_end(&s->operands, outcome == SW_OK);
+        sw_datatype_drop(s->reduction.type);
+    } else if (s->id != SW_COLL_BARRIER) {
+        sw_moving_end(&s->moving, &s->move, t->comm->n, comm,
+                      outcome == SW_OK);
     }
     sw_status_empty(status);
     if (sw_unlikely(outcome == SW_BROKEN && t->comm->handle != MPI_COMM_NULL))
@@ -75,14 +85,6 @@ static int refuse(sw_track_t *t, MPI_Request *request)
 
 static void nothing(sw_track_t *t)
 {
-}
-
-static void release(sw_track_t *t)
-{
-    sw_started_t *s = (sw_started_t *)t;
-    if (s->reduction.type)
-        sw_datatype_drop(s->reduction.type);
-    s->reduction.type = NULL;
 }
 
 static void progress(void)
@@ -101,7 +103,7 @@ static const sw_track_kind_t started_kind = {
     .cancel = refuse,
     .enlist = nothing,
     .delist = nothing,
-    .release = release,
+    .release = nothing,
     .progress = progress,
 };
 
@@ -122,17 +124,25 @@ sw_started_t *sw_started_new(sw_collective_t id, MPI_Comm comm)
     if (!s)
         out_of_memory();
     s->id = id;
-    s->reduction.type = NULL;
     return s;
+}
+
+static void *room(sw_started_t *s, size_t each)
+{
+    void *at = sw_scratch(&s->room, (size_t)s->track.comm->n * each);
+    if (!at)
+        out_of_memory();
+    return at;
 }
 
 size_t *sw_started_counts(sw_started_t *s)
 {
-    size_t n = (size_t)s->track.comm->n;
-    size_t *counts = (size_t *)sw_scratch(&s->counts, n * sizeof *counts);
-    if (!counts)
-        out_of_memory();
-    return counts;
+    return room(s, sizeof(size_t));
+}
+
+const sw_datatype_t **sw_started_types(sw_started_t *s)
+{
+    return room(s, 2 * sizeof(sw_datatype_t *));
 }
 
 void sw_started_drop(sw_started_t *s, sw_reason_t reason)
@@ -141,14 +151,10 @@ void sw_started_drop(sw_started_t *s, sw_reason_t reason)
     sw_track_forgo(&s->track);
 }
 
-static void begin(sw_started_t *s)
+static void begin_fold(sw_started_t *s)
 {
-    sw_comm_t *c = s->track.comm;
+    const sw_comm_t *c = s->track.comm;
     const sw_reduction_t *k = &s->reduction;
-    if (s->id == SW_COLL_BARRIER) {
-        sw_arrival_begin(&s->arrival, c->slates);
-        return;
-    }
     sw_datatype_hold(k->type);
     sw_operands(&s->operands, k->in, k->ins, k->out, k->outs, k->type,
                 c->handle);
@@ -157,6 +163,20 @@ static void begin(sw_started_t *s)
         .in = s->operands.in, .out = s->operands.out, .n = (size_t)k->ins,
         .counts = k->counts};
     sw_fold_begin(&s->fold, c->slates, &args);
+}
+
+static void begin(sw_started_t *s)
+{
+    const sw_comm_t *c = s->track.comm;
+    sw_pairs_args_t args;
+    if (s->id == SW_COLL_BARRIER) {
+        sw_arrival_begin(&s->arrival, c->slates);
+    } else if (reduces(s->id)) {
+        begin_fold(s);
+    } else {
+        sw_moving_begin(&s->moving, &s->move, c, &args);
+        sw_pairs_begin(&s->pairs, c->slates, &args);
+    }
 }
 
 int sw_started_go(sw_started_t *s, MPI_Request *request)

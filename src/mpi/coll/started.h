@@ -18,7 +18,7 @@
 #include "mpi/request/track.h"
 #include "offload/arrival.h"
 #include "offload/folds.h"
-#include "offload/pairs.h"
+#include "moving.h"
 #include "reduction.h"
 
 typedef struct {
@@ -30,9 +30,11 @@ typedef struct {
         sw_arrival_t arrival;
     };
     sw_collective_t id;
-    sw_reduction_t reduction;
-    sw_operands_t operands;
-    sw_scratch_t counts;        /* of Reduce_scatter                        */
+    sw_reduction_t reduction;   /* what the call said: one of the two       */
+    sw_move_t move;
+    sw_operands_t operands;     /* ... and what we made of it               */
+    sw_moving_t moving;
+    sw_scratch_t room;          /* for what a call converts                 */
 } sw_started_t;
 
 /* At the ends of the job. */
@@ -42,8 +44,9 @@ void sw_started_stop(void);
 /* One for a call on `comm`, or NULL: the host serves. Counts the call, for
  * --stats. */
 sw_started_t *sw_started_new(sw_collective_t id, MPI_Comm comm);
-/* Room for a count of each member. */
+/* Room for a count of each member; for two datatypes of each. */
 size_t *sw_started_counts(sw_started_t *s);
+const sw_datatype_t **sw_started_types(sw_started_t *s);
 /* Its arguments are right: begins it. Returns what the call returns. */
 int sw_started_go(sw_started_t *s, MPI_Request *request);
 /* They are not, or the host serves for `reason`. */
@@ -70,5 +73,25 @@ int sw_MPI_##NAME(SW_LIST PARAMETERS, MPI_Request *request)             \
     return host.NAME(SW_LIST ARGUMENTS, request);                       \
 }
 #define SW_LIST(...) __VA_ARGS__
+
+/* Define both forms of a procedure that moves blocks, or that reduces. CHECK
+ * fills in k, and RUN(c, k, comm, &reason, &result) does the work of the
+ * blocking one. */
+#define SW_BOTH(NAME, INAME, ID, PARAMETERS, ARGUMENTS, CHECK, RUN, CALL, \
+                FIELD, GOES_ON)                                         \
+SW_COLLECTIVE(NAME, ID, PARAMETERS, ARGUMENTS, __extension__ ({         \
+    CALL call, *k = &call;                                              \
+    (CHECK) ? RUN(c, k, comm, &reason, &result)                         \
+            : result != MPI_SUCCESS; }))                                \
+SW_NONBLOCKING(INAME, ID, PARAMETERS, ARGUMENTS, __extension__ ({       \
+    CALL *k = &s->FIELD;                                                \
+    (CHECK) && GOES_ON; }))
+
+#define SW_MOVES(NAME, INAME, ID, PARAMETERS, ARGUMENTS, CHECK, RUN)    \
+SW_BOTH(NAME, INAME, ID, PARAMETERS, ARGUMENTS, CHECK, RUN, sw_move_t,  \
+        move, true)
+#define SW_REDUCES(NAME, INAME, ID, PARAMETERS, ARGUMENTS, CHECK, RUN)  \
+SW_BOTH(NAME, INAME, ID, PARAMETERS, ARGUMENTS, CHECK, RUN,             \
+        sw_reduction_t, reduction, sw_reduction_goes_on(k))
 
 #endif

@@ -9,25 +9,6 @@
 #include "mpi/base/counts.h"
 #include "call.h"
 
-/* As SW_COLLECTIVE, for procedures that receive lists of blocks ... */
-#define SW_COLLECTIVE_V(NAME, ID, COUNT, DISPL, BODY)                   \
-SW_COLLECTIVE(NAME, ID,                                                 \
-    (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
-     void *recv, const COUNT counts[], const DISPL displs[],            \
-     MPI_Datatype recvtype, MPI_Comm comm),                             \
-    (send, sendcount, sendtype, recv, counts, displs, recvtype, comm),  \
-    BODY)
-
-/* ... and that send them as well. TYPES: one datatype, or an array of them. */
-#define SW_COLLECTIVE_VW(NAME, ID, COUNT, DISPL, TYPES, BODY)           \
-SW_COLLECTIVE(NAME, ID,                                                 \
-    (const void *send, const COUNT sendcounts[],                        \
-     const DISPL sdispls[], TYPES sendtype, void *recv,                 \
-     const COUNT recvcounts[], const DISPL rdispls[], TYPES recvtype,   \
-     MPI_Comm comm),                                                    \
-    (send, sendcounts, sdispls, sendtype, recv, recvcounts, rdispls,    \
-     recvtype, comm), BODY)
-
 /* Are all n counts there and none negative? */
 static inline bool sw_counts_ok(sw_vector_t counts, int n)
 {

@@ -118,12 +118,13 @@ static void print_shown(size_t in_use)
 
 void sw_stats_print(void)
 {
-    int64_t mine[SW_COLL_COUNT][SW_CALL_ROW], all[SW_COLL_COUNT][SW_CALL_ROW];
+    static int64_t mine[SW_CALL_ROWS][SW_CALL_ROW];
+    static int64_t all[SW_CALL_ROWS][SW_CALL_ROW];
     int rank = 0, size = 1;
     sw_call_counts(mine);
     host.Comm_rank(MPI_COMM_WORLD, &rank);
     host.Comm_size(MPI_COMM_WORLD, &size);
-    int rc = host.Reduce(mine, all, SW_COLL_COUNT * SW_CALL_ROW, MPI_INT64_T,
+    int rc = host.Reduce(mine, all, SW_CALL_ROWS * SW_CALL_ROW, MPI_INT64_T,
                          MPI_SUM, 0, MPI_COMM_WORLD);
     int64_t messages = print_messages(rank);
     print_nodes(rank);
@@ -131,15 +132,17 @@ void sw_stats_print(void)
         return;
     sw_say("collective calls of %d ranks, summed:", size);
     int64_t total[SW_CALL_ROW] = {0}, calls = 0;
-    for (int i = 0; i < SW_COLL_COUNT; i++) {
-        calls += print_row(sw_call_names[i], all[i]);
+    for (int i = 0; i < SW_CALL_ROWS; i++) {
+        char name[64];
+        sw_call_name(i, name, sizeof name);
+        calls += print_row(name, all[i]);
         for (int r = 0; r < SW_CALL_ROW; r++)
             total[r] += all[i][r];
     }
     print_row("all", total);
     if (!calls && !messages)
-        sw_say("this program made no blocking collective call and sent no "
-               "large message: there was nothing to accelerate");
+        sw_say("this program made no collective call and sent no large "
+               "message: there was nothing to accelerate");
     sw_arena_stats_t arena;
     sw_arena_stats(&arena);
     size_t blocks, peak;
