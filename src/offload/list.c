@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 bool sw_lists_shared;
-_Atomic int sw_lists;
+_Atomic int sw_lists, sw_lists_open;
 
 /* Those under way, in a circle; the next to push. */
 static sw_list_t *under_way;
@@ -110,6 +110,7 @@ void sw_list_begin(sw_list_t *l, const sw_list_kind_t *kind, sw_slates_t *on,
     unlock(&on->locked);
     l->turn = sw_slate_turn(on, l->step);
     post(l);
+    sw_counter_add(&sw_lists_open, 1, sw_lists_shared, memory_order_relaxed);
     set_out(l);
     if (sw_unlikely(on->broken))
         sw_list_break(l);
@@ -178,6 +179,7 @@ int sw_list_end(sw_list_t *l)
         sw_os_pause();
     if (l->posted)
         l->kind->end(l);
+    sw_counter_add(&sw_lists_open, -1, sw_lists_shared, memory_order_relaxed);
     return l->status ? l->status : l->result;
 }
 

@@ -61,8 +61,10 @@ SW_API bool sw_list_push(sw_list_t *l, bool calls);
 
 /* Pushes each list that is under way in this process. False: there is none. */
 SW_API bool sw_lists_push(bool calls);
-/* So many are under way. */
-SW_API extern _Atomic int sw_lists;
+/* So many are under way; so many have begun and not ended. Peers may write to
+ * memory of the latter. What they write to a page that is private lies in the
+ * arena's file until the list ends: nobody may show such a page meanwhile. */
+SW_API extern _Atomic int sw_lists, sw_lists_open;
 
 static inline bool sw_list_is_over(const sw_list_t *l)
 {

@@ -60,7 +60,7 @@ bool sw_link_start(void)
 void sw_link_poke(void)
 {
     int flag;
-    if (sw_linked)
+    if (sw_world.comm != MPI_COMM_NULL)
         host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, sw_world.comm, &flag,
                     MPI_STATUS_IGNORE);
 }

@@ -6,6 +6,7 @@
 #include "mpi/base/link.h"
 #include "mpi/p2p/serve.h"
 #include "mpi/request/track.h"
+#include "offload/list.h"
 
 #include "device/memory.h"
 #include "node/arena/show.h"
@@ -33,7 +34,7 @@ static bool moves_behind(void)
 static bool quiet(void)
 {
     if (atomic_load(&sw_comm_strangers) || !alone || sw_threaded ||
-        (sw_served && sw_owing()))
+        atomic_load(&sw_lists_open) || (sw_served && sw_owing()))
         return false;
     return sw_os_threads() == 1 + hosts + sw_served;
 }

@@ -33,8 +33,10 @@ static int test_all(sw_batch_t *b, bool *over)
     int flag = 0;
     *over = false;
     for (; b->first < b->n; b->first++)
-        if (b->track[b->first] && !sw_track_ready(b->track[b->first]))
+        if (b->track[b->first] && !sw_track_ready(b->track[b->first])) {
+            sw_link_poke();
             return MPI_SUCCESS;
+        }
     int rc = sw_checked(host.Testall(b->n, b->requests, &flag, b->statuses),
                         b->n, b->statuses);
     *over = flag || rc != MPI_SUCCESS;

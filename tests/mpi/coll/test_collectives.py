@@ -34,6 +34,13 @@ def test_random_programs_give_the_hosts_bytes(host, n, tmp_path):
             folder=tmp_path)
 
 
+@pytest.mark.parametrize("form", ["immediate", "mixed"])
+@pytest.mark.parametrize("n", [2, 3])
+def test_several_collectives_go_on_at_a_time(host, n, form, tmp_path):
+    compare(host, n, 20 + n, calls_for(host, n, 2000), tmp_path, "--form",
+            form, share=0.4)
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("seed", range(100, 105))
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 8, 9])
