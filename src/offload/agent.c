@@ -2,6 +2,7 @@
  * agent.c - see agent.h.
  */
 #include "agent.h"
+#include "list.h"
 
 #include "node/os/os.h"
 
@@ -14,16 +15,40 @@
 #define PARK_NS  100000000u     /* should a wake-up be lost                  */
 #define PAUSES          64
 
-static sw_agent_found_t (*work)(void);
+static sw_agent_found_t (*also)(void);
 static pthread_t thread;
-static bool running;
+static bool running, eager;
 static _Atomic bool quit;
 static _Atomic uint32_t event, parked;
+
+static sw_agent_found_t push_lists(void)
+{
+    static uint64_t attended;
+    if (!atomic_load_explicit(&sw_lists, memory_order_relaxed))
+        return SW_AGENT_NOTHING;
+    uint64_t now = atomic_load_explicit(&sw_lists_attended,
+                                        memory_order_relaxed);
+    if (now == attended)
+        sw_lists_push(false);
+    attended = now;
+    return SW_AGENT_WATCHING;
+}
+
+static sw_agent_found_t work(void)
+{
+    sw_agent_found_t lists = push_lists();
+    sw_agent_found_t more = also ? also() : SW_AGENT_NOTHING;
+    return more > lists ? more : lists;
+}
 
 /* Nothing has happened since `last`; wait a little. */
 static void nap(uint64_t last, uint32_t seen)
 {
     uint64_t idle = sw_os_now() - last;
+    if (!eager) {
+        sw_os_futex_wait(&event, seen, NAP_MAX_NS);
+        return;
+    }
     if (idle < EAGER_NS) {
         for (int i = 0; i < PAUSES; i++)
             sw_os_pause();
@@ -72,9 +97,10 @@ void sw_agent_wake(void)
     sw_os_futex_wake_all(&event);
 }
 
-bool sw_agent_start(sw_agent_found_t (*what)(void))
+bool sw_agent_start(sw_agent_found_t (*work_too)(void), bool has_core)
 {
-    work = what;
+    also = work_too;
+    eager = has_core;
     atomic_store(&quit, false);
     running = sw_os_thread(&thread, live) == 0;
     return running;
@@ -89,4 +115,9 @@ void sw_agent_stop(void)
     sw_os_futex_wake_all(&event);
     pthread_join(thread, NULL);
     running = false;
+}
+
+bool sw_agent_runs(void)
+{
+    return running;
 }

@@ -1,14 +1,20 @@
 /*
  * agent.h - the helper thread that works while the program computes.
  *
- * It calls one function, again and again, for as long as that says there is
- * something to do or to watch; else it parks, and costs nothing until it is
- * woken. It knows no MPI, and what it calls must not either: the program's
- * thread level is the program's.
+ * It pushes the lists that are under way (list.h), and calls one function more,
+ * again and again, for as long as there is something to do or to watch. Else it
+ * parks, and costs nothing until it is woken. It knows no MPI, and what it calls
+ * must not either: the program's thread level is the program's.
  *
- * Between two calls it pauses for a short while, then takes naps that grow
- * with the time in which nothing happened, up to 1 ms: a receive that stays
- * posted for an hour costs 0.1 % of a core.
+ * An eager agent has a core of its own. Between two calls it pauses for a short
+ * while, then takes naps that grow with the time in which nothing happened, up
+ * to 1 ms: a receive that stays posted for an hour costs 0.1 % of a core. A lazy
+ * one takes naps of 1 ms from the start. It is there for ranks that the program
+ * keeps out of our calls, as in a call that the host serves: MPI demands that
+ * their collectives go on.
+ *
+ * It leaves lists alone that a thread of the program's has pushed since it last
+ * looked: data gets into that thread's caches.
  *
  * Parking. The agent stores `parked`, then asks once more. A thread that posts
  * work stores that, then looks at `parked`. A full fence between store and look
@@ -26,8 +32,10 @@ typedef enum {
 } sw_agent_found_t;
 
 /* Start it, all signals blocked, on the processors of the calling thread.
- * False with errno: the system refuses a thread. One at a time. */
-SW_API bool sw_agent_start(sw_agent_found_t (*work)(void));
+ * `work`: the function, or NULL. False with errno: the system refuses a thread.
+ * One at a time. */
+SW_API bool sw_agent_start(sw_agent_found_t (*work)(void), bool eager);
+SW_API bool sw_agent_runs(void);
 
 /* Returns when it is gone; harmless without one. */
 SW_API void sw_agent_stop(void);

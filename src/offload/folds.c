@@ -51,13 +51,13 @@ static bool gets(const sw_fold_t *f, int member)
 
 /* Memory that the others read or write: the user's, or what stands in for it.
  */
-static sw_part_t lend(sw_stand_in_t *x, const sw_team_t *team, const void *p,
+static sw_part_t lend(sw_stand_in_t *x, const sw_list_t *l, const void *p,
                       size_t bytes, bool in, bool aside)
 {
     *x = (sw_stand_in_t){.user = (char *)(uintptr_t)p, .bytes = bytes};
     if (!bytes)
         return (sw_part_t){.form = SW_FORM_NONE};
-    uint64_t there = aside ? UINT64_MAX : sw_direct(team, p, bytes);
+    uint64_t there = aside ? UINT64_MAX : sw_list_show(l, p, bytes);
     if (there == UINT64_MAX) {
         x->copy = sw_list_memory(bytes, &there);
         if (in)
@@ -82,7 +82,6 @@ static void post(sw_list_t *l, sw_slate_row_t *row)
 {
     sw_fold_t *f = (sw_fold_t *)l;
     const sw_fold_args_t *a = &f->args;
-    const sw_team_t *team = l->on->team;
     size_t bytes = a->n * a->reducer->elem;
     row->bytes = bytes;
     row->listed = 0;
@@ -98,9 +97,9 @@ static void post(sw_list_t *l, sw_slate_row_t *row)
     size_t result = !a->out || !gets(f, l->on->me) ? 0
                   : scatters(a->id) ? mine.count * a->reducer->elem : bytes;
     row->form = SW_FORM_ARENA;
-    row->send = lend(&f->in, team, a->in, bytes, true, false);
+    row->send = lend(&f->in, l, a->in, bytes, true, false);
     /* Others still read the operand where a scattered result goes. */
-    row->recv = lend(&f->out, team, a->out, result, false,
+    row->recv = lend(&f->out, l, a->out, result, false,
                      scatters(a->id) && a->in == a->out);
 }
 

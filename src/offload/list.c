@@ -10,6 +10,7 @@
 
 bool sw_lists_shared;
 _Atomic int sw_lists, sw_lists_open;
+_Atomic uint64_t sw_lists_attended;
 
 /* Those under way, in a circle; the next to push. */
 static sw_list_t *under_way;
@@ -104,6 +105,7 @@ void sw_list_begin(sw_list_t *l, const sw_list_kind_t *kind, sw_slates_t *on,
     l->what = what;
     l->status = l->result = SW_OK;
     l->posted = false;
+    l->calls = true;
     atomic_store_explicit(&l->over, false, memory_order_relaxed);
     lock(&on->locked);
     l->step = ++on->step;
@@ -119,7 +121,8 @@ void sw_list_begin(sw_list_t *l, const sw_list_kind_t *kind, sw_slates_t *on,
 static bool push(sw_list_t *l, bool calls)
 {
     bool over = sw_list_is_over(l);
-    if (!over && !l->posted && calls)
+    l->calls = calls;
+    if (!over && !l->posted)
         post(l);
     if (!over && l->posted) {
         while (!l->kind->over(l) && !l->status && l->kind->work(l, calls))
@@ -131,8 +134,16 @@ static bool push(sw_list_t *l, bool calls)
     return over;
 }
 
+static void attend(bool calls)
+{
+    if (calls && sw_lists_shared)
+        atomic_fetch_add_explicit(&sw_lists_attended, 1,
+                                  memory_order_relaxed);
+}
+
 bool sw_list_push(sw_list_t *l, bool calls)
 {
+    attend(calls);
     if (sw_list_is_over(l))
         return true;
     if (!hold(l))
@@ -146,6 +157,7 @@ bool sw_lists_push(bool calls)
 {
     int left = atomic_load_explicit(&sw_lists, memory_order_relaxed);
     bool any = left > 0;
+    attend(calls);
     for (; left > 0; left--) {
         lock(&changing);
         sw_list_t *l = under_way;

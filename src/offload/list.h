@@ -14,6 +14,7 @@
 
 #include "slates.h"
 #include "coll/coll.h"
+#include "coll/payload.h"
 #include "coll/scratch.h"
 
 typedef struct sw_list sw_list_t;
@@ -39,6 +40,7 @@ struct sw_list {
     int status;                 /* not SW_OK: it cannot go on               */
     int result;                 /* SW_OK, or SW_TRUNCATED: it goes on       */
     bool posted;
+    bool calls;                 /* a thread of the program's pushes it      */
     _Atomic bool over;
     _Atomic bool held;
     sw_list_t *after, *before;  /* among those under way; NULL: it is none  */
@@ -58,6 +60,8 @@ void sw_list_begin(sw_list_t *l, const sw_list_kind_t *kind, sw_slates_t *on,
  * program's. No other may show memory to peers (node/arena/show.h), or call a
  * user's operation. */
 SW_API bool sw_list_push(sw_list_t *l, bool calls);
+/* Counts the pushes of the program's threads, where lists are shared. */
+SW_API extern _Atomic uint64_t sw_lists_attended;
 
 /* Pushes each list that is under way in this process. False: there is none. */
 SW_API bool sw_lists_push(bool calls);
@@ -116,6 +120,18 @@ static inline bool sw_list_deserted(sw_list_t *l, int member,
         return false;
     sw_list_bad(l, SW_BROKEN);
     return true;
+}
+
+/* Where the other members find a buffer of this member's, or UINT64_MAX: they do
+ * not, or this is no thread that may show it to them. */
+static inline uint64_t sw_list_show(const sw_list_t *l, const void *p,
+                                    size_t n)
+{
+    if (l->calls)
+        return sw_direct(l->on->team, p, n);
+    uint64_t offset = sw_arena_offset(p, n);
+    return offset != UINT64_MAX && sw_shown_always(offset) ? offset
+                                                           : UINT64_MAX;
 }
 
 /* n bytes that the other members map, until sw_temporary_free; *there: where.

@@ -67,19 +67,19 @@ static size_t sum(const sw_blocks_t *blocks, bool each, int n, int me)
 
 /* Where peers find all blocks, but this member's own, counted from `base` on;
  * or UINT64_MAX. What lies between them is not the call's. */
-static uint64_t find_blocks(const sw_team_t *team, const void *base,
+static uint64_t find_blocks(const sw_list_t *l, const void *base,
                             const sw_blocks_t *blocks, bool each, bool in)
 {
     int64_t low = INT64_MAX, high = INT64_MIN;
-    int n = each ? team->n : 1;
+    int n = each ? l->on->n : 1;
     if (blocks->data)
         return UINT64_MAX;
     for (int i = 0; i < n; i++) {
         sw_extent_t b = sw_block(blocks, i);
-        if (!b.bytes || (each && i == team->me))
+        if (!b.bytes || (each && i == l->on->me))
             continue;
         const char *at = (const char *)base + b.offset;
-        if (sw_direct(team, at, b.bytes) == UINT64_MAX)
+        if (sw_list_show(l, at, b.bytes) == UINT64_MAX)
             return UINT64_MAX;
         if (in)
             sw_show_stage(at, b.bytes);
@@ -128,10 +128,9 @@ static void list_blocks(const sw_pairs_t *p, const sw_blocks_t *blocks,
 static uint64_t lend_out(sw_pairs_t *p, size_t bytes, size_t eager,
                          size_t area)
 {
-    const sw_team_t *team = p->list.on->team;
     uint64_t there = UINT64_MAX;
     if (bytes > eager)
-        there = find_blocks(team, p->args.send, &p->args.sends, p->deals,
+        there = find_blocks(&p->list, p->args.send, &p->args.sends, p->deals,
                             true);
     if (bytes <= eager || (there == UINT64_MAX && bytes <= area))
         return UINT64_MAX;
@@ -150,7 +149,7 @@ static uint64_t open_up(sw_pairs_t *p, size_t eager)
     uint64_t there = UINT64_MAX;
     if (p->receives &&
         sum(&p->args.recvs, p->collects, team->n, team->me) > eager)
-        there = find_blocks(team, p->args.recv, &p->args.recvs, p->collects,
+        there = find_blocks(&p->list, p->args.recv, &p->args.recvs, p->collects,
                             true);
     p->open = there != UINT64_MAX;
     return there;

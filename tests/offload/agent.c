@@ -60,7 +60,7 @@ int main(void)
     starter = pthread_self();
     for (int twice = 0; twice < 2; twice++) {
         int n = atomic_load(&posted);
-        CHECK(sw_agent_start(work));
+        CHECK(sw_agent_start(work, true));
         atomic_fetch_add(&posted, 1);
         sw_agent_wake();
         CHECK(finished_soon(n + 1));

@@ -6,6 +6,9 @@
 #include "mpi/base/failure.h"
 #include "mpi/request/complete.h"
 
+#include "offload/agent.h"
+
+#include <pthread.h>
 #include <stdlib.h>
 
 static sw_track_t *spare;
@@ -179,6 +182,26 @@ static void begin(sw_started_t *s)
     }
 }
 
+/* The list goes on, wherever the program goes. */
+static void watch(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static _Atomic bool tried;
+    if (sw_likely(atomic_load_explicit(&tried, memory_order_acquire))) {
+        sw_agent_wake();
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    if (!atomic_load(&tried) && !sw_agent_runs()) {
+        sw_lists_shared = true;
+        if (!sw_agent_start(NULL, false))
+            sw_say("no thread for the agent (%m): nonblocking collectives go "
+                   "on inside MPI calls only");
+    }
+    atomic_store(&tried, true);
+    pthread_mutex_unlock(&lock);
+}
+
 int sw_started_go(sw_started_t *s, MPI_Request *request)
 {
     sw_track_t *t = &s->track;
@@ -192,6 +215,8 @@ int sw_started_go(sw_started_t *s, MPI_Request *request)
         abort();
     }
     begin(s);
+    if (!sw_list_push(&s->list, true))
+        watch();
     sw_track_add(t);
     sw_tracks_enter();
     sw_track_owe(t);
@@ -202,11 +227,13 @@ int sw_started_go(sw_started_t *s, MPI_Request *request)
 
 void sw_started_start(void)
 {
+    sw_lists_shared |= sw_threaded;
     sw_track_kind_add(&started_kind);
 }
 
 void sw_started_stop(void)
 {
+    sw_agent_stop();
     for (sw_track_t *t = spare; t; t = t->next)
         if (t->handle != MPI_REQUEST_NULL)
             host.Request_free(&t->handle);

@@ -4,6 +4,7 @@
 #include "serve.h"
 
 #include "node/base/settings.h"
+#include "offload/list.h"
 #include "posted.h"
 #include "topology/machine.h"
 
@@ -40,7 +41,8 @@ void sw_serve_start(void)
     if (!wanted)
         return;
     sw_tracks_shared = sw_ledger_shared = sw_served = true;
-    if (sw_agent_start(serve))
+    sw_lists_shared = true;
+    if (sw_agent_start(serve, true))
         return;
     sw_say("no thread for the agent (%m): large messages are fetched inside "
            "MPI calls only");

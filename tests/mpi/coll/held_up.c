@@ -1,0 +1,59 @@
+/*
+ * held_up.c - collectives go on while a member is in a call of the host's.
+ *
+ * Every member starts more collectives than can be under way in shared memory
+ * at a time, some of them large and from memory that peers cannot reach. Member
+ * 0 completes them first, then makes a communicator. The others make the
+ * communicator first, which blocks until member 0 comes.
+ */
+#include "mpi/test.h"
+
+#define STARTED 60
+#define LARGE 40000
+
+int main(int argc, char **argv)
+{
+    static int sums[STARTED], boards[STARTED][8], large[STARTED][LARGE];
+    MPI_Request q[2 * STARTED];
+    MPI_Comm made;
+    test_start(&argc, &argv);
+    CHECK(world_size <= 8, "at most 8 ranks");
+    for (int round = 0; round < 3; round++) {
+        int mine[STARTED];
+        for (int i = 0; i < STARTED; i++) {
+            int root = i % world_size;
+            mine[i] = world_rank * 1000 + i + round;
+            for (int k = 0; k < LARGE; k++)
+                large[i][k] = root == world_rank ? i * LARGE + k + round : -1;
+            if (i % 3 == 0)
+                MPI_Iallgather(&mine[i], 1, MPI_INT, boards[i], 1, MPI_INT,
+                               MPI_COMM_WORLD, &q[2 * i]);
+            else
+                MPI_Iallreduce(&mine[i], &sums[i], 1, MPI_INT, MPI_SUM,
+                               MPI_COMM_WORLD, &q[2 * i]);
+            MPI_Ibcast(large[i], LARGE, MPI_INT, root, MPI_COMM_WORLD,
+                       &q[2 * i + 1]);
+        }
+        if (world_rank == round % world_size)
+            MPI_Waitall(2 * STARTED, q, MPI_STATUSES_IGNORE);
+        MPI_Comm_dup(MPI_COMM_WORLD, &made);
+        if (world_rank != round % world_size)
+            MPI_Waitall(2 * STARTED, q, MPI_STATUSES_IGNORE);
+        MPI_Comm_free(&made);
+        for (int i = 0; i < STARTED; i++) {
+            int sum = 0;
+            for (int r = 0; r < world_size; r++) {
+                sum += r * 1000 + i + round;
+                CHECK(i % 3 || boards[i][r] == r * 1000 + i + round,
+                      "allgather %d: wrong from %d", i, r);
+            }
+            CHECK(i % 3 == 0 || sums[i] == sum, "allreduce %d: %d, not %d", i,
+                  sums[i], sum);
+            for (int k = 0; k < LARGE; k++)
+                CHECK(large[i][k] == i * LARGE + k + round,
+                      "bcast %d: wrong at %d", i, k);
+        }
+    }
+    test_end();
+    return 0;
+}
