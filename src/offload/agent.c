@@ -24,7 +24,7 @@ static _Atomic uint32_t event, parked;
 static sw_agent_found_t push_lists(void)
 {
     static uint64_t attended;
-    if (!atomic_load_explicit(&sw_lists, memory_order_relaxed))
+    if (!atomic_load(&sw_lists))
         return SW_AGENT_NOTHING;
     uint64_t now = atomic_load_explicit(&sw_lists_attended,
                                         memory_order_relaxed);
@@ -88,13 +88,23 @@ static void *live(void *unused)
     return unused;
 }
 
+static void wake(void)
+{
+    atomic_fetch_add(&event, 1);
+    sw_os_futex_wake_all(&event);
+}
+
 void sw_agent_wake(void)
 {
     atomic_thread_fence(memory_order_seq_cst);
-    if (sw_likely(!atomic_load_explicit(&parked, memory_order_relaxed)))
-        return;
-    atomic_fetch_add(&event, 1);
-    sw_os_futex_wake_all(&event);
+    if (sw_unlikely(atomic_load_explicit(&parked, memory_order_relaxed)))
+        wake();
+}
+
+void sw_agent_wake_for_lists(void)
+{
+    if (sw_unlikely(atomic_load(&parked)))
+        wake();
 }
 
 bool sw_agent_start(sw_agent_found_t (*work_too)(void), bool has_core)
@@ -111,8 +121,7 @@ void sw_agent_stop(void)
     if (!running)
         return;
     atomic_store(&quit, true);
-    atomic_fetch_add(&event, 1);
-    sw_os_futex_wake_all(&event);
+    wake();
     pthread_join(thread, NULL);
     running = false;
 }

@@ -42,6 +42,9 @@ SW_API void sw_agent_stop(void);
 
 /* Work was posted. */
 SW_API void sw_agent_wake(void);
+/* A list has begun: sw_lists was counted up by an operation that is sequentially
+ * consistent, like both sides of the parking here. So it takes no fence. */
+SW_API void sw_agent_wake_for_lists(void);
 
 /* Is there a core for it? `ranks_per_core` as in node/wait.h, processors
  * counted as cores; `threads`: hardware threads in a core. */

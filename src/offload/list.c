@@ -37,7 +37,8 @@ static void set_out(sw_list_t *l)
     l->before = first ? first->before : l;
     l->after->before = l->before->after = l;
     under_way = first ? first : l;
-    sw_counter_add(&sw_lists, 1, sw_lists_shared, memory_order_relaxed);
+    /* Sequentially consistent, before the agent may be asked: agent.h. */
+    sw_counter_add(&sw_lists, 1, sw_lists_shared, memory_order_seq_cst);
     unlock(&changing);
 }
 
@@ -49,7 +50,7 @@ static void arrive(sw_list_t *l)
     l->after->before = l->before;
     l->before->after = l->after;
     l->after = l->before = NULL;
-    sw_counter_add(&sw_lists, -1, sw_lists_shared, memory_order_relaxed);
+    sw_counter_add(&sw_lists, -1, false, memory_order_relaxed);
     unlock(&changing);
 }
 
@@ -67,21 +68,29 @@ static void let_go(sw_list_t *l)
         atomic_store_explicit(&l->held, false, memory_order_release);
 }
 
+/* Its slate is free. */
 static void post(sw_list_t *l)
 {
     sw_slates_t *s = l->on;
-    lock(&s->locked);
-    bool free = sw_slates_found(s) && sw_slate_free(s, l->step);
-    unlock(&s->locked);
-    if (!free)
-        return;
     sw_slate_row_t *row = sw_list_row(l, s->me);
     row->what = l->what;
     l->kind->post(l, row);
-    lock(&s->locked);
     sw_slate_post(s, l->step, row);
-    unlock(&s->locked);
     l->posted = true;
+}
+
+static bool may_post(sw_list_t *l)
+{
+    return sw_slates_found(l->on) && sw_slate_free(l->on, l->step);
+}
+
+static void try_to_post(sw_list_t *l)
+{
+    lock(&l->on->locked);
+    bool free = may_post(l);
+    unlock(&l->on->locked);
+    if (free)
+        post(l);
 }
 
 static void leave(sw_list_t *l)
@@ -109,9 +118,11 @@ void sw_list_begin(sw_list_t *l, const sw_list_kind_t *kind, sw_slates_t *on,
     atomic_store_explicit(&l->over, false, memory_order_relaxed);
     lock(&on->locked);
     l->step = ++on->step;
+    bool free = may_post(l);
     unlock(&on->locked);
     l->turn = sw_slate_turn(on, l->step);
-    post(l);
+    if (free)
+        post(l);
     sw_counter_add(&sw_lists_open, 1, sw_lists_shared, memory_order_relaxed);
     set_out(l);
     if (sw_unlikely(on->broken))
@@ -123,7 +134,7 @@ static bool push(sw_list_t *l, bool calls)
     bool over = sw_list_is_over(l);
     l->calls = calls;
     if (!over && !l->posted)
-        post(l);
+        try_to_post(l);
     if (!over && l->posted) {
         while (!l->kind->over(l) && !l->status && l->kind->work(l, calls))
             ;
@@ -136,9 +147,9 @@ static bool push(sw_list_t *l, bool calls)
 
 static void attend(bool calls)
 {
+    /* One count of two threads' may be lost: there is another. */
     if (calls && sw_lists_shared)
-        atomic_fetch_add_explicit(&sw_lists_attended, 1,
-                                  memory_order_relaxed);
+        sw_counter_add(&sw_lists_attended, 1, false, memory_order_relaxed);
 }
 
 bool sw_list_push(sw_list_t *l, bool calls)

@@ -142,7 +142,7 @@ bool sw_slate_free(sw_slates_t *s, uint64_t step)
 void sw_slate_post(sw_slates_t *s, uint64_t step, sw_slate_row_t *row)
 {
     uint64_t turn = sw_slate_turn(s, step);
-    row->before = s->left;
+    row->before = atomic_load_explicit(&s->left, memory_order_relaxed);
     for (unsigned i = 0; i < 2 * s->words; i++)
         atomic_store_explicit(&row->word[i], 0, memory_order_relaxed);
     atomic_store_explicit(&row->posted, turn, memory_order_release);
@@ -161,11 +161,13 @@ static void leave(sw_slates_t *s, uint64_t step, memory_order order)
 {
     atomic_store_explicit(&sw_slate_row(s, step, s->me)->left,
                           sw_slate_turn(s, step), order);
-    while (s->left < s->step &&
-           atomic_load_explicit(&sw_slate_row(s, s->left + 1, s->me)->left,
+    uint64_t all = atomic_load_explicit(&s->left, memory_order_relaxed);
+    while (all < s->step &&
+           atomic_load_explicit(&sw_slate_row(s, all + 1, s->me)->left,
                                 memory_order_relaxed) >=
-               sw_slate_turn(s, s->left + 1))
-        s->left++;
+               sw_slate_turn(s, all + 1))
+        all++;
+    atomic_store_explicit(&s->left, all, memory_order_relaxed);
 }
 
 void sw_slate_leave(sw_slates_t *s, uint64_t step)

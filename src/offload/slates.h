@@ -98,7 +98,7 @@ typedef struct {
     sw_slate_lane_t *lanes;
     char *rows, *areas;
     uint64_t step;              /* last begun                               */
-    uint64_t left;              /* this member has left all up to this      */
+    _Atomic uint64_t left;      /* this member has left all up to this      */
     _Atomic uint64_t *known;    /* [n] the same of each, as last heard      */
     bool broken;                /* a member has died or given up            */
     _Atomic bool locked;        /* see list.c                               */

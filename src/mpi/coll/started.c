@@ -36,16 +36,21 @@ static void look_for_failure(sw_started_t *s)
         sw_list_break(&s->list);
 }
 
+/* A member that waits looks at the host between. That takes as long as some
+ * pushes, and the others are often about to come. */
+#define TRIES 4
+
 static bool ready(sw_track_t *t)
 {
     sw_started_t *s = (sw_started_t *)t;
-    if (!sw_list_push(&s->list, true)) {
-        if (sw_unlikely(sw_failure_told))
-            look_for_failure(s);
-        return false;
+    for (int i = 0; i < TRIES; i++) {
+        if (sw_list_push(&s->list, true))
+            return t->ended = true;     /* the host has nothing to say */
+        sw_os_pause();
     }
-    t->ended = true;            /* the host has nothing to say */
-    return true;
+    if (sw_unlikely(sw_failure_told))
+        look_for_failure(s);
+    return false;
 }
 
 static bool ask(sw_track_t *t)
@@ -182,13 +187,25 @@ static void begin(sw_started_t *s)
     }
 }
 
+static void make_request(sw_started_t *s)
+{
+    if (host.Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0,
+                       sw_private_comm(MPI_COMM_WORLD), &s->request) !=
+        MPI_SUCCESS) {
+        /* The others begin it, and this member cannot. */
+        sw_say("the host has no request for a nonblocking collective");
+        abort();
+    }
+    s->made = true;
+}
+
 /* The list goes on, wherever the program goes. */
 static void watch(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static _Atomic bool tried;
     if (sw_likely(atomic_load_explicit(&tried, memory_order_acquire))) {
-        sw_agent_wake();
+        sw_agent_wake_for_lists();
         return;
     }
     pthread_mutex_lock(&lock);
@@ -205,15 +222,9 @@ static void watch(void)
 int sw_started_go(sw_started_t *s, MPI_Request *request)
 {
     sw_track_t *t = &s->track;
-    int rc = MPI_SUCCESS;
-    if (sw_unlikely(t->handle == MPI_REQUEST_NULL))
-        rc = host.Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0,
-                            sw_private_comm(MPI_COMM_WORLD), &t->handle);
-    if (rc != MPI_SUCCESS) {
-        /* The others begin it, and this member cannot. */
-        sw_say("the host has no request for a nonblocking collective");
-        abort();
-    }
+    if (sw_unlikely(!s->made))
+        make_request(s);
+    t->handle = s->request;
     begin(s);
     if (!sw_list_push(&s->list, true))
         watch();
@@ -234,7 +245,10 @@ void sw_started_start(void)
 void sw_started_stop(void)
 {
     sw_agent_stop();
-    for (sw_track_t *t = spare; t; t = t->next)
-        if (t->handle != MPI_REQUEST_NULL)
-            host.Request_free(&t->handle);
+    for (sw_track_t *t = spare; t; t = t->next) {
+        sw_started_t *s = (sw_started_t *)t;
+        if (s->made)
+            host.Request_free(&s->request);
+        s->made = false;
+    }
 }

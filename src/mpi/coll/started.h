@@ -29,6 +29,8 @@ typedef struct {
         sw_fold_t fold;
         sw_arrival_t arrival;
     };
+    MPI_Request request;        /* kept from use to use, if `made`          */
+    bool made;
     sw_collective_t id;
     sw_reduction_t reduction;   /* what the call said: one of the two       */
     sw_move_t move;

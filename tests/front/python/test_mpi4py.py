@@ -28,7 +28,9 @@ RECORD = pathlib.Path(__file__).parent / "record.py"
 
 # What Straightway touches: collectives, reductions, communicators,
 # datatypes, memory that MPI hands out, errors; and some of what it passes on.
-NEAR = ["test_cco_buf", "test_cco_vec", "test_cco_obj", "test_cco_ngh_buf",
+NEAR = ["test_cco_buf", "test_cco_vec", "test_cco_obj", "test_cco_nb_buf",
+        "test_cco_nb_vec", "test_cco_pr_buf", "test_cco_pr_vec",
+        "test_cco_ngh_buf",
         "test_cco_ngh_obj", "test_comm", "test_op", "test_datatype",
         "test_mpimem", "test_rma",
         "test_attributes", "test_errhandler", "test_exceptions",

@@ -827,9 +827,9 @@ static void conclude(void)
         h = digest(h, got, in->size);
     }
     if (log_file)
-        fprintf(log_file, "%ld %s%s %d/%d %016llx\n", now->index,
+        fprintf(log_file, "%ld %s%s %d/%d %d %016llx\n", now->index,
                 names[now->proc], now->large ? "_c" : "", now->rank, now->size,
-                (unsigned long long)h);
+                MPI_SUCCESS, (unsigned long long)h);
     side_drop(out);
     side_drop(in);
 }
