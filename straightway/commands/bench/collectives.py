@@ -48,7 +48,7 @@ class Collectives:
 
     Over several nodes, --launcher gives the launcher and what it needs:
 
-      salloc -N 2 straightway bench collectives --launcher "srun -n 8"
+      salloc -N 2 -n 8 straightway bench collectives --launcher "srun -n 8"
       straightway bench collectives --launcher "mpirun -n 8 --host a:4,b:4"
 
     All nodes need the working directory. The table then shows the bytes that
