@@ -204,11 +204,11 @@ def check_loaded(stats):
 
 
 def end_with(main):
-    """Run a demo, and end with its status."""
+    """Run a demo, and end with its status; errors begin with its name."""
     try:
         sys.exit(main())
     except DemoError as error:
-        print(f"demo: {error}", file=sys.stderr)
+        print(f"{Path(sys.argv[0]).stem}: {error}", file=sys.stderr)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

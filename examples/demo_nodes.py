@@ -33,10 +33,9 @@ NODES = HERE.parent / "tests" / "nodes" / "nodes"
 REFUSED = 77            # the status of NODES where the machine allows none
 
 
-def options():
-    p = argparse.ArgumentParser(
-        description="A solver over several nodes, on the MPI alone and with "
-                    "Straightway: both times, and the bytes on the wire.")
+def options(about, timeout, more=lambda parser: None):
+    """The options of a demo over nodes; `more` adds its own to the parser."""
+    p = argparse.ArgumentParser(description=about)
     p.add_argument("-k", type=int, default=2, metavar="NODES",
                    help="test nodes (2)")
     p.add_argument("--ppn", type=int, default=2, metavar="RANKS",
@@ -45,8 +44,9 @@ def options():
                    help="runs on each side (3)")
     p.add_argument("--grid", type=int, default=48, metavar="N",
                    help="grid points along each edge (48)")
-    p.add_argument("--timeout", type=float, default=300, metavar="SECONDS",
-                   help="end a run that takes more seconds (300)")
+    p.add_argument("--timeout", type=float, default=timeout, metavar="SECONDS",
+                   help=f"end a step that takes more seconds ({timeout})")
+    more(p)
     args = p.parse_args()
     if min(args.k, args.ppn, args.repeats) < 1:
         p.error("-k, --ppn and --repeats must be at least 1")
@@ -122,7 +122,8 @@ def spans(stats):
 
 
 def main():
-    args = options()
+    args = options("A solver over several nodes, on the MPI alone and with "
+                   "Straightway: both times, and the bytes on the wire.", 300)
     straightway = demo.installed_command("demo-nodes")
     launcher, kind = demo.find_launcher()
     with tempfile.TemporaryDirectory() as name:

@@ -2,7 +2,7 @@
 
     .venv/bin/python examples/predict_nodes.py [-k NODES] [--ppn RANKS]
                                                [--repeats R] [--grid N]
-                                               [--seconds S]
+                                               [--seconds S] [--keep FOLDER]
 
 The script measures test nodes of this machine (`straightway whatif measure`,
 with one rank on each node, then with all). Then `straightway whatif run`
@@ -14,64 +14,53 @@ the measured times, and their ratio.
 A prediction gives each rank a core of its own. Where the ranks of the test
 nodes share cores, a measured run is longer, and runs spread widely.
 
-What is measured stays in build/predict-nodes, for the next time: apart from
-the user's own measurements, for test nodes are no cluster. The launcher and the
-compiler are those of examples/demo_nodes.py.
+What is measured stays in build/predict-nodes, or in the folder that --keep
+names: apart from the user's own measurements, for test nodes are no cluster.
+The launcher and the compiler are those of examples/demo_nodes.py.
 """
 import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import demo
 import demo_nodes
-import installed
 
 KEPT = demo_nodes.HERE.parent / "build" / "predict-nodes"
 OURS = "model=measured-straightway network=measured"
 
 
 def options():
-    p = argparse.ArgumentParser(
-        description="A solver's time over several nodes, predicted and "
-                    "measured.")
-    p.add_argument("-k", type=int, default=2, metavar="NODES",
-                   help="test nodes, an even number (2)")
-    p.add_argument("--ppn", type=int, default=2, metavar="RANKS",
-                   help="ranks on each node (2)")
-    p.add_argument("--repeats", type=int, default=3, metavar="R",
-                   help="runs on each side (3)")
-    p.add_argument("--grid", type=int, default=48, metavar="N",
-                   help="grid points along each edge (48)")
-    p.add_argument("--seconds", type=float, default=0.05, metavar="S",
-                   help="measure each operation at each size so long (0.05)")
-    p.add_argument("--timeout", type=float, default=1200, metavar="SECONDS",
-                   help="end a step that takes more seconds (1200)")
-    args = p.parse_args()
-    args.n = args.k * args.ppn
+    def more(parser):
+        parser.add_argument(
+            "--seconds", type=float, default=0.05, metavar="S",
+            help="measure each operation at each size so long (0.05)")
+        parser.add_argument(
+            "--keep", default=KEPT, type=Path, metavar="FOLDER",
+            help="keep what is measured there (build/predict-nodes)")
+
+    args = demo_nodes.options(
+        "A solver's time over several nodes, predicted and measured.", 1200,
+        more)
+    if args.k % 2:
+        raise demo.DemoError(f"-k {args.k}: messages go between pairs of "
+                             "nodes; give an even number")
     return args
 
 
 def call(words, env, timeout):
     """Run a command that must succeed."""
-    try:
-        done = subprocess.run(words, env=env, timeout=timeout, text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True)
-    except subprocess.TimeoutExpired:
-        raise demo.DemoError(f"this took longer than {timeout:g} s:\n  "
-                             + " ".join(words))
+    done = demo.finished(words, env, timeout)
     if done.returncode:
-        raise demo.DemoError("this command failed:\n  " + " ".join(words)
-                             + "\n" + done.stdout[-2000:] + done.stderr[-4000:])
+        raise demo.failure(done, words)
 
 
 def predicted(args, straightway, launcher, program, env, folder):
     """{side: seconds}, from measurements of nodes and a run on one node."""
-    env = dict(env, XDG_CACHE_HOME=str(KEPT))
+    env = dict(env, XDG_CACHE_HOME=str(args.keep.absolute()))
     for per_node in (1, args.ppn) if args.ppn > 1 else (1,):
         print(f"  measuring {args.k} nodes with {per_node} ranks each",
               flush=True)
@@ -97,12 +86,10 @@ def predicted(args, straightway, launcher, program, env, folder):
 def measured(args, commands, env, counts):
     """{side: [seconds, ...]} of runs in turns."""
     sides = {name: [] for name in commands}
-    for i in range(args.repeats):
-        for name, command in commands.items():
-            time, _, _ = demo_nodes.run(command, env, args.timeout, counts)
-            sides[name].append(time)
-            print(f"  run {i + 1} of {args.repeats}  {name:12}{time:8.3f} s",
-                  flush=True)
+    for turn, name, command in demo.turns(args, commands):
+        time, _, _ = demo_nodes.run(command, env, args.timeout, counts)
+        sides[name].append(time)
+        demo.say_run(args, turn, name, time)
     return sides
 
 
@@ -118,10 +105,7 @@ def table(forecast, sides):
 
 def main():
     args = options()
-    straightway = installed.command()
-    if not straightway:
-        raise demo.DemoError("there is no `straightway` beside this Python nor "
-                             "in PATH: run `make setup`, which builds it")
+    straightway = demo.installed_command("setup")
     why = demo_nodes.refusal()
     if why:
         raise demo.DemoError(f"no test nodes here: {why}")
@@ -147,10 +131,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except demo.DemoError as error:
-        print(f"predict_nodes: {error}", file=sys.stderr)
-        sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
+    demo.end_with(main)

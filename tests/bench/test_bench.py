@@ -194,10 +194,10 @@ def test_a_mistake_is_named_before_anything_runs(arguments, words, status):
 
 def test_sizes_and_operations_are_read():
     assert choices.parse_doubles("64k, 8,1m,8") == [8, 65536, 1 << 20]
-    assert bench.parse_operations("MPI_Bcast,barrier") == ["barrier", "bcast"]
-    assert bench.parse_operations("all") == list(collectives.OPERATIONS)
+    assert choices.parse_operations("MPI_Bcast,barrier") == ["barrier", "bcast"]
+    assert choices.parse_operations("all") == list(collectives.OPERATIONS)
     with pytest.raises(UserError, match="did you mean alltoallw"):
-        bench.parse_operations("alltoalw")
+        choices.parse_operations("alltoalw")
 
 
 def test_the_interval_holds_the_median():

@@ -60,19 +60,41 @@ class Calls:
         self.calls.setdefault("sw_request_kinds", set()).update(
             OF_KIND.findall(text))
 
-    def deepest(self, name, above=()):
-        """(bytes, names) of the deepest chain. One that comes back to itself
-        counts once: layouts and datatypes nest as deep as a program makes
-        them, and progress does not nest."""
-        if name in above:
-            return 0, ()
+    def deepest(self, name):
+        """(bytes, names) of the deepest chain in which each function is once:
+        layouts and datatypes nest as deep as a program makes them, and progress
+        does not nest."""
         if name not in self.known:
-            below = max((self.deepest(callee, (*above, name))
-                         for callee in self.calls.get(name, ())),
-                        default=(0, ()))
-            self.known[name] = (self.size.get(name, 0) + below[0],
-                                (name, *below[1]))
+            self.visit(name, {}, [])
         return self.known[name]
+
+    def visit(self, name, order, path):
+        """Tarjan's walk: find the circles of calls below `name`, the deepest
+        first. Returns the earliest of `path` that `name` leads to."""
+        low = order[name] = len(order)
+        path.append(name)
+        for callee in self.calls.get(name, ()):
+            if callee not in order and callee not in self.known:
+                low = min(low, self.visit(callee, order, path))
+            elif callee in path:
+                low = min(low, order[callee])
+        if low == order[name]:
+            start = path.index(name)
+            circle = set(path[start:])
+            del path[start:]
+            self.known.update({one: self.within(one, circle, ())
+                               for one in sorted(circle)})
+        return low
+
+    def within(self, name, circle, above):
+        """The deepest chain from `name`: over functions of its circle that are
+        not yet in the chain, then out of it."""
+        above = (*above, name)
+        below = max((self.within(callee, circle, above) if callee in circle
+                     else self.known[callee]
+                     for callee in self.calls.get(name, ())
+                     if callee not in above), default=(0, ()))
+        return self.size.get(name, 0) + below[0], (name, *below[1])
 
 
 @pytest.mark.parametrize("flavour", ["ompi", "mpich", "abi"])

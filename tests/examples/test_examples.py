@@ -210,12 +210,16 @@ def test_demo_fails_without_the_library(host, tmp_path):
     assert done.returncode == 1 and "not loaded" in done.stderr
 
 
-def demo_nodes(host, *args, before=(), **env):
-    return jobs.run([*before, sys.executable, EXAMPLES / "demo_nodes.py",
+def over_nodes(script, host, *args, before=(), **env):
+    return jobs.run([*before, sys.executable, EXAMPLES / script,
                      "--repeats", "1", *map(str, args)], host.environment({
                          "MPIEXEC": host.mpirun,
                          "MPICC": str(host.compilers["c"]),
                          "STRAIGHTWAY_COMMAND": hosts.COMMAND, **env}), 300)
+
+
+def demo_nodes(host, *args, **more):
+    return over_nodes("demo_nodes.py", host, *args, **more)
 
 
 def assert_served(done):
@@ -249,3 +253,34 @@ def test_demo_nodes_takes_virtual_nodes_where_it_must(host):
                if line.startswith("No test nodes here (")]
     assert said.endswith("): virtual nodes serve.")
     assert done.stdout.count(" none\n") == 2
+
+
+@pytest.mark.parametrize("script, args, told", [
+    ("demo_nodes.py", ["--ppn", 0], "must be at least 1"),
+    ("predict_nodes.py", ["--ppn", 0], "must be at least 1"),
+    ("predict_nodes.py", ["--grid", 3], "number of ranks, 4"),
+    ("predict_nodes.py", ["-k", 3], "predict_nodes: -k 3: messages go between "
+     "pairs of nodes; give an even number\n"),
+])
+def test_demos_over_nodes_say_what_they_cannot_do(host, script, args, told):
+    done = over_nodes(script, host, *args)
+    assert done.returncode and told in done.stderr
+    assert "Traceback" not in done.stderr and not done.stdout
+
+
+@nodes.able
+def test_predict_nodes(host, tmp_path):
+    """The table has both sides; what the nodes took is where --keep says."""
+    nodes.need()
+    calibrations.keep(host, tmp_path, host.environment(
+        {"STRAIGHTWAY_COMMAND": hosts.COMMAND}))
+    done = over_nodes("predict_nodes.py", host, "--ppn", 1, "--grid", 12,
+                      "--seconds", 0.001, "--keep", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = re.findall(r"^  (MPI alone|Straightway) +([\d.]+) +([\d.]+) +\("
+                      r"[\d.]+ to [\d.]+\) +([\d.]+)$", done.stdout, re.M)
+    assert [row[0] for row in rows] == ["MPI alone", "Straightway"], done.stdout
+    assert all(float(ratio) > 0 for *_, ratio in rows)
+    assert "between node0 and node1 (TCP from 10." in done.stdout
+    assert "2 nodes of 1 rank " in done.stdout
+    assert list(tmp_path.rglob("*nodes-2x1*"))

@@ -386,13 +386,25 @@ bool sw_comm_progress(void)
     return lost;
 }
 
-void sw_comm_leave(sw_comm_t *c, sw_reason_t reason)
+sw_comm_served_t sw_comm_leave(sw_comm_t *c, sw_reason_t reason)
 {
+    sw_comm_served_t before = {c->ring, c->lost, c->reason, c->settled,
+                               c->over};
     if (c->ring)
         c->lost = c->ring;
     c->ring = NULL;
     c->settled = c->over = true;
     c->reason = reason;
+    return before;
+}
+
+void sw_comm_return(sw_comm_t *c, const sw_comm_served_t *before)
+{
+    c->ring = before->ring;
+    c->lost = before->lost;
+    c->reason = before->reason;
+    c->settled = before->settled;
+    c->over = before->over;
 }
 
 int sw_comm_give_up(sw_comm_t *c)

@@ -80,6 +80,13 @@ typedef struct sw_comm {
     MPI_Errhandler handler;
 } sw_comm_t;
 
+/* What sw_comm_leave changes; see the fields of sw_comm_t. */
+typedef struct {
+    sw_ring_t *ring, *lost;
+    sw_reason_t reason;
+    bool settled, over;
+} sw_comm_served_t;
+
 /* Has the program made one-sided windows? Then a rank in a collective of ours
  * has to drive the host's progress; see mpi/rma/window.c. */
 extern _Atomic bool sw_windows_made __attribute__((visibility("hidden")));
@@ -171,7 +178,10 @@ static inline sw_ring_t *sw_comm_near(const sw_comm_t *c)
 bool sw_comm_progress(void);
 
 /* Leave it to the host from here on. */
-void sw_comm_leave(sw_comm_t *c, sw_reason_t reason);
+sw_comm_served_t sw_comm_leave(sw_comm_t *c, sw_reason_t reason);
+
+/* Undo sw_comm_leave, where the host has refused to end the communicator. */
+void sw_comm_return(sw_comm_t *c, const sw_comm_served_t *before);
 /* MPI_Finalize begins: the members of a communicator meet no more. The world,
  * which some know their members by, is gone for the others (callbacks of
  * MPI_COMM_SELF still call collectives). */

@@ -16,21 +16,15 @@ static int end(MPI_Comm *comm, int (*how)(MPI_Comm *))
 {
     SW_INSIDE;
     MPI_Comm handle = comm ? *comm : MPI_COMM_NULL, outer = sw_comm_ending;
-    sw_comm_t *c = sw_comm_look_up(handle), kept;
-    if (c) {
-        kept = *c;
-        sw_comm_leave(c, SW_REASON_ENDS);
-    }
+    sw_comm_t *c = sw_comm_look_up(handle);
+    sw_comm_served_t before;
+    if (c)
+        before = sw_comm_leave(c, SW_REASON_ENDS);
     sw_comm_ending = handle;    /* a callback may end another one */
     int result = how(comm);
     sw_comm_ending = outer;
-    if (result != MPI_SUCCESS && c && c == sw_comm_look_up(handle)) {
-        c->ring = kept.ring;
-        c->lost = kept.lost;
-        c->over = kept.over;
-        c->settled = kept.settled;
-        c->reason = kept.reason;
-    }
+    if (result != MPI_SUCCESS && c && c == sw_comm_look_up(handle))
+        sw_comm_return(c, &before);
     return result;
 }
 

@@ -3,6 +3,8 @@
  */
 #include "op.h"
 
+#include <limits.h>
+
 static int predefined_op(MPI_Op op)
 {
     return op == MPI_SUM ? SW_SUM : op == MPI_MAX ? SW_MAX
@@ -13,11 +15,17 @@ static int predefined_op(MPI_Op op)
            : op == MPI_MINLOC ? SW_MINLOC : op == MPI_MAXLOC ? SW_MAXLOC : -1;
 }
 
+/* MPI_Reduce_local takes an int: more elements take several calls. */
 static void call_user(const sw_reducer_t *r, const void *in, void *inout,
                       size_t n)
 {
     const sw_operation_t *o = (const sw_operation_t *)r;
-    host.Reduce_local(in, inout, (int)n, o->type, o->op);
+    for (size_t done = 0, part; done < n; done += part) {
+        part = sw_min(n - done, (size_t)INT_MAX);
+        host.Reduce_local((const char *)in + done * r->elem,
+                          (char *)inout + done * r->elem, (int)part, o->type,
+                          o->op);
+    }
 }
 
 bool sw_operation(MPI_Op op, const sw_datatype_t *type, sw_operation_t *to)

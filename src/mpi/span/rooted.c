@@ -17,14 +17,16 @@ void sw_rooted_counts(int64_t *moved, int64_t *copied)
 typedef struct {
     int count;
     size_t all;
+    bool apart;                 /* each block has a message of its own      */
     bool fit;                   /* none is larger than its place            */
     bool run;                   /* the places lie side by side, and are full */
 } shape_t;
 
-static shape_t shape_of(const sw_spot_t *place, int count)
+static shape_t shape_of(const sw_rooted_t *r, int node, const sw_spot_t *place)
 {
-    shape_t shape = {.count = count, .fit = true, .run = true};
-    for (int i = 0; i < count; i++) {
+    shape_t shape = {.count = sw_rooted_blocks(r, node), .fit = true,
+                     .run = true};
+    for (int i = 0; i < shape.count; i++) {
         const sw_spot_t *p = &place[i];
         shape.fit &= p->came <= p->bytes;
         shape.run &= p->came == p->bytes &&
@@ -32,6 +34,7 @@ static shape_t shape_of(const sw_spot_t *place, int count)
         shape.all += p->came;
     }
     shape.run &= shape.all && place[0].at;
+    shape.apart = sw_rooted_apart(shape.all, shape.count);
     return shape;
 }
 
@@ -48,9 +51,8 @@ static void count(const shape_t *shape, const sw_spot_t *place, bool direct)
 char *sw_rooted_send(sw_rooted_t *r, int node, const sw_spot_t *place)
 {
     size_t head = sw_rooted_head(r, node);
-    shape_t shape = shape_of(place, sw_rooted_blocks(r, node));
-    bool apart = sw_rooted_apart(shape.all, shape.count);
-    bool direct = apart || (r->equal && shape.run);
+    shape_t shape = shape_of(r, node, place);
+    bool direct = shape.apart || (r->equal && shape.run);
     bool small = !direct && shape.all <= SW_PARCEL_SMALL;
     char *box = NULL;
     if (head || !direct)
@@ -66,9 +68,9 @@ char *sw_rooted_send(sw_rooted_t *r, int node, const sw_spot_t *place)
     if (head)
         sw_mail_send_letter(&r->mail, node, box,
                             head + (small ? shape.all : 0));
-    for (int i = 0; i < shape.count && apart; i++)
+    for (int i = 0; i < shape.count && shape.apart; i++)
         sw_mail_send(&r->mail, node, place[i].at, place[i].came);
-    if (!apart && !(head && small))
+    if (!shape.apart && !(head && small))
         sw_mail_send(&r->mail, node, direct ? place[0].at : box + head,
                      shape.all);
     count(&shape, place, direct);
@@ -92,21 +94,20 @@ char *sw_rooted_receive(sw_rooted_t *r, int node, const sw_spot_t *place,
                         char *letter)
 {
     size_t head = sw_rooted_head(r, node);
-    shape_t shape = shape_of(place, sw_rooted_blocks(r, node));
-    bool apart = sw_rooted_apart(shape.all, shape.count);
-    bool direct = apart ? shape.fit : shape.run && r->equal;
+    shape_t shape = shape_of(r, node, place);
+    bool direct = shape.apart ? shape.fit : shape.run && r->equal;
     count(&shape, place, direct);
-    if (head && !apart && shape.all <= SW_PARCEL_SMALL)
+    if (head && !shape.apart && shape.all <= SW_PARCEL_SMALL)
         return letter;
     sw_temporary_free(letter);
     char *box = direct ? NULL : sw_temporary(head + shape.all);
     char *at = box + head;
-    for (int i = 0; i < shape.count && apart; i++) {
+    for (int i = 0; i < shape.count && shape.apart; i++) {
         sw_mail_receive(&r->mail, node, direct ? place[i].at : at,
                         place[i].came);
         at += place[i].came;
     }
-    if (!apart)
+    if (!shape.apart)
         sw_mail_receive(&r->mail, node, direct ? place[0].at : at, shape.all);
     return box;
 }

@@ -9,7 +9,7 @@ import random
 import re
 import sys
 
-from straightway.bench import runs
+from straightway.bench import collectives, runs
 from straightway.errors import UserError, nearest
 from straightway.machine import hardware, hosts
 from straightway.reporters import output, report_json
@@ -123,6 +123,17 @@ def add_cells(add, seconds, cell):
         "it"))
     add("--seconds", metavar="S", type=float, default=seconds,
         help=f"seconds for {cell} [{seconds}]")
+
+
+def add_operations(add, sizes):
+    """Add the options of a benchmark of collectives."""
+    add("--ops", metavar="LIST", default="all",
+        help="operations, as in allreduce,bcast [all]")
+    add("--sizes", metavar="LIST", default=sizes, help=f"bytes [{sizes}]")
+
+
+def parse_operations(text):
+    return parse_names("--ops", "operation", text, collectives.OPERATIONS)
 
 
 def add_computing(add):

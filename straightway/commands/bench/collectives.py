@@ -17,11 +17,6 @@ SIZES = "8,64,1k,16k,64k,256k,1m,4m"
 DATATYPES = {"double": 0, "rows": 64, "columns": 1}
 
 
-def parse_operations(text):
-    return choices.parse_names("--ops", "operation", text,
-                               collectives.OPERATIONS)
-
-
 def with_gaps(operations):
     """The operations that take a datatype with gaps."""
     left = [op for op in operations if op not in collectives.WITHOUT_GAPS]
@@ -53,7 +48,7 @@ class Collectives:
 
     Over several nodes, --launcher gives the launcher and what it needs:
 
-      salloc -N 2 straightway bench collectives --launcher "srun -n 8"
+      salloc -N 2 -n 8 straightway bench collectives --launcher "srun -n 8"
       straightway bench collectives --launcher "mpirun -n 8 --host a:4,b:4"
 
     All nodes need the working directory. The table then shows the bytes that
@@ -72,10 +67,7 @@ class Collectives:
     def arguments(parser):
         add = parser.add_argument
         choices.add_ranks(add)
-        add("--ops", metavar="LIST", default="all",
-            help="operations, as in allreduce,bcast [all]")
-        add("--sizes", metavar="LIST", default=SIZES,
-            help=f"bytes [{SIZES}]")
+        choices.add_operations(add, SIZES)
         add("--datatype", choices=DATATYPES, default="double", help=(
             "how blocks lie in memory: double, rows or columns [double]"))
         choices.add_computing(add)
@@ -92,7 +84,7 @@ class Collectives:
 
     @staticmethod
     def run(options):
-        operations = parse_operations(options.ops)
+        operations = choices.parse_operations(options.ops)
         if options.datatype != "double":
             operations = with_gaps(operations)
             if options.computing is not None:

@@ -60,9 +60,7 @@ class Overlap:
     def arguments(parser):
         add = parser.add_argument
         choices.add_ranks(add)
-        add("--ops", metavar="LIST", default="all",
-            help="operations, as in allreduce,bcast [all]")
-        add("--sizes", metavar="LIST", default=SIZES, help=f"bytes [{SIZES}]")
+        choices.add_operations(add, SIZES)
         add("--tests", metavar="K", type=int, default=8,
             help="calls of MPI_Test in one computation [8]")
         add("--seconds", metavar="S", type=float, default=1.0,
@@ -73,8 +71,7 @@ class Overlap:
 
     @staticmethod
     def run(options):
-        operations = choices.parse_names("--ops", "operation", options.ops,
-                                         collectives.OPERATIONS)
+        operations = choices.parse_operations(options.ops)
         sizes = choices.parse_doubles(options.sizes)
         ranks = choices.ranks(options)
         choices.check_seconds("--seconds", options.seconds)

@@ -7,41 +7,7 @@
  * After a first tenth of the rounds the process may not gain mappings,
  * descriptors, nor more than a few MiB.
  */
-#include "mpi/test.h"
-#include <dirent.h>
-
-static long lines_of(const char *path)
-{
-    FILE *f = fopen(path, "r");
-    long n = 0;
-    for (int c; f && (c = getc(f)) != EOF;)
-        n += c == '\n';
-    if (f)
-        fclose(f);
-    return n;
-}
-
-static long entries_of(const char *path)
-{
-    DIR *d = opendir(path);
-    long n = 0;
-    while (d && readdir(d))
-        n++;
-    if (d)
-        closedir(d);
-    return n;
-}
-
-static long resident_kib(void)
-{
-    long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (f && fscanf(f, "%*d %ld", &pages) != 1)
-        pages = 0;
-    if (f)
-        fclose(f);
-    return pages * (sysconf(_SC_PAGESIZE) / 1024);
-}
+#include "mpi/growth.h"
 
 static void use(MPI_Comm comm, int i)
 {

@@ -10,24 +10,11 @@
  * peer in another call. The process may not gain descriptors, mappings, nor the
  * host's communicators.
  */
-#include "mpi/test.h"
-
-#include <dirent.h>
+#include "mpi/growth.h"
 
 #define BIG 300000
 
 static int *big, *other;
-
-static long entries_of(const char *path)
-{
-    DIR *d = opendir(path);
-    long n = 0;
-    while (d && readdir(d))
-        n++;
-    if (d)
-        closedir(d);
-    return n;
-}
 
 /* Calls that go to all others and back. */
 static void use(MPI_Comm comm, int i)

@@ -56,8 +56,8 @@ def test_lost_ranks_end_the_job_on_all_nodes(host, who, tmp_path):
     except JobTimeout as why:
         if ranks_live(str(why)):
             raise
-        # About one job of 30 under PRRTE 3, and with Straightway alone; the
-        # cause is not known. No process of ours is left that could wait.
+        # PRRTE 3 does so, with Straightway or without: 7 jobs of 150 on the
+        # host alone, and 2 of 150 with Straightway, in turns.
         pytest.skip("all ranks have ended, and the launcher has not")
     assert not left
     assert ours < alone + PATIENCE, \
