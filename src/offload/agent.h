@@ -1,10 +1,10 @@
 /*
  * agent.h - the helper thread that works while the program computes.
  *
- * It pushes the lists that are under way (list.h), and calls one function more,
- * again and again, for as long as there is something to do or to watch. Else it
- * parks, and costs nothing until it is woken. It knows no MPI, and what it calls
- * must not either: the program's thread level is the program's.
+ * It pushes the lists that are under way (list.h), and calls one function more.
+ * It does so again and again while there is something to do or to watch. Else
+ * it parks, and costs nothing until it is woken. It knows no MPI, and what it
+ * calls must not either: the program's thread level is the program's.
  *
  * An eager agent has a core of its own. Between two calls it pauses for a short
  * while, then takes naps that grow with the time in which nothing happened, up

@@ -99,13 +99,15 @@ def well(done, words="all is well"):
     return done
 
 
-def accelerated(done):
-    """(ours, calls) over all collectives, from the statistics on stderr:
+def accelerated(done, nonblocking=False):
+    """(ours, calls) over all blocking collectives, or over all nonblocking
+    ones, from the statistics on stderr:
     `straightway: Allreduce  calls 120  ours 118  host 2 (...)`."""
     ours = calls = 0
     for line in done.stderr.splitlines():
         word = line.replace("straightway:", "").split()
-        if "ours" in word and word[0] != "all":
+        if "ours" in word and word[0] != "all" and \
+                word[0].startswith("I") == nonblocking:
             calls += int(word[2])
             ours += int(word[word.index("ours") + 1])
     return ours, calls

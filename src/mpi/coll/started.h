@@ -9,7 +9,7 @@
  * completed it, the handle waits with its track for the next one.
  *
  * The members start a communicator's collectives in one order, so all choose
- * alike who serves each. Whatever a member needs until the end lies in the
+ * alike whether they or the host serve it. Whatever a member needs until the end lies in the
  * track, since the call returns at once.
  */
 #ifndef SW_MPI_COLL_STARTED_H

@@ -2,9 +2,9 @@
  * held_up.c - collectives go on while a member is in a call of the host's.
  *
  * Every member starts more collectives than can be under way in shared memory
- * at a time, some of them large and from memory that peers cannot reach. Member
- * 0 completes them first, then makes a communicator. The others make the
- * communicator first, which blocks until member 0 comes.
+ * at a time. Some of them are large. One member completes them first, then makes
+ * a communicator. The others make the communicator first, which blocks until
+ * that member comes.
  */
 #include "mpi/test.h"
 

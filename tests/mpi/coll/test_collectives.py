@@ -43,7 +43,7 @@ def test_several_collectives_go_on_at_a_time(host, n, tmp_path):
     done = well(run(host, n, "random_collectives", 20 + n, calls, "--form",
                     "immediate", "--log", tmp_path / "log"), "calls right")
     same_logs(kept, tmp_path, n, ordered=False)
-    served, made = accelerated(done)
+    served, made = accelerated(done, nonblocking=True)
     assert served >= 0.5 * made > 0, f"only {served} of {made} calls"
 
 

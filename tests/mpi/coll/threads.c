@@ -5,7 +5,8 @@
  *   threads [THREADS [CALLS]]
  *
  * Each thread has two communicators of its own, whose members come in opposite
- * orders. Its peers on the other ranks make the same calls on them. Meanwhile
+ * orders. Its peers on the other ranks make the same calls on them, blocking and
+ * nonblocking ones, while one more nonblocking one is pending. Meanwhile
  * the threads send messages around in MPI_COMM_WORLD, under tags of their own.
  * Each also asks for the time, which must not go back.
  *
@@ -35,6 +36,29 @@ static void look_at_clock(thread_t *t, size_t times)
     }
 }
 
+/* Waits, or tests until it is over. */
+static void complete(rng_t *r, MPI_Request *q)
+{
+    int flag = 0;
+    if (rng_one_in(r, 2))
+        MPI_Wait(q, MPI_STATUS_IGNORE);
+    else
+        while (!flag)
+            MPI_Test(q, &flag, MPI_STATUS_IGNORE);
+}
+
+/* In either form; the name is given in lower case, too. */
+#define CALL(Name, name, ...)                           \
+    do {                                                \
+        MPI_Request q;                                  \
+        if (blocking) {                                 \
+            MPI_##Name(__VA_ARGS__);                    \
+        } else {                                        \
+            MPI_I##name(__VA_ARGS__, &q);               \
+            complete(r, &q);                            \
+        }                                               \
+    } while (0)
+
 static void collective(thread_t *t, rng_t *r, int i)
 {
     MPI_Comm comm = t->comm[rng_below(r, 2)];
@@ -42,40 +66,41 @@ static void collective(thread_t *t, rng_t *r, int i)
     MPI_Comm_size(comm, &n);
     MPI_Comm_rank(comm, &me);
     int k = (int)rng_size(r, i % 16 ? 200 : MOST);
+    bool blocking = rng_one_in(r, 2);
     int root = (int)rng_below(r, (size_t)n);
     for (int j = 0; j < k; j++)
         a[j] = me + j + i;
     switch (rng_below(r, 6)) {
     case 0:
-        MPI_Allreduce(a, b, k, MPI_INT, MPI_SUM, comm);
+        CALL(Allreduce, allreduce, a, b, k, MPI_INT, MPI_SUM, comm);
         for (int j = 0; j < k; j++)
             CHECK(b[j] == n * (n - 1) / 2 + n * (j + i),
                   "Allreduce %d at %d: %d", i, j, b[j]);
         break;
     case 1:
-        MPI_Bcast(a, k, MPI_INT, root, comm);
+        CALL(Bcast, bcast, a, k, MPI_INT, root, comm);
         for (int j = 0; j < k; j++)
             CHECK(a[j] == root + j + i, "Bcast %d at %d", i, j);
         break;
     case 2:
-        MPI_Allgather(a, k, MPI_INT, b, k, MPI_INT, comm);
+        CALL(Allgather, allgather, a, k, MPI_INT, b, k, MPI_INT, comm);
         for (int j = 0; j < k * n; j++)
             CHECK(b[j] == j / k + j % k + i, "Allgather %d at %d", i, j);
         break;
     case 3:
         for (int j = 0; j < k * n; j++)
             a[j] = me + j / k + i;
-        MPI_Alltoall(a, k, MPI_INT, b, k, MPI_INT, comm);
+        CALL(Alltoall, alltoall, a, k, MPI_INT, b, k, MPI_INT, comm);
         for (int j = 0; j < k * n; j++)
             CHECK(b[j] == j / k + me + i, "Alltoall %d at %d", i, j);
         break;
     case 4:
-        MPI_Gather(a, k, MPI_INT, b, k, MPI_INT, root, comm);
+        CALL(Gather, gather, a, k, MPI_INT, b, k, MPI_INT, root, comm);
         for (int j = 0; j < k * n && me == root; j++)
             CHECK(b[j] == j / k + j % k + i, "Gather %d at %d", i, j);
         break;
     default:
-        MPI_Barrier(comm);
+        CALL(Barrier, barrier, comm);
     }
 }
 
@@ -86,7 +111,8 @@ static void *work(void *argument)
     int before = (world_rank + world_size - 1) % world_size;
     for (int i = 0; i < calls; i++) {
         rng_t r = rng_from(key2((uint64_t)i, (uint64_t)t->number));
-        MPI_Request request[2];
+        MPI_Request request[3];
+        int one = t->number + i, sum = 0;
         int n = i % 2 ? 10 : i % 8 ? 0 : BIG;
         for (int j = 0; j < n; j++)
             t->out[j] = world_rank + j + t->number + i;
@@ -94,10 +120,13 @@ static void *work(void *argument)
                   &request[0]);
         MPI_Isend(t->out, n, MPI_INT, next, t->number, MPI_COMM_WORLD,
                   &request[1]);
+        MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, t->comm[i % 2],
+                       &request[2]);
         look_at_clock(t, rng_below(&r, 4));
         collective(t, &r, i);
         collective(t, &r, i + 1);
-        MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+        MPI_Waitall(3, request, MPI_STATUSES_IGNORE);
+        CHECK(sum == world_size * one, "the pending sum %d is %d", i, sum);
         for (int j = 0; j < n; j++)
             CHECK(t->in[j] == before + j + t->number + i,
                   "message %d at %d: %d", i, j, t->in[j]);
