@@ -27,8 +27,9 @@ typedef struct {
 typedef struct {
     uint64_t name;
     uint64_t offset;            /* of this, in the leader's arena */
-    _Atomic int32_t members;    /* that have not left             */
-    char pad[SW_PAIR - 20];
+    void *raw;                  /* as allocated: no pair begins there */
+    _Atomic int32_t members;    /* that have not left                        */
+    char pad[SW_PAIR - 28];
     char memory[];
 } sw_notice_t;
 
@@ -89,7 +90,7 @@ static void sweep(void)
             put[kept++] = b;
         } else {
             take_down(b);
-            sw_temporary_free(b);
+            sw_temporary_free(b->raw);
         }
     }
     puts = kept;
@@ -115,11 +116,12 @@ char *sw_notice_put(uint64_t name, int n, size_t bytes, size_t zeroed)
     uint64_t offset;
     pthread_mutex_lock(&lock);
     sweep();
-    sw_notice_t *b = (sw_notice_t *)(void *)sw_list_memory(sizeof *b + bytes,
-                                                           &offset);
+    char *raw = sw_list_memory(sizeof(sw_notice_t) + bytes + SW_PAIR, &offset);
+    sw_notice_t *b = (sw_notice_t *)sw_round_up((uintptr_t)raw, SW_PAIR);
     memset(b, 0, sizeof *b + zeroed);
     b->name = name;
-    b->offset = offset;
+    b->offset = offset + (uint64_t)((char *)b - raw);
+    b->raw = raw;
     atomic_store_explicit(&b->members, n, memory_order_relaxed);
     make_room();
     put[puts++] = b;

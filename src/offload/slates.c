@@ -38,7 +38,7 @@ static size_t row_bytes(int n)
 
 static size_t head_bytes(int n)
 {
-    return SW_PAIR + (size_t)n * sizeof(sw_slate_lane_t);
+    return (size_t)n * sizeof(sw_slate_lane_t);
 }
 
 /* Bytes of a block, of which the first *zeroed begin as zeros. */
@@ -49,20 +49,17 @@ static size_t block_bytes(int n, unsigned depth, size_t *zeroed)
     return *zeroed + rows * area_bytes(n);
 }
 
-uint64_t sw_slates_reserve(int n, unsigned depth)
+static void place(sw_slates_t *s, char *block)
 {
     size_t zeroed;
-    size_t bytes = block_bytes(n, depth ? depth : usual_depth(n), &zeroed);
-    return sw_segment_alloc(bytes, zeroed, n);
+    block_bytes(s->n, s->depth, &zeroed);
+    s->block = block;
+    s->lanes = (sw_slate_lane_t *)(void *)block;
+    s->rows = block + head_bytes(s->n);
+    s->areas = block + zeroed;
 }
 
-void sw_slates_unreserve(uint64_t offset)
-{
-    sw_block_t *block = (sw_block_t *)(void *)(sw_segment()->base + offset);
-    atomic_store(&block->members, 0);
-}
-
-static sw_slates_t *make(sw_team_t *team, unsigned depth)
+sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t name, unsigned depth)
 {
     int n = team->n;
     sw_slates_t *s = calloc(1, sizeof *s);
@@ -77,33 +74,10 @@ static sw_slates_t *make(sw_team_t *team, unsigned depth)
     s->words = words_of(n);
     s->row_bytes = row_bytes(n);
     s->area = area_bytes(n);
-    return s;
-}
-
-static void place(sw_slates_t *s, char *block)
-{
-    size_t zeroed;
-    block_bytes(s->n, s->depth, &zeroed);
-    s->block = block;
-    s->lanes = (sw_slate_lane_t *)(void *)(block + SW_PAIR);
-    s->rows = block + head_bytes(s->n);
-    s->areas = block + zeroed;
-}
-
-sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t offset, unsigned depth)
-{
-    sw_slates_t *s = make(team, depth);
-    place(s, team->peer[0]->control + offset);
-    return s;
-}
-
-sw_slates_t *sw_slates_named(sw_team_t *team, uint64_t name, unsigned depth)
-{
-    sw_slates_t *s = make(team, depth);
     s->name = name;
     if (s->me == 0) {
-        size_t zeroed, bytes = block_bytes(s->n, s->depth, &zeroed);
-        place(s, sw_notice_put(name, s->n, bytes, zeroed));
+        size_t zeroed, bytes = block_bytes(n, s->depth, &zeroed);
+        place(s, sw_notice_put(name, n, bytes, zeroed));
     }
     return s;
 }
@@ -118,10 +92,8 @@ bool sw_slates_find(sw_slates_t *s)
 
 void sw_slates_close(sw_slates_t *s)
 {
-    if (s->name)
+    if (s->block)               /* not, if a member died before it was found */
         sw_notice_leave(s->block);
-    else
-        sw_segment_leave((sw_block_t *)(void *)s->block);
     sw_team_drop(s->team);
     free((void *)s->known);
     free(s);

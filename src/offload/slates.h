@@ -8,10 +8,10 @@
  * that wait work for those that compute. (The idea is that of CORE-Direct's task lists,
  * which an adapter carries out: Graham et al., CCGrid 2010.)
  *
- *   +------------+---------+---------+---------+-----+---------+---------+
- *   | sw_block_t | lane 0  | slate 0 | slate 1 | ... | areas 0 | areas 1 |
- *   | (one pair) | lane 1..| (rows)  |         |     | (pages) |   ...   |
- *   +------------+---------+---------+---------+-----+---------+---------+
+ *   +----------+---------+---------+-----+---------+---------+
+ *   | lane 0   | slate 0 | slate 1 | ... | areas 0 | areas 1 |
+ *   | lane 1.. | (rows)  |         |     | (pages) |   ...   |
+ *   +----------+---------+---------+-----+---------+---------+
  *
  *   row     posted (8) what (4) form (4) bytes (8) before (8) data (96)
  *           left (8)
@@ -93,7 +93,7 @@ typedef struct {
     unsigned depth;
     unsigned words;             /* of claims, and of ticks, in a row        */
     size_t row_bytes, area;
-    uint64_t name;              /* 0: the block is of the leader's segment  */
+    uint64_t name;              /* under which the others find the block    */
     char *block;                /* NULL: not found yet                      */
     sw_slate_lane_t *lanes;
     char *rows, *areas;
@@ -104,22 +104,12 @@ typedef struct {
     _Atomic bool locked;        /* see list.c                               */
 } sw_slates_t;
 
-/* Takes a block for n members from this process's pool: `depth` slates, as many
- * as suit where it is 0. Returns its offset, or 0: the pool is full. */
-SW_API uint64_t sw_slates_reserve(int n, unsigned depth);
-/* Returns a block of this process's that no member has opened. */
-SW_API void sw_slates_unreserve(uint64_t offset);
-
-/* Opens this member's end of the block at `offset` of the leader's segment,
- * with the same depth, and holds the team. Ends the process where memory runs
- * out, since the others rely on it by now. */
-SW_API sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t offset,
+/* Opens this member's end of a block, of `depth` slates, or as many as suit
+ * where it is 0, and holds the team, whose members map each other's arenas. The
+ * leader takes the block of its arena. The others find it by its name
+ * (notices.h) when they first need it. */
+SW_API sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t name,
                                    unsigned depth);
-/* The same with no block yet: the leader takes one of its arena, which the
- * others find by name (notices.h) when they first need it. The team's members
- * map each other's arenas. */
-SW_API sw_slates_t *sw_slates_named(sw_team_t *team, uint64_t name,
-                                    unsigned depth);
 /* Is the block there? The caller has the lock (list.c). */
 SW_API bool sw_slates_find(sw_slates_t *s);
 static inline bool sw_slates_found(sw_slates_t *s)

@@ -154,15 +154,19 @@ static inline sw_ring_t *sw_comm_ring(sw_comm_t *c, sw_reason_t *reason)
     return ring;
 }
 
-/* Shared memory for a nonblocking collective of its members, or NULL, with the
- * reason: the host serves. Every member comes here with the same call, and none
- * waits (comm_slates.c). */
-sw_slates_t *sw_comm_slates_first(sw_comm_t *c, sw_reason_t *reason);
-static inline sw_slates_t *sw_comm_slates(sw_comm_t *c, sw_reason_t *reason)
+/* Can its members begin a nonblocking collective now? SW_OURS: yes. Else why
+ * the host serves it. All members say the same of a call (comm_slates.c). */
+sw_reason_t sw_comm_why_no_slates(const sw_comm_t *c);
+static inline sw_reason_t sw_comm_no_slates(const sw_comm_t *c)
 {
-    if (sw_likely(c->slates && (c->ring || !c->settled)))
-        return c->slates;
-    return sw_comm_slates_first(c, reason);
+    return sw_likely(c->slates && (c->ring || !c->settled))
+               ? SW_OURS : sw_comm_why_no_slates(c);
+}
+/* They can, and the arguments are right: the shared memory for it. */
+sw_slates_t *sw_comm_slates_first(sw_comm_t *c);
+static inline sw_slates_t *sw_comm_slates(sw_comm_t *c)
+{
+    return sw_likely(c->slates) ? c->slates : sw_comm_slates_first(c);
 }
 
 /* The ring of its members on this node, if it has one: its own, or its

@@ -31,8 +31,7 @@ static sw_team_t *team_of(sw_comm_t *c)
     return team;
 }
 
-/* Why the members cannot start one now, or SW_OURS. */
-static sw_reason_t why_not(const sw_comm_t *c)
+sw_reason_t sw_comm_why_no_slates(const sw_comm_t *c)
 {
     if (!c->ring && c->settled)
         return c->reason;
@@ -44,15 +43,12 @@ static sw_reason_t why_not(const sw_comm_t *c)
     return c->ring && !c->ring->team->arena ? SW_REASON_APART : SW_OURS;
 }
 
-sw_slates_t *sw_comm_slates_first(sw_comm_t *c, sw_reason_t *reason)
+sw_slates_t *sw_comm_slates_first(sw_comm_t *c)
 {
-    *reason = why_not(c);
-    if (*reason != SW_OURS)
-        return NULL;
     sw_team_t *team = c->ring ? sw_team_hold(c->ring->team) : team_of(c);
     uint64_t name = c->context_id ? c->context_id : c->name;
-    c->slates = sw_slates_named(team, name * 0x9e3779b97f4a7c15u ^
-                                          c->members->hash, 0);
+    c->slates = sw_slates_open(team, name * 0x9e3779b97f4a7c15u ^
+                                         c->members->hash, 0);
     sw_wait_progress = sw_comm_progress;
     sw_team_drop(team);
     return c->slates;

@@ -108,8 +108,8 @@ sw_comm_t *sw_serve_started(sw_collective_t id, MPI_Comm comm)
     if (sw_likely(sw_settings.collectives && sw_settings.nonblocking &&
                   sw_accelerating() && (allowed() >> id & 1))) {
         sw_comm_t *c = sw_comm_state(comm);
-        reason = SW_REASON_ARGUMENTS;
-        if (sw_likely(c && sw_comm_slates(c, &reason))) {
+        reason = c ? sw_comm_no_slates(c) : SW_REASON_ARGUMENTS;
+        if (sw_likely(reason == SW_OURS)) {
             count(SW_CALL_STARTED + (int)id, SW_OURS, 1);
             return c;
         }

@@ -159,7 +159,7 @@ void sw_started_drop(sw_started_t *s, sw_reason_t reason)
     sw_track_forgo(&s->track);
 }
 
-static void begin_fold(sw_started_t *s)
+static void begin_fold(sw_started_t *s, sw_slates_t *on)
 {
     const sw_comm_t *c = s->track.comm;
     const sw_reduction_t *k = &s->reduction;
@@ -170,20 +170,20 @@ static void begin_fold(sw_started_t *s)
         .id = s->id, .root = k->root, .reducer = &k->o.reducer,
         .in = s->operands.in, .out = s->operands.out, .n = (size_t)k->ins,
         .counts = k->counts};
-    sw_fold_begin(&s->fold, c->slates, &args);
+    sw_fold_begin(&s->fold, on, &args);
 }
 
 static void begin(sw_started_t *s)
 {
-    const sw_comm_t *c = s->track.comm;
+    sw_slates_t *on = sw_comm_slates(s->track.comm);
     sw_pairs_args_t args;
     if (s->id == SW_COLL_BARRIER) {
-        sw_arrival_begin(&s->arrival, c->slates);
+        sw_arrival_begin(&s->arrival, on);
     } else if (reduces(s->id)) {
-        begin_fold(s);
+        begin_fold(s, on);
     } else {
-        sw_moving_begin(&s->moving, &s->move, c, &args);
-        sw_pairs_begin(&s->pairs, c->slates, &args);
+        sw_moving_begin(&s->moving, &s->move, s->track.comm, &args);
+        sw_pairs_begin(&s->pairs, on, &args);
     }
 }
 

@@ -106,6 +106,30 @@ static void wrong_arguments(void)
     MPI_Comm_free(&comm);
 }
 
+static void twice(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    for (int i = 0; i < *n; i++)
+        ((int *)inout)[i] += 2 * ((int *)in)[i];
+}
+
+/* A communicator ends on which every nonblocking call was the host's. */
+static void never_ours(void)
+{
+    int one = 1, sum = 0;
+    MPI_Op op;
+    MPI_Request q;
+    MPI_Comm comm = fresh();
+    MPI_Op_create(twice, 1, &op);
+    MPI_Iallreduce(&one, &sum, 1, MPI_INT, op, comm, &q);
+    MPI_Wait(&q, MPI_STATUS_IGNORE);
+    MPI_Op_free(&op);
+    MPI_Comm_free(&comm);
+    comm = fresh();
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Iallreduce(&one, &sum, -1, MPI_INT, MPI_SUM, comm, &q);
+    MPI_Comm_free(&comm);
+}
+
 /* Statuses are empty, and a request that is done is null. */
 static void statuses(void)
 {
@@ -190,6 +214,7 @@ int main(int argc, char **argv)
     freed_datatype();
     overtaken();
     wrong_arguments();
+    never_ours();
     one_page();
     test_end();
     return 0;
