@@ -104,10 +104,10 @@ typedef struct {
     _Atomic bool locked;        /* see list.c                               */
 } sw_slates_t;
 
-/* Opens this member's end of a block, of `depth` slates, or as many as suit
- * where it is 0, and holds the team, whose members map each other's arenas. The
- * leader takes the block of its arena. The others find it by its name
- * (notices.h) when they first need it. */
+/* Opens this member's end of a block of `depth` slates (0: as many as suit).
+ * It holds the team, whose members map each other's arenas. The leader takes
+ * the block of its arena. The others find it by its name (notices.h) when they
+ * first need it. */
 SW_API sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t name,
                                    unsigned depth);
 /* Is the block there? The caller has the lock (list.c). */

@@ -37,11 +37,13 @@ static const char *const names[] = {
 #undef X
 };
 
-/* Opens a block of slates. All members do, in one order. */
+/* Opens a block of slates. The leader names it, as no other of its process. */
 static inline sw_slates_t *open_slates(member_t *m, unsigned depth)
 {
-    static uint64_t name;
-    return sw_slates_open(m->ring->team, ++name, depth);
+    static _Atomic uint64_t names;
+    uint64_t name = m->me == 0 ? atomic_fetch_add(&names, 1) + 1 : 0;
+    expect_ok(m, sw_coll_bcast(m->ring, 0, PLAIN(&name), sizeof name));
+    return sw_slates_open(m->ring->team, name, depth);
 }
 
 /* Blocks ------------------------------------------------------------------- */
