@@ -149,6 +149,8 @@ void sw_slate_leave(sw_slates_t *s, uint64_t step)
 
 void sw_slate_give_up(sw_slates_t *s, uint64_t step)
 {
+    if (!s->rows)               /* not found: it has posted nothing */
+        return;
     leave(s, step, memory_order_seq_cst);
     for (int i = 0; i < s->n; i++) {
         unsigned turns = 0;

@@ -37,6 +37,22 @@ static void some(member_t *m, job_t *job, sw_slates_t *s, uint64_t *round)
     release_buffers(m);
 }
 
+/* The leader has died before it put its notice up. */
+static void without_leader(member_t *m)
+{
+    static _Thread_local sw_arrival_t a;
+    if (m->me == 0)
+        return;
+    sw_slates_t *s = sw_slates_open(m->ring->team, UINT64_MAX, 2);
+    sw_arrival_begin(&a, s);
+    if (sw_list_push(&a.list, true))
+        fail(m, "a list is over without its leader");
+    sw_list_break(&a.list);
+    if (sw_list_end(&a.list) != SW_BROKEN)
+        fail(m, "a list without a leader is not broken");
+    sw_slates_close(s);
+}
+
 static void *help_out(void *quit)
 {
     while (!atomic_load((_Atomic bool *)quit)) {
@@ -65,6 +81,7 @@ static void body(member_t *m)
         some(m, job, s, &round);
     for (int i = 0; i < AT_ONCE; i++)
         forget(&job[i]);
+    without_leader(m);
     expect_ok(m, sw_coll_barrier(m->ring));
     atomic_store(&quit, true);
     if (helped)
