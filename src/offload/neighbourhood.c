@@ -1,0 +1,376 @@
+/*
+ * neighbourhood.c - see neighbourhood.h.
+ */
+#include "neighbourhood.h"
+
+#include "node/base/settings.h"
+#include "node/temporary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NOWHERE UINT64_MAX
+
+/* Posting ------------------------------------------------------------------ */
+
+static bool leads_away(const sw_neighbourhood_t *h, int member)
+{
+    return member != SW_NOBODY && member != h->list.on->me;
+}
+
+/* Bytes of block i that leave this member. */
+static uint64_t leaving(const sw_neighbourhood_t *h, int i)
+{
+    bool leaves = h->args.index ? leads_away(h, h->args.all->out[i])
+                                : h->args.all->readers > 0;
+    return leaves ? sw_block(&h->args.sends, i).bytes : 0;
+}
+
+/* Are the blocks that leave of one size? `packed`: side by side, if so. Returns
+ * the bytes of all. */
+static size_t measure(sw_neighbourhood_t *h)
+{
+    size_t all = 0;
+    h->each = 0;
+    h->listed = false;
+    for (int i = 0; i < h->blocks; i++) {
+        size_t bytes = leaving(h, i);
+        all += bytes;
+        h->listed |= bytes && h->each && bytes != h->each;
+        h->each = bytes ? bytes : h->each;
+    }
+    return h->listed ? all : h->each * (size_t)h->blocks;
+}
+
+/* Where peers find the blocks, counted from the buffer's begin on, or NOWHERE.
+ * What lies between them is not the call's. */
+static uint64_t find(const sw_neighbourhood_t *h)
+{
+    const sw_blocks_t *blocks = &h->args.sends;
+    const char *base = h->args.send;
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    for (int i = 0; i < h->blocks; i++) {
+        sw_extent_t b = sw_block(blocks, i);
+        int64_t end = b.offset + (int64_t)b.bytes;
+        if (!leaving(h, i))
+            continue;
+        if (blocks->data || sw_list_show(&h->list, base + b.offset,
+                                         b.bytes) == NOWHERE)
+            return NOWHERE;
+        sw_show_stage(base + b.offset, b.bytes);
+        low = b.offset < low ? b.offset : low;
+        high = end > high ? end : high;
+    }
+    uint64_t there = sw_arena_offset(base + low, (size_t)(high - low));
+    return there == NOWHERE ? there : there - (uint64_t)low;
+}
+
+/* Does each block that leaves lie at as many times its size? */
+static bool in_a_row(const sw_neighbourhood_t *h)
+{
+    for (int i = 0; i < h->blocks; i++)
+        if (leaving(h, i) && sw_block(&h->args.sends, i).offset !=
+                                 (int64_t)((size_t)i * h->each))
+            return false;
+    return true;
+}
+
+/* Where block i lies behind `at`, the end of the block before; if packed. */
+static size_t packed_at(const sw_neighbourhood_t *h, int i, size_t at)
+{
+    return h->listed ? at : (size_t)i * h->each;
+}
+
+static void pack(const sw_neighbourhood_t *h, char *to)
+{
+    size_t at = 0;
+    for (int i = 0; i < h->blocks; i++) {
+        size_t bytes = leaving(h, i);
+        sw_data_t block = sw_block_data(&h->args.sends, h->args.send, i);
+        at = packed_at(h, i, at);
+        if (bytes)
+            sw_data_pack(&block, bytes, to + at);
+        at += bytes;
+    }
+}
+
+/* Lists the blocks as they lie, or side by side. */
+static void list_blocks(const sw_neighbourhood_t *h, bool packed, char *to)
+{
+    sw_extent_t *list = (sw_extent_t *)(void *)to;
+    size_t at = 0;
+    for (int i = 0; i < h->blocks; i++) {
+        list[i] = (sw_extent_t){(int64_t)at, leaving(h, i)};
+        if (!packed)
+            list[i].offset = sw_block(&h->args.sends, i).offset;
+        at += list[i].bytes;
+    }
+}
+
+/* Lends the blocks where they lie, at `there`, or as a copy. */
+static void lend(sw_neighbourhood_t *h, sw_slate_row_t *row, size_t bytes,
+                 uint64_t there)
+{
+    const sw_slates_t *s = h->list.on;
+    if (there == NOWHERE) {
+        h->packed = sw_list_memory(bytes, &there);
+        pack(h, h->packed);
+    }
+    row->form = SW_FORM_ARENA;
+    row->send = (sw_part_t){.address = there, .form = SW_FORM_ARENA};
+    row->recv = (sw_part_t){.form = SW_FORM_NONE};
+    size_t table = (size_t)h->blocks * sizeof(sw_extent_t);
+    if (!h->listed)
+        return;
+    char *to = sw_slate_area(s, h->list.step, s->me);
+    if (table > s->area) {
+        to = h->table = sw_list_memory(table, &row->recv.address);
+        row->recv.form = SW_FORM_ARENA;
+    }
+    list_blocks(h, h->packed, to);
+}
+
+/* Copies the blocks into the row, or into the area behind their table. */
+static void stage(const sw_neighbourhood_t *h, sw_slate_row_t *row,
+                  size_t bytes, size_t table)
+{
+    const sw_slates_t *s = h->list.on;
+    char *area = sw_slate_area(s, h->list.step, s->me);
+    if (!h->listed && bytes <= SW_SLATE_INLINE) {
+        row->form = SW_FORM_INLINE;
+        pack(h, row->data);
+        return;
+    }
+    row->form = SW_FORM_STAGED;
+    row->send = (sw_part_t){.address = table, .form = SW_FORM_STAGED};
+    row->recv = (sw_part_t){.form = SW_FORM_NONE};
+    if (h->listed)
+        list_blocks(h, true, area);
+    pack(h, area + table);
+}
+
+/* Who will read what this member lends. */
+static void expect_readers(sw_neighbourhood_t *h)
+{
+    const sw_neighbours_t *all = h->args.all;
+    for (int k = 0; k < all->outs; k++) {
+        unsigned j = (unsigned)all->out[k];
+        if (leads_away(h, all->out[k]) && leaving(h, h->args.index ? k : 0))
+            h->readers[j / SW_SLATE_BITS] |= UINT64_C(1) << j % SW_SLATE_BITS;
+    }
+}
+
+static void post(sw_list_t *l, sw_slate_row_t *row)
+{
+    sw_neighbourhood_t *h = (sw_neighbourhood_t *)l;
+    const sw_slates_t *s = l->on;
+    size_t bytes = measure(h);
+    size_t eager = s->team->eager;
+    uint64_t there = bytes > eager ? find(h) : NOWHERE;
+    h->listed |= there != NOWHERE && !in_a_row(h);
+    size_t table = h->listed ? (size_t)h->blocks * sizeof(sw_extent_t) : 0;
+    if (there == NOWHERE && table + bytes <= s->area) {
+        stage(h, row, bytes, table);
+    } else {
+        lend(h, row, bytes, there);
+        expect_readers(h);
+    }
+    row->bytes = h->each;
+    row->listed = h->listed ? SW_LISTS_SENDS : 0;
+}
+
+/* Receiving ---------------------------------------------------------------- */
+
+/* Block i of a member, as it has posted it. */
+static const char *block_of(const sw_neighbourhood_t *h, int from,
+                            const sw_slate_row_t *row, int i, uint64_t *bytes)
+{
+    const sw_slates_t *s = h->list.on;
+    const char *arena = s->team->peer[from]->arena;
+    const char *area = sw_slate_area(s, h->list.step, from);
+    sw_extent_t b = {(int64_t)((size_t)i * row->bytes), row->bytes};
+    *bytes = b.bytes;
+    if (row->form == SW_FORM_INLINE)
+        return row->data + b.offset;
+    if (row->listed & SW_LISTS_SENDS) {
+        const char *table = row->recv.form == SW_FORM_ARENA
+                                ? arena + row->recv.address : area;
+        b = ((const sw_extent_t *)(const void *)table)[i];
+    }
+    *bytes = b.bytes;
+    return (row->form == SW_FORM_ARENA ? arena : area) + row->send.address +
+           b.offset;
+}
+
+/* Copies into the place of an edge. */
+static void put(sw_neighbourhood_t *h, int edge, const sw_data_t *block,
+                uint64_t bytes)
+{
+    sw_data_t to = sw_block_data(&h->args.recvs, h->args.recv, edge);
+    uint64_t room = sw_block(&h->args.recvs, edge).bytes;
+    if (h->args.all->in[edge] == h->list.on->me)
+        sw_keep(block, &to, sw_min(bytes, room));
+    else if (bytes)
+        sw_data_copy(block, &to, 0, sw_min(bytes, room));
+    if (bytes > room)
+        h->list.result = SW_TRUNCATED;
+}
+
+/* Copies block i of a member, which has posted it. False: the member has left
+ * too early. */
+static bool take_block(sw_neighbourhood_t *h, int edge, int from,
+                       sw_slate_row_t *row, int i)
+{
+    sw_list_t *l = &h->list;
+    bool lent = row->form == SW_FORM_ARENA;
+    if (lent)
+        sw_slate_touch(l->on);
+    if (lent && sw_unlikely(sw_row_left(row, l->turn))) {
+        sw_slate_touched(l->on);
+        sw_list_bad(l, SW_BROKEN);
+        return false;
+    }
+    uint64_t bytes;
+    const char *at = block_of(h, from, row, i, &bytes);
+    sw_data_t block = sw_data_plain(at);
+    put(h, edge, &block, bytes);
+    unsigned me = (unsigned)l->on->me;
+    if (--h->owed[from] == 0 && lent)
+        sw_row_tick(l->on, row, me / SW_SLATE_BITS,
+                    UINT64_C(1) << me % SW_SLATE_BITS);
+    if (lent)
+        sw_slate_touched(l->on);
+    return true;
+}
+
+/* Takes what comes on an edge. False: it is not there. */
+static bool take(sw_neighbourhood_t *h, int edge, int i)
+{
+    sw_list_t *l = &h->list;
+    int from = h->args.all->in[edge];
+    if (sw_unlikely(i < 0)) {
+        sw_list_bad(l, SW_BROKEN);
+        return false;
+    }
+    if (from == l->on->me) {
+        sw_data_t own = sw_block_data(&h->args.sends, h->args.send, i);
+        put(h, edge, &own, sw_block(&h->args.sends, i).bytes);
+    } else if (!sw_list_look(l, from) ||
+               !take_block(h, edge, from, sw_list_row(l, from), i)) {
+        return false;
+    }
+    h->got[edge] = true;
+    h->missing--;
+    return true;
+}
+
+/* Which blocks come, in *index. False: nobody knows yet. */
+static bool ways_are_known(const sw_neighbourhood_t *h, const int **index)
+{
+    *index = h->args.index ? atomic_load_explicit(h->args.index,
+                                                  memory_order_acquire)
+                           : NULL;
+    return *index || !h->args.index;
+}
+
+static bool work(sw_list_t *l, bool calls)
+{
+    sw_neighbourhood_t *h = (sw_neighbourhood_t *)l;
+    const sw_neighbours_t *all = h->args.all;
+    const int *index;
+    bool any = false;
+    if (!h->missing || !ways_are_known(h, &index))
+        return false;
+    for (int k = 0; k < all->ins && !l->status; k++) {
+        int edge = all->first + k;
+        edge -= edge < all->ins ? 0 : all->ins;
+        if (!h->got[edge])
+            any |= take(h, edge, index ? index[edge] : 0);
+    }
+    return any;
+}
+
+/* Is a member in this one's memory, or will it be? One that has left is not,
+ * whatever it has read. */
+static bool is_read(sw_neighbourhood_t *h)
+{
+    const sw_list_t *l = &h->list;
+    const sw_slate_row_t *row = sw_list_row(l, l->on->me);
+    uint64_t open = 0;
+    for (unsigned w = 0; w < l->on->words; w++) {
+        uint64_t left = h->readers[w] &
+            ~atomic_load_explicit(&row->word[l->on->words + w],
+                                  memory_order_acquire);
+        for (uint64_t bits = left; bits; bits &= bits - 1) {
+            int j = (int)(w * SW_SLATE_BITS) + __builtin_ctzll(bits);
+            if (sw_row_left(sw_list_row(l, j), l->turn))
+                left &= ~(bits & -bits);
+        }
+        h->readers[w] = left;
+        open |= left;
+    }
+    return open;
+}
+
+/* A member whose way of asking for the blocks is not over stays, even if it
+ * gets none. */
+static bool over(sw_list_t *l)
+{
+    sw_neighbourhood_t *h = (sw_neighbourhood_t *)l;
+    const int *index;
+    return !h->missing && ways_are_known(h, &index) && !is_read(h);
+}
+
+/* Beginning and end -------------------------------------------------------- */
+
+static void end(sw_list_t *l)
+{
+    sw_neighbourhood_t *h = (sw_neighbourhood_t *)l;
+    sw_temporary_free(h->packed);
+    sw_temporary_free(h->table);
+}
+
+/* On which edges something is to come. */
+static void expect_blocks(sw_neighbourhood_t *h)
+{
+    const sw_neighbours_t *all = h->args.all;
+    h->missing = 0;
+    for (int i = 0; i < all->ins; i++) {
+        h->got[i] = all->in[i] == SW_NOBODY ||
+                    !sw_block(&h->args.recvs, i).bytes;
+        if (h->got[i])
+            continue;
+        h->missing++;
+        h->owed[all->in[i]]++;
+    }
+}
+
+static void make_room(sw_neighbourhood_t *h, const sw_slates_t *on)
+{
+    size_t words = on->words * sizeof *h->readers;
+    size_t members = (size_t)on->n * sizeof *h->owed;
+    size_t edges = (size_t)h->args.all->ins;
+    char *at = sw_scratch(&h->list.room, words + members + edges);
+    if (!at) {
+        sw_say("out of memory for a nonblocking collective");
+        abort();
+    }
+    memset(at, 0, words + members);
+    h->readers = (uint64_t *)(void *)at;
+    h->owed = (int *)(void *)(at + words);
+    h->got = (bool *)(at + words + members);
+}
+
+static const sw_list_kind_t neighbourhood_kind = {post, work, over, end};
+
+void sw_neighbourhood_begin(sw_neighbourhood_t *h, sw_slates_t *on,
+                            const sw_neighbourhood_args_t *args)
+{
+    h->args = *args;
+    h->blocks = args->index ? args->all->outs : 1;
+    h->packed = h->table = NULL;
+    make_room(h, on);
+    expect_blocks(h);
+    sw_list_begin(&h->list, &neighbourhood_kind, on,
+                  sw_what((int)args->id, 0));
+}
