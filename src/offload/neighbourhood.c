@@ -18,26 +18,34 @@ static bool leads_away(const sw_neighbourhood_t *h, int member)
     return member != SW_NOBODY && member != h->list.on->me;
 }
 
-/* Bytes of block i that leave this member. */
-static uint64_t leaving(const sw_neighbourhood_t *h, int i)
+/* Does block i leave this member? */
+static bool leaves(const sw_neighbourhood_t *h, int i)
 {
-    bool leaves = h->args.index ? leads_away(h, h->args.all->out[i])
-                                : h->args.all->readers > 0;
-    return leaves ? sw_block(&h->args.sends, i).bytes : 0;
+    return h->args.index ? leads_away(h, h->args.all->out[i])
+                         : h->args.all->readers > 0;
 }
 
-/* Are the blocks that leave of one size? `packed`: side by side, if so. Returns
- * the bytes of all. */
+static uint64_t leaving(const sw_neighbourhood_t *h, int i)
+{
+    return leaves(h, i) ? sw_block(&h->args.sends, i).bytes : 0;
+}
+
+/* Are the blocks that leave of one size? Returns the bytes of all, side by
+ * side. */
 static size_t measure(sw_neighbourhood_t *h)
 {
     size_t all = 0;
+    bool any = false;
     h->each = 0;
     h->listed = false;
     for (int i = 0; i < h->blocks; i++) {
         size_t bytes = leaving(h, i);
+        if (!leaves(h, i))
+            continue;
+        h->listed |= any && bytes != h->each;
+        h->each = bytes;
+        any = true;
         all += bytes;
-        h->listed |= bytes && h->each && bytes != h->each;
-        h->each = bytes ? bytes : h->each;
     }
     return h->listed ? all : h->each * (size_t)h->blocks;
 }

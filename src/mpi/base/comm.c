@@ -55,6 +55,8 @@ static void outlive(sw_comm_t *c, MPI_Comm comm)
 static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
 {
     sw_comm_t *c = value;
+    if (c->adjacency)
+        c->adjacency_end(c->adjacency);
     if (atomic_load(&c->holds) > 1)
         outlive(c, comm);
     sw_registry_remove(&comms, c);
@@ -65,14 +67,10 @@ static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
     c->ring = c->lost = NULL;
     sw_span_t *span = c->span;
     c->span = NULL;
-    struct sw_adjacency *adjacency = c->adjacency;
-    c->adjacency = NULL;
     if (ring)
         sw_ring_close(ring);
     if (span)
         sw_span_free(span);
-    if (adjacency)
-        c->adjacency_free(adjacency);
     sw_comm_drop(c);
     return MPI_SUCCESS;
 }
@@ -85,6 +83,9 @@ void sw_comm_last(sw_comm_t *c)
     if (c->slates)
         sw_slates_close(c->slates);
     c->slates = NULL;
+    if (c->adjacency)
+        c->adjacency_free(c->adjacency);
+    c->adjacency = NULL;
     sw_members_drop(c->members);
     sw_registry_spare(&comms, c);
 }

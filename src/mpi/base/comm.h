@@ -66,6 +66,7 @@ typedef struct sw_comm {
     uint64_t children;          /* communicators made from this one       */
     struct sw_adjacency *adjacency;     /* see mpi/coll/adjacency.h; NULL:
                                            not met                        */
+    void (*adjacency_end)(struct sw_adjacency *);
     void (*adjacency_free)(struct sw_adjacency *);
     sw_members_t *members;      /* see sw_comm_members; NULL: not asked yet */
     struct sw_link **link;      /* [n]: theirs, or NULL                   */

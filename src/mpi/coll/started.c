@@ -18,6 +18,12 @@ static bool reduces(sw_collective_t id)
     return id >= SW_COLL_REDUCE;
 }
 
+static bool is_near(sw_collective_t id)
+{
+    return id >= SW_COLL_NEIGHBOR_ALLGATHER &&
+           id <= SW_COLL_NEIGHBOR_ALLTOALLW;
+}
+
 /* The request ---------------------------------------------------------------- */
 
 /* Nanoseconds between two questions to the host about failures. */
@@ -43,6 +49,7 @@ static void look_for_failure(sw_started_t *s)
 static bool ready(sw_track_t *t)
 {
     sw_started_t *s = (sw_started_t *)t;
+    sw_edge_ways_look();
     for (int i = 0; i < TRIES; i++) {
         if (sw_list_push(&s->list, true))
             return t->ended = true;     /* the host has nothing to say */
@@ -75,6 +82,8 @@ static int finish(sw_track_t *t, MPI_Status *status)
         s->operands.comm = comm;
         sw_operands_end(&s->operands, outcome == SW_OK);
         sw_datatype_drop(s->reduction.type);
+    } else if (is_near(s->id)) {
+        sw_near_end_list(&s->near, comm, outcome == SW_OK);
     } else if (s->id != SW_COLL_BARRIER) {
         sw_moving_end(&s->moving, &s->move, t->comm->n, comm,
                       outcome == SW_OK);
@@ -97,6 +106,7 @@ static void nothing(sw_track_t *t)
 
 static void progress(void)
 {
+    sw_edge_ways_look();
     sw_lists_push(true);
 }
 
@@ -135,9 +145,9 @@ sw_started_t *sw_started_new(sw_collective_t id, MPI_Comm comm)
     return s;
 }
 
-static void *room(sw_started_t *s, size_t each)
+void *sw_started_room(sw_started_t *s, size_t bytes)
 {
-    void *at = sw_scratch(&s->room, (size_t)s->track.comm->n * each);
+    void *at = sw_scratch(&s->room, bytes);
     if (!at)
         out_of_memory();
     return at;
@@ -145,12 +155,13 @@ static void *room(sw_started_t *s, size_t each)
 
 size_t *sw_started_counts(sw_started_t *s)
 {
-    return room(s, sizeof(size_t));
+    return sw_started_room(s, (size_t)s->track.comm->n * sizeof(size_t));
 }
 
 const sw_datatype_t **sw_started_types(sw_started_t *s)
 {
-    return room(s, 2 * sizeof(sw_datatype_t *));
+    return sw_started_room(s, 2 * (size_t)s->track.comm->n *
+                                  sizeof(sw_datatype_t *));
 }
 
 void sw_started_drop(sw_started_t *s, sw_reason_t reason)
@@ -177,10 +188,14 @@ static void begin(sw_started_t *s)
 {
     sw_slates_t *on = sw_comm_slates(s->track.comm);
     sw_pairs_args_t args;
+    sw_neighbourhood_args_t near;
     if (s->id == SW_COLL_BARRIER) {
         sw_arrival_begin(&s->arrival, on);
     } else if (reduces(s->id)) {
         begin_fold(s, on);
+    } else if (is_near(s->id)) {
+        sw_near_begin_list(&s->near, s->track.comm, &near);
+        sw_neighbourhood_begin(&s->neighbourhood, on, &near);
     } else {
         sw_moving_begin(&s->moving, &s->move, s->track.comm, &args);
         sw_pairs_begin(&s->pairs, on, &args);

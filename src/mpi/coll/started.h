@@ -19,6 +19,7 @@
 #include "offload/arrival.h"
 #include "offload/folds.h"
 #include "moving.h"
+#include "near.h"
 #include "reduction.h"
 
 typedef struct {
@@ -26,14 +27,16 @@ typedef struct {
     union {
         sw_list_t list;
         sw_pairs_t pairs;
+        sw_neighbourhood_t neighbourhood;
         sw_fold_t fold;
         sw_arrival_t arrival;
     };
     MPI_Request request;        /* kept from use to use, if `made`          */
     bool made;
     sw_collective_t id;
-    sw_reduction_t reduction;   /* what the call said: one of the two       */
+    sw_reduction_t reduction;   /* what the call said: one of these         */
     sw_move_t move;
+    sw_near_t near;
     sw_operands_t operands;     /* ... and what we made of it               */
     sw_moving_t moving;
     sw_scratch_t room;          /* for what a call converts                 */
@@ -46,7 +49,8 @@ void sw_started_stop(void);
 /* One for a call on `comm`, or NULL: the host serves. Counts the call, for
  * --stats. */
 sw_started_t *sw_started_new(sw_collective_t id, MPI_Comm comm);
-/* Room for a count of each member; for two datatypes of each. */
+/* Room for so many bytes, once; for a count of each member; for two datatypes of each. */
+void *sw_started_room(sw_started_t *s, size_t bytes);
 size_t *sw_started_counts(sw_started_t *s);
 const sw_datatype_t **sw_started_types(sw_started_t *s);
 /* Its arguments are right: begins it. Returns what the call returns. */

@@ -1,0 +1,48 @@
+/*
+ * edge_way.h - the way that the blocks of one of the host's neighbourhood
+ * alltoalls go: which block of its sender comes on each edge.
+ *
+ * Several edges may join two ranks: in a periodic dimension of size one or two,
+ * or in a graph that names a rank twice. The standard says since 4.0 only which
+ * block then comes on which edge, and hosts differ, by version and by
+ * procedure. So each of the host's procedures exchanges the numbers of the edges
+ * once. From then on the blocks go the same way.
+ *
+ * A nonblocking procedure cannot wait for the numbers. The host's exchange goes
+ * on while the lists that need them wait (offload/neighbourhood.h). A rank in an
+ * MPI call looks whether they have come.
+ */
+#ifndef SW_MPI_COLL_EDGE_WAY_H
+#define SW_MPI_COLL_EDGE_WAY_H
+
+#include "mpi/base/comm.h"
+#include "offload/neighbourhood.h"
+
+typedef struct {
+    bool asked;
+    _Atomic bool asking;        /* a nonblocking exchange is not over      */
+    sw_edge_blocks_t index;     /* NULL, once asked and told: no use       */
+} sw_edge_way_t;
+
+/* Asks the host's procedure on a communicator with this adjacency, and waits.
+ * False: it sends the notes to others than the adjacency says. */
+bool sw_edge_way_ask(sw_edge_way_t *way, const sw_neighbours_t *all, int me,
+                     sw_collective_t id, MPI_Comm comm);
+/* Asks its nonblocking form, and goes on. */
+void sw_edge_way_begin(sw_edge_way_t *way, const sw_neighbours_t *all, int me,
+                       sw_collective_t id, MPI_Comm comm);
+
+/* Looks whether answers have come, where any are due. */
+void sw_edge_ways_look_slow(void);
+extern _Atomic int sw_edge_ways_asking __attribute__((visibility("hidden")));
+static inline void sw_edge_ways_look(void)
+{
+    if (sw_unlikely(atomic_load_explicit(&sw_edge_ways_asking,
+                                         memory_order_relaxed)))
+        sw_edge_ways_look_slow();
+}
+
+/* The communicator ends: waits for its answer. */
+void sw_edge_way_end(sw_edge_way_t *way);
+
+#endif

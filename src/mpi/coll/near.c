@@ -1,0 +1,138 @@
+/*
+ * near.c - see near.h.
+ */
+#include "near.h"
+
+static const int nowhere = SW_NOBODY;
+
+/* An edge that leads somewhere, if one does. */
+static const int *any_edge(const sw_neighbours_t *all)
+{
+    for (int i = 0; i < all->outs; i++)
+        if (all->out[i] != SW_NOBODY)
+            return &all->out[i];
+    return &nowhere;
+}
+
+bool sw_near_set(sw_near_t *k, sw_comm_t *c, sw_collective_t id,
+                 const sw_near_args_t *out, const sw_near_args_t *in,
+                 sw_reason_t *reason)
+{
+    const sw_neighbours_t *all = sw_adjacency(c, reason);
+    bool gathers = sw_near_gathers(id);
+    if (!all)
+        return false;
+    k->id = id;
+    k->all = all;
+    k->out.args = *out;
+    k->in.args = *in;
+    k->out.n = gathers ? 1 : all->outs;
+    k->out.edge = gathers ? any_edge(all) : all->out;
+    k->in.n = all->ins;
+    k->in.edge = all->in;
+    return true;
+}
+
+/* Reads counts and places. False: the host is to judge. */
+static bool read_counts(const sw_near_side_t *x, int64_t *counts,
+                        int64_t *places, bool *anybody, bool *any)
+{
+    const sw_near_args_t *a = &x->args;
+    bool row = a->form == SW_NEAR_ROW;
+    *anybody = *any = false;
+    if (a->user == MPI_IN_PLACE ||
+        (x->n && !row && (!a->counts.at || !a->displacements.at)))
+        return false;
+    for (int i = 0; i < x->n; i++) {
+        int64_t count = row ? a->count : sw_at(a->counts, i);
+        counts[i] = x->edge[i] == SW_NOBODY ? 0 : count;
+        places[i] = row ? i * count : sw_at(a->displacements, i);
+        if (counts[i] < 0)
+            return false;
+        *anybody |= x->edge[i] != SW_NOBODY;
+        *any |= counts[i] > 0;
+    }
+    return true;
+}
+
+/* One side. The arrays have at least one entry each. */
+static bool check(sw_near_side_t *x, sw_near_room_t *room, MPI_Comm comm,
+                  int *result)
+{
+    const sw_near_args_t *a = &x->args;
+    bool anybody, any;
+    size_t n = (size_t)x->n + 1;
+    x->data = (sw_data_t *)(void *)room;
+    x->list = (sw_extent_t *)(void *)(x->data + n);
+    int64_t *counts = (int64_t *)(void *)(x->list + n), *places = counts + n;
+    const sw_datatype_t **known = (const sw_datatype_t **)(void *)(places + n);
+    if (!read_counts(x, counts, places, &anybody, &any))
+        return false;
+    x->buffer = (sw_vbuffer_t){
+        .user = (void *)(uintptr_t)a->user, .counts = SW_VECTOR(counts),
+        .displacements = SW_VECTOR(places), .types = known,
+        .same = a->form != SW_NEAR_EACH, .bytes = a->form == SW_NEAR_EACH,
+        .n = x->n, .comm = comm};
+    if (a->form == SW_NEAR_EACH)
+        return sw_types_of(a->types, x->buffer.counts, x->n, comm, known,
+                           result);
+    known[0] = anybody ? sw_datatype(a->type, comm, result) : &sw_nothing;
+    return known[0] && (a->user || !any || !known[0]->dense ||
+                        !known[0]->size);
+}
+
+bool sw_near_check(sw_near_t *k, sw_near_room_t *room, MPI_Comm comm,
+                   int *result)
+{
+    *result = MPI_SUCCESS;
+    return check(&k->in, room, comm, result) &&
+           check(&k->out, room + k->in.n + 1, comm, result);
+}
+
+void sw_near_describe(sw_near_t *k)
+{
+    sw_near_side_t *out = &k->out, *in = &k->in;
+    out->blocks = sw_vbuffer_send(&out->buffer, false, out->list, out->data);
+    in->blocks = sw_vbuffer_receive(&in->buffer, in->list, in->data);
+}
+
+void sw_near_end(sw_near_t *k, MPI_Comm comm, bool done)
+{
+    sw_vbuffer_end(&k->out.buffer);
+    k->in.buffer.comm = comm;
+    if (done)
+        sw_vbuffer_received(&k->in.buffer);
+    else
+        sw_vbuffer_end(&k->in.buffer);
+}
+
+/* Nonblocking -------------------------------------------------------------- */
+
+static void each_type(const sw_vbuffer_t *b, bool hold)
+{
+    for (int i = 0; i < (b->same ? 1 : b->n); i++)
+        if (b->types[i] != &sw_nothing)
+            hold ? sw_datatype_hold(b->types[i])
+                 : sw_datatype_drop(b->types[i]);
+}
+
+void sw_near_begin_list(sw_near_t *k, sw_comm_t *c,
+                        sw_neighbourhood_args_t *to)
+{
+    bool gathers = sw_near_gathers(k->id);
+    each_type(&k->out.buffer, true);
+    each_type(&k->in.buffer, true);
+    sw_near_describe(k);
+    *to = (sw_neighbourhood_args_t){
+        .id = gathers ? SW_COLL_NEIGHBOR_ALLGATHER : SW_COLL_NEIGHBOR_ALLTOALL,
+        .all = k->all, .send = k->out.buffer.data, .recv = k->in.buffer.data,
+        .sends = k->out.blocks, .recvs = k->in.blocks,
+        .index = gathers ? NULL : sw_adjacency_started(c, k->id)};
+}
+
+void sw_near_end_list(sw_near_t *k, MPI_Comm comm, bool done)
+{
+    sw_near_end(k, comm, done);
+    each_type(&k->out.buffer, false);
+    each_type(&k->in.buffer, false);
+}
