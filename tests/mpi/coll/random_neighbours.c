@@ -2,13 +2,15 @@
  * random_neighbours.c - neighbourhood collectives over random topologies, with
  * random datatypes and counts, compared with the host byte by byte.
  *
- *   random_neighbours SEED ROUNDS [MOST]
+ *   random_neighbours SEED ROUNDS [MOST [immediate]]
  *
  * A round is a few calls in a row on communicators of random_topologies.h,
  * with nothing in between but a rank that is late at times: once accelerated,
  * where that can be, and once by the host. What was received, with the gaps
  * and the room around it, must be the same. Whatever was sent is overwritten
- * as soon as the call is back. MOST bounds a block's bytes.
+ * as soon as the call is back. MOST bounds a block's bytes. With `immediate`
+ * the calls of a round are nonblocking, and all are under way before a rank
+ * waits for them, in an order of its own.
  *
  * Which block comes on which edge differs between hosts, so the sizes that a
  * receiver expects follow from what the host does. The bytes follow from
@@ -65,12 +67,15 @@ typedef struct {
     int kind, pause;                /* ms that this rank is late            */
     bool large;
     side_t out, in;
+    place_t from, to;
+    MPI_Request request;
     char *got;                      /* the image after the accelerated call */
 } call_t;
 
 static comm_t comms[COMMS];
 static straightway_accelerate_func_t accelerate;
 static size_t most = 100000;
+static bool immediate;
 static uint64_t seed;
 static long now;
 
@@ -82,6 +87,10 @@ static void switch_to(int on)
 
 /* Communicators ---------------------------------------------------------- */
 
+/* Calls a procedure, or its nonblocking form. The request is *q. */
+#define CALL(NAME, INAME, ...)                                          \
+    (immediate ? INAME(__VA_ARGS__, q) : NAME(__VA_ARGS__))
+
 /* What the host does with each edge. */
 static void learn(comm_t *c)
 {
@@ -89,6 +98,7 @@ static void learn(comm_t *c)
     int n[EDGES_MAX], place[EDGES_MAX], mine[EDGES_MAX];
     MPI_Aint address[EDGES_MAX];
     MPI_Datatype type[EDGES_MAX];
+    MPI_Request q[1] = { MPI_REQUEST_NULL };
     for (int i = 0; i < EDGES_MAX; i++) {
         n[i] = 1;
         mine[i] = place[i] = i;
@@ -96,10 +106,12 @@ static void learn(comm_t *c)
         type[i] = MPI_INT;
     }
     memset(c->index, 0, sizeof c->index);
-    MPI_Neighbor_alltoall(mine, 1, MPI_INT, c->index[ALLTOALL], 1, MPI_INT,
-                          t->comm);
-    MPI_Neighbor_alltoallv(mine, n, place, MPI_INT, c->index[ALLTOALLV], n,
-                           place, MPI_INT, t->comm);
+    CALL(MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, mine, 1, MPI_INT,
+         c->index[ALLTOALL], 1, MPI_INT, t->comm);
+    MPI_Wait(q, MPI_STATUS_IGNORE);
+    CALL(MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, mine, n, place,
+         MPI_INT, c->index[ALLTOALLV], n, place, MPI_INT, t->comm);
+    MPI_Wait(q, MPI_STATUS_IGNORE);
     int even = t->outs == t->ins, all;
     MPI_Allreduce(&even, &all, 1, MPI_INT, MPI_LAND, t->comm);
     c->only_large = MIXES_EDGES_UP && !all;
@@ -108,14 +120,16 @@ static void learn(comm_t *c)
         MPI_Count large[EDGES_MAX];
         for (int i = 0; i < EDGES_MAX; i++)
             large[i] = 1;
-        MPI_Neighbor_alltoallw_c(mine, large, address, type,
-                                 c->index[ALLTOALLW], large, address, type,
-                                 t->comm);
+        CALL(MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c, mine, large,
+             address, type, c->index[ALLTOALLW], large, address, type,
+             t->comm);
+        MPI_Wait(q, MPI_STATUS_IGNORE);
         return;
     }
 #endif
-    MPI_Neighbor_alltoallw(mine, n, address, type, c->index[ALLTOALLW], n,
-                           address, type, t->comm);
+    CALL(MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, mine, n, address,
+         type, c->index[ALLTOALLW], n, address, type, t->comm);
+    MPI_Wait(q, MPI_STATUS_IGNORE);
 }
 
 static void comm_make(rng_t *plan, rng_t *own, comm_t *c)
@@ -228,7 +242,7 @@ static void call_make(rng_t *plan, rng_t *own, call_t *c)
         c->in.count[0] = c->out.count[0];
 }
 
-static int perform(const call_t *c, void *from, void *to)
+static int perform(const call_t *c, void *from, void *to, MPI_Request *q)
 {
     const side_t *s = &c->out, *r = &c->in;
     MPI_Comm comm = c->on->topology.comm;
@@ -241,42 +255,45 @@ static int perform(const call_t *c, void *from, void *to)
     if (c->large)
         switch (c->kind) {
         case ALLGATHER:
-            return MPI_Neighbor_allgather_c(from, s->count[0], stype, to,
-                                            r->count[0], rtype, comm);
+            return CALL(MPI_Neighbor_allgather_c, MPI_Ineighbor_allgather_c,
+                        from, s->count[0], stype, to, r->count[0], rtype,
+                        comm);
         case ALLGATHERV:
-            return MPI_Neighbor_allgatherv_c(from, s->count[0], stype, to,
-                                             r->large_count, r->large_place,
-                                             rtype, comm);
+            return CALL(MPI_Neighbor_allgatherv_c, MPI_Ineighbor_allgatherv_c,
+                        from, s->count[0], stype, to, r->large_count,
+                        r->large_place, rtype, comm);
         case ALLTOALL:
-            return MPI_Neighbor_alltoall_c(from, s->count[0], stype, to,
-                                           r->count[0], rtype, comm);
+            return CALL(MPI_Neighbor_alltoall_c, MPI_Ineighbor_alltoall_c,
+                        from, s->count[0], stype, to, r->count[0], rtype,
+                        comm);
         case ALLTOALLV:
-            return MPI_Neighbor_alltoallv_c(from, s->large_count,
-                                            s->large_place, stype, to,
-                                            r->large_count, r->large_place,
-                                            rtype, comm);
+            return CALL(MPI_Neighbor_alltoallv_c, MPI_Ineighbor_alltoallv_c,
+                        from, s->large_count, s->large_place, stype, to,
+                        r->large_count, r->large_place, rtype, comm);
         default:
-            return MPI_Neighbor_alltoallw_c(from, s->large_count, s->address,
-                                            s->type, to, r->large_count,
-                                            r->address, r->type, comm);
+            return CALL(MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c,
+                        from, s->large_count, s->address, s->type, to,
+                        r->large_count, r->address, r->type, comm);
         }
 #endif
     switch (c->kind) {
     case ALLGATHER:
-        return MPI_Neighbor_allgather(from, s->count[0], stype, to,
-                                      r->count[0], rtype, comm);
+        return CALL(MPI_Neighbor_allgather, MPI_Ineighbor_allgather, from,
+                    s->count[0], stype, to, r->count[0], rtype, comm);
     case ALLGATHERV:
-        return MPI_Neighbor_allgatherv(from, s->count[0], stype, to, r->count,
-                                       r->place, rtype, comm);
+        return CALL(MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, from,
+                    s->count[0], stype, to, r->count, r->place, rtype, comm);
     case ALLTOALL:
-        return MPI_Neighbor_alltoall(from, s->count[0], stype, to,
-                                     r->count[0], rtype, comm);
+        return CALL(MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, from,
+                    s->count[0], stype, to, r->count[0], rtype, comm);
     case ALLTOALLV:
-        return MPI_Neighbor_alltoallv(from, s->count, s->place, stype, to,
-                                      r->count, r->place, rtype, comm);
+        return CALL(MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, from,
+                    s->count, s->place, stype, to, r->count, r->place, rtype,
+                    comm);
     default:
-        return MPI_Neighbor_alltoallw(from, s->count, s->address, s->type, to,
-                                      r->count, r->address, r->type, comm);
+        return CALL(MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, from,
+                    s->count, s->address, s->type, to, r->count, r->address,
+                    r->type, comm);
     }
 }
 
@@ -292,29 +309,46 @@ static void *address_of(side_t *s, char *p, int sign)
     return MPI_BOTTOM;
 }
 
-/* One way of making a call; the image of what was received. */
-static char *call_once(rng_t *own, call_t *c)
+/* Some places hold one image at a time: a round's `first` call takes those. */
+static place_t image_take(rng_t *own, int role, const side_t *s, bool first)
 {
-    place_t from = place_take(own, SEND_ROLE, false, c->out.image,
-                              c->out.bytes, rng_below(own, 4) * 16);
-    place_t to = place_take(own, RECEIVE_ROLE, false, c->in.image,
-                            c->in.bytes, rng_below(own, 4) * 16);
+    if (first)
+        return place_take(own, role, false, s->image, s->bytes,
+                          rng_below(own, 4) * 16);
+    place_t heap = { .n = s->bytes, .place = HEAP,
+                     .base = malloc(s->bytes) };
+    heap.p = heap.base;
+    memcpy(heap.p, s->image, s->bytes);
+    return heap;
+}
+
+static void call_begin(rng_t *own, call_t *c, bool first)
+{
+    c->from = image_take(own, SEND_ROLE, &c->out, first);
+    c->to = image_take(own, RECEIVE_ROLE, &c->in, first);
     if (c->pause)
         usleep((unsigned)c->pause * 1000);
-    void *sent = address_of(&c->out, from.p, 1);
-    void *into = address_of(&c->in, to.p, 1);
-    int rc = perform(c, sent, into);
+    void *sent = address_of(&c->out, c->from.p, 1);
+    void *into = address_of(&c->in, c->to.p, 1);
+    c->request = MPI_REQUEST_NULL;
+    int rc = perform(c, sent, into, &c->request);
     CHECK(rc == MPI_SUCCESS, "error %d of %s", rc, kind_names[c->kind]);
-    address_of(&c->out, from.p, -1);
-    address_of(&c->in, to.p, -1);
-    CHECK(!memcmp(from.p, c->out.image, c->out.bytes),
+}
+
+/* The image of what was received. */
+static char *call_end(call_t *c)
+{
+    MPI_Wait(&c->request, MPI_STATUS_IGNORE);
+    address_of(&c->out, c->from.p, -1);
+    address_of(&c->in, c->to.p, -1);
+    CHECK(!memcmp(c->from.p, c->out.image, c->out.bytes),
           "seed %llu round %ld: %s changed what it sent",
           (unsigned long long)seed, now, kind_names[c->kind]);
-    memset(from.p, 0x77, from.n);
+    memset(c->from.p, 0x77, c->from.n);
     char *got = malloc(c->in.bytes);
-    memcpy(got, to.p, c->in.bytes);
-    place_give(&from);
-    place_give(&to);
+    memcpy(got, c->to.p, c->in.bytes);
+    place_give(&c->from);
+    place_give(&c->to);
     return got;
 }
 
@@ -332,28 +366,42 @@ static void compare(const call_t *c, const char *host)
               c->in.layouts ? c->in.layout[0].made_by : "none");
 }
 
+/* Ends a call that has begun. */
+static void conclude(call_t *c, bool host)
+{
+    char *got = call_end(c);
+    if (!host) {
+        c->got = got;
+        return;
+    }
+    compare(c, got);
+    free(got);
+    free(c->got);
+    side_drop(&c->out);
+    side_drop(&c->in);
+}
+
 static void play(rng_t *plan, rng_t *own)
 {
     call_t calls[CALLS_MAX];
-    int n = 1 + (int)rng_below(plan, CALLS_MAX);
-    for (int i = 0; i < n; i++)
+    int n = 1 + (int)rng_below(plan, CALLS_MAX), order[CALLS_MAX];
+    for (int i = 0; i < n; i++) {
         call_make(plan, own, &calls[i]);
+        order[i] = i;
+    }
+    shuffle_list(own, order, n);
     for (int host = 0; host < 2; host++) {
         switch_to(!host);
         for (int i = 0; i < n; i++) {
             if (calls[i].on->topology.comm == MPI_COMM_NULL)
                 continue;
-            char *got = call_once(own, &calls[i]);
-            if (!host) {
-                calls[i].got = got;
-                continue;
-            }
-            compare(&calls[i], got);
-            free(got);
-            free(calls[i].got);
-            side_drop(&calls[i].out);
-            side_drop(&calls[i].in);
+            call_begin(own, &calls[i], i == 0 || !immediate);
+            if (!immediate)
+                conclude(&calls[i], host);
         }
+        for (int i = 0; i < n && immediate; i++)
+            if (calls[order[i]].on->topology.comm != MPI_COMM_NULL)
+                conclude(&calls[order[i]], host);
     }
 }
 
@@ -363,6 +411,7 @@ int main(int argc, char **argv)
     seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     long rounds = argument(argc, argv, 2, 100);
     most = (size_t)argument(argc, argv, 3, (long)most);
+    immediate = argc > 4 && !strcmp(argv[4], "immediate");
     accelerate = (straightway_accelerate_func_t)
         dlsym(RTLD_DEFAULT, STRAIGHTWAY_ACCELERATE_SYMBOL);
     CHECK(world_size <= 5, "at most 5 ranks");

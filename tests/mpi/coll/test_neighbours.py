@@ -18,14 +18,15 @@ SETTINGS = [
 ]
 
 
-def compare(host, n, seed, rounds, *options, env=None, share=0.45):
+def compare(host, n, seed, rounds, most=100000, form="blocking", env=None,
+            share=0.45):
     """The program makes every call on both sides, and compares."""
-    arguments = [seed, rounds_for(host, n, rounds), *options]
+    arguments = [seed, rounds_for(host, n, rounds), most, form]
     done = well(run(host, n, "random_neighbours", *arguments,
                     env={**HOSTS, **(env or {})}))
     # Every communicator has a topology, and its ways could be learned.
     assert "no topology" not in done.stderr, done.stderr
-    ours, made = accelerated(done)
+    ours, made = accelerated(done, nonblocking=form == "immediate")
     assert made > 0 and ours >= share * made, \
         f"only {ours} of {made} calls were served by Straightway"
 
@@ -35,6 +36,11 @@ def compare(host, n, seed, rounds, *options, env=None, share=0.45):
 def test_random_neighbourhoods_give_the_hosts_bytes(host, n):
     # A communicator of one rank stays with the host.
     compare(host, n, n, ROUNDS, share=0.2)
+
+
+@pytest.mark.parametrize("n", [2, 3, pytest.param(4, marks=DEEP)])
+def test_several_collectives_go_on_at_a_time(host, n):
+    compare(host, n, 20 + n, ROUNDS, form="immediate", share=0.2)
 
 
 @pytest.mark.parametrize("env", SETTINGS, ids=lambda env: list(env)[0][12:])
@@ -58,4 +64,5 @@ def test_virtual_nodes_give_the_hosts_bytes(host):
 @pytest.mark.parametrize("seed", range(100, 110))
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
 def test_many_random_neighbourhoods_give_the_hosts_bytes(host, n, seed):
-    compare(host, n, seed, 300, *([1000] if seed % 2 else []), share=0.2)
+    compare(host, n, seed, 300, most=1000 if seed % 2 else 100000,
+            form="immediate" if seed % 4 > 1 else "blocking", share=0.2)
