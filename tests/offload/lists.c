@@ -5,8 +5,6 @@
  */
 #include "lists.h"
 
-#include <pthread.h>
-
 #define AT_ONCE 6
 
 static void push_any(member_t *m, job_t *job, int count)
@@ -51,15 +49,6 @@ static void without_leader(member_t *m)
     if (sw_list_end(&a.list) != SW_BROKEN)
         fail(m, "a list without a leader is not broken");
     sw_slates_close(s);
-}
-
-static void *help_out(void *quit)
-{
-    while (!atomic_load((_Atomic bool *)quit)) {
-        sw_lists_push(false);
-        usleep(50);
-    }
-    return NULL;
 }
 
 static void body(member_t *m)

@@ -11,6 +11,8 @@
 #include "offload/folds.h"
 #include "offload/pairs.h"
 
+#include <pthread.h>
+
 #define MEMBERS 64
 
 typedef struct {
@@ -44,6 +46,16 @@ static inline sw_slates_t *open_slates(member_t *m, unsigned depth)
     uint64_t name = m->me == 0 ? atomic_fetch_add(&names, 1) + 1 : 0;
     expect_ok(m, sw_coll_bcast(m->ring, 0, PLAIN(&name), sizeof name));
     return sw_slates_open(m->ring->team, name, depth);
+}
+
+/* A second thread of a member, until *quit. */
+static inline void *help_out(void *quit)
+{
+    while (!atomic_load((_Atomic bool *)quit)) {
+        sw_lists_push(false);
+        usleep(50);
+    }
+    return NULL;
 }
 
 /* Blocks ------------------------------------------------------------------- */
