@@ -275,9 +275,7 @@ static bool take(sw_neighbourhood_t *h, int edge, int i)
 /* Which blocks come, in *index. False: nobody knows yet. */
 static bool ways_are_known(const sw_neighbourhood_t *h, const int **index)
 {
-    *index = h->args.index ? atomic_load_explicit(h->args.index,
-                                                  memory_order_acquire)
-                           : NULL;
+    *index = h->args.index ? h->args.index(h->args.way) : NULL;
     return *index || !h->args.index;
 }
 
@@ -320,13 +318,10 @@ static bool is_read(sw_neighbourhood_t *h)
     return open;
 }
 
-/* A member whose way of asking for the blocks is not over stays, even if it
- * gets none. */
 static bool over(sw_list_t *l)
 {
     sw_neighbourhood_t *h = (sw_neighbourhood_t *)l;
-    const int *index;
-    return !h->missing && ways_are_known(h, &index) && !is_read(h);
+    return !h->missing && !is_read(h);
 }
 
 /* Beginning and end -------------------------------------------------------- */

@@ -15,9 +15,10 @@
 
 #include "list.h"
 
-/* Which block of its sender comes on each edge of `in`: [ins], or NULL as long
- * as nobody knows. A negative number: nobody will ever know. */
-typedef _Atomic(int *) sw_edge_blocks_t;
+/* Tells which block of its sender comes on each edge of `in`: [ins], or NULL as
+ * long as that is not known. A negative number: nobody will know. Any thread may
+ * ask. */
+typedef const int *(*sw_edge_index_func_t)(void *way);
 
 /* What a member gives. It must last until the list has ended, with what it
  * points to. */
@@ -28,7 +29,8 @@ typedef struct {
     void *recv;
     sw_blocks_t sends;          /* of each edge of `out`; one, for all      */
     sw_blocks_t recvs;          /* of each edge of `in`                     */
-    const sw_edge_blocks_t *index;  /* NULL: the one block comes            */
+    sw_edge_index_func_t index; /* NULL: the one block comes                */
+    void *way;                  /* for `index`                              */
 } sw_neighbourhood_args_t;
 
 typedef struct {

@@ -15,13 +15,18 @@ typedef struct {
     sw_neighbourhood_t list;
     bool gathers, over;
     uint64_t round;
-    sw_edge_blocks_t index;
+    _Atomic(const int *) index;
     void *send;
     size_t bytes;               /* of all that is in `send`                 */
     sw_extent_t out[EDGES_MAX];
     sw_data_t out_data[EDGES_MAX];
     recv_t in;
 } near_t;
+
+static const int *index_of(void *way)
+{
+    return atomic_load(&((near_t *)way)->index);
+}
 
 static void begin_alltoall(member_t *m, const graph_t *all, near_t *x,
                            size_t bytes, bool equal,
@@ -49,9 +54,10 @@ static void begin_alltoall(member_t *m, const graph_t *all, near_t *x,
         fill_data(&block, x->out[i].bytes, key_of(x->round, m->me, i));
     }
     /* At times the blocks' numbers are known from the start. */
-    args->index = &x->index;
+    args->index = index_of;
+    args->way = x;
     if (below(&m->own, 2))
-        atomic_store(&x->index, (int *)(uintptr_t)all->index);
+        atomic_store(&x->index, all->index);
 }
 
 static void begin_allgather(member_t *m, near_t *x, size_t bytes, bool equal,
@@ -100,7 +106,7 @@ static void push(member_t *m, const graph_t *all, near_t *x)
     if (x->over)
         return;
     if (!x->gathers && below(&m->own, 3) == 0)
-        atomic_store(&x->index, (int *)(uintptr_t)all->index);
+        atomic_store(&x->index, all->index);
     if (!sw_list_push(&x->list.list, true))
         return;
     expect_ok(m, sw_list_end(&x->list.list));
@@ -140,7 +146,7 @@ static void one_gives_up(member_t *m, const graph_t *all, near_t *x,
     int who = below(&m->common, m->n), pushes = below(&m->own, 3);
     unsigned turns = 0;
     begin(m, all, x, s, ++*round);
-    atomic_store(&x->index, (int *)(uintptr_t)all->index);
+    atomic_store(&x->index, all->index);
     if (m->me != who && below(&m->own, 2))
         usleep(2000);           /* it has given up, and writes to its memory */
     for (int i = 0; !sw_list_push(&x->list.list, true); i++) {

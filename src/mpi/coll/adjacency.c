@@ -113,13 +113,13 @@ sw_ring_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
     return NULL;
 }
 
-const sw_edge_blocks_t *sw_adjacency_started(sw_comm_t *c, sw_collective_t id)
+sw_edge_way_t *sw_adjacency_started(sw_comm_t *c, sw_collective_t id)
 {
     sw_adjacency_t *h = c->adjacency;
     sw_edge_way_t *way = &h->started[id - SW_COLL_NEIGHBOR_ALLTOALL];
     if (sw_unlikely(!way->asked))
         sw_edge_way_begin(way, &h->lists, c->me, id, c->handle);
-    return &way->index;
+    return way;
 }
 
 void sw_adjacency_end(sw_adjacency_t *h)

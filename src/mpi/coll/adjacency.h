@@ -34,8 +34,8 @@ sw_ring_t *sw_adjacency_ring(sw_comm_t *c, sw_reason_t *reason);
 sw_ring_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
                                  const int **index, sw_reason_t *reason);
 
-/* The same for a nonblocking one, which all members serve. */
-const sw_edge_blocks_t *sw_adjacency_started(sw_comm_t *c, sw_collective_t id);
+/* The way of a nonblocking one, which all members serve. */
+sw_edge_way_t *sw_adjacency_started(sw_comm_t *c, sw_collective_t id);
 
 /* The communicator ends; then nobody needs its adjacency any more. */
 void sw_adjacency_end(sw_adjacency_t *adjacency);

@@ -7,19 +7,20 @@
 
 #include <stdlib.h>
 
+/* `check` tells that all of it has come. */
 typedef struct {
-    int member, edge;
+    int member, edge, check;
 } note_t;
 
 #define NOTE ((int)(sizeof(note_t) / sizeof(int)))
 
 /* A note goes and comes on each edge. What the host reads lasts until it is
  * done. */
-typedef struct exchange {
+typedef struct sw_exchange {
     sw_edge_way_t *way;
     const sw_neighbours_t *all;
     MPI_Request request;        /* of a nonblocking one                     */
-    struct exchange *next;      /* among those                              */
+    struct sw_exchange *next;    /* among those                              */
     struct {
         MPI_Count large;
         MPI_Aint address;
@@ -33,6 +34,21 @@ typedef struct exchange {
     MPI_Aint *address;
     MPI_Datatype *type;
 } exchange_t;
+
+static int check_of(int member, int edge)
+{
+    return (int)((unsigned)member * 0x9e3779b1u ^ (unsigned)edge ^
+                 0x5a17ed6eu);
+}
+
+/* Reads a note that the host may be writing. False: it has not come whole. */
+static bool note_read(const note_t *at, note_t *to)
+{
+    to->check = __atomic_load_n(&at->check, __ATOMIC_RELAXED);
+    to->member = __atomic_load_n(&at->member, __ATOMIC_RELAXED);
+    to->edge = __atomic_load_n(&at->edge, __ATOMIC_RELAXED);
+    return to->check == check_of(to->member, to->edge);
+}
 
 static _Atomic bool looking;
 static exchange_t *under_way;
@@ -58,8 +74,7 @@ static void prepare(exchange_t *x, sw_edge_way_t *way,
         x->place[i] = i * NOTE;
         x->address[i] = i * (MPI_Aint)sizeof(note_t);
         x->type[i] = MPI_INT;
-        x->mine[i] = (note_t){me, i};
-        x->got[i] = (note_t){SW_NOBODY, 0};
+        x->mine[i] = (note_t){me, i, check_of(me, i)};
     }
     way->asked = true;
 }
@@ -89,16 +104,26 @@ static int call(exchange_t *x, sw_collective_t id, MPI_Comm comm, bool begins)
               x->address, x->type, x->got, x->count, x->address, x->type);
 }
 
-/* What the notes tell. A negative number stands for a wrong one. */
-static int *read_notes(const exchange_t *x, bool *ok)
+/* Makes the index of the notes, if all have come, or will (`last`). True: each
+ * is what the adjacency says. */
+static bool read_notes(const exchange_t *x, bool last)
 {
-    int *index = sw_array_zeroed((size_t)x->all->ins, sizeof *index);
-    for (int i = 0; i < x->all->ins; i++) {
-        bool right = *ok && x->got[i].member == x->all->in[i];
-        index[i] = right ? x->got[i].edge : -1;
-        *ok &= right;
+    const sw_neighbours_t *all = x->all;
+    bool right = true;
+    note_t note;
+    for (int i = 0; i < all->ins && !last; i++)
+        if (all->in[i] != SW_NOBODY && !note_read(&x->got[i], &note))
+            return false;
+    int *index = sw_array_zeroed((size_t)all->ins, sizeof *index);
+    for (int i = 0; i < all->ins; i++) {
+        if (all->in[i] == SW_NOBODY)
+            continue;
+        bool good = note_read(&x->got[i], &note) && note.member == all->in[i];
+        index[i] = good ? note.edge : -1;
+        right &= good;
     }
-    return index;
+    atomic_store_explicit(&x->way->index, index, memory_order_release);
+    return right;
 }
 
 bool sw_edge_way_ask(sw_edge_way_t *way, const sw_neighbours_t *all, int me,
@@ -107,7 +132,7 @@ bool sw_edge_way_ask(sw_edge_way_t *way, const sw_neighbours_t *all, int me,
     exchange_t x;
     prepare(&x, way, all, me);
     bool ok = call(&x, id, comm, false) == MPI_SUCCESS;
-    atomic_store(&way->index, read_notes(&x, &ok));
+    ok &= read_notes(&x, true);
     free(x.room);
     return ok;
 }
@@ -124,11 +149,26 @@ static void leave(void)
     atomic_store_explicit(&looking, false, memory_order_release);
 }
 
-static void conclude(exchange_t *x, bool ok)
+const int *sw_edge_way_index(void *of)
 {
-    int *index = read_notes(x, &ok);
-    atomic_store_explicit(&x->way->index, index, memory_order_release);
-    atomic_store_explicit(&x->way->asking, false, memory_order_release);
+    sw_edge_way_t *way = of;
+    const int *index = atomic_load_explicit(&way->index, memory_order_acquire);
+    if (sw_likely(index) || !enter())
+        return index;
+    const exchange_t *x = atomic_load_explicit(&way->exchange,
+                                               memory_order_relaxed);
+    if (x && !atomic_load(&way->index))
+        read_notes(x, false);
+    leave();
+    return atomic_load_explicit(&way->index, memory_order_acquire);
+}
+
+/* The host is done with it, well or not. */
+static void conclude(exchange_t *x)
+{
+    if (!atomic_load(&x->way->index))
+        read_notes(x, true);
+    atomic_store(&x->way->exchange, NULL);
     free(x->room);
     free(x);
 }
@@ -138,20 +178,20 @@ void sw_edge_way_begin(sw_edge_way_t *way, const sw_neighbours_t *all, int me,
 {
     exchange_t *x = sw_array_zeroed(1, sizeof *x);
     prepare(x, way, all, me);
-    atomic_store(&way->asking, true);
     if (call(x, id, comm, true) != MPI_SUCCESS) {
-        conclude(x, false);
+        conclude(x);
         return;
     }
     while (!enter())
         sw_os_yield();
     x->next = under_way;
     under_way = x;
+    atomic_store(&way->exchange, x);
     atomic_fetch_add(&sw_edge_ways_asking, 1);
     leave();
 }
 
-void sw_edge_ways_look_slow(void)
+void sw_edge_ways_push_slow(void)
 {
     if (!enter())
         return;
@@ -164,15 +204,23 @@ void sw_edge_ways_look_slow(void)
         }
         *at = x->next;
         atomic_fetch_sub(&sw_edge_ways_asking, 1);
-        conclude(x, rc == MPI_SUCCESS);
+        conclude(x);
     }
     leave();
 }
 
 void sw_edge_way_end(sw_edge_way_t *way)
 {
-    while (atomic_load(&way->asking)) {
-        sw_edge_ways_look_slow();
+    while (atomic_load(&way->exchange)) {
+        sw_edge_ways_push_slow();
+        sw_comm_progress();
+    }
+}
+
+void sw_edge_ways_stop(void)
+{
+    while (atomic_load(&sw_edge_ways_asking)) {
+        sw_edge_ways_push_slow();
         sw_comm_progress();
     }
 }

@@ -9,19 +9,21 @@
  * once. From then on the blocks go the same way.
  *
  * A nonblocking procedure cannot wait for the numbers. The host's exchange goes
- * on while the lists that need them wait (offload/neighbourhood.h). A rank in an
- * MPI call looks whether they have come.
+ * on while the lists that need them wait (offload/neighbourhood.h). Any thread
+ * sees a note as soon as it lies whole in its place, as with the descriptors of
+ * messages (p2p/descriptor.h). So the agent goes on while the host keeps the
+ * rank in a call.
  */
 #ifndef SW_MPI_COLL_EDGE_WAY_H
 #define SW_MPI_COLL_EDGE_WAY_H
 
 #include "mpi/base/comm.h"
-#include "offload/neighbourhood.h"
 
 typedef struct {
     bool asked;
-    _Atomic bool asking;        /* a nonblocking exchange is not over      */
-    sw_edge_blocks_t index;     /* NULL, once asked and told: no use       */
+    _Atomic(int *) index;       /* [ins]; NULL, once asked: not known yet,
+                                   or no use                               */
+    struct sw_exchange *_Atomic exchange;   /* a nonblocking one goes on   */
 } sw_edge_way_t;
 
 /* Asks the host's procedure on a communicator with this adjacency, and waits.
@@ -31,18 +33,23 @@ bool sw_edge_way_ask(sw_edge_way_t *way, const sw_neighbours_t *all, int me,
 /* Asks its nonblocking form, and goes on. */
 void sw_edge_way_begin(sw_edge_way_t *way, const sw_neighbours_t *all, int me,
                        sw_collective_t id, MPI_Comm comm);
+/* Which block of its sender comes on each edge; NULL: not known yet. A negative
+ * number: the host has sent no such note. */
+const int *sw_edge_way_index(void *way);
 
-/* Looks whether answers have come, where any are due. */
-void sw_edge_ways_look_slow(void);
+/* Lets the host end exchanges, where there are any: by a thread that may call
+ * it. */
+void sw_edge_ways_push_slow(void);
 extern _Atomic int sw_edge_ways_asking __attribute__((visibility("hidden")));
-static inline void sw_edge_ways_look(void)
+static inline void sw_edge_ways_push(void)
 {
     if (sw_unlikely(atomic_load_explicit(&sw_edge_ways_asking,
                                          memory_order_relaxed)))
-        sw_edge_ways_look_slow();
+        sw_edge_ways_push_slow();
 }
 
-/* The communicator ends: waits for its answer. */
+/* The communicator ends, or all do: waits for the host. */
 void sw_edge_way_end(sw_edge_way_t *way);
+void sw_edge_ways_stop(void);
 
 #endif

@@ -127,7 +127,8 @@ void sw_near_begin_list(sw_near_t *k, sw_comm_t *c,
         .id = gathers ? SW_COLL_NEIGHBOR_ALLGATHER : SW_COLL_NEIGHBOR_ALLTOALL,
         .all = k->all, .send = k->out.buffer.data, .recv = k->in.buffer.data,
         .sends = k->out.blocks, .recvs = k->in.blocks,
-        .index = gathers ? NULL : sw_adjacency_started(c, k->id)};
+        .index = gathers ? NULL : sw_edge_way_index,
+        .way = gathers ? NULL : sw_adjacency_started(c, k->id)};
 }
 
 void sw_near_end_list(sw_near_t *k, MPI_Comm comm, bool done)

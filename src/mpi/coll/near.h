@@ -11,6 +11,7 @@
 
 #include "adjacency.h"
 #include "vector.h"
+#include "offload/neighbourhood.h"
 
 /* One side of a call, as its arguments describe it: blocks of `count` elements
  * in a row, or a list of blocks of one type or of one each. */

@@ -49,7 +49,7 @@ static void look_for_failure(sw_started_t *s)
 static bool ready(sw_track_t *t)
 {
     sw_started_t *s = (sw_started_t *)t;
-    sw_edge_ways_look();
+    sw_edge_ways_push();
     for (int i = 0; i < TRIES; i++) {
         if (sw_list_push(&s->list, true))
             return t->ended = true;     /* the host has nothing to say */
@@ -106,7 +106,7 @@ static void nothing(sw_track_t *t)
 
 static void progress(void)
 {
-    sw_edge_ways_look();
+    sw_edge_ways_push();
     sw_lists_push(true);
 }
 
@@ -259,6 +259,7 @@ void sw_started_start(void)
 
 void sw_started_stop(void)
 {
+    sw_edge_ways_stop();
     sw_agent_stop();
     for (sw_track_t *t = spare; t; t = t->next) {
         sw_started_t *s = (sw_started_t *)t;

@@ -43,6 +43,13 @@ def test_several_collectives_go_on_at_a_time(host, n):
     compare(host, n, 20 + n, ROUNDS, form="immediate", share=0.2)
 
 
+@pytest.mark.parametrize("n", [2, 3])
+def test_what_ends_while_neighbourhood_collectives_go_on(host, n):
+    ours, made = accelerated(well(run(host, n, "near_ends")),
+                             nonblocking=True)
+    assert ours >= 0.9 * made > 0, f"only {ours} of {made} calls"
+
+
 @pytest.mark.parametrize("env", SETTINGS, ids=lambda env: list(env)[0][12:])
 def test_settings_give_the_hosts_bytes(host, env):
     compare(host, 2, 7, ROUNDS, env=env, share=0.2)
