@@ -101,8 +101,7 @@ sw_ring_t *sw_adjacency_alltoall(sw_comm_t *c, sw_collective_t id,
         return NULL;
     sw_edge_way_t *way = &c->adjacency->way[id - SW_COLL_NEIGHBOR_ALLTOALL];
     if (sw_unlikely(!way->asked)) {
-        bool ok = sw_edge_way_ask(way, ring->neighbours, ring->me, id,
-                                  c->handle);
+        bool ok = sw_edge_way_ask(way, ring->neighbours, c, id);
         if (!all_agree(ok, c->handle))
             free(atomic_exchange(&way->index, NULL));
     }
@@ -118,7 +117,7 @@ sw_edge_way_t *sw_adjacency_started(sw_comm_t *c, sw_collective_t id)
     sw_adjacency_t *h = c->adjacency;
     sw_edge_way_t *way = &h->started[id - SW_COLL_NEIGHBOR_ALLTOALL];
     if (sw_unlikely(!way->asked))
-        sw_edge_way_begin(way, &h->lists, c->me, id, c->handle);
+        sw_edge_way_begin(way, &h->lists, c, id);
     return way;
 }
 

@@ -19,6 +19,7 @@ typedef struct {
 typedef struct sw_exchange {
     sw_edge_way_t *way;
     const sw_neighbours_t *all;
+    sw_comm_t *comm;            /* held by a nonblocking one                */
     MPI_Request request;        /* of a nonblocking one                     */
     struct sw_exchange *next;    /* among those                              */
     struct {
@@ -126,12 +127,12 @@ static bool read_notes(const exchange_t *x, bool last)
     return right;
 }
 
-bool sw_edge_way_ask(sw_edge_way_t *way, const sw_neighbours_t *all, int me,
-                     sw_collective_t id, MPI_Comm comm)
+bool sw_edge_way_ask(sw_edge_way_t *way, const sw_neighbours_t *all,
+                     const sw_comm_t *c, sw_collective_t id)
 {
     exchange_t x;
-    prepare(&x, way, all, me);
-    bool ok = call(&x, id, comm, false) == MPI_SUCCESS;
+    prepare(&x, way, all, c->me);
+    bool ok = call(&x, id, c->handle, false) == MPI_SUCCESS;
     ok &= read_notes(&x, true);
     free(x.room);
     return ok;
@@ -169,16 +170,19 @@ static void conclude(exchange_t *x)
     if (!atomic_load(&x->way->index))
         read_notes(x, true);
     atomic_store(&x->way->exchange, NULL);
+    sw_comm_drop(x->comm);
     free(x->room);
     free(x);
 }
 
-void sw_edge_way_begin(sw_edge_way_t *way, const sw_neighbours_t *all, int me,
-                       sw_collective_t id, MPI_Comm comm)
+void sw_edge_way_begin(sw_edge_way_t *way, const sw_neighbours_t *all,
+                       sw_comm_t *c, sw_collective_t id)
 {
     exchange_t *x = sw_array_zeroed(1, sizeof *x);
-    prepare(x, way, all, me);
-    if (call(x, id, comm, true) != MPI_SUCCESS) {
+    prepare(x, way, all, c->me);
+    x->comm = c;
+    sw_comm_hold(c);
+    if (call(x, id, c->handle, true) != MPI_SUCCESS) {
         conclude(x);
         return;
     }
@@ -209,12 +213,14 @@ void sw_edge_ways_push_slow(void)
     leave();
 }
 
-void sw_edge_way_end(sw_edge_way_t *way)
+void sw_edge_way_end(const sw_edge_way_t *way)
 {
+#ifdef OMPI_MAJOR_VERSION
     while (atomic_load(&way->exchange)) {
         sw_edge_ways_push_slow();
         sw_comm_progress();
     }
+#endif
 }
 
 void sw_edge_ways_stop(void)

@@ -28,11 +28,12 @@ typedef struct {
 
 /* Asks the host's procedure on a communicator with this adjacency, and waits.
  * False: it sends the notes to others than the adjacency says. */
-bool sw_edge_way_ask(sw_edge_way_t *way, const sw_neighbours_t *all, int me,
-                     sw_collective_t id, MPI_Comm comm);
-/* Asks its nonblocking form, and goes on. */
-void sw_edge_way_begin(sw_edge_way_t *way, const sw_neighbours_t *all, int me,
-                       sw_collective_t id, MPI_Comm comm);
+bool sw_edge_way_ask(sw_edge_way_t *way, const sw_neighbours_t *all,
+                     const sw_comm_t *c, sw_collective_t id);
+/* Asks its nonblocking form, and goes on. Holds the communicator's state
+ * meanwhile. */
+void sw_edge_way_begin(sw_edge_way_t *way, const sw_neighbours_t *all,
+                       sw_comm_t *c, sw_collective_t id);
 /* Which block of its sender comes on each edge; NULL: not known yet. A negative
  * number: the host has sent no such note. */
 const int *sw_edge_way_index(void *way);
@@ -48,8 +49,11 @@ static inline void sw_edge_ways_push(void)
         sw_edge_ways_push_slow();
 }
 
-/* The communicator ends, or all do: waits for the host. */
-void sw_edge_way_end(sw_edge_way_t *way);
+/* The host's communicator ends: waits for the exchange, if the host does not
+ * bear one then. (Open MPI crashes. MPICH may be about to end it: the call then
+ * comes from there.) */
+void sw_edge_way_end(const sw_edge_way_t *way);
+/* All end: waits for them. */
 void sw_edge_ways_stop(void);
 
 #endif
