@@ -27,10 +27,11 @@ static int large_out[2][LARGE], large_in[2][LARGE];
 
 static void large_fill(int salt)
 {
-    for (int i = 0; i < 2 * LARGE; i++) {
-        large_out[0][i] = world_rank * 1000003 + i % LARGE + salt;
-        large_in[0][i] = -1;
-    }
+    for (int e = 0; e < 2; e++)
+        for (int i = 0; i < LARGE; i++) {
+            large_out[e][i] = world_rank * 1000003 + i + salt;
+            large_in[e][i] = -1;
+        }
 }
 
 static void large_check(int salt, const char *what)
@@ -139,12 +140,12 @@ static void wrong_arguments(void)
     MPI_Comm_free(&comm);
 }
 
-/* Rank 0 sends to all others on two edges each; nothing comes back. The last
+/* Rank 0 sends to all but the last on two edges each; nothing comes back. The last
  * rank has none but its own. */
 static void uneven_graph(void)
 {
     int from[4] = { 0, 0 }, to[64], outs = 0, ins = world_rank ? 2 : 0;
-    int sent[64], got[2] = { -1, -1 }, me = world_rank;
+    int sent[64], got[2] = { -1, -1 }, ranks[2], me = world_rank;
     MPI_Request q[2];
     MPI_Comm comm;
     for (int r = 1; r < world_size - 1 && !me; r++)
@@ -162,11 +163,11 @@ static void uneven_graph(void)
                                    outs, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
                                    &comm);
     MPI_Ineighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, comm, &q[0]);
-    MPI_Ineighbor_allgather(&me, 1, MPI_INT, sent, 1, MPI_INT, comm, &q[1]);
+    MPI_Ineighbor_allgather(&me, 1, MPI_INT, ranks, 1, MPI_INT, comm, &q[1]);
     MPI_Wait(&q[0], MPI_STATUS_IGNORE);
     MPI_Wait(&q[1], MPI_STATUS_IGNORE);
-    if (ins == 2)
-        CHECK(got[0] == me * 2 && got[1] == me * 2 + 1,
+    if (ins == 2)               /* MPICH 4.0 may turn them round */
+        CHECK(got[0] / 2 == me && got[1] / 2 == me && got[0] != got[1],
               "two edges: %d, %d", got[0], got[1]);
     if (ins == 1)
         CHECK(got[0] == 7, "the edge to itself: %d", got[0]);
