@@ -157,7 +157,7 @@ static void stage(const sw_neighbourhood_t *h, sw_slate_row_t *row,
     pack(h, area + table);
 }
 
-/* Who will read what this member lends. */
+/* Notes which members will read what this one lends. */
 static void expect_readers(sw_neighbourhood_t *h)
 {
     const sw_neighbours_t *all = h->args.all;

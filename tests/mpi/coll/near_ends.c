@@ -140,8 +140,8 @@ static void wrong_arguments(void)
     MPI_Comm_free(&comm);
 }
 
-/* Rank 0 sends to all but the last on two edges each; nothing comes back. The last
- * rank has none but its own. */
+/* Rank 0 sends to all but the last on two edges each. Nothing comes back. The
+ * last rank has none but its own. */
 static void uneven_graph(void)
 {
     int from[4] = { 0, 0 }, to[64], outs = 0, ins = world_rank ? 2 : 0;

@@ -9,8 +9,8 @@
  * where that can be, and once by the host. What was received, with the gaps
  * and the room around it, must be the same. Whatever was sent is overwritten
  * as soon as the call is back. MOST bounds a block's bytes. With `immediate`
- * the calls of a round are nonblocking, and all are under way before a rank
- * waits for them, in an order of its own.
+ * the calls of a round are nonblocking. All are under way before a rank waits
+ * for them, in an order of its own.
  *
  * Which block comes on which edge differs between hosts, so the sizes that a
  * receiver expects follow from what the host does. The bytes follow from
