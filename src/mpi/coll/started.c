@@ -65,6 +65,22 @@ static int peek(sw_track_t *t, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
+static void hold_types(const sw_started_t *s)
+{
+    if (reduces(s->id))
+        sw_datatype_hold(s->reduction.type);
+    else if (s->id != SW_COLL_BARRIER)
+        sw_moving_hold(&s->move, s->track.comm->n);
+}
+
+static void drop_types(const sw_started_t *s)
+{
+    if (reduces(s->id))
+        sw_datatype_drop(s->reduction.type);
+    else if (s->id != SW_COLL_BARRIER)
+        sw_moving_drop(&s->move, s->track.comm->n);
+}
+
 /* Gives the program its memory back. */
 static int finish(sw_track_t *t, MPI_Status *status)
 {
@@ -74,18 +90,36 @@ static int finish(sw_track_t *t, MPI_Status *status)
     if (reduces(s->id)) {
         s->operands.comm = comm;
         sw_operands_end(&s->operands, outcome == SW_OK);
-        sw_datatype_drop(s->reduction.type);
-    } else if (s->id != SW_COLL_BARRIER) {
-        sw_moving_end(&s->moving, &s->move, t->comm->n, comm,
-                      outcome == SW_OK);
+    } else if (s->id != SW_COLL_BARRIER && !s->bound) {
+        sw_moving_end(&s->moving, comm, outcome == SW_OK);
     }
+    if (!t->persistent)
+        drop_types(s);
     sw_status_empty(status);
     if (sw_unlikely(outcome == SW_BROKEN && t->comm->handle != MPI_COMM_NULL))
         return sw_failure_raise(t->comm->handle);
     return sw_outcome(s->id, outcome);
 }
 
+/* Of a persistent one. */
+static void release(sw_track_t *t)
+{
+    sw_started_t *s = (sw_started_t *)t;
+    if (!t->persistent)
+        return;
+    drop_types(s);
+    sw_comm_apart_end(&s->apart);
+}
+
 /* MPI forbids both for a collective under way. */
+static void free_inactive(sw_track_t *t)
+{
+    if (t->active)
+        return;
+    ((sw_started_t *)t)->made = false;
+    sw_track_forget(t, NULL);
+}
+
 static int refuse(sw_track_t *t, MPI_Request *request)
 {
     return sw_raise_pending(t->comm, MPI_ERR_REQUEST);
@@ -100,6 +134,8 @@ static void progress(void)
     sw_lists_push(true);
 }
 
+static int start(sw_track_t *t, MPI_Request *request);
+
 static const sw_track_kind_t started_kind = {
     .size = sizeof(sw_started_t),
     .spare = &spare,
@@ -107,11 +143,12 @@ static const sw_track_kind_t started_kind = {
     .ask = ask,
     .peek = peek,
     .finish = finish,
-    .free = nothing,
+    .start = start,
+    .free = free_inactive,
     .cancel = refuse,
     .enlist = nothing,
     .delist = nothing,
-    .release = nothing,
+    .release = release,
     .progress = progress,
 };
 
@@ -123,15 +160,16 @@ static void out_of_memory(void)
     abort();
 }
 
-sw_started_t *sw_started_new(sw_collective_t id, MPI_Comm comm)
+sw_started_t *sw_started_new(int row, MPI_Comm comm)
 {
-    sw_comm_t *c = sw_serve_started(id, comm);
+    sw_comm_t *c = sw_serve_started(row, comm);
     if (!c)
         return NULL;
     sw_started_t *s = (sw_started_t *)sw_track_new(&started_kind, c);
     if (!s)
         out_of_memory();
-    s->id = id;
+    s->id = (sw_collective_t)(row % SW_COLL_COUNT);
+    s->bound = false;
     return s;
 }
 
@@ -153,19 +191,17 @@ const sw_datatype_t **sw_started_types(sw_started_t *s)
     return room(s, 2 * sizeof(sw_datatype_t *));
 }
 
-void sw_started_drop(sw_started_t *s, sw_reason_t reason)
+void sw_started_drop(sw_started_t *s, int row, sw_reason_t reason)
 {
-    sw_decline_started(s->id, reason);
+    sw_decline(row, reason);
     sw_track_forgo(&s->track);
 }
 
 static void begin_fold(sw_started_t *s, sw_slates_t *on)
 {
-    const sw_comm_t *c = s->track.comm;
     const sw_reduction_t *k = &s->reduction;
-    sw_datatype_hold(k->type);
     sw_operands(&s->operands, k->in, k->ins, k->out, k->outs, k->type,
-                c->handle);
+                sw_comm_or_any(s->track.comm));
     sw_fold_args_t args = {
         .id = s->id, .root = k->root, .reducer = &k->o.reducer,
         .in = s->operands.in, .out = s->operands.out, .n = (size_t)k->ins,
@@ -173,30 +209,39 @@ static void begin_fold(sw_started_t *s, sw_slates_t *on)
     sw_fold_begin(&s->fold, on, &args);
 }
 
+static void begin_pairs(sw_started_t *s, sw_slates_t *on)
+{
+    sw_pairs_args_t args = s->pairs.args;
+    if (!s->bound)
+        sw_moving_begin(&s->moving, &s->move, s->track.comm, &args);
+    s->bound = s->track.persistent && !sw_moving_packs(&s->moving);
+    sw_pairs_begin(&s->pairs, on, &args);
+}
+
 static void begin(sw_started_t *s)
 {
-    sw_slates_t *on = sw_comm_slates(s->track.comm);
-    sw_pairs_args_t args;
-    if (s->id == SW_COLL_BARRIER) {
+    sw_slates_t *on = s->track.persistent ? sw_comm_apart_slates(&s->apart)
+                                          : sw_comm_slates(s->track.comm);
+    if (s->id == SW_COLL_BARRIER)
         sw_arrival_begin(&s->arrival, on);
-    } else if (reduces(s->id)) {
+    else if (reduces(s->id))
         begin_fold(s, on);
-    } else {
-        sw_moving_begin(&s->moving, &s->move, s->track.comm, &args);
-        sw_pairs_begin(&s->pairs, on, &args);
-    }
+    else
+        begin_pairs(s, on);
 }
 
 static void make_request(sw_started_t *s)
 {
-    if (host.Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0,
+    if (sw_unlikely(!s->made) &&
+        host.Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0,
                        sw_private_comm(MPI_COMM_WORLD), &s->request) !=
-        MPI_SUCCESS) {
+            MPI_SUCCESS) {
         /* The others begin it, and this member cannot. */
         sw_say("the host has no request for a nonblocking collective");
         abort();
     }
     s->made = true;
+    s->track.handle = s->request;
 }
 
 /* The list goes on, wherever the program goes. */
@@ -219,20 +264,50 @@ static void watch(void)
     pthread_mutex_unlock(&lock);
 }
 
-int sw_started_go(sw_started_t *s, MPI_Request *request)
+static void set_out(sw_started_t *s)
 {
-    sw_track_t *t = &s->track;
-    if (sw_unlikely(!s->made))
-        make_request(s);
-    t->handle = s->request;
     begin(s);
     if (!sw_list_push(&s->list, true))
         watch();
-    sw_track_add(t);
+}
+
+static void owe(sw_track_t *t)
+{
     sw_tracks_enter();
     sw_track_owe(t);
     sw_tracks_leave();
+}
+
+int sw_started_go(sw_started_t *s, MPI_Request *request)
+{
+    sw_track_t *t = &s->track;
+    make_request(s);
+    hold_types(s);
+    set_out(s);
+    sw_track_add(t);
+    owe(t);
     *request = t->handle;
+    return MPI_SUCCESS;
+}
+
+/* Persistent ones -------------------------------------------------------------- */
+
+int sw_started_keep(sw_started_t *s, MPI_Request *request)
+{
+    sw_track_t *t = &s->track;
+    make_request(s);
+    t->persistent = true;
+    hold_types(s);
+    sw_comm_apart(t->comm, &s->apart);
+    sw_track_add(t);
+    *request = t->handle;
+    return MPI_SUCCESS;
+}
+
+static int start(sw_track_t *t, MPI_Request *request)
+{
+    set_out((sw_started_t *)t);
+    owe(t);
     return MPI_SUCCESS;
 }
 
