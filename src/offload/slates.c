@@ -71,6 +71,7 @@ sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t name, unsigned depth)
     s->n = n;
     s->me = team->me;
     s->depth = depth ? depth : usual_depth(n);
+    s->shift = (unsigned)__builtin_ctz(s->depth);
     s->words = words_of(n);
     s->row_bytes = row_bytes(n);
     s->area = area_bytes(n);

@@ -90,7 +90,8 @@ typedef struct {
 typedef struct {
     sw_team_t *team;
     int n, me;
-    unsigned depth;
+    unsigned depth;             /* a power of two, 1 << shift               */
+    unsigned shift;
     unsigned words;             /* of claims, and of ticks, in a row        */
     size_t row_bytes, area;
     uint64_t name;              /* under which the others find the block    */
@@ -104,8 +105,8 @@ typedef struct {
     _Atomic bool locked;        /* see list.c                               */
 } sw_slates_t;
 
-/* Opens this member's end of a block of `depth` slates (0: as many as suit).
- * It holds the team, whose members map each other's arenas. The leader takes
+/* Opens this member's end of a block of `depth` slates, a power of two (0: as
+ * many as suit). It holds the team, whose members map each other's arenas. The leader takes
  * the block of its arena. The others find it by its name (notices.h) when they
  * first need it. */
 SW_API sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t name,
@@ -121,13 +122,14 @@ SW_API void sw_slates_close(sw_slates_t *s);
 
 static inline uint64_t sw_slate_turn(const sw_slates_t *s, uint64_t step)
 {
-    return (step - 1) / s->depth + 1;
+    return ((step - 1) >> s->shift) + 1;
 }
 
 static inline size_t sw_row_place(const sw_slates_t *s, uint64_t step,
                                   int member)
 {
-    return (size_t)((step - 1) % s->depth) * (size_t)s->n + (size_t)member;
+    return (size_t)((step - 1) & (s->depth - 1)) * (size_t)s->n +
+           (size_t)member;
 }
 
 static inline sw_slate_row_t *sw_slate_row(const sw_slates_t *s, uint64_t step,

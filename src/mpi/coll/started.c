@@ -81,18 +81,24 @@ static void drop_types(const sw_started_t *s)
         sw_moving_drop(&s->move, s->track.comm->n);
 }
 
+/* Gives the program what was made for it, if the collective is `done`. */
+static void settle_up(sw_started_t *s, bool done)
+{
+    MPI_Comm comm = sw_comm_or_any(s->track.comm);
+    s->operands.comm = comm;
+    if (reduces(s->id))
+        sw_operands_end(&s->operands, done);
+    else if (s->id != SW_COLL_BARRIER)
+        sw_moving_end(&s->moving, comm, done);
+}
+
 /* Gives the program its memory back. */
 static int finish(sw_track_t *t, MPI_Status *status)
 {
     sw_started_t *s = (sw_started_t *)t;
     int outcome = sw_list_end(&s->list);
-    MPI_Comm comm = sw_comm_or_any(t->comm);
-    if (reduces(s->id)) {
-        s->operands.comm = comm;
-        sw_operands_end(&s->operands, outcome == SW_OK);
-    } else if (s->id != SW_COLL_BARRIER && !s->bound) {
-        sw_moving_end(&s->moving, comm, outcome == SW_OK);
-    }
+    if (!s->bound)
+        settle_up(s, outcome == SW_OK);
     if (!t->persistent)
         drop_types(s);
     sw_status_empty(status);
@@ -197,43 +203,46 @@ void sw_started_drop(sw_started_t *s, int row, sw_reason_t reason)
     sw_track_forgo(&s->track);
 }
 
-static void begin_fold(sw_started_t *s, sw_slates_t *on)
+/* What the arguments mean to the rooms below. True: it will mean the same at
+ * the next start. */
+static bool settle_fold(sw_started_t *s)
 {
     const sw_reduction_t *k = &s->reduction;
-    sw_operands(&s->operands, k->in, k->ins, k->out, k->outs, k->type,
+    sw_operands_t *o = &s->operands;
+    sw_operands(o, k->in, k->ins, k->out, k->outs, k->type,
                 sw_comm_or_any(s->track.comm));
-    sw_fold_args_t args = {
-        .id = s->id, .root = k->root, .reducer = &k->o.reducer,
-        .in = s->operands.in, .out = s->operands.out, .n = (size_t)k->ins,
-        .counts = k->counts};
-    sw_fold_begin(&s->fold, on, &args);
+    s->fold.args = (sw_fold_args_t){
+        .id = s->id, .root = k->root, .reducer = &k->o.reducer, .in = o->in,
+        .out = o->out, .n = (size_t)k->ins, .counts = k->counts};
+    return !o->in_copy && !o->out_copy;
 }
 
-static void begin_pairs(sw_started_t *s, sw_slates_t *on)
+static bool settle_pairs(sw_started_t *s)
 {
-    sw_pairs_args_t args = s->pairs.args;
-    if (!s->bound)
-        sw_moving_begin(&s->moving, &s->move, s->track.comm, &args);
-    s->bound = s->track.persistent && !sw_moving_packs(&s->moving);
-    sw_pairs_begin(&s->pairs, on, &args);
+    sw_moving_begin(&s->moving, &s->move, s->track.comm, &s->pairs.args);
+    return !sw_moving_packs(&s->moving);
 }
 
 static void begin(sw_started_t *s)
 {
     sw_slates_t *on = s->track.persistent ? sw_comm_apart_slates(&s->apart)
                                           : sw_comm_slates(s->track.comm);
-    if (s->id == SW_COLL_BARRIER)
+    bool barrier = s->id == SW_COLL_BARRIER, fold = reduces(s->id);
+    if (!s->bound && !barrier)
+        s->bound = (fold ? settle_fold(s) : settle_pairs(s)) &&
+                   s->track.persistent;
+    if (barrier)
         sw_arrival_begin(&s->arrival, on);
-    else if (reduces(s->id))
-        begin_fold(s, on);
+    else if (fold)
+        sw_fold_begin(&s->fold, on);
     else
-        begin_pairs(s, on);
+        sw_pairs_begin(&s->pairs, on);
 }
 
 static void make_request(sw_started_t *s)
 {
     if (sw_unlikely(!s->made) &&
-        host.Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0,
+        host.Recv_init(NULL, 0, MPI_BYTE, 0, 0,
                        sw_private_comm(MPI_COMM_WORLD), &s->request) !=
             MPI_SUCCESS) {
         /* The others begin it, and this member cannot. */
@@ -267,7 +276,7 @@ static void watch(void)
 static void set_out(sw_started_t *s)
 {
     begin(s);
-    if (!sw_list_push(&s->list, true))
+    if (!sw_list_set_out(&s->list))
         watch();
 }
 

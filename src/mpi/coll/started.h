@@ -3,8 +3,9 @@
  * (offload/list.h), and the request that the program holds for it.
  *
  * The request is one of the host's that nobody has started: a persistent
- * receive from MPI_PROC_NULL. Every procedure in any language takes it. Beside
- * it lies a track (mpi/request/track.h), whose kind pushes the list, and tells
+ * receive from this rank itself. Every procedure in any language takes it.
+ * (Intel MPI takes one from MPI_PROC_NULL for complete, though it is inactive.)
+ * Beside it lies a track (mpi/request/track.h), whose kind pushes the list, and tells
  * when it is over. The host is never asked for it. When the program has
  * completed a nonblocking one, the handle waits with its track for the next.
  *
@@ -44,7 +45,7 @@ typedef struct {
     sw_scratch_t room;          /* for what a call converts                 */
     /* Of a persistent one. */
     sw_comm_apart_t apart;      /* its slates                               */
-    bool bound;                 /* `moving` holds for the next start, too   */
+    bool bound;                 /* what we made holds for each start        */
 } sw_started_t;
 
 /* At the ends of the job. */
