@@ -3,7 +3,22 @@
  */
 #include "op.h"
 
+#include "node/base/settings.h"
+
 #include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Users' operations that collectives hold. */
+typedef struct held {
+    MPI_Op op;
+    int holds;
+    bool freed;             /* by the program */
+    struct held *next;
+} held_t;
+
+static held_t *held;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int predefined_op(MPI_Op op)
 {
@@ -57,4 +72,66 @@ bool sw_operation(MPI_Op op, const sw_datatype_t *type, sw_operation_t *to)
     to->reducer.kernel = NULL;
     to->reducer.user = call_user;
     return true;
+}
+
+/* Holding ------------------------------------------------------------------ */
+
+/* Where an operation is listed, or where the list ends. */
+static held_t **place_of(MPI_Op op)
+{
+    held_t **at = &held;
+    while (*at && (*at)->op != op)
+        at = &(*at)->next;
+    return at;
+}
+
+static void out_of_memory(void)
+{
+    sw_say("out of memory for a user's operation of a nonblocking collective");
+    abort();
+}
+
+void sw_operation_hold_slow(sw_operation_t *o)
+{
+    pthread_mutex_lock(&lock);
+    held_t **at = place_of(o->op);
+    if (!*at) {
+        *at = calloc(1, sizeof **at);
+        if (!*at)
+            out_of_memory();
+        (*at)->op = o->op;
+    }
+    (*at)->holds++;
+    pthread_mutex_unlock(&lock);
+    if (host.Type_dup(o->type, &o->type) != MPI_SUCCESS)
+        out_of_memory();
+}
+
+void sw_operation_drop_slow(sw_operation_t *o)
+{
+    pthread_mutex_lock(&lock);
+    held_t **at = place_of(o->op), *h = *at;
+    bool last = --h->holds == 0;
+    if (last)
+        *at = h->next;
+    pthread_mutex_unlock(&lock);
+    host.Type_free(&o->type);
+    if (!last)
+        return;
+    if (h->freed)
+        host.Op_free(&h->op);
+    free(h);
+}
+
+int sw_MPI_Op_free(MPI_Op *op)
+{
+    pthread_mutex_lock(&lock);
+    held_t *h = op ? *place_of(*op) : NULL;
+    if (h)
+        h->freed = true;
+    pthread_mutex_unlock(&lock);
+    if (!h)
+        return host.Op_free(op);
+    *op = MPI_OP_NULL;
+    return MPI_SUCCESS;
 }

@@ -58,11 +58,4 @@ static inline bool sw_reduction_run(sw_comm_t *c, const sw_reduction_t *k,
     return true;
 }
 
-/* May it go on after the call? A user's operation may be freed then, and its
- * datatype, too; the host keeps both. All members decide alike. */
-static inline bool sw_reduction_goes_on(const sw_reduction_t *k)
-{
-    return k->o.reducer.kernel != NULL;
-}
-
 #endif

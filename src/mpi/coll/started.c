@@ -65,20 +65,25 @@ static int peek(sw_track_t *t, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-static void hold_types(const sw_started_t *s)
+/* The datatypes, and the operation, last as long as the collective. */
+static void hold_handles(sw_started_t *s)
 {
-    if (reduces(s->id))
+    if (reduces(s->id)) {
         sw_datatype_hold(s->reduction.type);
-    else if (s->id != SW_COLL_BARRIER)
+        sw_operation_hold(&s->reduction.o);
+    } else if (s->id != SW_COLL_BARRIER) {
         sw_moving_hold(&s->move, s->track.comm->n);
+    }
 }
 
-static void drop_types(const sw_started_t *s)
+static void drop_handles(sw_started_t *s)
 {
-    if (reduces(s->id))
+    if (reduces(s->id)) {
+        sw_operation_drop(&s->reduction.o);
         sw_datatype_drop(s->reduction.type);
-    else if (s->id != SW_COLL_BARRIER)
+    } else if (s->id != SW_COLL_BARRIER) {
         sw_moving_drop(&s->move, s->track.comm->n);
+    }
 }
 
 /* Gives the program what was made for it, if the collective is `done`. */
@@ -100,7 +105,7 @@ static int finish(sw_track_t *t, MPI_Status *status)
     if (!s->bound)
         settle_up(s, outcome == SW_OK);
     if (!t->persistent)
-        drop_types(s);
+        drop_handles(s);
     sw_status_empty(status);
     if (sw_unlikely(outcome == SW_BROKEN && t->comm->handle != MPI_COMM_NULL))
         return sw_failure_raise(t->comm->handle);
@@ -113,7 +118,7 @@ static void release(sw_track_t *t)
     sw_started_t *s = (sw_started_t *)t;
     if (!t->persistent)
         return;
-    drop_types(s);
+    drop_handles(s);
     sw_comm_apart_end(&s->apart);
 }
 
@@ -291,7 +296,7 @@ int sw_started_go(sw_started_t *s, MPI_Request *request)
 {
     sw_track_t *t = &s->track;
     make_request(s);
-    hold_types(s);
+    hold_handles(s);
     set_out(s);
     sw_track_add(t);
     owe(t);
@@ -306,7 +311,7 @@ int sw_started_keep(sw_started_t *s, MPI_Request *request)
     sw_track_t *t = &s->track;
     make_request(s);
     t->persistent = true;
-    hold_types(s);
+    hold_handles(s);
     sw_comm_apart(t->comm, &s->apart);
     sw_track_add(t);
     *request = t->handle;

@@ -101,10 +101,11 @@ SW_REQUESTED(NAME, SW_CALL_INIT + ID,                                   \
 #endif
 
 /* Define all forms of a procedure that moves blocks, or that reduces. CHECK
- * fills in k, a CALL, and DO(RUN) does the work of the blocking one. HERE and LATER declare what CHECK needs besides, until the call
- * ends, or the collective. */
-#define SW_FORMS(CALL, FIELD, GOES_ON, HERE, LATER, DO, NAME, INAME,    \
-                 INIT, ID, PARAMETERS, ARGUMENTS, CHECK, RUN)           \
+ * fills in k, a CALL, and DO(RUN) does the work of the blocking one. HERE and
+ * LATER declare what CHECK needs besides, until the call ends, or the
+ * collective. */
+#define SW_FORMS(CALL, FIELD, HERE, LATER, DO, NAME, INAME, INIT, ID,   \
+                 PARAMETERS, ARGUMENTS, CHECK, RUN)                     \
 SW_COLLECTIVE(NAME, ID, PARAMETERS, ARGUMENTS, __extension__ ({         \
     CALL call, *k = &call;                                              \
     HERE                                                                \
@@ -113,30 +114,29 @@ SW_COLLECTIVE(NAME, ID, PARAMETERS, ARGUMENTS, __extension__ ({         \
 SW_NONBLOCKING(INAME, ID, PARAMETERS, ARGUMENTS, __extension__ ({       \
     CALL *k = &s->FIELD;                                                \
     LATER                                                               \
-    (CHECK) && GOES_ON; }))                                             \
+    CHECK; }))                                                          \
 SW_PERSISTENT(INIT, ID, PARAMETERS, ARGUMENTS, __extension__ ({         \
     CALL *k = &s->FIELD;                                                \
     LATER                                                               \
-    (CHECK) && GOES_ON; }))
+    CHECK; }))
 
 #define SW_MOVE(RUN) RUN(c, k, comm, &reason, &result)
 #define SW_REDUCTION(RUN) sw_reduction_run(c, k, comm, &reason, &result, RUN)
 
 #define SW_MOVES(...)                                                   \
-SW_FORMS(sw_move_t, move, true, , , SW_MOVE, __VA_ARGS__)
+SW_FORMS(sw_move_t, move, , , SW_MOVE, __VA_ARGS__)
 #define SW_REDUCES(...)                                                 \
-SW_FORMS(sw_reduction_t, reduction, sw_reduction_goes_on(k), , ,        \
-         SW_REDUCTION, __VA_ARGS__)
+SW_FORMS(sw_reduction_t, reduction, , , SW_REDUCTION, __VA_ARGS__)
 
 /* The same with `types`, for two datatypes of each member, and with `sizes`,
  * for a count of each. */
 #define SW_MOVES_TYPES(...)                                             \
-SW_FORMS(sw_move_t, move, true,                                         \
+SW_FORMS(sw_move_t, move,                                               \
          SW_ARRAY(const sw_datatype_t *, types, 2 * c->n);,             \
          const sw_datatype_t **types = sw_started_types(s);,            \
          SW_MOVE, __VA_ARGS__)
 #define SW_SCATTERS(...)                                                \
-SW_FORMS(sw_reduction_t, reduction, sw_reduction_goes_on(k),            \
+SW_FORMS(sw_reduction_t, reduction,                                     \
          SW_ARRAY(size_t, sizes, c->n);,                                \
          size_t *sizes = sw_started_counts(s);, SW_REDUCTION, __VA_ARGS__)
 

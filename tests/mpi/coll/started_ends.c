@@ -108,23 +108,49 @@ static void wrong_arguments(void)
     MPI_Comm_free(&comm);
 }
 
+/* Not commutative; of one int, or of two. */
 static void twice(void *in, void *inout, int *n, MPI_Datatype *type)
 {
-    for (int i = 0; i < *n; i++)
+    int bytes;
+    MPI_Type_size(*type, &bytes);
+    for (int i = 0; i < *n * (bytes / (int)sizeof(int)); i++)
         ((int *)inout)[i] += 2 * ((int *)in)[i];
+}
+
+/* A user's operation and its datatype are freed while they are in use. */
+static void freed_operation(void)
+{
+    int in[2 * N], sums[2][2 * N];
+    MPI_Op op;
+    MPI_Datatype two;
+    MPI_Request q[2];
+    MPI_Op_create(twice, 0, &op);
+    MPI_Type_contiguous(2, MPI_INT, &two);
+    MPI_Type_commit(&two);
+    for (int i = 0; i < 2 * N; i++)
+        in[i] = i + world_rank;
+    MPI_Iallreduce(in, sums[0], N, two, op, MPI_COMM_WORLD, &q[0]);
+    MPI_Ireduce(in, sums[1], N, two, op, 0, MPI_COMM_WORLD, &q[1]);
+    MPI_Op_free(&op);
+    MPI_Type_free(&two);
+    CHECK(op == MPI_OP_NULL, "an operation is freed, and not null");
+    MPI_Waitall(2, q, MPI_STATUSES_IGNORE);
+    /* The operation is not associative: of more operands, many sums are right. */
+    for (int i = 0; i < 2 * N && world_size == 2; i++) {
+        CHECK(sums[0][i] == 2 * i + i + 1, "a freed operation's sum is %d",
+              sums[0][i]);
+        CHECK(world_rank || sums[1][i] == sums[0][i],
+              "a freed operation's reduction is %d", sums[1][i]);
+    }
 }
 
 /* A communicator ends on which every nonblocking call was the host's. */
 static void never_ours(void)
 {
     int one = 1, sum = 0;
-    MPI_Op op;
     MPI_Request q;
     MPI_Comm comm = fresh();
-    MPI_Op_create(twice, 1, &op);
-    MPI_Iallreduce(&one, &sum, 1, MPI_INT, op, comm, &q);
-    MPI_Wait(&q, MPI_STATUS_IGNORE);
-    MPI_Op_free(&op);
+    MPI_Barrier(comm);
     MPI_Comm_free(&comm);
     comm = fresh();
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
@@ -328,6 +354,7 @@ int main(int argc, char **argv)
     freed_datatype();
     overtaken();
     wrong_arguments();
+    freed_operation();
     never_ours();
     one_page();
     persistent();
