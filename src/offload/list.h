@@ -101,7 +101,7 @@ static inline const sw_slate_row_t *sw_list_look(sw_list_t *l, int member)
 {
     const sw_slate_row_t *row = sw_list_row(l, member);
     if (sw_likely(sw_row_posted(row, l->turn))) {
-        sw_slate_hear(l->on, member, row);
+        sw_slate_hear(l->on, member, row->before);
         if (sw_likely(row->what == l->what))
             return row;
         l->status = SW_MISMATCH;

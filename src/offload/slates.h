@@ -37,8 +37,8 @@
  *     write its memory. A member posts turn t in its row when all have left
  *     turn t - 1 (acquire). So as long as one member looks at a turn, no row of
  *     it changes, but for claims and ticks. `before` tells with each post up to
- *     which step its member has left. So in a stream no member looks at the
- *     others' `left`.
+ *     which step its member has left, and so does its lane. So in a stream
+ *     members seldom look at the others' `left`.
  *
  * A member that gives up leaves with pieces under way. Its program then owns
  * its memory again, so no worker may still be in there. A worker counts itself
@@ -83,7 +83,9 @@ enum { SW_LISTS_SENDS = 1, SW_LISTS_RECVS = 2, SW_LISTS_PACKED = 4 };
 
 typedef struct {
     _Atomic uint32_t touching;  /* threads of this member in others' memory */
-    char pad[SW_PAIR - 4];
+    char pad[SW_LINE - 4];
+    _Atomic uint64_t left;      /* it has left all steps up to this one     */
+    char pad_left[SW_LINE - 8];
 } sw_slate_lane_t;
 
 /* A member's end of a block of slates. */
@@ -99,7 +101,7 @@ typedef struct {
     sw_slate_lane_t *lanes;
     char *rows, *areas;
     uint64_t step;              /* last begun                               */
-    _Atomic uint64_t left;      /* this member has left all up to this      */
+    uint64_t left;              /* this member has left all up to this      */
     _Atomic uint64_t *known;    /* [n] the same of each, as last heard      */
     bool broken;                /* a member has died or given up            */
     _Atomic bool locked;        /* see list.c                               */
@@ -157,14 +159,12 @@ static inline bool sw_row_posted(const sw_slate_row_t *row, uint64_t turn)
     return atomic_load_explicit(&row->posted, memory_order_acquire) == turn;
 }
 
-/* What a row that was posted tells of its member. */
+/* A member has left all steps up to this one. */
 static inline void sw_slate_hear(const sw_slates_t *s, int member,
-                                 const sw_slate_row_t *row)
+                                 uint64_t step)
 {
-    if (atomic_load_explicit(&s->known[member], memory_order_relaxed) <
-        row->before)
-        atomic_store_explicit(&s->known[member], row->before,
-                              memory_order_relaxed);
+    if (atomic_load_explicit(&s->known[member], memory_order_relaxed) < step)
+        atomic_store_explicit(&s->known[member], step, memory_order_relaxed);
 }
 
 static inline bool sw_row_left(const sw_slate_row_t *row, uint64_t turn)
