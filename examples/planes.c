@@ -72,7 +72,8 @@ static complex_t root(long j, int sign)
     return (complex_t){w.re, sign * w.im};
 }
 
-/* `each` sums of four numbers, which lie `apart` in x; w: their factors. */
+/* Transforms four numbers, which lie `apart` in x, and multiplies the results by
+ * w; does so with `each` neighbours. */
 static void four(const complex_t *x, size_t apart, complex_t *y, int each,
                  const complex_t *w, int sign)
 {
@@ -88,7 +89,7 @@ static void four(const complex_t *x, size_t apart, complex_t *y, int each,
     }
 }
 
-/* The same of `radix` numbers: the one sum whose factors begin with `w`. */
+/* One result of `radix` numbers: their sum with the factors w, w next, ... */
 static void any(const complex_t *x, size_t apart, complex_t *y, int each,
                 int radix, complex_t w, complex_t next)
 {
@@ -195,7 +196,8 @@ static void wind(void)
             }
 }
 
-/* Reaches any three indices from -N on. No wave has this form. */
+/* The field at the start: irregular, so that each wave is in it. An index may be
+ * below 0, by less than N. */
 static complex_t known(int z, int y, int x)
 {
     unsigned at = (((unsigned)((z + n) % n) * n + (y + n) % n) * n +
