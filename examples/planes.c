@@ -17,8 +17,8 @@
  * instead, and computes nothing meanwhile.
  *
  * With --uneven F the ranks take turns: in each plane one of them computes 1 + F
- * times as much as the others, as where a part of the field has more to do.
- * A blocking call lets all ranks wait for this one, plane by plane.
+ * times as much as the others. With a blocking call all ranks wait for this one,
+ * plane by plane.
  *
  * N is a multiple of the number of ranks, and is best a power of two.
  */
