@@ -6,11 +6,13 @@ A program's memory stays private until it communicates. So a job that hardly
 communicates should take as long as alone. Others communicate in every step:
 fft (examples/planes.c, by MPI_Ialltoall), skew (the same with ranks out of
 step), fft-b and skew-b (by MPI_Alltoall), cg (examples/solver.c) and cg-p (by
-MPI_Iallreduce). Each round runs every program once in
-each way, in a new random order: alone, and with Straightway preloaded into the
-ranks, once for each value of --show. The table has the medians alone. For each
-way it has the ratio with / alone (1.00 is the same, above 1 is more) with the
-quartiles of the rounds' ratios; for figures in MB it has the difference.
+MPI_Iallreduce).
+
+Each round runs every program once in each way, in a new random order: alone,
+and with Straightway preloaded into the ranks, once for each value of --show.
+The table has the medians alone. For each way it has the ratio with / alone
+(1.00 is the same, above 1 is more) with the quartiles of the rounds' ratios;
+for figures in MB it has the difference.
 
     wall      the whole job, launcher included
     user+sys  processor time of all ranks
