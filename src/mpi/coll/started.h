@@ -5,8 +5,9 @@
  * The request is one of the host's that nobody has started: a persistent
  * receive from this rank itself. Every procedure in any language takes it.
  * (Intel MPI takes one from MPI_PROC_NULL for complete, though it is inactive.)
- * Beside it lies a track (mpi/request/track.h), whose kind pushes the list, and tells
- * when it is over. The host is never asked for it. When the program has
+ *
+ * Beside it lies a track (mpi/request/track.h), whose kind pushes the list, and
+ * tells when it is over. The host is never asked for it. When the program has
  * completed a nonblocking one, the handle waits with its track for the next.
  *
  * The members start a communicator's collectives in one order, so all choose
