@@ -38,8 +38,8 @@ static void call_user(const sw_reducer_t *r, const void *in, void *inout,
     for (size_t done = 0, part; done < n; done += part) {
         part = sw_min(n - done, (size_t)INT_MAX);
         host.Reduce_local((const char *)in + done * r->elem,
-                          (char *)inout + done * r->elem, (int)part, o->type,
-                          o->op);
+                          (char *)inout + done * r->elem, (int)part,
+                          o->known->handle, o->op);
     }
 }
 
@@ -50,6 +50,7 @@ bool sw_operation(MPI_Op op, const sw_datatype_t *type, sw_operation_t *to)
     int known = predefined_op(op);
     to->op = op;
     to->type = type->handle;
+    to->known = type;
     to->reducer.elem = (size_t)type->extent;
     if (known >= 0) {
         if (type->kernel < 0)
@@ -85,29 +86,24 @@ static held_t **place_of(MPI_Op op)
     return at;
 }
 
-static void out_of_memory(void)
+void sw_operation_hold_slow(const sw_operation_t *o)
 {
-    sw_say("out of memory for a user's operation of a nonblocking collective");
-    abort();
-}
-
-void sw_operation_hold_slow(sw_operation_t *o)
-{
+    atomic_store(&((sw_datatype_t *)(uintptr_t)o->known)->bound, true);
     pthread_mutex_lock(&lock);
     held_t **at = place_of(o->op);
     if (!*at) {
         *at = calloc(1, sizeof **at);
-        if (!*at)
-            out_of_memory();
+        if (!*at) {
+            sw_say("out of memory for an operation of a nonblocking collective");
+            abort();
+        }
         (*at)->op = o->op;
     }
     (*at)->holds++;
     pthread_mutex_unlock(&lock);
-    if (host.Type_dup(o->type, &o->type) != MPI_SUCCESS)
-        out_of_memory();
 }
 
-void sw_operation_drop_slow(sw_operation_t *o)
+void sw_operation_drop_slow(const sw_operation_t *o)
 {
     pthread_mutex_lock(&lock);
     held_t **at = place_of(o->op), *h = *at;
@@ -115,7 +111,6 @@ void sw_operation_drop_slow(sw_operation_t *o)
     if (last)
         *at = h->next;
     pthread_mutex_unlock(&lock);
-    host.Type_free(&o->type);
     if (!last)
         return;
     if (h->freed)

@@ -119,13 +119,13 @@ static bool allgatherv(sw_comm_t *c, const sw_move_t *m, MPI_Comm comm,
     return true;
 }
 
-#define ALLGATHER(NAME, INAME, INIT, COUNT)                                   \
+#define ALLGATHER(NAME, INAME, INIT, COUNT)                             \
 SW_MOVES(NAME, INAME, INIT, SW_COLL_ALLGATHER, SW_ROWS(COUNT), SW_ROWS_NAMES, \
     check(c, send, sendcount, sendtype, recv, recvcount, recvtype,      \
           comm, k, &result), allgather)
 
-#define ALLGATHERV(NAME, INAME, INIT, COUNT, DISPL)                           \
-SW_MOVES(NAME, INAME, INIT, SW_COLL_ALLGATHERV, SW_LISTED(COUNT, DISPL),      \
+#define ALLGATHERV(NAME, INAME, INIT, COUNT, DISPL)                     \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_ALLGATHERV, SW_LISTED(COUNT, DISPL), \
     SW_LISTED_NAMES,                                                    \
     checkv(c, send, sendcount, sendtype, recv, SW_VECTOR(counts),       \
            SW_VECTOR(displs), recvtype, comm, k, &result), allgatherv)

@@ -140,13 +140,13 @@ static bool alltoallv(sw_comm_t *c, const sw_move_t *m, MPI_Comm comm,
     return true;
 }
 
-#define ALLTOALL(NAME, INAME, INIT, COUNT)                                    \
-SW_MOVES(NAME, INAME, INIT, SW_COLL_ALLTOALL, SW_ROWS(COUNT), SW_ROWS_NAMES,  \
+#define ALLTOALL(NAME, INAME, INIT, COUNT)                              \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_ALLTOALL, SW_ROWS(COUNT), SW_ROWS_NAMES, \
     check(c, send, sendcount, sendtype, recv, recvcount, recvtype,      \
           comm, k, &result), alltoall)
 
-#define ALLTOALLV(NAME, INAME, INIT, COUNT, DISPL)                            \
-SW_MOVES(NAME, INAME, INIT, SW_COLL_ALLTOALLV,                                \
+#define ALLTOALLV(NAME, INAME, INIT, COUNT, DISPL)                      \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_ALLTOALLV,                          \
     SW_LISTS(COUNT, DISPL, MPI_Datatype), SW_LISTS_NAMES,               \
     checkv(c, send, SW_VECTOR(sendcounts), SW_VECTOR(sdispls),          \
            sendtype, recv, SW_VECTOR(recvcounts), SW_VECTOR(rdispls),   \

@@ -40,8 +40,8 @@ static bool bcast(sw_comm_t *c, const sw_move_t *k, MPI_Comm comm,
     return true;
 }
 
-#define BCAST(NAME, INAME, INIT, COUNT)                                       \
-SW_MOVES(NAME, INAME, INIT, SW_COLL_BCAST,                                    \
+#define BCAST(NAME, INAME, INIT, COUNT)                                 \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_BCAST,                              \
     (void *buffer, COUNT count, MPI_Datatype type, int root,            \
      MPI_Comm comm),                                                    \
     (buffer, count, type, root, comm),                                  \

@@ -135,8 +135,9 @@ int sw_MPI_##NAME PARAMETERS                                            \
      recvtype, comm)
 
 /* The calls so far: a row of each blocking collective, then of each nonblocking
- * one, then of each that initializes a persistent one. It has those that were ours, those of ours that went over nodes, and the
- * host's by reason. Counted only with --stats. */
+ * one, then of each call that makes a persistent one. A row has those that were
+ * ours, those of ours that went over nodes, and the host's by reason. Counted
+ * only with --stats. */
 enum {
     SW_CALL_STARTED = SW_COLL_COUNT,
     SW_CALL_INIT = 2 * SW_COLL_COUNT,

@@ -126,8 +126,8 @@ static bool gatherv(sw_comm_t *c, const sw_move_t *m, MPI_Comm comm,
     return true;
 }
 
-#define GATHER(NAME, INAME, INIT, COUNT)                                      \
-SW_MOVES(NAME, INAME, INIT, SW_COLL_GATHER,                                   \
+#define GATHER(NAME, INAME, INIT, COUNT)                                \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_GATHER,                             \
     (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
      void *recv, COUNT recvcount, MPI_Datatype recvtype, int root,      \
      MPI_Comm comm),                                                    \
@@ -135,8 +135,8 @@ SW_MOVES(NAME, INAME, INIT, SW_COLL_GATHER,                                   \
     check(c, send, sendcount, sendtype, recv, recvcount, recvtype,      \
           root, comm, k, &result), gather)
 
-#define GATHERV(NAME, INAME, INIT, COUNT, DISPL)                              \
-SW_MOVES(NAME, INAME, INIT, SW_COLL_GATHERV,                                  \
+#define GATHERV(NAME, INAME, INIT, COUNT, DISPL)                        \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_GATHERV,                            \
     (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
      void *recv, const COUNT counts[], const DISPL displs[],            \
      MPI_Datatype recvtype, int root, MPI_Comm comm),                   \

@@ -57,16 +57,16 @@ static int run_allreduce(sw_comm_t *c, const sw_reduction_t *k,
                    : sw_span_allreduce(c->span, &k->o, x->in, x->out, n);
 }
 
-#define REDUCE(NAME, INAME, INIT, COUNT)                                      \
-SW_REDUCES(NAME, INAME, INIT, SW_COLL_REDUCE,                                 \
+#define REDUCE(NAME, INAME, INIT, COUNT)                                \
+SW_REDUCES(NAME, INAME, INIT, SW_COLL_REDUCE,                           \
     (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
      MPI_Op op, int root, MPI_Comm comm),                               \
     (send, recv, count, type, op, root, comm),                          \
     check_reduce(c, send, recv, count, type, op, root, comm, k,         \
                  &reason, &result), run_reduce)
 
-#define ALLREDUCE(NAME, INAME, INIT, COUNT)                                   \
-SW_REDUCES(NAME, INAME, INIT, SW_COLL_ALLREDUCE,                              \
+#define ALLREDUCE(NAME, INAME, INIT, COUNT)                             \
+SW_REDUCES(NAME, INAME, INIT, SW_COLL_ALLREDUCE,                        \
     (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
      MPI_Op op, MPI_Comm comm),                                         \
     (send, recv, count, type, op, comm),                                \

@@ -28,8 +28,8 @@ static int run(sw_comm_t *c, const sw_reduction_t *k, const sw_operands_t *x)
                    : sw_span_scan(c->span, exclusive, &k->o, x->in, x->out, n);
 }
 
-#define SCAN(NAME, INAME, INIT, ID, COUNT)                                    \
-SW_REDUCES(NAME, INAME, INIT, ID,                                             \
+#define SCAN(NAME, INAME, INIT, ID, COUNT)                              \
+SW_REDUCES(NAME, INAME, INIT, ID,                                       \
     (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
      MPI_Op op, MPI_Comm comm),                                         \
     (send, recv, count, type, op, comm),                                \

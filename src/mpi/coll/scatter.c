@@ -114,8 +114,8 @@ static bool scatterv(sw_comm_t *c, const sw_move_t *m, MPI_Comm comm,
     return true;
 }
 
-#define SCATTER(NAME, INAME, INIT, COUNT)                                     \
-SW_MOVES(NAME, INAME, INIT, SW_COLL_SCATTER,                                  \
+#define SCATTER(NAME, INAME, INIT, COUNT)                               \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_SCATTER,                            \
     (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
      void *recv, COUNT recvcount, MPI_Datatype recvtype, int root,      \
      MPI_Comm comm),                                                    \
@@ -123,8 +123,8 @@ SW_MOVES(NAME, INAME, INIT, SW_COLL_SCATTER,                                  \
     check(c, send, sendcount, sendtype, recv, recvcount, recvtype,      \
           root, comm, k, &result), scatter)
 
-#define SCATTERV(NAME, INAME, INIT, COUNT, DISPL)                             \
-SW_MOVES(NAME, INAME, INIT, SW_COLL_SCATTERV,                                 \
+#define SCATTERV(NAME, INAME, INIT, COUNT, DISPL)                       \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_SCATTERV,                           \
     (const void *send, const COUNT counts[], const DISPL displs[],      \
      MPI_Datatype sendtype, void *recv, COUNT recvcount,                \
      MPI_Datatype recvtype, int root, MPI_Comm comm),                   \

@@ -108,10 +108,15 @@ static void wrong_arguments(void)
     MPI_Comm_free(&comm);
 }
 
+static MPI_Datatype summed;
+static bool summed_lives;
+
 /* Not commutative; of one int, or of two. */
 static void twice(void *in, void *inout, int *n, MPI_Datatype *type)
 {
     int bytes;
+    CHECK(*type == MPI_INT || !summed_lives || *type == summed,
+          "an operation is told another datatype");
     MPI_Type_size(*type, &bytes);
     for (int i = 0; i < *n * (bytes / (int)sizeof(int)); i++)
         ((int *)inout)[i] += 2 * ((int *)in)[i];
@@ -129,6 +134,11 @@ static void freed_operation(void)
     MPI_Type_commit(&two);
     for (int i = 0; i < 2 * N; i++)
         in[i] = i + world_rank;
+    summed = two;
+    summed_lives = true;
+    MPI_Iallreduce(in, sums[0], N, two, op, MPI_COMM_WORLD, &q[0]);
+    MPI_Wait(&q[0], MPI_STATUS_IGNORE);
+    summed_lives = false;
     MPI_Iallreduce(in, sums[0], N, two, op, MPI_COMM_WORLD, &q[0]);
     MPI_Ireduce(in, sums[1], N, two, op, 0, MPI_COMM_WORLD, &q[1]);
     MPI_Op_free(&op);
