@@ -26,6 +26,7 @@ from straightway.whatif.models.check import OPERATIONS as COLLECTIVES
 from straightway.whatif.models.quantities import TIMES
 
 COMMUNICATION = "communication"
+STRAIGHTWAY = "straightway"
 MOST_PLACES = 1 << 22
 
 # Posting (ns of processor time), a round (ns), ns a byte: assumptions, used
@@ -111,6 +112,8 @@ class Change:
     per_domain: int = 0
     fresh: bool = False     # it drops the baseline's models
     speed: float = 0.0      # of the processors
+    started: list = dataclasses.field(default_factory=list)
+                            # nonblocking ones that Straightway carries out
     offload: list = dataclasses.field(default_factory=list)
 
     def __str__(self):
@@ -151,12 +154,17 @@ def _scale(given):
 def _offload(given):
     text, _, cost = given.partition(":")
     names = operations("offload", given, text)
+    if cost.strip().lower() == STRAIGHTWAY:
+        which = _listed([n for n in names if n != "all"]) or "collectives"
+        return Change("offload", given, f"nonblocking {which} with "
+                      "Straightway", started=names)
     costs = []
     if cost:
         costs = cost.split(",")
         if len(costs) != 3:
-            raise UserError(f"--offload {given}: give three figures after "
-                            "the colon, POSTING,ROUND,NS_A_BYTE, as in "
+            raise UserError(f"--offload {given}: after the colon give "
+                            f"{STRAIGHTWAY}, or three figures, "
+                            "POSTING,ROUND,NS_A_BYTE, as in "
                             "allreduce:200ns,1.3us,0.04")
         costs = [nanoseconds("offload", given, costs[0]),
                  nanoseconds("offload", given, costs[1]),
@@ -252,7 +260,8 @@ OPTIONS = {
              "messages"),
     "scale": ("OP=FACTOR", "these collectives take this part of their time"),
     "offload": ("OP[,OP]", "the network carries these out while the program "
-                "computes; OP:POSTING,ROUND,NS_A_BYTE gives the cost"),
+                "computes; OP:POSTING,ROUND,NS_A_BYTE gives the cost; "
+                "OP:straightway: Straightway carries out the nonblocking ones"),
     "network": ("NAME", "another network, or measured: that of straightway "
                 "whatif measure; --nodes and --ranks-per-node place the "
                 "ranks"),

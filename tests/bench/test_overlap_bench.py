@@ -33,7 +33,7 @@ int MPI_Iallreduce(const void *in, void *out, int n, HANDLE type, HANDLE op,
 UNSERVED = "int straightway_accelerate(int on) { return -1; }\n"
 BESIDE_COMPUTING = ["plain_0", "plain_0.5", "plain_1", "plain_2",
                     "tested_0.5", "tested_1", "tested_2", "late_0",
-                    "late_0.5", "late_1", "late_2"]
+                    "late_0.5", "late_1", "late_2", "held_2"]
 
 
 def run(host, *arguments, **options):
