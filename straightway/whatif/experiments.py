@@ -173,6 +173,12 @@ def _offload(given):
                   offload=[(name, costs) for name in names])
 
 
+def _later(given):
+    names = operations("later", given)
+    return Change("later", given, f"{_listed(names)} completed later",
+                  [f"later {name}" for name in names])
+
+
 def _algorithm(given):
     lines, titles = [], []
     for word in given.split(","):
@@ -247,7 +253,7 @@ def _noise(given):
                   [f"noise {period:g} {duration:g} {number}"])
 
 
-_KEYS = {"free": _free, "scale": _scale, "offload": _offload,
+_KEYS = {"free": _free, "scale": _scale, "offload": _offload, "later": _later,
          "algorithm": _algorithm, "network": _network, "nodes": _nodes,
          "ranks-per-node": _per_node, "ranks-on": _ranks_on,
          "cpu-speed": _cpu_speed, "noise": _noise, "model": _model}
@@ -262,6 +268,8 @@ OPTIONS = {
     "offload": ("OP[,OP]", "the network carries these out while the program "
                 "computes; OP:POSTING,ROUND,NS_A_BYTE gives the cost; "
                 "OP:straightway: Straightway carries out the nonblocking ones"),
+    "later": ("OP[,OP]", "each blocking one is nonblocking, and completed "
+              "before the next MPI call: the most that this can gain"),
     "network": ("NAME", "another network, or measured: that of straightway "
                 "whatif measure; --nodes and --ranks-per-node place the "
                 "ranks"),

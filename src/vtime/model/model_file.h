@@ -41,6 +41,8 @@
  *     started OP BYTES START SHARED OWN ASIDE HELD
  *                 the parts of a nonblocking one whose members share a node,
  *                 in parts of its time by the other lines (started.h)
+ *     later OP    a replay completes blocking ones as late as ranks only
+ *                 compute (ops/later.h)
  *     free OP
  *     scale OP FACTOR
  *

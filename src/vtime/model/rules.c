@@ -15,7 +15,7 @@
 
 typedef struct {
     sw_rules_t *rules;
-    const sw_model_t *model;
+    sw_model_t *model;
     uint32_t collectives;   /* those that the line names */
     int words;
     char **word;
@@ -333,6 +333,16 @@ static const char *read_started(line_t *line)
     return NULL;
 }
 
+static const char *read_later(line_t *line)
+{
+    /* A communicator must be made before the rank goes on. */
+    uint32_t later = line->collectives & ~(1u << SW_COLLECTIVE_OTHER);
+    if (!later)
+        return says(line, "%s cannot be completed later", line->word[1]);
+    line->model->later |= later;
+    return NULL;
+}
+
 static const char *read_free(line_t *line)
 {
     sw_model_rule_t rule = {.kind = SW_RULE_FREE,
@@ -375,6 +385,7 @@ static const struct {
     {"offload", read_offload, 5, 5, "offload OP POSTING ROUND NS_A_BYTE"},
     {"started", read_started, 8, 8,
      "started OP BYTES START SHARED OWN ASIDE HELD"},
+    {"later", read_later, 2, 2, "later OP"},
     {"free", read_free, 2, 2, "free OP"},
     {"scale", read_scale, 3, 3, "scale OP FACTOR"},
 };
