@@ -183,6 +183,14 @@ def test_straightway_carries_out_the_nonblocking_ones():
         lines(one, "hockney")
 
 
+def test_blocking_ones_may_be_completed_later(run):
+    one = experiments.parse("later=allreduce,bcast")
+    assert one.title == "allreduce, bcast completed later"
+    assert lines(one)[-2:] == ["later allreduce", "later bcast"]
+    assert "only a replay completes calls later" in said(
+        run, "-n", "2", "--later", "all", "--rerun", "./app")
+
+
 def test_noise_and_algorithm_are_lines_of_the_model():
     assert "noise 1e+06 25000 1" in lines(
         experiments.parse("noise=1ms,25us"))
