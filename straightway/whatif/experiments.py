@@ -26,7 +26,9 @@ from straightway.whatif.models.check import OPERATIONS as COLLECTIVES
 from straightway.whatif.models.quantities import TIMES
 
 COMMUNICATION = "communication"
-STRAIGHTWAY = "straightway"
+# Who carries out nonblocking collectives, by the words of --offload.
+CARRIERS = {"straightway": ("ours", "with Straightway"),
+            "mpi": ("host", "by the MPI")}
 MOST_PLACES = 1 << 22
 
 # Posting (ns of processor time), a round (ns), ns a byte: assumptions, used
@@ -113,7 +115,8 @@ class Change:
     fresh: bool = False     # it drops the baseline's models
     speed: float = 0.0      # of the processors
     started: list = dataclasses.field(default_factory=list)
-                            # nonblocking ones that Straightway carries out
+    carrier: str = ""       # "ours" or "host" carries out these nonblocking
+                            # collectives
     offload: list = dataclasses.field(default_factory=list)
 
     def __str__(self):
@@ -154,16 +157,17 @@ def _scale(given):
 def _offload(given):
     text, _, cost = given.partition(":")
     names = operations("offload", given, text)
-    if cost.strip().lower() == STRAIGHTWAY:
+    if cost.strip().lower() in CARRIERS:
         which = _listed([n for n in names if n != "all"]) or "collectives"
-        return Change("offload", given, f"nonblocking {which} with "
-                      "Straightway", started=names)
+        carrier, how = CARRIERS[cost.strip().lower()]
+        return Change("offload", given, f"nonblocking {which} {how}",
+                      started=names, carrier=carrier)
     costs = []
     if cost:
         costs = cost.split(",")
         if len(costs) != 3:
             raise UserError(f"--offload {given}: after the colon give "
-                            f"{STRAIGHTWAY}, or three figures, "
+                            f"{' or '.join(CARRIERS)}, or three figures, "
                             "POSTING,ROUND,NS_A_BYTE, as in "
                             "allreduce:200ns,1.3us,0.04")
         costs = [nanoseconds("offload", given, costs[0]),
@@ -267,7 +271,7 @@ OPTIONS = {
     "scale": ("OP=FACTOR", "these collectives take this part of their time"),
     "offload": ("OP[,OP]", "the network carries these out while the program "
                 "computes; OP:POSTING,ROUND,NS_A_BYTE gives the cost; "
-                "OP:straightway: Straightway carries out the nonblocking ones"),
+                "OP:straightway, OP:mpi: who carries out the nonblocking ones"),
     "later": ("OP[,OP]", "each blocking one is nonblocking, and completed "
               "before the next MPI call: the most that this can gain"),
     "network": ("NAME", "another network, or measured: that of straightway "

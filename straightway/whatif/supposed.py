@@ -178,8 +178,8 @@ class Models:
         return measured.lines(self._calibrated(f"model {name}", who), who)
 
     def _started(self, experiment, names):
-        """Lines on the nonblocking collectives that Straightway carries out.
-        They are in parts of the time that the blocking ones take."""
+        """Lines on the nonblocking collectives that the MPI or Straightway
+        carries out, in parts of the time that the blocking ones take."""
         lines = []
         for change in experiment.changes:
             if not change.started:
@@ -190,8 +190,8 @@ class Models:
                 raise UserError(f"{title} needs times measured on this "
                                 "machine: --model measured")
             lines += started.lines(
-                self._calibrated(title, "ours")["started"], "ours", base[-1],
-                change.started)
+                self._calibrated(title, change.carrier)["started"],
+                change.carrier, base[-1], change.started)
         return lines
 
     def _layers(self, names, ranks, title):
