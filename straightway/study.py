@@ -197,8 +197,9 @@ def verdict(report):
 def _verdict_on_part(part):
     if not part or not part["predicted"]["speed_up"]:
         return []
-    said = (f"Of this, nonblocking collectives make "
-            f"{part['predicted']['speed_up']:.2f} times by the prediction")
+    said = ("Its nonblocking collectives make this program "
+            f"{part['predicted']['speed_up']:.2f} times as fast by the "
+            "prediction")
     if not part["measured"]["apart"]:
         return [said + ", and the runs do not show how much."]
     return [said + f", and {part['measured']['speed_up']:.2f} in the runs."]

@@ -1,11 +1,11 @@
 /*
  * gaps.h - how long ranks compute beside their calls.
  *
- * Of each record (docs/capture-format.md) of a thread: the time from the end of
- * the call before to the call, from its end to the next call, and how long it
- * waited for partners. A rank that went on after such a call, and completed it
- * later, could hide as much of the waiting as it computes until its next call:
- * `hidden` is the sum of the smaller of the two.
+ * The reader adds up times of each record of a thread (docs/capture-format.md).
+ * They are `before`, since the end of the thread's last call, `after`, to its
+ * next call, and `waited`, for partners within the call. A rank that completes
+ * such a call only before its next one can hide waiting behind computing.
+ * `hidden` is the sum of the smaller of `waited` and `after`, call by call.
  *
  *     [rank, thread, record, calls, before, after, waited, hidden]
  *

@@ -26,7 +26,7 @@ from straightway.whatif.models.check import OPERATIONS as COLLECTIVES
 from straightway.whatif.models.quantities import TIMES
 
 COMMUNICATION = "communication"
-# Who carries out nonblocking collectives, by the words of --offload.
+# What carries out nonblocking collectives, by the words of --offload.
 CARRIERS = {"straightway": ("ours", "with Straightway"),
             "mpi": ("host", "by the MPI")}
 MOST_PLACES = 1 << 22
@@ -271,7 +271,7 @@ OPTIONS = {
     "scale": ("OP=FACTOR", "these collectives take this part of their time"),
     "offload": ("OP[,OP]", "the network carries these out while the program "
                 "computes; OP:POSTING,ROUND,NS_A_BYTE gives the cost; "
-                "OP:straightway, OP:mpi: who carries out the nonblocking ones"),
+                "OP:straightway or OP:mpi: it carries out the nonblocking ones"),
     "later": ("OP[,OP]", "each blocking one is nonblocking, and completed "
               "before the next MPI call: the most that this can gain"),
     "network": ("NAME", "another network, or measured: that of straightway "

@@ -57,24 +57,24 @@ def tables(report):
     the benchmark. Beside its parts each has "blocking", in ns."""
     found = {}
     for cell in report["cells"]:
-        for who in ("host", "ours"):
-            if cell.get(who):
-                found.setdefault(who, {}).setdefault(cell["operation"], {})[
+        for side in ("host", "ours"):
+            if cell.get(side):
+                found.setdefault(side, {}).setdefault(cell["operation"], {})[
                     str(cell["size"])] = dict(
-                        parts(cell[who]),
-                        blocking=1000 * cell[who]["blocking"]["median"])
+                        parts(cell[side]),
+                        blocking=1000 * cell[side]["blocking"]["median"])
     return found
 
 
-def lines(found, who, base=None, names=("all",)):
-    """Tables as lines of a model file: how `who` carries out the operations in
-    `names`, in parts of the time that blocking calls take by `base`."""
+def lines(found, side, base=None, names=("all",)):
+    """Tables as lines of a model file: how a side carries out the operations in
+    `names`, in parts of the time that blocking calls take on side `base`."""
     text = []
-    for operation, by_size in found[who].items():
+    for operation, by_size in found[side].items():
         if operation not in names and "all" not in names:
             continue
         for size, one in sorted(by_size.items(), key=lambda item: int(item[0])):
-            blocking = found[base or who][operation][size]["blocking"]
+            blocking = found[base or side][operation][size]["blocking"]
             shares = [one[form] / blocking for form in FORMS[:3]]
             shares += [one[form] for form in FORMS[3:]]
             text.append(f"started {operation} {size} " + " ".join(

@@ -164,10 +164,10 @@ class Models:
             self.doubts += measured_nodes.doubts(found)
         return self._nodes
 
-    def _calibrated(self, title, who):
-        """The measurements of this machine, with those of `who`."""
+    def _calibrated(self, title, side):
+        """The measurements of this machine, with those of a side."""
         found = self.calibration()
-        if who not in found["collectives"]:
+        if side not in found["collectives"]:
             raise UserError(f"{title}: Straightway does not "
                             f"accelerate {self.host.title} here (see "
                             "straightway doctor)", 1)

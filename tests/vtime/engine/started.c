@@ -1,6 +1,6 @@
 /*
- * Nonblocking collectives that members carry out in their calls: who waits
- * when, and how long, calculated by hand. The blocking call takes 1000 ps.
+ * Nonblocking collectives that members carry out in their calls: when each
+ * member leaves, calculated by hand. The blocking call takes 1000 ps.
  */
 #include "ranks.h"
 

@@ -1,6 +1,6 @@
 /*
  * Blocking collectives that are completed later: just before whatever a rank
- * does next but compute, once each, whoever hesitates.
+ * does next but compute, once each, however hesitantly the operations come.
  */
 #include "must.h"
 #include "vtime/ops/later.h"
