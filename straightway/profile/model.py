@@ -126,10 +126,13 @@ class Profile:
                     end is "abort", "exit", "signal 9" and so on
     problems        sentences: what could not be read or does not fit
     region, only    the part, or None
+    gaps            {(rank, thread, record): traces.Gap}, where a trace was
+                    read
     """
 
     def __init__(self, capture, region=None, only=None):
         self.capture, self.region, self.only = capture, region, only
+        self.gaps = {}
         self.job = capture.ranks[0].job
         self.problems = list(capture.problems)
         chosen = [r for r in capture.ranks if only is None
