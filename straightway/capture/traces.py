@@ -42,6 +42,7 @@ def same_job(one, other):
         return "jobs that began at different times"
     return None
 
+
 Gap = collections.namedtuple("Gap", "calls before after waited hidden")
 Gap.__doc__ = """What a thread did beside the calls of a record: ns that it
 computed `before` and `after` them, and `waited` in them. `hidden`: the sum of
@@ -239,7 +240,6 @@ def gaps(found, rows):
             made[number, thread, record] = Gap(
                 calls, *(n * rank.wall / passed for n in ticks))
     return made
-
 
 
 def offsets(ranks):

@@ -153,7 +153,7 @@ def _report(options):
         if any(a <= r.number <= b for a, b in wanted)}
     region = "" if options.region == recorded.OUTSIDE else options.region
     shown = profile.Profile(found, region, only)
-    shown.gaps = _gaps(found)
+    shown.find_gaps = lambda: _gaps(found)
     return _show(shown, options, by)
 
 

@@ -3,11 +3,9 @@
  * finds.
  */
 #include "started.h"
+#include "table.h"
 
 #include "node/base/grow.h"
-
-#include <math.h>
-#include <string.h>
 
 /* The first point at or behind so many bytes. */
 static uint32_t place(const sw_started_table_t *t, uint64_t bytes)
@@ -22,19 +20,12 @@ bool sw_started_add(sw_started_table_t *t, const sw_started_point_t *point)
 {
     uint32_t at = place(t, point->bytes);
     if (at == t->count || t->points[at].bytes != point->bytes) {
-        if (!sw_grow(&t->points, t->count, &t->room, sizeof *t->points))
+        if (!sw_grow_at(&t->points, t->count, &t->room, sizeof *t->points, at))
             return false;
-        memmove(&t->points[at + 1], &t->points[at],
-                (t->count - at) * sizeof *t->points);
         t->count++;
     }
     t->points[at] = *point;
     return true;
-}
-
-static double logarithm(uint64_t bytes)
-{
-    return bytes > 1 ? log2((double)bytes) : 0;
 }
 
 sw_started_point_t sw_started_at(const sw_started_table_t *t, uint64_t bytes)
@@ -45,8 +36,9 @@ sw_started_point_t sw_started_at(const sw_started_table_t *t, uint64_t bytes)
     if (at == 0 || t->points[at].bytes == bytes)
         return t->points[at];
     const sw_started_point_t *p = &t->points[at - 1], *q = p + 1;
-    double x0 = logarithm(p->bytes), x1 = logarithm(q->bytes);
-    double part = x1 > x0 ? (logarithm(bytes) - x0) / (x1 - x0) : 1;
+    double x0 = sw_table_logarithm(p->bytes);
+    double x1 = sw_table_logarithm(q->bytes), x = sw_table_logarithm(bytes);
+    double part = x1 > x0 ? (x - x0) / (x1 - x0) : 1;
     return (sw_started_point_t){
         .bytes = bytes,
         .start = p->start + part * (q->start - p->start),

@@ -55,6 +55,11 @@ def test_what_ends_while_collectives_go_on(host, n):
 
 
 @pytest.mark.parametrize("n", [2, 3])
+def test_persistent_ones_are_not_complete_too_early(host, n):
+    well(run(host, n, "persistent_testall"))
+
+
+@pytest.mark.parametrize("n", [2, 3])
 def test_collectives_go_on_while_a_member_is_in_the_host(host, n):
     well(run(host, n, "held_up"))
 
