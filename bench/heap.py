@@ -1,13 +1,18 @@
-"""Whole jobs that hardly communicate, alone and with Straightway, in turns.
+"""Whole jobs, alone and with Straightway, in turns.
 
     .venv/bin/python bench/heap.py --mpi PREFIX [--show eager,lazy] [...]
 
 A program's memory stays private until it communicates. So a job that hardly
-communicates should take as long as alone. Each round runs every program once in
-each way, in a new random order: alone, and with Straightway preloaded into the
-ranks, once for each value of --show. The table has the medians alone. For each
-way it has the ratio with / alone (1.00 is the same, above 1 is more) with the
-quartiles of the rounds' ratios; for figures in MB it has the difference.
+communicates should take as long as alone. Others communicate in every step:
+fft (examples/planes.c, by MPI_Ialltoall), skew (the same with ranks out of
+step), fft-b and skew-b (by MPI_Alltoall), cg (examples/solver.c) and cg-p (by
+MPI_Iallreduce).
+
+Each round runs every program once in each way, in a new random order: alone,
+and with Straightway preloaded into the ranks, once for each value of --show.
+The table has the medians alone. For each way it has the ratio with / alone
+(1.00 is the same, above 1 is more) with the quartiles of the rounds' ratios;
+for figures in MB it has the difference.
 
     wall      the whole job, launcher included
     user+sys  processor time of all ranks
@@ -40,7 +45,7 @@ from straightway.bench.medians import median, quartiles
 from straightway.machine import hardware
 
 HERE = pathlib.Path(__file__).resolve().parent
-KERNELS = HERE.parent / "examples" / "kernels"
+EXAMPLES = HERE.parent / "examples"
 HUGE = pathlib.Path("/sys/kernel/mm/transparent_hugepage")
 MODES = ["always", "madvise", "never"]
 SHOWN = ["eager", "lazy", "off"]
@@ -69,9 +74,17 @@ class Program(typing.NamedTuple):
     own: tuple              # rows of its own: (key of the sample, label, unit)
     ranks: tuple = (1, math.inf)
     mpi: bool = True        # with one rank, too
+    edge: float = 0         # of an example's grid, times edge(size)
+    words: tuple = ()       # that follow it
 
 
 SECONDS = (("own", "inside", "s"),)
+
+
+def example(binary, edge, *words):
+    return Program(binary, SECONDS, edge=edge, words=words)
+
+
 PROGRAMS = {
     "touch": Program("heap", (("own", "1st touch", "s"),), mpi=False),
     "walk": Program("heap", SECONDS, mpi=False),
@@ -79,8 +92,14 @@ PROGRAMS = {
     "storm": Program("heap", SECONDS, mpi=False),
     **{name: Program(binary, (("own", "MPI_Init", "s"),)) for name, binary in
        (("start", "heap_mpi"), ("static", "heap_static"))},
-    "mg": Program("mg", SECONDS),
-    "ft": Program("ft", SECONDS),
+    "mg": example("mg", 1, 1),
+    "ft": example("ft", 1, 1),
+    "fft": example("planes", 0.5, 20),
+    "fft-b": example("planes", 0.5, 20, "--blocking"),
+    "skew": example("planes", 0.5, 20, "--uneven", 1),
+    "skew-b": example("planes", 0.5, 20, "--uneven", 1, "--blocking"),
+    "cg": example("solver", 2),
+    "cg-p": example("solver", 2, "--pipelined"),
     "twelve": Program("heap_mpi", SECONDS),
     "fork": Program("heap_mpi", (("own", "fork+wait", "s"),), (2, math.inf)),
     **{f"use{n}": Program("heap_mpi", (("own", "message", "s"),), (2, 2))
@@ -242,8 +261,9 @@ def build(folder, mpi, names, size):
         "heap_mpi": on_ranks,
         "heap_static": [*on_ranks,
                         f"-DHEAP_STATIC={int(STATIC_MIB * size * 2**20)}L"],
-        "mg": [mpicc, "-O3", KERNELS / "mg.c", "-lm"],
-        "ft": [mpicc, "-O3", KERNELS / "ft.c", "-lm"],
+        **{name: [mpicc, "-O3", EXAMPLES / folder / f"{name}.c", "-lm"]
+           for folder, name in (("kernels", "mg"), ("kernels", "ft"),
+                                (".", "planes"), (".", "solver"))},
     }
     needed = {"rank"} | {PROGRAMS[name].binary for name in names}
     if mpi and "heap" in needed:
@@ -258,8 +278,8 @@ def build(folder, mpi, names, size):
 # One job -------------------------------------------------------------------
 
 def edge(size):
-    """Points on an edge of a kernel's cube. The kernels take powers of two,
-    and both hold 600 to 800 MB at a size of 1."""
+    """Points on an edge of a kernel's cube. They take powers of two, and mg and
+    ft hold 600 to 800 MB at a size of 1."""
     return max(16, 2 ** round(math.log2(256 * size ** (1 / 3))))
 
 
@@ -269,13 +289,14 @@ def under_mpi(name, ranks):
 
 def command(folder, name, ranks, size, mpi, log, preload):
     """The words that start a program in one way."""
-    binary = PROGRAMS[name].binary
-    if binary in ("mg", "ft"):
-        argv = [folder / binary, edge(size), 1]
-    elif under_mpi(name, ranks) and not PROGRAMS[name].mpi:
+    program = PROGRAMS[name]
+    if program.edge:
+        argv = [folder / program.binary, int(edge(size) * program.edge),
+                *program.words]
+    elif under_mpi(name, ranks) and not program.mpi:
         argv = [folder / "heap_mpi", name, size]
     else:
-        argv = [folder / binary, name, size]
+        argv = [folder / program.binary, name, size]
     start = [mpi.resolve() / "bin/mpirun", "-n", ranks] \
         if under_mpi(name, ranks) else []
     return [str(word) for word in
@@ -325,8 +346,8 @@ def read_ranks(log):
 
 def own_figure(name, output):
     """The time that the program prints, if it does."""
-    pattern = rf"^{name}: \d+ ranks, .*?, ([\d.]+) s, VERIFIED$" \
-        if name in ("mg", "ft") else r"^(\d+\.\d{6})$"
+    pattern = rf"^{PROGRAMS[name].binary}: .*?([\d.]+) s\b" \
+        if PROGRAMS[name].edge else r"^(\d+\.\d{6})$"
     found = re.search(pattern, output, re.M)
     return float(found.group(1)) if found else None
 

@@ -14,6 +14,8 @@
  *   late_F      after a barrier: started by all; the late rank computes for F
  *               computing times before its wait, all others wait at once. The
  *               form's time is that of the late rank's wait.
+ *   held_F      the same; the form's time is that of the others, from the start
+ *               to the end of their wait
  *
  * plain_0 is the pure time. The benchmark measures it at the cell's beginning,
  * and sets the computing time to be as long. Of plain, tested and computing the
@@ -150,22 +152,39 @@ static int computing(const sw_operation_t *op, size_t turns, int calls,
     return 0;
 }
 
-static int late(const sw_operation_t *op, size_t turns, int calls,
-                double *seconds)
+/* The seconds of the late rank's wait, and of all that others do. */
+static int one_late(const sw_operation_t *op, size_t turns, int calls,
+                    double *wait, double *others)
 {
     MPI_Request request;
     int error = 0, is_late = sw_run.rank == late_rank;
-    *seconds = 0;
+    *wait = *others = 0;
     for (int i = 0; i < calls; i++) {
         sw_meet();
+        double start = sw_now();
         error |= op->start(&request);
         if (is_late)
             sw_arithmetic_do(turns);
         double begin = sw_now();
         error |= MPI_Wait(&request, MPI_STATUS_IGNORE);
-        *seconds += is_late ? sw_now() - begin : 0;
+        *wait += is_late ? sw_now() - begin : 0;
+        *others += is_late ? 0 : sw_now() - start;
     }
     return error;
+}
+
+static int late(const sw_operation_t *op, size_t turns, int calls,
+                double *seconds)
+{
+    double others;
+    return one_late(op, turns, calls, seconds, &others);
+}
+
+static int held(const sw_operation_t *op, size_t turns, int calls,
+                double *seconds)
+{
+    double wait;
+    return one_late(op, turns, calls, &wait, seconds);
 }
 
 typedef struct {
@@ -183,6 +202,7 @@ static const form_t forms[] = {
     {"computing", computing, 1}, {"apart", apart, 0},
     {"late_0", late, 0},
     {"late_0.5", late, 0.5}, {"late_1", late, 1}, {"late_2", late, 2},
+    {"held_2", held, 2},
     {"blocking", blocking, -1}, {"immediate", immediate, -1},
     {"persistent", persistent, -1},     /* the last: it may be left out     */
 };

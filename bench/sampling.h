@@ -19,7 +19,7 @@
 #include "nodes.h"
 
 enum { SW_HOST, SW_OURS, SW_MODES };
-enum { SW_MOST_WAYS = 32 };
+enum { SW_MOST_WAYS = 34 };
 
 /* This run. */
 typedef struct {

@@ -12,6 +12,10 @@ The study has three steps:
        profile, and the first one is the report's; times count from MPI_Init
        to MPI_Finalize, less the cost of recording
 
+Where the program calls nonblocking collectives, it also runs with Straightway
+for all but these ("left"). That shows their part of the gain, and replays
+predict this part.
+
 The prediction does not use the measured gain: the models come from earlier
 benchmarks of single operations, and the computation's time from the
 processor's clock.
@@ -26,6 +30,11 @@ from straightway.whatif import experiments, forecast, outcomes
 SCHEMA = "straightway-study/1"
 OURS = "measured-straightway"
 TITLES = {"host": "alone", "ours": "with Straightway"}
+LEFT = "with Straightway, nonblocking collectives by the MPI"
+OFFLOAD = "offload=all:straightway"     # these alone, with Straightway
+# Of each kind of run, what `run` is told.
+_RUNS = {"host": (False, {}), "ours": (True, {}),
+         "left": (True, {"nonblocking": "off"})}
 
 
 class Study:
@@ -39,31 +48,62 @@ class Study:
         self.ranks, self.runs, self.step = ranks, runs, step
         self.profile = None
 
+    def _run(self, i, who):
+        self.step(f"run {i + 1} of {self.runs} {TITLES.get(who, LEFT)}")
+        accelerated, settings = _RUNS[who]
+        ns, p = self.runner.measured(self.ranks, accelerated, **settings)
+        if not self.profile:
+            self.profile = p
+        return ns
+
     def _measure(self):
-        """{"host": [ns], "ours": [ns]}, in turns; each is first as often."""
+        """{"host": [ns], "ours": [ns]}, in turns; each is first as often. With
+        nonblocking collectives "left", too."""
         found = {"host": [], "ours": []}
         order = list(found)
         for i in range(self.runs):
             for who in order:
-                self.step(f"run {i + 1} of {self.runs} {TITLES[who]}")
-                ns, p = self.runner.measured(self.ranks, who == "ours")
-                found[who].append(ns)
-                if who == "host" and not self.profile:
-                    self.profile = p
+                found[who].append(self._run(i, who))
+            if _nonblocking(self.profile):
+                found.setdefault("left", []).append(self._run(i, "left"))
             order.reverse()
         return found
+
+    def _part(self, made, found, measured):
+        """The nonblocking collectives' part of the gain; None: the program has
+        none. `found`: the forecast that `made` has made."""
+        left = measured.pop("left", None)
+        if not left:
+            return None
+        wanted = [experiments.parse(text) for text in (
+            OFFLOAD, f"model={OURS} offload=all:mpi")]
+        alone, by_mpi = self.runner.replay(
+            [self.models.write(self.runner.path("model"), self.ranks, one)
+             for one in wanted], made.recorded)
+        gained = _gain({"host": left, "ours": measured["ours"]})
+        ours = found["experiments"][0]["time_s"]
+        return {
+            "calls": _nonblocking(self.profile),
+            "alone": {"predicted_s": alone.end / 1e9, "speed_up": _speed_up(
+                found["baseline"]["time_s"], alone.end / 1e9)},
+            "predicted": {"left_s": by_mpi.end / 1e9, "ours_s": ours,
+                          "speed_up": _speed_up(by_mpi.end / 1e9, ours)},
+            "measured": {"left": gained["host"], "ours": gained["ours"],
+                         "speed_up": gained["speed_up"],
+                         "apart": gained["apart"]}}
 
     def _forecast(self):
         ours = experiments.Experiment(
             [experiments.change("model", OURS)], TITLES["ours"])
         plan = forecast.Plan(self.ranks, [ours], ["measured"], runs=0)
-        return forecast.Forecast(self.runner, self.models, plan,
-                                 self.step).report()
+        return forecast.Forecast(self.runner, self.models, plan, self.step)
 
     def report(self):
         start = time.monotonic()
-        found = self._forecast()
+        made = self._forecast()
+        found = made.report()
         measured = self._measure()
+        part = self._part(made, found, measured)
         ours = found["experiments"][0]
         report = {
             "schema": SCHEMA, "machine": hardware.describe(),
@@ -76,12 +116,18 @@ class Study:
                 "ours_s": ours["time_s"],
                 "speed_up": _speed_up(found["baseline"]["time_s"],
                                       ours["time_s"])},
-            "measured": _gain(measured),
+            "measured": _gain(measured), "nonblocking": part,
             "forecast": found}
         report["error"] = error(report)
         report["notes"] = _notes(report)
         report["seconds"] = time.monotonic() - start
         return report
+
+
+def _nonblocking(p):
+    """How many calls of nonblocking collectives a profile has."""
+    return sum(t.calls for t in p.totals("class")
+               if t.label == "nonblocking collective")
 
 
 def _speed_up(host, ours):
@@ -145,7 +191,18 @@ def verdict(report):
                         "the same." if abs(off) < 0.05 else
                         f"{'smaller' if off > 0 else 'larger'} by "
                         f"{abs(off):.1f} % of the run's time."))
-    return said
+    return said + _verdict_on_part(report.get("nonblocking"))
+
+
+def _verdict_on_part(part):
+    if not part or not part["predicted"]["speed_up"]:
+        return []
+    said = ("Its nonblocking collectives make this program "
+            f"{part['predicted']['speed_up']:.2f} times as fast by the "
+            "prediction")
+    if not part["measured"]["apart"]:
+        return [said + ", and the runs do not show how much."]
+    return [said + f", and {part['measured']['speed_up']:.2f} in the runs."]
 
 
 def _notes(report):

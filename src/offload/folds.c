@@ -7,6 +7,8 @@
 #include "coll/slice.h"
 #include "node/temporary.h"
 
+#include <string.h>
+
 #define BLOCK 16384             /* bytes combined at a time: they stay cached */
 #define MOST 8                  /* pieces of a member's slice                 */
 
@@ -101,6 +103,7 @@ static void post(sw_list_t *l, sw_slate_row_t *row)
     /* Others still read the operand where a scattered result goes. */
     row->recv = lend(&f->out, l, a->out, result, false,
                      scatters(a->id) && a->in == a->out);
+    sw_list_open(l);
 }
 
 /* Working ------------------------------------------------------------------ */
@@ -119,16 +122,17 @@ static bool all_there(sw_fold_t *f, int count)
     return there && !l->status;
 }
 
-static sw_source_t operand_of(const sw_fold_t *f, int member)
+/* Fills *to, whose other fields are zeros. */
+static void operand_of(const sw_fold_t *f, int member, sw_source_t *to)
 {
     const sw_slates_t *s = f->list.on;
     const sw_slate_row_t *row = sw_list_row(&f->list, member);
-    const char *at = member == s->me && !f->small ? f->args.in
-                   : row->form == SW_FORM_INLINE ? row->data
-                   : row->form == SW_FORM_STAGED
-                         ? sw_slate_area(s, f->list.step, member)
-                         : s->team->peer[member]->arena + row->send.address;
-    return (sw_source_t){.at = at, .bytes = row->bytes};
+    to->at = member == s->me && !f->small ? f->args.in
+           : row->form == SW_FORM_INLINE ? row->data
+           : row->form == SW_FORM_STAGED
+                 ? sw_slate_area(s, f->list.step, member)
+                 : s->team->peer[member]->arena + row->send.address;
+    to->bytes = row->bytes;
 }
 
 /* Where element 0 of a member's result lies in this process; a scattered
@@ -232,8 +236,9 @@ static void do_piece(sw_fold_t *f, int owner, size_t begin, size_t end)
     size_t elem = f->args.reducer->elem, each = sw_max(BLOCK / elem, 1);
     SW_ARRAY(sw_source_t, from, s->n);
     int rc = SW_OK;
+    memset(from, 0, (size_t)s->n * sizeof *from);
     for (int i = 0; i < s->n; i++)
-        from[i] = operand_of(f, i);
+        operand_of(f, i, &from[i]);
     for (size_t i = begin; i < end && !rc; i += each) {
         size_t n = sw_min(each, end - i);
         rc = scans(f->args.id) ? walk(f, from, i * elem, n)
@@ -304,8 +309,9 @@ static bool conclude_small(sw_fold_t *f)
     SW_ARRAY(sw_source_t, from, s->n);
     if (!all_there(f, count))
         return false;
+    memset(from, 0, (size_t)count * sizeof *from);
     for (int i = 0; i < count; i++)
-        from[i] = operand_of(f, i);
+        operand_of(f, i, &from[i]);
     sw_slice_t part = {0, f->args.n};
     if (scatters(f->args.id))
         part = slice_of(f, s->me);
@@ -369,10 +375,10 @@ static bool is_small(const sw_slates_t *s, size_t bytes)
 
 static const sw_list_kind_t fold_kind = {post, work, over, end};
 
-void sw_fold_begin(sw_fold_t *f, sw_slates_t *on, const sw_fold_args_t *args)
+void sw_fold_begin(sw_fold_t *f, sw_slates_t *on)
 {
+    const sw_fold_args_t *args = &f->args;
     size_t bytes = args->n * args->reducer->elem;
-    f->args = *args;
     f->owner = 0;
     f->present = false;
     f->small = is_small(on, bytes);

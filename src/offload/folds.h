@@ -33,7 +33,7 @@ typedef struct {
 
 typedef struct {
     sw_list_t list;
-    sw_fold_args_t args;
+    sw_fold_args_t args;        /* the caller fills them in                 */
     bool small;
     bool present;               /* all members' rows have been seen         */
     bool waiting;               /* for anything at all                      */
@@ -42,7 +42,6 @@ typedef struct {
 } sw_fold_t;
 
 /* Begins one. f->list began as zeros, and is kept. */
-SW_API void sw_fold_begin(sw_fold_t *f, sw_slates_t *on,
-                          const sw_fold_args_t *args);
+SW_API void sw_fold_begin(sw_fold_t *f, sw_slates_t *on);
 
 #endif

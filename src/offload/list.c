@@ -29,8 +29,9 @@ static void unlock(_Atomic bool *locked)
         atomic_store_explicit(locked, false, memory_order_release);
 }
 
-static void set_out(sw_list_t *l)
+static void join(sw_list_t *l)
 {
+    l->joined = true;
     lock(&changing);
     sw_list_t *first = under_way;
     l->after = first ? first : l;
@@ -44,6 +45,8 @@ static void set_out(sw_list_t *l)
 
 static void arrive(sw_list_t *l)
 {
+    if (!l->joined)
+        return;
     lock(&changing);
     if (under_way == l)
         under_way = l->after == l ? NULL : l->after;
@@ -113,7 +116,7 @@ void sw_list_begin(sw_list_t *l, const sw_list_kind_t *kind, sw_slates_t *on,
     l->on = on;
     l->what = what;
     l->status = l->result = SW_OK;
-    l->posted = false;
+    l->posted = l->open = l->joined = false;
     l->calls = true;
     atomic_store_explicit(&l->over, false, memory_order_relaxed);
     lock(&on->locked);
@@ -123,8 +126,6 @@ void sw_list_begin(sw_list_t *l, const sw_list_kind_t *kind, sw_slates_t *on,
     l->turn = sw_slate_turn(on, l->step);
     if (free)
         post(l);
-    sw_counter_add(&sw_lists_open, 1, sw_lists_shared, memory_order_relaxed);
-    set_out(l);
     if (sw_unlikely(on->broken))
         sw_list_break(l);
 }
@@ -142,6 +143,14 @@ static bool push(sw_list_t *l, bool calls)
         if (over)
             leave(l);
     }
+    return over;
+}
+
+bool sw_list_set_out(sw_list_t *l)
+{
+    bool over = push(l, true);
+    if (!over)
+        join(l);
     return over;
 }
 
@@ -202,7 +211,9 @@ int sw_list_end(sw_list_t *l)
         sw_os_pause();
     if (l->posted)
         l->kind->end(l);
-    sw_counter_add(&sw_lists_open, -1, sw_lists_shared, memory_order_relaxed);
+    if (l->open)
+        sw_counter_add(&sw_lists_open, -1, sw_lists_shared,
+                       memory_order_relaxed);
     return l->status ? l->status : l->result;
 }
 

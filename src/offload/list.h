@@ -41,9 +41,11 @@ struct sw_list {
     int result;                 /* SW_OK, or SW_TRUNCATED: it goes on       */
     bool posted;
     bool calls;                 /* a thread of the program's pushes it      */
+    bool open;                  /* counted in sw_lists_open                 */
+    bool joined;                /* those under way                          */
     _Atomic bool over;
     _Atomic bool held;
-    sw_list_t *after, *before;  /* among those under way; NULL: it is none  */
+    sw_list_t *after, *before;  /* among those under way                    */
     sw_scratch_t scratch, room; /* for its work; its kind's own             */
 };
 
@@ -52,9 +54,13 @@ struct sw_list {
 SW_API extern bool sw_lists_shared;
 
 /* Begins a list of a kind, in the order of the communicator's collectives, and
- * posts it if its slate is free. */
+ * posts it if its slate is free. No other thread knows it yet. */
 void sw_list_begin(sw_list_t *l, const sw_list_kind_t *kind, sw_slates_t *on,
                    uint32_t what);
+
+/* Pushes it for the first time. True: it is over, by luck. Else all threads may
+ * push it from here on. */
+SW_API bool sw_list_set_out(sw_list_t *l);
 
 /* Pushes a list on. True: it is over. `calls`: this is a thread of the
  * program's. No other may show memory to peers (node/arena/show.h), or call a
@@ -65,9 +71,9 @@ SW_API extern _Atomic uint64_t sw_lists_attended;
 
 /* Pushes each list that is under way in this process. False: there is none. */
 SW_API bool sw_lists_push(bool calls);
-/* So many are under way; so many have begun and not ended. Peers may write to
- * memory of the latter. What they write to a page that is private lies in the
- * arena's file until the list ends: nobody may show such a page meanwhile. */
+/* So many are under way; peers may write to memory of so many. What they write
+ * to a page that is private lies in the arena's file until the list ends: nobody
+ * may show such a page meanwhile. */
 SW_API extern _Atomic int sw_lists, sw_lists_open;
 
 static inline bool sw_list_is_over(const sw_list_t *l)
@@ -95,7 +101,7 @@ static inline const sw_slate_row_t *sw_list_look(sw_list_t *l, int member)
 {
     const sw_slate_row_t *row = sw_list_row(l, member);
     if (sw_likely(sw_row_posted(row, l->turn))) {
-        sw_slate_hear(l->on, member, row);
+        sw_slate_hear(l->on, member, row->before);
         if (sw_likely(row->what == l->what))
             return row;
         l->status = SW_MISMATCH;
@@ -132,6 +138,14 @@ static inline uint64_t sw_list_show(const sw_list_t *l, const void *p,
     uint64_t offset = sw_arena_offset(p, n);
     return offset != UINT64_MAX && sw_shown_always(offset) ? offset
                                                            : UINT64_MAX;
+}
+
+/* The other members may write to memory of this one's, once it has posted: all
+ * of that has been found. */
+static inline void sw_list_open(sw_list_t *l)
+{
+    l->open = true;
+    sw_counter_add(&sw_lists_open, 1, sw_lists_shared, memory_order_relaxed);
 }
 
 /* n bytes that the other members map, until sw_temporary_free; *there: where.

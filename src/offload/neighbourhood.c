@@ -366,14 +366,12 @@ static void make_room(sw_neighbourhood_t *h, const sw_slates_t *on)
 
 static const sw_list_kind_t neighbourhood_kind = {post, work, over, end};
 
-void sw_neighbourhood_begin(sw_neighbourhood_t *h, sw_slates_t *on,
-                            const sw_neighbourhood_args_t *args)
+void sw_neighbourhood_begin(sw_neighbourhood_t *h, sw_slates_t *on)
 {
-    h->args = *args;
-    h->blocks = args->index ? args->all->outs : 1;
+    h->blocks = h->args.index ? h->args.all->outs : 1;
     h->packed = h->table = NULL;
     make_room(h, on);
     expect_blocks(h);
     sw_list_begin(&h->list, &neighbourhood_kind, on,
-                  sw_what((int)args->id, 0));
+                  sw_what((int)h->args.id, 0));
 }

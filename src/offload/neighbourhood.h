@@ -47,8 +47,7 @@ typedef struct {
     uint64_t *readers;          /* [words] those that read what is lent     */
 } sw_neighbourhood_t;
 
-/* Begins one. h->list began as zeros, and is kept. */
-SW_API void sw_neighbourhood_begin(sw_neighbourhood_t *h, sw_slates_t *on,
-                                   const sw_neighbourhood_args_t *args);
+/* Begins one, with h->args. h->list began as zeros, and is kept. */
+SW_API void sw_neighbourhood_begin(sw_neighbourhood_t *h, sw_slates_t *on);
 
 #endif

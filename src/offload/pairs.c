@@ -210,6 +210,8 @@ static void post(sw_list_t *l, sw_slate_row_t *row)
     row->bytes = p->sends ? sw_block(&p->args.sends, 0).bytes : 0;
     fill_area(p, row, bytes);
     expect_readers(p);
+    if (p->open)
+        sw_list_open(l);
     if (row->form == SW_FORM_INLINE)
         return;
     row->send = (sw_part_t){.address = lent, .form = row->form};
@@ -498,9 +500,9 @@ static void expect_senders(sw_pairs_t *p, int n, int me)
 
 static const sw_list_kind_t pairs_kind = {post, work, over, end};
 
-void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on,
-                    const sw_pairs_args_t *args)
+void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on)
 {
+    const sw_pairs_args_t *args = &p->args;
     size_t n = (size_t)on->n;
     bool is_root = on->me == args->root, to = to_root(args->id);
     bool from = from_root(args->id);
@@ -509,7 +511,6 @@ void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on,
         sw_say("out of memory for a nonblocking collective");
         abort();
     }
-    p->args = *args;
     p->read = flags;
     p->written = flags + n;
     p->helped = flags + 2 * n;

@@ -31,7 +31,7 @@ typedef struct {
 
 typedef struct {
     sw_list_t list;
-    sw_pairs_args_t args;
+    sw_pairs_args_t args;       /* the caller fills them in                 */
     bool deals, collects;       /* a block for each; a place for each       */
     bool sends, receives;
     bool lent;                  /* others read this member's memory         */
@@ -45,7 +45,6 @@ typedef struct {
 } sw_pairs_t;
 
 /* Begins one. p->list began as zeros, and is kept. */
-SW_API void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on,
-                           const sw_pairs_args_t *args);
+SW_API void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on);
 
 #endif

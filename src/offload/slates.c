@@ -71,6 +71,7 @@ sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t name, unsigned depth)
     s->n = n;
     s->me = team->me;
     s->depth = depth ? depth : usual_depth(n);
+    s->shift = (unsigned)__builtin_ctz(s->depth);
     s->words = words_of(n);
     s->row_bytes = row_bytes(n);
     s->area = area_bytes(n);
@@ -99,14 +100,25 @@ void sw_slates_close(sw_slates_t *s)
     free(s);
 }
 
+/* A member's lane tells of steps to come, too, but of none after one that is
+ * under way; its row of `step` tells of that slate. */
+static bool has_left(sw_slates_t *s, int member, uint64_t step, uint64_t last)
+{
+    uint64_t all = atomic_load_explicit(&s->lanes[member].left,
+                                        memory_order_acquire);
+    sw_slate_hear(s, member, all);
+    return all >= last || sw_row_left(sw_slate_row(s, step, member),
+                                      sw_slate_turn(s, last));
+}
+
 bool sw_slate_free(sw_slates_t *s, uint64_t step)
 {
     if (step <= s->depth)
         return true;
-    uint64_t last = step - s->depth, turn = sw_slate_turn(s, last);
+    uint64_t last = step - s->depth;
     for (int i = 0; i < s->n; i++)
         if (atomic_load_explicit(&s->known[i], memory_order_relaxed) < last &&
-            !sw_row_left(sw_slate_row(s, step, i), turn))
+            !has_left(s, i, step, last))
             return false;
     return true;
 }
@@ -114,7 +126,8 @@ bool sw_slate_free(sw_slates_t *s, uint64_t step)
 void sw_slate_post(sw_slates_t *s, uint64_t step, sw_slate_row_t *row)
 {
     uint64_t turn = sw_slate_turn(s, step);
-    row->before = atomic_load_explicit(&s->left, memory_order_relaxed);
+    row->before = atomic_load_explicit(&s->lanes[s->me].left,
+                                       memory_order_relaxed);
     for (unsigned i = 0; i < 2 * s->words; i++)
         atomic_store_explicit(&row->word[i], 0, memory_order_relaxed);
     atomic_store_explicit(&row->posted, turn, memory_order_release);
@@ -133,13 +146,14 @@ static void leave(sw_slates_t *s, uint64_t step, memory_order order)
 {
     atomic_store_explicit(&sw_slate_row(s, step, s->me)->left,
                           sw_slate_turn(s, step), order);
-    uint64_t all = atomic_load_explicit(&s->left, memory_order_relaxed);
+    uint64_t all = s->left;
     while (all < s->step &&
            atomic_load_explicit(&sw_slate_row(s, all + 1, s->me)->left,
                                 memory_order_relaxed) >=
                sw_slate_turn(s, all + 1))
         all++;
-    atomic_store_explicit(&s->left, all, memory_order_relaxed);
+    s->left = all;
+    atomic_store_explicit(&s->lanes[s->me].left, all, memory_order_release);
 }
 
 void sw_slate_leave(sw_slates_t *s, uint64_t step)

@@ -37,8 +37,8 @@
  *     write its memory. A member posts turn t in its row when all have left
  *     turn t - 1 (acquire). So as long as one member looks at a turn, no row of
  *     it changes, but for claims and ticks. `before` tells with each post up to
- *     which step its member has left. So in a stream no member looks at the
- *     others' `left`.
+ *     which step its member has left, and so does its lane. So in a stream
+ *     members seldom look at the others' `left`.
  *
  * A member that gives up leaves with pieces under way. Its program then owns
  * its memory again, so no worker may still be in there. A worker counts itself
@@ -83,14 +83,17 @@ enum { SW_LISTS_SENDS = 1, SW_LISTS_RECVS = 2, SW_LISTS_PACKED = 4 };
 
 typedef struct {
     _Atomic uint32_t touching;  /* threads of this member in others' memory */
-    char pad[SW_PAIR - 4];
+    char pad[SW_LINE - 4];
+    _Atomic uint64_t left;      /* it has left all steps up to this one     */
+    char pad_left[SW_LINE - 8];
 } sw_slate_lane_t;
 
 /* A member's end of a block of slates. */
 typedef struct {
     sw_team_t *team;
     int n, me;
-    unsigned depth;
+    unsigned depth;             /* a power of two, 1 << shift               */
+    unsigned shift;
     unsigned words;             /* of claims, and of ticks, in a row        */
     size_t row_bytes, area;
     uint64_t name;              /* under which the others find the block    */
@@ -98,14 +101,14 @@ typedef struct {
     sw_slate_lane_t *lanes;
     char *rows, *areas;
     uint64_t step;              /* last begun                               */
-    _Atomic uint64_t left;      /* this member has left all up to this      */
+    uint64_t left;              /* this member has left all up to this      */
     _Atomic uint64_t *known;    /* [n] the same of each, as last heard      */
     bool broken;                /* a member has died or given up            */
     _Atomic bool locked;        /* see list.c                               */
 } sw_slates_t;
 
-/* Opens this member's end of a block of `depth` slates (0: as many as suit).
- * It holds the team, whose members map each other's arenas. The leader takes
+/* Opens this member's end of a block of `depth` slates, a power of two (0: as
+ * many as suit). It holds the team, whose members map each other's arenas. The leader takes
  * the block of its arena. The others find it by its name (notices.h) when they
  * first need it. */
 SW_API sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t name,
@@ -121,13 +124,14 @@ SW_API void sw_slates_close(sw_slates_t *s);
 
 static inline uint64_t sw_slate_turn(const sw_slates_t *s, uint64_t step)
 {
-    return (step - 1) / s->depth + 1;
+    return ((step - 1) >> s->shift) + 1;
 }
 
 static inline size_t sw_row_place(const sw_slates_t *s, uint64_t step,
                                   int member)
 {
-    return (size_t)((step - 1) % s->depth) * (size_t)s->n + (size_t)member;
+    return (size_t)((step - 1) & (s->depth - 1)) * (size_t)s->n +
+           (size_t)member;
 }
 
 static inline sw_slate_row_t *sw_slate_row(const sw_slates_t *s, uint64_t step,
@@ -155,14 +159,12 @@ static inline bool sw_row_posted(const sw_slate_row_t *row, uint64_t turn)
     return atomic_load_explicit(&row->posted, memory_order_acquire) == turn;
 }
 
-/* What a row that was posted tells of its member. */
+/* A member has left all steps up to this one. */
 static inline void sw_slate_hear(const sw_slates_t *s, int member,
-                                 const sw_slate_row_t *row)
+                                 uint64_t step)
 {
-    if (atomic_load_explicit(&s->known[member], memory_order_relaxed) <
-        row->before)
-        atomic_store_explicit(&s->known[member], row->before,
-                              memory_order_relaxed);
+    if (atomic_load_explicit(&s->known[member], memory_order_relaxed) < step)
+        atomic_store_explicit(&s->known[member], step, memory_order_relaxed);
 }
 
 static inline bool sw_row_left(const sw_slate_row_t *row, uint64_t turn)

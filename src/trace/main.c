@@ -10,8 +10,15 @@
  *   {"events": 10, "unnamed": 0, "bytes": 900,
  *    "files": [{"blocks": 1, "damaged": 0, "cut": false}]}
  *
+ *   straightway-trace gaps FILE...
+ *
+ * adds up how long ranks compute beside their calls, as rows of gaps.h:
+ *
+ *   {"gaps": [[0, 0, 1, 10, 4000, 5000, 300, 300], ...]}
+ *
  * Status 1, and a sentence on stderr, when it had to stop.
  */
+#include "gaps.h"
 #include "perfetto.h"
 
 #include <errno.h>
@@ -76,11 +83,38 @@ static int perfetto(char **argv)
     return rc;
 }
 
+static int gaps(char **files)
+{
+    sw_gaps_t found = {0};
+    int rc = 0;
+    for (char **file = files; *file && !rc; file++) {
+        sw_trace_reader_t reader;
+        int error = sw_trace_open(&reader, *file);
+        if (!error && !sw_gaps_add(&found, &reader))
+            error = ENOMEM;
+        else if (!error)
+            error = reader.error;
+        sw_trace_close(&reader);
+        if (error)
+            rc = fail(*file, error);
+    }
+    if (!rc) {
+        printf("{\"gaps\": [");
+        sw_gaps_put(&found, stdout);
+        printf("]}\n");
+    }
+    sw_gaps_free(&found);
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
     signal(SIGXFSZ, SIG_IGN);   /* too large a file is an error like others */
     if (argc >= 4 && !strcmp(argv[1], "perfetto"))
         return perfetto(argv + 2);
-    fprintf(stderr, "straightway-trace perfetto OUT FILE... <NAMES\n");
+    if (argc >= 3 && !strcmp(argv[1], "gaps"))
+        return gaps(argv + 2);
+    fprintf(stderr, "straightway-trace perfetto OUT FILE... <NAMES\n"
+                    "straightway-trace gaps FILE...\n");
     return 2;
 }

@@ -13,6 +13,7 @@
 #include "vtime/base/commands.h"
 #include "vtime/model/model_file.h"
 #include "vtime/ops/file.h"
+#include "vtime/ops/later.h"
 #include "vtime/engine/engine_file.h"
 #include "vtime/engine/result.h"
 
@@ -38,10 +39,15 @@ static int run(sw_model_t *model, sw_op_file_t *ops, bool check,
     sw_engine_options_t options = {.check = check};
     sw_op_rewind(ops);
     sw_op_source(ops, &source);
-    sw_engine_t *engine = sw_engine_new(model, &source, &options);
+    sw_later_t *later = NULL;
+    if (model->later &&
+        (later = sw_later_new(&source, sw_op_ranks(ops), model->later)))
+        sw_later_source(later, &source);
+    sw_engine_t *engine = model->later && !later ? NULL
+        : sw_engine_new(model, &source, &options);
     if (!engine || !sw_engine_contexts(engine, ops)) {
-        if (engine)
-            sw_engine_free(engine);
+        sw_engine_free(engine);
+        sw_later_free(later);
         fprintf(stderr, "%s: no memory for %u ranks\n", path,
                 sw_op_ranks(ops));
         return 1;
@@ -73,6 +79,7 @@ static int run(sw_model_t *model, sw_op_file_t *ops, bool check,
         }
     }
     sw_engine_free(engine);
+    sw_later_free(later);
     return status;
 }
 

@@ -61,6 +61,11 @@ def _side(line, mode):
         found["late"][name] = {
             "wait": wait,
             "hidden": _shares((pure, wait), lambda p, w: 1 - w / p)}
+    # How much of the late rank's computing the others stay in their wait.
+    others = time("held_2")
+    found["held"] = dict(_shares(
+        (pure, computing, others), lambda p, c, t: (t - p) / (2 * c)),
+        time=others)
     found["wrong"] = [
         form for form in (key.removeprefix(mode + "_").removesuffix("_right")
                           for key in line

@@ -47,6 +47,11 @@ def stem(name):
     return name[:-2] if name.endswith("_c") else name
 
 
+def nonblocking(name):
+    """MPI_Allreduce_c -> MPI_Iallreduce_c"""
+    return f"MPI_I{name[4].lower()}{name[5:]}"
+
+
 @functools.lru_cache(maxsize=None)
 def class_of(name):
     """The class of a procedure, one of CLASSES."""

@@ -43,6 +43,12 @@ def same_job(one, other):
     return None
 
 
+Gap = collections.namedtuple("Gap", "calls before after waited hidden")
+Gap.__doc__ = """What a thread did beside the calls of a record: ns that it
+computed `before` and `after` them, and `waited` in them. `hidden`: the sum of
+the smaller of the last two, call by call."""
+
+
 # Finding a trace -----------------------------------------------------------
 
 def _stem(path):
@@ -221,6 +227,20 @@ def gather(capture_path):
 
 
 # Time ----------------------------------------------------------------------
+
+def gaps(found, rows):
+    """{(rank, thread, record): Gap} of a Capture, from the rows of
+    straightway-trace (src/trace/gaps.h)."""
+    by_rank = {rank.number: rank for rank in found.ranks}
+    made = {}
+    for number, thread, record, calls, *ticks in rows:
+        rank = by_rank.get(number)
+        passed = rank.stop_ticks - rank.start_ticks if rank else 0
+        if passed > 0:
+            made[number, thread, record] = Gap(
+                calls, *(n * rank.wall / passed for n in ticks))
+    return made
+
 
 def offsets(ranks):
     """{rank: ns}: the shift from a rank's times to those of the job, which

@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-from straightway import capture, profile, units
+from straightway import capture, native, profile, units
 from straightway.capture import names, traces
 from straightway.errors import UserError, nearest
 from straightway.profile import recorded, tables
@@ -152,7 +152,17 @@ def _report(options):
         r.number for r in found.ranks
         if any(a <= r.number <= b for a, b in wanted)}
     region = "" if options.region == recorded.OUTSIDE else options.region
-    return _show(profile.Profile(found, region, only), options, by)
+    shown = profile.Profile(found, region, only)
+    shown.find_gaps = lambda: _gaps(found)
+    return _show(shown, options, by)
+
+
+def _gaps(found):
+    """What ranks compute beside their calls, from the trace in this file."""
+    if not found.traced:
+        return {}
+    return traces.gaps(found, native.answer(
+        native.trace_executable(), ["gaps", found.path])["gaps"])
 
 
 def _take_file(options):

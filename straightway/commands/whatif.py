@@ -305,6 +305,10 @@ def _plan(options, program):
         jobs.check_count(options.ranks)
     if options.runs < 0 or options.runs > 1000:
         raise UserError(f"--runs {options.runs}: give 0 to 1000")
+    if options.rerun and any(change.key == "later" for one in wanted
+                             for change in one.changes):
+        raise UserError("--later and --rerun: only a replay completes calls "
+                        "later; leave --rerun out")
     ranks = options.ranks
     if sweep and sweep[0] == "ranks":
         ranks = sweep[1][-1]

@@ -349,6 +349,46 @@ def _barriers(view):
                   "time_s": seconds})
 
 
+def _gaps(view):
+    """[(record, its Gap)] of blocking collectives."""
+    gaps = view.profile.gaps
+    found = ((r, gaps.get((r.rank, r.thread, r.record)))
+             for r in view.by_class["collective"] if r.record)
+    return [(r, gap) for r, gap in found if gap]
+
+
+def _later(view):
+    by_place = collections.defaultdict(list)
+    for record, gap in _gaps(view):
+        by_place[record.procedure, record.site].append(gap)
+    if not by_place:
+        return
+
+    def seconds(gaps, field):
+        return view.seconds(sum(getattr(gap, field) for gap in gaps))
+
+    (name, site), most = max(by_place.items(),
+                             key=lambda item: seconds(item[1], "hidden"))
+    hidden = seconds([g for gaps in by_place.values() for g in gaps], "hidden")
+    before, after, waited, here = (
+        seconds(most, f) for f in ("before", "after", "waited", "hidden"))
+    more = units.plural(len(by_place) - 1, "other call")
+    yield Finding(
+        "complete-later", "A collective could go on meanwhile",
+        f"In {name}{f' in {site.label}' if site.frames else ''} ranks wait "
+        f"{_text(waited)} for others. They compute {_text(after)} from there "
+        f"to their next MPI call, and {_text(before)} before it from the last "
+        f"one. Start {procedures.nonblocking(name)} there in its place, and "
+        "wait for it behind what does not need its result: that hides "
+        f"{_text(here)} of the waiting at most. Started earlier, once its "
+        "data are ready, it lets the others wait less."
+        + (f" With {more} it is {_text(hidden)} in all."
+           if len(by_place) > 1 and hidden > here else ""), hidden,
+        {"hidden_s": hidden, "operation": name, "site": site.stack,
+         "site_hidden_s": here, "before_s": before, "after_s": after,
+         "waiting_s": waited})
+
+
 def _creations(view):
     made = recorded.group([r for r in view.of("communicator management")
                           if procedures.stem(r.procedure) in _CREATIONS],
@@ -476,7 +516,7 @@ def _own_cost(view):
 
 
 _ALL = (_little, _imbalance, _oversubscription, _start, _input_output, _tiny,
-        _packed, _hot_site, _root, _barriers, _creations, _polling,
+        _packed, _hot_site, _root, _barriers, _later, _creations, _polling,
         _shown_again, _large_blocks, _large_messages)
 
 

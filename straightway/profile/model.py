@@ -126,10 +126,13 @@ class Profile:
                     end is "abort", "exit", "signal 9" and so on
     problems        sentences: what could not be read or does not fit
     region, only    the part, or None
+    gaps            {(rank, thread, record): traces.Gap}; read from the trace
+                    when a view first asks, by find_gaps, or {}
     """
 
     def __init__(self, capture, region=None, only=None):
         self.capture, self.region, self.only = capture, region, only
+        self.find_gaps = dict
         self.job = capture.ranks[0].job
         self.problems = list(capture.problems)
         chosen = [r for r in capture.ranks if only is None
@@ -151,6 +154,10 @@ class Profile:
         self.ended_badly = self._ends(chosen)
         self._check_job(chosen)
         self._totals = {}
+
+    @functools.cached_property
+    def gaps(self):
+        return self.find_gaps()
 
     def _present(self):
         return str(ranges(r.number for r in self.capture.ranks))

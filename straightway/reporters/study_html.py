@@ -42,6 +42,12 @@ def _cards(report):
     yield times(p["speed_up"]), "predicted", (
         f"{seconds(p['host_s'])} alone, {seconds(p['ours_s'])} with "
         "Straightway")
+    part = report["nonblocking"]
+    if part:
+        yield times(part["measured"]["speed_up"]), "by nonblocking ones", (
+            "measured, with Straightway: its nonblocking collectives against "
+            f"the MPI's; {times(part['predicted']['speed_up'])} predicted, "
+            f"{times(part['alone']['speed_up'])} for them alone")
     off = 100 * report["error"]["gain"]
     yield f"{abs(off):.1f} %", "between the gains", (
         "of the run's time; the measured one is " + (

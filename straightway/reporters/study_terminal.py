@@ -41,9 +41,27 @@ def _gain(page, report):
     page.table([("", "fill"), ("predicted", "right"), ("measured", "right"),
                 (units.plural(report["runs"], "run"), "right"),
                 ("error", "right")], rows)
+    _nonblocking(page, report["nonblocking"])
     page.line()
     for sentence in study.verdict(report):
         page.paragraph(sentence, "bold")
+
+
+def _nonblocking(page, part):
+    if not part:
+        return
+    p, m = part["predicted"], part["measured"]
+    page.heading("Nonblocking collectives",
+                 f"{units.number(part['calls'])} calls")
+    rows = [["Straightway, but these by the MPI", seconds(p["left_s"]),
+             seconds(m["left"]["median_s"])],
+            ["with Straightway", seconds(p["ours_s"]),
+             seconds(m["ours"]["median_s"])],
+            ["speed-up by these", times(p["speed_up"]), times(m["speed_up"])],
+            ["these alone with Straightway",
+             times(part["alone"]["speed_up"]), ""]]
+    page.table([("", "fill"), ("predicted", "right"), ("measured", "right")],
+               rows)
 
 
 def _profile(page, report, p):

@@ -26,6 +26,9 @@ from straightway.whatif.models.check import OPERATIONS as COLLECTIVES
 from straightway.whatif.models.quantities import TIMES
 
 COMMUNICATION = "communication"
+# What carries out nonblocking collectives, by the words of --offload.
+CARRIERS = {"straightway": ("ours", "with Straightway"),
+            "mpi": ("host", "by the MPI")}
 MOST_PLACES = 1 << 22
 
 # Posting (ns of processor time), a round (ns), ns a byte: assumptions, used
@@ -111,6 +114,9 @@ class Change:
     per_domain: int = 0
     fresh: bool = False     # it drops the baseline's models
     speed: float = 0.0      # of the processors
+    started: list = dataclasses.field(default_factory=list)
+    carrier: str = ""       # "ours" or "host" carries out these nonblocking
+                            # collectives
     offload: list = dataclasses.field(default_factory=list)
 
     def __str__(self):
@@ -151,18 +157,30 @@ def _scale(given):
 def _offload(given):
     text, _, cost = given.partition(":")
     names = operations("offload", given, text)
+    if cost.strip().lower() in CARRIERS:
+        which = _listed([n for n in names if n != "all"]) or "collectives"
+        carrier, how = CARRIERS[cost.strip().lower()]
+        return Change("offload", given, f"nonblocking {which} {how}",
+                      started=names, carrier=carrier)
     costs = []
     if cost:
         costs = cost.split(",")
         if len(costs) != 3:
-            raise UserError(f"--offload {given}: give three figures after "
-                            "the colon, POSTING,ROUND,NS_A_BYTE, as in "
+            raise UserError(f"--offload {given}: after the colon give "
+                            f"{' or '.join(CARRIERS)}, or three figures, "
+                            "POSTING,ROUND,NS_A_BYTE, as in "
                             "allreduce:200ns,1.3us,0.04")
         costs = [nanoseconds("offload", given, costs[0]),
                  nanoseconds("offload", given, costs[1]),
                  _number("offload", given, costs[2], "ns a byte", -1e-9)]
     return Change("offload", given, f"{_listed(names)} offloaded",
                   offload=[(name, costs) for name in names])
+
+
+def _later(given):
+    names = operations("later", given)
+    return Change("later", given, f"{_listed(names)} completed later",
+                  [f"later {name}" for name in names])
 
 
 def _algorithm(given):
@@ -239,7 +257,7 @@ def _noise(given):
                   [f"noise {period:g} {duration:g} {number}"])
 
 
-_KEYS = {"free": _free, "scale": _scale, "offload": _offload,
+_KEYS = {"free": _free, "scale": _scale, "offload": _offload, "later": _later,
          "algorithm": _algorithm, "network": _network, "nodes": _nodes,
          "ranks-per-node": _per_node, "ranks-on": _ranks_on,
          "cpu-speed": _cpu_speed, "noise": _noise, "model": _model}
@@ -252,7 +270,10 @@ OPTIONS = {
              "messages"),
     "scale": ("OP=FACTOR", "these collectives take this part of their time"),
     "offload": ("OP[,OP]", "the network carries these out while the program "
-                "computes; OP:POSTING,ROUND,NS_A_BYTE gives the cost"),
+                "computes; OP:POSTING,ROUND,NS_A_BYTE gives the cost; "
+                "OP:straightway or OP:mpi: it carries out the nonblocking ones"),
+    "later": ("OP[,OP]", "each blocking one is nonblocking, and completed "
+              "before the next MPI call: the most that this can gain"),
     "network": ("NAME", "another network, or measured: that of straightway "
                 "whatif measure; --nodes and --ranks-per-node place the "
                 "ranks"),

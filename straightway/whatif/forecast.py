@@ -47,6 +47,7 @@ class Forecast:
     def __init__(self, runner, supposed, plan, step=lambda text: None):
         self.runner, self.supposed, self.plan = runner, supposed, plan
         self.step, self.notes, self.profile = step, [], None
+        self.recorded = None    # the operations of the last run
         self._ops = None
 
     # One number of ranks --------------------------------------------------
@@ -85,6 +86,7 @@ class Forecast:
         self.step(f"running {self.runner.job.title} in virtual time on "
                   f"{units.plural(ranks, 'rank')}")
         baseline, ops = self.runner.live(models[0], ranks)
+        self.recorded = ops
         if not self.plan.rerun:
             self.step(f"replaying {units.plural(len(wanted), 'experiment')}")
             return baseline, self.runner.replay(models[1:], ops)

@@ -1,10 +1,11 @@
 """A model of this machine.
 
-A short calibration (straightway bench collectives and pingpong) gives, for the
-MPI alone ("host") and with Straightway ("ours"):
+A short calibration (straightway bench collectives, pingpong and overlap) gives,
+for the MPI alone ("host") and with Straightway ("ours"):
 
     links         the one-way time of a message by its size, in three parts
     collectives   the time of each collective by ranks and block size
+    started       the parts of each nonblocking collective (started.py)
 
 for as many ranks as there are cores. More ranks would measure the sharing of
 cores, not communication. Tables hold for communicators up to that size; larger
@@ -55,8 +56,9 @@ from straightway import __version__, units
 from straightway.bench import runs
 from straightway.errors import UserError
 from straightway.machine import hardware, hosts
+from straightway.whatif import started
 
-SCHEMA = "straightway-measured/3"
+SCHEMA = "straightway-measured/4"
 NAMES = {"measured": "host", "measured-straightway": "ours"}
 WHO = {"host": "the MPI alone", "ours": "Straightway"}
 
@@ -240,6 +242,15 @@ def _all_collectives(host, most, step=1, computing=()):
     return found, report
 
 
+def _started(host, most):
+    """The parts of nonblocking collectives, with as many ranks as fit."""
+    report = bench(host, [
+        "overlap", "-n", str(most), "--ops", ",".join(OPERATIONS), "--sizes",
+        ",".join(str(n) for n in started.SIZES if n <= largest(most)),
+        "--seconds", str(started.SECONDS)])
+    return started.tables(report)
+
+
 def _messages(host, patterns, sizes, computing=()):
     return bench(host, [
         "pingpong", "-n", "2", "--pattern", patterns, "--sizes",
@@ -296,13 +307,15 @@ def split(size, trip, share):
 
 
 def calibrate(host, most, about):
-    """Calibrate: a minute for each number of ranks."""
+    """Calibrate: a minute or two for each number of ranks."""
     runs.check_parts(host)
     others = [hardware.others(LOOK)]
     collectives, report = _all_collectives(host, most)
     others.append(hardware.others(LOOK))
     sizes = [0, 1, *steps(LARGEST, 2)]
     links = _links(_messages(host, "pingpong,stream", sizes))
+    others.append(hardware.others(LOOK))
+    parts = _started(host, most)
     states = []
     for state in STATES:
         others.append(hardware.others(LOOK))
@@ -313,7 +326,7 @@ def calibrate(host, most, about):
         "others": sum(others) / len(others),
         "eager": EAGER.get(host.kind, 8192),
         "copy": _copy(report), "collectives": collectives,
-        "links": links,
+        "links": links, "started": parts,
         "states": states}
     ours = bool(collectives["ours"])
     for part in (found, *found["states"]):
@@ -397,6 +410,7 @@ def lines(found, who):
         # A communicator of one takes no time: never more than measured.
         text.append(f"inside {operation} 0 {_ENDLESS} 2 "
                     f"{max(map(int, by_ranks))}")
+    text += started.lines(found["started"], who)
     return text + (["leaders all"] if who == "ours" else [])
 
 

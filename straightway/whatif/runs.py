@@ -204,13 +204,14 @@ class Runner:
                             "one; straightway whatif --record makes one", 1)
         return struct.unpack_from("<I", tail, 24)[0]
 
-    def measured(self, ranks, accelerated=False):
-        """(ns of a normal run, its Profile), less the cost of recording."""
+    def measured(self, ranks, accelerated=False, **settings):
+        """(ns of a normal run, its Profile), less the cost of recording.
+        `settings`: more of `run`."""
         path = self.path("swcap")
         how = "with Straightway" if accelerated else "normally"
         status, out, err, _ = self.job.run(ranks, {
             "enable": "on" if accelerated else "off", "profile": "on",
-            "profile-report": "off", "profile-output": path},
+            "profile-report": "off", "profile-output": path, **settings},
             f"a run {how}")
         if not path.exists() and not status:
             raise UserError(self._no_mpi("MPI_Init"), 1)

@@ -22,7 +22,8 @@ import tempfile
 from straightway import native, units
 from straightway.errors import UserError, nearest
 from straightway.machine import hardware, hosts
-from straightway.whatif import experiments, measured, measured_nodes
+from straightway.whatif import (experiments, measured, measured_nodes,
+                                started)
 
 MEASURED = (*measured.NAMES, measured_nodes.NAME)
 
@@ -163,13 +164,35 @@ class Models:
             self.doubts += measured_nodes.doubts(found)
         return self._nodes
 
-    def _measured(self, name):
-        found, who = self.calibration(), measured.NAMES[name]
-        if who not in found["collectives"]:
-            raise UserError(f"model {name}: Straightway does not "
+    def _calibrated(self, title, side):
+        """The measurements of this machine, with those of a side."""
+        found = self.calibration()
+        if side not in found["collectives"]:
+            raise UserError(f"{title}: Straightway does not "
                             f"accelerate {self.host.title} here (see "
                             "straightway doctor)", 1)
-        return measured.lines(found, who)
+        return found
+
+    def _measured(self, name):
+        who = measured.NAMES[name]
+        return measured.lines(self._calibrated(f"model {name}", who), who)
+
+    def _started(self, experiment, names):
+        """Lines on the nonblocking collectives that the MPI or Straightway
+        carries out, in parts of the time that the blocking ones take."""
+        lines = []
+        for change in experiment.changes:
+            if not change.started:
+                continue
+            title = f"--{change.key} {change.given}"
+            base = [measured.NAMES[n] for n in names if n in measured.NAMES]
+            if not base:
+                raise UserError(f"{title} needs times measured on this "
+                                "machine: --model measured")
+            lines += started.lines(
+                self._calibrated(title, change.carrier)["started"],
+                change.carrier, base[-1], change.started)
+        return lines
 
     def _layers(self, names, ranks, title):
         """A layer for each measured model, and one for each group of names
@@ -209,6 +232,7 @@ class Models:
             layers.append(places)
         layers.append(_speed(experiment, layers))
         layers.append(_offloads(experiment, layers))
+        layers.append(self._started(experiment, names))
         found = combine(ranks, [*layers, experiment.lines])
         if experiment.models != ["free"]:
             _check_links(found, ranks, experiment.title)

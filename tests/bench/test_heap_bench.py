@@ -36,7 +36,7 @@ def call(*arguments, env=None):
 def test_every_program_runs_on_ranks(host, tmp_path):
     out = tmp_path / "h.json"
     programs = ["touch", "walk", "triad", "storm", "start", "static", "mg",
-                "ft", "twelve", "fork", "use2"]
+                "ft", "fft", "skew-b", "cg-p", "twelve", "fork", "use2"]
     done = call("--programs", ",".join(programs), "--mpi", host.prefix,
                 "--ranks", 2, "--rounds", 1, "--json", out,
                 env=host.environment())

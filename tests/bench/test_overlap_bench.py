@@ -33,7 +33,7 @@ int MPI_Iallreduce(const void *in, void *out, int n, HANDLE type, HANDLE op,
 UNSERVED = "int straightway_accelerate(int on) { return -1; }\n"
 BESIDE_COMPUTING = ["plain_0", "plain_0.5", "plain_1", "plain_2",
                     "tested_0.5", "tested_1", "tested_2", "late_0",
-                    "late_0.5", "late_1", "late_2"]
+                    "late_0.5", "late_1", "late_2", "held_2"]
 
 
 def run(host, *arguments, **options):
@@ -88,6 +88,7 @@ def test_every_form_of_every_collective_is_measured(host, tmp_path):
             for each in one["late"].values():
                 sound(each["wait"])
                 assert each["hidden"]["median"] <= 1
+            sound(one["held"]["time"])
 
     picture = xml.fromstring(plot.read_text())
     titles = [e.text for e in picture.iter() if e.get("class") == "name"]
@@ -169,7 +170,8 @@ def line(persistent=True, **given):
              "immediate": 80, "persistent": 60,
              **{f"{way}_{name}": 100 + 100 * float(name)
                 for way in ("plain", "tested") for name in overlap.FACTORS},
-             **{f"late_{name}": 100 for name in ("0", *overlap.FACTORS)}}
+             **{f"late_{name}": 100 for name in ("0", *overlap.FACTORS)},
+             "held_2": 300}
     found = {"cell": "allreduce", "size": 64, "late_rank": 1}
     for mode in ("host", "ours"):
         mine = dict(times, **(given if mode == "ours" else {}))
@@ -185,7 +187,7 @@ def line(persistent=True, **given):
 def test_shares_are_as_defined():
     cell = overlap.cell(line(**{
         "plain_0.5": 110, "plain_1": 250, "tested_2": 200, "late_1": 20,
-        "late_2": 130, "immediate": 20, "computing": 90}))
+        "late_2": 130, "immediate": 20, "computing": 90, "held_2": 145}))
     host, ours = cell["host"], cell["ours"]
     assert cell["ratios"] == {"blocking": 1, "immediate": 4, "persistent": 1}
     for name in overlap.FACTORS:
@@ -200,6 +202,9 @@ def test_shares_are_as_defined():
     assert ours["plain"]["1"]["gain"]["median"] == pytest.approx(180 / 250)
     assert ours["late"]["1"]["hidden"]["median"] == pytest.approx(.8)
     assert ours["late"]["2"]["hidden"]["median"] == pytest.approx(-.3)
+    # (300 - 100) / 200; (145 - 100) / 180
+    assert host["held"]["median"] == pytest.approx(1)
+    assert ours["held"]["median"] == pytest.approx(.25)
     assert host["steady"] and ours["steady"]
     assert not overlap.cell(line(computing=130))["ours"]["steady"]
 

@@ -37,23 +37,101 @@ def solver(host, source=SOLVER):
 
 
 @RUNS
-def test_solver(host, n, straightway):
+@pytest.mark.parametrize("words", [[], ["--pipelined"]],
+                         ids=["plain", "pipelined"])
+def test_solver(host, n, straightway, words):
     for size in 33, 7, n:
-        done = host.run(n, [solver(host), size], check=True,
+        done = host.run(n, [solver(host), size, *words], check=True,
                         straightway=straightway)
         assert done.stdout.split()[-1] == "PASS", done.stdout
 
 
-@pytest.mark.parametrize("right, wrong", [
-    ("MPI_Irecv(x, n,", "MPI_Irecv(y, n,"),
-    ("MPI_SUM, MPI_COMM_WORLD", "MPI_MAX, MPI_COMM_WORLD"),
-], ids=["halo", "sum"])
-def test_solver_fails_where_its_communication_does(host, right, wrong):
+def test_a_solver_that_hides_its_sums_takes_as_many_steps(host):
+    plain, pipelined = (
+        int(re.search(r"(\d+) steps", host.run(
+            2, [solver(host), 64, *words], check=True).stdout).group(1))
+        for words in ([], ["--pipelined"]))
+    assert plain <= pipelined <= plain + 5
+
+
+@pytest.mark.parametrize("right, wrong, words", [
+    ("MPI_Irecv(x, n,", "MPI_Irecv(y, n,", []),
+    ("1, MPI_DOUBLE, MPI_SUM,", "1, MPI_DOUBLE, MPI_MAX,", []),
+    ("MPI_Irecv(x, n,", "MPI_Irecv(y, n,", ["--pipelined"]),
+    ("2, MPI_DOUBLE, MPI_SUM,", "2, MPI_DOUBLE, MPI_MAX,", ["--pipelined"]),
+], ids=["halo", "sum", "pipelined-halo", "pipelined-sum"])
+def test_solver_fails_where_its_communication_does(host, right, wrong, words):
     text = SOLVER.read_text()
-    assert right in text
+    assert text.count(right) == 1
     text = text.replace("STEPS_MAX 10000", "STEPS_MAX 100")
-    done = host.run(2, [solver(host, text.replace(right, wrong, 1)), 16])
+    done = host.run(2, [solver(host, text.replace(right, wrong)), 16, *words])
     assert done.returncode and "FAIL" in done.stdout, done.stdout + done.stderr
+
+
+PLANES = EXAMPLES / "planes.c"
+WAYS = pytest.mark.parametrize(
+    "words", [[], ["--blocking"], ["--uneven", 1.5]],
+    ids=["nonblocking", "blocking", "uneven"])
+
+
+def planes(host, source=PLANES):
+    return host.compile(source, "-lm")
+
+
+def error(done):
+    """What planes.c printed of its distance from the known field."""
+    assert done.stdout.split()[-1] == "PASS", done.stdout
+    return re.search(r"error (\S+)", done.stdout).group(1)
+
+
+@RUNS
+@WAYS
+def test_planes(host, n, straightway, words):
+    # One row or an odd number of them, messages of 16 bytes to 18 KiB.
+    for size, steps in (n, 3), (9 * n, 3), (48, 2):
+        done = host.run(n, [planes(host), size, steps, *words], check=True,
+                        straightway=straightway)
+        assert float(error(done)) < 1e-12
+
+
+@pytest.mark.parametrize("n", [2, 3, pytest.param(5, marks=DEEP)])
+def test_planes_are_the_same_however_they_travel(host, n):
+    """The program computes alike in each way, so its error is the same."""
+    errors = {error(host.run(n, [planes(host), 15 * n, 3, *words], check=True,
+                             straightway=straightway))
+              for words in ([], ["--blocking"]) for straightway in (0, 1)}
+    assert len(errors) == 1
+
+
+def test_planes_go_our_way(host):
+    done = host.run(2, [planes(host), 32, 3], check=True,
+                    run_args=["--stats"])
+    # Three steps of two ranks, forth and back, of 16 planes.
+    assert re.search(r" Ialltoall +calls 192 +ours 192 ", done.stderr), \
+        done.stderr
+
+
+@pytest.mark.parametrize("right, wrong", [
+    ("MPI_Ialltoall(plane,", "MPI_Ialltoall(slab,"),
+    ("int i = z % planes,", "int i = (z + 1) % planes,"),
+    ("x + me * planes + row", "x + row"),
+    ("MPI_Waitall(planes, under_way, MPI_STATUSES_IGNORE)",
+     "MPI_Waitall(planes, under_way, MPI_STATUSES_IGNORE), "
+     "memset(come, 0, sizeof *come)"),
+], ids=["wrong plane", "wrong place", "wrong wave", "one number"])
+def test_planes_fails_where_its_communication_does(host, right, wrong):
+    text = PLANES.read_text()
+    assert text.count(right) == 1
+    done = host.run(2, [planes(host, text.replace(right, wrong)), 16, 3])
+    assert done.returncode and "FAIL" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("words", [
+    [15], [2048], [16, 0], [16, 2, 3], ["--blocked"], ["--uneven", -1],
+    ["--uneven"], ["16x"]])
+def test_planes_says_what_it_wants(one_host, words):
+    done = one_host.run(2, [planes(one_host), *words])
+    assert done.returncode and "usage: planes" in done.stderr
 
 
 HEAT = EXAMPLES / "heat.f90"

@@ -100,14 +100,15 @@ def well(done, words="all is well"):
 
 
 def accelerated(done, nonblocking=False):
-    """(ours, calls) over all blocking collectives, or over all nonblocking
-    ones, from the statistics on stderr:
+    """(ours, calls) over all blocking collectives, or over all nonblocking and
+    persistent ones, from the statistics on stderr:
     `straightway: Allreduce  calls 120  ours 118  host 2 (...)`."""
     ours = calls = 0
     for line in done.stderr.splitlines():
         word = line.replace("straightway:", "").split()
         if "ours" in word and word[0] != "all" and \
-                word[0].startswith("I") == nonblocking:
+                (word[0].startswith("I") or
+                 word[0].endswith("_init")) == nonblocking:
             calls += int(word[2])
             ours += int(word[word.index("ours") + 1])
     return ours, calls

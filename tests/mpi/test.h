@@ -26,6 +26,13 @@
 #define HAVE_LARGE_COUNT 0
 #endif
 
+/* Persistent collectives: Open MPI has them from 5.0 on. */
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+#define HAVE_PERSISTENT 1
+#else
+#define HAVE_PERSISTENT 0
+#endif
+
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 static int world_rank, world_size;

@@ -43,6 +43,7 @@ static void without_leader(member_t *m)
         return;
     sw_slates_t *s = sw_slates_open(m->ring->team, UINT64_MAX, 2);
     sw_arrival_begin(&a, s);
+    sw_list_set_out(&a.list);
     if (sw_list_push(&a.list, true))
         fail(m, "a list is over without its leader");
     sw_list_break(&a.list);

@@ -142,10 +142,10 @@ static inline void begin_pairs(member_t *m, job_t *j, sw_slates_t *s)
         fill_data(&block, j->out[i].bytes,
                   data_key(j, m->me, deals ? i : m->me));
     }
-    sw_pairs_begin(&j->pairs, s,
-                   &(sw_pairs_args_t){.id = id, .root = j->root,
-                                      .send = j->send, .recv = j->recv,
-                                      .sends = j->sends, .recvs = j->recvs});
+    j->pairs.args = (sw_pairs_args_t){
+        .id = id, .root = j->root, .send = j->send, .recv = j->recv,
+        .sends = j->sends, .recvs = j->recvs};
+    sw_pairs_begin(&j->pairs, s);
     j->in_place = !receives;
 }
 
@@ -195,7 +195,8 @@ static inline void begin_fold(member_t *m, job_t *j, sw_slates_t *s)
     operand(&j->o, j->send, a.n, key_of(j->round, m->me, 0));
     a.in = j->send;
     a.out = j->recv;
-    sw_fold_begin(&j->fold, s, &a);
+    j->fold.args = a;
+    sw_fold_begin(&j->fold, s);
 }
 
 static inline void check_fold(member_t *m, job_t *j)
@@ -243,6 +244,7 @@ static inline void begin_any(member_t *m, job_t *j, sw_slates_t *s,
         begin_pairs(m, j, s);
     else
         begin_fold(m, j, s);
+    sw_list_set_out(j->list);
 }
 
 static inline void end_any(member_t *m, job_t *j)

@@ -98,7 +98,9 @@ static void begin(member_t *m, const graph_t *all, near_t *x, sw_slates_t *s,
     args.send = x->send;
     args.recv = x->in.recv;
     args.recvs = x->in.blocks;
-    sw_neighbourhood_begin(&x->list, s, &args);
+    x->list.args = args;
+    sw_neighbourhood_begin(&x->list, s);
+    sw_list_set_out(&x->list.list);
 }
 
 static void push(member_t *m, const graph_t *all, near_t *x)

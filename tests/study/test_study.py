@@ -105,6 +105,46 @@ def test_the_first_measured_run_is_without_straightway(monkeypatch, run,
     assert order == [False, True, True, False, False, True]
 
 
+def test_the_part_of_nonblocking_collectives(monkeypatch, run, runner,
+                                             tmp_path):
+    """By the calibration their own part is 0.9 of a call by the MPI, and 0.1 of
+    a shorter one with Straightway."""
+    monkeypatch.setattr(standin, "NONBLOCKING", standin.SECOND)
+    job = captures.halo(2)
+    for rank in job.ranks:
+        rank.call("MPI_Ialltoall", 100, captures.S)
+    path = job.write(tmp_path / "nonblocking.swcap")
+    monkeypatch.setattr(standin.Runner, "profile", None)
+    new = whatif.Runner
+
+    def with_them(*arguments):
+        one = new(*arguments)
+        one.profile = profile.load(path)
+        return one
+
+    monkeypatch.setattr(whatif, "Runner", with_them)
+    report = report_of(run, "-n", "2", "./app")
+    part = report["nonblocking"]
+    assert part["calls"] == 200
+    # 4.9 s alone; 3.1 s with Straightway, of 150 ns a call
+    assert report["predicted"]["host_s"] == pytest.approx(4.9)
+    assert report["predicted"]["ours_s"] == pytest.approx(3.1)
+    assert part["alone"]["predicted_s"] == pytest.approx(4.05)
+    assert part["predicted"] == pytest.approx(
+        {"left_s": 4.8, "ours_s": 3.1, "speed_up": 4.8 / 3.1})
+    assert part["measured"]["left"]["median_s"] == pytest.approx(3.57)
+    assert part["measured"]["speed_up"] == pytest.approx(3.57 / 3.06)
+    status, out, _ = run("study", "-n", "2", "./app")
+    assert status == 0 and max(map(len, out.splitlines())) <= 80
+    for words in ("Nonblocking collectives", "speed-up by these", "1.55x",
+                  "1.17x", "make this program 1.55 times as fast"):
+        assert words in out
+
+
+def test_without_nonblocking_collectives_there_is_no_such_part(run, runner):
+    assert report_of(run, "-n", "2", "./app")["nonblocking"] is None
+
+
 def test_a_gain_beyond_the_bound_is_said(monkeypatch, run, runner):
     report = report_of(run, "-n", "2", "./app")
     assert not any("gained more" in note for note in report["notes"])

@@ -10,9 +10,9 @@ from straightway import native
 from straightway.errors import UserError
 from straightway.machine import hardware as machine
 from straightway.machine import hosts
-from straightway.whatif import measured
+from straightway.whatif import measured, started
 
-BENCHES = 3 * (1 + len(measured.STATES))
+BENCHES = 3 * (1 + len(measured.STATES)) + 1
 HOST = hosts.Host("libmpi.so.40", "ompi", "/usr/bin/mpiexec", "",
                   "Open MPI v5.0.11")
 
@@ -20,6 +20,22 @@ HOST = hosts.Host("libmpi.so.40", "ompi", "/usr/bin/mpiexec", "",
 def cell(operation, size, host, ours):
     return {"operation": operation, "size": size,
             "host": {"median": host}, "ours": ours and {"median": ours}}
+
+
+def nonblocking(operation, size):
+    """Of a pure time of 10 us by the host, 2 are the start's. A rank that is
+    away for 20 us finds 7 undone, and holds the others for 16."""
+    def side(times, late, held):
+        pure, blocking, immediate, both = ({"median": t} for t in times)
+        return {"pure": pure, "blocking": blocking, "immediate": immediate,
+                "computing": {"median": 10.0}, "held": {"median": held},
+                "plain": {"2": {"time": both}},
+                "late": {name: {"wait": {"median": wait}}
+                         for name, wait in zip(("0", "0.5", "1", "2"), late)}}
+
+    return {"operation": operation, "size": size,
+            "host": side((10.0, 8.0, 12.0, 30.0), (8.0, 8.0, 7.5, 7.0), 0.8),
+            "ours": side((5.0, 4.0, 5.0, 23.0), (4.0, 2.0, 0.5, 0.5), -0.1)}
 
 
 @pytest.fixture
@@ -38,6 +54,8 @@ def bench(monkeypatch, tmp_path):
                           t / 2 + int(n) / 1e4)
                      for n in sizes
                      for p, t in (("pingpong", 0.2), ("stream", 0.15))]
+        elif words[0] == "overlap":
+            cells = [nonblocking("allreduce", 8)]
         else:
             sizes = words[words.index("--sizes") + 1].split(",")
             cells = [cell(op, 0 if op == "barrier" else int(n),
@@ -74,7 +92,7 @@ def test_calibrations_are_made_once(bench):
     assert len(bench.asked) == 2 * BENCHES
 
 
-LOOKS = 3 + len(measured.STATES)
+LOOKS = 4 + len(measured.STATES)
 
 
 @pytest.mark.parametrize("others", [[2.0], [0.1, 0.9, 0.1, 0.5]])
@@ -181,7 +199,7 @@ def test_a_damaged_calibration_is_made_anew(bench, text):
 def test_a_calibration_that_lacks_a_part_is_made_anew(bench):
     measured.load(HOST, 2)
     kept, = measured.folder().iterdir()
-    for part in ("links", "collectives", "eager", "states"):
+    for part in ("links", "collectives", "eager", "states", "started"):
         found = json.loads(kept.read_text())
         del found[part]
         kept.write_text(json.dumps(found))
@@ -238,6 +256,40 @@ def test_ours_are_other_tables(bench):
     assert "table alltoall 2 8 108 108" in measured.lines(found, "ours")
 
 
+def test_nonblocking_collectives_come_in_parts_of_the_blocking_one(bench):
+    """Of the pure time: as long as a call in a row that is waited for."""
+    found = measured.load(HOST, 2)["started"]
+    assert found["host"]["allreduce"]["8"] == pytest.approx({
+        "blocking": 8000, "start": 2400, "shared": 1200, "own": 8400,
+        "aside": 0, "held": 0.8})
+    # Of 23 us computing takes 20, the start 1, own work 0.5: 1.5 are left of
+    # what is shared, 3.5
+    assert found["ours"]["allreduce"]["8"] == pytest.approx({
+        "blocking": 4000, "start": 1000, "shared": 3500, "own": 500,
+        "aside": 1 - 1.5 / 3.5, "held": 0})
+    assert started.lines(found, "host") == [
+        "started allreduce 8 0.3 0.15 1.05 0 0.8"]
+    assert started.lines(found, "ours") == [
+        "started allreduce 8 0.25 0.875 0.125 0.5714 0"]
+    assert started.lines(found, "ours", "host", ["allreduce"]) == [
+        "started allreduce 8 0.125 0.4375 0.0625 0.5714 0"]
+    assert started.lines(found, "ours", "host", ["bcast"]) == []
+
+
+@pytest.mark.parametrize("change", [
+    {"late": {"0": {"wait": {"median": 12.0}}, "2": {"wait": {"median": 90.0}}}},
+    {"late": {"0": {"wait": {"median": 1.0}}, "2": {"wait": {"median": 9.0}}}},
+    {"plain": {"2": {"time": {"median": 99.0}}}},
+    {"plain": {"2": {"time": {"median": 1.0}}}}, {"held": {"median": 5.0}}])
+def test_noise_makes_no_impossible_parts(change):
+    one = dict(nonblocking("bcast", 8)["host"], **change)
+    found = started.parts(one)
+    assert all(ns >= 0 for ns in found.values())
+    assert sum(found[form] for form in ("start", "shared", "own")) == \
+        pytest.approx(12000)
+    assert found["aside"] <= 1 and found["held"] <= 1
+
+
 def test_points_come_by_their_bytes(bench):
     lines = measured.lines(measured.load(HOST, 2), "host")
     for kind in ("self", "domain", "node"):
@@ -286,11 +338,14 @@ def test_the_engine_takes_a_real_calibration(one_host, monkeypatch, tmp_path):
     monkeypatch.setattr(measured, "CLOSELY", ("allreduce",))
     monkeypatch.setattr(measured, "LARGEST", 4096)
     monkeypatch.setattr(measured, "SECONDS", 0.01)
+    monkeypatch.setattr(started, "SECONDS", 0.01)
+    monkeypatch.setattr(started, "SIZES", (8, 4096))
     for name, value in one_host.environment().items():
         monkeypatch.setenv(name, value)
     host = hosts.choose(str(one_host.mpirun))
     found = measured.load(host, 2)
     model = tmp_path / "model"
+    assert set(found["started"]) == set(measured.WHO)
     for who in measured.WHO:
         model.write_text("ranks 2\n" + "\n".join(
             measured.lines(found, who)) + "\n")

@@ -239,3 +239,19 @@ def test_extrapolation_is_marked(_here, tmp_path):
     result = replay("b.swops", "eager", 64, tmp_path)
     assert result["extrapolated"] and result["messages"] == 64 * 5 * 4
     assert result["notes"][0].startswith("extrapolated from 16 ranks to 64")
+
+
+def test_blocking_collectives_are_completed_later(_here, tmp_path):
+    """Ten times 400 ns of a reduction and 1 us of computing: the reductions
+    go on while the ranks compute. Where they go on in calls only, none does."""
+    operations.synthetic("allreduce", 2, 10, 8, 1000, "a.swops")
+    times = []
+    for more in ("", "later allreduce\n", "later all\n", "later bcast\n",
+                 "later all\nstarted allreduce 8 0.25 0.5 0.25 0 0\n"):
+        (tmp_path / "a.model").write_text(
+            "ranks 2\ntable allreduce 2 8 400 400\nmeasured allreduce\n"
+            + more)
+        done = whatif("replay", "--check", "a.model", "a.swops")
+        assert done.returncode == 0, done.stderr
+        times.append(json.loads(done.stdout)["end_ns"])
+    assert times == [14000, 10000, 10000, 14000, 14000]

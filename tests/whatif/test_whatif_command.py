@@ -168,6 +168,29 @@ def test_offloading_costs_what_the_network_does():
     assert "offload allreduce 1000 2000 0.5" in lines(given)
 
 
+def test_straightway_carries_out_the_nonblocking_ones():
+    """In parts of the time of the blocking ones, which stay as they are."""
+    one = experiments.parse("offload=all:straightway")
+    assert one.title == "nonblocking collectives with Straightway"
+    assert [line for line in lines(one) if line.startswith("started ")] == [
+        "started alltoall 8 0.1 0 0.9 0 1",
+        "started alltoall 8 0.1 0.35 0.05 0 0"]
+    assert lines(one, "measured-straightway")[-1] == \
+        "started alltoall 8 0.2 0.7 0.1 0 0"
+    assert lines(one)[-1] == lines(
+        experiments.parse("offload=alltoall:Straightway"))[-1]
+    with pytest.raises(UserError, match="--model measured"):
+        lines(one, "hockney")
+
+
+def test_blocking_ones_may_be_completed_later(run):
+    one = experiments.parse("later=allreduce,bcast")
+    assert one.title == "allreduce, bcast completed later"
+    assert lines(one)[-2:] == ["later allreduce", "later bcast"]
+    assert "only a replay completes calls later" in said(
+        run, "-n", "2", "--later", "all", "--rerun", "./app")
+
+
 def test_noise_and_algorithm_are_lines_of_the_model():
     assert "noise 1e+06 25000 1" in lines(
         experiments.parse("noise=1ms,25us"))

@@ -82,7 +82,10 @@ void sw_comm_last(sw_comm_t *c)
         host.Errhandler_free(&c->handler);
     if (c->slates)
         sw_slates_close(c->slates);
+    if (c->team)
+        sw_team_drop(c->team);
     c->slates = NULL;
+    c->team = NULL;
     if (c->adjacency)
         c->adjacency_free(c->adjacency);
     c->adjacency = NULL;

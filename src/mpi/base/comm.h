@@ -56,7 +56,10 @@ typedef struct sw_comm {
     bool apart;                 /* the members live on several nodes */
     bool over;                  /* the span serves no more */
     sw_span_t *span;            /* or NULL */
-    sw_slates_t *slates;        /* of nonblocking collectives; NULL: none yet */
+    /* Of nonblocking collectives. NULL: none yet. */
+    sw_slates_t *slates;
+    sw_team_t *team;            /* theirs, and of persistent ones         */
+    uint64_t persistent;        /* so many were initialized               */
     uint64_t name;              /* drawn when the members met; 0: not yet */
     /* See reach.h. */
     _Atomic bool device;        /* a buffer of ours was a device's        */
@@ -169,6 +172,19 @@ static inline sw_slates_t *sw_comm_slates(sw_comm_t *c)
 {
     return sw_likely(c->slates) ? c->slates : sw_comm_slates_first(c);
 }
+
+/* Slates of a persistent collective's own, opened at its first start. The
+ * communicator may be gone by then. */
+typedef struct {
+    sw_team_t *team;
+    uint64_t name;
+    sw_slates_t *slates;        /* NULL: not yet */
+} sw_comm_apart_t;
+
+/* One is initialized: all members come here in the same order. */
+void sw_comm_apart(sw_comm_t *c, sw_comm_apart_t *a);
+sw_slates_t *sw_comm_apart_slates(sw_comm_apart_t *a);
+void sw_comm_apart_end(sw_comm_apart_t *a);
 
 /* The ring of its members on this node, if it has one: its own, or its
  * span's. */

@@ -1,12 +1,16 @@
 /*
  * comm_slates.c - where the members of a communicator carry out nonblocking
- * collectives: they meet there without a word.
+ * and persistent collectives: they meet there without a word.
  *
  * A nonblocking call may not wait, so its members cannot ask each other
  * anything. But those that met in MPI_Init know what they reach of each other,
  * and a communicator has one name on all its members. Under that name they find
  * the slates (offload/notices.h). Other members, and those of a communicator
  * without a name, have to meet at a blocking collective first.
+ *
+ * A persistent collective's slates have the same name, mixed with the number of
+ * those that were initialized before: the members initialize them in one order
+ * (MPI 4.1, 6.13). They start them in any order.
  */
 #include "comm.h"
 
@@ -14,7 +18,7 @@
 
 #include <stdlib.h>
 
-static sw_team_t *team_of(sw_comm_t *c)
+static sw_team_t *made_team(sw_comm_t *c)
 {
     size_t n = (size_t)c->n;
     sw_introduction_t *all = calloc(n, sizeof *all);
@@ -31,6 +35,20 @@ static sw_team_t *team_of(sw_comm_t *c)
     return team;
 }
 
+static sw_team_t *team_of(sw_comm_t *c)
+{
+    if (!c->team)
+        c->team = c->ring ? sw_team_hold(c->ring->team) : made_team(c);
+    sw_wait_progress = sw_comm_progress;
+    return c->team;
+}
+
+static uint64_t name_of(const sw_comm_t *c)
+{
+    uint64_t name = c->context_id ? c->context_id : c->name;
+    return name * 0x9e3779b97f4a7c15u ^ c->members->hash;
+}
+
 sw_reason_t sw_comm_why_no_slates(const sw_comm_t *c)
 {
     if (!c->ring && c->settled)
@@ -45,11 +63,33 @@ sw_reason_t sw_comm_why_no_slates(const sw_comm_t *c)
 
 sw_slates_t *sw_comm_slates_first(sw_comm_t *c)
 {
-    sw_team_t *team = c->ring ? sw_team_hold(c->ring->team) : team_of(c);
-    uint64_t name = c->context_id ? c->context_id : c->name;
-    c->slates = sw_slates_open(team, name * 0x9e3779b97f4a7c15u ^
-                                         c->members->hash, 0);
-    sw_wait_progress = sw_comm_progress;
-    sw_team_drop(team);
-    return c->slates;
+    return c->slates = sw_slates_open(team_of(c), name_of(c), 0);
+}
+
+/* Few members may run ahead of each other; many save memory. */
+static unsigned depth_of(int n)
+{
+    return n <= 16 ? 8 : 2;
+}
+
+void sw_comm_apart(sw_comm_t *c, sw_comm_apart_t *a)
+{
+    uint64_t x = name_of(c) + ++c->persistent * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 30) * 0x94d049bb133111ebu;
+    *a = (sw_comm_apart_t){.team = sw_team_hold(team_of(c)),
+                           .name = x ^ x >> 31};
+}
+
+sw_slates_t *sw_comm_apart_slates(sw_comm_apart_t *a)
+{
+    if (sw_unlikely(!a->slates))
+        a->slates = sw_slates_open(a->team, a->name, depth_of(a->team->n));
+    return a->slates;
+}
+
+void sw_comm_apart_end(sw_comm_apart_t *a)
+{
+    if (a->slates)
+        sw_slates_close(a->slates);
+    sw_team_drop(a->team);
 }

@@ -32,7 +32,8 @@ typedef struct sw_datatype {
     /* Of a derived type: receives under way that were given it, and persistent
      * sends. A program may free it meanwhile (MPI 4.1, 5.1.9). Then `handle`
      * is MPI_DATATYPE_NULL, or a copy of it where it is needed: without a
-     * layout, and for receives into a device's memory (`bound`). */
+     * layout, and where it is `bound` (receives into a device's memory, users'
+     * operations). */
     _Atomic int users;
     _Atomic bool bound;
     bool kept;              /* freed by the program, but not by its users */

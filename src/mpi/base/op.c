@@ -3,7 +3,22 @@
  */
 #include "op.h"
 
+#include "node/base/settings.h"
+
 #include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Users' operations that collectives hold. */
+typedef struct held {
+    MPI_Op op;
+    int holds;
+    bool freed;             /* by the program */
+    struct held *next;
+} held_t;
+
+static held_t *held;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static int predefined_op(MPI_Op op)
 {
@@ -23,8 +38,8 @@ static void call_user(const sw_reducer_t *r, const void *in, void *inout,
     for (size_t done = 0, part; done < n; done += part) {
         part = sw_min(n - done, (size_t)INT_MAX);
         host.Reduce_local((const char *)in + done * r->elem,
-                          (char *)inout + done * r->elem, (int)part, o->type,
-                          o->op);
+                          (char *)inout + done * r->elem, (int)part,
+                          o->known->handle, o->op);
     }
 }
 
@@ -35,6 +50,7 @@ bool sw_operation(MPI_Op op, const sw_datatype_t *type, sw_operation_t *to)
     int known = predefined_op(op);
     to->op = op;
     to->type = type->handle;
+    to->known = type;
     to->reducer.elem = (size_t)type->extent;
     if (known >= 0) {
         if (type->kernel < 0)
@@ -57,4 +73,60 @@ bool sw_operation(MPI_Op op, const sw_datatype_t *type, sw_operation_t *to)
     to->reducer.kernel = NULL;
     to->reducer.user = call_user;
     return true;
+}
+
+/* Holding ------------------------------------------------------------------ */
+
+/* Where an operation is listed, or where the list ends. */
+static held_t **place_of(MPI_Op op)
+{
+    held_t **at = &held;
+    while (*at && (*at)->op != op)
+        at = &(*at)->next;
+    return at;
+}
+
+void sw_operation_hold_slow(const sw_operation_t *o)
+{
+    atomic_store(&((sw_datatype_t *)(uintptr_t)o->known)->bound, true);
+    pthread_mutex_lock(&lock);
+    held_t **at = place_of(o->op);
+    if (!*at) {
+        *at = calloc(1, sizeof **at);
+        if (!*at) {
+            sw_say("out of memory for an operation of a nonblocking collective");
+            abort();
+        }
+        (*at)->op = o->op;
+    }
+    (*at)->holds++;
+    pthread_mutex_unlock(&lock);
+}
+
+void sw_operation_drop_slow(const sw_operation_t *o)
+{
+    pthread_mutex_lock(&lock);
+    held_t **at = place_of(o->op), *h = *at;
+    bool last = --h->holds == 0;
+    if (last)
+        *at = h->next;
+    pthread_mutex_unlock(&lock);
+    if (!last)
+        return;
+    if (h->freed)
+        host.Op_free(&h->op);
+    free(h);
+}
+
+int sw_MPI_Op_free(MPI_Op *op)
+{
+    pthread_mutex_lock(&lock);
+    held_t *h = op ? *place_of(*op) : NULL;
+    if (h)
+        h->freed = true;
+    pthread_mutex_unlock(&lock);
+    if (!h)
+        return host.Op_free(op);
+    *op = MPI_OP_NULL;
+    return MPI_SUCCESS;
 }

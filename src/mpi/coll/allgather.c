@@ -1,6 +1,5 @@
 /*
- * allgather.c - MPI_Allgather, MPI_Allgatherv, their large and nonblocking
- * forms.
+ * allgather.c - MPI_Allgather, MPI_Allgatherv, in all their forms.
  */
 #include "started.h"
 
@@ -120,20 +119,20 @@ static bool allgatherv(sw_comm_t *c, const sw_move_t *m, MPI_Comm comm,
     return true;
 }
 
-#define ALLGATHER(NAME, INAME, COUNT)                                   \
-SW_MOVES(NAME, INAME, SW_COLL_ALLGATHER, SW_ROWS(COUNT), SW_ROWS_NAMES, \
+#define ALLGATHER(NAME, INAME, INIT, COUNT)                             \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_ALLGATHER, SW_ROWS(COUNT), SW_ROWS_NAMES, \
     check(c, send, sendcount, sendtype, recv, recvcount, recvtype,      \
           comm, k, &result), allgather)
 
-#define ALLGATHERV(NAME, INAME, COUNT, DISPL)                           \
-SW_MOVES(NAME, INAME, SW_COLL_ALLGATHERV, SW_LISTED(COUNT, DISPL),      \
+#define ALLGATHERV(NAME, INAME, INIT, COUNT, DISPL)                     \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_ALLGATHERV, SW_LISTED(COUNT, DISPL), \
     SW_LISTED_NAMES,                                                    \
     checkv(c, send, sendcount, sendtype, recv, SW_VECTOR(counts),       \
            SW_VECTOR(displs), recvtype, comm, k, &result), allgatherv)
 
-ALLGATHER(Allgather, Iallgather, int)
-ALLGATHERV(Allgatherv, Iallgatherv, int, int)
+ALLGATHER(Allgather, Iallgather, Allgather_init, int)
+ALLGATHERV(Allgatherv, Iallgatherv, Allgatherv_init, int, int)
 #if SW_LARGE_COUNT
-ALLGATHER(Allgather_c, Iallgather_c, MPI_Count)
-ALLGATHERV(Allgatherv_c, Iallgatherv_c, MPI_Count, MPI_Aint)
+ALLGATHER(Allgather_c, Iallgather_c, Allgather_init_c, MPI_Count)
+ALLGATHERV(Allgatherv_c, Iallgatherv_c, Allgatherv_init_c, MPI_Count, MPI_Aint)
 #endif

@@ -1,7 +1,7 @@
 /*
- * alltoall.c - MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw, their large and
- * nonblocking forms. With MPI_IN_PLACE the blocks to send are copied out of the receive
- * buffer first.
+ * alltoall.c - MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw, in all their forms.
+ * With MPI_IN_PLACE the blocks to send are copied out of the receive buffer
+ * first.
  */
 #include "started.h"
 
@@ -140,49 +140,30 @@ static bool alltoallv(sw_comm_t *c, const sw_move_t *m, MPI_Comm comm,
     return true;
 }
 
-static bool alltoallw(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
-                      sw_vector_t sdispls, const MPI_Datatype sendtypes[],
-                      void *recv, sw_vector_t recvcounts, sw_vector_t rdispls,
-                      const MPI_Datatype recvtypes[], MPI_Comm comm,
-                      sw_reason_t *reason, int *result)
-{
-    sw_move_t m;
-    SW_ARRAY(const sw_datatype_t *, types, 2 * c->n);
-    return checkw(c, send, sendcounts, sdispls, sendtypes, recv, recvcounts,
-                  rdispls, recvtypes, comm, types, &m, result)
-               ? alltoallv(c, &m, comm, reason, result)
-               : *result != MPI_SUCCESS;
-}
-
-#define ALLTOALL(NAME, INAME, COUNT)                                    \
-SW_MOVES(NAME, INAME, SW_COLL_ALLTOALL, SW_ROWS(COUNT), SW_ROWS_NAMES,  \
+#define ALLTOALL(NAME, INAME, INIT, COUNT)                              \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_ALLTOALL, SW_ROWS(COUNT), SW_ROWS_NAMES, \
     check(c, send, sendcount, sendtype, recv, recvcount, recvtype,      \
           comm, k, &result), alltoall)
 
-#define ALLTOALLV(NAME, INAME, COUNT, DISPL)                            \
-SW_MOVES(NAME, INAME, SW_COLL_ALLTOALLV,                                \
+#define ALLTOALLV(NAME, INAME, INIT, COUNT, DISPL)                      \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_ALLTOALLV,                          \
     SW_LISTS(COUNT, DISPL, MPI_Datatype), SW_LISTS_NAMES,               \
     checkv(c, send, SW_VECTOR(sendcounts), SW_VECTOR(sdispls),          \
            sendtype, recv, SW_VECTOR(recvcounts), SW_VECTOR(rdispls),   \
            recvtype, comm, k, &result), alltoallv)
 
-#define ALLTOALLW(NAME, INAME, COUNT, DISPL)                            \
-SW_COLLECTIVE(NAME, SW_COLL_ALLTOALLW,                                  \
-    SW_LISTS(COUNT, DISPL, const MPI_Datatype *), SW_LISTS_NAMES,       \
-    alltoallw(c, send, SW_VECTOR(sendcounts), SW_VECTOR(sdispls),       \
-              sendtype, recv, SW_VECTOR(recvcounts), SW_VECTOR(rdispls),\
-              recvtype, comm, &reason, &result))                        \
-SW_NONBLOCKING(INAME, SW_COLL_ALLTOALLW,                                \
+#define ALLTOALLW(NAME, INAME, INIT, COUNT, DISPL)                      \
+SW_MOVES_TYPES(NAME, INAME, INIT, SW_COLL_ALLTOALLW,                    \
     SW_LISTS(COUNT, DISPL, const MPI_Datatype *), SW_LISTS_NAMES,       \
     checkw(c, send, SW_VECTOR(sendcounts), SW_VECTOR(sdispls),          \
            sendtype, recv, SW_VECTOR(recvcounts), SW_VECTOR(rdispls),   \
-           recvtype, comm, sw_started_types(s), &s->move, &result))
+           recvtype, comm, types, k, &result), alltoallv)
 
-ALLTOALL(Alltoall, Ialltoall, int)
-ALLTOALLV(Alltoallv, Ialltoallv, int, int)
-ALLTOALLW(Alltoallw, Ialltoallw, int, int)
+ALLTOALL(Alltoall, Ialltoall, Alltoall_init, int)
+ALLTOALLV(Alltoallv, Ialltoallv, Alltoallv_init, int, int)
+ALLTOALLW(Alltoallw, Ialltoallw, Alltoallw_init, int, int)
 #if SW_LARGE_COUNT
-ALLTOALL(Alltoall_c, Ialltoall_c, MPI_Count)
-ALLTOALLV(Alltoallv_c, Ialltoallv_c, MPI_Count, MPI_Aint)
-ALLTOALLW(Alltoallw_c, Ialltoallw_c, MPI_Count, MPI_Aint)
+ALLTOALL(Alltoall_c, Ialltoall_c, Alltoall_init_c, MPI_Count)
+ALLTOALLV(Alltoallv_c, Ialltoallv_c, Alltoallv_init_c, MPI_Count, MPI_Aint)
+ALLTOALLW(Alltoallw_c, Ialltoallw_c, Alltoallw_init_c, MPI_Count, MPI_Aint)
 #endif

@@ -1,5 +1,5 @@
 /*
- * barrier.c - MPI_Barrier and MPI_Ibarrier.
+ * barrier.c - MPI_Barrier, MPI_Ibarrier, MPI_Barrier_init.
  */
 #include "started.h"
 
@@ -17,3 +17,4 @@ SW_COLLECTIVE(Barrier, SW_COLL_BARRIER, (MPI_Comm comm), (comm),
               barrier(c, comm, &reason, &result))
 
 SW_NONBLOCKING(Ibarrier, SW_COLL_BARRIER, (MPI_Comm comm), (comm), true)
+SW_PERSISTENT(Barrier_init, SW_COLL_BARRIER, (MPI_Comm comm), (comm), true)

@@ -1,5 +1,5 @@
 /*
- * bcast.c - MPI_Bcast, its large and nonblocking forms.
+ * bcast.c - MPI_Bcast in all its forms.
  */
 #include "started.h"
 
@@ -40,14 +40,14 @@ static bool bcast(sw_comm_t *c, const sw_move_t *k, MPI_Comm comm,
     return true;
 }
 
-#define BCAST(NAME, INAME, COUNT)                                       \
-SW_MOVES(NAME, INAME, SW_COLL_BCAST,                                    \
+#define BCAST(NAME, INAME, INIT, COUNT)                                 \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_BCAST,                              \
     (void *buffer, COUNT count, MPI_Datatype type, int root,            \
      MPI_Comm comm),                                                    \
     (buffer, count, type, root, comm),                                  \
     check(c, buffer, count, type, root, comm, k, &result), bcast)
 
-BCAST(Bcast, Ibcast, int)
+BCAST(Bcast, Ibcast, Bcast_init, int)
 #if SW_LARGE_COUNT
-BCAST(Bcast_c, Ibcast_c, MPI_Count)
+BCAST(Bcast_c, Ibcast_c, Bcast_init_c, MPI_Count)
 #endif

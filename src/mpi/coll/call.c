@@ -91,36 +91,27 @@ sw_comm_t *sw_serve(sw_collective_t id, MPI_Comm comm)
     return NULL;
 }
 
-static void decline(int row, sw_reason_t reason)
+void sw_decline(int row, sw_reason_t reason)
 {
     count(row, SW_OURS, -1);
     count(row, reason, 1);
 }
 
-void sw_decline(sw_collective_t id, sw_reason_t reason)
+sw_comm_t *sw_serve_started(int row, MPI_Comm comm)
 {
-    decline((int)id, reason);
-}
-
-sw_comm_t *sw_serve_started(sw_collective_t id, MPI_Comm comm)
-{
+    sw_collective_t id = (sw_collective_t)(row % SW_COLL_COUNT);
     sw_reason_t reason = SW_REASON_OFF;
     if (sw_likely(sw_settings.collectives && sw_settings.nonblocking &&
                   sw_accelerating() && (allowed() >> id & 1))) {
         sw_comm_t *c = sw_comm_state(comm);
         reason = c ? sw_comm_no_slates(c) : SW_REASON_ARGUMENTS;
         if (sw_likely(reason == SW_OURS)) {
-            count(SW_CALL_STARTED + (int)id, SW_OURS, 1);
+            count(row, SW_OURS, 1);
             return c;
         }
     }
-    count(SW_CALL_STARTED + (int)id, reason, 1);
+    count(row, reason, 1);
     return NULL;
-}
-
-void sw_decline_started(sw_collective_t id, sw_reason_t reason)
-{
-    decline(SW_CALL_STARTED + (int)id, reason);
 }
 
 int sw_finish(sw_collective_t id, MPI_Comm comm, int status)
@@ -152,10 +143,11 @@ int sw_outcome(sw_collective_t id, int status)
 
 void sw_call_name(int row, char *to, size_t bytes)
 {
-    bool started = row >= SW_CALL_STARTED;
-    const char *name = sw_call_names[started ? row - SW_CALL_STARTED : row];
-    snprintf(to, bytes, "%s%c%s", started ? "I" : "",
-             started ? tolower(*name) : *name, name + 1);
+    const char *name = sw_call_names[row % SW_COLL_COUNT];
+    bool started = row >= SW_CALL_STARTED && row < SW_CALL_INIT;
+    snprintf(to, bytes, "%s%c%s%s", started ? "I" : "",
+             started ? tolower(*name) : *name, name + 1,
+             row >= SW_CALL_INIT ? "_init" : "");
 }
 
 void sw_call_counts(int64_t rows[SW_CALL_ROWS][SW_CALL_ROW])

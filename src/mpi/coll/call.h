@@ -78,12 +78,12 @@ static inline bool sw_ready_to_reduce(sw_comm_t *c, sw_collective_t id,
                                reason);
 }
 
-/* The host serves a call that sw_serve gave to us. */
-void sw_decline(sw_collective_t id, sw_reason_t reason);
+/* The same for a nonblocking or persistent one (started.h), by its row in
+ * --stats. */
+sw_comm_t *sw_serve_started(int row, MPI_Comm comm);
 
-/* The same two for a nonblocking collective (started.h). */
-sw_comm_t *sw_serve_started(sw_collective_t id, MPI_Comm comm);
-void sw_decline_started(sw_collective_t id, sw_reason_t reason);
+/* The host serves a call that one of these gave to us. */
+void sw_decline(int row, sw_reason_t reason);
 
 /* The error class of a coll function's result. Says what went wrong. */
 int sw_outcome(sw_collective_t id, int status);
@@ -135,11 +135,13 @@ int sw_MPI_##NAME PARAMETERS                                            \
      recvtype, comm)
 
 /* The calls so far: a row of each blocking collective, then of each nonblocking
- * one. It has those that were ours, those of ours that went over nodes, and the
- * host's by reason. Counted only with --stats. */
+ * one, then of each call that makes a persistent one. A row has those that were
+ * ours, those of ours that went over nodes, and the host's by reason. Counted
+ * only with --stats. */
 enum {
     SW_CALL_STARTED = SW_COLL_COUNT,
-    SW_CALL_ROWS = 2 * SW_COLL_COUNT
+    SW_CALL_INIT = 2 * SW_COLL_COUNT,
+    SW_CALL_ROWS = 3 * SW_COLL_COUNT
 };
 enum {
     SW_CALL_OURS,

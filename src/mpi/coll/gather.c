@@ -1,5 +1,5 @@
 /*
- * gather.c - MPI_Gather, MPI_Gatherv, their large and nonblocking forms.
+ * gather.c - MPI_Gather, MPI_Gatherv, in all their forms.
  */
 #include "started.h"
 
@@ -126,8 +126,8 @@ static bool gatherv(sw_comm_t *c, const sw_move_t *m, MPI_Comm comm,
     return true;
 }
 
-#define GATHER(NAME, INAME, COUNT)                                      \
-SW_MOVES(NAME, INAME, SW_COLL_GATHER,                                   \
+#define GATHER(NAME, INAME, INIT, COUNT)                                \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_GATHER,                             \
     (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
      void *recv, COUNT recvcount, MPI_Datatype recvtype, int root,      \
      MPI_Comm comm),                                                    \
@@ -135,8 +135,8 @@ SW_MOVES(NAME, INAME, SW_COLL_GATHER,                                   \
     check(c, send, sendcount, sendtype, recv, recvcount, recvtype,      \
           root, comm, k, &result), gather)
 
-#define GATHERV(NAME, INAME, COUNT, DISPL)                              \
-SW_MOVES(NAME, INAME, SW_COLL_GATHERV,                                  \
+#define GATHERV(NAME, INAME, INIT, COUNT, DISPL)                        \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_GATHERV,                            \
     (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
      void *recv, const COUNT counts[], const DISPL displs[],            \
      MPI_Datatype recvtype, int root, MPI_Comm comm),                   \
@@ -146,9 +146,9 @@ SW_MOVES(NAME, INAME, SW_COLL_GATHERV,                                  \
            SW_VECTOR(displs), recvtype, root, comm, k, &result),        \
     gatherv)
 
-GATHER(Gather, Igather, int)
-GATHERV(Gatherv, Igatherv, int, int)
+GATHER(Gather, Igather, Gather_init, int)
+GATHERV(Gatherv, Igatherv, Gatherv_init, int, int)
 #if SW_LARGE_COUNT
-GATHER(Gather_c, Igather_c, MPI_Count)
-GATHERV(Gatherv_c, Igatherv_c, MPI_Count, MPI_Aint)
+GATHER(Gather_c, Igather_c, Gather_init_c, MPI_Count)
+GATHERV(Gatherv_c, Igatherv_c, Gatherv_init_c, MPI_Count, MPI_Aint)
 #endif

@@ -46,6 +46,18 @@ static void drop(const sw_datatype_t *type)
     sw_datatype_drop(type);
 }
 
+void sw_moving_hold(const sw_move_t *m, int n)
+{
+    each_type(m->s, m->ss, n, hold);
+    each_type(m->r, m->rs, n, hold);
+}
+
+void sw_moving_drop(const sw_move_t *m, int n)
+{
+    each_type(m->s, m->ss, n, drop);
+    each_type(m->r, m->rs, n, drop);
+}
+
 /* Sides -------------------------------------------------------------------- */
 
 /* Room for what describes n blocks, or `at` as before. */
@@ -122,9 +134,7 @@ void sw_moving_begin(sw_moving_t *v, const sw_move_t *m, const sw_comm_t *c,
                      sw_pairs_args_t *to)
 {
     int n = c->n;
-    MPI_Comm comm = c->handle;
-    each_type(m->s, m->ss, n, hold);
-    each_type(m->r, m->rs, n, hold);
+    MPI_Comm comm = sw_comm_or_any(c);
     v->from.used = m->s || m->ss;
     v->to.used = m->r || m->rs;
     v->from.at = v->to.at = NULL;
@@ -143,8 +153,7 @@ void sw_moving_begin(sw_moving_t *v, const sw_move_t *m, const sw_comm_t *c,
         .in_place = m->in_place && !copies(m)};
 }
 
-void sw_moving_end(sw_moving_t *v, const sw_move_t *m, int n, MPI_Comm comm,
-                   bool done)
+void sw_moving_end(sw_moving_t *v, MPI_Comm comm, bool done)
 {
     sw_moving_side_t *from = &v->from, *to = &v->to;
     if (from->used && from->many)
@@ -160,6 +169,14 @@ void sw_moving_end(sw_moving_t *v, const sw_move_t *m, int n, MPI_Comm comm,
         sw_buffer_received(&to->one);
     else if (to->used)
         sw_buffer_end(&to->one);
-    each_type(m->s, m->ss, n, drop);
-    each_type(m->r, m->rs, n, drop);
+}
+
+static bool packs(const sw_moving_side_t *x)
+{
+    return x->used && (x->many ? x->list.temporary : x->one.temporary);
+}
+
+bool sw_moving_packs(const sw_moving_t *v)
+{
+    return packs(&v->from) || packs(&v->to);
 }

@@ -25,13 +25,19 @@ typedef struct {
     sw_scratch_t room;
 } sw_moving_t;
 
-/* Describes the buffers of a call, packs what must be, and holds the
- * datatypes. *m must last as long. `v` began as zeros, or was used before. */
+/* The datatypes of a call, for as long as it takes. */
+void sw_moving_hold(const sw_move_t *m, int n);
+void sw_moving_drop(const sw_move_t *m, int n);
+
+/* Describes the buffers of a call, and packs what must be. *m must last as
+ * long. `v` began as zeros, or was used before. */
 void sw_moving_begin(sw_moving_t *v, const sw_move_t *m, const sw_comm_t *c,
                      sw_pairs_args_t *to);
 /* Everything has come (`done`), or not: unpacks what must be. `comm`: for the
- * host. Drops the datatypes. */
-void sw_moving_end(sw_moving_t *v, const sw_move_t *m, int n, MPI_Comm comm,
-                   bool done);
+ * host. */
+void sw_moving_end(sw_moving_t *v, MPI_Comm comm, bool done);
+/* Does the host pack, or unpack? If not, the description holds for a later call
+ * with the same arguments. */
+bool sw_moving_packs(const sw_moving_t *v);
 
 #endif

@@ -106,7 +106,7 @@ void sw_near_end(sw_near_t *k, MPI_Comm comm, bool done)
         sw_vbuffer_end(&k->in.buffer);
 }
 
-/* Nonblocking -------------------------------------------------------------- */
+/* Nonblocking and persistent ------------------------------------------------ */
 
 static void each_type(const sw_vbuffer_t *b, bool hold)
 {
@@ -116,24 +116,30 @@ static void each_type(const sw_vbuffer_t *b, bool hold)
                  : sw_datatype_drop(b->types[i]);
 }
 
-void sw_near_begin_list(sw_near_t *k, sw_comm_t *c,
-                        sw_neighbourhood_args_t *to)
+void sw_near_hold(const sw_near_t *k)
 {
-    bool gathers = sw_near_gathers(k->id);
     each_type(&k->out.buffer, true);
     each_type(&k->in.buffer, true);
-    sw_near_describe(k);
-    *to = (sw_neighbourhood_args_t){
-        .id = gathers ? SW_COLL_NEIGHBOR_ALLGATHER : SW_COLL_NEIGHBOR_ALLTOALL,
-        .all = k->all, .send = k->out.buffer.data, .recv = k->in.buffer.data,
-        .sends = k->out.blocks, .recvs = k->in.blocks,
-        .index = gathers ? NULL : sw_edge_way_index,
-        .way = gathers ? NULL : sw_adjacency_started(c, k->id)};
 }
 
-void sw_near_end_list(sw_near_t *k, MPI_Comm comm, bool done)
+void sw_near_drop(const sw_near_t *k)
 {
-    sw_near_end(k, comm, done);
     each_type(&k->out.buffer, false);
     each_type(&k->in.buffer, false);
+}
+
+void sw_near_find_way(sw_near_t *k, sw_comm_t *c)
+{
+    k->way = sw_near_gathers(k->id) ? NULL : sw_adjacency_started(c, k->id);
+}
+
+void sw_near_settle(sw_near_t *k, MPI_Comm comm, sw_neighbourhood_args_t *to)
+{
+    k->out.buffer.comm = k->in.buffer.comm = comm;
+    sw_near_describe(k);
+    *to = (sw_neighbourhood_args_t){
+        .id = k->way ? SW_COLL_NEIGHBOR_ALLTOALL : SW_COLL_NEIGHBOR_ALLGATHER,
+        .all = k->all, .send = k->out.buffer.data, .recv = k->in.buffer.data,
+        .sends = k->out.blocks, .recvs = k->in.blocks,
+        .index = k->way ? sw_edge_way_index : NULL, .way = k->way};
 }

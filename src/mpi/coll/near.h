@@ -1,7 +1,7 @@
 /*
- * near.h - a call of a neighbourhood collective, whatever its form: blocking or
- * nonblocking. neighbour.c says which procedure has which arguments. Here they
- * become blocks, one for each edge.
+ * near.h - a call of a neighbourhood collective, whatever its form: blocking,
+ * nonblocking or persistent. neighbour.c says which procedure has which
+ * arguments. Here they become blocks, one for each edge.
  *
  * A block of an edge that leads nowhere (MPI_PROC_NULL) has no elements,
  * whatever the arguments say of it.
@@ -39,6 +39,7 @@ typedef struct {
     sw_collective_t id;
     const sw_neighbours_t *all;
     sw_near_side_t out, in;
+    sw_edge_way_t *way;         /* of an alltoall with a request            */
 } sw_near_t;
 
 /* Room for the description of a block. */
@@ -72,9 +73,18 @@ void sw_near_describe(sw_near_t *k);
 /* It is over (`done`), or not: unpacks what must be. `comm`: for the host. */
 void sw_near_end(sw_near_t *k, MPI_Comm comm, bool done);
 
-/* The same two for a nonblocking call, which also hold the datatypes. */
-void sw_near_begin_list(sw_near_t *k, sw_comm_t *c,
-                        sw_neighbourhood_args_t *to);
-void sw_near_end_list(sw_near_t *k, MPI_Comm comm, bool done);
+/* For a nonblocking or persistent call, whose arguments are right: the way of
+ * its blocks. All members call it in one order. */
+void sw_near_find_way(sw_near_t *k, sw_comm_t *c);
+/* The datatypes last as long as the request. */
+void sw_near_hold(const sw_near_t *k);
+void sw_near_drop(const sw_near_t *k);
+/* Describes the blocks. */
+void sw_near_settle(sw_near_t *k, MPI_Comm comm, sw_neighbourhood_args_t *to);
+/* Must they be packed for each start? */
+static inline bool sw_near_packs(const sw_near_t *k)
+{
+    return k->out.buffer.temporary || k->in.buffer.temporary;
+}
 
 #endif

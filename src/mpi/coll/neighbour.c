@@ -1,6 +1,6 @@
 /*
  * neighbour.c - MPI_Neighbor_allgather, MPI_Neighbor_alltoall, their v and w
- * variants, their large and nonblocking forms.
+ * variants, their large, nonblocking and persistent forms.
  */
 #include "near.h"
 #include "started.h"
@@ -52,12 +52,17 @@ static bool run(sw_comm_t *c, sw_near_t *k, MPI_Comm comm,
     return true;
 }
 
-/* The nonblocking one. */
-static bool check(sw_started_t *s, MPI_Comm comm, int *result)
+/* The others; the blocking one checks when it runs. */
+static bool check(sw_near_t *k, sw_started_t *s, MPI_Comm comm, int *result)
 {
+    if (!s)
+        return true;
     sw_near_room_t *room =
-        sw_started_room(s, sw_near_rooms(&s->near) * sizeof *room);
-    return sw_near_check(&s->near, room, comm, result);
+        sw_started_room(s, sw_near_rooms(k) * sizeof *room);
+    if (!sw_near_check(k, room, comm, result))
+        return false;
+    sw_near_find_way(k, s->track.comm);
+    return true;
 }
 
 #define SIDE_ROW(USER, COUNT, TYPE)                                     \
@@ -72,49 +77,56 @@ static bool check(sw_started_t *s, MPI_Comm comm, int *result)
                       .counts = SW_VECTOR(COUNTS),                      \
                       .displacements = SW_VECTOR(DISPLS), .types = TYPES}
 
-/* Both forms of a procedure, whose sides these are. */
-#define NEAR(NAME, INAME, ID, PARAMETERS, ARGUMENTS, OUT, IN)           \
-SW_BOTH(NAME, INAME, ID, PARAMETERS, ARGUMENTS,                         \
-        sw_near_set(k, c, ID, OUT, IN, &reason), run, sw_near_t, near,  \
-        check(s, comm, &result))
+/* All forms of a procedure, whose sides these are. */
+#define NEAR(NAME, INAME, INIT, ID, PARAMETERS, ARGUMENTS, OUT, IN)     \
+SW_FORMS(sw_near_t, near, sw_started_t *s = NULL;, , SW_MOVE, NAME,     \
+         INAME, INIT, ID, PARAMETERS, ARGUMENTS,                        \
+         sw_near_set(k, c, ID, OUT, IN, &reason) &&                     \
+             check(k, s, comm, &result), run)
 
-#define ALLGATHER(NAME, INAME, COUNT)                                   \
-NEAR(NAME, INAME, SW_COLL_NEIGHBOR_ALLGATHER, SW_ROWS(COUNT),           \
+#define ALLGATHER(NAME, INAME, INIT, COUNT)                             \
+NEAR(NAME, INAME, INIT, SW_COLL_NEIGHBOR_ALLGATHER, SW_ROWS(COUNT),     \
      SW_ROWS_NAMES, SIDE_ROW(send, sendcount, sendtype),                \
      SIDE_ROW(recv, recvcount, recvtype))
 
-#define ALLGATHERV(NAME, INAME, COUNT, DISPL)                           \
-NEAR(NAME, INAME, SW_COLL_NEIGHBOR_ALLGATHERV, SW_LISTED(COUNT, DISPL), \
-     SW_LISTED_NAMES, SIDE_ROW(send, sendcount, sendtype),              \
+#define ALLGATHERV(NAME, INAME, INIT, COUNT, DISPL)                     \
+NEAR(NAME, INAME, INIT, SW_COLL_NEIGHBOR_ALLGATHERV,                    \
+     SW_LISTED(COUNT, DISPL), SW_LISTED_NAMES,                          \
+     SIDE_ROW(send, sendcount, sendtype),                               \
      SIDE_LIST(recv, counts, displs, recvtype))
 
-#define ALLTOALL(NAME, INAME, COUNT)                                    \
-NEAR(NAME, INAME, SW_COLL_NEIGHBOR_ALLTOALL, SW_ROWS(COUNT),            \
+#define ALLTOALL(NAME, INAME, INIT, COUNT)                              \
+NEAR(NAME, INAME, INIT, SW_COLL_NEIGHBOR_ALLTOALL, SW_ROWS(COUNT),      \
      SW_ROWS_NAMES, SIDE_ROW(send, sendcount, sendtype),                \
      SIDE_ROW(recv, recvcount, recvtype))
 
 /* TYPES: one datatype, or an array of them, as SIDE says. */
-#define ALLTOALLVW(NAME, INAME, ID, COUNT, DISPL, TYPES, SIDE)          \
-NEAR(NAME, INAME, ID, SW_LISTS(COUNT, DISPL, TYPES), SW_LISTS_NAMES,    \
-     SIDE(send, sendcounts, sdispls, sendtype),                         \
+#define ALLTOALLVW(NAME, INAME, INIT, ID, COUNT, DISPL, TYPES, SIDE)    \
+NEAR(NAME, INAME, INIT, ID, SW_LISTS(COUNT, DISPL, TYPES),              \
+     SW_LISTS_NAMES, SIDE(send, sendcounts, sdispls, sendtype),         \
      SIDE(recv, recvcounts, rdispls, recvtype))
 
-ALLGATHER(Neighbor_allgather, Ineighbor_allgather, int)
-ALLGATHERV(Neighbor_allgatherv, Ineighbor_allgatherv, int, int)
-ALLTOALL(Neighbor_alltoall, Ineighbor_alltoall, int)
-ALLTOALLVW(Neighbor_alltoallv, Ineighbor_alltoallv,
+ALLGATHER(Neighbor_allgather, Ineighbor_allgather, Neighbor_allgather_init,
+          int)
+ALLGATHERV(Neighbor_allgatherv, Ineighbor_allgatherv,
+           Neighbor_allgatherv_init, int, int)
+ALLTOALL(Neighbor_alltoall, Ineighbor_alltoall, Neighbor_alltoall_init, int)
+ALLTOALLVW(Neighbor_alltoallv, Ineighbor_alltoallv, Neighbor_alltoallv_init,
            SW_COLL_NEIGHBOR_ALLTOALLV, int, int, MPI_Datatype, SIDE_LIST)
-ALLTOALLVW(Neighbor_alltoallw, Ineighbor_alltoallw,
+ALLTOALLVW(Neighbor_alltoallw, Ineighbor_alltoallw, Neighbor_alltoallw_init,
            SW_COLL_NEIGHBOR_ALLTOALLW, int, MPI_Aint, const MPI_Datatype *,
            SIDE_EACH)
 #if SW_LARGE_COUNT
-ALLGATHER(Neighbor_allgather_c, Ineighbor_allgather_c, MPI_Count)
-ALLGATHERV(Neighbor_allgatherv_c, Ineighbor_allgatherv_c, MPI_Count, MPI_Aint)
-ALLTOALL(Neighbor_alltoall_c, Ineighbor_alltoall_c, MPI_Count)
+ALLGATHER(Neighbor_allgather_c, Ineighbor_allgather_c,
+          Neighbor_allgather_init_c, MPI_Count)
+ALLGATHERV(Neighbor_allgatherv_c, Ineighbor_allgatherv_c,
+           Neighbor_allgatherv_init_c, MPI_Count, MPI_Aint)
+ALLTOALL(Neighbor_alltoall_c, Ineighbor_alltoall_c, Neighbor_alltoall_init_c,
+         MPI_Count)
 ALLTOALLVW(Neighbor_alltoallv_c, Ineighbor_alltoallv_c,
-           SW_COLL_NEIGHBOR_ALLTOALLV, MPI_Count, MPI_Aint, MPI_Datatype,
-           SIDE_LIST)
+           Neighbor_alltoallv_init_c, SW_COLL_NEIGHBOR_ALLTOALLV, MPI_Count,
+           MPI_Aint, MPI_Datatype, SIDE_LIST)
 ALLTOALLVW(Neighbor_alltoallw_c, Ineighbor_alltoallw_c,
-           SW_COLL_NEIGHBOR_ALLTOALLW, MPI_Count, MPI_Aint,
-           const MPI_Datatype *, SIDE_EACH)
+           Neighbor_alltoallw_init_c, SW_COLL_NEIGHBOR_ALLTOALLW, MPI_Count,
+           MPI_Aint, const MPI_Datatype *, SIDE_EACH)
 #endif

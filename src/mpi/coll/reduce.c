@@ -1,5 +1,5 @@
 /*
- * reduce.c - MPI_Reduce, MPI_Allreduce, their large and nonblocking forms.
+ * reduce.c - MPI_Reduce, MPI_Allreduce, in all their forms.
  */
 #include "started.h"
 
@@ -18,15 +18,11 @@ static bool check_reduce(sw_comm_t *c, const void *send, void *recv,
                      (send == recv && count))) ||
         (count && (!in || (is_root && !recv))))
         return false;
-    k->id = SW_COLL_REDUCE;
+    bool known = sw_reduction(k, SW_COLL_REDUCE, d, op, in, count,
+                              is_root ? recv : NULL, is_root ? count : 0,
+                              reason);
     k->root = root;
-    k->type = d;
-    k->in = in;
-    k->out = is_root ? recv : NULL;
-    k->ins = k->outs = count;
-    k->counts = NULL;
-    *reason = SW_REASON_OPERATION;
-    return sw_operation(op, d, &k->o);
+    return known;
 }
 
 static bool check_allreduce(sw_comm_t *c, const void *send, void *recv,
@@ -39,69 +35,47 @@ static bool check_allreduce(sw_comm_t *c, const void *send, void *recv,
     if (!d || count < 0 || recv == MPI_IN_PLACE ||
         (count && (!in || !recv || send == recv)))
         return false;
-    k->id = SW_COLL_ALLREDUCE;
-    k->root = 0;
-    k->type = d;
-    k->in = in;
-    k->out = recv;
-    k->ins = k->outs = count;
-    k->counts = NULL;
-    *reason = SW_REASON_OPERATION;
-    return sw_operation(op, d, &k->o);
+    return sw_reduction(k, SW_COLL_ALLREDUCE, d, op, in, count, recv, count,
+                        reason);
 }
 
-static bool reduce(sw_comm_t *c, const sw_reduction_t *k, MPI_Comm comm,
-                   sw_reason_t *reason, int *result)
+static int run_reduce(sw_comm_t *c, const sw_reduction_t *k,
+                      const sw_operands_t *x)
 {
-    sw_operands_t x;
     size_t n = (size_t)k->ins;
-    if (!sw_ready_to_reduce(c, k->id, n, &k->o, reason))
-        return false;
-    sw_operands(&x, k->in, k->ins, k->out, k->outs, k->type, comm);
-    int status = !n ? SW_OK
-        : c->ring ? sw_coll_reduce(c->ring, k->root, &k->o.reducer, x.in,
-                                   x.out, n)
-                  : sw_span_reduce(c->span, k->root, &k->o, x.in, x.out, n);
-    sw_operands_end(&x, c->me == k->root && status == SW_OK);
-    *result = sw_finish(k->id, comm, status);
-    return true;
+    return c->ring ? sw_coll_reduce(c->ring, k->root, &k->o.reducer, x->in,
+                                    x->out, n)
+                   : sw_span_reduce(c->span, k->root, &k->o, x->in, x->out, n);
 }
 
-static bool allreduce(sw_comm_t *c, const sw_reduction_t *k, MPI_Comm comm,
-                      sw_reason_t *reason, int *result)
+static int run_allreduce(sw_comm_t *c, const sw_reduction_t *k,
+                         const sw_operands_t *x)
 {
-    sw_operands_t x;
     size_t n = (size_t)k->ins;
-    if (!sw_ready_to_reduce(c, k->id, n, &k->o, reason))
-        return false;
-    sw_operands(&x, k->in, k->ins, k->out, k->outs, k->type, comm);
-    int status = !n ? SW_OK
-        : c->ring ? sw_coll_allreduce(c->ring, &k->o.reducer, x.in, x.out, n)
-                  : sw_span_allreduce(c->span, &k->o, x.in, x.out, n);
-    sw_operands_end(&x, status == SW_OK);
-    *result = sw_finish(k->id, comm, status);
-    return true;
+    return c->ring ? sw_coll_allreduce(c->ring, &k->o.reducer, x->in, x->out,
+                                       n)
+                   : sw_span_allreduce(c->span, &k->o, x->in, x->out, n);
 }
 
-#define REDUCE(NAME, INAME, COUNT)                                      \
-SW_REDUCES(NAME, INAME, SW_COLL_REDUCE,                                 \
+#define REDUCE(NAME, INAME, INIT, COUNT)                                \
+SW_REDUCES(NAME, INAME, INIT, SW_COLL_REDUCE,                           \
     (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
      MPI_Op op, int root, MPI_Comm comm),                               \
     (send, recv, count, type, op, root, comm),                          \
     check_reduce(c, send, recv, count, type, op, root, comm, k,         \
-                 &reason, &result), reduce)
+                 &reason, &result), run_reduce)
 
-#define ALLREDUCE(NAME, INAME, COUNT)                                   \
-SW_REDUCES(NAME, INAME, SW_COLL_ALLREDUCE,                              \
+#define ALLREDUCE(NAME, INAME, INIT, COUNT)                             \
+SW_REDUCES(NAME, INAME, INIT, SW_COLL_ALLREDUCE,                        \
     (const void *send, void *recv, COUNT count, MPI_Datatype type,      \
      MPI_Op op, MPI_Comm comm),                                         \
     (send, recv, count, type, op, comm),                                \
     check_allreduce(c, send, recv, count, type, op, comm, k, &reason,   \
-                    &result), allreduce)
+                    &result), run_allreduce)
 
-REDUCE(Reduce, Ireduce, int)
-ALLREDUCE(Allreduce, Iallreduce, int)
+REDUCE(Reduce, Ireduce, Reduce_init, int)
+ALLREDUCE(Allreduce, Iallreduce, Allreduce_init, int)
 #if SW_LARGE_COUNT
-REDUCE(Reduce_c, Ireduce_c, MPI_Count)
-ALLREDUCE(Allreduce_c, Iallreduce_c, MPI_Count)
+REDUCE(Reduce_c, Ireduce_c, Reduce_init_c, MPI_Count)
+ALLREDUCE(Allreduce_c, Iallreduce_c, Allreduce_init_c, MPI_Count)
 #endif

@@ -1,6 +1,6 @@
 /*
- * reduce_scatter.c - MPI_Reduce_scatter, MPI_Reduce_scatter_block, their large
- * and nonblocking forms.
+ * reduce_scatter.c - MPI_Reduce_scatter, MPI_Reduce_scatter_block, in all their
+ * forms.
  */
 #include "started.h"
 #include "vector.h"
@@ -25,72 +25,41 @@ static bool check(sw_comm_t *c, sw_collective_t id, const void *send,
     if (total &&
         (!in || (!recv && sizes[c->me]) || sw_aliased(send, recv)))
         return false;
-    k->id = id;
-    k->root = 0;
-    k->type = d;
-    k->in = in;
-    k->out = recv;
-    k->ins = total;
-    k->outs = (int64_t)sizes[c->me];
+    bool known = sw_reduction(k, id, d, op, in, total, recv,
+                              (int64_t)sizes[c->me], reason);
     k->counts = sizes;
-    *reason = SW_REASON_OPERATION;
-    return sw_operation(op, d, &k->o);
+    return known;
 }
 
-static bool reduce_scatter(sw_comm_t *c, sw_collective_t id,
-                           const void *send, void *recv, sw_vector_t counts,
-                           int64_t count, MPI_Datatype type, MPI_Op op,
-                           MPI_Comm comm, sw_reason_t *reason, int *result)
+static int run(sw_comm_t *c, const sw_reduction_t *k, const sw_operands_t *x)
 {
-    sw_reduction_t k;
-    sw_operands_t x;
-    SW_ARRAY(size_t, sizes, c->n);
-    if (!check(c, id, send, recv, counts, count, type, op, comm, sizes, &k,
-               reason, result))
-        return *result != MPI_SUCCESS;
-    if (!sw_ready_to_reduce(c, id, (size_t)k.ins, &k.o, reason))
-        return false;
-    sw_operands(&x, k.in, k.ins, recv, k.outs, k.type, comm);
-    int status = !k.ins ? SW_OK
-        : c->ring ? sw_coll_reduce_scatter(c->ring, &k.o.reducer, x.in, x.out,
-                                           sizes, 0)
-                  : sw_span_reduce_scatter(c->span, &k.o, x.in, x.out, sizes);
-    sw_operands_end(&x, status == SW_OK);
-    *result = sw_finish(id, comm, status);
-    return true;
+    return c->ring ? sw_coll_reduce_scatter(c->ring, &k->o.reducer, x->in,
+                                            x->out, k->counts, 0)
+                   : sw_span_reduce_scatter(c->span, &k->o, x->in, x->out,
+                                            k->counts);
 }
 
-#define REDUCE_SCATTER(NAME, ID, PARAMETER, ARGUMENT, VECTOR, COUNT)    \
-SW_COLLECTIVE(NAME, ID,                                                 \
+#define SCATTER(NAME, INAME, INIT, ID, PARAMETER, ARGUMENT, VECTOR, COUNT) \
+SW_SCATTERS(NAME, INAME, INIT, ID,                                      \
     (const void *send, void *recv, PARAMETER, MPI_Datatype type,        \
      MPI_Op op, MPI_Comm comm),                                         \
     (send, recv, ARGUMENT, type, op, comm),                             \
-    reduce_scatter(c, ID, send, recv, VECTOR, COUNT, type, op, comm,    \
-                   &reason, &result))
-
-#define IREDUCE_SCATTER(NAME, ID, PARAMETER, ARGUMENT, VECTOR, COUNT)   \
-SW_NONBLOCKING(NAME, ID,                                                \
-    (const void *send, void *recv, PARAMETER, MPI_Datatype type,        \
-     MPI_Op op, MPI_Comm comm),                                         \
-    (send, recv, ARGUMENT, type, op, comm),                             \
-    check(c, ID, send, recv, VECTOR, COUNT, type, op, comm,             \
-          sw_started_counts(s), &s->reduction, &reason, &result) &&     \
-    sw_reduction_goes_on(&s->reduction))
-
-#define NO_VECTOR ((sw_vector_t){NULL, 0})
+    check(c, ID, send, recv, VECTOR, COUNT, type, op, comm, sizes, k,   \
+          &reason, &result), run)
 
 /* A missing array of counts is the host's to judge: count -1 says so. */
-#define BOTH(NAME, ...)                                                 \
-REDUCE_SCATTER(R##NAME, __VA_ARGS__)                                    \
-IREDUCE_SCATTER(Ir##NAME, __VA_ARGS__)
+#define LISTED(NAME, INAME, INIT, ELEMENTS)                             \
+SCATTER(NAME, INAME, INIT, SW_COLL_REDUCE_SCATTER,                      \
+        const ELEMENTS counts[], counts, SW_VECTOR(counts), counts ? 0 : -1)
+#define BLOCK(NAME, INAME, INIT, ELEMENTS)                              \
+SCATTER(NAME, INAME, INIT, SW_COLL_REDUCE_SCATTER_BLOCK,                \
+        ELEMENTS count, count, ((sw_vector_t){NULL, 0}), count)
 
-BOTH(educe_scatter, SW_COLL_REDUCE_SCATTER, const int counts[], counts,
-     SW_VECTOR(counts), counts ? 0 : -1)
-BOTH(educe_scatter_block, SW_COLL_REDUCE_SCATTER_BLOCK, int count, count,
-     NO_VECTOR, count)
+LISTED(Reduce_scatter, Ireduce_scatter, Reduce_scatter_init, int)
+BLOCK(Reduce_scatter_block, Ireduce_scatter_block, Reduce_scatter_block_init,
+      int)
 #if SW_LARGE_COUNT
-BOTH(educe_scatter_c, SW_COLL_REDUCE_SCATTER, const MPI_Count counts[], counts,
-     SW_VECTOR(counts), counts ? 0 : -1)
-BOTH(educe_scatter_block_c, SW_COLL_REDUCE_SCATTER_BLOCK, MPI_Count count,
-     count, NO_VECTOR, count)
+LISTED(Reduce_scatter_c, Ireduce_scatter_c, Reduce_scatter_init_c, MPI_Count)
+BLOCK(Reduce_scatter_block_c, Ireduce_scatter_block_c,
+      Reduce_scatter_block_init_c, MPI_Count)
 #endif

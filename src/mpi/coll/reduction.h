@@ -20,11 +20,42 @@ typedef struct {
     const size_t *counts;       /* of Reduce_scatter                        */
 } sw_reduction_t;
 
-/* May it go on after the call? A user's operation may be freed then, and its
- * datatype, too; the host keeps both. All members decide alike. */
-static inline bool sw_reduction_goes_on(const sw_reduction_t *k)
+/* Fills it in, but for `root` and `counts`. False: the host serves, for
+ * *reason. */
+static inline bool sw_reduction(sw_reduction_t *k, sw_collective_t id,
+                                const sw_datatype_t *d, MPI_Op op,
+                                const void *in, int64_t ins, void *out,
+                                int64_t outs, sw_reason_t *reason)
 {
-    return k->o.reducer.kernel != NULL;
+    k->id = id;
+    k->root = 0;
+    k->type = d;
+    k->in = in;
+    k->out = out;
+    k->ins = ins;
+    k->outs = outs;
+    k->counts = NULL;
+    *reason = SW_REASON_OPERATION;
+    return sw_operation(op, d, &k->o);
+}
+
+/* The work of a blocking one: RUN(c, k, x) calls the room below, unless there
+ * is nothing to reduce. */
+static inline bool sw_reduction_run(sw_comm_t *c, const sw_reduction_t *k,
+                                    MPI_Comm comm, sw_reason_t *reason,
+                                    int *result,
+                                    int (*run)(sw_comm_t *c,
+                                               const sw_reduction_t *k,
+                                               const sw_operands_t *x))
+{
+    sw_operands_t x;
+    if (!sw_ready_to_reduce(c, k->id, (size_t)k->ins, &k->o, reason))
+        return false;
+    sw_operands(&x, k->in, k->ins, k->out, k->outs, k->type, comm);
+    int status = k->ins ? run(c, k, &x) : SW_OK;
+    sw_operands_end(&x, status == SW_OK);
+    *result = sw_finish(k->id, comm, status);
+    return true;
 }
 
 #endif

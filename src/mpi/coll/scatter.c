@@ -1,5 +1,5 @@
 /*
- * scatter.c - MPI_Scatter, MPI_Scatterv, their large and nonblocking forms.
+ * scatter.c - MPI_Scatter, MPI_Scatterv, in all their forms.
  */
 #include "started.h"
 
@@ -114,8 +114,8 @@ static bool scatterv(sw_comm_t *c, const sw_move_t *m, MPI_Comm comm,
     return true;
 }
 
-#define SCATTER(NAME, INAME, COUNT)                                     \
-SW_MOVES(NAME, INAME, SW_COLL_SCATTER,                                  \
+#define SCATTER(NAME, INAME, INIT, COUNT)                               \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_SCATTER,                            \
     (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
      void *recv, COUNT recvcount, MPI_Datatype recvtype, int root,      \
      MPI_Comm comm),                                                    \
@@ -123,8 +123,8 @@ SW_MOVES(NAME, INAME, SW_COLL_SCATTER,                                  \
     check(c, send, sendcount, sendtype, recv, recvcount, recvtype,      \
           root, comm, k, &result), scatter)
 
-#define SCATTERV(NAME, INAME, COUNT, DISPL)                             \
-SW_MOVES(NAME, INAME, SW_COLL_SCATTERV,                                 \
+#define SCATTERV(NAME, INAME, INIT, COUNT, DISPL)                       \
+SW_MOVES(NAME, INAME, INIT, SW_COLL_SCATTERV,                           \
     (const void *send, const COUNT counts[], const DISPL displs[],      \
      MPI_Datatype sendtype, void *recv, COUNT recvcount,                \
      MPI_Datatype recvtype, int root, MPI_Comm comm),                   \
@@ -134,9 +134,9 @@ SW_MOVES(NAME, INAME, SW_COLL_SCATTERV,                                 \
            recv, recvcount, recvtype, root, comm, k, &result),          \
     scatterv)
 
-SCATTER(Scatter, Iscatter, int)
-SCATTERV(Scatterv, Iscatterv, int, int)
+SCATTER(Scatter, Iscatter, Scatter_init, int)
+SCATTERV(Scatterv, Iscatterv, Scatterv_init, int, int)
 #if SW_LARGE_COUNT
-SCATTER(Scatter_c, Iscatter_c, MPI_Count)
-SCATTERV(Scatterv_c, Iscatterv_c, MPI_Count, MPI_Aint)
+SCATTER(Scatter_c, Iscatter_c, Scatter_init_c, MPI_Count)
+SCATTERV(Scatterv_c, Iscatterv_c, Scatterv_init_c, MPI_Count, MPI_Aint)
 #endif

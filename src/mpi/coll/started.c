@@ -72,29 +72,78 @@ static int peek(sw_track_t *t, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
+/* The datatypes, and the operation, last as long as the collective. */
+static void hold_handles(sw_started_t *s)
+{
+    if (reduces(s->id)) {
+        sw_datatype_hold(s->reduction.type);
+        sw_operation_hold(&s->reduction.o);
+    } else if (is_near(s->id)) {
+        sw_near_hold(&s->near);
+    } else if (s->id != SW_COLL_BARRIER) {
+        sw_moving_hold(&s->move, s->track.comm->n);
+    }
+}
+
+static void drop_handles(sw_started_t *s)
+{
+    if (reduces(s->id)) {
+        sw_operation_drop(&s->reduction.o);
+        sw_datatype_drop(s->reduction.type);
+    } else if (is_near(s->id)) {
+        sw_near_drop(&s->near);
+    } else if (s->id != SW_COLL_BARRIER) {
+        sw_moving_drop(&s->move, s->track.comm->n);
+    }
+}
+
+/* Gives the program what was made for it, if the collective is `done`. */
+static void settle_up(sw_started_t *s, bool done)
+{
+    MPI_Comm comm = sw_comm_or_any(s->track.comm);
+    s->operands.comm = comm;
+    if (reduces(s->id))
+        sw_operands_end(&s->operands, done);
+    else if (is_near(s->id))
+        sw_near_end(&s->near, comm, done);
+    else if (s->id != SW_COLL_BARRIER)
+        sw_moving_end(&s->moving, comm, done);
+}
+
 /* Gives the program its memory back. */
 static int finish(sw_track_t *t, MPI_Status *status)
 {
     sw_started_t *s = (sw_started_t *)t;
     int outcome = sw_list_end(&s->list);
-    MPI_Comm comm = sw_comm_or_any(t->comm);
-    if (reduces(s->id)) {
-        s->operands.comm = comm;
-        sw_operands_end(&s->operands, outcome == SW_OK);
-        sw_datatype_drop(s->reduction.type);
-    } else if (is_near(s->id)) {
-        sw_near_end_list(&s->near, comm, outcome == SW_OK);
-    } else if (s->id != SW_COLL_BARRIER) {
-        sw_moving_end(&s->moving, &s->move, t->comm->n, comm,
-                      outcome == SW_OK);
-    }
+    if (!s->bound)
+        settle_up(s, outcome == SW_OK);
+    if (!t->persistent)
+        drop_handles(s);
     sw_status_empty(status);
     if (sw_unlikely(outcome == SW_BROKEN && t->comm->handle != MPI_COMM_NULL))
         return sw_failure_raise(t->comm->handle);
     return sw_outcome(s->id, outcome);
 }
 
+/* Of a persistent one. */
+static void release(sw_track_t *t)
+{
+    sw_started_t *s = (sw_started_t *)t;
+    if (!t->persistent)
+        return;
+    drop_handles(s);
+    sw_comm_apart_end(&s->apart);
+}
+
 /* MPI forbids both for a collective under way. */
+static void free_inactive(sw_track_t *t)
+{
+    if (t->active)
+        return;
+    ((sw_started_t *)t)->made = false;
+    sw_track_forget(t, NULL);
+}
+
 static int refuse(sw_track_t *t, MPI_Request *request)
 {
     return sw_raise_pending(t->comm, MPI_ERR_REQUEST);
@@ -110,6 +159,8 @@ static void progress(void)
     sw_lists_push(true);
 }
 
+static int start(sw_track_t *t, MPI_Request *request);
+
 static const sw_track_kind_t started_kind = {
     .size = sizeof(sw_started_t),
     .spare = &spare,
@@ -117,11 +168,12 @@ static const sw_track_kind_t started_kind = {
     .ask = ask,
     .peek = peek,
     .finish = finish,
-    .free = nothing,
+    .start = start,
+    .free = free_inactive,
     .cancel = refuse,
     .enlist = nothing,
     .delist = nothing,
-    .release = nothing,
+    .release = release,
     .progress = progress,
 };
 
@@ -133,15 +185,16 @@ static void out_of_memory(void)
     abort();
 }
 
-sw_started_t *sw_started_new(sw_collective_t id, MPI_Comm comm)
+sw_started_t *sw_started_new(int row, MPI_Comm comm)
 {
-    sw_comm_t *c = sw_serve_started(id, comm);
+    sw_comm_t *c = sw_serve_started(row, comm);
     if (!c)
         return NULL;
     sw_started_t *s = (sw_started_t *)sw_track_new(&started_kind, c);
     if (!s)
         out_of_memory();
-    s->id = id;
+    s->id = (sw_collective_t)(row % SW_COLL_COUNT);
+    s->bound = false;
     return s;
 }
 
@@ -164,54 +217,75 @@ const sw_datatype_t **sw_started_types(sw_started_t *s)
                                   sizeof(sw_datatype_t *));
 }
 
-void sw_started_drop(sw_started_t *s, sw_reason_t reason)
+void sw_started_drop(sw_started_t *s, int row, sw_reason_t reason)
 {
-    sw_decline_started(s->id, reason);
+    sw_decline(row, reason);
     sw_track_forgo(&s->track);
 }
 
-static void begin_fold(sw_started_t *s, sw_slates_t *on)
+static bool settle_fold(sw_started_t *s)
 {
-    const sw_comm_t *c = s->track.comm;
     const sw_reduction_t *k = &s->reduction;
-    sw_datatype_hold(k->type);
-    sw_operands(&s->operands, k->in, k->ins, k->out, k->outs, k->type,
-                c->handle);
-    sw_fold_args_t args = {
-        .id = s->id, .root = k->root, .reducer = &k->o.reducer,
-        .in = s->operands.in, .out = s->operands.out, .n = (size_t)k->ins,
-        .counts = k->counts};
-    sw_fold_begin(&s->fold, on, &args);
+    sw_operands_t *o = &s->operands;
+    sw_operands(o, k->in, k->ins, k->out, k->outs, k->type,
+                sw_comm_or_any(s->track.comm));
+    s->fold.args = (sw_fold_args_t){
+        .id = s->id, .root = k->root, .reducer = &k->o.reducer, .in = o->in,
+        .out = o->out, .n = (size_t)k->ins, .counts = k->counts};
+    return !o->in_copy && !o->out_copy;
+}
+
+static bool settle_pairs(sw_started_t *s)
+{
+    sw_moving_begin(&s->moving, &s->move, s->track.comm, &s->pairs.args);
+    return !sw_moving_packs(&s->moving);
+}
+
+static bool settle_near(sw_started_t *s)
+{
+    sw_near_settle(&s->near, sw_comm_or_any(s->track.comm),
+                   &s->neighbourhood.args);
+    return !sw_near_packs(&s->near);
+}
+
+/* What the arguments mean to the rooms below. True: they will mean the same at
+ * the next start. */
+static bool settle(sw_started_t *s)
+{
+    return s->id == SW_COLL_BARRIER ? true
+         : reduces(s->id)           ? settle_fold(s)
+         : is_near(s->id)           ? settle_near(s)
+                                    : settle_pairs(s);
 }
 
 static void begin(sw_started_t *s)
 {
-    sw_slates_t *on = sw_comm_slates(s->track.comm);
-    sw_pairs_args_t args;
-    sw_neighbourhood_args_t near;
-    if (s->id == SW_COLL_BARRIER) {
+    sw_slates_t *on = s->track.persistent ? sw_comm_apart_slates(&s->apart)
+                                          : sw_comm_slates(s->track.comm);
+    if (!s->bound)
+        s->bound = settle(s) && s->track.persistent;
+    if (s->id == SW_COLL_BARRIER)
         sw_arrival_begin(&s->arrival, on);
-    } else if (reduces(s->id)) {
-        begin_fold(s, on);
-    } else if (is_near(s->id)) {
-        sw_near_begin_list(&s->near, s->track.comm, &near);
-        sw_neighbourhood_begin(&s->neighbourhood, on, &near);
-    } else {
-        sw_moving_begin(&s->moving, &s->move, s->track.comm, &args);
-        sw_pairs_begin(&s->pairs, on, &args);
-    }
+    else if (reduces(s->id))
+        sw_fold_begin(&s->fold, on);
+    else if (is_near(s->id))
+        sw_neighbourhood_begin(&s->neighbourhood, on);
+    else
+        sw_pairs_begin(&s->pairs, on);
 }
 
 static void make_request(sw_started_t *s)
 {
-    if (host.Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0,
+    if (sw_unlikely(!s->made) &&
+        host.Recv_init(NULL, 0, MPI_BYTE, 0, 0,
                        sw_private_comm(MPI_COMM_WORLD), &s->request) !=
-        MPI_SUCCESS) {
+            MPI_SUCCESS) {
         /* The others begin it, and this member cannot. */
         sw_say("the host has no request for a nonblocking collective");
         abort();
     }
     s->made = true;
+    s->track.handle = s->request;
 }
 
 /* The list goes on, wherever the program goes. */
@@ -234,20 +308,50 @@ static void watch(void)
     pthread_mutex_unlock(&lock);
 }
 
-int sw_started_go(sw_started_t *s, MPI_Request *request)
+static void set_out(sw_started_t *s)
 {
-    sw_track_t *t = &s->track;
-    if (sw_unlikely(!s->made))
-        make_request(s);
-    t->handle = s->request;
     begin(s);
-    if (!sw_list_push(&s->list, true))
+    if (!sw_list_set_out(&s->list))
         watch();
-    sw_track_add(t);
+}
+
+static void owe(sw_track_t *t)
+{
     sw_tracks_enter();
     sw_track_owe(t);
     sw_tracks_leave();
+}
+
+int sw_started_go(sw_started_t *s, MPI_Request *request)
+{
+    sw_track_t *t = &s->track;
+    make_request(s);
+    hold_handles(s);
+    set_out(s);
+    sw_track_add(t);
+    owe(t);
     *request = t->handle;
+    return MPI_SUCCESS;
+}
+
+/* Persistent ones -------------------------------------------------------------- */
+
+int sw_started_keep(sw_started_t *s, MPI_Request *request)
+{
+    sw_track_t *t = &s->track;
+    make_request(s);
+    t->persistent = true;
+    hold_handles(s);
+    sw_comm_apart(t->comm, &s->apart);
+    sw_track_add(t);
+    *request = t->handle;
+    return MPI_SUCCESS;
+}
+
+static int start(sw_track_t *t, MPI_Request *request)
+{
+    set_out((sw_started_t *)t);
+    owe(t);
     return MPI_SUCCESS;
 }
 

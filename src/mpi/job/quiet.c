@@ -34,7 +34,8 @@ static bool moves_behind(void)
 static bool quiet(void)
 {
     if (atomic_load(&sw_comm_strangers) || !alone || sw_threaded ||
-        atomic_load(&sw_lists_open) || (sw_served && sw_owing()))
+        atomic_load(&sw_lists) || atomic_load(&sw_lists_open) ||
+        (sw_served && sw_owing()))
         return false;
     return sw_os_threads() == 1 + hosts + sw_agent_runs();
 }

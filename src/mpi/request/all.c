@@ -39,7 +39,7 @@ static int test_all(sw_batch_t *b, bool *over)
         }
     int rc = sw_checked(host.Testall(b->n, b->requests, &flag, b->statuses),
                         b->n, b->statuses);
-    *over = flag || rc != MPI_SUCCESS;
+    *over = sw_testall_over(flag, rc);
     return *over ? finish_all(b, 0, b->n, rc) : rc;
 }
 
@@ -179,7 +179,7 @@ static int plain_all(bool blocking, int n, MPI_Request *requests,
     int rc = sw_checked(blocking ? host.Waitall(n, requests, to)
                                  : host.Testall(n, requests, &flag, to),
                         n, to);
-    *over = flag || rc != MPI_SUCCESS;
+    *over = sw_testall_over(flag, rc);
     if (*over && sw_any_tracks())
         rc = finish_tracks(n, note, requests, to, rc);
     rc = finish_notes(n, note, to, *over, rc);

@@ -27,4 +27,17 @@ static inline bool sw_grow(void *at, uint32_t n, uint32_t *room, size_t size)
     return true;
 }
 
+/* The same, and the elements from place `to` on move up by one, to make way for
+ * the new one. */
+static inline bool sw_grow_at(void *at, uint32_t n, uint32_t *room, size_t size,
+                              size_t to)
+{
+    char *array;
+    if (!sw_grow(at, n, room, size))
+        return false;
+    memcpy(&array, at, sizeof array);
+    memmove(array + (to + 1) * size, array + to * size, (n - to) * size);
+    return true;
+}
+
 #endif

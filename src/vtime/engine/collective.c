@@ -12,6 +12,8 @@
  * others' sizes, but each waits for all: they begin together when the last has
  * come, with the sizes of the member that has the most. Of gatherv and scatterv
  * only the root knows them: their algorithm is that of empty blocks.
+ *
+ * Nonblocking ones whose parts were measured go on in calls (started.c).
  */
 #include "inside.h"
 
@@ -46,13 +48,15 @@ static uint32_t member_rank(const sw_context_t *c, uint32_t member)
     return c->members ? c->members[member] : member;
 }
 
-/* By messages: when this member came, among the others. */
+/* By messages, and in calls: when this member came, among the others. */
 static bool note_come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
                       uint32_t me, const sw_vop_t *op, sw_ps_t at)
 {
     m->latest = sw_ps_max(m->latest, at);
-    if (rooted(op->what) && me == (uint32_t)op->peer)
+    if (rooted(op->what) && me == (uint32_t)op->peer) {
+        m->root_there = true;
         m->root_come = at;
+    }
     if (sw_collective_waits[op->what] != SW_WAITS_LOWER)
         return true;
     if (!m->comes) {
@@ -72,26 +76,38 @@ static bool note_come(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
     return true;
 }
 
+bool sw_collective_came(const sw_context_t *c, const sw_meeting_t *m,
+                        uint32_t me, sw_ps_t *came)
+{
+    bool root = rooted(m->call.what) && me == (uint32_t)m->call.peer;
+    *came = 0;
+    switch (sw_collective_waits[m->call.what]) {
+    case SW_WAITS_ALL:
+        *came = m->latest;
+        return m->come == c->n;
+    case SW_WAITS_ROOT:
+        *came = root ? 0 : m->root_come;
+        return root || m->root_there;
+    case SW_WAITS_AT_ROOT:
+        *came = root ? m->latest : 0;
+        return !root || m->come == c->n;
+    case SW_WAITS_LOWER:
+        *came = m->before > me ? m->comes[me] : 0;
+        return m->before > me;
+    }
+    return true;
+}
+
 /* By messages, at its end: when the members that it depends on had come. They
  * have come, for no other member could have sent what they had. */
 static sw_ps_t came_before(const sw_engine_t *engine, const sw_strand_t *s)
 {
-    const sw_meeting_t *m = s->meeting;
-    if (!m)
+    sw_ps_t came;
+    if (!s->meeting)
         return s->owner->came;
-    switch (sw_collective_waits[s->call.what]) {
-    case SW_WAITS_ALL:
-        sw_engine_must(engine, m->come == s->context->n);
-        return m->latest;
-    case SW_WAITS_ROOT:
-        return s->me == s->call.root ? 0 : m->root_come;
-    case SW_WAITS_AT_ROOT:
-        return s->me == s->call.root ? m->latest : 0;
-    case SW_WAITS_LOWER:
-        sw_engine_must(engine, m->before > s->me);
-        return m->comes[s->me];
-    }
-    return 0;
+    bool all = sw_collective_came(s->context, s->meeting, s->me, &came);
+    sw_engine_must(engine, all);
+    return came;
 }
 
 /* Each step is a message there, one here, or both, and what the member does
@@ -356,7 +372,8 @@ sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
     sw_meeting_t *m = sw_context_meeting(engine, c, n);
     if (!m)
         return NULL;
-    if (m->come++ == 0) {
+    bool first = m->come++ == 0;
+    if (first) {
         m->call = m->most = *op;
         m->first = number;
     } else if (!agrees(engine, c, m, number, n, op)) {
@@ -364,11 +381,13 @@ sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
     }
     most(&m->most, op);
     sw_plan_t plan = plan_of(engine, c, me, op);
+    if (first)
+        m->in_calls = op->request && plan.has_started;
     bool differ = !op->tag && sizes_differ(op->what);
     /* It may begin by itself later, with a clock of its own. */
-    if (differ && op->request)
+    if (differ && op->request && !m->in_calls)
         rank->home->loose++;
-    rank->main.clock += plan.posting;
+    rank->main.clock += m->in_calls ? plan.start : plan.posting;
     sw_request_t *r = rank->taken.request;
     if (!r)
         r = sw_request_new(engine, SW_REQUEST_COLLECTIVE, number, op->request);
@@ -379,6 +398,10 @@ sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
     r->order = ++rank->home->strands;
     if (op->tag) {
         sw_between_come(engine, c, m, me, op, r, &plan);
+    } else if (m->in_calls) {
+        if (!note_come(engine, c, m, me, op, r->posted))
+            return NULL;
+        sw_started_come(engine, rank, c, m, op, r, &plan);
     } else if (plan.algorithm && !differ) {
         if (op->request)
             rank->home->loose++;

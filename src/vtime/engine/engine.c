@@ -286,6 +286,10 @@ static void happen(sw_engine_t *engine)
                            engine->threaded || engine->result.forced ||
                            event.key >> 32 == SW_EVENT_DECIDE);
     engine->now = sw_ps_max(engine->now, event.time);
+    if (event.key >> 32 == SW_EVENT_BEGIN) {
+        sw_started_event(engine, &event);
+        return;
+    }
     if (event.key >> 32 > SW_EVENT_DECIDE) {
         sw_window_event(engine, &event);
         return;

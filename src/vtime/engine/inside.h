@@ -7,6 +7,7 @@
  *     match.c       messages meet receives
  *     wire.c        messages travel
  *     collective.c  members meet
+ *     started.c     ... and go on in their calls
  *     between.c     groups meet
  *     window.c      one-sided operations
  *     request.c     requests
@@ -57,6 +58,7 @@ typedef enum {
     SW_EVENT_OUT, SW_EVENT_ENTER, SW_EVENT_IN,  /* of a message */
     SW_EVENT_DECIDE,                            /* of a rank    */
     SW_EVENT_UNLOCK, SW_EVENT_LOCK,             /* at a window  */
+    SW_EVENT_BEGIN,                             /* of a meeting */
 } sw_event_kind_t;
 
 typedef enum {
@@ -99,6 +101,10 @@ struct sw_request {
     int32_t peer, tag;
     uint32_t in_context;        /* a collective: its number */
     uint64_t bytes;             /* received; of a collective: one block */
+    /* A collective of started.c; `previous`: of the rank's absent ones. */
+    sw_meeting_t *meeting;
+    sw_ps_t attends;
+    sw_started_plan_t started;
 };
 
 /* All between two ranks on a context, in order: what was sent and is not
@@ -203,6 +209,7 @@ struct sw_rank {
     uint32_t node;
     sw_message_t *unmatched, *unmatched_last;
     sw_request_t *any, *any_last;       /* of MPI_ANY_SOURCE, unmatched */
+    sw_request_t *absent;       /* collectives that it does not attend to yet */
     sw_ps_t look;               /* when they are looked at anyway */
     uint64_t receives;
     sw_rank_time_t time;
@@ -309,7 +316,8 @@ struct sw_meeting {
     sw_vop_t most;              /* the sizes of those with the most */
     uint32_t first;             /* the first member's rank, for complaints */
     uint32_t come;
-    uint32_t strands;           /* by messages: members under way */
+    uint32_t strands;           /* by messages, or in calls: members, and
+                                 * events, under way */
     sw_ps_t latest;
     bool root_there;
     sw_ps_t root_come;
@@ -319,6 +327,11 @@ struct sw_meeting {
                                  * up to it had */
     sw_request_t **scans;
     uint32_t before;            /* members from 0 that have come */
+    bool in_calls;              /* by started.c: */
+    bool has_begun;             /* `begun` is known, not just the least yet */
+    uint32_t attending;
+    sw_ps_t begun, last_attends;
+    sw_started_plan_t started;
     uint32_t givers;            /* between groups: come with what a root gets.
                                  * There, a request that waits has in
                                  * `complete` how long it takes then */
@@ -483,6 +496,20 @@ void sw_contexts_free(sw_engine_t *engine);
 sw_request_t *sw_collective_begin(sw_engine_t *engine, sw_rank_t *rank,
                                   const sw_vop_t *op);
 void sw_collective_run(sw_engine_t *engine, sw_strand_t *strand);
+/* Whether the members that `me` depends on have come, and when the last had.
+ * By messages, and in calls. */
+bool sw_collective_came(const sw_context_t *context,
+                        const sw_meeting_t *meeting, uint32_t me,
+                        sw_ps_t *came);
+
+/* started.c: a member comes, by the plan's parts. */
+void sw_started_come(sw_engine_t *engine, sw_rank_t *rank,
+                     sw_context_t *context, sw_meeting_t *meeting,
+                     const sw_vop_t *op, sw_request_t *request,
+                     const sw_plan_t *plan);
+/* The rank is in a call that may wait, or tests. */
+void sw_started_attend(sw_engine_t *engine, sw_rank_t *rank);
+void sw_started_event(sw_engine_t *engine, const sw_heap_event_t *event);
 
 /* between.c: member `me` comes to a collective between two groups, which is
  * `plan` for it. */

@@ -7,7 +7,6 @@
 #include "node/base/grow.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Times of a rank, as it goes --------------------------------------------- */
 
@@ -24,11 +23,10 @@ static sw_rank_time_t *spent_in(sw_rank_t *rank, uint32_t number)
             high = middle;
     }
     if (low == rank->section_count || rank->sections[low].number != number) {
-        if (!sw_grow(&rank->sections, rank->section_count,
-                     &rank->section_room, sizeof *rank->sections))
+        if (!sw_grow_at(&rank->sections, rank->section_count,
+                        &rank->section_room, sizeof *rank->sections, low))
             return NULL;
-        memmove(rank->sections + low + 1, rank->sections + low,
-                (rank->section_count++ - low) * sizeof *rank->sections);
+        rank->section_count++;
         rank->sections[low] = (sw_rank_section_t){.number = number};
     }
     return &rank->sections[low].time;

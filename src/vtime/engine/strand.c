@@ -56,6 +56,7 @@ static void finish(sw_engine_t *engine, sw_rank_t *rank, sw_request_t *r)
 static bool await(sw_engine_t *engine, sw_rank_t *rank, sw_request_t *r,
                   const sw_vop_t *op)
 {
+    sw_started_attend(engine, rank);
     if (r->known) {
         finish(engine, rank, r);
         return true;
@@ -159,6 +160,8 @@ static bool ask(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op)
     if (sw_op_has_context(op->kind) &&
         !sw_strand_address(engine, rank, op, true, &context))
         return false;
+    if (op->kind != SW_OP_CLOCK)
+        sw_started_attend(engine, rank);
     rank->now = *op;
     rank->state = SW_RANK_ASKS;
     return sw_question_ask(engine, rank, context);
@@ -273,6 +276,7 @@ void sw_strand_run(sw_engine_t *engine, sw_rank_t *rank)
             return;
         }
         if (state == SW_SOURCE_END) {
+            sw_started_attend(engine, rank);
             rank->state = SW_RANK_ENDED;
             rank->time.end = rank->main.clock;
             engine->ended++;

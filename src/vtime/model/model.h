@@ -111,6 +111,7 @@ typedef struct {
     double reduce;              /* ps a byte that is reduced */
     sw_ps_t test;               /* of a test or probe that finds nothing */
     sw_rules_t *rules;          /* of collectives: plan.h */
+    uint32_t later;             /* ... a bit for each to complete later */
 } sw_model_t;
 
 /* What a message costs, in the terms above. */

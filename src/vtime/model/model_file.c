@@ -323,6 +323,8 @@ static const struct {
     {"span_table", read_rule, 0, WORDS_MOST, NULL},
     {"leaders", read_rule, 0, WORDS_MOST, NULL},
     {"offload", read_rule, 0, WORDS_MOST, NULL},
+    {"started", read_rule, 0, WORDS_MOST, NULL},
+    {"later", read_rule, 0, WORDS_MOST, NULL},
     {"free", read_rule, 0, WORDS_MOST, NULL},
     {"scale", read_rule, 0, WORDS_MOST, NULL},
 };

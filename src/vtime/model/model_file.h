@@ -38,6 +38,11 @@
  *     leaders OP  of members on several nodes, two or more on one: by the
  *                 leaders of the nodes, where that is cheaper (plan_span.c)
  *     offload OP POSTING ROUND NS_A_BYTE
+ *     started OP BYTES START SHARED OWN ASIDE HELD
+ *                 the parts of a nonblocking one whose members share a node,
+ *                 in parts of its time by the other lines (started.h)
+ *     later OP    a replay completes blocking ones as late as ranks only
+ *                 compute (ops/later.h)
  *     free OP
  *     scale OP FACTOR
  *

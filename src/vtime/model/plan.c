@@ -273,6 +273,22 @@ static void by_table(const sw_model_t *model, const sw_call_t *call,
     plan->leaving = sw_ps_scaled(plan->leaving, plan->scale);
 }
 
+/* A nonblocking one takes its parts of the time that the rule gives. */
+static void by_parts(const sw_rules_t *rules, const sw_call_t *call,
+                     sw_plan_t *plan)
+{
+    const sw_started_table_t *table = &rules->started[call->what];
+    if (!table->count || call->nodes != 1)
+        return;
+    sw_started_point_t p = sw_started_at(table, call->bytes);
+    plan->has_started = true;
+    plan->start = sw_ps_scaled(plan->waiting, p.start);
+    plan->started = (sw_started_plan_t){
+        .shared = sw_ps_scaled(plan->waiting, p.shared),
+        .own = sw_ps_scaled(plan->waiting, p.own),
+        .aside = (float)p.aside, .held = p.held > 0.5};
+}
+
 static void plan_make(const sw_model_t *model, const sw_call_t *call,
                       pair_t pair, const sw_spread_t *spread, sw_plan_t *plan)
 {
@@ -281,6 +297,8 @@ static void plan_make(const sw_model_t *model, const sw_call_t *call,
     *plan = (sw_plan_t){.scale = rules ? rules->scale[call->what] : 1};
     if (!rule) {
         by_formula(model, call, pair, usual(call), plan);
+        if (rules)
+            by_parts(rules, call, plan);
         return;
     }
     switch (rule->kind) {
@@ -289,7 +307,7 @@ static void plan_make(const sw_model_t *model, const sw_call_t *call,
         break;
     case SW_RULE_MESSAGES:
         plan->algorithm = sw_algorithm_named(call->what, rule->algorithm);
-        break;
+        return;
     case SW_RULE_MEASURED:
         by_table(model, call, pair.computed, plan);
         break;
@@ -301,10 +319,11 @@ static void plan_make(const sw_model_t *model, const sw_call_t *call,
         break;
     case SW_RULE_OFFLOAD:
         sw_plan_offloaded(rules, rule, call, plan);
-        break;
+        return;
     case SW_RULE_FREE:
-        break;
+        return;
     }
+    by_parts(rules, call, plan);
 }
 
 void sw_plan_piece(const sw_model_t *model, const sw_call_t *call,

@@ -3,7 +3,7 @@
  *
  * Whatever the plan, its dependencies hold: a member leaves no earlier than the
  * members that it depends on have come (sw_waits_t). So free collectives are
- * not free of waiting. Three ways to carry one out:
+ * not free of waiting. Four ways to carry one out:
  *
  *   cost      a member that waits for others leaves at
  *                 max(come, come of those it waits for) + waiting
@@ -11,6 +11,9 @@
  *             formulas, tables, leaders and offloaded ones come to this.
  *   messages  the steps of an algorithm (algorithm.h), each with its cost as a
  *             message, scaled.
+ *   started   if it is nonblocking: in parts, which members do in their calls
+ *             (started.h); the engine knows when members are in one
+ *             (engine/started.c).
  *
  * Offloaded to the network (CORE-Direct: Graham et al. 2010), a collective
  * costs its members `posting` of processor time and goes on by itself while
@@ -22,11 +25,21 @@
 #include "algorithm.h"
 #include "model.h"
 
+/* The parts of a nonblocking one whose members carry it out in their calls. */
+typedef struct {
+    sw_ps_t shared, own;
+    float aside;
+    bool held;
+} sw_started_plan_t;
+
 typedef struct {
     const sw_algorithm_t *algorithm;    /* NULL: by cost */
     double scale;               /* of its messages' and reductions' costs */
     sw_ps_t waiting, leaving;   /* scaled already */
     sw_ps_t posting;            /* the processor's part */
+    bool has_started;           /* a nonblocking one goes by these: */
+    sw_ps_t start;              /* in place of `posting` */
+    sw_started_plan_t started;
 } sw_plan_t;
 
 /* The plan of the collective `call` for n members, `members` of the world

@@ -15,7 +15,7 @@
 
 typedef struct {
     sw_rules_t *rules;
-    const sw_model_t *model;
+    sw_model_t *model;
     uint32_t collectives;   /* those that the line names */
     int words;
     char **word;
@@ -312,6 +312,37 @@ static const char *read_offload(line_t *line)
     return add(line, &rule);
 }
 
+static const char *read_started(line_t *line)
+{
+    static const double most[] = {1e6, 1e6, 1e6, 1, 1};
+    sw_started_point_t point;
+    double *part[] = {&point.start, &point.shared, &point.own, &point.aside,
+                      &point.held};
+    if (!sw_words_integer(line->word[2], &point.bytes))
+        return says(line, "'%.40s' is no number of bytes; give a whole "
+                    "number, such as 4096", line->word[2]);
+    for (int i = 0; i < 5; i++)
+        if (!sw_words_real(line->word[3 + i], most[i], part[i]))
+            return says(line, "'%.40s' is no part; give a number from 0 to "
+                        "%g", line->word[3 + i], most[i]);
+    line->rules->spread = true;
+    for (int i = 0; i < SW_COLLECTIVE_COUNT; i++)
+        if (line->collectives >> i & 1 &&
+            !sw_started_add(&line->rules->started[i], &point))
+            return no_memory;
+    return NULL;
+}
+
+static const char *read_later(line_t *line)
+{
+    /* A communicator must be made before the rank goes on. */
+    uint32_t later = line->collectives & ~(1u << SW_COLLECTIVE_OTHER);
+    if (!later)
+        return says(line, "%s cannot be completed later", line->word[1]);
+    line->model->later |= later;
+    return NULL;
+}
+
 static const char *read_free(line_t *line)
 {
     sw_model_rule_t rule = {.kind = SW_RULE_FREE,
@@ -352,6 +383,9 @@ static const struct {
      "span_table OP NODES RANKS BYTES WAITING LEAVING"},
     {"leaders", read_leaders, 2, 2, "leaders OP"},
     {"offload", read_offload, 5, 5, "offload OP POSTING ROUND NS_A_BYTE"},
+    {"started", read_started, 8, 8,
+     "started OP BYTES START SHARED OWN ASIDE HELD"},
+    {"later", read_later, 2, 2, "later OP"},
     {"free", read_free, 2, 2, "free OP"},
     {"scale", read_scale, 3, 3, "scale OP FACTOR"},
 };
@@ -398,6 +432,8 @@ void sw_rules_free(sw_rules_t *rules)
     for (int k = 0; k < SW_STATES; k++)
         for (int i = 0; i < SW_COLLECTIVE_COUNT; i++)
             free(rules->tables[k][i].points);
+    for (int i = 0; i < SW_COLLECTIVE_COUNT; i++)
+        free(rules->started[i].points);
     for (uint32_t i = 0; i < rules->count; i++)
         free(rules->rules[i].table.points);
     free(rules->rules);

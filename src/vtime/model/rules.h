@@ -10,6 +10,7 @@
 
 #include "plan.h"
 #include "spread.h"
+#include "started.h"
 #include "table.h"
 
 typedef enum {
@@ -55,6 +56,7 @@ struct sw_rules {
     bool spread;                /* some rule asks where the members are */
     double scale[SW_COLLECTIVE_COUNT];
     sw_model_table_t tables[SW_STATES][SW_COLLECTIVE_COUNT];
+    sw_started_table_t started[SW_COLLECTIVE_COUNT];
     sw_planned_t planned[SW_PLANNED];
 };
 

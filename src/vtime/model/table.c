@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct {
     double waiting, leaving;
@@ -38,10 +37,8 @@ bool sw_table_add(sw_model_table_t *t, const sw_table_point_t *point)
         t->points[at] = *point;
         return true;
     }
-    if (!sw_grow(&t->points, t->count, &t->room, sizeof *t->points))
+    if (!sw_grow_at(&t->points, t->count, &t->room, sizeof *t->points, at))
         return false;
-    memmove(&t->points[at + 1], &t->points[at],
-            (t->count - at) * sizeof *t->points);
     t->points[at] = *point;
     t->count++;
     return true;
@@ -61,11 +58,6 @@ static double beyond(double x, double x0, double x1, double y0, double y1)
     return y1 + (rate > 0 ? rate * (x - x1) : 0);
 }
 
-static double logarithm(uint64_t bytes)
-{
-    return bytes > 1 ? log2((double)bytes) : 0;
-}
-
 /* What points[first .. end), all of the same ranks, say about so many bytes. */
 static times_t row(const sw_model_table_t *t, size_t first, size_t end,
                    uint64_t bytes)
@@ -76,8 +68,8 @@ static times_t row(const sw_model_table_t *t, size_t first, size_t end,
         return (times_t){(double)p->waiting, (double)p->leaving};
     const sw_table_point_t *q = p - 1;
     if (at < end) {
-        double x = logarithm(bytes);
-        double x0 = logarithm(q->bytes), x1 = logarithm(p->bytes);
+        double x = sw_table_logarithm(bytes);
+        double x0 = sw_table_logarithm(q->bytes), x1 = sw_table_logarithm(p->bytes);
         return (times_t){
             between(x, x0, x1, (double)q->waiting, (double)p->waiting),
             between(x, x0, x1, (double)q->leaving, (double)p->leaving)};

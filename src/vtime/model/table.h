@@ -22,6 +22,8 @@
 
 #include "vtime/ops/op.h"
 
+#include <math.h>
+
 typedef struct {
     uint32_t ranks;
     uint64_t bytes;
@@ -33,6 +35,12 @@ typedef struct {
     sw_table_point_t *points;
     uint32_t count, room;
 } sw_model_table_t;
+
+/* Of bytes, as an axis of a table: 0 up to one byte. */
+static inline double sw_table_logarithm(uint64_t bytes)
+{
+    return bytes > 1 ? log2((double)bytes) : 0;
+}
 
 /* The same ranks and bytes again: the last counts. ranks >= 2. False: no
  * memory. */

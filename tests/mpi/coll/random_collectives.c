@@ -419,12 +419,16 @@ static void check_call(int rc)
     now->large ? MPI_I##name##_c WITH(arguments, q) :
 #define LARGE_INIT(Name, arguments)                                         \
     now->large ? MPI_##Name##_init_c WITH(arguments, MPI_INFO_NULL, q) :
+#else
+#define LARGE(name, arguments)
+#define LARGE_I(name, arguments)
+#define LARGE_INIT(Name, arguments)
+#endif
+#if HAVE_PERSISTENT
 #define PERSISTS(Name, plain_arguments, large_arguments)                    \
     LARGE_INIT(Name, large_arguments)                                       \
     MPI_##Name##_init WITH(plain_arguments, MPI_INFO_NULL, q)
 #else
-#define LARGE(name, arguments)
-#define LARGE_I(name, arguments)
 #define PERSISTS(Name, plain_arguments, large_arguments) MPI_ERR_OTHER
 #endif
 
@@ -459,7 +463,7 @@ static int invoke(void *sent)
     switch (now->proc) {
     case BARRIER:
         rc = now->form == IMMEDIATE ? MPI_Ibarrier(comm, q)
-#if HAVE_LARGE_COUNT
+#if HAVE_PERSISTENT
              : now->form == PERSISTENT
                  ? MPI_Barrier_init(comm, MPI_INFO_NULL, q)
 #endif
@@ -540,6 +544,30 @@ static int invoke(void *sent)
         break;
     }
     return rc;
+}
+
+/* The bytes of a side are others, or what they were. */
+static void side_turn(const side_t *s, bool others)
+{
+    char *p = s->place.p;
+    for (size_t i = 0; s->used && i < s->size; i++)
+        p[i] = (char)(others ? s->image[i] + 1 : s->image[i]);
+}
+
+/* Starts a persistent call; before that up to three times with other data, as
+ * all ranks draw alike. */
+static void start(void)
+{
+    rng_t r = rng_from(key2(now->key, 1u << 28));
+    for (int more = (int)rng_below(&r, 4); more; more--) {
+        side_turn(out, true);
+        side_turn(in, true);
+        check_call(MPI_Start(&flight->request));
+        check_call(MPI_Wait(&flight->request, MPI_STATUS_IGNORE));
+        side_turn(out, false);
+        side_turn(in, false);
+    }
+    check_call(MPI_Start(&flight->request));
 }
 
 /* One block of zeros over another: what the standard leaves undefined. */
@@ -794,7 +822,7 @@ static void begin(void)
     flight->mine = counts[me];
     check_call(invoke(sent));
     if (now->form == PERSISTENT)
-        check_call(MPI_Start(&flight->request));
+        start();
 }
 
 /* The call has ended: what must be in its buffers? */
@@ -944,8 +972,8 @@ static bool draw(long index)
         now->slot = &slots[0];
     size_t which = rng_next(shape), how_op = rng_next(&r);
     now->large = HAVE_LARGE_COUNT && rng_one_in(&r, 3);
-    now->form = form < MIXED ? form : (int)rng_below(shape, MIXED);
-    if (!HAVE_LARGE_COUNT && now->form == PERSISTENT)
+    now->form = form < MIXED ? form : (int)(mix(key) % MIXED);
+    if (!HAVE_PERSISTENT && now->form == PERSISTENT)
         now->form = IMMEDIATE;
     size_t bytes = rng_size(&r, rng_one_in(&r, 10) ? max_bytes
                             : max_bytes < 16384 ? max_bytes : 16384);

@@ -2,7 +2,7 @@
  * random_neighbours.c - neighbourhood collectives over random topologies, with
  * random datatypes and counts, compared with the host byte by byte.
  *
- *   random_neighbours SEED ROUNDS [MOST [immediate]]
+ *   random_neighbours SEED ROUNDS [MOST [immediate|persistent]]
  *
  * A round is a few calls in a row on communicators of random_topologies.h,
  * with nothing in between but a rank that is late at times: once accelerated,
@@ -10,7 +10,8 @@
  * and the room around it, must be the same. Whatever was sent is overwritten
  * as soon as the call is back. MOST bounds a block's bytes. With `immediate`
  * the calls of a round are nonblocking. All are under way before a rank waits
- * for them, in an order of its own.
+ * for them, in an order of its own. With `persistent` a rank starts them in an
+ * order of its own, too, and twice: first it sends other bytes.
  *
  * Which block comes on which edge differs between hosts, so the sizes that a
  * receiver expects follow from what the host does. The bytes follow from
@@ -75,7 +76,7 @@ typedef struct {
 static comm_t comms[COMMS];
 static straightway_accelerate_func_t accelerate;
 static size_t most = 100000;
-static bool immediate;
+static enum { BLOCKING, IMMEDIATE, PERSISTENT } form;
 static uint64_t seed;
 static long now;
 
@@ -87,9 +88,28 @@ static void switch_to(int on)
 
 /* Communicators ---------------------------------------------------------- */
 
-/* Calls a procedure, or its nonblocking form. The request is *q. */
-#define CALL(NAME, INAME, ...)                                          \
-    (immediate ? INAME(__VA_ARGS__, q) : NAME(__VA_ARGS__))
+/* Calls MPI_Neighbor_NAME, with C behind it, in its form. The request is *q. */
+#if HAVE_PERSISTENT
+#define CALL(NAME, C, ...)                                              \
+    (form == IMMEDIATE ? MPI_Ineighbor_##NAME##C(__VA_ARGS__, q)        \
+     : form == PERSISTENT                                               \
+         ? MPI_Neighbor_##NAME##_init##C(__VA_ARGS__, MPI_INFO_NULL, q) \
+         : MPI_Neighbor_##NAME##C(__VA_ARGS__))
+#else
+#define CALL(NAME, C, ...)                                              \
+    (form == IMMEDIATE ? MPI_Ineighbor_##NAME##C(__VA_ARGS__, q)        \
+                       : MPI_Neighbor_##NAME##C(__VA_ARGS__))
+#endif
+
+/* Carries it out. */
+static void complete(MPI_Request *q)
+{
+    if (form == PERSISTENT)
+        MPI_Start(q);
+    MPI_Wait(q, MPI_STATUS_IGNORE);
+    if (form == PERSISTENT)
+        MPI_Request_free(q);
+}
 
 /* What the host does with each edge. */
 static void learn(comm_t *c)
@@ -106,12 +126,12 @@ static void learn(comm_t *c)
         type[i] = MPI_INT;
     }
     memset(c->index, 0, sizeof c->index);
-    CALL(MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, mine, 1, MPI_INT,
-         c->index[ALLTOALL], 1, MPI_INT, t->comm);
-    MPI_Wait(q, MPI_STATUS_IGNORE);
-    CALL(MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, mine, n, place,
-         MPI_INT, c->index[ALLTOALLV], n, place, MPI_INT, t->comm);
-    MPI_Wait(q, MPI_STATUS_IGNORE);
+    CALL(alltoall, , mine, 1, MPI_INT, c->index[ALLTOALL], 1, MPI_INT,
+         t->comm);
+    complete(q);
+    CALL(alltoallv, , mine, n, place, MPI_INT, c->index[ALLTOALLV], n, place,
+         MPI_INT, t->comm);
+    complete(q);
     int even = t->outs == t->ins, all;
     MPI_Allreduce(&even, &all, 1, MPI_INT, MPI_LAND, t->comm);
     c->only_large = MIXES_EDGES_UP && !all;
@@ -120,16 +140,15 @@ static void learn(comm_t *c)
         MPI_Count large[EDGES_MAX];
         for (int i = 0; i < EDGES_MAX; i++)
             large[i] = 1;
-        CALL(MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c, mine, large,
-             address, type, c->index[ALLTOALLW], large, address, type,
-             t->comm);
-        MPI_Wait(q, MPI_STATUS_IGNORE);
+        CALL(alltoallw, _c, mine, large, address, type, c->index[ALLTOALLW],
+             large, address, type, t->comm);
+        complete(q);
         return;
     }
 #endif
-    CALL(MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, mine, n, address,
-         type, c->index[ALLTOALLW], n, address, type, t->comm);
-    MPI_Wait(q, MPI_STATUS_IGNORE);
+    CALL(alltoallw, , mine, n, address, type, c->index[ALLTOALLW], n, address,
+         type, t->comm);
+    complete(q);
 }
 
 static void comm_make(rng_t *plan, rng_t *own, comm_t *c)
@@ -255,45 +274,40 @@ static int perform(const call_t *c, void *from, void *to, MPI_Request *q)
     if (c->large)
         switch (c->kind) {
         case ALLGATHER:
-            return CALL(MPI_Neighbor_allgather_c, MPI_Ineighbor_allgather_c,
-                        from, s->count[0], stype, to, r->count[0], rtype,
-                        comm);
+            return CALL(allgather, _c, from, s->count[0], stype, to,
+                        r->count[0], rtype, comm);
         case ALLGATHERV:
-            return CALL(MPI_Neighbor_allgatherv_c, MPI_Ineighbor_allgatherv_c,
-                        from, s->count[0], stype, to, r->large_count,
-                        r->large_place, rtype, comm);
-        case ALLTOALL:
-            return CALL(MPI_Neighbor_alltoall_c, MPI_Ineighbor_alltoall_c,
-                        from, s->count[0], stype, to, r->count[0], rtype,
-                        comm);
-        case ALLTOALLV:
-            return CALL(MPI_Neighbor_alltoallv_c, MPI_Ineighbor_alltoallv_c,
-                        from, s->large_count, s->large_place, stype, to,
+            return CALL(allgatherv, _c, from, s->count[0], stype, to,
                         r->large_count, r->large_place, rtype, comm);
+        case ALLTOALL:
+            return CALL(alltoall, _c, from, s->count[0], stype, to,
+                        r->count[0], rtype, comm);
+        case ALLTOALLV:
+            return CALL(alltoallv, _c, from, s->large_count, s->large_place,
+                        stype, to, r->large_count, r->large_place, rtype,
+                        comm);
         default:
-            return CALL(MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c,
-                        from, s->large_count, s->address, s->type, to,
-                        r->large_count, r->address, r->type, comm);
+            return CALL(alltoallw, _c, from, s->large_count, s->address,
+                        s->type, to, r->large_count, r->address, r->type,
+                        comm);
         }
 #endif
     switch (c->kind) {
     case ALLGATHER:
-        return CALL(MPI_Neighbor_allgather, MPI_Ineighbor_allgather, from,
-                    s->count[0], stype, to, r->count[0], rtype, comm);
+        return CALL(allgather, , from, s->count[0], stype, to, r->count[0],
+                    rtype, comm);
     case ALLGATHERV:
-        return CALL(MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, from,
-                    s->count[0], stype, to, r->count, r->place, rtype, comm);
+        return CALL(allgatherv, , from, s->count[0], stype, to, r->count,
+                    r->place, rtype, comm);
     case ALLTOALL:
-        return CALL(MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, from,
-                    s->count[0], stype, to, r->count[0], rtype, comm);
+        return CALL(alltoall, , from, s->count[0], stype, to, r->count[0],
+                    rtype, comm);
     case ALLTOALLV:
-        return CALL(MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, from,
-                    s->count, s->place, stype, to, r->count, r->place, rtype,
-                    comm);
+        return CALL(alltoallv, , from, s->count, s->place, stype, to,
+                    r->count, r->place, rtype, comm);
     default:
-        return CALL(MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, from,
-                    s->count, s->address, s->type, to, r->count, r->address,
-                    r->type, comm);
+        return CALL(alltoallw, , from, s->count, s->address, s->type, to,
+                    r->count, r->address, r->type, comm);
     }
 }
 
@@ -339,6 +353,8 @@ static void call_begin(rng_t *own, call_t *c, bool first)
 static char *call_end(call_t *c)
 {
     MPI_Wait(&c->request, MPI_STATUS_IGNORE);
+    if (form == PERSISTENT)
+        MPI_Request_free(&c->request);
     address_of(&c->out, c->from.p, -1);
     address_of(&c->in, c->to.p, -1);
     CHECK(!memcmp(c->from.p, c->out.image, c->out.bytes),
@@ -381,26 +397,70 @@ static void conclude(call_t *c, bool host)
     side_drop(&c->in);
 }
 
+static bool mine(const call_t *c)
+{
+    return c->on->topology.comm != MPI_COMM_NULL;
+}
+
+/* The order in which a rank starts calls, or ends them. The host's start in the
+ * same one everywhere. */
+static void order_make(rng_t *own, int *order, int n, bool host)
+{
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    if (!host)
+        shuffle_list(own, order, n);
+}
+
+static void start_all(rng_t *own, call_t *calls, int n, bool host)
+{
+    int order[CALLS_MAX];
+    order_make(own, order, n, host);
+    for (int i = 0; i < n; i++)
+        if (mine(&calls[order[i]]))
+            MPI_Start(&calls[order[i]].request);
+}
+
+/* Starts persistent calls with other bytes, and completes them. */
+static void rehearse(rng_t *own, call_t *calls, int n, bool host)
+{
+    int order[CALLS_MAX];
+    for (int i = 0; i < n; i++)
+        if (mine(&calls[i]))
+            memset(calls[i].from.p, 0x33, calls[i].out.bytes);
+    start_all(own, calls, n, host);
+    order_make(own, order, n, host);
+    for (int i = 0; i < n; i++)
+        if (mine(&calls[order[i]]))
+            MPI_Wait(&calls[order[i]].request, MPI_STATUS_IGNORE);
+    for (int i = 0; i < n; i++)
+        if (mine(&calls[i])) {
+            memcpy(calls[i].from.p, calls[i].out.image, calls[i].out.bytes);
+            memcpy(calls[i].to.p, calls[i].in.image, calls[i].in.bytes);
+        }
+}
+
 static void play(rng_t *plan, rng_t *own)
 {
     call_t calls[CALLS_MAX];
     int n = 1 + (int)rng_below(plan, CALLS_MAX), order[CALLS_MAX];
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++)
         call_make(plan, own, &calls[i]);
-        order[i] = i;
-    }
-    shuffle_list(own, order, n);
     for (int host = 0; host < 2; host++) {
         switch_to(!host);
-        for (int i = 0; i < n; i++) {
-            if (calls[i].on->topology.comm == MPI_COMM_NULL)
-                continue;
-            call_begin(own, &calls[i], i == 0 || !immediate);
-            if (!immediate)
-                conclude(&calls[i], host);
+        for (int i = 0; i < n; i++)
+            if (mine(&calls[i])) {
+                call_begin(own, &calls[i], i == 0 || form == BLOCKING);
+                if (form == BLOCKING)
+                    conclude(&calls[i], host);
+            }
+        if (form == PERSISTENT) {
+            rehearse(own, calls, n, host);
+            start_all(own, calls, n, host);
         }
-        for (int i = 0; i < n && immediate; i++)
-            if (calls[order[i]].on->topology.comm != MPI_COMM_NULL)
+        order_make(own, order, n, host);
+        for (int i = 0; i < n && form != BLOCKING; i++)
+            if (mine(&calls[order[i]]))
                 conclude(&calls[order[i]], host);
     }
 }
@@ -411,7 +471,11 @@ int main(int argc, char **argv)
     seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     long rounds = argument(argc, argv, 2, 100);
     most = (size_t)argument(argc, argv, 3, (long)most);
-    immediate = argc > 4 && !strcmp(argv[4], "immediate");
+    form = argc <= 4 ? BLOCKING
+         : !strcmp(argv[4], "immediate") ? IMMEDIATE
+         : !strcmp(argv[4], "persistent") ? PERSISTENT : BLOCKING;
+    if (form == PERSISTENT && !HAVE_PERSISTENT)
+        form = IMMEDIATE;           /* this MPI has none */
     accelerate = (straightway_accelerate_func_t)
         dlsym(RTLD_DEFAULT, STRAIGHTWAY_ACCELERATE_SYMBOL);
     CHECK(world_size <= 5, "at most 5 ranks");

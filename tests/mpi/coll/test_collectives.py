@@ -34,14 +34,16 @@ def test_random_programs_give_the_hosts_bytes(host, n, tmp_path):
             folder=tmp_path)
 
 
-@pytest.mark.parametrize("n", [2, 3])
-def test_several_collectives_go_on_at_a_time(host, n, tmp_path):
-    """They give what the host's blocking ones give."""
+@pytest.mark.parametrize("n, form", [(2, "immediate"), (2, "persistent"),
+                                     (3, "mixed"), (3, "immediate")])
+def test_several_collectives_go_on_at_a_time(host, n, form, tmp_path):
+    """They give what the host's blocking ones give. Persistent ones are started
+    up to four times."""
     calls = calls_for(host, n, 2000)
     kept = kept_alone(host, n, "random_collectives", [20 + n, calls],
                       "calls right")
     done = well(run(host, n, "random_collectives", 20 + n, calls, "--form",
-                    "immediate", "--log", tmp_path / "log"), "calls right")
+                    form, "--log", tmp_path / "log"), "calls right")
     same_logs(kept, tmp_path, n, ordered=False)
     served, made = accelerated(done, nonblocking=True)
     assert served >= 0.5 * made > 0, f"only {served} of {made} calls"
@@ -50,6 +52,11 @@ def test_several_collectives_go_on_at_a_time(host, n, tmp_path):
 @pytest.mark.parametrize("n", [2, 3])
 def test_what_ends_while_collectives_go_on(host, n):
     well(run(host, n, "started_ends"))
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_persistent_ones_are_not_complete_too_early(host, n):
+    well(run(host, n, "persistent_testall"))
 
 
 @pytest.mark.parametrize("n", [2, 3])

@@ -36,6 +36,9 @@ static void machine(ranks_t *r, unsigned kind)
                     "messages bcast binomial\nmessages alltoallv pairwise\n");
     if (kind % 4 == 2)
         fprintf(to, "free all\n");
+    if (kind % 4 == 3 || kind % 8 == 0)
+        fprintf(to, "started all 0 0.1 0.6 0.3 0.2 0\n"
+                    "started all 2000 0.1 0.2 0.7 0 1\n");
     fclose(to);
     sw_model_free(&r->model);
     bool good = sw_model_read(&r->model, path, why, sizeof why);
