@@ -55,8 +55,6 @@ static void outlive(sw_comm_t *c, MPI_Comm comm)
 static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
 {
     sw_comm_t *c = value;
-    if (c->adjacency)
-        c->adjacency_end(c->adjacency);
     if (atomic_load(&c->holds) > 1)
         outlive(c, comm);
     sw_registry_remove(&comms, c);

@@ -49,9 +49,8 @@ static inline void sw_edge_ways_push(void)
         sw_edge_ways_push_slow();
 }
 
-/* The host's communicator ends: waits for the exchange, if the host does not
- * bear one then. (Open MPI crashes. MPICH may be about to end it: the call then
- * comes from there.) */
+/* The program is about to free the communicator: waits for the exchange, if the
+ * host does not bear one then (Open MPI crashes). */
 void sw_edge_way_end(const sw_edge_way_t *way);
 /* All end: waits for them. */
 void sw_edge_ways_stop(void);

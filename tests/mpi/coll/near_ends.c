@@ -2,7 +2,8 @@
  * near_ends.c - what the standard allows with nonblocking neighbourhood
  * collectives, and few programs do: the communicator is freed, and datatypes
  * are; a member goes into a call of the host's before it knows which blocks come
- * on its edges; wrong arguments; members without edges; many at once.
+ * on its edges; wrong arguments; members without edges; many at once. Persistent
+ * ones outlive their communicator and datatypes, too.
  */
 #include "mpi/test.h"
 
@@ -198,6 +199,52 @@ static void many(void)
     MPI_Comm_free(&comm);
 }
 
+#if HAVE_PERSISTENT
+/* Each rank starts them in another order. */
+static void outliving(void)
+{
+    static int face[20][4], halo[20][4];
+    int counts[2] = { 1, 1 }, sent, got[2], board[2];
+    MPI_Aint here[2] = { 0, 0 }, into[2] = { 0, sizeof(int) };
+    MPI_Datatype column, types[2];
+    MPI_Request q[3];
+    MPI_Comm comm = make_ring();
+    MPI_Type_vector(20, 1, 4, MPI_INT, &column);
+    MPI_Type_create_resized(column, 0, sizeof(int), &column);
+    MPI_Type_commit(&column);
+    MPI_Type_dup(MPI_INT, &types[0]);
+    types[1] = types[0];
+    MPI_Neighbor_alltoall_init(face, 1, column, halo, 1, column, comm,
+                               MPI_INFO_NULL, &q[0]);
+    MPI_Neighbor_alltoallw_init(&sent, counts, here, types, got, counts, into,
+                                types, comm, MPI_INFO_NULL, &q[1]);
+    MPI_Neighbor_allgather_init(&sent, 1, types[0], board, 1, types[0], comm,
+                                MPI_INFO_NULL, &q[2]);
+    MPI_Type_free(&column);
+    MPI_Type_free(&types[0]);
+    MPI_Comm_free(&comm);
+    for (int turn = 0; turn < 20; turn++) {
+        sent = world_rank * 100 + turn;
+        for (int i = 0; i < 80; i++) {
+            face[i / 4][i % 4] = sent * 20 + i / 4;
+            halo[i / 4][i % 4] = -1;
+        }
+        for (int k = 0; k < 3; k++)
+            MPI_Start(&q[(k + turn + world_rank) % 3]);
+        MPI_Waitall(3, q, MPI_STATUSES_IGNORE);
+        for (int e = 0; e < 2; e++)
+            CHECK(got[e] == other(e) * 100 + turn && got[e] == board[e],
+                  "turn %d: %d, %d on edge %d", turn, got[e], board[e], e);
+        for (int i = 0; i < 20; i++)
+            for (int j = 0; j < 4; j++)
+                CHECK(halo[i][j] == (j < 2 ? got[j] * 20 + i : -1),
+                      "turn %d: %d at %d, %d", turn, halo[i][j], i, j);
+    }
+    for (int k = 0; k < 3; k++)
+        MPI_Request_free(&q[k]);
+}
+#endif
+
 int main(int argc, char **argv)
 {
     test_start(&argc, &argv);
@@ -208,6 +255,9 @@ int main(int argc, char **argv)
     wrong_arguments();
     uneven_graph();
     many();
+#if HAVE_PERSISTENT
+    outliving();
+#endif
     test_end();
     return 0;
 }
