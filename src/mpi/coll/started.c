@@ -72,7 +72,7 @@ static void hold_handles(sw_started_t *s)
         sw_datatype_hold(s->reduction.type);
         sw_operation_hold(&s->reduction.o);
     } else if (s->id != SW_COLL_BARRIER) {
-        sw_moving_hold(&s->move, s->track.comm->n);
+        sw_moving_hold(&s->moving, &s->move, s->track.comm->n);
     }
 }
 
