@@ -6,6 +6,7 @@
 #include "node/base/settings.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static bool deals(sw_collective_t id)
 {
@@ -25,7 +26,7 @@ static bool copies(const sw_move_t *m)
     return m->in_place && deals(m->id) && collects(m->id);
 }
 
-/* Datatypes ---------------------------------------------------------------- */
+/* Arguments ---------------------------------------------------------------- */
 
 static void each_type(const sw_datatype_t *one, const sw_datatype_t **all,
                       int n, void (*what)(const sw_datatype_t *))
@@ -46,10 +47,38 @@ static void drop(const sw_datatype_t *type)
     sw_datatype_drop(type);
 }
 
-void sw_moving_hold(const sw_move_t *m, int n)
+static void *memory(sw_scratch_t *s, size_t bytes)
+{
+    void *at = sw_scratch(s, bytes);
+    if (!at) {
+        sw_say("out of memory for a nonblocking collective");
+        abort();
+    }
+    return at;
+}
+
+/* Copies the program's arrays. */
+static void own(sw_scratch_t *room, sw_move_t *m, int n)
+{
+    sw_vector_t *all[] = {&m->sendcounts, &m->sdispls, &m->recvcounts,
+                          &m->rdispls};
+    size_t each = (size_t)n * sizeof(int64_t);
+    char *at = NULL;
+    for (int i = 0; i < 4; i++) {
+        if (!all[i]->at)
+            continue;
+        if (!at)
+            at = memory(room, 4 * each);
+        memcpy(at + (size_t)i * each, all[i]->at, (size_t)n * all[i]->width);
+        all[i]->at = at + (size_t)i * each;
+    }
+}
+
+void sw_moving_hold(sw_moving_t *v, sw_move_t *m, int n)
 {
     each_type(m->s, m->ss, n, hold);
     each_type(m->r, m->rs, n, hold);
+    own(&v->arrays, m, n);
 }
 
 void sw_moving_drop(const sw_move_t *m, int n)
@@ -121,11 +150,7 @@ static room_t room_for(sw_moving_t *v, int n, int side)
 {
     size_t lists = 2 * (size_t)n * sizeof(sw_extent_t);
     size_t datas = 2 * (size_t)n * sizeof(sw_data_t);
-    char *at = sw_scratch(&v->room, lists + datas);
-    if (!at) {
-        sw_say("out of memory for a nonblocking collective");
-        abort();
-    }
+    char *at = memory(&v->room, lists + datas);
     return (room_t){(sw_extent_t *)(void *)at + side * n,
                     (sw_data_t *)(void *)(at + lists) + side * n};
 }

@@ -22,11 +22,12 @@ typedef struct {
 typedef struct {
     sw_moving_side_t from, to;
     sw_data_t own;              /* this member's block in its own result    */
-    sw_scratch_t room;
+    sw_scratch_t room, arrays;
 } sw_moving_t;
 
-/* The datatypes of a call, for as long as it takes. */
-void sw_moving_hold(const sw_move_t *m, int n);
+/* The datatypes of a call, for as long as it takes. *m gets arrays of counts and
+ * displacements of its own: callers that convert theirs free them at once. */
+void sw_moving_hold(sw_moving_t *v, sw_move_t *m, int n);
 void sw_moving_drop(const sw_move_t *m, int n);
 
 /* Describes the buffers of a call, and packs what must be. *m must last as

@@ -81,7 +81,7 @@ static void hold_handles(sw_started_t *s)
     } else if (is_near(s->id)) {
         sw_near_hold(&s->near);
     } else if (s->id != SW_COLL_BARRIER) {
-        sw_moving_hold(&s->move, s->track.comm->n);
+        sw_moving_hold(&s->moving, &s->move, s->track.comm->n);
     }
 }
 

@@ -16,8 +16,8 @@
  *
  * Persistent ones are initialized in one order, and started in any. So each has
  * slates of its own (base/comm_slates.c). It keeps what its arguments mean, and
- * its datatypes, until the program frees it. The arrays of counts stay the
- * program's for as long (MPI 4.1, 6.13).
+ * its datatypes, until the program frees it. So does a copy of the arrays of
+ * counts: MPI lets the program change none before, yet mpi4py frees its own.
  */
 #ifndef SW_MPI_COLL_STARTED_H
 #define SW_MPI_COLL_STARTED_H
