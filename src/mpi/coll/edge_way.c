@@ -51,8 +51,11 @@ static bool note_read(const note_t *at, note_t *to)
     return to->check == check_of(to->member, to->edge);
 }
 
+/* One thread looks at a time. It may be in a callback of the program's, within
+ * the host, so nobody waits for it: new exchanges come on a stack. */
 static _Atomic bool looking;
 static exchange_t *under_way;
+static _Atomic(exchange_t *) begun;
 _Atomic int sw_edge_ways_asking;
 
 static void prepare(exchange_t *x, sw_edge_way_t *way,
@@ -157,7 +160,7 @@ const int *sw_edge_way_index(void *of)
     if (sw_likely(index) || !enter())
         return index;
     const exchange_t *x = atomic_load_explicit(&way->exchange,
-                                               memory_order_relaxed);
+                                               memory_order_acquire);
     if (x && !atomic_load(&way->index))
         read_notes(x, false);
     leave();
@@ -186,19 +189,29 @@ void sw_edge_way_begin(sw_edge_way_t *way, const sw_neighbours_t *all,
         conclude(x);
         return;
     }
-    while (!enter())
-        sw_os_yield();
-    x->next = under_way;
-    under_way = x;
     atomic_store(&way->exchange, x);
     atomic_fetch_add(&sw_edge_ways_asking, 1);
-    leave();
+    x->next = atomic_load(&begun);
+    while (!atomic_compare_exchange_weak(&begun, &x->next, x))
+        ;
+}
+
+static void take_begun(void)
+{
+    exchange_t *x = atomic_exchange(&begun, NULL);
+    while (x) {
+        exchange_t *next = x->next;
+        x->next = under_way;
+        under_way = x;
+        x = next;
+    }
 }
 
 void sw_edge_ways_push_slow(void)
 {
     if (!enter())
         return;
+    take_begun();
     for (exchange_t **at = &under_way, *x; (x = *at);) {
         int flag = 0;
         int rc = host.Test(&x->request, &flag, MPI_STATUS_IGNORE);
