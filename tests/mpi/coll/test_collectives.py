@@ -39,11 +39,14 @@ def test_random_programs_give_the_hosts_bytes(host, n, tmp_path):
 def test_several_collectives_go_on_at_a_time(host, n, form, tmp_path):
     """They give what the host's blocking ones give. Persistent ones are started
     up to four times."""
-    calls = calls_for(host, n, 2000)
-    kept = kept_alone(host, n, "random_collectives", [20 + n, calls],
-                      "calls right")
-    done = well(run(host, n, "random_collectives", 20 + n, calls, "--form",
-                    form, "--log", tmp_path / "log"), "calls right")
+    program = ["random_collectives", 20 + n, calls_for(host, n, 2000)]
+    as_form = [*program, "--form", form]
+    kept = kept_alone(host, n, program[0], program[1:], "calls right")
+    done = run(host, n, *as_form, "--log", tmp_path / "log")
+    if done.returncode and host.name == "debian-openmpi":
+        # Some calls are the host's own, which go wrong in this one.
+        kept_alone(host, n, as_form[0], as_form[1:], "calls right")
+    well(done, "calls right")
     same_logs(kept, tmp_path, n, ordered=False)
     served, made = accelerated(done, nonblocking=True)
     assert served >= 0.5 * made > 0, f"only {served} of {made} calls"
