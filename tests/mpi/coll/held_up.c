@@ -18,6 +18,7 @@ int main(int argc, char **argv)
     MPI_Comm made;
     test_start(&argc, &argv);
     CHECK(world_size <= 8, "at most 8 ranks");
+    MPI_Barrier(MPI_COMM_WORLD);    /* over nodes: now we know the members */
     for (int round = 0; round < 3; round++) {
         int mine[STARTED];
         for (int i = 0; i < STARTED; i++) {

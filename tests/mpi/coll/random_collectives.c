@@ -4,7 +4,7 @@
  *
  *   random_collectives SEED CALLS [--log PREFIX] [--max BYTES] [--trace]
  *                      [--only NAME] [--plain] [--from INDEX] [--large]
- *                      [--form blocking|immediate|persistent|mixed]
+ *                      [--form blocking|immediate|persistent|mixed] [--meet]
  *
  * All members draw the same call from (SEED, index): which collective, on which
  * communicator, root, element, operation, how many of them. Each member draws
@@ -24,7 +24,8 @@
  * says each call before a rank makes it; --large draws sizes of the order of
  * --max, and blocks of it. --form draws nonblocking or persistent calls, of
  * which several are under way at a time; each rank completes them in an order
- * and by means of its own.
+ * and by means of its own. --meet has a barrier on each new communicator: until
+ * its first blocking collective the host serves many.
  */
 #include "mpi/random/random_comms.h"
 #include "mpi/random/random_elements.h"
@@ -46,7 +47,7 @@ static const char *const names[PROCEDURES] = {
 static uint64_t seed;
 static long calls, from;
 static size_t max_bytes = 1 << 20;
-static bool trace, plain, large;
+static bool trace, plain, large, meet;
 static int only = -1;
 enum { BLOCKING, IMMEDIATE, PERSISTENT, MIXED, FORMS };
 static const char *const form_names[FORMS] = {
@@ -1199,6 +1200,8 @@ int main(int argc, char **argv)
             plain = true;
         } else if (!strcmp(argv[i], "--large")) {
             large = true;
+        } else if (!strcmp(argv[i], "--meet")) {
+            meet = true;
         } else {
             fail("option %s is not known", argv[i]);
         }
@@ -1207,6 +1210,8 @@ int main(int argc, char **argv)
     stack_room[1] = alloca(STACK_ROOM);
     elements_make();
     slots_start();
+    for (int i = 0; i < SLOTS && meet; i++)
+        MPI_Barrier(slots[i].comm);
 
     long done = 0, shared = 0;
     for (long i = from; i < from + calls; i++) {
@@ -1217,9 +1222,7 @@ int main(int argc, char **argv)
                 pending_finish();
                 slot_t *slot = &slots[2 + rng_below(&r, SLOTS - 2)];
                 slot_make(&r, slot);
-                /* Until this the host serves some communicators. Intel MPI's
-                 * own persistent ones give wrong data. */
-                if (form >= PERSISTENT && slot->comm != MPI_COMM_NULL)
+                if (meet && slot->comm != MPI_COMM_NULL)
                     MPI_Barrier(slot->comm);
             }
             if (rng_one_in(&r, 500)) {
