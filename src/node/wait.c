@@ -5,11 +5,11 @@
 
 #include "node/base/settings.h"
 
-/* Stage bounds in ns after the first spins. A crowded core is given away at
- * once; sleeping pays there as soon as the others have had their turns. */
+/* Stage bounds in ns after the first spins. */
 #define SPIN_FREE     50000
 #define SLEEP_FREE    5000000
 #define SLEEP_CROWDED 200000
+#define WANTED        50000000      /* a core is wanted, since it was taken */
 #define PROGRESS      20000
 #define LIMIT_FIRST   50000
 #define LIMIT_LAST    1000000
@@ -32,11 +32,25 @@ void sw_wait_crowd(double ranks_per_core)
     sw_wait_spins = crowded ? SPINS_CROWDED : SPINS_FREE;
     if (sw_settings.spin_us >= 0)
         spin_ns = (uint64_t)sw_settings.spin_us * 1000;
+    sleep_ns = sw_max(sleep_ns, spin_ns);
 }
 
 bool sw_wait_crowded(void)
 {
     return crowded;
+}
+
+/* Has the system lately taken this thread's core away? */
+static bool core_is_wanted(uint64_t now)
+{
+    static _Thread_local uint64_t known, until
+        __attribute__((tls_model("initial-exec")));
+    uint64_t taken = sw_os_preemptions();
+    if (taken != known) {
+        known = taken;
+        until = now + WANTED;
+    }
+    return now < until;
 }
 
 bool sw_wait_step(sw_wait_t *wait)
@@ -57,15 +71,17 @@ bool sw_wait_step(sw_wait_t *wait)
     }
     uint64_t waited = now - wait->start;
     bool lost = false;
-    if (sw_wait_progress && now - wait->progressed > PROGRESS) {
+    if (now - wait->progressed > PROGRESS) {
         wait->progressed = now;
-        lost = sw_wait_progress();
+        lost = sw_wait_progress && sw_wait_progress();
+        wait->wanted = !crowded && waited >= spin_ns && core_is_wanted(now);
     }
-    if (waited < spin_ns) {
-        for (int i = 0; i < 8; i++)
-            sw_os_pause();
-    } else if (waited < sleep_ns) {
-        sw_os_yield();
+    if (waited < sleep_ns && !wait->wanted) {
+        if (crowded && waited >= spin_ns)
+            sw_os_yield();
+        else
+            for (int i = 0; i < 8; i++)
+                sw_os_pause();
     } else {
         atomic_fetch_add(&wait->doorbell->sleepers, 1);
         wait->event = atomic_load(&wait->doorbell->event);

@@ -36,6 +36,7 @@ typedef struct {
     uint64_t start;         /* when the wait left the first spins, ns       */
     uint64_t progressed;    /* when the host's progress was last driven, ns */
     uint64_t limit;         /* next sleep's time limit, ns                  */
+    bool wanted;            /* another process wants our core               */
     uint32_t event;         /* doorbell's word when we announced ourselves  */
     bool announced;         /* we are counted in doorbell->sleepers         */
 } sw_wait_t;
