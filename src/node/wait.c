@@ -1,5 +1,17 @@
 /*
  * wait.c - the slow stages of a wait; see wait.h.
+ *
+ * A core is wanted when the system has taken it from this rank within the last
+ * 50 ms. A rank that yields such a core loses it for a whole slice of the other
+ * process, and loses its claim to get it back soon. A rank that sleeps keeps its
+ * claim, and its wake-up mostly interrupts the other process. On two cores with
+ * a busy process beside (examples/planes.c, 128 3 --uneven 1 --blocking, Open
+ * MPI), medians of 9 runs: yields 2.06 s, spinning without end 2.28 s, the host
+ * 1.66 s, sleep after 50 us 0.66 s, sleep after 50 us if the core was taken in
+ * the last 10 ms 1.02 s, in the last 50 ms 0.69 s.
+ *
+ * Nobody wants the core of a rank that is alone on it. That rank spins on, since
+ * a wake-up costs more than most of its waits.
  */
 #include "wait.h"
 
@@ -40,8 +52,7 @@ bool sw_wait_crowded(void)
     return crowded;
 }
 
-/* Has the system lately taken this thread's core away? */
-static bool core_is_wanted(uint64_t now)
+bool sw_wait_core_is_wanted(uint64_t now)
 {
     static _Thread_local uint64_t known, until
         __attribute__((tls_model("initial-exec")));
@@ -74,7 +85,8 @@ bool sw_wait_step(sw_wait_t *wait)
     if (now - wait->progressed > PROGRESS) {
         wait->progressed = now;
         lost = sw_wait_progress && sw_wait_progress();
-        wait->wanted = !crowded && waited >= spin_ns && core_is_wanted(now);
+        wait->wanted = !crowded && waited >= spin_ns &&
+                       sw_wait_core_is_wanted(now);
     }
     if (waited < sleep_ns && !wait->wanted) {
         if (crowded && waited >= spin_ns)
