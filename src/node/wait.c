@@ -1,15 +1,27 @@
 /*
  * wait.c - the slow stages of a wait; see wait.h.
+ *
+ * A core is wanted when the system has taken it from this rank within the last
+ * 50 ms. A rank that yields such a core loses it for a whole slice of the other
+ * process, and loses its claim to get it back soon. A rank that sleeps keeps its
+ * claim, and its wake-up mostly interrupts the other process. On two cores with
+ * a busy process beside (examples/planes.c, 128 3 --uneven 1 --blocking, Open
+ * MPI), medians of 9 runs: yields 2.06 s, spinning without end 2.28 s, the host
+ * 1.66 s, sleep after 50 us 0.66 s, sleep after 50 us if the core was taken in
+ * the last 10 ms 1.02 s, in the last 50 ms 0.69 s.
+ *
+ * Nobody wants the core of a rank that is alone on it. That rank spins on, since
+ * a wake-up costs more than most of its waits.
  */
 #include "wait.h"
 
 #include "node/base/settings.h"
 
-/* Stage bounds in ns after the first spins. A crowded core is given away at
- * once; sleeping pays there as soon as the others have had their turns. */
+/* Stage bounds in ns after the first spins. */
 #define SPIN_FREE     50000
 #define SLEEP_FREE    5000000
 #define SLEEP_CROWDED 200000
+#define WANTED        50000000      /* a core is wanted, since it was taken */
 #define PROGRESS      20000
 #define LIMIT_FIRST   50000
 #define LIMIT_LAST    1000000
@@ -32,11 +44,24 @@ void sw_wait_crowd(double ranks_per_core)
     sw_wait_spins = crowded ? SPINS_CROWDED : SPINS_FREE;
     if (sw_settings.spin_us >= 0)
         spin_ns = (uint64_t)sw_settings.spin_us * 1000;
+    sleep_ns = sw_max(sleep_ns, spin_ns);
 }
 
 bool sw_wait_crowded(void)
 {
     return crowded;
+}
+
+bool sw_wait_core_is_wanted(uint64_t now)
+{
+    static _Thread_local uint64_t known, until
+        __attribute__((tls_model("initial-exec")));
+    uint64_t taken = sw_os_preemptions();
+    if (taken != known) {
+        known = taken;
+        until = now + WANTED;
+    }
+    return now < until;
 }
 
 bool sw_wait_step(sw_wait_t *wait)
@@ -57,15 +82,18 @@ bool sw_wait_step(sw_wait_t *wait)
     }
     uint64_t waited = now - wait->start;
     bool lost = false;
-    if (sw_wait_progress && now - wait->progressed > PROGRESS) {
+    if (now - wait->progressed > PROGRESS) {
         wait->progressed = now;
-        lost = sw_wait_progress();
+        lost = sw_wait_progress && sw_wait_progress();
+        wait->wanted = !crowded && waited >= spin_ns &&
+                       sw_wait_core_is_wanted(now);
     }
-    if (waited < spin_ns) {
-        for (int i = 0; i < 8; i++)
-            sw_os_pause();
-    } else if (waited < sleep_ns) {
-        sw_os_yield();
+    if (waited < sleep_ns && !wait->wanted) {
+        if (crowded && waited >= spin_ns)
+            sw_os_yield();
+        else
+            for (int i = 0; i < 8; i++)
+                sw_os_pause();
     } else {
         atomic_fetch_add(&wait->doorbell->sleepers, 1);
         wait->event = atomic_load(&wait->doorbell->event);

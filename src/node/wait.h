@@ -6,10 +6,12 @@
  *   spin   plain loads: a cache line travels in 0.1 µs, a system call costs
  *          more. Short where ranks outnumber cores: the awaited event cannot
  *          happen before another rank gets our core.
- *   yield  the core goes to another ready thread, and comes back soon.
- *   sleep  on the awaited member's futex word, always with a time limit.
+ *   yield  only where ranks outnumber cores: the core goes to another of them,
+ *          and comes back soon. A foreign process would keep it for long.
+ *   sleep  on the awaited member's futex word, always with a time limit. Early
+ *          where a foreign process wants the core, late where nobody does.
  *
- * From the second stage on, the host's progress is driven now and then (law
+ * In a long wait the host's progress is driven now and then (law
  * 3): a peer may be stuck in the host until we help, so that the value we
  * wait for could otherwise never come.
  *
@@ -36,6 +38,7 @@ typedef struct {
     uint64_t start;         /* when the wait left the first spins, ns       */
     uint64_t progressed;    /* when the host's progress was last driven, ns */
     uint64_t limit;         /* next sleep's time limit, ns                  */
+    bool wanted;            /* another process wants our core               */
     uint32_t event;         /* doorbell's word when we announced ourselves  */
     bool announced;         /* we are counted in doorbell->sleepers         */
 } sw_wait_t;
@@ -52,6 +55,9 @@ extern SW_API bool (*sw_wait_progress)(void);
  * this process may use (1.0: one each). Callable again when more is known. */
 SW_API void sw_wait_crowd(double ranks_per_core);
 SW_API bool sw_wait_crowded(void);
+
+/* Has the system lately taken this thread's core for something else? */
+SW_API bool sw_wait_core_is_wanted(uint64_t now);
 
 /* One step of a long wait; sw_wait_end after the last. Returns what
  * sw_wait_progress has returned, if that was called. */

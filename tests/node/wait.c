@@ -1,6 +1,7 @@
 /*
  * wait.c - waits end: soon where the doorbell wakes them, within a bound where
- * a wake-up is lost, and the host's progress is driven meanwhile.
+ * a wake-up is lost, and the host's progress is driven meanwhile. A wait gives
+ * its core away where ranks or other processes want it, and nowhere else.
  */
 #include "node/wait.h"
 #include "node/base/settings.h"
@@ -8,6 +9,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -121,6 +124,77 @@ static void sleeps(void)
              (unsigned long long)(used / 1000000));
 }
 
+/* The system that a wait sees: its clock, how often it has taken the core away,
+ * and how often the wait has yielded. */
+static struct {
+    bool shown;
+    uint64_t now;
+    long taken, yields;
+} played;
+
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+    if (!played.shown)
+        return (int)syscall(SYS_clock_gettime, clock, t);
+    *t = (struct timespec){(time_t)(played.now / 1000000000),
+                           (long)(played.now % 1000000000)};
+    return 0;
+}
+
+int getrusage(__rusage_who_t who, struct rusage *use)
+{
+    if (!played.shown)
+        return (int)syscall(SYS_getrusage, who, use);
+    *use = (struct rusage){.ru_nivcsw = played.taken};
+    return 0;
+}
+
+int sched_yield(void)
+{
+    played.yields++;
+    return (int)syscall(SYS_sched_yield);
+}
+
+/* Steps a wait every 10 µs until it would sleep; returns how long it took. */
+static uint64_t until_sleep(double crowd)
+{
+    sw_wait_t wait = {.doorbell = &doorbell};
+    uint64_t start = played.now;
+    sw_wait_crowd(crowd);
+    played.yields = 0;
+    while (!wait.announced && played.now - start < 1000000000) {
+        sw_wait_step(&wait);
+        played.now += 10000;
+    }
+    sw_wait_end(&wait);
+    return played.now - start;
+}
+
+static void gives_way(void)
+{
+    played.shown = true;
+    played.now = 1000000000;
+    uint64_t slept = until_sleep(1.0);
+    if (slept < 4000000 || played.yields)
+        fail("a core that nobody wants: %llu us, %ld yields",
+             (unsigned long long)slept / 1000, played.yields);
+    played.taken++;
+    slept = until_sleep(1.0);
+    if (slept < 50000 || slept > 120000 || played.yields)
+        fail("a core that was taken: %llu us, %ld yields",
+             (unsigned long long)slept / 1000, played.yields);
+    played.now += 1000000000;
+    slept = until_sleep(1.0);
+    if (slept < 4000000 || played.yields)
+        fail("a core that was taken long ago: %llu us, %ld yields",
+             (unsigned long long)slept / 1000, played.yields);
+    slept = until_sleep(2.0);
+    if (slept > 300000 || played.yields < 10)
+        fail("a crowded core: %llu us, %ld yields",
+             (unsigned long long)slept / 1000, played.yields);
+    played.shown = false;
+}
+
 static void whole(double crowd)
 {
     sw_wait_crowd(crowd);
@@ -137,6 +211,7 @@ static void whole(double crowd)
 
 int main(void)
 {
+    gives_way();
     sw_wait_progress = progress;
     for (int futex = 1; futex >= 0; futex--) {
         pid_t pid = fork();

@@ -8,12 +8,26 @@
 
 #include "mpi/base/link.h"
 
+/* Turns between looks at the clock; ns before the first nap, and of a nap. */
+#define LOOK 64
+#define KEEP 50000
+#define NAP  50000
+
 void sw_idle(sw_idle_t *idle)
 {
-    if (sw_wait_crowded() || ++idle->turns > 2000)
+    static _Atomic uint32_t never;
+    if (sw_wait_crowded())
         sw_os_yield();
     else
         sw_os_pause();
+    if (sw_wait_crowded() || ++idle->turns < LOOK)
+        return;
+    uint64_t now = sw_os_now();
+    idle->start = idle->start ? idle->start : now;
+    if (now - idle->start > KEEP && sw_wait_core_is_wanted(now))
+        sw_os_futex_wait(&never, 0, NAP);
+    else
+        idle->turns = 0;
 }
 
 /* Ask for a tracked request, which is held; true: it is done, with *rc. */

@@ -167,6 +167,8 @@ SW_API int sw_os_process_start(pid_t pid, uint64_t *start);
 SW_API int sw_os_thread_sleeps(pid_t pid, pid_t thread);
 /* How often the calling thread has given up its core to wait for something. */
 SW_API uint64_t sw_os_waits(void);
+/* How often the system has taken the calling thread's core for another one. */
+SW_API uint64_t sw_os_preemptions(void);
 SW_API pid_t sw_os_thread_id(void);
 /* Yama scope 1: let any process of this user attach, and so trace this one. */
 SW_API int sw_os_allow_attach(void);

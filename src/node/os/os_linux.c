@@ -291,6 +291,12 @@ uint64_t sw_os_waits(void)
     return getrusage(RUSAGE_THREAD, &use) ? 0 : (uint64_t)use.ru_nvcsw;
 }
 
+uint64_t sw_os_preemptions(void)
+{
+    struct rusage use;
+    return getrusage(RUSAGE_THREAD, &use) ? 0 : (uint64_t)use.ru_nivcsw;
+}
+
 pid_t sw_os_thread_id(void)
 {
     return (pid_t)syscall(SYS_gettid);
