@@ -3,12 +3,17 @@
  *
  * A core is wanted when the system has taken it from this rank within the last
  * 50 ms. A rank that yields such a core loses it for a whole slice of the other
- * process, and loses its claim to get it back soon. A rank that sleeps keeps its
- * claim, and its wake-up mostly interrupts the other process. On two cores with
- * a busy process beside (examples/planes.c, 128 3 --uneven 1 --blocking, Open
- * MPI), medians of 9 runs: yields 2.06 s, spinning without end 2.28 s, the host
- * 1.66 s, sleep after 50 us 0.66 s, sleep after 50 us if the core was taken in
- * the last 10 ms 1.02 s, in the last 50 ms 0.69 s.
+ * process, and its claim to get it back soon. A rank that sleeps keeps its claim,
+ * and its wake-up mostly interrupts the other process. Seconds of
+ * examples/planes.c (128 3 --uneven 1 --blocking, Open MPI) on two cores beside a
+ * busy process, medians of 9 runs:
+ *
+ *   the host                                     1.66
+ *   yields                                       2.06
+ *   spins without end                            2.28
+ *   sleeps after 50 us                           0.66
+ *   the same, if wanted in the last 10 ms        1.02
+ *   the same, if wanted in the last 50 ms        0.69
  *
  * Nobody wants the core of a rank that is alone on it. That rank spins on, since
  * a wake-up costs more than most of its waits.
