@@ -96,7 +96,7 @@ int sw_finish(sw_collective_t id, MPI_Comm comm, int status);
 #define SW_COLLECTIVE(NAME, ID, PARAMETERS, ARGUMENTS, BODY)            \
 int sw_MPI_##NAME PARAMETERS                                            \
 {                                                                       \
-    int result;                                                         \
+    int result = MPI_SUCCESS;                                           \
     sw_reason_t reason = SW_REASON_ARGUMENTS;                           \
     sw_comm_t *c = sw_serve(ID, comm);                                  \
     if (c) {                                                            \
