@@ -117,7 +117,7 @@ bool sw_slate_free(sw_slates_t *s, uint64_t step)
         return true;
     uint64_t last = step - s->depth;
     for (int i = 0; i < s->n; i++)
-        if (atomic_load_explicit(&s->known[i], memory_order_relaxed) < last &&
+        if (atomic_load_explicit(&s->known[i], memory_order_acquire) < last &&
             !has_left(s, i, step, last))
             return false;
     return true;
@@ -126,8 +126,9 @@ bool sw_slate_free(sw_slates_t *s, uint64_t step)
 void sw_slate_post(sw_slates_t *s, uint64_t step, sw_slate_row_t *row)
 {
     uint64_t turn = sw_slate_turn(s, step);
+    /* Another thread of this member may have left. */
     row->before = atomic_load_explicit(&s->lanes[s->me].left,
-                                       memory_order_relaxed);
+                                       memory_order_acquire);
     for (unsigned i = 0; i < 2 * s->words; i++)
         atomic_store_explicit(&row->word[i], 0, memory_order_relaxed);
     atomic_store_explicit(&row->posted, turn, memory_order_release);

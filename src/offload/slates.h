@@ -159,12 +159,13 @@ static inline bool sw_row_posted(const sw_slate_row_t *row, uint64_t turn)
     return atomic_load_explicit(&row->posted, memory_order_acquire) == turn;
 }
 
-/* A member has left all steps up to this one. */
+/* A member has left all steps up to this one. What a thread has heard, another
+ * one of this member's relies on when it posts. */
 static inline void sw_slate_hear(const sw_slates_t *s, int member,
                                  uint64_t step)
 {
     if (atomic_load_explicit(&s->known[member], memory_order_relaxed) < step)
-        atomic_store_explicit(&s->known[member], step, memory_order_relaxed);
+        atomic_store_explicit(&s->known[member], step, memory_order_release);
 }
 
 static inline bool sw_row_left(const sw_slate_row_t *row, uint64_t turn)

@@ -139,6 +139,17 @@ static void some(member_t *m, const graph_t *all, near_t *x, sw_slates_t *s,
     release_buffers(m);
 }
 
+/* Has it posted its row? A second thread may push it now. */
+static bool has_posted(const sw_list_t *l)
+{
+    sw_slates_t *s = l->on;
+    while (atomic_exchange(&s->locked, true))
+        sw_os_pause();
+    bool found = s->rows;
+    atomic_store(&s->locked, false);
+    return found && sw_row_posted(sw_list_row(l, s->me), l->turn);
+}
+
 /* One member gives up, some time after it has posted. What the others have got is right, and
  * those that cannot get theirs are told. */
 static void one_gives_up(member_t *m, const graph_t *all, near_t *x,
@@ -152,7 +163,7 @@ static void one_gives_up(member_t *m, const graph_t *all, near_t *x,
     if (m->me != who && below(&m->own, 2))
         usleep(2000);           /* it has given up, and writes to its memory */
     for (int i = 0; !sw_list_push(&x->list.list, true); i++) {
-        if (m->me == who && x->list.list.posted && i >= pushes)
+        if (m->me == who && i >= pushes && has_posted(&x->list.list))
             sw_list_break(&x->list.list);
         sw_wait_turn(&turns);
     }
