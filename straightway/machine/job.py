@@ -1,0 +1,222 @@
+"""Where the ranks of a job are: on which node, bound to which processors, with
+memory from which NUMA domain; and what is likely a mistake in that.
+
+Each rank's own process finds out its part, and the ranks gather them by MPI
+(bench/placement.c).
+"""
+
+import dataclasses
+import os
+import pathlib
+
+from straightway.machine import hosts, processors
+from straightway.machine.checks import DEGRADED, NOTE, OK, Check
+from straightway.machine.tree import Place
+
+_RANK = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
+_SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
+_LOCAL = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK",
+          "SLURM_LOCALID")
+GROUP = "the ranks"
+
+
+@dataclasses.dataclass
+class Rank:
+    number: int
+    node: int                   # the number of its node's Place
+    host: str
+    cpus: int                   # the set that it may run on
+    memory: int                 # the NUMA domain of its memory; -1: not known
+
+
+# The launcher ---------------------------------------------------------------
+
+def _number(names):
+    for name in names:
+        if os.environ.get(name, "").isdigit():
+            return int(os.environ[name])
+    return None
+
+
+def rank():
+    """This process's rank under a launcher; None without one. A batch script
+    of Slurm is no rank, nor is a step of one task."""
+    found = _number(_RANK)
+    if found is not None and not any(os.environ.get(n) for n in _RANK[:3]):
+        return found if (_number(_SIZE) or 1) > 1 else None
+    return found
+
+
+def is_first_here():
+    """Whether this rank describes its node for all ranks there. A launcher
+    that numbers no ranks of a node lets each do so."""
+    return _number(_LOCAL) in (0, None)
+
+
+def host(mpi=None):
+    """The MPI of the launcher above this process; else as hosts.choose."""
+    if mpi:
+        return hosts.choose(mpi)
+    process = os.getppid()
+    while process > 1:
+        folder = pathlib.Path("/proc") / str(process)
+        try:
+            program = os.readlink(folder / "exe")
+            process = int((folder / "stat").read_text().rpartition(")")[2]
+                          .split()[1])
+        except OSError:
+            break
+        found = hosts.started_by(program)
+        if found:
+            return found
+    return hosts.choose()
+
+
+# What ranks do --------------------------------------------------------------
+
+def _bound_to(node, cpus):
+    """core 3; package 0; 4 cores of package 0; all of the node."""
+    place = node.cover(cpus)
+    while len(place.parts) == 1 and place.kind not in ("core", "thread"):
+        place = place.parts[0]
+    if not cpus & node.cpus:
+        return "not known"
+    cores = {id(core) for core in node.all("core") if core.cpus & cpus}
+    if place.kind == "thread" or len(cores) == 1:
+        core = next(c for c in node.all("core") if c.cpus & cpus)
+        part = processors.count(cpus) < processors.count(core.cpus)
+        return f"a thread of {core.title()}" if part else core.title()
+    if not place.cpus & ~cpus:
+        return "the whole node" if place.cpus == node.cpus else place.title()
+    return f"{len(cores)} cores of " + ("the node" if place is node else
+                                        place.title())
+
+
+def bound_to(node, rank):
+    return _bound_to(node, rank.cpus)
+
+
+def _is_bound(node, rank):
+    return bool(node.cpus & ~rank.cpus)
+
+
+def _list(numbers, words):
+    return f"rank{'s' * (len(numbers) > 1)} {words(numbers)}"
+
+
+def _same_cores(node, ranks, words):
+    """Ranks that are bound to one core each, and to the same one."""
+    for core in node.all("core"):
+        here = [r for r in ranks if r.cpus & node.cpus
+                and not r.cpus & node.cpus & ~core.cpus]
+        if len(here) < 2:
+            continue
+        names = _list([r.number for r in here], words)
+        apart = not any(a.cpus & b.cpus for i, a in enumerate(here)
+                        for b in here[:i])
+        if apart:
+            yield (NOTE, f"{names}: one hardware thread each of "
+                   f"{core.title()}",
+                   "they share the core's caches and its execution units",
+                   "--map-by core --bind-to core (Open MPI), -bind-to core "
+                   "(MPICH, Intel MPI), --hint=nomultithread (srun)")
+        else:
+            yield (DEGRADED, f"{names}: all are bound to {core.title()}",
+                   "they take turns on one core",
+                   "a rank for each core: --map-by core --bind-to core (Open "
+                   "MPI), -bind-to core (MPICH, Intel MPI), "
+                   "--cpu-bind=cores (srun)")
+
+
+def _crowding(node, ranks, words):
+    """More ranks than cores; or cores that no rank may use beside that."""
+    usable = 0
+    for one in ranks:
+        usable |= one.cpus
+    cores = [core for core in node.all("core") if core.cpus & usable]
+    threads = processors.count(usable & node.cpus)
+    names = _list([r.number for r in ranks], words)
+    if len(ranks) > threads:
+        yield (DEGRADED, f"{names} share {threads} processors",
+               "ranks that wait give their processor to others, which takes "
+               "time", "start fewer ranks on the node, or let them use more "
+               "of it")
+    elif len(ranks) > len(cores):
+        yield (NOTE, f"{names} share {len(cores)} cores",
+               "some cores run several ranks, on their hardware threads", "")
+    packages = node.all("package")
+    idle = [p for p in packages if not p.cpus & usable]
+    if idle and len(ranks) > 1 and len(idle) < len(packages):
+        yield (NOTE, f"{names} use {len(packages) - len(idle)} of "
+               f"{len(packages)} packages",
+               "the memory and caches of the others serve no rank",
+               "--map-by package or --map-by numa (Open MPI), -map-by socket "
+               "(MPICH, Intel MPI), -m block:cyclic (srun)")
+
+
+def _loose(node, ranks, words):
+    """Ranks that may run on all processors, and on parts of two domains."""
+    loose = [r for r in ranks if not _is_bound(node, r)]
+    if loose and processors.count(node.cpus) > 1:
+        yield (NOTE, f"{_list([r.number for r in loose], words)}: not bound",
+               "the system may move them away from their caches and memory",
+               "--bind-to core (Open MPI), -bind-to core (MPICH, Intel MPI), "
+               "--cpu-bind=cores (srun)")
+    for kind in ("package", "numa"):
+        across = [r for r in ranks if _is_bound(node, r) and any(
+            r.cpus & p.cpus and p.cpus & ~r.cpus for p in node.all(kind))
+            and sum(1 for p in node.all(kind) if r.cpus & p.cpus) > 1]
+        if across:
+            yield (NOTE, f"{_list([r.number for r in across], words)}: bound "
+                   f"across parts of two {kind}s or more",
+                   "their threads and memory may be far apart",
+                   f"bind each rank inside one {kind}")
+            break
+
+
+def _far_memory(node, ranks, words):
+    for one in ranks:
+        domains = {p.number: p for p in node.all("numa")}
+        own = domains.get(one.memory)
+        if own and one.cpus & node.cpus and not own.cpus & one.cpus:
+            yield (DEGRADED, f"rank {one.number} runs on {_bound_to(node, one.cpus)}, "
+                   f"its memory comes from {own.title()}",
+                   "each access to memory crosses to another NUMA domain",
+                   "leave out numactl --membind, or name the rank's own "
+                   "domain")
+
+
+def checks(tree, ranks, words):
+    """Checks of the ranks' places. words(numbers) makes a text of numbers."""
+    found = []
+    for node in tree.all("node"):
+        here = [r for r in ranks if r.node == node.number]
+        group = GROUP if tree is node else f"{GROUP} on {node.name}"
+        lines = [line for judge in (_same_cores, _crowding, _loose,
+                                    _far_memory)
+                 for line in judge(node, here, words)] if here else []
+        lines.sort(key=lambda line: line[0] != DEGRADED)
+        if here and not lines:
+            lines = [(OK, f"{_list([r.number for r in here], words)}: each has "
+                      "cores of its own")]
+        found += [Check(group, "", *line) for line in lines]
+    return found
+
+
+# A job ----------------------------------------------------------------------
+
+def tree_of(lines, nodes):
+    """(tree, [Rank]) of the lines that the ranks gathered. `nodes`: {host:
+    Place}."""
+    ranks, places, at = [], [], {}
+    for line in lines:
+        if line["node"] not in at:
+            known = nodes[line["host"]]
+            at[line["node"]] = len(places)
+            places.append(Place("node", len(places), name=line["host"],
+                                cpus=known.cpus, memory=known.memory,
+                                parts=known.parts, devices=known.devices))
+        ranks.append(Rank(line["rank"], at[line["node"]], line["host"],
+                          processors.parse(line["cpus"]), line["memory"]))
+    tree = places[0] if len(places) == 1 else Place("cluster", parts=places)
+    return tree, ranks
