@@ -13,8 +13,7 @@ from straightway.machine import hosts, processors
 from straightway.machine.checks import DEGRADED, NOTE, OK, Check
 from straightway.machine.tree import Place
 
-_RANK = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
-_SIZE = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS")
+_RANK = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
 _LOCAL = ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK",
           "SLURM_LOCALID")
 GROUP = "the ranks"
@@ -39,11 +38,12 @@ def _number(names):
 
 
 def rank():
-    """This process's rank under a launcher; None without one. A batch script
-    of Slurm is no rank, nor is a step of one task."""
+    """This process's rank under a launcher; None without one. Of Slurm a step
+    of several tasks is a job, and neither a batch script nor a shell."""
     found = _number(_RANK)
-    if found is not None and not any(os.environ.get(n) for n in _RANK[:3]):
-        return found if (_number(_SIZE) or 1) > 1 else None
+    if found is None and "SLURM_STEP_ID" in os.environ and \
+            (_number(("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS")) or 1) > 1:
+        found = _number(("SLURM_PROCID",))
     return found
 
 
@@ -104,28 +104,30 @@ def _list(numbers, words):
     return f"rank{'s' * (len(numbers) > 1)} {words(numbers)}"
 
 
-def _same_cores(node, ranks, words):
-    """Ranks that are bound to one core each, and to the same one."""
+def _share_core(node, ranks, words):
+    """Ranks that are bound inside the same core: on threads of their own, or
+    on the same thread."""
+    apart, together = [], []
     for core in node.all("core"):
         here = [r for r in ranks if r.cpus & node.cpus
                 and not r.cpus & node.cpus & ~core.cpus]
-        if len(here) < 2:
-            continue
-        names = _list([r.number for r in here], words)
-        apart = not any(a.cpus & b.cpus for i, a in enumerate(here)
-                        for b in here[:i])
-        if apart:
-            yield (NOTE, f"{names}: one hardware thread each of "
-                   f"{core.title()}",
-                   "they share the core's caches and its execution units",
-                   "--map-by core --bind-to core (Open MPI), -bind-to core "
-                   "(MPICH, Intel MPI), --hint=nomultithread (srun)")
-        else:
-            yield (DEGRADED, f"{names}: all are bound to {core.title()}",
-                   "they take turns on one core",
-                   "a rank for each core: --map-by core --bind-to core (Open "
-                   "MPI), -bind-to core (MPICH, Intel MPI), "
-                   "--cpu-bind=cores (srun)")
+        if len(here) > 1:
+            meet = any(a.cpus & b.cpus for i, a in enumerate(here)
+                       for b in here[:i])
+            (together if meet else apart).append(
+                f"{_list([r.number for r in here], words)} on {core.title()}")
+    if together:
+        yield (DEGRADED, "bound to the same core: " + "; ".join(together),
+               "they take turns on one core",
+               "a rank for each core: --map-by core --bind-to core (Open "
+               "MPI), -bind-to core (MPICH, Intel MPI), --cpu-bind=cores "
+               "(srun)")
+    if apart:
+        yield (NOTE, "bound to hardware threads of the same core: "
+               + "; ".join(apart),
+               "they share the core's caches and its execution units",
+               "--map-by core --bind-to core (Open MPI), -bind-to core "
+               "(MPICH, Intel MPI), --hint=nomultithread (srun)")
 
 
 def _crowding(node, ranks, words):
@@ -137,12 +139,14 @@ def _crowding(node, ranks, words):
     threads = processors.count(usable & node.cpus)
     names = _list([r.number for r in ranks], words)
     if len(ranks) > threads:
-        yield (DEGRADED, f"{names} share {threads} processors",
+        yield (DEGRADED, f"{names} share {threads} processor"
+               + "s" * (threads != 1),
                "ranks that wait give their processor to others, which takes "
                "time", "start fewer ranks on the node, or let them use more "
                "of it")
     elif len(ranks) > len(cores):
-        yield (NOTE, f"{names} share {len(cores)} cores",
+        yield (NOTE, f"{names} share {len(cores)} core"
+               + "s" * (len(cores) != 1),
                "some cores run several ranks, on their hardware threads", "")
     packages = node.all("package")
     idle = [p for p in packages if not p.cpus & usable]
@@ -175,14 +179,15 @@ def _loose(node, ranks, words):
 
 
 def _far_memory(node, ranks, words):
-    for one in ranks:
-        domains = {p.number: p for p in node.all("numa")}
-        own = domains.get(one.memory)
-        if own and one.cpus & node.cpus and not own.cpus & one.cpus:
-            yield (DEGRADED, f"rank {one.number} runs on {_bound_to(node, one.cpus)}, "
-                   f"its memory comes from {own.title()}",
+    """Ranks with memory of a NUMA domain where none of their processors is."""
+    for domain in node.all("numa"):
+        far = [r.number for r in ranks if r.memory == domain.number
+               and r.cpus & node.cpus and not r.cpus & domain.cpus]
+        if far:
+            yield (DEGRADED, f"{_list(far, words)}: memory of "
+                   f"{domain.title()}, processors of another domain",
                    "each access to memory crosses to another NUMA domain",
-                   "leave out numactl --membind, or name the rank's own "
+                   "leave out numactl --membind, or name the ranks' own "
                    "domain")
 
 
@@ -192,13 +197,13 @@ def checks(tree, ranks, words):
     for node in tree.all("node"):
         here = [r for r in ranks if r.node == node.number]
         group = GROUP if tree is node else f"{GROUP} on {node.name}"
-        lines = [line for judge in (_same_cores, _crowding, _loose,
+        lines = [line for judge in (_share_core, _crowding, _loose,
                                     _far_memory)
                  for line in judge(node, here, words)] if here else []
         lines.sort(key=lambda line: line[0] != DEGRADED)
         if here and not lines:
-            lines = [(OK, f"{_list([r.number for r in here], words)}: each has "
-                      "cores of its own")]
+            lines = [(OK, f"{_list([r.number for r in here], words)}: nothing "
+                      "looks like a mistake")]
         found += [Check(group, "", *line) for line in lines]
     return found
 
@@ -207,11 +212,14 @@ def checks(tree, ranks, words):
 
 def tree_of(lines, nodes):
     """(tree, [Rank]) of the lines that the ranks gathered. `nodes`: {host:
-    Place}."""
+    Place}. Nodes with equal parts share them."""
     ranks, places, at = [], [], {}
     for line in lines:
         if line["node"] not in at:
             known = nodes[line["host"]]
+            known = next(one for one in nodes.values() if (
+                one.parts, one.devices, one.cpus) == (
+                    known.parts, known.devices, known.cpus))
             at[line["node"]] = len(places)
             places.append(Place("node", len(places), name=line["host"],
                                 cpus=known.cpus, memory=known.memory,
