@@ -58,7 +58,7 @@ class Topo:
         add("--model", metavar="OUT", help=(
             "the machine's shape as a model for straightway whatif"))
         add("--sysfs", metavar="ROOT", nargs="?", const=sysfs.ROOT, help=(
-            "read /sys, or a copy of another machine's"))
+            "a machine from /sys, or from a copy of another one's"))
         add("--hwloc", metavar="FILE", help="a machine from lstopo's XML")
         add("--saved", metavar="FILE", help=(
             "a machine from what --json wrote"))
@@ -89,13 +89,14 @@ class Topo:
 
 def _elsewhere(options):
     """The Survey of the machine in the files that the options name."""
-    nodes = [(path, reader) for path, reader in (
-        (options.hwloc, hwloc.read), (options.saved, saved.read),
-        (options.sysfs if options.sysfs != sysfs.ROOT else None, sysfs.read))
-        if path]
     networks = [(path, reader) for path, reader in (
         (options.slurm, slurm.read),
         (options.ibnetdiscover, ibnetdiscover.read)) if path]
+    nodes = [(path, reader) for path, reader in (
+        (options.hwloc, hwloc.read), (options.saved, saved.read),
+        (options.sysfs, sysfs.read)) if path]
+    if not networks and nodes == [(sysfs.ROOT, sysfs.read)]:
+        return None
     for many in (nodes, networks):
         if len(many) > 1:
             raise UserError(f"{many[0][0]} and {many[1][0]} describe two "

@@ -1,13 +1,31 @@
 """Heat maps: a matrix of figures between cores as squares, darker where slower.
 
-The steps of colour are equal ratios, from the fastest figure to the slowest.
+The steps of colour are nearly equal ratios, from the fastest figure to the
+slowest. The edge between two steps lies where figures leave the widest gap, so
+that alike figures have one colour.
 All squares of one colour are one path, so that large matrices stay small.
 html/topo.css has the colours.
 """
 
+import bisect
 import math
 
 STEPS = 7
+
+
+def _edges(values):
+    """The figures between which the steps change; none if all are alike."""
+    low, high = values[0], values[-1]
+    if high < 1.02 * low:
+        return []
+    half, found = (high / low) ** (0.5 / STEPS), []
+    for k in range(1, STEPS):
+        middle = low * (high / low) ** (k / STEPS)
+        near = values[max(0, bisect.bisect(values, middle / half) - 1):
+                      bisect.bisect(values, middle * half) + 1]
+        gap = max(zip(near, near[1:]), key=lambda pair: pair[1] / pair[0])
+        found.append(math.sqrt(gap[0] * gap[1]))
+    return sorted(found)
 
 
 class Map:
@@ -16,24 +34,18 @@ class Map:
 
     def __init__(self, name, unit, matrix, labels, slow):
         self.name, self.unit, self.labels = name, unit, labels
-        values = [v for row in matrix for v in row if v]
-        self.low, self.high = min(values), max(values)
+        edges = _edges(sorted(v for row in matrix for v in row if v))
         found = [[] for _ in range(STEPS)]
         for y, row in enumerate(matrix):
             for x, value in enumerate(row):
                 if value:
-                    found[self._step(value, slow)].append((x, y, value))
+                    step = bisect.bisect(edges, value)
+                    step = step if slow else len(edges) - step
+                    found[step].append((x, y, value))
         self.steps = [
             (i, min(v for _, _, v in cells), max(v for _, _, v in cells),
              "".join(f"M{x} {y}h1v1h-1z" for x, y, _ in cells))
             for i, cells in enumerate(found) if cells]
-
-    def _step(self, value, slow):
-        if self.high < 1.02 * self.low:     # all alike
-            return 1
-        part = math.log(value / self.low) / math.log(self.high / self.low)
-        part = part if slow else 1 - part
-        return min(STEPS - 1, int(STEPS * part))
 
     @property
     def count(self):

@@ -44,15 +44,21 @@ def _wide(text):
     return len(text) * _LETTER + 2 * _PAD
 
 
-def _filled(kind, text, boxes, widest, tip=""):
-    """A box around boxes, in rows that are not wider than so."""
-    rows, x = [[]], 0
+def _rows(boxes, widest):
+    """The boxes in rows that are not wider than so."""
+    rows, x = [], 0
     for box in boxes:
-        if rows[-1] and x + box.width > widest - 2 * _PAD:
+        if not rows or x + box.width > widest - 2 * _PAD:
             rows.append([])
             x = 0
         rows[-1].append(box)
         x += box.width + _GAP
+    return rows
+
+
+def _filled(kind, text, boxes, widest, tip="", below=()):
+    """A box around boxes, and others below these."""
+    rows = _rows(boxes, widest) + _rows(below, widest)
     made = _Box(kind, text, 0, 0, tip)
     y = _HEAD
     for row in rows:
@@ -109,53 +115,53 @@ def _place(place, ranks, widest):
                     share / min(len(inner), 4) - _GAP)
     boxes = [_place(part, ranks, share) for part in inner
              if part.kind != "thread"]
-    boxes += _devices(place)
     if place.kind == "node":
         text = ", ".join(filter(None, (place.name or "node",
                                        words.model(place))))
-        return _filled("node", text, boxes, widest)
-    return _filled(place.kind, _place_text(place), boxes, widest)
+    else:
+        text = _place_text(place)
+    return _filled(place.kind, text, boxes, widest, below=_devices(place))
 
 
-def _nodes(found):
+def _nodes(found, widest):
     """Boxes of the nodes: each with its ranks, or alike ones once."""
     if found.ranks:
         for node in found.tree.all("node"):
             yield _place(node, [r for r in found.ranks
-                                if r.node == node.number], WIDEST)
+                                if r.node == node.number], widest)
         return
     for nodes in survey.kinds_of_nodes(found.tree):
         if nodes[0].parts:
-            box = _place(nodes[0], [], WIDEST)
+            box = _place(nodes[0], [], widest)
             if len(nodes) > 1:
                 box.text += f"; {len(nodes)} nodes are alike"
                 box.width = max(box.width, _wide(box.text))
             yield box
 
 
-def _network(place):
+def _network(place, widest):
     """Boxes of switches in switches, with their nodes by name."""
-    boxes = [_network(part) for part in place.parts if part.kind == "switch"]
+    boxes = [_network(part, widest - 2 * _PAD) for part in place.parts if part.kind == "switch"]
     nodes = [part for part in place.parts if part.kind == "node"]
     text = place.title()
     if nodes:
         names = words.names_of(nodes)
         boxes.append(_Box("node", names, _wide(names), _TALL,
                           ", ".join(node.name for node in nodes)))
-    return _filled("package", text, boxes, WIDEST - 2 * _PAD)
+    return _filled("package", text, boxes, widest)
 
 
-def boxes(found):
+def _boxes(found, widest):
     """The boxes of a Survey, from above to below."""
     if found.tree.all("switch"):
-        yield _network(found.tree)
-    yield from _nodes(found)
+        yield _network(found.tree, widest)
+    yield from _nodes(found, widest)
 
 
-def drawn(found):
+def drawn(found, widest=WIDEST):
     """(width, height, lines of SVG) of the whole drawing, at the origin."""
     lines, y, width = ['<g class="topo">'], 0, 0
-    for box in boxes(found):
+    for box in _boxes(found, widest):
         lines += box.svg(0.5, y + 0.5)
         y += box.height + 2 * _GAP
         width = max(width, box.width)

@@ -7,6 +7,7 @@ from straightway.machine import survey
 from straightway.reporters import heat, topo_drawing, topo_words as words
 from straightway.reporters.html_parts import Cell, Column, Table, page
 
+_WIDEST = 930           # of the drawing, beside the margin
 STYLES = ("page.css", "topo.css")
 
 
@@ -17,7 +18,7 @@ def _table(name, table):
 
 
 def _picture(found):
-    width, height, lines = topo_drawing.drawn(found)
+    width, height, lines = topo_drawing.drawn(found, _WIDEST)
     return Markup(
         f'<svg class="machine" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" '

@@ -2,6 +2,7 @@
 
 from straightway import units
 from straightway.machine import groups, job, processors, survey, tree
+from straightway.machine.readers import hostlist
 from straightway.ranges import ranges
 
 # Figures of so many cores stand in a table; JSON has those of any number.
@@ -38,16 +39,13 @@ def whole_title(found):
     top = found.tree
     if top.kind == "node":
         return top.name or "a node"
-    return " ".join(filter(None, (top.name, many(len(top.all("node")),
-                                                 "node"))))
+    nodes = many(len(top.all("node")), "node")
+    return f"{nodes} under {top.name}" if top.name else nodes
 
 
 def names_of(nodes):
-    """alpha, beta and 14 more"""
-    names = [node.name or str(node.number) for node in nodes]
-    if len(names) <= 4:
-        return ", ".join(names)
-    return f"{', '.join(names[:3])} to {names[-1]} ({len(names)} nodes)"
+    """tux[0-5],login1"""
+    return hostlist.fold([node.name or str(node.number) for node in nodes])
 
 
 def own_caches(node):
@@ -107,6 +105,14 @@ def _without_empty(columns, rows):
     return [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
 
 
+def _adapters(node, device):
+    """The adapters nearest to a GPU: mlx5_0 (PCI switch)."""
+    adapters, how = survey.nearest_adapters(node, device) \
+        if device.kind == tree.GPU else ([], "")
+    names = ", ".join(one.name for one in adapters)
+    return f"{names} ({how})" if names else ""
+
+
 def device_rows(node):
     """(columns, rows) of a node's devices, with their nearness."""
     rows = []
@@ -114,14 +120,10 @@ def device_rows(node):
         about = device.model or (units.size(device.size) if device.size
                                  else "")
         near = "the whole node" if place is node else place.title()
-        if device.kind == tree.GPU:
-            adapters, how = survey.nearest_adapters(node, device)
-            if adapters:
-                names = ", ".join(one.name for one in adapters)
-                near += f"; of the adapters {names} ({how})"
-        rows.append([device_title(device), about, device.address, near])
-    return _without_empty(["device", "model", "PCI address", "nearest to"],
-                          rows)
+        rows.append([device_title(device), about, device.address, near,
+                     _adapters(node, device)])
+    return _without_empty(["device", "model", "PCI address", "nearest to",
+                           "network by"], rows)
 
 
 def rank_rows(found):

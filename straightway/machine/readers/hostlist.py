@@ -3,6 +3,8 @@
 import itertools
 import re
 
+from straightway.machine import processors
+
 MOST = 1 << 20          # names: a longer list must be a mistake
 
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
@@ -38,6 +40,34 @@ def _numbers(text):
                              "too long")
         for number in range(int(first), int(last) + 1):
             yield f"{number:0{len(first)}}"
+
+
+def fold(names):
+    """The list of names, shortest where names differ by a number at the end.
+    """
+    found, groups = [], {}
+    for name in names:
+        stem, digits = re.fullmatch(r"(.*?)(\d*)", name).groups()
+        # 07 and 7 are two names: names of one group have one width, or no 0.
+        width = len(digits) if digits[:1] == "0" and len(digits) > 1 else 0
+        key = stem, width
+        if not digits or len(digits) > 4:
+            found.append(name)
+        elif key in groups:
+            groups[key].add(int(digits))
+        else:
+            groups[key] = {int(digits)}
+            found.append(key)
+    for i, key in enumerate(found):
+        if isinstance(key, tuple):
+            found[i] = _folded(*key, sorted(groups[key]))
+    return ",".join(found)
+
+
+def _folded(stem, width, numbers):
+    runs = processors.text(sum(1 << n for n in numbers))
+    text = re.sub(r"\d+", lambda n: n[0].zfill(width), runs)
+    return stem + (text if len(numbers) == 1 else f"[{text}]")
 
 
 def expand(text):
