@@ -23,11 +23,12 @@ def parse(text):
 
 
 def parse_mask(text):
-    """The set of "0xf...f,0x00000001": words of 32 bits, the highest first.
-    hwloc also writes 0xf...f for all processors; such a set has no end."""
+    """The set of "0x0000000f,0x00000001", or without 0x: words of 32 bits, the
+    highest first. ValueError for others, such as hwloc's 0xf...f, which has no
+    end."""
     found = 0
     for word in text.split(","):
-        if not re.fullmatch(r"(0x[0-9a-fA-F]{1,8})?", word):
+        if not re.fullmatch(r"((0x)?[0-9a-fA-F]{1,8})?", word):
             raise ValueError(f"{text[:40]} is no set of processors, like "
                              "0x0000000f")
         found = found << 32 | int(word or "0", 16)

@@ -49,7 +49,7 @@ def render(found, out):
         y += _MAP + 60
         width = max(width, _LEFT + _MAP + _KEY)
     title = words.whole_title(found)
-    about = f"as {found.source} describes it"
+    about = f"described by {found.source}"
     width = max(width + 32, 40 + 9 * len(title), 40 + 6 * len(about))
     style = _STYLE + _CSS.read_text(encoding="utf-8")
     out.write("\n".join([

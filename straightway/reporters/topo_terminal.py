@@ -80,7 +80,7 @@ def render(found, out):
     page = Page(out)
     if found.tree.kind != "node":
         page.line(words.whole_title(found), "bold")
-    page.line(f"as {found.source} describes it", "dim")
+    page.line(f"described by {found.source}", "dim")
     if found.allowed is not None and found.tree.cpus & ~found.allowed:
         page.paragraph("This process may use the processors "
                        f"{words.processors.text(found.allowed)} alone.")

@@ -46,11 +46,12 @@ def fold(names):
     """The list of names, shortest where names differ by a number at the end.
     """
     found, groups = [], {}
-    for name in names:
-        stem, digits = re.fullmatch(r"(.*?)(\d*)", name).groups()
-        # 07 and 7 are two names: names of one group have one width, or no 0.
-        width = len(digits) if digits[:1] == "0" and len(digits) > 1 else 0
-        key = stem, width
+    parts = [re.fullmatch(r"(.*?)(\d*)", name).groups() for name in names]
+    # 07 and 7 are two names: where a stem has zeros, its names have one width.
+    padded = {stem for stem, digits in parts
+              if digits[:1] == "0" and len(digits) > 1}
+    for name, (stem, digits) in zip(names, parts):
+        key = stem, len(digits) if stem in padded else 0
         if not digits or len(digits) > 4:
             found.append(name)
         elif key in groups:

@@ -20,7 +20,9 @@ _TOOLS = ("lstopo-no-graphics", "lstopo")
 _KINDS = {"Package": "package", "Socket": "package", "NUMANode": "numa",
           "Core": "core", "PU": "thread", "Cache": "cache"}
 _PCI_KINDS = {"02": NETWORK, "03": GPU, "12": GPU}
-_OS_KINDS = {"1": GPU, "2": NETWORK, "3": NETWORK, "5": GPU}
+# What osdev_type says: a number of hwloc 1 and 2, and bits of hwloc 3.
+_OS_KINDS = {1: GPU, 2: NETWORK, 3: NETWORK, 5: GPU}
+_OS_GPUS, _OS_NETWORKS = 0b001100, 0b110000
 # Screens of servers' management controllers: ASPEED, Matrox.
 _SCREENS = ("[1a03:", "[102b:")
 _FIX = "write it anew: lstopo --of xml FILE.xml"
@@ -37,7 +39,7 @@ class _Reader:
         self.node, self.places = None, []
         self.devices = []       # [(Device, processors near it)]
         self.stack = []         # of objects: (attributes, what they made)
-        self.begun = False
+        self.version = None     # of the file, once it has begun
         self.lines = {}         # of places, by id
 
     def _wrong(self, what, line=None):
@@ -62,16 +64,19 @@ class _Reader:
         self.node.memory = sum(place.memory for place in self.places
                                if place.kind == "numa")
         for device, _ in self.devices:
-            device.name = device.name or device.address
-        place_devices(self.node, self.devices)
+            if device.kind == GPU:
+                device.name = device.name or device.address
+        # An adapter without a name serves nobody here: a virtual function.
+        place_devices(self.node, [(device, near) for device, near
+                                  in self.devices if device.name])
         return self.node
 
     # Elements ---------------------------------------------------------------
 
     def _start(self, element, attributes):
         if element == "topology":
-            self.begun = True
-        elif not self.begun:
+            self.version = attributes.get("version", "1")
+        elif self.version is None:
             raise self._wrong(f"<{element}> outside <topology>: no file of "
                               "lstopo")
         elif element == "object":
@@ -132,10 +137,9 @@ class _Reader:
                 return None
         if kind == "numa":
             place.memory = self._number(attributes, "local_memory")
-        elif not cpus:
-            raise self._wrong(f"{attributes['type']} without processors "
-                              "(cpuset)")
-        if cpus:
+        elif "cpuset" not in attributes:
+            raise self._wrong(f"{attributes['type']} without cpuset")
+        if cpus:    # lstopo may name places without processors that it may use
             self.places.append(place)
             self.lines[id(place)] = self.parser.CurrentLineNumber
         return place
@@ -161,13 +165,19 @@ class _Reader:
         self.devices.append((device, self._near()))
         return device
 
+    def _device_kind(self, number):
+        if self.version.startswith(("1", "2")):
+            return _OS_KINDS.get(number)
+        return GPU if number & _OS_GPUS else \
+            NETWORK if number & _OS_NETWORKS else None
+
     def _name_device(self, attributes):
         """An OSDev names the adapter around it, or is a device by itself."""
         name = attributes.get("name", "")
-        kind = _OS_KINDS.get(attributes.get("osdev_type"))
+        kind = self._device_kind(self._number(attributes, "osdev_type"))
         around = self.stack[-1][1] if self.stack else None
         if isinstance(around, Device):
-            if kind == around.kind or kind is None:
+            if kind == around.kind:
                 around.name += ", " * bool(around.name) + name
         elif kind and self.node is not None and not any(
                 above["type"] == "PCIDev" for above, _ in self.stack):

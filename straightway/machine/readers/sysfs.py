@@ -34,14 +34,35 @@ class _Files:
     def text(self, path):
         return hardware.text(self.root / path)
 
-    def cpus(self, path):
+    def cpus(self, path, read=processors.parse):
         """The set in a file; empty where the file is missing."""
+        text = self.text(path).partition("\0")[0].strip()
         try:
-            return processors.parse(self.text(path))
+            return read(text) if text else 0
         except ValueError as error:
             raise UserError(
-                f"{self.root / path}: {error}\n  give a copy of the whole "
-                "/sys/devices/system, or of /sys", 1) from None
+                f"{self.root / path}: line 1: {error}\n  copy /sys anew",
+                1) from None
+
+    def domain(self, *stems):
+        """The set of the first of these domains that the system has: its list,
+        or the mask of older systems."""
+        for stem in stems:
+            for end, read in (("_list", processors.parse),
+                              ("list", processors.parse),
+                              ("", processors.parse_mask),
+                              ("_map", processors.parse_mask),
+                              ("map", processors.parse_mask)):
+                found = self.cpus(stem + end, read)
+                if found:
+                    return found
+        return 0
+
+    def online(self):
+        base = "devices/system/cpu"
+        return self.cpus(f"{base}/online") or sum(
+            1 << int(name[3:]) for name in self.names(base, r"cpu\d+")
+            if self.text(f"{base}/{name}/online") != "0")
 
     def bytes(self, path):
         """32768K; 0 where the file is missing."""
@@ -65,21 +86,20 @@ def _processor_places(files, cpu, seen):
     `seen`: the processors whose domain of a name is known."""
     base = f"devices/system/cpu/cpu{cpu}"
 
-    def new(name, *paths):
+    def new(name, *stems):
         if seen.get(name, 0) >> cpu & 1:
             return 0
-        cpus = next(filter(None, (files.cpus(f"{base}/{path}")
-                                  for path in paths)), 0)
+        cpus = files.domain(*(f"{base}/{stem}" for stem in stems))
         seen[name] = seen.get(name, 0) | cpus
         return cpus
 
     yield Place("thread", cpu, cpus=1 << cpu)
-    yield Place("core", cpus=new("core", "topology/core_cpus_list",
-                                 "topology/thread_siblings_list"))
-    yield Place("package", cpus=new("package", "topology/package_cpus_list",
-                                    "topology/core_siblings_list"))
+    yield Place("core", cpus=new("core", "topology/core_cpus",
+                                 "topology/thread_siblings"))
+    yield Place("package", cpus=new("package", "topology/package_cpus",
+                                    "topology/core_siblings"))
     for index in files.names(f"{base}/cache", r"index\d+"):
-        cpus = new(index, f"cache/{index}/shared_cpu_list")
+        cpus = new(index, f"cache/{index}/shared_cpu")
         level = files.text(f"{base}/cache/{index}/level")
         if cpus and level.isdigit() and \
                 files.text(f"{base}/cache/{index}/type") != "Instruction":
@@ -88,14 +108,15 @@ def _processor_places(files, cpu, seen):
 
 
 def _numa_places(files):
-    """NUMA domains; one without processors counts to the nearest one's."""
+    """NUMA domains; one without processors counts to the nearest one's. A
+    system without NUMA is one domain."""
     base, found = "devices/system/node", {}
     for name in files.names(base, r"node\d+"):
         number = int(name[4:])
         total = re.search(r"MemTotal:\s*(\d+) kB",
                           files.text(f"{base}/{name}/meminfo"))
         found[number] = Place("numa", number,
-                              cpus=files.cpus(f"{base}/{name}/cpulist"),
+                              cpus=files.domain(f"{base}/{name}/cpu"),
                               memory=int(total[1]) << 10 if total else 0)
     order = sorted(found)
     for number, place in found.items():
@@ -104,7 +125,8 @@ def _numa_places(files):
                 f"{base}/node{number}/distance").split() if n.isdigit()]
             near = [n for _, n in sorted(zip(far, order)) if found[n].cpus]
             place.cpus = found[near[0]].cpus if near else 0
-    return [place for place in found.values() if place.cpus]
+    return [place for place in found.values() if place.cpus] or [
+        Place("numa", cpus=files.online())]
 
 
 # Devices --------------------------------------------------------------------
@@ -160,13 +182,13 @@ def _devices(files):
 def read(root=ROOT):
     """The Place of the node whose /sys lies at `root`."""
     files = _Files(root)
-    cpus = files.cpus("devices/system/cpu/online")
+    cpus = files.online()
     here = str(root) == ROOT
     if not cpus and here:
         # No tables at all: the processors of this process.
         cpus = sum(1 << cpu for cpu in hardware.affinity())
     if not cpus:
-        raise UserError(f"{root}: there is no devices/system/cpu/online\n"
+        raise UserError(f"{root}: there is no devices/system/cpu\n"
                         "  give the root of a copy of /sys", 1)
     places, seen = _numa_places(files), {}
     for cpu in processors.members(cpus):
