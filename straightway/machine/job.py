@@ -74,26 +74,19 @@ def host(mpi=None):
 
 # What ranks do --------------------------------------------------------------
 
-def _bound_to(node, cpus):
-    """core 3; package 0; 4 cores of package 0; all of the node."""
-    place = node.cover(cpus)
-    while len(place.parts) == 1 and place.kind not in ("core", "thread"):
-        place = place.parts[0]
+def bound_to(node, cpus):
+    """core 3; package 0; 4 cores of package 0; the whole node."""
+    place = node.cover(cpus & node.cpus)
     if not cpus & node.cpus:
         return "not known"
-    cores = {id(core) for core in node.all("core") if core.cpus & cpus}
-    if place.kind == "thread" or len(cores) == 1:
-        core = next(c for c in node.all("core") if c.cpus & cpus)
-        part = processors.count(cpus) < processors.count(core.cpus)
-        return f"a thread of {core.title()}" if part else core.title()
+    cores = [core for core in node.all("core") if core.cpus & cpus]
+    if len(cores) == 1:
+        part = cores[0].cpus & ~cpus
+        return f"a thread of {cores[0].title()}" if part else cores[0].title()
     if not place.cpus & ~cpus:
-        return "the whole node" if place.cpus == node.cpus else place.title()
+        return "the whole node" if place is node else place.title()
     return f"{len(cores)} cores of " + ("the node" if place is node else
                                         place.title())
-
-
-def bound_to(node, rank):
-    return _bound_to(node, rank.cpus)
 
 
 def _is_bound(node, rank):

@@ -134,7 +134,7 @@ def rank_rows(found):
     for one in found.ranks:
         node = nodes[one.node]
         row = [str(one.number)] + [node.name] * several
-        row += [job.bound_to(node, one),
+        row += [job.bound_to(node, one.cpus),
                 processors.text(one.cpus & node.cpus or one.cpus),
                 str(one.memory) if one.memory >= 0 else "not known"]
         rows.append(row)

@@ -179,13 +179,14 @@ class _Reader:
         if isinstance(around, Device):
             if kind == around.kind:
                 around.name += ", " * bool(around.name) + name
-        elif kind and self.node is not None and not any(
-                above["type"] == "PCIDev" for above, _ in self.stack):
+        elif kind and self.node is not None and not name.startswith(
+                "opencl") and not any(above["type"] == "PCIDev"
+                                      for above, _ in self.stack):
             self.devices.append((Device(kind, name), self._near()))
 
     def _inform(self, name, value):
         made = self.stack[-1][1]
-        if made is self.node and name == "HostName":
+        if made and made is self.node and name == "HostName":
             self.node.name = value
         elif isinstance(made, Place) and name == "CPUModel":
             made.name = " ".join(value.split())

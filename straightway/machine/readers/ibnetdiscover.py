@@ -8,6 +8,7 @@ A network whose switches all have nodes, such as a torus, gives one group of
 switches. A node with several ports counts to the switch of its first port.
 """
 
+import collections
 import dataclasses
 import re
 
@@ -53,6 +54,7 @@ def _parse(text, path):
             raise wrong(path, number, "a link of no switch or adapter", _FIX)
         elif not _ABOUT.match(line):
             raise wrong(path, number, f"{line[:40]}: not known", _FIX)
+    _tell_switches_apart(ends)
     for end in ends.values():
         for guid, number in end.links:
             if guid not in ends:
@@ -62,9 +64,20 @@ def _parse(text, path):
     return ends
 
 
+def _tell_switches_apart(ends):
+    """Give a switch its GUID as name where others have the same name."""
+    count = collections.Counter(end.name for end in ends.values()
+                                if end.kind == "Switch")
+    for guid, end in ends.items():
+        if count[end.name] > 1:
+            end.name = guid
+
+
 def _node_name(end, guid):
+    """The node's name, if the description has one; else the GUID."""
     found = _ADAPTER.match(end.name)
-    return found[1] if found else guid
+    return found[1] if found else \
+        end.name if len(end.name.split()) == 1 else guid
 
 
 def _leaves(ends):
