@@ -58,7 +58,12 @@ class Place:
 
     def all(self, kind):
         """The places of a kind, in order."""
-        return [place for place in self.walk() if place.kind == kind]
+        found = [self] if self.kind == kind else []
+        # Nodes have many places, and none of these kinds.
+        if self.kind != "node" or kind not in ("cluster", "switch", "node"):
+            for part in self.parts:
+                found += part.all(kind)
+        return found
 
     def paths(self, kind):
         """The way from here to each place of a kind, as a tuple."""

@@ -23,9 +23,10 @@ def _edges(values):
         middle = low * (high / low) ** (k / STEPS)
         near = values[max(0, bisect.bisect(values, middle / half) - 1):
                       bisect.bisect(values, middle * half) + 1]
-        gap = max(zip(near, near[1:]), key=lambda pair: pair[1] / pair[0])
-        found.append(math.sqrt(gap[0] * gap[1]))
-    return sorted(found)
+        gaps = [(b / a, math.sqrt(a * b)) for a, b in zip(near, near[1:])]
+        found.append(max((gap for gap in gaps if middle / half <= gap[1]
+                          <= middle * half), default=(1, middle))[1])
+    return found
 
 
 class Map:

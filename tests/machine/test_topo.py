@@ -146,7 +146,7 @@ def test_a_network_whose_nodes_are_alike(files, capsys):
 @pytest.mark.parametrize("words, what", [
     (["--hwloc", "gpus.xml", "--saved", "x"], "two machines"),
     (["--hwloc", "nothing.xml"], "No such file"),
-    (["--slurm", "gpus.xml"], "line 1"),
+    (["--slurm", "gpus.xml"], "line 2"),
     (["--hwloc", "topology.conf"], "line 1: no XML"),
     (["--hwloc", "gpus.xml", "--measure"], "needs the machine itself"),
     (["--hwlok", "x"], "did you mean --hwloc"),
@@ -172,7 +172,7 @@ def test_devices_and_their_nearness(files, capsys):
 
 def test_the_ranks_are_on_the_page():
     found = surveyed(machines.TWO_BY_FOUR, 1, 1, 0xf0)
-    check_schema(topo_json.plain(found))
+    check_schema(json.loads(output.text(topo_json, found)))
     page = output.text(topo_terminal, found)
     assert "bound to the same core: ranks 0-1 on core 0" in page
     assert "2 package 1 4-7" in " ".join(page.split())
@@ -185,7 +185,7 @@ def test_the_ranks_are_on_the_page():
 
 def test_the_figures_are_on_the_page():
     found = surveyed(machines.DOMAINS, measured=True)
-    check_schema(topo_json.plain(found))
+    check_schema(json.loads(output.text(topo_json, found)))
     page = " ".join(output.text(topo_terminal, found).split())
     assert "16 groups of cores" in page and "the same (L3)" in page
     small = output.text(topo_terminal, surveyed(machines.TWO_BY_FOUR,
