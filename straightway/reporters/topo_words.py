@@ -8,6 +8,9 @@ from straightway.ranges import ranges
 # Figures of so many cores stand in a table; JSON has those of any number.
 MOST = 32
 
+# Kinds of places that cores may share, and their titles.
+_KINDS = (("package", "package"), ("numa", "NUMA domain"),
+          ("cache", "shared cache"))
 _NAMES = {"gpu": "GPU ", "network": "network ", "memory": "memory of "}
 
 
@@ -76,8 +79,7 @@ def domain_rows(node, ranks=()):
     """
     found = survey.domains(node)
     columns, rows = [], []
-    for kind, title in (("package", "package"), ("numa", "NUMA domain"),
-                        ("cache", "shared cache")):
+    for kind, title in _KINDS:
         if any(_cell(path, kind) for path, _ in found):
             columns.append((kind, title))
     for path, cores in found:
@@ -90,7 +92,7 @@ def domain_rows(node, ranks=()):
                                     if r.cpus & cpus]) or "none")
         rows.append(row)
     heads = [title for _, title in columns] + ["cores", "processors"]
-    return heads + ["ranks that may run there"] * bool(ranks), rows
+    return heads + ["ranks"] * bool(ranks), rows
 
 
 def device_title(device):
@@ -126,20 +128,39 @@ def device_rows(node):
                            "network by"], rows)
 
 
+def _shared(node, kind):
+    """The places of a kind with several cores, the outer ones first."""
+    return [place for place in node.all(kind) if len(place.all("core")) > 1
+            or kind != "cache"]
+
+
+def _inside(node, cpus, kind):
+    """The one place of a kind that holds all these processors."""
+    found = [place for place in _shared(node, kind)
+             if not cpus & node.cpus & ~place.cpus]
+    if not found:
+        return "several"
+    return found[0].title() if kind == "cache" else str(found[0].number)
+
+
 def rank_rows(found):
-    """(columns, rows) of the ranks."""
+    """(columns, rows) of the ranks. Ranks with the same package, NUMA domain
+    or cache share it; a kind with one place on each node needs no column."""
     nodes = {node.number: node for node in found.tree.all("node")}
+    kinds = [(kind, title) for kind, title in _KINDS
+             if any(len(_shared(node, kind)) > 1 for node in nodes.values())]
     several = len(nodes) > 1
     rows = []
     for one in found.ranks:
         node = nodes[one.node]
         row = [str(one.number)] + [node.name] * several
         row += [job.bound_to(node, one.cpus),
-                processors.text(one.cpus & node.cpus or one.cpus),
-                str(one.memory) if one.memory >= 0 else "not known"]
-        rows.append(row)
-    return (["rank"] + ["node"] * several + ["bound to", "processors",
-                                             "memory of NUMA domain"], rows)
+                processors.text(one.cpus & node.cpus or one.cpus)]
+        row += [_inside(node, one.cpus, kind) for kind, _ in kinds]
+        rows.append(row + [str(one.memory) if one.memory >= 0
+                           else "not known"])
+    return (["rank"] + ["node"] * several + ["bound to", "processors"]
+            + [title for _, title in kinds] + ["memory of domain"], rows)
 
 
 # Figures --------------------------------------------------------------------

@@ -116,6 +116,17 @@ def test_a_processor_that_is_refused_is_named():
     assert done.returncode == 2 and "list like 0,2,4" in done.stderr
 
 
+def test_a_tool_that_fails_names_the_other_source(tmp_path):
+    tool = tmp_path / "lstopo-no-graphics"
+    tool.write_text("#!/bin/sh\necho it is broken >&2\nexit 3\n")
+    tool.chmod(0o755)
+    path = f"{tmp_path}:/usr/bin:/bin"
+    done = topo(PATH=path)
+    assert done.returncode == 1
+    assert "it is broken" in done.stderr and "--sysfs" in done.stderr
+    assert topo("--sysfs", PATH=path).returncode == 0
+
+
 # Machines elsewhere ---------------------------------------------------------------
 
 def test_a_network_whose_nodes_are_alike(files, capsys):
@@ -175,7 +186,10 @@ def test_the_ranks_are_on_the_page():
     check_schema(json.loads(output.text(topo_json, found)))
     page = output.text(topo_terminal, found)
     assert "bound to the same core: ranks 0-1 on core 0" in page
-    assert "2 package 1 4-7" in " ".join(page.split())
+    rows = [" ".join(line.split()) for line in page.splitlines()]
+    assert "1 core 0 0 0 0 L3 0 0" in rows and "2 package 1 4-7 1 1 L3 1 0" \
+        in rows
+    assert "0 0, 16 GiB L3 0, 32 MiB 0-3 0-3 0-1" in rows
     drawing = output.text(topo_svg, found)
     root = xml.etree.ElementTree.fromstring(drawing)
     boxes = {e.get("class"): e for e in root.iter() if e.get("class")}

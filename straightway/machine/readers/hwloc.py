@@ -25,6 +25,7 @@ _OS_KINDS = {1: GPU, 2: NETWORK, 3: NETWORK, 5: GPU}
 _OS_GPUS, _OS_NETWORKS = 0b001100, 0b110000
 # Screens of servers' management controllers: ASPEED, Matrox.
 _SCREENS = ("[1a03:", "[102b:")
+_OTHER = "  let Linux describe this machine: --sysfs"
 _FIX = "write it anew: lstopo --of xml FILE.xml"
 
 
@@ -219,9 +220,9 @@ def ask(program):
         done = subprocess.run([program, "--of", "xml", "--whole-system"],
                               capture_output=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise UserError(f"{program}: {error}", 1) from None
+        raise UserError(f"{program}: {error}\n{_OTHER}", 1) from None
     if done.returncode:
         why = done.stderr.decode(errors="replace").strip()
         raise UserError(f"{program} --of xml exited with status "
-                        f"{done.returncode}\n{why}", 1)
+                        f"{done.returncode}\n{why}\n{_OTHER}", 1)
     return parse(done.stdout.decode(errors="replace"), program)
