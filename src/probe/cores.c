@@ -33,8 +33,8 @@ typedef struct {
     _Alignas(SW_PAIR) int cpu[2];
     _Atomic int refused;                /* a thread has not its processor   */
     bool wrong;                         /* a reader saw other data          */
-    uint64_t *buffer;
-    double trip_ns, read_ns[2];         /* [i]: the reader is thread i      */
+    uint64_t *buffer[2];                /* [i]: the reader is thread i      */
+    double trip_ns, read_ns[2];         /* [i]: likewise                    */
 } pair_t;
 
 static bool bind_to(int cpu)
@@ -85,18 +85,20 @@ static uint32_t round_trips(pair_t *pair, int me, uint32_t n)
     return n;
 }
 
-/* The writer fills the buffer, the reader adds its words up. */
+/* The writer fills the reader's buffer, the reader adds its words up. The
+ * writer touches the buffer first: it comes from the writer's memory. */
 static uint32_t reads(pair_t *pair, int me, int reader, uint32_t n)
 {
+    uint64_t *buffer = pair->buffer[reader];
     for (uint64_t value = 1; value <= READS; value++) {
         if (me != reader)
             for (size_t i = 0; i < WORDS; i++)
-                pair->buffer[i] = value + i;
+                buffer[i] = value + i;
         meet(pair, me, ++n);
         if (me == reader) {
             uint64_t start = sw_os_now(), sum = 0;
             for (size_t i = 0; i < WORDS; i++)
-                sum += pair->buffer[i];
+                sum += buffer[i];
             __asm__ volatile("" :: "r"(sum) : "memory");
             pair->read_ns[me] = least(pair->read_ns[me],
                                       (double)(sw_os_now() - start));
@@ -132,15 +134,17 @@ static void *first(void *pair)
     return NULL;
 }
 
-/* Measure one pair, with a buffer of its own. False: refused, no memory. */
+/* Measure one pair, with buffers of its own. False: refused, no memory. */
 static bool measure(pair_t *pair, int a, int b)
 {
     pthread_t thread[2];
     memset(pair, 0, sizeof *pair);
     pair->cpu[0] = a;
     pair->cpu[1] = b;
-    pair->buffer = sw_os_map_private(NULL, BYTES);
-    if (!pair->buffer || pthread_create(&thread[0], NULL, first, pair))
+    char *memory = sw_os_map_private(NULL, 2 * BYTES);
+    pair->buffer[0] = (uint64_t *)memory;
+    pair->buffer[1] = (uint64_t *)(memory + BYTES);
+    if (!memory || pthread_create(&thread[0], NULL, first, pair))
         return false;
     if (pthread_create(&thread[1], NULL, second, pair)) {
         fputs("straightway-probe: no thread\n", stderr);
@@ -148,7 +152,7 @@ static bool measure(pair_t *pair, int a, int b)
     }
     pthread_join(thread[0], NULL);
     pthread_join(thread[1], NULL);
-    sw_os_unmap(pair->buffer, BYTES);
+    sw_os_unmap(memory, 2 * BYTES);
     return !pair->refused;
 }
 

@@ -1,8 +1,7 @@
 """Heat maps: a matrix of figures between cores as squares, darker where slower.
 
-The steps of colour are nearly equal ratios, from the fastest figure to the
-slowest. The edge between two steps lies where figures leave the widest gap, so
-that alike figures have one colour.
+Figures without a gap between them have one colour, so that alike ones do not
+look different. A wide range without gaps has several colours, by equal ratios.
 All squares of one colour are one path, so that large matrices stay small.
 html/topo.css has the colours.
 """
@@ -10,22 +9,41 @@ html/topo.css has the colours.
 import bisect
 import math
 
-STEPS = 7
+STEPS = 7               # colours
+GAP = 1.08              # a ratio of two figures, and none between them
 
 
 def _edges(values):
-    """The figures between which the steps change; none if all are alike."""
-    low, high = values[0], values[-1]
-    if high < 1.02 * low:
-        return []
-    half, found = (high / low) ** (0.5 / STEPS), []
-    for k in range(1, STEPS):
-        middle = low * (high / low) ** (k / STEPS)
-        near = values[max(0, bisect.bisect(values, middle / half) - 1):
-                      bisect.bisect(values, middle * half) + 1]
-        gaps = [(b / a, math.sqrt(a * b)) for a, b in zip(near, near[1:])]
-        found.append(max((gap for gap in gaps if middle / half <= gap[1]
-                          <= middle * half), default=(1, middle))[1])
+    """The figures between which the colour changes, of sorted values."""
+    gaps = sorted((b / a, math.sqrt(a * b)) for a, b in
+                  zip(values, values[1:]) if b >= GAP * a)[1 - STEPS:]
+    edges = sorted(middle for _, middle in gaps)
+    step = (values[-1] / values[0]) ** (1 / STEPS)
+    found = list(edges)
+    for begin, end in zip([0, *edges], [*edges, math.inf]):
+        low = values[bisect.bisect(values, begin)]
+        high = values[bisect.bisect(values, end) - 1]
+        if high < GAP * low:
+            continue
+        parts = min(round(math.log(high / low) / math.log(step)),
+                    STEPS - len(found))
+        found += [low * (high / low) ** (k / parts) for k in range(1, parts)]
+    return sorted(found)
+
+
+def _colours(edges, low, high):
+    """The colours of the ranges between edges, ascending: by the place of each
+    range from the lowest figure to the highest."""
+    bounds, found = [low, *edges, high], []
+    for i, (a, b) in enumerate(zip(bounds, bounds[1:])):
+        place = math.log(a * b / low ** 2) / 2 / (math.log(high / low) or 1)
+        if i in (0, len(edges)):            # the ends have the end colours
+            place = float(i > 0)
+        found.append(min(STEPS - 1, int(STEPS * place)))
+    for i in range(1, len(found)):
+        found[i] = max(found[i], found[i - 1] + 1)
+    for i in range(len(found)):
+        found[-1 - i] = min(found[-1 - i], STEPS - 1 - i)
     return found
 
 
@@ -35,14 +53,16 @@ class Map:
 
     def __init__(self, name, unit, matrix, labels, slow):
         self.name, self.unit, self.labels = name, unit, labels
-        edges = _edges(sorted(v for row in matrix for v in row if v))
+        values = sorted(v for row in matrix for v in row if v)
+        edges = _edges(values)
+        colours = _colours(edges, values[0], values[-1])
         found = [[] for _ in range(STEPS)]
         for y, row in enumerate(matrix):
             for x, value in enumerate(row):
                 if value:
-                    step = bisect.bisect(edges, value)
-                    step = step if slow else len(edges) - step
-                    found[step].append((x, y, value))
+                    step = colours[bisect.bisect(edges, value)]
+                    found[step if slow else STEPS - 1 - step].append(
+                        (x, y, value))
         self.steps = [
             (i, min(v for _, _, v in cells), max(v for _, _, v in cells),
              "".join(f"M{x} {y}h1v1h-1z" for x, y, _ in cells))

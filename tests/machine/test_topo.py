@@ -227,6 +227,8 @@ def test_alike_figures_have_one_colour():
                for _ in range(draw.randint(1, 60))]
         made = heat.Map("", "ns", [row], range(len(row)), True)
         assert sum(path.count("M") for *_, path in made.steps) == len(row)
+        bounds = [v for _, low, high, _ in made.steps for v in (low, high)]
+        assert bounds == sorted(bounds)
         highs = [high for _, _, high, _ in made.steps]
         assert highs == sorted(highs)
 
