@@ -4,9 +4,9 @@
  * straightway-bench links to no MPI. It loads the host to measure, and then
  * the module compiled for that host's binary interface: that is
  * libstraightway-bench-<flavour>.so, from collectives.c, overlap.c,
- * pingpong.c, datatypes.c, profile.c and the files that they share. The
- * module's MPI calls bind as any program's: to the preloaded front if there is
- * one, else to the host.
+ * pingpong.c, datatypes.c, profile.c, placement.c and the files that they
+ * share. The module's MPI calls bind as any program's: to the preloaded front
+ * if there is one, else to the host.
  */
 #ifndef SW_BENCH_H
 #define SW_BENCH_H
@@ -28,6 +28,9 @@ typedef struct {
     const char *patterns;           /* or else pingpong: the same           */
     const char *kernels;            /* or else datatypes: the same          */
     const char *items;              /* or else profile: the same            */
+    const char *placement;          /* or else placement.c: a file with one
+                                     * value of JSON that describes the
+                                     * node, or -                           */
     size_t size[SW_BENCH_SIZES];    /* bytes per rank, per message; for
                                      * datatypes the least and the most,
                                      * for profile none                     */
@@ -64,6 +67,9 @@ typedef struct {
 
     /* Of profile alone. */
     bool paused;                    /* MPI_Pcontrol(0) before it begins     */
+
+    /* Of placement alone. */
+    bool between;                   /* measure messages between nodes       */
 
     bool corrupt;                   /* spoil received data: is it found?    */
 } sw_bench_plan_t;

@@ -17,7 +17,7 @@ static void usage(void)
     fputs("usage: straightway-bench --host LIBMPI --module MODULE --out FILE\n"
           "         --ops NAME,... | --overlap NAME,... |\n"
           "         --patterns NAME,... | --kernels NAME,... |\n"
-          "         --items NAME,...\n"
+          "         --items NAME,... | --placement FILE|- [--between 1]\n"
           "         [--sizes BYTES,...] [--seconds S] [--seed N] [--run N]\n"
           "         [--each-way 1] [--tests N]\n"
           "         [--window N] [--offset-send N] [--offset-receive N]\n"
@@ -76,6 +76,10 @@ static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
         plan->kernels = value;
     else if (!strcmp(name, "--items"))
         plan->items = value;
+    else if (!strcmp(name, "--placement"))
+        plan->placement = value;
+    else if (!strcmp(name, "--between"))
+        plan->between = number(value) != 0;
     else if (!strcmp(name, "--data"))
         plan->data = value;
     else if (!strcmp(name, "--published"))
@@ -137,9 +141,10 @@ int main(int argc, char **argv)
             usage();
     }
     int benchmarks = !!plan.ops + !!plan.overlap + !!plan.patterns
-                     + !!plan.kernels + !!plan.items;
+                     + !!plan.kernels + !!plan.items + !!plan.placement;
     if (!host || !module || !plan.out || benchmarks != 1 ||
-        plan.size_count < (plan.items ? 0 : plan.kernels ? 2 : 1))
+        plan.size_count < (plan.items || plan.placement ? 0
+                           : plan.kernels ? 2 : 1))
         usage();
 
     /* The host must be visible to the module, and to the front. */
@@ -151,7 +156,7 @@ int main(int argc, char **argv)
                 module);
         return 1;
     }
-    if (!plan.items)
+    if (!plan.items && !plan.placement)
         plan.accelerate = (straightway_accelerate_func_t)
             dlsym(RTLD_DEFAULT, STRAIGHTWAY_ACCELERATE_SYMBOL);
     return run(&plan);

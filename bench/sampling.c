@@ -19,6 +19,7 @@
  */
 #include "sampling.h"
 #include "wires.h"
+#include "placement.h"
 
 #include "coll/span_names.h"
 #include "node/control.h"
@@ -229,6 +230,11 @@ static void put_nodes(void)
     fputc(']', file);
 }
 
+FILE *sw_output(void)
+{
+    return file;
+}
+
 static bool open_output(void)
 {
     sw_wires_use(&sw_run.nodes, sw_run.comm);
@@ -407,7 +413,8 @@ int sw_bench(const sw_bench_plan_t *plan)
     }
 
     shuffle_state = 0x9e3779b97f4a7c15u ^ plan->seed;
-    bool good = plan->items ? sw_profile(open_output)
+    bool good = plan->placement ? sw_placement(open_output)
+              : plan->items ? sw_profile(open_output)
               : plan->kernels ? sw_datatypes(open_output)
               : plan->patterns ? sw_pingpong(open_output)
               : plan->overlap ? sw_overlap(open_output)

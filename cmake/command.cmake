@@ -18,6 +18,7 @@ target_link_options(straightway_command PRIVATE -Wl,-z,now)
 # The probe stands on the library's own rooms, to try what it will use.
 add_executable(straightway_probe ${PROJECT_SOURCE_DIR}/src/probe/probe.c
                ${PROJECT_SOURCE_DIR}/src/probe/streamed.c
+               ${PROJECT_SOURCE_DIR}/src/probe/cores.c
                $<TARGET_OBJECTS:sw_node> $<TARGET_OBJECTS:sw_topology>
                $<TARGET_OBJECTS:sw_p2p> $<TARGET_OBJECTS:sw_layout>)
 set_target_properties(straightway_probe PROPERTIES
@@ -82,6 +83,7 @@ foreach(flavour ${SW_FLAVOURS})
               ${PROJECT_SOURCE_DIR}/bench/pingpong.c
               ${PROJECT_SOURCE_DIR}/bench/datatypes.c
               ${PROJECT_SOURCE_DIR}/bench/profile.c
+              ${PROJECT_SOURCE_DIR}/bench/placement.c
               ${PROJECT_SOURCE_DIR}/src/coll/span_names.c
               ${PROJECT_SOURCE_DIR}/bench/places.c ${kernel_sources})
   target_include_directories(${module} SYSTEM PRIVATE ${include_${FLAVOUR}})

@@ -12,8 +12,7 @@ import os
 import re
 import sys
 
-from straightway import native
-from straightway.commands import COMMANDS
+from straightway import commands, native
 from straightway.errors import UserError, nearest
 
 
@@ -115,13 +114,15 @@ class Parser(argparse.ArgumentParser):
         sys.exit(2)
 
 
-def _parser():
+def _parser(word):
+    """The parser of the command `word`; of all commands if it is none."""
     parser = Parser(prog="straightway", description=(
         "Makes MPI communication inside a node faster, on the program as it "
         "is."))
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND",
                                        required=True, parser_class=Parser)
-    for command in COMMANDS:
+    for command in map(commands.load, [word] if word in commands.CLASSES
+                       else commands.CLASSES):
         child = subparsers.add_parser(command.name, **Parser.texts(command))
         command.arguments(child)
         child.set_defaults(run=command.run)
@@ -146,7 +147,7 @@ def main(argv=None):
         # python -m straightway run: the native command carries it out.
         os.execv(native.command(), [str(native.command()), *argv])
     try:
-        options = _parser().parse_args(argv)
+        options = _parser(argv[0] if argv else None).parse_args(argv)
         return options.run(options)
     except UserError as error:
         print(f"straightway: {error}", file=sys.stderr)

@@ -81,3 +81,9 @@ def probe(what=None):
     """Run the probe; `what` is --services, --floors or --settings."""
     return answer(folder() / "straightway-probe", [what] if what else [],
                   timeout=120)
+
+
+def probe_cores(cpus):
+    """Let the probe measure each two of these processors."""
+    return answer(folder() / "straightway-probe",
+                  ["--cores", ",".join(map(str, cpus))])

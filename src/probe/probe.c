@@ -8,7 +8,7 @@
  * faster than a cache line's way between two cores, no transfer faster than
  * memcpy.
  *
- *   straightway-probe [--services | --floors | --settings]
+ *   straightway-probe [--services | --floors | --settings | --cores LIST]
  *
  * One JSON object on stdout. All doors to the system are those of the node
  * room, so STRAIGHTWAY_REFUSE shows here what it does to the library.
@@ -27,6 +27,7 @@
 
 #include "node/os/os.h"
 #include "node/base/settings.h"
+#include "cores.h"
 #include "streamed.h"
 
 #define PROBE_BYTES ((size_t)8 << 20)
@@ -525,9 +526,11 @@ int main(int argc, char **argv)
         print_settings();
         return 0;
     }
+    if (!strcmp(what, "--cores") && argc == 3)
+        return sw_put_cores(argv[2]);
     if (*what && strcmp(what, "--services") && strcmp(what, "--floors")) {
         fputs("usage: straightway-probe [--services | --floors | "
-              "--settings]\n", stderr);
+              "--settings | --cores LIST]\n", stderr);
         return 2;
     }
     bool floors = strcmp(what, "--services") != 0;

@@ -1,15 +1,19 @@
 """Commands: a module for each, and a folder for those below `bench`.
 
 A command is a class. Its docstring is its help, `arguments(parser)` declares
-its options, and `run(options)` returns the exit status.
+its options, and `run(options)` returns the exit status. Its module loads when
+the user calls it, since all of them together take longer than some commands.
 """
 
-from straightway.commands.bench import Bench
-from straightway.commands.diff import Diff
-from straightway.commands.doctor import Doctor
-from straightway.commands.merge import Merge
-from straightway.commands.report import Report
-from straightway.commands.study import Study
-from straightway.commands.whatif import WhatIf
+import importlib
 
-COMMANDS = (Doctor, Bench, Report, Diff, Merge, WhatIf, Study)
+# {name, of the command and its module: class}
+CLASSES = {"doctor": "Doctor", "bench": "Bench", "report": "Report",
+           "diff": "Diff", "merge": "Merge", "whatif": "WhatIf",
+           "study": "Study", "topo": "Topo"}
+
+
+def load(name):
+    """The class of a command."""
+    return getattr(importlib.import_module(f"straightway.commands.{name}"),
+                   CLASSES[name])

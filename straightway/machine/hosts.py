@@ -31,6 +31,8 @@ _LAUNCHERS = {
     "mpich": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec", "mpirun"),
 }
 _NAMES = ("openmpi", "mpich", "intel")
+# Launchers, and their daemons on the nodes.
+_STARTERS = "mpirun|mpiexec|prte|orte|hydra|pmi_proxy"
 _ASK = """
 import ctypes, os, sys
 library = ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOW | os.RTLD_GLOBAL)
@@ -187,6 +189,25 @@ def _asked(hosts):
     return hosts
 
 
+def _beside(program, where):
+    """The MPIs, not yet asked, of a launcher or of its daemon."""
+    program = pathlib.Path(program)
+    family = _family(program)
+    found = _unique(_in_prefix(program.parent.parent, where))
+    return [h for h in found if family is None or h.flavour == "abi"
+            or (h.flavour == "ompi") == (family == "openmpi")]
+
+
+def started_by(program):
+    """The MPI, not yet asked, of a running program that is a launcher or its
+    daemon by its name; None for all others."""
+    if not re.match(_STARTERS, os.path.basename(program)):
+        return None
+    found = _beside(program, "the launcher")
+    # Prefer the MPI's own interface to the standard one, where it has both.
+    return min(found, key=lambda h: h.flavour == "abi", default=None)
+
+
 def given(mpi):
     """The MPIs that --mpi names: an installation, a launcher, a library."""
     path = pathlib.Path(mpi)
@@ -202,13 +223,12 @@ def given(mpi):
                                 _launcher_in(near, flavour),
                                 "given with --mpi")])
         prefix = path.parent.parent if path.is_file() else path
-        found = _unique(_in_prefix(prefix, "given with --mpi"))
         if path.is_file():
-            family = _family(path)
-            found = [h for h in found if family is None or h.flavour == "abi"
-                     or (h.flavour == "ompi") == (family == "openmpi")]
+            found = _beside(path, "given with --mpi")
             for host in found:
                 host.launcher = str(path)
+        else:
+            found = _unique(_in_prefix(prefix, "given with --mpi"))
         if not found:
             what = "does not exist" if not path.exists() else \
                 "holds no MPI library (lib/libmpi.so.40 or lib/libmpi.so.12)"

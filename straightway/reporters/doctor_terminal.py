@@ -10,15 +10,17 @@ _STYLES = {"ok": "green", "note": "cyan", "degraded": "yellow",
            "missing": "bold red"}
 
 
-def _finding(console, check):
-    """Status, name and finding in columns; cost and remedy below. A remedy is
-    one line, however long, so that it can be copied."""
-    room = console.width - 33
-    first, *rest = wrapped(check["finding"], room)
+def put_check(console, check, names=22):
+    """Print status, name and finding in columns, cost and remedy below. A
+    remedy is one line, however long, so that it can be copied. `names`: the
+    width of the column of names, or 0 without one."""
+    left = 10 + names + bool(names)
+    first, *rest = wrapped(check["finding"], console.width - left)
     head = Text(f"{check['status']:<9} ", _STYLES[check["status"]])
-    head.append(f"{check['name']:<22} ", "default")
+    if names:
+        head.append(f"{check['name']:<{names}} ", "default")
     head.append(first, "default")
-    lines = [head, *(Text(" " * 33 + line) for line in rest)]
+    lines = [head, *(Text(" " * left + line) for line in rest)]
     for i, line in enumerate(wrapped(check["cost"], console.width - 18)):
         if check["cost"]:
             lines.append(Text.assemble(
@@ -46,7 +48,7 @@ def render(report, out):
             group = check["group"]
             console.print()
             console.print(Text(group, "bold underline"))
-        _finding(console, check)
+        put_check(console, check)
     bad = sum(c["status"] in ("degraded", "missing") for c in checks)
     console.print()
     console.print(Text("Nothing is missing.", "green") if not bad else

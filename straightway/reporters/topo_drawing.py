@@ -1,0 +1,168 @@
+"""A drawing of a machine: boxes in boxes, as places lie in each other.
+
+A place with caches of one core alone is drawn as its core. Alike nodes are
+drawn once where no ranks tell them apart. Lengths are units of the drawing, and
+html/topo.css has its colours.
+"""
+
+from xml.sax.saxutils import escape
+
+from straightway import units
+from straightway.machine import survey
+from straightway.reporters import topo_words as words
+
+_CORE, _TALL = 34, 26           # a core's box
+_PAD, _GAP, _HEAD = 8, 6, 20
+_LETTER = 6.4                   # width of a letter, at most
+WIDEST = 1160
+
+
+class _Box:
+    """A rectangle with a text, and boxes in it at their places."""
+
+    def __init__(self, kind, text, width, height, tip=""):
+        self.kind, self.text, self.tip = kind, text, tip
+        self.width, self.height = width, height
+        self.inner = []                 # (x, y, _Box)
+
+    def svg(self, x, y):
+        yield (f'<rect class="{self.kind}" x="{x:.0f}" y="{y:.0f}" '
+               f'width="{self.width:.0f}" height="{self.height:.0f}" rx="3">'
+               f"<title>{escape(self.tip or self.text)}</title></rect>")
+        if not self.inner:
+            yield (f'<text x="{x + self.width / 2:.0f}" '
+                   f'y="{y + self.height / 2 + 4:.0f}" text-anchor="middle">'
+                   f"{escape(self.text)}</text>")
+        else:
+            yield (f'<text class="title" x="{x + _PAD}" y="{y + 14:.0f}">'
+                   f"{escape(self.text)}</text>")
+        for dx, dy, box in self.inner:
+            yield from box.svg(x + dx, y + dy)
+
+
+def _wide(text):
+    return len(text) * _LETTER + 2 * _PAD
+
+
+def _rows(boxes, widest):
+    """The boxes in rows that are not wider than so."""
+    rows, x = [], 0
+    for box in boxes:
+        if not rows or x + box.width > widest - 2 * _PAD:
+            rows.append([])
+            x = 0
+        rows[-1].append(box)
+        x += box.width + _GAP
+    return rows
+
+
+def _filled(kind, text, boxes, widest, tip="", below=()):
+    """A box around boxes, and others below these."""
+    rows = _rows(boxes, widest) + _rows(below, widest)
+    made = _Box(kind, text, 0, 0, tip)
+    y = _HEAD
+    for row in rows:
+        x = _PAD
+        for box in row:
+            made.inner.append((x, y, box))
+            x += box.width + _GAP
+        made.width = max(made.width, x - _GAP + _PAD)
+        y += max((box.height for box in row), default=0) + _GAP
+    made.width = max(made.width, _wide(text))
+    made.height = y - _GAP + _PAD
+    return made
+
+
+# Places ---------------------------------------------------------------------
+
+def _place_text(place):
+    title = place.title().replace("numa", "NUMA")
+    size = place.memory if place.kind == "numa" else place.size
+    return f"{title}, {units.size(size)}" if size else title
+
+
+def _core(core, ranks):
+    """A core's box: its number, or the ranks that are bound inside it."""
+    here = [r for r in ranks if r.cpus & core.cpus]
+    bound = [r for r in here if not r.cpus & ~core.cpus]
+    kind, text = "core", str(core.number)
+    if bound:
+        kind = "core taken" if len(bound) == 1 else "core twice"
+        text = "r" + ",".join(str(r.number) for r in bound)
+    tip = (f"{core.title()}, processors "
+           f"{words.processors.text(core.cpus)}")
+    if here:
+        tip += "; ranks that may run here: " + words.number_list(
+            [r.number for r in here])
+    return _Box(kind, text, max(_CORE, _wide(text) - _PAD), _TALL, tip)
+
+
+def _devices(place):
+    for device in place.devices:
+        text = words.device_title(device)
+        yield _Box(device.kind, text, _wide(text), _TALL,
+                   " ".join(filter(None, (device.model, device.address))))
+
+
+def _place(place, ranks, widest):
+    inner = place.parts
+    if len(place.all("core")) <= 1 and place.kind in ("cache", "core"):
+        return _core((place.all("core") or [place])[0], ranks)
+    # Half the width for each of two packages: the drawing is as high as wide.
+    share = widest - 2 * _PAD
+    if len(inner) > 1 and place.kind in ("node", "package", "numa"):
+        share = max(4 * (_CORE + _GAP) + 3 * _PAD,
+                    share / min(len(inner), 4) - _GAP)
+    boxes = [_place(part, ranks, share) for part in inner
+             if part.kind != "thread"]
+    if place.kind == "node":
+        text = ", ".join(filter(None, (place.name or "node",
+                                       words.model(place))))
+    else:
+        text = _place_text(place)
+    return _filled(place.kind, text, boxes, widest, below=_devices(place))
+
+
+def _nodes(found, widest):
+    """Boxes of the nodes: each with its ranks, or alike ones once."""
+    if found.ranks:
+        for node in found.tree.all("node"):
+            yield _place(node, [r for r in found.ranks
+                                if r.node == node.number], widest)
+        return
+    for nodes in survey.kinds_of_nodes(found.tree):
+        if nodes[0].parts:
+            box = _place(nodes[0], [], widest)
+            if len(nodes) > 1:
+                box.text += f"; {len(nodes)} nodes are alike"
+                box.width = max(box.width, _wide(box.text))
+            yield box
+
+
+def _network(place, widest):
+    """Boxes of switches in switches, with their nodes by name."""
+    boxes = [_network(part, widest - 2 * _PAD) for part in place.parts if part.kind == "switch"]
+    nodes = [part for part in place.parts if part.kind == "node"]
+    text = place.title()
+    if nodes:
+        names = words.names_of(nodes)
+        boxes.append(_Box("node", names, _wide(names), _TALL,
+                          ", ".join(node.name for node in nodes)))
+    return _filled("package", text, boxes, widest)
+
+
+def _boxes(found, widest):
+    """The boxes of a Survey, from above to below."""
+    if found.tree.all("switch"):
+        yield _network(found.tree, widest)
+    yield from _nodes(found, widest)
+
+
+def drawn(found, widest=WIDEST):
+    """(width, height, lines of SVG) of the whole drawing, at the origin."""
+    lines, y, width = ['<g class="topo">'], 0, 0
+    for box in _boxes(found, widest):
+        lines += box.svg(0.5, y + 0.5)
+        y += box.height + 2 * _GAP
+        width = max(width, box.width)
+    return width + 1, max(0, y - 2 * _GAP) + 1, [*lines, "</g>"]

@@ -1,0 +1,101 @@
+"""A machine on a terminal: its domains and devices, its network, the ranks on
+it, and what was measured."""
+
+import dataclasses
+
+from straightway import units
+from straightway.reporters import topo_words as words
+from straightway.reporters.doctor_terminal import put_check
+from straightway.reporters.page import Page
+
+
+def _table(page, table):
+    columns, rows = table
+    numbers = [all(row[i].replace(".", "").isdigit() for row in rows)
+               for i in range(len(columns))]
+    page.table([(name, "right" if number else "fill"
+                 if i == len(columns) - 1 else "left")
+                for i, (name, number) in enumerate(zip(columns, numbers))],
+               rows)
+
+
+def _switches(page, place, indent=0):
+    """A line for each switch; nodes that follow each other share one."""
+    inner = [part for part in place.parts if part.kind == "switch"]
+    nodes = [part for part in place.parts if part.kind == "node"]
+    if nodes:
+        page.paragraph("nodes " + words.names_of(nodes), indent=indent)
+    for part in inner:
+        page.paragraph(f"switch {part.name or part.number}: "
+                       + words.many(len(part.all("node")), "node"),
+                       indent=indent)
+        _switches(page, part, indent + 2)
+
+
+def _nodes(page, found):
+    for nodes in words.survey.kinds_of_nodes(found.tree):
+        node = nodes[0]
+        if not node.parts:
+            continue
+        alike = "" if len(nodes) == 1 else f": {len(nodes)} alike"
+        page.heading((node.name or "a node") + alike, words.summary(node))
+        for text in filter(None, (words.model(node), words.own_caches(node)
+                                  and f"each core: {words.own_caches(node)}")):
+            page.line(text, "dim")
+        here = [r for r in found.ranks if r.node == node.number]
+        _table(page, words.domain_rows(node, here if len(nodes) == 1 else []))
+        if words.survey.devices(node):
+            page.line()
+            _table(page, words.device_rows(node))
+
+
+def _matrix(page, cores):
+    columns = ["from \\ to"] + [str(n) for n in cores.numbers]
+    rows = [[str(a)] + ["" if t is None else f"{t:.0f}" for t in row]
+            for a, row in zip(cores.numbers, cores.round_trip)]
+    width = sum(max(len(row[i]) for row in [columns, *rows]) + 1
+                for i in range(len(columns)))
+    if width <= page.width:
+        page.line("round trip of a cache line between cores, ns", "dim")
+        page.table([(name, "right") for name in columns], rows)
+    else:
+        page.paragraph("The page is too narrow for the matrix: --html draws "
+                       "it, --json has its figures.", "dim")
+
+
+def _measured(page, found):
+    if found.cores:
+        page.heading("Between cores", f"measured in "
+                     f"{units.duration(1e9 * found.seconds)}")
+        for sentence in words.sentences(found.cores):
+            page.paragraph(sentence)
+        if len(found.cores.numbers) > 1:
+            _matrix(page, found.cores)
+    if found.pairs:
+        page.heading("Between nodes", "messages of their first ranks")
+        _table(page, words.pair_rows(found))
+
+
+def render(found, out):
+    """`found`: a Survey."""
+    page = Page(out)
+    if found.tree.kind != "node":
+        page.line(words.whole_title(found), "bold")
+    page.line(f"described by {found.source}", "dim")
+    if found.allowed is not None and found.tree.cpus & ~found.allowed:
+        page.paragraph("This process may use the processors "
+                       f"{words.processors.text(found.allowed)} alone.")
+    if found.tree.all("switch"):
+        page.heading("Network")
+        _switches(page, found.tree)
+    _nodes(page, found)
+    if found.ranks:
+        page.heading(words.many(len(found.ranks), "rank"), found.mpi)
+        _table(page, words.rank_rows(found))
+        group = None
+        for check in found.checks:
+            if check.group != group:
+                group = check.group
+                page.heading(group[0].upper() + group[1:])
+            put_check(page.console, dataclasses.asdict(check), 0)
+    _measured(page, found)

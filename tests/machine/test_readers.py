@@ -1,0 +1,399 @@
+"""Readers of machines: each description gives the same tree, and a wrong line
+of any gives an error with its number and the remedy."""
+
+import json
+
+import pytest
+from harness import machines
+from straightway.errors import UserError
+from straightway.machine import processors, tree
+from straightway.machine.readers import (furnish, hostlist, hwloc,
+                                         ibnetdiscover, saved, slurm, sysfs)
+
+
+def sets(node):
+    """What a tree says of processors, whatever its order."""
+    return {(p.kind, p.level, p.number, p.cpus, p.size, p.memory)
+            for p in node.walk() if p.kind != "node"}
+
+
+@pytest.fixture(params=machines.ALL, ids=str)
+def machine(request):
+    return machines.ALL[request.param]
+
+
+# hwloc and /sys ---------------------------------------------------------------
+
+def test_lstopo_gives_what_the_machine_has(machine):
+    node = hwloc.parse(machines.xml(machine), "alpha.xml")
+    found, places = tree.counts(node), machine.places()
+    assert node.name == "alpha"
+    for kind, groups in places.items():
+        assert found[kind] == len(groups), kind
+        level = int(kind[1]) if kind[0] == "L" else 0
+        assert [p.cpus for p in node.all("cache" if level else kind)
+                if p.level == level] == groups
+    assert found["thread"] == machine.count * machine.threads
+    assert node.all("package")[0].name == "A processor"
+    assert node.memory == machines.GIB * (
+        16 * len(places["numa"]) + 8 * machine.far_memory)
+
+
+def test_sys_gives_the_same_tree(machine, tmp_path):
+    one = hwloc.parse(machines.xml(machine), "alpha.xml")
+    other = sysfs.read(machines.sysfs(machine, tmp_path))
+    assert sets(one) == sets(other)
+    assert {(d.kind, d.name, d.address, place.title())
+            for place in one.walk() for d in place.devices
+            if d.kind != "memory"} == {
+                (d.kind, d.name, d.address, place.title())
+                for place in other.walk() for d in place.devices
+                if d.kind != "memory"}
+
+
+def test_old_systems_have_masks_in_place_of_lists(machine, tmp_path):
+    root = machines.sysfs(machine, tmp_path)
+    before = sysfs.read(root)
+    for path in root.rglob("*_list"):
+        cpus = processors.parse(path.read_text())
+        name = path.name.replace("_list", "_map" if "shared" in path.name
+                                 else "")
+        path.with_name(name).write_text(machines._mask(cpus).replace(
+            "0x", "") + "\n")
+        path.unlink()
+    assert sets(sysfs.read(root)) == sets(before)
+
+
+def test_memory_without_processors_is_a_device(tmp_path):
+    for node in (hwloc.parse(machines.xml(machines.DOMAINS), "x"),
+                 sysfs.read(machines.sysfs(machines.DOMAINS, tmp_path))):
+        (memory,) = [d for p in node.walk() for d in p.devices]
+        assert (memory.kind, memory.name) == ("memory", "numa 8")
+        assert memory.size == 8 * machines.GIB
+
+
+def test_this_machine_can_be_read():
+    node = sysfs.read()
+    assert node.all("thread") and node.all("core") and node.all("numa")
+    if hwloc.tool():
+        other = hwloc.ask(hwloc.tool())
+        assert {(p.kind, p.level, p.cpus) for p in node.walk()} == {
+            (p.kind, p.level, p.cpus) for p in other.walk()}
+
+
+def test_hwloc_1_and_3_name_things_otherwise():
+    text = machines.xml(machines.GPUS)
+    old = text.replace('"Package"', '"Socket"').replace(
+        'type="L3Cache"', 'type="Cache"').replace(
+        'type="L2Cache"', 'type="Cache"').replace(
+        'version="2.0"', 'version="1.0"')
+    new = text.replace('version="2.0"', 'version="3.0"').replace(
+        'osdev_type="5"', 'osdev_type="12"').replace(
+        'osdev_type="3"', 'osdev_type="48"')
+    assert old != text != new
+    want = hwloc.parse(text, "x")
+    assert hwloc.parse(old, "x") == want == hwloc.parse(new, "x")
+
+
+def test_what_nobody_may_use_and_virtual_functions_are_left_out():
+    text = machines.xml(machines.GPUS).replace("</topology>", "")
+    text = text.rpartition("</object>")[0]
+    text += ('<object type="Package" os_index="9" cpuset="0x0"></object>\n'
+             '<object type="PCIDev" pci_busid="0000:42:00.1" '
+             'pci_type="0207 [15b3:101c] [15b3:0007] 00"></object>\n'
+             "</object></topology>")
+    assert hwloc.parse(text, "x") == hwloc.parse(machines.xml(machines.GPUS),
+                                                 "x")
+
+
+@pytest.mark.parametrize("old, new, at, what", [
+    ("</topology>", "", "", "no XML"),
+    ('"0x00000001"', '"0xf...f"', '"0xf...f"', "set of processors"),
+    ('type="Core" os_index="0"', 'type="Core" os_index="x"',
+     'os_index="x"', "is no number"),
+    ('<object type="Machine"', '<object', "<object os_index",
+     "an object without type"),
+    ('type="Machine"', 'type="Misc"', 'type="Package"', "outside a Machine"),
+    ('<topology version="2.0">', "<svg>", "<svg>",
+     "<svg> outside <topology>"),
+    ('type="Core" os_index="0" cpuset="0x00000001"',
+     'type="Core" os_index="0"', 'type="Core"', "Core without cpuset"),
+    ('type="L3Cache" os_index="0" cpuset="0x00000003"',
+     'type="L3Cache" os_index="0" cpuset="0x00000006"', 'type="L3Cache"',
+     "overlap"),
+    ('type="PU"', 'type="Group"', "", "no PU")])
+def test_a_wrong_line_of_xml_is_named(tmp_path, old, new, at, what):
+    text = machines.xml(machines.Machine(packages=2, cores=2))
+    assert old in text
+    path, text = tmp_path / "node.xml", text.replace(old, new)
+    path.write_text(text)
+    with pytest.raises(UserError) as error:
+        hwloc.read(path)
+    line = text[:text.index(at)].count("\n") + 1 if at else \
+        text.count("\n") + 1
+    assert str(error.value).startswith(f"{path}, line {line}: ")
+    assert what in str(error.value) and "lstopo --of xml" in str(error.value)
+
+
+def test_a_wrong_table_of_sys_is_named(tmp_path):
+    root = machines.sysfs(machines.DESKTOP, tmp_path)
+    path = root / "devices/system/cpu/cpu2/topology/core_cpus_list"
+    path.write_text("two\n")
+    with pytest.raises(UserError, match="core_cpus_list: line 1.*two"):
+        sysfs.read(root)
+    path.write_text("2-3\n")
+    with pytest.raises(UserError, match="contradict"):
+        sysfs.read(root)
+    with pytest.raises(UserError, match="no devices/system/cpu"):
+        sysfs.read(tmp_path / "devices")
+
+
+# JSON -------------------------------------------------------------------------
+
+def test_a_saved_tree_is_the_same(machine, tmp_path):
+    node = hwloc.parse(machines.xml(machine), "x")
+    assert saved.tree(json.loads(json.dumps(saved.plain(node)))) == node
+    network = furnish(conf(tmp_path, "SwitchName=s Nodes=n[1-3]"), node)
+    plain = saved.plain(network)
+    assert [part.get("like") for part in plain["parts"]] == [None, 0, 0]
+    assert saved.tree(plain) == network
+
+
+@pytest.mark.parametrize("change, what", [
+    (lambda data: data.update(schema="other"), "schema is not"),
+    (lambda data: data["tree"].update(kind="shelf"), "tree: no object with"),
+    (lambda data: data["tree"].update(number="1"), "tree.number"),
+    (lambda data: data["tree"]["parts"][0].update(cpus="x"),
+     r"tree.parts\[0\].cpus"),
+    (lambda data: data["tree"].update(like=7), "tree.like"),
+    (lambda data: data["tree"].update(devices=[{"kind": "gpu"}]), "name")])
+def test_a_wrong_member_of_json_is_named(tmp_path, change, what):
+    path = tmp_path / "machine.json"
+    data = {"schema": saved.SCHEMA, "tree": saved.plain(hwloc.parse(
+        machines.xml(machines.DESKTOP), "x"))}
+    path.write_text(json.dumps(data))
+    assert saved.read(path).all("core")
+    change(data)
+    path.write_text(json.dumps(data))
+    with pytest.raises(UserError, match=what):
+        saved.read(path)
+    path.write_text("{\n\n nothing")
+    with pytest.raises(UserError, match="line 3: no JSON"):
+        saved.read(path)
+
+
+# Lists of names -----------------------------------------------------------------
+
+@pytest.mark.parametrize("text, names", [
+    ("a", "a"), ("n[1-3]", "n1 n2 n3"), ("n[08-10]", "n08 n09 n10"),
+    ("n[1,3],gpu2", "n1 n3 gpu2"), ("r[1-2]n[1-2]", "r1n1 r1n2 r2n1 r2n2"),
+    ("c0-[0-1]", "c0-0 c0-1")])
+def test_a_list_of_names(text, names):
+    assert hostlist.expand(text) == names.split()
+    assert hostlist.expand(hostlist.fold(names.split())) == names.split()
+
+
+@pytest.mark.parametrize("text", ["", "n[1-", "n]", "n[3-1]", "n[a-b]",
+                                  "n[1-9999999999]", "two words", "a,,b"])
+def test_a_wrong_list_of_names_is_refused(text):
+    with pytest.raises(ValueError):
+        hostlist.expand(text)
+
+
+# Slurm ------------------------------------------------------------------------
+
+def conf(folder, text, name="topology.conf"):
+    path = folder / name
+    path.write_text(text)
+    return slurm.read(path)
+
+
+def shape(place):
+    return [place.name, *map(shape, place.parts)] if place.parts else \
+        place.name
+
+
+TREE = ["top", ["s1", "n1", "n2"], ["s2", "n3", "n4"]]
+
+
+def test_topology_conf(tmp_path):
+    found = conf(tmp_path, "# a cluster\n\nswitchname=s1 nodes=n[1-2]\n"
+                 "SwitchName=s2 Nodes=n[3-4] LinkSpeed=100\n"
+                 "SwitchName=top \\\n  Switches=s[1-2]   # both\n")
+    assert shape(found) == TREE and found.kind == "cluster"
+    assert [n.number for n in found.all("node")] == [0, 1, 2, 3]
+    blocks = conf(tmp_path, "BlockName=b1 Nodes=n[1-2]\n"
+                  "BlockName=b2 Nodes=n[3-4]\nBlockSizes=2,4\n")
+    assert shape(blocks) == ["", ["b1", "n1", "n2"], ["b2", "n3", "n4"]]
+
+
+YAML = """---
+# Slurm takes the default topology.
+- topology: flat
+  flat: true
+- topology: fabric
+  cluster_default: true
+  tree:
+    switches:
+    - switch: top
+      children: s[1-2]
+    - switch: s1
+      nodes: n[1-2]   # two
+    - switch: "s2"
+      nodes: [n3, 'n4']
+- topology: blocks
+  block:
+    block_sizes:
+      - 2
+      - 4
+    blocks:
+      - block: b1
+        nodes: n[1-4]
+"""
+
+
+def test_topology_yaml(tmp_path):
+    assert shape(conf(tmp_path, YAML, "topology.yaml")) == TREE
+    text = YAML.replace("cluster_default: true", "cluster_default: false")
+    blocks = text[:text.index("- topology: flat")] + \
+        text[text.index("- topology: blocks"):]
+    assert shape(conf(tmp_path, blocks, "t.yaml")) == ["b1", "n1", "n2", "n3",
+                                                      "n4"]
+    with pytest.raises(UserError, match="topology flat is neither"):
+        conf(tmp_path, text, "topology.yaml")
+
+
+@pytest.mark.parametrize("name, text, line, what", [
+    ("t.conf", "SwitchName=a Nodes=n[1-2\n", 1, "bracket is not closed"),
+    ("t.conf", "\nSwitch=a Nodes=n1\n", 2, "did you mean switch"),
+    ("t.conf", "SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", 2, "twice"),
+    ("t.conf", "SwitchName=a Nodes=n1\nSwitchName=b Switches=c\n", 2,
+     "which no line describes"),
+    ("t.conf", "SwitchName=a Switches=b\nSwitchName=b Switches=a\n", 1,
+     "below another"),
+    ("t.conf", "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n1\n", 2,
+     "node n1 is at a and at b"),
+    ("t.conf", "SwitchName=t Switches=a,b\nSwitchName=a Nodes=n1\n"
+     "SwitchName=b Switches=a\n", 3, "below t and b"),
+    ("t.conf", "Nodes=n1\n", 1, "neither SwitchName="),
+    ("t.conf", "\n# nothing\n", 1, "no line has"),
+    ("t.conf", "SwitchName=a\n", 1, "no switch has nodes"),
+    ("t.yaml", "", 1, "no contents"),
+    ("t.yaml", "topology: a\n", 1, "give a list of topologies"),
+    ("t.yaml", YAML.replace("nodes: n[1-2]", "nodes: n[1-"), 11,
+     "bracket is not closed"),
+    ("t.yaml", YAML.replace("  tree:", "\ttree:"), 7, "a tab"),
+    ("t.yaml", YAML.replace("children: s[1-2]", "children: &x s1"), 10,
+     "an anchor is not read"),
+    ("t.yaml", YAML.replace("'n4']", "'n4'"), 14, "not closed"),
+    ("t.yaml", YAML.replace('switch: "s2"', "name: s2"), 13,
+     "without switch"),
+    ("t.yaml", YAML.replace("    - switch: s1\n      nodes", "    nodes"), 12,
+     "indented otherwise"),
+    ("t.yaml", YAML.replace("  flat: true", "  topology: b"), 4, "twice")])
+def test_a_wrong_line_of_slurm_is_named(tmp_path, name, text, line, what):
+    with pytest.raises(UserError) as error:
+        conf(tmp_path, text, name)
+    assert f"{name}, line {line}: " in str(error.value)
+    assert what in str(error.value) and "\n  see " in str(error.value)
+
+
+# ibnetdiscover ------------------------------------------------------------------
+
+def fabric(*links, names=None):
+    """The output for these links, (one, other): a name that begins with a
+    letter n is an adapter's. `names`: descriptions."""
+    ends, ports = {}, {}
+    for one, other in links:
+        for a, b in ((one, other), (other, one)):
+            ports[a, b] = len(ends.setdefault(a, [])) + 1
+            ends[a].append(b)
+
+    def guid(name):
+        return ("H" if name[0] == "n" else "S") + "-" + \
+            name.encode().hex().rjust(16, "0")
+
+    lines = ["#", "# Topology file: generated on a day", "#"]
+    for end, others in ends.items():
+        kind = "Ca" if end[0] == "n" else "Switch"
+        name = (names or {}).get(end, f"{end} HCA-1" if kind == "Ca" else end)
+        lines += ["", "vendid=0x2c9", f"{kind.lower()}guid=0x1(1)",
+                  f'{kind}\t{len(others)} "{guid(end)}"\t\t# "{name}" lid 1']
+        lines += [f'[{ports[end, other]}]{"(abc)" * (kind == "Ca")}\t'
+                  f'"{guid(other)}"[{ports[other, end]}]\t\t# "x" lid 2 4xEDR'
+                  for other in others]
+    return "\n".join(lines) + "\n"
+
+
+def leaves(*switches, above=("t1", "t2"), nodes=2):
+    number = 0
+    for switch in switches:
+        for _ in range(nodes):
+            number += 1
+            yield f"n{switch}{number}", switch
+        for top in above:
+            yield switch, top
+
+
+def network(folder, text):
+    path = folder / "net.txt"
+    path.write_text(text)
+    return ibnetdiscover.read(path)
+
+
+def test_a_fat_tree_of_two_levels(tmp_path):
+    found = network(tmp_path, fabric(*leaves("a", "b", "c")))
+    assert shape(found) == ["2 switches", ["a", "na1", "na2"],
+                            ["b", "nb3", "nb4"], ["c", "nc5", "nc6"]]
+
+
+def test_a_fat_tree_of_three_levels_has_pods(tmp_path):
+    found = network(tmp_path, fabric(
+        *leaves("a", "b", above=("p",)), *leaves("c", "d", above=("q", "r")),
+        ("p", "t"), ("q", "t"), ("r", "t")))
+    assert shape(found) == [
+        "t", ["p", ["a", "na1", "na2"], ["b", "nb3", "nb4"]],
+        ["2 switches", ["c", "nc1", "nc2"], ["d", "nd3", "nd4"]]]
+
+
+def test_a_ring_of_switches_is_one_group(tmp_path):
+    found = network(tmp_path, fabric(
+        *leaves("a", "b", "c", above=(), nodes=1), ("a", "b"), ("b", "c"),
+        ("c", "a")))
+    assert [part.name for part in found.parts] == ["a", "b", "c"]
+
+
+def test_nodes_have_the_names_that_descriptions_have(tmp_path):
+    links = list(leaves("a", "b", above=("t",)))
+    found = network(tmp_path, fabric(*links, names={
+        "na1": "alpha mlx5_0", "na2": "alpha mlx5_1", "nb3": "MT4 Product X",
+        "nb4": "Mellanox Technologies Aggregation Node", "a": "Switch IB",
+        "b": "Switch IB"}))
+    one, other = found.parts
+    assert shape(one)[1:] == ["alpha"]
+    assert [n.name[:2] for n in other.parts] == ["H-"]
+    assert one.name != other.name       # by their GUIDs
+
+
+@pytest.mark.parametrize("change, line, what", [
+    (lambda t: t.replace("vendid=0x2c9", "\nwhat is this", 1), 6, "not known"),
+    (lambda t: t[t.index("[1]"):], 1, "a link of no switch"),
+    (lambda t: t + t[t.rindex("Switch"):], 20, "is here twice"),
+    (lambda t: t.replace("Ca\t", "Switch\t"), 1, "no adapter"),
+    (lambda t: t[:t.rindex("\nvendid")], 14, "does not describe"),
+    (lambda t: "", 1, "no adapter")])
+def test_a_wrong_line_of_ibnetdiscover_is_named(tmp_path, change, line, what):
+    text = fabric(("n1", "a"), ("n2", "a"))
+    with pytest.raises(UserError) as error:
+        network(tmp_path, change(text))
+    assert f"net.txt, line {line}: " in str(error.value)
+    assert what in str(error.value) and "ibnetdiscover" in str(error.value)
+
+
+def test_a_missing_file_and_bytes_are_refused(tmp_path):
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\0")
+    for reader in (hwloc.read, saved.read, slurm.read, ibnetdiscover.read):
+        with pytest.raises(UserError, match="No such file"):
+            reader(tmp_path / "nothing")
+        with pytest.raises(UserError, match="no text"):
+            reader(tmp_path / "bytes")
