@@ -44,8 +44,13 @@ def total(traffic, slots, placement, weights=None):
     for index, step in enumerate(steps(weights or slots.weights())):
         parts = slots.parts(index)
         at = [parts[slot] for slot in placement]
-        found += step * sum(amount for (a, b), amount in traffic.sent.items()
-                            if at[a] != at[b])
+        across = 0
+        for rank, near in enumerate(traffic.near):
+            here = at[rank]
+            for other, amount in near:
+                if at[other] != here:
+                    across += amount
+        found += step * across / 2
     return found
 
 
