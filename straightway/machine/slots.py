@@ -18,14 +18,18 @@ A machine comes from a short text:
 """
 
 import dataclasses
+import pathlib
+import platform
 import typing
 
 from straightway.errors import UserError, nearest
+from straightway.machine import hardware
 
 # Levels, the outermost first, with the weight of a byte that crosses there.
 # Only their proportions count: a node's ranks share its way to the network.
 WEIGHTS = {"group": 24.0, "pod": 20.0, "switch": 16.0, "node": 12.0,
-           "package": 3.0, "numa": 2.0, "cache": 1.0, "core": 0.5}
+           "package": 3.0, "numa": 2.0, "cache": 1.0, "core": 0.5,
+           "thread": 0.25}
 LEVELS = tuple(WEIGHTS)
 # The meaning of numbers without names, by how many there are.
 _UNNAMED = {1: ("core",), 2: ("node", "core"),
@@ -49,8 +53,8 @@ class Slots:
     cpus: typing.Optional[list] = None
 
     def __post_init__(self):
-        if self.levels[-1:] != ("core",) or list(self.levels) != sorted(
-                self.levels, key=LEVELS.index):
+        kinds = [kind(level) for level in self.levels]
+        if kinds != sorted(kinds, key=LEVELS.index):
             raise ValueError(f"levels {self.levels}")
         if self.paths != sorted(set(self.paths)):
             raise ValueError("paths must ascend, each once")
@@ -88,8 +92,18 @@ class Slots:
             self.parts(self.node_level)
 
     def weights(self):
-        """The weight of each level, as a list."""
-        return [WEIGHTS[level] for level in self.levels]
+        """The weight of each level, as a list; 4 more for each switch above
+        the nodes' own."""
+        switches = [level for level in self.levels
+                    if kind(level) == "switch"]
+        found = {level: WEIGHTS["switch"] + 4 * i
+                 for i, level in enumerate(reversed(switches))}
+        return [found.get(level) or WEIGHTS[level] for level in self.levels]
+
+
+def kind(level):
+    """"switch 2" -> "switch": there may be several of these."""
+    return level.partition(" ")[0]
 
 
 def _number(given, text):
@@ -104,13 +118,13 @@ def _named(given, text):
     found = []
     for word in text.split(","):
         name, _, count = word.strip().partition("=")
-        if name not in LEVELS:
+        if name not in LEVELS[:-1]:
             raise UserError(f"--machine {given}: unknown level "
-                            f"{name or '(none)'}; " + nearest(name, LEVELS))
+                            f"{name or '(none)'}; " + nearest(name, LEVELS[:-1]))
         if found and LEVELS.index(name) <= LEVELS.index(found[-1][0]):
             raise UserError(f"--machine {given}: {name} is not inside "
                             f"{found[-1][0]}; the order is "
-                            + ", ".join(LEVELS))
+                            + ", ".join(LEVELS[:-1]))
         found.append((name, _number(given, count)))
     if found[-1][0] != "core":
         raise UserError(f"--machine {given}: say how many cores there are, as "
@@ -158,3 +172,27 @@ def parse(text):
         paths += [(path[0] + begin, *path[1:])
                   for path in _paths(levels, dict(part))]
     return Slots(levels, paths)
+
+
+def _id_of(base, part):
+    """The number of the package, or the first NUMA domain, of a processor."""
+    if part == "package":
+        return int(hardware.text(f"{base}/topology/physical_package_id")
+                   or 0)
+    return min((int(folder.name[4:]) for folder in
+                pathlib.Path(base).glob("node[0-9]*")), default=0)
+
+
+def here():
+    """The Slots of this machine: a slot for each core of this process."""
+    found = {}
+    for cpu in hardware.affinity():
+        base = f"/sys/devices/system/cpu/cpu{cpu}"
+        core = hardware.text(f"{base}/topology/thread_siblings_list",
+                             str(cpu))
+        found.setdefault((_id_of(base, "package"), _id_of(base, "numa"),
+                          core), cpu)
+    ordered = sorted((package, numa, cpu)
+                     for (package, numa, _), cpu in found.items())
+    return Slots(("package", "numa", "core"), ordered,
+                 (platform.node(),), [path[-1] for path in ordered])
