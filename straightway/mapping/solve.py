@@ -48,7 +48,7 @@ def simple(problem, grid=None, before=None):
     """{name: placement} of what needs no search."""
     found = {"blocked": blocked(problem.slots, problem.ranks),
              "round robin": round_robin(problem.slots)}
-    if before:
+    if before and before not in found.values():
         found["as it was"] = before
     if grid:
         found.update((name, grids.placement(order)) for name, order in
