@@ -120,6 +120,7 @@ def openmpi(places, path):
     """Open MPI 5 (PRRTE) knows only hosts that it has been given."""
     rankfile, hosts = f"{path}.rankfile", f"{path}.hosts"
     return Launch(["mpirun", "-n", str(places.ranks), "--hostfile", hosts,
+                   "--bind-to", "core",
                    "--map-by", f"rankfile:file={rankfile}"],
                   {rankfile: _rankfile(places),
                    hosts: _hosts(places, "{} slots={}")})
@@ -128,6 +129,7 @@ def openmpi(places, path):
 def openmpi4(places, path):
     rankfile, hosts = f"{path}.rankfile", f"{path}.hosts"
     return Launch(["mpirun", "-n", str(places.ranks), "--hostfile", hosts,
+                   "--bind-to", "core",
                    "--rankfile", rankfile],
                   {rankfile: _rankfile(places),
                    hosts: _hosts(places, "{} slots={}")})
@@ -160,6 +162,7 @@ def intel(places, path):
                                   for rank in range(places.ranks))})
     cpus = places.list_for_all()
     if cpus:
+        made.settings["I_MPI_PIN"] = "on"
         made.settings["I_MPI_PIN_PROCESSOR_LIST"] = ",".join(map(str, cpus))
     else:
         made.settings["I_MPI_PIN"] = "off"

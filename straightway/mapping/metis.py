@@ -11,7 +11,7 @@ except ImportError:
     pymetis = None
 
 
-def _divided(problem, count):
+def _divided(problem, count, recursive):
     """The part of each rank, by METIS."""
     start, others, amounts = [0], [], []
     # METIS takes whole numbers; large amounts lose their last digits.
@@ -23,16 +23,18 @@ def _divided(problem, count):
         amounts += [max(1, round(amount / scale)) for _, amount in near]
         start.append(len(others))
     return pymetis.part_graph(count, xadj=start, adjncy=others,
-                              eweights=amounts)[1]
+                              eweights=amounts, recursive=recursive)[1]
 
 
-def placement(problem):
-    """A placement; None without METIS, or with nothing to divide."""
+def placement(problem, recursive=False):
+    """A placement; None without METIS, or with nothing to divide. METIS
+    divides into all parts at once, or into two, and so on."""
     if not pymetis or not problem.at or not any(problem.near):
         return None
     stretches = problem.below[-1]
     members = [[] for _ in stretches]
-    for rank, part in enumerate(_divided(problem, len(stretches))):
+    for rank, part in enumerate(_divided(problem, len(stretches),
+                                        recursive)):
         members[part].append(rank)
     spare = []
     for (begin, end), one in zip(stretches, members):
