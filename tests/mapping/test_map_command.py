@@ -11,6 +11,7 @@ from straightway.machine import slots as machines
 from straightway.mapping import launchers
 from straightway.whatif import operations
 
+HERE = pathlib.Path(__file__).parent
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "map.schema.json"
 
@@ -214,3 +215,35 @@ def test_a_damaged_file_is_an_error(run, tmp_path):
     said(run, path, status=1)
     path.write_text("nothing of ours")
     said(run, path, "--machine", "2x4", status=1)
+
+
+# A program, traced ------------------------------------------------------------
+
+@pytest.fixture
+def traced(host, tmp_path):
+    """A trace of regions.c on four ranks."""
+    done = host.run(4, host.compile(HERE / "regions.c"), env={
+        "STRAIGHTWAY_PROFILE": "on", "STRAIGHTWAY_TRACE": "on",
+        "STRAIGHTWAY_PROFILE_REPORT": "off", "STRAIGHTWAY_ENABLE": "off",
+        "STRAIGHTWAY_PROFILE_OUTPUT": str(tmp_path)}, check=True)
+    assert "regions done" in done.stdout
+    (capture,) = tmp_path.glob("*.swcap")
+    return capture
+
+
+def test_a_trace_tells_the_traffic_of_its_regions(run, traced):
+    words = ("--machine", "2x2", "--model", "two-level", "--before", "blocked")
+    whole = report_of(run, traced, *words)
+    assert whole["total"] == 4 * 20 * (4096 + 1024)
+    assert across(whole, "before", "node") == 4 * 20 * 4096
+    assert across(whole, "after", "node") == 4 * 20 * 1024
+    assert whole["predicted"]["speed_up"] > 1     # computing takes the most
+    far = report_of(run, traced, *words, "--region", "phase 2")
+    assert far["total"] == 4 * 20 * 4096
+    assert across(far, "after", "node") == 0
+    beside = report_of(run, traced, *words, "--region", "phase 3", "--by",
+                       "messages")
+    assert beside["total"] == 4 * 20
+    assert across(beside, "before", "node") == 0
+    assert "did you mean phase 2" in said(run, traced, *words, "--region",
+                                          "phase2")
