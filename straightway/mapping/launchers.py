@@ -4,9 +4,9 @@
     made.files      {path: text}
     made.command    words; the program follows
 
-Launchers number the ranks; none of them renumbers MPI_COMM_WORLD here. Where a
-node's launcher takes one list of cores for all nodes, and the nodes differ, a
-script beside the program binds each rank (taskset, of util-linux).
+Ranks keep their numbers in MPI_COMM_WORLD; the launcher only starts them
+elsewhere. Some launchers take one list of cores for all nodes. Where the nodes
+differ, a script before the program binds each rank (taskset, of util-linux).
 """
 
 import dataclasses

@@ -1,9 +1,9 @@
 """The placement with the least cost that all solvers together find.
 
-Candidates are the launchers' own orders (blocked, round robin), the program's
-placement, the closed forms of a grid, and descents from the best of these and
-from nothing. The best one gets the rest of the effort. So the result is never
-worse than any candidate.
+Candidates are the launchers' own orders (blocked, round robin), the placement
+before, and the closed forms of a grid. Descents from the best of these, and
+from nothing, make more. The best candidate gets the rest of the effort, so the
+result is never worse than any.
 """
 
 import dataclasses

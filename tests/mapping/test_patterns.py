@@ -1,4 +1,4 @@
-"""Patterns: who exchanges with whom, in any grid."""
+"""Patterns: the messages between neighbours, in any grid."""
 
 import itertools
 
