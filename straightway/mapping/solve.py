@@ -11,10 +11,19 @@ import dataclasses
 from straightway.mapping import descent, grid as grids, metis
 from straightway.mapping.problem import Problem
 
-# In entries of graphs: about two or three microseconds each.
-EFFORT = 300000         # of regrouping, over all levels
+# In entries of graphs. Regrouping takes some microseconds for each, and a
+# descent tens of them, so that a larger graph gets less of the first.
+EFFORT = 1100000        # of regrouping, over all levels
+LEAST_EFFORT = 200000
+OF_DESCENTS = 8         # less for each entry
 DESCENTS = 100000       # of descents from nothing
 MOST_DESCENTS = 8
+
+
+def _effort(entries):
+    """How much a graph of so many entries is regrouped."""
+    return min(max(EFFORT - OF_DESCENTS * entries, LEAST_EFFORT),
+               300 * entries)
 
 
 @dataclasses.dataclass
@@ -58,21 +67,24 @@ def simple(problem, grid=None, before=None):
 
 
 def solve(traffic, slots, grid=None, before=None, weights=None,
-          effort=EFFORT):
+          effort=None):
     """The Solution. `slots`: as many as ranks; `grid`: the Grid that the
-    traffic is of; `before`: a placement to compare with."""
+    traffic is of; `before`: a placement to compare with; `effort`: of
+    regrouping, in place of one that fits the graph."""
     problem = Problem(traffic, slots, weights)
     found = simple(problem, grid, before)
     costs = {name: problem.cost(one) for name, one in found.items()}
+    entries = sum(map(len, problem.near)) + problem.ranks
+    effort = _effort(entries) if effort is None else effort
     if problem.at:
-        entries = sum(map(len, problem.near)) + problem.ranks
-        _add_searched(problem, found, costs, max(1, min(
-            MOST_DESCENTS, DESCENTS // entries)))
+        # Closed forms make a descent from nothing superfluous.
+        _add_searched(problem, found, costs, max(
+            0 if grid else 1, min(MOST_DESCENTS, DESCENTS // entries)))
     origin = min(costs, key=lambda name: costs[name])   # the first of equals
     placement, cost = found[origin], costs[origin]
     if problem.at and effort:
-        each = min(effort, 300 * entries) // len(problem.at)
-        better = descent.descend(problem, 1, placement, effort=each)
+        better = descent.descend(problem, 1, placement,
+                                 effort=effort // len(problem.at))
         if problem.cost(better) < cost - 1e-9:
             placement, cost = better, problem.cost(better)
     return Solution(placement, origin, cost, costs)
