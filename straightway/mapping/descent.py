@@ -12,6 +12,7 @@ divided, wherever the part still has the same ranks.
 from straightway.mapping import halving
 
 ROUNDS = 6
+PAIRS = 16              # that exchange, for each part; those with most traffic
 
 
 def induced(near, members):
@@ -52,13 +53,14 @@ class Level:
     def pairs(self):
         """Parts with traffic between them: [(one, two)], the most first."""
         found = {}
-        for rank, near in enumerate(self.problem.near):
+        for rank, near in enumerate(self.problem.graph):
             here = self.part[rank]
             for other, amount in near:
                 there = self.part[other]
                 if here < there:
                     found[here, there] = found.get((here, there), 0) + amount
-        return sorted(found, key=lambda pair: (-found[pair], pair))
+        order = sorted(found, key=lambda pair: (-found[pair], pair))
+        return order[:PAIRS * len(self.members)]
 
     def _bias(self, one, two, ranks):
         """What each rank gains in `two` beside its traffic with both parts:
@@ -72,7 +74,7 @@ class Level:
         found = []
         for rank in ranks:
             gain = 0
-            for other, amount in problem.near[rank]:
+            for other, amount in problem.graph[rank]:
                 there = self.part[other]
                 if there not in (one, two):
                     if there not in prices:
@@ -87,7 +89,7 @@ class Level:
         first, second = self.members[one], self.members[two]
         ranks = first + second
         side = [0] * len(first) + [1] * len(second)
-        graph = induced(self.problem.near, ranks)
+        graph = induced(self.problem.graph, ranks)
         bias = self._bias(one, two, ranks)
         if bias:
             price = self.problem.price(self.level, one, two)
@@ -126,7 +128,7 @@ class Level:
         first = below(self.problem.ranks)
         found, seen, queue = [self.part[first]], {first}, [first]
         for rank in queue:
-            for other, _ in self.problem.near[rank]:
+            for other, _ in self.problem.graph[rank]:
                 if other in seen:
                     continue
                 seen.add(other)
@@ -147,7 +149,7 @@ class Level:
         part, price, level = self.part, self.problem.price, self.level
         for rank in ranks:
             here = part[rank]
-            for other, amount in self.problem.near[rank]:
+            for other, amount in self.problem.graph[rank]:
                 there = part[other]
                 if there != here:
                     found += amount * price(level, here, there) * (
@@ -159,7 +161,7 @@ class Level:
         before = [(part, self.members[part]) for part in parts]
         ranks = sorted(v for _, members in before for v in members)
         paid = self._pays(ranks)
-        lists = divide(self.problem.near, ranks,
+        lists = divide(self.problem.graph, ranks,
                        [len(members) for _, members in before], seed)
         for (part, _), members in zip(before, lists):
             self._put(part, members)
@@ -179,7 +181,7 @@ class Level:
         below = halving.numbers(seed)
         while effort > 0 and len(self.members) > 1:
             parts = self._group(below, 2 + below(3))
-            effort -= 200 + sum(len(self.problem.near[v]) + 4 for part in parts
+            effort -= 200 + sum(len(self.problem.graph[v]) + 4 for part in parts
                                 for v in self.members[part])
             self._regroup(parts, below(1 << 30))
 
@@ -222,7 +224,7 @@ def descend(problem, seed=1, start=None, tries=1, effort=0):
         for begin, end, inner in _inner(problem, level):
             members = sorted(ranks[begin:end])
             lists = known.get(frozenset(members)) or divide(
-                problem.near, members, [b - a for a, b in inner], seed, tries)
+                problem.graph, members, [b - a for a, b in inner], seed, tries)
             for one in lists:
                 for rank in one:
                     part[rank] = number

@@ -1,6 +1,8 @@
 """A problem: as many ranks as slots, their traffic, and the machine as levels.
 
     near        for each rank [(other, amount of both directions)]
+    graph       the same for searches: of a dense one the heaviest partners of
+                each rank. Costs regard all
     at[l]       the part of each slot on level l
     step[l]     what an amount pays that crosses level l (cost.py)
     below[l]    for each part of level l the slots in it, as (begin, end)
@@ -9,7 +11,12 @@ A level is left out where all placements pay it alike: where it has one part,
 or a part for each slot.
 """
 
+import heapq
+
 from straightway.mapping import cost
+
+ENTRIES = 120000        # of a graph for searches, about
+FEWEST = 8              # partners of a rank in it
 
 
 class Problem:
@@ -20,6 +27,7 @@ class Problem:
             raise ValueError(f"{traffic.ranks} ranks, {len(slots)} slots")
         self.traffic, self.slots = traffic, slots
         self.near, self.ranks = traffic.near, traffic.ranks
+        self.graph = _thinned(traffic.near)
         self.weights = list(weights or slots.weights())
         self.at, self.step, self.below = [], [], []
         self._prices = {}
@@ -53,6 +61,19 @@ class Problem:
                 self.step[i] for i in range(level + 1)
                 if self.at[i][a] != self.at[i][b])
         return found
+
+
+def _thinned(near):
+    """The graph of the heaviest partners of each rank."""
+    most = max(FEWEST, ENTRIES // max(1, len(near)))
+    if sum(map(len, near)) <= ENTRIES:
+        return near
+    kept = [{} for _ in near]
+    for rank, others in enumerate(near):
+        for other, amount in heapq.nlargest(most, others,
+                                            lambda one: (one[1], -one[0])):
+            kept[rank][other] = kept[other][rank] = amount
+    return [sorted(one.items()) for one in kept]
 
 
 def _stretches(parts):
