@@ -10,7 +10,7 @@ import importlib
 # {name, of the command and its module: class}
 CLASSES = {"doctor": "Doctor", "bench": "Bench", "report": "Report",
            "diff": "Diff", "merge": "Merge", "whatif": "WhatIf",
-           "study": "Study", "topo": "Topo"}
+           "study": "Study", "topo": "Topo", "map": "Map"}
 
 
 def load(name):

@@ -1,7 +1,7 @@
 """Slots of a tree: a place for one rank on each core, with the ids of what the
 core lies in, level by level from the outermost.
 
-    levels, paths, names, cpus = slots(tree)
+    slots(tree), a Slots (slots.py) with
     levels  ("switch 1", "node", "package", "numa", "cache", "core")
     paths   [(0, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 1), ...]   ascending
     names   of the nodes
@@ -15,6 +15,7 @@ larger place.
 """
 
 from straightway.machine import processors
+from straightway.machine.slots import Slots
 
 _ORDER = ("switch", "node", "package", "numa", "cache", "core", "thread")
 
@@ -52,8 +53,8 @@ def _levels(ways):
 
 
 def slots(tree, kind="core"):
-    """(levels, paths, names, cpus) of the tree's cores, or of its threads; of
-    its nodes, where the tree has no more."""
+    """The Slots of the tree's cores, or of its threads; of its nodes, where the
+    tree has no more."""
     paths = list(tree.paths(kind)) or list(tree.paths("thread")) or \
         list(tree.paths("node"))
     ways = [_keys(path, path[-1].kind) for path in paths]
@@ -71,5 +72,6 @@ def slots(tree, kind="core"):
     # Cores without a place of a level may lie between cores that have one.
     found.sort()
     names = tuple(node.name for node in tree.all("node"))
-    return (tuple(levels), [path for path, _ in found], names,
-            None if levels[-1] == "node" else [cpu for _, cpu in found])
+    return Slots(tuple(levels), [path for path, _ in found],
+                 names if all(names) else None,
+                 None if levels[-1] == "node" else [cpu for _, cpu in found])

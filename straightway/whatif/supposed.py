@@ -13,6 +13,7 @@ these two (measured_nodes.py). Where ranks are on several nodes and a measured
 model has no network above it, the measured network joins.
 """
 
+import collections
 import functools
 import itertools
 import pathlib
@@ -244,7 +245,7 @@ class Models:
         names = [] if experiment.fresh else list(self.names)
         names += experiment.models
         places = self._places(ranks, experiment)
-        several = places and int(places[0].split()[1]) < ranks
+        several = _spread([*places, *experiment.lines], ranks)[0] > 1
         if several and set(names) & set(measured.NAMES) and \
                 not self._has_network(names, ranks):
             names.append(measured_nodes.NAME)
@@ -259,7 +260,10 @@ class Models:
             for line in _named().load(given).lines(ranks) if line.strip())
 
     def _places(self, ranks, experiment):
-        """The line that places the ranks."""
+        """The line that places the ranks; none, where the experiment itself
+        places each."""
+        if any(_holds(line) == ("place",) for line in experiment.lines):
+            return []
         per_node, nodes = (experiment.last(f) for f in ("per_node", "nodes"))
         per_domain = experiment.last("per_domain")
         if nodes and per_node and ranks > nodes * per_node:
@@ -283,22 +287,30 @@ class Models:
         return [f"place {min(per_node or ranks, ranks)} {per_domain}"]
 
 
+def _spread(lines, ranks):
+    """(nodes, ranks on the fullest) by the lines that place the ranks."""
+    words = [line.split() for line in lines]
+    given = collections.Counter(w[2] for w in words if w[0] == "place_rank")
+    if given:
+        return len(given), max(given.values())
+    per_node = next((int(w[1]) for w in words if w[0] == "place"), 0) or ranks
+    return -(-ranks // per_node), min(per_node, ranks)
+
+
 def _check_links(lines, ranks, title):
     """UserError for messages without a link in any model. They would take no
     time: a mistake, not a prediction."""
     words = [line.split() for line in lines]
     links = {w[1] for w in words if w[0] in ("link", "point")}
-    if any(w[0] == "place_rank" for w in words):
-        return
-    per_node = next((int(w[1]) for w in words if w[0] == "place"), 0) or ranks
-    if per_node < ranks and "network" not in links:
+    nodes, most = _spread(lines, ranks)
+    if nodes > 1 and "network" not in links:
         raise UserError(
-            f"{title}: {units.plural(ranks, 'rank')}, {per_node} on each node,"
+            f"{title}: {units.plural(ranks, 'rank')}, {most} on each node,"
             " and no model has a network between nodes: give --network NAME")
-    if min(per_node, ranks) > 1 and not links & {"node", "domain"}:
+    if most > 1 and not links & {"node", "domain"}:
         raise UserError(
             f"{title}: no model gives the time of a message inside a node, "
-            f"and a node has {min(per_node, ranks)} ranks\n  A network is an "
+            f"and a node has {most} ranks\n  A network is an "
             "experiment: --network NAME --nodes N; or lay it over a model "
             "of a node:\n  --model node --model NAME")
 

@@ -10,6 +10,11 @@ from straightway.machine.tree import Crossing, Device, Place
 from straightway.ranges import ranges
 
 
+def parts(*arguments):
+    found = tree_slots.slots(*arguments)
+    return found.levels, found.paths, found.names, found.cpus
+
+
 def read(machine, name="alpha"):
     return hwloc.parse(machines.xml(machine, name), "x")
 
@@ -69,7 +74,7 @@ def test_nearness_of_devices():
     ("halves", "node package numa core", (0, 1, 3, 23)),
     ("domains", "node package numa cache core", (0, 1, 7, 15, 63))])
 def test_slots_of_a_node(name, levels, last):
-    found, paths, names, cpus = tree_slots.slots(read(machines.ALL[name]))
+    found, paths, names, cpus = parts(read(machines.ALL[name]))
     assert names == ("alpha",) and cpus == list(range(len(paths)))
     assert found == tuple(levels.split()) and paths[-1] == last
     assert len(set(paths)) == len(paths) == machines.ALL[name].count
@@ -77,17 +82,17 @@ def test_slots_of_a_node(name, levels, last):
 
 def test_slots_of_a_cluster():
     network = cluster(2, 3, node=read(machines.TWO_BY_FOUR))
-    levels, paths, names, cpus = tree_slots.slots(network)
+    levels, paths, names, cpus = parts(network)
     assert names == ("n00", "n01", "n10", "n11", "n12")
     assert cpus == list(range(8)) * 5
     assert levels == ("switch 1", "node", "package", "numa", "cache", "core")
     assert len(set(paths)) == 5 * 8 and paths == sorted(paths)
     assert paths[-1] == (1, 4, 9, 9, 9, 39)
-    levels, paths, _, cpus = tree_slots.slots(cluster(2, 3))
+    levels, paths, _, cpus = parts(cluster(2, 3))
     assert cpus is None
     assert levels == ("switch 1", "node")
     assert paths == [(0, 0), (0, 1), (1, 2), (1, 3), (1, 4)]
-    levels, paths, *_ = tree_slots.slots(read(machines.DESKTOP), "thread")
+    levels, paths, *_ = parts(read(machines.DESKTOP), "thread")
     assert levels[-1] == "thread" and len(paths) == 8
 
 
@@ -96,7 +101,7 @@ def test_slots_where_some_cores_share_a_cache():
         Place("package", cpus=0xff), Place("cache", level=2, cpus=0x03),
         Place("cache", level=2, cpus=0x18),
         *(Place("core", cpus=1 << c) for c in range(8))])
-    levels, paths, _, cpus = tree_slots.slots(node)
+    levels, paths, _, cpus = parts(node)
     assert levels == ("node", "package", "cache", "core")
     assert paths == sorted(set(paths)) and sorted(cpus) == list(range(8))
     shared = [c for path, c in zip(paths, cpus) if path[2] == 0]
@@ -106,7 +111,7 @@ def test_slots_where_some_cores_share_a_cache():
 def test_slots_below_switches_of_different_depth():
     network = cluster(1, 1)
     network.parts[0] = Place("switch", name="pod", parts=[network.parts[0]])
-    levels, paths, *_ = tree_slots.slots(network)
+    levels, paths, *_ = parts(network)
     assert levels == ("switch 1", "switch 2", "node")
     assert paths == [(0, 0, 0), (1, 1, 1)]
 

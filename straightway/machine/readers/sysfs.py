@@ -10,7 +10,7 @@ import platform
 import re
 
 from straightway.errors import UserError
-from straightway.machine import hardware, processors
+from straightway.machine import hardware, processors, tree_slots
 from straightway.machine.tree import (GPU, NETWORK, Crossing, Device, Place,
                                       nest, place_devices)
 
@@ -207,3 +207,8 @@ def read(root=ROOT):
                         1) from None
     place_devices(node, _devices(files))
     return node
+
+
+def slots():
+    """The Slots of this machine: cores that this process may use."""
+    return tree_slots.slots(read()).of_cpus(hardware.affinity())

@@ -1,0 +1,328 @@
+"""straightway map: which rank should sit on which core."""
+
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+from straightway import capture, profile
+from straightway.commands import jobs
+from straightway.errors import UserError
+from straightway.machine import tree_slots
+from straightway.machine import slots as machines
+from straightway.machine.readers import saved, sysfs
+from straightway.mapping import (launchers, patterns, predicted, proposal,
+                                 solve, sources)
+from straightway.reporters import map_terminal, output, report_json
+from straightway.whatif import runs, supposed
+
+UNITS = ("bytes", "messages")
+
+
+class Map:
+    """Place the ranks: which should sit on which core of a machine.
+
+    The traffic is that of a capture, of a trace, or of a pattern:
+
+      straightway map app.8.4711.swcap --machine 2x2x2
+      straightway map app.8.4711.swtrace --machine 2x4 --network hdr200
+      straightway map --grid 8x8x4 --periods 1,0,1 --machine 4x2x32
+      straightway map app.swcap --machine 2x4 --hosts n1,n2 --write place
+
+    --machine 50x2x24 is 50 nodes of 2 packages of 24 cores. It may join parts
+    (3x2x24+2x16) and name levels (switch=6,node=4,package=2,core=24). Without
+    it the nodes are those of the capture, or this machine. A file is what
+    straightway topo --json has written, of any machine.
+
+    From a trace or recorded operations (whatif --record) the time before and
+    after is predicted. --write PREFIX writes what the launcher reads, and the
+    page ends with the whole command.
+    """
+
+    name = "map"
+
+    @staticmethod
+    def arguments(parser):
+        add = parser.add_argument
+        add("file", metavar="FILE", nargs="?", help=(
+            "a capture (*.swcap), a trace (*.swtrace) or recorded operations "
+            "(*.swops)"))
+        add("--json", metavar="OUT", help=(
+            "as map.schema.json describes it; - is stdout"))
+        _traffic_options(parser.add_argument_group("traffic").add_argument)
+        _machine_options(parser.add_argument_group("machine").add_argument)
+        _prediction_options(
+            parser.add_argument_group("prediction").add_argument)
+        add = parser.add_argument_group("launch").add_argument
+        add("--launcher", metavar="NAME", choices=tuple(launchers.LAUNCHERS),
+            help=", ".join(launchers.LAUNCHERS)
+            + " [that of the capture's MPI, else openmpi]")
+        add("--write", metavar="PREFIX", help=(
+            "write the launcher's files, PREFIX.*"))
+
+    @staticmethod
+    def run(options):
+        output.check_writable(options.json)
+        output.check_writable(options.write)
+        with jobs.steps() as step, tempfile.TemporaryDirectory(
+                prefix="straightway-") as folder:
+            report, made = _report(options, folder, step)
+        if made:
+            _keep(made)
+        if options.json != "-":
+            map_terminal.render(report, sys.stdout)
+        if options.json:
+            output.send(options.json, report_json, report)
+        return 0
+
+
+def _traffic_options(add):
+    add("--grid", metavar="AxBx...", help="in place of FILE: ranks in a grid")
+    add("--periods", metavar="1,0,...", nargs="?", const="all", help=(
+        "the dimensions that close to a ring; alone: all"))
+    add("--stencil", metavar="NAME", default="faces", help=(
+        "the neighbours: " + ", ".join(patterns.STENCILS)
+        + ', or offsets as in "1,0 -1,0" [faces]'))
+    add("--by", metavar="UNIT", choices=UNITS, default=UNITS[0],
+        help="what counts: bytes or messages [bytes]")
+    add("--region", metavar="NAME", help=(
+        "only this region of a trace, with those within it"))
+
+
+def _machine_options(add):
+    add("--machine", metavar="AxBx...|FILE", help=(
+        "nodes x cores, nodes x packages x cores, ...; what straightway topo "
+        "--json wrote; here: this machine"))
+    add("--hosts", metavar="A,B,...|FILE", help=(
+        "the nodes' names, for the launcher"))
+    add("--weights", metavar="LEVEL=W,...", help=(
+        "what a byte costs that crosses a level, as in node=12,package=3"))
+    add("--before", metavar="HOW", choices=("blocked", "cyclic"), help=(
+        "the placement to compare with: blocked or cyclic [as the capture ran, "
+        "else blocked]"))
+
+
+def _prediction_options(add):
+    add("--model", metavar="NAME|FILE.toml", action="append", help=(
+        "what communication takes, as in straightway whatif [measured]"))
+    add("--network", metavar="NAME", help="the network between the nodes")
+    add("--mpi", metavar="MPI", help=(
+        "the MPI that --model measured measures"))
+
+
+# The question ---------------------------------------------------------------
+
+class _Source:
+    """What FILE is: its Profile, its operations, or neither."""
+
+    def __init__(self, options, folder):
+        self.path, self.profile, self.notes = options.file, None, []
+        self.runner = runs.Runner(None, folder)
+        self.ops = None
+        if not self.path:
+            return
+        if not os.path.isfile(self.path):
+            raise UserError(f"{self.path}: there is no such file")
+        with open(self.path, "rb") as file:
+            head = file.read(8)
+        if head == capture.MAGIC:
+            found = capture.read(self.path)
+            self.profile = profile.Profile(found)
+            if not found.traced and not any(r.trace for r in found.ranks):
+                return
+        self.ops, self.notes = self.runner.operations(self.path)
+
+    def traffic(self, options):
+        if self.profile and not options.region:
+            found = sources.of_profile(self.profile, options.by)
+        elif self.ops:
+            found = sources.of_operations(
+                self.ops, options.by, self.runner.ranks_of(self.ops),
+                options.region)
+        else:
+            raise UserError(
+                f"--region {options.region}: {self.path} does not tell the "
+                "partners of regions apart\n  record a trace: straightway "
+                "profile --trace PROGRAM")
+        if not found.sent:
+            raise UserError(
+                f"{self.path} has no messages between ranks"
+                + (f" in region {options.region}" if options.region else "")
+                + "; collectives alone make no placement better than another")
+        return found
+
+
+def _grid(options):
+    sizes = patterns.dims(options.grid)
+    periods = patterns.periods(options.periods, sizes) \
+        if options.periods is not None else None
+    return patterns.Grid(sizes, periods,
+                         patterns.stencil(options.stencil, sizes))
+
+
+def _check(options):
+    if options.file and options.grid:
+        raise UserError(f"{options.file} and --grid {options.grid}: give one "
+                        "of them")
+    if not options.file and not options.grid:
+        raise UserError("which traffic? straightway map FILE, or --grid 8x8x4")
+    if options.file and options.periods is not None:
+        raise UserError("--periods belongs to --grid")
+    if options.grid and options.region:
+        raise UserError("--region needs a trace; --grid has no regions")
+
+
+def _machine(options, source, ranks):
+    """(Slots, as many as ranks; their description)."""
+    text = options.machine
+    if text and os.path.isfile(text):
+        found = tree_slots.slots(saved.read(text))
+    elif text and text != "here":
+        found = machines.parse(text)
+    elif not text and source.profile and len(source.profile.nodes) > 1:
+        nodes = source.profile.nodes
+        most = max(node.rank_count for node in nodes)
+        found = machines.parse("+".join(str(node.rank_count)
+                                        for node in nodes))
+        found = found.named(node.name for node in nodes)
+        text = f"the capture's, up to {most} ranks on a node"
+    else:
+        found, text = sysfs.slots(), "here"
+    if len(found) < ranks:
+        raise UserError(
+            f"{ranks} ranks and {len(found)} cores (machine {text}): give a "
+            "larger --machine")
+    found = found.first(ranks)
+    names = _hosts(options.hosts) if options.hosts else _names(source)
+    if names and len(names) >= len(set(found.nodes)):
+        found = found.named(names)
+    return found, text
+
+
+def _names(source):
+    return [node.name for node in source.profile.nodes] \
+        if source.profile else None
+
+
+def _hosts(text):
+    """The names in a list, or the first word of each line of a file."""
+    if not os.path.isfile(text):
+        names = text.split(",")
+    else:
+        lines = pathlib.Path(text).read_text(errors="replace").splitlines()
+        words = [line.partition("#")[0].split() for line in lines]
+        names = [one[0].partition(":")[0] for one in words if one]
+    for number, name in enumerate(names, 1):
+        if not re.fullmatch(r"[\w.-]+", name):
+            raise UserError(
+                f"--hosts {text}, entry {number}: {name or 'nothing'} is no "
+                "name of a node; give names as in n1,n2")
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice:
+        raise UserError(f"--hosts {text}: {twice} is there twice; each node "
+                        "has one entry")
+    return names
+
+
+def _weights(options, slots):
+    if not options.weights:
+        return None
+    given = {}
+    for word in options.weights.split(","):
+        name, _, value = word.partition("=")
+        if name not in slots.levels:
+            raise UserError(f"--weights {options.weights}: the machine has no "
+                            f"level {name}; it has "
+                            + ", ".join(slots.levels))
+        try:
+            given[name] = float(value)
+        except ValueError:
+            raise UserError(f"--weights {options.weights}: {value or 'nothing'}"
+                            " is no number; give words like node=12") from None
+    found = [given.get(level, weight)
+             for level, weight in zip(slots.levels, slots.weights())]
+    if found != sorted(found, reverse=True) or found[-1] < 0:
+        raise UserError(
+            f"--weights {options.weights}: " + ", ".join(
+                f"{level} {weight:g}" for level, weight in zip(
+                    slots.levels, found))
+            + "; an outer level costs at least as much as those within it")
+    return found
+
+
+def _before(options, source, slots, ranks):
+    """(placement, its description)"""
+    if not options.before and source.profile:
+        found = sources.before(source.profile, slots)
+        if found:
+            return found, "as it ran"
+    if options.before == "cyclic":
+        return solve.round_robin(slots), "round robin"
+    return solve.blocked(slots, ranks), "blocked"
+
+
+def _asked(options, source):
+    grid = _grid(options) if options.grid else None
+    traffic = grid.traffic() if grid else source.traffic(options)
+    slots, text = _machine(options, source, traffic.ranks)
+    before, name = _before(options, source, slots, traffic.ranks)
+    return proposal.Asked(
+        options.file or f"grid {options.grid}", traffic, slots, before, name,
+        text, options.region, grid, _weights(options, slots))
+
+
+# The answer -----------------------------------------------------------------
+
+def _report(options, folder, step):
+    _check(options)
+    source = _Source(options, folder)
+    asked = _asked(options, source)
+    step("looking for a placement")
+    found = proposal.solution(asked)
+    made, why, notes = _predict(options, source, asked, found, step)
+    launch = _launch(options, source, asked, found)
+    report = proposal.report(asked, found, made, why, launch,
+                             [*source.notes, *notes])
+    return report, launch and launch[1]
+
+
+def _predict(options, source, asked, found, step):
+    """({BEFORE: Outcome, AFTER: Outcome} or None, why not, sentences)."""
+    if not source.ops:
+        return None, "" if options.grid else (
+            "this needs a trace (straightway profile --trace), or recorded "
+            "operations."), []
+    step("replaying it under both placements")
+    models = supposed.Models(options.model or ["measured"], None,
+                             source.runner.ranks_of(source.ops), False, step,
+                             options.mpi)
+    made = predicted.predict(
+        source.runner, models, source.ops,
+        {proposal.BEFORE: asked.before, proposal.AFTER: found.placement},
+        asked.slots, options.network)
+    return made, None, [*models.about, *models.doubts]
+
+
+def _launch(options, source, asked, found):
+    """(launcher, Launch), where the user wants its files."""
+    if not options.write:
+        if options.launcher:
+            raise UserError(f"--launcher {options.launcher}: give --write "
+                            "PREFIX for its files, too")
+        return None
+    name = options.launcher or (launchers.of_mpi(source.profile.job.mpi)
+                                if source.profile else "openmpi")
+    return name, launchers.launch(name, found.placement, asked.slots,
+                                  options.write)
+
+
+def _keep(made):
+    for path, text in made.files.items():
+        try:
+            pathlib.Path(path).write_text(text)
+            if path in made.scripts:
+                os.chmod(path, 0o755)
+        except OSError as error:
+            raise UserError(f"{path}: {error.strerror}", 1) from None
+        print(f"straightway: wrote {path}", file=sys.stderr)

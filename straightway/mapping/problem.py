@@ -1,0 +1,85 @@
+"""A problem: as many ranks as slots, their traffic, and the machine as levels.
+
+    near        for each rank [(other, amount of both directions)]
+    graph       the same for searches: of a dense one the heaviest partners of
+                each rank. Costs regard all
+    at[l]       the part of each slot on level l
+    step[l]     what an amount pays that crosses level l (cost.py)
+    below[l]    for each part of level l the slots in it, as (begin, end)
+
+A level is left out where all placements pay it alike: where it has one part,
+or a part for each slot.
+"""
+
+import heapq
+
+from straightway.mapping import cost
+
+ENTRIES = 120000        # of a graph for searches, about
+FEWEST = 8              # partners of a rank in it
+
+
+class Problem:
+    """`slots`: as many as ranks."""
+
+    def __init__(self, traffic, slots, weights=None):
+        if traffic.ranks != len(slots):
+            raise ValueError(f"{traffic.ranks} ranks, {len(slots)} slots")
+        self.traffic, self.slots = traffic, slots
+        self.near, self.ranks = traffic.near, traffic.ranks
+        self.graph = _thinned(traffic.near)
+        self.weights = list(weights or slots.weights())
+        self.at, self.step, self.below = [], [], []
+        self._prices = {}
+        for level, step in enumerate(cost.steps(self.weights)):
+            parts = slots.parts(level)
+            if parts[-1] and parts[-1] + 1 < len(parts) and step:
+                self.at.append(parts)
+                self.step.append(step)
+                self.below.append(_stretches(parts))
+
+    def cost(self, placement):
+        """What the ranks pay that these levels tell apart."""
+        found = 0.0
+        for parts, step in zip(self.at, self.step):
+            at = [parts[slot] for slot in placement]
+            across = 0
+            for rank, near in enumerate(self.near):
+                here = at[rank]
+                for other, amount in near:
+                    if at[other] != here:
+                        across += amount
+            found += step * across / 2
+        return found
+
+    def price(self, level, one, two):
+        """What an amount pays between two parts of a level."""
+        found = self._prices.get((level, one, two))
+        if found is None:
+            a, b = (self.below[level][part][0] for part in (one, two))
+            found = self._prices[level, one, two] = sum(
+                self.step[i] for i in range(level + 1)
+                if self.at[i][a] != self.at[i][b])
+        return found
+
+
+def _thinned(near):
+    """The graph of the heaviest partners of each rank."""
+    most = max(FEWEST, ENTRIES // max(1, len(near)))
+    if sum(map(len, near)) <= ENTRIES:
+        return near
+    kept = [{} for _ in near]
+    for rank, others in enumerate(near):
+        for other, amount in heapq.nlargest(most, others,
+                                            lambda one: (one[1], -one[0])):
+            kept[rank][other] = kept[other][rank] = amount
+    return [sorted(one.items()) for one in kept]
+
+
+def _stretches(parts):
+    found, begin = [], 0
+    for i in range(1, len(parts) + 1):
+        if i == len(parts) or parts[i] != parts[begin]:
+            found.append((begin, i))
+            begin = i
+    return found

@@ -1,0 +1,88 @@
+"""Where the traffic of a program comes from.
+
+    found = of_profile(profile, "bytes")    a capture's matrix, the whole run
+    found = of_operations(path, "bytes", region)
+                                            recorded operations, or a region
+
+A capture counts messages, one-sided calls, and collectives whose blocks differ
+(Alltoallv and its kin) for each pair of ranks. Other collectives load all
+pairs alike, or by trees that the MPI chooses, and are in neither.
+"""
+
+import os
+import re
+import tempfile
+
+from straightway.errors import UserError, nearest
+from straightway.mapping.traffic import Traffic
+from straightway.whatif import operations
+
+_SEND = re.compile(r"\s+send (\d+) to (\d+)")
+_NAME = re.compile(r'# section (\d+) is "(.*)"$')
+
+
+def of_profile(p, unit):
+    """The Traffic of a Profile. UserError where some ranks left nothing."""
+    index = 1 if unit == "bytes" else 0
+    return Traffic(p.job.ranks, {
+        pair: one[index] for pair, one in p.matrix().items()
+        if max(pair) < p.job.ranks}, unit)
+
+
+def before(p, slots):
+    """The placement of a Profile's run: each rank on its node, in order. None
+    where the slots' nodes have no room, or ranks are missing."""
+    if p.missing:
+        return None
+    free = {}
+    for slot, node in enumerate(slots.nodes):
+        free.setdefault(node, []).append(slot)
+    found, numbers = [], {}
+    for rank in p.ranks:
+        node = numbers.setdefault(rank.capture.node_number, len(numbers))
+        if not free.get(node):
+            return None
+        found.append(free[node].pop(0))
+    return found
+
+
+def of_operations(path, unit, ranks, region=None):
+    """The Traffic of a file of operations; only that of a region, with those
+    within it, if one is named."""
+    sent, wanted, inside, names = {}, None, True, {}
+    rank = 0
+    with tempfile.TemporaryDirectory(prefix="straightway-") as folder:
+        text = os.path.join(folder, "text")
+        operations.convert(str(path), text, forms=("ops", "text"))
+        with open(text, encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                found = _SEND.match(line)
+                if found:
+                    if inside:
+                        pair = rank, int(found[2])
+                        sent[pair] = sent.get(pair, 0) + (
+                            int(found[1]) if unit == "bytes" else 1)
+                elif line.startswith("rank "):
+                    wanted = wanted if wanted is not None else _sections(
+                        names, region)
+                    rank, inside = int(line.split()[1]), region is None
+                elif line.startswith("  section ") and region is not None:
+                    inside = int(line.split()[1]) in wanted
+                else:
+                    found = _NAME.match(line)
+                    if found:
+                        names[int(found[1])] = found[2]
+    return Traffic(ranks, sent, unit)
+
+
+def _sections(names, region):
+    """The numbers of a region and those within it."""
+    if region is None:
+        return set()
+    found = {number for number, name in names.items()
+             if name == region or name.startswith(region + "/")}
+    if not found:
+        raise UserError(f"--region {region}: no region has this name; " + (
+            nearest(region, sorted(names.values())) if names else
+            "the program names none (MPI_Pcontrol, docs/profile.md)"))
+    return found

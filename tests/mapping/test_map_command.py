@@ -1,0 +1,262 @@
+"""straightway map: what a user types, and what is shown."""
+
+import json
+import pathlib
+
+import jsonschema
+import pytest
+import straightway
+from harness import captures
+from straightway.machine import slots as machines
+from straightway.mapping import launchers
+from straightway.whatif import operations
+
+HERE = pathlib.Path(__file__).parent
+SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
+    "map.schema.json"
+
+
+@pytest.fixture(autouse=True)
+def _usual_width(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+def report_of(run, *words):
+    status, out, err = run("map", "--json", "-", *words)
+    assert status == 0, err
+    report = json.loads(out)
+    jsonschema.validate(report, json.loads(SCHEMA.read_text()))
+    assert sorted(report["after"]["placement"]) == list(
+        range(report["ranks"]))
+    return report
+
+
+def said(run, *words, status=2):
+    found, out, err = run("map", *words)
+    assert found == status and not out, err
+    assert err.startswith("straightway: ")
+    return err
+
+
+def across(report, when, level):
+    return next(one["across"] for one in report[when]["levels"]
+                if one["name"] == level)
+
+
+# Patterns ---------------------------------------------------------------------
+
+def test_a_grid_is_placed(run):
+    report = report_of(run, "--grid", "4x4", "--machine", "4x4")
+    assert (report["unit"], report["total"]) == ("messages", 48)
+    assert across(report, "before", "node") == 24
+    assert across(report, "after", "node") == 16
+    assert report["after"]["total"] < report["before"]["total"]
+    assert report["predicted"] is None and report["launch"] is None
+
+
+def test_periods_and_stencils_count(run):
+    faces = report_of(run, "--grid", "4x4", "--machine", "4x4", "--periods")
+    assert faces["total"] == 64
+    one = report_of(run, "--grid", "4x4", "--machine", "4x4", "--periods",
+                    "1,0", "--stencil", "1,0")
+    assert one["total"] == 16
+    assert across(one, "after", "node") == 0
+
+
+def test_the_page_fits_eighty_columns(run):
+    status, out, _ = run("map", "--grid", "8x8x4", "--periods", "1,0,1",
+                         "--machine", "4x2x32")
+    assert status == 0
+    assert max(map(len, out.splitlines())) <= 80
+    assert "between nodes" in out and "between packages" in out
+    assert "This placement costs 0.76 times" in out
+
+
+def test_a_placement_that_cannot_be_better_says_so(run):
+    status, out, _ = run("map", "--grid", "4", "--machine", "2x2")
+    assert status == 0 and "No placement was found that is better" in out
+
+
+def test_weights_decide_between_levels(run):
+    report = report_of(run, "--grid", "4x4", "--machine", "2x2x4",
+                       "--weights", "node=5,package=5,core=5")
+    assert report["machine"]["weights"] == [5, 5, 5]
+
+
+def test_another_placement_to_compare_with(run):
+    report = report_of(run, "--grid", "4x4", "--machine", "2x8", "--before",
+                       "cyclic")
+    assert report["before"]["name"] == "round robin"
+    assert report["before"]["placement"][:3] == [0, 8, 1]
+
+
+# Captures and operations ------------------------------------------------------
+
+def halo(folder, ranks=8):
+    path = folder / "halo.swcap"
+    captures.halo(ranks).write(path)
+    return path
+
+
+def test_a_capture_gives_traffic_machine_and_names(run, tmp_path):
+    path = halo(tmp_path)
+    report = report_of(run, path)
+    assert report["unit"] == "bytes" and report["total"] > 0
+    assert report["before"]["name"] in ("as it ran", "blocked")
+    more = report_of(run, path, "--by", "messages", "--machine", "2x2x2")
+    assert more["unit"] == "messages"
+    assert 0 < more["total"] < report["total"]
+    assert "trace" in more["not_predicted"]
+
+
+def ring(folder, ranks=8):
+    """Operations in which ranks that lie far apart exchange much, and a region
+    in which neighbours do."""
+    lines = ["num_ranks 8"]
+    for rank in range(ranks):
+        peer = (rank + ranks // 2) % ranks
+        lines.append(f"rank {rank} {{\nl1: send 100000b to {peer} tag 1\n"
+                     f"l2: recv 100000b from {peer} tag 1\n"
+                     "l3: calc 1000\nl3 requires l1\nl3 requires l2\n}")
+    path = folder / "ring.goal"
+    path.write_text("\n".join(lines) + "\n")
+    made = folder / "ring.swops"
+    operations.convert(str(path), str(made))
+    return made
+
+
+def test_the_time_is_predicted_and_the_better_placement_is_faster(run,
+                                                                  tmp_path):
+    report = report_of(run, ring(tmp_path), "--machine", "2x4", "--model",
+                       "two-level")
+    assert across(report, "before", "node") == 800000
+    assert across(report, "after", "node") == 0
+    made = report["predicted"]
+    assert made["speed_up"] > 1.5
+    assert made["before"]["time_s"] > made["after"]["time_s"] > 0
+    status, out, _ = run("map", ring(tmp_path), "--machine", "2x4", "--model",
+                         "two-level")
+    assert "times as fast" in out and "Predicted time" in out
+
+
+def test_nodes_without_a_network_are_an_error(run, tmp_path):
+    err = said(run, ring(tmp_path), "--machine", "2x4", "--model", "node",
+               "--before", "blocked")
+    assert "no model has a network" in err
+    assert report_of(run, ring(tmp_path), "--machine", "2x4", "--model",
+                     "node", "--network", "hdr200")["predicted"]
+
+
+# Launching --------------------------------------------------------------------
+
+def test_files_are_written_and_the_command_is_shown(run, tmp_path):
+    for name in launchers.LAUNCHERS:
+        prefix = tmp_path / name
+        status, out, err = run("map", "--grid", "4x4", "--machine", "4x4",
+                               "--hosts", "a,b,c,d", "--write", prefix,
+                               "--launcher", name)
+        assert status == 0, err
+        assert "PROGRAM" in out and str(prefix) in out
+        written = list(tmp_path.glob(f"{name}.*"))
+        assert written
+        assert all(str(path) in err for path in written)
+
+
+def test_names_of_nodes_come_from_a_file(run, tmp_path):
+    hosts = tmp_path / "hosts"
+    hosts.write_text("# our nodes\none:4\n\ntwo slots=4  # the second\n")
+    report = report_of(run, "--grid", "8", "--machine", "2x4", "--hosts",
+                       hosts, "--write", tmp_path / "p")
+    assert report["machine"]["names"] == ["one", "two"]
+    assert report["launch"]["launcher"] == "openmpi"
+
+
+# Errors -----------------------------------------------------------------------
+
+@pytest.mark.parametrize("words, says", [
+    ((), "which traffic?"),
+    (("none.swcap",), "no such file"),
+    (("--grid", "4x4"), "16 ranks and"),
+    (("--grid", "4x4", "--machine", "2x4"), "give a larger --machine"),
+    (("--grid", "4xx", "--machine", "2x4"), "give sizes"),
+    (("--grid", "4", "--machine", "2xy"), "is no number"),
+    (("--grid", "4", "--machine", "4", "--region", "x"), "needs a trace"),
+    (("--grid", "4", "--machine", "4", "--hosts", "a,b c"), "entry 2"),
+    (("--grid", "4", "--machine", "2x2", "--hosts", "a,a"), "there twice"),
+    (("--grid", "4", "--machine", "2x2", "--write", "p"), "give --hosts"),
+    (("--grid", "4", "--machine", "2x2", "--launcher", "mpich"),
+     "give --write"),
+    (("--grid", "4", "--machine", "2x2", "--launcher", "mpi"), "did you mean"),
+    (("--grid", "4", "--machine", "2x2", "--weights", "nod=1"),
+     "no level nod"),
+    (("--grid", "4", "--machine", "2x2", "--weights", "node=x"),
+     "is no number"),
+    (("--grid", "4", "--machine", "2x2", "--weights", "node=0.1"),
+     "at least as much"),
+    (("--grid", "4", "--machine", "2x2", "--write", "no/where/p"),
+     "no folder"),
+    (("some.swcap", "--grid", "4"), "give one of them"),
+    (("some.swcap", "--periods", "1"), "belongs to --grid")])
+def test_a_mistake_is_one_error_with_its_fix(run, words, says, monkeypatch):
+    monkeypatch.setattr(machines, "here", lambda: machines.parse("1"))
+    status, out, err = run("map", *words)
+    assert status in (1, 2) and not out
+    assert says in err
+
+
+def test_a_region_needs_a_trace(run, tmp_path):
+    assert "record a trace" in said(run, halo(tmp_path), "--region", "x",
+                                    "--machine", "2x4")
+
+
+def test_a_damaged_file_is_an_error(run, tmp_path):
+    path = tmp_path / "bad.swcap"
+    path.write_bytes(halo(tmp_path).read_bytes()[:40])
+    said(run, path, status=1)
+    path.write_text("nothing of ours")
+    said(run, path, "--machine", "2x4", status=1)
+
+
+# A program, traced ------------------------------------------------------------
+
+@pytest.fixture
+def traced(host, tmp_path):
+    """A trace of regions.c on four ranks."""
+    done = host.run(4, host.compile(HERE / "regions.c"), env={
+        "STRAIGHTWAY_PROFILE": "on", "STRAIGHTWAY_TRACE": "on",
+        "STRAIGHTWAY_PROFILE_REPORT": "off", "STRAIGHTWAY_ENABLE": "off",
+        "STRAIGHTWAY_PROFILE_OUTPUT": str(tmp_path)}, check=True)
+    assert "regions done" in done.stdout
+    (capture,) = tmp_path.glob("*.swcap")
+    return capture
+
+
+def test_a_trace_tells_the_traffic_of_its_regions(run, traced):
+    words = ("--machine", "2x2", "--model", "two-level", "--before", "blocked")
+    whole = report_of(run, traced, *words)
+    assert whole["total"] == 4 * 20 * (4096 + 1024)
+    assert across(whole, "before", "node") == 4 * 20 * 4096
+    assert across(whole, "after", "node") == 4 * 20 * 1024
+    assert whole["predicted"]["speed_up"] > 1     # computing takes the most
+    far = report_of(run, traced, *words, "--region", "phase 2")
+    assert far["total"] == 4 * 20 * 4096
+    assert across(far, "after", "node") == 0
+    beside = report_of(run, traced, *words, "--region", "phase 3", "--by",
+                       "messages")
+    assert beside["total"] == 4 * 20
+    assert across(beside, "before", "node") == 0
+    assert "did you mean phase 2" in said(run, traced, *words, "--region",
+                                          "phase2")
+
+
+def test_a_machine_may_be_what_topo_wrote(run, tmp_path):
+    machine = tmp_path / "machine.json"
+    status, _, err = run("topo", "--json", machine)
+    assert status == 0, err
+    cores = len(json.loads(machine.read_text())["tree"]["parts"])
+    assert cores
+    report = report_of(run, "--grid", "1x1", "--machine", machine)
+    assert report["ranks"] == 1
+    machine.write_text("{}")
+    assert "topo" in said(run, "--grid", "1x1", "--machine", machine,
+                          status=1)

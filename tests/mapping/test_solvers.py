@@ -1,0 +1,246 @@
+"""Solvers: placements are permutations, and no worse than what is known."""
+
+import itertools
+import random
+import time
+
+import pytest
+from straightway.machine import slots as machines
+from straightway.mapping import (cost, descent, exact, grid, halving, patterns,
+                                 problem, solve)
+from straightway.mapping.traffic import Traffic
+
+GRIDS = [(8,), (4, 4), (5, 3), (2, 2, 4), (3, 4, 5), (12, 8), (7, 11),
+         (1, 6), (2, 2, 2, 2)]
+MACHINES = ["2x4", "3x5", "4x2x2", "2x3x2x2", "switch=2,node=3,core=4",
+            "2x3+3x5", "200"]
+
+
+def fitting():
+    """The pairs of GRIDS and MACHINES in which each rank has a core."""
+    return pytest.mark.parametrize("dims, machine", [
+        pytest.param(dims, machine, id=f"{dims} on {machine}")
+        for dims in GRIDS for machine in MACHINES
+        if len(machines.parse(machine)) >= patterns.Grid(dims).ranks])
+
+
+def made(dims, machine, stencil="faces", periods=False):
+    """(Grid, Problem)"""
+    one = patterns.Grid(dims, [periods] * len(dims),
+                        patterns.STENCILS[stencil](len(dims)))
+    slots = machines.parse(machine)
+    return one, problem.Problem(one.traffic(), slots.first(one.ranks))
+
+
+def is_permutation(placement):
+    return sorted(placement) == list(range(len(placement)))
+
+
+def drawn(ranks, seed, degree=4):
+    """Traffic at random, in which some ranks have none."""
+    draw = random.Random(seed)
+    return Traffic(ranks, {
+        (draw.randrange(ranks), draw.randrange(ranks)): draw.randrange(1, 9)
+        for _ in range(ranks * degree // 2)})
+
+
+# The cost ---------------------------------------------------------------------
+
+def by_pairs(traffic, slots, placement):
+    """The cost by its definition: each pair pays its outermost level."""
+    found = 0
+    for (a, b), amount in traffic.sent.items():
+        one, two = slots.paths[placement[a]], slots.paths[placement[b]]
+        level = next(i for i, (x, y) in enumerate(zip(one, two)) if x != y)
+        found += amount * slots.weights()[level]
+    return found
+
+
+@pytest.mark.parametrize("machine", ["2x4", "2x2x2", "2x2x1x2"])
+def test_the_cost_is_that_of_its_definition(machine):
+    traffic, slots = drawn(8, 3), machines.parse(machine)
+    for seed in range(5):
+        placement = halving.shuffled(8, halving.numbers(seed))
+        expected = by_pairs(traffic, slots, placement)
+        assert cost.total(traffic, slots, placement) == pytest.approx(expected)
+        assert cost.cost(traffic, slots, placement).total == pytest.approx(
+            expected)
+
+
+def test_a_problem_leaves_out_what_all_placements_pay():
+    traffic, slots = drawn(12, 4), machines.parse("2x2x3")
+    one = problem.Problem(traffic, slots)
+    extra = {round(cost.total(traffic, slots, p) - one.cost(p), 6)
+             for p in (halving.shuffled(12, halving.numbers(seed))
+                       for seed in range(6))}
+    assert len(extra) == 1
+
+
+def test_the_levels_of_a_cost_add_up():
+    traffic = Traffic(4, {(0, 1): 5, (0, 2): 7, (2, 3): 1, (3, 0): 2})
+    found = cost.cost(traffic, machines.parse("2x2"), [0, 1, 2, 3])
+    node, core = found.levels
+    assert (node.across, node.worst, node.busiest) == (9, 7, 0)
+    assert (core.across, core.between) == (15, 6)
+    assert found.level("node") is node and found.level("numa") is None
+
+
+# Closed forms -----------------------------------------------------------------
+
+@fitting()
+def test_closed_forms_are_permutations(dims, machine):
+    for stencil, periods in (("faces", False), ("component", True),
+                             ("hops", False)):
+        one, found = made(dims, machine, stencil, periods)
+        orders = grid.orders(one, found.slots)
+        assert {"hyperplane", "halves", "strips"} <= set(orders)
+        for name, order in orders.items():
+            assert is_permutation(order), name
+            assert is_permutation(grid.placement(order)), name
+
+
+def test_blocks_are_the_best_equal_boxes():
+    # 4 nodes of 4 in a grid of 4 x 4: squares of 2 x 2.
+    one, found = made((4, 4), "4x4")
+    placement = grid.placement(grid.blocks(one, found.slots))
+    nodes = [found.slots.nodes[slot] for slot in placement]
+    assert nodes == [0, 0, 1, 1] * 2 + [2, 2, 3, 3] * 2
+
+
+def test_blocks_regard_the_stencil():
+    # Messages along the first dimension alone: a node takes a column.
+    offsets = [(1, 0), (-1, 0)]
+    one = patterns.Grid((4, 4), None, offsets)
+    slots = machines.parse("4x4")
+    placement = grid.placement(grid.blocks(one, slots))
+    assert cost.cost(one.traffic(), slots, placement).levels[0].across == 0
+
+
+def test_there_are_no_blocks_where_sizes_do_not_divide():
+    one, found = made((5, 3), "3x5")
+    assert grid.blocks(one, found.slots) is not None
+    one, found = made((7, 2), "4x4")
+    assert grid.blocks(one, found.slots) is None
+    one, found = made((2, 4), "3x3+1x2")
+    assert grid.blocks(one, found.slots) is None
+
+
+# Halves -----------------------------------------------------------------------
+
+@pytest.mark.parametrize("target", [0, 1, 17, 32, 63, 64])
+def test_halves_have_the_sizes_asked_for(target):
+    for traffic in (drawn(64, 1), drawn(64, 2, 0), Traffic(64, {(0, 1): 1}),
+                    patterns.Grid((8, 8)).traffic()):
+        side = halving.halve(traffic.near, target)
+        assert side.count(0) == target
+
+
+def test_improving_never_loses_and_keeps_the_sizes():
+    for seed in range(20):
+        traffic = drawn(30, seed)
+        side = [int(v >= 12) for v in halving.shuffled(
+            30, halving.numbers(seed))]
+        before = halving.cut(traffic.near, side)
+        gained = halving.improve(traffic.near, [1] * 30, side, 12)
+        assert side.count(0) == 12
+        assert halving.cut(traffic.near, side) == pytest.approx(
+            before - gained)
+
+
+def test_a_bias_moves_what_no_edge_holds():
+    side = [0, 0, 1, 1]
+    halving.improve([[], [], [], []], [1] * 4, side, 2, bias=[5, 0, -5, 0])
+    assert side == [1, 0, 0, 1]
+
+
+# Placements -------------------------------------------------------------------
+
+@fitting()
+def test_placements_are_permutations_and_never_worse(dims, machine):
+    one, found = made(dims, machine)
+    solution = solve.solve(found.traffic, found.slots, one, effort=20000)
+    assert is_permutation(solution.placement)
+    assert solution.cost == pytest.approx(found.cost(solution.placement))
+    assert solution.cost <= min(solution.candidates.values()) + 1e-9
+    assert {"blocked", "round robin"} <= set(solution.candidates)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_traffic_has_a_placement(seed):
+    for ranks, machine in ((1, "2x2"), (2, "2x1"), (7, "2x4"), (24, "3x2x4"),
+                           (24, "2x3+3x6")):
+        slots = machines.parse(machine).first(ranks)
+        traffic = drawn(ranks, seed, seed)
+        assert is_permutation(solve.solve(traffic, slots,
+                                          effort=10000).placement)
+
+
+def test_a_placement_is_the_same_every_time():
+    one, found = made((6, 8), "4x2x6")
+    first = solve.solve(found.traffic, found.slots, one, effort=30000)
+    again = solve.solve(found.traffic, found.slots, one, effort=30000)
+    assert first == again
+
+
+def test_a_descent_keeps_what_is_best_already():
+    one, found = made((4, 4), "4x4")
+    best = grid.placement(grid.blocks(one, found.slots))
+    assert descent.descend(found, start=best) == best
+
+
+def test_a_shuffled_grid_is_found_again():
+    one, found = made((8, 8), "8x8")
+    known = found.cost(grid.placement(grid.blocks(one, found.slots)))
+    names = halving.shuffled(64, halving.numbers(5))
+    traffic = Traffic(64, {(names[a], names[b]): amount for (a, b), amount
+                           in one.traffic().sent.items()})
+    assert solve.solve(traffic, found.slots).cost <= 1.02 * known
+
+
+# The exact search -------------------------------------------------------------
+
+def brute(found):
+    return min(found.cost(p) for p in itertools.permutations(
+        range(found.ranks)))
+
+
+@pytest.mark.parametrize("machine", ["2x3", "3x2", "2x2x2", "1x2+1x4",
+                                     "1x4+1x2"])
+def test_the_exact_search_finds_the_least_cost(machine):
+    slots = machines.parse(machine)
+    slots = slots.first(min(7, len(slots)))
+    for seed in range(3):
+        found = problem.Problem(drawn(len(slots), seed), slots)
+        start = list(range(len(slots)))
+        best = exact.Search(found, start).run()
+        assert is_permutation(best)
+        assert found.cost(best) == pytest.approx(brute(found))
+
+
+def test_the_exact_search_gives_up():
+    found = problem.Problem(drawn(16, 1), machines.parse("4x4"))
+    assert exact.Search(found, list(range(16)), 50).run() is None
+
+
+@pytest.mark.parametrize("dims, machine, stencil", [
+    ((4, 4), "4x4", "faces"), ((4, 4), "2x2x4", "corners"),
+    ((5, 3), "3x5", "faces"), ((4, 2, 2), "2x2x4", "hops"),
+    ((3, 4), "2x6", "component"), ((2, 2, 3), "4x3", "faces"), (None, "3x4",
+                                                                "")])
+def test_solutions_are_near_the_best_there_is(dims, machine, stencil):
+    if dims:
+        one, found = made(dims, machine, stencil)
+    else:
+        one, found = None, problem.Problem(drawn(12, 9),
+                                           machines.parse(machine))
+    solution = solve.solve(found.traffic, found.slots, one)
+    best = exact.Search(found, solution.placement).run()
+    assert best is not None
+    assert solution.cost <= 1.02 * found.cost(best)
+
+
+def test_thousands_of_ranks_take_seconds():
+    one, found = made((16, 16, 16), "86x2x24", "corners")
+    begun = time.process_time()
+    solve.solve(found.traffic, found.slots, one)
+    assert time.process_time() - begun < 25     # 10 s on a machine at rest
