@@ -8,6 +8,7 @@ import pytest
 import straightway
 from harness import captures
 from straightway.machine import slots as machines
+from straightway.machine.readers import sysfs
 from straightway.mapping import launchers
 from straightway.whatif import operations
 
@@ -198,7 +199,7 @@ def test_names_of_nodes_come_from_a_file(run, tmp_path):
     (("some.swcap", "--grid", "4"), "give one of them"),
     (("some.swcap", "--periods", "1"), "belongs to --grid")])
 def test_a_mistake_is_one_error_with_its_fix(run, words, says, monkeypatch):
-    monkeypatch.setattr(machines, "here", lambda: machines.parse("1"))
+    monkeypatch.setattr(sysfs, "slots", lambda: machines.parse("1"))
     status, out, err = run("map", *words)
     assert status in (1, 2) and not out
     assert says in err
