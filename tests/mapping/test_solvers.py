@@ -6,8 +6,8 @@ import time
 
 import pytest
 from straightway.machine import slots as machines
-from straightway.mapping import (cost, descent, exact, grid, halving, patterns,
-                                 problem, solve)
+from straightway.mapping import (cost, descent, exact, grid, halving, metis,
+                                 patterns, problem, solve)
 from straightway.mapping.traffic import Traffic
 
 GRIDS = [(8,), (4, 4), (5, 3), (2, 2, 4), (3, 4, 5), (12, 8), (7, 11),
@@ -244,3 +244,47 @@ def test_thousands_of_ranks_take_seconds():
     begun = time.process_time()
     solve.solve(found.traffic, found.slots, one)
     assert time.process_time() - begun < 25     # 10 s on a machine at rest
+
+
+# METIS ------------------------------------------------------------------------
+
+class StandIn:
+    """pymetis, as far as we use it: parts by number, and one too large."""
+
+    asked = None
+
+    @classmethod
+    def part_graph(cls, count, xadj, adjncy, eweights, recursive):
+        assert len(adjncy) == len(eweights) == xadj[-1]
+        assert all(isinstance(one, int) and one > 0 for one in eweights)
+        cls.asked = count
+        ranks = len(xadj) - 1
+        return 0, [0] + [rank * count // ranks for rank in range(ranks - 1)]
+
+
+def test_metis_is_a_candidate_where_it_is_installed(monkeypatch):
+    one, found = made((4, 4), "4x4")
+    monkeypatch.setattr(metis, "pymetis", None)
+    assert metis.placement(found) is None
+    monkeypatch.setattr(metis, "pymetis", StandIn)
+    assert is_permutation(metis.placement(found))
+    assert StandIn.asked == 4
+    solution = solve.solve(found.traffic, found.slots, one, effort=1000)
+    assert "METIS, improved" in solution.candidates
+
+
+def test_a_dense_matrix_is_searched_by_its_heaviest_partners(monkeypatch):
+    monkeypatch.setattr(problem, "ENTRIES", 200)
+    draw = random.Random(2)
+    traffic = Traffic(24, {(a, b): 100 if a // 4 == b // 4 else
+                           draw.randrange(1, 4)
+                           for a in range(24) for b in range(24) if a != b})
+    names = halving.shuffled(24, halving.numbers(3))
+    traffic = Traffic(24, {(names[a], names[b]): amount
+                           for (a, b), amount in traffic.sent.items()})
+    found = problem.Problem(traffic, machines.parse("6x4"))
+    assert sum(map(len, found.graph)) < sum(map(len, found.near))
+    placement = solve.solve(traffic, machines.parse("6x4")).placement
+    for part in range(6):
+        assert len({placement[names[4 * part + i]] // 4
+                    for i in range(4)}) == 1
