@@ -73,7 +73,7 @@ const char *sw_bin_dir(void)
 
 static const char *const commands[] = {
     "run", "profile", "doctor", "bench", "report", "diff", "merge", "whatif",
-    "study", "topo", NULL
+    "study", "topo", "map", NULL
 };
 
 static int run_python(char **argv)

@@ -404,6 +404,7 @@ void sw_print_help(void)
 "  whatif   predict a program's time under other conditions\n"
 "  study    profile, prediction and measured gain of a program, in one page\n"
 "  topo     the machine, and where the ranks of a job are on it\n"
+"  map      which rank should sit on which core\n"
 "\n"
 "examples:\n"
 "  mpirun -n 8 straightway run ./app       under any launcher\n"

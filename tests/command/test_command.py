@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from harness.hosts import COMMAND, ROOT
+from straightway import commands
 
 HELLO = """
 #include <mpi.h>
@@ -390,3 +391,14 @@ def test_n_inside_a_launcher_is_refused(host):
     done = host.run(1, ["-n", "2", "true"])
     assert done.returncode != 0
     assert "leave -n out" in done.stderr + done.stdout
+
+
+def test_the_command_knows_every_command_of_python():
+    """The native command hands them on, and its help lists them."""
+    shown = subprocess.run([COMMAND, "--help"], text=True,
+                           capture_output=True, check=True).stdout
+    for name in commands.CLASSES:
+        assert f"\n  {name} " in shown
+        done = subprocess.run([COMMAND, name, "--help"], text=True,
+                              capture_output=True)
+        assert done.returncode == 0 and name in done.stdout
