@@ -28,7 +28,7 @@ def render(found, out):
     ranks = len(nodes) * max(cores, 1)
     lines = ["# From `straightway topo`. Lay it over models that have times:",
              f"#   straightway whatif run -n {ranks} --model "
-             "node+hdr200+THIS.toml ./app",
+             "node+hdr200 --model THIS.toml ./app",
              f"description = {json.dumps('the shape of ' + name)}",
              f"nodes = {len(nodes)}"]
     if cores:

@@ -232,14 +232,17 @@ def traced(host, tmp_path):
     return capture
 
 
-def test_a_trace_tells_the_traffic_of_its_regions(run, traced):
-    words = ("--machine", "2x2", "--model", "two-level", "--before", "blocked")
+def test_a_trace_tells_the_traffic_of_its_regions(run, traced, tmp_path):
+    # So slow a network hides whatever else took the ranks' time.
+    slow = tmp_path / "slow.toml"
+    slow.write_text('[link.network]\nG = "0.1 MB/s"\n')
+    words = ("--machine", "2x2", "--model", "two-level", "--model", slow,
+             "--before", "blocked")
     whole = report_of(run, traced, *words)
     assert whole["total"] == 4 * 20 * (4096 + 1024)
     assert across(whole, "before", "node") == 4 * 20 * 4096
     assert across(whole, "after", "node") == 4 * 20 * 1024
-    # Computing takes the most, and hides the rest.
-    assert whole["predicted"]["speed_up"] == pytest.approx(1, abs=0.2)
+    assert 1.5 < whole["predicted"]["speed_up"] <= 4
     far = report_of(run, traced, *words, "--region", "phase 2")
     assert far["total"] == 4 * 20 * 4096
     assert across(far, "after", "node") == 0

@@ -39,7 +39,7 @@ static void call_user(const sw_reducer_t *r, const void *in, void *inout,
         part = sw_min(n - done, (size_t)INT_MAX);
         host.Reduce_local((const char *)in + done * r->elem,
                           (char *)inout + done * r->elem, (int)part,
-                          o->known->handle, o->op);
+                          o->type->handle, o->op);
     }
 }
 
@@ -49,8 +49,7 @@ bool sw_operation(MPI_Op op, const sw_datatype_t *type, sw_operation_t *to)
         return false;
     int known = predefined_op(op);
     to->op = op;
-    to->type = type->handle;
-    to->known = type;
+    to->type = type;
     to->reducer.elem = (size_t)type->extent;
     if (known >= 0) {
         if (type->kernel < 0)
@@ -88,7 +87,7 @@ static held_t **place_of(MPI_Op op)
 
 void sw_operation_hold_slow(const sw_operation_t *o)
 {
-    atomic_store(&((sw_datatype_t *)(uintptr_t)o->known)->bound, true);
+    atomic_store(&((sw_datatype_t *)(uintptr_t)o->type)->bound, true);
     pthread_mutex_lock(&lock);
     held_t **at = place_of(o->op);
     if (!*at) {

@@ -15,8 +15,7 @@
 typedef struct {
     sw_reducer_t reducer;   /* first: the callback casts back */
     MPI_Op op;
-    MPI_Datatype type;
-    const sw_datatype_t *known;     /* the same */
+    const sw_datatype_t *type;
 } sw_operation_t;
 
 /* False: the host serves (no kernel, or elements with gaps under a user's

@@ -41,7 +41,6 @@ static bool checkv(sw_comm_t *c, const void *send, int64_t sendcount,
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     bool in_place = send == MPI_IN_PLACE;
-    *result = MPI_SUCCESS;
     if ((!in_place &&
          !sw_usable(send, sendcount, sendtype, comm, &s, result)) ||
         recv == MPI_IN_PLACE || !displs.at || !sw_counts_ok(counts, c->n) ||

@@ -36,7 +36,6 @@ static bool checkv(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     bool in_place = send == MPI_IN_PLACE;
-    *result = MPI_SUCCESS;
     if (recv == MPI_IN_PLACE || !rdispls.at ||
         !sw_counts_ok(recvcounts, c->n) ||
         (sw_aliased(send, recv) && sendcounts.at == recvcounts.at &&
@@ -64,7 +63,6 @@ static bool checkw(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
 {
     const sw_datatype_t **r = types, **s = types + c->n;
     bool in_place = send == MPI_IN_PLACE;
-    *result = MPI_SUCCESS;
     if (recv == MPI_IN_PLACE || !rdispls.at ||
         !sw_counts_ok(recvcounts, c->n) ||
         (sw_aliased(send, recv) && sendcounts.at == recvcounts.at &&

@@ -10,7 +10,6 @@ static bool check(sw_comm_t *c, const void *send, int64_t sendcount,
                   int *result)
 {
     const sw_datatype_t *s = NULL, *r = NULL;
-    *result = MPI_SUCCESS;
     if (root < 0 || root >= c->n)
         return false;
     bool is_root = c->me == root;
@@ -35,7 +34,6 @@ static bool checkv(sw_comm_t *c, const void *send, int64_t sendcount,
                    MPI_Comm comm, sw_move_t *m, int *result)
 {
     const sw_datatype_t *s = NULL, *r = NULL;
-    *result = MPI_SUCCESS;
     if (root < 0 || root >= c->n)
         return false;
     bool is_root = c->me == root;

@@ -28,25 +28,6 @@ static bool copies(const sw_move_t *m)
 
 /* Arguments ---------------------------------------------------------------- */
 
-static void each_type(const sw_datatype_t *one, const sw_datatype_t **all,
-                      int n, void (*what)(const sw_datatype_t *))
-{
-    if (one)
-        what(one);
-    for (int i = 0; all && i < n; i++)
-        if (all[i] != &sw_nothing)
-            what(all[i]);
-}
-
-static void hold(const sw_datatype_t *type)
-{
-    sw_datatype_hold(type);
-}
-static void drop(const sw_datatype_t *type)
-{
-    sw_datatype_drop(type);
-}
-
 static void *memory(sw_scratch_t *s, size_t bytes)
 {
     void *at = sw_scratch(s, bytes);
@@ -76,15 +57,19 @@ static void own(sw_scratch_t *room, sw_move_t *m, int n)
 
 void sw_moving_hold(sw_moving_t *v, sw_move_t *m, int n)
 {
-    each_type(m->s, m->ss, n, hold);
-    each_type(m->r, m->rs, n, hold);
+    sw_types_hold(&m->s, m->s ? 1 : 0);
+    sw_types_hold(&m->r, m->r ? 1 : 0);
+    sw_types_hold(m->ss, m->ss ? n : 0);
+    sw_types_hold(m->rs, m->rs ? n : 0);
     own(&v->arrays, m, n);
 }
 
 void sw_moving_drop(const sw_move_t *m, int n)
 {
-    each_type(m->s, m->ss, n, drop);
-    each_type(m->r, m->rs, n, drop);
+    sw_types_drop(&m->s, m->s ? 1 : 0);
+    sw_types_drop(&m->r, m->r ? 1 : 0);
+    sw_types_drop(m->ss, m->ss ? n : 0);
+    sw_types_drop(m->rs, m->rs ? n : 0);
 }
 
 /* Sides -------------------------------------------------------------------- */

@@ -84,7 +84,6 @@ static bool check(sw_near_side_t *x, sw_near_room_t *room, MPI_Comm comm,
 bool sw_near_check(sw_near_t *k, sw_near_room_t *room, MPI_Comm comm,
                    int *result)
 {
-    *result = MPI_SUCCESS;
     return check(&k->in, room, comm, result) &&
            check(&k->out, room + k->in.n + 1, comm, result);
 }
@@ -108,24 +107,16 @@ void sw_near_end(sw_near_t *k, MPI_Comm comm, bool done)
 
 /* Nonblocking and persistent ------------------------------------------------ */
 
-static void each_type(const sw_vbuffer_t *b, bool hold)
-{
-    for (int i = 0; i < (b->same ? 1 : b->n); i++)
-        if (b->types[i] != &sw_nothing)
-            hold ? sw_datatype_hold(b->types[i])
-                 : sw_datatype_drop(b->types[i]);
-}
-
 void sw_near_hold(const sw_near_t *k)
 {
-    each_type(&k->out.buffer, true);
-    each_type(&k->in.buffer, true);
+    sw_types_hold(k->out.buffer.types, sw_vbuffer_types(&k->out.buffer));
+    sw_types_hold(k->in.buffer.types, sw_vbuffer_types(&k->in.buffer));
 }
 
 void sw_near_drop(const sw_near_t *k)
 {
-    each_type(&k->out.buffer, false);
-    each_type(&k->in.buffer, false);
+    sw_types_drop(k->out.buffer.types, sw_vbuffer_types(&k->out.buffer));
+    sw_types_drop(k->in.buffer.types, sw_vbuffer_types(&k->in.buffer));
 }
 
 void sw_near_find_way(sw_near_t *k, sw_comm_t *c)

@@ -26,6 +26,20 @@ bool sw_types_of(const MPI_Datatype types[], sw_vector_t counts, int n,
     return true;
 }
 
+void sw_types_hold(const sw_datatype_t *const types[], int n)
+{
+    for (int i = 0; i < n; i++)
+        if (types[i] != &sw_nothing)
+            sw_datatype_hold(types[i]);
+}
+
+void sw_types_drop(const sw_datatype_t *const types[], int n)
+{
+    for (int i = 0; i < n; i++)
+        if (types[i] != &sw_nothing)
+            sw_datatype_drop(types[i]);
+}
+
 static size_t bytes_of(const sw_vbuffer_t *b, int i)
 {
     return (size_t)sw_at(b->counts, i) * type_of(b, i)->size;

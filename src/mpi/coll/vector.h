@@ -63,4 +63,15 @@ extern const sw_datatype_t sw_nothing __attribute__((visibility("hidden")));
 bool sw_types_of(const MPI_Datatype types[], sw_vector_t counts, int n,
                  MPI_Comm comm, const sw_datatype_t **to, int *result);
 
+/* A collective goes on after its call, and the program may free the n types
+ * meanwhile. */
+void sw_types_hold(const sw_datatype_t *const types[], int n);
+void sw_types_drop(const sw_datatype_t *const types[], int n);
+
+/* How many types a buffer lists. */
+static inline int sw_vbuffer_types(const sw_vbuffer_t *b)
+{
+    return b->same ? 1 : b->n;
+}
+
 #endif

@@ -93,7 +93,7 @@ int sw_lanes_allreduce(sw_span_t *s, const sw_operation_t *o, const void *in,
         if (now->count[s->mine]) {
             f->begun = true;
             f->code = host.Iallreduce(MPI_IN_PLACE, own(now),
-                                      (int)now->count[s->mine], o->type,
+                                      (int)now->count[s->mine], o->type->handle,
                                       o->op, s->lane, &f->request);
         }
         if (turn) {

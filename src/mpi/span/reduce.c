@@ -33,7 +33,7 @@ int sw_span_reduce(sw_span_t *s, int root, const sw_operation_t *o,
     if (g.is_gate) {
         MPI_Request request;
         int code = host.Ireduce(g.is_home ? MPI_IN_PLACE : sum,
-                                g.is_home ? sum : NULL, (int)n, o->type,
+                                g.is_home ? sum : NULL, (int)n, o->type->handle,
                                 o->op, g.home, s->lane, &request);
         rc = sw_first_bad(rc, sw_span_await(s, &request, code, bytes));
     }
@@ -54,7 +54,7 @@ int sw_span_allreduce(sw_span_t *s, const sw_operation_t *o, const void *in,
     int rc = reduce_on(s, 0, o, in, out, n);
     if (s->mine == 0) {
         MPI_Request request;
-        int code = host.Iallreduce(MPI_IN_PLACE, out, (int)n, o->type, o->op,
+        int code = host.Iallreduce(MPI_IN_PLACE, out, (int)n, o->type->handle, o->op,
                                    s->lane, &request);
         rc = sw_first_bad(rc, sw_span_await(s, &request, code, bytes));
     }
@@ -91,7 +91,7 @@ static int exchange(sw_span_t *s, const sw_operation_t *o, char *vector,
         all += (size_t)each[k];
     }
     MPI_Request request;
-    int code = host.Ireduce_scatter(vector, part, each, o->type, o->op,
+    int code = host.Ireduce_scatter(vector, part, each, o->type->handle, o->op,
                                     s->lane, &request);
     return sw_span_await(s, &request, code, all * o->reducer.elem);
 }
@@ -150,7 +150,7 @@ int sw_span_scan(sw_span_t *s, bool exclusive, const sw_operation_t *o,
     MPI_Request request;
     int code = MPI_SUCCESS, rc = reduce_on(s, 0, o, in, sum, n);
     if (leads)
-        code = host.Iexscan(sum, before, (int)n, o->type, o->op, s->lane,
+        code = host.Iexscan(sum, before, (int)n, o->type->handle, o->op, s->lane,
                             &request);
     rc = sw_first_bad(rc, sw_coll_scan(s->ring, exclusive, &o->reducer, in,
                                        out, n));

@@ -6,13 +6,14 @@
  */
 #include "rank.h"
 
-#include "node/os/os.h"
+#include "node/cpu_clock.h"
 
 /* Polls in vain that advance the clock by their own cost alone. Each poll after
  * them advances it by a part of all that has passed since the first, too. So no
  * poll in vain lasts for ever. The clock goes up to where a poll may find
  * something. Where nobody knows when that is, it goes no further than the poll
- * has really taken. */
+ * has taken of the thread's processor time: other programs on the core do not
+ * count. */
 #define POLLS 1000u
 #define POLLS_PART 64
 #define POLL_LEAST SW_PS_PER_NS
@@ -27,7 +28,7 @@ static sw_ps_t poll_takes(sw_virtual_clock_t *c, sw_ps_t at, sw_ps_t until)
 {
     sw_ps_t cost = sw_virtual_model.test, between = at - c->polled, more = 0;
     sw_ps_t napped = atomic_exchange(&c->napped, 0);
-    uint64_t now = until ? 0 : sw_os_now();
+    int64_t now = until ? 0 : sw_cpu_clock_now();
     if (!c->polls || napped > POLL_NAP || between - napped > POLL_WORK) {
         c->polls = 0;
         c->polling = 0;
@@ -37,7 +38,7 @@ static sw_ps_t poll_takes(sw_virtual_clock_t *c, sw_ps_t at, sw_ps_t until)
     }
     if (++c->polls > POLLS) {
         more = sw_ps_max(c->polling / POLLS_PART, POLL_LEAST);
-        sw_ps_t really = (sw_ps_t)(now - c->polled_at) * SW_PS_PER_NS;
+        sw_ps_t really = sw_ps_max(now - c->polled_at, 0);
         if (!until && (!c->polled_at || more > really))
             more = c->polled_at ? really : 0;
     }

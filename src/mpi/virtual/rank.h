@@ -41,7 +41,7 @@ typedef struct sw_virtual_clock {
     uint32_t questions, next_question;
     uint32_t polls;             /* in vain, one after the other */
     sw_ps_t polling, polled;    /* so long; until          */
-    uint64_t polled_at;         /* really                  */
+    int64_t polled_at;          /* of processor time, ps   */
 } sw_virtual_clock_t;
 
 typedef struct {
