@@ -1,0 +1,337 @@
+/*
+ * parts.c - see parts.h.
+ */
+#include "parts.h"
+
+#include "notices.h"
+
+enum { SENDER, RECEIVER };
+
+/* A start may be posted while the receiver has not left the one before. */
+#define DEPTH 2
+
+/* Not the number of any collective. */
+#define WHAT 0xfe
+
+static size_t bits_bytes(unsigned words)
+{
+    return sw_round_up((words + !words) * sizeof(uint64_t), SW_PAIR);
+}
+
+static size_t where_bytes(unsigned partitions)
+{
+    return sw_round_up((size_t)partitions * sizeof(uint64_t), SW_PAIR);
+}
+
+static unsigned words_of(unsigned partitions, unsigned split)
+{
+    return (unsigned)(((uint64_t)partitions * split + SW_SLATE_BITS - 1) /
+                      SW_SLATE_BITS);
+}
+
+static size_t bank_bytes(unsigned partitions, unsigned split, uint64_t copied)
+{
+    return 3 * bits_bytes(words_of(partitions, split)) +
+           where_bytes(partitions) + sw_round_up(copied, SW_PAIR);
+}
+
+/* The bank of a start; `copied`: bytes that are copied. */
+static sw_parts_bank_t bank_of(char *board, uint64_t step, unsigned partitions,
+                               unsigned split, uint64_t bytes, uint64_t copied)
+{
+    unsigned words = words_of(partitions, split);
+    size_t each = bits_bytes(words);
+    char *at = board + (step & 1) * bank_bytes(partitions, split, copied);
+    return (sw_parts_bank_t){
+        .partitions = partitions, .split = split, .words = words,
+        .bytes = bytes, .ready = (_Atomic uint64_t *)(void *)at,
+        .claims = (_Atomic uint64_t *)(void *)(at + each),
+        .ticks = (_Atomic uint64_t *)(void *)(at + 2 * each),
+        .where = (_Atomic uint64_t *)(void *)(at + 3 * each),
+        .copy = at + 3 * each + where_bytes(partitions)};
+}
+
+/* Bits of the pieces in a word, if all of them are. */
+static uint64_t all_of(const sw_parts_bank_t *b, unsigned word)
+{
+    uint64_t left = (uint64_t)b->partitions * b->split -
+                    (uint64_t)word * SW_SLATE_BITS;
+    return sw_bits(0, (unsigned)sw_min(left, (uint64_t)SW_SLATE_BITS));
+}
+
+/* Bytes [*begin, *end) of the message: a piece. */
+static void piece(const sw_parts_bank_t *b, uint64_t index, uint64_t *begin,
+                  uint64_t *end)
+{
+    uint64_t each = sw_round_up((b->bytes + b->split - 1) / b->split, SW_LINE);
+    uint64_t base = index / b->split * b->bytes;
+    *begin = base + sw_min(index % b->split * each, b->bytes);
+    *end = base + sw_min((index % b->split + 1) * each, b->bytes);
+}
+
+/* The sender's end ------------------------------------------------------------ */
+
+static uint64_t copied(const sw_parts_t *p)
+{
+    return p->eager ? p->partitions * p->bytes : 0;
+}
+
+/* The board has a name of its own. */
+static uint64_t name_of_board(uint64_t name)
+{
+    return ~name;
+}
+
+void sw_parts_open(sw_parts_t *p, sw_team_t *team, uint64_t name,
+                   unsigned partitions, uint64_t bytes, bool eager)
+{
+    unsigned most = partitions && partitions < SW_SLATE_BITS
+                        ? SW_SLATE_BITS / partitions : 1;
+    p->partitions = partitions;
+    p->bytes = bytes;
+    p->split = sw_list_pieces(bytes / 8, most);
+    p->eager = eager;
+    p->board = NULL;
+    if (team->me == SENDER) {
+        size_t size = 2 * bank_bytes(partitions, p->split, copied(p));
+        p->board = sw_notice_put(name_of_board(name), 2, size, size);
+    }
+    p->on = sw_slates_open(team, name, DEPTH);
+}
+
+void sw_parts_close(sw_parts_t *p)
+{
+    if (p->board)
+        sw_notice_leave(p->board);
+    sw_slates_close(p->on);
+}
+
+static void clear(sw_parts_bank_t *b)
+{
+    for (unsigned i = 0; i < b->words; i++) {
+        atomic_store_explicit(&b->ready[i], 0, memory_order_relaxed);
+        atomic_store_explicit(&b->claims[i], 0, memory_order_relaxed);
+        atomic_store_explicit(&b->ticks[i], 0, memory_order_relaxed);
+    }
+}
+
+char *sw_parts_copy(const sw_parts_t *p, unsigned partition)
+{
+    return p->bank.copy + partition * p->bytes;
+}
+
+void sw_parts_ready(sw_parts_t *p, unsigned partition, uint64_t where)
+{
+    const sw_parts_bank_t *b = &p->bank;
+    atomic_store_explicit(&b->where[partition], where, memory_order_relaxed);
+    uint64_t first = (uint64_t)partition * b->split;
+    for (unsigned left = b->split; left;) {
+        unsigned bit = first % SW_SLATE_BITS;
+        unsigned here = (unsigned)sw_min(left, SW_SLATE_BITS - bit);
+        atomic_fetch_or_explicit(&b->ready[first / SW_SLATE_BITS],
+                                 sw_bits(bit, here), memory_order_release);
+        first += here;
+        left -= here;
+    }
+}
+
+/* Posting ------------------------------------------------------------------ */
+
+static void post(sw_list_t *l, sw_slate_row_t *row)
+{
+    sw_parts_t *p = (sw_parts_t *)l;
+    row->form = SW_FORM_NONE;
+    row->bytes = p->bytes;
+    row->send = row->recv = (sw_part_t){.form = SW_FORM_NONE};
+    if (l->on->me == SENDER) {
+        row->form = p->eager ? SW_FORM_STAGED : SW_FORM_ARENA;
+        row->listed = (uint16_t)p->split;
+        row->send = (sw_part_t){.form = row->form, .bytes = p->partitions};
+        return;
+    }
+    uint64_t there = p->to.layout || !p->room
+                         ? UINT64_MAX : sw_list_show(l, p->to.at, p->room);
+    p->open = there != UINT64_MAX;
+    if (!p->open)
+        return;
+    row->recv = (sw_part_t){.address = there, .form = SW_FORM_ARENA,
+                            .bytes = p->room};
+    sw_list_open(l);
+}
+
+/* The other member's row, or NULL. The receiver learns of the bank. */
+static const sw_slate_row_t *meet(sw_parts_t *p)
+{
+    sw_list_t *l = &p->list;
+    const sw_slate_row_t *row = sw_list_look(l, !l->on->me);
+    if (sw_likely(!row || atomic_load_explicit(&p->met, memory_order_relaxed)))
+        return row;
+    if (!p->board)
+        p->board = sw_notice_find(l->on->team->peer[SENDER],
+                                  name_of_board(l->on->name));
+    unsigned partitions = (unsigned)row->send.bytes;
+    bool eager = row->form == SW_FORM_STAGED;
+    p->bank = bank_of(p->board, l->step, partitions, row->listed, row->bytes,
+                      eager ? partitions * row->bytes : 0);
+    atomic_store_explicit(&p->met, true, memory_order_release);
+    return row;
+}
+
+/* Working ------------------------------------------------------------------ */
+
+/* Claims a piece that is ready and that nobody has. While it is claimed, the
+ * memory on both sides is there. False: there is none. */
+static bool claim(sw_parts_t *p, uint64_t *index)
+{
+    const sw_parts_bank_t *b = &p->bank;
+    for (unsigned w = p->claimed; w < b->words; w++) {
+        uint64_t ready = atomic_load_explicit(&b->ready[w],
+                                              memory_order_acquire);
+        uint64_t seen = atomic_load_explicit(&b->claims[w],
+                                             memory_order_relaxed);
+        while (ready & ~seen) {
+            uint64_t bit = ready & ~seen;
+            bit &= -bit;
+            seen = atomic_fetch_or_explicit(&b->claims[w], bit,
+                                            memory_order_acq_rel);
+            if (!(seen & bit)) {
+                *index = (uint64_t)w * SW_SLATE_BITS +
+                         (unsigned)__builtin_ctzll(bit);
+                return true;
+            }
+        }
+        if (w == p->claimed && seen == all_of(b, w))
+            p->claimed++;
+    }
+    return false;
+}
+
+static const char *source(const sw_parts_t *p, uint64_t index, uint64_t begin)
+{
+    const sw_parts_bank_t *b = &p->bank;
+    uint64_t partition = index / b->split;
+    uint64_t where = atomic_load_explicit(&b->where[partition],
+                                          memory_order_relaxed);
+    const char *arena = p->list.on->me == SENDER
+                            ? sw_arena.range[0].start - sw_arena.range[0].offset
+                            : p->list.on->team->peer[SENDER]->arena;
+    return arena + where + (begin - partition * b->bytes);
+}
+
+/* Copies bytes [begin, end) of the message, which lie at `from`. */
+static void copy(sw_parts_t *p, const sw_slate_row_t *theirs, const char *from,
+                 uint64_t begin, uint64_t end)
+{
+    if (p->list.on->me == SENDER) {
+        end = sw_min(end, theirs->recv.bytes);
+        if (begin < end)
+            sw_copy(p->list.on->team->peer[RECEIVER]->arena +
+                        theirs->recv.address + begin, from, end - begin);
+        return;
+    }
+    end = sw_min(end, p->room);
+    if (begin >= end)
+        return;
+    sw_data_t data = sw_data_plain(from - begin);
+    sw_data_copy(&data, &p->to, begin, end);
+    if (p->open)
+        sw_show_stage(p->to.at + begin, end - begin);
+}
+
+static bool work(sw_list_t *l, bool calls)
+{
+    sw_parts_t *p = (sw_parts_t *)l;
+    const sw_slate_row_t *theirs = meet(p);
+    uint64_t index, begin, end;
+    if (!theirs || (l->on->me == SENDER &&
+                    theirs->recv.form != SW_FORM_ARENA))
+        return false;
+    sw_slate_touch(l->on);
+    bool there = theirs->form == SW_FORM_STAGED || !sw_row_left(theirs, l->turn);
+    bool found = there && claim(p, &index);
+    if (found) {
+        piece(&p->bank, index, &begin, &end);
+        copy(p, theirs, source(p, index, begin), begin, end);
+        atomic_fetch_or_explicit(&p->bank.ticks[index / SW_SLATE_BITS],
+                                 UINT64_C(1) << index % SW_SLATE_BITS,
+                                 memory_order_release);
+    }
+    sw_slate_touched(l->on);
+    return found;
+}
+
+/* Over --------------------------------------------------------------------- */
+
+static bool all_set(const sw_parts_bank_t *b, _Atomic uint64_t *bits)
+{
+    for (unsigned w = 0; w < b->words; w++)
+        if (atomic_load_explicit(&bits[w], memory_order_acquire) !=
+            all_of(b, w))
+            return false;
+    return true;
+}
+
+static bool over(sw_list_t *l)
+{
+    sw_parts_t *p = (sw_parts_t *)l;
+    if (l->on->me == SENDER && p->eager)
+        return all_set(&p->bank, p->bank.ready) &&
+               sw_slate_free(l->on, l->step + 1);
+    const sw_slate_row_t *theirs = meet(p);
+    if (!theirs)
+        return false;
+    if (all_set(&p->bank, p->bank.ticks)) {
+        if (l->on->me == RECEIVER && sw_parts_received(p) > p->room)
+            l->result = SW_TRUNCATED;
+        return true;
+    }
+    if (theirs->form != SW_FORM_STAGED && sw_row_left(theirs, l->turn) &&
+        !all_set(&p->bank, p->bank.ticks))
+        sw_list_bad(l, SW_BROKEN);
+    return false;
+}
+
+static void end(sw_list_t *l)
+{
+}
+
+static const sw_list_kind_t parts_kind = {post, work, over, end};
+
+void sw_parts_begin(sw_parts_t *p)
+{
+    p->open = false;
+    p->claimed = 0;
+    bool sends = p->on->me == SENDER;
+    atomic_store_explicit(&p->met, sends, memory_order_relaxed);
+    if (sends) {
+        p->bank = bank_of(p->board, p->on->step + 1, p->partitions, p->split,
+                          p->bytes, copied(p));
+        clear(&p->bank);
+    }
+    sw_list_begin(&p->list, &parts_kind, p->on, sw_what(WHAT, 0));
+}
+
+bool sw_parts_arrived(const sw_parts_t *p, uint64_t begin, uint64_t end)
+{
+    const sw_parts_bank_t *b = &p->bank;
+    if (sw_list_is_over(&p->list))
+        return true;
+    if (!atomic_load_explicit(&p->met, memory_order_acquire))
+        return false;
+    if (begin >= end || !b->bytes)
+        return true;
+    uint64_t first = begin / b->bytes * b->split;
+    uint64_t last = sw_min(((end - 1) / b->bytes + 1) * b->split,
+                           (uint64_t)b->partitions * b->split);
+    for (uint64_t i = first; i < last; i++)
+        if (!(atomic_load_explicit(&b->ticks[i / SW_SLATE_BITS],
+                                   memory_order_acquire) >>
+                  i % SW_SLATE_BITS & 1))
+            return false;
+    return true;
+}
+
+uint64_t sw_parts_received(const sw_parts_t *p)
+{
+    return p->bank.partitions * p->bank.bytes;
+}

@@ -1,0 +1,81 @@
+/*
+ * parts.h - a partitioned message (MPI 4.1, 4.2), as a list of two members: the
+ * sender is member 0, and the receiver member 1.
+ *
+ * Threads of the sender tell which partitions are ready, in any order. A ready
+ * partition is cut into pieces. Whoever has time claims a piece and copies it:
+ * the receiver, or, where the receiver's place can be reached, the sender.
+ *
+ * The sender has a board in its arena, with a bank for every other start:
+ *
+ *     ready[words]  claims[words]  ticks[words]  where[partitions]  copy
+ *
+ * Memory order: a thread writes where a partition lies, then sets the bits of
+ * its pieces in `ready` (release). Whoever loads a bit (acquire) sees the
+ * partition. Claims and ticks are those of slates.h. The sender clears a bank
+ * before it posts the turn that uses it. The receiver has then left the turn
+ * before the last one, so nobody reads or sets bits there.
+ *
+ * A small message is copied to the board when it becomes ready. Its sender is
+ * then done when all partitions are ready, and the receiver has left the turn
+ * before. So the receiver may still read when the sender has closed its end: the
+ * board goes when both have (notices.h).
+ */
+#ifndef SW_OFFLOAD_PARTS_H
+#define SW_OFFLOAD_PARTS_H
+
+#include "list.h"
+
+/* A bank, as a member maps it. */
+typedef struct {
+    unsigned partitions, split; /* a partition has so many pieces           */
+    unsigned words;             /* of 64 bits, for all pieces               */
+    uint64_t bytes;             /* of a partition                           */
+    _Atomic uint64_t *ready, *claims, *ticks;
+    _Atomic uint64_t *where;    /* of each partition, in the sender's arena */
+    char *copy;                 /* of a small message                       */
+} sw_parts_bank_t;
+
+typedef struct {
+    sw_list_t list;
+    sw_slates_t *on;
+    char *board;                /* NULL: not found yet                      */
+    /* The sender's. */
+    unsigned partitions, split;
+    uint64_t bytes;             /* of a partition                           */
+    bool eager;                 /* it is copied                             */
+    /* The receiver's: the place of the whole message, in this order. */
+    sw_data_t to;
+    uint64_t room;
+    bool open;                  /* the sender may write there               */
+    /* Of this start. */
+    sw_parts_bank_t bank;
+    _Atomic bool met;           /* `bank` is known                          */
+    unsigned claimed;           /* all words below are                      */
+} sw_parts_t;
+
+/* Opens the sender's end of a message of so many partitions, of so many bytes
+ * each, or the receiver's (0 partitions). p->list began as zeros. `team`: both
+ * members. Ends the job with a message when there is no memory. */
+SW_API void sw_parts_open(sw_parts_t *p, sw_team_t *team, uint64_t name,
+                          unsigned partitions, uint64_t bytes, bool eager);
+SW_API void sw_parts_close(sw_parts_t *p);
+
+/* Begins the list. The receiver has set `to` and `room`. */
+SW_API void sw_parts_begin(sw_parts_t *p);
+
+/* The sender: where it copies a partition of an eager message to. */
+SW_API char *sw_parts_copy(const sw_parts_t *p, unsigned partition);
+
+/* The sender: this partition lies there in its arena, and may be read. Any
+ * thread, once for each partition of a start. */
+SW_API void sw_parts_ready(sw_parts_t *p, unsigned partition, uint64_t where);
+
+/* The receiver, any thread: are bytes [begin, end) of the message there, as far
+ * as pushes have told? True, too, for bytes that the sender does not send. */
+SW_API bool sw_parts_arrived(const sw_parts_t *p, uint64_t begin, uint64_t end);
+
+/* The receiver, when the list is over: how many bytes have come. */
+SW_API uint64_t sw_parts_received(const sw_parts_t *p);
+
+#endif
