@@ -150,7 +150,7 @@ static inline void sw_list_open(sw_list_t *l)
 
 /* n bytes that the other members map, until sw_temporary_free; *there: where.
  * Ends the job with a message when there are none. */
-char *sw_list_memory(size_t n, uint64_t *there);
+SW_API char *sw_list_memory(size_t n, uint64_t *there);
 
 /* Into how many pieces `bytes` are cut, of `most` at most. */
 #define SW_PIECE 32768

@@ -3,6 +3,7 @@
  */
 #include "comm.h"
 
+#include "comm_pair.h"
 #include "datatype.h"
 #include "failure.h"
 #include "link.h"
@@ -84,6 +85,7 @@ void sw_comm_last(sw_comm_t *c)
         sw_team_drop(c->team);
     c->slates = NULL;
     c->team = NULL;
+    sw_comm_pairs_free(c);
     if (c->adjacency)
         c->adjacency_free(c->adjacency);
     c->adjacency = NULL;

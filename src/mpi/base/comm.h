@@ -60,6 +60,7 @@ typedef struct sw_comm {
     sw_slates_t *slates;
     sw_team_t *team;            /* theirs, and of persistent ones         */
     uint64_t persistent;        /* so many were initialized               */
+    struct sw_pair_count *pairs;    /* see comm_pair.h                     */
     uint64_t name;              /* drawn when the members met; 0: not yet */
     /* See reach.h. */
     _Atomic bool device;        /* a buffer of ours was a device's        */

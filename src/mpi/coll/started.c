@@ -8,7 +8,6 @@
 
 #include "offload/agent.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 static sw_track_t *spare;
@@ -26,50 +25,10 @@ static bool is_near(sw_collective_t id)
 
 /* The request ---------------------------------------------------------------- */
 
-/* Nanoseconds between two questions to the host about failures. */
-#define ASK 1000000
-
-static void look_for_failure(sw_started_t *s)
-{
-    static _Atomic uint64_t asked;
-    int rank;
-    uint64_t now = sw_os_now();
-    MPI_Comm comm = s->track.comm->handle;
-    if (comm == MPI_COMM_NULL || now - atomic_load(&asked) < ASK)
-        return;
-    atomic_store(&asked, now);
-    if (sw_failure_of(comm, &rank))
-        sw_list_break(&s->list);
-}
-
-/* A member that waits looks at the host between. That takes as long as some
- * pushes, and the others are often about to come. */
-#define TRIES 4
-
 static bool ready(sw_track_t *t)
 {
-    sw_started_t *s = (sw_started_t *)t;
     sw_edge_ways_push();
-    for (int i = 0; i < TRIES; i++) {
-        if (sw_list_push(&s->list, true))
-            return t->ended = true;     /* the host has nothing to say */
-        sw_os_pause();
-    }
-    if (sw_unlikely(sw_failure_told))
-        look_for_failure(s);
-    return false;
-}
-
-static bool ask(sw_track_t *t)
-{
-    sw_status_empty(&t->status);
-    return t->ended = true;
-}
-
-static int peek(sw_track_t *t, MPI_Status *status)
-{
-    sw_status_empty(status);
-    return MPI_SUCCESS;
+    return sw_listed_ready(t);
 }
 
 /* The datatypes, and the operation, last as long as the collective. */
@@ -135,24 +94,6 @@ static void release(sw_track_t *t)
     sw_comm_apart_end(&s->apart);
 }
 
-/* MPI forbids both for a collective under way. */
-static void free_inactive(sw_track_t *t)
-{
-    if (t->active)
-        return;
-    ((sw_started_t *)t)->made = false;
-    sw_track_forget(t, NULL);
-}
-
-static int refuse(sw_track_t *t, MPI_Request *request)
-{
-    return sw_raise_pending(t->comm, MPI_ERR_REQUEST);
-}
-
-static void nothing(sw_track_t *t)
-{
-}
-
 static void progress(void)
 {
     sw_edge_ways_push();
@@ -165,14 +106,14 @@ static const sw_track_kind_t started_kind = {
     .size = sizeof(sw_started_t),
     .spare = &spare,
     .ready = ready,
-    .ask = ask,
-    .peek = peek,
+    .ask = sw_listed_ask,
+    .peek = sw_listed_peek,
     .finish = finish,
     .start = start,
-    .free = free_inactive,
-    .cancel = refuse,
-    .enlist = nothing,
-    .delist = nothing,
+    .free = sw_listed_free,
+    .cancel = sw_listed_cancel,
+    .enlist = sw_listed_nothing,
+    .delist = sw_listed_nothing,
     .release = release,
     .progress = progress,
 };
@@ -274,62 +215,21 @@ static void begin(sw_started_t *s)
         sw_pairs_begin(&s->pairs, on);
 }
 
-static void make_request(sw_started_t *s)
-{
-    if (sw_unlikely(!s->made) &&
-        host.Recv_init(NULL, 0, MPI_BYTE, 0, 0,
-                       sw_private_comm(MPI_COMM_WORLD), &s->request) !=
-            MPI_SUCCESS) {
-        /* The others begin it, and this member cannot. */
-        sw_say("the host has no request for a nonblocking collective");
-        abort();
-    }
-    s->made = true;
-    s->track.handle = s->request;
-}
-
-/* The list goes on, wherever the program goes. */
-static void watch(void)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static _Atomic bool tried;
-    if (sw_likely(atomic_load_explicit(&tried, memory_order_acquire))) {
-        sw_agent_wake_for_lists();
-        return;
-    }
-    pthread_mutex_lock(&lock);
-    if (!atomic_load(&tried) && !sw_agent_runs()) {
-        sw_lists_shared = true;
-        if (!sw_agent_start(NULL, false))
-            sw_say("no thread for the agent (%m): nonblocking collectives go "
-                   "on inside MPI calls only");
-    }
-    atomic_store(&tried, true);
-    pthread_mutex_unlock(&lock);
-}
-
 static void set_out(sw_started_t *s)
 {
     begin(s);
-    if (!sw_list_set_out(&s->list))
-        watch();
-}
-
-static void owe(sw_track_t *t)
-{
-    sw_tracks_enter();
-    sw_track_owe(t);
-    sw_tracks_leave();
+    s->listed.list = &s->list;
+    sw_listed_set_out(&s->listed);
 }
 
 int sw_started_go(sw_started_t *s, MPI_Request *request)
 {
     sw_track_t *t = &s->track;
-    make_request(s);
+    sw_listed_request(&s->listed);
     hold_handles(s);
     set_out(s);
     sw_track_add(t);
-    owe(t);
+    sw_listed_owe(&s->listed);
     *request = t->handle;
     return MPI_SUCCESS;
 }
@@ -339,7 +239,7 @@ int sw_started_go(sw_started_t *s, MPI_Request *request)
 int sw_started_keep(sw_started_t *s, MPI_Request *request)
 {
     sw_track_t *t = &s->track;
-    make_request(s);
+    sw_listed_request(&s->listed);
     t->persistent = true;
     hold_handles(s);
     sw_comm_apart(t->comm, &s->apart);
@@ -350,8 +250,9 @@ int sw_started_keep(sw_started_t *s, MPI_Request *request)
 
 static int start(sw_track_t *t, MPI_Request *request)
 {
-    set_out((sw_started_t *)t);
-    owe(t);
+    sw_started_t *s = (sw_started_t *)t;
+    set_out(s);
+    sw_listed_owe(&s->listed);
     return MPI_SUCCESS;
 }
 
@@ -365,10 +266,5 @@ void sw_started_stop(void)
 {
     sw_edge_ways_stop();
     sw_agent_stop();
-    for (sw_track_t *t = spare; t; t = t->next) {
-        sw_started_t *s = (sw_started_t *)t;
-        if (s->made)
-            host.Request_free(&s->request);
-        s->made = false;
-    }
+    sw_listed_stop(spare);
 }

@@ -2,13 +2,8 @@
  * started.h - a nonblocking or persistent collective of ours: a list
  * (offload/list.h), and the request that the program holds for it.
  *
- * The request is one of the host's that nobody has started: a persistent
- * receive from this rank itself. Every procedure in any language takes it.
- * (Intel MPI takes one from MPI_PROC_NULL for complete, though it is inactive.)
- *
- * Beside it lies a track (mpi/request/track.h), whose kind pushes the list, and
- * tells when it is over. The host is never asked for it. When the program has
- * completed a nonblocking one, the handle waits with its track for the next.
+ * Beside the request lies a track, whose kind pushes the list, and tells when it
+ * is over (mpi/request/listed.h).
  *
  * The members start a communicator's collectives in one order, so all choose
  * alike whether they or the host serve it. Whatever a member needs until the
@@ -22,7 +17,7 @@
 #ifndef SW_MPI_COLL_STARTED_H
 #define SW_MPI_COLL_STARTED_H
 
-#include "mpi/request/track.h"
+#include "mpi/request/listed.h"
 #include "offload/arrival.h"
 #include "offload/folds.h"
 #include "moving.h"
@@ -30,7 +25,10 @@
 #include "reduction.h"
 
 typedef struct {
-    sw_track_t track;
+    union {
+        sw_track_t track;
+        sw_listed_t listed;
+    };
     union {
         sw_list_t list;
         sw_pairs_t pairs;
@@ -38,8 +36,6 @@ typedef struct {
         sw_fold_t fold;
         sw_arrival_t arrival;
     };
-    MPI_Request request;        /* kept from use to use, if `made`          */
-    bool made;
     sw_collective_t id;
     sw_reduction_t reduction;   /* what the call said: one of these         */
     sw_move_t move;

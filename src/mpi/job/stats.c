@@ -6,6 +6,7 @@
 #include "layout/known.h"
 #include "mpi/base/world.h"
 #include "mpi/coll/call.h"
+#include "mpi/p2p/partitioned.h"
 #include "mpi/p2p/posted.h"
 #include "mpi/p2p/serve.h"
 #include "mpi/span/rooted.h"
@@ -82,22 +83,25 @@ static int64_t print_messages(int rank)
     uint64_t known, brought;
     sw_slot_stats(&s);
     sw_layout_counts(&known, &brought);
-    int64_t mine[7] = {(int64_t)s.offered, (int64_t)s.bytes,
+    int64_t mine[8] = {(int64_t)s.offered, (int64_t)s.bytes,
                        (int64_t)s.moved_aside, sw_serve_count(),
-                       (int64_t)known, (int64_t)brought, sw_posted_looks()},
-            all[7] = {0};
-    host.Reduce(mine, all, 7, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+                       (int64_t)known, (int64_t)brought, sw_posted_looks(), sw_partitioned_count()},
+            all[8] = {0};
+    host.Reduce(mine, all, 8, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0 && all[0])
         sw_say("point to point: %lld messages moved, %lld KiB; %lld of them "
                "copied aside for a late receiver, %lld fetched by the agent",
                (long long)all[0], (long long)(all[1] / 1024),
                (long long)all[2], (long long)all[3]);
+    if (rank == 0 && all[7])
+        sw_say("partitioned messages: started %lld times, at both ends",
+               (long long)all[7]);
     if (rank == 0 && all[6])
         sw_say("posted receives: looked at %lld times", (long long)all[6]);
     if (rank == 0 && all[4] + all[5])
         sw_say("layouts of senders: known %lld times, brought %lld times",
                (long long)all[4], (long long)all[5]);
-    return all[0];
+    return all[0] + all[7];
 }
 
 /* Of rank 0's memory. */

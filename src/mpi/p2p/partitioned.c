@@ -1,0 +1,435 @@
+/*
+ * partitioned.c - see partitioned.h.
+ */
+#include "partitioned.h"
+
+#include "mpi/base/buffer.h"
+#include "mpi/base/comm_pair.h"
+#include "mpi/base/failure.h"
+#include "mpi/base/link.h"
+#include "mpi/base/raise.h"
+#include "mpi/base/reach.h"
+#include "mpi/request/listed.h"
+#include "node/base/settings.h"
+#include "node/control.h"
+#include "offload/parts.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#ifdef SW_HAS_Psend_init
+
+/* Messages of up to so many bytes are copied by their sender, which then need
+ * not wait for the receiver. */
+#define EAGER 8192
+
+typedef struct {
+    union {
+        sw_track_t track;
+        sw_listed_t listed;
+    };
+    sw_parts_t parts;
+    sw_comm_pair_t pair;
+    bool sends, opened;
+    int peer, tag;
+    char *user;
+    const sw_datatype_t *type;
+    int partitions;
+    int64_t count;              /* elements of a partition                  */
+    size_t bytes;               /* of a partition                           */
+    char *packed;               /* the sender's copy; NULL: none yet        */
+    char *temporary;            /* the receiver's, if the host unpacks      */
+    bool *given;                /* by partition: the program may read it    */
+} sw_partitioned_t;
+
+static sw_track_t *spare;
+static _Atomic int64_t starts;
+/* Held while a thread makes a sender's copy, or gives partitions out. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *element(const sw_partitioned_t *p, int partition)
+{
+    return sw_element(p->user, partition * p->count, p->type);
+}
+
+static MPI_Comm comm_of(const sw_partitioned_t *p)
+{
+    return sw_comm_or_any(p->track.comm);
+}
+
+/* Sending ---------------------------------------------------------------------- */
+
+static char *place_in_copy(sw_partitioned_t *p, int partition)
+{
+    if (p->parts.eager)
+        return sw_parts_copy(&p->parts, (unsigned)partition);
+    pthread_mutex_lock(&lock);
+    if (!p->packed) {
+        uint64_t there;
+        p->packed = sw_list_memory((size_t)p->partitions * p->bytes, &there);
+    }
+    pthread_mutex_unlock(&lock);
+    return p->packed + (size_t)partition * p->bytes;
+}
+
+/* Where the receiver finds a partition that is ready. */
+static uint64_t offer(sw_partitioned_t *p, int partition)
+{
+    const void *from = element(p, partition);
+    uint64_t there = UINT64_MAX;
+    if (!p->bytes)
+        return 0;
+    if (!p->parts.eager && p->type->dense && !sw_out_of_reach(from, p->type))
+        there = sw_show(from, p->bytes);
+    if (there != UINT64_MAX) {
+        sw_show_stage(from, p->bytes);
+        return there;
+    }
+    char *copy = place_in_copy(p, partition);
+    sw_pack(from, p->count, p->type, copy, comm_of(p));
+    return sw_arena_offset(copy, p->bytes);
+}
+
+/* Receiving -------------------------------------------------------------------- */
+
+static size_t room(const sw_partitioned_t *p)
+{
+    return (size_t)p->partitions * p->bytes;
+}
+
+static void take_place(sw_partitioned_t *p)
+{
+    const sw_datatype_t *type = p->type;
+    bool plain = !sw_out_of_reach(p->user, type) && (type->dense || type->layout);
+    p->temporary = plain ? NULL : sw_temporary(room(p));
+    p->parts.room = room(p);
+    p->parts.to = plain
+        ? (sw_data_t){p->user, type->dense ? NULL : type->layout,
+                      p->partitions * p->count}
+        : sw_data_plain(p->temporary);
+    for (int i = 0; i < p->partitions; i++)
+        p->given[i] = false;
+}
+
+/* Gives the program a partition of which all bytes have come. */
+static void give(sw_partitioned_t *p, int partition)
+{
+    if (p->given[partition] || !p->bytes)
+        return;
+    if (p->temporary)
+        sw_unpack(p->temporary + (size_t)partition * p->bytes,
+                  element(p, partition), p->count, p->type, comm_of(p));
+    else if (p->parts.open)
+        sw_show_fetch(element(p, partition), p->bytes);
+    p->given[partition] = true;
+}
+
+/* Gives out what has come, where less came than there is room for. */
+static void give_all(sw_partitioned_t *p)
+{
+    size_t came = sw_min(sw_parts_received(&p->parts), room(p));
+    int whole = p->bytes ? (int)(came / p->bytes) : 0;
+    for (int i = 0; i < whole; i++)
+        give(p, i);
+    size_t rest = came - (size_t)whole * p->bytes;
+    if (!rest)
+        return;
+    if (p->temporary)
+        sw_unpack(p->temporary + (size_t)whole * p->bytes, element(p, whole),
+                  (int64_t)(rest / p->type->size), p->type, comm_of(p));
+    else if (p->parts.open)
+        sw_show_fetch(element(p, whole), rest);
+}
+
+/* The request ------------------------------------------------------------------ */
+
+static void tell(const sw_partitioned_t *p, MPI_Status *status)
+{
+    sw_status_empty(status);
+    if (p->sends || status == MPI_STATUS_IGNORE)
+        return;
+    status->MPI_SOURCE = p->peer;
+    status->MPI_TAG = p->tag;
+    sw_status_set_bytes(status, sw_min(sw_parts_received(&p->parts), room(p)));
+}
+
+static int outcome(const sw_partitioned_t *p, int status)
+{
+    MPI_Comm comm = p->track.comm->handle;
+    if (sw_likely(status == SW_OK))
+        return MPI_SUCCESS;
+    if (status == SW_TRUNCATED)
+        return MPI_ERR_TRUNCATE;
+    if (status == SW_BROKEN && comm != MPI_COMM_NULL)
+        return sw_failure_raise(comm);
+    return MPI_ERR_OTHER;
+}
+
+static int peek(sw_track_t *t, MPI_Status *status)
+{
+    tell((sw_partitioned_t *)t, status);
+    return MPI_SUCCESS;
+}
+
+static int finish(sw_track_t *t, MPI_Status *status)
+{
+    sw_partitioned_t *p = (sw_partitioned_t *)t;
+    int rc = sw_list_end(&p->parts.list);
+    if (!p->sends && (rc == SW_OK || rc == SW_TRUNCATED)) {
+        pthread_mutex_lock(&lock);
+        give_all(p);
+        pthread_mutex_unlock(&lock);
+    }
+    if (!p->sends)
+        sw_temporary_free(p->temporary);
+    p->temporary = NULL;
+    tell(p, status);
+    return outcome(p, rc);
+}
+
+static int start(sw_track_t *t, MPI_Request *request)
+{
+    sw_partitioned_t *p = (sw_partitioned_t *)t;
+    if (!p->opened)
+        sw_parts_open(&p->parts, p->pair.team, p->pair.name,
+                      p->sends ? (unsigned)p->partitions : 0, p->bytes,
+                      p->sends && room(p) <= EAGER);
+    p->opened = true;
+    if (!p->sends)
+        take_place(p);
+    atomic_fetch_add_explicit(&starts, 1, memory_order_relaxed);
+    sw_parts_begin(&p->parts);
+    sw_listed_set_out(&p->listed);
+    sw_listed_owe(&p->listed);
+    return MPI_SUCCESS;
+}
+
+static void release(sw_track_t *t)
+{
+    sw_partitioned_t *p = (sw_partitioned_t *)t;
+    sw_datatype_drop(p->type);
+    if (p->opened)
+        sw_parts_close(&p->parts);
+    sw_team_drop(p->pair.team);
+    sw_temporary_free(p->packed);
+    free(p->given);
+}
+
+static const sw_track_kind_t partitioned_kind = {
+    .size = sizeof(sw_partitioned_t),
+    .spare = &spare,
+    .ready = sw_listed_ready,
+    .ask = sw_listed_ask,
+    .peek = peek,
+    .finish = finish,
+    .start = start,
+    .free = sw_listed_free,
+    .cancel = sw_listed_cancel,
+    .enlist = sw_listed_nothing,
+    .delist = sw_listed_nothing,
+    .release = release,
+};
+
+/* Calls ------------------------------------------------------------------------ */
+
+static bool tag_is_right(int tag)
+{
+    static _Atomic int most;
+    int known = atomic_load(&most), *at, set = 0;
+    if (!known && host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &at, &set) ==
+                      MPI_SUCCESS && set)
+        atomic_store(&most, known = *at);
+    return tag >= 0 && tag <= known;
+}
+
+/* The message that a call initializes, or NULL: the host does, or has raised an
+ * error (*result). */
+static sw_partitioned_t *initialize(bool sends, const void *user,
+                                    int partitions, MPI_Count count,
+                                    MPI_Datatype datatype, int peer, int tag,
+                                    MPI_Comm comm, int *result)
+{
+    sw_comm_t *c = sw_accelerating() ? sw_comm_state(comm) : NULL;
+    const sw_datatype_t *type = NULL;
+    int64_t elements, bytes;
+    sw_comm_pair_t pair;
+    if (!c || !sw_link(c, peer) || partitions <= 0 || count < 0 ||
+        !tag_is_right(tag) ||
+        __builtin_mul_overflow((int64_t)partitions, (int64_t)count, &elements) ||
+        !sw_usable(user, elements, datatype, comm, &type, result) ||
+        __builtin_mul_overflow(elements, (int64_t)type->size, &bytes) ||
+        !sw_comm_pair(c, sends ? c->me : peer, sends ? peer : c->me, tag, &pair))
+        return NULL;
+    sw_partitioned_t *p =
+        (sw_partitioned_t *)sw_track_new(&partitioned_kind, c);
+    bool *given = calloc((size_t)partitions, sizeof *given);
+    if (!p || !given) {
+        sw_say("out of memory for a partitioned message");
+        abort();                /* the other rank counts on it */
+    }
+    p->pair = pair;
+    p->sends = sends;
+    p->opened = false;
+    p->peer = peer;
+    p->tag = tag;
+    p->user = (char *)(uintptr_t)user;
+    p->type = type;
+    p->partitions = partitions;
+    p->count = count;
+    p->bytes = (size_t)count * type->size;
+    p->packed = p->temporary = NULL;
+    p->given = given;
+    p->listed.list = &p->parts.list;
+    sw_datatype_hold(type);
+    return p;
+}
+
+static int initialized(sw_partitioned_t *p, MPI_Request *request)
+{
+    sw_listed_request(&p->listed);
+    p->track.persistent = true;
+    sw_track_add(&p->track);
+    *request = p->track.handle;
+    return MPI_SUCCESS;
+}
+
+int sw_MPI_Psend_init(const void *buffer, int partitions, MPI_Count count,
+                      MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                      MPI_Info info, MPI_Request *request)
+{
+    int result = MPI_SUCCESS;
+    sw_partitioned_t *p = initialize(true, buffer, partitions, count, type,
+                                     dest, tag, comm, &result);
+    return p ? initialized(p, request)
+         : result != MPI_SUCCESS
+               ? result
+               : host.Psend_init(buffer, partitions, count, type, dest, tag,
+                                 comm, info, request);
+}
+
+int sw_MPI_Precv_init(void *buffer, int partitions, MPI_Count count,
+                      MPI_Datatype type, int source, int tag, MPI_Comm comm,
+                      MPI_Info info, MPI_Request *request)
+{
+    int result = MPI_SUCCESS;
+    sw_partitioned_t *p = initialize(false, buffer, partitions, count, type,
+                                     source, tag, comm, &result);
+    return p ? initialized(p, request)
+         : result != MPI_SUCCESS
+               ? result
+               : host.Precv_init(buffer, partitions, count, type, source, tag,
+                                 comm, info, request);
+}
+
+/* The message that a request is of, if it is ours. Another thread may wait for
+ * it. */
+static sw_partitioned_t *ours(MPI_Request request)
+{
+    sw_track_t *t = sw_any_tracks() ? sw_track_to_cancel(request) : NULL;
+    return t && t->kind == &partitioned_kind ? (sw_partitioned_t *)t : NULL;
+}
+
+static int ready(sw_partitioned_t *p, int partition)
+{
+    if (!p->sends || !p->track.active)
+        return sw_raise_pending(p->track.comm, MPI_ERR_REQUEST);
+    if (partition < 0 || partition >= p->partitions)
+        return sw_raise_pending(p->track.comm, MPI_ERR_ARG);
+    sw_parts_ready(&p->parts, (unsigned)partition, offer(p, partition));
+    return MPI_SUCCESS;
+}
+
+int sw_MPI_Pready(int partition, MPI_Request request)
+{
+    sw_partitioned_t *p = ours(request);
+    return p ? ready(p, partition) : host.Pready(partition, request);
+}
+
+int sw_MPI_Pready_range(int low, int high, MPI_Request request)
+{
+    sw_partitioned_t *p = ours(request);
+    int result = MPI_SUCCESS;
+    if (!p)
+        return host.Pready_range(low, high, request);
+    for (int i = low; i <= high && result == MPI_SUCCESS; i++)
+        result = ready(p, i);
+    return result;
+}
+
+#ifdef SW_FLAVOUR_OMPI
+#define CONST           /* its header has none */
+#else
+#define CONST const
+#endif
+int sw_MPI_Pready_list(int n, CONST int partitions[], MPI_Request request)
+{
+    sw_partitioned_t *p = ours(request);
+    int result = MPI_SUCCESS;
+    if (!p)
+        return host.Pready_list(n, partitions, request);
+    for (int i = 0; i < n && result == MPI_SUCCESS; i++)
+        result = ready(p, partitions[i]);
+    return result;
+}
+
+static bool arrived(sw_partitioned_t *p, int partition)
+{
+    uint64_t begin = (uint64_t)partition * p->bytes;
+    if (!p->track.active)
+        return true;
+    sw_list_push(&p->parts.list, true);
+    if (!sw_parts_arrived(&p->parts, begin, begin + p->bytes)) {
+        sw_track_progress();
+        sw_link_poke();
+        return false;
+    }
+    pthread_mutex_lock(&lock);
+    give(p, partition);
+    pthread_mutex_unlock(&lock);
+    return true;
+}
+
+int sw_MPI_Parrived(MPI_Request request, int partition, int *flag)
+{
+    sw_partitioned_t *p = ours(request);
+    if (!p)
+        return host.Parrived(request, partition, flag);
+    if (p->sends)
+        return sw_raise_pending(p->track.comm, MPI_ERR_REQUEST);
+    if (partition < 0 || partition >= p->partitions || !flag)
+        return sw_raise_pending(p->track.comm, MPI_ERR_ARG);
+    *flag = arrived(p, partition);
+    return MPI_SUCCESS;
+}
+
+void sw_partitioned_start(void)
+{
+    sw_track_kind_add(&partitioned_kind);
+}
+
+void sw_partitioned_stop(void)
+{
+    sw_listed_stop(spare);
+}
+
+int64_t sw_partitioned_count(void)
+{
+    return atomic_load(&starts);
+}
+
+#else
+
+void sw_partitioned_start(void)
+{
+}
+
+void sw_partitioned_stop(void)
+{
+}
+
+int64_t sw_partitioned_count(void)
+{
+    return 0;
+}
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * partitioned.h - partitioned messages (MPI 4.1, chapter 4.2): MPI_Psend_init,
+ * MPI_Precv_init, MPI_Pready and its kin, MPI_Parrived.
+ *
+ * A message between two ranks that share memory is a list (offload/parts.h).
+ * Threads of the sender tell which partitions are ready, and whoever waits
+ * copies them. The two ranks find each other without the host
+ * (mpi/base/comm_pair.h). All other messages are the host's.
+ *
+ * While a message is under way, the program writes to the partitions that are
+ * not ready. So a partition is shown to the receiver (node/arena/show.h), or
+ * copied, no earlier than it is ready.
+ */
+#ifndef SW_MPI_P2P_PARTITIONED_H
+#define SW_MPI_P2P_PARTITIONED_H
+
+#include "mpi/base/host.h"
+
+/* At the ends of the job. */
+void sw_partitioned_start(void);
+void sw_partitioned_stop(void);
+
+/* So many starts were ours, for --stats. */
+int64_t sw_partitioned_count(void);
+
+#endif
