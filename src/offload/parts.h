@@ -3,16 +3,16 @@
  * sender is member 0, and the receiver member 1.
  *
  * Threads of the sender tell which partitions are ready, in any order. A ready
- * partition is cut into pieces. Whoever has time claims a piece and copies it:
- * the receiver, or, where the receiver's place can be reached, the sender.
+ * partition is cut into pieces. A member that has time claims a piece and copies
+ * it: the receiver, or, where the receiver's place can be reached, the sender.
  *
  * The sender has a board in its arena, with a bank for every other start:
  *
  *     ready[words]  claims[words]  ticks[words]  where[partitions]  copy
  *
  * Memory order: a thread writes where a partition lies, then sets the bits of
- * its pieces in `ready` (release). Whoever loads a bit (acquire) sees the
- * partition. Claims and ticks are those of slates.h. The sender clears a bank
+ * its pieces in `ready` (release). A thread that loads a bit (acquire)
+ * sees the partition. Claims and ticks are those of slates.h. The sender clears a bank
  * before it posts the turn that uses it. The receiver has then left the turn
  * before the last one, so nobody reads or sets bits there.
  *

@@ -1,6 +1,6 @@
 /*
- * comm_pair.h - a sender and a receiver among the members of a communicator, who
- * meet in shared memory without a word: for partitioned messages.
+ * comm_pair.h - a sender and a receiver among the members of a communicator.
+ * They meet in shared memory without a word, for partitioned messages.
  *
  * Those match by communicator, ranks and tag, in the order in which either side
  * initializes them; there are no wildcards (MPI 4.1, 4.2.1). So both sides count

@@ -3,7 +3,7 @@
  * MPI_Precv_init, MPI_Pready and its kin, MPI_Parrived.
  *
  * A message between two ranks that share memory is a list (offload/parts.h).
- * Threads of the sender tell which partitions are ready, and whoever waits
+ * Threads of the sender tell which partitions are ready, and a rank that waits
  * copies them. The two ranks find each other without the host
  * (mpi/base/comm_pair.h). All other messages are the host's.
  *

@@ -1,0 +1,54 @@
+"""Partitioned messages. The programs check their own data and statuses: some
+hosts alone hang, or give wrong data."""
+
+import re
+
+import pytest
+from harness.programs import needs_mpi4, run, well
+
+pytestmark = needs_mpi4
+ON = {"STRAIGHTWAY_STATS": "on"}
+
+
+def served(done):
+    found = re.search(r"partitioned messages: started (\d+)", done.stderr)
+    return int(found[1]) if found else 0
+
+
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("show", ["0", "32"])
+def test_random_ones(host, n, show):
+    done = well(run(host, n, "partitioned", 10 * n + int(show), 25, env={
+        **ON, "STRAIGHTWAY_SHOW_AFTER": show}), "all is well")
+    assert served(done) > 50, done.stderr
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(20))
+def test_more_random_ones(host, seed):
+    well(run(host, 2 + seed % 3, "partitioned", seed, 60), "all is well")
+
+
+@pytest.mark.parametrize("env", [
+    {"STRAIGHTWAY_ARENA": "off"}, {"STRAIGHTWAY_SHOW": "eager"},
+    {"STRAIGHTWAY_SHOW": "off"}, {"STRAIGHTWAY_REFUSE": "memfd"}],
+    ids=["no arena", "eager", "private", "no memfd"])
+@pytest.mark.unable(lambda host: host.name == "openmpi",
+                    why="the MPI alone hangs in some such programs")
+@pytest.mark.unable("debian-mpich", why="the MPI alone takes MPI_Parrived of an "
+                    "inactive request for an error")
+def test_without_what_it_needs(host, env):
+    well(run(host, 2, "partitioned", 3, 10, env=env), "all is well")
+
+
+@pytest.mark.parametrize("count", [1, 5003])
+def test_partitions_of_several_threads(host, count):
+    done = run(host, 2, "partitioned_threads", count, env=ON)
+    if "no MPI_THREAD_MULTIPLE" in done.stdout:
+        pytest.skip("the host has no MPI_THREAD_MULTIPLE")
+    assert served(well(done, "all is well")) == 80
+
+
+def test_what_is_allowed_around_them(host):
+    done = well(run(host, 3, "partitioned_ends", env=ON))
+    assert served(done) > 6000, done.stderr
