@@ -24,8 +24,8 @@ import typing
 from straightway import capture as captures
 from straightway.capture import procedures
 from straightway.errors import UserError
-from straightway.profile import resolving
-from straightway.profile.recorded import OUTSIDE, Total, group
+from straightway.profile import placement, resolving
+from straightway.profile.recorded import OUTSIDE, Exchange, Total, group
 from straightway.ranges import Ranges, ranges
 
 
@@ -99,13 +99,6 @@ class RegionTime:
         return self.communication / self.time if self.time else 0.0
 
 
-class Exchange(typing.NamedTuple):
-    """What one rank sent to another."""
-
-    messages: int
-    bytes: int
-
-
 KINDS = ("messages", "one-sided", "collective")     # in the matrix
 
 
@@ -153,11 +146,31 @@ class Profile:
         self.missing = self._missing()
         self.ended_badly = self._ends(chosen)
         self._check_job(chosen)
-        self._totals = {}
+        self._totals, self._matrices = {}, {}
 
     @functools.cached_property
     def gaps(self):
         return self.find_gaps()
+
+    @property
+    def traced(self):
+        """Whether this file has every call in order."""
+        return bool(self.capture.traced)
+
+    @functools.cached_property
+    def places(self):
+        """The placement.Places of the ranks."""
+        return placement.Places(self)
+
+    @functools.cached_property
+    def crossing(self):
+        """The placement.Crossing, or None."""
+        return placement.crossing(self)
+
+    @functools.cached_property
+    def better(self):
+        """A placement.Better, or None."""
+        return placement.better(self)
 
     def _present(self):
         return str(ranges(r.number for r in self.capture.ranks))
@@ -356,16 +369,21 @@ class Profile:
         The senders' counts; for a missing rank, the counts of its receivers.
         `kind`: one of KINDS; None: all. Regions are not told apart.
         """
+        if kind not in self._matrices:
+            self._matrices[kind] = self._matrix(kind)
+        return self._matrices[kind]
+
+    def _matrix(self, kind):
         here = {r.rank for r in self.ranks}
         found = {}
 
-        def add(sender, receiver, messages, size):
-            before = found.get((sender, receiver), (0, 0))
-            found[sender, receiver] = Exchange(before[0] + messages,
-                                               before[1] + size)
+        def add(pair, messages, size):
+            before = found.get(pair)
+            found[pair] = (messages, size) if before is None else (
+                before[0] + messages, before[1] + size)
 
         for rank in self.ranks:
-            peers = rank.capture.table("peers")
+            peers, me = rank.capture.table("peers"), rank.rank
             for which, peer, sent, sent_bytes, got, got_bytes in zip(
                     peers["kind"], peers["peer"], peers["sent_messages"],
                     peers["sent_bytes"], peers["received_messages"],
@@ -373,13 +391,13 @@ class Profile:
                 if kind is not None and (which >= len(KINDS)
                                          or KINDS[which] != kind):
                     continue
-                # The target of a one-sided call does not see it.
-                told = peer in here and which != 1
                 if sent or sent_bytes:
-                    add(rank.rank, peer, sent, sent_bytes)
-                if (got or got_bytes) and not told:
-                    add(peer, rank.rank, got, got_bytes)
-        return dict(sorted(found.items()))
+                    add((me, peer), sent, sent_bytes)
+                # The target of a one-sided call does not see it.
+                if (got or got_bytes) and (which == 1 or peer not in here):
+                    add((peer, me), got, got_bytes)
+        return {pair: Exchange._make(one)
+                for pair, one in sorted(found.items())}
 
 
 def _within(name, region):
