@@ -115,6 +115,11 @@ def kind(level):
     return level.partition(" ")[0]
 
 
+def singular(level):
+    """"numa" -> "NUMA domain"."""
+    return "NUMA domain" if level == "numa" else level
+
+
 def plural(level):
     """"numa" -> "NUMA domains", "switch 1" -> "switches 1"."""
     name, space, number = level.partition(" ")

@@ -561,7 +561,7 @@ def _placement(view):
         f"{units.size(a.across)} of {units.size(found.total)} go between "
         f"{parts}, {units.size(a.worst)} of them through the border of the "
         "busiest one, in one direction. With the ranks in other places on "
-        f"the same cores it is {units.size(b.across)}, and "
+        f"the same {'cores' if found.slots.cpus else 'nodes'} it is {units.size(b.across)}, and "
         f"{units.size(b.worst)} at the busiest. This concerns "
         f"{_text(seconds)}. " + _how_to_place(view, path), seconds,
         {"level": a.name, "moving_s": seconds, "total_bytes": found.total,

@@ -93,6 +93,8 @@ class RegionTime:
     communication: int
     waiting: float
     io: int
+    sent: int = 0           # bytes
+    sent_between: typing.Optional[int] = 0      # of these, to other nodes
 
     @property
     def share(self):
@@ -357,6 +359,10 @@ class Profile:
                 elif one:
                     one.communication += total.time
                     one.waiting += total.waiting
+                    one.sent += total.sent
+                    one.sent_between = None if None in (
+                        one.sent_between, total.sent_between) \
+                        else one.sent_between + total.sent_between
                 if "/" not in name:
                     break
                 name = name.rpartition("/")[0]

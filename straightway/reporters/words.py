@@ -4,6 +4,7 @@ import os
 import time
 
 from straightway import units
+from straightway.machine import slots
 from straightway.profile import recorded
 from straightway.ranges import ranges
 
@@ -51,6 +52,34 @@ def part(p):
     if p.only is not None:
         said.append(f"ranks {ranges(p.only)} only")
     return "; ".join(said)
+
+
+def crossing(p):
+    """[(words, Exchange, part of all bytes)] of a Profile's Crossing."""
+    found = p.crossing
+    if not found or not found.total:
+        return []
+    rows, outer = [], None
+    for level, one in found.rows:
+        rows.append((f"between {slots.plural(level)}"
+                     + (f" of a {slots.singular(outer)}" if outer else ""),
+                     one))
+        outer = level
+    rows.append((f"inside a {slots.singular(outer)}", found.inside))
+    if found.unknown.messages or found.unknown.bytes:
+        rows.append(("not known", found.unknown))
+    return [(text, one, one.bytes / found.total) for text, one in rows]
+
+
+def places(p):
+    """Sentences on what the capture does not tell of the ranks' places."""
+    where, loose = p.places, ranges(p.places.loose)
+    if not where.shared or not loose:
+        return []
+    word = "Rank" if loose.count == 1 else "Ranks"
+    return [f"{word} {loose}: not bound to one "
+            f"{slots.singular(where.shared[-1])}, or the capture does not "
+            "tell. What they send inside a node may cross its parts."]
 
 
 def warnings(p):

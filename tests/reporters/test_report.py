@@ -250,6 +250,7 @@ def test_the_text_has_the_sections_of_mpip(run, path):
         "Message Sizes (bytes, milliseconds)",
         "Pairs of Ranks (top twenty of 24, by bytes)",
         "Bytes Inside and Between Nodes",
+        "Pairs of Ranks by What Lies Between Them (bytes)",
         "Findings (seconds concerned, per rank on average)",
         "End of Report"]
     assert re.search(r"^ +\* 160\.000000 +17\.769600 11\.11 16\.433600 "
