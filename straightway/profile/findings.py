@@ -542,6 +542,9 @@ def _how_to_place(view, path):
         text += (f"The program calls {_names(made)}: if it allows new ranks "
                  "there (reorder), straightway run --reorder places them "
                  "without another launch. ")
+    if p.replayed:
+        return text + ("A replay of this trace predicts {} in place of {}."
+                       .format(*map(_text, reversed(p.replayed))))
     return text + (
         "The same command predicts the time that this saves." if p.traced else
         "A trace tells the time that this saves: straightway profile --trace, "
@@ -567,7 +570,9 @@ def _placement(view):
         {"level": a.name, "moving_s": seconds, "total_bytes": found.total,
          "between_bytes": a.across, "between_after_bytes": b.across,
          "busiest_bytes": a.worst, "busiest_after_bytes": b.worst,
-         "reorder": [t.label for t in _reorderings(view)]})
+         "reorder": [t.label for t in _reorderings(view)],
+         **(dict(zip(("replayed_before_s", "replayed_after_s"), p.replayed))
+            if p.replayed else {})})
 
 
 # The cost of this profile -------------------------------------------------

@@ -123,11 +123,13 @@ class Profile:
     region, only    the part, or None
     gaps            {(rank, thread, record): traces.Gap}; read from the trace
                     when a view first asks, by find_gaps, or {}
+    replayed        seconds as it ran and in the better places, by a replay of
+                    the trace; likewise by find_replayed, or None
     """
 
     def __init__(self, capture, region=None, only=None):
         self.capture, self.region, self.only = capture, region, only
-        self.find_gaps = dict
+        self.find_gaps, self.find_replayed = dict, lambda: None
         self.job = capture.ranks[0].job
         self.problems = list(capture.problems)
         chosen = [r for r in capture.ranks if only is None
@@ -153,6 +155,10 @@ class Profile:
     @functools.cached_property
     def gaps(self):
         return self.find_gaps()
+
+    @functools.cached_property
+    def replayed(self):
+        return self.find_replayed()
 
     @property
     def traced(self):

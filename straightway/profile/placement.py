@@ -37,7 +37,7 @@ class Places:
     names       of the nodes, by their numbers in paths
     cpu, core   {rank: its first processor, the place of its core on the node},
                 of ranks whose path goes down to a core
-    unknown     whether some node's domains are not known
+    dark        numbers of nodes whose domains are not known
     """
 
     def __init__(self, p):
@@ -52,14 +52,15 @@ class Places:
         self.levels = ("node", *_levels(list(filter(None, shapes.values()))))
         self.paths, self.cpu, self.core, self.names = {}, {}, {}, []
         numbers, seen = {}, {}
-        self.unknown = False
+        self.dark = set()
         for rank in ranks:
             node = rank.node_number
             if node not in numbers:
                 numbers[node] = len(numbers)
                 self.names.append(rank.node)
             shape, key = known.get(node), (node, rank.cpus)
-            self.unknown |= shape is None
+            if shape is None:
+                self.dark.add(numbers[node])
             if key not in seen:
                 seen[key] = self._path(shape, rank.cpus)
             path, cpu = seen[key]

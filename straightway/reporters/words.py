@@ -73,13 +73,23 @@ def crossing(p):
 
 def places(p):
     """Sentences on what the capture does not tell of the ranks' places."""
-    where, loose = p.places, ranges(p.places.loose)
-    if not where.shared or not loose:
-        return []
-    word = "Rank" if loose.count == 1 else "Ranks"
-    return [f"{word} {loose}: not bound to one "
-            f"{slots.singular(where.shared[-1])}, or the capture does not "
-            "tell. What they send inside a node may cross its parts."]
+    where, said = p.places, []
+    if not where.shared:
+        return said
+    part = where.shared[-1]
+    loose = ranges(rank for rank in where.loose
+                   if where.paths[rank][0] not in where.dark)
+    if loose:
+        one = loose.count == 1
+        said.append(f"{'Rank' if one else 'Ranks'} {loose} may run in several "
+                    f"{slots.plural(part)}: the profile does not know what "
+                    f"{'it sends' if one else 'they send'} across these.")
+    if where.dark and where.levels != ("node",):
+        names = [where.names[number] for number in sorted(where.dark)]
+        said.append("The capture does not tell the places inside "
+                    + ", ".join(names[:4])
+                    + (" and other nodes" if len(names) > 4 else "") + ".")
+    return said
 
 
 def warnings(p):

@@ -33,7 +33,7 @@ def section(p, runner, models, ops, step=lambda text: None):
                 sought
     """
     where = p.places
-    found = {"levels": list(where.shared), "known": not where.unknown,
+    found = {"levels": list(where.shared), "known": not where.dark,
              "loose": where.loose if where.shared else [],
              "crossing": tables.crossing(p), "better": None}
     seats = placement.seats(p)
