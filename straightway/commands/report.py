@@ -11,7 +11,7 @@ from straightway import capture, native, profile, units
 from straightway.capture import names, traces
 from straightway.errors import UserError, nearest
 from straightway.machine import hosts
-from straightway.profile import placement, recorded, tables
+from straightway.profile import findings, placement, recorded, tables
 from straightway.reporters import (output, perfetto, profile_csv,
                                    profile_json, profile_terminal,
                                    profile_text)
@@ -176,7 +176,8 @@ def _replayed(p):
     that is not too long, where this machine has the run's MPI and has been
     measured under it; else None."""
     events = sum(one.events for one in p.capture.traced.values())
-    if not 0 < events <= REPLAYED or not p.better:
+    better = p.better(findings.BORDER)
+    if not 0 < events <= REPLAYED or not better:
         return None
     with tempfile.TemporaryDirectory(prefix="straightway-") as folder, \
             contextlib.suppress(UserError):
@@ -191,7 +192,7 @@ def _replayed(p):
         slots, before = placement.seats(p)
         return tuple(one.end / 1e9 for one in placements.predict(
             runner, models, ops, {"before": before,
-                                  "after": p.better.placement},
+                                  "after": better.placement},
             slots).values())
     return None
 

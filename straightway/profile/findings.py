@@ -39,6 +39,7 @@ MANY_POLLS = 1_000_000      # calls of all ranks
 LATE = 0.05                 # of its compute time: a late rank's surplus
 SMALL_IO = 65536            # bytes: smaller independent file access is costly
 SHOWN_AGAIN = 16 << 20     # bytes, per rank
+BORDER = 0.1                # less through the border of the busiest part
 OWN_COST = 0.01             # of the time in MPI
 
 _CREATIONS = {"Comm_split", "Comm_split_type", "Comm_dup", "Comm_idup",
@@ -553,7 +554,7 @@ def _how_to_place(view, path):
 
 def _placement(view):
     p = view.profile
-    found = p.better
+    found = p.better(BORDER)
     if not found:
         return
     a, b = found.before, found.after

@@ -150,7 +150,7 @@ class Profile:
         self.missing = self._missing()
         self.ended_badly = self._ends(chosen)
         self._check_job(chosen)
-        self._totals, self._matrices = {}, {}
+        self._totals, self._matrices, self._better = {}, {}, {}
 
     @functools.cached_property
     def gaps(self):
@@ -175,10 +175,12 @@ class Profile:
         """The placement.Crossing, or None."""
         return placement.crossing(self)
 
-    @functools.cached_property
-    def better(self):
-        """A placement.Better, or None."""
-        return placement.better(self)
+    def better(self, least):
+        """A placement.Better that takes more than this part off what goes
+        through the border of the busiest part, or None."""
+        if least not in self._better:
+            self._better[least] = placement.better(self, least)
+        return self._better[least]
 
     def _present(self):
         return str(ranges(r.number for r in self.capture.ranks))

@@ -10,14 +10,13 @@ their paths tell.
     p.places.levels         ("node", "package", "numa", "core")
     p.places.paths[3]       (0, 1, 1, 5); (0,) of a rank that is not bound
     p.crossing.rows         what goes between nodes, packages, ...
-    p.better                a Better placement of the ranks, or None
+    p.better(0.1)           a Better placement of the ranks, or None
 """
 
 import dataclasses
 import heapq
 import itertools
 import os
-import typing
 
 from straightway.machine import domains, processors
 from straightway.machine.slots import Slots
@@ -25,7 +24,6 @@ from straightway.mapping import cost, solve
 from straightway.mapping.traffic import Traffic
 from straightway.profile.recorded import Exchange
 
-GAIN = 0.1              # of the traffic through the busiest part's border
 PARTNERS = 48           # of a rank, the heaviest, in the search
 
 
@@ -72,13 +70,13 @@ class Places:
     def _path(self, shape, text):
         """(path below the node, first processor)"""
         try:
-            cpus = processors.members(processors.parse(text))
+            cpus = [cpu for cpu in processors.members(processors.parse(text))
+                    if shape and cpu in shape.paths]
         except ValueError:
             cpus = []
-        ways = [shape.paths[cpu] for cpu in cpus if cpu in shape.paths] \
-            if shape else []
-        if not ways:
+        if not cpus:
             return (), -1
+        ways = [shape.paths[cpu] for cpu in cpus]
         shared = os.path.commonprefix([min(ways), max(ways)])
         path = []
         for level in self.levels[1:]:
@@ -237,8 +235,8 @@ def traffic(p, unit="bytes", partners=None):
 
 @dataclasses.dataclass
 class Better:
-    """Another placement, and the outermost level on which it lowers what goes
-    through the border of the busiest part by more than GAIN."""
+    """Another placement, and the outermost level on which it takes enough off
+    what goes through the border of the busiest part."""
 
     slots: Slots
     placement: list
@@ -247,28 +245,28 @@ class Better:
     total: float            # bytes
 
 
-def better(p):
-    """The Better placement of a Profile's ranks on the cores where they ran;
-    None: nobody knows one."""
+def better(p, least):
+    """The Better placement of a Profile's ranks on the cores where they ran,
+    which takes more than this part off; None: a quick search finds none."""
     found = seats(p) if p.region is None and p.only is None else None
     if not found:
         return None
     slots, before = found
     few = traffic(p, partners=PARTNERS)
     made = solve.quick(few, slots, before)
-    if made.placement == before or not _gain(few, slots, before, made):
+    ways = before, made.placement
+    if not _gain(few, slots, ways, least):
         return None
     whole = traffic(p)
-    levels = _gain(whole, slots, before, made)
+    levels = _gain(whole, slots, ways, least)
     return levels and Better(slots, made.placement, *levels, whole.total)
 
 
-def _gain(amounts, slots, before, made):
+def _gain(amounts, slots, ways, least):
     """(Level before, Level after) of the outermost level that gains; None."""
-    one, two = (cost.cost(amounts, slots, at).levels
-                for at in (before, made.placement))
+    one, two = (cost.cost(amounts, slots, at).levels for at in ways)
     for a, b in zip(one[:-1], two[:-1]):
-        if b.worst < (1 - GAIN) * a.worst and b.across < a.across:
+        if b.worst < (1 - least) * a.worst and b.across < a.across:
             return a, b
         if b.worst > a.worst:
             break

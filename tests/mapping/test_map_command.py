@@ -283,7 +283,7 @@ def test_a_report_replays_a_trace_in_better_places(host, traced, tmp_path,
     p = profile.load(str(whole))
     assert p.traced and reports._replayed(p) is None     # nothing is better
     better = types.SimpleNamespace(placement=[0, 2, 1, 3])
-    monkeypatch.setitem(p.__dict__, "better", better)
+    monkeypatch.setattr(p, "better", lambda least: better)
     find = hosts.find
     monkeypatch.setattr(hosts, "find",
                         lambda mpi=None: find(mpi or str(host.mpirun)))

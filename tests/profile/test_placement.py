@@ -120,7 +120,7 @@ def test_ranks_that_left_nothing_are_not_known(tmp_path):
     p = load(known(absent=[4]).bind(), tmp_path)
     assert bytes_of(p) == {"node": TO[7], "package": TO[2] + TO[3],
                            "inside": TO[1], "unknown": TO[4]}
-    assert p.better is None
+    assert p.better(0.1) is None
 
 
 def test_a_node_that_nobody_describes_is_dark(tmp_path):
@@ -143,14 +143,14 @@ def test_older_captures_tell_nodes_alone(tmp_path):
 
 def test_ranks_that_share_everything_cross_nothing(tmp_path):
     p = load(known(node_ranks=8).bind(1, 8), tmp_path)
-    assert p.places.shared == () and p.crossing is None and p.better is None
+    assert p.places.shared == () and p.crossing is None and p.better(0.1) is None
 
 
 def test_a_region_has_no_matrix(tmp_path):
     job = known().bind()
     job.ranks[0].region("solve", 1, S)
     p = profile.load(job.write(tmp_path / "a.swcap"), region="solve")
-    assert p.crossing is None and p.better is None
+    assert p.crossing is None and p.better(0.1) is None
 
 
 def test_regions_tell_what_they_send_to_other_nodes(tmp_path):

@@ -50,6 +50,19 @@ def runner(monkeypatch, tmp_path):
     return new
 
 
+def ran(monkeypatch, job, tmp_path):
+    """Let the measured runs be those of a capture."""
+    path = job.write(tmp_path / "ran.swcap")
+    new = whatif.Runner
+
+    def placed(*arguments):
+        one = new(*arguments)
+        one.profile = profile.load(path)
+        return one
+
+    monkeypatch.setattr(whatif, "Runner", placed)
+
+
 def report_of(run, *words):
     status, out, err = run("study", "--json", "-", "--html", "page.html",
                            *words)
@@ -115,16 +128,7 @@ def test_the_part_of_nonblocking_collectives(monkeypatch, run, runner,
     job = captures.halo(2)
     for rank in job.ranks:
         rank.call("MPI_Ialltoall", 100, captures.S)
-    path = job.write(tmp_path / "nonblocking.swcap")
-    monkeypatch.setattr(standin.Runner, "profile", None)
-    new = whatif.Runner
-
-    def with_them(*arguments):
-        one = new(*arguments)
-        one.profile = profile.load(path)
-        return one
-
-    monkeypatch.setattr(whatif, "Runner", with_them)
+    ran(monkeypatch, job, tmp_path)
     report = report_of(run, "-n", "2", "./app")
     part = report["nonblocking"]
     assert part["calls"] == 200
@@ -149,19 +153,6 @@ def test_without_nonblocking_collectives_there_is_no_such_part(run, runner):
 
 # Placement ------------------------------------------------------------------
 
-def ran(runner, monkeypatch, job, tmp_path):
-    """Let the measured runs be those of a capture."""
-    path = job.write(tmp_path / "placed.swcap")
-    new = whatif.Runner
-
-    def placed(*arguments):
-        one = new(*arguments)
-        one.profile = profile.load(path)
-        return one
-
-    monkeypatch.setattr(whatif, "Runner", placed)
-
-
 def crossed(packages, ranks=4):
     """Each rank exchanges with the one two places away."""
     job = captures.Job(ranks, node_ranks=ranks).bind(packages,
@@ -185,7 +176,7 @@ def predicted(monkeypatch, before, after):
 
 
 def test_the_best_placement_is_predicted(monkeypatch, run, runner, tmp_path):
-    ran(runner, monkeypatch, crossed(2), tmp_path)
+    ran(monkeypatch, crossed(2), tmp_path)
     predicted(monkeypatch, 4e9, 3.2e9)
     found = report_of(run, "-n", "4", "./app")["placement"]
     assert found["levels"] == ["package"] and not found["loose"]
@@ -209,7 +200,7 @@ def test_the_best_placement_is_predicted(monkeypatch, run, runner, tmp_path):
 
 def test_a_placement_that_is_not_predicted_says_why(monkeypatch, run, runner,
                                                     tmp_path):
-    ran(runner, monkeypatch, crossed(2), tmp_path)
+    ran(monkeypatch, crossed(2), tmp_path)
 
     def refuse(*_):
         raise UserError("no network is measured\n  measure one")
@@ -224,7 +215,7 @@ def test_a_placement_that_is_not_predicted_says_why(monkeypatch, run, runner,
 
 def test_a_placement_without_effect_says_so(monkeypatch, run, runner,
                                             tmp_path):
-    ran(runner, monkeypatch, crossed(2), tmp_path)
+    ran(monkeypatch, crossed(2), tmp_path)
     predicted(monkeypatch, 4e9, 3.99e9)
     assert "the prediction does not show in the run time" in " ".join(
         run("study", "-n", "4", "./app")[1].split())
@@ -251,7 +242,7 @@ def best(job):
     (captures.Job(4), "The run does not tell where on their node the ranks")])
 def test_no_other_placement_says_why_in_a_line(monkeypatch, run, runner,
                                                tmp_path, job, told):
-    ran(runner, monkeypatch, job, tmp_path)
+    ran(monkeypatch, job, tmp_path)
     report = report_of(run, "-n", "4", "./app")
     assert report["placement"]["better"] is None
     (sentence,) = study.placement.said(report["placement"])

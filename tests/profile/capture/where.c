@@ -5,36 +5,7 @@
  */
 #include "profile/capture/where.h"
 #include "topology/machine.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
-#define fail(...)                                                   \
-    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__),                \
-     fprintf(stderr, __VA_ARGS__), fputc('\n', stderr), exit(1))
-
-static char root[64];
-
-static void put(const char *text, const char *format, ...)
-{
-    char path[256];
-    va_list args;
-    int n = snprintf(path, sizeof path, "%s/", root);
-    va_start(args, format);
-    vsnprintf(path + n, sizeof path - (size_t)n, format, args);
-    va_end(args);
-    for (char *p = path + n; (p = strchr(p, '/')); p++) {
-        *p = '\0';
-        mkdir(path, 0700);
-        *p = '/';
-    }
-    FILE *f = fopen(path, "w");
-    if (!f || fprintf(f, "%s\n", text) < 0 || fclose(f))
-        fail("cannot write %s", path);
-}
+#include "../../topology/tables.h"
 
 static void write_tables(void)
 {
@@ -75,11 +46,7 @@ int main(void)
         "\", \"domains\": {\"package\": [\"0-1,4-5\", \"2-3,6-7\"], "
         "\"numa\": [\"0-1,4-5\", \"2-3,6-7\"], \"cache\": [\"0-7\"], "
         "\"core\": [\"0,4\", \"1,5\", \"2,6\", \"3,7\"]}, ";
-    snprintf(root, sizeof root, "/tmp/straightway-test-XXXXXX");
-    if (!mkdtemp(root))
-        fail("no temporary folder");
-    sw_sysfs_root = root;
-
+    begin();
     /* Without tables there are the rank's processors alone. */
     const char *text = look(true);
     if (strncmp(text, "\"cpus\": \"", 9) || strstr(text, "domains"))
@@ -92,7 +59,6 @@ int main(void)
     text = look(false);
     if (strncmp(text, "\"cpus\": \"", 9) || strstr(text, "domains"))
         fail("another rank of the node: %s", text);
-    char command[96];
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    return system(command) != 0;
+    end();
+    return 0;
 }
