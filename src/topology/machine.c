@@ -1,8 +1,8 @@
 /*
  * machine.c - the machine as a whole.
  *
- * A walk over the domains of a kind takes a processor's domain, and goes on with
- * the processors that are in none so far.
+ * A walk over the domains of a kind takes a processor's domain, and goes on
+ * with the processors that are in none so far.
  */
 #include "machine.h"
 

@@ -11,7 +11,6 @@ run's time. It bounds the gain; it does not promise it.
 
 import collections
 import dataclasses
-import os
 import statistics
 
 from straightway import units
@@ -533,11 +532,12 @@ def _reorderings(view):
                           "operation")
 
 
-def _how_to_place(view, path):
+def _how_to_place(view):
     """What to do for other places, in sentences."""
     p = view.profile
-    text = (f"straightway map {path} --write place writes what the launcher "
-            f"reads ({launchers.option(p.job.mpi)}). ")
+    text = (f"straightway map {'TRACE' if p.traced else 'CAPTURE'} --write "
+            "place writes what the launcher reads "
+            f"({launchers.option(p.job.mpi)}). ")
     made = _reorderings(view)
     if made:
         text += (f"The program calls {_names(made)}: if it allows new ranks "
@@ -558,16 +558,17 @@ def _placement(view):
     if not found:
         return
     a, b = found.before, found.after
-    parts, path = slots.plural(a.name), os.path.relpath(p.capture.path)
+    parts = slots.plural(a.name)
     seconds = _moving_between(view, a.name)
     yield Finding(
         "placement", f"Ranks that exchange much are on different {parts}",
         f"{units.size(a.across)} of {units.size(found.total)} go between "
         f"{parts}, {units.size(a.worst)} of them through the border of the "
         "busiest one, in one direction. With the ranks in other places on "
-        f"the same {'cores' if found.slots.cpus else 'nodes'} it is {units.size(b.across)}, and "
+        f"the same {'cores' if found.slots.cpus else 'nodes'} it is "
+        f"{units.size(b.across)}, and "
         f"{units.size(b.worst)} at the busiest. This concerns "
-        f"{_text(seconds)}. " + _how_to_place(view, path), seconds,
+        f"{_text(seconds)}. " + _how_to_place(view), seconds,
         {"level": a.name, "moving_s": seconds, "total_bytes": found.total,
          "between_bytes": a.across, "between_after_bytes": b.across,
          "busiest_bytes": a.worst, "busiest_after_bytes": b.worst,

@@ -1,5 +1,5 @@
-"""Where ranks ran, what they send across parts of the machine, and whether other
-places on the same cores would keep it nearer.
+"""Where ranks ran, what they send across parts of the machine, and whether
+other places on the same cores would keep it nearer.
 
 A capture has the processors that each rank could use, and the domains of its
 node (docs/capture-format.md). A rank's *path* goes as far as all its processors

@@ -93,6 +93,8 @@ def context(report, p):
         links.append(("operations", "Operations"))
     if found["sites"]:
         links.append(("sites", "Call sites"))
+    if found["crossing"].rows:
+        links.append(("crossing", "Places"))
     found.update(
         title=whatif_html.title_of(dict(inner, program=report["program"])),
         kind="Straightway study",

@@ -143,7 +143,8 @@ def test_older_captures_tell_nodes_alone(tmp_path):
 
 def test_ranks_that_share_everything_cross_nothing(tmp_path):
     p = load(known(node_ranks=8).bind(1, 8), tmp_path)
-    assert p.places.shared == () and p.crossing is None and p.better(0.1) is None
+    assert p.places.shared == () and p.crossing is None
+    assert p.better(0.1) is None
 
 
 def test_a_region_has_no_matrix(tmp_path):
@@ -185,7 +186,8 @@ def test_advice_says_what_other_places_would_change(tmp_path):
         "between_after_bytes": 0, "busiest_bytes": 4 << 20,
         "busiest_after_bytes": 0, "reorder": []}
     for told in ("8 MiB of 8 MiB go between nodes", "4 MiB of them through",
-                 "on the same cores it is 0 bytes, and 0 bytes", "a.swcap --write place",
+                 "on the same cores it is 0 bytes, and 0 bytes",
+                 "straightway map CAPTURE --write place",
                  "(--map-by rankfile)", "straightway profile --trace"):
         assert told in f.text
     assert "--reorder" not in f.text
