@@ -388,14 +388,18 @@ class Profile:
         return self._matrices[kind]
 
     def _matrix(self, kind):
-        here = {r.rank for r in self.ranks}
         found = {}
-
-        def add(pair, messages, size):
+        for pair, messages, size in self.exchanges(kind):
             before = found.get(pair)
             found[pair] = (messages, size) if before is None else (
                 before[0] + messages, before[1] + size)
+        return {pair: Exchange._make(one)
+                for pair, one in sorted(found.items())}
 
+    def exchanges(self, kind=None):
+        """What `matrix` adds up: ((from, to), messages, bytes), a pair perhaps
+        several times."""
+        here = {r.rank for r in self.ranks}
         for rank in self.ranks:
             peers, me = rank.capture.table("peers"), rank.rank
             for which, peer, sent, sent_bytes, got, got_bytes in zip(
@@ -406,12 +410,10 @@ class Profile:
                                          or KINDS[which] != kind):
                     continue
                 if sent or sent_bytes:
-                    add((me, peer), sent, sent_bytes)
+                    yield (me, peer), sent, sent_bytes
                 # The target of a one-sided call does not see it.
                 if (got or got_bytes) and (which == 1 or peer not in here):
-                    add((peer, me), got, got_bytes)
-        return {pair: Exchange._make(one)
-                for pair, one in sorted(found.items())}
+                    yield (peer, me), got, got_bytes
 
 
 def _within(name, region):

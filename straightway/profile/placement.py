@@ -16,6 +16,7 @@ their paths tell.
 import dataclasses
 import heapq
 import itertools
+import operator
 import os
 
 from straightway.machine import domains, processors
@@ -24,7 +25,7 @@ from straightway.mapping import cost, solve
 from straightway.mapping.traffic import Traffic
 from straightway.profile.recorded import Exchange
 
-PARTNERS = 48           # of a rank, the heaviest, in the search
+PARTNERS = 24           # of a rank, the heaviest, in the search
 
 
 class Places:
@@ -159,11 +160,11 @@ def crossing(p):
     depth = where.depth
     part = {rank: path[:depth] for rank, path in where.paths.items()}
     sums = {}
-    for (a, b), one in p.matrix().items():
+    for (a, b), messages, size in p.exchanges():
         if a != b:
             key = part.get(a), part.get(b)
             before = sums.get(key, (0, 0))
-            sums[key] = before[0] + one.messages, before[1] + one.bytes
+            sums[key] = before[0] + messages, before[1] + size
     found = {}
     for (one, two), amount in sums.items():
         key = "unknown" if None in (one, two) else _parting(where, one, two)
@@ -222,15 +223,17 @@ def on_nodes(p, slots):
 def traffic(p, unit="bytes", partners=None):
     """The Traffic of a Profile's matrix; of the `partners` heaviest of each
     rank alone, where given."""
-    index, pairs = int(unit == "bytes"), p.matrix()
-    if partners and len(pairs) > partners * p.job.ranks:
-        pairs = dict(itertools.chain.from_iterable(
-            heapq.nlargest(partners, some, lambda item: item[1].bytes)
-            for _, some in itertools.groupby(pairs.items(),
-                                             lambda item: item[0][0])))
-    return Traffic(p.job.ranks, {pair: one[index] for pair, one in
-                                 pairs.items() if max(pair) < p.job.ranks},
-                   unit)
+    index, most, sent = 1 + (unit == "bytes"), p.job.ranks, {}
+    rows = p.exchanges()
+    if partners:
+        rows = itertools.chain.from_iterable(
+            heapq.nlargest(partners, some, operator.itemgetter(index))
+            for _, some in itertools.groupby(rows, lambda row: row[0][0]))
+    for row in rows:
+        pair = row[0]
+        if pair[0] < most and pair[1] < most:
+            sent[pair] = sent.get(pair, 0) + row[index]
+    return Traffic(p.job.ranks, sent, unit)
 
 
 @dataclasses.dataclass
