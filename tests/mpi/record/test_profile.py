@@ -673,6 +673,9 @@ def test_bytes_between_nodes(host, placement, tmp_path):
     check_between(found, tmp_path)
     assert [r.node_number for r in found.ranks] == (
         [0, 0, 1, 1] if placement == "block" else [0, 1, 0, 1])
+    # The first rank of each node describes it.
+    assert [r.number for r in found.ranks if r.domains] == (
+        [0, 2] if placement == "block" else [0, 1])
     p = profile.load(path)
     allreduce = next(t for t in p.between() if t.key == "MPI_Allreduce")
     assert allreduce.sent_between == allreduce.sent == 400
