@@ -1,8 +1,8 @@
 /*
  * machine.c - the machine as a whole.
  *
- * A domain is named by its first processor (sysfs.h), so counting domains is
- * counting the processors that come first in theirs.
+ * A walk over the domains of a kind takes a processor's domain, and goes on
+ * with the processors that are in none so far.
  */
 #include "machine.h"
 
@@ -20,33 +20,67 @@ static size_t cache_bytes(int cpu, int level)
     return (size_t)bytes;
 }
 
+static bool domain_of(sw_domain_t kind, int cpu, sw_cpus_t *to)
+{
+    switch (kind) {
+    case SW_DOMAIN_PACKAGE:
+        return sw_sysfs_package(cpu, to);
+    case SW_DOMAIN_NUMA:
+        return sw_sysfs_numa(cpu, to);
+    case SW_DOMAIN_CORE:
+        return sw_sysfs_core(cpu, to);
+    case SW_DOMAIN_L3:
+        break;
+    }
+    int index = sw_sysfs_cache(cpu, 3);
+    return index >= 0 && sw_sysfs_cpus(to,
+        "cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, index);
+}
+
+bool sw_machine_online(sw_cpus_t *to)
+{
+    return sw_sysfs_cpus(to, "cpu/online");
+}
+
+bool sw_machine_domain(sw_domain_t kind, sw_cpus_t *left, sw_cpus_t *to)
+{
+    for (int cpu; (cpu = sw_cpus_next(left, 0)) >= 0;) {
+        bool found = domain_of(kind, cpu, to);
+        left->word[cpu / 64] &= ~((uint64_t)1 << cpu % 64);
+        for (int w = 0; found && w < SW_CPU_WORDS; w++)
+            left->word[w] &= ~to->word[w];
+        if (found)
+            return true;
+    }
+    return false;
+}
+
+static int size_of(const sw_cpus_t *cpus)
+{
+    int n = 0;
+    for (int w = 0; w < SW_CPU_WORDS; w++)
+        n += __builtin_popcountll(cpus->word[w]);
+    return n;
+}
+
 void sw_machine_describe(sw_machine_t *to)
 {
     memset(to, 0, sizeof *to);
-    sw_cpus_t online, in, nodes;
-    if (!sw_sysfs_cpus(&online, "cpu/online"))
+    sw_cpus_t left, in;
+    if (!sw_machine_online(&left))
         return;
-    int first = sw_cpus_next(&online, 0);
-    for (int cpu = first; cpu >= 0; cpu = sw_cpus_next(&online, cpu + 1)) {
-        to->pus++;
-        to->cores += sw_sysfs_core(cpu, &in) && sw_cpus_next(&in, 0) == cpu;
-        to->packages += sw_sysfs_package(cpu, &in) &&
-                        sw_cpus_next(&in, 0) == cpu;
-        int index = sw_sysfs_cache(cpu, 3);
-        if (index >= 0 && sw_sysfs_cpus(&in,
-                "cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, index) &&
-            sw_cpus_next(&in, 0) == cpu) {
-            int share = 0;
-            for (int w = 0; w < SW_CPU_WORDS; w++)
-                share += __builtin_popcountll(in.word[w]);
-            to->l3s++;
-            to->l3_pus = to->l3_pus > share ? to->l3_pus : share;
+    int first = sw_cpus_next(&left, 0);
+    to->pus = size_of(&left);
+    int *const counts[] = {&to->packages, &to->numa_nodes, &to->l3s,
+                           &to->cores};
+    for (int kind = SW_DOMAIN_PACKAGE; kind <= SW_DOMAIN_CORE; kind++) {
+        sw_machine_online(&left);
+        while (sw_machine_domain((sw_domain_t)kind, &left, &in)) {
+            ++*counts[kind];
+            if (kind == SW_DOMAIN_L3 && size_of(&in) > to->l3_pus)
+                to->l3_pus = size_of(&in);
         }
     }
-    if (sw_sysfs_cpus(&nodes, "node/online"))
-        for (int k = sw_cpus_next(&nodes, 0); k >= 0;
-             k = sw_cpus_next(&nodes, k + 1))
-            to->numa_nodes += sw_sysfs_cpus(&in, "node/node%d/cpulist", k);
     to->l1d = cache_bytes(first, 1);
     to->l2 = cache_bytes(first, 2);
     to->l3 = cache_bytes(first, 3);
@@ -82,10 +116,10 @@ int sw_machine_core_threads(void)
 {
     sw_cpus_t allowed, core;
     sw_os_affinity_all(allowed.word);
-    int cpu = sw_cpus_next(&allowed, 0), n = 0;
+    int cpu = sw_cpus_next(&allowed, 0);
     if (cpu < 0 || !sw_sysfs_core(cpu, &core))
         return 1;
     for (int w = 0; w < SW_CPU_WORDS; w++)
-        n += __builtin_popcountll(core.word[w] & allowed.word[w]);
-    return n ? n : 1;
+        core.word[w] &= allowed.word[w];
+    return size_of(&core) ? size_of(&core) : 1;
 }

@@ -250,6 +250,11 @@ class Rank:
         self.node_processors = get("node_processors")
         self.node_ranks = get("node_ranks")
         self.node_number = get("node_number")
+        self.cpus = _text(header.get("cpus"))   # "0-3,8"; "": not known
+        # Of one rank on each node: {"package": ["0-3", "4-7"], ...}.
+        self.domains = {_text(kind): [_text(one) for one in _list(found)]
+                        for kind, found in
+                        _object(header.get("domains")).items()}
         self.end = _text(header.get("end")) or "unknown"
         self.signal = get("signal")
         self.start, self.stop = get("start"), get("stop")

@@ -97,3 +97,10 @@ def class_of(name):
 def is_rooted(name):
     """Whether it is a blocking collective with a root."""
     return stem(name) in ROOTED
+
+
+def has_own_blocks(name):
+    """Whether it is a collective whose blocks have sizes of their own, which
+    the matrix counts: Alltoallv and its kin."""
+    return class_of(name) in CLASSES[:4] and \
+        stem(name).removesuffix("_init").endswith(("v", "w"))

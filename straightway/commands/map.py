@@ -1,5 +1,6 @@
 """straightway map: which rank should sit on which core."""
 
+import functools
 import os
 import pathlib
 import re
@@ -12,10 +13,10 @@ from straightway.errors import UserError
 from straightway.machine import tree_slots
 from straightway.machine import slots as machines
 from straightway.machine.readers import saved, sysfs
-from straightway.mapping import (launchers, patterns, predicted, proposal,
-                                 solve, sources)
+from straightway.mapping import launchers, patterns, proposal, solve
+from straightway.profile import placement
 from straightway.reporters import map_terminal, output, report_json
-from straightway.whatif import runs, supposed
+from straightway.whatif import placements, runs, sends, supposed
 
 UNITS = ("bytes", "messages")
 
@@ -133,11 +134,19 @@ class _Source:
                 return
         self.ops, self.notes = self.runner.operations(self.path)
 
+    @functools.cached_property
+    def seats(self):
+        """(Slots on which the capture's ranks ran, the slot of each), where it
+        tells them apart; else None."""
+        found = self.profile and placement.seats(self.profile)
+        return found if found and (found[0].cpus or len(found[0].levels) > 2
+                                   or len(self.profile.nodes) > 1) else None
+
     def traffic(self, options):
         if self.profile and not options.region:
-            found = sources.of_profile(self.profile, options.by)
+            found = placement.traffic(self.profile, options.by)
         elif self.ops:
-            found = sources.of_operations(
+            found = sends.traffic(
                 self.ops, options.by, self.runner.ranks_of(self.ops),
                 options.region)
         else:
@@ -180,13 +189,16 @@ def _machine(options, source, ranks):
         found = tree_slots.slots(saved.read(text))
     elif text and text != "here":
         found = machines.parse(text)
+    elif not text and source.seats:
+        found, text = source.seats[0], "the capture's"
+        if found.cpus:
+            text += " cores"
     elif not text and source.profile and len(source.profile.nodes) > 1:
         nodes = source.profile.nodes
-        most = max(node.rank_count for node in nodes)
         found = machines.parse("+".join(str(node.rank_count)
                                         for node in nodes))
         found = found.named(node.name for node in nodes)
-        text = f"the capture's, up to {most} ranks on a node"
+        text = "the capture's"
     else:
         found, text = sysfs.slots(), "here"
     if len(found) < ranks:
@@ -254,7 +266,8 @@ def _weights(options, slots):
 def _before(options, source, slots, ranks):
     """(placement, its description)"""
     if not options.before and source.profile:
-        found = sources.before(source.profile, slots)
+        found = placement.on_nodes(source.profile, slots) \
+            if options.machine or not source.seats else source.seats[1]
         if found:
             return found, "as it ran"
     if options.before == "cyclic":
@@ -297,7 +310,7 @@ def _predict(options, source, asked, found, step):
     models = supposed.Models(options.model or ["measured"], None,
                              source.runner.ranks_of(source.ops), False, step,
                              options.mpi)
-    made = predicted.predict(
+    made = placements.predict(
         source.runner, models, source.ops,
         {proposal.BEFORE: asked.before, proposal.AFTER: found.placement},
         asked.slots, options.network)

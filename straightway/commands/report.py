@@ -5,14 +5,19 @@ import contextlib
 import gc
 import os
 import sys
+import tempfile
 
 from straightway import capture, native, profile, units
 from straightway.capture import names, traces
 from straightway.errors import UserError, nearest
-from straightway.profile import recorded, tables
+from straightway.machine import hosts
+from straightway.profile import findings, placement, recorded, tables
 from straightway.reporters import (output, perfetto, profile_csv,
                                    profile_json, profile_terminal,
                                    profile_text)
+from straightway.whatif import measured, placements, runs, supposed
+
+REPLAYED = 1_000_000    # calls of a trace that a report replays, at most
 
 
 def read(path, region=None, only=None):
@@ -154,6 +159,7 @@ def _report(options):
     region = "" if options.region == recorded.OUTSIDE else options.region
     shown = profile.Profile(found, region, only)
     shown.find_gaps = lambda: _gaps(found)
+    shown.find_replayed = lambda: _replayed(shown)
     return _show(shown, options, by)
 
 
@@ -163,6 +169,32 @@ def _gaps(found):
         return {}
     return traces.gaps(found, native.answer(
         native.trace_executable(), ["gaps", found.path])["gaps"])
+
+
+def _replayed(p):
+    """(seconds as it ran, seconds in the better places) by replays of a trace
+    that is not too long, where this machine has the run's MPI and has been
+    measured under it; else None."""
+    events = sum(one.events for one in p.capture.traced.values())
+    better = p.better(findings.BORDER)
+    if not 0 < events <= REPLAYED or not better:
+        return None
+    with tempfile.TemporaryDirectory(prefix="straightway-") as folder, \
+            contextlib.suppress(UserError):
+        host = next((one for one in hosts.find() if os.path.realpath(
+            one.library) == os.path.realpath(p.job.mpi_library)), None)
+        if not host or not measured.is_kept(host, p.job.ranks):
+            return None
+        runner = runs.Runner(None, folder)
+        ops, _ = runner.operations(p.capture.path)
+        models = supposed.Models(["measured"], None, p.job.ranks,
+                                 mpi=host.launcher)
+        slots, before = placement.seats(p)
+        return tuple(one.end / 1e9 for one in placements.predict(
+            runner, models, ops, {"before": before,
+                                  "after": better.placement},
+            slots).values())
+    return None
 
 
 def _take_file(options):

@@ -42,14 +42,16 @@ MOST = 1 << 20
 class Slots:
     """The slots of a machine.
 
-    `names` are the nodes' names, and `cpus` the system's number of each slot's
-    processor on its node, where they are known.
+    `names` are the nodes' names. `cpus` is the system's number of each slot's
+    processor on its node, and `cores` the place of its core among all of the
+    node's, where they are known.
     """
 
     levels: tuple
     paths: list
     names: typing.Optional[tuple] = None
     cpus: typing.Optional[list] = None
+    cores: typing.Optional[list] = None
 
     def __post_init__(self):
         kinds = [kind(level) for level in self.levels]
@@ -73,7 +75,8 @@ class Slots:
         """The Slots of the first `count`."""
         return dataclasses.replace(
             self, paths=self.paths[:count],
-            cpus=self.cpus and self.cpus[:count])
+            cpus=self.cpus and self.cpus[:count],
+            cores=self.cores and self.cores[:count])
 
     def of_cpus(self, allowed):
         """The Slots whose processors are among these."""
@@ -110,6 +113,18 @@ class Slots:
 def kind(level):
     """"switch 2" -> "switch": there may be several of these."""
     return level.partition(" ")[0]
+
+
+def singular(level):
+    """"numa" -> "NUMA domain"."""
+    return "NUMA domain" if level == "numa" else level
+
+
+def plural(level):
+    """"numa" -> "NUMA domains", "switch 1" -> "switches 1"."""
+    name, space, number = level.partition(" ")
+    return {"numa": "NUMA domains", "switch": "switches"}.get(
+        name, name + "s") + space + number
 
 
 def _number(given, text):

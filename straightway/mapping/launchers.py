@@ -43,7 +43,8 @@ class Places:
             place.append(at.get(node, 0))
             at[node] = place[-1] + 1
         self.node = [nodes[slot] for slot in placement]
-        self.core = [place[slot] for slot in placement]
+        cores = slots.cores or place
+        self.core = [cores[slot] for slot in placement]
         cpus = slots.cpus or place
         self.cpu = [cpus[slot] for slot in placement]
         self.used = sorted(set(self.node))
@@ -218,6 +219,18 @@ LAUNCHERS: typing.Dict[str, typing.Callable] = {
 def launch(name, placement, slots, path):
     """The Launch for a launcher; `path` begins the names of its files."""
     return LAUNCHERS[name](Places(placement, slots), path)
+
+
+# What each launcher is told of places, in short.
+_OPTIONS = {"openmpi": "--map-by rankfile", "openmpi4": "--rankfile",
+            "mpich": "-bind-to user", "intel": "-machinefile",
+            "slurm": "--distribution=arbitrary",
+            "cray": "MPICH_RANK_REORDER_METHOD"}
+
+
+def option(title):
+    """The option of the launcher that fits an MPI's description."""
+    return _OPTIONS[of_mpi(title)]
 
 
 def of_mpi(title):

@@ -20,14 +20,14 @@ FEWEST = 8              # partners of a rank in it
 
 
 class Problem:
-    """`slots`: as many as ranks."""
+    """`slots`: as many as ranks; `entries`: of the graph for searches."""
 
-    def __init__(self, traffic, slots, weights=None):
+    def __init__(self, traffic, slots, weights=None, entries=None):
         if traffic.ranks != len(slots):
             raise ValueError(f"{traffic.ranks} ranks, {len(slots)} slots")
         self.traffic, self.slots = traffic, slots
         self.near, self.ranks = traffic.near, traffic.ranks
-        self.graph = _thinned(traffic.near)
+        self.graph = _thinned(traffic.near, entries or ENTRIES)
         self.weights = list(weights or slots.weights())
         self.at, self.step, self.below = [], [], []
         self._prices = {}
@@ -63,10 +63,10 @@ class Problem:
         return found
 
 
-def _thinned(near):
+def _thinned(near, entries):
     """The graph of the heaviest partners of each rank."""
-    most = max(FEWEST, ENTRIES // max(1, len(near)))
-    if sum(map(len, near)) <= ENTRIES:
+    most = max(FEWEST, entries // max(1, len(near)))
+    if sum(map(len, near)) <= entries:
         return near
     kept = [{} for _ in near]
     for rank, others in enumerate(near):

@@ -6,6 +6,9 @@ Messages of a rank to itself cross nothing, and are left out.
 """
 
 
+import functools
+
+
 class Traffic:
     """`sent`: {(from, to): amount}; `unit`: what the amounts are, "bytes" or
     "messages"."""
@@ -14,11 +17,14 @@ class Traffic:
         self.ranks, self.unit = ranks, unit
         self.sent = {pair: amount for pair, amount in sorted(sent.items())
                      if amount and pair[0] != pair[1]}
-        both = [{} for _ in range(ranks)]
+
+    @functools.cached_property
+    def near(self):
+        both = [{} for _ in range(self.ranks)]
         for (a, b), amount in self.sent.items():
             both[a][b] = both[a].get(b, 0) + amount
             both[b][a] = both[b].get(a, 0) + amount
-        self.near = [sorted(one.items()) for one in both]
+        return [sorted(one.items()) for one in both]
 
     @property
     def total(self):

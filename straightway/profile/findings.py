@@ -15,6 +15,8 @@ import statistics
 
 from straightway import units
 from straightway.capture import procedures
+from straightway.machine import slots
+from straightway.mapping import launchers
 from straightway.profile import recorded
 from straightway.ranges import Ranges, ranges
 
@@ -36,6 +38,7 @@ MANY_POLLS = 1_000_000      # calls of all ranks
 LATE = 0.05                 # of its compute time: a late rank's surplus
 SMALL_IO = 65536            # bytes: smaller independent file access is costly
 SHOWN_AGAIN = 16 << 20     # bytes, per rank
+BORDER = 0.1                # less through the border of the busiest part
 OWN_COST = 0.01             # of the time in MPI
 
 _CREATIONS = {"Comm_split", "Comm_split_type", "Comm_dup", "Comm_idup",
@@ -44,6 +47,8 @@ _CREATIONS = {"Comm_split", "Comm_split_type", "Comm_dup", "Comm_idup",
               "Cart_sub", "Graph_create", "Dist_graph_create",
               "Dist_graph_create_adjacent", "Intercomm_create",
               "Intercomm_merge"}
+_REORDERING = {"Cart_create", "Graph_create", "Dist_graph_create",
+               "Dist_graph_create_adjacent"}
 
 
 @dataclasses.dataclass
@@ -496,6 +501,82 @@ def _large_messages(view):
          "share_inside_nodes": near / (near + far)})
 
 
+# Costs that other places of the ranks reduce ------------------------------
+
+def _moving_between(view, level):
+    """Seconds of moving what goes between parts of a level, by kinds of
+    the matrix: of each, the part of its bytes."""
+    p, places = view.profile, view.profile.places
+    depth = places.levels.index(level) + 1
+    part = {rank: path[:depth] for rank, path in places.paths.items()}
+    found = 0.0
+    for kind, moving in (
+            ("messages", view.moving),
+            ("one-sided", sum(r.moving for r in view.of("one-sided"))),
+            ("collective", sum(
+                r.moving for r in p.communication.records
+                if procedures.has_own_blocks(r.procedure)))):
+        pairs = p.matrix(kind) if moving else {}
+        whole = sum(one.bytes for one in pairs.values())
+        if whole:
+            found += moving * sum(
+                one.bytes for (a, b), one in pairs.items()
+                if part.get(a) != part.get(b)) / whole
+    return view.seconds(found)
+
+
+def _reorderings(view):
+    """Calls that may give ranks new numbers, as the program has made them."""
+    return recorded.group([r for r in view.of("communicator management")
+                           if procedures.stem(r.procedure) in _REORDERING],
+                          "operation")
+
+
+def _how_to_place(view):
+    """What to do for other places, in sentences."""
+    p = view.profile
+    text = (f"straightway map {'TRACE' if p.traced else 'CAPTURE'} --write "
+            "place writes what the launcher reads "
+            f"({launchers.option(p.job.mpi)}). ")
+    made = _reorderings(view)
+    if made:
+        text += (f"The program calls {_names(made)}: if it allows new ranks "
+                 "there (reorder), straightway run --reorder places them "
+                 "without another launch. ")
+    if p.replayed:
+        return text + ("A replay of this trace predicts {} in place of {}."
+                       .format(*map(_text, reversed(p.replayed))))
+    return text + (
+        "The same command predicts the time that this saves." if p.traced else
+        "A trace tells the time that this saves: straightway profile --trace, "
+        "then straightway map on the trace.")
+
+
+def _placement(view):
+    p = view.profile
+    found = p.better(BORDER)
+    if not found:
+        return
+    a, b = found.before, found.after
+    parts = slots.plural(a.name)
+    seconds = _moving_between(view, a.name)
+    yield Finding(
+        "placement", f"Ranks that exchange much are on different {parts}",
+        f"{units.size(a.across)} of {units.size(found.total)} go between "
+        f"{parts}, {units.size(a.worst)} of them through the border of the "
+        "busiest one, in one direction. With the ranks in other places on "
+        f"the same {'cores' if found.slots.cpus else 'nodes'} it is "
+        f"{units.size(b.across)}, and "
+        f"{units.size(b.worst)} at the busiest. This concerns "
+        f"{_text(seconds)}. " + _how_to_place(view), seconds,
+        {"level": a.name, "moving_s": seconds, "total_bytes": found.total,
+         "between_bytes": a.across, "between_after_bytes": b.across,
+         "busiest_bytes": a.worst, "busiest_after_bytes": b.worst,
+         "reorder": [t.label for t in _reorderings(view)],
+         **(dict(zip(("replayed_before_s", "replayed_after_s"), p.replayed))
+            if p.replayed else {})})
+
+
 # The cost of this profile -------------------------------------------------
 
 def _own_cost(view):
@@ -517,7 +598,7 @@ def _own_cost(view):
 
 _ALL = (_little, _imbalance, _oversubscription, _start, _input_output, _tiny,
         _packed, _hot_site, _root, _barriers, _later, _creations, _polling,
-        _shown_again, _large_blocks, _large_messages)
+        _shown_again, _large_blocks, _large_messages, _placement)
 
 
 def find(p):

@@ -24,8 +24,8 @@ import typing
 from straightway import capture as captures
 from straightway.capture import procedures
 from straightway.errors import UserError
-from straightway.profile import resolving
-from straightway.profile.recorded import OUTSIDE, Total, group
+from straightway.profile import placement, resolving
+from straightway.profile.recorded import OUTSIDE, Exchange, Total, group
 from straightway.ranges import Ranges, ranges
 
 
@@ -93,17 +93,12 @@ class RegionTime:
     communication: int
     waiting: float
     io: int
+    sent: int = 0           # bytes
+    sent_between: typing.Optional[int] = 0      # of these, to other nodes
 
     @property
     def share(self):
         return self.communication / self.time if self.time else 0.0
-
-
-class Exchange(typing.NamedTuple):
-    """What one rank sent to another."""
-
-    messages: int
-    bytes: int
 
 
 KINDS = ("messages", "one-sided", "collective")     # in the matrix
@@ -128,11 +123,13 @@ class Profile:
     region, only    the part, or None
     gaps            {(rank, thread, record): traces.Gap}; read from the trace
                     when a view first asks, by find_gaps, or {}
+    replayed        seconds as it ran and in the better places, by a replay of
+                    the trace; likewise by find_replayed, or None
     """
 
     def __init__(self, capture, region=None, only=None):
         self.capture, self.region, self.only = capture, region, only
-        self.find_gaps = dict
+        self.find_gaps, self.find_replayed = dict, lambda: None
         self.job = capture.ranks[0].job
         self.problems = list(capture.problems)
         chosen = [r for r in capture.ranks if only is None
@@ -153,11 +150,37 @@ class Profile:
         self.missing = self._missing()
         self.ended_badly = self._ends(chosen)
         self._check_job(chosen)
-        self._totals = {}
+        self._totals, self._matrices, self._better = {}, {}, {}
 
     @functools.cached_property
     def gaps(self):
         return self.find_gaps()
+
+    @functools.cached_property
+    def replayed(self):
+        return self.find_replayed()
+
+    @property
+    def traced(self):
+        """Whether this file has every call in order."""
+        return bool(self.capture.traced)
+
+    @functools.cached_property
+    def places(self):
+        """The placement.Places of the ranks."""
+        return placement.Places(self)
+
+    @functools.cached_property
+    def crossing(self):
+        """The placement.Crossing, or None."""
+        return placement.crossing(self)
+
+    def better(self, least):
+        """A placement.Better that takes more than this part off what goes
+        through the border of the busiest part, or None."""
+        if least not in self._better:
+            self._better[least] = placement.better(self, least)
+        return self._better[least]
 
     def _present(self):
         return str(ranges(r.number for r in self.capture.ranks))
@@ -344,6 +367,10 @@ class Profile:
                 elif one:
                     one.communication += total.time
                     one.waiting += total.waiting
+                    one.sent += total.sent
+                    one.sent_between = None if None in (
+                        one.sent_between, total.sent_between) \
+                        else one.sent_between + total.sent_between
                 if "/" not in name:
                     break
                 name = name.rpartition("/")[0]
@@ -356,16 +383,25 @@ class Profile:
         The senders' counts; for a missing rank, the counts of its receivers.
         `kind`: one of KINDS; None: all. Regions are not told apart.
         """
-        here = {r.rank for r in self.ranks}
+        if kind not in self._matrices:
+            self._matrices[kind] = self._matrix(kind)
+        return self._matrices[kind]
+
+    def _matrix(self, kind):
         found = {}
+        for pair, messages, size in self.exchanges(kind):
+            before = found.get(pair)
+            found[pair] = (messages, size) if before is None else (
+                before[0] + messages, before[1] + size)
+        return {pair: Exchange._make(one)
+                for pair, one in sorted(found.items())}
 
-        def add(sender, receiver, messages, size):
-            before = found.get((sender, receiver), (0, 0))
-            found[sender, receiver] = Exchange(before[0] + messages,
-                                               before[1] + size)
-
+    def exchanges(self, kind=None):
+        """What `matrix` adds up: ((from, to), messages, bytes), a pair perhaps
+        several times."""
+        here = {r.rank for r in self.ranks}
         for rank in self.ranks:
-            peers = rank.capture.table("peers")
+            peers, me = rank.capture.table("peers"), rank.rank
             for which, peer, sent, sent_bytes, got, got_bytes in zip(
                     peers["kind"], peers["peer"], peers["sent_messages"],
                     peers["sent_bytes"], peers["received_messages"],
@@ -373,13 +409,11 @@ class Profile:
                 if kind is not None and (which >= len(KINDS)
                                          or KINDS[which] != kind):
                     continue
-                # The target of a one-sided call does not see it.
-                told = peer in here and which != 1
                 if sent or sent_bytes:
-                    add(rank.rank, peer, sent, sent_bytes)
-                if (got or got_bytes) and not told:
-                    add(peer, rank.rank, got, got_bytes)
-        return dict(sorted(found.items()))
+                    yield (me, peer), sent, sent_bytes
+                # The target of a one-sided call does not see it.
+                if (got or got_bytes) and (which == 1 or peer not in here):
+                    yield (peer, me), got, got_bytes
 
 
 def _within(name, region):

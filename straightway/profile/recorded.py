@@ -133,6 +133,13 @@ class Record(typing.NamedTuple):
         return procedures.class_of(self.procedure)
 
 
+class Exchange(typing.NamedTuple):
+    """What one rank sent to another."""
+
+    messages: int
+    bytes: int
+
+
 class Total:
     """The sum over `records` with the same `key`."""
 

@@ -80,7 +80,8 @@ def regions(p):
     return [{"region": r.label, "entered": r.entered, "time_s":
              seconds(r.time), "communication_s": seconds(r.communication),
              "waiting_s": seconds(r.waiting), "io_s": seconds(r.io),
-             "communication_share": round(r.share, 9)}
+             "communication_share": round(r.share, 9),
+             "sent_bytes": r.sent, "sent_between_bytes": r.sent_between}
             for r in p.regions()]
 
 
@@ -95,7 +96,8 @@ def ranks(p):
              "sent_between_bytes": r.sent_between,
              "received_between_bytes": r.received_between,
              "init_s": seconds(r.init_time),
-             "cpu_s": seconds(r.cpu), "end": r.end} for r in p.ranks]
+             "cpu_s": seconds(r.cpu), "end": r.end,
+             "processors": r.capture.cpus} for r in p.ranks]
 
 
 def sizes(p):
@@ -122,6 +124,18 @@ def roots(p):
 def matrix(p):
     return [{"from": a, "to": b, "messages": one.messages,
              "bytes": one.bytes} for (a, b), one in p.matrix().items()]
+
+
+def crossing(p):
+    """By what lies between two ranks: the outermost level that parts them."""
+    found = p.crossing
+    if not found:
+        return []
+    total = found.total
+    return [{"level": level, "messages": one.messages, "bytes": one.bytes,
+             "share": round(one.bytes / total, 9) if total else 0.0}
+            for level, one in (*found.rows, ("inside", found.inside),
+                               ("unknown", found.unknown))]
 
 
 def peers(p):
@@ -168,7 +182,7 @@ def calls(p):
 
 TABLES = {f.__name__: f for f in (
     operations, classes, sites, communicators, regions, ranks, sizes,
-    datatypes, reductions, roots, matrix, peers, times, calls)}
+    datatypes, reductions, roots, matrix, crossing, peers, times, calls)}
 
 # The columns of each --sort; the first that a table has.
 SORTS = {"time": ("time_s", "communication_s", "from_s"),

@@ -1,12 +1,12 @@
 """A placement on one page of a terminal."""
 
 from straightway import units
+from straightway.machine import slots
 from straightway.mapping import proposal
 from straightway.reporters.forecast_words import seconds, times
 from straightway.reporters.page import Page
 
 CANDIDATES = 8
-_NAMES = {"numa": "NUMA domains", "switch": "switches", "core": "cores"}
 
 
 def _amount(report, value):
@@ -39,12 +39,6 @@ def _ratio(page, before, after):
     return page.text(f"{ratio:.2f}x", style)
 
 
-def _name(level):
-    """"numa" -> "NUMA domains", "switch 1" -> "switches 1"."""
-    kind, space, number = level.partition(" ")
-    return _NAMES.get(kind, kind + "s") + space + number
-
-
 def _levels(page, report):
     page.heading("Traffic between parts of the machine",
                  f"before: {report['before']['name']}")
@@ -56,7 +50,7 @@ def _levels(page, report):
                 one["parts"], two["parts"]) == report["ranks"]:
             continue
         rows.append([
-            f"between {_name(one['name'])}", _amount(report, one["across"]),
+            f"between {slots.plural(one['name'])}", _amount(report, one["across"]),
             _amount(report, two["across"]),
             _ratio(page, one["across"], two["across"]),
             _amount(report, one["worst"]), _amount(report, two["worst"])])

@@ -143,7 +143,7 @@ class _Tables:
             ("sent",)], rows, more=len(totals) - COMMUNICATORS, sort=3)
 
     def regions(self):
-        regions = self.p.regions()
+        regions, nodes = self.p.regions(), self.p.tells_between
         most = max((r.time for r in regions), default=0)
         rows = []
         for r in regions:
@@ -157,13 +157,17 @@ class _Tables:
                 _Cell("", r.time, bar=figures.bar(parts, most)),
                 _share(_ratio(r.time, self.p.elapsed)), _share(r.share),
                 _share(_ratio(r.waiting, r.time)),
-                _share(_ratio(r.io, r.time))])
+                _share(_ratio(r.io, r.time)),
+                *([_share(_ratio(r.sent_between or 0, r.sent))]
+                  if nodes else [])])
         return _Table("regions", [
             ("region", "text"), ("entered",),
             ("time", "number", "per rank on average"), ("", "bar"),
             ("of run",), ("MPI", "number", "of the region's time"),
             ("waiting", "number", "of the region's time"),
-            ("file I/O", "number", "of the region's time")], rows)
+            ("file I/O", "number", "of the region's time"),
+            *([("to nodes", "number", "of the bytes that it sends, those to "
+                "other nodes")] if nodes else [])], rows)
 
     def ranks(self):
         p = self.p
@@ -196,6 +200,17 @@ class _Tables:
             ("operation", "text name"), ("sent inside",), ("sent between",),
             ("received inside",), ("received between",),
             ("between", "number", "of all bytes of this row")], rows, sort=2)
+
+    def crossing(self):
+        rows = [[_Cell(text, number), _size(one.bytes), _share(part),
+                 _Cell("", part, bar=figures.bar([("moving", part)], 1)),
+                 _count(one.messages)]
+                for number, (text, one, part) in
+                enumerate(words.crossing(self.p))]
+        return _Table("crossing", [
+            ("from rank to rank", "text"), ("bytes",),
+            ("share", "number", "of all bytes between ranks"),
+            ("", "wide bar"), ("messages",)], rows)
 
     def sizes(self, totals):
         rows = []
@@ -298,7 +313,8 @@ def context(p):
         else None,
         "regions": tables.regions(), "sizes": tables.sizes(by_size),
         "size_figures": figures.sizes(by_size, len(p.ranks)),
-        "between": tables.between(),
+        "between": tables.between(), "crossing": tables.crossing(),
+        "places": words.places(p),
         "no_size": units.number(sum(r.calls for r in p.communication.records
                                     if not r.size_bin)),
         "durations": figures.durations(

@@ -178,18 +178,24 @@ def _regions(page, p, top):
     regions = sorted(p.regions(), key=lambda r: -r.time)
     if not regions:
         return
-    page.heading("Regions", "with those within them; comm.: communication in "
-                 "them")
+    nodes = p.tells_between
+    page.heading("Regions", "with those within them; comm.: " + (
+        "in MPI; to nodes: of what they send" if nodes else
+        "communication in them"))
     page.table(
         [("", "fill"), ("time", "right"), ("of run", "right"),
          ("comm.", "right"), ("waiting", "right"), ("I/O", "right"),
-         ("entered", "right")],
+         ("entered", "right"),
+         *([("to nodes", "right")] if nodes else [])],
         [[r.label, units.duration(r.time / len(p.ranks)),
           units.share(r.time / p.elapsed) if p.elapsed else "",
           units.share(r.share),
           units.share(r.waiting / r.communication) if r.communication
           else "", units.share(r.io / r.time) if r.time else "",
-          units.number(r.entered) if r.entered else ""]
+          units.number(r.entered) if r.entered else "",
+          *([units.share(r.sent_between / r.sent)
+             if r.sent and r.sent_between is not None else ""]
+            if nodes else [])]
          for r in regions[:top]])
     _more(page, regions, top)
 
@@ -245,6 +251,23 @@ def _between(page, p, top):
             t.received - t.received_between, t.received_between))]
          for t in totals[:top]])
     _more(page, totals, top)
+
+
+def _crossing(page, p):
+    rows = words.crossing(p)
+    if not rows:
+        return
+    page.heading("Places", "what ranks send to others, by what lies between "
+                 "them")
+    width = page.width - 36 - max(len(row[0]) for row in rows)
+    page.table(
+        [("", "left"), ("messages", "right"), ("bytes", "right"),
+         ("", "right"), ("", "left")],
+        [[text, units.number(one.messages), units.size(one.bytes),
+          units.share(part), page.bar({MOVING: part}, width, 1)]
+         for text, one, part in rows])
+    for sentence in words.places(p):
+        page.paragraph(sentence, "dim")
 
 
 def _by(page, p, names, top, sort):
@@ -304,6 +327,7 @@ def render(p, out, *, top=None, sort=None, by=None):
         _communicators(page, p, top, sort)
         _message_sizes(page, p)
         _between(page, p, top)
+        _crossing(page, p)
     _regions(page, p, top)
     _findings(page, p)
     _last(page, p)

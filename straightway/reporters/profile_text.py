@@ -310,6 +310,18 @@ def _between(out):
                for t in totals])
 
 
+def _crossing(out):
+    rows = words.crossing(out.p)
+    if not rows:
+        return
+    out.section("Pairs of Ranks by What Lies Between Them (bytes)")
+    out.table(["<Place", "Messages", "Bytes", "Bytes%"],
+              [[text.replace(" ", "_"), one.messages, one.bytes,
+                f"{100 * part:.2f}"] for text, one, part in rows])
+    for sentence in words.places(out.p):
+        out.wrapped(sentence)
+
+
 def _findings(out):
     out.section("Findings (seconds concerned, per rank on average)")
     found = findings.find(out.p)
@@ -325,7 +337,7 @@ def render(p, out):
     for section in (_head, _tasks, _callsites, _aggregate_time,
                     _aggregate_operations, _aggregate_sent, _site_times,
                     _site_bytes, _files, _communicators, _regions, _sizes,
-                    _pairs, _between, _findings):
+                    _pairs, _between, _crossing, _findings):
         section(lines)
     lines.section("End of Report")
     out.write("\n".join(lines.lines) + "\n")

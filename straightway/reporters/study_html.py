@@ -4,10 +4,12 @@ measured, the bounds, and the whole profile beneath them."""
 import shlex
 
 from straightway import study, units
+from straightway.machine import slots
 from straightway.reporters import (profile_figures as figures, profile_html,
                                    svg, whatif_html)
 from straightway.reporters.forecast_words import error, seconds, times
 from straightway.reporters.html_parts import Cell, Table, page
+from straightway.study import placement
 from straightway.whatif import forecast
 
 
@@ -32,6 +34,20 @@ def _gain(report):
                     most))])
     return Table("gain", [("", "text"), ("time",), ("runs",), ("error",),
                           ("", "wide bar")], rows)
+
+
+def _placement(report):
+    """What goes between parts of the machine, as it ran and in better places.
+    """
+    better = report["placement"]["better"]
+    return Table("placement", [
+        ("bytes", "text"), ("as it ran",), ("after",),
+        ("busiest", "number", "through the border of the busiest part, in one "
+         "direction"), ("busiest, after",)],
+        [[Cell(f"between {slots.plural(one['level'])}"),
+          *(Cell(units.size(one[name]), one[name]) for name in (
+              "before", "after", "busiest_before", "busiest_after"))]
+         for one in better["levels"]] if better else [])
 
 
 def _cards(report):
@@ -70,12 +86,15 @@ def context(report, p):
     table, _ = whatif_html.collective_table(inner, "alone")
     regions, letters = whatif_html.region_table(inner, "alone")
     links = [("gain", "Gain"), ("bound", "Bound"),
-             ("predictions", "Predictions"), ("findings", "Findings"),
+             ("predictions", "Predictions"), ("placement", "Placement"),
+             ("findings", "Findings"),
              ("ranks", "Ranks")]
     if p.records:
         links.append(("operations", "Operations"))
     if found["sites"]:
         links.append(("sites", "Call sites"))
+    if found["crossing"].rows:
+        links.append(("crossing", "Places"))
     found.update(
         title=whatif_html.title_of(dict(inner, program=report["program"])),
         kind="Straightway study",
@@ -85,6 +104,9 @@ def context(report, p):
         + found["warnings"], about=inner["model_about"],
         profile_cards=found["cards"], cards=list(_cards(report)),
         runs=report["runs"], said=study.verdict(report),
+        placement=_placement(report),
+        placement_said=placement.said(report["placement"]),
+        commands=placement.commands(report),
         gain=_gain(report), verdict=forecast.verdict(inner),
         predictions=whatif_html.predictions(inner), collectives=table,
         predicted_regions=regions, region_letters=letters,

@@ -1,11 +1,14 @@
 """A study on one page of a terminal."""
 
 from straightway import study, units
+from straightway.machine import slots
 from straightway.profile import findings
 from straightway.reporters.forecast_words import (error, seconds, times,
                                                   waiting)
+from straightway.reporters import words
 from straightway.reporters.page import Page
 from straightway.reporters.whatif_terminal import regions
+from straightway.study import placement
 from straightway.whatif import forecast
 
 FINDINGS = 4
@@ -64,6 +67,28 @@ def _nonblocking(page, part):
                rows)
 
 
+def _placement(page, report, p):
+    found = report["placement"]
+    better = found["better"]
+    page.heading("Placement")
+    rows = words.crossing(p)
+    for sentence in placement.said(found):
+        page.paragraph(sentence)
+    if better:
+        page.table([("", "fill"), ("as it ran", "right"), ("after", "right"),
+                    ("busiest", "right"), ("after", "right")], [
+            [f"between {slots.plural(one['level'])}",
+             *(units.size(one[name]) for name in (
+                 "before", "after", "busiest_before", "busiest_after"))]
+            for one in better["levels"]])
+        for line in placement.commands(report):
+            page.whole(line)
+    elif rows:
+        page.paragraph("Bytes " + ", ".join(
+            f"{text} {units.share(part)}" for text, _, part in rows) + ".",
+            "dim")
+
+
 def _profile(page, report, p):
     one = report["profile"]
     page.heading("Where the time goes", "alone")
@@ -105,4 +130,5 @@ def render(report, out, *, profile):
     _gain(page, report)
     _operations(page, report)
     regions(page, report["forecast"])
+    _placement(page, report, profile)
     _profile(page, report, profile)

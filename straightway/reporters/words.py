@@ -4,6 +4,7 @@ import os
 import time
 
 from straightway import units
+from straightway.machine import slots
 from straightway.profile import recorded
 from straightway.ranges import ranges
 
@@ -51,6 +52,44 @@ def part(p):
     if p.only is not None:
         said.append(f"ranks {ranges(p.only)} only")
     return "; ".join(said)
+
+
+def crossing(p):
+    """[(words, Exchange, part of all bytes)] of a Profile's Crossing."""
+    found = p.crossing
+    if not found or not found.total:
+        return []
+    rows, outer = [], None
+    for level, one in found.rows:
+        rows.append((f"between {slots.plural(level)}"
+                     + (f" of a {slots.singular(outer)}" if outer else ""),
+                     one))
+        outer = level
+    rows.append((f"inside a {slots.singular(outer)}", found.inside))
+    if found.unknown.messages or found.unknown.bytes:
+        rows.append(("not known", found.unknown))
+    return [(text, one, one.bytes / found.total) for text, one in rows]
+
+
+def places(p):
+    """Sentences on what the capture does not tell of the ranks' places."""
+    where, said = p.places, []
+    if not where.shared:
+        return said
+    part = where.shared[-1]
+    loose = ranges(rank for rank in where.loose
+                   if where.paths[rank][0] not in where.dark)
+    if loose:
+        one = loose.count == 1
+        said.append(f"{'Rank' if one else 'Ranks'} {loose} may run in several "
+                    f"{slots.plural(part)}: the profile does not know what "
+                    f"{'it sends' if one else 'they send'} across these.")
+    if where.dark and where.levels != ("node",):
+        names = [where.names[number] for number in sorted(where.dark)]
+        said.append("The capture does not tell the places inside "
+                    + ", ".join(names[:4])
+                    + (" and other nodes" if len(names) > 4 else "") + ".")
+    return said
 
 
 def warnings(p):

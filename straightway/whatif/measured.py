@@ -179,6 +179,11 @@ def load(host, ranks, recalibrate=False, note=lambda text: None):
     return found
 
 
+def is_kept(host, ranks):
+    """Whether load() measures nothing."""
+    return _kept(key(host, rank_counts(ranks)[-1])) is not None
+
+
 def bench(host, words):
     """The report of a `straightway bench`."""
     with tempfile.TemporaryDirectory(prefix="straightway-") as place:

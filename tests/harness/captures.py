@@ -190,6 +190,23 @@ class Job:
         self.symbols = {}
         self.ranks = [Rank(self, number) for number in range(ranks)]
 
+    def bind(self, packages=2, cores=2, numas=1):
+        """Nodes of `packages` x `numas` x `cores`, as a capture has them. Each
+        rank is bound to the next core of its node."""
+        each = numas * cores
+        domains = {
+            "package": [f"{i * each}-{(i + 1) * each - 1}"
+                        for i in range(packages)],
+            "numa": [f"{i * cores}-{(i + 1) * cores - 1}"
+                     for i in range(packages * numas)],
+            "cache": [], "core": [str(i) for i in range(packages * each)]}
+        for rank in self.ranks:
+            place = rank.number % self.node_ranks
+            rank.header["cpus"] = str(place)
+            if place == 0:
+                rank.header["domains"] = domains
+        return self
+
     def blocks(self, symbols=True):
         found = [capture.Block(b"RANK", r.number, r.payload())
                  for r in self.ranks if r.number not in self.absent]

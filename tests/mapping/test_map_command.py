@@ -2,11 +2,16 @@
 
 import json
 import pathlib
+import types
 
 import jsonschema
 import pytest
 import straightway
-from harness import captures
+from harness import calibrations, captures
+from straightway import profile
+from straightway.capture import traces
+from straightway.commands import report as reports
+from straightway.machine import hosts
 from straightway.machine import slots as machines
 from straightway.machine.readers import sysfs
 from straightway.mapping import launchers
@@ -148,6 +153,26 @@ def test_nodes_without_a_network_are_an_error(run, tmp_path):
                      "node", "--network", "hdr200")["predicted"]
 
 
+def test_a_capture_gives_the_cores_on_which_it_ran(run, tmp_path):
+    """Two nodes of 2 x 4 cores, of which each rank has the first of a package;
+    ranks 0 and 3 belong together, and 1 and 2."""
+    job = captures.Job(4, node_ranks=2).bind(2, 4)
+    for rank in job.ranks:
+        rank.header["cpus"] = str(4 * (rank.number % 2))
+        rank.call("MPI_Send", 1, captures.MS, size=4096, peer=3 - rank.number)
+    path = job.write(tmp_path / "a.swcap")
+    report = report_of(run, path, "--write", tmp_path / "p")
+    assert report["before"]["name"] == "as it ran"
+    assert report["machine"]["text"] == "the capture's cores"
+    assert across(report, "before", "node") == 4 * 4096
+    assert across(report, "after", "node") == 0
+    lines = (tmp_path / "p.rankfile").read_text().splitlines()
+    assert sorted(line.split("=", 1)[1] for line in lines) == [
+        "node0 slot=0", "node0 slot=4", "node1 slot=0", "node1 slot=4"]
+    # A machine that the user names counts instead.
+    assert report_of(run, path, "--machine", "4x1")["machine"]["nodes"] == 4
+
+
 # Launching --------------------------------------------------------------------
 
 def test_files_are_written_and_the_command_is_shown(run, tmp_path):
@@ -252,6 +277,27 @@ def test_a_trace_tells_the_traffic_of_its_regions(run, traced, tmp_path):
     assert across(beside, "before", "node") == 0
     assert "did you mean phase 2" in said(run, traced, *words, "--region",
                                           "phase2")
+
+
+def test_a_report_replays_a_trace_in_better_places(host, traced, tmp_path,
+                                                  monkeypatch):
+    traces.gather(str(traced))
+    (whole,) = (p for p in tmp_path.glob("*.swtrace") if ".rank" not in p.name)
+    p = profile.load(str(whole))
+    assert p.traced and reports._replayed(p) is None     # nothing is better
+    better = types.SimpleNamespace(placement=[0, 2, 1, 3])
+    monkeypatch.setattr(p, "better", lambda least: better)
+    find = hosts.find
+    monkeypatch.setattr(hosts, "find",
+                        lambda mpi=None: find(mpi or str(host.mpirun)))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "none"))
+    assert reports._replayed(p) is None                  # nothing is measured
+    calibrations.keep(host, tmp_path, host.environment({}))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    before, after = reports._replayed(p)
+    assert before == pytest.approx(after) and before > 0
+    monkeypatch.setattr(reports, "REPLAYED", 10)
+    assert reports._replayed(p) is None                  # it takes too long
 
 
 def test_a_machine_may_be_what_topo_wrote(run, tmp_path):

@@ -149,6 +149,22 @@ def test_empty_parts_are_left_out(tmp_path):
         assert f'id="{name}"' not in text and f'"#{name}"' not in text
 
 
+@pytest.mark.parametrize("width", [400, 1280])
+def test_places_fit(browser, width, tmp_path):
+    job = captures.halo(16, node_ranks=8).bind(2, 2, numas=2)
+    page = tmp_path / "a.html"
+    page.write_text(page_of(job, tmp_path / "a.swcap"))
+    shown = browser.open(page, width=width)
+    assert not shown.complaints
+    assert shown.evaluate("document.documentElement.scrollWidth") <= width
+    bars = shown.evaluate(
+        "[...document.querySelectorAll('#table-crossing .bar i')]"
+        ".map(e => e.getBoundingClientRect().width)")
+    assert len(bars) == 4 and min(bars) > 0
+    # A narrow screen scrolls the bar of links.
+    assert shown.evaluate("!!document.querySelector('a[href=\"#crossing\"]')")
+
+
 def test_odd_captures_make_a_page(tmp_path):
     """No time at all; a rank that ran for none; numbers near the limit."""
     job = captures.Job(3, wall=0)

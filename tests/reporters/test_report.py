@@ -250,6 +250,7 @@ def test_the_text_has_the_sections_of_mpip(run, path):
         "Message Sizes (bytes, milliseconds)",
         "Pairs of Ranks (top twenty of 24, by bytes)",
         "Bytes Inside and Between Nodes",
+        "Pairs of Ranks by What Lies Between Them (bytes)",
         "Findings (seconds concerned, per rank on average)",
         "End of Report"]
     assert re.search(r"^ +\* 160\.000000 +17\.769600 11\.11 16\.433600 "
@@ -314,6 +315,33 @@ def test_csv_round_trip(run, path, name):
     assert rows
     assert list(csv.DictReader(io.StringIO(out))) == [
         {key: str(value) for key, value in row.items()} for row in rows]
+
+
+def test_places_in_every_form(run, tmp_path):
+    job = captures.halo(16, node_ranks=8).bind(2, 2, numas=2)
+    job.ranks[3].header["cpus"] = "0-7"
+    path = job.write(tmp_path / "a.swcap")
+    status, out, _ = run("report", path)
+    assert status == 0 and widths(out) <= 80
+    shown = out.partition("\nPlaces")[2].partition("\n\n")[0]
+    for told in ("between nodes", "between packages of a node",
+                 "between NUMA domains of a package", "inside a NUMA domain",
+                 "not known", "Rank 3 may run in several NUMA domains"):
+        assert told in shown
+    report = json.loads(run("report", path, "--json", "-")[1])
+    jsonschema.validate(report, json.loads(SCHEMA.read_text()))
+    levels = {row["level"]: row for row in report["crossing"]}
+    assert list(levels) == ["node", "package", "numa", "inside", "unknown"]
+    assert sum(row["bytes"] for row in levels.values()) == sum(
+        one["bytes"] for one in report["matrix"])
+    assert sum(row["share"] for row in levels.values()) == pytest.approx(1)
+    assert report["ranks"][3]["processors"] == "0-7"
+    text = run("report", path, "--text")[1].partition("What Lies")[2]
+    text = text.partition("\n\n")[0]
+    node = levels["node"]
+    assert widths(text) <= 80
+    assert re.search(f"^between_nodes +{node['messages']} +{node['bytes']} +"
+                     f"{100 * node['share']:.2f}$", text, re.MULTILINE)
 
 
 def test_csv_with_hard_texts(run, tmp_path):

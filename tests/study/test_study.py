@@ -1,5 +1,6 @@
 """straightway study: prediction beside measurement, on one page."""
 
+import dataclasses
 import json
 import pathlib
 
@@ -12,9 +13,10 @@ from harness import whatif_standin as standin
 from harness.calibrations import calibration
 from straightway import profile, study
 from straightway.commands import study as command
+from straightway.errors import UserError
 from straightway.machine import hardware as machine
 from straightway.machine import hosts
-from straightway.whatif import measured
+from straightway.whatif import measured, placements
 from straightway.whatif import runs as whatif
 from test_whatif_command import SCHEMA as FORECAST
 
@@ -46,6 +48,19 @@ def runner(monkeypatch, tmp_path):
     monkeypatch.setattr(measured, "load", lambda *_: calibration())
     monkeypatch.setattr(machine, "cores", lambda: 2)
     return new
+
+
+def ran(monkeypatch, job, tmp_path):
+    """Let the measured runs be those of a capture."""
+    path = job.write(tmp_path / "ran.swcap")
+    new = whatif.Runner
+
+    def placed(*arguments):
+        one = new(*arguments)
+        one.profile = profile.load(path)
+        return one
+
+    monkeypatch.setattr(whatif, "Runner", placed)
 
 
 def report_of(run, *words):
@@ -113,16 +128,7 @@ def test_the_part_of_nonblocking_collectives(monkeypatch, run, runner,
     job = captures.halo(2)
     for rank in job.ranks:
         rank.call("MPI_Ialltoall", 100, captures.S)
-    path = job.write(tmp_path / "nonblocking.swcap")
-    monkeypatch.setattr(standin.Runner, "profile", None)
-    new = whatif.Runner
-
-    def with_them(*arguments):
-        one = new(*arguments)
-        one.profile = profile.load(path)
-        return one
-
-    monkeypatch.setattr(whatif, "Runner", with_them)
+    ran(monkeypatch, job, tmp_path)
     report = report_of(run, "-n", "2", "./app")
     part = report["nonblocking"]
     assert part["calls"] == 200
@@ -143,6 +149,105 @@ def test_the_part_of_nonblocking_collectives(monkeypatch, run, runner,
 
 def test_without_nonblocking_collectives_there_is_no_such_part(run, runner):
     assert report_of(run, "-n", "2", "./app")["nonblocking"] is None
+
+
+# Placement ------------------------------------------------------------------
+
+def crossed(packages, ranks=4):
+    """Each rank exchanges with the one two places away."""
+    job = captures.Job(ranks, node_ranks=ranks).bind(packages,
+                                                     ranks // packages)
+    for rank in job.ranks:
+        rank.call("MPI_Send", 8, captures.S, size=1 << 20, waited=0,
+                  peer=rank.number ^ 2)
+    return job
+
+
+def predicted(monkeypatch, before, after):
+    def predict(runner, models, ops, placed, slots, network=None):
+        assert placed["before"] == [0, 1, 2, 3]
+        found = slots.parts(slots.levels.index("package"))
+        assert found[placed["after"][0]] == found[placed["after"][2]]
+        one = standin.outcome(models.write(runner.path("model"), 2))
+        return {"before": dataclasses.replace(one, end=before),
+                "after": dataclasses.replace(one, end=after)}
+
+    monkeypatch.setattr(placements, "predict", predict)
+
+
+def test_the_best_placement_is_predicted(monkeypatch, run, runner, tmp_path):
+    ran(monkeypatch, crossed(2), tmp_path)
+    predicted(monkeypatch, 4e9, 3.2e9)
+    found = report_of(run, "-n", "4", "./app")["placement"]
+    assert found["levels"] == ["package"] and not found["loose"]
+    assert [row["share"] for row in found["crossing"]] == [1, 0, 0]
+    (level,) = found["better"]["levels"]
+    assert level == {"level": "package", "before": 32 << 20, "after": 0,
+                     "busiest_before": 16 << 20, "busiest_after": 0}
+    assert found["better"]["predicted"] == pytest.approx(
+        {"before_s": 4, "after_s": 3.2, "speed_up": 1.25})
+    status, out, _ = run("study", "-n", "4", "./app", "x y")
+    assert status == 0
+    flat = " ".join(out.split())
+    for told in ("With the ranks in other places 0 bytes go between packages "
+                 "in place of 32 MiB. The program is predicted to be 1.25 "
+                 "times as fast.", "between packages 32 MiB 0 bytes 16 MiB",
+                 "straightway profile -n 4 -o study.swcap ./app 'x y'",
+                 "straightway map study.swcap --write place"):
+        assert told in flat
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_a_placement_that_is_not_predicted_says_why(monkeypatch, run, runner,
+                                                    tmp_path):
+    ran(monkeypatch, crossed(2), tmp_path)
+
+    def refuse(*_):
+        raise UserError("no network is measured\n  measure one")
+
+    monkeypatch.setattr(placements, "predict", refuse)
+    better = report_of(run, "-n", "4", "./app")["placement"]["better"]
+    assert better["predicted"] is None
+    assert better["not_predicted"] == "no network is measured"
+    assert "Not predicted: no network is measured." in run(
+        "study", "-n", "4", "./app")[1]
+
+
+def test_a_placement_without_effect_says_so(monkeypatch, run, runner,
+                                            tmp_path):
+    ran(monkeypatch, crossed(2), tmp_path)
+    predicted(monkeypatch, 4e9, 3.99e9)
+    assert "the prediction does not show in the run time" in " ".join(
+        run("study", "-n", "4", "./app")[1].split())
+
+
+def unbound(job):
+    for rank in job.ranks:
+        rank.header["cpus"] = "0-3"
+    return job
+
+
+def best(job):
+    for rank in job.ranks:
+        rank.peers = {(0, rank.number ^ 1): [1, 4096, 0, 0]}
+    return job
+
+
+@pytest.mark.parametrize("job, told", [
+    (crossed(1), "All ranks share everything that this machine has but cores: "
+     "no placement can help."),
+    (unbound(crossed(2)), "Ranks 0-3 may run in several packages: bind each "
+     "rank to a core"),
+    (best(crossed(2)), "No placement was found that is better"),
+    (captures.Job(4), "The run does not tell where on their node the ranks")])
+def test_no_other_placement_says_why_in_a_line(monkeypatch, run, runner,
+                                               tmp_path, job, told):
+    ran(monkeypatch, job, tmp_path)
+    report = report_of(run, "-n", "4", "./app")
+    assert report["placement"]["better"] is None
+    (sentence,) = study.placement.said(report["placement"])
+    assert told in sentence
+    assert told in " ".join(run("study", "-n", "4", "./app")[1].split())
 
 
 def test_a_gain_beyond_the_bound_is_said(monkeypatch, run, runner):
@@ -234,8 +339,8 @@ def test_the_page_has_gain_bound_and_profile(run, runner, browser, width,
     shown = browser.open("page.html", width=width, dark=dark)
     assert not shown.complaints
     assert shown.evaluate("document.documentElement.scrollWidth") <= width
-    for part in ("gain", "bound", "predictions", "findings", "ranks",
-                 "operations"):
+    for part in ("gain", "bound", "predictions", "placement", "findings",
+                 "ranks", "operations"):
         assert shown.evaluate(f"!!document.getElementById('{part}')"), part
     # No name twice: links go where they say.
     assert shown.evaluate(

@@ -77,6 +77,9 @@ def test_prediction_and_measurement_of_a_real_program(study):
     assert calls["alltoall"]["calls"] == calls["allreduce"]["calls"] == 200
     assert {one["operation"]: one["calls"]
             for one in report["profile"]["operations"]}["MPI_Alltoall"] == 200
+    assert report["placement"]["known"]
+    if not report["placement"]["levels"]:
+        assert "no placement can help" in " ".join(done.stdout.split())
     # And on the terminal.
     for told in ("Prediction and measurement", "with Straightway", "alltoall",
                  "No improvement of collectives", "2 runs"):

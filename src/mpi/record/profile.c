@@ -11,6 +11,7 @@
 #include "node/base/settings.h"
 #include "profile/capture/ending.h"
 #include "profile/capture/page.h"
+#include "profile/capture/where.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -225,6 +226,7 @@ static void start(uint64_t init_ticks)
         return;
     agree();
     number_nodes();
+    sw_where_look(sw_world.node == sw_job.rank);
     see_boards();
     if (sw_settings.trace)
         begin_trace();

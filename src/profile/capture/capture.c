@@ -10,6 +10,7 @@
 #include "profile/record/recorder.h"
 #include "profile/record/region.h"
 #include "sites.h"
+#include "where.h"
 #include "node/base/crc.h"
 #include "node/os/os.h"
 #include "node/base/settings.h"
@@ -166,6 +167,7 @@ static void list_rank(sw_blob_t *text, sw_end_t end, int signal)
     sw_blob_named(text, "node_processors", (uint64_t)j->node_processors);
     sw_blob_named(text, "node_ranks", (uint64_t)j->node_ranks);
     sw_blob_named(text, "node_number", (uint64_t)j->node_number);
+    sw_where_put(text);
     sw_blob_named_string(text, "end", ends[end]);
     if (end == SW_END_SIGNAL)
         sw_blob_named(text, "signal", (uint64_t)signal);

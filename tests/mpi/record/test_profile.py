@@ -17,6 +17,8 @@ from harness import nodes, perfetto_traces, programs, trace_check
 from harness.hosts import COMMAND, ROOT
 from harness.jobs import JobTimeout
 from straightway import capture, profile, symbols
+from straightway.machine import domains, processors
+from straightway.machine.readers import sysfs
 from straightway.reporters import perfetto
 
 LIBRARY = COMMAND.parents[1] / "lib" / "straightway" / "libstraightway.so"
@@ -89,6 +91,25 @@ def test_known_calls(host, n, enable, tmp_path):
         assert pairs_of(rank) == pairs
         assert rank.end == "finalize"
         assert rank.job.accelerated == enable
+
+
+def test_places(host, tmp_path):
+    """The capture has each rank's processors as the kernel has them, and of
+    the node's first rank the domains that /sys tells any reader."""
+    program = host.compile(programs.source("profile_places.c"))
+    done, found = profiled(host, 2, [program, tmp_path], tmp_path)
+    programs.well(done)
+    for rank in found.ranks:
+        listed = (tmp_path / f"places.{rank.number}").read_text().strip()
+        assert rank.cpus == listed
+        assert bool(rank.domains) == (rank.number == 0)
+    tree = sysfs.read()
+    places = {kind: sorted(one.cpus for one in tree.all(kind)
+                           if kind != "cache" or one.level == 3)
+              for kind in domains.KINDS}
+    assert {kind: sorted(map(processors.parse, lists)) for kind, lists in
+            found.ranks[0].domains.items()} == places
+    assert domains.read(found.ranks[0].domains).levels[-1] == "core"
 
 
 @pytest.mark.parametrize("order", ["before", "behind"])
@@ -652,6 +673,9 @@ def test_bytes_between_nodes(host, placement, tmp_path):
     check_between(found, tmp_path)
     assert [r.node_number for r in found.ranks] == (
         [0, 0, 1, 1] if placement == "block" else [0, 1, 0, 1])
+    # The first rank of each node describes it.
+    assert [r.number for r in found.ranks if r.domains] == (
+        [0, 2] if placement == "block" else [0, 1])
     p = profile.load(path)
     allreduce = next(t for t in p.between() if t.key == "MPI_Allreduce")
     assert allreduce.sent_between == allreduce.sent == 400

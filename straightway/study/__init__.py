@@ -1,7 +1,7 @@
 """Study: what communication costs a program, the gain that Straightway is
 predicted to have, and the measured gain.
 
-The study has three steps:
+The study has three steps, and a section on places (placement.py):
 
     1. the program in virtual time, under the model `measured`: the MPI alone.
        This comes first, because it detects a deadlock, in which a normal run
@@ -25,6 +25,7 @@ import time
 
 from straightway import units
 from straightway.machine import hardware
+from straightway.study import placement
 from straightway.whatif import experiments, forecast, outcomes
 
 SCHEMA = "straightway-study/1"
@@ -117,6 +118,9 @@ class Study:
                 "speed_up": _speed_up(found["baseline"]["time_s"],
                                       ours["time_s"])},
             "measured": _gain(measured), "nonblocking": part,
+            "placement": placement.section(self.profile, self.runner,
+                                           self.models, made.recorded,
+                                           self.step),
             "forecast": found}
         report["error"] = error(report)
         report["notes"] = _notes(report)

@@ -1,12 +1,9 @@
-"""Where the traffic of a program comes from.
+"""The traffic of recorded operations: what their messages send.
 
-    found = of_profile(profile, "bytes")    a capture's matrix, the whole run
-    found = of_operations(path, "bytes", region)
-                                            recorded operations, or a region
+    found = traffic(path, "bytes", ranks, region)
 
-A capture counts messages, one-sided calls, and collectives whose blocks differ
-(Alltoallv and its kin) for each pair of ranks. Other collectives load all
-pairs alike, or by trees that the MPI chooses, and are in neither.
+Collectives load all pairs alike, or by trees that the MPI chooses: they are no
+part of it.
 """
 
 import os
@@ -21,32 +18,7 @@ _SEND = re.compile(r"\s+send (\d+) to (\d+)")
 _NAME = re.compile(r'# section (\d+) is "(.*)"$')
 
 
-def of_profile(p, unit):
-    """The Traffic of a Profile. UserError where some ranks left nothing."""
-    index = 1 if unit == "bytes" else 0
-    return Traffic(p.job.ranks, {
-        pair: one[index] for pair, one in p.matrix().items()
-        if max(pair) < p.job.ranks}, unit)
-
-
-def before(p, slots):
-    """The placement of a Profile's run: each rank on its node, in order. None
-    where the slots' nodes have no room, or ranks are missing."""
-    if p.missing:
-        return None
-    free = {}
-    for slot, node in enumerate(slots.nodes):
-        free.setdefault(node, []).append(slot)
-    found, numbers = [], {}
-    for rank in p.ranks:
-        node = numbers.setdefault(rank.capture.node_number, len(numbers))
-        if not free.get(node):
-            return None
-        found.append(free[node].pop(0))
-    return found
-
-
-def of_operations(path, unit, ranks, region=None):
+def traffic(path, unit, ranks, region=None):
     """The Traffic of a file of operations; only that of a region, with those
     within it, if one is named."""
     sent, wanted, inside, names = {}, None, True, {}
