@@ -133,10 +133,10 @@ def by_scotch(made):
     program = scotch_program()
     if not program:
         return None
-    lines = ["0", f"{made.ranks} {sum(map(len, made.near))}", "0 010"]
+    lines = ["0", f"{made.ranks} {sum(map(len, made.traffic.near))}", "0 010"]
     lines += [" ".join([str(len(near)), *(f"{amount} {other}"
                                           for other, amount in near)])
-              for near in made.near]
+              for near in made.traffic.near]
     best = None
     with tempfile.TemporaryDirectory() as folder:
         graph, target = (os.path.join(folder, name) for name in "gt")

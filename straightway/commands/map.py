@@ -148,7 +148,7 @@ class _Source:
                 f"--region {options.region}: {self.path} does not tell the "
                 "partners of regions apart\n  record a trace: straightway "
                 "profile --trace PROGRAM")
-        if not found.sent:
+        if not found.total:
             raise UserError(
                 f"{self.path} has no messages between ranks"
                 + (f" in region {options.region}" if options.region else "")

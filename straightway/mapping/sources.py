@@ -9,20 +9,59 @@ A capture counts messages, one-sided calls, and collectives whose blocks differ
 pairs alike, or by trees that the MPI chooses, and are in neither.
 """
 
+import array
 import os
 import re
 import tempfile
 
 from straightway.errors import UserError, nearest
-from straightway.mapping.traffic import Traffic
+from straightway.mapping.traffic import Dense, Traffic
 from straightway.whatif import operations
 
 _SEND = re.compile(r"\s+send (\d+) to (\d+)")
 _NAME = re.compile(r'# section (\d+) is "(.*)"$')
 
 
+# From so many ranks on, if a quarter of their pairs have traffic, it is Dense.
+DENSE = 256
+
+
+def _flat(p, unit):
+    """The matrix of a Profile, flat; as Profile.matrix() tells it."""
+    ranks, here = p.job.ranks, {r.rank for r in p.ranks}
+    found = array.array("q", bytes(8 * ranks * ranks))
+    for rank in p.ranks:
+        peers, own = rank.capture.table("peers"), rank.rank
+        for peer, amount in zip(peers["peer"], peers[f"sent_{unit}"]):
+            if peer < ranks:
+                found[own * ranks + peer] += amount
+        # What the sender has not told: it is missing, or sees no one-sided call.
+        if len(here) < ranks or 1 in peers["kind"]:
+            for kind, peer, amount in zip(peers["kind"], peers["peer"],
+                                          peers[f"received_{unit}"]):
+                if peer < ranks and (kind == 1 or peer not in here):
+                    found[peer * ranks + own] += amount
+    return found
+
+
+def _dense(p, unit):
+    """The Dense of a Profile; None where it is no such traffic."""
+    ranks = p.job.ranks
+    entries = sum(len(r.capture.table("peers")) for r in p.ranks)
+    if ranks < DENSE or entries < ranks * ranks / 4 or \
+            any(r.rank >= ranks for r in p.ranks):
+        return None
+    try:
+        return Dense(ranks, _flat(p, unit), unit)
+    except OverflowError:       # a damaged file has any numbers
+        return None
+
+
 def of_profile(p, unit):
     """The Traffic of a Profile. UserError where some ranks left nothing."""
+    found = _dense(p, unit)
+    if found:
+        return found
     index = 1 if unit == "bytes" else 0
     return Traffic(p.job.ranks, {
         pair: one[index] for pair, one in p.matrix().items()

@@ -2,14 +2,17 @@
 
 import json
 import pathlib
+import random
 
 import jsonschema
 import pytest
 import straightway
 from harness import captures
+from straightway import profile
 from straightway.machine import slots as machines
 from straightway.machine.readers import sysfs
-from straightway.mapping import launchers
+from straightway.mapping import launchers, sources
+from straightway.mapping.traffic import Dense, Traffic
 from straightway.whatif import operations
 
 HERE = pathlib.Path(__file__).parent
@@ -108,6 +111,24 @@ def test_a_capture_gives_traffic_machine_and_names(run, tmp_path):
     assert more["unit"] == "messages"
     assert 0 < more["total"] < report["total"]
     assert "trace" in more["not_predicted"]
+
+
+@pytest.mark.parametrize("absent", [(), (3, 9)], ids=["whole", "missing"])
+@pytest.mark.parametrize("unit", ["bytes", "messages"])
+def test_a_dense_capture_is_read_as_any_other(tmp_path, monkeypatch, absent,
+                                              unit):
+    draw = random.Random(1)
+    job = captures.Job(12, absent=absent)
+    for rank in job.ranks:
+        for peer in range(12):
+            rank.peer(peer, *(draw.randrange(100) for _ in range(4)),
+                      kind=draw.randrange(3))
+    p = profile.load(job.write(tmp_path / "dense.swcap"))
+    plain = sources.of_profile(p, unit)
+    monkeypatch.setattr(sources, "DENSE", 12)
+    dense = sources.of_profile(p, unit)
+    assert isinstance(plain, Traffic) and isinstance(dense, Dense)
+    assert dense.sent == plain.sent and dense.total == plain.total
 
 
 def ring(folder, ranks=8):
