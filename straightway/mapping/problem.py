@@ -14,7 +14,7 @@ or a part for each slot.
 from straightway.mapping import cost
 
 ENTRIES = 120000        # of a graph for searches, at most
-THINNED = 48000         # of one that has more, about
+THINNED = 33000         # of one that has more, about
 FEWEST = 8              # partners of a rank in it
 
 
@@ -25,7 +25,8 @@ class Problem:
         if traffic.ranks != len(slots):
             raise ValueError(f"{traffic.ranks} ranks, {len(slots)} slots")
         self.traffic, self.slots = traffic, slots
-        self.ranks, self.graph = traffic.ranks, _thinned(traffic)
+        self.ranks, self.is_thinned = traffic.ranks, traffic.entries > ENTRIES
+        self.graph = _thinned(traffic) if self.is_thinned else traffic.near
         self.weights = list(weights or slots.weights())
         self.at, self.step, self.below = [], [], []
         self._prices = {}
@@ -55,8 +56,6 @@ class Problem:
 
 def _thinned(traffic):
     """The graph of the heaviest partners of each rank."""
-    if traffic.entries <= ENTRIES:
-        return traffic.near
     most = max(FEWEST, THINNED // max(1, traffic.ranks))
     kept = [{} for _ in range(traffic.ranks)]
     for rank, own in enumerate(kept):

@@ -32,10 +32,16 @@ def _flat(p, unit):
     found = array.array("q", bytes(8 * ranks * ranks))
     for rank in p.ranks:
         peers, own = rank.capture.table("peers"), rank.rank
-        for peer, amount in zip(peers["peer"], peers[f"sent_{unit}"]):
-            if peer < ranks:
-                found[own * ranks + peer] += amount
-        # What the sender has not told: it is missing, or sees no one-sided call.
+        told = zip(peers["peer"], peers[f"sent_{unit}"])
+        if max(peers["peer"], default=0) >= ranks:
+            told = [one for one in told if one[0] < ranks]
+        row = [0] * ranks
+        for peer, amount in told:
+            row[peer] += amount
+        found[own * ranks:(own + 1) * ranks] = array.array("q", row)
+    # What the sender has not told: it is missing, or sees no one-sided call.
+    for rank in p.ranks:
+        peers, own = rank.capture.table("peers"), rank.rank
         if len(here) < ranks or 1 in peers["kind"]:
             for kind, peer, amount in zip(peers["kind"], peers["peer"],
                                           peers[f"received_{unit}"]):

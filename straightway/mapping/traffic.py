@@ -97,7 +97,7 @@ class Dense:
     def heaviest(self, rank, most):
         both = self._both(rank)
         # So many of some partners have at least this, so the heaviest have.
-        some = sorted(both[::max(1, self.ranks // (8 * most))])
+        some = sorted(both[::max(1, min(8, self.ranks // most))])
         least = some[-min(most, len(some))]
         return heaviest([(other, both[other]) for other in itertools.compress(
             range(self.ranks), map(max(1, least).__le__, both))], most)
