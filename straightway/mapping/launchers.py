@@ -182,9 +182,11 @@ def intel(places, path):
 
 
 def slurm(places, path):
-    """srun(1): "arbitrary" places tasks in the order of the file that
-    SLURM_HOSTFILE names. Of map_cpu it says that all nodes get the identical
-    map: the lowest task on each node takes the first processor of the list."""
+    """srun(1), "--distribution": "arbitrary" places tasks in the order of the
+    file that SLURM_HOSTFILE names, a line for each. "--cpu-bind", map_cpu: all
+    nodes get the identical map, whose first processor the lowest task on each
+    node takes. It needs whole nodes. "--exclusive" of a step would exclude
+    "arbitrary", so it belongs to the allocation."""
     hosts = f"{path}.hosts"
     made = Launch(["srun", "-n", str(places.ranks), "-N",
                    str(len(places.used)), "--distribution=arbitrary"],
@@ -195,13 +197,18 @@ def slurm(places, path):
     else:
         made.command.append("--cpu-bind=none")
         _bound(made, places, path)
+    if places.bind:
+        made.note = (made.note + " Slurm binds so only in an allocation of "
+                     "whole nodes: salloc or sbatch with --exclusive.").strip()
     return made
 
 
 def cray(places, path):
-    """intro_mpi(3) of Cray MPICH: with MPICH_RANK_REORDER_METHOD=3 the file
-    lists the ranks in the order in which they fill the nodes, with commas.
-    The job's nodes stand in Slurm's order, and cores bind in order."""
+    """intro_mpi(3) of Cray MPICH, "MPICH_RANK_REORDER_METHOD": with 3 the file
+    lists the ranks in the order in which they fill the nodes, with commas; a
+    line may end anywhere, as grid_order(1) writes them.
+    MPICH_RANK_REORDER_FILE names it. This needs Slurm's block distribution. The
+    job's nodes stand in Slurm's order, and cores bind in order."""
     sizes = [count for _, count in places.counts()]
     if len(set(sizes[:-1])) > 1 or sizes[-1] > sizes[0]:
         raise UserError("--launcher cray: the nodes have "

@@ -138,6 +138,7 @@ def test_slurm_gets_a_host_for_each_task_and_one_map():
     assert made.command == ["srun", "-n", "4", "-N", "2",
                             "--distribution=arbitrary",
                             "--cpu-bind=map_cpu:1,0"]
+    assert "--exclusive" in made.note
 
 
 def test_nodes_that_bind_differently_get_a_script():
