@@ -146,7 +146,7 @@ def crossing(report, when):
 
 
 def row(name, before, after, ratio=""):
-    print(f"  {name:22}{before:>18}{after:>18}{ratio:>8}")
+    print(f"  {name:22}{before:>18}{after:>18}{ratio:>8}".rstrip())
 
 
 def near(one, other):
