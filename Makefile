@@ -27,14 +27,16 @@ endif
 SOURCES := $(shell find src include bench cmake straightway packaging -type f \
              ! -name '*.pyc' 2>/dev/null) CMakeLists.txt pyproject.toml
 
-.PHONY: help setup hosts demo demo-nodes bench test test-c test-py test-deep \
-        clean
+.PHONY: help setup hosts demo demo-nodes demo-place bench test test-c test-py \
+        test-deep clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make demo       a real computation, on the MPI alone and with Straightway,'
 	@echo '                and a study of it: demo.study.html'
 	@echo 'make demo-nodes a solver over two test nodes, alone and with Straightway'
+	@echo 'make demo-place a halo exchange over two test nodes, placed badly, and as'
+	@echo '                straightway map says'
 	@echo 'make test       every test, each under two MPIs (within 20 minutes)'
 	@echo 'make test-deep  every test under every MPI, long stress runs, whole suites'
 	@echo 'make bench      the collectives, host and Straightway side by side'
@@ -94,6 +96,9 @@ demo: setup $(STAMPS)/examples
 
 demo-nodes: setup $(STAMPS)/examples
 	@sh packaging/with_mpi.sh $(PY) $(PY) examples/demo_nodes.py
+
+demo-place: setup
+	@sh packaging/with_mpi.sh $(PY) $(PY) examples/place.py
 
 bench: setup $(STAMPS)/examples
 	@sh packaging/with_mpi.sh $(PY) $(VENV)/bin/straightway bench collectives -n 2

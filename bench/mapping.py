@@ -6,7 +6,8 @@ Each row is a pattern on a machine. A figure is another placement's cost in
 parts of ours: above 1, ours is better. METIS (package pymetis) and Scotch
 (Debian's package scotch, or SCOTCH=PREFIX) have a column where they are
 installed; ours uses neither. "best" is the least cost of all, by exhaustive
-search, where that ends within a number of steps.
+search, where that ends within a number of steps. bench/matrices has the traffic
+of runs of examples/kernels, from their captures.
 
 --write puts the table into docs/mapping.md.
 """
@@ -33,6 +34,7 @@ MACHINES = {
     "2x2x4 (packages)": "2x2x4", "50x48": "50x48",
     "fat tree": "pod=2,switch=3,node=4,package=2,core=8",
     "dragonfly": "group=4,switch=4,node=3,core=12"}
+KERNELS = {16: "2x2x4", 64: "4x2x8"}    # the machine of a run, by its ranks
 STEPS = 150000          # of the exhaustive search
 EXACT = 16              # ranks, at most
 BEGIN, END = "<!-- table: bench/mapping.py -->\n", "<!-- end -->\n"
@@ -81,6 +83,30 @@ def cases(ranks):
             yield text + name, one.traffic(), one
     for seed in (1, 2):
         yield f"geometric {seed}", geometric(ranks, seed), None
+
+
+def kernels(only):
+    """(machine, its text, name, Traffic, None) of each run of a kernel."""
+    for path in sorted((HERE / "matrices").glob("*-*.txt")):
+        name, _, ranks = path.stem.partition("-")
+        lines = path.read_text().splitlines()[1:]
+        sent = {(rank, int(to)): int(amount)
+                for rank, line in enumerate(lines)
+                for to, _, amount in (word.partition(":")
+                                      for word in line.split())}
+        text = KERNELS[int(ranks)]
+        if only in f"{text} (kernels)":
+            yield f"{text} (kernels)", text, name, Traffic(
+                int(ranks), sent, "bytes"), None
+
+
+def every(only):
+    """(machine, its text, name, Traffic, Grid or None) of each row."""
+    for machine, text in MACHINES.items():
+        if only in machine:
+            for name, traffic, one in cases(len(machines.parse(text))):
+                yield machine, text, name, traffic, one
+    yield from kernels(only)
 
 
 # The others -----------------------------------------------------------------
@@ -133,10 +159,10 @@ def by_scotch(made):
     program = scotch_program()
     if not program:
         return None
-    lines = ["0", f"{made.ranks} {sum(map(len, made.near))}", "0 010"]
+    lines = ["0", f"{made.ranks} {sum(map(len, made.traffic.near))}", "0 010"]
     lines += [" ".join([str(len(near)), *(f"{amount} {other}"
                                           for other, amount in near)])
-              for near in made.near]
+              for near in made.traffic.near]
     best = None
     with tempfile.TemporaryDirectory() as folder:
         graph, target = (os.path.join(folder, name) for name in "gt")
@@ -191,18 +217,14 @@ def table(only=""):
     lines = ["| machine | pattern | " + " | ".join(COLUMNS) + " | s |",
              "| --- | --- |" + " ---: |" * (len(COLUMNS) + 1)]
     worse = []
-    for machine, text in MACHINES.items():
-        if only and only not in machine:
-            continue
-        slots = machines.parse(text)
-        for name, traffic, one in cases(len(slots)):
-            ours, others, took = row(traffic, slots, one)
-            figures = [_figure(others.get(c), ours) for c in COLUMNS]
-            lines.append(f"| {machine} | {name} | " + " | ".join(figures)
-                         + f" | {took:.1f} |")
-            print(lines[-1], file=sys.stderr, flush=True)
-            worse += [f"{machine}, {name}: {c} {others[c] / ours:.4f}"
-                      for c in COLUMNS if others.get(c, ours) < ours - 1e-9]
+    for machine, text, name, traffic, one in every(only):
+        ours, others, took = row(traffic, machines.parse(text), one)
+        figures = [_figure(others.get(c), ours) for c in COLUMNS]
+        lines.append(f"| {machine} | {name} | " + " | ".join(figures)
+                     + f" | {took:.1f} |")
+        print(lines[-1], file=sys.stderr, flush=True)
+        worse += [f"{machine}, {name}: {c} {others[c] / ours:.4f}"
+                  for c in COLUMNS if others.get(c, ours) < ours - 1e-9]
     return "\n".join(lines) + "\n", worse
 
 

@@ -61,6 +61,9 @@ class Map:
             + " [that of the capture's MPI, else openmpi]")
         add("--write", metavar="PREFIX", help=(
             "write the launcher's files, PREFIX.*"))
+        add("--bind", metavar="TO", choices=("core", "none"), default="core",
+            help="core: each rank gets its core; none: its node alone, for "
+            "ranks with threads [core]")
 
     @staticmethod
     def run(options):
@@ -154,7 +157,7 @@ class _Source:
                 f"--region {options.region}: {self.path} does not tell the "
                 "partners of regions apart\n  record a trace: straightway "
                 "profile --trace PROGRAM")
-        if not found.sent:
+        if not found.total:
             raise UserError(
                 f"{self.path} has no messages between ranks"
                 + (f" in region {options.region}" if options.region else "")
@@ -327,7 +330,7 @@ def _launch(options, source, asked, found):
     name = options.launcher or (launchers.of_mpi(source.profile.job.mpi)
                                 if source.profile else "openmpi")
     return name, launchers.launch(name, found.placement, asked.slots,
-                                  options.write)
+                                  options.write, options.bind == "core")
 
 
 def _keep(made):

@@ -43,30 +43,17 @@ def total(traffic, slots, placement, weights=None):
     found = 0.0
     for index, step in enumerate(steps(weights or slots.weights())):
         parts = slots.parts(index)
-        at = [parts[slot] for slot in placement]
-        across = 0
-        for rank, near in enumerate(traffic.near):
-            here = at[rank]
-            for other, amount in near:
-                if at[other] != here:
-                    across += amount
-        found += step * across / 2
+        found += step * traffic.crossing([parts[slot] for slot in placement])
     return found
 
 
 def _level(traffic, name, at):
     """The Level, without `between`; `at` is each rank's part."""
-    out, into, across = {}, {}, 0
-    for (a, b), amount in traffic.sent.items():
-        a, b = at[a], at[b]
-        if a != b:
-            across += amount
-            out[a] = out.get(a, 0) + amount
-            into[b] = into.get(b, 0) + amount
+    out, into = traffic.borders(at)
     loads = {part: max(out.get(part, 0), into.get(part, 0))
              for part in {*out, *into}}
     busiest = min(loads, key=lambda part: (-loads[part], part), default=0)
-    return Level(name, across, 0, loads.get(busiest, 0), busiest,
+    return Level(name, sum(out.values()), 0, loads.get(busiest, 0), busiest,
                  len(set(at)))
 
 

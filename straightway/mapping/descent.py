@@ -13,6 +13,7 @@ from straightway.mapping import halving
 
 ROUNDS = 6
 PAIRS = 16              # that exchange, for each part; those with most traffic
+FEW_PAIRS = 8           # where most parts have some traffic with most others
 
 
 def induced(near, members):
@@ -60,7 +61,8 @@ class Level:
                 if here < there:
                     found[here, there] = found.get((here, there), 0) + amount
         order = sorted(found, key=lambda pair: (-found[pair], pair))
-        return order[:PAIRS * len(self.members)]
+        most = FEW_PAIRS if self.problem.is_thinned else PAIRS
+        return order[:most * len(self.members)]
 
     def _bias(self, one, two, ranks):
         """What each rank gains in `two` beside its traffic with both parts:

@@ -13,7 +13,7 @@ class Search:
     def __init__(self, problem, start, limit=2000000):
         self.problem, self.left = problem, limit
         self.best, self.found = problem.cost(start) + 1e-9, list(start)
-        self.order = _order(problem.near)
+        self.order = _order(problem.traffic.near)
         self.innermost = problem.below[-1]
         self.level = len(problem.at) - 1
         self.free = [end - begin for begin, end in self.innermost]
@@ -89,7 +89,7 @@ class Search:
         self.part[rank] = part if sign > 0 else -1
         self.free[part] -= sign
         price = self.problem.price
-        for other, amount in self.problem.near[rank]:
+        for other, amount in self.problem.traffic.near[rank]:
             if self.part[other] < 0:
                 pay = self.pay[other]
                 for one in range(len(pay)):

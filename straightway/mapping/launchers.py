@@ -7,6 +7,7 @@
 Ranks keep their numbers in MPI_COMM_WORLD; the launcher only starts them
 elsewhere. Some launchers take one list of cores for all nodes. Where the nodes
 differ, a script before the program binds each rank (taskset, of util-linux).
+With bind=False each rank gets its node, and no core.
 """
 
 import dataclasses
@@ -34,10 +35,11 @@ class Places:
         core[rank]      the core's place among the node's cores
         cpu[rank]       the system's number of its processor, else the place
         name(rank)      the node's name
+        bind            do ranks get cores, and not only nodes?
     """
 
-    def __init__(self, placement, slots):
-        self.slots = slots
+    def __init__(self, placement, slots, bind=True):
+        self.slots, self.bind = slots, bind
         at, nodes, place = {}, slots.nodes, []
         for node in nodes:
             place.append(at.get(node, 0))
@@ -72,14 +74,18 @@ class Places:
         """Do the ranks fill one node after the other?"""
         return self.node == sorted(self.node)
 
+    def lines(self):
+        """The node's name of each rank, a line each."""
+        return "".join(f"{self.name(rank)}\n" for rank in range(self.ranks))
+
     def list_for_all(self):
-        """The processors of local ranks 0, 1, ..., if one list fits all nodes;
-        else None."""
+        """The processors of local ranks 0, 1, ..., as text, if one list fits
+        all nodes; else None."""
         lists = [[self.cpu[rank] for rank in self.members(node)]
                  for node in self.used]
         longest = max(lists, key=len)
-        return longest if all(longest[:len(one)] == one for one in lists) \
-            else None
+        fits = all(longest[:len(one)] == one for one in lists)
+        return ",".join(map(str, longest)) if self.bind and fits else None
 
 
 # The script that binds ------------------------------------------------------
@@ -92,7 +98,9 @@ exec taskset -c "$(sed -n "$((rank + 1))p" "$0.cores")" "$@"
 
 
 def _bound(made, places, path):
-    """Let a script bind the ranks."""
+    """Let a script bind the ranks, if they get cores."""
+    if not places.bind:
+        return
     script = f"{path}.bind"
     made.files[script] = _SCRIPT
     made.files[f"{script}.cores"] = "".join(f"{cpu}\n" for cpu in places.cpu)
@@ -117,23 +125,27 @@ def _hosts(places, form):
                    for name, count in places.counts())
 
 
-def openmpi(places, path):
-    """Open MPI 5 (PRRTE) knows only hosts that it has been given."""
+def _openmpi(places, path, option):
+    """Open MPI 5 (PRRTE) knows only hosts that it has been given. Without cores
+    the mapper "seq" takes a line of the host file for each rank."""
     rankfile, hosts = f"{path}.rankfile", f"{path}.hosts"
-    return Launch(["mpirun", "-n", str(places.ranks), "--hostfile", hosts,
-                   "--bind-to", "core",
-                   "--map-by", f"rankfile:file={rankfile}"],
+    begin = ["mpirun", "-n", str(places.ranks), "--hostfile", hosts,
+             "--bind-to"]
+    if not places.bind:
+        return Launch([*begin, "none", "--map-by", "seq"],
+                      {hosts: places.lines()})
+    return Launch([*begin, "core", *option(rankfile)],
                   {rankfile: _rankfile(places),
                    hosts: _hosts(places, "{} slots={}")})
+
+
+def openmpi(places, path):
+    return _openmpi(places, path, lambda rankfile: [
+        "--map-by", f"rankfile:file={rankfile}"])
 
 
 def openmpi4(places, path):
-    rankfile, hosts = f"{path}.rankfile", f"{path}.hosts"
-    return Launch(["mpirun", "-n", str(places.ranks), "--hostfile", hosts,
-                   "--bind-to", "core",
-                   "--rankfile", rankfile],
-                  {rankfile: _rankfile(places),
-                   hosts: _hosts(places, "{} slots={}")})
+    return _openmpi(places, path, lambda rankfile: ["--rankfile", rankfile])
 
 
 def mpich(places, path):
@@ -147,7 +159,7 @@ def mpich(places, path):
             str(places.used.index(node)) for node in places.node)]
     cpus = places.list_for_all()
     if cpus:
-        made.command += ["-bind-to", "user:" + ",".join(map(str, cpus))]
+        made.command += ["-bind-to", f"user:{cpus}"]
     else:
         made.command += ["-bind-to", "none"]
         _bound(made, places, path)
@@ -159,12 +171,11 @@ def intel(places, path):
     Developer Reference, "-machinefile")."""
     hosts = f"{path}.machines"
     made = Launch(["mpiexec", "-n", str(places.ranks), "-machinefile", hosts],
-                  {hosts: "".join(f"{places.name(rank)}\n"
-                                  for rank in range(places.ranks))})
+                  {hosts: places.lines()})
     cpus = places.list_for_all()
     if cpus:
         made.settings["I_MPI_PIN"] = "on"
-        made.settings["I_MPI_PIN_PROCESSOR_LIST"] = ",".join(map(str, cpus))
+        made.settings["I_MPI_PIN_PROCESSOR_LIST"] = cpus
     else:
         made.settings["I_MPI_PIN"] = "off"
         _bound(made, places, path)
@@ -172,28 +183,33 @@ def intel(places, path):
 
 
 def slurm(places, path):
-    """srun(1): "arbitrary" places tasks in the order of the file that
-    SLURM_HOSTFILE names. Of map_cpu it says that all nodes get the identical
-    map: the lowest task on each node takes the first processor of the list."""
+    """srun(1), "--distribution": "arbitrary" places tasks in the order of the
+    file that SLURM_HOSTFILE names, a line for each. "--cpu-bind", map_cpu: all
+    nodes get the identical map, whose first processor the lowest task on each
+    node takes. It needs whole nodes. "--exclusive" of a step would exclude
+    "arbitrary", so it belongs to the allocation."""
     hosts = f"{path}.hosts"
     made = Launch(["srun", "-n", str(places.ranks), "-N",
                    str(len(places.used)), "--distribution=arbitrary"],
-                  {hosts: "".join(f"{places.name(rank)}\n"
-                                  for rank in range(places.ranks))},
-                  {"SLURM_HOSTFILE": hosts})
+                  {hosts: places.lines()}, {"SLURM_HOSTFILE": hosts})
     cpus = places.list_for_all()
     if cpus:
-        made.command.append("--cpu-bind=map_cpu:" + ",".join(map(str, cpus)))
+        made.command.append(f"--cpu-bind=map_cpu:{cpus}")
     else:
         made.command.append("--cpu-bind=none")
         _bound(made, places, path)
+    if places.bind:
+        made.note = (made.note + " Slurm binds so only in an allocation of "
+                     "whole nodes: salloc or sbatch with --exclusive.").strip()
     return made
 
 
 def cray(places, path):
-    """intro_mpi(3) of Cray MPICH: with MPICH_RANK_REORDER_METHOD=3 the file
-    lists the ranks in the order in which they fill the nodes, with commas.
-    The job's nodes stand in Slurm's order, and cores bind in order."""
+    """intro_mpi(3) of Cray MPICH, "MPICH_RANK_REORDER_METHOD": with 3 the file
+    lists the ranks in the order in which they fill the nodes, with commas; a
+    line may end anywhere, as grid_order(1) writes them.
+    MPICH_RANK_REORDER_FILE names it. This needs Slurm's block distribution. The
+    job's nodes stand in Slurm's order, and cores bind in order."""
     sizes = [count for _, count in places.counts()]
     if len(set(sizes[:-1])) > 1 or sizes[-1] > sizes[0]:
         raise UserError("--launcher cray: the nodes have "
@@ -204,7 +220,8 @@ def cray(places, path):
     file = f"{path}.MPICH_RANK_ORDER"
     return Launch(["srun", "-n", str(places.ranks), "-N",
                    str(len(places.used)), f"--ntasks-per-node={sizes[0]}",
-                   "--distribution=block", "--cpu-bind=cores"],
+                   "--distribution=block",
+                   "--cpu-bind=" + ("cores" if places.bind else "none")],
                   {file: "".join(",".join(map(str, order[i:i + 16])) + "\n"
                                  for i in range(0, len(order), 16))},
                   {"MPICH_RANK_REORDER_METHOD": "3",
@@ -216,9 +233,10 @@ LAUNCHERS: typing.Dict[str, typing.Callable] = {
     "slurm": slurm, "cray": cray}
 
 
-def launch(name, placement, slots, path):
-    """The Launch for a launcher; `path` begins the names of its files."""
-    return LAUNCHERS[name](Places(placement, slots), path)
+def launch(name, placement, slots, path, bind=True):
+    """The Launch for a launcher; `path` begins the names of its files. `bind`:
+    do ranks get cores, and not only nodes?"""
+    return LAUNCHERS[name](Places(placement, slots, bind), path)
 
 
 # What each launcher is told of places, in short.

@@ -15,10 +15,10 @@ def _divided(problem, count, recursive):
     """The part of each rank, by METIS."""
     start, others, amounts = [0], [], []
     # METIS takes whole numbers; large amounts lose their last digits.
-    most = max((amount for near in problem.near for _, amount in near),
+    most = max((amount for near in problem.graph for _, amount in near),
                default=1)
     scale = max(1.0, most / 10000)
-    for near in problem.near:
+    for near in problem.graph:
         others += [other for other, _ in near]
         amounts += [max(1, round(amount / scale)) for _, amount in near]
         start.append(len(others))
@@ -29,7 +29,7 @@ def _divided(problem, count, recursive):
 def placement(problem, recursive=False):
     """A placement; None without METIS, or with nothing to divide. METIS
     divides into all parts at once, or into two, and so on."""
-    if not pymetis or not problem.at or not any(problem.near):
+    if not pymetis or not problem.at or not any(problem.graph):
         return None
     stretches = problem.below[-1]
     members = [[] for _ in stretches]

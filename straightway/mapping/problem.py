@@ -1,8 +1,8 @@
 """A problem: as many ranks as slots, their traffic, and the machine as levels.
 
-    near        for each rank [(other, amount of both directions)]
-    graph       the same for searches: of a dense one the heaviest partners of
-                each rank. Costs regard all
+    traffic     costs regard all of it
+    graph       for each rank [(other, amount of both directions)], for
+                searches: of a dense one the heaviest partners of each rank
     at[l]       the part of each slot on level l
     step[l]     what an amount pays that crosses level l (cost.py)
     below[l]    for each part of level l the slots in it, as (begin, end)
@@ -11,11 +11,10 @@ A level is left out where all placements pay it alike: where it has one part,
 or a part for each slot.
 """
 
-import heapq
-
 from straightway.mapping import cost
 
-ENTRIES = 120000        # of a graph for searches, about
+ENTRIES = 120000        # of a graph for searches, at most
+THINNED = 33000         # of one that has more, about
 FEWEST = 8              # partners of a rank in it
 
 
@@ -26,8 +25,10 @@ class Problem:
         if traffic.ranks != len(slots):
             raise ValueError(f"{traffic.ranks} ranks, {len(slots)} slots")
         self.traffic, self.slots = traffic, slots
-        self.near, self.ranks = traffic.near, traffic.ranks
-        self.graph = _thinned(traffic.near, entries or ENTRIES)
+        self.ranks = traffic.ranks
+        self.is_thinned = traffic.entries > (entries or ENTRIES)
+        self.graph = _thinned(traffic, entries or THINNED) \
+            if self.is_thinned else traffic.near
         self.weights = list(weights or slots.weights())
         self.at, self.step, self.below = [], [], []
         self._prices = {}
@@ -40,17 +41,9 @@ class Problem:
 
     def cost(self, placement):
         """What the ranks pay that these levels tell apart."""
-        found = 0.0
-        for parts, step in zip(self.at, self.step):
-            at = [parts[slot] for slot in placement]
-            across = 0
-            for rank, near in enumerate(self.near):
-                here = at[rank]
-                for other, amount in near:
-                    if at[other] != here:
-                        across += amount
-            found += step * across / 2
-        return found
+        return sum(step * self.traffic.crossing(
+            [parts[slot] for slot in placement])
+            for parts, step in zip(self.at, self.step))
 
     def price(self, level, one, two):
         """What an amount pays between two parts of a level."""
@@ -63,16 +56,13 @@ class Problem:
         return found
 
 
-def _thinned(near, entries):
+def _thinned(traffic, entries):
     """The graph of the heaviest partners of each rank."""
-    most = max(FEWEST, entries // max(1, len(near)))
-    if sum(map(len, near)) <= entries:
-        return near
-    kept = [{} for _ in near]
-    for rank, others in enumerate(near):
-        for other, amount in heapq.nlargest(most, others,
-                                            lambda one: (one[1], -one[0])):
-            kept[rank][other] = kept[other][rank] = amount
+    most = max(FEWEST, entries // max(1, traffic.ranks))
+    kept = [{} for _ in range(traffic.ranks)]
+    for rank, own in enumerate(kept):
+        for other, amount in traffic.heaviest(rank, most):
+            own[other] = kept[other][rank] = amount
     return [sorted(one.items()) for one in kept]
 
 

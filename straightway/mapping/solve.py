@@ -91,7 +91,7 @@ def solve(traffic, slots, grid=None, before=None, weights=None,
     problem = Problem(traffic, slots, weights)
     found = simple(problem, grid, before)
     costs = {name: problem.cost(one) for name, one in found.items()}
-    entries = sum(map(len, problem.graph)) + problem.ranks
+    entries = traffic.entries + traffic.ranks
     effort = _effort(entries) if effort is None else effort
     if problem.at:
         # Closed forms make a descent from nothing superfluous.

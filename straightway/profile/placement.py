@@ -13,6 +13,7 @@ their paths tell.
     p.better(0.1)           a Better placement of the ranks, or None
 """
 
+import array
 import dataclasses
 import heapq
 import itertools
@@ -22,10 +23,12 @@ import os
 from straightway.machine import domains, processors
 from straightway.machine.slots import Slots
 from straightway.mapping import cost, solve
-from straightway.mapping.traffic import Traffic
+from straightway.mapping.traffic import Dense, Traffic
 from straightway.profile.recorded import Exchange
 
 PARTNERS = 24           # of a rank, the heaviest, in the search
+# From so many ranks on, if a quarter of their pairs have traffic, it is Dense.
+DENSE = 256
 
 
 class Places:
@@ -220,9 +223,49 @@ def on_nodes(p, slots):
     return found
 
 
+def _flat(p, unit):
+    """The matrix of a Profile, flat; as Profile.matrix() tells it."""
+    ranks, here = p.job.ranks, {r.rank for r in p.ranks}
+    found = array.array("q", bytes(8 * ranks * ranks))
+    for rank in p.ranks:
+        peers, own = rank.capture.table("peers"), rank.rank
+        told = zip(peers["peer"], peers[f"sent_{unit}"])
+        if max(peers["peer"], default=0) >= ranks:
+            told = [one for one in told if one[0] < ranks]
+        row = [0] * ranks
+        for peer, amount in told:
+            row[peer] += amount
+        found[own * ranks:(own + 1) * ranks] = array.array("q", row)
+    # What the sender has not told: it is missing, or sees no one-sided call.
+    for rank in p.ranks:
+        peers, own = rank.capture.table("peers"), rank.rank
+        if len(here) < ranks or 1 in peers["kind"]:
+            for kind, peer, amount in zip(peers["kind"], peers["peer"],
+                                          peers[f"received_{unit}"]):
+                if peer < ranks and (kind == 1 or peer not in here):
+                    found[peer * ranks + own] += amount
+    return found
+
+
+def _dense(p, unit):
+    """The Dense of a Profile; None where it is no such traffic."""
+    ranks = p.job.ranks
+    entries = sum(len(r.capture.table("peers")) for r in p.ranks)
+    if ranks < DENSE or entries < ranks * ranks / 4 or \
+            any(r.rank >= ranks for r in p.ranks):
+        return None
+    try:
+        return Dense(ranks, _flat(p, unit), unit)
+    except OverflowError:       # a damaged file has any numbers
+        return None
+
+
 def traffic(p, unit="bytes", partners=None):
     """The Traffic of a Profile's matrix; of the `partners` heaviest of each
     rank alone, where given."""
+    dense = None if partners else _dense(p, unit)
+    if dense:
+        return dense
     index, most, sent = 1 + (unit == "bytes"), p.job.ranks, {}
     rows = p.exchanges()
     if partners:

@@ -2,7 +2,8 @@
 
 Figures without a gap between them have one colour, so that alike ones do not
 look different. A wide range without gaps has several colours, by equal ratios.
-All squares of one colour are one path, so that large matrices stay small.
+The darkest colours are for figures that differ much; if all are alike, they are
+light. All squares of one colour are one path, so that large matrices stay small.
 html/topo.css has the colours.
 """
 
@@ -11,6 +12,8 @@ import math
 
 STEPS = 7               # colours
 GAP = 1.08              # a ratio of two figures, and none between them
+WIDE = 1.5              # a ratio of two figures that takes all colours
+ALIKE = 2               # the colour where there is one
 
 
 def _edges(values):
@@ -26,6 +29,7 @@ def _edges(values):
         if high < GAP * low:
             continue
         parts = min(round(math.log(high / low) / math.log(step)),
+                    int(math.log(high / low) / math.log(GAP)),
                     STEPS - len(found))
         found += [low * (high / low) ** (k / parts) for k in range(1, parts)]
     return sorted(found)
@@ -34,16 +38,19 @@ def _edges(values):
 def _colours(edges, low, high):
     """The colours of the ranges between edges, ascending: by the place of each
     range from the lowest figure to the highest."""
+    if not edges:
+        return [ALIKE]
+    most = STEPS - 1 if high >= WIDE * low else max(ALIKE + 1, len(edges))
     bounds, found = [low, *edges, high], []
     for i, (a, b) in enumerate(zip(bounds, bounds[1:])):
         place = math.log(a * b / low ** 2) / 2 / (math.log(high / low) or 1)
         if i in (0, len(edges)):            # the ends have the end colours
             place = float(i > 0)
-        found.append(min(STEPS - 1, int(STEPS * place)))
+        found.append(min(most, int((most + 1) * place)))
     for i in range(1, len(found)):
         found[i] = max(found[i], found[i - 1] + 1)
     for i in range(len(found)):
-        found[-1 - i] = min(found[-1 - i], STEPS - 1 - i)
+        found[-1 - i] = min(found[-1 - i], most - i)
     return found
 
 
@@ -56,12 +63,13 @@ class Map:
         values = sorted(v for row in matrix for v in row if v)
         edges = _edges(values)
         colours = _colours(edges, values[0], values[-1])
+        if not slow:
+            colours = [colours[0] + colours[-1] - one for one in colours]
         found = [[] for _ in range(STEPS)]
         for y, row in enumerate(matrix):
             for x, value in enumerate(row):
                 if value:
-                    step = colours[bisect.bisect(edges, value)]
-                    found[step if slow else STEPS - 1 - step].append(
+                    found[colours[bisect.bisect(edges, value)]].append(
                         (x, y, value))
         self.steps = [
             (i, min(v for _, _, v in cells), max(v for _, _, v in cells),

@@ -13,7 +13,8 @@ from straightway.reporters import topo_words as words
 
 _CORE, _TALL = 34, 26           # a core's box
 _PAD, _GAP, _HEAD = 8, 6, 20
-_LETTER = 6.4                   # width of a letter, at most
+_LETTER, _BOLD = 6.4, 7.8       # width of a letter, at most; of a title's
+_LEAST = 4 * (_CORE + _GAP) + 3 * _PAD  # a box of four cores in a row
 WIDEST = 1160
 
 
@@ -40,20 +41,25 @@ class _Box:
             yield from box.svg(x + dx, y + dy)
 
 
-def _wide(text):
-    return len(text) * _LETTER + 2 * _PAD
+def _wide(text, letter=_LETTER):
+    return len(text) * letter + 2 * _PAD
+
+
+def _across(row):
+    return sum(box.width for box in row) + _GAP * (len(row) - 1)
 
 
 def _rows(boxes, widest):
-    """The boxes in rows that are not wider than so."""
-    rows, x = [], 0
+    """The boxes in rows that are not wider than so, and alike in length."""
+    rows = []
     for box in boxes:
-        if not rows or x + box.width > widest - 2 * _PAD:
+        if not rows or _across([*rows[-1], box]) > widest - 2 * _PAD:
             rows.append([])
-            x = 0
         rows[-1].append(box)
-        x += box.width + _GAP
-    return rows
+    size = -(-len(boxes) // max(1, len(rows)))
+    even = [boxes[i:i + size] for i in range(0, len(boxes), size or 1)]
+    return even if all(_across(row) <= widest - 2 * _PAD
+                       for row in even) else rows
 
 
 def _filled(kind, text, boxes, widest, tip="", below=()):
@@ -68,7 +74,7 @@ def _filled(kind, text, boxes, widest, tip="", below=()):
             x += box.width + _GAP
         made.width = max(made.width, x - _GAP + _PAD)
         y += max((box.height for box in row), default=0) + _GAP
-    made.width = max(made.width, _wide(text))
+    made.width = max(made.width, _wide(text, _BOLD))
     made.height = y - _GAP + _PAD
     return made
 
@@ -88,7 +94,7 @@ def _core(core, ranks):
     kind, text = "core", str(core.number)
     if bound:
         kind = "core taken" if len(bound) == 1 else "core twice"
-        text = "r" + ",".join(str(r.number) for r in bound)
+        text = "r" + words.number_list([r.number for r in bound])
     tip = (f"{core.title()}, processors "
            f"{words.processors.text(core.cpus)}")
     if here:
@@ -109,10 +115,10 @@ def _place(place, ranks, widest):
     if len(place.all("core")) <= 1 and place.kind in ("cache", "core"):
         return _core((place.all("core") or [place])[0], ranks)
     # Half the width for each of two packages: the drawing is as high as wide.
-    share = widest - 2 * _PAD
-    if len(inner) > 1 and place.kind in ("node", "package", "numa"):
-        share = max(4 * (_CORE + _GAP) + 3 * _PAD,
-                    share / min(len(inner), 4) - _GAP)
+    share = max(_LEAST, widest - 2 * _PAD)
+    if len(inner) > 1 and share > 2 * _LEAST and place.kind in (
+            "node", "package", "numa"):
+        share = max(_LEAST, share / min(len(inner), 4) - _GAP)
     boxes = [_place(part, ranks, share) for part in inner
              if part.kind != "thread"]
     if place.kind == "node":
@@ -120,7 +126,7 @@ def _place(place, ranks, widest):
                                        words.model(place))))
     else:
         text = _place_text(place)
-    return _filled(place.kind, text, boxes, widest, below=_devices(place))
+    return _filled(place.kind, text, boxes, widest, below=list(_devices(place)))
 
 
 def _nodes(found, widest):
@@ -135,13 +141,14 @@ def _nodes(found, widest):
             box = _place(nodes[0], [], widest)
             if len(nodes) > 1:
                 box.text += f"; {len(nodes)} nodes are alike"
-                box.width = max(box.width, _wide(box.text))
+                box.width = max(box.width, _wide(box.text, _BOLD))
             yield box
 
 
 def _network(place, widest):
     """Boxes of switches in switches, with their nodes by name."""
-    boxes = [_network(part, widest - 2 * _PAD) for part in place.parts if part.kind == "switch"]
+    boxes = [_network(part, widest - 2 * _PAD) for part in place.parts
+             if part.kind == "switch"]
     nodes = [part for part in place.parts if part.kind == "node"]
     text = place.title()
     if nodes:

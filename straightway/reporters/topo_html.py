@@ -7,7 +7,9 @@ from straightway.machine import survey
 from straightway.reporters import heat, topo_drawing, topo_words as words
 from straightway.reporters.html_parts import Cell, Column, Table, page
 
-_WIDEST = 930           # of the drawing, beside the margin
+# The drawing's width beside the margin, and on a narrow screen (topo.css).
+_WIDEST = {"broad": 930, "narrow": 360}
+_SQUARE = 80            # a core's square in a heat map, at most
 STYLES = ("page.css", "topo.css")
 
 
@@ -18,9 +20,14 @@ def _table(name, table):
 
 
 def _picture(found):
-    width, height, lines = topo_drawing.drawn(found, _WIDEST)
-    return Markup(
-        f'<svg class="machine" width="{width:.0f}" height="{height:.0f}" '
+    return Markup("".join(_drawing(found, name, widest)
+                          for name, widest in _WIDEST.items()))
+
+
+def _drawing(found, name, widest):
+    width, height, lines = topo_drawing.drawn(found, widest)
+    return (
+        f'<svg class="machine {name}" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
         f'aria-label="the machine">{"".join(lines)}</svg>')
 
@@ -45,7 +52,8 @@ def _map(one):
     def at(ticks):
         return [(round(100 * (i + 0.5) / one.count, 2), label)
                 for i, label in ticks]
-    return {"name": one.name, "count": one.count, "keys": list(one.keys()),
+    return {"name": one.name, "count": one.count,
+            "widest": _SQUARE * one.count, "keys": list(one.keys()),
             "paths": Markup("".join(one.paths())),
             "x": at(one.ticks()), "y": at(one.ticks())}
 

@@ -15,12 +15,18 @@ text { font: 11px system-ui, sans-serif; fill: var(--box-ink); }
 .name { font-size: 12px; font-weight: 600; }
 @media (prefers-color-scheme: dark) { svg { background: #15181c; } }
 """
-_MAP, _LEFT, _KEY = 420, 44, 150        # a map, its labels, its key
+_LEFT, _KEY = 44, 150                   # a map's labels, its key
+_MAP, _SQUARE = 420, 60                 # a map, and a core's square, at most
+
+
+def _side(one):
+    return min(_MAP, _SQUARE * one.count)
 
 
 def _map(one):
     """A heat map at the origin: name, squares, labels, key."""
-    side = _MAP / one.count
+    whole = _side(one)
+    side = whole / one.count
     yield f'<text class="name" x="{_LEFT}" y="12">{one.name}</text>'
     yield (f'<g transform="translate({_LEFT},22) '
            f'scale({side:.4f})">')
@@ -29,13 +35,13 @@ def _map(one):
     for i, label in one.ticks(16):
         at = (i + 0.5) * side
         yield (f'<text x="{_LEFT - 6}" y="{26 + at:.1f}" text-anchor="end">'
-               f'{label}</text><text x="{_LEFT + at:.1f}" y="{_MAP + 38}" '
+               f'{label}</text><text x="{_LEFT + at:.1f}" y="{whole + 38}" '
                f'text-anchor="middle">{label}</text>')
     for row, (step, text) in enumerate(one.keys()):
         y = 22 + 18 * row
-        yield (f'<rect class="q{step}" x="{_LEFT + _MAP + 14}"'
+        yield (f'<rect class="q{step}" x="{_LEFT + whole + 14}"'
                f' y="{y}" width="12" height="12"/>'
-               f'<text x="{_LEFT + _MAP + 32}" y="{y + 10}">{text}</text>')
+               f'<text x="{_LEFT + whole + 32}" y="{y + 10}">{text}</text>')
 
 
 def render(found, out):
@@ -46,8 +52,8 @@ def render(found, out):
     y = top + height + 24
     for one in heat.maps(found.cores) if found.cores else ():
         lines += [f'<g transform="translate(16,{y:.0f})">', *_map(one), "</g>"]
-        y += _MAP + 60
-        width = max(width, _LEFT + _MAP + _KEY)
+        y += _side(one) + 60
+        width = max(width, _LEFT + _side(one) + _KEY, 7 * len(one.name) + _LEFT)
     title = words.whole_title(found)
     about = f"described by {found.source}"
     width = max(width + 32, 40 + 9 * len(title), 40 + 6 * len(about))

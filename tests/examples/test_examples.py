@@ -134,6 +134,41 @@ def test_planes_says_what_it_wants(one_host, words):
     assert done.returncode and "usage: planes" in done.stderr
 
 
+COLUMNS = EXAMPLES / "columns.c"
+
+
+def columns(host, source=COLUMNS):
+    return host.compile(source, "-lm")
+
+
+@RUNS
+def test_columns(host, n, straightway):
+    # Faces of 1 KiB, of 64 KiB, and of one number.
+    for words in (8, 16, 30), (32, 256, 5), (1, 1, 3):
+        done = host.run(n, [columns(host), *words], check=True,
+                        straightway=straightway)
+        assert done.stdout.split()[-1] == "PASS", done.stdout
+
+
+@pytest.mark.parametrize("right, wrong", [
+    ("MPI_Irecv(axis ? column(field, 1, 0)",
+     "MPI_Irecv(axis ? column(field, 1, 1)"),
+    ("column(field, n + 1, 1), count", "column(field, n, 1), count"),
+    ("MPI_Type_vector(n, levels, (n + 2) * levels", "MPI_Type_vector(n, levels, "
+     "(n + 1) * levels")], ids=["west", "south", "vector"])
+def test_columns_fails_where_its_communication_does(host, right, wrong):
+    text = COLUMNS.read_text()
+    assert text.count(right) == 1
+    done = host.run(4, [columns(host, text.replace(right, wrong)), 8, 16, 30])
+    assert done.returncode and "FAIL" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("words", [[0], ["8x"], [8, 16, 30, 1], [100000]])
+def test_columns_says_what_it_wants(one_host, words):
+    done = one_host.run(2, [columns(one_host), *words])
+    assert done.returncode and "usage: columns" in done.stderr
+
+
 HEAT = EXAMPLES / "heat.f90"
 
 
@@ -288,6 +323,12 @@ def test_demo_fails_without_the_library(host, tmp_path):
     assert done.returncode == 1 and "not loaded" in done.stderr
 
 
+# Begins a command that can make no test nodes.
+WITHOUT_NODES = ["unshare", "--user", "--map-root-user", "sh", "-c",
+                 "echo 0 >/proc/sys/user/max_net_namespaces && exec \"$@\"",
+                 "sh"]
+
+
 def over_nodes(script, host, *args, before=(), **env):
     return jobs.run([*before, sys.executable, EXAMPLES / script,
                      "--repeats", "1", *map(str, args)], host.environment({
@@ -323,9 +364,7 @@ def test_demo_nodes(host):
 def test_demo_nodes_takes_virtual_nodes_where_it_must(host):
     """A user namespace whose limit allows no network refuses test nodes."""
     nodes.need()
-    done = demo_nodes(host, "--grid", 12, before=[
-        "unshare", "--user", "--map-root-user", "sh", "-c",
-        "echo 0 >/proc/sys/user/max_net_namespaces && exec \"$@\"", "sh"])
+    done = demo_nodes(host, "--grid", 12, before=WITHOUT_NODES)
     assert_served(done)
     (said,) = [line for line in done.stdout.splitlines()
                if line.startswith("No test nodes here (")]
@@ -333,7 +372,61 @@ def test_demo_nodes_takes_virtual_nodes_where_it_must(host):
     assert done.stdout.count(" none\n") == 2
 
 
+# The effect of a placement ----------------------------------------------------
+
+def place(host, *args, **more):
+    """examples/place.py with few steps, as it ended."""
+    return over_nodes("place.py", host, "--steps", 20, *args, **more)
+
+
+def between_nodes(done):
+    """{row: (round robin, as mapped)} of the bytes."""
+    return {name: tuple(int(n.replace(",", "")) for n in figures)
+            for name, *figures in re.findall(
+                r"^  (predicted|counted, .*?) +([\d,]+) +([\d,]+) +[\d.]+$",
+                done.stdout, re.M)}
+
+
+@nodes.able
+def test_a_mapped_program_sends_between_nodes_what_map_predicts(host):
+    """The interfaces of the nodes count, with and without Straightway."""
+    nodes.need()
+    done = place(host)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = between_nodes(done)
+    # In a grid of 4 x 2 ranks, round robin cuts four edges, and the best two.
+    assert found.pop("predicted") == (8 * 20 * 65536, 4 * 20 * 65536)
+    assert sorted(found) == ["counted, MPI alone", "counted, Straightway"]
+    for before, after in found.values():
+        assert after / before == pytest.approx(0.5, rel=0.05)
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@nodes.able
+def test_a_wrong_prediction_of_the_effect_is_found_out(one_host, tmp_path):
+    """A `straightway` whose map promises too much."""
+    nodes.need()
+    stand_in = tmp_path / "straightway"
+    stand_in.write_text(
+        f'#!/bin/sh\n"{hosts.COMMAND}" "$@" || exit 1\n[ "$1" = map ] || exit 0\n'
+        'for last; do :; done\nsed -i "s/5242880/4242880/" "$last"\n')
+    os.chmod(stand_in, 0o755)
+    done = place(one_host, STRAIGHTWAY_COMMAND=stand_in)
+    assert done.returncode == 1 and "did not count" in done.stdout, \
+        done.stdout + done.stderr
+
+
+def test_the_effect_is_only_predicted_without_nodes(one_host):
+    nodes.need()
+    done = place(one_host, before=WITHOUT_NODES)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list(between_nodes(done)) == ["predicted"]
+    assert "user namespaces, or root" in done.stdout
+
+
 @pytest.mark.parametrize("script, args, told", [
+    ("place.py", ["-k", 1], "-k must be at least 2"),
+    ("place.py", ["--levels", 0], "must be at least 1"),
     ("demo_nodes.py", ["--ppn", 0], "must be at least 1"),
     ("predict_nodes.py", ["--ppn", 0], "must be at least 1"),
     ("predict_nodes.py", ["--grid", 3], "number of ranks, 4"),

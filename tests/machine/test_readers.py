@@ -225,6 +225,8 @@ def test_topology_conf(tmp_path):
     blocks = conf(tmp_path, "BlockName=b1 Nodes=n[1-2]\n"
                   "BlockName=b2 Nodes=n[3-4]\nBlockSizes=2,4\n")
     assert shape(blocks) == ["", ["b1", "n1", "n2"], ["b2", "n3", "n4"]]
+    rings = conf(tmp_path, "RingName=r1 Nodes=n[1-2]\nRingName=r2 Nodes=n3\n")
+    assert shape(rings) == ["", ["r1", "n1", "n2"], ["r2", "n3"]]
 
 
 YAML = """---
@@ -254,6 +256,10 @@ YAML = """---
 
 def test_topology_yaml(tmp_path):
     assert shape(conf(tmp_path, YAML, "topology.yaml")) == TREE
+    # The manual's own example has capitals, and defaults that are False.
+    text = YAML.replace("  flat: true", "  cluster_default: False\n  flat: True")
+    text = text.replace("cluster_default: true", "cluster_default: True")
+    assert shape(conf(tmp_path, text, "topology.yaml")) == TREE
     text = YAML.replace("cluster_default: true", "cluster_default: false")
     blocks = text[:text.index("- topology: flat")] + \
         text[text.index("- topology: blocks"):]

@@ -194,7 +194,7 @@ def test_the_ranks_are_on_the_page():
     root = xml.etree.ElementTree.fromstring(drawing)
     boxes = {e.get("class"): e for e in root.iter() if e.get("class")}
     assert "core twice" in boxes and "core taken" not in boxes
-    assert ">r0,1<" in drawing
+    assert ">r0-1<" in drawing
 
 
 def test_the_figures_are_on_the_page():
@@ -233,6 +233,19 @@ def test_alike_figures_have_one_colour():
         assert highs == sorted(highs)
 
 
+def test_alike_figures_are_light():
+    """The fewest colours have a light one; little differs, so little shows."""
+    for slow in True, False:
+        def colours(*values):
+            return [i for i, *_ in heat.Map("", "", [values], values,
+                                            slow).steps]
+        assert colours(57.3) == colours(50, 50.5) == colours(48, 50, 52) == \
+            [heat.ALIKE]
+        assert max(colours(50, 60)) <= heat.ALIKE + 1
+        assert colours(50, 60, 190) == [0, colours(50, 60, 190)[1],
+                                        heat.STEPS - 1]
+
+
 @pytest.fixture(scope="module")
 def browser():
     if not browsers.installed():
@@ -261,6 +274,31 @@ def test_the_page_in_a_browser(browser, tmp_path, width, dark):
         "[...s.querySelectorAll('path')].map(p => getComputedStyle(p).fill))")
     for fills in colours:
         assert len(fills) == len(set(fills)) >= 4
+
+
+OVERFLOWS = """[...document.querySelectorAll('.topo rect')].filter(r => {
+    const t = r.nextElementSibling, a = r.getBBox(), b = t.getBBox();
+    return t.tagName == 'text' && b.width && (b.x < a.x + 1 ||
+        b.x + b.width > a.x + a.width - 1 || b.y < a.y ||
+        b.y + b.height > a.y + a.height); }).map(r =>
+    r.nextElementSibling.textContent)"""
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("machine", [
+    machines.Machine(cores=1), machines.Machine(cores=2),
+    machines.Machine(packages=2, cores=64), machines.GPUS],
+    ids=["one", "two", "2x64", "gpus"])
+def test_titles_stay_inside_their_boxes(browser, tmp_path, machine, width):
+    found = surveyed(machine, 1, 1)
+    for name, form in ("topo.svg", topo_svg), ("topo.html", topo_html):
+        (tmp_path / name).write_text(output.text(form, found))
+        page = browser.open(tmp_path / name, width=width)
+        assert page.evaluate(OVERFLOWS) == []
+    # On a narrow screen the drawing is narrow, too; one of two is shown.
+    shown = page.evaluate("[...document.querySelectorAll('.machine')].map("
+                          "s => s.getBoundingClientRect().width)")
+    assert sum(map(bool, shown)) == 1 and max(shown) <= width - 16
 
 
 def test_a_drawing_without_a_page_has_colours(browser, tmp_path):

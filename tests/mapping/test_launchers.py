@@ -22,9 +22,10 @@ OF_HOST = {"openmpi": "openmpi", "mpich": "mpich", "mpich-abi": "mpich",
 TWO = ["node0", "node1"]
 
 
-def launched(name, placement, slots, folder):
+def launched(name, placement, slots, folder, bind=True):
     """The Launch, with its files written."""
-    made = launchers.launch(name, placement, slots, str(folder / "place"))
+    made = launchers.launch(name, placement, slots, str(folder / "place"),
+                            bind)
     for path, text in made.files.items():
         with open(path, "w") as file:
             file.write(text)
@@ -53,10 +54,24 @@ def over_nodes(host, made, program):
         stdin=subprocess.DEVNULL, env=host.environment(made.settings))
 
 
-needs_cores = pytest.mark.skipif(
-    len(os.sched_getaffinity(0)) < 2, reason="one core tells nothing")
 able = pytest.mark.unable(
     "debian-mpich", why="Debian's Hydra has no -rankmap")
+
+
+@able
+@pytest.mark.parametrize("placement", [[1, 2, 0, 3], [2, 3, 0, 1]], ids=str)
+def test_ranks_may_get_nodes_and_no_cores(host, placement, tmp_path):
+    nodes.need()
+    cores = sorted(os.sched_getaffinity(0))
+    made = launched(OF_HOST[host.name], placement,
+                    machines.parse("2x2").named(TWO), tmp_path, bind=False)
+    found = seen(over_nodes(host, made, host.compile(WHERE)))
+    assert found == {rank: (TWO[slot // 2], cores[0], cores[-1])
+                     for rank, slot in enumerate(placement)}
+
+
+needs_cores = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="one core tells nothing")
 
 
 @able
@@ -123,6 +138,7 @@ def test_slurm_gets_a_host_for_each_task_and_one_map():
     assert made.command == ["srun", "-n", "4", "-N", "2",
                             "--distribution=arbitrary",
                             "--cpu-bind=map_cpu:1,0"]
+    assert "--exclusive" in made.note
 
 
 def test_nodes_that_bind_differently_get_a_script():
@@ -130,6 +146,19 @@ def test_nodes_that_bind_differently_get_a_script():
     assert made.command[-2:] == ["--cpu-bind=none", "./p.bind"]
     assert text_of(made, ".cores") == "1\n0\n0\n1\n"
     assert made.scripts == ("p.bind",) and "p.bind" in made.note
+
+
+@pytest.mark.parametrize("name, words", [
+    ("openmpi", ["--bind-to", "none", "--map-by", "seq"]),
+    ("openmpi4", ["--bind-to", "none", "--map-by", "seq"]),
+    ("mpich", ["-bind-to", "none"]), ("slurm", ["--cpu-bind=none"]),
+    ("cray", ["--cpu-bind=none"])])
+def test_ranks_without_cores_need_no_script(name, words):
+    made = launchers.launch(name, [1, 2, 0, 3], machines.parse("2x2").named(
+        ("a", "b")), "p", bind=False)
+    assert made.command[-len(words):] == words
+    assert not made.scripts and not made.note
+    assert not any("slot=" in text for text in made.files.values())
 
 
 def test_a_smaller_node_takes_the_begin_of_the_map():

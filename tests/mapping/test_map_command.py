@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import random
 import types
 
 import jsonschema
@@ -15,6 +16,8 @@ from straightway.machine import hosts
 from straightway.machine import slots as machines
 from straightway.machine.readers import sysfs
 from straightway.mapping import launchers
+from straightway.mapping.traffic import Dense, Traffic
+from straightway.profile import placement
 from straightway.whatif import operations
 
 HERE = pathlib.Path(__file__).parent
@@ -113,6 +116,24 @@ def test_a_capture_gives_traffic_machine_and_names(run, tmp_path):
     assert more["unit"] == "messages"
     assert 0 < more["total"] < report["total"]
     assert "trace" in more["not_predicted"]
+
+
+@pytest.mark.parametrize("absent", [(), (3, 9)], ids=["whole", "missing"])
+@pytest.mark.parametrize("unit", ["bytes", "messages"])
+def test_a_dense_capture_is_read_as_any_other(tmp_path, monkeypatch, absent,
+                                              unit):
+    draw = random.Random(1)
+    job = captures.Job(12, absent=absent)
+    for rank in job.ranks:
+        for peer in range(12):
+            rank.peer(peer, *(draw.randrange(100) for _ in range(4)),
+                      kind=draw.randrange(3))
+    p = profile.load(job.write(tmp_path / "dense.swcap"))
+    plain = placement.traffic(p, unit)
+    monkeypatch.setattr(placement, "DENSE", 12)
+    dense = placement.traffic(p, unit)
+    assert isinstance(plain, Traffic) and isinstance(dense, Dense)
+    assert dense.sent == plain.sent and dense.total == plain.total
 
 
 def ring(folder, ranks=8):

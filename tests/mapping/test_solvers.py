@@ -1,5 +1,6 @@
 """Solvers: placements are permutations, and no worse than what is known."""
 
+import array
 import itertools
 import random
 import time
@@ -8,7 +9,7 @@ import pytest
 from straightway.machine import slots as machines
 from straightway.mapping import (cost, descent, exact, grid, halving, metis,
                                  patterns, problem, solve)
-from straightway.mapping.traffic import Traffic
+from straightway.mapping.traffic import Dense, Traffic
 
 GRIDS = [(8,), (4, 4), (5, 3), (2, 2, 4), (3, 4, 5), (12, 8), (7, 11),
          (1, 6), (2, 2, 2, 2)]
@@ -275,6 +276,7 @@ def test_metis_is_a_candidate_where_it_is_installed(monkeypatch):
 
 def test_a_dense_matrix_is_searched_by_its_heaviest_partners(monkeypatch):
     monkeypatch.setattr(problem, "ENTRIES", 200)
+    monkeypatch.setattr(problem, "THINNED", 200)
     draw = random.Random(2)
     traffic = Traffic(24, {(a, b): 100 if a // 4 == b // 4 else
                            draw.randrange(1, 4)
@@ -283,8 +285,45 @@ def test_a_dense_matrix_is_searched_by_its_heaviest_partners(monkeypatch):
     traffic = Traffic(24, {(names[a], names[b]): amount
                            for (a, b), amount in traffic.sent.items()})
     found = problem.Problem(traffic, machines.parse("6x4"))
-    assert sum(map(len, found.graph)) < sum(map(len, found.near))
+    assert sum(map(len, found.graph)) < sum(map(len, traffic.near))
     placement = solve.solve(traffic, machines.parse("6x4")).placement
     for part in range(6):
         assert len({placement[names[4 * part + i]] // 4
                     for i in range(4)}) == 1
+
+
+def test_a_matrix_is_the_traffic_of_its_pairs():
+    """Dense answers as Traffic does, whatever the parts."""
+    draw = random.Random(5)
+    for ranks in 1, 2, 9, 40:
+        flat = array.array("q", [draw.randrange(4) ** 9
+                                 for _ in range(ranks * ranks)])
+        dense = Dense(ranks, array.array("q", flat), "bytes")
+        plain = Traffic(ranks, {divmod(i, ranks): n
+                                for i, n in enumerate(flat)}, "bytes")
+        assert (dense.total, dense.near, dense.sent) == (
+            plain.total, plain.near, plain.sent)
+        for _ in range(10):
+            at = [draw.randrange(draw.randrange(1, ranks + 1))
+                  for _ in range(ranks)]
+            assert dense.crossing(at) == plain.crossing(at)
+            for one, other in zip(dense.borders(at), plain.borders(at)):
+                assert {part: n for part, n in one.items() if n} == other
+            most = draw.randrange(1, ranks + 3)
+            assert [dense.heaviest(r, most) for r in range(ranks)] == \
+                [plain.heaviest(r, most) for r in range(ranks)]
+
+
+def test_a_matrix_is_placed_as_its_pairs_are():
+    draw = random.Random(6)
+    at = halving.shuffled(64, halving.numbers(1))
+    flat = array.array("q", [0 if a == b else 1000 // (1 + abs(at[a] - at[b]))
+                             + draw.randrange(3)
+                             for a in range(64) for b in range(64)])
+    plain = Traffic(64, {divmod(i, 64): n for i, n in enumerate(flat)})
+    slots = machines.parse("4x2x8")
+    one, other = (solve.solve(traffic, slots, effort=5000)
+                  for traffic in (Dense(64, flat), plain))
+    assert one.placement == other.placement and one.cost == other.cost
+    assert cost.cost(Dense(64, flat), slots, one.placement) == \
+        cost.cost(plain, slots, one.placement)

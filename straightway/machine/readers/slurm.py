@@ -2,7 +2,12 @@
 
 Slurm reads topology.conf only where there is no topology.yaml. Both name
 switches with their nodes or switches, or blocks of nodes. Of the topologies of
-a topology.yaml the cluster's default counts.
+a topology.yaml the cluster's default counts: the first that says so.
+
+The sources are Slurm's manuals: topology.yaml(5), "Parameters", "Block
+definitions", "Tree definitions"; topology.conf(5), "topology/tree",
+"topology/block", "topology/ring". A ring of topology.conf counts as a block of
+its nodes. The reader takes no ring and no torus of a topology.yaml.
 """
 
 import dataclasses
@@ -76,8 +81,8 @@ def _names(text, line, problem):
 
 # topology.conf --------------------------------------------------------------
 
-_KEYS = ("switchname", "blockname", "blocksizes", "nodes", "switches",
-         "linkspeed")
+_NAMES = ("switchname", "blockname", "ringname")
+_KEYS = (*_NAMES, "blocksizes", "nodes", "switches", "linkspeed")
 
 
 def _conf_lines(text):
@@ -105,7 +110,7 @@ def _parse_conf(text, problem):
                 raise problem(line, f"{word[:40]}: not known; " + nearest(
                     key.lower(), _KEYS, "give SwitchName=... Nodes=..."))
             pairs[key.lower()] = value
-        name = pairs.get("switchname") or pairs.get("blockname")
+        name = next(filter(None, map(pairs.get, _NAMES)), None)
         if name:
             found.append(_Switch(name, line, *(
                 _names(pairs.get(key, ""), line, problem)
@@ -145,7 +150,8 @@ def _parse_yaml(text, problem):
         raise problem(topologies.line, "give a list of topologies, each with "
                       "- topology: NAME")
     chosen = next((one for one in topologies
-                   if one.get("cluster_default") == "true"), topologies[0])
+                   if str(one.get("cluster_default")).lower() == "true"),
+                  topologies[0])
     for key, kind, names in (("tree", "switch", "switches"),
                              ("block", "block", "blocks")):
         if key in chosen:
