@@ -38,7 +38,7 @@ def section(p, runner, models, ops, step=lambda text: None):
              "crossing": tables.crossing(p), "better": None}
     seats = placement.seats(p)
     amounts = placement.traffic(p)
-    if seats and where.shared and amounts.sent:
+    if seats and where.shared and amounts.total:
         step("looking for a placement")
         found["better"] = _better(p, runner, models, ops, seats, amounts, step)
     return found
