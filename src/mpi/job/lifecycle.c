@@ -8,6 +8,7 @@
 #include "mpi/base/link.h"
 #include "mpi/coll/started.h"
 #include "mpi/p2p/messages.h"
+#include "mpi/topo/seating.h"
 #include "node/base/settings.h"
 #include "quiet.h"
 #include "stats.h"
@@ -21,6 +22,7 @@ static int begun(int result)
         sw_messages_start(sw_link_start());
         sw_started_start();
         sw_quiet_start();
+        sw_seating_start();
     }
     return result;
 }
@@ -44,6 +46,7 @@ int sw_MPI_Finalize(void)
             sw_stats_print();
         sw_messages_stop();
         sw_started_stop();
+        sw_seating_stop();
     }
     sw_comms_close();
     sw_world_stop();

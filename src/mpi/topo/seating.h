@@ -1,0 +1,26 @@
+/*
+ * seating.h - where each rank of MPI_COMM_WORLD sits in the machine.
+ *
+ * With STRAIGHTWAY_REORDER the ranks tell each other once, in MPI_Init, so that
+ * a mapping needs no communication: MPI_Cart_map may be asked by one rank alone.
+ * The seat is that of MPI_Init. A rank that binds itself later keeps it.
+ */
+#ifndef SW_MPI_TOPO_SEATING_H
+#define SW_MPI_TOPO_SEATING_H
+
+#include "mapping/seats.h"
+#include "mpi/base/host.h"
+
+/* Collective over MPI_COMM_WORLD, at the end of MPI_Init; and at the end. */
+void sw_seating_start(void);
+void sw_seating_stop(void);
+
+/* Does this job reorder? */
+bool sw_seating_is_known(void);
+
+/* The seats of the first n members of a communicator, which the caller frees.
+ * NULL: no order is better than another, or a member is not of MPI_COMM_WORLD.
+ * All members get the same. */
+sw_seat_t *sw_seating_of(MPI_Comm comm, int n);
+
+#endif
