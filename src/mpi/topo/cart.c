@@ -1,7 +1,9 @@
 /*
  * cart.c - MPI_Cart_create and MPI_Cart_map; see reorder.h.
  *
- * MPI_Cart_map answers alone, without the other members: hosts do so, too.
+ * MPI_Cart_map answers alone, without the other members: hosts do so, too. A
+ * rank that the host maps to another is the host's. (Open MPI maps ranks beyond
+ * the grid to themselves.)
  */
 #include "reorder.h"
 
@@ -81,7 +83,7 @@ int sw_MPI_Cart_map(MPI_Comm comm, int n, const int dims[],
     int members;
     sw_mapping_t told;
     int *ranks = *rank == me ? ranks_of(comm, &cart, &members, &told) : NULL;
-    if (ranks)
+    if (ranks && me < members)
         *rank = ranks[me];
     free(ranks);
     return code;

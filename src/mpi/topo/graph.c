@@ -83,7 +83,7 @@ int sw_MPI_Graph_map(MPI_Comm comm, int n, const int index[],
     graph_t graph = {n, index, edges};
     sw_mapping_t told;
     int *ranks = *rank == me ? ranks_of(comm, &graph, &told) : NULL;
-    if (ranks)
+    if (ranks && me < n)
         *rank = ranks[me];
     free(ranks);
     return code;
