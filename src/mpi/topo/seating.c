@@ -50,6 +50,8 @@ sw_seat_t *sw_seating_of(MPI_Comm comm, int n)
     if (!seats || n < 3 || !sw_world_is_there())
         return NULL;
     host.Comm_size(comm, &size);
+    if (n > size)
+        return NULL;
     host.Comm_group(comm, &group);
     sw_members_t *members = sw_members_of(group, size);
     host.Group_free(&group);

@@ -19,7 +19,8 @@ void sw_seating_stop(void);
 bool sw_seating_is_known(void);
 
 /* The seats of the first n members of a communicator, which the caller frees.
- * NULL: no order is better than another, or a member is not of MPI_COMM_WORLD.
+ * NULL: it has fewer, no order of them is better than another, or a member is
+ * not of MPI_COMM_WORLD.
  * All members get the same. */
 sw_seat_t *sw_seating_of(MPI_Comm comm, int n);
 

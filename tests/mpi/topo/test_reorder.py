@@ -27,3 +27,25 @@ def test_neighbours_are_those_of_the_topology(host, n, node, seed):
                           rounds_for(host, n, 60), node=node))
     before, after = crossing(done.stdout)
     assert after < 0.95 * before, done.stdout
+
+
+def test_wrong_calls_and_heritage_are_the_hosts(host, tmp_path):
+    few = [] if host.flavour == "ompi" else ["few"]
+    well(run(host, 4, "reorder_wrong", tmp_path / "alone", *few,
+             straightway=False))
+    done = well(reordered(host, 4, "reorder_wrong", tmp_path / "ours", *few))
+    assert crossing(done.stderr)[0] > 20
+    for rank in range(4):
+        alone = (tmp_path / f"alone.{rank}").read_text().splitlines()
+        ours = (tmp_path / f"ours.{rank}").read_text().splitlines()
+        assert len(alone) > 25
+        assert ours == alone
+
+
+def test_reordered_topologies_leave_nothing(host):
+    well(reordered(host, 4, "reorder_growth", 400))
+
+
+@pytest.mark.deep
+def test_ten_thousand_reordered_topologies(host):
+    well(reordered(host, 4, "reorder_growth", 10000, timeout=600))
