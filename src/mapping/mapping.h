@@ -13,7 +13,8 @@
 
 #include "web.h"
 
-enum { SW_MAPPING_MOST = 1 << 20 };     /* members, and links / 16 */
+/* More members, or links, have no mapping. */
+enum { SW_MAPPING_MOST = 1 << 20, SW_MAPPING_LINKS = 1 << 24 };
 
 /* Costs are those of web.h; `across` is the amount that crosses nodes. */
 typedef struct {

@@ -27,18 +27,19 @@ typedef struct {
 } head_t;
 
 typedef struct {
-    int n, me;
+    int reorder;
     MPI_Info info;
+    int n, me;
     head_t *head;               /* [n]                                      */
     int *count, *begin;         /* [n]: its ints in list[], and their first */
     int *list;
-    const int *rank;            /* the mapping; NULL: none                  */
+    int new_rank;               /* of this member                           */
 } graph_t;
 
 /* Fill the heads and the lists' places. True: reorder it. */
-static bool gather_heads(graph_t *g, MPI_Comm comm, int reorder)
+static bool gather_heads(graph_t *g, MPI_Comm comm)
 {
-    head_t mine = {.wanted = reorder != 0};
+    head_t mine = {.wanted = g->reorder != 0};
     int64_t all = 0;
     bool wanted = true;
     host.Dist_graph_neighbors_count(comm, &mine.ins, &mine.outs,
@@ -52,11 +53,11 @@ static bool gather_heads(graph_t *g, MPI_Comm comm, int reorder)
         g->count[i] = (int)ints;
         all += ints;
         wanted &= g->head[i].wanted;
-        if (all > 16 * SW_MAPPING_MOST)
+        if (all > 2 * SW_MAPPING_LINKS)
             return false;
     }
     g->list = sw_array_zeroed((size_t)all + 1, sizeof *g->list);
-    return wanted && all > 0;
+    return wanted && all > 0 && g->n <= SW_MAPPING_MOST;
 }
 
 static bool gather_lists(graph_t *g, MPI_Comm comm)
@@ -96,29 +97,30 @@ static void weave(const graph_t *g, sw_web_t *to)
     free(out);
 }
 
-/* As in cart.c. */
-static int *ranks_of(const graph_t *g, MPI_Comm comm, sw_mapping_t *told)
+static bool map(void *topology, MPI_Comm made, const sw_seat_t *seat, int n,
+                int *rank, sw_mapping_t *told)
 {
-    sw_seat_t *seat = sw_seating_of(comm, g->n);
-    if (!seat)
-        return NULL;
+    graph_t *g = topology;
+    g->n = n;
+    host.Comm_rank(made, &g->me);
+    g->head = sw_array_zeroed((size_t)n, sizeof *g->head);
+    g->count = sw_array_zeroed((size_t)n, sizeof *g->count);
+    g->begin = sw_array_zeroed((size_t)n, sizeof *g->begin);
+    if (!gather_heads(g, made) || !gather_lists(g, made))
+        return false;
     sw_web_t web;
     weave(g, &web);
-    int *rank = sw_array_zeroed((size_t)g->n, sizeof *rank);
-    if (!sw_mapping_of_web(&web, seat, rank, told)) {
-        free(rank);
-        rank = NULL;
-    }
+    bool better = sw_mapping_of_web(&web, seat, rank, told);
     sw_web_free(&web);
-    free(seat);
-    return rank;
+    g->new_rank = rank[g->me];
+    return better;
 }
 
-static int make(MPI_Comm comm, const void *topology, MPI_Comm *made)
+static int make(void *topology, MPI_Comm comm, MPI_Comm *made)
 {
     const graph_t *g = topology;
-    const head_t *head = &g->head[g->rank[g->me]];
-    const int *in = g->list + g->begin[g->rank[g->me]];
+    const head_t *head = &g->head[g->new_rank];
+    const int *in = g->list + g->begin[g->new_rank];
     const int *out = in + 2 * head->ins;
     bool weighted = head->weighted;
     return host.Dist_graph_create_adjacent(
@@ -127,22 +129,13 @@ static int make(MPI_Comm comm, const void *topology, MPI_Comm *made)
         g->info, 0, made);
 }
 
+/* The host has made one, with the members' own order. */
 static int reorder_it(MPI_Comm parent, MPI_Info info, int reorder,
                       MPI_Comm *made)
 {
-    graph_t g = {.info = info};
-    sw_mapping_t told;
-    host.Comm_size(*made, &g.n);
-    host.Comm_rank(*made, &g.me);
-    size_t n = (size_t)g.n;
-    g.head = sw_array_zeroed(n, sizeof *g.head);
-    g.count = sw_array_zeroed(n, sizeof *g.count);
-    g.begin = sw_array_zeroed(n, sizeof *g.begin);
-    int *rank = gather_heads(&g, *made, reorder) && gather_lists(&g, *made)
-                    ? ranks_of(&g, *made, &told) : NULL;
-    g.rank = rank;
-    int code = sw_reorder(parent, rank, g.n, &told, make, &g, made);
-    free(rank);
+    static const sw_reorder_kind_t kind = {map, make};
+    graph_t g = {.reorder = reorder, .info = info};
+    int code = sw_reorder(parent, &kind, &g, made);
     free(g.head);
     free(g.count);
     free(g.begin);
@@ -150,7 +143,6 @@ static int reorder_it(MPI_Comm parent, MPI_Info info, int reorder,
     return code;
 }
 
-/* The host has made one, with its own order unless it reorders itself. */
 static int finish(MPI_Comm parent, uint64_t name, bool ours, MPI_Info info,
                   int reorder, int code, MPI_Comm *made)
 {

@@ -3,9 +3,11 @@
  */
 #include "reorder.h"
 
+#include "node/base/array.h"
 #include "node/base/crc.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
 static _Atomic int64_t counts[SW_REORDER_COUNTS];
 
@@ -15,17 +17,17 @@ void sw_reorder_counts(int64_t to[SW_REORDER_COUNTS])
         to[i] = atomic_load(&counts[i]);
 }
 
-static void count(bool asked, bool done, const sw_mapping_t *told)
+static void count(const sw_mapping_t *told)
 {
-    atomic_fetch_add(&counts[SW_REORDER_ASKED], asked);
-    if (!done)
+    atomic_fetch_add(&counts[SW_REORDER_ASKED], 1);
+    if (!told)
         return;
     atomic_fetch_add(&counts[SW_REORDER_DONE], 1);
     atomic_fetch_add(&counts[SW_REORDER_BEFORE], told->across_before);
     atomic_fetch_add(&counts[SW_REORDER_AFTER], told->across);
 }
 
-/* Do all members want the same mapping? */
+/* Do all members want the same mapping? NULL: this one wants none. */
 static int compare(MPI_Comm comm, const int *rank, int n, bool *same)
 {
     uint64_t sum = rank ? sw_crc32(0, rank, (size_t)n * sizeof *rank) : 0;
@@ -35,42 +37,66 @@ static int compare(MPI_Comm comm, const int *rank, int n, bool *same)
     return code;
 }
 
-static int make_again(int new_rank, sw_reorder_make_t *make,
-                      const void *topology, MPI_Comm from, MPI_Comm *to)
+static int make_again(const sw_reorder_kind_t *kind, void *topology,
+                      int new_rank, MPI_Comm *made)
 {
-    MPI_Comm between;
-    int code = host.Comm_split(from, 0, new_rank, &between);
+    MPI_Comm between, again;
+    int code = host.Comm_split(*made, 0, new_rank, &between);
     if (code != MPI_SUCCESS)
         return code;
     host.Comm_set_errhandler(between, MPI_ERRORS_RETURN);
-    code = make(between, topology, to);
+    code = kind->make(topology, between, &again);
     host.Comm_free(&between);
-    return code;
-}
-
-int sw_reorder(MPI_Comm parent, const int *rank, int n,
-               const sw_mapping_t *told, sw_reorder_make_t *make,
-               const void *topology, MPI_Comm *made)
-{
-    MPI_Errhandler handler;
-    MPI_Comm again;
-    bool same;
-    int me;
-    host.Comm_rank(*made, &me);
-    host.Comm_get_errhandler(*made, &handler);
-    host.Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
-    int code = compare(*made, rank, n, &same);
-    if (code == MPI_SUCCESS && same)
-        code = make_again(rank[me], make, topology, *made, &again);
-    if (code == MPI_SUCCESS && same) {
+    if (code == MPI_SUCCESS) {
         host.Comm_free(made);
         *made = again;
     }
+    return code;
+}
+
+int sw_reorder(MPI_Comm parent, const sw_reorder_kind_t *kind, void *topology,
+               MPI_Comm *made)
+{
+    MPI_Errhandler handler;
+    bool same = false;
+    int n, me;
+    host.Comm_size(*made, &n);
+    host.Comm_rank(*made, &me);
+    sw_seat_t *seat = sw_seating_of(*made, n);
+    if (!seat)
+        return MPI_SUCCESS;
+    host.Comm_get_errhandler(*made, &handler);
+    host.Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
+    sw_mapping_t told;
+    int *rank = sw_array_zeroed((size_t)n, sizeof *rank);
+    bool better = kind->map(topology, *made, seat, n, rank, &told);
+    int code = compare(*made, better ? rank : NULL, n, &same);
+    if (code == MPI_SUCCESS && same)
+        code = make_again(kind, topology, rank[me], made);
     host.Comm_set_errhandler(*made, handler);
     host.Errhandler_free(&handler);
     if (code != MPI_SUCCESS)
         host.Comm_call_errhandler(parent, code);
     else if (me == 0)
-        count(true, same, told);
+        count(same ? &told : NULL);
+    free(rank);
+    free(seat);
     return code;
+}
+
+void sw_reorder_map(MPI_Comm comm, const sw_reorder_kind_t *kind,
+                    void *topology, int n, int *rank)
+{
+    int me;
+    host.Comm_rank(comm, &me);
+    /* Open MPI maps ranks beyond the grid to themselves. */
+    sw_seat_t *seat = *rank == me && me < n ? sw_seating_of(comm, n) : NULL;
+    if (!seat)
+        return;
+    sw_mapping_t told;
+    int *ranks = sw_array_zeroed((size_t)n, sizeof *ranks);
+    if (kind->map(topology, MPI_COMM_NULL, seat, n, ranks, &told))
+        *rank = ranks[me];
+    free(ranks);
+    free(seat);
 }

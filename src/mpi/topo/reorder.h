@@ -3,7 +3,8 @@
  *
  * The host makes every topology first, in the members' own order: it judges the
  * arguments, raises its own errors, and leaves out whom it leaves out. What it
- * has made is a communicator of all who take part. Among these
+ * has made is a communicator of all who take part. Where all of these are of
+ * MPI_COMM_WORLD and some sit closer together than others,
  *
  *     each computes the mapping          mapping/mapping.h
  *     all compare                        one MPI_Allreduce
@@ -20,16 +21,25 @@
 #include "seating.h"
 #include "mapping/mapping.h"
 
-/* Make the topology on a communicator, in the order of its ranks. */
-typedef int sw_reorder_make_t(MPI_Comm comm, const void *topology,
-                              MPI_Comm *made);
+/* What a kind of topology knows of itself: `topology` is its own. */
+typedef struct {
+    /* Fill rank[m] for the n members of a communicator, which sit there, and
+     * return true. False: this member wants them as they are. Of a communicator
+     * that was made (`made`), all members come here. */
+    bool (*map)(void *topology, MPI_Comm made, const sw_seat_t *seat, int n,
+                int *rank, sw_mapping_t *told);
+    /* Make it on a communicator, in the order of its ranks. */
+    int (*make)(void *topology, MPI_Comm comm, MPI_Comm *made);
+} sw_reorder_kind_t;
 
-/* *made, of n members, becomes one in which rank[m] is the rank of its member m.
- * NULL: this member wants it as it is. Returns the host's error, raised on
- * `parent`. */
-int sw_reorder(MPI_Comm parent, const int *rank, int n,
-               const sw_mapping_t *told, sw_reorder_make_t *make,
-               const void *topology, MPI_Comm *made);
+/* The host has made *made with the members' own order: reorder it. Returns
+ * MPI_SUCCESS, or an error of the host's, raised on `parent`. */
+int sw_reorder(MPI_Comm parent, const sw_reorder_kind_t *kind, void *topology,
+               MPI_Comm *made);
+
+/* The host has mapped this member of `comm` to *rank, of n ranks. */
+void sw_reorder_map(MPI_Comm comm, const sw_reorder_kind_t *kind,
+                    void *topology, int n, int *rank);
 
 /* For the statistics, of the communicators in which this rank was the first:
  * how many were asked for, how many reordered; of these the links between
