@@ -2,8 +2,8 @@
  * bipartition.h - a placement of any graph: the machine is cut in two between
  * its parts, the graph in two halves of these sizes, and so on with both.
  *
- * The first half grows from a vertex at the graph's rim, always by the vertex
- * with the most links into it and the fewest out of it. Swaps (swaps.h) mend the
+ * The first half grows from a vertex at the graph's rim. The next vertex is the
+ * one with the most links into the half and the fewest out of it. Swaps (swaps.h) mend the
  * border later.
  */
 #ifndef SW_MAPPING_BIPARTITION_H

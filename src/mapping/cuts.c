@@ -1,7 +1,7 @@
 /*
  * cuts.c - orders of a lattice that planes make: hyperplane and halves.
  *
- * The box is cut in two, each half again, until nothing is to be told apart.
+ * The box is cut in two, each half again, until a box needs no order.
  */
 #include "lattice.h"
 

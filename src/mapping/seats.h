@@ -28,7 +28,7 @@ enum { SW_SEAT_LEVELS = 5 };    /* node, package, NUMA node, L3 cache, core */
 
 typedef struct {
     int n;
-    int *member;                /* [n]: who sits there, before the mapping  */
+    int *member;                /* [n]: the one there before the mapping    */
     int *of;                    /* [n]: the seat of a member                */
     int (*part)[SW_SEAT_LEVELS];        /* [n]: the first seat of its part  */
 } sw_seats_t;

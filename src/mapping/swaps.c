@@ -11,7 +11,7 @@ typedef struct {
     const sw_web_t *web;
     const sw_seats_t *seats;
     int64_t effort;
-    int *at, *sits;             /* the seat of a vertex, and who sits there */
+    int *at, *sits;             /* the seat of a vertex, and its vertex     */
 } table_t;
 
 /* What vertex v would save at the seat `to` of vertex `other`, which comes to

@@ -1,7 +1,7 @@
 /*
- * web.h - who exchanges messages with whom, and what that costs.
+ * web.h - ranks that exchange messages, and what that costs.
  *
- * A vertex is a rank of the communicator that is to be made. Each link stands in
+ * A vertex is a rank of the new communicator. Each link stands in
  * the lists of both its ends:
  *
  *     first[v] .. first[v + 1] - 1     the links of vertex v

@@ -2,8 +2,7 @@
  * reorder.h - a topology made again, with its ranks where they belong.
  *
  * The host makes every topology first, in the members' own order: it judges the
- * arguments, raises its own errors, and leaves out whom it leaves out. What it
- * has made is a communicator of all who take part. Where all of these are of
+ * arguments, raises its own errors, and chooses which members take part. Where all of these are of
  * MPI_COMM_WORLD and some sit closer together than others,
  *
  *     each computes the mapping          mapping/mapping.h

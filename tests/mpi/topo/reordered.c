@@ -116,7 +116,7 @@ static void count(const pair_t *p, int from, int to, long amount)
                                                                     : 0;
 }
 
-/* Messages to the neighbours: each says who it is, and to whom it speaks. */
+/* Messages to the neighbours: each gives its rank, and that of the other end. */
 static void speak(const pair_t *p, int ins, const int *in, int outs,
                   const int *out, const char *what)
 {
