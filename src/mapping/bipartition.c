@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-/* A vertex that may come next. Its gain may have grown since: then another entry
- * says so. */
+/* A vertex that may come next. Its gain may have grown since: then another
+ * entry says so. */
 typedef struct {
     int64_t gain;
     int vertex;

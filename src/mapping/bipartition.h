@@ -3,8 +3,8 @@
  * its parts, the graph in two halves of these sizes, and so on with both.
  *
  * The first half grows from a vertex at the graph's rim. The next vertex is the
- * one with the most links into the half and the fewest out of it. Swaps (swaps.h) mend the
- * border later.
+ * one with the most links into the half and the fewest out of it. Swaps
+ * (swaps.h) mend the border later.
  */
 #ifndef SW_MAPPING_BIPARTITION_H
 #define SW_MAPPING_BIPARTITION_H

@@ -26,8 +26,8 @@ typedef struct {
     bool found;
 } search_t;
 
-/* The parts below each part, where that is a number: levels of one part are left
- * out. False: parts of one level differ. */
+/* The parts below each part, where that is a number. Levels of one part are
+ * left out. False: parts of one level differ. */
 static bool find_levels(search_t *s, const sw_seats_t *seats)
 {
     int n = seats->n, outer = n;

@@ -1,11 +1,12 @@
 /*
- * lattice.h - a Cartesian grid, and closed forms: orders in which its cells fill
- * the seats of a machine.
+ * lattice.h - a Cartesian grid, and closed forms: orders in which its cells
+ * fill the seats of a machine.
  *
  * Cells are numbered as MPI_Cart_create does, the last dimension fastest. The
- * i-th cell of an order takes the i-th seat. Seats that lie close together stand
- * together, so an order is good if each stretch of it is a compact part of the
- * grid. straightway/mapping/grid.py has the same forms, and their sources:
+ * i-th cell of an order takes the i-th seat. Seats that lie close together
+ * stand together, so an order is good if each stretch of it is a compact part
+ * of the grid. straightway/mapping/grid.py has the same forms, and their
+ * sources:
  *
  *     blocks      equal boxes, nested as the machine is (Gropp, Using Node
  *                 Information to Implement MPI Cartesian Topologies, 2018)

@@ -6,11 +6,11 @@
  * these names, each part of the machine is a stretch of seats:
  *
  *     seat        0  1  2  3  4  5  6  7
- *     node        0  0  0  0  4  4  4  4     part[][0]: the stretch's first seat
- *     package     0  0  2  2  4  4  6  6     part[][1], and so on
+ *     node        0  0  0  0  4  4  4  4   part[][0]: the stretch's first seat
+ *     package     0  0  2  2  4  4  6  6   part[][1], and so on
  *
- * Two seats are as far apart as the outermost level on which their parts differ.
- * What is not known of two members is alike, and tells them not apart.
+ * Two seats are as far apart as the outermost level on which their parts
+ * differ. What is not known of two members is alike, and tells them not apart.
  */
 #ifndef SW_MAPPING_SEATS_H
 #define SW_MAPPING_SEATS_H

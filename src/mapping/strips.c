@@ -1,5 +1,5 @@
 /*
- * strips.c - the order of a lattice by strips, for the size of the largest node.
+ * strips.c - the order of a lattice by strips, for the largest node's size.
  *
  * The longest dimension runs along the strips. The others are cut into pieces
  * about as wide as the cube that has as many cells as the node.

@@ -13,7 +13,8 @@ static int draw(int below)
     return (int)(random_from(&state) % (uint64_t)below);
 }
 
-/* Members on uneven nodes, in order, round robin or at random; some not bound. */
+/* Members on uneven nodes, in order, round robin or at random. Some are not
+ * bound. */
 static sw_seat_t *draw_seats(int n)
 {
     nodes_t kinds[4] = {{0}};

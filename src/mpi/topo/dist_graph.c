@@ -5,8 +5,9 @@
  * A rank in the lists is one of the old communicator. The new one has the same
  * graph over its ranks: its rank r has the neighbours, in the same order, that
  * were given for rank r (MPI 4.1, 8.5.4). So the process that becomes rank r
- * needs lists that another process has. The host has made the graph already, and
- * each member has its lists, whichever member named the edges. All gather all of them:
+ * needs lists that another process has. The host has made the graph already,
+ * and each member has its lists, whichever member named the edges. All gather
+ * all of them:
  *
  *     sources[ins] their weights[ins] destinations[outs] their weights[outs]
  */

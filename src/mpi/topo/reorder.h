@@ -2,8 +2,8 @@
  * reorder.h - a topology made again, with its ranks where they belong.
  *
  * The host makes every topology first, in the members' own order: it judges the
- * arguments, raises its own errors, and chooses which members take part. Where all of these are of
- * MPI_COMM_WORLD and some sit closer together than others,
+ * arguments, raises its own errors, and chooses which members take part. Where
+ * all of these are of MPI_COMM_WORLD, and some sit closer together than others,
  *
  *     each computes the mapping          mapping/mapping.h
  *     all compare                        one MPI_Allreduce

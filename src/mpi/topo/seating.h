@@ -1,9 +1,9 @@
 /*
  * seating.h - where each rank of MPI_COMM_WORLD sits in the machine.
  *
- * With STRAIGHTWAY_REORDER the ranks tell each other once, in MPI_Init, so that
- * a mapping needs no communication: MPI_Cart_map may be asked by one rank alone.
- * The seat is that of MPI_Init. A rank that binds itself later keeps it.
+ * With STRAIGHTWAY_REORDER the ranks tell each other once, in MPI_Init. Then a
+ * mapping needs no communication: one rank alone may call MPI_Cart_map. The
+ * seat is that of MPI_Init. A rank that binds itself later keeps it.
  */
 #ifndef SW_MPI_TOPO_SEATING_H
 #define SW_MPI_TOPO_SEATING_H

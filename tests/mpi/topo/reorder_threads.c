@@ -19,7 +19,8 @@ static void *make_some(void *of)
     const thread_t *t = of;
     int me, dims[2] = {world_size / 2, 2}, periods[2] = {1, 0};
     MPI_Comm_rank(t->comm, &me);
-    int next = (me + 1) % world_size, before = (me + world_size - 1) % world_size;
+    int next = (me + 1) % world_size;
+    int before = (me + world_size - 1) % world_size;
     for (int i = 0; i < ROUNDS; i++) {
         MPI_Comm made;
         int sum = -1, v = i * THREADS + t->number, kind;

@@ -4,11 +4,12 @@
  *   reordered NODE [SEED [ROUNDS [off | elsewhere]]]
  *
  * NODE ranks of MPI_COMM_WORLD make a (virtual) node. `off`: nothing is
- * reordered. Whatever the order of the
- * ranks: it is a permutation, alike on all of them; the neighbours of rank r are
- * those that the grid or the graph gives it; messages and collectives arrive.
- * MPI_Cart_map and MPI_Graph_map say beforehand what the order is. Rank 0 prints
- * how many messages of the topologies would have crossed nodes without
+ * reordered. `elsewhere`: no MPI_Dist_graph_create, in which MPICH over test
+ * nodes hangs by itself. Whatever the order of the
+ * ranks: it is a permutation, alike on all of them; the neighbours of rank r
+ * are those that the grid or the graph gives it; messages and collectives
+ * arrive. MPI_Cart_map and MPI_Graph_map say beforehand what the order is. Rank
+ * 0 prints how many messages of the topologies would have crossed nodes without
  * reordering, and how many do.
  */
 #include "mpi/test.h"
@@ -18,7 +19,7 @@
 #define LARGE 12000
 
 static int node;
-static bool off;
+static bool off, elsewhere;
 static long before, after;
 static rng_t draw;              /* alike on all ranks */
 
@@ -116,7 +117,7 @@ static void count(const pair_t *p, int from, int to, long amount)
                                                                     : 0;
 }
 
-/* Messages to the neighbours: each gives its rank, and that of the other end. */
+/* Messages to the neighbours: each gives its rank and that of the other end. */
 static void speak(const pair_t *p, int ins, const int *in, int outs,
                   const int *out, const char *what)
 {
@@ -355,7 +356,8 @@ static void make_dist_graph(pair_t *p, uint64_t key, int n, int me,
 static void draw_dist_graph(pair_t *p, int n)
 {
     uint64_t key = rng_next(&draw);
-    bool adjacent = rng_one_in(&draw, 2), weighted = rng_one_in(&draw, 2);
+    bool adjacent = rng_one_in(&draw, 2) || elsewhere;
+    bool weighted = rng_one_in(&draw, 2);
     int me, ins, outs, told;
     MPI_Comm_rank(p->comm, &me);
     make_dist_graph(p, key, n, me, adjacent, weighted);
@@ -398,6 +400,7 @@ int main(int argc, char **argv)
     uint64_t seed = (uint64_t)argument(argc, argv, 2, 1);
     int rounds = (int)argument(argc, argv, 3, 60);
     off = argc > 4 && !strcmp(argv[4], "off");
+    elsewhere = argc > 4 && !strcmp(argv[4], "elsewhere");
     for (int i = 0; i < rounds; i++) {
         pair_t p;
         int n;
