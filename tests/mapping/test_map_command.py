@@ -6,13 +6,12 @@ import pathlib
 import jsonschema
 import pytest
 import straightway
-from harness import captures
+from harness import captures, programs
 from straightway.machine import slots as machines
 from straightway.machine.readers import sysfs
 from straightway.mapping import launchers
 from straightway.whatif import operations
 
-HERE = pathlib.Path(__file__).parent
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "map.schema.json"
 
@@ -223,7 +222,7 @@ def test_a_damaged_file_is_an_error(run, tmp_path):
 @pytest.fixture
 def traced(host, tmp_path):
     """A trace of regions.c on four ranks."""
-    done = host.run(4, host.compile(HERE / "regions.c"), env={
+    done = host.run(4, host.compile(programs.source("regions.c")), env={
         "STRAIGHTWAY_PROFILE": "on", "STRAIGHTWAY_TRACE": "on",
         "STRAIGHTWAY_PROFILE_REPORT": "off", "STRAIGHTWAY_ENABLE": "off",
         "STRAIGHTWAY_PROFILE_OUTPUT": str(tmp_path)}, check=True)

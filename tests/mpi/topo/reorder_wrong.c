@@ -7,8 +7,8 @@
  * With MPI_ERRORS_RETURN rank r writes the class of each wrong call to
  * REPORT.r: where all ranks are wrong, and where one is, which then calls again
  * as the others do. It also writes what the new communicator has of the old
- * one. A run with reordering must write what the host alone writes. `few` leaves out
- * what some MPICH versions crash on by themselves.
+ * one. A run with reordering must write what the host alone writes. `few`
+ * leaves out what some MPICH versions crash on by themselves.
  */
 #include "mpi/test.h"
 
