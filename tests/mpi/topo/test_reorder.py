@@ -9,6 +9,14 @@ from harness.programs import (AT_ONCE, accelerated, needs_fortran,
                               needs_mpi4py, no_f08, rounds_for, run, source,
                               well)
 
+MODEL = """\
+ranks 4
+link node o_send 1000 o_recv 2000 L 5000 g 0 G 0.5 S 65536
+link domain o_send 1000 o_recv 2000 L 5000 g 0 G 0.5 S 65536
+link self o_send 1000 o_recv 2000 L 5000 g 0 G 0.5 S 65536
+cpu_speed 1e9
+test 100
+"""
 CROSS = re.compile(r"between nodes:? (\d+) before, (\d+) after")
 
 
@@ -58,6 +66,8 @@ def test_ranks_that_sit_alike_are_left_alone(host):
 
 
 @nodes.able
+@pytest.mark.unable("debian-mpich", why="it hangs in MPI_Finalize over test "
+                    "nodes, on its own")
 @pytest.mark.parametrize("ranks, placement", [
     ([2, 2], "cyclic"), ([3, 1, 2], "random:3")], ids=["cyclic", "uneven"])
 def test_over_test_nodes(host, ranks, placement):
@@ -108,6 +118,24 @@ def test_reordered_topologies_leave_nothing(host):
 @pytest.mark.deep
 def test_ten_thousand_reordered_topologies(host):
     well(reordered(host, 4, "reorder_growth", 10000, timeout=600))
+
+
+@pytest.mark.unable("impi", "debian-mpich",
+                    why="MPI_Comm_spawn fails in this build, on its own")
+def test_grids_with_spawned_processes_are_left_alone(host):
+    """These may run without us, and cannot be asked."""
+    done = well(reordered(host, 3, "spawn"), "well with the parents")
+    assert "0 reordered" in done.stderr or "topologies" not in done.stderr
+
+
+def test_virtual_time_has_the_mpis_order(host, tmp_path):
+    model = tmp_path / "run.model"
+    model.write_text(MODEL)
+    done = well(reordered(host, 4, "reordered", 2, 1, 6, "off", env={
+        "STRAIGHTWAY_WHATIF": model,
+        "STRAIGHTWAY_WHATIF_RESULT": tmp_path / "result.json"}))
+    before, after = crossing(done.stdout)
+    assert before == after > 0 and (tmp_path / "result.json").exists()
 
 
 def test_a_profile_knows_reordered_topologies(host, tmp_path):
