@@ -2,12 +2,16 @@
  * reorder_threads.c - threads make reordered topologies at once
  * (MPI_THREAD_MULTIPLE), each of a communicator of its own.
  *
+ *   reorder_threads [ROUNDS]
+ *
  * Exits saying so where the host has no MPI_THREAD_MULTIPLE.
  */
 #include "mpi/test.h"
 #include <pthread.h>
 
-enum { THREADS = 3, ROUNDS = 30 };
+enum { THREADS = 3 };
+
+static int rounds;
 
 typedef struct {
     int number;
@@ -21,7 +25,7 @@ static void *make_some(void *of)
     MPI_Comm_rank(t->comm, &me);
     int next = (me + 1) % world_size;
     int before = (me + world_size - 1) % world_size;
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         MPI_Comm made;
         int sum = -1, v = i * THREADS + t->number, kind;
         if ((i + t->number) % 2)
@@ -44,6 +48,7 @@ static void *make_some(void *of)
 int main(int argc, char **argv)
 {
     int provided;
+    rounds = (int)argument(argc, argv, 1, 30);
     thread_t threads[THREADS];
     pthread_t id[THREADS];
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);

@@ -6,8 +6,7 @@ import re
 import pytest
 from harness import nodes
 from harness.programs import (AT_ONCE, accelerated, needs_fortran,
-                              needs_mpi4py, no_f08, rounds_for, run, source,
-                              well)
+                              needs_mpi4py, rounds_for, run, source, well)
 
 MODEL = """\
 ranks 4
@@ -66,8 +65,6 @@ def test_ranks_that_sit_alike_are_left_alone(host):
 
 
 @nodes.able
-@pytest.mark.unable("debian-mpich", why="it hangs in MPI_Finalize over test "
-                    "nodes, on its own")
 @pytest.mark.parametrize("ranks, placement", [
     ([2, 2], "cyclic"), ([3, 1, 2], "random:3")], ids=["cyclic", "uneven"])
 def test_over_test_nodes(host, ranks, placement):
@@ -108,7 +105,7 @@ def test_wrong_calls_and_heritage_are_the_hosts(host, tmp_path):
 
 
 def test_threads_reorder_at_once(host):
-    well(reordered(host, 4, "reorder_threads"))
+    well(reordered(host, 4, "reorder_threads", rounds_for(host, 4, 30)))
 
 
 def test_reordered_topologies_leave_nothing(host):
