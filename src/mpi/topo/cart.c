@@ -42,7 +42,7 @@ int sw_MPI_Cart_create(MPI_Comm comm, int n, const int dims[],
     SW_INSIDE;
     cart_t cart = {n, reorder, dims, periods};
     uint64_t name = sw_comm_conceive(comm);
-    bool ours = sw_seating_is_known();
+    bool ours = sw_seating_covers(comm);
     int code = host.Cart_create(comm, n, dims, periods, reorder && !ours, made);
     if (ours && code == MPI_SUCCESS && *made != MPI_COMM_NULL)
         code = sw_reorder(comm, &kind, &cart, made);

@@ -159,7 +159,7 @@ int sw_MPI_Dist_graph_create_adjacent(
 {
     SW_INSIDE;
     uint64_t name = sw_comm_conceive(comm);
-    bool ours = sw_seating_is_known();
+    bool ours = sw_seating_covers(comm);
     int code = host.Dist_graph_create_adjacent(
         comm, in, sources, source_weights, out, dests, dest_weights, info,
         reorder && !ours, made);
@@ -173,7 +173,7 @@ int sw_MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[],
 {
     SW_INSIDE;
     uint64_t name = sw_comm_conceive(comm);
-    bool ours = sw_seating_is_known();
+    bool ours = sw_seating_covers(comm);
     int code = host.Dist_graph_create(comm, n, sources, degrees, dests,
                                       weights, info, reorder && !ours, made);
     return finish(comm, name, ours, info, reorder, code, made);

@@ -57,7 +57,7 @@ int sw_MPI_Graph_create(MPI_Comm comm, int n, const int index[],
     SW_INSIDE;
     graph_t graph = {n, reorder, index, edges};
     uint64_t name = sw_comm_conceive(comm);
-    bool ours = sw_seating_is_known();
+    bool ours = sw_seating_covers(comm);
     int code = host.Graph_create(comm, n, index, edges, reorder && !ours,
                                  made);
     if (ours && code == MPI_SUCCESS && *made != MPI_COMM_NULL)

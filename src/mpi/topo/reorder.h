@@ -3,7 +3,7 @@
  *
  * The host makes every topology first, in the members' own order: it judges the
  * arguments, raises its own errors, and chooses which members take part. Where
- * all of these are of MPI_COMM_WORLD, and some sit closer together than others,
+ * some of these sit closer together than others,
  *
  *     each computes the mapping          mapping/mapping.h
  *     all compare                        one MPI_Allreduce

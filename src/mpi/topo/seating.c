@@ -3,8 +3,8 @@
  */
 #include "seating.h"
 
+#include "mpi/base/comm.h"
 #include "mpi/base/guard.h"
-#include "mpi/base/world.h"
 #include "node/base/array.h"
 #include "node/base/settings.h"
 #include "topology/location.h"
@@ -17,6 +17,15 @@ static sw_seat_t *seats;        /* [sw_world.ranks], or NULL */
 bool sw_seating_is_known(void)
 {
     return seats != NULL;
+}
+
+bool sw_seating_covers(MPI_Comm comm)
+{
+    sw_comm_t *c = seats && comm != MPI_COMM_NULL ? sw_comm_state(comm) : NULL;
+    if (!c || c->reason == SW_REASON_INTER || c->n < 3)
+        return false;
+    const sw_members_t *members = sw_comm_members(c);
+    return members && members->all;
 }
 
 /* In virtual time the machine is another one: there the host decides. */

@@ -18,6 +18,11 @@ void sw_seating_stop(void);
 /* Does this job reorder? */
 bool sw_seating_is_known(void);
 
+/* Does it reorder what is made of a communicator? All its members are of
+ * MPI_COMM_WORLD then, and each gets the same answer. Others may run without
+ * us: the host takes their call, and ours, as the program gives it. */
+bool sw_seating_covers(MPI_Comm comm);
+
 /* The seats of the first n members of a communicator, which the caller frees.
  * NULL: it has fewer, no order of them is better than another, or a member is
  * not of MPI_COMM_WORLD.
