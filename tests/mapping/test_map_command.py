@@ -8,7 +8,7 @@ import types
 import jsonschema
 import pytest
 import straightway
-from harness import calibrations, captures
+from harness import calibrations, captures, programs
 from straightway import profile
 from straightway.capture import traces
 from straightway.commands import report as reports
@@ -20,7 +20,6 @@ from straightway.mapping.traffic import Dense, Traffic
 from straightway.profile import placement
 from straightway.whatif import operations
 
-HERE = pathlib.Path(__file__).parent
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "map.schema.json"
 
@@ -269,7 +268,7 @@ def test_a_damaged_file_is_an_error(run, tmp_path):
 @pytest.fixture
 def traced(host, tmp_path):
     """A trace of regions.c on four ranks."""
-    done = host.run(4, host.compile(HERE / "regions.c"), env={
+    done = host.run(4, host.compile(programs.source("regions.c")), env={
         "STRAIGHTWAY_PROFILE": "on", "STRAIGHTWAY_TRACE": "on",
         "STRAIGHTWAY_PROFILE_REPORT": "off", "STRAIGHTWAY_ENABLE": "off",
         "STRAIGHTWAY_PROFILE_OUTPUT": str(tmp_path)}, check=True)

@@ -43,4 +43,25 @@ static inline long resident_kib(void)
     return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
+typedef struct {
+    long maps, files, kib;
+} growth_t;
+
+static inline growth_t growth_now(void)
+{
+    return (growth_t){lines_of("/proc/self/maps"), entries_of("/proc/self/fd"),
+                      resident_kib()};
+}
+
+/* No more mappings and descriptors than then, nor more than a few MiB. */
+static inline void growth_check(growth_t then)
+{
+    growth_t now = growth_now();
+    CHECK(now.maps - then.maps < 20, "%ld more mappings",
+          now.maps - then.maps);
+    CHECK(now.files - then.files < 5, "%ld more descriptors",
+          now.files - then.files);
+    CHECK(now.kib - then.kib < 16 << 10, "%ld KiB more", now.kib - then.kib);
+}
+
 #endif

@@ -10,6 +10,8 @@
  * (between groups, with sessions, or complete later only) leave the child
  * without a name: its messages go through the host.
  */
+#include "context_id.h"
+
 #include "comm.h"
 #include "guard.h"
 #include "link.h"
@@ -21,8 +23,7 @@ static uint64_t mixed(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Before the host makes a child: its name, if it is made. */
-static uint64_t conceive(MPI_Comm parent)
+uint64_t sw_comm_conceive(MPI_Comm parent)
 {
     if (!sw_linked || parent == MPI_COMM_NULL)
         return 0;
@@ -49,8 +50,8 @@ static bool refused(int result)
     return false;
 }
 
-static int born(MPI_Comm parent, uint64_t name, int result,
-                const MPI_Comm *child)
+int sw_comm_born(MPI_Comm parent, uint64_t name, int result,
+                 const MPI_Comm *child)
 {
     sw_comm_t *from = name ? sw_comm_state(parent) : NULL;
     if (from && (result == MPI_SUCCESS || !refused(result)))
@@ -83,8 +84,8 @@ static int christened(int result, const MPI_Comm *child)
 int sw_MPI_##NAME PARAMETERS                                            \
 {                                                                       \
     SW_INSIDE;                                                          \
-    uint64_t name = conceive(PARENT);                                   \
-    return born(PARENT, name, host.NAME ARGUMENTS, CHILD);              \
+    uint64_t name = sw_comm_conceive(PARENT);                           \
+    return sw_comm_born(PARENT, name, host.NAME ARGUMENTS, CHILD);      \
 }
 
 MAKER(Comm_dup, comm, made, (MPI_Comm comm, MPI_Comm *made), (comm, made))
@@ -93,17 +94,9 @@ MAKER(Comm_split, comm, made,
       (comm, color, key, made))
 MAKER(Comm_create, comm, made,
       (MPI_Comm comm, MPI_Group group, MPI_Comm *made), (comm, group, made))
-MAKER(Cart_create, comm, made,
-      (MPI_Comm comm, int n, const int dims[], const int periods[],
-       int reorder, MPI_Comm *made),
-      (comm, n, dims, periods, reorder, made))
 MAKER(Cart_sub, comm, made,
       (MPI_Comm comm, const int remain[], MPI_Comm *made),
       (comm, remain, made))
-MAKER(Graph_create, comm, made,
-      (MPI_Comm comm, int n, const int index[], const int edges[],
-       int reorder, MPI_Comm *made),
-      (comm, n, index, edges, reorder, made))
 int sw_MPI_Intercomm_merge(MPI_Comm between, int high, MPI_Comm *made)
 {
     SW_INSIDE;
@@ -125,17 +118,4 @@ MAKER(Comm_dup_with_info, comm, made,
 MAKER(Comm_split_type, comm, made,
       (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),
       (comm, type, key, info, made))
-#endif
-#ifdef SW_HAS_Dist_graph_create_adjacent
-MAKER(Dist_graph_create_adjacent, comm, made,
-      (MPI_Comm comm, int in, const int sources[], const int sweights[],
-       int out, const int dests[], const int dweights[], MPI_Info info,
-       int reorder, MPI_Comm *made),
-      (comm, in, sources, sweights, out, dests, dweights, info, reorder,
-       made))
-MAKER(Dist_graph_create, comm, made,
-      (MPI_Comm comm, int n, const int sources[], const int degrees[],
-       const int dests[], const int weights[], MPI_Info info, int reorder,
-       MPI_Comm *made),
-      (comm, n, sources, degrees, dests, weights, info, reorder, made))
 #endif

@@ -9,6 +9,7 @@
 #include "mpi/coll/started.h"
 #include "mpi/p2p/messages.h"
 #include "mpi/p2p/partitioned.h"
+#include "mpi/topo/seating.h"
 #include "node/base/settings.h"
 #include "quiet.h"
 #include "stats.h"
@@ -23,6 +24,7 @@ static int begun(int result)
         sw_started_start();
         sw_partitioned_start();
         sw_quiet_start();
+        sw_seating_start();
     }
     return result;
 }
@@ -47,6 +49,7 @@ int sw_MPI_Finalize(void)
         sw_messages_stop();
         sw_started_stop();
         sw_partitioned_stop();
+        sw_seating_stop();
     }
     sw_comms_close();
     sw_world_stop();

@@ -10,6 +10,7 @@
 #include "mpi/p2p/posted.h"
 #include "mpi/p2p/serve.h"
 #include "mpi/span/rooted.h"
+#include "mpi/topo/reorder.h"
 #include "node/arena/show.h"
 #include "p2p/slot.h"
 
@@ -104,6 +105,22 @@ static int64_t print_messages(int rank)
     return all[0] + all[7];
 }
 
+/* Collective, as sw_stats_print. */
+static void print_reordered(int rank)
+{
+    int64_t mine[SW_REORDER_COUNTS], all[SW_REORDER_COUNTS] = {0};
+    sw_reorder_counts(mine);
+    host.Reduce(mine, all, SW_REORDER_COUNTS, MPI_INT64_T, MPI_SUM, 0,
+                MPI_COMM_WORLD);
+    if (rank == 0 && all[SW_REORDER_ASKED])
+        sw_say("topologies: %lld looked at, %lld reordered; messages between "
+               "nodes %lld before, %lld after",
+               (long long)all[SW_REORDER_ASKED],
+               (long long)all[SW_REORDER_DONE],
+               (long long)all[SW_REORDER_BEFORE],
+               (long long)all[SW_REORDER_AFTER]);
+}
+
 /* Of rank 0's memory. */
 static void print_shown(size_t in_use)
 {
@@ -132,6 +149,7 @@ void sw_stats_print(void)
                          MPI_SUM, 0, MPI_COMM_WORLD);
     int64_t messages = print_messages(rank);
     print_nodes(rank);
+    print_reordered(rank);
     if (rc != MPI_SUCCESS || rank != 0)
         return;
     sw_say("collective calls of %d ranks, summed:", size);

@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     test_start(&argc, &argv);
     int rounds = (int)argument(argc, argv, 1, 10000);
     int alive = (int)argument(argc, argv, 2, 1000);
-    long maps = 0, files = 0, kib = 0;
+    growth_t then = {0};
     MPI_Comm comm;
     for (int i = 0; i < rounds; i++) {
         if (i % 3)
@@ -38,18 +38,10 @@ int main(int argc, char **argv)
                            -world_rank, &comm);
         use(comm, i);
         MPI_Comm_free(&comm);
-        if (i == rounds / 10) {
-            maps = lines_of("/proc/self/maps");
-            files = entries_of("/proc/self/fd");
-            kib = resident_kib();
-        }
+        if (i == rounds / 10)
+            then = growth_now();
     }
-    long more_maps = lines_of("/proc/self/maps") - maps;
-    long more_files = entries_of("/proc/self/fd") - files;
-    long more_kib = resident_kib() - kib;
-    CHECK(more_maps < 20, "%ld more mappings", more_maps);
-    CHECK(more_files < 5, "%ld more descriptors", more_files);
-    CHECK(more_kib < 16 << 10, "%ld KiB more", more_kib);
+    growth_check(then);
 
     MPI_Comm *many = malloc((size_t)alive * sizeof *many);
     for (int i = 0; i < alive; i++)

@@ -51,16 +51,21 @@ int main(int argc, char **argv)
                        MPI_COMM_WORLD, &other, MPI_ERRCODES_IGNORE);
     MPI_Intercomm_merge(other, child, &merged);
     collectives(merged);
+    /* A ring of all, whose ranks may be reordered. */
+    MPI_Comm ring;
+    int rank, n, periodic = 1;
+    MPI_Comm_size(merged, &n);
+    MPI_Cart_create(merged, 1, &n, &periodic, 1, &ring);
+    collectives(ring);
+    MPI_Comm_free(&ring);
     /* Across: the intercommunicator's own collectives. */
     int mine = child ? 1 : 100, sum = 0, there;
     MPI_Comm_remote_size(other, &there);
     MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, other);
     CHECK(sum == there * (child ? 100 : 1), "across: %d", sum);
     /* A part of the merged one that holds a parent and a child. */
-    int rank, n;
     MPI_Comm part;
     MPI_Comm_rank(merged, &rank);
-    MPI_Comm_size(merged, &n);
     MPI_Comm_split(merged, rank % 2, rank, &part);
     collectives(part);
     collectives(MPI_COMM_WORLD);

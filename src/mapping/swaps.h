@@ -1,0 +1,17 @@
+/*
+ * swaps.h - a placement made better by swaps of two vertices.
+ *
+ * A vertex with a link that crosses some level tries the seats of the part in
+ * which its neighbour sits. It swaps with the vertex there by which the cost
+ * falls most. So a placement never gets worse.
+ */
+#ifndef SW_MAPPING_SWAPS_H
+#define SW_MAPPING_SWAPS_H
+
+#include "web.h"
+
+/* at[v] is the seat of vertex v. `effort`: so many links are looked at. */
+void sw_swaps(const sw_web_t *web, const sw_seats_t *seats, int64_t effort,
+              int *at);
+
+#endif
