@@ -18,8 +18,8 @@ typedef struct {
 } sw_access_t;
 
 /* Find them. False: the host is to judge (a wrong rank, datatype or count, no
- * epoch), or *result is an error that has been raised: they lie outside the
- * window. */
+ * epoch). Where they lie outside the window that error is raised: *result is
+ * what the call returns, and there are no bytes. */
 bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
                MPI_Datatype type, sw_access_t *to, int *result);
 
@@ -53,13 +53,13 @@ static inline int sw_access_request(MPI_Request *request)
 #define SW_ACCESS_LIST(...) __VA_ARGS__
 #define SW_ACCESSES(NAME, RNAME, PARAMETERS, ARGUMENTS, BODY)           \
 SW_WIN_CALL(NAME, (SW_ACCESS_LIST PARAMETERS, MPI_Win win),             \
-            (SW_ACCESS_LIST ARGUMENTS, win),                            \
-            BODY || result != MPI_SUCCESS)                              \
+            (SW_ACCESS_LIST ARGUMENTS, win), BODY)                      \
 SW_WIN_CALL(RNAME,                                                      \
             (SW_ACCESS_LIST PARAMETERS, MPI_Win win,                    \
              MPI_Request *request),                                     \
             (SW_ACCESS_LIST ARGUMENTS, win, request),                   \
-            request && (BODY ? (result = sw_access_request(request), true) \
-                             : result != MPI_SUCCESS))
+            request && (BODY) &&                                        \
+                (result != MPI_SUCCESS ||                                   \
+                 ((result = sw_access_request(request)), true)))
 
 #endif

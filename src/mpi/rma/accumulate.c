@@ -273,8 +273,7 @@ SW_WIN_CALL(Fetch_and_op,
                 .origin = origin, .origin_count = 1, .origin_type = type,
                 .result = fetched, .result_count = 1, .result_type = type,
                 .target = target, .disp = disp, .count = 1, .type = type,
-                .op = op, .fetches = true}, true, &result) ||
-                result != MPI_SUCCESS)
+                .op = op, .fetches = true}, true, &result))
 
 /* Integers, logicals and bytes can be compared and swapped. */
 static bool can_swap(const sw_datatype_t *d)
@@ -294,6 +293,8 @@ static bool swap(sw_win_t *w, const void *origin, const void *compare,
         return true;
     if (!sw_access(w, target, disp, 1, type, &a, result) || !can_swap(a.type))
         return false;
+    if (!a.bytes)
+        return true;
     if (sw_out_of_reach(origin, a.type) || sw_out_of_reach(compare, a.type) ||
         sw_out_of_reach(fetched, a.type)) {
         MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
@@ -315,5 +316,4 @@ SW_WIN_CALL(Compare_and_swap,
             (const void *origin, const void *compare, void *fetched,
              MPI_Datatype type, int target, MPI_Aint disp, MPI_Win win),
             (origin, compare, fetched, type, target, disp, win),
-            swap(w, origin, compare, fetched, type, target, disp, &result) ||
-                result != MPI_SUCCESS)
+            swap(w, origin, compare, fetched, type, target, disp, &result))

@@ -80,10 +80,21 @@ static bool start(sw_win_t *w, MPI_Group group, int assertion, int *result)
 SW_WIN_CALL(Win_start, (MPI_Group group, int assertion, MPI_Win win),
             (group, assertion, win), start(w, group, assertion, &result))
 
-static bool complete(sw_win_t *w)
+/* Open MPI takes this for right on a window that has seen no epoch. */
+static bool complete_nothing(const sw_win_t *w, int *result)
+{
+#ifdef OMPI_MAJOR_VERSION
+    *result = sw_win_raise(w, MPI_ERR_RMA_SYNC);
+    return true;
+#else
+    return false;
+#endif
+}
+
+static bool complete(sw_win_t *w, int *result)
 {
     if (w->starts < 0)
-        return false;
+        return complete_nothing(w, result);
     for (int i = 0; i < w->starts; i++) {
         atomic_store(&w->target[w->members[i]].access, 0);
         sw_rma_complete(&w->share, w->members[i]);
@@ -93,7 +104,7 @@ static bool complete(sw_win_t *w)
     return true;
 }
 
-SW_WIN_CALL(Win_complete, (MPI_Win win), (win), complete(w))
+SW_WIN_CALL(Win_complete, (MPI_Win win), (win), complete(w, &result))
 
 static bool post(sw_win_t *w, MPI_Group group, int assertion, int *result)
 {

@@ -7,11 +7,12 @@
 #include "mpi/base/buffer.h"
 #include "mpi/base/reach.h"
 
+/* Hosts take an access to any target while one is locked: so do we. */
 static bool may_access(const sw_win_t *w, const sw_win_target_t *t)
 {
     return w->fenced ||
-           atomic_load_explicit(&t->access, memory_order_relaxed) ||
-           atomic_load_explicit(&w->all, memory_order_relaxed);
+           atomic_load_explicit(&w->locks, memory_order_relaxed) ||
+           atomic_load_explicit(&t->access, memory_order_relaxed);
 }
 
 /* Where the data of elements at address 0 begins and ends. */
@@ -52,7 +53,8 @@ bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
         __builtin_add_overflow(begin, high, &high) || low < 0 ||
         (uint64_t)high > t->bytes) {
         *result = sw_win_raise(w, MPI_ERR_RMA_RANGE);
-        return false;
+        begin = 0;
+        to->bytes = 0;
     }
     to->at = t->base + begin;
     return true;

@@ -17,6 +17,7 @@
 #include "window.h"
 
 #include "mpi/base/guard.h"
+#include "mpi/base/raise.h"
 #include "node/arena/show.h"
 #include "node/base/settings.h"
 #include "node/control.h"
@@ -38,8 +39,7 @@ sw_win_t *sw_win_look_up(MPI_Win win)
 
 int sw_win_raise(const sw_win_t *w, int error)
 {
-    host.Win_call_errhandler(w->handle, error);
-    return error;
+    return sw_raise_on_window(w->handle, error);
 }
 
 int sw_win_lost(const sw_win_t *w)
