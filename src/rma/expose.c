@@ -6,8 +6,8 @@
  * waited for the origin, which has completed, and so has begun before. For the
  * same reason a target's count of completes holds those of one exposure alone.
  *
- * Memory order: a post and a complete are releases. Whoever sees one (acquire)
- * sees the memory as it was for the member that made it.
+ * Memory order: a post and a complete are releases. A member that sees one
+ * (acquire) sees the memory as it was for the member that made it.
  */
 #include "share.h"
 

@@ -5,11 +5,11 @@
  *
  * `state` counts the holders, each kind in bits of its own. A comer takes a
  * ticket (next), and waits until it is served. It then waits until no holder of
- * a kind that it cannot bear is left, adds itself to the state, and lets the
- * next ticket be served. So comers that bear each other hold it together.
+ * a kind that it cannot bear is left, and adds itself to the state. The next
+ * ticket is served then. So comers that bear each other hold it together.
  *
  * Memory order: a holder leaves by a release of `state`. A comer adds itself by
- * an acquire of it. So it sees all that those who excluded it have written.
+ * an acquire of it. So it sees all that the holders before it have written.
  */
 #ifndef SW_RMA_QUEUE_H
 #define SW_RMA_QUEUE_H

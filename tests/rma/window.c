@@ -1,7 +1,7 @@
 /*
  * Members of a window order their accesses to plain memory: exclusive locks
- * keep all others out, shared ones keep writers out, posts and completes hand
- * memory over, and no update of an element is lost, whether short or long.
+ * keep all others out, shared ones keep writers out, and posts and completes
+ * hand memory over. No update of an element is lost, whether short or long.
  *
  * Members are processes first, then threads, for race detectors. A member that
  * waits too long ends the test.
@@ -37,6 +37,9 @@ typedef struct {
     uint64_t seed;
     pthread_t thread;
 } member_t;
+
+static uint64_t ones[VECTOR];
+static double reals[VECTOR];
 
 static void meet(member_t *m)
 {
@@ -121,8 +124,6 @@ static void exposures(member_t *m)
 /* Integers, reals, and bytes that lie anywhere: short and long updates. */
 static void updates(member_t *m)
 {
-    static uint64_t ones[VECTOR];
-    static double reals[VECTOR];
     sw_rma_share_t *w = &m->share;
     sw_update_t add = {SW_UPDATE_ADD, sw_reduce_kernel(SW_SUM, SW_UINT64), 8};
     sw_update_t sum = {SW_UPDATE_COMBINE, sw_reduce_kernel(SW_SUM, SW_DOUBLE),
@@ -135,11 +136,7 @@ static void updates(member_t *m)
     uint64_t old[4], last = 0;
     meet(m);
     if (w->me == 0)
-        for (int i = 0; i < VECTOR; i++) {
-            ones[i] = 1;
-            reals[i] = 1;
-            m->memory->element[i] = 0;
-        }
+        memset(m->memory->element, 0, sizeof m->memory->element);
     meet(m);
     for (int i = 0; i < ROUNDS; i++) {
         size_t at = random_from(&m->seed) % (VECTOR - 4);
@@ -227,6 +224,8 @@ static void run(int n, bool threads)
 int main(void)
 {
     alarm(100);
+    for (int i = 0; i < VECTOR; i++)
+        reals[i] = (double)(ones[i] = 1);
     run(2, false);
     run(MOST, false);
     run(3, true);

@@ -2,8 +2,8 @@
  * window.c - the making and freeing of windows; see window.h.
  *
  * The host has made the window at every member before the members ask each
- * other. So a member whose arguments the host refuses leaves nobody waiting who
- * would not wait in the host.
+ * other. So a member whose arguments the host refuses leaves no member waiting
+ * that would not wait in the host.
  *
  * The host moves one-sided data, and synchronises its own windows, while a
  * rank is in MPI, in a collective for instance. Programs count on that. So once

@@ -4,9 +4,9 @@
  *
  *   rma_lives TIMES
  *
- * Also: several windows on the same memory, windows of no bytes, on a
- * communicator that is freed first, on part of the ranks, on static data and
- * stacks; a child made by fork while there is a window.
+ * Also: several windows on the same memory, windows of no bytes, on part of the
+ * ranks, on static data and stacks. One communicator is freed before its
+ * window. A rank forks while there is a window.
  */
 #include "mpi/growth.h"
 #include "mpi/test.h"
