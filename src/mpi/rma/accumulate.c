@@ -182,7 +182,8 @@ static bool data_of(bool there, const void *user, int64_t count,
                     MPI_Datatype type, elements_t *to)
 {
     *to = (elements_t){(void *)(uintptr_t)user, count, NULL};
-    return !there || (count >= 0 && (to->type = sw_access_type(type)));
+    return !there || (count >= 0 && (to->type = sw_access_type(type)) &&
+                      (user || !count || !to->type->dense));
 }
 
 /* All of it in whole basic elements. */

@@ -90,6 +90,8 @@ static bool move(sw_win_t *w, bool put, void *user, int64_t count,
         !sw_access(w, target, disp, target_count, target_type, &a, result))
         return false;
     size_t bytes = sw_min((size_t)count * d->size, a.bytes);
+    if (!user && d->dense && bytes)
+        return false;
     sw_access_count();
     if (!bytes)
         return true;

@@ -37,6 +37,12 @@ sw_win_t *sw_win_look_up(MPI_Win win)
     return sw_registry_find(&wins, (uintptr_t)win);
 }
 
+static void forget(sw_win_t *w)
+{
+    sw_registry_remove(&wins, w);
+    sw_registry_spare(&wins, w);
+}
+
 int sw_win_raise(const sw_win_t *w, int error)
 {
     return sw_raise_on_window(w->handle, error);
@@ -123,9 +129,10 @@ static void open_window(sw_win_t *w, const said_t *said, sw_team_t *team,
 static void agree(sw_win_t *w, const memory_t *m, MPI_Comm comm)
 {
     sw_reason_t reason;
-    sw_comm_t *c = sw_accelerating() ? sw_comm_enter(comm) : NULL;
-    sw_ring_t *ring = c && (c->ring || !c->settled) ? sw_comm_ring(c, &reason)
-                                                    : NULL;
+    bool may = sw_accelerating() && sw_world_is_there();
+    sw_comm_t *c = may ? sw_comm_enter(comm) : NULL;
+    sw_ring_t *ring = c && (c->ring || (!c->settled && !c->apart))
+                          ? sw_comm_ring(c, &reason) : NULL;
     if (!ring || !ring->team->arena)
         return;
     sw_team_t *team = ring->team;
@@ -151,10 +158,20 @@ static void agree(sw_win_t *w, const memory_t *m, MPI_Comm comm)
 
 static void settle(const void *base, MPI_Aint size)
 {
-    if (!base || size <= 0)
-        return;
-    sw_show_now(base, (size_t)size);
-    sw_show_freeze(base, (size_t)size);
+    if (base && size > 0)
+        (void)sw_show_whole(base, (size_t)size);
+}
+
+static void remember(const sw_win_t *w)
+{
+    bool added = false;
+    sw_win_t *old = sw_win_look_up(w->handle);
+    if (old)                    /* the host has freed it by itself */
+        forget(old);
+    if (!sw_registry_put(&wins, (uintptr_t)w->handle, w, &added)) {
+        sw_say("out of memory for a window");
+        abort();
+    }
 }
 
 /* The host has made it; `m`: its memory, of a window that may be ours. */
@@ -163,12 +180,7 @@ static void made(MPI_Win win, const memory_t *m, MPI_Comm comm)
     sw_win_t w = {.handle = win};
     if (m)
         agree(&w, m, comm);
-    bool added;
-    sw_win_t *kept = sw_registry_put(&wins, (uintptr_t)win, &w, &added);
-    if (!kept || !added) {
-        sw_say("out of memory for a window");
-        abort();
-    }
+    remember(&w);
     atomic_fetch_add(w.ours ? &sw_win_counts.ours : &sw_win_counts.hosts, 1);
     atomic_fetch_add(&sw_wins, w.ours);
     if (!w.ours)
@@ -254,8 +266,7 @@ int sw_MPI_Win_free(MPI_Win *win)
     if (w) {
         if (w->ours)
             close_window(w);
-        sw_registry_remove(&wins, w);
-        sw_registry_spare(&wins, w);
+        forget(w);
     }
     return host.Win_free(win);
 }

@@ -368,9 +368,11 @@ uint64_t sw_show_whole(const void *p, size_t n)
     pthread_mutex_lock(&lock);
     bool done = sw_bits_all(SW_BIT_SHOWN, in.first, in.end) ||
                 (may_show(n) && show_whole(p, n, in.first, in.end));
-    sw_bits_set(SW_BIT_FROZEN, in.first, in.end, true);
     pthread_mutex_unlock(&lock);
     errno = saved;
+    if (!done)
+        sw_show_now(p, n);
+    sw_show_freeze(p, n);
     return done ? offset : UINT64_MAX;
 }
 

@@ -86,7 +86,7 @@ def test_the_host_judges_wrong_calls(host, tmp_path):
 
 @pytest.mark.parametrize("n", [2, pytest.param(4, marks=DEEP)])
 def test_windows_come_and_go(host, n):
-    done = well(run(host, n, "rma_lives", 100))
+    done = well(run(host, n, "rma_lives", 40))
     served, windows = ours(done)
     assert windows - 2 * n <= served < windows
 
