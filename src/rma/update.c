@@ -7,7 +7,7 @@
 
 #define SHORT 4             /* elements of a short update, at most */
 #define PART ((size_t)256 << 10)    /* bytes of one turn of a long one */
-#define ASIDE 2048          /* bytes that are updated beside their place */
+#define ASIDE 1024          /* bytes that are updated beside their place */
 
 /* Long ones ---------------------------------------------------------------- */
 

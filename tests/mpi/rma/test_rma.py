@@ -38,6 +38,8 @@ def test_random_programs_give_what_all_hosts_give(host, n, seed, tmp_path):
 
 @pytest.mark.parametrize("n, seed", [
     (2, 3), pytest.param(3, 4, marks=DEEP), pytest.param(4, 5, marks=DEEP)])
+@pytest.mark.unable("debian-mpich",
+                    why="MPICH 4.0 alone gives other bytes than MPICH 5")
 def test_random_programs_give_the_hosts_bytes(host, n, seed, tmp_path):
     arguments = [seed, rounds_for(host, n, 60)]
     kept = kept_alone(host, n, "random_rma", arguments, "all is well",
@@ -84,6 +86,8 @@ def test_the_host_judges_wrong_calls(host, tmp_path):
     same_logs(kept, tmp_path, 2)
 
 
+@pytest.mark.unable("debian-openmpi",
+                    why="Open MPI 4.1 alone takes no window on MPI_COMM_SELF")
 @pytest.mark.parametrize("n", [2, pytest.param(4, marks=DEEP)])
 def test_windows_come_and_go(host, n):
     done = well(run(host, n, "rma_lives", 40))
@@ -92,6 +96,8 @@ def test_windows_come_and_go(host, n):
 
 
 @DEEP
+@pytest.mark.unable("debian-openmpi",
+                    why="Open MPI 4.1 alone takes no window on MPI_COMM_SELF")
 def test_ten_thousand_windows(host):
     well(run(host, 2, "rma_lives", 10000, timeout=500))
 
