@@ -4,7 +4,7 @@
  * straightway-bench links to no MPI. It loads the host to measure, and then
  * the module compiled for that host's binary interface: that is
  * libstraightway-bench-<flavour>.so, from collectives.c, overlap.c,
- * pingpong.c, datatypes.c, profile.c, placement.c and the files that they
+ * onesided.c, pingpong.c, datatypes.c, profile.c, placement.c and the files that they
  * share. The module's MPI calls bind as any program's: to the preloaded front
  * if there is one, else to the host.
  */
@@ -25,6 +25,7 @@ typedef enum {
 typedef struct {
     const char *ops;                /* collectives: comma-separated names   */
     const char *overlap;            /* or else nonblocking ones: the same   */
+    const char *onesided;           /* or else one-sided ones: the same     */
     const char *patterns;           /* or else pingpong: the same           */
     const char *kernels;            /* or else datatypes: the same          */
     const char *items;              /* or else profile: the same            */

@@ -16,6 +16,7 @@ static void usage(void)
 {
     fputs("usage: straightway-bench --host LIBMPI --module MODULE --out FILE\n"
           "         --ops NAME,... | --overlap NAME,... |\n"
+          "         --onesided NAME,... |\n"
           "         --patterns NAME,... | --kernels NAME,... |\n"
           "         --items NAME,... | --placement FILE|- [--between 1]\n"
           "         [--sizes BYTES,...] [--seconds S] [--seed N] [--run N]\n"
@@ -68,6 +69,8 @@ static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
         plan->ops = value;
     else if (!strcmp(name, "--overlap"))
         plan->overlap = value;
+    else if (!strcmp(name, "--onesided"))
+        plan->onesided = value;
     else if (!strcmp(name, "--tests"))
         plan->tests = (int)number(value);
     else if (!strcmp(name, "--patterns"))
@@ -140,7 +143,7 @@ int main(int argc, char **argv)
         else if (!parse(name, value, &plan))
             usage();
     }
-    int benchmarks = !!plan.ops + !!plan.overlap + !!plan.patterns
+    int benchmarks = !!plan.ops + !!plan.overlap + !!plan.onesided + !!plan.patterns
                      + !!plan.kernels + !!plan.items + !!plan.placement;
     if (!host || !module || !plan.out || benchmarks != 1 ||
         plan.size_count < (plan.items || plan.placement ? 0

@@ -417,6 +417,7 @@ int sw_bench(const sw_bench_plan_t *plan)
               : plan->items ? sw_profile(open_output)
               : plan->kernels ? sw_datatypes(open_output)
               : plan->patterns ? sw_pingpong(open_output)
+              : plan->onesided ? sw_onesided(open_output)
               : plan->overlap ? sw_overlap(open_output)
                                : sw_collectives(open_output);
     switch_to(SW_OURS);

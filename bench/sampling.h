@@ -93,6 +93,7 @@ bool sw_chosen(const char *list, const char *name);
  * failed, which it has said on stderr, or when a result was wrong. */
 bool sw_collectives(bool (*start)(void));
 bool sw_overlap(bool (*start)(void));
+bool sw_onesided(bool (*start)(void));
 bool sw_pingpong(bool (*start)(void));
 bool sw_datatypes(bool (*start)(void));
 bool sw_profile(bool (*start)(void));

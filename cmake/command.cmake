@@ -73,6 +73,7 @@ foreach(flavour ${SW_FLAVOURS})
   add_library(${module} MODULE ${PROJECT_SOURCE_DIR}/bench/sampling.c
               ${PROJECT_SOURCE_DIR}/bench/collectives.c
               ${PROJECT_SOURCE_DIR}/bench/overlap.c
+              ${PROJECT_SOURCE_DIR}/bench/onesided.c
               ${PROJECT_SOURCE_DIR}/bench/operations.c
               ${PROJECT_SOURCE_DIR}/bench/blocks.c
               ${PROJECT_SOURCE_DIR}/bench/arithmetic.c

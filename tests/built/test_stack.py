@@ -9,8 +9,8 @@ from harness.programs import run, well
 
 MOST = 8192
 BUILT = ROOT / "build" / "wheel" / "CMakeFiles"
-ROOMS = ["node", "topology", "coll", "p2p", "layout", "offload", "profile",
-         "lane"]
+ROOMS = ["node", "topology", "coll", "p2p", "layout", "offload", "rma",
+         "profile", "lane"]
 
 # What is called through a pointer: in the left, the right.
 HOOKS = {

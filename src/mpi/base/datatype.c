@@ -112,6 +112,17 @@ static int kernel_of(MPI_Datatype type, size_t size)
     return -1;
 }
 
+/* The same for the types that MPI_Type_create_f90_real and its kin make. */
+static int kernel_of_f90(MPI_Datatype type, size_t size)
+{
+    int ni, na, nd, combiner;
+    if (host.Type_get_envelope(type, &ni, &na, &nd, &combiner) != MPI_SUCCESS)
+        return -1;
+    return combiner == MPI_COMBINER_F90_REAL      ? real_of(size)
+           : combiner == MPI_COMBINER_F90_COMPLEX ? complex_of(size)
+           : combiner == MPI_COMBINER_F90_INTEGER ? signed_of(size) : -1;
+}
+
 /* The table ------------------------------------------------------------ */
 
 static int copy_attribute(MPI_Datatype type, int key, void *extra,
@@ -231,7 +242,8 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     host.Type_get_extent(type, &lb, &extent);
     size_t size = sw_datatype_bytes(type);
     bool named, fixed = sw_predefined(type, &named);
-    int kernel = named ? kernel_of(type, size) : -1;
+    int kernel = named ? kernel_of(type, size)
+                 : fixed ? kernel_of_f90(type, size) : -1;
     sw_doubts_t doubts;
     sw_layout_t *layout = sw_decode(type, &doubts);
     bool plain = layout && size && !doubts.vague;

@@ -29,6 +29,8 @@ typedef struct sw_datatype {
     /* In the profile's catalogue (mpi/calls/known_type.h); 0: not asked for. */
     _Atomic uint16_t number;
     sw_layout_t *layout;    /* NULL: not understood, the host packs       */
+    /* What it is made of (mpi/rma/accumulate.c); NULL: not asked for. */
+    const struct sw_datatype *_Atomic basic;
     /* Of a derived type: receives under way that were given it, and persistent
      * sends. A program may free it meanwhile (MPI 4.1, 5.1.9). Then `handle`
      * is MPI_DATATYPE_NULL, or a copy of it where it is needed: without a

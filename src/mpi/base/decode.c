@@ -454,3 +454,18 @@ bool sw_ends_at(MPI_Datatype type, uint64_t bytes)
     forget(&v, known);
     return ends;
 }
+
+MPI_Datatype sw_first_basic(MPI_Datatype type)
+{
+    level_t v;
+    if (!envelope(type, &v))
+        return MPI_DATATYPE_NULL;
+    if (predefined(&v))
+        return type;
+    MPI_Datatype found = MPI_DATATYPE_NULL;
+    bool read = contents(type, &v);
+    for (MPI_Count k = 0; read && k < v.nd && found == MPI_DATATYPE_NULL; k++)
+        found = sw_first_basic(v.type[k]);
+    forget(&v, read);
+    return found;
+}

@@ -33,10 +33,10 @@ static bool host_settles(void)
     return is == 2;
 }
 
-static bool settled_by_handler(MPI_Comm comm)
+/* `rc`: what it took to get the handler. */
+static bool settles(int rc, MPI_Errhandler handler)
 {
-    MPI_Errhandler handler;
-    if (host.Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
+    if (rc != MPI_SUCCESS)
         return false;
     bool own = handler != MPI_ERRORS_RETURN && handler != MPI_ERRORS_ARE_FATAL;
     host.Errhandler_free(&handler);
@@ -47,8 +47,19 @@ int sw_raise(MPI_Comm comm, int error)
 {
     if (sw_likely(error == MPI_SUCCESS))
         return error;
-    bool settled = settled_by_handler(comm);
+    MPI_Errhandler handler;
+    int rc = host.Comm_get_errhandler(comm, &handler);
+    bool settled = settles(rc, handler);
     host.Comm_call_errhandler(comm, error);
+    return settled ? MPI_SUCCESS : error;
+}
+
+int sw_raise_on_window(MPI_Win win, int error)
+{
+    MPI_Errhandler handler;
+    int rc = host.Win_get_errhandler(win, &handler);
+    bool settled = settles(rc, handler);
+    host.Win_call_errhandler(win, error);
     return settled ? MPI_SUCCESS : error;
 }
 

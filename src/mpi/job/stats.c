@@ -9,6 +9,7 @@
 #include "mpi/p2p/partitioned.h"
 #include "mpi/p2p/posted.h"
 #include "mpi/p2p/serve.h"
+#include "mpi/rma/window.h"
 #include "mpi/span/rooted.h"
 #include "mpi/topo/reorder.h"
 #include "node/arena/show.h"
@@ -121,6 +122,20 @@ static void print_reordered(int rank)
                (long long)all[SW_REORDER_AFTER]);
 }
 
+/* Collective, as sw_stats_print. Returns how many calls moved data. */
+static int64_t print_windows(int rank)
+{
+    int64_t mine[3] = {atomic_load(&sw_win_counts.ours),
+                       atomic_load(&sw_win_counts.hosts),
+                       atomic_load(&sw_win_counts.calls)}, all[3] = {0};
+    host.Reduce(mine, all, 3, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (rank == 0 && all[0] + all[1])
+        sw_say("windows: %lld of %lld ours; %lld accesses to these",
+               (long long)all[0], (long long)(all[0] + all[1]),
+               (long long)all[2]);
+    return all[2];
+}
+
 /* Of rank 0's memory. */
 static void print_shown(size_t in_use)
 {
@@ -147,7 +162,7 @@ void sw_stats_print(void)
     host.Comm_size(MPI_COMM_WORLD, &size);
     int rc = host.Reduce(mine, all, SW_CALL_ROWS * SW_CALL_ROW, MPI_INT64_T,
                          MPI_SUM, 0, MPI_COMM_WORLD);
-    int64_t messages = print_messages(rank);
+    int64_t messages = print_messages(rank) + print_windows(rank);
     print_nodes(rank);
     print_reordered(rank);
     if (rc != MPI_SUCCESS || rank != 0)
@@ -163,8 +178,9 @@ void sw_stats_print(void)
     }
     print_row("all", total);
     if (!calls && !messages)
-        sw_say("this program made no collective call and sent no large "
-               "message: there was nothing to accelerate");
+        sw_say("this program made no collective call, sent no large message "
+               "and moved nothing in a window: there was nothing to "
+               "accelerate");
     sw_arena_stats_t arena;
     sw_arena_stats(&arena);
     size_t blocks, peak;

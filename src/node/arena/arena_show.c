@@ -338,6 +338,44 @@ void sw_show_now(const void *p, size_t n)
         show(p, n, offset, true);
 }
 
+/* Does nobody rely on what is private of [first, end)? */
+static bool may_replace(uint64_t first, uint64_t end)
+{
+    for (uint64_t pages; sw_bits_next(SW_BIT_SHOWN, false, &first, end, &pages);
+         first += pages)
+        if (sw_bits_any(SW_BIT_FROZEN, first, first + pages))
+            return false;
+    return true;
+}
+
+static bool show_whole(const void *p, size_t n, uint64_t first, uint64_t end)
+{
+    uint64_t low, high;
+    inside(p, n, first, end, &low, &high);
+    bool own = (low == first || sw_bits_is(SW_BIT_SHOWN, first)) &&
+               (high == end || sw_bits_is(SW_BIT_SHOWN, end - 1));
+    return (own || is_quiet(first, end)) && may_replace(first, end) &&
+           ours() && show_pages(first, end);
+}
+
+uint64_t sw_show_whole(const void *p, size_t n)
+{
+    uint64_t offset = sw_arena_offset(p, n);
+    if (offset == UINT64_MAX || sw_shown_always(offset))
+        return offset;
+    pages_t in = pages_of(offset, n);
+    int saved = errno;
+    pthread_mutex_lock(&lock);
+    bool done = sw_bits_all(SW_BIT_SHOWN, in.first, in.end) ||
+                (may_show(n) && show_whole(p, n, in.first, in.end));
+    pthread_mutex_unlock(&lock);
+    errno = saved;
+    if (!done)
+        sw_show_now(p, n);
+    sw_show_freeze(p, n);
+    return done ? offset : UINT64_MAX;
+}
+
 /* The ends --------------------------------------------------------------- */
 
 typedef struct {

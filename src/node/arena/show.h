@@ -111,6 +111,10 @@ static inline void sw_show_fetch(void *p, size_t n)
 /* Show what a peer is likely to need for long (a window, a persistent request),
  * at once. */
 SW_API void sw_show_now(const void *p, size_t n);
+/* The same for memory that is the program's at any time, the call's own or not:
+ * where peers find all of [p, p+n) as the owner has it, or UINT64_MAX. n > 0.
+ * What can be shown of it is, and it is frozen then. */
+SW_API uint64_t sw_show_whole(const void *p, size_t n);
 /* Another piece of software relies on these pages as they are (the host, for a
  * window; a device's driver; mprotect): no call replaces any of them from now
  * on. */

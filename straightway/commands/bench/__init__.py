@@ -5,6 +5,7 @@ Each is a class like those of `straightway.commands`.
 
 from straightway.commands.bench.collectives import Collectives
 from straightway.commands.bench.datatypes import Datatypes
+from straightway.commands.bench.onesided import Onesided
 from straightway.commands.bench.overlap import Overlap
 from straightway.commands.bench.pingpong import Pingpong
 from straightway.commands.bench.recording import Recording
@@ -15,6 +16,7 @@ class Bench:
 
       straightway bench collectives   the blocking collectives
       straightway bench overlap       nonblocking and persistent ones
+      straightway bench onesided      windows: put, get, accumulate, fence
       straightway bench pingpong      messages between neighbours
       straightway bench datatypes     messages with gaps
       straightway bench profile       the cost of recording
@@ -29,7 +31,8 @@ class Bench:
         below = parser.add_subparsers(dest="benchmark", metavar="BENCHMARK",
                                       required=True,
                                       parser_class=type(parser))
-        for one in (Collectives, Overlap, Pingpong, Datatypes, Recording):
+        for one in (Collectives, Overlap, Onesided, Pingpong, Datatypes,
+                    Recording):
             child = below.add_parser(one.name, **parser.texts(one))
             one.arguments(child)
             child.set_defaults(measure=one.run)

@@ -248,11 +248,11 @@ static void windows_of(uint64_t key, int rounds)
     int *own = NULL, kind = (int)(key % 4);
     bases = NULL;
     memory = NULL;
-    if (kind == 0 || kind == 3) {
-        own = calloc((size_t)size, 1);
-        memory = own;
-    }
+    if (kind == 3)
+        memory = own = calloc((size_t)size, 1);
     if (kind == 0) {
+        /* Where peers reach it: its members serve the window. */
+        MPI_Alloc_mem(size, MPI_INFO_NULL, &memory);
         MPI_Win_create(memory, size, sizeof(int), MPI_INFO_NULL,
                        MPI_COMM_WORLD, &window);
     } else if (kind == 1) {
@@ -277,6 +277,8 @@ static void windows_of(uint64_t key, int rounds)
     if (bases)
         MPI_Win_detach(window, memory);
     MPI_Win_free(&window);
+    if (kind == 0)
+        MPI_Free_mem(memory);
     free(bases);
     free(must);
     free(mine);

@@ -236,6 +236,38 @@ static void frozen_pages_stay(void)
     sw_arena_free(p);
 }
 
+static bool nobody_writes(void)
+{
+    return true;
+}
+
+/* Peers reach all of it as the owner has it, or nothing is promised. */
+static void a_window_is_reached_to_the_last_byte(void)
+{
+    char *p = sw_arena_alloc(300000, 64);
+    char *q = sw_arena_alloc(300 * MIB, 4096);  /* nobody has it afterwards */
+    fill(p, 300000, 1);
+    memset(q, 2, 300000);
+    uint64_t whole = sw_show_whole(p, 300000);
+    MUST(whole != UINT64_MAX && filled(peer + whole, 300000, 1));
+    p[0] = p[299999] = 77;
+    MUST(peer[whole] == 77 && peer[whole + 299999] == 77);
+    MUST(sw_show_whole(p + 5000, 100) == whole + 5000);
+    /* Foreign bytes lie in the first page and in the last one. A message has
+     * been there before, through the file's copies of these. */
+    MUST(shown(q + 100, 100000));
+    sw_show_quiet = nobody_writes;
+    uint64_t part = sw_show_whole(q + 100, 100000);
+    sw_show_quiet = NULL;
+    MUST(part != UINT64_MAX);
+    q[99] = 3;
+    q[100] = q[100099] = 4;
+    MUST(peer[part] == 4 && peer[part + 99999] == 4 && q[99] == 3);
+    MUST(sw_show_whole(q + 200100, 1000) == UINT64_MAX);
+    sw_arena_free(p);
+    sw_arena_free(q);
+}
+
 static void freed_memory_is_nobodys(void)
 {
     size_t before = shown_bytes();
@@ -636,6 +668,7 @@ int main(int argc, char **argv)
     a_peer_reads_while_more_is_shown();
     what_is_dropped_reads_as_zeros();
     frozen_pages_stay();
+    a_window_is_reached_to_the_last_byte();
     freed_memory_is_nobodys();
     the_owner_touches_first();
     shown_pages_are_huge();

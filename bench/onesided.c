@@ -1,0 +1,194 @@
+/*
+ * onesided.c - windows of MPI_Win_create, by the host and by Straightway.
+ *
+ *   put, get        and a flush: what an origin waits for
+ *   accumulate      of doubles, and a flush
+ *   fence           all ranks
+ *   fetch_and_op    all ranks, and a flush, on one counter of rank 0
+ *
+ * Ranks 0 and 1 are a pair, 2 and 3 the next: even ranks are origins. Their
+ * partners wait in the host's barrier meanwhile, where the host serves its
+ * windows. Each window is settled when it is
+ * made: the members serve it, or the host does. So each mode has windows of its own: one whose targets stay locked,
+ * and one for fences.
+ */
+#include <mpi.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sampling.h"
+
+typedef enum { PUT, GET, ACCUMULATE, FENCE, FETCH_AND_OP } kind_t;
+
+static const struct {
+    const char *name;
+    kind_t kind;
+} operations[] = {
+    {"put", PUT}, {"get", GET}, {"accumulate", ACCUMULATE}, {"fence", FENCE},
+    {"fetch_and_op", FETCH_AND_OP},
+};
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+static MPI_Win locked[SW_MODES], fenced[SW_MODES];
+static double *memory[SW_MODES], *mine;
+static int count, partner;
+static size_t room;
+
+static bool is_origin(void)
+{
+    return sw_run.rank % 2 == 0;
+}
+
+static int access(kind_t kind, MPI_Win window)
+{
+    double one = 1, old;
+    int target = kind == FETCH_AND_OP ? 0 : partner, error = 0;
+    switch (kind) {
+    case PUT:
+        error = MPI_Put(mine, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE,
+                        window);
+        break;
+    case GET:
+        error = MPI_Get(mine, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE,
+                        window);
+        break;
+    case ACCUMULATE:
+        error = MPI_Accumulate(mine, count, MPI_DOUBLE, target, 0, count,
+                               MPI_DOUBLE, MPI_SUM, window);
+        break;
+    default:
+        error = MPI_Fetch_and_op(&one, &old, MPI_DOUBLE, target, 0, MPI_SUM,
+                                 window);
+    }
+    return error | MPI_Win_flush(target, window);
+}
+
+static int repeat(const void *what, int way, int calls, double *seconds)
+{
+    kind_t kind = *(const kind_t *)what;
+    int error = 0;
+    double begin = sw_now();
+    if (kind == FENCE)
+        for (int i = 0; i < calls; i++)
+            error |= MPI_Win_fence(0, fenced[way]);
+    else if (kind == FETCH_AND_OP || is_origin())
+        for (int i = 0; i < calls; i++)
+            error |= access(kind, locked[way]);
+    *seconds = sw_now() - begin;
+    sw_meet();
+    return error;
+}
+
+static void fill(double *to, double first)
+{
+    for (int i = 0; i < count; i++)
+        to[i] = first + i % 1000;
+}
+
+/* What is where after an operation of a cell. */
+static bool is_right(kind_t kind, int way)
+{
+    const double *looked_at = kind == GET ? mine : memory[way];
+    bool looks = is_origin() ? kind == GET : kind != GET;
+    if (kind == FETCH_AND_OP)
+        return sw_run.rank || memory[way][0] == sw_run.ranks;
+    for (int i = 0; looks && kind != FENCE && i < count; i++)
+        if (looked_at[i] != (kind == ACCUMULATE ? 10 : 7) + i % 1000)
+            return false;
+    return true;
+}
+
+static bool check(const sw_cell_t *cell, int way)
+{
+    kind_t kind = *(const kind_t *)cell->what;
+    double seconds;
+    fill(mine, kind == PUT ? 7 : 0);
+    MPI_Win_sync(locked[way]);
+    fill(memory[way], kind == GET ? 7 : 10);
+    if (kind == ACCUMULATE)
+        for (int i = 0; i < count; i++)
+            memory[way][i] = 10;
+    if (kind == FETCH_AND_OP)
+        memory[way][0] = 0;
+    MPI_Win_sync(locked[way]);
+    sw_meet();
+    int error = repeat(cell->what, way, 1, &seconds);
+    sw_meet();
+    MPI_Win_sync(locked[way]);
+    if (sw_run.plan->corrupt && way == SW_OURS)
+        memory[way][0] = mine[0] = -1;
+    int right = !error && is_right(kind, way), all;
+    MPI_Allreduce(&right, &all, 1, MPI_INT, MPI_LAND, sw_run.comm);
+    fill(mine, 0);              /* sums stay finite */
+    return all;
+}
+
+static void make_windows(void)
+{
+    const sw_bench_plan_t *plan = sw_run.plan;
+    for (int way = 0; way < sw_run.modes; way++) {
+        int before = plan->accelerate ? plan->accelerate(way == SW_OURS) : 0;
+        memory[way] = malloc(room);
+        memset(memory[way], 0, room);
+        MPI_Win_create(memory[way], (MPI_Aint)room, sizeof(double),
+                       MPI_INFO_NULL, sw_run.comm, &locked[way]);
+        MPI_Win_create(memory[way], (MPI_Aint)room, sizeof(double),
+                       MPI_INFO_NULL, sw_run.comm, &fenced[way]);
+        MPI_Win_lock_all(0, locked[way]);
+        if (plan->accelerate)
+            plan->accelerate(before);
+    }
+}
+
+static void free_windows(void)
+{
+    for (int way = 0; way < sw_run.modes; way++) {
+        MPI_Win_unlock_all(locked[way]);
+        MPI_Win_free(&locked[way]);
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, fenced[way]);
+        MPI_Win_free(&fenced[way]);
+        free(memory[way]);
+    }
+    free(mine);
+}
+
+/* Fences and counters have one size. */
+static bool measure(int which)
+{
+    const sw_bench_plan_t *plan = sw_run.plan;
+    kind_t kind = operations[which].kind;
+    bool sized = kind < FENCE, right = true;
+    for (int s = 0; s < (sized ? plan->size_count : 1); s++) {
+        size_t size = sized ? plan->size[s] : kind == FENCE ? 0 : 8;
+        count = (int)(size / sizeof(double));
+        sw_cell_t cell = {.name = operations[which].name,
+                          .what = &operations[which].kind, .repeat = repeat,
+                          .size = size, .check = check, .share = 1};
+        right &= sw_measure(&cell);
+    }
+    return right;
+}
+
+bool sw_onesided(bool (*start)(void))
+{
+    const sw_bench_plan_t *plan = sw_run.plan;
+    bool right = true;
+    room = (size_t)1 << 16;
+    for (int i = 0; i < plan->size_count; i++)
+        room = plan->size[i] > room ? plan->size[i] : room;
+    partner = sw_run.rank ^ 1;
+    partner = partner < sw_run.ranks ? partner : 0;
+    mine = malloc(room);
+    if (!mine)
+        MPI_Abort(sw_run.comm, 1);
+    memset(mine, 0, room);
+    make_windows();
+    if (!start())
+        return false;
+    for (int i = 0; i < OPERATIONS; i++)
+        if (sw_chosen(plan->onesided, operations[i].name))
+            right &= measure(i);
+    free_windows();
+    return right;
+}

@@ -1,0 +1,65 @@
+/*
+ * access.h - one access to a target's memory: what the calls that move data
+ * share.
+ */
+#ifndef SW_MPI_RMA_ACCESS_H
+#define SW_MPI_RMA_ACCESS_H
+
+#include "window.h"
+
+#include "node/base/settings.h"
+
+/* `count` elements of `type` in a target's memory. */
+typedef struct {
+    char *at;                   /* the first one, as this member reaches it */
+    int64_t count;
+    const sw_datatype_t *type;
+    size_t bytes;               /* of data */
+} sw_access_t;
+
+/* Find them. False: the host is to judge (a wrong rank, datatype or count, no
+ * epoch). Where they lie outside the window that error is raised: *result is
+ * what the call returns, and there are no bytes. */
+bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
+               MPI_Datatype type, sw_access_t *to, int *result);
+
+/* A datatype that the host takes; NULL: it is to judge. */
+static inline const sw_datatype_t *sw_access_type(MPI_Datatype type)
+{
+    int code;
+    const sw_datatype_t *d = sw_datatype_cached(type);
+    return sw_likely(d) ? d
+                        : sw_datatype(type, sw_private_comm(MPI_COMM_WORLD),
+                                      &code);
+}
+
+static inline void sw_access_count(void)
+{
+    if (sw_unlikely(sw_settings.stats))
+        atomic_fetch_add_explicit(&sw_win_counts.calls, 1,
+                                  memory_order_relaxed);
+}
+
+/* The request of an access that is over: one of the host's, for a message to
+ * nobody. */
+static inline int sw_access_request(MPI_Request *request)
+{
+    return host.Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_WORLD,
+                      request);
+}
+
+/* Define sw_MPI_NAME and sw_MPI_RNAME: ours if BODY is true. An access to
+ * nobody does nothing. */
+#define SW_ACCESS_LIST(...) __VA_ARGS__
+#define SW_ACCESSES(NAME, RNAME, PARAMETERS, ARGUMENTS, BODY)           \
+SW_WIN_CALL(NAME, (SW_ACCESS_LIST PARAMETERS, MPI_Win win),             \
+            (SW_ACCESS_LIST ARGUMENTS, win), BODY)                      \
+SW_WIN_CALL(RNAME,                                                      \
+            (SW_ACCESS_LIST PARAMETERS, MPI_Win win,                    \
+             MPI_Request *request),                                     \
+            (SW_ACCESS_LIST ARGUMENTS, win, request),                   \
+            request && (BODY) &&                                        \
+                (result != MPI_SUCCESS ||                                   \
+                 ((result = sw_access_request(request)), true)))
+
+#endif

@@ -1,0 +1,320 @@
+/*
+ * accumulate.c - MPI_Accumulate and its kin: updates of a target's memory that
+ * are atomic for each basic element (rma/update.h).
+ *
+ * All datatypes of a call are made of one basic type, which names the kernel.
+ * Where the data are no plain arrays of it, this member alone works on the
+ * target's memory meanwhile: it packs that, combines, and unpacks it again.
+ */
+#include "access.h"
+
+#include "mpi/base/decode.h"
+#include "mpi/base/op.h"
+#include "mpi/base/buffer.h"
+#include "mpi/base/reach.h"
+#include "rma/update.h"
+
+#include <limits.h>
+
+typedef struct {
+    const void *origin;
+    int64_t origin_count;
+    MPI_Datatype origin_type;
+    void *result;
+    int64_t result_count;
+    MPI_Datatype result_type;
+    int target;
+    int64_t disp, count;
+    MPI_Datatype type;
+    MPI_Op op;
+    bool fetches;
+} call_t;
+
+/* `type` NULL: no such data. */
+typedef struct {
+    void *user;
+    int64_t count;
+    const sw_datatype_t *type;
+} elements_t;
+
+typedef struct {
+    sw_update_t u;
+    const sw_datatype_t *basic;
+    MPI_Op op;
+    bool by_host;               /* no kernel: MPI_Reduce_local combines */
+    size_t n;                   /* basic elements */
+    elements_t origin, result, target;
+} task_t;
+
+/* The basic type that it is made of, or NULL. */
+static const sw_datatype_t *basic_of(const sw_datatype_t *type)
+{
+    sw_datatype_t *d = (sw_datatype_t *)(uintptr_t)type;
+    if (sw_likely(d->predefined))
+        return d;
+    const sw_datatype_t *basic =
+        atomic_load_explicit(&d->basic, memory_order_acquire);
+    if (!basic) {
+        basic = sw_access_type(sw_first_basic(d->handle));
+        atomic_store_explicit(&d->basic, basic, memory_order_release);
+    }
+    return basic;
+}
+
+/* Types without kernels on which hosts define operations. */
+static bool host_combines(MPI_Datatype type)
+{
+    const MPI_Datatype known[] = {
+        MPI_LOGICAL, MPI_CXX_BOOL, MPI_CXX_FLOAT_COMPLEX,
+        MPI_CXX_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, MPI_REAL16,
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i] != MPI_DATATYPE_NULL && known[i] == type)
+            return true;
+    return false;
+}
+
+static bool is_integer(const sw_datatype_t *d)
+{
+    return d->kernel >= SW_INT8 && d->kernel <= SW_UINT64;
+}
+
+/* False: the host is to judge. */
+static bool operation(MPI_Op op, const sw_datatype_t *basic, task_t *t)
+{
+    sw_operation_t o;
+    t->basic = basic;
+    t->op = op;
+    t->by_host = false;
+    t->u = (sw_update_t){.elem = (size_t)basic->extent};
+    if (op == MPI_REPLACE || op == MPI_NO_OP) {
+        t->u.kind = op == MPI_NO_OP ? SW_UPDATE_NOTHING : SW_UPDATE_REPLACE;
+        return basic->extent > 0;
+    }
+    if (op == MPI_OP_NULL)
+        return false;
+    if (basic->kernel < 0 && host_combines(basic->handle))
+        return t->by_host = true;
+    if (!sw_operation(op, basic, &o) || !o.reducer.kernel)
+        return false;
+    t->u.kernel = o.reducer.kernel;
+    t->u.kind = op == MPI_SUM && is_integer(basic) ? SW_UPDATE_ADD
+                                                   : SW_UPDATE_COMBINE;
+    return true;
+}
+
+/* Are they an array of basic elements, in this processor's reach? */
+static bool is_plain(const task_t *t, const elements_t *e)
+{
+    return !e->type ||
+           ((e->type == t->basic || (e->type->dense && t->basic->dense)) &&
+            !sw_out_of_reach(e->user, e->type));
+}
+
+/* The elements as an array of basic ones, in memory for the time of the
+ * call. */
+static char *gather(const task_t *t, const elements_t *e, MPI_Comm comm)
+{
+    size_t bytes = (size_t)e->count * e->type->size;
+    char *packed = sw_temporary(bytes), *array = packed;
+    sw_pack(e->user, e->count, e->type, packed, comm);
+    if (!t->basic->dense) {
+        size_t n = bytes / t->basic->size;
+        array = sw_temporary(n * t->u.elem);
+        sw_unpack(packed, array, (int64_t)n, t->basic, comm);
+        sw_temporary_free(packed);
+    }
+    return array;
+}
+
+/* The other way. */
+static void scatter(const task_t *t, const char *array, const elements_t *e,
+                    MPI_Comm comm)
+{
+    size_t bytes = (size_t)e->count * e->type->size;
+    char *packed = NULL;
+    if (!t->basic->dense) {
+        packed = sw_temporary(bytes);
+        sw_pack(array, (int64_t)(bytes / t->basic->size), t->basic, packed,
+                comm);
+    }
+    sw_unpack(packed ? packed : array, e->user, e->count, e->type, comm);
+    sw_temporary_free(packed);
+}
+
+static void combine(const task_t *t, char *at, const char *origin)
+{
+    if (!t->by_host) {
+        sw_update_apply(&t->u, at, origin, t->n);
+        return;
+    }
+    for (size_t done = 0, some; done < t->n; done += some) {
+        some = sw_min(t->n - done, (size_t)INT_MAX);
+        host.Reduce_local(origin + done * t->u.elem, at + done * t->u.elem,
+                          (int)some, t->basic->handle, t->op);
+    }
+}
+
+static void update_aside(const sw_win_t *w, int target, const task_t *t)
+{
+    MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
+    size_t bytes = t->n * t->u.elem;
+    char *mine = t->origin.type ? gather(t, &t->origin, comm) : NULL;
+    char *old = t->result.type ? gather(t, &t->result, comm) : NULL;
+    sw_rma_update_begin(&w->share, target);
+    char *there = gather(t, &t->target, comm);
+    if (old)
+        sw_copy(old, there, bytes);
+    if (t->u.kind != SW_UPDATE_NOTHING) {
+        combine(t, there, mine);
+        scatter(t, there, &t->target, comm);
+    }
+    sw_rma_update_end(&w->share, target);
+    if (old)
+        scatter(t, old, &t->result, comm);
+    sw_temporary_free(there);
+    sw_temporary_free(mine);
+    sw_temporary_free(old);
+}
+
+/* Data of a call that is there: false where the host is to judge. */
+static bool data_of(bool there, const void *user, int64_t count,
+                    MPI_Datatype type, elements_t *to)
+{
+    *to = (elements_t){(void *)(uintptr_t)user, count, NULL};
+    return !there || (count >= 0 && (to->type = sw_access_type(type)) &&
+                      (user || !count || !to->type->dense));
+}
+
+/* All of it in whole basic elements. */
+static bool limit(task_t *t, const elements_t *e)
+{
+    size_t bytes = e->type ? (size_t)e->count * e->type->size : 0;
+    if (e->type)
+        t->n = sw_min(t->n, bytes / t->basic->size);
+    return bytes % t->basic->size == 0;
+}
+
+/* One basic element, no derived type: MPI_Fetch_and_op takes no other. */
+static bool accumulate(sw_win_t *w, const call_t *k, bool single, int *result)
+{
+    task_t t;
+    sw_access_t a;
+    const sw_datatype_t *basic;
+    if (k->target == MPI_PROC_NULL)
+        return true;
+    if (!data_of(k->op != MPI_NO_OP, k->origin, k->origin_count,
+                 k->origin_type, &t.origin) ||
+        !data_of(k->fetches, k->result, k->result_count, k->result_type,
+                 &t.result) ||
+        !sw_access(w, k->target, k->disp, k->count, k->type, &a, result))
+        return false;
+    if (!a.bytes)
+        return true;
+    basic = basic_of(a.type);
+    if (!basic || !basic->size || (single && basic != a.type) ||
+        !operation(k->op, basic, &t))
+        return false;
+    t.target = (elements_t){a.at, a.count, a.type};
+    t.n = a.bytes;
+    if (!limit(&t, &t.target) || !limit(&t, &t.origin) || !limit(&t, &t.result))
+        return false;
+    sw_access_count();
+    if (!t.n)
+        return true;
+    if (sw_likely(!t.by_host && is_plain(&t, &t.target) &&
+                  is_plain(&t, &t.origin) && is_plain(&t, &t.result)))
+        sw_rma_update(&w->share, k->target, &t.u, a.at,
+                      t.origin.type ? t.origin.user : NULL,
+                      t.result.type ? t.result.user : NULL, t.n);
+    else
+        update_aside(w, k->target, &t);
+    sw_win_turn(w);
+    return true;
+}
+
+#define ACCUMULATES(SUFFIX, COUNT)                                      \
+SW_ACCESSES(Accumulate##SUFFIX, Raccumulate##SUFFIX,                    \
+            (const void *origin, COUNT count, MPI_Datatype type,        \
+             int target, MPI_Aint disp, COUNT target_count,             \
+             MPI_Datatype target_type, MPI_Op op),                      \
+            (origin, count, type, target, disp, target_count,           \
+             target_type, op),                                          \
+            accumulate(w, &(const call_t){                              \
+                .origin = origin, .origin_count = count,                \
+                .origin_type = type, .target = target, .disp = disp,    \
+                .count = target_count, .type = target_type, .op = op},  \
+                false, &result))                                        \
+SW_ACCESSES(Get_accumulate##SUFFIX, Rget_accumulate##SUFFIX,            \
+            (const void *origin, COUNT count, MPI_Datatype type,        \
+             void *fetched, COUNT fetched_count,                        \
+             MPI_Datatype fetched_type, int target, MPI_Aint disp,      \
+             COUNT target_count, MPI_Datatype target_type, MPI_Op op),  \
+            (origin, count, type, fetched, fetched_count, fetched_type, \
+             target, disp, target_count, target_type, op),              \
+            accumulate(w, &(const call_t){                              \
+                .origin = origin, .origin_count = count,                \
+                .origin_type = type, .result = fetched,                 \
+                .result_count = fetched_count,                          \
+                .result_type = fetched_type, .target = target,          \
+                .disp = disp, .count = target_count,                    \
+                .type = target_type, .op = op, .fetches = true},        \
+                false, &result))
+
+ACCUMULATES(, int)
+#if SW_LARGE_COUNT
+ACCUMULATES(_c, MPI_Count)
+#endif
+
+SW_WIN_CALL(Fetch_and_op,
+            (const void *origin, void *fetched, MPI_Datatype type, int target,
+             MPI_Aint disp, MPI_Op op, MPI_Win win),
+            (origin, fetched, type, target, disp, op, win),
+            accumulate(w, &(const call_t){
+                .origin = origin, .origin_count = 1, .origin_type = type,
+                .result = fetched, .result_count = 1, .result_type = type,
+                .target = target, .disp = disp, .count = 1, .type = type,
+                .op = op, .fetches = true}, true, &result))
+
+/* Integers, logicals and bytes can be compared and swapped. */
+static bool can_swap(const sw_datatype_t *d)
+{
+    bool taken = is_integer(d) ||
+                 (d->kernel >= SW_BYTE && d->kernel <= SW_LOGICAL8) ||
+                 (d->handle == MPI_LOGICAL && MPI_LOGICAL != MPI_DATATYPE_NULL);
+    return taken && d->dense && d->size <= sizeof(uint64_t);
+}
+
+static bool swap(sw_win_t *w, const void *origin, const void *compare,
+                 void *fetched, MPI_Datatype type, int target, int64_t disp,
+                 int *result)
+{
+    sw_access_t a;
+    if (target == MPI_PROC_NULL)
+        return true;
+    if (!sw_access(w, target, disp, 1, type, &a, result) || !can_swap(a.type))
+        return false;
+    if (!a.bytes)
+        return true;
+    if (sw_out_of_reach(origin, a.type) || sw_out_of_reach(compare, a.type) ||
+        sw_out_of_reach(fetched, a.type)) {
+        MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
+        char mine[8], wanted[8], old[8];
+        sw_pack(origin, 1, a.type, mine, comm);
+        sw_pack(compare, 1, a.type, wanted, comm);
+        sw_rma_swap(&w->share, target, a.bytes, a.at, mine, wanted, old);
+        sw_unpack(old, fetched, 1, a.type, comm);
+    } else {
+        sw_rma_swap(&w->share, target, a.bytes, a.at, origin, compare,
+                    fetched);
+    }
+    sw_access_count();
+    sw_win_turn(w);
+    return true;
+}
+
+SW_WIN_CALL(Compare_and_swap,
+            (const void *origin, const void *compare, void *fetched,
+             MPI_Datatype type, int target, MPI_Aint disp, MPI_Win win),
+            (origin, compare, fetched, type, target, disp, win),
+            swap(w, origin, compare, fetched, type, target, disp, &result))

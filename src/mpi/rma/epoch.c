@@ -1,0 +1,154 @@
+/*
+ * epoch.c - active target: fence; post, start, complete, wait and test.
+ *
+ * A fence is a barrier of the members, whatever is asserted: the members do not
+ * put accesses off, so they must not begin before their targets have come.
+ * MPI_Win_start waits for the posts, for the same reason.
+ */
+#include "window.h"
+
+#define FENCES (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | \
+                MPI_MODE_NOSUCCEED)
+#define POSTS (MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT)
+
+static bool passive(const sw_win_t *w)
+{
+    return atomic_load_explicit(&w->locks, memory_order_relaxed) > 0;
+}
+
+static bool fence(sw_win_t *w, int assertion, int *result)
+{
+    if (assertion & ~FENCES)
+        return false;
+    if (passive(w) || w->starts >= 0 || w->posts >= 0) {
+        *result = sw_win_raise(w, MPI_ERR_RMA_SYNC);
+        return true;
+    }
+    sw_win_will_wait();
+    w->fenced = !(assertion & MPI_MODE_NOSUCCEED);
+    if (sw_coll_barrier(w->ring) == SW_BROKEN) {
+        sw_ring_give_up(w->ring);
+        *result = sw_win_lost(w);
+    }
+    return true;
+}
+
+SW_WIN_CALL(Win_fence, (int assertion, MPI_Win win), (assertion, win),
+            fence(w, assertion, &result))
+
+/* A group's members by their ranks in the window, which `to` has room for.
+ * Less than 0: it is none. */
+static int members_of(const sw_win_t *w, MPI_Group group, int *to)
+{
+    int n = 0;
+    if (group == MPI_GROUP_NULL || host.Group_size(group, &n) != MPI_SUCCESS ||
+        n > w->share.n)
+        return -1;
+    SW_ARRAY(int, ranks, n);
+    for (int i = 0; i < n; i++)
+        ranks[i] = i;
+    if (n && host.Group_translate_ranks(group, n, ranks, w->group, to) !=
+                 MPI_SUCCESS)
+        return -1;
+    for (int i = 0; i < n; i++)
+        if (!sw_win_is_target(w, to[i]))
+            return -1;
+    return n;
+}
+
+static bool start(sw_win_t *w, MPI_Group group, int assertion, int *result)
+{
+    if (group == MPI_GROUP_NULL || assertion & ~MPI_MODE_NOCHECK)
+        return false;
+    int n = w->starts >= 0 || passive(w)
+                ? -1 : members_of(w, group, w->members);
+    if (n < 0) {
+        *result = sw_win_raise(w, MPI_ERR_RMA_SYNC);
+        return true;
+    }
+    sw_win_will_wait();
+    w->fenced = false;
+    w->starts = n;
+    for (int i = 0; i < n && *result == MPI_SUCCESS; i++) {
+        if (!sw_rma_await_post(&w->share, w->members[i]))
+            *result = sw_win_lost(w);
+        atomic_store(&w->target[w->members[i]].access, SW_WIN_STARTED);
+    }
+    return true;
+}
+
+SW_WIN_CALL(Win_start, (MPI_Group group, int assertion, MPI_Win win),
+            (group, assertion, win), start(w, group, assertion, &result))
+
+/* Open MPI takes this for right on a window that has seen no epoch. */
+static bool complete_nothing(const sw_win_t *w, int *result)
+{
+#ifdef OMPI_MAJOR_VERSION
+    *result = sw_win_raise(w, MPI_ERR_RMA_SYNC);
+    return true;
+#else
+    return false;
+#endif
+}
+
+static bool complete(sw_win_t *w, int *result)
+{
+    if (w->starts < 0)
+        return complete_nothing(w, result);
+    for (int i = 0; i < w->starts; i++) {
+        atomic_store(&w->target[w->members[i]].access, 0);
+        sw_rma_complete(&w->share, w->members[i]);
+    }
+    w->starts = -1;
+    sw_win_turn(w);
+    return true;
+}
+
+SW_WIN_CALL(Win_complete, (MPI_Win win), (win), complete(w, &result))
+
+static bool post(sw_win_t *w, MPI_Group group, int assertion, int *result)
+{
+    if (group == MPI_GROUP_NULL || assertion & ~POSTS)
+        return false;
+    SW_ARRAY(int, origins, w->share.n);
+    int n = w->posts >= 0 ? -1 : members_of(w, group, origins);
+    if (n < 0) {
+        *result = sw_win_raise(w, MPI_ERR_RMA_SYNC);
+        return true;
+    }
+    w->fenced = false;
+    w->posts = n;
+    for (int i = 0; i < n; i++)
+        sw_rma_post(&w->share, origins[i]);
+    return true;
+}
+
+SW_WIN_CALL(Win_post, (MPI_Group group, int assertion, MPI_Win win),
+            (group, assertion, win), post(w, group, assertion, &result))
+
+static bool await(sw_win_t *w, int *result)
+{
+    if (w->posts < 0)
+        return false;
+    sw_win_will_wait();
+    if (!sw_rma_await_complete(&w->share, (uint32_t)w->posts))
+        *result = sw_win_lost(w);
+    w->posts = -1;
+    return true;
+}
+
+SW_WIN_CALL(Win_wait, (MPI_Win win), (win), await(w, &result))
+
+static bool test(sw_win_t *w, int *flag)
+{
+    if (w->posts < 0 || !flag)
+        return false;
+    *flag = sw_rma_completed(&w->share, (uint32_t)w->posts);
+    if (*flag)
+        w->posts = -1;
+    else
+        sw_win_turn_slow();
+    return true;
+}
+
+SW_WIN_CALL(Win_test, (MPI_Win win, int *flag), (win, flag), test(w, flag))

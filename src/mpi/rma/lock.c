@@ -1,0 +1,127 @@
+/*
+ * lock.c - passive target: locks, flushes, and MPI_Win_sync.
+ *
+ * An access is over when its call returns. So all kinds of flushes only keep
+ * the processor from putting a store off behind a later load.
+ */
+#include "window.h"
+
+/* May this member take a lock now? A fence's epoch may end silently. */
+static bool may_lock(const sw_win_t *w, const sw_win_target_t *t)
+{
+    return !atomic_load(&w->all) && w->starts < 0 &&
+           (t ? !atomic_load(&t->access) : !atomic_load(&w->locks));
+}
+
+static bool lock(sw_win_t *w, int type, int rank, int assertion, int *result)
+{
+    bool exclusive = type == MPI_LOCK_EXCLUSIVE;
+    if (!sw_win_is_target(w, rank) || assertion & ~MPI_MODE_NOCHECK ||
+        (!exclusive && type != MPI_LOCK_SHARED))
+        return false;
+    sw_win_target_t *t = &w->target[rank];
+    if (!may_lock(w, t)) {
+        *result = sw_win_raise(w, MPI_ERR_RMA_SYNC);
+        return true;
+    }
+    int how = assertion ? SW_WIN_UNCHECKED
+              : exclusive ? SW_WIN_EXCLUSIVE : SW_WIN_SHARED;
+    sw_win_will_wait();
+    w->fenced = false;
+    if (how != SW_WIN_UNCHECKED &&
+        !sw_rma_lock(&w->share, rank, exclusive, atomic_load(&w->locks) > 0)) {
+        *result = sw_win_lost(w);
+        return true;
+    }
+    atomic_fetch_add(&w->locks, 1);
+    atomic_store(&t->access, how);
+    return true;
+}
+
+SW_WIN_CALL(Win_lock, (int type, int rank, int assertion, MPI_Win win),
+            (type, rank, assertion, win),
+            lock(w, type, rank, assertion, &result))
+
+static bool unlock(sw_win_t *w, int rank)
+{
+    sw_win_target_t *t = sw_win_is_target(w, rank) ? &w->target[rank] : NULL;
+    int how = t ? atomic_load(&t->access) & SW_WIN_LOCKED : 0;
+    if (!how)
+        return false;
+    atomic_store(&t->access, 0);
+    if (how != SW_WIN_UNCHECKED)
+        sw_rma_unlock(&w->share, rank, how == SW_WIN_EXCLUSIVE);
+    atomic_fetch_sub(&w->locks, 1);
+    sw_win_turn(w);
+    return true;
+}
+
+SW_WIN_CALL(Win_unlock, (int rank, MPI_Win win), (rank, win), unlock(w, rank))
+
+static bool lock_all(sw_win_t *w, int assertion, int *result)
+{
+    if (assertion & ~MPI_MODE_NOCHECK)
+        return false;
+    if (!may_lock(w, NULL)) {
+        *result = sw_win_raise(w, MPI_ERR_RMA_SYNC);
+        return true;
+    }
+    sw_win_will_wait();
+    w->fenced = false;
+    if (!assertion && !sw_rma_lock_all(&w->share, false)) {
+        *result = sw_win_lost(w);
+        return true;
+    }
+    atomic_fetch_add(&w->locks, 1);
+    atomic_store(&w->all, assertion ? SW_WIN_UNCHECKED : SW_WIN_SHARED);
+    return true;
+}
+
+SW_WIN_CALL(Win_lock_all, (int assertion, MPI_Win win), (assertion, win),
+            lock_all(w, assertion, &result))
+
+static bool unlock_all(sw_win_t *w)
+{
+    int how = atomic_load(&w->all);
+    if (!how)
+        return false;
+    atomic_store(&w->all, 0);
+    if (how != SW_WIN_UNCHECKED)
+        sw_rma_unlock_all(&w->share);
+    atomic_fetch_sub(&w->locks, 1);
+    sw_win_turn(w);
+    return true;
+}
+
+SW_WIN_CALL(Win_unlock_all, (MPI_Win win), (win), unlock_all(w))
+
+static bool flush(sw_win_t *w, bool locked)
+{
+    if (!locked)
+        return false;
+    atomic_thread_fence(memory_order_seq_cst);
+    sw_win_turn(w);
+    return true;
+}
+
+static bool is_locked(const sw_win_t *w, int rank)
+{
+    return sw_win_is_target(w, rank) &&
+           (atomic_load_explicit(&w->all, memory_order_relaxed) ||
+            atomic_load_explicit(&w->target[rank].access,
+                                 memory_order_relaxed) & SW_WIN_LOCKED);
+}
+
+static bool any_locked(const sw_win_t *w)
+{
+    return atomic_load_explicit(&w->locks, memory_order_relaxed) > 0;
+}
+
+SW_WIN_CALL(Win_flush, (int rank, MPI_Win win), (rank, win),
+            flush(w, is_locked(w, rank)))
+SW_WIN_CALL(Win_flush_local, (int rank, MPI_Win win), (rank, win),
+            flush(w, is_locked(w, rank)))
+SW_WIN_CALL(Win_flush_all, (MPI_Win win), (win), flush(w, any_locked(w)))
+SW_WIN_CALL(Win_flush_local_all, (MPI_Win win), (win),
+            flush(w, any_locked(w)))
+SW_WIN_CALL(Win_sync, (MPI_Win win), (win), flush(w, true))

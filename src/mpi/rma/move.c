@@ -1,0 +1,126 @@
+/*
+ * move.c - MPI_Put and MPI_Get: copies between this member's memory and a
+ * target's, by the layouts of both.
+ */
+#include "access.h"
+
+#include "mpi/base/buffer.h"
+#include "mpi/base/reach.h"
+
+/* Hosts take an access to any target while one is locked: so do we. */
+static bool may_access(const sw_win_t *w, const sw_win_target_t *t)
+{
+    return w->fenced ||
+           atomic_load_explicit(&w->locks, memory_order_relaxed) ||
+           atomic_load_explicit(&t->access, memory_order_relaxed);
+}
+
+/* Where the data of elements at address 0 begins and ends. */
+static void span_of(const sw_datatype_t *d, int64_t count, int64_t *low,
+                    int64_t *high)
+{
+    MPI_Count at = 0, extent = 0;
+    if (d->layout) {
+        sw_layout_span(d->layout, count, low, high);
+        return;
+    }
+    host.Type_get_true_extent_x(d->handle, &at, &extent);
+    int64_t last = (count - 1) * d->extent;
+    *low = at + (last < 0 ? last : 0);
+    *high = at + extent + (last > 0 ? last : 0);
+}
+
+bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
+               MPI_Datatype type, sw_access_t *to, int *result)
+{
+    const sw_win_target_t *t =
+        sw_win_is_target(w, target) ? &w->target[target] : NULL;
+    if (!t || !may_access(w, t) || count < 0 ||
+        !(to->type = sw_access_type(type)))
+        return false;
+    int64_t low = 0, high, begin;
+    to->count = count;
+    to->bytes = (size_t)count * to->type->size;
+    if (to->bytes == 0) {
+        to->at = t->base;
+        return true;
+    }
+    high = (int64_t)to->bytes;
+    if (!to->type->dense)
+        span_of(to->type, count, &low, &high);
+    if (__builtin_mul_overflow(disp, t->unit, &begin) ||
+        __builtin_add_overflow(begin, low, &low) ||
+        __builtin_add_overflow(begin, high, &high) || low < 0 ||
+        (uint64_t)high > t->bytes) {
+        *result = sw_win_raise(w, MPI_ERR_RMA_RANGE);
+        begin = 0;
+        to->bytes = 0;
+    }
+    to->at = t->base + begin;
+    return true;
+}
+
+/* Data that is not side by side, or not in this processor's reach. */
+static void copy(bool put, void *user, int64_t count, const sw_datatype_t *d,
+                 const sw_access_t *a, size_t bytes)
+{
+    MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
+    sw_buffer_t from, to;
+    sw_buffer_send(&from, put ? user : a->at, put ? count : a->count,
+                   put ? d : a->type, comm);
+    sw_buffer_receive(&to, put ? a->at : user, put ? a->count : count,
+                      put ? a->type : d, comm);
+    /* What is unpacked as a whole must be whole. */
+    if (to.temporary && bytes < to.bytes)
+        sw_pack(to.user, to.count, to.type, to.temporary, comm);
+    sw_data_copy(&from.data, &to.data, 0, bytes);
+    sw_buffer_received(&to);
+    sw_buffer_end(&from);
+}
+
+static bool move(sw_win_t *w, bool put, void *user, int64_t count,
+                 MPI_Datatype type, int target, int64_t disp,
+                 int64_t target_count, MPI_Datatype target_type, int *result)
+{
+    sw_access_t a;
+    const sw_datatype_t *d;
+    if (target == MPI_PROC_NULL)
+        return true;
+    if (count < 0 || !(d = sw_access_type(type)) ||
+        !sw_access(w, target, disp, target_count, target_type, &a, result))
+        return false;
+    size_t bytes = sw_min((size_t)count * d->size, a.bytes);
+    if (!user && d->dense && bytes)
+        return false;
+    sw_access_count();
+    if (!bytes)
+        return true;
+    if (sw_likely(d->dense && a.type->dense && !sw_out_of_reach(user, d)))
+        sw_copy(put ? a.at : user, put ? user : a.at, bytes);
+    else
+        copy(put, user, count, d, &a, bytes);
+    return true;
+}
+
+#define PUT_GET(SUFFIX, COUNT)                                          \
+SW_ACCESSES(Put##SUFFIX, Rput##SUFFIX,                                  \
+            (const void *origin, COUNT count, MPI_Datatype type,        \
+             int target, MPI_Aint disp, COUNT target_count,             \
+             MPI_Datatype target_type),                                 \
+            (origin, count, type, target, disp, target_count,           \
+             target_type),                                              \
+            move(w, true, (void *)(uintptr_t)origin, count, type,       \
+                 target, disp, target_count, target_type, &result))     \
+SW_ACCESSES(Get##SUFFIX, Rget##SUFFIX,                                  \
+            (void *origin, COUNT count, MPI_Datatype type, int target,  \
+             MPI_Aint disp, COUNT target_count,                         \
+             MPI_Datatype target_type),                                 \
+            (origin, count, type, target, disp, target_count,           \
+             target_type),                                              \
+            move(w, false, origin, count, type, target, disp,           \
+                 target_count, target_type, &result))
+
+PUT_GET(, int)
+#if SW_LARGE_COUNT
+PUT_GET(_c, MPI_Count)
+#endif

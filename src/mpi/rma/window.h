@@ -1,0 +1,122 @@
+/*
+ * window.h - a window as its member sees it, and whose it is.
+ *
+ * One decision is taken for each window, when it is made: its members serve it
+ * by loads and stores, or the host does, with all calls alike. The members
+ * serve it if they are on one node and each reaches the memory of each.
+ *
+ * The host makes every window: it owns the handle, attributes, name, error
+ * handler, info and group. It never hears of the epochs of a window that the
+ * members serve. To the host no epoch is ever open there, so it refuses every
+ * access. A call whose arguments or epoch are wrong goes to it, and it raises
+ * its error. What only we know to be wrong we raise (sw_win_raise).
+ *
+ * Every access is over when its call returns. So an epoch's end only has to
+ * order it before what the target does next: by a fence of the processor, or
+ * what the members' block does (rma/share.h).
+ */
+#ifndef SW_MPI_RMA_WINDOW_H
+#define SW_MPI_RMA_WINDOW_H
+
+#include "mpi/base/comm.h"
+#include "mpi/base/datatype.h"
+#include "rma/share.h"
+
+/* What this member has of a target. */
+enum {
+    SW_WIN_STARTED = 1,
+    SW_WIN_SHARED = 2,
+    SW_WIN_EXCLUSIVE = 4,
+    SW_WIN_UNCHECKED = 8,       /* MPI_MODE_NOCHECK: no lock is taken */
+    SW_WIN_LOCKED = SW_WIN_SHARED | SW_WIN_EXCLUSIVE | SW_WIN_UNCHECKED,
+};
+
+typedef struct {
+    char *base;                 /* of its memory, as this member reaches it */
+    uint64_t bytes;
+    int64_t unit;               /* of displacements */
+    _Atomic int access;
+} sw_win_target_t;
+
+typedef struct {
+    sw_registered_t registered;
+    MPI_Win handle;
+    bool ours;                  /* else the host's: nothing below is there */
+    sw_rma_share_t share;
+    sw_ring_t *ring;            /* of fences */
+    MPI_Group group;
+    sw_win_target_t *target;    /* [n] */
+    int *members;               /* [n]: those started, `starts` of them */
+    int starts, posts;          /* -1: no such epoch */
+    bool fenced;                /* a fence has opened an epoch */
+    _Atomic int all;            /* how all are locked */
+    _Atomic int locks;          /* so many, of one or of all */
+    _Atomic unsigned turns;     /* see sw_win_turn */
+} sw_win_t;
+
+#define SW_WINS_CACHED 64
+extern sw_registry_cache_t sw_win_cache[SW_WINS_CACHED]
+    __attribute__((visibility("hidden")));
+/* So many windows are ours now. */
+extern _Atomic int sw_wins __attribute__((visibility("hidden")));
+
+sw_win_t *sw_win_look_up(MPI_Win win);
+
+/* The window, if its members serve it; else NULL. */
+static inline sw_win_t *sw_win(MPI_Win win)
+{
+    if (!atomic_load_explicit(&sw_wins, memory_order_relaxed))
+        return NULL;
+    sw_win_t *w = sw_registry_cached(sw_win_cache, SW_WINS_CACHED,
+                                     (uintptr_t)win);
+    if (sw_unlikely(!w))
+        w = sw_win_look_up(win);
+    return w && w->ours ? w : NULL;
+}
+
+/* Raise an error on it, and return what the call is to return. */
+int sw_win_raise(const sw_win_t *w, int error);
+/* A wait was in vain: a member has died. */
+int sw_win_lost(const sw_win_t *w);
+
+/* A call that programs repeat until something comes true: drives the host's
+ * progress now and then, and lets other ranks have the core. */
+void sw_win_turn_slow(void);
+static inline void sw_win_turn(sw_win_t *w)
+{
+    unsigned turn =
+        atomic_load_explicit(&w->turns, memory_order_relaxed) + 1;
+    atomic_store_explicit(&w->turns, turn, memory_order_relaxed);
+    if (sw_unlikely(turn % 64 == 0))
+        sw_win_turn_slow();
+}
+
+/* Before a wait: progress is driven on a communicator that lasts. */
+static inline void sw_win_will_wait(void)
+{
+    sw_comm_use(MPI_COMM_WORLD);
+}
+
+static inline bool sw_win_is_target(const sw_win_t *w, int rank)
+{
+    return rank >= 0 && rank < w->share.n;
+}
+
+/* For --stats: calls that moved data, and windows, by whose they were. */
+typedef struct {
+    _Atomic int64_t ours, hosts, calls;
+} sw_win_counts_t;
+extern sw_win_counts_t sw_win_counts __attribute__((visibility("hidden")));
+
+/* Define sw_MPI_NAME: ours if BODY, an expression in w and &result, is true. */
+#define SW_WIN_CALL(NAME, PARAMETERS, ARGUMENTS, BODY)                  \
+int sw_MPI_##NAME PARAMETERS                                            \
+{                                                                       \
+    int result = MPI_SUCCESS;                                           \
+    sw_win_t *w = sw_win(win);                                          \
+    if (w && sw_likely(BODY))                                           \
+        return result;                                                  \
+    return host.NAME ARGUMENTS;                                         \
+}
+
+#endif

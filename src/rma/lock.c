@@ -1,0 +1,60 @@
+/*
+ * lock.c - passive target: a target's memory is locked, or that of all.
+ *
+ * Each member's memory has a lock of its own, with one writer or many readers.
+ * A lock of all would take as many steps as there are members, and two of them
+ * could hold each other up half-way. So all exclusive locks of a window pass
+ * one gate, which they bear together, and which the shared lock of all
+ * excludes. A shared lock of one target bears the lock of all anyway.
+ *
+ * No cycle of waits comes from the queues. The one that is served waits for
+ * holders alone. A holder that wants another lock waits in no queue for what
+ * it could have at once without one: it joins the gate, and the readers of a
+ * target. For an exclusive lock of a target it queues: it would have to wait
+ * for the same holders.
+ */
+#include "share.h"
+
+/* The gate's two kinds, and those of a member's lock. */
+#define ALL 1u
+#define ALLS 0xffffu
+#define ONE 0x10000u
+#define ONES 0xffff0000u
+#define READER 1u
+#define WRITER 0x80000000u
+#define ANY 0xffffffffu
+
+size_t sw_rma_block_bytes(int n)
+{
+    size_t posts = sw_round_up((size_t)n, 8 * SW_LINE) / 8;
+    return sizeof(sw_rma_block_t) +
+           (size_t)n * (sizeof(sw_rma_member_t) + posts);
+}
+
+bool sw_rma_lock(const sw_rma_share_t *w, int target, bool exclusive,
+                    bool holds)
+{
+    sw_queue_t *lock = &w->shared->member[target].lock;
+    if (!exclusive)
+        return sw_queue_hold(lock, READER, WRITER, !holds);
+    return sw_queue_hold(&w->shared->gate, ONE, ALLS, !holds) &&
+           sw_queue_hold(lock, WRITER, ANY, true);
+}
+
+void sw_rma_unlock(const sw_rma_share_t *w, int target, bool exclusive)
+{
+    sw_queue_leave(&w->shared->member[target].lock,
+                   exclusive ? WRITER : READER);
+    if (exclusive)
+        sw_queue_leave(&w->shared->gate, ONE);
+}
+
+bool sw_rma_lock_all(const sw_rma_share_t *w, bool holds)
+{
+    return sw_queue_hold(&w->shared->gate, ALL, ONES, !holds);
+}
+
+void sw_rma_unlock_all(const sw_rma_share_t *w)
+{
+    sw_queue_leave(&w->shared->gate, ALL);
+}

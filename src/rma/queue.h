@@ -1,0 +1,36 @@
+/*
+ * queue.h - a lock with several kinds of holders, first come, first served.
+ *
+ *   0   next (4)  serving (4)  state (4)  doorbell: event (4) sleepers (4)
+ *
+ * `state` counts the holders, each kind in bits of its own. A comer takes a
+ * ticket (next), and waits until it is served. It then waits until no holder of
+ * a kind that it cannot bear is left, and adds itself to the state. The next
+ * ticket is served then. So comers that bear each other hold it together.
+ *
+ * Memory order: a holder leaves by a release of `state`. A comer adds itself by
+ * an acquire of it. So it sees all that the holders before it have written.
+ */
+#ifndef SW_RMA_QUEUE_H
+#define SW_RMA_QUEUE_H
+
+#include "node/wait.h"
+
+typedef struct {
+    _Alignas(SW_PAIR) _Atomic uint32_t next;
+    _Atomic uint32_t serving;
+    _Atomic uint32_t state;
+    sw_doorbell_t doorbell;
+} sw_queue_t;
+
+/* Take a ticket and wait until it is served. False: lost. */
+bool sw_queue_await(sw_queue_t *q);
+/* Let the next one be served. */
+void sw_queue_pass(sw_queue_t *q);
+
+/* Hold it as `kind`, once no bit of `others` is left in the state. One that
+ * does not queue waits for these alone. False: lost. */
+bool sw_queue_hold(sw_queue_t *q, uint32_t kind, uint32_t others, bool queues);
+void sw_queue_leave(sw_queue_t *q, uint32_t kind);
+
+#endif

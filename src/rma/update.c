@@ -1,0 +1,208 @@
+/*
+ * update.c - see update.h.
+ */
+#include "update.h"
+
+#include "node/base/copy.h"
+
+#define SHORT 4             /* elements of a short update, at most */
+#define PART ((size_t)256 << 10)    /* bytes of one turn of a long one */
+#define ASIDE 1024          /* bytes that are updated beside their place */
+
+/* Long ones ---------------------------------------------------------------- */
+
+void sw_rma_update_begin(const sw_rma_share_t *w, int target)
+{
+    sw_queue_t *q = &w->shared->member[target].updates;
+    sw_queue_await(q);
+    atomic_store(&q->state, 1);
+    for (int i = 0; i < w->n; i++) {
+        sw_rma_member_t *m = &w->shared->member[i];
+        bool lost = false;
+        SW_WAIT_UNLESS(lost, atomic_load(&m->active) == 0, &m->doorbell);
+    }
+}
+
+void sw_rma_update_end(const sw_rma_share_t *w, int target)
+{
+    sw_queue_t *q = &w->shared->member[target].updates;
+    atomic_store_explicit(&q->state, 0, memory_order_release);
+    sw_queue_pass(q);
+}
+
+/* Kernels want their elements where the compiler would put them. */
+static bool aligned(const void *p, size_t elem)
+{
+    size_t low = elem & -elem;
+    return (uintptr_t)p % (low < 16 ? low : 16) == 0;
+}
+
+/* Elements that lie anywhere go through memory of our own. */
+static void combine_aside(const sw_update_t *u, char *at, const char *origin,
+                          size_t n)
+{
+    _Alignas(SW_LINE) char mine[ASIDE], theirs[ASIDE];
+    for (size_t some, i = 0; i < n; i += some) {
+        some = sw_min(n - i, ASIDE / u->elem);
+        size_t from = i * u->elem, bytes = some * u->elem;
+        sw_copy(mine, origin + from, bytes);
+        sw_copy(theirs, at + from, bytes);
+        u->kernel(theirs, mine, theirs, some);
+        sw_copy(at + from, theirs, bytes);
+    }
+}
+
+void sw_update_apply(const sw_update_t *u, void *at, const void *origin,
+                     size_t n)
+{
+    if (u->kind == SW_UPDATE_REPLACE)
+        sw_copy(at, origin, n * u->elem);
+    else if (u->kind == SW_UPDATE_NOTHING)
+        return;
+    else if (aligned(at, u->elem) && aligned(origin, u->elem))
+        u->kernel(at, origin, at, n);
+    else
+        combine_aside(u, at, origin, n);
+}
+
+static void update_long(const sw_rma_share_t *w, int target,
+                        const sw_update_t *u, char *at, const char *origin,
+                        char *result, size_t n)
+{
+    size_t part = sw_max(PART / u->elem, 1);
+    for (size_t some, i = 0; i < n; i += some) {
+        some = sw_min(n - i, part);
+        size_t from = i * u->elem;
+        sw_rma_update_begin(w, target);
+        if (result)
+            sw_copy(result + from, at + from, some * u->elem);
+        sw_update_apply(u, at + from, origin ? origin + from : NULL, some);
+        sw_rma_update_end(w, target);
+    }
+}
+
+/* Short ones --------------------------------------------------------------- */
+
+/* One element, by the processor. `result` may be `origin`, and lie anywhere. */
+#define ELEMENT(BITS)                                                       \
+static void update_##BITS(const sw_update_t *u, void *at,                   \
+                          const void *origin, void *result)                 \
+{                                                                           \
+    _Atomic uint##BITS##_t *word = at;                                      \
+    uint##BITS##_t mine = 0, old, new;                                      \
+    if (u->kind != SW_UPDATE_NOTHING)                                       \
+        memcpy(&mine, origin, sizeof mine);                                 \
+    switch (u->kind) {                                                      \
+    case SW_UPDATE_ADD:                                                     \
+        old = atomic_fetch_add(word, mine);                                 \
+        break;                                                              \
+    case SW_UPDATE_REPLACE:                                                 \
+        old = atomic_exchange(word, mine);                                  \
+        break;                                                              \
+    case SW_UPDATE_NOTHING:                                                 \
+        old = atomic_load(word);                                            \
+        break;                                                              \
+    default:                                                                \
+        old = atomic_load_explicit(word, memory_order_relaxed);             \
+        do                                                                  \
+            u->kernel(&new, &mine, &old, 1);                                \
+        while (!atomic_compare_exchange_weak(word, &old, new));             \
+    }                                                                       \
+    if (result)                                                             \
+        memcpy(result, &old, sizeof old);                                   \
+}                                                                           \
+                                                                            \
+static void swap_##BITS(void *at, const void *origin, const void *compare,  \
+                        void *result)                                       \
+{                                                                           \
+    uint##BITS##_t mine, old;                                               \
+    memcpy(&mine, origin, sizeof mine);                                     \
+    memcpy(&old, compare, sizeof old);                                      \
+    atomic_compare_exchange_strong((_Atomic uint##BITS##_t *)at, &old,      \
+                                   mine);                                   \
+    memcpy(result, &old, sizeof old);                                       \
+}
+
+ELEMENT(8)
+ELEMENT(16)
+ELEMENT(32)
+ELEMENT(64)
+
+static void update_element(const sw_update_t *u, void *at, const void *origin,
+                           void *result)
+{
+    switch (u->elem) {
+    case 1: update_8(u, at, origin, result); break;
+    case 2: update_16(u, at, origin, result); break;
+    case 4: update_32(u, at, origin, result); break;
+    default: update_64(u, at, origin, result);
+    }
+}
+
+static bool is_atomic(const void *at, size_t elem)
+{
+    return (elem == 1 || elem == 2 || elem == 4 || elem == 8) &&
+           (uintptr_t)at % elem == 0;
+}
+
+/* Become active, unless a long one is at work. */
+static bool enter(const sw_rma_share_t *w, int target)
+{
+    _Atomic uint32_t *active = &w->shared->member[w->me].active;
+    atomic_fetch_add(active, 1);
+    if (sw_likely(!atomic_load(&w->shared->member[target].updates.state)))
+        return true;
+    atomic_fetch_sub(active, 1);
+    return false;
+}
+
+static void leave(const sw_rma_share_t *w)
+{
+    atomic_fetch_sub_explicit(&w->shared->member[w->me].active, 1,
+                              memory_order_release);
+}
+
+void sw_rma_update(const sw_rma_share_t *w, int target,
+                      const sw_update_t *u, void *at, const void *origin,
+                      void *result, size_t n)
+{
+    size_t elem = u->elem;
+    if (n > SHORT || !is_atomic(at, elem) || !enter(w, target)) {
+        update_long(w, target, u, at, origin, result, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        update_element(u, (char *)at + i * elem,
+                       origin ? (const char *)origin + i * elem : NULL,
+                       result ? (char *)result + i * elem : NULL);
+    leave(w);
+}
+
+static void swap_element(size_t elem, void *at, const void *origin,
+                         const void *compare, void *result)
+{
+    switch (elem) {
+    case 1: swap_8(at, origin, compare, result); break;
+    case 2: swap_16(at, origin, compare, result); break;
+    case 4: swap_32(at, origin, compare, result); break;
+    default: swap_64(at, origin, compare, result);
+    }
+}
+
+void sw_rma_swap(const sw_rma_share_t *w, int target, size_t elem,
+                    void *at, const void *origin, const void *compare,
+                    void *result)
+{
+    if (is_atomic(at, elem) && enter(w, target)) {
+        swap_element(elem, at, origin, compare, result);
+        leave(w);
+        return;
+    }
+    char old[8];
+    sw_rma_update_begin(w, target);
+    memcpy(old, at, elem);
+    if (!memcmp(old, compare, elem))
+        memcpy(at, origin, elem);
+    sw_rma_update_end(w, target);
+    memcpy(result, old, elem);
+}

@@ -1,0 +1,78 @@
+"""straightway bench onesided: windows."""
+
+import time
+
+from straightway import native, units
+from straightway.bench import onesided, results, runs
+from straightway.commands.bench import choices
+from straightway.machine import hardware
+from straightway.reporters import collectives_terminal, progress
+
+SIZES = "8,64,1k,16k,64k,256k,1m,4m"
+
+
+class Onesided:
+    """Measure one-sided communication in windows of MPI_Win_create.
+
+    Each operation comes with the MPI_Win_flush after which its origin may go
+    on: put, get, and accumulate (a sum of doubles). Even ranks are origins,
+    the ranks behind them targets, which wait in a barrier. All ranks take part
+    in fence, and in fetch_and_op on one counter of rank 0.
+
+    The program makes windows of both kinds, and measures host and Straightway
+    in one run, in shuffled order. A sample is a batch of calls of 50 µs or
+    more with a barrier before it; its value is the slowest rank's. The table
+    shows medians and the bounds that hold them with 95 % confidence. The floor
+    beside them is a memcpy of the bytes, or half a round trip of a cache line.
+    The program checks the results.
+
+    The exit status is 1 when a result was wrong or the run failed.
+    """
+
+    name = "onesided"
+
+    @staticmethod
+    def arguments(parser):
+        add = parser.add_argument
+        choices.add_ranks(add)
+        choices.add_operations(add, SIZES)
+        choices.add_cells(add, 0.5, "one operation at one size")
+        choices.add_common(add)
+
+    @staticmethod
+    def run(options):
+        operations = choices.parse_names("--ops", "operation", options.ops,
+                                         onesided.OPERATIONS)
+        sizes = choices.parse_doubles(options.sizes)
+        ranks = choices.ranks(options)
+        choices.check_seconds("--seconds", options.seconds)
+        choices.check_memory(5 * max(sizes) * (ranks or 1), "the windows",
+                             "give smaller --sizes")
+        host = choices.host(options)
+
+        description = hardware.describe()
+        floors = native.probe("--floors").get("floors") or {}
+        seed = choices.seed(options)
+        count = onesided.cells(operations, sizes)
+        progress.start(host.title, ranks, ", ".join((
+            units.plural(len(operations), "operation"),
+            units.plural(len(sizes), "size"))), description)
+        start = time.monotonic()
+        run = runs.launch(
+            host, ranks, options.launcher_args,
+            ["--onesided", ",".join(operations),
+             "--sizes", ",".join(map(str, sizes)),
+             "--seconds", options.seconds, "--seed", seed,
+             *(["--corrupt", 1] if options.corrupt else [])],
+            count, progress.bar, options.launcher or "")
+        report = results.head("straightway-bench-onesided/1", run, host,
+                              ranks, description, floors, seed,
+                              time.monotonic() - start)
+        cells = [results.cell(line, onesided.floor(line["cell"], line["size"],
+                                                   floors))
+                 for line in results.cell_lines(run)]
+        report.update(time_per_cell=options.seconds, several=False,
+                      computing=None, cells=cells, guidelines={},
+                      summary=results.summary(cells, onesided.OPERATIONS))
+        choices.show(report, options, collectives_terminal)
+        return results.verdict(run, report, host)

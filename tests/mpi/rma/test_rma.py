@@ -1,0 +1,111 @@
+"""One-sided communication in windows that the members serve gives what the host
+gives: moved data, errors, ends. Atomic operations are atomic."""
+
+import hashlib
+import re
+
+import pytest
+from harness.jobs import JobTimeout
+from harness.programs import kept_alone, rounds_for, run, same_logs, well
+
+DEEP = pytest.mark.deep
+WINDOWS = re.compile(r"windows: (\d+) of (\d+) ours")
+
+# What random_rma.c writes with 20 rounds, by ranks and seed: the same under
+# every MPI. Open MPI 5 alone ends some of these programs by itself.
+DIGESTS = {(2, 1): "b86548aff0d05d56", (3, 1): "2082bd3876582231", (2, 2): "b8884488d989aa6d"}
+
+# Open MPI alone.
+FAULTS = ["signal", "free()", "munmap_chunk", "corrupted"]
+
+
+def ours(done):
+    """(ours, all) windows, summed over the ranks."""
+    (found,) = WINDOWS.findall(done.stderr)
+    return tuple(map(int, found))
+
+
+@pytest.mark.parametrize("n, seed", [*DIGESTS])
+def test_random_programs_give_what_all_hosts_give(host, n, seed, tmp_path):
+    done = well(run(host, n, "random_rma", seed, 20, "--log",
+                    tmp_path / "log"))
+    served, windows = ours(done)
+    assert served == windows == 3 * n
+    log = b"".join((tmp_path / f"log.{rank}").read_bytes()
+                   for rank in range(n))
+    assert hashlib.sha256(log).hexdigest()[:16] == DIGESTS[n, seed]
+
+
+@pytest.mark.parametrize("n, seed", [
+    (2, 3), pytest.param(3, 4, marks=DEEP), pytest.param(4, 5, marks=DEEP)])
+@pytest.mark.unable("debian-mpich",
+                    why="MPICH 4.0 alone gives other bytes than MPICH 5")
+def test_random_programs_give_the_hosts_bytes(host, n, seed, tmp_path):
+    arguments = [seed, rounds_for(host, n, 60)]
+    kept = kept_alone(host, n, "random_rma", arguments, "all is well",
+                      excused=FAULTS)
+    well(run(host, n, "random_rma", *arguments, "--log", tmp_path / "log"))
+    same_logs(kept, tmp_path, n)
+
+
+@pytest.mark.parametrize("env", [
+    {"STRAIGHTWAY_RMA": "off"}, {"STRAIGHTWAY_SHOW": "off"},
+    {"STRAIGHTWAY_REFUSE": "memfd"}, {"STRAIGHTWAY_NODE_SIZE": "1"}])
+@pytest.mark.unable("openmpi", "debian-openmpi",
+                    why="Open MPI alone ends such programs")
+def test_what_cannot_be_reached_stays_with_the_host(host, env, tmp_path):
+    done = well(run(host, 2, "random_rma", 1, 6, "--log", tmp_path / "log",
+                    env=env))
+    served, windows = ours(done)
+    assert windows == 6 and served < windows
+
+
+def test_atomic_operations_are_atomic(host):
+    done = well(run(host, 2, "contention", 100))
+    assert ours(done) == (4, 4)
+
+
+def test_atomic_operations_with_more_ranks_than_cores(host):
+    well(run(host, 4, "contention", 20))
+
+
+@DEEP
+def test_atomic_operations_for_long(host):
+    well(run(host, 3, "contention", 2000, timeout=300))
+
+
+def test_threads_use_windows_at_once(host):
+    done = well(run(host, 2, "rma_threads", 20))
+    assert ours(done)[0] >= 2
+
+
+def test_the_host_judges_wrong_calls(host, tmp_path):
+    kept = kept_alone(host, 2, "rma_errors", [], "all is well")
+    done = well(run(host, 2, "rma_errors", "--log", tmp_path / "log"))
+    assert ours(done) == (2, 2)
+    same_logs(kept, tmp_path, 2)
+
+
+@pytest.mark.unable("debian-openmpi",
+                    why="Open MPI 4.1 alone takes no window on MPI_COMM_SELF")
+@pytest.mark.parametrize("n", [2, pytest.param(4, marks=DEEP)])
+def test_windows_come_and_go(host, n):
+    done = well(run(host, n, "rma_lives", 40))
+    served, windows = ours(done)
+    assert windows - 2 * n <= served < windows
+
+
+@DEEP
+@pytest.mark.unable("debian-openmpi",
+                    why="Open MPI 4.1 alone takes no window on MPI_COMM_SELF")
+def test_ten_thousand_windows(host):
+    well(run(host, 2, "rma_lives", 10000, timeout=500))
+
+
+@pytest.mark.parametrize("how", ["lock", "post", "fence"])
+def test_a_killed_rank_ends_the_job(host, how):
+    try:
+        run(host, 2, "kill_rma", how, timeout=60, straightway=False)
+    except JobTimeout:
+        pytest.skip("the host alone does not end")
+    assert run(host, 2, "kill_rma", how, timeout=60).returncode != 0
