@@ -1,15 +1,9 @@
 /*
  * parcel.c - see parcel.h.
  *
- * The stack of freed parcels. Strangers push: they write the parcel's `below`,
- * then make it the top by compare-and-swap (release). Only the owner takes,
- * and always all of it, by one exchange for "empty" (acquire). So nobody
- * compares a top that may have been taken and pushed anew: there is no ABA.
- * Every push is a read-modify-write, so the owner's exchange sees what each of
- * the pushers did before: their `below`, and their last accesses to the bytes.
- *
  * A parcel's state names its holder. Only the holder changes it: give, accept
- * and free. A message orders these (p2p/slot.h), or the stack. The state is
+ * and free. A message orders these (p2p/slot.h), or the stack of freed parcels
+ * (parcel_stack.h). The state is
  * there to find the program's errors, so relaxed accesses do.
  *
  * Strange parcels that this process holds are on a list, for fork. Its links
@@ -19,6 +13,7 @@
 
 #include "arena/arena.h"
 #include "node/base/settings.h"
+#include "parcel_stack.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -43,14 +38,11 @@ typedef struct parcel {
 
 _Static_assert(sizeof(parcel_t) == HEAD, "the head is one line");
 
-typedef struct {
-    _Atomic uint64_t top;           /* a head's offset; 0: empty            */
-} parcel_stack_t;
-
 bool sw_parcel_on;
 _Atomic bool sw_parcel_any;
 
-static parcel_stack_t *_Atomic stack;   /* this process's own               */
+static sw_parcel_stack_t *_Atomic stack;   /* this process's own               */
+static sw_token_t mine;                     /* set before it                */
 static _Atomic int32_t me;
 static _Atomic uint64_t returns;
 
@@ -211,54 +203,53 @@ static const sw_fork_also_t also = {
 /* Blocks ----------------------------------------------------------------- */
 
 /* The stack, made at the first need; NULL: no memory. */
-static parcel_stack_t *own_stack(void)
+static sw_parcel_stack_t *own_stack(void)
 {
-    parcel_stack_t *is = atomic_load_explicit(&stack, memory_order_acquire);
+    sw_parcel_stack_t *is = atomic_load_explicit(&stack, memory_order_acquire);
     if (sw_likely(is != NULL))
         return is;
-    is = sw_arena_alloc_shared(sizeof *is, SW_LINE);
-    if (!is)
+    const sw_segment_t *segment = sw_segment();
+    if (!segment)
         return NULL;
-    atomic_store(&is->top, 0);
-    parcel_stack_t *none = NULL;
-    if (!atomic_compare_exchange_strong(&stack, &none, is)) {
-        sw_arena_free(is);
-        return none;
+    pthread_mutex_lock(&others.lock);
+    is = atomic_load(&stack);
+    if (!is && (is = sw_arena_alloc_shared(sizeof *is, SW_LINE))) {
+        atomic_store(&is->top, 0);
+        mine = segment->token;
+        atomic_store(&sw_parcel_any, true);
+        atomic_store(&stack, is);
     }
-    atomic_store(&sw_parcel_any, true);
+    pthread_mutex_unlock(&others.lock);
     return is;
 }
 
 /* The owner takes back what strangers have freed. */
 static void drain(void)
 {
-    parcel_stack_t *from = atomic_load_explicit(&stack, memory_order_acquire);
-    if (!from || sw_likely(!atomic_load_explicit(&from->top,
-                                                 memory_order_relaxed)))
-        return;
-    uint64_t at = atomic_exchange_explicit(&from->top, 0,
-                                           memory_order_acquire), n = 0;
+    sw_parcel_stack_t *from = atomic_load_explicit(&stack,
+                                                   memory_order_acquire);
+    uint64_t at = from ? sw_parcel_take_all(from) : 0, n = 0;
     for (; at; n++) {
         parcel_t *h = (parcel_t *)(own_arena() + at);
         at = h->below;
         sw_arena_free(h);
     }
-    atomic_fetch_add_explicit(&returns, n, memory_order_relaxed);
+    if (n)
+        atomic_fetch_add_explicit(&returns, n, memory_order_relaxed);
 }
 
 void *sw_parcel_alloc(size_t bytes)
 {
     if (!sw_parcel_on || bytes > sw_arena.range[0].size)
         return NULL;
-    const sw_segment_t *segment = sw_segment();
-    parcel_stack_t *back = segment ? own_stack() : NULL;
+    sw_parcel_stack_t *back = own_stack();
     if (!back)
         return NULL;
     drain();
     parcel_t *h = sw_arena_alloc_shared(HEAD + bytes, ALIGN);
     if (!h)
         return NULL;
-    *h = (parcel_t){.owner = segment->token, .bytes = bytes,
+    *h = (parcel_t){.owner = mine, .bytes = bytes,
                     .stack = (uint64_t)((char *)back - own_arena()),
                     .state = my_number()};
     sw_fork_also = &also;
@@ -273,11 +264,10 @@ static parcel_t *find(const void *p, bool *strange)
     *strange = !sw_arena_is_block(p);
     if ((uintptr_t)p % ALIGN != HEAD % ALIGN)
         return NULL;
-    if (!*strange) {
-        const sw_segment_t *segment = stack ? sw_segment() : NULL;
-        return segment && sw_arena_begin(p) == (void *)h &&
-               same(&h->owner, &segment->token) ? h : NULL;
-    }
+    if (!*strange)
+        return atomic_load_explicit(&stack, memory_order_acquire) &&
+               sw_arena_begin(p) == (void *)h &&
+               same(&h->owner, &mine) ? h : NULL;
     const arena_t *a = find_around(p);
     return a && (char *)h >= a->base && same(&h->owner, &a->owner) ? h : NULL;
 }
@@ -312,36 +302,26 @@ size_t sw_parcel_bytes(const void *p)
     return h ? h->bytes : 0;
 }
 
-/* The stranger's way back to the owner. */
-static void push(parcel_t *h, char *arena)
-{
-    parcel_stack_t *to = (parcel_stack_t *)(arena + h->stack);
-    uint64_t at = (uint64_t)((char *)h - arena);
-    uint64_t top = atomic_load_explicit(&to->top, memory_order_relaxed);
-    do
-        h->below = top;
-    while (!atomic_compare_exchange_weak_explicit(
-        &to->top, &top, at, memory_order_release, memory_order_relaxed));
-}
-
 /* A parcel that this process holds no more. */
 static void give_back(parcel_t *h, bool strange)
 {
     set_state(h, FREED);
-    if (!strange)
+    if (!strange) {
         sw_arena_free(h);
-    else if (!others.child)
-        push(h, find_around(h)->base);
+    } else if (!others.child) {
+        char *arena = find_around(h)->base;
+        sw_parcel_push((sw_parcel_stack_t *)(arena + h->stack),
+                       (uint64_t)((char *)h - arena), &h->below);
+    }
 }
 
 /* The head of a parcel that this process holds; NULL: p is none. */
 static parcel_t *held(const void *p, const char *what, bool *strange)
 {
     parcel_t *h = find(p, strange);
-    int32_t mine = my_number();
     if (!h && !(*strange && find_around(p)))
         return NULL;
-    if (sw_unlikely(!h || state_of(h) != mine)) {
+    if (sw_unlikely(!h || state_of(h) != my_number())) {
         sw_say("%s(): %p is not an allocated block: %s", what, p,
                h ? "this process has given it away or freed it"
                  : "no block begins there");
@@ -412,8 +392,8 @@ sw_parcel_name_t sw_parcel_give(void *p)
 static parcel_t *reach(const sw_parcel_name_t *name, bool *strange,
                        const arena_t **arena)
 {
-    const sw_segment_t *segment = sw_segment();
-    *strange = !segment || !same(&segment->token, &name->owner);
+    *strange = !atomic_load_explicit(&stack, memory_order_acquire) ||
+               !same(&mine, &name->owner);
     *arena = *strange ? meet(&name->owner) : NULL;
     char *base = *arena ? (*arena)->base : own_arena();
     size_t span = *arena ? (*arena)->span : sw_arena.range[0].size;

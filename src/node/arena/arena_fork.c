@@ -256,11 +256,11 @@ static void prepare(void)
     sigset_t before;
     pthread_sigmask(SIG_SETMASK, &all, &before);
     sw_blocks_flush();
-    sw_extents_lock();
-    sw_show_lock();
     also = atomic_load(&sw_fork_also);
     if (also)
         also->lock();
+    sw_extents_lock();
+    sw_show_lock();
     mask_before = before;
     copying = sw_arena.fd >= 0 && anything_shared();
     if (!copying)
@@ -299,10 +299,10 @@ static void parent(void)
         wait_for_beats();
     }
     sigset_t before = mask_before;
-    if (also)
-        also->unlock();
     sw_show_unlock();
     sw_extents_unlock();
+    if (also)
+        also->unlock();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = saved;
 }
