@@ -2,9 +2,12 @@
 way it receives, under every MPI, with the library and without."""
 
 import re
+import sys
 
 import pytest
-from harness.programs import rounds_for, run, well
+from harness.hosts import ROOT
+from harness.programs import (needs_fortran, needs_mpi4py, rounds_for, run,
+                              source, well)
 from straightway import capture
 
 ON = {"STRAIGHTWAY_P2P": "on"}
@@ -77,3 +80,26 @@ def test_a_profile_sees_sends_and_receives(host, tmp_path):
     kept = capture.read(tmp_path / "give.swcap")
     seen = {name for rank in kept.ranks for name in rank.procedures}
     assert {"MPI_Isend", "MPI_Mprobe", "MPI_Mrecv"} <= seen
+
+
+@needs_fortran
+@pytest.mark.parametrize("straightway", [True, False])
+def test_fortran(host, straightway):
+    include = ROOT / "include"
+    half = host.compile(include / "straightway_fortran.c", "-c", "-Wall",
+                        "-Wextra", "-Werror")
+    program = host.compile(
+        include / "straightway_mpi.f90", source("give_fortran.f90"), "-xnone",
+        half)
+    done = well(host.run(2, [program], straightway=straightway,
+                         env={"STRAIGHTWAY_STATS": "1"}))
+    assert not straightway or given(done)[:2] == [40, 40]
+
+
+@needs_mpi4py
+@pytest.mark.parametrize("straightway", [True, False])
+def test_arrays_of_numpy(host, straightway):
+    program = [sys.executable, source("give_numpy.py")]
+    done = well(host.run(2, program, straightway=straightway,
+                         env={"STRAIGHTWAY_STATS": "1"}))
+    assert not straightway or min(given(done)) > 0
