@@ -1,8 +1,8 @@
 ! A field goes around a ring of ranks, each of which adds its number.
 program give_fortran
-  use mpi
   use straightway_mpi
   implicit none
+  include 'mpif.h'
   integer, parameter :: n = 20000, rounds = 10
   integer :: rank, ranks, ierror, i, from(2)
   integer(c_size_t) :: bytes, got
