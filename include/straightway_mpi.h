@@ -273,8 +273,8 @@ static inline int straightway_mtake(void **block, size_t *bytes,
 
 /*
  * straightway_take(&block, &bytes, source, tag, comm, &status) waits for a
- * message, given or sent, and sets `block` to a block with its bytes, which is
- * the program's to free. MPI_ANY_SOURCE and MPI_ANY_TAG are as with MPI_Recv;
+ * message, given or sent. `block` becomes a block with its bytes, which is the
+ * program's to free. MPI_ANY_SOURCE and MPI_ANY_TAG are as with MPI_Recv;
  * from MPI_PROC_NULL comes a block of 0 bytes. `status` may be
  * MPI_STATUS_IGNORE.
  */

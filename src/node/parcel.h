@@ -5,7 +5,7 @@
  * the node may hold it: it reads, writes and frees it through the mapping of
  * the owner's arena that it has anyway. Handing it over costs the same at any
  * size. The owner is the process from whose arena it comes, for ever; the
- * holder is whoever may use it now.
+ * holder is the process that may use it now.
  *
  *     owner's arena
  *       | ... | head | the holder's bytes ............... | ... | stack |

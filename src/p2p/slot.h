@@ -25,8 +25,8 @@
  * computing, or stuck in a call of the host that needs the sender. A receiver
  * that finds MOVING waits for it: the mover holds nothing else.
  *
- * The data may be a parcel that the sender gives away (node/parcel.h). Whoever
- * claims such a slot holds the parcel: a receiver that asked for a block keeps
+ * The data may be a parcel that the sender gives away (node/parcel.h). The receiver
+ * that claims such a slot holds the parcel: a receiver that asked for a block keeps
  * it (sw_slot_accept), any other copies and frees it. The sender leaves the
  * slot at once.
  *

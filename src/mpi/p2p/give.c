@@ -3,7 +3,8 @@
  *
  * A give sends a descriptor (p2p/descriptor.h) whose slot names a parcel, and
  * leaves the slot at once: nobody waits. The host matches it, so any receive,
- * probe or take may get it. Whoever claims the slot holds the parcel.
+ * probe or take may get it. The rank
+ * that claims the slot holds the parcel.
  *
  * What cannot go so goes by value: the program's own inline function sends it
  * with MPI_Isend, or receives it with MPI_Mrecv (include/straightway_mpi.h).

@@ -140,7 +140,7 @@ static void order(void)
     }
 }
 
-/* From whoever comes, as often as all give. */
+/* From any rank, as often as all give. */
 static void anyone(void)
 {
     enum { BYTES = 20000, MANY = 50 };

@@ -2,6 +2,8 @@
 way it receives, under every MPI, with the library and without."""
 
 import re
+import shutil
+import subprocess
 import sys
 
 import pytest
@@ -80,6 +82,31 @@ def test_a_profile_sees_sends_and_receives(host, tmp_path):
     kept = capture.read(tmp_path / "give.swcap")
     seen = {name for rank in kept.ranks for name in rank.procedures}
     assert {"MPI_Isend", "MPI_Mprobe", "MPI_Mrecv"} <= seen
+
+
+STRICT = ["-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", "-c"]
+
+
+@pytest.mark.parametrize("words", [
+    ["-std=c99"], ["-std=c17", "-O0"], ["-x", "c++", "-std=c++11"],
+    ["-x", "c++", "-std=c++20"]], ids=lambda words: words[-1])
+def test_the_header_is_clean(one_host, words, tmp_path):
+    include = subprocess.run([one_host.compilers["c"], "-show"], text=True,
+                             capture_output=True, check=True).stdout.split()
+    system = [word.replace("-I", "-isystem") for word in include
+              if word.startswith("-I")]
+    (tmp_path / "program").write_text(
+        "#include <straightway_mpi.h>\n#include <straightway.h>\n"
+        "int both(void **p, size_t *n, MPI_Comm c)\n{\n"
+        "    return straightway_give(p, *n, 0, 0, c) ||\n"
+        "        straightway_take(p, n, 0, 0, c, MPI_STATUS_IGNORE);\n}\n")
+    language = [] if "-x" in words else ["-x", "c"]
+    for compiler in "gcc", "clang":
+        if shutil.which(compiler):
+            subprocess.run(
+                [compiler, *STRICT, *language, *words, *system,
+                 f"-I{ROOT / 'include'}", tmp_path / "program", "-o",
+                 tmp_path / "program.o"], check=True)
 
 
 @needs_fortran
