@@ -49,18 +49,24 @@
 
 /* For programs in other languages, which look the library's part up with
  * dlsym(RTLD_DEFAULT, ...): NULL where it is not preloaded. `comm` points to
- * an MPI_Comm, `message` to an MPI_Message of MPI_Mprobe, `status` to what that
- * has filled. STRAIGHTWAY_BY_VALUE, and nothing has happened: the caller sends
- * or receives the bytes. */
+ * an MPI_Comm, `message` to the MPI_Message of a matched probe, `status` to
+ * what that has filled. They return STRAIGHTWAY_BY_VALUE where nothing has
+ * happened, and the caller sends or receives the bytes. A take makes the
+ * matched probe itself. It returns STRAIGHTWAY_UNMATCHED where it has not. */
 #define STRAIGHTWAY_ALLOC_SYMBOL "straightway_library_alloc"
 #define STRAIGHTWAY_GIVE_SYMBOL "straightway_library_give"
 #define STRAIGHTWAY_TAKE_SYMBOL "straightway_library_take"
+#define STRAIGHTWAY_MTAKE_SYMBOL "straightway_library_mtake"
 #define STRAIGHTWAY_BY_VALUE (-1)
+#define STRAIGHTWAY_UNMATCHED (-2)
 typedef void *(*straightway_alloc_func_t)(size_t bytes);
 typedef int (*straightway_give_func_t)(void **block, size_t bytes, int dest,
                                        int tag, const void *comm);
-typedef int (*straightway_take_func_t)(void **block, size_t *bytes,
+typedef int (*straightway_take_func_t)(void **block, size_t *bytes, int source,
+                                       int tag, const void *comm,
                                        void *message, void *status);
+typedef int (*straightway_mtake_func_t)(void **block, size_t *bytes,
+                                        void *message, void *status);
 
 #ifdef __cplusplus
 extern "C" {
@@ -265,7 +271,7 @@ static inline int straightway_mtake(void **block, size_t *bytes,
 {
     int (*found)(void **, size_t *, void *, void *);
     int rc;
-    STRAIGHTWAY_FIND_(found, library_take);
+    STRAIGHTWAY_FIND_(found, library_mtake);
     rc = found ? found(block, bytes, message, status) : STRAIGHTWAY_BY_VALUE;
     return rc == STRAIGHTWAY_BY_VALUE
         ? straightway_copy_(block, bytes, message, status) : rc;
@@ -281,11 +287,19 @@ static inline int straightway_mtake(void **block, size_t *bytes,
 static inline int straightway_take(void **block, size_t *bytes, int source,
                                    int tag, MPI_Comm comm, MPI_Status *status)
 {
+    int (*found)(void **, size_t *, int, int, const void *, void *, void *);
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
     MPI_Message message = MPI_MESSAGE_NULL;
-    int rc = MPI_Mprobe(source, tag, comm, &message, to);
-    return rc == MPI_SUCCESS ? straightway_mtake(block, bytes, &message, to)
-                             : rc;
+    int rc;
+    STRAIGHTWAY_FIND_(found, library_take);
+    rc = found ? found(block, bytes, source, tag, &comm, &message, to)
+               : STRAIGHTWAY_UNMATCHED;
+    if (rc == STRAIGHTWAY_UNMATCHED) {
+        rc = MPI_Mprobe(source, tag, comm, &message, to);
+        rc = rc == MPI_SUCCESS ? STRAIGHTWAY_BY_VALUE : rc;
+    }
+    return rc == STRAIGHTWAY_BY_VALUE
+        ? straightway_copy_(block, bytes, &message, to) : rc;
 }
 
 static inline int straightway_copy_(void **block, size_t *bytes,

@@ -49,8 +49,8 @@ def _find(name, result, *arguments):
 _alloc = _find("alloc", ctypes.c_void_p, ctypes.c_size_t) or _program.malloc
 _give = _find("give", ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t,
               ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
-_take = _find("take", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p,
-              ctypes.c_void_p, ctypes.c_void_p)
+_mtake = _find("mtake", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p,
+               ctypes.c_void_p, ctypes.c_void_p)
 
 
 class _Block:
@@ -162,9 +162,9 @@ def mtake(message, dtype=float, status=None):
     `status` is what that has filled."""
     address, size = ctypes.c_void_p(), ctypes.c_size_t()
     result = BY_VALUE
-    if _take is not None:
-        result = _take(ctypes.addressof(address), ctypes.addressof(size),
-                       MPI._addressof(message), MPI._addressof(status))
+    if _mtake is not None:
+        result = _mtake(ctypes.addressof(address), ctypes.addressof(size),
+                        MPI._addressof(message), MPI._addressof(status))
     if result == BY_VALUE:
         block = _Block.new(status.Get_elements(MPI.BYTE))
         memory = (ctypes.c_char * block.size).from_address(block.address)

@@ -35,13 +35,19 @@ SW_API extern const char *const sw_proc_names[];
 /* What the calls of straightway_mpi.h return when their message is to go by
  * value. No error code of MPI is negative. */
 #define SW_BY_VALUE (-1)
+/* What a take returns if nothing has matched a message for it. */
+#define SW_UNMATCHED (-2)
 
 /* Those calls, which are no procedures of MPI. The front does not know how
  * large a handle is: `comm` and `message` point to one, `status` to a status. */
 typedef struct {
     int (*give)(void **block, size_t bytes, int dest, int tag,
                 const void *comm);
-    int (*take)(void **block, size_t *bytes, void *message, void *status);
+    /* By value: the message is matched, and not received. */
+    int (*take)(void **block, size_t *bytes, int source, int tag,
+                const void *comm, void *message, void *status);
+    int (*take_matched)(void **block, size_t *bytes, void *message,
+                        void *status);
 } sw_hands_t;
 
 typedef struct {

@@ -67,9 +67,19 @@ SW_API int straightway_library_give(void **block, size_t bytes, int dest,
     return hands ? hands->give(block, bytes, dest, tag, comm) : SW_BY_VALUE;
 }
 
-SW_API int straightway_library_take(void **block, size_t *bytes,
-                                    void *message, void *status)
+SW_API int straightway_library_take(void **block, size_t *bytes, int source,
+                                    int tag, const void *comm, void *message,
+                                    void *status)
 {
     const sw_hands_t *hands = sw_door_hands();
-    return hands ? hands->take(block, bytes, message, status) : SW_BY_VALUE;
+    return hands ? hands->take(block, bytes, source, tag, comm, message,
+                               status) : SW_UNMATCHED;
+}
+
+SW_API int straightway_library_mtake(void **block, size_t *bytes,
+                                     void *message, void *status)
+{
+    const sw_hands_t *hands = sw_door_hands();
+    return hands ? hands->take_matched(block, bytes, message, status)
+                 : SW_BY_VALUE;
 }

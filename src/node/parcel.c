@@ -282,14 +282,16 @@ static void set_state(parcel_t *h, int32_t state)
     atomic_store_explicit(&h->state, state, memory_order_relaxed);
 }
 
-sw_parcel_kind_t sw_parcel_look(const void *p)
+sw_parcel_kind_t sw_parcel_look(const void *p, size_t *bytes)
 {
     bool strange;
     if (!atomic_load_explicit(&sw_parcel_any, memory_order_relaxed))
         return SW_PARCEL_NONE;
     parcel_t *h = find(p, &strange);
-    if (h)
+    if (h) {
+        *bytes = h->bytes;
         return state_of(h) == my_number() ? SW_PARCEL_HELD : SW_PARCEL_GONE;
+    }
     if (strange)
         return find_around(p) ? SW_PARCEL_INSIDE : SW_PARCEL_NONE;
     return sw_arena_begin(p) == p ? SW_PARCEL_NONE : SW_PARCEL_INSIDE;

@@ -51,8 +51,9 @@ SW_API extern bool sw_parcel_on;
 /* A new one, or NULL: there are none, or the arena is full. */
 SW_API void *sw_parcel_alloc(size_t bytes);
 
-SW_API sw_parcel_kind_t sw_parcel_look(const void *p);
-/* Bytes that a parcel holds; 0: p is none of ours. */
+/* `bytes` gets what a parcel that is held has room for. */
+SW_API sw_parcel_kind_t sw_parcel_look(const void *p, size_t *bytes);
+/* Bytes that a parcel has room for; 0: p is none. */
 SW_API size_t sw_parcel_bytes(const void *p);
 
 /* For the heap's entry points. Has this process ever had a parcel? */

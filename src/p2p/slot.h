@@ -228,7 +228,7 @@ static inline bool sw_slot_gives(const sw_slot_t *slot)
 
 /* Claim a slot that gives, and hold the parcel. NULL: it is not in reach, and
  * the slot is as it was. */
-SW_API void *sw_slot_accept(const sw_peer_t *peer, sw_slot_t *slot);
+SW_API void *sw_slot_accept(sw_slot_t *slot);
 
 /* The messages on offer to `me` with this context id (0: any) and tag (-1:
  * any), that no probe has taken, of those offered after `after` up to

@@ -163,10 +163,12 @@ void sw_slot_refuse(const sw_peer_t *peer, sw_slot_t *slot)
     finish(peer, slot, claim(peer, slot));
 }
 
-void *sw_slot_accept(const sw_peer_t *peer, sw_slot_t *slot)
+void *sw_slot_accept(sw_slot_t *slot)
 {
     void *p = sw_parcel_accept(&slot->given);
+    sw_assert(!p || sw_slot_is(slot, SW_SLOT_OFFERED));
+    /* The sender neither waits for it nor moves it. */
     if (p)
-        release(peer, slot, claim(peer, slot));
+        sw_slot_set(slot, sw_slot_ticket(slot), SW_SLOT_TAKEN);
     return p;
 }

@@ -67,6 +67,12 @@ static bool filled(const void *p, size_t n, uint64_t key)
     return true;
 }
 
+static sw_parcel_kind_t look(const void *p)
+{
+    size_t bytes;
+    return sw_parcel_look(p, &bytes);
+}
+
 /* All have come as often. */
 static void meet(void)
 {
@@ -108,7 +114,7 @@ static void begin(void)
 static void give(void *p, size_t bytes, uint64_t key, int to)
 {
     const hand_t hand = {sw_parcel_give(p), bytes, key};
-    CHECK(sw_parcel_look(p) == SW_PARCEL_GONE);
+    CHECK(look(p) == SW_PARCEL_GONE);
     put(to, &hand);
 }
 
@@ -118,7 +124,7 @@ static void *take(hand_t *hand)
     CHECK(filled(sw_parcel_find(&hand->name), hand->bytes, hand->key));
     void *p = sw_parcel_accept(&hand->name);
     CHECK(p && p == sw_parcel_find(&hand->name));
-    CHECK(sw_parcel_look(p) == SW_PARCEL_HELD);
+    CHECK(look(p) == SW_PARCEL_HELD);
     CHECK(sw_parcel_bytes(p) >= hand->bytes);
     return p;
 }
@@ -256,7 +262,7 @@ static void a_child_has_its_own(void)
     CHECK(wait_for(pid) == 0);
     for (int i = 0; i < BYTES; i++)
         CHECK(p[i] == 2);
-    CHECK(filled(own, BYTES, 77) && sw_parcel_look(p) == SW_PARCEL_HELD);
+    CHECK(filled(own, BYTES, 77) && look(p) == SW_PARCEL_HELD);
     meet();
     CHECK(sw_parcel_free(p) && sw_parcel_free(own));
     meet();
@@ -295,30 +301,30 @@ static void errors(void)
     hand_t hand;
     char *p = sw_parcel_alloc(BYTES), *plain = sw_arena_alloc(BYTES, 64);
     char *on_heap = malloc(100), *common = sw_arena_alloc_shared(BYTES, 64);
-    CHECK(sw_parcel_look(NULL) == SW_PARCEL_NONE && !sw_parcel_free(NULL));
-    CHECK(sw_parcel_look(&hand) == SW_PARCEL_NONE);
-    CHECK(sw_parcel_look(on_heap) == SW_PARCEL_NONE);
-    CHECK(sw_parcel_look(plain) == SW_PARCEL_NONE && !sw_parcel_free(plain));
-    CHECK(sw_parcel_look(common) == SW_PARCEL_NONE && !sw_parcel_bytes(common));
+    CHECK(look(NULL) == SW_PARCEL_NONE && !sw_parcel_free(NULL));
+    CHECK(look(&hand) == SW_PARCEL_NONE);
+    CHECK(look(on_heap) == SW_PARCEL_NONE);
+    CHECK(look(plain) == SW_PARCEL_NONE && !sw_parcel_free(plain));
+    CHECK(look(common) == SW_PARCEL_NONE && !sw_parcel_bytes(common));
     for (int at = 1; at < BYTES; at += 63)
-        CHECK(sw_parcel_look(p + at) == SW_PARCEL_INSIDE &&
-              sw_parcel_look(plain + at) == SW_PARCEL_INSIDE);
+        CHECK(look(p + at) == SW_PARCEL_INSIDE &&
+              look(plain + at) == SW_PARCEL_INSIDE);
     void *q = sw_parcel_alloc(BYTES);
     CHECK(sw_parcel_free(q));
     ends(do_free, q);
     give(p, 0, 0, (me + 1) % N);
-    CHECK(sw_parcel_look(p) == SW_PARCEL_GONE);
+    CHECK(look(p) == SW_PARCEL_GONE);
     ends(do_free, p);
     ends(do_resize, p);
     char *taken = take(&hand);
     for (int at = 1; at < BYTES; at += 63)
-        CHECK(sw_parcel_look(taken + at) == SW_PARCEL_INSIDE);
+        CHECK(look(taken + at) == SW_PARCEL_INSIDE);
     ends(do_free, taken + 64);
     const sw_parcel_name_t name = sw_parcel_give(taken);
-    CHECK(sw_parcel_look(taken) == SW_PARCEL_GONE);
+    CHECK(look(taken) == SW_PARCEL_GONE);
     ends(do_free, taken);
     sw_parcel_keep(taken);
-    CHECK(sw_parcel_look(taken) == SW_PARCEL_HELD);
+    CHECK(look(taken) == SW_PARCEL_HELD);
     CHECK(sw_parcel_free(taken));
     sw_parcel_name_t wrong = name;
     wrong.owner.word[0] ^= 1;

@@ -79,7 +79,8 @@ static sw_function_t entry(int procedure)
 /* A profile, or virtual time, is to see sends and receives. */
 static const sw_hands_t *hands(void)
 {
-    static const sw_hands_t ours = {.give = sw_give, .take = sw_take};
+    static const sw_hands_t ours = {.give = sw_give, .take = sw_take,
+                                    .take_matched = sw_take_matched};
     return sw_settings.enable && !sw_settings.profile && !*sw_settings.whatif
         ? &ours : NULL;
 }

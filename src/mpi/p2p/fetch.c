@@ -191,7 +191,7 @@ bool sw_fetch_block(const sw_descriptor_t *d, void **block, size_t *bytes,
     note_taken(d, slot);
     *error = MPI_SUCCESS;
     *bytes = d->bytes;
-    *block = sw_slot_gives(slot) ? sw_slot_accept(link->peer, slot) : NULL;
+    *block = sw_slot_gives(slot) ? sw_slot_accept(slot) : NULL;
     if (!*block)
         *block = copied(link, slot, d->bytes, error);
     sw_ledger_take(d->source, channel);

@@ -14,6 +14,7 @@
 
 #include "contract/flavour.h"
 #include "mpi/base/raise.h"
+#include "mpi/request/track.h"
 #include "node/parcel.h"
 #include "receive.h"
 #include "fetch.h"
@@ -51,7 +52,8 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
 {
     MPI_Comm comm = *(const MPI_Comm *)on;
     void *p = *block;
-    switch (sw_parcel_look(p)) {
+    size_t room = 0;
+    switch (sw_parcel_look(p, &room)) {
     case SW_PARCEL_NONE:
         return by_value(bytes < SW_PARCEL_MIN ? SW_GIVE_SMALL
                                               : SW_GIVE_FOREIGN);
@@ -64,7 +66,7 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
     case SW_PARCEL_HELD:
         break;
     }
-    if (bytes > sw_parcel_bytes(p))
+    if (bytes > room)
         return refuse(comm, MPI_ERR_COUNT, p, "is a block of fewer bytes than "
                       "are to be given");
     if (bytes < SW_DESCRIPTOR_BYTES)
@@ -102,25 +104,52 @@ static void *as_they_are(const sw_descriptor_t *d, const sw_matched_t *m,
     return p ? memcpy(p, d, sizeof *d) : NULL;
 }
 
-int sw_take(void **block, size_t *bytes, void *matched, void *status)
+/* A matched message that is as long as a descriptor. */
+static int take_descriptor(const sw_matched_t *m, void **block, size_t *bytes,
+                           MPI_Message *message, MPI_Status *status)
 {
-    sw_matched_t m;
     sw_descriptor_t d;
-    MPI_Status *to = status;
-    if (!sw_linked || !sw_matched_take(matched, &m))
-        return SW_BY_VALUE;
-    int error, rc = host.Mrecv(&d, sizeof d, MPI_BYTE, matched, to);
+    int error, rc = host.Mrecv(&d, sizeof d, MPI_BYTE, message, status);
     if (rc != MPI_SUCCESS) {
-        sw_matched_lost(&m);
-        sw_comm_drop(m.comm);
+        sw_matched_lost(m);
         return rc;
     }
     if (!sw_fetch_block(&d, block, bytes, &error))
-        *block = as_they_are(&d, &m, bytes, &error);
+        *block = as_they_are(&d, m, bytes, &error);
     else if (*block)
-        sw_status_set_bytes(to, *bytes);
+        sw_status_set_bytes(status, *bytes);
     count(SW_GIVE_TAKEN);
-    rc = sw_raise_pending(m.comm, error);
+    return sw_raise_pending(m->comm, error);
+}
+
+int sw_take_matched(void **block, size_t *bytes, void *message, void *status)
+{
+    sw_matched_t m;
+    if (!sw_linked || !sw_matched_take(message, &m))
+        return SW_BY_VALUE;
+    int rc = take_descriptor(&m, block, bytes, message, status);
     sw_comm_drop(m.comm);
     return rc;
+}
+
+/* The message is received at once, so no probe needs to know its length. */
+int sw_take(void **block, size_t *bytes, int source, int tag, const void *on,
+            void *message, void *status)
+{
+    MPI_Comm comm = *(const MPI_Comm *)on;
+    MPI_Status *to = status;
+    if (!sw_linked || source == MPI_PROC_NULL || sw_threaded || sw_owing()) {
+        int rc = sw_MPI_Mprobe(source, tag, comm, message, to);
+        return rc ? rc : sw_take_matched(block, bytes, message, to);
+    }
+    int rc = host.Mprobe(source, tag, comm, message, to);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    sw_comm_t *c = sw_status_bytes(to) == SW_DESCRIPTOR_BYTES
+        ? sw_comm_state(comm) : NULL;
+    if (!c || !c->context_id || !sw_link(c, to->MPI_SOURCE))
+        return SW_BY_VALUE;
+    const sw_matched_t m = {.comm = c, .source = to->MPI_SOURCE,
+                            .tag = to->MPI_TAG};
+    return take_descriptor(&m, block, bytes, message, to);
 }

@@ -10,7 +10,9 @@
 
 /* The calls: contract/flavour.h. */
 int sw_give(void **block, size_t bytes, int dest, int tag, const void *comm);
-int sw_take(void **block, size_t *bytes, void *message, void *status);
+int sw_take(void **block, size_t *bytes, int source, int tag, const void *comm,
+            void *message, void *status);
+int sw_take_matched(void **block, size_t *bytes, void *message, void *status);
 
 /* Why a block went by value. */
 #define SW_GIVE_REASONS(X)                                              \
