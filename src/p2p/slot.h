@@ -55,8 +55,9 @@ typedef struct {
     int32_t dest, tag;          /* the receiver's place on the node       */
     uint64_t order;             /* of the sender's offers                 */
     uint64_t bytes;
-    sw_shown_t shown;           /* where the data lies                    */
-    sw_parcel_name_t given;     /* or what is given away: at > 0          */
+    sw_parcel_name_t given;     /* what is given away; at is 0: nothing   */
+    /* Up to here one cache line: all that a taker needs. */
+    sw_shown_t shown;           /* else where the data lies               */
     /* Of a copy aside, so many bytes are there: the receiver may take them
      * while the sender still copies (release, acquire). */
     _Atomic uint64_t ready;
@@ -76,6 +77,8 @@ typedef struct {
     uint64_t offset;            /* of the slot in the segment             */
     uint64_t next;              /* free or orphaned slots: a list         */
 } sw_slot_t;
+
+_Static_assert(offsetof(sw_slot_t, shown) == SW_LINE, "a taker's line");
 
 /* What a sender offers. */
 typedef struct {
