@@ -391,33 +391,44 @@ sw_parcel_name_t sw_parcel_give(void *p)
     return (sw_parcel_name_t){h->owner, (uint64_t)((char *)p - arena)};
 }
 
-static parcel_t *reach(const sw_parcel_name_t *name, bool *strange,
-                       const arena_t **arena)
+/* Where its head is to be; NULL: out of reach. */
+static parcel_t *place(const sw_parcel_name_t *name, bool *strange)
 {
     *strange = !atomic_load_explicit(&stack, memory_order_acquire) ||
                !same(&mine, &name->owner);
-    *arena = *strange ? meet(&name->owner) : NULL;
-    char *base = *arena ? (*arena)->base : own_arena();
-    size_t span = *arena ? (*arena)->span : sw_arena.range[0].size;
-    if ((*strange && !*arena) || name->at < HEAD || name->at >= span)
+    const arena_t *arena = *strange ? meet(&name->owner) : NULL;
+    char *base = arena ? arena->base : own_arena();
+    size_t span = arena ? arena->span : sw_arena.range[0].size;
+    if ((*strange && !arena) || name->at < HEAD || name->at >= span)
         return NULL;
-    parcel_t *h = head_of(base + name->at);
-    return same(&h->owner, &name->owner) ? h : NULL;
+    return head_of(base + name->at);
+}
+
+static parcel_t *reach(const sw_parcel_name_t *name, bool *strange)
+{
+    parcel_t *h = place(name, strange);
+    return h && same(&h->owner, &name->owner) ? h : NULL;
+}
+
+void sw_parcel_prefetch(const sw_parcel_name_t *name)
+{
+    bool strange;
+    const parcel_t *h = place(name, &strange);
+    if (h)
+        sw_prefetch_write(h);
 }
 
 void *sw_parcel_find(const sw_parcel_name_t *name)
 {
     bool strange;
-    const arena_t *arena;
-    parcel_t *h = reach(name, &strange, &arena);
+    parcel_t *h = reach(name, &strange);
     return h ? (char *)h + HEAD : NULL;
 }
 
 void *sw_parcel_accept(const sw_parcel_name_t *name)
 {
     bool strange;
-    const arena_t *arena;
-    parcel_t *h = reach(name, &strange, &arena);
+    parcel_t *h = reach(name, &strange);
     if (!h)
         return NULL;
     set_state(h, my_number());
@@ -439,8 +450,7 @@ void sw_parcel_keep(void *p)
 void sw_parcel_drop(const sw_parcel_name_t *name)
 {
     bool strange;
-    const arena_t *arena;
-    parcel_t *h = reach(name, &strange, &arena);
+    parcel_t *h = reach(name, &strange);
     if (h)
         give_back(h, strange);
 }

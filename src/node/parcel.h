@@ -69,6 +69,8 @@ SW_API bool sw_parcel_resize(void *p, size_t bytes, void **to);
 SW_API sw_parcel_name_t sw_parcel_give(void *p);
 /* Nobody has learnt of that: it has it again. */
 SW_API void sw_parcel_keep(void *p);
+/* It will soon be accepted: ask for its head. */
+SW_API void sw_parcel_prefetch(const sw_parcel_name_t *name);
 /* Where a parcel's bytes are; NULL: not in reach. */
 SW_API void *sw_parcel_find(const sw_parcel_name_t *name);
 /* The process that was given it holds it. NULL: not in reach. */

@@ -184,8 +184,10 @@ bool sw_fetch_block(const sw_descriptor_t *d, void **block, size_t *bytes,
                     int *error)
 {
     const sw_link_t *link;
+    if (d->given.at && sw_descriptor_valid(d, &sw_link_cookie))
+        sw_parcel_prefetch(&d->given);
     sw_slot_t *slot = offered(d, &link);
-    if (sw_likely(!slot))
+    if (sw_unlikely(!slot))
         return false;
     unsigned channel = sw_channel(slot->context_id, slot->tag);
     note_taken(d, slot);

@@ -76,7 +76,8 @@ static sw_slot_t *offer_it(sw_link_t *link, sw_offer_t *offer,
     }
     sw_row_offer(&link->row, channel, 1);
     sw_descriptor_fill(descriptor, &sw_link_cookie, sw_world.place,
-                       slot->offset, sw_slot_ticket(slot), slot->bytes);
+                       slot->offset, sw_slot_ticket(slot), slot->bytes,
+                       &slot->given);
     return slot;
 }
 
