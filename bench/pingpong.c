@@ -13,13 +13,17 @@
  *   ring           all ranks: Sendrecv to the right and from the left
  *   random         Sendrecv with a partner that each call draws anew: the
  *                  ranks fall into random pairs
+ *   give           there and back, one block, by straightway_give and
+ *                  straightway_take; half of a round trip
+ *   read, giveread as pingpong and give, and a rank reads each cache line of
+ *                  what has come before it answers
  *
  * Messages have places of their own for sending and for receiving. A check of
  * each cell in both modes comes before its timing. The receiver starts with the
  * complement of the right bytes. Every byte must arrive in the right place,
  * once with one content and once with another. sampling.c measures the cells.
  */
-#include <mpi.h>
+#include <straightway_mpi.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +84,76 @@ static int pingpong(int calls)
         error |= first_of_pair() ? receive_one() : send_one();
     }
     return error;
+}
+
+/* One word of each line. */
+static void read_lines(const void *data, size_t bytes)
+{
+    const volatile char *line = data;
+    for (size_t i = 0; i < bytes; i += 64)
+        (void)line[i];
+}
+
+static int receive_and_read(void)
+{
+    unsigned char *to = sw_area_peek(&received, 0);
+    int error = receive_one();
+    read_lines(to, (size_t)length);
+    return error;
+}
+
+static int reading(int calls)
+{
+    int error = 0;
+    for (int i = 0; i < calls; i++) {
+        error |= first_of_pair() ? send_one() : receive_and_read();
+        error |= first_of_pair() ? receive_and_read() : send_one();
+    }
+    return error;
+}
+
+static void *block;             /* of the rank that has it                  */
+static bool checking;           /* bytes go through the areas then          */
+
+static int give_one(void)
+{
+    if (checking)
+        memcpy(block, sw_area_next(&sent), (size_t)length);
+    return straightway_give(&block, (size_t)length, partner, MESSAGE, comm);
+}
+
+static int take_one(bool reads)
+{
+    size_t bytes = 0;
+    int error = straightway_take(&block, &bytes, partner, MESSAGE, comm,
+                                 MPI_STATUS_IGNORE);
+    if (error || bytes != (size_t)length)
+        return error ? error : MPI_ERR_OTHER;
+    if (reads)
+        read_lines(block, bytes);
+    if (checking)
+        memcpy(sw_area_next(&received), block, bytes);
+    return error;
+}
+
+static int hand_over(int calls, bool reads)
+{
+    int error = 0;
+    for (int i = 0; i < calls; i++) {
+        error |= first_of_pair() ? give_one() : take_one(reads);
+        error |= first_of_pair() ? take_one(reads) : give_one();
+    }
+    return error;
+}
+
+static int giving(int calls)
+{
+    return hand_over(calls, false);
+}
+
+static int giving_to_read(int calls)
+{
+    return hand_over(calls, true);
 }
 
 static int bidirectional(int calls)
@@ -184,6 +258,9 @@ static const pattern_t patterns[] = {
     {"window", window, true, true, 1},
     {"ring", ring, false, false, 1},
     {"random", shuffled, false, false, 1},
+    {"give", giving, false, false, 0.5},
+    {"read", reading, false, false, 0.5},
+    {"giveread", giving_to_read, false, false, 0.5},
 };
 enum { PATTERNS = sizeof patterns / sizeof *patterns };
 
@@ -267,7 +344,9 @@ static void exchange_once(const sw_cell_t *cell, int mode, int time,
         sw_message_spoil(sw_area_peek(&received, i), (size_t)length,
                          seed_of(sender_to_me(pattern), i, mode, time));
     }
+    checking = true;
     sw_batch(cell, mode, 1);
+    checking = false;
     if (!receives(pattern))
         return;
     if (plan->corrupt)
@@ -340,7 +419,12 @@ static bool measure(const pattern_t *pattern, size_t size)
                       .repeat = repeat, .check = check, .more = put_more,
                       .calls = plan->computing ? SW_CALLS_ALONE : 0,
                       .share = pattern->share / (double)under_way(pattern)};
-    return sw_measure(&cell);
+    if (first_of_pair() && straightway_alloc(size, &block))
+        MPI_Abort(comm, 1);
+    bool right = sw_measure(&cell);
+    free(block);
+    block = NULL;
+    return right;
 }
 
 /* Memory ----------------------------------------------------------------- */

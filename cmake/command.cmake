@@ -60,7 +60,11 @@ target_link_libraries(straightway_bench PRIVATE ${CMAKE_DL_LIBS})
 install(TARGETS straightway_command DESTINATION bin)
 install(TARGETS straightway_probe straightway_bench straightway_trace
         DESTINATION ${SW_LIB_SUBDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/include/straightway.h DESTINATION include)
+install(FILES ${PROJECT_SOURCE_DIR}/include/straightway.h
+              ${PROJECT_SOURCE_DIR}/include/straightway_mpi.h
+              ${PROJECT_SOURCE_DIR}/include/straightway_mpi.f90
+              ${PROJECT_SOURCE_DIR}/include/straightway_fortran.c
+        DESTINATION include)
 
 # One module per flavour that is built, with the headers found for it
 # (SW_FLAVOURS and include_<FLAVOUR>: flavours.cmake). Its MPI symbols stay

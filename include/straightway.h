@@ -152,8 +152,5 @@ STRAIGHTWAY_CALL_(int, profile, (int on), return found ? found(on) : -1;)
 #endif
 
 #undef STRAIGHTWAY_CALL_
-#ifdef STRAIGHTWAY_FIND_
-#undef STRAIGHTWAY_FIND_
-#endif
 
 #endif

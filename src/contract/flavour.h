@@ -30,7 +30,25 @@ SW_API extern const char *const sw_proc_names[];
 /* What front and flavour say of this contract (all of src/contract/): one more
  * whenever anything in it changes. Both come from one build as a rule; a front
  * that finds another number loads nothing. */
-#define SW_FLAVOUR_VERSION 2u
+#define SW_FLAVOUR_VERSION 3u
+
+/* What the calls of straightway_mpi.h return when their message is to go by
+ * value. No error code of MPI is negative. */
+#define SW_BY_VALUE (-1)
+/* What a take returns if nothing has matched a message for it. */
+#define SW_UNMATCHED (-2)
+
+/* Those calls, which are no procedures of MPI. The front does not know how
+ * large a handle is: `comm` and `message` point to one, `status` to a status. */
+typedef struct {
+    int (*give)(void **block, size_t bytes, int dest, int tag,
+                const void *comm);
+    /* By value: the message is matched, and not received. */
+    int (*take)(void **block, size_t *bytes, int source, int tag,
+                const void *comm, void *message, void *status);
+    int (*take_matched)(void **block, size_t *bytes, void *message,
+                        void *status);
+} sw_hands_t;
 
 typedef struct {
     uint32_t version;       /* SW_FLAVOUR_VERSION; first, for ever */
@@ -45,6 +63,9 @@ typedef struct {
     /* Our own function for a procedure, or NULL: the host's is called
      * directly. Asked after bind, for every procedure the host has. */
     sw_function_t (*entry)(int procedure);
+
+    /* Asked after bind; NULL: all goes by value. */
+    const sw_hands_t *(*hands)(void);
 } sw_flavour_t;
 
 /* The one symbol a flavour library exports. */

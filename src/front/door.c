@@ -40,6 +40,7 @@ static struct {
     sw_object_t companions[SW_HOSTS_MAX];
     int companion_count;
     const char *flavour;
+    const sw_hands_t *_Atomic hands;
 } door = { .lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, .flavour = "" };
 
 bool sw_door_opened(void)
@@ -73,6 +74,11 @@ bool sw_door_is_host(const sw_object_t *object)
     for (int i = 0; !yes && i < door.companion_count; i++)
         yes = object->base == door.companions[i].base;
     return yes && door.host.path;
+}
+
+const sw_hands_t *sw_door_hands(void)
+{
+    return atomic_load_explicit(&door.hands, memory_order_acquire);
 }
 
 /* A symbol of the host or its companions, never ours or another tool's. */
@@ -261,6 +267,8 @@ static void bind_host(unsigned k)
         sw_settings_say_old();
     const sw_flavour_t *flavour = load_flavour();
     door.flavour = flavour ? flavour->name : "";
+    const sw_hands_t *hands = flavour ? flavour->hands() : NULL;
+    atomic_store_explicit(&door.hands, hands, memory_order_release);
     int ours = fill(flavour);
     if (sw_settings.verbose)
         sw_say("host %s, flavour %s, %d procedures "

@@ -40,6 +40,10 @@ bool sw_door_opened(void);
  * where the host is not accelerated. */
 const char *sw_door_flavour(void);
 
+/* The flavour's calls that give and take blocks; NULL: it has none, or there
+ * was no MPI call yet. */
+const sw_hands_t *sw_door_hands(void);
+
 /* Is it the host, or a companion of it? */
 bool sw_door_is_host(const sw_object_t *object);
 

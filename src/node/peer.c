@@ -102,10 +102,10 @@ static void probe_cma(sw_peer_t *peer)
         peer->cma = same(&token, &card->token);
 }
 
-static sw_peer_t *find(const sw_card_t *card)
+static sw_peer_t *find(const sw_token_t *token)
 {
     for (size_t i = 0; i < count; i++)
-        if (same(&peers[i]->card.token, &card->token))
+        if (same(&peers[i]->card.token, token))
             return peers[i];
     return NULL;
 }
@@ -149,9 +149,17 @@ sw_peer_t *sw_peer_attach(const sw_card_t *card)
     if (!card->control_span)
         return NULL;
     pthread_mutex_lock(&lock);
-    sw_peer_t *peer = find(card);
+    sw_peer_t *peer = find(&card->token);
     if (!peer)
         peer = meet(card);
+    pthread_mutex_unlock(&lock);
+    return peer;
+}
+
+sw_peer_t *sw_peer_known(const sw_token_t *token)
+{
+    pthread_mutex_lock(&lock);
+    sw_peer_t *peer = find(token);
     pthread_mutex_unlock(&lock);
     return peer;
 }

@@ -72,6 +72,9 @@ SW_API bool sw_peer_card(sw_card_t *to);
  * cannot be attached). Thread safe. */
 SW_API sw_peer_t *sw_peer_attach(const sw_card_t *card);
 
+/* The peer that has this token, if it is attached; else NULL. */
+SW_API sw_peer_t *sw_peer_known(const sw_token_t *token);
+
 /* Map the peer's control segment if it is not yet; false when refused. */
 SW_API bool sw_peer_control(sw_peer_t *peer);
 

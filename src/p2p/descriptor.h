@@ -13,8 +13,10 @@
  *       24      8  slot       the slot's offset in the sender's control segment
  *       32      8  ticket     which use of the slot this is
  *       40      8  bytes      length of the message
- *       48      8  check      over all that is before it
- *       56    120  zero
+ *       48      8  check      over all that is before it, and `given`
+ *       56     24  given      the parcel that is given away, as the slot has
+ *                             it: the receiver need not wait for both
+ *       80     96  zero
  *      176     16  end        the cookie again, mixed with the check
  *
  * A receiver may look at a buffer while the host still writes it. The end is
@@ -28,12 +30,12 @@
 #ifndef SW_P2P_DESCRIPTOR_H
 #define SW_P2P_DESCRIPTOR_H
 
-#include "node/segment.h"
+#include "node/parcel.h"
 
 #include <string.h>
 
 #define SW_DESCRIPTOR_BYTES 192
-#define SW_DESCRIPTOR_VERSION 3u
+#define SW_DESCRIPTOR_VERSION 4u
 
 typedef struct {
     sw_token_t cookie;
@@ -43,7 +45,8 @@ typedef struct {
     uint64_t ticket;
     uint64_t bytes;
     uint64_t check;
-    uint64_t zero[15];
+    sw_parcel_name_t given;
+    uint64_t zero[12];
     sw_token_t end;
 } sw_descriptor_t;
 
@@ -53,9 +56,10 @@ _Static_assert(sizeof(sw_descriptor_t) == SW_DESCRIPTOR_BYTES,
 /* Multiply and add, word by word: any change of one word changes it. */
 static inline uint64_t sw_descriptor_check(const sw_descriptor_t *d)
 {
-    uint64_t word[6], sum = 0x5354524149474854u;
-    memcpy(word, d, sizeof word);
-    for (size_t i = 0; i < 6; i++)
+    uint64_t word[9], sum = 0x5354524149474854u;
+    memcpy(word, d, 6 * sizeof *word);
+    memcpy(word + 6, &d->given, sizeof d->given);
+    for (size_t i = 0; i < 9; i++)
         sum = (sum ^ word[i]) * 0x9e3779b97f4a7c15u;
     return sum;
 }
@@ -69,11 +73,12 @@ static inline sw_token_t sw_descriptor_end(const sw_token_t *cookie,
 static inline void sw_descriptor_fill(sw_descriptor_t *d,
                                       const sw_token_t *cookie, int source,
                                       uint64_t slot, uint64_t ticket,
-                                      uint64_t bytes)
+                                      uint64_t bytes,
+                                      const sw_parcel_name_t *given)
 {
     *d = (sw_descriptor_t){.cookie = *cookie, .version = SW_DESCRIPTOR_VERSION,
                            .source = source, .slot = slot, .ticket = ticket,
-                           .bytes = bytes};
+                           .bytes = bytes, .given = *given};
     d->check = sw_descriptor_check(d);
     d->end = sw_descriptor_end(cookie, d->check);
 }

@@ -220,6 +220,7 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     put(slot->tag, offer->tag);
     put(slot->bytes, offer->bytes);
     slot->shown = shown;
+    slot->given = offer->given;
     slot->how = layout;
     if (layout)
         sw_layout_hold(layout);

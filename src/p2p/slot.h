@@ -25,6 +25,11 @@
  * computing, or stuck in a call of the host that needs the sender. A receiver
  * that finds MOVING waits for it: the mover holds nothing else.
  *
+ * The data may be a parcel that the sender gives away (node/parcel.h). The receiver
+ * that claims such a slot holds the parcel: a receiver that asked for a block keeps
+ * it (sw_slot_accept), any other copies and frees it. The sender leaves the
+ * slot at once.
+ *
  * Memory order. All changes of `state` that hand the slot over are made with
  * release and seen with acquire: the sender's fields (shown, bytes) before
  * OFFERED, the receiver's copy before TAKEN. OFFERED -> CLAIMED and OFFERED
@@ -37,7 +42,7 @@
 #include "descriptor.h"
 #include "joint.h"
 #include "node/arena/arena.h"
-#include "node/peer.h"
+#include "node/parcel.h"
 #include "node/wait.h"
 
 enum { SW_SLOT_FREE, SW_SLOT_OFFERED, SW_SLOT_MOVING, SW_SLOT_CLAIMED,
@@ -50,7 +55,9 @@ typedef struct {
     int32_t dest, tag;          /* the receiver's place on the node       */
     uint64_t order;             /* of the sender's offers                 */
     uint64_t bytes;
-    sw_shown_t shown;           /* where the data lies                    */
+    sw_parcel_name_t given;     /* what is given away; at is 0: nothing   */
+    /* Up to here one cache line: all that a taker needs. */
+    sw_shown_t shown;           /* else where the data lies               */
     /* Of a copy aside, so many bytes are there: the receiver may take them
      * while the sender still copies (release, acquire). */
     _Atomic uint64_t ready;
@@ -71,6 +78,8 @@ typedef struct {
     uint64_t next;              /* free or orphaned slots: a list         */
 } sw_slot_t;
 
+_Static_assert(offsetof(sw_slot_t, shown) == SW_LINE, "a taker's line");
+
 /* What a sender offers. */
 typedef struct {
     uint64_t context_id;
@@ -81,6 +90,7 @@ typedef struct {
     int64_t count;
     bool readable;              /* by the receiver, where it lies          */
     sw_shown_t shown;           /* then                                    */
+    sw_parcel_name_t given;     /* instead of all that: a parcel to give   */
 } sw_offer_t;
 
 /* Where a receiver wants it. */
@@ -213,6 +223,16 @@ SW_API int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot,
 SW_API int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot,
                               void *head, void *to, size_t room);
 
+/* Is it a parcel that its sender gives away? */
+static inline bool sw_slot_gives(const sw_slot_t *slot)
+{
+    return slot->given.at != 0;
+}
+
+/* Claim a slot that gives, and hold the parcel. NULL: it is not in reach, and
+ * the slot is as it was. */
+SW_API void *sw_slot_accept(sw_slot_t *slot);
+
 /* The messages on offer to `me` with this context id (0: any) and tag (-1:
  * any), that no probe has taken, of those offered after `after` up to
  * `until`. */
@@ -231,7 +251,8 @@ SW_API sw_found_t sw_slots_find(const sw_peer_t *peer, uint64_t directory,
 /* How many messages that sender has offered so far: the order of the last. */
 SW_API uint64_t sw_slots_offered(const sw_peer_t *peer, uint64_t directory);
 
-/* The message was matched, and nobody will take it: release the sender. */
+/* The message was matched, and nobody will take it: release the sender, free
+ * what it gives. */
 SW_API void sw_slot_refuse(const sw_peer_t *peer, sw_slot_t *slot);
 
 /* For --stats and tests. */

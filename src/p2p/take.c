@@ -76,6 +76,23 @@ static void release(const sw_peer_t *peer, sw_slot_t *slot, uint64_t ticket)
     sw_doorbell_ring(&slot->doorbell);
 }
 
+static int find(const sw_peer_t *peer, const sw_slot_t *slot, sw_data_t *from)
+{
+    if (sw_likely(!sw_slot_gives(slot)))
+        return sw_data_find(peer, &slot->shown, slot->bytes, from);
+    *from = sw_data_plain(sw_parcel_find(&slot->given));
+    errno = EBADMSG;
+    return from->at ? 0 : -1;
+}
+
+/* The receiver has all that it wants. */
+static void finish(const sw_peer_t *peer, sw_slot_t *slot, uint64_t ticket)
+{
+    if (sw_unlikely(sw_slot_gives(slot)))
+        sw_parcel_drop(&slot->given);
+    release(peer, slot, ticket);
+}
+
 /* What is there already, then what comes while the sender fills the slot. */
 static int follow(const sw_peer_t *peer, const sw_slot_t *slot,
                   const sw_data_t *from, const sw_data_t *to, size_t begin,
@@ -99,10 +116,10 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
         return -1;
     size_t n = sw_min(to->room, slot->bytes);
     sw_data_t from;
-    int rc = sw_data_find(peer, &slot->shown, slot->bytes, &from);
+    int rc = find(peer, slot, &from);
     int error = errno;
     if (rc == 0) {
-        if (sw_slot_full(slot) &&
+        if (sw_slot_full(slot) && !sw_slot_gives(slot) &&
             sw_joint_open(&slot->joint, &from, &to->data, n)) {
             sw_slot_set(slot, ticket, SW_SLOT_JOINT);
             rc = sw_joint_pull(&slot->joint, peer, &from, &to->data);
@@ -112,7 +129,7 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
         error = errno;
         sw_data_done(&from);
     }
-    release(peer, slot, ticket);
+    finish(peer, slot, ticket);
     errno = error;
     return rc;
 }
@@ -127,7 +144,7 @@ int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot, void *head,
     size_t first = sw_min(n, SW_DESCRIPTOR_BYTES);
     const sw_data_t apart = {.at = head}, rest = {.at = to};
     sw_data_t from;
-    int rc = sw_data_find(peer, &slot->shown, slot->bytes, &from);
+    int rc = find(peer, slot, &from);
     int error = errno;
     if (rc == 0) {
         rc = follow(peer, slot, &from, &apart, 0, first);
@@ -136,12 +153,22 @@ int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot, void *head,
         error = errno;
         sw_data_done(&from);
     }
-    release(peer, slot, ticket);
+    finish(peer, slot, ticket);
     errno = error;
     return rc;
 }
 
 void sw_slot_refuse(const sw_peer_t *peer, sw_slot_t *slot)
 {
-    release(peer, slot, claim(peer, slot));
+    finish(peer, slot, claim(peer, slot));
+}
+
+void *sw_slot_accept(sw_slot_t *slot)
+{
+    void *p = sw_parcel_accept(&slot->given);
+    sw_assert(!p || sw_slot_is(slot, SW_SLOT_OFFERED));
+    /* The sender neither waits for it nor moves it. */
+    if (p)
+        sw_slot_set(slot, sw_slot_ticket(slot), SW_SLOT_TAKEN);
+    return p;
 }

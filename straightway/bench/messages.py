@@ -3,7 +3,8 @@ floors."""
 
 # Messages that travel at once: one in each pair, or one from each rank.
 PATTERNS = {"pingpong": "pair", "bidirectional": "rank", "stream": "pair",
-            "window": "pair", "ring": "rank", "random": "rank"}
+            "window": "pair", "ring": "rank", "random": "rank",
+            "give": "pair", "read": "pair", "giveread": "pair"}
 
 
 def ladder(first, last, factor):
@@ -34,7 +35,8 @@ def lanes(pattern, ranks):
 
 
 def floor(pattern, memcpy, floors):
-    """Microseconds for a message, approximately.
+    """Microseconds for a message, approximately; for a block that is given, of
+    what a copy of it would take.
 
     A line must come from another core (in a loop of one-way messages, one line
     of a stream), and some process must copy the bytes at least once.

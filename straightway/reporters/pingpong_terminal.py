@@ -36,7 +36,10 @@ _TIMES = {
     "stream": "one message's share of a stream",
     "window": "one message's share, {window} under way",
     "ring": "one step of all ranks",
-    "random": "one step of all ranks"}
+    "random": "one step of all ranks",
+    "give": "a block given there and back, half of a round trip",
+    "read": "half of a round trip, each line read",
+    "giveread": "a block given there and back, each line read"}
 
 
 def _patterns(report):

@@ -33,7 +33,7 @@ int MPI_Recv(void *to, int n, HANDLE type, int from, int tag, HANDLE comm,
 }
 """
 PAIRS = ["pingpong", "bidirectional", "stream", "window"]
-OTHERS = ["ring", "random"]
+OTHERS = ["ring", "random", "give", "read", "giveread"]
 
 
 def run(host, *arguments, **options):
@@ -77,15 +77,15 @@ def test_every_pattern_is_measured_in_both_modes(host, tmp_path):
     picture = xml.fromstring(plot.read_text())
     assert picture.tag == space + "svg"
     classes = [e.get("class") for e in picture.iter()]
-    # bandwidth and time, of five patterns; one size alone is no line
+    # bandwidth and time, of each pattern; one size alone is no line
     for name in ("host", "ours"):
         assert sum(e.get("class") == name
-                   for e in picture.iter(space + "polyline")) == 6
+                   for e in picture.iter(space + "polyline")) == 9
     assert sum(e.get("class") == "floor"
-               for e in picture.iter(space + "polygon")) == 12
-    assert classes.count("frame") == 12
+               for e in picture.iter(space + "polygon")) == 18
+    assert classes.count("frame") == 18
     # in each panel of bandwidth, and in the legend
-    assert classes.count("peer") == (7 if found["floors"]["peer_read"] else 0)
+    assert classes.count("peer") == (10 if found["floors"]["peer_read"] else 0)
 
 
 def test_four_ranks_are_two_pairs(one_host, tmp_path):

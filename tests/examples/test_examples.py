@@ -29,6 +29,21 @@ def test_transpose(host, n, straightway):
         assert done.stdout.split()[-1] == "PASS", done.stdout
 
 
+@RUNS
+def test_give(host, n, straightway):
+    done = host.run(n, [host.compile(EXAMPLES / "give.c"), 100000, 20],
+                    check=True, straightway=straightway)
+    assert done.stdout.split()[-1] == "PASS", done.stdout
+
+
+@programs.needs_mpi4py
+@pytest.mark.parametrize("straightway", [False, True])
+def test_give_arrays(host, straightway):
+    done = host.run(2, [sys.executable, EXAMPLES / "give.py", 50000],
+                    check=True, straightway=straightway)
+    assert " 0 elements are wrong" in done.stdout, done.stdout
+
+
 SOLVER = EXAMPLES / "solver.c"
 
 

@@ -140,7 +140,7 @@ class Host:
         optimise = [] if any(f.startswith("-O") for f in flags) else ["-O2"]
         # Libraries among the flags must follow the source to be linked.
         command = [str(compiler), *optimise, "-g", "-o", str(program) + ".new",
-                   str(path), f"-I{TESTS}", *flags]
+                   str(path), f"-I{TESTS}", f"-I{ROOT / 'include'}", *flags]
         done = subprocess.run(command, env=self.environment(),
                               cwd=program.parent, text=True,
                               capture_output=True, timeout=300)

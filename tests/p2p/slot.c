@@ -104,7 +104,7 @@ static sw_descriptor_t describe(const sw_slot_t *slot)
 {
     sw_descriptor_t d;
     sw_descriptor_fill(&d, &cookie, 0, slot->offset, sw_slot_ticket(slot),
-                       slot->bytes);
+                       slot->bytes, &slot->given);
     return d;
 }
 
@@ -257,7 +257,8 @@ static void only_whole_descriptors(void)
             memset(&before, over ? 0xff : 0, sizeof before);
             if (over == 2)
                 sw_descriptor_fill(&before, &cookie, 0, slot->offset,
-                                   sw_slot_ticket(slot) - 1, slot->bytes);
+                                   sw_slot_ticket(slot) - 1, slot->bytes,
+                                   &slot->given);
             other = before;
             memcpy(&other, &d, i);
             check_whole(&other, &d, &before);
@@ -272,7 +273,7 @@ static void only_whole_descriptors(void)
     CHECK(slot->offset == d.slot && !sw_slot_of(&peer, &d, ME));
     sw_slot_withdraw(slot);
     /* Far outside the segment. */
-    sw_descriptor_fill(&d, &cookie, 0, UINT64_MAX - 7, 0, 1000);
+    sw_descriptor_fill(&d, &cookie, 0, UINT64_MAX - 7, 0, 1000, &slot->given);
     CHECK(!sw_slot_of(&peer, &d, ME));
 }
 

@@ -28,6 +28,7 @@
 
 #include "node/arena/arena.h"
 #include "node/base/settings.h"
+#include "node/parcel.h"
 
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
@@ -36,6 +37,7 @@ extern void *__libc_memalign(size_t, size_t);
 extern void *__libc_valloc(size_t);
 extern void *__libc_pvalloc(size_t);
 extern void __libc_free(void *);
+SW_API void free(void *p);
 
 #define SLACK_MIN ((size_t)1 << 20) /* blocks that move get room to grow */
 
@@ -158,6 +160,8 @@ void sw_heap_start(void)
     size_t from = sw_max(sw_settings.arena_threshold, SW_PAGE);
     big_span = sw_arena_heap_limit > from ? sw_arena_heap_limit - from : 0;
     big_from = from;
+    /* Or a heap of the program's own gets blocks that it does not know. */
+    sw_parcel_on = dlsym(RTLD_DEFAULT, "free") == (void *)free;
 }
 
 static inline bool is_big(size_t size)
@@ -216,8 +220,17 @@ SW_API void *calloc(size_t n, size_t size)
     return __libc_calloc(n, size);
 }
 
+/* A block that another process may have made (node/parcel.h). */
+static inline bool may_be_parcel(void)
+{
+    return sw_unlikely(atomic_load_explicit(&sw_parcel_any,
+                                            memory_order_relaxed));
+}
+
 SW_API void free(void *p)
 {
+    if (may_be_parcel() && sw_parcel_free(p))
+        return;
     if (sw_arena_is_block(p)) {
         sw_arena_free(p);
         return;
@@ -257,6 +270,9 @@ SW_API size_t malloc_usable_size(void *p)
 {
     if (!p)
         return 0;
+    size_t bytes = may_be_parcel() ? sw_parcel_bytes(p) : 0;
+    if (bytes)
+        return bytes;
     if (sw_arena_is_block(p))
         return sw_arena_usable(p);
     if (in_store(p))
@@ -296,6 +312,9 @@ SW_API void *realloc(void *p, size_t size)
 {
     if (!p)
         return malloc(size);
+    void *moved;
+    if (may_be_parcel() && sw_parcel_resize(p, size, &moved))
+        return moved;
     if (sw_arena_is_block(p)) {
         if (size == 0) {
             sw_arena_free(p);

@@ -9,6 +9,7 @@
 #include "contract/flavour.h"
 #include "contract/front.h"
 #include "mpi/base/host.h"
+#include "mpi/p2p/give.h"
 #include "mpi/request/track.h"
 #include "mpi/record/event.h"
 #include "node/control.h"
@@ -75,6 +76,15 @@ static sw_function_t entry(int procedure)
     return sw_settings.enable ? ours[procedure] : NULL;
 }
 
+/* A profile, or virtual time, is to see sends and receives. */
+static const sw_hands_t *hands(void)
+{
+    static const sw_hands_t ours = {.give = sw_give, .take = sw_take,
+                                    .take_matched = sw_take_matched};
+    return sw_settings.enable && !sw_settings.profile && !*sw_settings.whatif
+        ? &ours : NULL;
+}
+
 sw_host_t served;
 
 /* See lifecycle.c. */
@@ -121,4 +131,5 @@ SW_API const sw_flavour_t sw_flavour = {
     .name = SW_FLAVOUR,
     .bind = bind_host,
     .entry = entry,
+    .hands = hands,
 };

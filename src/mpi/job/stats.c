@@ -6,6 +6,7 @@
 #include "layout/known.h"
 #include "mpi/base/world.h"
 #include "mpi/coll/call.h"
+#include "mpi/p2p/give.h"
 #include "mpi/p2p/partitioned.h"
 #include "mpi/p2p/posted.h"
 #include "mpi/p2p/serve.h"
@@ -136,6 +137,31 @@ static int64_t print_windows(int rank)
     return all[2];
 }
 
+/* Collective, as sw_stats_print. */
+static void print_gives(int rank)
+{
+    static const char *const why[] = {
+#define X(id, text) text,
+        SW_GIVE_REASONS(X)
+#undef X
+    };
+    int64_t mine[SW_GIVE_COUNTS], all[SW_GIVE_COUNTS] = {0};
+    sw_give_counts(mine);
+    host.Reduce(mine, all, SW_GIVE_COUNTS, MPI_INT64_T, MPI_SUM, 0,
+                MPI_COMM_WORLD);
+    int64_t by_value = 0;
+    for (int i = 0; i < SW_GIVE_HANDED; i++)
+        by_value += all[i];
+    if (rank || !(all[SW_GIVE_HANDED] + all[SW_GIVE_TAKEN] + by_value))
+        return;
+    sw_say("blocks: %lld given, %lld taken, %lld went by value",
+           (long long)all[SW_GIVE_HANDED], (long long)all[SW_GIVE_TAKEN],
+           (long long)by_value);
+    for (int i = 0; i < SW_GIVE_HANDED; i++)
+        if (all[i])
+            sw_say("blocks by value, %s: %lld", why[i], (long long)all[i]);
+}
+
 /* Of rank 0's memory. */
 static void print_shown(size_t in_use)
 {
@@ -165,6 +191,7 @@ void sw_stats_print(void)
     int64_t messages = print_messages(rank) + print_windows(rank);
     print_nodes(rank);
     print_reordered(rank);
+    print_gives(rank);
     if (rc != MPI_SUCCESS || rank != 0)
         return;
     sw_say("collective calls of %d ranks, summed:", size);

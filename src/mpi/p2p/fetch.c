@@ -11,6 +11,7 @@
 #include "mpi/base/link.h"
 #include "tally.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 sw_recv_buffer_t sw_recv_buffer_slow(void *buffer, int64_t count,
@@ -100,6 +101,13 @@ static void conclude(int rc, const sw_descriptor_t *d, size_t room,
                     "its sender: %m", (unsigned long long)d->bytes);
 }
 
+static void note_taken(const sw_descriptor_t *d, const sw_slot_t *slot)
+{
+    if (sw_in_doubt(slot->tag))
+        sw_tally_raise(&sw_last_taken, slot->context_id, d->source, slot->tag,
+                       slot->order);
+}
+
 bool sw_fetch(const sw_recv_buffer_t *in, const sw_comm_t *c, size_t *bytes,
               int *error)
 {
@@ -115,9 +123,7 @@ bool sw_fetch(const sw_recv_buffer_t *in, const sw_comm_t *c, size_t *bytes,
         return false;
     int rc;
     unsigned channel = sw_channel(slot->context_id, slot->tag);
-    if (sw_in_doubt(slot->tag))
-        sw_tally_raise(&sw_last_taken, slot->context_id, d.source, slot->tag,
-                       slot->order);
+    note_taken(&d, slot);
     size_t n = sw_min(room, d.bytes);
     sw_target_t to = {.room = room,
                       .data = {.at = in->buffer, .count = in->count,
@@ -151,6 +157,46 @@ bool sw_fetch_early(void *buffer, size_t room, void *head, size_t *bytes,
     int rc = sw_slot_take_apart(link->peer, slot, head, buffer, room);
     sw_ledger_take(d.source, channel);
     conclude(rc, &d, room, bytes, error);
+    return true;
+}
+
+/* A block for what is not given away, or out of reach. */
+static void *copied(const sw_link_t *link, sw_slot_t *slot, size_t n,
+                    int *error)
+{
+    void *to = sw_parcel_alloc(n);
+    if (!to && !(to = malloc(n))) {
+        *error = MPI_ERR_NO_MEM;
+        sw_slot_refuse(link->peer, slot);
+        return NULL;
+    }
+    const sw_target_t all = {.data = {.at = to}, .room = n};
+    size_t bytes;
+    sw_descriptor_t d = {.bytes = n};
+    conclude(sw_slot_take(link->peer, slot, &all), &d, n, &bytes, error);
+    if (*error == MPI_SUCCESS)
+        return to;
+    free(to);
+    return NULL;
+}
+
+bool sw_fetch_block(const sw_descriptor_t *d, void **block, size_t *bytes,
+                    int *error)
+{
+    const sw_link_t *link;
+    if (d->given.at && sw_descriptor_valid(d, &sw_link_cookie))
+        sw_parcel_prefetch(&d->given);
+    sw_slot_t *slot = offered(d, &link);
+    if (sw_unlikely(!slot))
+        return false;
+    unsigned channel = sw_channel(slot->context_id, slot->tag);
+    note_taken(d, slot);
+    *error = MPI_SUCCESS;
+    *bytes = d->bytes;
+    *block = sw_slot_gives(slot) ? sw_slot_accept(slot) : NULL;
+    if (!*block)
+        *block = copied(link, slot, d->bytes, error);
+    sw_ledger_take(d->source, channel);
     return true;
 }
 

@@ -57,6 +57,11 @@ bool sw_fetch(const sw_recv_buffer_t *in, const sw_comm_t *c, size_t *bytes,
 bool sw_fetch_early(void *buffer, size_t room, void *head, size_t *bytes,
                     int *error);
 
+/* 192 bytes have been received there. If they are a descriptor: true, with what
+ * it stands for as a block of its own, NULL in case of an error class. */
+bool sw_fetch_block(const sw_descriptor_t *d, void **block, size_t *bytes,
+                    int *error);
+
 /* A message as long as a descriptor has come, and is none: the sender hears of
  * it (p2p/ledger.h). */
 void sw_heard(sw_comm_t *c, int source, int tag);

@@ -76,7 +76,8 @@ static sw_slot_t *offer_it(sw_link_t *link, sw_offer_t *offer,
     }
     sw_row_offer(&link->row, channel, 1);
     sw_descriptor_fill(descriptor, &sw_link_cookie, sw_world.place,
-                       slot->offset, sw_slot_ticket(slot), slot->bytes);
+                       slot->offset, sw_slot_ticket(slot), slot->bytes,
+                       &slot->given);
     return slot;
 }
 
@@ -149,4 +150,29 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
     sw_comm_use(comm);
     bool no;
     return offer_it(link, offer, descriptor, &no);
+}
+
+/* Does the rank at a place reach the owner of a parcel that this rank holds? */
+static bool reaches(int place, const sw_token_t *owner)
+{
+    const sw_token_t *mine = &sw_world.at[sw_world.place].said.self.card.token;
+    return sw_world.at[place].reaches_all & SW_AGREE_ARENA ||
+           !memcmp(mine, owner, sizeof *owner);
+}
+
+sw_slot_t *sw_route_parcel(const sw_parcel_name_t *given, size_t bytes,
+                           int dest, int tag, MPI_Comm comm,
+                           sw_descriptor_t *descriptor)
+{
+    sw_offer_t offer = {.tag = tag, .bytes = bytes, .readable = true,
+                        .given = *given};
+    bool no;
+    if (!sw_linked || !sw_accelerating() || tag < 0)
+        return NULL;
+    sw_link_t *link = link_to(comm, dest, &offer.context_id);
+    if (!link || !reaches(link->place, &given->owner))
+        return NULL;
+    offer.dest = link->place;
+    sw_comm_use(comm);
+    return offer_it(link, &offer, descriptor, &no);
 }

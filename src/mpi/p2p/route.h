@@ -30,6 +30,11 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
                          MPI_Comm comm, sw_offer_t *offer,
                          sw_descriptor_t *descriptor);
 
+/* Put a parcel on offer that is given away; NULL: it goes by value. */
+sw_slot_t *sw_route_parcel(const sw_parcel_name_t *given, size_t bytes,
+                           int dest, int tag, MPI_Comm comm,
+                           sw_descriptor_t *descriptor);
+
 /* The host has been given the descriptor, or will not be. */
 void sw_route_sent(const sw_slot_t *slot);
 /* Nobody will take it. */

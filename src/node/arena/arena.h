@@ -81,6 +81,18 @@ SW_API void *sw_arena_move(void *p, size_t keep, size_t size);
 /* Bytes the block at p can hold. */
 SW_API size_t sw_arena_usable(const void *p);
 
+/* Where the live block begins in whose first page p lies; NULL: in none. */
+SW_API void *sw_arena_begin(const void *p);
+
+/* What else a forked child needs private copies of: `copy` has them made, in
+ * the child, one call for each stretch of pages. Not set: nothing. */
+typedef struct {
+    void (*lock)(void), (*unlock)(void);
+    bool (*any)(void);
+    void (*copy)(void (*make_private)(void *start, size_t size));
+} sw_fork_also_t;
+SW_API extern const sw_fork_also_t *_Atomic sw_fork_also;
+
 /* fork for a caller whose stack may lie in the arena (a coroutine on a block
  * of the heap); `real` is libc's. */
 SW_API pid_t sw_arena_fork(pid_t (*real)(void));

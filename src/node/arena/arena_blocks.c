@@ -136,17 +136,24 @@ static void note(uint32_t page, size_t offset, size_t size)
     sw_pages[page].prev = (uint32_t)(word >> 32);
 }
 
-uintptr_t sw_block_end(const void *p)
+void *sw_arena_begin(const void *p)
 {
     if (!sw_arena_is_block(p))
-        return 0;
+        return NULL;
     uint32_t page = sw_page_of(p);
     if (page >= sw_zone_top(sw_zone_of(page)) ||
         SW_HEAD_STATE(sw_page_head(page)) != SW_PAGE_USED)
+        return NULL;
+    return sw_page_address(page) + sw_pages[page].next % SW_PAGE;
+}
+
+uintptr_t sw_block_end(const void *p)
+{
+    if (sw_arena_begin(p) != p)
         return 0;
+    uint32_t page = sw_page_of(p);
     uint64_t word = (uint64_t)sw_pages[page].prev << 32 | sw_pages[page].next;
-    return (word & (SW_PAGE - 1)) == (uintptr_t)p % SW_PAGE
-        ? (uintptr_t)sw_page_address(page) + (word >> 12) : 0;
+    return (uintptr_t)sw_page_address(page) + (word >> 12);
 }
 
 static char *allocate(sw_zone_t *z, size_t size, size_t align, bool *zeros)

@@ -62,6 +62,8 @@ static sigset_t mask_before;
 static int done_pipe[2] = {-1, -1};
 static bool copying;
 static uint64_t beats;
+const sw_fork_also_t *_Atomic sw_fork_also;
+static const sw_fork_also_t *also;      /* of the fork under way            */
 static bool closed;                     /* ... which is no longer ours      */
 static volatile uint64_t *beat_word;    /* the same page, when mapped       */
 
@@ -178,6 +180,16 @@ static void make_range_private(char *start, uint64_t offset, size_t size)
         sw_os_unmap(old, size);
 }
 
+/* Pages of another process. */
+static void make_strange_private(void *start, size_t size)
+{
+    char *old = sw_os_move(start, size);
+    if (!old || !sw_os_map_lazy(start, size))
+        give_up("no address space");
+    copy_mapped(start, old, size);
+    sw_os_unmap(old, size);
+}
+
 /* The pages of a range that are shown. */
 static void make_shown_private(const sw_arena_range_t *range)
 {
@@ -200,6 +212,8 @@ static void make_private(void)
     }
     make_zone_private(&sw_heap_zone);
     make_zone_private(&sw_common_zone);
+    if (also)
+        also->copy(make_strange_private);
     sw_show_forked();
 }
 
@@ -231,7 +245,8 @@ static bool anything_shared(void)
     uint64_t first = 0, pages;
     return zone_shared(&sw_heap_zone) || zone_shared(&sw_common_zone) ||
            (sw_show_mode == SW_SHOW_EAGER && sw_arena.count > 1) ||
-           sw_show_next(&first, sw_arena.span / SW_PAGE, &pages);
+           sw_show_next(&first, sw_arena.span / SW_PAGE, &pages) ||
+           (also && also->any());
 }
 
 static void prepare(void)
@@ -241,6 +256,9 @@ static void prepare(void)
     sigset_t before;
     pthread_sigmask(SIG_SETMASK, &all, &before);
     sw_blocks_flush();
+    also = atomic_load(&sw_fork_also);
+    if (also)
+        also->lock();
     sw_extents_lock();
     sw_show_lock();
     mask_before = before;
@@ -283,6 +301,8 @@ static void parent(void)
     sigset_t before = mask_before;
     sw_show_unlock();
     sw_extents_unlock();
+    if (also)
+        also->unlock();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = saved;
 }
@@ -311,6 +331,8 @@ static void child(void)
         sw_show_unlock();
         sw_extents_unlock();
     }
+    if (also)
+        also->unlock();
     done_pipe[0] = done_pipe[1] = -1;
     pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
     errno = saved;

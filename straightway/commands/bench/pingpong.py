@@ -124,6 +124,10 @@ class Pingpong:
                       message back; the time is one message's share
       ring            MPI_Sendrecv, every rank to its right
       random          MPI_Sendrecv in random pairs, new for each call
+      give            straightway_give and straightway_take of one block, there
+                      and back; "host" sends its bytes
+      read, giveread  as pingpong and give, and each rank reads every line of
+                      what comes
 
     The program switches between host and Straightway while it runs, and
     measures both in one run, in shuffled order. A sample is a batch of calls

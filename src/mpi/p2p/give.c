@@ -1,0 +1,155 @@
+/*
+ * give.c - straightway_give and straightway_take.
+ *
+ * A give sends a descriptor (p2p/descriptor.h) whose slot names a parcel, and
+ * leaves the slot at once: nobody waits. The host matches it, so any receive,
+ * probe or take may get it. The rank
+ * that claims the slot holds the parcel.
+ *
+ * What cannot go so goes by value: the program's own inline function sends it
+ * with MPI_Isend, or receives it with MPI_Mrecv (include/straightway_mpi.h).
+ * Profiles and virtual time so see a send and a receive.
+ */
+#include "give.h"
+
+#include "contract/flavour.h"
+#include "mpi/base/raise.h"
+#include "mpi/request/track.h"
+#include "node/parcel.h"
+#include "receive.h"
+#include "fetch.h"
+#include "route.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static _Atomic int64_t counts[SW_GIVE_COUNTS];
+
+static void count(int what)
+{
+    atomic_fetch_add_explicit(&counts[what], 1, memory_order_relaxed);
+}
+
+void sw_give_counts(int64_t to[SW_GIVE_COUNTS])
+{
+    for (int i = 0; i < SW_GIVE_COUNTS; i++)
+        to[i] = atomic_load(&counts[i]);
+}
+
+static int by_value(int why)
+{
+    count(why);
+    return SW_BY_VALUE;
+}
+
+static int refuse(MPI_Comm comm, int class, const void *p, const char *why)
+{
+    sw_say("straightway_give(): %p %s", p, why);
+    return sw_raise(comm, class);
+}
+
+int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
+{
+    MPI_Comm comm = *(const MPI_Comm *)on;
+    void *p = *block;
+    size_t room = 0;
+    switch (sw_parcel_look(p, &room)) {
+    case SW_PARCEL_NONE:
+        return by_value(bytes < SW_PARCEL_MIN ? SW_GIVE_SMALL
+                                              : SW_GIVE_FOREIGN);
+    case SW_PARCEL_GONE:
+        return refuse(comm, MPI_ERR_BUFFER, p, "is a block that this process "
+                      "has given away or freed");
+    case SW_PARCEL_INSIDE:
+        return refuse(comm, MPI_ERR_BUFFER, p, "is not the beginning of a "
+                      "block");
+    case SW_PARCEL_HELD:
+        break;
+    }
+    if (bytes > room)
+        return refuse(comm, MPI_ERR_COUNT, p, "is a block of fewer bytes than "
+                      "are to be given");
+    if (bytes < SW_DESCRIPTOR_BYTES)
+        return by_value(SW_GIVE_SMALL);
+    const sw_parcel_name_t name = sw_parcel_give(p);
+    sw_descriptor_t descriptor;
+    sw_slot_t *slot = sw_route_parcel(&name, bytes, dest, tag, comm,
+                                      &descriptor);
+    if (!slot) {
+        sw_parcel_keep(p);
+        return by_value(SW_GIVE_ELSEWHERE);
+    }
+    int rc = host.Send(&descriptor, sizeof descriptor, MPI_BYTE, dest, tag,
+                       comm);
+    sw_route_sent(slot);
+    if (rc != MPI_SUCCESS) {
+        sw_route_withdraw(slot);
+        sw_parcel_keep(p);
+        return rc;
+    }
+    sw_slot_leave(slot);
+    count(SW_GIVE_HANDED);
+    *block = NULL;
+    return MPI_SUCCESS;
+}
+
+/* 192 bytes that are a message themselves. */
+static void *as_they_are(const sw_descriptor_t *d, const sw_matched_t *m,
+                         size_t *bytes, int *error)
+{
+    sw_heard(m->comm, m->source, m->tag);
+    void *p = malloc(sizeof *d);
+    *bytes = sizeof *d;
+    *error = p ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    return p ? memcpy(p, d, sizeof *d) : NULL;
+}
+
+/* A matched message that is as long as a descriptor. */
+static int take_descriptor(const sw_matched_t *m, void **block, size_t *bytes,
+                           MPI_Message *message, MPI_Status *status)
+{
+    sw_descriptor_t d;
+    int error, rc = host.Mrecv(&d, sizeof d, MPI_BYTE, message, status);
+    if (rc != MPI_SUCCESS) {
+        sw_matched_lost(m);
+        return rc;
+    }
+    if (!sw_fetch_block(&d, block, bytes, &error))
+        *block = as_they_are(&d, m, bytes, &error);
+    else if (*block)
+        sw_status_set_bytes(status, *bytes);
+    count(SW_GIVE_TAKEN);
+    return sw_raise_pending(m->comm, error);
+}
+
+int sw_take_matched(void **block, size_t *bytes, void *message, void *status)
+{
+    sw_matched_t m;
+    if (!sw_linked || !sw_matched_take(message, &m))
+        return SW_BY_VALUE;
+    int rc = take_descriptor(&m, block, bytes, message, status);
+    sw_comm_drop(m.comm);
+    return rc;
+}
+
+/* The message is received at once, so no probe needs to know its length. */
+int sw_take(void **block, size_t *bytes, int source, int tag, const void *on,
+            void *message, void *status)
+{
+    MPI_Comm comm = *(const MPI_Comm *)on;
+    MPI_Status *to = status;
+    if (!sw_linked || source == MPI_PROC_NULL || sw_threaded || sw_owing()) {
+        int rc = sw_MPI_Mprobe(source, tag, comm, message, to);
+        return rc ? rc : sw_take_matched(block, bytes, message, to);
+    }
+    int rc = host.Mprobe(source, tag, comm, message, to);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    sw_comm_t *c = sw_status_bytes(to) == SW_DESCRIPTOR_BYTES
+        ? sw_comm_state(comm) : NULL;
+    if (!c || !c->context_id || !sw_link(c, to->MPI_SOURCE))
+        return SW_BY_VALUE;
+    const sw_matched_t m = {.comm = c, .source = to->MPI_SOURCE,
+                            .tag = to->MPI_TAG};
+    return take_descriptor(&m, block, bytes, message, to);
+}

@@ -1,0 +1,35 @@
+/*
+ * give.h - what becomes of the calls of include/straightway_mpi.h: how many
+ * went which way, for --stats.
+ */
+#ifndef SW_MPI_P2P_GIVE_H
+#define SW_MPI_P2P_GIVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The calls: contract/flavour.h. */
+int sw_give(void **block, size_t bytes, int dest, int tag, const void *comm);
+int sw_take(void **block, size_t *bytes, int source, int tag, const void *comm,
+            void *message, void *status);
+int sw_take_matched(void **block, size_t *bytes, void *message, void *status);
+
+/* Why a block went by value. */
+#define SW_GIVE_REASONS(X)                                              \
+    X(FOREIGN, "of another heap")                                       \
+    X(SMALL, "small")                                                   \
+    X(ELSEWHERE, "to ranks out of reach, or with acceleration off")
+
+enum {
+#define X(id, text) SW_GIVE_##id,
+    SW_GIVE_REASONS(X)
+#undef X
+    SW_GIVE_HANDED,     /* given away, and not copied                     */
+    SW_GIVE_TAKEN,      /* taken, and not copied                          */
+    SW_GIVE_COUNTS
+};
+
+/* Of this rank, so far. */
+void sw_give_counts(int64_t to[SW_GIVE_COUNTS]);
+
+#endif
