@@ -546,8 +546,10 @@ bool sw_show_drop(void *p, size_t n)
         return !sw_os_punch(sw_arena.fd, p, offset, n);
     pthread_mutex_lock(&lock);
     pages_t in = pages_of(offset, n);
-    bool done = always ? clear(in.first, in.end)
-                       : forget(in.first, in.end);
+    /* Peers go on to load and store in a window's pages. */
+    bool stays = always || (sw_bits_any(SW_BIT_FROZEN, in.first, in.end) &&
+                            sw_bits_all(SW_BIT_SHOWN, in.first, in.end));
+    bool done = stays ? clear(in.first, in.end) : forget(in.first, in.end);
     pthread_mutex_unlock(&lock);
     return done;
 }

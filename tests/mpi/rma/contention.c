@@ -183,12 +183,14 @@ static void short_and_long(long rounds)
         double old = -1;
         MPI_Accumulate(ones, LENGTH_, MPI_DOUBLE, 0, 0, LENGTH_, MPI_DOUBLE,
                        MPI_SUM, vector);
-        for (int k = 0; k < 50; k++)
+        for (int k = 0; k < 50; k++) {
             MPI_Fetch_and_op(ones, &old, MPI_DOUBLE, 0, k * 397, MPI_SUM,
                              vector);
+            MPI_Win_flush(0, vector);
+        }
         CHECK(old >= 0, "fetched %g", old);
-        MPI_Get_accumulate(ones, 3, MPI_DOUBLE, ones + 5, 0, MPI_DOUBLE, 0, 0,
-                           0, MPI_DOUBLE, MPI_SUM, vector);
+        MPI_Get_accumulate(ones, 3, MPI_DOUBLE, &old, 0, MPI_DOUBLE, 0, 0, 0,
+                           MPI_DOUBLE, MPI_SUM, vector);
         MPI_Win_flush(0, vector);
     }
     MPI_Win_unlock_all(vector);

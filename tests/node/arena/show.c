@@ -253,6 +253,10 @@ static void a_window_is_reached_to_the_last_byte(void)
     p[0] = p[299999] = 77;
     MUST(peer[whole] == 77 && peer[whole + 299999] == 77);
     MUST(sw_show_whole(p + 5000, 100) == whole + 5000);
+    char *page = p + (SW_PAGE - (uintptr_t)p % SW_PAGE);
+    MUST(sw_show_drop(page, SW_PAGE) && page[5] == 0);
+    page[5] = 6;
+    MUST(peer[whole + (size_t)(page - p) + 5] == 6);
     /* Foreign bytes lie in the first page and in the last one. A message has
      * been there before, through the file's copies of these. */
     MUST(shown(q + 100, 100000));
