@@ -2,8 +2,10 @@
  * epoch.c - active target: fence; post, start, complete, wait and test.
  *
  * A fence is a barrier of the members, whatever is asserted: the members do not
- * put accesses off, so they must not begin before their targets have come.
- * MPI_Win_start waits for the posts, for the same reason.
+ * put accesses off, so they must not begin before their targets have come. For
+ * the same reason the first access to a target waits for its post, and so does
+ * MPI_Win_complete where there was no access. MPI_Win_start waits for nothing, as
+ * with the hosts.
  */
 #include "window.h"
 
@@ -66,14 +68,28 @@ static bool start(sw_win_t *w, MPI_Group group, int assertion, int *result)
         *result = sw_win_raise(w, MPI_ERR_RMA_SYNC);
         return true;
     }
-    sw_win_will_wait();
     w->fenced = false;
     w->starts = n;
-    for (int i = 0; i < n && *result == MPI_SUCCESS; i++) {
-        if (!sw_rma_await_post(&w->share, w->members[i]))
-            *result = sw_win_lost(w);
-        atomic_store(&w->target[w->members[i]].access, SW_WIN_STARTED);
+    for (int i = 0; i < n; i++)
+        atomic_store(&w->target[w->members[i]].access,
+                     SW_WIN_STARTED | SW_WIN_UNPOSTED);
+    return true;
+}
+
+/* Several threads may come to a target; one of them uses its post up. */
+bool sw_win_await_post(const sw_win_t *w, int target)
+{
+    _Atomic int *access = &w->target[target].access;
+    int seen = SW_WIN_STARTED | SW_WIN_UNPOSTED;
+    sw_win_will_wait();
+    if (atomic_compare_exchange_strong(access, &seen,
+                                       SW_WIN_STARTED | SW_WIN_AWAITED)) {
+        bool posted = sw_rma_await_post(&w->share, target);
+        atomic_store(access, SW_WIN_STARTED);
+        return posted;
     }
+    while (atomic_load(access) & SW_WIN_AWAITED)
+        sw_win_turn_slow();
     return true;
 }
 
@@ -96,7 +112,11 @@ static bool complete(sw_win_t *w, int *result)
     if (w->starts < 0)
         return complete_nothing(w, result);
     for (int i = 0; i < w->starts; i++) {
-        atomic_store(&w->target[w->members[i]].access, 0);
+        _Atomic int *access = &w->target[w->members[i]].access;
+        if (atomic_load(access) & SW_WIN_UNPOSTED &&
+            !sw_win_await_post(w, w->members[i]))
+            *result = sw_win_lost(w);
+        atomic_store(access, 0);
         sw_rma_complete(&w->share, w->members[i]);
     }
     w->starts = -1;

@@ -12,7 +12,15 @@ static bool may_access(const sw_win_t *w, const sw_win_target_t *t)
 {
     return w->fenced ||
            atomic_load_explicit(&w->locks, memory_order_relaxed) ||
-           atomic_load_explicit(&t->access, memory_order_relaxed);
+           atomic_load_explicit(&t->access, memory_order_acquire);
+}
+
+/* Has the target exposed its memory? Of a started one the first access waits. */
+static bool is_exposed(const sw_win_t *w, const sw_win_target_t *t, int target)
+{
+    int access = atomic_load_explicit(&t->access, memory_order_acquire);
+    return sw_likely(!(access & (SW_WIN_UNPOSTED | SW_WIN_AWAITED))) ||
+           sw_win_await_post(w, target);
 }
 
 /* Where the data of elements at address 0 begins and ends. */
@@ -41,6 +49,10 @@ bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
     int64_t low = 0, high, begin;
     to->count = count;
     to->bytes = (size_t)count * to->type->size;
+    if (!is_exposed(w, t, target)) {
+        *result = sw_win_lost(w);
+        to->bytes = 0;
+    }
     if (to->bytes == 0) {
         to->at = t->base;
         return true;

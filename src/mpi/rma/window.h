@@ -28,6 +28,8 @@ enum {
     SW_WIN_SHARED = 2,
     SW_WIN_EXCLUSIVE = 4,
     SW_WIN_UNCHECKED = 8,       /* MPI_MODE_NOCHECK: no lock is taken */
+    SW_WIN_UNPOSTED = 16,       /* started, and it has perhaps not posted */
+    SW_WIN_AWAITED = 32,        /* a thread waits for that */
     SW_WIN_LOCKED = SW_WIN_SHARED | SW_WIN_EXCLUSIVE | SW_WIN_UNCHECKED,
 };
 
@@ -76,6 +78,8 @@ static inline sw_win_t *sw_win(MPI_Win win)
 
 /* Raise an error on it, and return what the call is to return. */
 int sw_win_raise(const sw_win_t *w, int error);
+/* Waits until a target has posted, to which an epoch was started. False: lost. */
+bool sw_win_await_post(const sw_win_t *w, int target);
 /* A wait was in vain: a member has died. */
 int sw_win_lost(const sw_win_t *w);
 
