@@ -161,13 +161,16 @@ void sw_heap_start(void)
     big_span = sw_arena_heap_limit > from ? sw_arena_heap_limit - from : 0;
     big_from = from;
     /* Or a heap of the program's own gets blocks that it does not know. */
-    sw_parcel_on = dlsym(RTLD_DEFAULT, "free") == (void *)free;
+    sw_parcel_on = dlsym(RTLD_DEFAULT, "free") == (void *)own_free;
 }
 
 static inline bool is_big(size_t size)
 {
     return size - big_from < big_span;
 }
+
+/* `free` is the program's own where that defines one. */
+static void own_free(void *p) __attribute__((alias("free")));
 
 /* Overflow: the product, or false with errno set. */
 static bool product(size_t n, size_t size, size_t *bytes)
