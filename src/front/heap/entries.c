@@ -38,6 +38,8 @@ extern void *__libc_valloc(size_t);
 extern void *__libc_pvalloc(size_t);
 extern void __libc_free(void *);
 SW_API void free(void *p);
+/* `free` itself is the program's where that defines one. */
+static void own_free(void *p) __attribute__((alias("free"), nothrow));
 
 #define SLACK_MIN ((size_t)1 << 20) /* blocks that move get room to grow */
 
@@ -168,9 +170,6 @@ static inline bool is_big(size_t size)
 {
     return size - big_from < big_span;
 }
-
-/* `free` is the program's own where that defines one. */
-static void own_free(void *p) __attribute__((alias("free")));
 
 /* Overflow: the product, or false with errno set. */
 static bool product(size_t n, size_t size, size_t *bytes)

@@ -88,10 +88,18 @@ OWN_HEAP = """
 #include "mpi/p2p/give_cases.c"
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t);
 extern void *__libc_realloc(void *, size_t), __libc_free(void *);
+extern void *__libc_memalign(size_t, size_t);
 void *malloc(size_t n) { return __libc_malloc(n); }
 void *calloc(size_t n, size_t size) { return __libc_calloc(n, size); }
 void *realloc(void *p, size_t n) { return __libc_realloc(p, n); }
 void free(void *p) { __libc_free(p); }
+void *memalign(size_t a, size_t n) { return __libc_memalign(a, n); }
+void *aligned_alloc(size_t a, size_t n) { return __libc_memalign(a, n); }
+void *valloc(size_t n) { return __libc_memalign(4096, n); }
+int posix_memalign(void **p, size_t a, size_t n)
+{
+    return (*p = __libc_memalign(a, n)) ? 0 : 12;
+}
 """
 
 
