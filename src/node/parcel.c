@@ -391,7 +391,7 @@ sw_parcel_name_t sw_parcel_give(void *p)
     return (sw_parcel_name_t){h->owner, (uint64_t)((char *)p - arena)};
 }
 
-/* Where its head is to be; NULL: out of reach. */
+/* Where its head must lie; NULL: out of reach. */
 static parcel_t *place(const sw_parcel_name_t *name, bool *strange)
 {
     *strange = !atomic_load_explicit(&stack, memory_order_acquire) ||

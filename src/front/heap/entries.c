@@ -38,6 +38,8 @@ extern void *__libc_valloc(size_t);
 extern void *__libc_pvalloc(size_t);
 extern void __libc_free(void *);
 SW_API void free(void *p);
+/* `free` itself is the program's where that defines one. */
+static void own_free(void *p) __attribute__((alias("free"), nothrow));
 
 #define SLACK_MIN ((size_t)1 << 20) /* blocks that move get room to grow */
 
@@ -161,7 +163,7 @@ void sw_heap_start(void)
     big_span = sw_arena_heap_limit > from ? sw_arena_heap_limit - from : 0;
     big_from = from;
     /* Or a heap of the program's own gets blocks that it does not know. */
-    sw_parcel_on = dlsym(RTLD_DEFAULT, "free") == (void *)free;
+    sw_parcel_on = dlsym(RTLD_DEFAULT, "free") == (void *)own_free;
 }
 
 static inline bool is_big(size_t size)

@@ -84,6 +84,32 @@ def test_a_profile_sees_sends_and_receives(host, tmp_path):
     assert {"MPI_Isend", "MPI_Mprobe", "MPI_Mrecv"} <= seen
 
 
+OWN_HEAP = """
+#include "mpi/p2p/give_cases.c"
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t), __libc_free(void *);
+extern void *__libc_memalign(size_t, size_t);
+void *malloc(size_t n) { return __libc_malloc(n); }
+void *calloc(size_t n, size_t size) { return __libc_calloc(n, size); }
+void *realloc(void *p, size_t n) { return __libc_realloc(p, n); }
+void free(void *p) { __libc_free(p); }
+void *memalign(size_t a, size_t n) { return __libc_memalign(a, n); }
+void *aligned_alloc(size_t a, size_t n) { return __libc_memalign(a, n); }
+void *valloc(size_t n) { return __libc_memalign(4096, n); }
+int posix_memalign(void **p, size_t a, size_t n)
+{
+    return (*p = __libc_memalign(a, n)) ? 0 : 12;
+}
+"""
+
+
+def test_a_program_with_a_heap_of_its_own_gets_no_other_blocks(host):
+    done = well(host.run(2, [host.compile(OWN_HEAP), "edges"],
+                         env={"STRAIGHTWAY_STATS": "1"}))
+    handed, _, by_value = given(done)
+    assert handed == 0 and by_value > 0
+
+
 STRICT = ["-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", "-c"]
 
 
