@@ -109,3 +109,10 @@ def test_a_killed_rank_ends_the_job(host, how):
     except JobTimeout:
         pytest.skip("the host alone does not end")
     assert run(host, 2, "kill_rma", how, timeout=60).returncode != 0
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_an_epoch_is_started_before_its_targets_have_posted(host, n):
+    done = well(run(host, n, "late_post"))
+    served, windows = ours(done)
+    assert served == windows == n
