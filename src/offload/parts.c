@@ -179,31 +179,43 @@ static const sw_slate_row_t *meet(sw_parts_t *p)
 
 /* Working ------------------------------------------------------------------ */
 
-/* Claims a piece that is ready and that nobody has. While it is claimed, the
- * memory on both sides is there. False: there is none. */
-static bool claim(sw_parts_t *p, uint64_t *index)
+/* Bytes that a member claims at once, in pieces that are smaller. */
+#define AT_ONCE 65536
+
+/* The lowest of these bits, and those that follow without a gap; so many of
+ * them at most. */
+static uint64_t run_of(uint64_t bits, uint64_t most)
+{
+    uint64_t low = bits & -bits;
+    uint64_t run = bits & ~(bits + low);
+    return most >= SW_SLATE_BITS ? run : run & ((low << most) - low);
+}
+
+/* Claims pieces that are ready and that nobody has. While they are claimed, the
+ * memory on both sides is there. Their bits in a word; 0: there are none. */
+static uint64_t claim(sw_parts_t *p, unsigned *word)
 {
     const sw_parts_bank_t *b = &p->bank;
+    uint64_t most = AT_ONCE / (b->bytes / b->split + 1) + 1;
     for (unsigned w = p->claimed; w < b->words; w++) {
         uint64_t ready = atomic_load_explicit(&b->ready[w],
                                               memory_order_acquire);
         uint64_t seen = atomic_load_explicit(&b->claims[w],
                                              memory_order_relaxed);
         while (ready & ~seen) {
-            uint64_t bit = ready & ~seen;
-            bit &= -bit;
-            seen = atomic_fetch_or_explicit(&b->claims[w], bit,
-                                            memory_order_acq_rel);
-            if (!(seen & bit)) {
-                *index = (uint64_t)w * SW_SLATE_BITS +
-                         (unsigned)__builtin_ctzll(bit);
-                return true;
+            uint64_t run = run_of(ready & ~seen, most);
+            uint64_t before = atomic_fetch_or_explicit(&b->claims[w], run,
+                                                       memory_order_acq_rel);
+            if (run & ~before) {
+                *word = w;
+                return run & ~before;
             }
+            seen = before | run;
         }
         if (w == p->claimed && seen == all_of(b, w))
             p->claimed++;
     }
-    return false;
+    return 0;
 }
 
 static const char *source(const sw_parts_t *p, uint64_t index, uint64_t begin)
@@ -238,26 +250,35 @@ static void copy(sw_parts_t *p, const sw_slate_row_t *theirs, const char *from,
         sw_show_stage(p->to.at + begin, end - begin);
 }
 
+static void copy_pieces(sw_parts_t *p, const sw_slate_row_t *theirs,
+                        unsigned word, uint64_t bits)
+{
+    for (uint64_t left = bits; left; left &= left - 1) {
+        uint64_t begin, end, index = (uint64_t)word * SW_SLATE_BITS +
+                                     (unsigned)__builtin_ctzll(left);
+        piece(&p->bank, index, &begin, &end);
+        copy(p, theirs, source(p, index, begin), begin, end);
+    }
+}
+
 static bool work(sw_list_t *l, bool calls)
 {
     sw_parts_t *p = (sw_parts_t *)l;
     const sw_slate_row_t *theirs = meet(p);
-    uint64_t index, begin, end;
+    unsigned word;
     if (!theirs || (l->on->me == SENDER &&
                     theirs->recv.form != SW_FORM_ARENA))
         return false;
     sw_slate_touch(l->on);
     bool there = theirs->form == SW_FORM_STAGED || !sw_row_left(theirs, l->turn);
-    bool found = there && claim(p, &index);
-    if (found) {
-        piece(&p->bank, index, &begin, &end);
-        copy(p, theirs, source(p, index, begin), begin, end);
-        atomic_fetch_or_explicit(&p->bank.ticks[index / SW_SLATE_BITS],
-                                 UINT64_C(1) << index % SW_SLATE_BITS,
+    uint64_t bits = there ? claim(p, &word) : 0;
+    if (bits) {
+        copy_pieces(p, theirs, word, bits);
+        atomic_fetch_or_explicit(&p->bank.ticks[word], bits,
                                  memory_order_release);
     }
     sw_slate_touched(l->on);
-    return found;
+    return bits;
 }
 
 /* Over --------------------------------------------------------------------- */

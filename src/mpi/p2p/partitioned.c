@@ -21,7 +21,7 @@
 
 /* Messages of up to so many bytes are copied by their sender, which then need
  * not wait for the receiver. */
-#define EAGER 8192
+#define EAGER 65536
 
 typedef struct {
     union {
