@@ -53,13 +53,6 @@ void sw_comm_pairs_free(sw_comm_t *c)
     c->pairs = NULL;
 }
 
-static uint64_t mixed(uint64_t a, uint64_t b)
-{
-    uint64_t x = a * 0x9e3779b97f4a7c15u ^ b;
-    x = (x ^ x >> 32) * 0xbf58476d1ce4e5b9u;
-    return x ^ x >> 29;
-}
-
 static sw_team_t *team_of(int sender, int receiver, int me)
 {
     const sw_place_t *at[] = {&sw_world.at[sw_world_place(sender)],
@@ -80,11 +73,11 @@ bool sw_comm_pair(sw_comm_t *c, int sender, int receiver, int tag,
     if (other == c->me || !c->context_id || atomic_load(&sw_comms_closing) ||
         !sw_link(c, other))
         return false;
-    uint64_t name = mixed(c->context_id, counted(c, sender, receiver, tag));
-    name = mixed(name, (uint64_t)(uint32_t)sender << 32 | (uint32_t)receiver);
+    uint64_t name = sw_mixed(c->context_id, counted(c, sender, receiver, tag));
+    name = sw_mixed(name, (uint64_t)(uint32_t)sender << 32 | (uint32_t)receiver);
     *to = (sw_comm_pair_t){
         .team = team_of(c->members->rank[sender], c->members->rank[receiver],
                         c->me == receiver),
-        .name = mixed(name, (uint32_t)tag)};
+        .name = sw_mixed(name, (uint32_t)tag)};
     return true;
 }

@@ -12,13 +12,6 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static sw_members_t *table[BUCKETS];
 
-static uint64_t mixed(uint64_t a, uint32_t b)
-{
-    uint64_t x = a * 0x9e3779b97f4a7c15u ^ ((uint64_t)b + 1);
-    x = (x ^ x >> 32) * 0xbf58476d1ce4e5b9u;
-    return x ^ x >> 29;
-}
-
 static bool translate(MPI_Group group, sw_members_t *to)
 {
     MPI_Group all;
@@ -37,7 +30,7 @@ static bool translate(MPI_Group group, sw_members_t *to)
         if (to->rank[i] == MPI_UNDEFINED)
             to->rank[i] = -1;
         to->all &= to->rank[i] >= 0;
-        to->hash = mixed(to->hash, (uint32_t)to->rank[i]);
+        to->hash = sw_mixed(to->hash, (uint32_t)to->rank[i]);
     }
     return true;
 }

@@ -20,6 +20,14 @@ typedef struct sw_members {
     int rank[];                 /* in MPI_COMM_WORLD, or -1                */
 } sw_members_t;
 
+/* A good mix of two words, alike on all ranks. */
+static inline uint64_t sw_mixed(uint64_t a, uint64_t b)
+{
+    uint64_t x = a * 0x9e3779b97f4a7c15u ^ (b + 1);
+    x = (x ^ x >> 32) * 0xbf58476d1ce4e5b9u;
+    return x ^ x >> 29;
+}
+
 /* The list of a group's n members, held. NULL: no memory. */
 sw_members_t *sw_members_of(MPI_Group group, int n);
 void sw_members_hold(sw_members_t *members);

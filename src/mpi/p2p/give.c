@@ -68,7 +68,7 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
     }
     if (bytes > room)
         return refuse(comm, MPI_ERR_COUNT, p, "is a block of fewer bytes than "
-                      "are to be given");
+                      "the giver names");
     if (bytes < SW_DESCRIPTOR_BYTES)
         return by_value(SW_GIVE_SMALL);
     const sw_parcel_name_t name = sw_parcel_give(p);

@@ -293,33 +293,24 @@ static int initialized(sw_partitioned_t *p, MPI_Request *request)
     return MPI_SUCCESS;
 }
 
-int sw_MPI_Psend_init(const void *buffer, int partitions, MPI_Count count,
-                      MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                      MPI_Info info, MPI_Request *request)
-{
-    int result = MPI_SUCCESS;
-    sw_partitioned_t *p = initialize(true, buffer, partitions, count, type,
-                                     dest, tag, comm, &result);
-    return p ? initialized(p, request)
-         : result != MPI_SUCCESS
-               ? result
-               : host.Psend_init(buffer, partitions, count, type, dest, tag,
-                                 comm, info, request);
+#define INITIALIZE(NAME, SENDS, BUFFER)                                 \
+int sw_MPI_##NAME(BUFFER, int partitions, MPI_Count count,              \
+                  MPI_Datatype type, int peer, int tag, MPI_Comm comm,  \
+                  MPI_Info info, MPI_Request *request)                  \
+{                                                                       \
+    int result = MPI_SUCCESS;                                           \
+    sw_partitioned_t *p = initialize(SENDS, buffer, partitions, count,  \
+                                     type, peer, tag, comm, &result);   \
+    if (p)                                                              \
+        return initialized(p, request);                                 \
+    return result != MPI_SUCCESS                                        \
+        ? result                                                        \
+        : host.NAME(buffer, partitions, count, type, peer, tag, comm,   \
+                    info, request);                                     \
 }
 
-int sw_MPI_Precv_init(void *buffer, int partitions, MPI_Count count,
-                      MPI_Datatype type, int source, int tag, MPI_Comm comm,
-                      MPI_Info info, MPI_Request *request)
-{
-    int result = MPI_SUCCESS;
-    sw_partitioned_t *p = initialize(false, buffer, partitions, count, type,
-                                     source, tag, comm, &result);
-    return p ? initialized(p, request)
-         : result != MPI_SUCCESS
-               ? result
-               : host.Precv_init(buffer, partitions, count, type, source, tag,
-                                 comm, info, request);
-}
+INITIALIZE(Psend_init, true, const void *buffer)
+INITIALIZE(Precv_init, false, void *buffer)
 
 /* The message that a request is of, if it is ours. Another thread may wait for
  * it. */
