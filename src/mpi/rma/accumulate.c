@@ -103,12 +103,12 @@ static bool operation(MPI_Op op, const sw_datatype_t *basic, task_t *t)
     return true;
 }
 
-/* Are they an array of basic elements, in this processor's reach? */
+/* Are they an array of basic elements, in this processor's reach? Kernels write
+ * the gap of a pair, too, which may hold the program's own data. */
 static bool is_plain(const task_t *t, const elements_t *e)
 {
-    return !e->type ||
-           ((e->type == t->basic || (e->type->dense && t->basic->dense)) &&
-            !sw_out_of_reach(e->user, e->type));
+    return !e->type || (e->type->dense && t->basic->dense &&
+                        !sw_out_of_reach(e->user, e->type));
 }
 
 /* The elements as an array of basic ones, in memory for the time of the
