@@ -12,6 +12,10 @@
  * it could have at once without one: it joins the gate, and the readers of a
  * target. For an exclusive lock of a target it queues: it would have to wait
  * for the same holders.
+ *
+ * Nor does one that waits for an exclusive lock stand in the gate for long. A
+ * reader may wait, by a message, for a member that is about to lock all. So the
+ * first one leaves the gate after a while, and comes again.
  */
 #include "share.h"
 
@@ -24,6 +28,10 @@
 #define WRITER 0x80000000u
 #define ANY 0xffffffffu
 
+/* How long one that waits for an exclusive lock stands in the gate, ns. */
+#define FIRST 1000000
+#define LAST 8000000
+
 size_t sw_rma_block_bytes(int n)
 {
     size_t posts = sw_round_up((size_t)n, 8 * SW_LINE) / 8;
@@ -31,14 +39,27 @@ size_t sw_rma_block_bytes(int n)
            (size_t)n * (sizeof(sw_rma_member_t) + posts);
 }
 
+static bool lock_exclusive(sw_queue_t *gate, sw_queue_t *lock, bool holds)
+{
+    bool lost = false;
+    for (uint64_t ns = FIRST; !lost; ns = sw_min(2 * ns, LAST)) {
+        if (!sw_queue_hold(gate, ONE, ALLS, !holds))
+            return false;
+        if (sw_queue_hold_within(lock, WRITER, ANY, true, ns, &lost))
+            return true;
+        sw_queue_leave(gate, ONE);
+        if (!lost)              /* until it may come again */
+            (void)sw_queue_hold_within(lock, 0, ANY, false, ns, &lost);
+    }
+    return false;
+}
+
 bool sw_rma_lock(const sw_rma_share_t *w, int target, bool exclusive,
                     bool holds)
 {
     sw_queue_t *lock = &w->shared->member[target].lock;
-    if (!exclusive)
-        return sw_queue_hold(lock, READER, WRITER, !holds);
-    return sw_queue_hold(&w->shared->gate, ONE, ALLS, !holds) &&
-           sw_queue_hold(lock, WRITER, ANY, true);
+    return exclusive ? lock_exclusive(&w->shared->gate, lock, holds)
+                     : sw_queue_hold(lock, READER, WRITER, !holds);
 }
 
 void sw_rma_unlock(const sw_rma_share_t *w, int target, bool exclusive)

@@ -1,5 +1,6 @@
 /*
- * queue.h - a lock with several kinds of holders, first come, first served.
+ * queue.h - a lock with several kinds of holders: the first that comes is the
+ * first that is served.
  *
  *   0   next (4)  serving (4)  state (4)  doorbell: event (4) sleepers (4)
  *
@@ -7,6 +8,10 @@
  * ticket (next), and waits until it is served. It then waits until no holder of
  * a kind that it cannot bear is left, and adds itself to the state. The next
  * ticket is served then. So comers that bear each other hold it together.
+ *
+ * A holder may wait, by a message for instance, for one that comes later. So the
+ * one that is served does not wait for ever: after a while it lets the next one
+ * pass, and queues again later, each time for twice as long.
  *
  * Memory order: a holder leaves by a release of `state`. A comer adds itself by
  * an acquire of it. So it sees all that the holders before it have written.
@@ -31,6 +36,10 @@ void sw_queue_pass(sw_queue_t *q);
 /* Hold it as `kind`, once no bit of `others` is left in the state. One that
  * does not queue waits for these alone. False: lost. */
 bool sw_queue_hold(sw_queue_t *q, uint32_t kind, uint32_t others, bool queues);
+/* The same, for so many nanoseconds from when it is served. False: it does not
+ * hold it; or lost, if that is set. */
+bool sw_queue_hold_within(sw_queue_t *q, uint32_t kind, uint32_t others,
+                          bool queues, uint64_t ns, bool *lost);
 void sw_queue_leave(sw_queue_t *q, uint32_t kind);
 
 #endif

@@ -60,8 +60,9 @@ SW_API size_t sw_rma_block_bytes(int n);
 /* Lock the memory of a target, or of all (shared): returns once this member has
  * the lock. `holds`: this member has another lock of this window. False: lost.
  *
- * The member that waits first gets a lock first. But one that holds another passes those
- * that wait for a shared one: one of them may wait for it. */
+ * The member that waits first gets a lock first, if that takes no long time
+ * (queue.h). But one that holds another passes those that wait for a shared
+ * one: one of them may wait for it. */
 SW_API bool sw_rma_lock(const sw_rma_share_t *w, int target,
                            bool exclusive, bool holds);
 SW_API void sw_rma_unlock(const sw_rma_share_t *w, int target,

@@ -98,6 +98,38 @@ static void locks(member_t *m)
     meet(m);
 }
 
+/* A reader waits for another one, which comes after a writer. */
+static void readers(member_t *m)
+{
+    sw_rma_share_t *w = &m->share;
+    if (w->n < 3)
+        return;
+    for (int i = 0; i < 4; i++) {
+        bool all = i % 2, all_later = i / 2;
+        long *late = &m->memory->slot[0][0];
+        meet(m);
+        if (w->me == 1)
+            MUST(all ? sw_rma_lock_all(w, false)
+                     : sw_rma_lock(w, 0, false, false));
+        meet(m);
+        if (w->me == 0) {
+            MUST(sw_rma_lock(w, 0, true, false));
+            sw_rma_unlock(w, 0, true);
+        } else if (w->me == 2) {
+            usleep(3000);
+            MUST(all_later ? sw_rma_lock_all(w, false)
+                           : sw_rma_lock(w, 0, false, false));
+            __atomic_store_n(late, i + 1, __ATOMIC_RELEASE);
+            all_later ? sw_rma_unlock_all(w) : sw_rma_unlock(w, 0, false);
+        } else if (w->me == 1) {
+            while (__atomic_load_n(late, __ATOMIC_ACQUIRE) != i + 1)
+                sw_os_yield();
+            all ? sw_rma_unlock_all(w) : sw_rma_unlock(w, 0, false);
+        }
+    }
+    meet(m);
+}
+
 /* Each member writes to its right neighbour, and is written to by the left. */
 static void exposures(member_t *m)
 {
@@ -177,6 +209,7 @@ static void *body(void *arg)
 {
     member_t *m = arg;
     locks(m);
+    readers(m);
     if (m->share.me == 0)
         m->memory->element[VECTOR] = 0;
     exposures(m);

@@ -116,3 +116,13 @@ def test_an_epoch_is_started_before_its_targets_have_posted(host, n):
     done = well(run(host, n, "late_post"))
     served, windows = ours(done)
     assert served == windows == n
+
+
+def test_a_writer_that_waits_keeps_no_reader_from_another(host):
+    done = well(run(host, 3, "rma_edges", "readers", timeout=60))
+    assert ours(done) == (3, 3)
+
+
+def test_pairs_leave_their_gaps_alone(host):
+    done = well(run(host, 2, "rma_edges", "gaps"))
+    assert ours(done) == (2, 2)

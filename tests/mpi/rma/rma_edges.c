@@ -1,0 +1,141 @@
+/*
+ * rma_edges.c - what MPI allows in windows, and few programs do.
+ *
+ *   readers   rank 1 has a shared lock, and waits for a message of rank 2,
+ *             which comes for one after rank 0 has come for an exclusive one
+ *   gaps      accumulates of pairs leave the gaps between their members alone
+ */
+#include "mpi/test.h"
+
+enum { BYTES = 65536 };
+
+static char *memory;
+static MPI_Win window;
+
+/* Rank 2 comes late, so that rank 0 waits already. */
+static void come_late(void)
+{
+    int flag;
+    for (int i = 0; i < 50; i++) {
+        MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &flag,
+                   MPI_STATUS_IGNORE);
+        usleep(1000);
+    }
+}
+
+static void lock(bool all)
+{
+    if (all)
+        MPI_Win_lock_all(0, window);
+    else
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
+}
+
+static void unlock(bool all)
+{
+    if (all)
+        MPI_Win_unlock_all(window);
+    else
+        MPI_Win_unlock(0, window);
+}
+
+/* Locks, and reads, so that a lazy host has the lock, too. */
+static void read_locked(bool all)
+{
+    int got = -1;
+    lock(all);
+    MPI_Get(&got, 1, MPI_INT, 0, 0, 1, MPI_INT, window);
+    MPI_Win_flush(0, window);
+    CHECK(got == 0, "got %d", got);
+}
+
+static void readers(void)
+{
+    MPI_Comm world = MPI_COMM_WORLD;
+    for (int i = 0; i < 4; i++) {
+        bool all = i % 2, all_later = i / 2;
+        int word = i;
+        MPI_Barrier(world);
+        if (world_rank == 1) {
+            read_locked(all);
+            MPI_Send(&word, 1, MPI_INT, 0, 1, world);
+            MPI_Send(&word, 1, MPI_INT, 2, 1, world);
+            MPI_Recv(&word, 1, MPI_INT, 2, 2, world, MPI_STATUS_IGNORE);
+            unlock(all);
+        } else if (world_rank == 0) {
+            MPI_Recv(&word, 1, MPI_INT, 1, 1, world, MPI_STATUS_IGNORE);
+            MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+            MPI_Put(&word, 1, MPI_INT, 0, 4, 1, MPI_INT, window);
+            MPI_Win_unlock(0, window);
+        } else if (world_rank == 2) {
+            MPI_Recv(&word, 1, MPI_INT, 1, 1, world, MPI_STATUS_IGNORE);
+            come_late();
+            read_locked(all_later);
+            MPI_Send(&word, 1, MPI_INT, 1, 2, world);
+            unlock(all_later);
+        }
+    }
+}
+
+/* Bytes of an element that are none of its two members. */
+static int is_gap(MPI_Datatype type, size_t byte)
+{
+    return type == MPI_SHORT_INT ? byte >= sizeof(short) && byte < sizeof(int)
+                                 : byte >= sizeof(double) + sizeof(int);
+}
+
+static void check_gaps(const char *what, MPI_Datatype type, const char *at,
+                       size_t extent, int n, char fill)
+{
+    for (int i = 0; i < n; i++)
+        for (size_t k = 0; k < extent; k++)
+            CHECK(!is_gap(type, k) || at[i * extent + k] == fill,
+                  "%s: byte %zu of element %d was written", what, k, i);
+    for (size_t k = 0; k < 16; k++)
+        CHECK(at[n * extent + k] == fill, "%s: written beyond", what);
+}
+
+static void gaps_of(MPI_Datatype type, MPI_Op op, int n)
+{
+    char origin[512], result[512];
+    MPI_Aint low, extent;
+    int right = (world_rank + 1) % world_size;
+    MPI_Type_get_extent(type, &low, &extent);
+    memset(memory, 90, 1024);
+    memset(origin, 0, sizeof origin);
+    memset(result, 33, sizeof result);
+    MPI_Win_fence(0, window);
+    MPI_Accumulate(origin, n, type, right, 0, n, type, op, window);
+    MPI_Get_accumulate(origin, n, type, result, n, type, right, 512, n, type,
+                       op, window);
+    MPI_Win_fence(0, window);
+    check_gaps("accumulate", type, memory, (size_t)extent, n, 90);
+    check_gaps("get_accumulate", type, memory + 512, (size_t)extent, n, 90);
+    check_gaps("its result", type, result, (size_t)extent, n, 33);
+}
+
+static void gaps(void)
+{
+    MPI_Datatype types[] = {MPI_DOUBLE_INT, MPI_LONG_INT, MPI_SHORT_INT};
+    MPI_Op ops[] = {MPI_REPLACE, MPI_MINLOC, MPI_NO_OP};
+    for (size_t i = 0; i < LENGTH(types); i++)
+        for (size_t k = 0; k < LENGTH(ops); k++) {
+            gaps_of(types[i], ops[k], 1);
+            gaps_of(types[i], ops[k], 7);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    test_start(&argc, &argv);
+    memory = calloc(1, BYTES);
+    MPI_Win_create(memory, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    if (!strcmp(argv[1], "readers"))
+        readers();
+    else
+        gaps();
+    MPI_Win_free(&window);
+    free(memory);
+    test_end();
+    return 0;
+}
