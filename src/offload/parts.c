@@ -224,10 +224,10 @@ static const char *source(const sw_parts_t *p, uint64_t index, uint64_t begin)
     uint64_t partition = index / b->split;
     uint64_t where = atomic_load_explicit(&b->where[partition],
                                           memory_order_relaxed);
-    const char *arena = p->list.on->me == SENDER
-                            ? sw_arena.range[0].start - sw_arena.range[0].offset
-                            : p->list.on->team->peer[SENDER]->arena;
-    return arena + where + (begin - partition * b->bytes);
+    const char *at = p->list.on->me == SENDER
+                         ? sw_arena_at(where)
+                         : p->list.on->team->peer[SENDER]->arena + where;
+    return at + (begin - partition * b->bytes);
 }
 
 /* Copies bytes [begin, end) of the message, which lie at `from`. */

@@ -64,6 +64,17 @@ static inline uint64_t sw_arena_offset(const void *p, size_t n)
     return UINT64_MAX;
 }
 
+/* The other way: what lies at this offset, in one of the ranges. */
+static inline char *sw_arena_at(uint64_t offset)
+{
+    int i = 0;
+    while (i < sw_arena.count &&
+           offset - sw_arena.range[i].offset >= sw_arena.range[i].size)
+        i++;
+    sw_assert(i < sw_arena.count);
+    return sw_arena.range[i].start + (offset - sw_arena.range[i].offset);
+}
+
 /* Blocks. Sizes in bytes; alignment a power of two (at least 64 is given).
  * NULL when the arena is off or full: the caller goes to libc. Thread safe.
  * Contents are undefined, except for sw_arena_calloc. */

@@ -129,6 +129,32 @@ static void among_others(int n)
     free(in);
 }
 
+/* Static data, which the sender copies while the receiver computes. */
+static void of_static_data(void)
+{
+    static int at[LARGE];
+    MPI_Request request;
+    if (me == 0)
+        MPI_Psend_init(at, 2, LARGE / 2, MPI_INT, 1, 1, MPI_COMM_WORLD,
+                       MPI_INFO_NULL, &request);
+    else if (me == 1)
+        MPI_Precv_init(at, 1, LARGE, MPI_INT, 0, 1, MPI_COMM_WORLD,
+                       MPI_INFO_NULL, &request);
+    for (int turn = 0; turn < 60 && me < 2; turn++) {
+        fill(at, LARGE, me == 0 ? turn : -LARGE);
+        MPI_Start(&request);
+        if (me == 0)
+            MPI_Pready_range(0, 1, request);
+        else
+            usleep(3000);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (differs(at, LARGE, turn))
+            fail("static data: wrong data");
+    }
+    if (me < 2)
+        MPI_Request_free(&request);
+}
+
 /* What ranks initialize and do not start costs nothing, and does not disturb
  * the messages between the same ranks. One pair stays until the end. */
 static void never_started(void)
@@ -191,6 +217,7 @@ int main(int argc, char **argv)
     freed(LARGE);
     among_others(8);
     among_others(LARGE);
+    of_static_data();
     many(3000);
     never_started();
     MPI_Barrier(MPI_COMM_WORLD);
