@@ -74,6 +74,19 @@ static bool host_combines(MPI_Datatype type)
     return false;
 }
 
+/* The standard has no reductions of MPI_CHAR. All hosts have these. */
+static bool combines_chars(MPI_Op op, MPI_Datatype type)
+{
+    const MPI_Op known[] = {
+        MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN, MPI_LAND, MPI_LOR, MPI_LXOR,
+        MPI_BAND, MPI_BOR, MPI_BXOR,
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i] == op)
+            return type == MPI_CHAR;
+    return false;
+}
+
 static bool is_integer(const sw_datatype_t *d)
 {
     return d->kernel >= SW_INT8 && d->kernel <= SW_UINT64;
@@ -93,7 +106,8 @@ static bool operation(MPI_Op op, const sw_datatype_t *basic, task_t *t)
     }
     if (op == MPI_OP_NULL)
         return false;
-    if (basic->kernel < 0 && host_combines(basic->handle))
+    if (basic->kernel < 0 && (host_combines(basic->handle) ||
+                              combines_chars(op, basic->handle)))
         return t->by_host = true;
     if (!sw_operation(op, basic, &o) || !o.reducer.kernel)
         return false;

@@ -3,6 +3,8 @@
  *
  *   readers   rank 1 has a shared lock, and waits for a message of rank 2,
  *             which comes for one after rank 0 has come for an exclusive one
+ *   pieces    many small blocks of MPI_Alloc_mem, attached to a window
+ *   chars     sums of MPI_CHAR, which hosts take
  *   gaps      accumulates of pairs leave the gaps between their members alone
  */
 #include "mpi/test.h"
@@ -105,7 +107,8 @@ static void gaps_of(MPI_Datatype type, MPI_Op op, int n)
     memset(origin, 0, sizeof origin);
     memset(result, 33, sizeof result);
     MPI_Win_fence(0, window);
-    MPI_Accumulate(origin, n, type, right, 0, n, type, op, window);
+    if (op != MPI_NO_OP)
+        MPI_Accumulate(origin, n, type, right, 0, n, type, op, window);
     MPI_Get_accumulate(origin, n, type, result, n, type, right, 512, n, type,
                        op, window);
     MPI_Win_fence(0, window);
@@ -125,6 +128,48 @@ static void gaps(void)
         }
 }
 
+/* Each is freed, and the next ones, half of them, come where it was. */
+static void pieces(void)
+{
+    enum { N = 600 };
+    static char *at[N];
+    MPI_Win dynamic;
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic);
+    for (int turn = 0; turn < 3; turn++) {
+        for (int i = 0; i < N; i++) {
+            MPI_Aint bytes = i % 50 ? 24 : 3000;
+            MPI_Alloc_mem(bytes, MPI_INFO_NULL, &at[i]);
+            memset(at[i], i, (size_t)bytes);
+            if (i % 50)
+                MPI_Win_attach(dynamic, at[i], bytes);
+        }
+        for (int k = 0; k < N; k++) {
+            int i = (k * 7 + turn) % N;
+            for (int byte = 0; byte < 24; byte++)
+                CHECK(at[i][byte] == (char)i, "piece %d was written to", i);
+            if (i % 50)
+                MPI_Win_detach(dynamic, at[i]);
+            MPI_Free_mem(at[i]);
+        }
+    }
+    MPI_Win_free(&dynamic);
+}
+
+static void chars(void)
+{
+    char one[70], old = 0;
+    memset(one, 1, sizeof one);
+    MPI_Win_lock_all(0, window);
+    MPI_Accumulate(one, 70, MPI_CHAR, 0, 8, 70, MPI_CHAR, MPI_SUM, window);
+    MPI_Fetch_and_op(one, &old, MPI_CHAR, 0, 100, MPI_MAX, window);
+    MPI_Win_unlock_all(window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 8; i < 78 && world_rank == 0; i++)
+        CHECK(memory[i] == world_size, "%d at %d", memory[i], i);
+    CHECK(world_rank || memory[100] == 1, "the greatest is %d", memory[100]);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     test_start(&argc, &argv);
@@ -132,6 +177,10 @@ int main(int argc, char **argv)
     MPI_Win_create(memory, BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
     if (!strcmp(argv[1], "readers"))
         readers();
+    else if (!strcmp(argv[1], "pieces"))
+        pieces();
+    else if (!strcmp(argv[1], "chars"))
+        chars();
     else
         gaps();
     MPI_Win_free(&window);

@@ -123,6 +123,11 @@ def test_a_writer_that_waits_keeps_no_reader_from_another(host):
     assert ours(done) == (3, 3)
 
 
-def test_pairs_leave_their_gaps_alone(host):
-    done = well(run(host, 2, "rma_edges", "gaps"))
+@pytest.mark.parametrize("what", ["gaps", "chars"])
+def test_accumulates_of_odd_types(host, what):
+    done = well(run(host, 2, "rma_edges", what))
     assert ours(done) == (2, 2)
+
+
+def test_small_blocks_are_attached_by_the_hundred(host):
+    well(run(host, 2, "rma_edges", "pieces"))
