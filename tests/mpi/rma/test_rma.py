@@ -48,8 +48,46 @@ def test_random_programs_give_the_hosts_bytes(host, n, seed, tmp_path):
     same_logs(kept, tmp_path, n)
 
 
+@pytest.mark.parametrize("n, seed", [
+    (2, 6), pytest.param(3, 7, marks=DEEP)])
+@pytest.mark.unable("debian-mpich",
+                    why="MPICH 4.0 alone gives other bytes than MPICH 5")
+def test_random_programs_in_other_windows(host, n, seed, tmp_path):
+    arguments = [seed, rounds_for(host, n, 30), "others"]
+    kept = kept_alone(host, n, "random_rma", arguments, "all is well",
+                      excused=FAULTS)
+    done = well(run(host, n, "random_rma", *arguments, "--log",
+                    tmp_path / "log"))
+    assert ours(done) == (5 * n, 5 * n)
+    same_logs(kept, tmp_path, n)
+
+
+@pytest.mark.parametrize("n", [2, pytest.param(4, marks=DEEP)])
+def test_windows_of_all_kinds_look_as_the_hosts(host, n, tmp_path):
+    kept = kept_alone(host, n, "rma_kinds", [], "all is well",
+                      excused=FAULTS)
+    done = well(run(host, n, "rma_kinds", "--log", tmp_path / "log"))
+    assert ours(done) == (6 * n, 6 * n)
+    same_logs(kept, tmp_path, n)
+
+
+def test_memory_that_is_not_there_is_an_error(host, tmp_path):
+    well(run(host, 2, "rma_kinds", "faults", "--log", tmp_path / "log"))
+
+
 @pytest.mark.parametrize("env", [
-    {"STRAIGHTWAY_RMA": "off"}, {"STRAIGHTWAY_SHOW": "off"},
+    {"STRAIGHTWAY_REFUSE": "place"}, {"STRAIGHTWAY_CMA": "off"},
+    {"STRAIGHTWAY_REFUSE": "place,cma"}])
+def test_windows_of_all_kinds_are_right_without_a_service(host, env,
+                                                          tmp_path):
+    kept_alone(host, 2, "rma_kinds", [], "all is well", excused=FAULTS)
+    done = well(run(host, 2, "rma_kinds", "--log", tmp_path / "log", env=env))
+    assert ours(done)[1] == 12
+
+
+@pytest.mark.parametrize("env", [
+    {"STRAIGHTWAY_RMA": "off"},
+    {"STRAIGHTWAY_SHOW": "off", "STRAIGHTWAY_CMA": "off"},
     {"STRAIGHTWAY_REFUSE": "memfd"}, {"STRAIGHTWAY_NODE_SIZE": "1"}])
 @pytest.mark.unable("openmpi", "debian-openmpi",
                     why="Open MPI alone ends such programs")
