@@ -1,38 +1,40 @@
 /*
  * decide.c - whose a window is: see window.h.
  *
- * Each member says where its memory is, in the ways in which others may reach
- * it, best first:
+ * Each member says where its memory is:
  *
  *   shown     in its arena, which all have mapped
  *   placed    in a file that the host has mapped at all members, as hosts do
  *             for the windows that they allocate: a member finds the same file
  *             among its own mappings
- *   far       anywhere: the system copies
+ *   to come   memory is attached later. What is not in the arena then is far
+ *             (far.h), so all members need system calls that copy. A device's
+ *             memory may come, too, if there is one, so the host serves then
  *
  * Where all is shown, that decides. Else each member looks what it reaches, and
- * tells the others. Two members may reach one memory in different ways: the
- * atomic updates of both exclude each other (rma/update.h).
+ * tells the others.
  *
  * A program may take its own mapping of a file away at any time; the host keeps
- * that of a window. So memory of the program's is never looked for so.
+ * that of a window. So memory of the program's is never looked for so. And where
+ * all of a window would be far, hosts are faster at small sizes: they keep it
+ * (docs/one-sided.md).
  */
 #include "window.h"
 
+#include "mpi/base/reach.h"
 #include "node/arena/show.h"
 #include "node/base/settings.h"
 #include "node/control.h"
 
 #include <stdlib.h>
 
-typedef enum { NOWHERE, SHOWN, PLACED, FAR } form_t;
+typedef enum { NOWHERE, SHOWN, PLACED, TO_COME } form_t;
 
 /* What a member tells the others. */
 typedef struct {
     uint64_t form;              /* form_t */
     uint64_t shown;             /* where, in its arena's file */
     sw_os_place_t place;
-    uint64_t base;              /* its own address */
     uint64_t bytes;
     int64_t unit;
     uint64_t block, ring;       /* the first member's; 0: there is no room */
@@ -54,7 +56,7 @@ static form_t form_of(const sw_win_memory_t *m, const sw_team_t *team,
     if (!sw_settings.rma)
         return NOWHERE;
     if (m->kind == SW_WIN_DYNAMIC)
-        return FAR;
+        return sw_device_present() ? NOWHERE : TO_COME;
     if (m->bytes <= 0)
         return SHOWN;
     said->shown = sw_show_whole(m->base, (size_t)m->bytes);
@@ -62,7 +64,7 @@ static form_t form_of(const sw_win_memory_t *m, const sw_team_t *team,
         return SHOWN;
     return m->kind == SW_WIN_ALLOCATED &&
                    sw_os_place(m->base, (size_t)m->bytes, &said->place)
-               ? PLACED : FAR;
+               ? PLACED : NOWHERE;
 }
 
 /* Bytes of the block, and where the tables of a dynamic window begin in it. */
@@ -73,8 +75,7 @@ static size_t tables_at(int n)
 
 static said_t say(const sw_win_memory_t *m, const sw_team_t *team)
 {
-    said_t said = {.base = (uintptr_t)m->base, .bytes = (uint64_t)m->bytes,
-                   .unit = m->unit};
+    said_t said = {.bytes = (uint64_t)m->bytes, .unit = m->unit};
     said.form = form_of(m, team, &said);
     if (team->me == 0) {
         size_t bytes = tables_at(team->n);
@@ -104,17 +105,16 @@ static bool reach(const said_t *said, const sw_team_t *team,
         sw_os_find_places(place, bytes, n, found);
     for (int i = 0; i < n; i++) {
         const sw_peer_t *peer = team->peer[i];
-        bool shown = said[i].form == SHOWN, dynamic = m->kind == SW_WIN_DYNAMIC;
+        form_t form = (form_t)said[i].form;
         to[i].bytes = said[i].bytes;
         to[i].unit = said[i].unit;
         to[i].peer = peer;
-        to[i].base = i == team->me ? m->base
-                     : shown       ? peer->arena + said[i].shown
-                                   : found[i];
-        to[i].far = dynamic || (i != team->me && !shown && !found[i]);
-        if (to[i].far)
-            to[i].base = (char *)(uintptr_t)said[i].base;
-        all = all && said[i].form != NOWHERE && (!to[i].far || peer->cma);
+        to[i].base = i == team->me   ? m->base
+                     : form == SHOWN ? peer->arena + said[i].shown
+                                     : found[i];
+        all = all && (form == TO_COME ? peer->cma
+                                      : form == SHOWN ||
+                                            (form == PLACED && to[i].base));
     }
     free(place);
     free(bytes);

@@ -1,6 +1,7 @@
 /*
- * far.h - memory of a target that this member has not mapped: the system copies
- * between it and memory of this member, in one call for many pieces.
+ * far.h - memory of a target that this member has not mapped, in a dynamic
+ * window: the system copies between it and memory of this member, in one call
+ * for many pieces.
  *
  * Put and Get need no more. An accumulate reads, combines and writes back in
  * the target's turn (rma/update.h), so no other update comes in between.

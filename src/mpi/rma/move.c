@@ -38,15 +38,14 @@ static void span_of(const sw_datatype_t *d, int64_t count, int64_t *low,
     *high = at + extent + (last > 0 ? last : 0);
 }
 
-/* What the target has attached may be in its arena. */
+/* What the target has attached is in its arena, or far. */
 static void reach_region(const sw_win_target_t *t, uint64_t low, uint64_t high,
                          sw_access_t *to)
 {
     uint64_t at = sw_regions_find(t->regions, low, high);
     if (at == UINT64_MAX)
-        return;
-    to->far = NULL;
-    if (!t->peer->self)
+        to->far = t->peer;
+    else if (!t->peer->self)
         to->at = t->peer->arena + at + to->before;
 }
 
@@ -61,7 +60,7 @@ bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
     int64_t low = 0, high, begin;
     to->count = count;
     to->bytes = (size_t)count * to->type->size;
-    to->far = t->far ? t->peer : NULL;
+    to->far = NULL;
     if (!is_exposed(w, t, target)) {
         *result = sw_win_lost(w);
         to->bytes = 0;

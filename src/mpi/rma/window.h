@@ -3,8 +3,8 @@
  *
  * One decision is taken for each window, when it is made: its members serve it,
  * or the host does, with all calls alike. The members
- * serve it if they are on one node and each reaches the memory of each: by loads
- * and stores, or, where it has not mapped it, by system calls (far.h).
+ * serve it if they are on one node and each reaches the memory of each by loads
+ * and stores. What is attached to a dynamic window may be farther (far.h).
  *
  * The host makes every window: it owns the handle, attributes, name, error
  * handler, info and group. It never hears of the epochs of a window that the
@@ -40,8 +40,8 @@ typedef struct {
     uint64_t bytes;
     int64_t unit;               /* of displacements */
     const sw_peer_t *peer;
-    bool far;                   /* `base` is an address of its own */
-    sw_regions_t *regions;      /* of a dynamic window; else NULL */
+    sw_regions_t *regions;      /* of a dynamic window, whose `base` is 0; else
+                                 * NULL */
     _Atomic int access;
 } sw_win_target_t;
 

@@ -406,7 +406,7 @@ static void round_of(uint64_t key, int number)
 }
 
 /* Several kinds of memory. */
-enum { CREATED, ALLOCATED_MEMORY, STATIC, ALLOCATED, SHARED_MEMORY, MAPPED,
+enum { CREATED, ALLOCATED_MEMORY, STATIC, ALLOCATED, SHARED_MEMORY,
        DYNAMIC, ATTACHED_MAPPING, LAST };
 
 static char *mapping(void)
@@ -432,9 +432,8 @@ static void make(int w)
         MPI_Alloc_mem((MPI_Aint)bytes, MPI_INFO_NULL, &memory);
     else
         memory = w == STATIC ? fixed
-                 : w == MAPPED || w == ATTACHED_MAPPING ? mapping()
-                                                        : malloc(bytes);
-    if (w < ALLOCATED || w == MAPPED)
+                 : w == ATTACHED_MAPPING ? mapping() : malloc(bytes);
+    if (w < ALLOCATED)
         MPI_Win_create(memory, (MPI_Aint)bytes, UNIT, MPI_INFO_NULL,
                        MPI_COMM_WORLD, &window);
     if (dynamic) {
@@ -453,7 +452,7 @@ static void unmake(int w)
     MPI_Win_free(&window);
     if (w == ALLOCATED_MEMORY)
         MPI_Free_mem(memory);
-    else if (w == MAPPED || w == ATTACHED_MAPPING)
+    else if (w == ATTACHED_MAPPING)
         munmap(memory, bytes);
     else if (w == CREATED || w == DYNAMIC)
         free(memory);
