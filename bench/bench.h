@@ -25,6 +25,8 @@ typedef enum {
 typedef struct {
     const char *ops;                /* collectives: comma-separated names   */
     const char *overlap;            /* or else nonblocking ones: the same   */
+    const char *windows;            /* theirs: created|allocated|shared|
+                                     * dynamic|mapped; NULL: created       */
     const char *onesided;           /* or else one-sided ones: the same     */
     const char *patterns;           /* or else pingpong: the same           */
     const char *kernels;            /* or else datatypes: the same          */

@@ -16,7 +16,7 @@ static void usage(void)
 {
     fputs("usage: straightway-bench --host LIBMPI --module MODULE --out FILE\n"
           "         --ops NAME,... | --overlap NAME,... |\n"
-          "         --onesided NAME,... |\n"
+          "         --onesided NAME,... [--windows KIND] |\n"
           "         --patterns NAME,... | --kernels NAME,... |\n"
           "         --items NAME,... | --placement FILE|- [--between 1]\n"
           "         [--sizes BYTES,...] [--seconds S] [--seed N] [--run N]\n"
@@ -71,6 +71,8 @@ static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
         plan->overlap = value;
     else if (!strcmp(name, "--onesided"))
         plan->onesided = value;
+    else if (!strcmp(name, "--windows"))
+        plan->windows = value;
     else if (!strcmp(name, "--tests"))
         plan->tests = (int)number(value);
     else if (!strcmp(name, "--patterns"))

@@ -1,5 +1,5 @@
 /*
- * onesided.c - windows of MPI_Win_create, by the host and by Straightway.
+ * onesided.c - windows, by the host and by Straightway.
  *
  *   put, get        and a flush: what an origin waits for
  *   accumulate      of doubles, and a flush
@@ -16,6 +16,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "sampling.h"
 
@@ -32,6 +33,8 @@ enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 static MPI_Win locked[SW_MODES], fenced[SW_MODES];
 static double *memory[SW_MODES], *mine;
+static MPI_Aint at[SW_MODES], at_first[SW_MODES];   /* displacements: of the
+                                                     * partner, and of rank 0 */
 static int count, partner;
 static size_t room;
 
@@ -40,26 +43,27 @@ static bool is_origin(void)
     return sw_run.rank % 2 == 0;
 }
 
-static int access(kind_t kind, MPI_Win window)
+static int access(kind_t kind, int way)
 {
+    MPI_Win window = locked[way];
     double one = 1, old;
     int target = kind == FETCH_AND_OP ? 0 : partner, error = 0;
     switch (kind) {
     case PUT:
-        error = MPI_Put(mine, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE,
+        error = MPI_Put(mine, count, MPI_DOUBLE, target, at[way], count, MPI_DOUBLE,
                         window);
         break;
     case GET:
-        error = MPI_Get(mine, count, MPI_DOUBLE, target, 0, count, MPI_DOUBLE,
+        error = MPI_Get(mine, count, MPI_DOUBLE, target, at[way], count, MPI_DOUBLE,
                         window);
         break;
     case ACCUMULATE:
-        error = MPI_Accumulate(mine, count, MPI_DOUBLE, target, 0, count,
+        error = MPI_Accumulate(mine, count, MPI_DOUBLE, target, at[way], count,
                                MPI_DOUBLE, MPI_SUM, window);
         break;
     default:
-        error = MPI_Fetch_and_op(&one, &old, MPI_DOUBLE, target, 0, MPI_SUM,
-                                 window);
+        error = MPI_Fetch_and_op(&one, &old, MPI_DOUBLE, target, at_first[way],
+                                 MPI_SUM, window);
     }
     return error | MPI_Win_flush(target, window);
 }
@@ -74,7 +78,7 @@ static int repeat(const void *what, int way, int calls, double *seconds)
             error |= MPI_Win_fence(0, fenced[way]);
     else if (kind == FETCH_AND_OP || is_origin())
         for (int i = 0; i < calls; i++)
-            error |= access(kind, locked[way]);
+            error |= access(kind, way);
     *seconds = sw_now() - begin;
     sw_meet();
     return error;
@@ -124,17 +128,59 @@ static bool check(const sw_cell_t *cell, int way)
     return all;
 }
 
+static bool is(const char *kind)
+{
+    const char *chosen = sw_run.plan->windows;
+    return !strcmp(kind, chosen ? chosen : "created");
+}
+
+static void make_window(int way, MPI_Win *window, double **base)
+{
+    MPI_Aint bytes = (MPI_Aint)room;
+    if (is("allocated")) {
+        MPI_Win_allocate(bytes, sizeof(double), MPI_INFO_NULL, sw_run.comm,
+                         base, window);
+    } else if (is("shared")) {
+        MPI_Win_allocate_shared(bytes, sizeof(double), MPI_INFO_NULL,
+                                sw_run.comm, base, window);
+    } else if (is("dynamic")) {
+        MPI_Win_create_dynamic(MPI_INFO_NULL, sw_run.comm, window);
+        MPI_Win_attach(*window, *base, bytes);
+    } else {
+        MPI_Win_create(*base, bytes, sizeof(double), MPI_INFO_NULL,
+                       sw_run.comm, window);
+    }
+}
+
+/* Displacements in a dynamic window are addresses. */
+static void find_places(int way)
+{
+    MPI_Aint own;
+    MPI_Aint *all = malloc((size_t)sw_run.ranks * sizeof *all);
+    if (!all)
+        MPI_Abort(sw_run.comm, 1);
+    MPI_Get_address(memory[way], &own);
+    MPI_Allgather(&own, 1, MPI_AINT, all, 1, MPI_AINT, sw_run.comm);
+    at[way] = is("dynamic") ? all[partner] : 0;
+    at_first[way] = is("dynamic") ? all[0] : 0;
+    free(all);
+}
+
 static void make_windows(void)
 {
     const sw_bench_plan_t *plan = sw_run.plan;
     for (int way = 0; way < sw_run.modes; way++) {
         int before = plan->accelerate ? plan->accelerate(way == SW_OURS) : 0;
-        memory[way] = malloc(room);
+        double *other;
+        memory[way] =
+            is("mapped") ? mmap(NULL, room, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            : is("created") || is("dynamic") ? malloc(room) : NULL;
+        other = memory[way];
+        make_window(way, &locked[way], &memory[way]);
+        make_window(way, &fenced[way], &other);
         memset(memory[way], 0, room);
-        MPI_Win_create(memory[way], (MPI_Aint)room, sizeof(double),
-                       MPI_INFO_NULL, sw_run.comm, &locked[way]);
-        MPI_Win_create(memory[way], (MPI_Aint)room, sizeof(double),
-                       MPI_INFO_NULL, sw_run.comm, &fenced[way]);
+        find_places(way);
         MPI_Win_lock_all(0, locked[way]);
         if (plan->accelerate)
             plan->accelerate(before);
@@ -148,7 +194,10 @@ static void free_windows(void)
         MPI_Win_free(&locked[way]);
         MPI_Win_fence(MPI_MODE_NOSUCCEED, fenced[way]);
         MPI_Win_free(&fenced[way]);
-        free(memory[way]);
+        if (is("mapped"))
+            munmap(memory[way], room);
+        else if (is("created") || is("dynamic"))
+            free(memory[way]);
     }
     free(mine);
 }

@@ -3,8 +3,10 @@ checked; a wrong result is found."""
 
 import json
 
+import pytest
 from harness.programs import bench
 from straightway.bench import onesided
+from straightway.commands.bench import onesided as onesided_command
 
 
 def test_every_operation_is_measured_both_ways(host, tmp_path):
@@ -21,6 +23,17 @@ def test_every_operation_is_measured_both_ways(host, tmp_path):
                      ("fence", 0), ("fetch_and_op", 8)]
     assert all(cell[mode]["right"] and cell["ratio"]
                for cell in found["cells"] for mode in ("host", "ours"))
+
+
+@pytest.mark.parametrize("memory", onesided_command.MEMORY[1:])
+def test_windows_of_all_kinds_are_measured(one_host, memory, tmp_path):
+    out = tmp_path / "o.json"
+    done = bench(one_host, "onesided", "--sizes", "64", "--memory", memory,
+                 "--json", out)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(out.read_text())
+    assert found["windows"] == memory
+    assert all(cell["ours"]["right"] for cell in found["cells"])
 
 
 def test_a_wrong_result_is_found(one_host):

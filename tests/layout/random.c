@@ -1,15 +1,54 @@
 /*
  * Random layouts against a plain list of where each byte lies (make.h): packed
  * and unpacked, whole and in parts that begin and end anywhere; bytes between
- * are left alone.
+ * are left alone. Their pieces, one after another, are the packed data.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "layout/pieces.h"
 #include "make.h"
 
 #define SPAN_MAX (1 << 20)
+
+typedef struct {
+    uint64_t seed;
+    char *data;
+    int calls, most;            /* after `most` calls it wants no more */
+} taker_t;
+
+static int take(void *context, const sw_os_piece_t *piece, int n)
+{
+    taker_t *t = context;
+    uint64_t seed = t->seed;
+    CHECK(n > 0 && n <= SW_PIECES, "%d pieces", n);
+    for (int i = 0; i < n; i++) {
+        CHECK(piece[i].bytes > 0, "an empty piece");
+        CHECK(!i || piece[i - 1].at + piece[i - 1].bytes != piece[i].at,
+              "two pieces that touch");
+        memcpy(t->data, (const void *)(uintptr_t)piece[i].at, piece[i].bytes);
+        t->data += piece[i].bytes;
+    }
+    return ++t->calls == t->most ? 7 : 0;
+}
+
+static void check_pieces(uint64_t seed, const sw_layout_t *l, const char *base,
+                         int64_t count, const char *data, size_t total)
+{
+    size_t some = below(total + 1);
+    char *got = malloc(total + 1);
+    taker_t t = {seed, got, 0, 0}, once = {seed, got, 0, 1};
+    CHECK(!sw_layout_pieces(l, (uintptr_t)base, count, some, take, &t),
+          "an error");
+    CHECK(t.data == got + some && !memcmp(got, data, some),
+          "pieces of %zu of %zu bytes", some, total);
+    int result = sw_layout_pieces(l, (uintptr_t)base, count, total, take,
+                                  &once);
+    CHECK(total ? result == 7 && once.calls == 1 : !result,
+          "an end that is not heeded: %d, %d calls", result, once.calls);
+    free(got);
+}
 
 static void check(uint64_t seed, const sw_layout_t *l, const map_t *m)
 {
@@ -56,6 +95,7 @@ static void check(uint64_t seed, const sw_layout_t *l, const map_t *m)
         for (int64_t i = 0; i < count * m->n; i++)
             data[i] = memory[shift + i / m->n * l->extent + m->at[i % m->n]];
     }
+    check_pieces(seed, l, base, count, data, total);
     free(memory);
     free(want);
     free(data);

@@ -11,10 +11,13 @@
 
 /* `count` elements of `type` in a target's memory. */
 typedef struct {
-    char *at;                   /* the first one, as this member reaches it */
+    char *at;                   /* the first one */
     int64_t count;
     const sw_datatype_t *type;
     size_t bytes;               /* of data */
+    const sw_peer_t *far;       /* else NULL: `at` is an address of this
+                                 * process; see far.h */
+    size_t before, span;        /* from the lowest byte to `at`, and in all */
 } sw_access_t;
 
 /* Find them. False: the host is to judge (a wrong rank, datatype or count, no

@@ -6,7 +6,7 @@
  * Where the data are no plain arrays of it, this member alone works on the
  * target's memory meanwhile: it packs that, combines, and unpacks it again.
  */
-#include "access.h"
+#include "far.h"
 
 #include "mpi/base/decode.h"
 #include "mpi/base/op.h"
@@ -35,6 +35,7 @@ typedef struct {
     void *user;
     int64_t count;
     const sw_datatype_t *type;
+    const sw_access_t *far;     /* the system has to reach them; or NULL */
 } elements_t;
 
 typedef struct {
@@ -43,6 +44,7 @@ typedef struct {
     MPI_Op op;
     bool by_host;               /* no kernel: MPI_Reduce_local combines */
     size_t n;                   /* basic elements */
+    int error;                  /* of a far target; else MPI_SUCCESS */
     elements_t origin, result, target;
 } task_t;
 
@@ -121,17 +123,21 @@ static bool operation(MPI_Op op, const sw_datatype_t *basic, task_t *t)
  * the gap of a pair, too, which may hold the program's own data. */
 static bool is_plain(const task_t *t, const elements_t *e)
 {
-    return !e->type || (e->type->dense && t->basic->dense &&
-                        !sw_out_of_reach(e->user, e->type));
+    return !e->type ||
+           (!e->far && e->type->dense && t->basic->dense &&
+            !sw_out_of_reach(e->user, e->type));
 }
 
 /* The elements as an array of basic ones, in memory for the time of the
  * call. */
-static char *gather(const task_t *t, const elements_t *e, MPI_Comm comm)
+static char *gather(task_t *t, const elements_t *e, MPI_Comm comm)
 {
     size_t bytes = (size_t)e->count * e->type->size;
     char *packed = sw_temporary(bytes), *array = packed;
-    sw_pack(e->user, e->count, e->type, packed, comm);
+    if (e->far)
+        t->error = sw_far_get(e->far, packed, bytes);
+    else
+        sw_pack(e->user, e->count, e->type, packed, comm);
     if (!t->basic->dense) {
         size_t n = bytes / t->basic->size;
         array = sw_temporary(n * t->u.elem);
@@ -142,7 +148,7 @@ static char *gather(const task_t *t, const elements_t *e, MPI_Comm comm)
 }
 
 /* The other way. */
-static void scatter(const task_t *t, const char *array, const elements_t *e,
+static void scatter(task_t *t, const char *array, const elements_t *e,
                     MPI_Comm comm)
 {
     size_t bytes = (size_t)e->count * e->type->size;
@@ -152,7 +158,10 @@ static void scatter(const task_t *t, const char *array, const elements_t *e,
         sw_pack(array, (int64_t)(bytes / t->basic->size), t->basic, packed,
                 comm);
     }
-    sw_unpack(packed ? packed : array, e->user, e->count, e->type, comm);
+    if (e->far)
+        t->error = sw_far_put(e->far, packed ? packed : array, bytes);
+    else
+        sw_unpack(packed ? packed : array, e->user, e->count, e->type, comm);
     sw_temporary_free(packed);
 }
 
@@ -169,7 +178,7 @@ static void combine(const task_t *t, char *at, const char *origin)
     }
 }
 
-static void update_aside(const sw_win_t *w, int target, const task_t *t)
+static void update_aside(const sw_win_t *w, int target, task_t *t)
 {
     MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
     size_t bytes = t->n * t->u.elem;
@@ -177,9 +186,9 @@ static void update_aside(const sw_win_t *w, int target, const task_t *t)
     char *old = t->result.type ? gather(t, &t->result, comm) : NULL;
     sw_rma_update_begin(&w->share, target);
     char *there = gather(t, &t->target, comm);
-    if (old)
+    if (old && t->error == MPI_SUCCESS)
         sw_copy(old, there, bytes);
-    if (t->u.kind != SW_UPDATE_NOTHING) {
+    if (t->u.kind != SW_UPDATE_NOTHING && t->error == MPI_SUCCESS) {
         combine(t, there, mine);
         scatter(t, there, &t->target, comm);
     }
@@ -195,7 +204,7 @@ static void update_aside(const sw_win_t *w, int target, const task_t *t)
 static bool data_of(bool there, const void *user, int64_t count,
                     MPI_Datatype type, elements_t *to)
 {
-    *to = (elements_t){(void *)(uintptr_t)user, count, NULL};
+    *to = (elements_t){(void *)(uintptr_t)user, count, NULL, NULL};
     return !there || (count >= 0 && (to->type = sw_access_type(type)) &&
                       (user || !count || !to->type->dense));
 }
@@ -229,7 +238,8 @@ static bool accumulate(sw_win_t *w, const call_t *k, bool single, int *result)
     if (!basic || !basic->size || (single && basic != a.type) ||
         !operation(k->op, basic, &t))
         return false;
-    t.target = (elements_t){a.at, a.count, a.type};
+    t.target = (elements_t){a.at, a.count, a.type, a.far ? &a : NULL};
+    t.error = MPI_SUCCESS;
     t.n = a.bytes;
     if (!limit(&t, &t.target) || !limit(&t, &t.origin) || !limit(&t, &t.result))
         return false;
@@ -243,6 +253,8 @@ static bool accumulate(sw_win_t *w, const call_t *k, bool single, int *result)
                       t.result.type ? t.result.user : NULL, t.n);
     else
         update_aside(w, k->target, &t);
+    if (sw_unlikely(t.error != MPI_SUCCESS))
+        *result = sw_win_raise(w, t.error);
     sw_win_turn(w);
     return true;
 }
@@ -299,6 +311,17 @@ static bool can_swap(const sw_datatype_t *d)
     return taken && d->dense && d->size <= sizeof(uint64_t);
 }
 
+static int swap_far(const sw_win_t *w, int target, const sw_access_t *a,
+                    const char *mine, const char *wanted, char *old)
+{
+    sw_rma_update_begin(&w->share, target);
+    int error = sw_far_get(a, old, a->bytes);
+    if (error == MPI_SUCCESS && !memcmp(old, wanted, a->bytes))
+        error = sw_far_put(a, mine, a->bytes);
+    sw_rma_update_end(&w->share, target);
+    return error;
+}
+
 static bool swap(sw_win_t *w, const void *origin, const void *compare,
                  void *fetched, MPI_Datatype type, int target, int64_t disp,
                  int *result)
@@ -310,14 +333,21 @@ static bool swap(sw_win_t *w, const void *origin, const void *compare,
         return false;
     if (!a.bytes)
         return true;
-    if (sw_out_of_reach(origin, a.type) || sw_out_of_reach(compare, a.type) ||
+    if (a.far || sw_out_of_reach(origin, a.type) || sw_out_of_reach(compare, a.type) ||
         sw_out_of_reach(fetched, a.type)) {
         MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
         char mine[8], wanted[8], old[8];
+        int error = MPI_SUCCESS;
         sw_pack(origin, 1, a.type, mine, comm);
         sw_pack(compare, 1, a.type, wanted, comm);
-        sw_rma_swap(&w->share, target, a.bytes, a.at, mine, wanted, old);
-        sw_unpack(old, fetched, 1, a.type, comm);
+        if (a.far)
+            error = swap_far(w, target, &a, mine, wanted, old);
+        else
+            sw_rma_swap(&w->share, target, a.bytes, a.at, mine, wanted, old);
+        if (error == MPI_SUCCESS)
+            sw_unpack(old, fetched, 1, a.type, comm);
+        else
+            *result = sw_win_raise(w, error);
     } else {
         sw_rma_swap(&w->share, target, a.bytes, a.at, origin, compare,
                     fetched);

@@ -2,7 +2,7 @@
  * move.c - MPI_Put and MPI_Get: copies between this member's memory and a
  * target's, by the layouts of both.
  */
-#include "access.h"
+#include "far.h"
 
 #include "mpi/base/buffer.h"
 #include "mpi/base/reach.h"
@@ -38,6 +38,17 @@ static void span_of(const sw_datatype_t *d, int64_t count, int64_t *low,
     *high = at + extent + (last > 0 ? last : 0);
 }
 
+/* What the target has attached is in its arena, or far. */
+static void reach_region(const sw_win_target_t *t, uint64_t low, uint64_t high,
+                         sw_access_t *to)
+{
+    uint64_t at = sw_regions_find(t->regions, low, high);
+    if (at == UINT64_MAX)
+        to->far = t->peer;
+    else if (!t->peer->self)
+        to->at = t->peer->arena + at + to->before;
+}
+
 bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
                MPI_Datatype type, sw_access_t *to, int *result)
 {
@@ -49,6 +60,7 @@ bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
     int64_t low = 0, high, begin;
     to->count = count;
     to->bytes = (size_t)count * to->type->size;
+    to->far = NULL;
     if (!is_exposed(w, t, target)) {
         *result = sw_win_lost(w);
         to->bytes = 0;
@@ -60,6 +72,8 @@ bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
     high = (int64_t)to->bytes;
     if (!to->type->dense)
         span_of(to->type, count, &low, &high);
+    to->before = (size_t)-low;
+    to->span = (size_t)(high - low);
     if (__builtin_mul_overflow(disp, t->unit, &begin) ||
         __builtin_add_overflow(begin, low, &low) ||
         __builtin_add_overflow(begin, high, &high) || low < 0 ||
@@ -68,8 +82,30 @@ bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
         begin = 0;
         to->bytes = 0;
     }
-    to->at = t->base + begin;
+    to->at = (char *)((intptr_t)t->base + begin);
+    if (t->regions)
+        reach_region(t, (uint64_t)low, (uint64_t)high, to);
     return true;
+}
+
+/* The target's memory is far. */
+static int move_far(bool put, void *user, int64_t count,
+                    const sw_datatype_t *d, const sw_access_t *a, size_t bytes)
+{
+    MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
+    bool plain = d->dense && !sw_out_of_reach(user, d);
+    size_t whole = (size_t)count * d->size;
+    char *packed = plain ? user : sw_temporary(whole);
+    int error;
+    /* What is unpacked as a whole must be whole. */
+    if (!plain && (put || bytes < whole))
+        sw_pack(user, count, d, packed, comm);
+    error = put ? sw_far_put(a, packed, bytes) : sw_far_get(a, packed, bytes);
+    if (!plain && !put && error == MPI_SUCCESS)
+        sw_unpack(packed, user, count, d, comm);
+    if (!plain)
+        sw_temporary_free(packed);
+    return error;
 }
 
 /* Data that is not side by side, or not in this processor's reach. */
@@ -107,10 +143,16 @@ static bool move(sw_win_t *w, bool put, void *user, int64_t count,
     sw_access_count();
     if (!bytes)
         return true;
-    if (sw_likely(d->dense && a.type->dense && !sw_out_of_reach(user, d)))
+    if (sw_unlikely(a.far)) {
+        int error = move_far(put, user, count, d, &a, bytes);
+        if (error != MPI_SUCCESS)
+            *result = sw_win_raise(w, error);
+    } else if (sw_likely(d->dense && a.type->dense &&
+                         !sw_out_of_reach(user, d))) {
         sw_copy(put ? a.at : user, put ? user : a.at, bytes);
-    else
+    } else {
         copy(put, user, count, d, &a, bytes);
+    }
     return true;
 }
 

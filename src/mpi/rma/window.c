@@ -20,7 +20,6 @@
 #include "mpi/base/raise.h"
 #include "node/arena/show.h"
 #include "node/base/settings.h"
-#include "node/control.h"
 
 #include <stdlib.h>
 
@@ -61,105 +60,9 @@ void sw_win_turn_slow(void)
         sw_os_yield();
 }
 
-/* One decision ------------------------------------------------------------- */
-
-/* What a member tells the others. */
-typedef struct {
-    uint64_t at;                /* in its arena's file */
-    uint64_t bytes;
-    int64_t unit;
-    uint64_t block, ring;       /* the first member's; 0: there is no room */
-    uint64_t able;
-} said_t;
-
-typedef struct {
-    void *base;
-    int64_t bytes, unit;
-} memory_t;
-
-static said_t say(const memory_t *m, int n, int me)
+static uint64_t settle(const void *base, MPI_Aint size)
 {
-    said_t said = {.bytes = (uint64_t)m->bytes, .unit = m->unit};
-    if (m->bytes > 0)
-        said.at = sw_show_whole(m->base, (size_t)m->bytes);
-    said.able = sw_settings.rma && said.at != UINT64_MAX;
-    if (me == 0) {
-        size_t bytes = sw_rma_block_bytes(n);
-        said.block = sw_segment_alloc(bytes, bytes, n);
-        said.ring = sw_ring_reserve(n);
-    }
-    return said;
-}
-
-static bool all_able(const said_t *said, int n)
-{
-    bool able = said[0].block && said[0].ring;
-    for (int i = 0; i < n; i++)
-        able = able && said[i].able;
-    return able;
-}
-
-static void open_window(sw_win_t *w, const said_t *said, sw_team_t *team,
-                        const memory_t *m)
-{
-    int n = team->n;
-    w->share = (sw_rma_share_t){
-        (sw_rma_block_t *)(team->peer[0]->control + said[0].block), n,
-        team->me};
-    w->ring = sw_ring_open(team, said[0].ring);
-    w->target = calloc((size_t)n, sizeof *w->target);
-    w->members = calloc((size_t)n, sizeof *w->members);
-    if (!w->target || !w->members) {
-        sw_say("out of memory for a window");
-        abort();
-    }
-    host.Win_get_group(w->handle, &w->group);
-    for (int i = 0; i < n; i++) {
-        sw_win_target_t *t = &w->target[i];
-        t->base = i == team->me ? m->base
-                                : team->peer[i]->arena + said[i].at;
-        t->bytes = said[i].bytes;
-        t->unit = said[i].unit;
-    }
-    w->starts = w->posts = -1;
-    w->ours = true;
-}
-
-/* Ask the members, if they could serve it. All of them come here. */
-static void agree(sw_win_t *w, const memory_t *m, MPI_Comm comm)
-{
-    sw_reason_t reason;
-    bool may = sw_accelerating() && sw_world_is_there();
-    sw_comm_t *c = may ? sw_comm_enter(comm) : NULL;
-    sw_ring_t *ring = c && (c->ring || (!c->settled && !c->apart))
-                          ? sw_comm_ring(c, &reason) : NULL;
-    if (!ring || !ring->team->arena)
-        return;
-    sw_team_t *team = ring->team;
-    said_t mine = say(m, team->n, team->me);
-    said_t *said = calloc((size_t)team->n, sizeof *said);
-    if (!said) {
-        sw_say("out of memory for a window");
-        abort();
-    }
-    sw_data_t from = sw_data_plain(&mine);
-    sw_blocks_t blocks = {.bytes = sizeof *said};
-    if (sw_coll_allgather(ring, &from, sizeof mine, said, &blocks) == SW_OK &&
-        all_able(said, team->n)) {
-        open_window(w, said, team, m);
-    } else if (team->me == 0) {
-        if (mine.block)
-            sw_ring_unreserve(team->peer[0], mine.block);
-        if (mine.ring)
-            sw_ring_unreserve(team->peer[0], mine.ring);
-    }
-    free(said);
-}
-
-static void settle(const void *base, MPI_Aint size)
-{
-    if (base && size > 0)
-        (void)sw_show_whole(base, (size_t)size);
+    return base && size > 0 ? sw_show_whole(base, (size_t)size) : UINT64_MAX;
 }
 
 static void remember(const sw_win_t *w)
@@ -174,12 +77,10 @@ static void remember(const sw_win_t *w)
     }
 }
 
-/* The host has made it; `m`: its memory, of a window that may be ours. */
-static void made(MPI_Win win, const memory_t *m, MPI_Comm comm)
+static void made(MPI_Win win, sw_win_memory_t m, MPI_Comm comm)
 {
     sw_win_t w = {.handle = win};
-    if (m)
-        agree(&w, m, comm);
+    sw_win_decide(&w, &m, comm);
     remember(&w);
     atomic_fetch_add(w.ours ? &sw_win_counts.ours : &sw_win_counts.hosts, 1);
     atomic_fetch_add(&sw_wins, w.ours);
@@ -187,8 +88,8 @@ static void made(MPI_Win win, const memory_t *m, MPI_Comm comm)
         atomic_store(&sw_windows_made, true);
 }
 
-/* BEFORE, AFTER: what is done for its memory; M: see made(). */
-#define WINDOW(NAME, PARAMETERS, ARGUMENTS, BEFORE, AFTER, M)           \
+/* BEFORE, AFTER: what is done for its memory; then its kind and memory. */
+#define WINDOW(NAME, PARAMETERS, ARGUMENTS, BEFORE, AFTER, ...)         \
 int sw_MPI_##NAME PARAMETERS                                            \
 {                                                                       \
     SW_INSIDE;                                                          \
@@ -196,50 +97,55 @@ int sw_MPI_##NAME PARAMETERS                                            \
     int result = host.NAME ARGUMENTS;                                   \
     if (result == MPI_SUCCESS) {                                        \
         AFTER;                                                          \
-        made(*win, M, comm);                                            \
+        made(*win, (sw_win_memory_t){__VA_ARGS__}, comm);               \
     }                                                                   \
     return result;                                                      \
 }
 
-#define OWN settle(base, size)
-#define MINE (&(const memory_t){base, size, unit})
-#define MADE sw_show_freeze(*(void **)base, (size_t)size)
 #define NONE (void)0
+#define CREATED(SUFFIX, UNIT)                                           \
+WINDOW(Win_create##SUFFIX,                                              \
+       (void *base, MPI_Aint size, UNIT unit, MPI_Info info,            \
+        MPI_Comm comm, MPI_Win *win),                                   \
+       (base, size, unit, info, comm, win), (void)settle(base, size),   \
+       NONE, SW_WIN_CREATED, base, size, unit)
+#define ALLOCATED(NAME, UNIT)                                           \
+WINDOW(NAME,                                                            \
+       (MPI_Aint size, UNIT unit, MPI_Info info, MPI_Comm comm,         \
+        void *base, MPI_Win *win),                                      \
+       (size, unit, info, comm, base, win), NONE,                       \
+       sw_show_freeze(*(void **)base, (size_t)size), SW_WIN_ALLOCATED,  \
+       *(void **)base, size, unit)
 
-WINDOW(Win_create,
-       (void *base, MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm,
-        MPI_Win *win),
-       (base, size, unit, info, comm, win), OWN, NONE, MINE)
-WINDOW(Win_allocate,
-       (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base,
-        MPI_Win *win),
-       (size, unit, info, comm, base, win), NONE, MADE, NULL)
-WINDOW(Win_allocate_shared,
-       (MPI_Aint size, int unit, MPI_Info info, MPI_Comm comm, void *base,
-        MPI_Win *win),
-       (size, unit, info, comm, base, win), NONE, MADE, NULL)
-WINDOW(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win),
-       (info, comm, win), NONE, NONE, NULL)
+CREATED(, int)
+ALLOCATED(Win_allocate, int)
+ALLOCATED(Win_allocate_shared, int)
 #if SW_LARGE_COUNT
-WINDOW(Win_create_c,
-       (void *base, MPI_Aint size, MPI_Aint unit, MPI_Info info,
-        MPI_Comm comm, MPI_Win *win),
-       (base, size, unit, info, comm, win), OWN, NONE, MINE)
-WINDOW(Win_allocate_c,
-       (MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
-        void *base, MPI_Win *win),
-       (size, unit, info, comm, base, win), NONE, MADE, NULL)
-WINDOW(Win_allocate_shared_c,
-       (MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm comm,
-        void *base, MPI_Win *win),
-       (size, unit, info, comm, base, win), NONE, MADE, NULL)
+CREATED(_c, MPI_Aint)
+ALLOCATED(Win_allocate_c, MPI_Aint)
+ALLOCATED(Win_allocate_shared_c, MPI_Aint)
 #endif
+WINDOW(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win),
+       (info, comm, win), NONE, NONE, SW_WIN_DYNAMIC, NULL, INT64_MAX, 1)
 
 int sw_MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {
     SW_INSIDE;
-    settle(base, size);
-    return host.Win_attach(win, base, size);
+    uint64_t offset = settle(base, size);
+    int result = host.Win_attach(win, base, size);
+    sw_win_t *w = sw_win(win);
+    if (w && result == MPI_SUCCESS && offset != UINT64_MAX)
+        sw_win_attached(w, base, size, offset);
+    return result;
+}
+
+int sw_MPI_Win_detach(MPI_Win win, const void *base)
+{
+    SW_INSIDE;
+    sw_win_t *w = sw_win(win);
+    if (w)
+        sw_win_detached(w, base);
+    return host.Win_detach(win, base);
 }
 
 /* The end ------------------------------------------------------------------ */

@@ -1,9 +1,10 @@
 /*
  * window.h - a window as its member sees it, and whose it is.
  *
- * One decision is taken for each window, when it is made: its members serve it
- * by loads and stores, or the host does, with all calls alike. The members
- * serve it if they are on one node and each reaches the memory of each.
+ * One decision is taken for each window, when it is made: its members serve it,
+ * or the host does, with all calls alike. The members
+ * serve it if they are on one node and each reaches the memory of each by loads
+ * and stores. What is attached to a dynamic window may be farther (far.h).
  *
  * The host makes every window: it owns the handle, attributes, name, error
  * handler, info and group. It never hears of the epochs of a window that the
@@ -20,6 +21,7 @@
 
 #include "mpi/base/comm.h"
 #include "mpi/base/datatype.h"
+#include "rma/regions.h"
 #include "rma/share.h"
 
 /* What this member has of a target. */
@@ -37,6 +39,9 @@ typedef struct {
     char *base;                 /* of its memory, as this member reaches it */
     uint64_t bytes;
     int64_t unit;               /* of displacements */
+    const sw_peer_t *peer;
+    sw_regions_t *regions;      /* of a dynamic window, whose `base` is 0; else
+                                 * NULL */
     _Atomic int access;
 } sw_win_target_t;
 
@@ -75,6 +80,28 @@ static inline sw_win_t *sw_win(MPI_Win win)
         w = sw_win_look_up(win);
     return w && w->ours ? w : NULL;
 }
+
+/* The kinds of windows, by their memory. */
+typedef enum {
+    SW_WIN_CREATED,             /* the program's */
+    SW_WIN_ALLOCATED,           /* the host's, which lives as long as it */
+    SW_WIN_DYNAMIC,             /* what is attached */
+} sw_win_kind_t;
+
+typedef struct {
+    sw_win_kind_t kind;
+    void *base;
+    int64_t bytes, unit;
+} sw_win_memory_t;
+
+/* The host has made it. Ask the members if they could serve it; w->ours tells.
+ * All of them come here. */
+void sw_win_decide(sw_win_t *w, const sw_win_memory_t *m, MPI_Comm comm);
+/* The program has attached memory to a dynamic one, which peers find at
+ * `offset` of the arena. */
+void sw_win_attached(const sw_win_t *w, const void *base, int64_t bytes,
+                     uint64_t offset);
+void sw_win_detached(const sw_win_t *w, const void *base);
 
 /* Raise an error on it, and return what the call is to return. */
 int sw_win_raise(const sw_win_t *w, int error);

@@ -38,6 +38,7 @@ typedef enum {
     SW_DOOR_SHOW,       /* writing private pages to the arena's file    */
     SW_DOOR_SHARE,      /* mapping the file over them                   */
     SW_DOOR_LINKER,     /* a look at the dynamic linker's own data      */
+    SW_DOOR_PLACE,      /* a look at which files are mapped where       */
     SW_DOOR_COUNT
 } sw_door_t;
 
@@ -136,6 +137,17 @@ static inline bool sw_same_file(sw_file_id_t a, sw_file_id_t b)
 /* Which of `pages` private pages at `at` were ever written or read: one byte
  * each. Returns -1 if the system does not tell. */
 SW_API int sw_os_touched(const void *at, size_t pages, unsigned char *touched);
+/* A place in a file, whatever processes have it mapped. */
+typedef struct {
+    uint64_t device, inode, name, offset;   /* `name`: a hash */
+} sw_os_place_t;
+/* Where [p, p+n) lies, if it is a shared mapping of one file that this process
+ * may read and write. n > 0. */
+SW_API bool sw_os_place(const void *p, size_t n, sw_os_place_t *to);
+/* Where this process has mapped each of n such places, bytes[i] long; NULL:
+ * nowhere. One with bytes[i] == 0 is not looked for. */
+SW_API void sw_os_find_places(const sw_os_place_t *place,
+                              const uint64_t *bytes, int n, void **at);
 /* The calling thread's stack, [*low, *high); false if the system does not tell.
  * (The thread may still run on another one: a coroutine's, a signal's.) */
 SW_API bool sw_os_stack(uintptr_t *low, uintptr_t *high);
@@ -159,6 +171,15 @@ SW_API int sw_os_peer_fd(pid_t pid, int fd, sw_file_id_t file);
  * Return 0, or -1 with errno; partial transfers are continued inside. */
 SW_API int sw_os_cma_read(pid_t pid, void *to, uint64_t from, size_t n);
 SW_API int sw_os_cma_write(pid_t pid, uint64_t to, const void *from, size_t n);
+/* The same between n pieces of the other process's memory, one after another,
+ * and memory of this one where they lie side by side. EFAULT: not all of it is
+ * there; some may have moved. */
+typedef struct {
+    uint64_t at;
+    size_t bytes;
+} sw_os_piece_t;
+SW_API int sw_os_cma_pieces(pid_t pid, bool write, void *local,
+                            const sw_os_piece_t *piece, int n);
 /* When a process was started, in ticks since boot: 1; 0 where no process has
  * that number, or it has ended; -1: the system does not tell. */
 SW_API int sw_os_process_start(pid_t pid, uint64_t *start);

@@ -43,7 +43,7 @@
 
 const char *const sw_os_door_names[SW_DOOR_COUNT] = {
     "memfd", "map", "peerfd", "cma", "futex", "huge", "punch", "topology",
-    "thread", "page", "dump", "show", "share", "linker",
+    "thread", "page", "dump", "show", "share", "linker", "place",
 };
 
 /* The first refused call of each door: 1 = all, 0 = none. Parsed once from
@@ -221,37 +221,68 @@ int sw_os_punch(int fd, void *p, size_t offset, size_t size)
 
 /* Other processes ---------------------------------------------------- */
 
-/* One call moves at most MAX_RW_COUNT bytes (2 GiB less a page). */
-static int cma(long number, pid_t pid, char *local, uint64_t remote, size_t n)
+/* One call moves at most MAX_RW_COUNT bytes (2 GiB less a page), and ends where
+ * memory is missing. */
+static int cma(long number, pid_t pid, char *local, struct iovec *there,
+               unsigned long n)
 {
     if (refused(SW_DOOR_CMA, EPERM))
         return -1;
     while (n) {
-        struct iovec here = {local, n};
-        struct iovec there = {(void *)(uintptr_t)remote, n};
-        long moved = syscall(number, (long)pid, &here, 1L, &there, 1L, 0L);
-        if (moved <= 0) {
-            if (moved < 0 && errno == EINTR)
-                continue;
-            if (moved == 0)
-                errno = EFAULT;
+        struct iovec here = {local, 0};
+        for (unsigned long i = 0; i < n; i++)
+            here.iov_len += there[i].iov_len;
+        long moved = syscall(number, (long)pid, &here, 1L, there, n, 0L);
+        if (moved < 0 && errno == EINTR)
+            continue;
+        if (moved == 0 && here.iov_len)
+            errno = EFAULT;
+        if (moved < 0 || (moved == 0 && here.iov_len))
             return -1;
-        }
         local += moved;
-        remote += (uint64_t)moved;
-        n -= (size_t)moved;
+        for (; n && (size_t)moved >= there->iov_len; there++, n--)
+            moved -= (long)there->iov_len;
+        if (n) {
+            there->iov_base = (char *)there->iov_base + moved;
+            there->iov_len -= (size_t)moved;
+        }
     }
     return 0;
 }
 
 int sw_os_cma_read(pid_t pid, void *to, uint64_t from, size_t n)
 {
-    return cma(SYS_process_vm_readv, pid, to, from, n);
+    struct iovec there = {(void *)(uintptr_t)from, n};
+    return cma(SYS_process_vm_readv, pid, to, &there, 1);
 }
 
 int sw_os_cma_write(pid_t pid, uint64_t to, const void *from, size_t n)
 {
-    return cma(SYS_process_vm_writev, pid, (char *)(uintptr_t)from, to, n);
+    struct iovec there = {(void *)(uintptr_t)to, n};
+    return cma(SYS_process_vm_writev, pid, (char *)(uintptr_t)from, &there, 1);
+}
+
+#define PIECES 64           /* of one call */
+
+int sw_os_cma_pieces(pid_t pid, bool write, void *local,
+                     const sw_os_piece_t *piece, int n)
+{
+    char *at = local;
+    int result = 0, some;
+    for (int i = 0; i < n && result == 0; i += some) {
+        struct iovec there[PIECES];
+        size_t bytes = 0;
+        some = n - i < PIECES ? n - i : PIECES;
+        for (int k = 0; k < some; k++) {
+            there[k] = (struct iovec){(void *)(uintptr_t)piece[i + k].at,
+                                      piece[i + k].bytes};
+            bytes += piece[i + k].bytes;
+        }
+        result = cma(write ? SYS_process_vm_writev : SYS_process_vm_readv,
+                     pid, at, there, (unsigned long)some);
+        at += bytes;
+    }
+    return result;
 }
 
 /* /proc/PID/stat, of a process or a thread: "PID (NAME) STATE ..."; the name

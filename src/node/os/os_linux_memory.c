@@ -298,6 +298,7 @@ static int next_hex(lines_t *in, uintptr_t *value)
 typedef struct {
     uintptr_t low, high;
     char mode[4];
+    sw_os_place_t place;
     bool our_file;
 } mapping_t;
 
@@ -305,12 +306,23 @@ static bool next_mapping(lines_t *in, mapping_t *to)
 {
     static const char name[] = "/memfd:straightway";
     size_t same = 0;
+    uintptr_t offset, major, minor, inode;
     if (next_hex(in, &to->low) != '-' || next_hex(in, &to->high) != ' ')
         return false;
     for (int i = 0; i < 4; i++)
         to->mode[i] = (char)next_char(in);
-    for (int c = 0; c != '\n' && c >= 0;) {
+    next_char(in);
+    next_hex(in, &offset);
+    next_hex(in, &major);
+    next_hex(in, &minor);
+    /* The inode is decimal. Its digits tell files apart as well. */
+    int c = next_hex(in, &inode);
+    to->place = (sw_os_place_t){.device = (uint64_t)major << 32 | minor,
+                                .inode = inode, .offset = offset};
+    while (c != '\n' && c >= 0) {
         c = next_char(in);
+        if (c != ' ')
+            to->place.name = (to->place.name ^ (uint64_t)c) * 0x100000001b3u;
         if (same < sizeof name - 1)
             same = c == name[same] ? same + 1 : c == name[0];
     }
@@ -335,6 +347,52 @@ bool sw_os_is_private_rw(const void *start, size_t size)
     }
     close(in.fd);
     return want >= end;
+}
+
+static bool is_shared(const mapping_t *m)
+{
+    return m->place.inode && m->mode[0] == 'r' && m->mode[1] == 'w' &&
+           m->mode[3] == 's';
+}
+
+bool sw_os_place(const void *p, size_t n, sw_os_place_t *to)
+{
+    lines_t in = {.fd = sw_os_refused(SW_DOOR_PLACE)
+                            ? -1 : open("/proc/self/maps",
+                                        O_RDONLY | O_CLOEXEC)};
+    uintptr_t at = (uintptr_t)p;
+    mapping_t m = {.high = 0};
+    if (in.fd < 0)
+        return false;
+    while (m.high <= at && next_mapping(&in, &m))
+        ;
+    close(in.fd);
+    if (at < m.low || at >= m.high || n > m.high - at || !is_shared(&m))
+        return false;
+    *to = m.place;
+    to->offset += at - m.low;
+    return true;
+}
+
+void sw_os_find_places(const sw_os_place_t *place, const uint64_t *bytes,
+                       int n, void **at)
+{
+    lines_t in = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
+    mapping_t m;
+    for (int i = 0; i < n; i++)
+        at[i] = NULL;
+    while (in.fd >= 0 && next_mapping(&in, &m)) {
+        uint64_t from = m.place.offset, room = m.high - m.low;
+        for (int i = 0; is_shared(&m) && i < n; i++)
+            if (bytes[i] && place[i].device == m.place.device &&
+                place[i].inode == m.place.inode &&
+                place[i].name == m.place.name && place[i].offset >= from &&
+                place[i].offset - from < room &&
+                bytes[i] <= room - (place[i].offset - from))
+                at[i] = (void *)(m.low + (place[i].offset - from));
+    }
+    if (in.fd >= 0)
+        close(in.fd);
 }
 
 /* Locking changes the list: each mapping is looked up anew. */

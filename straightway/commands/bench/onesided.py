@@ -8,11 +8,12 @@ from straightway.commands.bench import choices
 from straightway.machine import hardware
 from straightway.reporters import collectives_terminal, progress
 
+MEMORY = ("created", "allocated", "shared", "dynamic", "mapped")
 SIZES = "8,64,1k,16k,64k,256k,1m,4m"
 
 
 class Onesided:
-    """Measure one-sided communication in windows of MPI_Win_create.
+    """Measure one-sided communication in windows.
 
     Each operation comes with the MPI_Win_flush after which its origin may go
     on: put, get, and accumulate (a sum of doubles). Even ranks are origins,
@@ -36,6 +37,11 @@ class Onesided:
         add = parser.add_argument
         choices.add_ranks(add)
         choices.add_operations(add, SIZES)
+        add("--memory", choices=MEMORY, default=MEMORY[0], help=(
+            "the windows' memory: the program's own, by MPI_Win_create "
+            "(created); by MPI_Win_allocate, or MPI_Win_allocate_shared; "
+            "attached to dynamic windows; or an mmap of the program's own, by "
+            "MPI_Win_create (mapped)"))
         choices.add_cells(add, 0.5, "one operation at one size")
         choices.add_common(add)
 
@@ -61,6 +67,7 @@ class Onesided:
         run = runs.launch(
             host, ranks, options.launcher_args,
             ["--onesided", ",".join(operations),
+             "--windows", options.memory,
              "--sizes", ",".join(map(str, sizes)),
              "--seconds", options.seconds, "--seed", seed,
              *(["--corrupt", 1] if options.corrupt else [])],
@@ -71,7 +78,7 @@ class Onesided:
         cells = [results.cell(line, onesided.floor(line["cell"], line["size"],
                                                    floors))
                  for line in results.cell_lines(run)]
-        report.update(time_per_cell=options.seconds, several=False,
+        report.update(windows=options.memory, time_per_cell=options.seconds, several=False,
                       computing=None, cells=cells, guidelines={},
                       summary=results.summary(cells, onesided.OPERATIONS))
         choices.show(report, options, collectives_terminal)

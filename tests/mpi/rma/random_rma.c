@@ -1,8 +1,9 @@
 /*
  * random_rma.c - one-sided communication at random, written down.
  *
- *   random_rma SEED ROUNDS --log FILE
+ *   random_rma SEED ROUNDS [others] --log FILE
  *
+ * Windows are of MPI_Win_create and in memory that peers reach, or `others`.
  * Each rank writes to FILE.rank what its window holds after each round, and
  * what it got. The same seed gives the same log, by the host or by
  * Straightway: a round's operations write to places of their origin alone, or they all
@@ -14,6 +15,8 @@
  */
 #include "mpi/test.h"
 
+#include <sys/mman.h>
+
 enum { PART = 24576, OPS = 6, UNIT = 8, MOST = 96 };
 enum { FENCE, RING, SHARED, EXCLUSIVE, ALL, UNCHECKED, EPOCHS };
 enum { PUT, GET, ACCUMULATE, GET_ACCUMULATE, FETCH, SWAP, TOGETHER, KINDS };
@@ -24,6 +27,7 @@ static size_t bytes;
 static MPI_Win window;
 static FILE *logged;
 static char fixed[8 * PART + PART];
+static MPI_Aint places[8], unit;     /* displacements: where, and of what */
 
 typedef struct {
     MPI_Datatype type;
@@ -202,6 +206,7 @@ static void operation(uint64_t its, uint64_t key, int k, int target,
     MPI_Aint at = together ? (MPI_Aint)n * PART
                            : (MPI_Aint)me * PART + (MPI_Aint)place;
     at = at / UNIT + (together ? 0 : (MPI_Aint)rng_below(&r, 2));
+    at = places[target] + at * UNIT / unit;
     room -= (int)(UNIT / extent) + 1;
     if (total > room / 3)
         total = room / 3;
@@ -400,6 +405,59 @@ static void round_of(uint64_t key, int number)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Several kinds of memory. */
+enum { CREATED, ALLOCATED_MEMORY, STATIC, ALLOCATED, SHARED_MEMORY,
+       DYNAMIC, ATTACHED_MAPPING, LAST };
+
+static char *mapping(void)
+{
+    char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(p != MAP_FAILED, "no memory");
+    return p;
+}
+
+static void make(int w)
+{
+    bool dynamic = w == DYNAMIC || w == ATTACHED_MAPPING;
+    memset(places, 0, sizeof places);
+    unit = dynamic ? 1 : UNIT;
+    if (w == ALLOCATED)
+        MPI_Win_allocate((MPI_Aint)bytes, UNIT, MPI_INFO_NULL, MPI_COMM_WORLD,
+                         &memory, &window);
+    else if (w == SHARED_MEMORY)
+        MPI_Win_allocate_shared((MPI_Aint)bytes, UNIT, MPI_INFO_NULL,
+                                MPI_COMM_WORLD, &memory, &window);
+    else if (w == ALLOCATED_MEMORY)
+        MPI_Alloc_mem((MPI_Aint)bytes, MPI_INFO_NULL, &memory);
+    else
+        memory = w == STATIC ? fixed
+                 : w == ATTACHED_MAPPING ? mapping() : malloc(bytes);
+    if (w < ALLOCATED)
+        MPI_Win_create(memory, (MPI_Aint)bytes, UNIT, MPI_INFO_NULL,
+                       MPI_COMM_WORLD, &window);
+    if (dynamic) {
+        MPI_Aint at;
+        MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+        MPI_Win_attach(window, memory, (MPI_Aint)bytes);
+        MPI_Get_address(memory, &at);
+        MPI_Allgather(&at, 1, MPI_AINT, places, 1, MPI_AINT, MPI_COMM_WORLD);
+    }
+}
+
+static void unmake(int w)
+{
+    if (w == DYNAMIC || w == ATTACHED_MAPPING)
+        MPI_Win_detach(window, memory);
+    MPI_Win_free(&window);
+    if (w == ALLOCATED_MEMORY)
+        MPI_Free_mem(memory);
+    else if (w == ATTACHED_MAPPING)
+        munmap(memory, bytes);
+    else if (w == CREATED || w == DYNAMIC)
+        free(memory);
+}
+
 int main(int argc, char **argv)
 {
     char name[4096];
@@ -410,25 +468,17 @@ int main(int argc, char **argv)
     fill_basics();
     uint64_t seed = (uint64_t)argument(argc, argv, 1, 1);
     long rounds = argument(argc, argv, 2, 20);
-    snprintf(name, sizeof name, "%s.%d", argc > 4 ? argv[4] : "log", me);
+    snprintf(name, sizeof name, "%s.%d", argc > 4 ? argv[argc - 1] : "log", me);
     logged = fopen(name, "w");
     CHECK(logged != NULL, "cannot write %s", name);
     bytes = (size_t)(n + 1) * PART;
-    for (int w = 0; w < 3; w++) {
-        char *own = w == 0 ? malloc(bytes) : NULL;
-        memory = own;
-        if (w == 1)
-            MPI_Alloc_mem((MPI_Aint)bytes, MPI_INFO_NULL, &memory);
-        if (w == 2)
-            memory = fixed;
-        MPI_Win_create(memory, (MPI_Aint)bytes, UNIT, MPI_INFO_NULL,
-                       MPI_COMM_WORLD, &window);
+    bool others = argc > 5;
+    for (int w = others ? ALLOCATED : CREATED; w < (others ? LAST : ALLOCATED);
+         w++) {
+        make(w);
         for (long i = 0; i < rounds; i++)
             round_of(key2(key2(seed, (uint64_t)w), (uint64_t)i), (int)i);
-        MPI_Win_free(&window);
-        if (w == 1)
-            MPI_Free_mem(memory);
-        free(own);
+        unmake(w);
     }
     fclose(logged);
     test_end();

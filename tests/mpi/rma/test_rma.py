@@ -15,8 +15,17 @@ WINDOWS = re.compile(r"windows: (\d+) of (\d+) ours")
 # every MPI. Open MPI 5 alone ends some of these programs by itself.
 DIGESTS = {(2, 1): "b86548aff0d05d56", (3, 1): "2082bd3876582231", (2, 2): "b8884488d989aa6d"}
 
+# The same in windows of other kinds, with 15 rounds. Open MPI alone ends these
+# programs, and MPICH 4.0 alone gives other bytes.
+OTHERS = {(2, 6): "dea63d52f895eb3e", (3, 7): "43e1f34e674287af"}
+
 # Open MPI alone.
 FAULTS = ["signal", "free()", "munmap_chunk", "corrupted"]
+
+
+def digest(folder, n):
+    log = b"".join((folder / f"log.{rank}").read_bytes() for rank in range(n))
+    return hashlib.sha256(log).hexdigest()[:16]
 
 
 def ours(done):
@@ -31,9 +40,7 @@ def test_random_programs_give_what_all_hosts_give(host, n, seed, tmp_path):
                     tmp_path / "log"))
     served, windows = ours(done)
     assert served == windows == 3 * n
-    log = b"".join((tmp_path / f"log.{rank}").read_bytes()
-                   for rank in range(n))
-    assert hashlib.sha256(log).hexdigest()[:16] == DIGESTS[n, seed]
+    assert digest(tmp_path, n) == DIGESTS[n, seed]
 
 
 @pytest.mark.parametrize("n, seed", [
@@ -46,6 +53,36 @@ def test_random_programs_give_the_hosts_bytes(host, n, seed, tmp_path):
                       excused=FAULTS)
     well(run(host, n, "random_rma", *arguments, "--log", tmp_path / "log"))
     same_logs(kept, tmp_path, n)
+
+
+@pytest.mark.parametrize("n, seed", [*OTHERS])
+def test_random_programs_in_other_windows(host, n, seed, tmp_path):
+    done = well(run(host, n, "random_rma", seed, 15, "others", "--log",
+                    tmp_path / "log"))
+    assert ours(done) == (4 * n, 4 * n)
+    assert digest(tmp_path, n) == OTHERS[n, seed]
+
+
+def test_windows_of_all_kinds_look_as_the_hosts(host, tmp_path):
+    kept = kept_alone(host, 2, "rma_kinds", [], "all is well")
+    done = well(run(host, 2, "rma_kinds", "--log", tmp_path / "log"))
+    assert ours(done) == (10, 12)
+    same_logs(kept, tmp_path, 2)
+
+
+@pytest.mark.parametrize("n", [2, pytest.param(4, marks=DEEP)])
+def test_windows_of_all_kinds_are_right(host, n, tmp_path):
+    done = well(run(host, n, "rma_kinds", "all", "--log", tmp_path / "log"))
+    assert ours(done) == (6 * n, 7 * n)
+
+
+@pytest.mark.parametrize("env, served", [
+    ({"STRAIGHTWAY_REFUSE": "place"}, 2), ({"STRAIGHTWAY_CMA": "off"}, 8),
+    ({"STRAIGHTWAY_REFUSE": "place,cma"}, 0)])
+def test_windows_of_all_kinds_do_without_a_service(host, env, served,
+                                                   tmp_path):
+    done = well(run(host, 2, "rma_kinds", "--log", tmp_path / "log", env=env))
+    assert ours(done) == (served, 12)
 
 
 @pytest.mark.parametrize("env", [
