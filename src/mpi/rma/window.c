@@ -53,6 +53,14 @@ int sw_win_lost(const sw_win_t *w)
     return sw_win_raise(w, MPI_ERR_OTHER);
 }
 
+void sw_win_count_slow(int deed, size_t bytes)
+{
+    atomic_fetch_add_explicit(&sw_win_counts.calls[deed], 1,
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&sw_win_counts.bytes[deed], (int64_t)bytes,
+                              memory_order_relaxed);
+}
+
 void sw_win_turn_slow(void)
 {
     sw_win_will_wait();
@@ -69,7 +77,7 @@ typedef struct {
     uint64_t bytes;
     int64_t unit;
     uint64_t block, ring;       /* the first member's; 0: there is no room */
-    uint64_t able;
+    uint64_t why;               /* the host must serve it; else it may not */
 } said_t;
 
 typedef struct {
@@ -82,7 +90,9 @@ static said_t say(const memory_t *m, int n, int me)
     said_t said = {.bytes = (uint64_t)m->bytes, .unit = m->unit};
     if (m->bytes > 0)
         said.at = sw_show_whole(m->base, (size_t)m->bytes);
-    said.able = sw_settings.rma && said.at != UINT64_MAX;
+    said.why = !sw_settings.rma           ? SW_WIN_OFF
+               : said.at == UINT64_MAX      ? SW_WIN_MEMORY
+                                            : SW_WIN_SERVED;
     if (me == 0) {
         size_t bytes = sw_rma_block_bytes(n);
         said.block = sw_segment_alloc(bytes, bytes, n);
@@ -91,12 +101,13 @@ static said_t say(const memory_t *m, int n, int me)
     return said;
 }
 
-static bool all_able(const said_t *said, int n)
+/* SW_WIN_SERVED: all are able to. */
+static int decide(const said_t *said, int n)
 {
-    bool able = said[0].block && said[0].ring;
+    int why = said[0].block && said[0].ring ? SW_WIN_SERVED : SW_WIN_ROOM;
     for (int i = 0; i < n; i++)
-        able = able && said[i].able;
-    return able;
+        why = sw_min(why, (int)said[i].why);
+    return why;
 }
 
 static void open_window(sw_win_t *w, const said_t *said, sw_team_t *team,
@@ -125,16 +136,18 @@ static void open_window(sw_win_t *w, const said_t *said, sw_team_t *team,
     w->ours = true;
 }
 
-/* Ask the members, if they could serve it. All of them come here. */
-static void agree(sw_win_t *w, const memory_t *m, MPI_Comm comm)
+/* Ask the members, if they could serve it. All of them come here. Returns what
+ * they decide. */
+static int agree(sw_win_t *w, const memory_t *m, MPI_Comm comm)
 {
+    int why = SW_WIN_MEMBERS;
     sw_reason_t reason;
     bool may = sw_accelerating() && sw_world_is_there();
     sw_comm_t *c = may ? sw_comm_enter(comm) : NULL;
     sw_ring_t *ring = c && (c->ring || (!c->settled && !c->apart))
                           ? sw_comm_ring(c, &reason) : NULL;
     if (!ring || !ring->team->arena)
-        return;
+        return sw_accelerating() ? why : SW_WIN_OFF;
     sw_team_t *team = ring->team;
     said_t mine = say(m, team->n, team->me);
     said_t *said = calloc((size_t)team->n, sizeof *said);
@@ -144,8 +157,9 @@ static void agree(sw_win_t *w, const memory_t *m, MPI_Comm comm)
     }
     sw_data_t from = sw_data_plain(&mine);
     sw_blocks_t blocks = {.bytes = sizeof *said};
-    if (sw_coll_allgather(ring, &from, sizeof mine, said, &blocks) == SW_OK &&
-        all_able(said, team->n)) {
+    if (sw_coll_allgather(ring, &from, sizeof mine, said, &blocks) == SW_OK)
+        why = decide(said, team->n);
+    if (why == SW_WIN_SERVED) {
         open_window(w, said, team, m);
     } else if (team->me == 0) {
         if (mine.block)
@@ -154,6 +168,7 @@ static void agree(sw_win_t *w, const memory_t *m, MPI_Comm comm)
             sw_ring_unreserve(team->peer[0], mine.ring);
     }
     free(said);
+    return why;
 }
 
 static void settle(const void *base, MPI_Aint size)
@@ -178,10 +193,9 @@ static void remember(const sw_win_t *w)
 static void made(MPI_Win win, const memory_t *m, MPI_Comm comm)
 {
     sw_win_t w = {.handle = win};
-    if (m)
-        agree(&w, m, comm);
+    int why = m ? agree(&w, m, comm) : SW_WIN_MADE;
     remember(&w);
-    atomic_fetch_add(w.ours ? &sw_win_counts.ours : &sw_win_counts.hosts, 1);
+    atomic_fetch_add(&sw_win_counts.windows[why], 1);
     atomic_fetch_add(&sw_wins, w.ours);
     if (!w.ours)
         atomic_store(&sw_windows_made, true);
