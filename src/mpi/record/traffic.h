@@ -31,8 +31,10 @@ void sw_isendrecv_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
 void sw_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest, int sendtag,
                         int source, int recvtag);
 void sw_partitioned(sw_event_t *e, sw_pending_kind_t kind, MPI_Comm comm,
-                    int peer, int partitions, int64_t count, MPI_Datatype type,
-                    MPI_Request request);
+                    int peer, int tag, int partitions, int64_t count,
+                    MPI_Datatype type, MPI_Request request);
+/* Partitions are ready. */
+void sw_pready_before(sw_event_t *e, MPI_Request request);
 void sw_probe_before(sw_event_t *e, MPI_Comm comm);
 void sw_probe_after(sw_event_t *e, MPI_Comm comm, const MPI_Status *status);
 /* A matched message: from where, for its receive. */
@@ -97,6 +99,8 @@ void sw_message_starts(sw_event_t *e, sw_pending_t *p);
 
 void sw_collective_before(sw_event_t *e, MPI_Comm comm, sw_shape_t shape,
                           int root);
+/* The same on the event's own communicator, if it is known. */
+void sw_collective_begins(sw_event_t *e, sw_shape_t shape, int root);
 /* For the nonblocking and persistent forms. */
 void sw_collective_pending(sw_event_t *e, sw_shape_t shape, int root,
                            MPI_Request request);
@@ -171,18 +175,49 @@ static inline void sw_between_received(sw_event_t *e, const sw_known_comm_t *c,
  * blocks, and takes them to be alike. */
 void sw_between_again(sw_event_t *e, const sw_pending_t *p);
 
-/* One-sided and files (storage.c) ----------------------------------------- */
+/* One-sided (windows.c) ---------------------------------------------------- */
 
-void sw_window_made(MPI_Win window, MPI_Comm comm);
+/* A window, and the communicator that it was made on. */
+typedef struct sw_window {
+    struct sw_window *next;
+    MPI_Win handle;
+    sw_known_comm_t *comm;
+    uint64_t id;                /* alike on all members; 0: not known       */
+    uint64_t number;            /* the communicator's first, second, ...    */
+    sw_members_t *targets;      /* of the access epoch that was started     */
+    sw_members_t *origins;      /* of the exposure that was posted; or NULL */
+} sw_window_t;
+
+void sw_window_made(sw_event_t *e, MPI_Win window, MPI_Comm comm);
 void sw_window_freed(MPI_Win window);
-void sw_window_before(sw_event_t *e, MPI_Win window);
-void sw_put_after(sw_event_t *e, int target, int64_t count,
-                  MPI_Datatype type, MPI_Op op);
-void sw_get_after(sw_event_t *e, int target, int64_t count,
-                  MPI_Datatype type);
-void sw_fetch_after(sw_event_t *e, int target, int64_t sent,
-                    MPI_Datatype type, int64_t received,
+/* NULL: the recorder does not know it. So for all that follow. */
+sw_window_t *sw_window_before(sw_event_t *e, MPI_Win window);
+void sw_window_meet(sw_event_t *e, const sw_window_t *w);
+/* `target` -1: all of them; `flags`: of a note `target`, trace/format.h. */
+void sw_window_lock_before(sw_event_t *e, const sw_window_t *w);
+void sw_window_lock_after(sw_event_t *e, const sw_window_t *w, int target,
+                          unsigned flags);
+void sw_window_unlock_before(sw_event_t *e, const sw_window_t *w, int target);
+void sw_window_unlock_after(sw_event_t *e, const sw_window_t *w, int target);
+void sw_window_post_before(sw_event_t *e, const sw_window_t *w);
+void sw_window_post_after(sw_event_t *e, sw_window_t *w, MPI_Group origins);
+void sw_window_start_before(sw_event_t *e, const sw_window_t *w);
+void sw_window_start_after(sw_event_t *e, sw_window_t *w, MPI_Group targets);
+void sw_window_complete_before(sw_event_t *e, const sw_window_t *w);
+void sw_window_complete_after(sw_event_t *e, sw_window_t *w);
+void sw_window_wait_before(sw_event_t *e, const sw_window_t *w);
+void sw_window_wait_after(sw_event_t *e, sw_window_t *w);
+void sw_access_before(sw_event_t *e, const sw_window_t *w);
+void sw_put_after(sw_event_t *e, const sw_window_t *w, int target,
+                  int64_t count, MPI_Datatype type, MPI_Op op);
+void sw_get_after(sw_event_t *e, const sw_window_t *w, int target,
+                  int64_t count, MPI_Datatype type);
+void sw_fetch_after(sw_event_t *e, const sw_window_t *w, int target,
+                    int64_t sent, MPI_Datatype type, int64_t received,
                     MPI_Datatype received_type, MPI_Op op);
+
+/* Files (storage.c) ------------------------------------------------------- */
+
 void sw_file_wrote(sw_event_t *e, int64_t count, MPI_Datatype type);
 void sw_file_read(sw_event_t *e, int64_t count, MPI_Datatype type,
                   const MPI_Status *status);
