@@ -505,3 +505,44 @@ void sw_mrecv_pending(sw_event_t *e, MPI_Datatype type, MPI_Request request)
     posted(e, &p);
     sw_pending_add(&p);
 }
+
+/* Blocks that are given ---------------------------------------------------- */
+
+/* The number is taken when the block has gone: else the program sends it. */
+void sw_give_before(sw_event_t *e, MPI_Comm comm, int dest, int tag)
+{
+    sw_event_comm(e, comm);
+    const sw_known_comm_t *c = e->comm;
+    int64_t them = sw_known_rank(c, dest);
+    uint64_t theirs;
+    if (c && c->id && them != sw_job.rank && sw_board_of(them))
+        stamps_of(c, them, tag,
+                  sw_tally_of(&sw_numbers_sent, c->id, (int)them, tag) + 1,
+                  true, &e->post, &theirs);
+}
+
+void sw_give_after(sw_event_t *e, MPI_Comm comm, int dest, int tag,
+                   size_t bytes)
+{
+    uint64_t own, theirs, n = next_stamps(e->comm, dest, tag, true, &own,
+                                          &theirs);
+    note(e, SW_NOTE_SENDS, e->comm, dest, tag, n);
+    e->looked = true;                   /* it waits for nobody */
+    sw_send_after(e, comm, dest, (int64_t)bytes, MPI_BYTE);
+    e->stands_for = e->amount.time;
+}
+
+void sw_take_after(sw_event_t *e, MPI_Comm comm, const MPI_Message *message,
+                   const MPI_Status *status)
+{
+    if (message)
+        sw_mrecv_before(e, *message);
+    else
+        sw_event_comm_after(e, comm);
+    if (!e->comm || status->MPI_SOURCE == MPI_PROC_NULL)
+        return;
+    arrived(e, e->comm, &(asked_t){MPI_ANY_SOURCE, MPI_ANY_TAG, e->number,
+                                   e->wanted, NULL}, status);
+    SW_KEY_SET(&e->key, datatype, sw_known_type(MPI_BYTE)->number);
+    e->amount.size = e->amount.received;
+}

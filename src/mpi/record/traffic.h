@@ -45,6 +45,22 @@ void sw_mrecv_after(sw_event_t *e, MPI_Datatype type,
                     const MPI_Status *status);
 void sw_mrecv_pending(sw_event_t *e, MPI_Datatype type, MPI_Request request);
 
+/* What comes first of a message that a give sends, which may go by value yet. */
+void sw_give_before(sw_event_t *e, MPI_Comm comm, int dest, int tag);
+void sw_give_after(sw_event_t *e, MPI_Comm comm, int dest, int tag,
+                   size_t bytes);
+/* A take has got a message; `message`: that was matched before, or NULL. */
+void sw_take_after(sw_event_t *e, MPI_Comm comm, const MPI_Message *message,
+                   const MPI_Status *status);
+
+/* The calls of straightway_mpi.h (gives.c). */
+int sw_recorded_give(void **block, size_t bytes, int dest, int tag,
+                     const void *comm);
+int sw_recorded_take(void **block, size_t *bytes, int source, int tag,
+                     const void *comm, void *message, void *status);
+int sw_recorded_take_matched(void **block, size_t *bytes, void *message,
+                             void *status);
+
 /* Requests (requests.c) --------------------------------------------------- */
 
 /* What the program gave to a call that completes requests, kept because the
