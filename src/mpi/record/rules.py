@@ -283,11 +283,12 @@ OF["Win_fence"] = {
 for name, asks, what in (
         ("lock", "lock", f"$rank, {FLAGS} | ($lock_type == MPI_LOCK_EXCLUSIVE "
                          "? SW_TARGET_EXCLUSIVE : 0)"),
-        ("lock_all", "lock", f"-1, {FLAGS}"),
-        ("unlock", "unlock", "$rank"), ("unlock_all", "unlock", "-1"),
+        ("lock_all", "lock", f"SW_ALL_TARGETS, {FLAGS}"),
+        ("unlock", "unlock", "$rank"),
+        ("unlock_all", "unlock", "SW_ALL_TARGETS"),
         ("flush", "lock", "$rank, 0"), ("flush_local", "lock", "$rank, 0"),
-        ("flush_all", "lock", "-1, 0"),
-        ("flush_local_all", "lock", "-1, 0"),
+        ("flush_all", "lock", "SW_ALL_TARGETS, 0"),
+        ("flush_local_all", "lock", "SW_ALL_TARGETS, 0"),
         ("post", "post", "$group"), ("start", "start", "$group"),
         ("complete", "complete", ""), ("wait", "wait", ""),
         ("test", "wait", "")):

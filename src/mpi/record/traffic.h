@@ -8,6 +8,8 @@
 
 #include "event.h"
 
+#include <limits.h>
+
 /* Messages (messages.c) --------------------------------------------------- */
 
 void sw_send_before(sw_event_t *e, MPI_Comm comm, int dest, int tag);
@@ -45,7 +47,7 @@ void sw_mrecv_after(sw_event_t *e, MPI_Datatype type,
                     const MPI_Status *status);
 void sw_mrecv_pending(sw_event_t *e, MPI_Datatype type, MPI_Request request);
 
-/* What comes first of a message that a give sends, which may go by value yet. */
+/* What comes first of a give, which may yet go by value. */
 void sw_give_before(sw_event_t *e, MPI_Comm comm, int dest, int tag);
 void sw_give_after(sw_event_t *e, MPI_Comm comm, int dest, int tag,
                    size_t bytes);
@@ -209,7 +211,9 @@ void sw_window_freed(MPI_Win window);
 /* NULL: the recorder does not know it. So for all that follow. */
 sw_window_t *sw_window_before(sw_event_t *e, MPI_Win window);
 void sw_window_meet(sw_event_t *e, const sw_window_t *w);
-/* `target` -1: all of them; `flags`: of a note `target`, trace/format.h. */
+/* As a target: all of them. (MPI_PROC_NULL may be any small number.) */
+#define SW_ALL_TARGETS INT_MIN
+/* `flags`: of a note `target`, trace/format.h. */
 void sw_window_lock_before(sw_event_t *e, const sw_window_t *w);
 void sw_window_lock_after(sw_event_t *e, const sw_window_t *w, int target,
                           unsigned flags);

@@ -1,6 +1,6 @@
 /*
- * windows.c - one-sided communication: what is moved, between whom, and who was
- * late; see traffic.h.
+ * windows.c - one-sided communication: what it moves, between which ranks, and
+ * which rank was late; see traffic.h.
  *
  * A rank waits in a fence and in the making of a window, as in a collective.
  * Else it waits for stamps that others post on their boards, under a key made
@@ -103,7 +103,7 @@ void sw_window_meet(sw_event_t *e, const sw_window_t *w)
     sw_collective_begins(e, SW_SHAPE_ALL, -1);
 }
 
-/* Who was late ------------------------------------------------------------ */
+/* Late ranks -------------------------------------------------------------- */
 
 /* What the event has waited for: the stamps of some ranks, or nothing. */
 static void look(sw_event_t *e, const int *rank, int n, uint64_t key)
@@ -133,7 +133,7 @@ static bool is_chosen(sw_event_t *e)
 
 static uint64_t unlocked(int target)
 {
-    return UNLOCKED + (uint64_t)(target + 1);
+    return UNLOCKED + (target == SW_ALL_TARGETS ? 0 : (uint64_t)target + 1);
 }
 
 static uint32_t others(const sw_window_t *w)
@@ -152,7 +152,7 @@ void sw_window_lock_after(sw_event_t *e, const sw_window_t *w, int target,
 {
     if (target == MPI_PROC_NULL)
         return;
-    note(e, w, target < 0 ? -1 : rank_of(e, target), flags);
+    note(e, w, target == SW_ALL_TARGETS ? -1 : rank_of(e, target), flags);
     if (is_chosen(e) && w && w->comm->world)
         look(e, w->comm->world, w->comm->n, stamp(w, unlocked(target)));
 }
@@ -162,8 +162,8 @@ void sw_window_unlock_before(sw_event_t *e, const sw_window_t *w, int target)
     sw_window_lock_before(e, w);
     if (target == MPI_PROC_NULL)
         return;
-    if (target >= 0)
-        sw_event_post(e, stamp(w, unlocked(-1)));
+    if (target != SW_ALL_TARGETS)
+        sw_event_post(e, stamp(w, unlocked(SW_ALL_TARGETS)));
     e->post = stamp(w, unlocked(target));
 }
 

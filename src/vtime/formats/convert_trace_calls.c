@@ -195,13 +195,17 @@ void sw_traced_call(sw_convert_trace_t *c, sw_traced_rank_t *rank,
           section <= c->sections.count ? (uint32_t)section : 0);
     if (e->failed)
         return;
-    if (kind == SW_TRACED_FENCE || kind == SW_TRACED_OTHER) {
+    bool one_sided = kind >= SW_TRACED_WINDOW && kind < SW_TRACED_COLLECTIVE;
+    if (one_sided && sw_traced_window(c, rank, e, kind, communicator))
+        return;
+    if (kind == SW_TRACED_OTHER || kind == SW_TRACED_WINDOW ||
+        kind == SW_TRACED_FREE || kind == SW_TRACED_FENCE) {
         sw_traced_collective(c, rank, e, kind, communicator, root, NULL,
                              NULL);
-    } else if (kind == SW_TRACED_ONE_SIDED) {
+    } else if (kind >= SW_TRACED_PUT && kind <= SW_TRACED_FETCH) {
         rank->put += e->sent;
         rank->got += e->received;
-    } else if (kind == SW_TRACED_UNMODELLED) {
+    } else if (one_sided) {
         c->done->unmodelled++;
     } else {
         notes(c, rank, e, kind, root);

@@ -82,7 +82,7 @@ def test_a_profile_sees_sends_and_receives(host, enable, tmp_path):
         "STRAIGHTWAY_ENABLE": enable,
         "STRAIGHTWAY_PROFILE_OUTPUT": tmp_path / "give.swcap"}))
     seen = profile.load(tmp_path / "give.swcap")
-    calls = {t.label: t for t in seen.table("operation")}
+    calls = {t.label: t for t in seen.totals("operation")}
     if enable:
         handed, taken, _ = given(done)
         assert calls["straightway_give"].calls == handed > 0
