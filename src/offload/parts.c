@@ -218,16 +218,28 @@ static uint64_t claim(sw_parts_t *p, unsigned *word)
     return 0;
 }
 
+/* Where this process has what peers find at an offset: a block, or static
+ * data. */
+static const char *own(uint64_t offset)
+{
+    for (int i = 0; i < sw_arena.count; i++) {
+        const sw_arena_range_t *r = &sw_arena.range[i];
+        if (offset - r->offset < r->size)
+            return r->start + (offset - r->offset);
+    }
+    return NULL;
+}
+
 static const char *source(const sw_parts_t *p, uint64_t index, uint64_t begin)
 {
     const sw_parts_bank_t *b = &p->bank;
     uint64_t partition = index / b->split;
     uint64_t where = atomic_load_explicit(&b->where[partition],
                                           memory_order_relaxed);
-    const char *arena = p->list.on->me == SENDER
-                            ? sw_arena.range[0].start - sw_arena.range[0].offset
-                            : p->list.on->team->peer[SENDER]->arena;
-    return arena + where + (begin - partition * b->bytes);
+    const char *at = p->list.on->me == SENDER
+                         ? own(where)
+                         : p->list.on->team->peer[SENDER]->arena + where;
+    return at + (begin - partition * b->bytes);
 }
 
 /* Copies bytes [begin, end) of the message, which lie at `from`. */

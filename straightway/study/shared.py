@@ -6,21 +6,17 @@ may miss what Straightway gains there, and the study shows the runs' times.
 """
 
 from straightway import units
-from straightway.capture import procedures
 
 ONE_SIDED, GIVEN, PARTITIONED = "one-sided", "given", "partitioned"
-_PARTS = {"Psend_init", "Precv_init", "Pready", "Pready_range", "Pready_list",
-          "Parrived"}
+_PARTS = ("MPI_Psend_", "MPI_Precv_", "MPI_Pready", "MPI_Parrived")
 
 
 def _kind(record):
-    word = procedures.stem(record.procedure)
-    if word.startswith("straightway_"):
+    if record.procedure.startswith("straightway_"):
         return GIVEN
-    if word in _PARTS:
+    if record.procedure.startswith(_PARTS):
         return PARTITIONED
-    return ONE_SIDED if procedures.class_of(record.procedure) == ONE_SIDED \
-        else None
+    return ONE_SIDED if record.kind == ONE_SIDED else None
 
 
 def _sums(p):
