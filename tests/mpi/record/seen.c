@@ -67,6 +67,7 @@ static void windows(void)
 
     MPI_Comm_group(MPI_COMM_WORLD, &all);
     MPI_Group_incl(all, 1, &peer, &other);
+    MPI_Barrier(MPI_COMM_WORLD);
     come_late(0);               /* to its post */
     MPI_Win_post(other, 0, w);
     MPI_Win_start(other, 0, w);

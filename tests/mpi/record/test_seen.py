@@ -14,7 +14,7 @@ from straightway import native, profile
 from straightway.whatif import operations
 
 N, PARTS = 4096, 4
-MS = 80
+MS = 120
 WAITED = 0.5 * MS * 1e6     # of what a rank waits for, the least that is seen
 SIDES = pytest.mark.parametrize("enable", ["off", "on"])
 WHATIF = native.whatif_executable()
@@ -111,10 +111,11 @@ def test_a_profile_tells_who_is_late_at_a_window(host, enable, tmp_path):
     # Where the host puts off a lock, the end of the epoch waits for it.
     assert sum(waiting[f"MPI_Win_{name}"] for name in ("lock", "unlock")) \
         > WAITED
-    # To the first access to the memory that rank 0 posts; to its complete.
+    # For the post of rank 0, and its complete. Some hosts alone do not complete
+    # while the target is out of MPI: rank 1 then comes to its wait later.
     assert sum(waiting[name] for name in (
         "MPI_Win_start", "MPI_Put", "MPI_Win_complete", "MPI_Win_wait")) \
-        > 2 * WAITED
+        > (2 if enable == "on" else 1) * WAITED
     one_sided = sum(ns for name, ns in late.items() if "Win_" in name)
     assert one_sided < WAITED, late
 
