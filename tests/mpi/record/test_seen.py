@@ -180,8 +180,8 @@ def test_a_trace_of_windows_replays_all_of_them(host, enable, tmp_path):
          "/dev/stdout"], text=True, capture_output=True, check=True).stdout
     for line, count in (
             (f"put {8 * N} at 1 context ", 1), ("get 800 at 0", 1),
-            ("reduce 80 at 0", 1), ("fetch 8 at 0", 10),
-            ("unlock exclusive", 2), ("unlock all", 2),
+            ("accumulate 80 at 0", 1), ("fetch 8 at 0", 10),
+            (" lock at 0", 2), ("unlock at 0", 2), ("unlock all", 2),
             ("make window", 2), ("free window", 2)):
         assert text.count(line) == count, (line, text)
     # Rank 0 comes late four times.
