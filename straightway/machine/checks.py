@@ -154,7 +154,7 @@ _SHARED = (
     ("windows", "one-sided windows in memory that the program allocates",
      "RMA", "the MPI moves one-sided data itself, which takes longer than a "
      "copy"),
-    ("blocks given away", "straightway_give: blocks from 4 KiB on", "P2P",
+    ("blocks given away", "blocks of straightway_alloc, from 4 KiB on", "P2P",
      "blocks are sent, and take as long as messages of their size"),
     ("partitioned messages", "MPI_Psend_init and its kin, between ranks of a "
      "node", "P2P", "the MPI moves them, some MPIs only when the last "
