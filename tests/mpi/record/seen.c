@@ -3,7 +3,7 @@
  * messages, whose counts and bytes are known; and ranks that come late by so
  * many milliseconds.
  *
- *     seen windows|gives|parts MS
+ *     seen windows|gives|ring|parts MS
  *
  * Two ranks. Rank 0 comes late to fences, to an unlock, to posts and completes,
  * and to its last partition.
@@ -101,6 +101,24 @@ static void gives(void)
     }
 }
 
+/* All ranks give before they take. */
+static void ring(void)
+{
+    size_t bytes = 1 << 20;
+    double *block;
+    straightway_alloc(bytes, (void **)&block);
+    block[0] = world_rank;
+    for (int i = 0; i < 6; i++) {
+        come_late(i % 2);
+        straightway_give((void **)&block, bytes, 1 - world_rank, i,
+                         MPI_COMM_WORLD);
+        straightway_take((void **)&block, &bytes, 1 - world_rank, i,
+                         MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    CHECK(block[0] == world_rank && bytes == 1 << 20, "the block");
+    free(block);
+}
+
 /* Open MPI has them in version 5, which says that it is MPI 3.1. */
 static void parts(void)
 {
@@ -132,13 +150,22 @@ static void parts(void)
 
 int main(int argc, char **argv)
 {
-    test_start(&argc, &argv);
-    late = argc > 2 ? atoi(argv[2]) : 0;
     const char *what = argc > 1 ? argv[1] : "";
+    int level;
+    if (!strcmp(what, "ring")) {
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+        MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    } else {
+        test_start(&argc, &argv);
+    }
+    late = argc > 2 ? atoi(argv[2]) : 0;
     if (!strcmp(what, "windows"))
         windows();
     else if (!strcmp(what, "gives"))
         gives();
+    else if (!strcmp(what, "ring"))
+        ring();
     else
         parts();
     if (world_rank == 0)

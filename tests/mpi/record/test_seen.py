@@ -199,7 +199,7 @@ def test_a_trace_of_given_blocks_and_partitions_replays(host, what, tmp_path):
 
 
 @pytest.mark.parametrize("what", [
-    "windows", "gives", pytest.param("parts", marks=needs_mpi4)])
+    "windows", "gives", "ring", pytest.param("parts", marks=needs_mpi4)])
 def test_virtual_time_runs_to_its_end(host, what, tmp_path):
     out = tmp_path / "report.json"
     done = jobs.run(
