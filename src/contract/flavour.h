@@ -21,16 +21,19 @@ enum {
 #define SW_PROC(index, name) SW_PROC_##name = index,
 #include "procedures.inc"
 #undef SW_PROC
-    SW_PROC_COUNT
+    SW_PROC_COUNT,
+    /* For profiles: calls of straightway_mpi.h. */
+    SW_PROC_straightway_give = SW_PROC_COUNT,
+    SW_PROC_straightway_take,
 };
 
-/* "MPI_Name" for each number. */
+/* "MPI_Name" for each number, and the names of those calls. */
 SW_API extern const char *const sw_proc_names[];
 
 /* What front and flavour say of this contract (all of src/contract/): one more
  * whenever anything in it changes. Both come from one build as a rule; a front
  * that finds another number loads nothing. */
-#define SW_FLAVOUR_VERSION 3u
+#define SW_FLAVOUR_VERSION 4u
 
 /* What the calls of straightway_mpi.h return when their message is to go by
  * value. No error code of MPI is negative. */

@@ -5,4 +5,6 @@ const char *const sw_proc_names[] = {
 #define SW_PROC(index, name) [index] = "MPI_" #name,
 #include "procedures.inc"
 #undef SW_PROC
+    [SW_PROC_straightway_give] = "straightway_give",
+    [SW_PROC_straightway_take] = "straightway_take",
 };

@@ -248,7 +248,8 @@ static void annotate_notes(sw_proto_t *to, const sw_trace_event_t *e)
             receives++;
             break;
         case SW_NOTE_TARGET:
-            annotate(to, TO_RANK, ANNOTATION_SIGNED, (uint64_t)n->peer);
+            if (n->peer != SW_PEER_ANY)
+                annotate(to, TO_RANK, ANNOTATION_SIGNED, (uint64_t)n->peer);
             break;
         case SW_NOTE_COLLECTIVE:
             annotate(to, COLLECTIVE, ANNOTATION_UNSIGNED, n->number);

@@ -340,6 +340,8 @@ static bool take_note(sw_trace_reader_t *r, sw_cursor_t *c, uint64_t kind,
         break;
     case SW_NOTE_TARGET:
         note->peer = SIGNED();
+        note->number = FIELD();
+        note->tag = (int64_t)FIELD();
         break;
     case SW_NOTE_MEANS:
         note->number = FIELD();

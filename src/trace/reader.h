@@ -32,6 +32,7 @@ typedef struct {
     uint64_t communicator;      /* index into the rank's list */
     uint64_t size, sent, received;  /* of means, of which `number` is the
                                      * collective, `peer` its root */
+    /* Of target, `number` is the window, and `tag` has the flags. */
 } sw_trace_note_t;
 
 typedef struct {

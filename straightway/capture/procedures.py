@@ -19,8 +19,8 @@ _COLLECTIVES = {"Barrier", "Bcast", "Gather", "Gatherv", "Scatter",
                 "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan"}
 ROOTED = {"Bcast", "Gather", "Gatherv", "Scatter", "Scatterv", "Reduce"}
 _SENDS = {"Send", "Bsend", "Ssend", "Rsend", "Isend", "Ibsend", "Issend",
-          "Irsend"}
-_RECEIVES = {"Recv", "Irecv", "Mrecv", "Imrecv"}
+          "Irsend", "straightway_give"}
+_RECEIVES = {"Recv", "Irecv", "Mrecv", "Imrecv", "straightway_take"}
 _BOTH = {"Sendrecv", "Sendrecv_replace", "Isendrecv", "Isendrecv_replace"}
 _PARTS = {"Pready", "Pready_range", "Pready_list", "Parrived", "Psend_init",
           "Precv_init"}

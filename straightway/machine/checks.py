@@ -148,6 +148,45 @@ def _sharing(probe):
                "a seccomp profile must allow futex")
 
 
+# What needs a peer's memory: its name, what it is called, the setting that is
+# its own, the cost of its absence.
+_SHARED = (
+    ("windows", "one-sided windows in memory that the program allocates",
+     "RMA", "the MPI moves one-sided data itself, which takes longer than a "
+     "copy"),
+    ("blocks given away", "blocks of straightway_alloc, from 4 KiB on", "P2P",
+     "blocks are sent, and take as long as messages of their size"),
+    ("partitioned messages", "MPI_Psend_init and its kin, between ranks of a "
+     "node", "P2P", "the MPI moves them, some MPIs only when the last "
+     "partition is ready"))
+
+
+def _is_off(setting):
+    """Whether the environment switches a setting of settings.def off."""
+    return os.environ.get(f"STRAIGHTWAY_{setting}", "").lower() in (
+        "0", "off", "no", "false")
+
+
+def _shared(probe):
+    """What the library serves in peers' memory, or why it does not."""
+    lacking = [name for name, there in (
+        ("memfd", probe["memfd"]["works"]),
+        ("peer mapping", probe["peer_mapping"]["works"]),
+        ("page size", probe["page_size"] == 4096)) if not there]
+    for name, what, own, cost in _SHARED:
+        off = [f"STRAIGHTWAY_{word}" for word in ("ENABLE", "ARENA", own)
+               if _is_off(word)]
+        if off:
+            yield (name, DEGRADED, f"the MPI serves them: {off[0]} is off",
+                   cost, f"unset {' '.join(off)}")
+        elif lacking:
+            yield (name, MISSING, "the MPI serves them: nobody reaches a "
+                   f"peer's memory without {' and '.join(lacking)}", cost,
+                   f"what mends {lacking[0]}, see there")
+        else:
+            yield name, OK, f"served: {what}"
+
+
 def _pages(probe):
     if probe["page_size"] != 4096:
         yield ("page size", MISSING, size(probe["page_size"]),
@@ -320,6 +359,7 @@ def every(found, probe):
     probe."""
     groups = (("library", _library()), ("MPI", _mpis(found)),
               ("memory between ranks", _sharing(probe)),
+              ("in a peer's memory", _shared(probe)),
               ("pages", _pages(probe)), ("limits", _limits()),
               ("processors", _processors()), ("floors", _floors(probe)))
     return [Check(group, *line) for group, lines in groups for line in lines]

@@ -501,6 +501,27 @@ def _large_messages(view):
          "share_inside_nodes": near / (near + far)})
 
 
+def _windows(view):
+    p = view.profile
+    calls = recorded.group(view.of("one-sided"), "operation")
+    if p.job.accelerated or not calls:
+        return
+    inside = sum(one.bytes for (origin, target), one in
+                 p.matrix("one-sided").items() if origin != target and
+                 view.node_of.get(origin) == view.node_of.get(target))
+    seconds = view.seconds(sum(t.moving for t in calls))
+    if not inside:
+        return
+    yield Finding(
+        "one-sided", "One-sided communication inside a node",
+        f"One-sided calls ({_names(calls)}) move {units.size(inside)} between "
+        "ranks of a node. In windows of MPI_Win_create a rank can load and "
+        f"store there by itself: this concerns {_text(seconds)}. With --stats "
+        "a run tells which windows it served. Try: straightway run", seconds,
+        {"moving_s": seconds, "bytes_inside_nodes": inside,
+         "calls": sum(t.calls for t in calls)})
+
+
 # Costs that other places of the ranks reduce ------------------------------
 
 def _moving_between(view, level):
@@ -598,7 +619,7 @@ def _own_cost(view):
 
 _ALL = (_little, _imbalance, _oversubscription, _start, _input_output, _tiny,
         _packed, _hot_site, _root, _barriers, _later, _creations, _polling,
-        _shown_again, _large_blocks, _large_messages, _placement)
+        _shown_again, _large_blocks, _large_messages, _windows, _placement)
 
 
 def find(p):

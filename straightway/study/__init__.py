@@ -25,7 +25,7 @@ import time
 
 from straightway import units
 from straightway.machine import hardware
-from straightway.study import placement
+from straightway.study import placement, shared
 from straightway.whatif import experiments, forecast, outcomes
 
 SCHEMA = "straightway-study/1"
@@ -47,7 +47,7 @@ class Study:
     def __init__(self, runner, models, ranks, runs, step=lambda text: None):
         self.runner, self.models = runner, models
         self.ranks, self.runs, self.step = ranks, runs, step
-        self.profile = None
+        self.profile = self.accelerated = None
 
     def _run(self, i, who):
         self.step(f"run {i + 1} of {self.runs} {TITLES.get(who, LEFT)}")
@@ -55,6 +55,8 @@ class Study:
         ns, p = self.runner.measured(self.ranks, accelerated, **settings)
         if not self.profile:
             self.profile = p
+        if who == "ours" and not self.accelerated:
+            self.accelerated = p
         return ns
 
     def _measure(self):
@@ -118,6 +120,7 @@ class Study:
                 "speed_up": _speed_up(found["baseline"]["time_s"],
                                       ours["time_s"])},
             "measured": _gain(measured), "nonblocking": part,
+            "shared": shared.section(self.profile, self.accelerated),
             "placement": placement.section(self.profile, self.runner,
                                            self.models, made.recorded,
                                            self.step),
@@ -195,7 +198,8 @@ def verdict(report):
                         "the same." if abs(off) < 0.05 else
                         f"{'smaller' if off > 0 else 'larger'} by "
                         f"{abs(off):.1f} % of the run's time."))
-    return said + _verdict_on_part(report.get("nonblocking"))
+    return said + _verdict_on_part(report.get("nonblocking")) + \
+        shared.said(report.get("shared") or [])
 
 
 def _verdict_on_part(part):

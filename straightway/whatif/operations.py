@@ -20,11 +20,20 @@ _MAKERS = {"Comm_dup", "Comm_dup_with_info", "Comm_split", "Comm_split_type",
            "Comm_create", "Cart_create", "Cart_sub", "Graph_create",
            "Dist_graph_create", "Dist_graph_create_adjacent",
            "Intercomm_create", "Intercomm_merge", "Comm_accept",
-           "Comm_connect", "Comm_spawn", "Comm_spawn_multiple", "Win_free"}
-# One-sided synchronisation other than a fence.
-_EPOCHS = {"Win_post", "Win_start", "Win_complete", "Win_wait", "Win_test",
-           "Win_lock", "Win_lock_all", "Win_unlock", "Win_unlock_all",
-           "Win_flush", "Win_flush_all"}
+           "Comm_connect", "Comm_spawn", "Comm_spawn_multiple"}
+_ONE_SIDED = {
+    "Put": "put", "Rput": "put", "Get": "get", "Rget": "get",
+    "Accumulate": "accumulate", "Raccumulate": "accumulate",
+    "Get_accumulate": "fetch", "Rget_accumulate": "fetch",
+    "Fetch_and_op": "fetch", "Compare_and_swap": "fetch",
+    "Win_create": "window", "Win_allocate": "window",
+    "Win_allocate_shared": "window", "Win_create_dynamic": "window",
+    "Win_free": "free", "Win_fence": "fence", "Win_post": "post",
+    "Win_start": "begin", "Win_complete": "complete", "Win_wait": "exposed",
+    "Win_test": "exposed", "Win_lock": "lock", "Win_lock_all": "lock",
+    "Win_unlock": "unlock", "Win_unlock_all": "unlock", "Win_flush": "flush",
+    "Win_flush_all": "flush", "Win_flush_local": "flush-local",
+    "Win_flush_local_all": "flush-local"}
 _SENDS = {"Ssend": "ssend", "Issend": "ssend", "Bsend": "bsend",
           "Ibsend": "bsend"}
 # MPI's own time in these is not the program's.
@@ -47,10 +56,8 @@ def kind_of(procedure):
     word, kind = procedures.stem(procedure), procedures.class_of(procedure)
     if word in _MAKERS:
         return "make"
-    if word == "Win_fence":
-        return "fence"
-    if word in _EPOCHS:
-        return "unmodelled"
+    if word in _ONE_SIDED:
+        return _ONE_SIDED[word]
     if kind == "collective":
         return word.lower()
     if kind == "nonblocking collective":
@@ -63,8 +70,6 @@ def kind_of(procedure):
         return "poll"
     if word in ("Waitany", "Waitsome"):
         return "some"
-    if kind == "one-sided" and not word.startswith("Win_"):
-        return "one-sided"
     if word in _SENDS:
         return _SENDS[word]
     if kind in _WAITING or word.startswith("Win_") or \
@@ -238,7 +243,8 @@ def _notes(figures):
         ("damaged", "block", "of the trace damaged, and left out"),
         ("outside", "operation", "left out: partners or communicators that "
          "are not in MPI_COMM_WORLD, or not known"),
-        ("unmodelled", "call", "of one-sided communication left out"),
+        ("unmodelled", "call", "of one-sided communication left out, such as "
+         "locks of several threads"),
         ("approximate", "collective", "taken to wait for all members: the "
          "trace does not show the operation, or the ranks that it waits for"),
         ("expanded", "collective", "written as messages"),

@@ -57,6 +57,27 @@ def test_a_refused_service_is_found_missing():
     assert checks["peer mapping"]["status"] == "missing"
 
 
+SHARED = ("windows", "blocks given away", "partitioned messages")
+
+
+def test_what_lies_in_a_peers_memory_is_served_or_it_says_why():
+    _, checks = report()
+    for name in SHARED:
+        assert checks[name]["status"] == "ok"
+        assert checks[name]["finding"].startswith("served: ")
+    for service in ("memfd", "peerfd", "page"):
+        _, checks = report(STRAIGHTWAY_REFUSE=service)
+        assert {checks[name]["status"] for name in SHARED} == {"missing"}
+    for setting, names in (("RMA", SHARED[:1]), ("P2P", SHARED[1:]),
+                           ("ARENA", SHARED), ("ENABLE", SHARED)):
+        _, checks = report(**{f"STRAIGHTWAY_{setting}": "off"})
+        for name in SHARED:
+            off = name in names
+            assert checks[name]["status"] == ("degraded" if off else "ok")
+            assert (checks[name]["mend"] ==
+                    f"unset STRAIGHTWAY_{setting}") == off
+
+
 def test_the_floors_are_plausible():
     floors = report()[0]["probe"]["floors"]
     copies = {int(n): us for n, us in floors["memcpy"].items()}

@@ -140,6 +140,25 @@ def test_large_messages_inside_a_node(tmp_path):
     assert not found(messages(10000), tmp_path, "large-messages")
 
 
+def accesses(**how):
+    job = quiet(**how)
+    for rank in job.ranks:
+        rank.call("MPI_Put", 100, S, size=1 << 16, peer=(rank.number + 1) % 4,
+                  peer_kind=1)
+        rank.call("MPI_Win_fence", 100, 2 * S, waited=S)
+    return job
+
+
+def test_one_sided_communication_inside_a_node(tmp_path):
+    f = found(accesses(), tmp_path, "one-sided")
+    assert "MPI_Put" in f.text and "straightway run" in f.text
+    assert f.evidence["bytes_inside_nodes"] == 4 * 100 * (1 << 16)
+    # The half of the fence that is waiting no library can win back.
+    assert f.seconds == pytest.approx(2)
+    assert not found(accesses(node_ranks=1), tmp_path, "one-sided")
+    assert not found(accesses(accelerated=True), tmp_path, "one-sided")
+
+
 def test_an_accelerated_run_is_not_told_to_run_with_straightway(tmp_path):
     job = captures.halo(8, accelerated=True)
     p = profile.load(job.write(tmp_path / "a.swcap"))

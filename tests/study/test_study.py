@@ -16,6 +16,7 @@ from straightway.commands import study as command
 from straightway.errors import UserError
 from straightway.machine import hardware as machine
 from straightway.machine import hosts
+from straightway.study import shared
 from straightway.whatif import measured, placements
 from straightway.whatif import runs as whatif
 from test_whatif_command import SCHEMA as FORECAST
@@ -348,3 +349,47 @@ def test_the_page_has_gain_bound_and_profile(run, runner, browser, width,
         ".filter((id, i, all) => all.indexOf(id) != i).length") == 0
 
 
+
+
+# What messages stand for in predictions --------------------------------------
+
+def side(folder, calls):
+    job = captures.Job(ranks=2)
+    for rank in job.ranks:
+        for procedure, time, sent, received in calls:
+            rank.call(procedure, 10, time * captures.MS, sent=sent,
+                      received=received, waited=0)
+    return profile.load(job.write(folder / "side.swcap"))
+
+
+def test_a_study_shows_what_no_model_knows(tmp_path):
+    host = side(tmp_path, [("MPI_Put", 30, 1 << 20, 0),
+                           ("MPI_Win_fence", 10, 0, 0),
+                           ("MPI_Isend", 5, 1 << 20, 0),
+                           ("MPI_Pready", 1, 0, 0)])
+    ours = side(tmp_path, [("MPI_Put", 6, 1 << 20, 0),
+                           ("MPI_Win_fence", 2, 0, 0),
+                           ("straightway_give", 1, 1 << 20, 0),
+                           ("straightway_take", 1, 0, 1 << 20),
+                           ("MPI_Pready", 1, 0, 0)])
+    found = {one["kind"]: one for one in shared.section(host, ours)}
+    assert [*found] == ["one-sided", "given", "partitioned"]
+    assert found["one-sided"]["host"]["time_s"] == pytest.approx(0.04)
+    assert found["one-sided"]["ours"]["time_s"] == pytest.approx(0.008)
+    assert found["one-sided"]["host"]["bytes"] == 2 << 20
+    assert found["given"]["host"] is None
+    assert found["given"]["ours"]["bytes"] == 2 << 20
+    text = " ".join(shared.said([*found.values()]))
+    for words in ("40.0 ms", "8.00 ms", "2 MiB changed hands",
+                  "partitioned messages"):
+        assert words in text
+    jsonschema.validate(
+        [*found.values()],
+        {**json.loads(SCHEMA.read_text())["properties"]["shared"],
+         "$defs": json.loads(SCHEMA.read_text())["$defs"]})
+
+
+def test_a_study_of_other_programs_says_nothing_of_it(tmp_path):
+    plain = side(tmp_path, [("MPI_Send", 30, 1 << 20, 0)])
+    assert shared.section(plain, plain) == []
+    assert shared.said([]) == []

@@ -50,7 +50,7 @@ def study(host, place):
         assert not list((here.parent / "tmp").glob("straightway*"))
         return done
 
-    call.here = here
+    call.here, call.environment = here, environment
     return call
 
 
@@ -86,6 +86,25 @@ def test_prediction_and_measurement_of_a_real_program(study):
         assert told in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert "wrote app.2.study.html" in done.stderr
+
+
+@pytest.mark.parametrize("what, kind, words", [
+    ("windows", "one-sided", "One-sided calls"),
+    ("gives", "given", "320 KiB changed hands")])
+def test_what_no_model_knows_stands_beside_the_prediction(study, host, what,
+                                                          kind, words):
+    program = host.compile(programs.source("seen.c"), "-ldl")
+    (study.here / "seen").symlink_to(program)
+    done = study("-n", "2", "--runs", "1", "--json", "app.json", "./seen",
+                 what, environment={**study.environment,
+                                    "STRAIGHTWAY_P2P": "on"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads((study.here / "app.json").read_text())
+    jsonschema.validate(report, json.loads(SCHEMA.read_text()))
+    (one,) = report["shared"]
+    assert one["kind"] == kind and one["ours"]["calls"] > 0
+    assert bool(one["host"]) == (what == "windows")
+    assert words in " ".join(done.stdout.split())
 
 
 def test_its_page_is_drawn(study):

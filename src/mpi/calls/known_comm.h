@@ -29,6 +29,7 @@ typedef struct sw_known_comm {
     MPI_Comm handle;
     uint64_t id;
     uint64_t collectives;       /* begun so far                           */
+    uint64_t windows;           /* made so far                            */
     const sw_members_t *own;    /* the own group; NULL: not known         */
     const int *world;           /* ranks in MPI_COMM_WORLD of those that
                                  * messages go to (the remote group); NULL:

@@ -11,7 +11,7 @@
 #include "mpi/base/host.h"
 #include "mpi/p2p/give.h"
 #include "mpi/request/track.h"
-#include "mpi/record/event.h"
+#include "mpi/record/traffic.h"
 #include "node/control.h"
 #include "node/launcher.h"
 #include "node/base/settings.h"
@@ -76,13 +76,17 @@ static sw_function_t entry(int procedure)
     return sw_settings.enable ? ours[procedure] : NULL;
 }
 
-/* A profile, or virtual time, is to see sends and receives. */
+/* Virtual time is to see sends and receives. */
 static const sw_hands_t *hands(void)
 {
     static const sw_hands_t ours = {.give = sw_give, .take = sw_take,
                                     .take_matched = sw_take_matched};
-    return sw_settings.enable && !sw_settings.profile && !*sw_settings.whatif
-        ? &ours : NULL;
+    static const sw_hands_t seen = {.give = sw_recorded_give,
+                                    .take = sw_recorded_take,
+                                    .take_matched = sw_recorded_take_matched};
+    return !sw_settings.enable || *sw_settings.whatif ? NULL
+           : sw_settings.profile                     ? &seen
+                                                     : &ours;
 }
 
 sw_host_t served;

@@ -86,19 +86,24 @@ static int64_t print_messages(int rank)
     uint64_t known, brought;
     sw_slot_stats(&s);
     sw_layout_counts(&known, &brought);
-    int64_t mine[8] = {(int64_t)s.offered, (int64_t)s.bytes,
-                       (int64_t)s.moved_aside, sw_serve_count(),
-                       (int64_t)known, (int64_t)brought, sw_posted_looks(), sw_partitioned_count()},
-            all[8] = {0};
-    host.Reduce(mine, all, 8, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    int64_t mine[10] = {(int64_t)s.offered, (int64_t)s.bytes,
+                        (int64_t)s.moved_aside, sw_serve_count(),
+                        (int64_t)known, (int64_t)brought, sw_posted_looks()},
+            all[10] = {0};
+    sw_partitioned_counts(&mine[7]);
+    /* Blocks that are given away have slots, and do not move. */
+    mine[0] -= sw_give_counts[SW_GIVE_HANDED].calls;
+    mine[1] -= sw_give_counts[SW_GIVE_HANDED].bytes;
+    host.Reduce(mine, all, 10, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0 && all[0])
         sw_say("point to point: %lld messages moved, %lld KiB; %lld of them "
                "copied aside for a late receiver, %lld fetched by the agent",
                (long long)all[0], (long long)(all[1] / 1024),
                (long long)all[2], (long long)all[3]);
     if (rank == 0 && all[7])
-        sw_say("partitioned messages: started %lld times, at both ends",
-               (long long)all[7]);
+        sw_say("partitioned messages: started %lld times, at both ends; "
+               "sent %lld partitions, %lld KiB", (long long)all[7],
+               (long long)all[8], (long long)(all[9] / 1024));
     if (rank == 0 && all[6])
         sw_say("posted receives: looked at %lld times", (long long)all[6]);
     if (rank == 0 && all[4] + all[5])
@@ -126,40 +131,76 @@ static void print_reordered(int rank)
 /* Collective, as sw_stats_print. Returns how many calls moved data. */
 static int64_t print_windows(int rank)
 {
-    int64_t mine[3] = {atomic_load(&sw_win_counts.ours),
-                       atomic_load(&sw_win_counts.hosts),
-                       atomic_load(&sw_win_counts.calls)}, all[3] = {0};
-    host.Reduce(mine, all, 3, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (rank == 0 && all[0] + all[1])
-        sw_say("windows: %lld of %lld ours; %lld accesses to these",
-               (long long)all[0], (long long)(all[0] + all[1]),
-               (long long)all[2]);
-    return all[2];
+    static const char *const why[] = {
+#define X(id, text) text,
+        SW_WIN_REASONS(X)
+    }, *const deeds[] = {
+        SW_WIN_DEEDS(X)
+#undef X
+    };
+    sw_win_counts_t all = {0};
+    enum { COUNT = sizeof all / sizeof(int64_t) };
+    _Static_assert(sizeof all.calls[0] == sizeof(int64_t), "summed as such");
+    int64_t windows = 0, moves = 0;
+    host.Reduce(&sw_win_counts, &all, COUNT, MPI_INT64_T, MPI_SUM, 0,
+                MPI_COMM_WORLD);
+    for (int i = 0; i <= SW_WIN_SERVED; i++)
+        windows += all.windows[i];
+    for (int i = 0; i < SW_WIN_MOVES; i++)
+        moves += all.calls[i];
+    if (rank || !windows)
+        return moves;
+    sw_say("windows: %lld of %lld ours; %lld accesses to these",
+           (long long)all.windows[SW_WIN_SERVED], (long long)windows,
+           (long long)moves);
+    for (int i = 0; i < SW_WIN_SERVED; i++)
+        if (all.windows[i])
+            sw_say("windows of the MPI, %s: %lld", why[i],
+                   (long long)all.windows[i]);
+    char line[512] = "";
+    for (int i = 0, at = 0; i < SW_WIN_DEED_COUNT; i++) {
+        if (!all.calls[i])
+            continue;
+        at += snprintf(line + at, sizeof line - (size_t)at, "%s%s %lld",
+                       at ? ", " : "", deeds[i], (long long)all.calls[i]);
+        if (i < SW_WIN_MOVES)
+            at += snprintf(line + at, sizeof line - (size_t)at, " (%lld KiB)",
+                           (long long)(all.bytes[i] / 1024));
+    }
+    if (*line)
+        sw_say("one-sided calls that were ours: %s", line);
+    return moves;
 }
 
-/* Collective, as sw_stats_print. */
-static void print_gives(int rank)
+/* Collective, as sw_stats_print. Returns how many blocks were given. */
+static int64_t print_gives(int rank)
 {
     static const char *const why[] = {
 #define X(id, text) text,
         SW_GIVE_REASONS(X)
 #undef X
     };
-    int64_t mine[SW_GIVE_COUNTS], all[SW_GIVE_COUNTS] = {0};
-    sw_give_counts(mine);
-    host.Reduce(mine, all, SW_GIVE_COUNTS, MPI_INT64_T, MPI_SUM, 0,
-                MPI_COMM_WORLD);
-    int64_t by_value = 0;
+    sw_give_counts_t all[SW_GIVE_COUNTS] = {{0}};
+    sw_give_counts_t by_value = {0};
+    host.Reduce(sw_give_counts, all, 2 * SW_GIVE_COUNTS, MPI_INT64_T, MPI_SUM,
+                0, MPI_COMM_WORLD);
+    for (int i = 0; i < SW_GIVE_HANDED; i++) {
+        by_value.calls += all[i].calls;
+        by_value.bytes += all[i].bytes;
+    }
+    if (rank || !(all[SW_GIVE_HANDED].calls + all[SW_GIVE_TAKEN].calls +
+                  by_value.calls))
+        return all[SW_GIVE_HANDED].calls;
+    sw_say("blocks: %lld given, %lld taken, %lld went by value; %lld KiB "
+           "given, %lld KiB by value", (long long)all[SW_GIVE_HANDED].calls,
+           (long long)all[SW_GIVE_TAKEN].calls, (long long)by_value.calls,
+           (long long)(all[SW_GIVE_HANDED].bytes / 1024),
+           (long long)(by_value.bytes / 1024));
     for (int i = 0; i < SW_GIVE_HANDED; i++)
-        by_value += all[i];
-    if (rank || !(all[SW_GIVE_HANDED] + all[SW_GIVE_TAKEN] + by_value))
-        return;
-    sw_say("blocks: %lld given, %lld taken, %lld went by value",
-           (long long)all[SW_GIVE_HANDED], (long long)all[SW_GIVE_TAKEN],
-           (long long)by_value);
-    for (int i = 0; i < SW_GIVE_HANDED; i++)
-        if (all[i])
-            sw_say("blocks by value, %s: %lld", why[i], (long long)all[i]);
+        if (all[i].calls)
+            sw_say("blocks by value, %s: %lld", why[i],
+                   (long long)all[i].calls);
+    return all[SW_GIVE_HANDED].calls;
 }
 
 /* Of rank 0's memory. */
@@ -188,10 +229,10 @@ void sw_stats_print(void)
     host.Comm_size(MPI_COMM_WORLD, &size);
     int rc = host.Reduce(mine, all, SW_CALL_ROWS * SW_CALL_ROW, MPI_INT64_T,
                          MPI_SUM, 0, MPI_COMM_WORLD);
-    int64_t messages = print_messages(rank) + print_windows(rank);
+    int64_t messages = print_messages(rank) + print_windows(rank) +
+                       print_gives(rank);
     print_nodes(rank);
     print_reordered(rank);
-    print_gives(rank);
     if (rc != MPI_SUCCESS || rank != 0)
         return;
     sw_say("collective calls of %d ranks, summed:", size);
@@ -205,9 +246,9 @@ void sw_stats_print(void)
     }
     print_row("all", total);
     if (!calls && !messages)
-        sw_say("this program made no collective call, sent no large message "
-               "and moved nothing in a window: there was nothing to "
-               "accelerate");
+        sw_say("this program made no collective call, sent no large message, "
+               "gave no block and moved nothing in a window: there was "
+               "nothing to accelerate");
     sw_arena_stats_t arena;
     sw_arena_stats(&arena);
     size_t blocks, peak;

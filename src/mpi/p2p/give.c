@@ -15,6 +15,7 @@
 #include "contract/flavour.h"
 #include "mpi/base/raise.h"
 #include "mpi/request/track.h"
+#include "node/base/settings.h"
 #include "node/parcel.h"
 #include "receive.h"
 #include "fetch.h"
@@ -23,22 +24,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Atomic int64_t counts[SW_GIVE_COUNTS];
+sw_give_counts_t sw_give_counts[SW_GIVE_COUNTS];
 
-static void count(int what)
+static void count(int what, size_t bytes)
 {
-    atomic_fetch_add_explicit(&counts[what], 1, memory_order_relaxed);
+    sw_give_counts_t *c = &sw_give_counts[what];
+    if (sw_likely(!sw_settings.stats))
+        return;
+    atomic_fetch_add_explicit(&c->calls, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->bytes, (int64_t)bytes, memory_order_relaxed);
 }
 
-void sw_give_counts(int64_t to[SW_GIVE_COUNTS])
+static int by_value(int why, size_t bytes)
 {
-    for (int i = 0; i < SW_GIVE_COUNTS; i++)
-        to[i] = atomic_load(&counts[i]);
-}
-
-static int by_value(int why)
-{
-    count(why);
+    count(why, bytes);
     return SW_BY_VALUE;
 }
 
@@ -56,7 +55,7 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
     switch (sw_parcel_look(p, &room)) {
     case SW_PARCEL_NONE:
         return by_value(bytes < SW_PARCEL_MIN ? SW_GIVE_SMALL
-                                              : SW_GIVE_FOREIGN);
+                                              : SW_GIVE_FOREIGN, bytes);
     case SW_PARCEL_GONE:
         return refuse(comm, MPI_ERR_BUFFER, p, "is a block that this process "
                       "has given away or freed");
@@ -70,14 +69,14 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
         return refuse(comm, MPI_ERR_COUNT, p, "is a block of fewer bytes than "
                       "the giver names");
     if (bytes < SW_DESCRIPTOR_BYTES)
-        return by_value(SW_GIVE_SMALL);
+        return by_value(SW_GIVE_SMALL, bytes);
     const sw_parcel_name_t name = sw_parcel_give(p);
     sw_descriptor_t descriptor;
     sw_slot_t *slot = sw_route_parcel(&name, bytes, dest, tag, comm,
                                       &descriptor);
     if (!slot) {
         sw_parcel_keep(p);
-        return by_value(SW_GIVE_ELSEWHERE);
+        return by_value(SW_GIVE_ELSEWHERE, bytes);
     }
     int rc = host.Send(&descriptor, sizeof descriptor, MPI_BYTE, dest, tag,
                        comm);
@@ -88,7 +87,7 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
         return rc;
     }
     sw_slot_leave(slot);
-    count(SW_GIVE_HANDED);
+    count(SW_GIVE_HANDED, bytes);
     *block = NULL;
     return MPI_SUCCESS;
 }
@@ -118,7 +117,7 @@ static int take_descriptor(const sw_matched_t *m, void **block, size_t *bytes,
         *block = as_they_are(&d, m, bytes, &error);
     else if (*block)
         sw_status_set_bytes(status, *bytes);
-    count(SW_GIVE_TAKEN);
+    count(SW_GIVE_TAKEN, *bytes);
     return sw_raise_pending(m->comm, error);
 }
 

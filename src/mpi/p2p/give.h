@@ -29,7 +29,11 @@ enum {
     SW_GIVE_COUNTS
 };
 
-/* Of this rank, so far. */
-void sw_give_counts(int64_t to[SW_GIVE_COUNTS]);
+/* Of this rank, so far, where --stats asks for it. */
+typedef struct {
+    _Atomic int64_t calls, bytes;
+} sw_give_counts_t;
+extern sw_give_counts_t sw_give_counts[SW_GIVE_COUNTS]
+    __attribute__((visibility("hidden")));
 
 #endif

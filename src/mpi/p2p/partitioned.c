@@ -43,7 +43,8 @@ typedef struct {
 } sw_partitioned_t;
 
 static sw_track_t *spare;
-static _Atomic int64_t starts;
+/* Starts; partitions and bytes that were sent. */
+static _Atomic int64_t counts[3];
 /* Held while a thread makes a sender's copy, or gives partitions out. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -187,6 +188,14 @@ static int finish(sw_track_t *t, MPI_Status *status)
     return outcome(p, rc);
 }
 
+static void count(const sw_partitioned_t *p)
+{
+    const int64_t more[] = {1, p->sends ? p->partitions : 0,
+                            p->sends ? (int64_t)room(p) : 0};
+    for (int i = 0; i < 3 && sw_settings.stats; i++)
+        atomic_fetch_add_explicit(&counts[i], more[i], memory_order_relaxed);
+}
+
 static int start(sw_track_t *t, MPI_Request *request)
 {
     sw_partitioned_t *p = (sw_partitioned_t *)t;
@@ -197,7 +206,7 @@ static int start(sw_track_t *t, MPI_Request *request)
     p->opened = true;
     if (!p->sends)
         take_place(p);
-    atomic_fetch_add_explicit(&starts, 1, memory_order_relaxed);
+    count(p);
     sw_parts_begin(&p->parts);
     sw_listed_set_out(&p->listed);
     sw_listed_owe(&p->listed);
@@ -403,9 +412,10 @@ void sw_partitioned_stop(void)
     sw_listed_stop(spare);
 }
 
-int64_t sw_partitioned_count(void)
+void sw_partitioned_counts(int64_t to[3])
 {
-    return atomic_load(&starts);
+    for (int i = 0; i < 3; i++)
+        to[i] = atomic_load(&counts[i]);
 }
 
 #else
@@ -418,9 +428,9 @@ void sw_partitioned_stop(void)
 {
 }
 
-int64_t sw_partitioned_count(void)
+void sw_partitioned_counts(int64_t to[3])
 {
-    return 0;
+    (void)to;
 }
 
 #endif

@@ -20,7 +20,7 @@
 void sw_partitioned_start(void);
 void sw_partitioned_stop(void);
 
-/* So many starts were ours, for --stats. */
-int64_t sw_partitioned_count(void);
+/* For --stats: starts that were ours; partitions and bytes that were sent. */
+void sw_partitioned_counts(int64_t to[3]);
 
 #endif

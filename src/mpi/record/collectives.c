@@ -47,6 +47,11 @@ void sw_collective_before(sw_event_t *e, MPI_Comm comm, sw_shape_t shape,
                           int root)
 {
     sw_event_comm(e, comm);
+    sw_collective_begins(e, shape, root);
+}
+
+void sw_collective_begins(sw_event_t *e, sw_shape_t shape, int root)
+{
     sw_known_comm_t *c = e->comm;
     if (sw_unlikely(!c))
         return;

@@ -40,6 +40,17 @@ static uint64_t stamp(uint64_t id, int64_t from, int64_t to, int tag,
     return of_sender ? x : x ^ BOTH;
 }
 
+/* The ranks' stamps of a message that the process sends or receives. */
+static void stamps_of(const sw_known_comm_t *c, int64_t them, int tag,
+                      uint64_t number, bool sends, uint64_t *own,
+                      uint64_t *theirs)
+{
+    int64_t me = sw_job.rank;
+    *own = stamp(c->id, sends ? me : them, sends ? them : me, tag, number,
+                 sends);
+    *theirs = *own ^ BOTH;
+}
+
 /* The number of the next message to or from `member`, with the own stamp and
  * the partner's where they are looked for. 0: nobody asks for it. */
 static uint64_t next_stamps(const sw_known_comm_t *c, int member, int tag,
@@ -56,9 +67,7 @@ static uint64_t next_stamps(const sw_known_comm_t *c, int member, int tag,
     uint64_t n = sw_tally_next(numbers, c->id, (int)them, tag);
     if (!n || !seen)
         return n;
-    int64_t me = sw_job.rank;
-    *own = stamp(c->id, sends ? me : them, sends ? them : me, tag, n, sends);
-    *theirs = *own ^ BOTH;
+    stamps_of(c, them, tag, n, sends, own, theirs);
     return n;
 }
 
@@ -307,12 +316,43 @@ void sw_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest, int sendtag,
         sw_receive_before(e, comm, source, recvtag);
 }
 
+/* Partitioned messages are matched when they are made, apart from others: the
+ * tag of such a request says which one of its envelope it is. */
+#define APART 0x9a27u
+
+/* The stamps of a start: when the receiver had started, when the sender had
+ * the last partition ready. Returns the own one. */
+static uint64_t parts_stamp(const sw_pending_t *p, uint64_t *theirs)
+{
+    const sw_known_comm_t *c = p->communicator;
+    int64_t them = sw_known_rank(c, p->peer);
+    uint64_t own = *theirs = 0;
+    if (c->id && them != sw_job.rank && sw_board_of(them))
+        stamps_of(c, them, p->tag, p->number, p->kind == SW_PENDING_SEND,
+                  &own, theirs);
+    return own;
+}
+
+void sw_pready_before(sw_event_t *e, MPI_Request request)
+{
+    sw_pending_t p;
+    uint64_t theirs;
+    if (!sw_pending_look((uintptr_t)request, &p) || !p.partitioned)
+        return;
+    e->comm = p.communicator;
+    e->post = parts_stamp(&p, &theirs);
+}
+
 void sw_message_ended(sw_event_t *e, const sw_pending_t *p,
                       const MPI_Status *status)
 {
     sw_known_comm_t *c = p->communicator;
     bool came = false;
     if (p->partitioned) {
+        if (e->stands_for && p->stamp) {
+            e->looked = true;
+            sw_event_look(e, sw_known_rank(c, p->peer), p->stamp);
+        }
         if (p->kind == SW_PENDING_RECEIVE) {
             e->amount.received += p->received;
             sw_between_received(e, c, p->peer, p->received);
@@ -344,17 +384,27 @@ void sw_message_starts(sw_event_t *e, sw_pending_t *p)
     sw_known_comm_t *c = p->communicator;
     uint64_t own = 0;
     bool sends = p->kind == SW_PENDING_SEND;
-    p->stamp = p->number = 0;
-    if (!p->partitioned && (sends || !wild(p->peer, p->tag)))
-        p->number = next_stamps(c, p->peer, p->tag, sends, &own, &p->stamp);
+    p->stamp = 0;
+    if (p->partitioned) {
+        p->number++;
+        own = parts_stamp(p, &p->stamp);
+    } else {
+        p->number = 0;
+        if (sends || !wild(p->peer, p->tag))
+            p->number = next_stamps(c, p->peer, p->tag, sends, &own,
+                                    &p->stamp);
+    }
     sw_event_post(e, own);
     /* One call may start several: what it moves does not tell a send's
      * bytes. */
+    e->amount.size = sends ? p->sent : p->received;
     if (sends)
         SW_EVENT_NOTE(e, SW_NOTE_SENDS, peer_of(c, p->peer), tag_of(p->tag),
-                      p->number, sw_comm_number(c), p->sent);
+                      p->partitioned ? 0 : p->number, sw_comm_number(c),
+                      p->sent);
     else
-        note(e, SW_NOTE_POSTS, c, p->peer, p->tag, p->number);
+        note(e, SW_NOTE_POSTS, c, p->peer, p->tag,
+             p->partitioned ? 0 : p->number);
     p->name = sw_event_starts(e);
     sw_pending_start(p);
     if (sends) {
@@ -366,19 +416,23 @@ void sw_message_starts(sw_event_t *e, sw_pending_t *p)
     e->comm = c;
 }
 
-/* Partitioned messages are matched when they are made, apart from others. */
 void sw_partitioned(sw_event_t *e, sw_pending_kind_t kind, MPI_Comm comm,
-                    int peer, int partitions, int64_t count, MPI_Datatype type,
-                    MPI_Request request)
+                    int peer, int tag, int partitions, int64_t count,
+                    MPI_Datatype type, MPI_Request request)
 {
     sw_event_comm_after(e, comm);
-    if (peer == MPI_PROC_NULL)
+    if (peer == MPI_PROC_NULL || !e->comm)
         return;
-    e->amount.size = sw_event_bytes(e, partitions * count, type);
+    sw_tally_t *inits = kind == SW_PENDING_SEND ? &sw_numbers_sent
+                                                : &sw_numbers_received;
+    uint64_t which = sw_tally_next(inits, e->comm->id ^ APART, peer, tag);
+    uint64_t bytes = sw_event_bytes(e, partitions * count, type);
     sw_pending_t p = {.request = (uintptr_t)request, .communicator = e->comm,
                       .kind = (uint8_t)kind, .persistent = true,
-                      .partitioned = true, .peer = peer};
-    *(kind == SW_PENDING_SEND ? &p.sent : &p.received) = e->amount.size;
+                      .partitioned = true, .peer = peer,
+                      .tag = (int32_t)(sw_board_key((uint32_t)tag, which) >>
+                                       34)};
+    *(kind == SW_PENDING_SEND ? &p.sent : &p.received) = bytes;
     sw_pending_add(&p);
 }
 
@@ -450,4 +504,45 @@ void sw_mrecv_pending(sw_event_t *e, MPI_Datatype type, MPI_Request request)
         return;
     posted(e, &p);
     sw_pending_add(&p);
+}
+
+/* Blocks that are given ---------------------------------------------------- */
+
+/* The number is taken when the block has gone: else the program sends it. */
+void sw_give_before(sw_event_t *e, MPI_Comm comm, int dest, int tag)
+{
+    sw_event_comm(e, comm);
+    const sw_known_comm_t *c = e->comm;
+    int64_t them = sw_known_rank(c, dest);
+    uint64_t theirs;
+    if (c && c->id && them != sw_job.rank && sw_board_of(them))
+        stamps_of(c, them, tag,
+                  sw_tally_of(&sw_numbers_sent, c->id, (int)them, tag) + 1,
+                  true, &e->post, &theirs);
+}
+
+void sw_give_after(sw_event_t *e, MPI_Comm comm, int dest, int tag,
+                   size_t bytes)
+{
+    uint64_t own, theirs, n = next_stamps(e->comm, dest, tag, true, &own,
+                                          &theirs);
+    note(e, SW_NOTE_SENDS, e->comm, dest, tag, n);
+    e->looked = true;                   /* it waits for nobody */
+    sw_send_after(e, comm, dest, (int64_t)bytes, MPI_BYTE);
+    e->stands_for = e->amount.time;
+}
+
+void sw_take_after(sw_event_t *e, MPI_Comm comm, const MPI_Message *message,
+                   const MPI_Status *status)
+{
+    if (message)
+        sw_mrecv_before(e, *message);
+    else
+        sw_event_comm_after(e, comm);
+    if (!e->comm || status->MPI_SOURCE == MPI_PROC_NULL)
+        return;
+    arrived(e, e->comm, &(asked_t){MPI_ANY_SOURCE, MPI_ANY_TAG, e->number,
+                                   e->wanted, NULL}, status);
+    SW_KEY_SET(&e->key, datatype, sw_known_type(MPI_BYTE)->number);
+    e->amount.size = e->amount.received;
 }

@@ -199,6 +199,8 @@ MPI_Request *sw_startall_before(sw_event_t *e, int n,
     MPI_Request *were = size ? sw_event_scratch(size) : NULL;
     for (int i = 0; i < n; i++)
         sw_start_before(e, requests[i]);
+    if (n > 1)
+        e->amount.size = 0;
     if (were)
         memcpy(were, requests, size);
     return were;

@@ -40,18 +40,24 @@ RULES = Families({
         "before": "sw_event_comm(&e, $comm);",
         "after": "sw_event_comm_after(&e, $comm);\n"
                  "sw_known_comm_rename($comm, $comm_name);"},
-    "make window": {"after": "sw_window_made(*$win, $comm);"},
+    "make window": {
+        "before": "sw_collective_before(&e, $comm, SW_SHAPE_ALL, -1);",
+        "after": "sw_event_comm_after(&e, $comm);\n"
+                 "sw_collective_look(&e, SW_SHAPE_ALL, -1);\n"
+                 "sw_window_made(&e, *$win, $comm);"},
     "free window": {
         "local": "MPI_Win gone = *$win;",
-        "before": "sw_window_before(&e, gone);",
-        "after": "sw_window_freed(gone);",
+        "before": "sw_window_meet(&e, sw_window_before(&e, gone));",
+        "after": "sw_collective_look(&e, SW_SHAPE_ALL, -1);\n"
+                 "sw_window_freed(gone);",
         "nested": "sw_window_freed(*$win);"}})
+OF = {}                         # by name: those of no family
 rule = RULES.rule
 
 
 def of(procedure):
     """The pieces of a procedure's wrapper."""
-    made = RULES.of(table.of(procedure.name))
+    made = OF.get(procedure.name) or RULES.of(table.of(procedure.name))
     if made:
         return made
     comm, window = (procedure.by_type(kind)
@@ -59,7 +65,8 @@ def of(procedure):
     if comm:
         return {"before": f"sw_event_comm(&e, {comm});",
                 "after": f"sw_event_comm_after(&e, {comm});"}
-    return {"before": f"sw_window_before(&e, {window});"} if window else {}
+    return ({"before": f"(void)sw_window_before(&e, {window});"} if window
+            else {})
 
 
 def status(receives=None):
@@ -108,8 +115,12 @@ def partitioned(call):
     kind = "SEND" if call.sends else "RECEIVE"
     data = call.sends or call.receives
     return {"after": f"sw_partitioned(&e, SW_PENDING_{kind}, $comm, "
-                     f"{data.peer}, $partitions,\n               "
-                     f"{amount(data)}, *$request);"}
+                     f"{data.peer}, {data.tag},\n               "
+                     f"$partitions, {amount(data)}, *$request);"}
+
+
+for name in ("Pready", "Pready_range", "Pready_list"):
+    OF[name] = {"before": "sw_pready_before(&e, $request);"}
 
 
 @rule("matched")
@@ -264,18 +275,44 @@ def make_communicator(call):
 # One-sided -------------------------------------------------------------------
 
 
+WINDOW = "sw_window_t *w = sw_window_before(&e, $win);\n"
+FLAGS = ("($assert & MPI_MODE_NOCHECK ? SW_TARGET_UNCHECKED : 0)")
+OF["Win_fence"] = {
+    "before": WINDOW + "sw_window_meet(&e, w);",
+    "after": "sw_collective_look(&e, SW_SHAPE_ALL, -1);"}
+for name, asks, what in (
+        ("lock", "lock", f"$rank, {FLAGS} | ($lock_type == MPI_LOCK_EXCLUSIVE "
+                         "? SW_TARGET_EXCLUSIVE : 0)"),
+        ("lock_all", "lock", f"SW_ALL_TARGETS, {FLAGS}"),
+        ("unlock", "unlock", "$rank"),
+        ("unlock_all", "unlock", "SW_ALL_TARGETS"),
+        ("flush", "lock", "$rank, 0"), ("flush_local", "lock", "$rank, 0"),
+        ("flush_all", "lock", "SW_ALL_TARGETS, 0"),
+        ("flush_local_all", "lock", "SW_ALL_TARGETS, 0"),
+        ("post", "post", "$group"), ("start", "start", "$group"),
+        ("complete", "complete", ""), ("wait", "wait", ""),
+        ("test", "wait", "")):
+    target = f", {what}" if asks == "unlock" else ""
+    OF[f"Win_{name}"] = {
+        "before": WINDOW + f"sw_window_{asks}_before(&e, w{target});",
+        "after": ("if (*$flag)\n    " if name == "test" else "")
+        + f"sw_window_{asks}_after(&e, w{', ' * bool(what)}{what});"}
+
+
 @rule("window")
 def window(call):
     if call.what == "FETCH":
         op = "$op" if call.reduces else "MPI_REPLACE"
-        after = (f"sw_fetch_after(&e, $target_rank, {amount(call.sends)}, "
+        after = (f"sw_fetch_after(&e, w, $target_rank, {amount(call.sends)}, "
                  f"{amount(call.receives)}, {op});")
     elif call.what == "GET":
-        after = f"sw_get_after(&e, $target_rank, {amount(call.receives)});"
+        after = (f"sw_get_after(&e, w, $target_rank, "
+                 f"{amount(call.receives)});")
     else:
         op = "$op" if call.reduces else "MPI_OP_NULL"
-        after = f"sw_put_after(&e, $target_rank, {amount(call.sends)}, {op});"
-    return {"before": "sw_window_before(&e, $win);", "after": after}
+        after = (f"sw_put_after(&e, w, $target_rank, {amount(call.sends)}, "
+                 f"{op});")
+    return {"before": WINDOW + "sw_access_before(&e, w);", "after": after}
 
 
 # Files -----------------------------------------------------------------------

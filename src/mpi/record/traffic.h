@@ -8,6 +8,8 @@
 
 #include "event.h"
 
+#include <limits.h>
+
 /* Messages (messages.c) --------------------------------------------------- */
 
 void sw_send_before(sw_event_t *e, MPI_Comm comm, int dest, int tag);
@@ -31,8 +33,10 @@ void sw_isendrecv_pending(sw_event_t *e, MPI_Comm comm, int source, int tag,
 void sw_sendrecv_before(sw_event_t *e, MPI_Comm comm, int dest, int sendtag,
                         int source, int recvtag);
 void sw_partitioned(sw_event_t *e, sw_pending_kind_t kind, MPI_Comm comm,
-                    int peer, int partitions, int64_t count, MPI_Datatype type,
-                    MPI_Request request);
+                    int peer, int tag, int partitions, int64_t count,
+                    MPI_Datatype type, MPI_Request request);
+/* Partitions are ready. */
+void sw_pready_before(sw_event_t *e, MPI_Request request);
 void sw_probe_before(sw_event_t *e, MPI_Comm comm);
 void sw_probe_after(sw_event_t *e, MPI_Comm comm, const MPI_Status *status);
 /* A matched message: from where, for its receive. */
@@ -42,6 +46,22 @@ void sw_mrecv_before(sw_event_t *e, MPI_Message message);
 void sw_mrecv_after(sw_event_t *e, MPI_Datatype type,
                     const MPI_Status *status);
 void sw_mrecv_pending(sw_event_t *e, MPI_Datatype type, MPI_Request request);
+
+/* What comes first of a give, which may yet go by value. */
+void sw_give_before(sw_event_t *e, MPI_Comm comm, int dest, int tag);
+void sw_give_after(sw_event_t *e, MPI_Comm comm, int dest, int tag,
+                   size_t bytes);
+/* A take has got a message; `message`: that was matched before, or NULL. */
+void sw_take_after(sw_event_t *e, MPI_Comm comm, const MPI_Message *message,
+                   const MPI_Status *status);
+
+/* The calls of straightway_mpi.h (gives.c). */
+int sw_recorded_give(void **block, size_t bytes, int dest, int tag,
+                     const void *comm);
+int sw_recorded_take(void **block, size_t *bytes, int source, int tag,
+                     const void *comm, void *message, void *status);
+int sw_recorded_take_matched(void **block, size_t *bytes, void *message,
+                             void *status);
 
 /* Requests (requests.c) --------------------------------------------------- */
 
@@ -97,6 +117,8 @@ void sw_message_starts(sw_event_t *e, sw_pending_t *p);
 
 void sw_collective_before(sw_event_t *e, MPI_Comm comm, sw_shape_t shape,
                           int root);
+/* The same on the event's own communicator, if it is known. */
+void sw_collective_begins(sw_event_t *e, sw_shape_t shape, int root);
 /* For the nonblocking and persistent forms. */
 void sw_collective_pending(sw_event_t *e, sw_shape_t shape, int root,
                            MPI_Request request);
@@ -171,18 +193,51 @@ static inline void sw_between_received(sw_event_t *e, const sw_known_comm_t *c,
  * blocks, and takes them to be alike. */
 void sw_between_again(sw_event_t *e, const sw_pending_t *p);
 
-/* One-sided and files (storage.c) ----------------------------------------- */
+/* One-sided (windows.c) ---------------------------------------------------- */
 
-void sw_window_made(MPI_Win window, MPI_Comm comm);
+/* A window, and the communicator that it was made on. */
+typedef struct sw_window {
+    struct sw_window *next;
+    MPI_Win handle;
+    sw_known_comm_t *comm;
+    uint64_t id;                /* alike on all members; 0: not known       */
+    uint64_t number;            /* the communicator's first, second, ...    */
+    sw_members_t *targets;      /* of the access epoch that was started     */
+    sw_members_t *origins;      /* of the exposure that was posted; or NULL */
+} sw_window_t;
+
+void sw_window_made(sw_event_t *e, MPI_Win window, MPI_Comm comm);
 void sw_window_freed(MPI_Win window);
-void sw_window_before(sw_event_t *e, MPI_Win window);
-void sw_put_after(sw_event_t *e, int target, int64_t count,
-                  MPI_Datatype type, MPI_Op op);
-void sw_get_after(sw_event_t *e, int target, int64_t count,
-                  MPI_Datatype type);
-void sw_fetch_after(sw_event_t *e, int target, int64_t sent,
-                    MPI_Datatype type, int64_t received,
+/* NULL: the recorder does not know it. So for all that follow. */
+sw_window_t *sw_window_before(sw_event_t *e, MPI_Win window);
+void sw_window_meet(sw_event_t *e, const sw_window_t *w);
+/* As a target: all of them. (MPI_PROC_NULL may be any small number.) */
+#define SW_ALL_TARGETS INT_MIN
+/* `flags`: of a note `target`, trace/format.h. */
+void sw_window_lock_before(sw_event_t *e, const sw_window_t *w);
+void sw_window_lock_after(sw_event_t *e, const sw_window_t *w, int target,
+                          unsigned flags);
+void sw_window_unlock_before(sw_event_t *e, const sw_window_t *w, int target);
+void sw_window_unlock_after(sw_event_t *e, const sw_window_t *w, int target);
+void sw_window_post_before(sw_event_t *e, const sw_window_t *w);
+void sw_window_post_after(sw_event_t *e, sw_window_t *w, MPI_Group origins);
+void sw_window_start_before(sw_event_t *e, const sw_window_t *w);
+void sw_window_start_after(sw_event_t *e, sw_window_t *w, MPI_Group targets);
+void sw_window_complete_before(sw_event_t *e, const sw_window_t *w);
+void sw_window_complete_after(sw_event_t *e, sw_window_t *w);
+void sw_window_wait_before(sw_event_t *e, const sw_window_t *w);
+void sw_window_wait_after(sw_event_t *e, sw_window_t *w);
+void sw_access_before(sw_event_t *e, const sw_window_t *w);
+void sw_put_after(sw_event_t *e, const sw_window_t *w, int target,
+                  int64_t count, MPI_Datatype type, MPI_Op op);
+void sw_get_after(sw_event_t *e, const sw_window_t *w, int target,
+                  int64_t count, MPI_Datatype type);
+void sw_fetch_after(sw_event_t *e, const sw_window_t *w, int target,
+                    int64_t sent, MPI_Datatype type, int64_t received,
                     MPI_Datatype received_type, MPI_Op op);
+
+/* Files (storage.c) ------------------------------------------------------- */
+
 void sw_file_wrote(sw_event_t *e, int64_t count, MPI_Datatype type);
 void sw_file_read(sw_event_t *e, int64_t count, MPI_Datatype type,
                   const MPI_Status *status);

@@ -7,8 +7,6 @@
 
 #include "window.h"
 
-#include "node/base/settings.h"
-
 /* `count` elements of `type` in a target's memory. */
 typedef struct {
     char *at;                   /* the first one */
@@ -34,13 +32,6 @@ static inline const sw_datatype_t *sw_access_type(MPI_Datatype type)
     return sw_likely(d) ? d
                         : sw_datatype(type, sw_private_comm(MPI_COMM_WORLD),
                                       &code);
-}
-
-static inline void sw_access_count(void)
-{
-    if (sw_unlikely(sw_settings.stats))
-        atomic_fetch_add_explicit(&sw_win_counts.calls, 1,
-                                  memory_order_relaxed);
 }
 
 /* The request of an access that is over: one of the host's, for a message to

@@ -243,7 +243,7 @@ static bool accumulate(sw_win_t *w, const call_t *k, bool single, int *result)
     t.n = a.bytes;
     if (!limit(&t, &t.target) || !limit(&t, &t.origin) || !limit(&t, &t.result))
         return false;
-    sw_access_count();
+    sw_win_count(k->fetches ? SW_WIN_FETCH : SW_WIN_ACCUMULATE, a.bytes);
     if (!t.n)
         return true;
     if (sw_likely(!t.by_host && is_plain(&t, &t.target) &&
@@ -352,7 +352,7 @@ static bool swap(sw_win_t *w, const void *origin, const void *compare,
         sw_rma_swap(&w->share, target, a.bytes, a.at, origin, compare,
                     fetched);
     }
-    sw_access_count();
+    sw_win_count(SW_WIN_FETCH, a.bytes);
     sw_win_turn(w);
     return true;
 }

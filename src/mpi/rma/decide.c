@@ -33,6 +33,7 @@ typedef enum { NOWHERE, SHOWN, PLACED, TO_COME } form_t;
 /* What a member tells the others. */
 typedef struct {
     uint64_t form;              /* form_t */
+    uint64_t why;               /* SW_WIN_SERVED, or why the host serves it */
     uint64_t shown;             /* where, in its arena's file */
     sw_os_place_t place;
     uint64_t bytes;
@@ -77,6 +78,9 @@ static said_t say(const sw_win_memory_t *m, const sw_team_t *team)
 {
     said_t said = {.bytes = (uint64_t)m->bytes, .unit = m->unit};
     said.form = form_of(m, team, &said);
+    said.why = !sw_settings.rma        ? SW_WIN_OFF
+               : said.form != NOWHERE  ? SW_WIN_SERVED
+               : team->arena           ? SW_WIN_MEMORY : SW_WIN_MEMBERS;
     if (team->me == 0) {
         size_t bytes = tables_at(team->n);
         if (m->kind == SW_WIN_DYNAMIC)
@@ -166,23 +170,28 @@ static void open_window(sw_win_t *w, const said_t *said, sw_team_t *team,
     w->ours = true;
 }
 
-static bool agree(sw_win_t *w, const said_t *said, sw_ring_t *ring,
-                  const sw_win_memory_t *m)
+/* All members reason alike: they have heard the same. */
+static int agree(sw_win_t *w, const said_t *said, sw_ring_t *ring,
+                 const sw_win_memory_t *m)
 {
     sw_team_t *team = ring->team;
+    int why = said[0].block && said[0].ring ? SW_WIN_SERVED : SW_WIN_ROOM;
+    for (int i = 0; i < team->n; i++)
+        why = sw_min(why, (int)said[i].why);
+    if (why != SW_WIN_SERVED)
+        return why;
     w->target = room_for((size_t)team->n, sizeof *w->target);
     bool mine = reach(said, team, m, w->target);
-    if (!said[0].block || !said[0].ring ||
-        !(all_shown(said, team->n) || all_reach(ring, mine))) {
-        free(w->target);
-        w->target = NULL;
-        return false;
+    if (all_shown(said, team->n) || all_reach(ring, mine)) {
+        open_window(w, said, team, m->kind == SW_WIN_DYNAMIC);
+        return SW_WIN_SERVED;
     }
-    open_window(w, said, team, m->kind == SW_WIN_DYNAMIC);
-    return true;
+    free(w->target);
+    w->target = NULL;
+    return SW_WIN_MEMORY;
 }
 
-void sw_win_decide(sw_win_t *w, const sw_win_memory_t *m, MPI_Comm comm)
+int sw_win_decide(sw_win_t *w, const sw_win_memory_t *m, MPI_Comm comm)
 {
     sw_reason_t reason;
     bool may = sw_accelerating() && sw_world_is_there();
@@ -190,18 +199,20 @@ void sw_win_decide(sw_win_t *w, const sw_win_memory_t *m, MPI_Comm comm)
     sw_ring_t *ring = c && (c->ring || (!c->settled && !c->apart))
                           ? sw_comm_ring(c, &reason) : NULL;
     if (!ring)
-        return;
+        return sw_accelerating() ? SW_WIN_MEMBERS : SW_WIN_OFF;
     sw_team_t *team = ring->team;
     said_t mine = say(m, team);
     said_t *said = room_for((size_t)team->n, sizeof *said);
     bool heard = all_say(ring, &mine, sizeof mine, said);
-    if ((!heard || !agree(w, said, ring, m)) && team->me == 0) {
+    int why = heard ? agree(w, said, ring, m) : SW_WIN_MEMBERS;
+    if (why != SW_WIN_SERVED && team->me == 0) {
         if (mine.block)
             sw_ring_unreserve(team->peer[0], mine.block);
         if (mine.ring)
             sw_ring_unreserve(team->peer[0], mine.ring);
     }
     free(said);
+    return why;
 }
 
 /* Threads may attach at once. */

@@ -28,6 +28,7 @@ static bool fence(sw_win_t *w, int assertion, int *result)
     }
     sw_win_will_wait();
     w->fenced = !(assertion & MPI_MODE_NOSUCCEED);
+    sw_win_count(SW_WIN_FENCE, 0);
     if (sw_coll_barrier(w->ring) == SW_BROKEN) {
         sw_ring_give_up(w->ring);
         *result = sw_win_lost(w);
@@ -70,6 +71,7 @@ static bool start(sw_win_t *w, MPI_Group group, int assertion, int *result)
     }
     w->fenced = false;
     w->starts = n;
+    sw_win_count(SW_WIN_START, 0);
     for (int i = 0; i < n; i++)
         atomic_store(&w->target[w->members[i]].access,
                      SW_WIN_STARTED | SW_WIN_UNPOSTED);

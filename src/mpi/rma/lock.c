@@ -35,6 +35,7 @@ static bool lock(sw_win_t *w, int type, int rank, int assertion, int *result)
     }
     atomic_fetch_add(&w->locks, 1);
     atomic_store(&t->access, how);
+    sw_win_count(SW_WIN_LOCK, 0);
     return true;
 }
 
@@ -74,6 +75,7 @@ static bool lock_all(sw_win_t *w, int assertion, int *result)
     }
     atomic_fetch_add(&w->locks, 1);
     atomic_store(&w->all, assertion ? SW_WIN_UNCHECKED : SW_WIN_SHARED);
+    sw_win_count(SW_WIN_LOCK, 0);
     return true;
 }
 
@@ -100,6 +102,7 @@ static bool flush(sw_win_t *w, bool locked)
     if (!locked)
         return false;
     atomic_thread_fence(memory_order_seq_cst);
+    sw_win_count(SW_WIN_FLUSH, 0);
     sw_win_turn(w);
     return true;
 }

@@ -140,7 +140,7 @@ static bool move(sw_win_t *w, bool put, void *user, int64_t count,
     size_t bytes = sw_min((size_t)count * d->size, a.bytes);
     if (!user && d->dense && bytes)
         return false;
-    sw_access_count();
+    sw_win_count(put ? SW_WIN_PUT : SW_WIN_GET, bytes);
     if (!bytes)
         return true;
     if (sw_unlikely(a.far)) {

@@ -52,6 +52,14 @@ int sw_win_lost(const sw_win_t *w)
     return sw_win_raise(w, MPI_ERR_OTHER);
 }
 
+void sw_win_count_slow(int deed, size_t bytes)
+{
+    atomic_fetch_add_explicit(&sw_win_counts.calls[deed], 1,
+                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&sw_win_counts.bytes[deed], (int64_t)bytes,
+                              memory_order_relaxed);
+}
+
 void sw_win_turn_slow(void)
 {
     sw_win_will_wait();
@@ -80,9 +88,9 @@ static void remember(const sw_win_t *w)
 static void made(MPI_Win win, sw_win_memory_t m, MPI_Comm comm)
 {
     sw_win_t w = {.handle = win};
-    sw_win_decide(&w, &m, comm);
+    int why = sw_win_decide(&w, &m, comm);
     remember(&w);
-    atomic_fetch_add(w.ours ? &sw_win_counts.ours : &sw_win_counts.hosts, 1);
+    atomic_fetch_add(&sw_win_counts.windows[why], 1);
     atomic_fetch_add(&sw_wins, w.ours);
     if (!w.ours)
         atomic_store(&sw_windows_made, true);

@@ -22,6 +22,7 @@
 #include "mpi/base/comm.h"
 #include "mpi/base/datatype.h"
 #include "rma/regions.h"
+#include "node/base/settings.h"
 #include "rma/share.h"
 
 /* What this member has of a target. */
@@ -94,9 +95,9 @@ typedef struct {
     int64_t bytes, unit;
 } sw_win_memory_t;
 
-/* The host has made it. Ask the members if they could serve it; w->ours tells.
- * All of them come here. */
-void sw_win_decide(sw_win_t *w, const sw_win_memory_t *m, MPI_Comm comm);
+/* The host has made it. Ask the members if they could serve it; all of them come
+ * here. Returns what they decide: SW_WIN_SERVED, or why the host serves it. */
+int sw_win_decide(sw_win_t *w, const sw_win_memory_t *m, MPI_Comm comm);
 /* The program has attached memory to a dynamic one, which peers find at
  * `offset` of the arena. */
 void sw_win_attached(const sw_win_t *w, const void *base, int64_t bytes,
@@ -133,11 +134,50 @@ static inline bool sw_win_is_target(const sw_win_t *w, int rank)
     return rank >= 0 && rank < w->share.n;
 }
 
-/* For --stats: calls that moved data, and windows, by whose they were. */
+/* Why the host serves a window, of which all members think alike. */
+#define SW_WIN_REASONS(X)                                               \
+    X(OFF, "switched off (STRAIGHTWAY_RMA)")                            \
+    X(MEMBERS, "of one member, over several nodes, or without arenas")  \
+    X(MEMORY, "in memory that a peer cannot reach")                     \
+    X(ROOM, "no room for one more")
+
+/* What is counted for --stats, of windows that the members serve. */
+#define SW_WIN_DEEDS(X)                                                 \
+    X(PUT, "put")                                                       \
+    X(GET, "get")                                                       \
+    X(ACCUMULATE, "accumulate")                                         \
+    X(FETCH, "fetch")                                                   \
+    X(FENCE, "fence")                                                   \
+    X(LOCK, "lock")                                                     \
+    X(START, "start")                                                   \
+    X(FLUSH, "flush")
+
+enum {
+#define X(id, text) SW_WIN_##id,
+    SW_WIN_REASONS(X)
+    SW_WIN_REASON_COUNT,
+    SW_WIN_SERVED = SW_WIN_REASON_COUNT,
+};
+enum {
+    SW_WIN_DEEDS(X)
+    SW_WIN_DEED_COUNT,
+#undef X
+    SW_WIN_MOVES = SW_WIN_FETCH + 1,    /* so many of them move data */
+};
+
+/* Of this rank: windows by whose they are, calls and their bytes. */
 typedef struct {
-    _Atomic int64_t ours, hosts, calls;
+    _Atomic int64_t windows[SW_WIN_REASON_COUNT + 1];
+    _Atomic int64_t calls[SW_WIN_DEED_COUNT], bytes[SW_WIN_DEED_COUNT];
 } sw_win_counts_t;
 extern sw_win_counts_t sw_win_counts __attribute__((visibility("hidden")));
+
+void sw_win_count_slow(int deed, size_t bytes);
+static inline void sw_win_count(int deed, size_t bytes)
+{
+    if (sw_unlikely(sw_settings.stats))
+        sw_win_count_slow(deed, bytes);
+}
 
 /* Define sw_MPI_NAME: ours if BODY, an expression in w and &result, is true. */
 #define SW_WIN_CALL(NAME, PARAMETERS, ARGUMENTS, BODY)                  \

@@ -23,8 +23,9 @@ typedef struct {
     uint64_t calls, damaged;
     uint64_t outside;   /* partners not in MPI_COMM_WORLD, or not known      */
     uint64_t polls;     /* tests and probes, whose time is left out          */
-    uint64_t unmodelled;    /* of a trace, one-sided synchronisation that is no
-                             * fence; into other forms, what is one-sided   */
+    uint64_t unmodelled;    /* of a trace, locks of several threads, and one-
+                             * sided synchronisation of a window that it does
+                             * not tell; into other forms, what is one-sided */
     uint64_t approximate;   /* collectives taken as `other`                  */
     /* Of GOAL, of SMPI. */
     uint64_t expanded;  /* collectives that became messages                  */

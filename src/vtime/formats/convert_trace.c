@@ -14,8 +14,10 @@
  *     counts, nor the gap between two that follow each other at once.
  *   - Collectives are what they were, persistent ones, too; among neighbours
  *     they are messages, between groups collectives of those who take part
- *     (convert_trace_collectives.c). A fence waits for all members, with the
- *     bytes of all one-sided calls before it. Of other one-sided
+ *     (convert_trace_collectives.c).
+ *   - One-sided communication is what it was (convert_trace_windows.c). In
+ *     traces of older versions, which tell no window, a fence waits for all
+ *     members, with the bytes of all accesses before it; of other one-sided
  *     synchronisation nothing is left.
  *
  * A trace says in which region each call was, not where that region began. So

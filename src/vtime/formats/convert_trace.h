@@ -7,6 +7,7 @@
  *     convert_trace_fates.c         what became of receives: the first pass
  *     convert_trace_calls.c         each call as operations: the second pass
  *     convert_trace_collectives.c   collectives: the second pass
+ *     convert_trace_windows.c       one-sided communication
  *     convert_trace_requests.c      requests
  *     convert_trace_line.c          the one line of a rank's threads
  */
@@ -28,11 +29,23 @@ typedef enum {
     SW_TRACED_START,        /* of persistent requests          */
     SW_TRACED_POLL,         /* a test or a probe               */
     SW_TRACED_SOME,         /* waits for one of several        */
-    SW_TRACED_FENCE,        /* and bytes                       */
-    SW_TRACED_OTHER,        /* makes a communicator, a window  */
-    SW_TRACED_ONE_SIDED,
-    SW_TRACED_UNMODELLED,
+    SW_TRACED_OTHER,        /* makes a communicator            */
     SW_TRACED_NEAR,         /* a collective among neighbours   */
+    SW_TRACED_WINDOW,       /* makes one                       */
+    SW_TRACED_FREE,
+    SW_TRACED_FENCE,
+    SW_TRACED_PUT,
+    SW_TRACED_ACCUMULATE,
+    SW_TRACED_GET,
+    SW_TRACED_FETCH,
+    SW_TRACED_FLUSH,
+    SW_TRACED_FLUSH_LOCAL,
+    SW_TRACED_LOCK,
+    SW_TRACED_UNLOCK,
+    SW_TRACED_POST,
+    SW_TRACED_BEGIN,        /* an access epoch                 */
+    SW_TRACED_COMPLETE,
+    SW_TRACED_EXPOSED,      /* waits for the exposure's end    */
     SW_TRACED_COLLECTIVE,   /* and above: sw_op_collective_t   */
 } sw_traced_kind_t;
 
@@ -58,7 +71,7 @@ typedef struct {
     uint64_t cost;              /* ticks of recording a call */
     uint32_t *free_requests, free_count, free_room, requests;
     uint32_t section;           /* of what was written last */
-    uint64_t put, got;          /* bytes since the last fence */
+    uint64_t put, got;          /* bytes since the last fence: old traces */
     sw_ps_t computed;           /* and not yet written */
     sw_traced_item_t *items;    /* several threads only */
     uint32_t item_count, item_room;
@@ -85,6 +98,7 @@ typedef struct {
     sw_traced_rank_t *ranks;    /* as names->ranks */
     uint32_t world;
     uint32_t *contexts;         /* how many members; by number */
+    uint32_t **members;         /* [context_room] those; NULL: not kept */
     uint32_t context_count, context_room;
     sw_traced_near_t *near;     /* by place                      */
     uint32_t near_count, near_room;
@@ -94,6 +108,9 @@ typedef struct {
     sw_lookup_t group_places;   /* context -> place              */
     sw_lookup_t rooted;         /* (context, root) -> the context of the root
                                  * and the other group, and 1    */
+    sw_lookup_t windows;        /* (context, number) -> its context, and 1 */
+    sw_lookup_t made;           /* (rank, window) -> 1                      */
+    sw_lookup_t locks;          /* (rank, window, target) -> how            */
     sw_lookup_t posted;         /* under way in the first pass: 1 wild, 2
                                  * apart, and the way in the other bits      */
     sw_lookup_t fates;          /* receives whose posting does not tell it   */
@@ -155,6 +172,12 @@ const sw_traced_groups_t *sw_traced_groups(const sw_convert_trace_t *c,
  * own. False: the root is in neither group, or there is no memory. */
 bool sw_traced_rooted(sw_convert_trace_t *c, uint32_t context, int64_t root,
                       uint32_t *rooted);
+/* That of a communicator's window, by its number. False: the members are not
+ * known, or there is no memory. */
+bool sw_traced_window_context(sw_convert_trace_t *c,
+                              const sw_traced_rank_t *rank,
+                              uint64_t communicator, uint64_t window,
+                              uint32_t *context);
 void sw_traced_contexts_free(sw_convert_trace_t *c);
 
 /* The first pass. */
@@ -177,6 +200,11 @@ void sw_traced_collective(sw_convert_trace_t *c, sw_traced_rank_t *rank,
                           uint64_t communicator, long root,
                           const sw_trace_note_t *means,
                           const sw_trace_note_t *starts);
+
+/* A one-sided call. False: the trace does not tell the window. */
+bool sw_traced_window(sw_convert_trace_t *c, sw_traced_rank_t *rank,
+                      const sw_trace_event_t *e, sw_traced_kind_t kind,
+                      uint64_t communicator);
 
 /* Requests of the trace: an operation, by its number, is one of those that a
  * request stands for. A wait takes those bound last first. */

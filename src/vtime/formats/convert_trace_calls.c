@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define POLL_GAP 1000       /* ns between two polls of one loop, at most */
-#define TAG_PARTITIONED (INT32_MAX - 1)     /* they are matched apart */
+#define APART ((int32_t)1 << 30)    /* in tags: partitioned ones are */
 
 /* A message's operation; false: the trace says nothing of it. */
 static bool message(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
@@ -22,12 +22,13 @@ static bool message(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
     else if (op->kind == SW_OP_SEND &&
              (kind == SW_TRACED_BSEND || sw_traced_several(rank)))
         op->flags = SW_SEND_BUFFERED;
-    if (sw_traced_is_apart(n, kind))
-        op->tag = TAG_PARTITIONED;
+    bool apart = sw_traced_is_apart(n, kind);
+    if (apart)
+        op->tag |= APART;
     if (sw_traced_context(c, rank, n->communicator, &op->context) &&
         n->peer >= 0 && n->peer < c->world && n->tag >= 0 &&
         n->tag <= INT32_MAX) {
-        if (op->kind == SW_OP_SEND && op->tag != TAG_PARTITIONED &&
+        if (op->kind == SW_OP_SEND && !apart &&
             sw_traced_is_lost(c, rank, op))
             op->flags = SW_SEND_BUFFERED;
         return true;
@@ -194,13 +195,17 @@ void sw_traced_call(sw_convert_trace_t *c, sw_traced_rank_t *rank,
           section <= c->sections.count ? (uint32_t)section : 0);
     if (e->failed)
         return;
-    if (kind == SW_TRACED_FENCE || kind == SW_TRACED_OTHER) {
+    bool one_sided = kind >= SW_TRACED_WINDOW && kind < SW_TRACED_COLLECTIVE;
+    if (one_sided && sw_traced_window(c, rank, e, kind, communicator))
+        return;
+    if (kind == SW_TRACED_OTHER || kind == SW_TRACED_WINDOW ||
+        kind == SW_TRACED_FREE || kind == SW_TRACED_FENCE) {
         sw_traced_collective(c, rank, e, kind, communicator, root, NULL,
                              NULL);
-    } else if (kind == SW_TRACED_ONE_SIDED) {
+    } else if (kind >= SW_TRACED_PUT && kind <= SW_TRACED_FETCH) {
         rank->put += e->sent;
         rank->got += e->received;
-    } else if (kind == SW_TRACED_UNMODELLED) {
+    } else if (one_sided) {
         c->done->unmodelled++;
     } else {
         notes(c, rank, e, kind, root);

@@ -130,7 +130,8 @@ static void become(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
     op->what = SW_COLLECTIVE_OTHER;
     op->context = context;
     op->peer = -1;
-    if (t->kind != SW_TRACED_OTHER && t->kind != SW_TRACED_FENCE)
+    if (t->kind != SW_TRACED_OTHER && t->kind != SW_TRACED_WINDOW &&
+        t->kind != SW_TRACED_FREE && t->kind != SW_TRACED_FENCE)
         c->done->approximate++;
 }
 

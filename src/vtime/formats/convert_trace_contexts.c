@@ -49,6 +49,13 @@ static bool count(sw_convert_trace_t *c, uint32_t number, uint32_t n)
             return c->memory = false;
         memset(c->contexts + was, 0,
                (c->context_room - was) * sizeof *c->contexts);
+        uint32_t **members = realloc(c->members,
+                                     c->context_room * sizeof *members);
+        if (!members)
+            return c->memory = false;
+        memset(members + was, 0,
+               (c->context_room - was) * sizeof *members);
+        c->members = members;
     }
     c->contexts[number] = n;
     c->context_count = sw_max(c->context_count, number + 1);
@@ -66,7 +73,10 @@ bool sw_traced_read_context(sw_convert_trace_t *c, const char *text)
     if (good && number)
         good = c->memory = sw_op_write_context(c->writer, (uint32_t)number, n,
                                                members);
-    free(members);
+    if (good && !c->members[number])
+        c->members[number] = members;
+    else
+        free(members);
     return good;
 }
 
@@ -205,8 +215,37 @@ bool sw_traced_rooted(sw_convert_trace_t *c, uint32_t context, int64_t root,
     return c->memory;
 }
 
+bool sw_traced_window_context(sw_convert_trace_t *c,
+                              const sw_traced_rank_t *rank,
+                              uint64_t communicator, uint64_t window,
+                              uint32_t *context)
+{
+    uint32_t of;
+    if (!sw_traced_context(c, rank, communicator, &of) || !c->members[of] ||
+        sw_traced_groups(c, of) || window > UINT32_MAX)
+        return false;
+    uint64_t *known = sw_lookup_put(&c->windows, (uint64_t)of << 32 | window);
+    if (!known)
+        return c->memory = false;
+    if (!*known) {
+        uint32_t fresh = sw_max(c->context_count, 1u);
+        c->memory = count(c, fresh, c->contexts[of]) &&
+                    sw_op_write_context(c->writer, fresh, c->contexts[of],
+                                        c->members[of]);
+        *known = (uint64_t)fresh + 1;
+    }
+    *context = (uint32_t)(*known - 1);
+    return c->memory;
+}
+
 void sw_traced_contexts_free(sw_convert_trace_t *c)
 {
+    for (uint32_t i = 0; i < c->context_count; i++)
+        free(c->members[i]);
+    free(c->members);
+    sw_lookup_free(&c->windows);
+    sw_lookup_free(&c->made);
+    sw_lookup_free(&c->locks);
     for (uint32_t i = 0; i < c->near_count; i++)
         free(c->near[i].rank);
     for (uint32_t i = 0; i < c->group_count; i++)

@@ -27,7 +27,9 @@
 
 static const char *const kinds[SW_TRACED_COLLECTIVE] = {
     "compute", "message", "ssend", "bsend", "start", "poll", "some",
-    "fence", "make", "one-sided", "unmodelled", "near"};
+    "make", "near", "window", "free", "fence", "put", "accumulate", "get",
+    "fetch", "flush", "flush-local", "lock", "unlock", "post", "begin",
+    "complete", "exposed"};
 
 static unsigned char kind_of(const char *name)
 {

@@ -10,7 +10,7 @@ import pytest
 from harness.hosts import ROOT
 from harness.programs import (needs_fortran, needs_mpi4py, rounds_for, run,
                               source, well)
-from straightway import capture
+from straightway import profile
 
 ON = {"STRAIGHTWAY_P2P": "on"}
 DEEP = pytest.mark.deep
@@ -74,14 +74,31 @@ def test_random_programs_where_something_is_missing(host, env):
              3, rounds_for(host, 4, ROUNDS), env={**ON, **env}))
 
 
-def test_a_profile_sees_sends_and_receives(host, tmp_path):
+@pytest.mark.parametrize("enable", [0, 1])
+def test_a_profile_sees_sends_and_receives(host, enable, tmp_path):
+    """What one rank sends or gives, the other receives or takes."""
     done = well(run(host, 2, "give_random", 3, 10, env={
-        "STRAIGHTWAY_PROFILE": "on", "STRAIGHTWAY_PROFILE_REPORT": "off",
+        **ON, "STRAIGHTWAY_PROFILE": "on", "STRAIGHTWAY_PROFILE_REPORT": "off",
+        "STRAIGHTWAY_ENABLE": enable,
         "STRAIGHTWAY_PROFILE_OUTPUT": tmp_path / "give.swcap"}))
-    assert "blocks:" not in done.stderr
-    kept = capture.read(tmp_path / "give.swcap")
-    seen = {name for rank in kept.ranks for name in rank.procedures}
-    assert {"MPI_Isend", "MPI_Mprobe", "MPI_Mrecv"} <= seen
+    seen = profile.load(tmp_path / "give.swcap")
+    calls = {t.label: t for t in seen.totals("operation")}
+    if enable:
+        handed, taken, _ = given(done)
+        assert calls["straightway_give"].calls == handed > 0
+        assert calls["straightway_take"].calls <= taken
+        assert calls["straightway_give"].sent > 4096 * handed
+    else:
+        assert "blocks:" not in done.stderr
+        assert {"MPI_Isend", "MPI_Mprobe", "MPI_Mrecv"} <= {*calls}
+    sent, received = (
+        {(peer, rank.number) if what == "received" else (rank.number, peer):
+         (messages, amount)
+         for rank in seen.capture.ranks for kind, peer, messages, amount in zip(
+             *(rank.table("peers")[name] for name in (
+                 "kind", "peer", f"{what}_messages", f"{what}_bytes")))
+         if kind == 0 and messages} for what in ("sent", "received"))
+    assert sent == received
 
 
 OWN_HEAP = """

@@ -41,6 +41,10 @@ def test_without_what_it_needs(host, env):
     well(run(host, 2, "partitioned", 3, 10, env=env), "all is well")
 
 
+def test_partitions_lie_in_static_data(host):
+    assert served(well(run(host, 2, "seen", "parts", env=ON))) == 6
+
+
 @pytest.mark.parametrize("count", [1, 5003])
 def test_partitions_of_several_threads(host, count):
     done = run(host, 2, "partitioned_threads", count, env=ON)
