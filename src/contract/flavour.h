@@ -30,7 +30,7 @@ SW_API extern const char *const sw_proc_names[];
 /* What front and flavour say of this contract (all of src/contract/): one more
  * whenever anything in it changes. Both come from one build as a rule; a front
  * that finds another number loads nothing. */
-#define SW_FLAVOUR_VERSION 3u
+#define SW_FLAVOUR_VERSION 4u
 
 /* What the calls of straightway_mpi.h return when their message is to go by
  * value. No error code of MPI is negative. */
@@ -48,6 +48,9 @@ typedef struct {
                 const void *comm, void *message, void *status);
     int (*take_matched)(void **block, size_t *bytes, void *message,
                         void *status);
+    /* `type` and `request` point to such, too. By value: nothing is posted. */
+    int (*itake)(void **block, int count, const void *type, int source,
+                 int tag, const void *comm, void *request);
 } sw_hands_t;
 
 typedef struct {

@@ -80,7 +80,8 @@ static sw_function_t entry(int procedure)
 static const sw_hands_t *hands(void)
 {
     static const sw_hands_t ours = {.give = sw_give, .take = sw_take,
-                                    .take_matched = sw_take_matched};
+                                    .take_matched = sw_take_matched,
+                                    .itake = sw_itake};
     return sw_settings.enable && !sw_settings.profile && !*sw_settings.whatif
         ? &ours : NULL;
 }

@@ -6,6 +6,9 @@
  * probe or take may get it. The rank
  * that claims the slot holds the parcel.
  *
+ * An itake is a receive into a block of the program, which a parcel replaces
+ * (receives.h).
+ *
  * What cannot go so goes by value: the program's own inline function sends it
  * with MPI_Isend, or receives it with MPI_Mrecv (include/straightway_mpi.h).
  * Profiles and virtual time so see a send and a receive.
@@ -16,8 +19,9 @@
 #include "mpi/base/raise.h"
 #include "mpi/request/track.h"
 #include "node/parcel.h"
-#include "receive.h"
 #include "fetch.h"
+#include "receive.h"
+#include "receives.h"
 #include "route.h"
 
 #include <stdlib.h>
@@ -25,7 +29,7 @@
 
 static _Atomic int64_t counts[SW_GIVE_COUNTS];
 
-static void count(int what)
+void sw_give_count(int what)
 {
     atomic_fetch_add_explicit(&counts[what], 1, memory_order_relaxed);
 }
@@ -38,7 +42,7 @@ void sw_give_counts(int64_t to[SW_GIVE_COUNTS])
 
 static int by_value(int why)
 {
-    count(why);
+    sw_give_count(why);
     return SW_BY_VALUE;
 }
 
@@ -88,7 +92,7 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
         return rc;
     }
     sw_slot_leave(slot);
-    count(SW_GIVE_HANDED);
+    sw_give_count(SW_GIVE_HANDED);
     *block = NULL;
     return MPI_SUCCESS;
 }
@@ -118,7 +122,7 @@ static int take_descriptor(const sw_matched_t *m, void **block, size_t *bytes,
         *block = as_they_are(&d, m, bytes, &error);
     else if (*block)
         sw_status_set_bytes(status, *bytes);
-    count(SW_GIVE_TAKEN);
+    sw_give_count(SW_GIVE_TAKEN);
     return sw_raise_pending(m->comm, error);
 }
 
@@ -152,4 +156,22 @@ int sw_take(void **block, size_t *bytes, int source, int tag, const void *on,
     const sw_matched_t m = {.comm = c, .source = to->MPI_SOURCE,
                             .tag = to->MPI_TAG};
     return take_descriptor(&m, block, bytes, message, to);
+}
+
+int sw_itake(void **block, int count, const void *type, int source, int tag,
+             const void *on, void *request)
+{
+    MPI_Comm comm = *(const MPI_Comm *)on;
+    MPI_Datatype of = *(const MPI_Datatype *)type;
+    MPI_Request *to = request;
+    const sw_datatype_t *d = sw_route_receive(count, of, source, comm);
+    if (!d || !d->dense)
+        return SW_BY_VALUE;
+    const sw_recv_buffer_t in = {.buffer = *block, .count = count, .type = d};
+    sw_match_enter();
+    int rc = host.Irecv(*block, count, of, source, tag, comm, to);
+    if (rc == MPI_SUCCESS)
+        sw_receive_add_take(*to, &in, sw_comm_state(comm), source, tag, block);
+    sw_match_leave();
+    return rc;
 }

@@ -13,6 +13,8 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *comm);
 int sw_take(void **block, size_t *bytes, int source, int tag, const void *comm,
             void *message, void *status);
 int sw_take_matched(void **block, size_t *bytes, void *message, void *status);
+int sw_itake(void **block, int count, const void *type, int source, int tag,
+             const void *comm, void *request);
 
 /* Why a block went by value. */
 #define SW_GIVE_REASONS(X)                                              \
@@ -29,6 +31,7 @@ enum {
     SW_GIVE_COUNTS
 };
 
+void sw_give_count(int what);
 /* Of this rank, so far. */
 void sw_give_counts(int64_t to[SW_GIVE_COUNTS]);
 
