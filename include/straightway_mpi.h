@@ -53,8 +53,8 @@
  * what that has filled. They return STRAIGHTWAY_BY_VALUE where nothing has
  * happened, and the caller sends or receives the bytes. A take makes the
  * matched probe itself. It returns STRAIGHTWAY_UNMATCHED where it has not. An
- * itake receives `count` elements of the type that `type` points to into *block,
- * or a block in its place, and fills the MPI_Request at `request`. */
+ * itake posts a receive of `count` elements into *block, which a given block may
+ * replace. `type` points to an MPI_Datatype, `request` to an MPI_Request. */
 #define STRAIGHTWAY_ALLOC_SYMBOL "straightway_library_alloc"
 #define STRAIGHTWAY_GIVE_SYMBOL "straightway_library_give"
 #define STRAIGHTWAY_TAKE_SYMBOL "straightway_library_take"

@@ -84,6 +84,8 @@ static sw_slot_t *offered(const sw_descriptor_t *d, const sw_link_t **link)
 {
     if (sw_likely(!sw_descriptor_valid(d, &sw_link_cookie)))
         return NULL;
+    if (d->given.at)
+        sw_parcel_prefetch(&d->given);
     *link = sw_link_at(d->source);
     return *link ? sw_slot_of((*link)->peer, d, sw_world.place) : NULL;
 }
@@ -201,8 +203,6 @@ bool sw_fetch_block(const sw_descriptor_t *d, void **block, size_t *bytes,
                     int *error)
 {
     const sw_link_t *link;
-    if (d->given.at && sw_descriptor_valid(d, &sw_link_cookie))
-        sw_parcel_prefetch(&d->given);
     sw_slot_t *slot = offered(d, &link);
     if (sw_unlikely(!slot))
         return false;

@@ -91,7 +91,7 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
         sw_parcel_keep(p);
         return rc;
     }
-    sw_slot_leave(slot);
+    sw_slot_orphan(slot);
     sw_give_count(SW_GIVE_HANDED);
     *block = NULL;
     return MPI_SUCCESS;

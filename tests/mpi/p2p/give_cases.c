@@ -331,8 +331,8 @@ static void large_copied(void)
     }
 }
 
-/* A million gives around the ring: most blocks go on, some are freed by whoever
- * has them, and made anew. Nobody's memory grows. */
+/* A million gives around the ring: a rank gives most blocks on, frees the others
+ * and makes new ones. Nobody's memory grows. */
 static void million(void)
 {
     enum { BYTES = 20000, LAST = BYTES / 8 - 1, ROUNDS = 1000000,

@@ -168,7 +168,7 @@ def test_fortran(host, straightway):
         half)
     done = well(host.run(2, [program], straightway=straightway,
                          env={"STRAIGHTWAY_STATS": "1"}))
-    assert not straightway or given(done)[:2] == [40, 40]
+    assert not straightway or given(done)[:2] == [60, 60]
 
 
 @needs_mpi4py
