@@ -164,7 +164,7 @@ static void bury(sw_slot_t *slot)
     orphan_count++;
 }
 
-/* What lies aside is to be freed soon. */
+/* The owner frees copies aside as soon as it can. */
 static bool too_many_orphans(void)
 {
     return orphans && (orphan_count > ORPHANS_KEPT || !free_slots ||
