@@ -511,9 +511,11 @@ static void ends_of_requests(void)
                      comm, MPI_STATUS_IGNORE);
         free(p);
 
-        /* Intel MPI raises errors of MPI_Wait on MPI_COMM_WORLD. */
+        /* Open MPI alone writes all of a long message, behind the buffer, too.
+         * Intel MPI raises errors of MPI_Wait on MPI_COMM_WORLD. */
+        bool cuts = straightway_version() != 0;
         MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
-        for (size_t most = 100; most < BYTES; most *= 20) {
+        for (size_t most = 100; cuts && most < BYTES; most *= 20) {
             straightway_itake(&p, most, other, 13, comm, &r);
             give(block(BYTES, 13), BYTES, other, 13, comm);
             CHECK(class_of(MPI_Wait(&r, &s)) == MPI_ERR_TRUNCATE, "cut to %zu",
