@@ -24,7 +24,8 @@
  * library hands blocks of 4 KiB and more over between ranks of a node. Without
  * the library, and wherever it cannot, the same calls send the bytes: then
  * straightway_alloc is malloc, a give is MPI_Isend, a take is MPI_Mrecv into a
- * fresh block. The program sees the same results.
+ * fresh block, and an itake is MPI_Irecv into one. The program sees the same
+ * results.
  *
  * A give and a take are a send and a receive of MPI_BYTE. The MPI matches them,
  * in its order, with all others: MPI_Recv may get a block that was given (it
