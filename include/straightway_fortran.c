@@ -24,6 +24,24 @@ void straightway_fortran_give(void **block, size_t bytes, int dest, int tag,
     *error = straightway_give(block, bytes, dest, tag, MPI_Comm_f2c(comm));
 }
 
+void straightway_fortran_igive(void **block, size_t bytes, int dest, int tag,
+                               MPI_Fint comm, MPI_Fint *request, int *error)
+{
+    MPI_Request given = MPI_REQUEST_NULL;
+    *error = straightway_igive(block, bytes, dest, tag, MPI_Comm_f2c(comm),
+                               &given);
+    *request = MPI_Request_c2f(given);
+}
+
+void straightway_fortran_itake(void **block, size_t most, int source, int tag,
+                               MPI_Fint comm, MPI_Fint *request, int *error)
+{
+    MPI_Request coming = MPI_REQUEST_NULL;
+    *error = straightway_itake(block, most, source, tag, MPI_Comm_f2c(comm),
+                               &coming);
+    *request = MPI_Request_c2f(coming);
+}
+
 /* `from` gets the source and the tag. */
 void straightway_fortran_take(void **block, size_t *bytes, int source, int tag,
                               MPI_Fint comm, int from[2], int *error)

@@ -13,7 +13,8 @@
 !
 ! `block` is c_null_ptr afterwards, and the program must not use `field`. With
 ! mpi_f08 the communicator is comm%MPI_VAL. `from` of a take gets the source and
-! the tag of the message.
+! the tag of the message. The `block` of an itake must be asynchronous (and a
+! target, or of a module): its value is there when the request has completed.
 module straightway_mpi
   use, intrinsic :: iso_c_binding
   implicit none
@@ -40,6 +41,24 @@ module straightway_mpi
       integer(c_size_t), value :: bytes
       integer(c_int), value :: dest, tag, comm
       integer(c_int), intent(out) :: ierror
+    end subroutine
+
+    subroutine straightway_igive(block, bytes, dest, tag, comm, request, &
+        ierror) bind(C, name="straightway_fortran_igive")
+      import
+      type(c_ptr), intent(inout) :: block
+      integer(c_size_t), value :: bytes
+      integer(c_int), value :: dest, tag, comm
+      integer(c_int), intent(out) :: request, ierror
+    end subroutine
+
+    subroutine straightway_itake(block, most, source, tag, comm, request, &
+        ierror) bind(C, name="straightway_fortran_itake")
+      import
+      type(c_ptr), intent(inout), asynchronous :: block
+      integer(c_size_t), value :: most
+      integer(c_int), value :: source, tag, comm
+      integer(c_int), intent(out) :: request, ierror
     end subroutine
 
     subroutine straightway_take(block, bytes, source, tag, comm, from, &

@@ -24,7 +24,8 @@
  * library hands blocks of 4 KiB and more over between ranks of a node. Without
  * the library, and wherever it cannot, the same calls send the bytes: then
  * straightway_alloc is malloc, a give is MPI_Isend, a take is MPI_Mrecv into a
- * fresh block. The program sees the same results.
+ * fresh block, and an itake is MPI_Irecv into one. The program sees the same
+ * results.
  *
  * A give and a take are a send and a receive of MPI_BYTE. The MPI matches them,
  * in its order, with all others: MPI_Recv may get a block that was given (it
@@ -52,11 +53,14 @@
  * an MPI_Comm, `message` to the MPI_Message of a matched probe, `status` to
  * what that has filled. They return STRAIGHTWAY_BY_VALUE where nothing has
  * happened, and the caller sends or receives the bytes. A take makes the
- * matched probe itself. It returns STRAIGHTWAY_UNMATCHED where it has not. */
+ * matched probe itself. It returns STRAIGHTWAY_UNMATCHED where it has not. An
+ * itake posts a receive of `count` elements into *block, which a given block may
+ * replace. `type` points to an MPI_Datatype, `request` to an MPI_Request. */
 #define STRAIGHTWAY_ALLOC_SYMBOL "straightway_library_alloc"
 #define STRAIGHTWAY_GIVE_SYMBOL "straightway_library_give"
 #define STRAIGHTWAY_TAKE_SYMBOL "straightway_library_take"
 #define STRAIGHTWAY_MTAKE_SYMBOL "straightway_library_mtake"
+#define STRAIGHTWAY_ITAKE_SYMBOL "straightway_library_itake"
 #define STRAIGHTWAY_BY_VALUE (-1)
 #define STRAIGHTWAY_UNMATCHED (-2)
 typedef void *(*straightway_alloc_func_t)(size_t bytes);
@@ -67,6 +71,9 @@ typedef int (*straightway_take_func_t)(void **block, size_t *bytes, int source,
                                        void *message, void *status);
 typedef int (*straightway_mtake_func_t)(void **block, size_t *bytes,
                                         void *message, void *status);
+typedef int (*straightway_itake_func_t)(void **block, int count,
+                                        const void *type, int source, int tag,
+                                        const void *comm, void *request);
 
 #ifdef __cplusplus
 extern "C" {
@@ -247,7 +254,8 @@ static inline int straightway_alloc(size_t bytes, void **block)
  * MPI_ERR_COUNT: the block has fewer bytes. (Without the library nobody finds
  * these.)
  *
- * There is no nonblocking form, since this one does not block.
+ * This call does not block. straightway_igive is for programs that put all they
+ * do into one array of requests.
  */
 static inline int straightway_give(void **block, size_t bytes, int dest,
                                    int tag, MPI_Comm comm)
@@ -261,10 +269,23 @@ static inline int straightway_give(void **block, size_t bytes, int dest,
 }
 
 /*
+ * straightway_igive(&block, bytes, dest, tag, comm, &request) is the same, with
+ * a request that is complete from the beginning. It cannot be cancelled.
+ */
+static inline int straightway_igive(void **block, size_t bytes, int dest,
+                                    int tag, MPI_Comm comm,
+                                    MPI_Request *request)
+{
+    int rc = straightway_give(block, bytes, dest, tag, comm);
+    return rc == MPI_SUCCESS
+        ? MPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, request) : rc;
+}
+
+/*
  * straightway_mtake(&block, &bytes, &message, &status) takes a message that
  * MPI_Mprobe or MPI_Improbe has matched. `status` is what that has filled, and
- * not MPI_STATUS_IGNORE. MPI_Improbe and this call are the nonblocking form of
- * straightway_take.
+ * not MPI_STATUS_IGNORE. MPI_Improbe and this call take a block of any length
+ * without waiting.
  */
 static inline int straightway_mtake(void **block, size_t *bytes,
                                     MPI_Message *message, MPI_Status *status)
@@ -302,22 +323,68 @@ static inline int straightway_take(void **block, size_t *bytes, int source,
         ? straightway_copy_(block, bytes, &message, to) : rc;
 }
 
+/* A block for so many bytes, as *count elements of *type. */
+static inline int straightway_room_(size_t bytes, void **block, int *count,
+                                    MPI_Datatype *type)
+{
+    int rc = straightway_alloc(bytes, block);
+    *type = MPI_BYTE;
+    *count = bytes > INT_MAX ? 1 : (int)bytes;
+    return rc == MPI_SUCCESS && bytes > INT_MAX
+        ? straightway_type_(bytes, type) : rc;
+}
+
 static inline int straightway_copy_(void **block, size_t *bytes,
                                     MPI_Message *message, MPI_Status *status)
 {
     MPI_Datatype type = MPI_BYTE;
-    MPI_Count count = 0;
-    int n, rc = MPI_Get_elements_x(status, MPI_BYTE, &count);
+    MPI_Count length = 0;
+    int n, rc = MPI_Get_elements_x(status, MPI_BYTE, &length);
+    *bytes = (size_t)length;
     if (rc == MPI_SUCCESS)
-        rc = straightway_alloc((size_t)count, block);
-    if (rc == MPI_SUCCESS && count > INT_MAX)
-        rc = straightway_type_((size_t)count, &type);
-    n = count > INT_MAX ? 1 : (int)count;
+        rc = straightway_room_(*bytes, block, &n, &type);
     if (rc == MPI_SUCCESS)
         rc = MPI_Mrecv(*block, n, type, message, status);
-    if (count > INT_MAX && type != MPI_BYTE)
+    if (type != MPI_BYTE)
         MPI_Type_free(&type);
-    *bytes = (size_t)count;
+    return rc;
+}
+
+/*
+ * straightway_itake(&block, most, source, tag, comm, &request) receives a
+ * message of at most `most` bytes, given or sent. `block` becomes a block of
+ * `most` bytes at once, and the call replaces it by the block that is given.
+ * The variable must stay, and nobody may use it or the block, until the request
+ * has completed. After that the block is the program's to free: with a message,
+ * with an error, and after MPI_Cancel. MPI_Get_elements_x tells from the status,
+ * with MPI_BYTE, how many bytes have come. MPI_ERR_TRUNCATE: more than `most`.
+ *
+ * The request is a receive's, for every procedure that takes one. After
+ * MPI_Request_free the message comes into the first block. `most` costs
+ * addresses, and no memory that no message has reached. On an error of this
+ * call the block is NULL.
+ */
+static inline int straightway_itake(void **block, size_t most, int source,
+                                    int tag, MPI_Comm comm,
+                                    MPI_Request *request)
+{
+    int (*found)(void **, int, const void *, int, int, const void *, void *);
+    MPI_Datatype type;
+    int n, rc = straightway_room_(most, block, &n, &type);
+    if (!*block)
+        MPI_Comm_call_errhandler(comm, MPI_ERR_NO_MEM);
+    STRAIGHTWAY_FIND_(found, library_itake);
+    if (rc == MPI_SUCCESS)
+        rc = found ? found(block, n, &type, source, tag, &comm, request)
+                   : STRAIGHTWAY_BY_VALUE;
+    if (rc == STRAIGHTWAY_BY_VALUE)
+        rc = MPI_Irecv(*block, n, type, source, tag, comm, request);
+    if (type != MPI_BYTE)
+        MPI_Type_free(&type);
+    if (rc != MPI_SUCCESS) {
+        free(*block);
+        *block = NULL;
+    }
     return rc;
 }
 

@@ -35,6 +35,7 @@ _program.malloc.restype = ctypes.c_void_p
 _program.malloc.argtypes = [ctypes.c_size_t]
 _program.free.restype = None
 _program.free.argtypes = [ctypes.c_void_p]
+_awaited = set()        # takes that are to come
 _going = []             # (request, block) of those on their way by value
 
 
@@ -49,6 +50,9 @@ def _find(name, result, *arguments):
 _alloc = _find("alloc", ctypes.c_void_p, ctypes.c_size_t) or _program.malloc
 _give = _find("give", ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t,
               ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+_itake = _find("itake", ctypes.c_int, ctypes.c_void_p, ctypes.c_int,
+               ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_void_p,
+               ctypes.c_void_p)
 _mtake = _find("mtake", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p,
                ctypes.c_void_p, ctypes.c_void_p)
 
@@ -174,3 +178,44 @@ def mtake(message, dtype=float, status=None):
     else:
         block = _Block(address.value, size.value)
     return block.array(dtype)
+
+
+class Coming:
+    """What `itake` returns: an array that is to come. Its `request` may be
+    completed with others (MPI.Request.Waitall). Then `array` makes the array,
+    by the request's status: empty after Cancel."""
+
+    def __init__(self, request, block, pointer):
+        self.request = request
+        self._block, self._pointer = block, pointer
+        _awaited.add(self)      # the block must stay until then
+
+    def wait(self, dtype=float, status=None):
+        status = status if status is not None else MPI.Status()
+        self.request.Wait(status)
+        return self.array(status, dtype)
+
+    def array(self, status, dtype=float):
+        _awaited.discard(self)
+        self._block.address = self._pointer.value
+        self._block.size = 0 if status.Is_cancelled() else \
+            status.Get_elements(MPI.BYTE)
+        return self._block.array(dtype)
+
+
+def itake(comm, most, source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG):
+    """Begin to receive an array of at most `most` bytes, given or sent."""
+    block = _Block.new(most)
+    pointer = ctypes.c_void_p(block.address)
+    result = BY_VALUE
+    if _itake is not None and most < 2**31:
+        request = MPI.Request()
+        result = _itake(ctypes.addressof(pointer), most, MPI._addressof(
+            MPI.BYTE), source, tag, MPI._addressof(comm),
+            MPI._addressof(request))
+    if result == BY_VALUE:
+        memory = (ctypes.c_char * most).from_address(block.address)
+        request = comm.Irecv([memory, most, MPI.BYTE], source, tag)
+    elif result != MPI.SUCCESS:
+        raise MPI.Exception(result)
+    return Coming(request, block, pointer)

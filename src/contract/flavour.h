@@ -51,6 +51,9 @@ typedef struct {
                 const void *comm, void *message, void *status);
     int (*take_matched)(void **block, size_t *bytes, void *message,
                         void *status);
+    /* `type` and `request` point to such, too. By value: nothing is posted. */
+    int (*itake)(void **block, int count, const void *type, int source,
+                 int tag, const void *comm, void *request);
 } sw_hands_t;
 
 typedef struct {

@@ -76,6 +76,15 @@ SW_API int straightway_library_take(void **block, size_t *bytes, int source,
                                status) : SW_UNMATCHED;
 }
 
+SW_API int straightway_library_itake(void **block, int count, const void *type,
+                                     int source, int tag, const void *comm,
+                                     void *request)
+{
+    const sw_hands_t *hands = sw_door_hands();
+    return hands ? hands->itake(block, count, type, source, tag, comm, request)
+                 : SW_BY_VALUE;
+}
+
 SW_API int straightway_library_mtake(void **block, size_t *bytes,
                                      void *message, void *status)
 {

@@ -14,6 +14,9 @@
 #include <pthread.h>
 
 #define ORPHANS_LOOKED 8
+/* So many wait before anybody looks: the receivers' cores have their lines, and
+ * the one to look at next is asked for ahead. */
+#define ORPHANS_KEPT 16
 
 /* What is gathered aside is shown to the receiver in so many steps, of at
  * least and at most so many bytes. */
@@ -35,6 +38,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t directory_offset;
 static sw_directory_t *mine;            /* what directory() asks for         */
 static sw_slot_t *free_slots, *orphans, *last_orphan;
+static unsigned orphan_count;
 static uint64_t order;
 static _Atomic size_t aside_bytes;
 static sw_slot_stats_t stats;
@@ -157,14 +161,24 @@ static void bury(sw_slot_t *slot)
     else
         orphans = slot;
     last_orphan = slot;
+    orphan_count++;
+}
+
+/* The owner frees copies aside as soon as it can. */
+static bool too_many_orphans(void)
+{
+    return orphans && (orphan_count > ORPHANS_KEPT || !free_slots ||
+                       atomic_load_explicit(&aside_bytes,
+                                            memory_order_relaxed));
 }
 
 /* Take back the slots of orphans that have arrived; the others go to the end,
  * so that all are looked at in turn. */
 static void reap(void)
 {
-    for (int i = 0; i < ORPHANS_LOOKED && orphans; i++) {
+    for (int i = 0; i < ORPHANS_LOOKED && too_many_orphans(); i++) {
         sw_slot_t *slot = pop(&orphans);
+        orphan_count--;
         if (sw_slot_is(slot, SW_SLOT_TAKEN))
             retire(slot);
         else
@@ -197,8 +211,7 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
         sw_data_show(&(sw_data_t){.at = aside}, offer->bytes, &shown);
     }
     pthread_mutex_lock(&lock);
-    if (orphans)
-        reap();
+    reap();
     sw_slot_t *slot = free_slots || grow() ? pop(&free_slots) : NULL;
     if (slot) {
         sw_assert(sw_slot_is(slot, SW_SLOT_FREE));
@@ -307,6 +320,15 @@ void sw_slot_leave(sw_slot_t *slot)
         retire(slot);
     else
         bury(slot);
+    pthread_mutex_unlock(&lock);
+}
+
+void sw_slot_orphan(sw_slot_t *slot)
+{
+    pthread_mutex_lock(&lock);
+    bury(slot);
+    if (orphan_count >= ORPHANS_KEPT)
+        sw_prefetch_write(orphans);
     pthread_mutex_unlock(&lock);
 }
 

@@ -184,6 +184,9 @@ SW_API void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver,
 
 /* The sender will not look at the slot again; it is reused once taken. */
 SW_API void sw_slot_leave(sw_slot_t *slot);
+/* The same of one that has just been offered: a look at it would take its line
+ * from the receiver. */
+SW_API void sw_slot_orphan(sw_slot_t *slot);
 /* ... and the message was cancelled: nobody will take it. */
 SW_API void sw_slot_withdraw(sw_slot_t *slot);
 

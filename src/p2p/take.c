@@ -12,6 +12,7 @@ sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d, int me)
         d->slot > peer->card.control_span - sizeof(sw_slot_t))
         return NULL;
     sw_slot_t *slot = (sw_slot_t *)(peer->control + d->slot);
+    sw_prefetch_write(slot);
     /* On offer under this ticket, and it stays so until we take it: then the
      * rest may be looked at. */
     uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);

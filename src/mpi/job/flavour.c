@@ -80,10 +80,12 @@ static sw_function_t entry(int procedure)
 static const sw_hands_t *hands(void)
 {
     static const sw_hands_t ours = {.give = sw_give, .take = sw_take,
-                                    .take_matched = sw_take_matched};
+                                    .take_matched = sw_take_matched,
+                                    .itake = sw_itake};
     static const sw_hands_t seen = {.give = sw_recorded_give,
                                     .take = sw_recorded_take,
-                                    .take_matched = sw_recorded_take_matched};
+                                    .take_matched = sw_recorded_take_matched,
+                                    .itake = sw_recorded_itake};
     return !sw_settings.enable || *sw_settings.whatif ? NULL
            : sw_settings.profile                     ? &seen
                                                      : &ours;

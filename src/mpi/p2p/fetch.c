@@ -84,6 +84,8 @@ static sw_slot_t *offered(const sw_descriptor_t *d, const sw_link_t **link)
 {
     if (sw_likely(!sw_descriptor_valid(d, &sw_link_cookie)))
         return NULL;
+    if (d->given.at)
+        sw_parcel_prefetch(&d->given);
     *link = sw_link_at(d->source);
     return *link ? sw_slot_of((*link)->peer, d, sw_world.place) : NULL;
 }
@@ -160,6 +162,23 @@ bool sw_fetch_early(void *buffer, size_t room, void *head, size_t *bytes,
     return true;
 }
 
+void *sw_fetch_parcel(const sw_recv_buffer_t *in, size_t *bytes)
+{
+    sw_descriptor_t d;
+    const sw_link_t *link;
+    memcpy(&d, in->buffer, sizeof d);
+    sw_slot_t *slot = offered(&d, &link);
+    if (!slot || !sw_slot_gives(slot) || d.bytes > sw_recv_buffer_room(in))
+        return NULL;
+    unsigned channel = sw_channel(slot->context_id, slot->tag);
+    note_taken(&d, slot);
+    void *p = sw_slot_accept(slot);
+    *bytes = d.bytes;
+    if (p)
+        sw_ledger_take(d.source, channel);
+    return p;
+}
+
 /* A block for what is not given away, or out of reach. */
 static void *copied(const sw_link_t *link, sw_slot_t *slot, size_t n,
                     int *error)
@@ -184,8 +203,6 @@ bool sw_fetch_block(const sw_descriptor_t *d, void **block, size_t *bytes,
                     int *error)
 {
     const sw_link_t *link;
-    if (d->given.at && sw_descriptor_valid(d, &sw_link_cookie))
-        sw_parcel_prefetch(&d->given);
     sw_slot_t *slot = offered(d, &link);
     if (sw_unlikely(!slot))
         return false;

@@ -57,6 +57,11 @@ bool sw_fetch(const sw_recv_buffer_t *in, const sw_comm_t *c, size_t *bytes,
 bool sw_fetch_early(void *buffer, size_t room, void *head, size_t *bytes,
                     int *error);
 
+/* Does a dense buffer show a descriptor that gives a parcel of no more bytes
+ * than there is room for? The process holds it then, and it is returned; else
+ * NULL, and nothing has happened. Makes no MPI call. */
+void *sw_fetch_parcel(const sw_recv_buffer_t *in, size_t *bytes);
+
 /* 192 bytes have been received there. If they are a descriptor: true, with what
  * it stands for as a block of its own, NULL in case of an error class. */
 bool sw_fetch_block(const sw_descriptor_t *d, void **block, size_t *bytes,

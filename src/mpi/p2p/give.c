@@ -6,6 +6,9 @@
  * probe or take may get it. The rank
  * that claims the slot holds the parcel.
  *
+ * An itake is a receive into a block of the program, which a parcel replaces
+ * (receives.h).
+ *
  * What cannot go so goes by value: the program's own inline function sends it
  * with MPI_Isend, or receives it with MPI_Mrecv (include/straightway_mpi.h).
  * Profiles and virtual time so see a send and a receive.
@@ -17,8 +20,9 @@
 #include "mpi/request/track.h"
 #include "node/base/settings.h"
 #include "node/parcel.h"
-#include "receive.h"
 #include "fetch.h"
+#include "receive.h"
+#include "receives.h"
 #include "route.h"
 
 #include <stdlib.h>
@@ -26,7 +30,7 @@
 
 sw_give_counts_t sw_give_counts[SW_GIVE_COUNTS];
 
-static void count(int what, size_t bytes)
+void sw_give_count(int what, size_t bytes)
 {
     sw_give_counts_t *c = &sw_give_counts[what];
     if (sw_likely(!sw_settings.stats))
@@ -37,7 +41,7 @@ static void count(int what, size_t bytes)
 
 static int by_value(int why, size_t bytes)
 {
-    count(why, bytes);
+    sw_give_count(why, bytes);
     return SW_BY_VALUE;
 }
 
@@ -86,8 +90,8 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
         sw_parcel_keep(p);
         return rc;
     }
-    sw_slot_leave(slot);
-    count(SW_GIVE_HANDED, bytes);
+    sw_slot_orphan(slot);
+    sw_give_count(SW_GIVE_HANDED, bytes);
     *block = NULL;
     return MPI_SUCCESS;
 }
@@ -117,7 +121,7 @@ static int take_descriptor(const sw_matched_t *m, void **block, size_t *bytes,
         *block = as_they_are(&d, m, bytes, &error);
     else if (*block)
         sw_status_set_bytes(status, *bytes);
-    count(SW_GIVE_TAKEN, *bytes);
+    sw_give_count(SW_GIVE_TAKEN, *bytes);
     return sw_raise_pending(m->comm, error);
 }
 
@@ -151,4 +155,22 @@ int sw_take(void **block, size_t *bytes, int source, int tag, const void *on,
     const sw_matched_t m = {.comm = c, .source = to->MPI_SOURCE,
                             .tag = to->MPI_TAG};
     return take_descriptor(&m, block, bytes, message, to);
+}
+
+int sw_itake(void **block, int count, const void *type, int source, int tag,
+             const void *on, void *request)
+{
+    MPI_Comm comm = *(const MPI_Comm *)on;
+    MPI_Datatype of = *(const MPI_Datatype *)type;
+    MPI_Request *to = request;
+    const sw_datatype_t *d = sw_route_receive(count, of, source, comm);
+    if (!d || !d->dense)
+        return SW_BY_VALUE;
+    const sw_recv_buffer_t in = {.buffer = *block, .count = count, .type = d};
+    sw_match_enter();
+    int rc = host.Irecv(*block, count, of, source, tag, comm, to);
+    if (rc == MPI_SUCCESS)
+        sw_receive_add_take(*to, &in, sw_comm_state(comm), source, tag, block);
+    sw_match_leave();
+    return rc;
 }

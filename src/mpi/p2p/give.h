@@ -13,6 +13,8 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *comm);
 int sw_take(void **block, size_t *bytes, int source, int tag, const void *comm,
             void *message, void *status);
 int sw_take_matched(void **block, size_t *bytes, void *message, void *status);
+int sw_itake(void **block, int count, const void *type, int source, int tag,
+             const void *comm, void *request);
 
 /* Why a block went by value. */
 #define SW_GIVE_REASONS(X)                                              \
@@ -35,5 +37,8 @@ typedef struct {
 } sw_give_counts_t;
 extern sw_give_counts_t sw_give_counts[SW_GIVE_COUNTS]
     __attribute__((visibility("hidden")));
+
+/* One more, of so many bytes. */
+void sw_give_count(int what, size_t bytes);
 
 #endif

@@ -4,6 +4,7 @@
 #include "receives.h"
 
 #include "doubt.h"
+#include "give.h"
 #include "mpi/base/buffer.h"
 #include "posted.h"
 #include "serve.h"
@@ -23,6 +24,7 @@ sw_receive_t *sw_receive_new(const sw_track_kind_t *kind,
         abort();
     }
     r->matched = r->taken = r->early = false;
+    r->into = r->parcel = NULL;
     r->in = *in;
     sw_datatype_hold(in->type);
     r->source = source;
@@ -36,6 +38,15 @@ void sw_receive_add(MPI_Request handle, const sw_recv_buffer_t *in,
     sw_receive_t *r = sw_receive_new(&sw_receive_kind, in, comm, source, tag);
     r->track.handle = handle;
     r->matched = matched;
+    sw_track_add(&r->track);
+}
+
+void sw_receive_add_take(MPI_Request handle, const sw_recv_buffer_t *in,
+                         sw_comm_t *comm, int source, int tag, void **into)
+{
+    sw_receive_t *r = sw_receive_new(&sw_receive_kind, in, comm, source, tag);
+    r->track.handle = handle;
+    r->into = into;
     sw_track_add(&r->track);
 }
 
@@ -71,19 +82,52 @@ void sw_receive_delist(sw_track_t *t)
         sw_posted_remove((sw_receive_t *)t);
 }
 
+static bool take_parcel(sw_receive_t *r)
+{
+    r->parcel = r->into ? sw_fetch_parcel(&r->in, &r->bytes) : NULL;
+    return r->parcel;
+}
+
 void sw_receive_take(sw_receive_t *r)
 {
     if (r->early) {
-        memcpy(r->in.buffer, r->head, sw_min(r->bytes, sizeof r->head));
+        if (!r->parcel)
+            memcpy(r->in.buffer, r->head, sw_min(r->bytes, sizeof r->head));
         r->taken = true;
         return;
     }
-    r->taken = sw_fetch(&r->in, r->track.comm, &r->bytes, &r->error);
+    r->taken = take_parcel(r) ||
+               sw_fetch(&r->in, r->track.comm, &r->bytes, &r->error);
+}
+
+/* The host has completed it: the program gets the parcel, if there is one. */
+static void replace_buffer(sw_receive_t *r)
+{
+    if (!r->parcel)
+        return;
+    free(r->in.buffer);
+    *r->into = r->in.buffer = r->parcel;
+    r->parcel = NULL;
+    sw_give_count(SW_GIVE_TAKEN, r->bytes);
+}
+
+/* The program will not hear when it completes: its buffer stays. */
+static void keep_buffer(sw_receive_t *r)
+{
+    r->into = NULL;
+    if (!r->parcel)
+        return;
+    size_t apart = r->taken ? 0 : sizeof r->head;   /* bytes >= that */
+    memcpy(r->head, r->parcel, apart);
+    memcpy((char *)r->in.buffer + apart, (char *)r->parcel + apart,
+           r->bytes - apart);
+    free(r->parcel);
+    r->parcel = NULL;
 }
 
 void sw_receive_take_early(sw_receive_t *r)
 {
-    r->early = sw_fetch_early(r->in.buffer, sw_recv_buffer_room(&r->in),
+    r->early = take_parcel(r) || sw_fetch_early(r->in.buffer, sw_recv_buffer_room(&r->in),
                               r->head, &r->bytes, &r->error);
 }
 
@@ -100,6 +144,7 @@ int sw_receive_peek(sw_track_t *t, MPI_Status *status)
     if (bytes == SW_DESCRIPTOR_BYTES)
         sw_receive_take(r);
     if (r->taken) {
+        replace_buffer(r);
         sw_status_set_bytes(status, r->bytes);
         return r->error;
     }
@@ -132,6 +177,7 @@ void sw_receive_free(sw_track_t *t)
         sw_track_forget(t, NULL);
         return;
     }
+    keep_buffer((sw_receive_t *)t);
     sw_tracks_enter();
     sw_posted_remove((sw_receive_t *)t);
     sw_tracks_add(&sw_receives_freed, t);

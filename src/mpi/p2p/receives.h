@@ -29,6 +29,10 @@ typedef struct sw_receive {
     uint64_t walk;                  /* sw_receive_expected                  */
     size_t bytes;
     int error;                      /* an MPI error class                   */
+    /* Of straightway_itake: the program's pointer to the buffer, which a parcel
+     * may replace when the host has completed the receive; and the parcel,
+     * until then. NULL: none. */
+    void **into, *parcel;
     /* As the program asked, or as a matched probe has found it. */
     int source, tag;
     char head[SW_DESCRIPTOR_BYTES];
@@ -45,6 +49,10 @@ sw_receive_t *sw_receive_new(const sw_track_kind_t *kind,
 /* A nonblocking receive that has just been posted. */
 void sw_receive_add(MPI_Request handle, const sw_recv_buffer_t *in,
                     sw_comm_t *comm, int source, int tag, bool matched);
+
+/* The same for straightway_itake: *into is the buffer. */
+void sw_receive_add_take(MPI_Request handle, const sw_recv_buffer_t *in,
+                         sw_comm_t *comm, int source, int tag, void **into);
 
 /* May a descriptor still reach this receive, for all we know? */
 static inline bool sw_receive_is_open(const sw_receive_t *r)

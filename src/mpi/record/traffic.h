@@ -62,6 +62,8 @@ int sw_recorded_take(void **block, size_t *bytes, int source, int tag,
                      const void *comm, void *message, void *status);
 int sw_recorded_take_matched(void **block, size_t *bytes, void *message,
                              void *status);
+int sw_recorded_itake(void **block, int count, const void *type, int source,
+                      int tag, const void *comm, void *request);
 
 /* Requests (requests.c) --------------------------------------------------- */
 

@@ -1,12 +1,13 @@
 /* What giving and taking promise, one case at a time:
  *
- *     give_cases all | CASE
+ *     give_cases all | CASE [ROUNDS of the case "many"]
  *
  * A case that needs the library looks for it: without it the host's own calls
  * serve, and the results are the same. */
 #include <straightway_mpi.h>
 #include <sys/wait.h>
 
+#include "mpi/ended.h"
 #include "mpi/growth.h"
 #include "mpi/test.h"
 
@@ -276,36 +277,320 @@ static void errors(void)
 }
 
 /* More bytes than an int counts, nearly all of them untouched. */
+static void give_many(char *p, size_t n)
+{
+    CHECK(p, "no block");
+    p[0] = 1;
+    p[n / 2] = 3;
+    p[n - 1] = 2;
+    give(p, n, 1, 0, WORLD);
+}
+
+static void check_many(char *p, size_t n, size_t got, const MPI_Status *status)
+{
+    MPI_Count count = 0;
+    MPI_Get_elements_x(status, MPI_BYTE, &count);
+    CHECK(got == n && (size_t)count == n && p[0] == 1 && p[n / 2] == 3 &&
+              p[n - 1] == 2, "%zu of %zu bytes", got, n);
+    free(p);
+}
+
 static void large(void)
 {
     size_t n = ((size_t)3 << 30) + 5, got = 0;
-    char *p;
+    void *p = NULL;
     MPI_Status status;
-    MPI_Count count = 0;
     if (world_rank == 0) {
-        CHECK(straightway_alloc(n, (void **)&p) == MPI_SUCCESS, "no block");
-        p[0] = 1;
-        p[n - 1] = 2;
-        give(p, n, 1, 0, WORLD);
+        straightway_alloc(n, &p);
+        give_many(p, n);
     } else if (world_rank == 1) {
-        straightway_take((void **)&p, &got, 0, 0, WORLD, &status);
-        MPI_Get_elements_x(&status, MPI_BYTE, &count);
-        CHECK(got == n && (size_t)count == n && p[0] == 1 && p[n - 1] == 2,
-              "%zu of %zu bytes", got, n);
-        free(p);
+        straightway_take(&p, &got, 0, 0, WORLD, &status);
+        check_many(p, n, got, &status);
     }
 }
 
-/* To be used when MPI is over. */
+/* The same by value, to either way to take. */
+static void large_copied(void)
+{
+    size_t n = (size_t)INT_MAX + 6, got = n;
+    void *p = NULL;
+    MPI_Status status;
+    MPI_Request request;
+    for (int i = 0; i < 2; i++) {
+        if (world_rank == 0) {
+            give_many(calloc(1, n), n);
+        } else if (world_rank == 1 && i == 0) {
+            straightway_take(&p, &got, 0, 0, WORLD, &status);
+            check_many(p, n, got, &status);
+        } else if (world_rank == 1) {
+            straightway_itake(&p, n, 0, 0, WORLD, &request);
+            MPI_Wait(&request, &status);
+            check_many(p, n, got, &status);
+        }
+        MPI_Barrier(WORLD);
+    }
+}
+
+/* Many gives around the ring: a rank gives most blocks on, frees the others
+ * and makes new ones. Nobody's memory grows. */
+static long many_rounds;
+static void many(void)
+{
+    enum { BYTES = 20000, LAST = BYTES / 8 - 1 };
+    int next = (world_rank + 1) % world_size;
+    int before = (world_rank + world_size - 1) % world_size;
+    long at_first = 0;
+    uint64_t *p = NULL;
+    for (long i = 0; i < many_rounds; i++) {
+        size_t got;
+        if (!p)
+            CHECK(straightway_alloc(BYTES, (void **)&p) == MPI_SUCCESS,
+                  "no block");
+        p[0] = p[LAST] = (uint64_t)(world_rank * 7 + i);
+        give(p, BYTES, next, 1, WORLD);
+        straightway_take((void **)&p, &got, before, 1, WORLD,
+                         MPI_STATUS_IGNORE);
+        CHECK(got == BYTES && p[0] == (uint64_t)(before * 7 + i) &&
+                  p[LAST] == p[0], "round %ld", i);
+        if (mix((uint64_t)(i * 64 + world_rank)) % 8 == 0) {
+            free(p);
+            p = NULL;
+        }
+        if (i == many_rounds / 50)
+            at_first = resident_kib();
+    }
+    CHECK(resident_kib() < at_first + 8 * 1024, "%ld KiB of %ld",
+          resident_kib(), at_first);
+    free(p);
+}
+
+/* The request of straightway_itake, by every way to complete it ------------ */
+
+enum { WAIT, TEST, WAITALL, TESTALL, WAITANY, TESTANY, WAITSOME, TESTSOME,
+       GET_STATUS, WAYS };
+enum { TAKES = 7, OTHERS = 2, REQUESTS = TAKES + OTHERS };
+
+/* Complete them all; every request has its status. */
+static void complete(int way, MPI_Request r[], MPI_Status s[])
+{
+    int left = REQUESTS, flag = 0, which[REQUESTS], n;
+    MPI_Status some[REQUESTS];
+    for (int i = 0; i < REQUESTS && way <= TEST; i++)
+        for (flag = 0; !flag; )
+            if (way == WAIT)
+                flag = MPI_Wait(&r[i], &s[i]) == MPI_SUCCESS;
+            else
+                MPI_Test(&r[i], &flag, &s[i]);
+    for (int i = 0; i < REQUESTS && way == GET_STATUS; i++) {
+        for (flag = 0; !flag; )
+            MPI_Request_get_status(r[i], &flag, &s[i]);
+        MPI_Wait(&r[i], &s[i]);
+    }
+    if (way == WAITALL)
+        MPI_Waitall(REQUESTS, r, s);
+    while (way == TESTALL && !flag)
+        MPI_Testall(REQUESTS, r, &flag, s);
+    while (way >= WAITANY && way <= TESTSOME && left > 0) {
+        n = flag = 1;
+        if (way == WAITANY)
+            MPI_Waitany(REQUESTS, r, which, some);
+        else if (way == TESTANY)
+            MPI_Testany(REQUESTS, r, which, &flag, some);
+        else if (way == WAITSOME)
+            MPI_Waitsome(REQUESTS, r, &n, which, some);
+        else
+            MPI_Testsome(REQUESTS, r, &n, which, some);
+        for (int i = 0; flag && i < n; i++)
+            s[which[i]] = some[i];
+        left -= flag ? n : 0;
+    }
+    for (int i = 0; i < REQUESTS; i++)
+        CHECK(r[i] == MPI_REQUEST_NULL, "way %d leaves request %d", way, i);
+}
+
+static size_t length_of(int i)
+{
+    static const size_t n[TAKES] = {60000, 192, 0, 10, 4096, 200000, 60000};
+    return n[i];
+}
+
+static void go(bool ahead, int from)
+{
+    if (ahead && world_rank == from)
+        MPI_Send(NULL, 0, MPI_BYTE, 1 - from, 99, WORLD);
+    else if (ahead)
+        MPI_Recv(NULL, 0, MPI_BYTE, from, 99, WORLD, MPI_STATUS_IGNORE);
+}
+
+static void send_takes(int way, bool early)
+{
+    static char own[2][200000], more[20000], back[20000];
+    MPI_Request sends[3];
+    int open = 0;
+    go(early, 1);
+    for (int i = TAKES - 1; i >= 0; i--) {
+        size_t n = length_of(i);
+        uint64_t key = (uint64_t)(way * 100 + i);
+        void *p = i == 4 ? malloc(n) : block(n, key);
+        fill_from(p, n, key);
+        if (i == 1 || i == 5) {
+            fill_from(own[open], n, key);
+            MPI_Isend(own[open], (int)n, MPI_BYTE, 1, i, WORLD, &sends[open]);
+            free(p);
+            open++;
+            continue;
+        }
+        MPI_Request request = MPI_REQUEST_NULL;
+        CHECK(straightway_igive(&p, n, 1, i, WORLD, &request) == MPI_SUCCESS &&
+                  !p && request != MPI_REQUEST_NULL, "igive");
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    go(!early, 0);
+    MPI_Isend(more, 20000, MPI_BYTE, 1, TAKES, WORLD, &sends[open]);
+    MPI_Recv(back, 20000, MPI_BYTE, 1, TAKES, WORLD, MPI_STATUS_IGNORE);
+    MPI_Waitall(3, sends, MPI_STATUSES_IGNORE);
+}
+
+static void receive_takes(int way, bool early)
+{
+    static char own[2][20000];
+    void *p[TAKES];
+    MPI_Request r[REQUESTS];
+    MPI_Status s[REQUESTS];
+    go(!early, 0);
+    for (int i = 0; i < TAKES; i++)
+        CHECK(straightway_itake(&p[i], length_of(i) + 300 * (size_t)(way % 2),
+                                0, i, WORLD, &r[i]) == MPI_SUCCESS, "itake");
+    go(early, 1);
+    MPI_Irecv(own[0], 20000, MPI_BYTE, 0, TAKES, WORLD, &r[TAKES]);
+    MPI_Isend(own[1], 20000, MPI_BYTE, 0, TAKES, WORLD, &r[TAKES + 1]);
+    complete(way, r, s);
+    for (int i = 0; i < TAKES; i++) {
+        MPI_Count got;
+        size_t n = length_of(i);
+        MPI_Get_elements_x(&s[i], MPI_BYTE, &got);
+        CHECK((size_t)got == n && s[i].MPI_SOURCE == 0 && s[i].MPI_TAG == i,
+              "way %d, take %d: %lld bytes", way, i, (long long)got);
+        CHECK(wrong_from(p[i], n, (uint64_t)(way * 100 + i)) == n,
+              "way %d, take %d is wrong", way, i);
+        memset(p[i], 1, n);
+        free(p[i]);
+    }
+}
+
+/* One that nobody sends to is cancelled; one whose request is freed comes into
+ * the block as it was; a longer message is cut; a posted itake is served before
+ * a probe. */
+static void ends_of_requests(void)
+{
+    enum { BYTES = 50000 };
+    MPI_Comm comm;
+    MPI_Request r, r2;
+    MPI_Status s;
+    MPI_Count got;
+    int flag, other = 1 - world_rank;
+    void *p, *first, *q;
+    MPI_Comm_dup(WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (world_rank < 2) {
+        straightway_itake(&p, BYTES, other, 11, comm, &r);
+        MPI_Cancel(&r);
+        MPI_Wait(&r, &s);
+        MPI_Test_cancelled(&s, &flag);
+        CHECK(flag, "not cancelled");
+        free(p);
+
+        straightway_itake(&p, BYTES, other, 12, comm, &r);
+        first = p;
+        MPI_Request_free(&r);
+        give(block(BYTES, 12), BYTES, other, 12, comm);
+        while (wrong_from(first, BYTES, 12) != BYTES)
+            MPI_Iprobe(other, 98, comm, &flag, MPI_STATUS_IGNORE);
+        CHECK(p == first, "freed, and replaced");
+        MPI_Sendrecv(NULL, 0, MPI_BYTE, other, 1, NULL, 0, MPI_BYTE, other, 1,
+                     comm, MPI_STATUS_IGNORE);
+        free(p);
+
+        /* Open MPI alone writes all of a long message, behind the buffer, too.
+         * Intel MPI raises errors of MPI_Wait on MPI_COMM_WORLD. */
+        bool cuts = straightway_version() != 0;
+        MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_RETURN);
+        for (size_t most = 100; cuts && most < BYTES; most *= 20) {
+            straightway_itake(&p, most, other, 13, comm, &r);
+            give(block(BYTES, 13), BYTES, other, 13, comm);
+            CHECK(class_of(MPI_Wait(&r, &s)) == MPI_ERR_TRUNCATE, "cut to %zu",
+                  most);
+            free(p);
+        }
+        MPI_Comm_set_errhandler(WORLD, MPI_ERRORS_ARE_FATAL);
+
+        straightway_itake(&p, BYTES, MPI_ANY_SOURCE, 14, comm, &r);
+        straightway_itake(&q, BYTES, other, MPI_ANY_TAG, comm, &r2);
+        give(block(BYTES, 1), BYTES, other, 14, comm);
+        give(block(BYTES - 1, 2), BYTES - 1, other, 14, comm);
+        give(block(BYTES - 2, 3), BYTES - 2, other, 14, comm);
+        MPI_Probe(other, 14, comm, &s);
+        MPI_Get_elements_x(&s, MPI_BYTE, &got);
+        CHECK(got == BYTES - 2, "a probe finds %lld bytes", (long long)got);
+        free(take(BYTES - 2, 3, other, 14, comm));
+        MPI_Wait(&r2, &s);
+        CHECK(wrong_from(q, BYTES - 1, 2) == BYTES - 1, "the second");
+        MPI_Wait(&r, &s);
+        CHECK(wrong_from(p, BYTES, 1) == BYTES, "the first");
+        give(p, BYTES, other, 15, comm);
+        free(take(BYTES, 1, other, 15, comm));
+        free(q);
+        CHECK(straightway_itake(&p, 10, MPI_PROC_NULL, 0, comm, &r) ==
+                  MPI_SUCCESS && MPI_Wait(&r, &s) == MPI_SUCCESS, "from none");
+        free(p);
+    }
+    p = &flag;
+    CHECK(class_of(straightway_itake(&p, 5000, world_size, 0, comm, &r)) ==
+              MPI_ERR_RANK && !p, "no such rank");
+    /* Room for more bytes than an int counts. */
+    if (world_rank == 0) {
+        give(block(BYTES, 4), BYTES, 1, 16, comm);
+        MPI_Send("word", 4, MPI_BYTE, 1, 16, comm);
+    } else if (world_rank == 1) {
+        for (int i = 0; i < 2; i++) {
+            size_t n = i ? 4 : BYTES;
+            CHECK(straightway_itake(&p, (size_t)3 << 30, 0, 16, comm, &r) ==
+                      MPI_SUCCESS, "room for much");
+            MPI_Wait(&r, &s);
+            MPI_Get_elements_x(&s, MPI_BYTE, &got);
+            CHECK((size_t)got == n && (i ? !memcmp(p, "word", 4)
+                      : wrong_from(p, n, 4) == n), "much: %lld",
+                  (long long)got);
+            free(p);
+        }
+    }
+    MPI_Comm_free(&comm);
+}
+
+static void requests(void)
+{
+    for (int i = 0; i < 2 * WAYS; i++)
+        if (world_rank == 0)
+            send_takes(i / 2, i % 2);
+        else if (world_rank == 1)
+            receive_takes(i / 2, i % 2);
+    ends_of_requests();
+}
+
+/* To be used when MPI is over, and when the giver has ended. */
 static void *left_over;
+static pid_t giver;
 static void at_the_end(void)
 {
     enum { BYTES = 30000 };
     int other = world_rank ^ 1;
+    pid_t pid = getpid();
     if (other >= world_size)
         return;
     give(block(BYTES, 12), BYTES, other, 0, WORLD);
     left_over = take(BYTES, 12, other, 0, WORLD);
+    MPI_Sendrecv(&pid, sizeof pid, MPI_BYTE, other, 0, &giver, sizeof giver,
+                 MPI_BYTE, other, 0, WORLD, MPI_STATUS_IGNORE);
 }
 
 static const struct {
@@ -316,7 +601,9 @@ static const struct {
     {"edges", edges, false}, {"order", order, false}, {"anyone", anyone, false},
     {"groups", between_groups, false}, {"child", child, false},
     {"ring", ring, false}, {"stream", stream, false},
+    {"requests", requests, false},
     {"errors", errors, true}, {"large", large, true},
+    {"large_copied", large_copied, true}, {"many", many, true},
     {"end", at_the_end, false},
 };
 
@@ -324,6 +611,7 @@ int main(int argc, char **argv)
 {
     const char *which = argc > 1 ? argv[1] : "all";
     char *early = NULL;
+    many_rounds = argument(argc, argv, 2, 1000000);
     CHECK(straightway_alloc(10000, (void **)&early) == MPI_SUCCESS, "early");
     fill_from(early, 10000, 1);
     test_start(&argc, &argv);
@@ -337,6 +625,8 @@ int main(int argc, char **argv)
         }
     test_end();
     if (left_over) {
+        if (world_rank % 2)
+            await_end_of(giver);
         CHECK(wrong_from(left_over, 30000, 12) == 30000, "after MPI");
         memset(left_over, 1, 30000);
         free(left_over);

@@ -4,9 +4,10 @@ program give_fortran
   implicit none
   include 'mpif.h'
   integer, parameter :: n = 20000, rounds = 10
-  integer :: rank, ranks, ierror, i, from(2)
+  integer :: rank, ranks, ierror, i, from(2), both(2)
   integer(c_size_t) :: bytes, got
   type(c_ptr) :: block
+  type(c_ptr), target, asynchronous :: coming
   real(8), pointer :: field(:)
 
   call MPI_Init(ierror)
@@ -28,6 +29,20 @@ program give_fortran
     call c_f_pointer(block, field, [n])
   end do
   if (any(field /= rounds * (ranks * (ranks - 1) / 2))) stop 4
+  do i = 1, rounds
+    field = i
+    call straightway_itake(coming, 2 * bytes, mod(rank + ranks - 1, ranks), 6, &
+                           MPI_COMM_WORLD, both(1), ierror)
+    if (ierror /= MPI_SUCCESS) stop 5
+    call straightway_igive(block, bytes, mod(rank + 1, ranks), 6, &
+                           MPI_COMM_WORLD, both(2), ierror)
+    if (ierror /= MPI_SUCCESS .or. c_associated(block)) stop 6
+    call MPI_Waitall(2, both, MPI_STATUSES_IGNORE, ierror)
+    if (ierror /= MPI_SUCCESS) stop 7
+    block = coming
+    call c_f_pointer(block, field, [n])
+    if (any(field /= i)) stop 8
+  end do
   call straightway_free(block)
   call MPI_Barrier(MPI_COMM_WORLD, ierror)
   call MPI_Finalize(ierror)

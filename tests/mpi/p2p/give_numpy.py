@@ -58,6 +58,25 @@ status = MPI.Status()
 message = comm.Mprobe(other, 5, status)
 assert (give.mtake(message, float, status) == 9).all()
 
+# By requests: more room than is needed, and what was sent as well.
+first = give.itake(comm, 30000, other, 7)
+second, third = (give.itake(comm, 300000, other) for _ in range(2))
+field = give.empty(20000)
+field[:] = 3
+give.give(comm, field, other, 8)
+small = comm.Isend(numpy.arange(10.0), other, 7)
+assert (first.wait() == numpy.arange(10.0)).all()
+give.give(comm, numpy.full(70, 6), other, 8)
+statuses = [MPI.Status(), MPI.Status()]
+MPI.Request.Waitall([second.request, third.request], statuses)
+assert (second.array(statuses[0]) == numpy.full(20000, 3.0)).all()
+field = third.array(statuses[1], int)
+assert field.size == 70 and (field == 6).all()
+small.Wait()
+none = give.itake(comm, 30000, other, 9)
+none.request.Cancel()
+assert none.wait().size == 0
+
 # A wrong give raises, and changes nothing.
 field = give.empty(20000)
 field[:] = 1

@@ -13,7 +13,7 @@
 #include "mpi/test.h"
 
 enum { GIVE, GIVE_MALLOC, SEND, WAYS_OUT };
-enum { TAKE, MTAKE, IMTAKE, RECV, IRECV, MRECV, PROBE_RECV,
+enum { TAKE, MTAKE, IMTAKE, ITAKE, RECV, IRECV, MRECV, PROBE_RECV,
        WAYS_IN };
 
 #define LARGEST 300000
@@ -111,7 +111,7 @@ static void receive_one(lane_t *l, int from, int tag, uint64_t key)
     MPI_Message message;
     MPI_Request request;
     MPI_Count count = -1;
-    bool takes = way <= IMTAKE;
+    bool takes = way <= ITAKE;
     memset(&status, 0x77, sizeof status);
     if (!takes)
         p = malloc(room ? room : 1);
@@ -128,6 +128,14 @@ static void receive_one(lane_t *l, int from, int tag, uint64_t key)
         while (!flag)
             MPI_Improbe(from, tag, l->comm, &flag, &message, &status);
         rc = straightway_mtake(&p, &got, &message, &status);
+        break;
+    case ITAKE:
+        straightway_itake(&p, room, from, tag, l->comm, &request);
+        while (!flag && n % 3)
+            rc = MPI_Test(&request, &flag, &status);
+        if (!flag)
+            rc = MPI_Wait(&request, &status);
+        got = n;
         break;
     case RECV:
         rc = MPI_Recv(p, (int)room, MPI_BYTE, from, tag, l->comm, &status);
