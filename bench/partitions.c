@@ -24,7 +24,8 @@ bool sw_partitions_known(void)
     return psend_init && precv_init && pready;
 }
 
-/* In Straightway's mode: a request belongs to who has bound it. */
+/* Straightway's switch: its own requests are bound in its mode. NULL: there is
+ * none. */
 static int (*switched(void))(int on)
 {
     return sw_run.modes == SW_MODES ? sw_run.plan->accelerate : NULL;

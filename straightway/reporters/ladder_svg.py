@@ -87,7 +87,8 @@ def _legend(protocols):
 
 
 def _rate(power):
-    return (f"{10 ** (power - 3)} GB/s" if power >= 3 else
+    return (f"{10 ** (power - 6)} TB/s" if power >= 6 else
+            f"{10 ** (power - 3)} GB/s" if power >= 3 else
             f"{10.0 ** power:g} MB/s")
 
 

@@ -41,20 +41,23 @@ def _rate(size, us):
 
 
 def _gaps(report):
-    """A sentence for each protocol that has gaps."""
-    gaps = {}
+    """A sentence for protocols that have the same gaps."""
+    none, some = {}, {}
     for name, size, share in ladder.missing(report["cells"],
                                             report["plan"]["protocols"]):
-        gaps.setdefault(name, []).append((size, share))
-    for name, found in gaps.items():
-        none = [units.brief(size) for size, share in found if not share]
-        some = [f"{units.brief(size)} ({share:.0%})"
-                for size, share in found if share]
-        if none:
-            yield f"{name}: no message of {_row(none)} bytes goes so."
-        if some:
-            yield (f"{name}: too few messages of {_row(some)} went so to count; "
-                   "was the machine busy?")
+        if share:
+            some.setdefault(name, []).append(f"{units.brief(size)} "
+                                             f"({share:.0%})")
+        else:
+            none.setdefault(name, []).append(units.brief(size))
+    same = {}
+    for name, sizes in none.items():
+        same.setdefault(_row(sizes), []).append(name)
+    for sizes, names in same.items():
+        yield f"{', '.join(names)}: no message of {sizes} bytes goes so."
+    for name, sizes in some.items():
+        yield (f"{name}: too few messages of {_row(sizes)} bytes went so; was "
+               "the machine busy?")
 
 
 def _row(sizes):
