@@ -1,8 +1,9 @@
 /*
  * threshold.h - from how many bytes on a message moves in our way, and which.
  *
- * A benchmark may force one way on all messages of SW_DESCRIPTOR_BYTES or more
- * (node/control.h). The thresholds do it, so no other message pays:
+ * A benchmark (node/control.h) or a test (STRAIGHTWAY_MESSAGE_WAY) may force one
+ * way on all messages of SW_DESCRIPTOR_BYTES or more. The thresholds do it, so
+ * no other message pays:
  *
  *   TWO_COPY   no buffer counts as readable, and all are worth a copy
  *   CMA        no buffer counts as readable, and the receiver reads it where
@@ -30,7 +31,7 @@ extern bool sw_threshold_cma __attribute__((visibility("hidden")));
 /* At the end of MPI_Init: as suits this host. */
 void sw_threshold_start(void);
 
-/* Force a way (SW_ACCELERATE_TWO_COPY to _JOINT), or none. */
+/* Force a way (SW_ACCELERATE_TWO_COPY to _JOINT), or none but the setting's. */
 void sw_threshold_force(int state);
 
 #endif
