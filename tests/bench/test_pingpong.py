@@ -194,7 +194,8 @@ def test_messages_may_lie_on_the_stack(one_host):
 @pytest.mark.parametrize("arguments, words", [
     (["--pattern", "pingpnog"], "did you mean pingpong?"),
     (["--pattern", "x"], "give one of pingpong"),
-    (["--pattern", "all", "--cache", "cold"], "is for --cache warm"),
+    (["--pattern", "partitioned,ring", "--cache", "cold"],
+     "is for --cache warm"),
     (["--protocol", "rdma"],
      "give one of host, two-copy, cma, one-copy, joint, give"),
     (["--protocol", "all", "--pattern", "stream"], "omit --pattern"),

@@ -239,8 +239,10 @@ class Pingpong:
             raise UserError("--computing is for --pattern pingpong, with "
                             "--cache warm")
         if cold and "partitioned" in patterns:
-            raise UserError("--pattern partitioned binds its messages to one "
-                            "place: it is for --cache warm")
+            if len(patterns) < len(messages.PATTERNS):
+                raise UserError("--pattern partitioned binds its messages to "
+                                "one place: it is for --cache warm")
+            patterns.remove("partitioned")
         check_area(options, ranks or 1, patterns, sizes, cold)
         host = choices.host(options)
 
