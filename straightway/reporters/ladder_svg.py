@@ -93,7 +93,8 @@ def _rate(power):
 
 
 def _time(power):
-    return (f"{10 ** (power - 3)} ms" if power >= 3 else
+    return (f"{10 ** (power - 6)} s" if power >= 6 else
+            f"{10 ** (power - 3)} ms" if power >= 3 else
             f"{10.0 ** power:g} µs")
 
 
