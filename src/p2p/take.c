@@ -2,18 +2,14 @@
  * take.c - the receiver takes what a slot offers; see slot.h.
  */
 #include "directory.h"
+#include "ledger.h"
 #include "move.h"
 #include "node/temporary.h"
 
 #include <errno.h>
 
 /* For --stats: see sw_slot_stats. */
-static _Atomic uint64_t joint, accepted;
-
-static void count(_Atomic uint64_t *what)
-{
-    atomic_fetch_add_explicit(what, 1, memory_order_relaxed);
-}
+static sw_count_t joint, accepted;
 
 void sw_slot_taken_stats(sw_slot_stats_t *to)
 {
@@ -158,7 +154,7 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
             rc = sw_joint_pull(&slot->joint, peer, &from, &to->data);
             if (atomic_load_explicit(&slot->joint.pushed,
                                      memory_order_relaxed))
-                count(&joint);
+                sw_count(&joint, 1);
         } else {
             rc = follow(peer, slot, &from, &to->data, 0, n);
         }
@@ -214,7 +210,7 @@ void *sw_slot_accept(sw_slot_t *slot)
     /* The sender neither waits for it nor moves it. */
     if (p) {
         sw_slot_set(slot, sw_slot_ticket(slot), SW_SLOT_TAKEN);
-        count(&accepted);
+        sw_count(&accepted, 1);
     }
     return p;
 }
