@@ -58,6 +58,7 @@ typedef struct {
     int tests;                      /* calls of MPI_Test in a computation   */
 
     /* Of pingpong alone. */
+    const char *protocols;          /* one column for each: ladder.h        */
     int window;                     /* messages under way at once           */
     size_t offset[2];               /* of messages sent and received, from
                                      * the start of a page                  */

@@ -21,8 +21,9 @@ static void usage(void)
           "         --items NAME,... | --placement FILE|- [--between 1]\n"
           "         [--sizes BYTES,...] [--seconds S] [--seed N] [--run N]\n"
           "         [--each-way 1] [--tests N]\n"
-          "         [--window N] [--offset-send N] [--offset-receive N]\n"
-          "         [--cold BYTES] [--buffers heap|stack|mmap] [--corrupt 1]\n"
+          "         [--protocols NAME,...] [--window N]\n"
+          "         [--offset-send N] [--offset-receive N] [--cold BYTES]\n"
+          "         [--buffers heap|stack|mmap] [--corrupt 1]\n"
           "         [--paused 1]\n"
           "         [--computing BYTES]\n"
           "         [--data fresh,untouched] [--published 1]\n"
@@ -77,6 +78,8 @@ static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
         plan->tests = (int)number(value);
     else if (!strcmp(name, "--patterns"))
         plan->patterns = value;
+    else if (!strcmp(name, "--protocols"))
+        plan->protocols = value;
     else if (!strcmp(name, "--kernels"))
         plan->kernels = value;
     else if (!strcmp(name, "--items"))

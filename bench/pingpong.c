@@ -17,6 +17,10 @@
  *                  straightway_take; half of a round trip
  *   read, giveread as pingpong and give, and a rank reads each cache line of
  *                  what has come before it answers
+ *   partitioned    pingpong by the host; by Straightway a partitioned message
+ *                  there and one back
+ *
+ * Of a plan with protocols, the pattern pingpong has a way for each (ladder.h).
  *
  * Messages have places of their own for sending and for receiving. A check of
  * each cell in both modes comes before its timing. The receiver starts with the
@@ -32,7 +36,9 @@
 
 #include "bench.h"
 #include "computing.h"
+#include "ladder.h"
 #include "messages.h"
+#include "partitions.h"
 #include "sampling.h"
 
 #define CHECKS 2
@@ -46,6 +52,7 @@ static MPI_Comm comm;
 static sw_area_t sent, received;
 static int length;              /* of this cell's messages                  */
 static MPI_Request *requests;
+static int under;               /* the way of the batch under way           */
 
 /* The patterns ----------------------------------------------------------- */
 
@@ -156,6 +163,21 @@ static int giving_to_read(int calls)
     return hand_over(calls, true);
 }
 
+/* The host sends the same bytes as one message. */
+static int partitioned(int calls)
+{
+    int error = 0;
+    if (under == SW_HOST)
+        return pingpong(calls);
+    for (int i = 0; i < calls; i++) {
+        error |= first_of_pair() ? sw_partitions_send()
+                                 : sw_partitions_receive();
+        error |= first_of_pair() ? sw_partitions_receive()
+                                 : sw_partitions_send();
+    }
+    return error;
+}
+
 static int bidirectional(int calls)
 {
     int error = 0;
@@ -261,6 +283,7 @@ static const pattern_t patterns[] = {
     {"give", giving, false, false, 0.5},
     {"read", reading, false, false, 0.5},
     {"giveread", giving_to_read, false, false, 0.5},
+    {"partitioned", partitioned, false, false, 0.5},
 };
 enum { PATTERNS = sizeof patterns / sizeof *patterns };
 
@@ -285,18 +308,29 @@ static int after_computing(int calls, double *seconds)
     return error;
 }
 
-static int repeat(const void *what, int mode, int calls, double *seconds)
+static int repeat(const void *what, int way, int calls, double *seconds)
 {
+    under = way;
     if (plan->computing)
         return after_computing(calls, seconds);
     return ((const pattern_t *)what)->repeat(calls);
+}
+
+/* The library is asked for its counts after the batch. */
+static int climb(const void *what, int way, int calls, double *seconds)
+{
+    double begin = sw_now();
+    int error = sw_ladder_gives(way) ? giving(calls) : pingpong(calls);
+    *seconds = sw_now() - begin;
+    sw_ladder_count(way, calls);
+    return error;
 }
 
 /* The check -------------------------------------------------------------- */
 
 /* Rank 0's report of one rank's messages, and of the worst. */
 enum { WRONG, WHOSE, WHICH, AT, GOT, WANT, WORDS };
-static long long report[SW_MODES][WORDS];
+static long long report[SW_MOST_WAYS][WORDS];
 
 static unsigned seed_of(int sender, size_t message, int mode, int time)
 {
@@ -396,15 +430,18 @@ static double copies(int calls)
 
 /* Cells ------------------------------------------------------------------ */
 
+static const sw_cell_t *measured;       /* the cell under way               */
+
 static void put_more(FILE *file)
 {
-    static const char *const names[] = {"host", "ours"};
     fprintf(file, ", \"memcpy\": %.5g", copy_us);
-    for (int m = 0; m < sw_run.modes; m++)
+    if (plan->protocols)
+        sw_ladder_put(file);
+    for (int m = 0; m < measured->way_count; m++)
         if (report[m][WRONG])
             fprintf(file, ", \"%s_wrong\": {\"rank\": %lld, \"message\": %lld,"
                     " \"byte\": %lld, \"got\": %lld, \"want\": %lld}",
-                    names[m], report[m][WHOSE], report[m][WHICH],
+                    measured->ways[m].name, report[m][WHOSE], report[m][WHICH],
                     report[m][AT], report[m][GOT], report[m][WANT]);
 }
 
@@ -415,16 +452,43 @@ static bool measure(const pattern_t *pattern, size_t size)
     sw_area_lay(&sent, size, under_way(pattern), cold, plan->offset[0]);
     sw_area_lay(&received, size, under_way(pattern), cold, plan->offset[1]);
     copy_us = sw_least_copy(copies);
+    static const sw_sampling_way_t sides[] = {{"host", SW_HOST, 0, 0},
+                                              {"ours", SW_OURS, 0, 0}};
+    bool parts = pattern->repeat == partitioned;
     sw_cell_t cell = {.name = pattern->name, .size = size, .what = pattern,
+                      .ways = sides, .way_count = sw_run.modes,
                       .repeat = repeat, .check = check, .more = put_more,
                       .calls = plan->computing ? SW_CALLS_ALONE : 0,
                       .share = pattern->share / (double)under_way(pattern)};
-    if (first_of_pair() && straightway_alloc(size, &block))
+    measured = &cell;
+    if ((first_of_pair() && straightway_alloc(size, &block)) ||
+        (parts && sw_partitions_bind(sw_area_peek(&sent, 0),
+                                     sw_area_peek(&received, 0), length,
+                                     partner, comm)))
         MPI_Abort(comm, 1);
+    if (plan->protocols) {
+        cell.repeat = climb;
+        cell.settle = sw_ladder_settle;
+        sw_ladder_climb(&cell);
+    }
     bool right = sw_measure(&cell);
     free(block);
     block = NULL;
+    if (parts)
+        sw_partitions_free();
     return right;
+}
+
+/* Is the pattern to be measured? Of one that the host lacks, a line says so. */
+static bool is_wanted(const pattern_t *pattern)
+{
+    if (!sw_chosen(plan->patterns, pattern->name))
+        return false;
+    if (pattern->repeat != partitioned || sw_partitions_known())
+        return true;
+    if (sw_output())
+        fprintf(sw_output(), "{\"missing\": \"%s\"}\n", pattern->name);
+    return false;
 }
 
 /* Memory ----------------------------------------------------------------- */
@@ -469,8 +533,8 @@ static bool run(void *first, void *second, size_t bytes,
     memset(second, 1, bytes);
     bool right = true;
     for (int p = 0; p < PATTERNS; p++)
-        for (int s = 0; s < plan->size_count; s++)
-            if (sw_chosen(plan->patterns, patterns[p].name))
+        if (is_wanted(&patterns[p]))
+            for (int s = 0; s < plan->size_count; s++)
                 right &= measure(&patterns[p], plan->size[s]);
     free(requests);
     return right;
@@ -505,6 +569,17 @@ static void *mapped(size_t bytes)
     return at == MAP_FAILED ? NULL : at;
 }
 
+/* Memory that all protocols reach: shared from its birth. */
+static void *lent(size_t bytes)
+{
+    void *at = NULL;
+    int before = plan->accelerate ? plan->accelerate(1) : 0;
+    MPI_Alloc_mem((MPI_Aint)bytes, MPI_INFO_NULL, &at);
+    if (plan->accelerate)
+        plan->accelerate(before);
+    return at;
+}
+
 bool sw_pingpong(bool (*start)(void))
 {
     plan = sw_run.plan;
@@ -519,6 +594,14 @@ bool sw_pingpong(bool (*start)(void))
         return false;
     }
     size_t bytes = need();
+    if (plan->protocols && !sw_ladder_start()) {
+        if (rank == 0)
+            fputs("straightway-bench: none of these protocols can be measured: "
+                  "Straightway does not serve here\n", stderr);
+        return false;
+    }
+    if (plan->protocols)
+        return run(lent(bytes), lent(bytes), bytes, start);
     if (plan->memory == SW_BENCH_STACK)
         return run_on_stack(bytes, start);
     bool heap = plan->memory == SW_BENCH_HEAP;

@@ -375,6 +375,8 @@ bool sw_measure(const sw_cell_t *cell)
         MPI_Reduce(sw_run.rank ? trials[t].samples : MPI_IN_PLACE,
                    trials[t].samples, rounds, MPI_DOUBLE, MPI_MAX, 0,
                    sw_run.comm);
+    if (cell->settle)
+        cell->settle();
     put_cell(cell, trials, n, rounds);
     for (int t = 0; t < n; t++)
         free(trials[t].samples);

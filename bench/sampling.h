@@ -56,6 +56,7 @@ struct sw_cell {
     int calls;              /* of a batch; 0: so many that it lasts long    */
     bool counted;           /* over nodes, count the bytes between them     */
     double share;           /* of the time of a call that is reported       */
+    void (*settle)(void);       /* on all ranks, after the last sample      */
     void (*more)(FILE *file);   /* more members for the line, or NULL       */
 };
 

@@ -9,7 +9,7 @@
 
 _Atomic int sw_accelerate_switch = SW_ACCELERATE_UNSERVED;
 _Atomic int sw_forced_way = SW_FORCE_AUTO;
-void (*sw_control_alone)(bool alone);
+void (*sw_control_messages)(int state);
 
 void sw_control_load(void)
 {
@@ -31,8 +31,11 @@ int sw_accelerate_to(int state)
     if (before < 0 || state < 0)
         return before;
     bool alone = state == SW_ACCELERATE_ALONE;
-    if (sw_control_alone && alone != (before == SW_ACCELERATE_ALONE))
-        sw_control_alone(alone);
+    static _Atomic int way = SW_ACCELERATE_ON;
+    int next = alone || state >= SW_ACCELERATE_TWO_COPY ? state
+                                                        : SW_ACCELERATE_ON;
+    if (sw_control_messages && next != atomic_exchange(&way, next))
+        sw_control_messages(next);
     if (state == SW_ACCELERATE_LEADERS || state == SW_ACCELERATE_LANES)
         atomic_store(&sw_forced_way, state == SW_ACCELERATE_LANES
                      ? SW_FORCE_LANES : SW_FORCE_LEADERS);

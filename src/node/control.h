@@ -6,7 +6,8 @@
  * does so, to interleave the host and Straightway in one run.
  *
  * The same switch forces a way on collectives that span nodes
- * (mpi/base/span_way.h), for the benchmark.
+ * (mpi/base/span_way.h), or on messages (mpi/p2p/threshold.h), for the
+ * benchmark.
  */
 #ifndef SW_NODE_CONTROL_H
 #define SW_NODE_CONTROL_H
@@ -20,7 +21,9 @@
  * benchmarks: the library is off, and does not look at receives either. When
  * any rank switches to ALONE or from it, no message may be under way, and no
  * receive posted, in the whole job. LEADERS and LANES are ON, and force that
- * way on all spans until the next switch; the switch then reads ON.
+ * way on all spans until the next switch; the switch then reads ON. So do
+ * TWO_COPY to JOINT on messages. What holds for ALONE holds for these, too: no
+ * message may be under way in the whole job.
  */
 enum {
     SW_ACCELERATE_UNSERVED = -1,
@@ -28,7 +31,11 @@ enum {
     SW_ACCELERATE_ON,
     SW_ACCELERATE_ALONE,
     SW_ACCELERATE_LEADERS,
-    SW_ACCELERATE_LANES
+    SW_ACCELERATE_LANES,
+    SW_ACCELERATE_TWO_COPY,
+    SW_ACCELERATE_CMA,
+    SW_ACCELERATE_ONE_COPY,
+    SW_ACCELERATE_JOINT
 };
 SW_API extern _Atomic int sw_accelerate_switch;
 
@@ -40,9 +47,9 @@ SW_API extern _Atomic int sw_forced_way;
 /* Sets sw_forced_way as the setting says. */
 void sw_control_load(void);
 
-/* sw_accelerate_to calls this when the switch enters or leaves ALONE. May be
- * NULL. */
-SW_API extern void (*sw_control_alone)(bool alone);
+/* sw_accelerate_to calls this when another way of messages begins: ALONE,
+ * TWO_COPY to JOINT, or ON for their own. May be NULL. */
+SW_API extern void (*sw_control_messages)(int state);
 
 /* Switches to a state; a negative one changes nothing. Returns the state
  * before. */

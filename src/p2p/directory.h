@@ -27,6 +27,9 @@ typedef struct {
 
 _Static_assert(sizeof(sw_directory_t) <= SW_PAGE, "the directory is one page");
 
+/* The receiver's part of sw_slot_stats. */
+void sw_slot_taken_stats(sw_slot_stats_t *to);
+
 static inline void sw_slot_set(sw_slot_t *slot, uint64_t ticket, int state)
 {
     atomic_store_explicit(&slot->state,

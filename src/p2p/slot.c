@@ -43,6 +43,11 @@ static uint64_t order;
 static _Atomic size_t aside_bytes;
 static sw_slot_stats_t stats;
 
+static void count(uint64_t *what)
+{
+    __atomic_fetch_add(what, 1, __ATOMIC_RELAXED);
+}
+
 static sw_directory_t *directory(void)
 {
     const sw_segment_t *segment = sw_segment();
@@ -203,12 +208,17 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     void *aside = NULL;
     sw_layout_t *layout = offer->layout;
     sw_shown_t shown = offer->shown;
-    if (!offer->readable) {
+    if (!offer->readable && offer->direct) {
+        shown = (sw_shown_t){.at = (uintptr_t)offer->data,
+                             .span = SW_SHOWN_DIRECT};
+        count(&stats.direct);
+    } else if (!offer->readable) {
         aside = make_aside(offer->bytes);
         if (!aside)
             return NULL;
         layout = NULL;
         sw_data_show(&(sw_data_t){.at = aside}, offer->bytes, &shown);
+        count(&stats.gathered);
     }
     pthread_mutex_lock(&lock);
     reap();
@@ -309,7 +319,7 @@ void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver,
     atomic_store_explicit(&slot->state, state + SW_SLOT_OFFERED,
                           memory_order_release);
     slot->aside = copy;
-    __atomic_fetch_add(&stats.moved_aside, 1, __ATOMIC_RELAXED);
+    count(&stats.moved_aside);
 }
 
 void sw_slot_leave(sw_slot_t *slot)
@@ -344,4 +354,5 @@ void sw_slot_stats(sw_slot_stats_t *to)
     pthread_mutex_lock(&lock);
     *to = stats;
     pthread_mutex_unlock(&lock);
+    sw_slot_taken_stats(to);
 }

@@ -89,6 +89,7 @@ typedef struct {
     sw_layout_t *layout;        /* `count` elements of it; NULL: contiguous */
     int64_t count;
     bool readable;              /* by the receiver, where it lies          */
+    bool direct;                /* else: not gathered, but read by CMA     */
     sw_shown_t shown;           /* then                                    */
     sw_parcel_name_t given;     /* instead of all that: a parcel to give   */
 } sw_offer_t;
@@ -99,9 +100,13 @@ typedef struct {
     size_t room;                /* bytes of data                           */
 } sw_target_t;
 
+/* What is shown as this many bytes is the owner's own address, to be read by
+ * CMA. It is no stretch of an arena. */
+#define SW_SHOWN_DIRECT UINT64_MAX
+
 /* Private memory up to here is worth a copy into the arena; beyond, a host that
- * copies in the kernel may be quicker. (CMA is not used: at no size did it
- * beat the hosts' own.) */
+ * copies in the kernel may be quicker. (CMA is used by a benchmark alone: at no
+ * size did it beat the hosts' own.) */
 #define SW_STAGED_MAX ((size_t)12 << 10)
 
 static inline sw_data_t sw_offer_data(const sw_offer_t *offer)
@@ -258,9 +263,12 @@ SW_API uint64_t sw_slots_offered(const sw_peer_t *peer, uint64_t directory);
  * what it gives. */
 SW_API void sw_slot_refuse(const sw_peer_t *peer, sw_slot_t *slot);
 
-/* For --stats and tests. */
+/* For --stats, tests and benchmarks: messages that this process has offered;
+ * of these, copied aside for a late receiver, gathered, shown by address; and
+ * those that it has received with their senders' help, or taken as a block. */
 typedef struct {
-    uint64_t offered, moved_aside, bytes;
+    uint64_t offered, moved_aside, bytes, gathered, direct;
+    uint64_t joint, accepted;
 } sw_slot_stats_t;
 SW_API void sw_slot_stats(sw_slot_stats_t *to);
 

@@ -2,9 +2,20 @@
  * take.c - the receiver takes what a slot offers; see slot.h.
  */
 #include "directory.h"
+#include "ledger.h"
 #include "move.h"
+#include "node/temporary.h"
 
 #include <errno.h>
+
+/* For --stats: see sw_slot_stats. */
+static sw_count_t joint, accepted;
+
+void sw_slot_taken_stats(sw_slot_stats_t *to)
+{
+    to->joint = atomic_load(&joint);
+    to->accepted = atomic_load(&accepted);
+}
 
 sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d, int me)
 {
@@ -110,6 +121,24 @@ static int follow(const sw_peer_t *peer, const sw_slot_t *slot,
     return 0;
 }
 
+/* The bytes [begin, end) by CMA, if the data lies out of the arena. */
+static int read_direct(const sw_peer_t *peer, const sw_slot_t *slot,
+                       const sw_data_t *to, size_t begin, size_t end)
+{
+    const sw_part_t part = {.address = slot->shown.at, .form = SW_FORM_CMA};
+    if (sw_slot_gives(slot) || slot->shown.span != SW_SHOWN_DIRECT)
+        return -1;
+    if (!to->layout)
+        return sw_peer_read(peer, &part, begin, to->at + begin, end - begin);
+    char *block = sw_temporary(end - begin);
+    const sw_data_t from = sw_data_plain(block - begin);
+    int rc = sw_peer_read(peer, &part, begin, block, end - begin);
+    if (rc == 0)
+        sw_data_copy(&from, to, begin, end);
+    sw_temporary_free(block);
+    return rc;
+}
+
 int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
 {
     uint64_t ticket = claim(peer, slot);
@@ -124,11 +153,17 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
             sw_joint_open(&slot->joint, &from, &to->data, n)) {
             sw_slot_set(slot, ticket, SW_SLOT_JOINT);
             rc = sw_joint_pull(&slot->joint, peer, &from, &to->data);
+            if (atomic_load_explicit(&slot->joint.pushed,
+                                     memory_order_relaxed))
+                sw_count(&joint, 1);
         } else {
             rc = follow(peer, slot, &from, &to->data, 0, n);
         }
         error = errno;
         sw_data_done(&from);
+    } else {
+        rc = read_direct(peer, slot, &to->data, 0, n);
+        error = errno;
     }
     finish(peer, slot, ticket);
     errno = error;
@@ -153,6 +188,11 @@ int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot, void *head,
             rc = follow(peer, slot, &from, &rest, first, n);
         error = errno;
         sw_data_done(&from);
+    } else {
+        rc = read_direct(peer, slot, &apart, 0, first);
+        if (rc == 0)
+            rc = read_direct(peer, slot, &rest, first, n);
+        error = errno;
     }
     finish(peer, slot, ticket);
     errno = error;
@@ -169,7 +209,9 @@ void *sw_slot_accept(sw_slot_t *slot)
     void *p = sw_parcel_accept(&slot->given);
     sw_assert(!p || sw_slot_is(slot, SW_SLOT_OFFERED));
     /* The sender neither waits for it nor moves it. */
-    if (p)
+    if (p) {
         sw_slot_set(slot, sw_slot_ticket(slot), SW_SLOT_TAKEN);
+        sw_count(&accepted, 1);
+    }
     return p;
 }

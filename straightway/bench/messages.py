@@ -4,7 +4,8 @@ floors."""
 # Messages that travel at once: one in each pair, or one from each rank.
 PATTERNS = {"pingpong": "pair", "bidirectional": "rank", "stream": "pair",
             "window": "pair", "ring": "rank", "random": "rank",
-            "give": "pair", "read": "pair", "giveread": "pair"}
+            "give": "pair", "read": "pair", "giveread": "pair",
+            "partitioned": "pair"}
 
 
 def ladder(first, last, factor):

@@ -19,7 +19,7 @@ _COLUMNS = 3
 _STEPS = (1, 2, 2.5, 5, 10)
 
 
-class _Panel:
+class Panel:
     """One pair of axes; y grows upwards from `bottom` to `top`."""
 
     def __init__(self, cells, width, height, bottom, top, logarithmic):
@@ -127,7 +127,7 @@ def _bandwidth(cells, peer, width):
     values += [v for _, v in floors + reads]
     low = math.floor(math.log10(min(values)))
     high = max(low + 1, math.ceil(math.log10(max(values))))
-    panel = _Panel(cells, width, _BANDWIDTH, 10.0 ** low, 10.0 ** high, True)
+    panel = Panel(cells, width, _BANDWIDTH, 10.0 ** low, 10.0 ** high, True)
     yield from panel.frame(cells[0]["operation"] + ": bandwidth",
                            _decades(panel))
     if floors:
@@ -144,7 +144,7 @@ def _time(cells, width):
     top = 1.25 * max(t for c in cells for t in (
         c["floor"], *(c[mode]["median"] for mode in ("host", "ours")
                       if c[mode])))
-    panel = _Panel(cells, width, _TIME, 0.0, top, False)
+    panel = Panel(cells, width, _TIME, 0.0, top, False)
     yield from panel.frame(cells[0]["operation"] + ": time of small messages",
                            _steps(panel))
     yield panel.floor([(c["size"], c["floor"]) for c in cells], 0.0)

@@ -39,7 +39,8 @@ _TIMES = {
     "random": "one step of all ranks",
     "give": "a block given there and back, half of a round trip",
     "read": "half of a round trip, each line read",
-    "giveread": "a block given there and back, each line read"}
+    "giveread": "a block given there and back, each line read",
+    "partitioned": "half of a round trip; the host sends a plain message"}
 
 
 def _patterns(report):

@@ -190,13 +190,20 @@ def footing(report):
 def document(report, title, foot, width, height, parts, **names):
     """The whole file around the panels, which begin 64 units from the top
     and end 24 above the bottom; `names` are the legend's."""
+    return page(title, [foot], width, height,
+                [*legend(report, **names), *parts])
+
+
+def page(title, feet, width, height, parts, style=""):
+    """The whole file: the title, the parts, and lines of text at the bottom,
+    which take 18 units each."""
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" '
         f'height="{height}" viewBox="0 0 {width} {height}" role="img">',
-        f"<title>{escape(title)}</title>", f"<style>{_STYLE}</style>",
-        f'<text class="title" x="16" y="26">{escape(title)}</text>',
-        *legend(report, **names), *parts,
-        f'<text x="16" y="{height - 10}">{escape(foot)}</text>', "</svg>\n"])
+        f"<title>{escape(title)}</title>", f"<style>{_STYLE}{style}</style>",
+        f'<text class="title" x="16" y="26">{escape(title)}</text>', *parts,
+        *(f'<text x="16" y="{height - 10 - 18 * i}">{escape(foot)}</text>'
+          for i, foot in enumerate(reversed(feet))), "</svg>\n"])
 
 
 def panels(report, title, foot, found, narrowest, columns=_COLUMNS,

@@ -66,9 +66,10 @@ def source(name):
     return found
 
 
-def bench(host, what, *arguments, library=None, timeout=120):
+def bench(host, what, *arguments, library=None, timeout=120, env=None):
     """Run `straightway bench WHAT`, a few ms a cell; the completed process."""
-    env = host.environment({"STRAIGHTWAY_LIB": library} if library else {})
+    env = host.environment({**({"STRAIGHTWAY_LIB": library} if library else {}),
+                            **(env or {})})
     return subprocess.run(
         [COMMAND, "bench", what, "--mpi", host.library, "--seconds", "0.002",
          *map(str, arguments)], text=True, capture_output=True,

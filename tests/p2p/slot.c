@@ -2,7 +2,8 @@
  * Messages on offer: a sender and a receiver, two threads of one process (so
  * that the thread sanitizer sees both), pass random messages. The sender
  * spoils its buffer as soon as the slot says that it may; late receivers make
- * it copy aside; both copy large messages; some are scattered, on either side.
+ * it copy aside; both copy large messages; some are scattered, on either side;
+ * some are read by CMA.
  * The test also checks what a receiver takes for a descriptor, and what not.
  */
 #include <pthread.h>
@@ -126,7 +127,7 @@ static size_t size_of(uint64_t i)
 }
 
 static long invited;            /* times that the sender saw it could help  */
-static bool patient;
+static bool patient, cma;
 
 static void *send_all(void *ignored)
 {
@@ -143,6 +144,7 @@ static void *send_all(void *ignored)
                             .data = data, .bytes = n, .layout = l,
                             .count = (int64_t)(n / ELEMENT)};
         sw_offer_bind(&offer);
+        offer.direct = cma && !offer.readable && !l && next(&state) % 2;
         sw_slot_t *slot = sw_slot_offer(&offer);
         CHECK(slot);
         sw_descriptor_t d = describe(slot);
@@ -330,6 +332,9 @@ int main(void)
     sw_os_process_start(peer.card.pid, &peer.start);
     peer.card.arena_span = sw_arena.span;
     sw_wait_crowd(2);
+    char out[1] = "y";
+    cma = sw_os_cma_read(peer.card.pid, out, (uintptr_t)"x", 1) == 0 &&
+          *out == 'x';
     layout[FINE] = runs(30, 50);
     layout[COARSE] = runs(2, 400);
     only_whole_descriptors();
@@ -348,6 +353,8 @@ int main(void)
     sw_slot_stats_t stats;
     sw_slot_stats(&stats);
     CHECK(stats.offered >= MESSAGES && stats.moved_aside > 0);
+    CHECK(stats.gathered > 0 && (stats.direct > 0) == cma);
+    CHECK(stats.joint > 0 || sw_os_affinity(mask, 4) == 1);
     puts("ok");
     return 0;
 }

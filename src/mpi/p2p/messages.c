@@ -10,9 +10,10 @@
 #include "serve.h"
 #include "threshold.h"
 
-static void leave_alone(bool alone)
+static void take_way(int state)
 {
-    sw_linked = !alone;
+    sw_linked = state != SW_ACCELERATE_ALONE;
+    sw_threshold_force(state);
 }
 
 void sw_messages_start(bool linked)
@@ -28,7 +29,7 @@ void sw_messages_start(bool linked)
     sw_track_kind_add(&sw_send_kind);
     sw_linked = true;
     sw_serve_start();
-    sw_control_alone = leave_alone;
+    sw_control_messages = take_way;
 }
 
 /* A message may lie aside that its receiver has not fetched. When everybody
@@ -53,6 +54,6 @@ void sw_messages_stop(void)
             sw_track_progress();
     }
     sw_serve_stop();
-    sw_control_alone = NULL;
+    sw_control_messages = NULL;
     sw_linked = false;
 }

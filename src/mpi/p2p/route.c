@@ -112,7 +112,7 @@ void sw_route_lasts(const void *buffer, int64_t count, MPI_Datatype type,
 static void bind(sw_offer_t *offer)
 {
     offer->readable = false;
-    if (offer->bytes >= sw_settings.p2p_min)
+    if (offer->bytes >= sw_threshold_shown_min)
         sw_offer_bind(offer);
 }
 
@@ -120,6 +120,7 @@ sw_slot_t *sw_route_repeat(sw_offer_t *offer, sw_descriptor_t *descriptor,
                            bool *no)
 {
     bind(offer);
+    offer->direct = false;
     return offer_it(sw_link_at(offer->dest), offer, descriptor, no);
 }
 
@@ -143,9 +144,12 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
     if (!link)
         return NULL;
     bind(offer);
-    if (type->dense && !offer->readable &&
-        (!sw_threshold_stages || bytes > SW_STAGED_MAX))
-        return NULL;
+    if (type->dense && !offer->readable) {
+        offer->direct = sw_threshold_cma &&
+                        sw_world.at[link->place].reached & SW_AGREE_CMA;
+        if (!offer->direct && bytes > sw_threshold_staged_max)
+            return NULL;
+    }
     offer->dest = link->place;
     sw_comm_use(comm);
     bool no;

@@ -1,14 +1,16 @@
 """straightway bench pingpong: messages between neighbouring ranks."""
 
 import resource
+import sys
 import time
 
 from straightway import native, units
-from straightway.bench import messages, results, runs
+from straightway.bench import ladder, messages, results, runs
 from straightway.commands.bench import choices
 from straightway.errors import UserError
 from straightway.machine import hardware
-from straightway.reporters import pingpong_svg, pingpong_terminal, progress
+from straightway.reporters import (ladder_svg, ladder_terminal, pingpong_svg,
+                                   pingpong_terminal, progress)
 
 FROM, TO, FACTOR, PERTURB = "1", "4m", 4.0, 3
 MOST_SIZES = 256
@@ -96,6 +98,21 @@ def check_area(options, ranks, patterns, sizes, cold):
                          f"{max(sizes)} bytes", smaller)
 
 
+def parse_protocols(options, patterns):
+    """The protocols that get a column each, or None."""
+    if options.protocol is None:
+        return None
+    others = [option for option, other in (
+        ("--pattern", patterns != ["pingpong"]),
+        ("--buffers", options.buffers != "heap"),
+        ("--computing", options.computing is not None)) if other]
+    if others:
+        raise UserError(f"--protocol is for the pattern pingpong, with buffers "
+                        f"that all protocols reach; omit {others[0]}")
+    return choices.parse_names("--protocol", "protocol", options.protocol,
+                               ladder.PROTOCOLS)
+
+
 def check_options(options):
     if not 1 <= options.window <= 4096:
         raise UserError(f"--window {options.window}: give messages, from 1 "
@@ -128,6 +145,9 @@ class Pingpong:
                       and back; "host" sends its bytes
       read, giveread  as pingpong and give, and each rank reads every line of
                       what comes
+      partitioned     MPI_Psend_init and MPI_Precv_init once, then 16 calls of
+                      MPI_Pready for each message, there and back; "host" is a
+                      plain message of the same bytes, by MPI_Send and MPI_Recv
 
     The program switches between host and Straightway while it runs, and
     measures both in one run, in shuffled order. A sample is a batch of calls
@@ -135,6 +155,21 @@ class Pingpong:
     The table shows medians and the bounds that hold them with 95 % confidence.
     The floor beside them is half a cache line's round trip to another core, or
     a memcpy of the message by one process, between the same buffers.
+
+    With --protocol the pattern pingpong goes several ways in turns, and each has
+    a column in the table:
+
+      host       the MPI's own
+      two-copy   the sender copies into shared memory, the receiver out of it
+      cma        the receiver's system call copies from the sender's memory
+      one-copy   the receiver copies from the sender's memory, which it has mapped
+      joint      the same, and sender and receiver copy a part each
+      give       as in the pattern give: nobody copies
+
+    Straightway is forced to go each way, also at sizes at which it would not.
+    It counts its messages by the way that they went. A column has a dash
+    where fewer than nine in ten went its way. The buffers come from
+    MPI_Alloc_mem.
 
     With --launcher the launcher says how many ranks there are, and where. With
     one rank on each node the messages go between nodes:
@@ -157,6 +192,9 @@ class Pingpong:
         choices.add_launcher(add)
         add("--pattern", metavar="LIST", default="pingpong", help=(
             "patterns, as in pingpong,window, or all [pingpong]"))
+        add("--protocol", metavar="LIST", help=(
+            "protocols, as in host,one-copy, or all: a column for each [host "
+            "and Straightway]"))
         add("--window", type=int, metavar="N", default=64,
             help="messages under way at once in the pattern window [64]")
         add("--sizes", metavar="LIST", help="bytes, as in 0,8,64k")
@@ -191,6 +229,7 @@ class Pingpong:
         patterns = choices.parse_names("--pattern", "pattern",
                                        options.pattern, messages.PATTERNS)
         sizes = parse_sizes(options)
+        protocols = parse_protocols(options, patterns)
         check_options(options)
         ranks = _ranks(options, patterns)
         choices.check_seconds("--seconds", options.seconds)
@@ -199,10 +238,15 @@ class Pingpong:
         if computing and (patterns != ["pingpong"] or cold):
             raise UserError("--computing is for --pattern pingpong, with "
                             "--cache warm")
+        if cold and "partitioned" in patterns:
+            if len(patterns) < len(messages.PATTERNS):
+                raise UserError("--pattern partitioned binds its messages to "
+                                "one place: it is for --cache warm")
+            patterns.remove("partitioned")
         check_area(options, ranks or 1, patterns, sizes, cold)
         host = choices.host(options)
 
-        plan = {"patterns": patterns, "sizes": sizes,
+        plan = {"patterns": patterns, "protocols": protocols, "sizes": sizes,
                 "window": options.window,
                 "offset_send": options.offset_send,
                 "offset_receive": options.offset_receive,
@@ -221,10 +265,16 @@ class Pingpong:
                           [*_arguments(plan, seed), *computing],
                           len(patterns) * len(sizes), progress.bar,
                           options.launcher or "")
+        _leave_out(run, plan, host)
         report = _report(run, host, ranks, probe, description, plan,
                          seed, time.monotonic() - start)
+        why = _why(options.corrupt)
+        if protocols:
+            choices.show(report, options, ladder_terminal, ladder_svg)
+            return results.verdict(run, report, host, why,
+                                   {name: name for name in protocols})
         choices.show(report, options, pingpong_terminal, pingpong_svg)
-        return results.verdict(run, report, host, _why(options.corrupt))
+        return results.verdict(run, report, host, why)
 
 
 def _ranks(options, patterns):
@@ -245,17 +295,35 @@ def _arguments(plan, seed):
                  "--offset-send", plan["offset_send"],
                  "--offset-receive", plan["offset_receive"],
                  "--cold", plan["cold_area"], "--buffers", plan["buffers"]]
+    if plan["protocols"]:
+        arguments += ["--protocols", ",".join(plan["protocols"])]
     return arguments + (["--corrupt", 1] if plan["corrupt"] else [])
+
+
+def _leave_out(run, plan, host):
+    """Patterns that the host has no calls for."""
+    for event in run["events"]:
+        name = event.get("missing")
+        if name:
+            print(f"straightway: {name} is left out: {host.title} has no "
+                  "partitioned calls (MPI 4.0)", file=sys.stderr)
+            run["expected"] -= len(plan["sizes"])
+            plan["patterns"].remove(name)
+    if not plan["patterns"]:
+        raise UserError("nothing is left to measure; give another --pattern", 1)
 
 
 # The report -------------------------------------------------------------
 
-def _cell(line, ranks, floors):
+def _cell(line, ranks, floors, protocols):
     pattern, size = line["cell"], line["size"]
-    cell = results.cell(line, messages.floor(pattern, line["memcpy"],
-                                             floors))
-    cell["memcpy"] = line["memcpy"]
-    for mode in results.MODES:
+    if protocols:
+        cell = ladder.cell(line, floors, protocols)
+    else:
+        cell = results.cell(line, messages.floor(pattern, line["memcpy"],
+                                                 floors))
+        cell["memcpy"] = line["memcpy"]
+    for mode in protocols or results.MODES:
         one = cell[mode]
         if one:
             one["bandwidth"] = (messages.lanes(pattern, ranks) * size
@@ -282,8 +350,13 @@ def _report(run, host, ranks, probe, description, plan, seed, seconds):
     floors = probe.get("floors") or {}
     report = results.head("straightway-bench-pingpong/1", run, host, ranks,
                           description, floors, seed, seconds)
-    cells = [_cell(line, report["ranks"], floors)
+    protocols = plan["protocols"]
+    cells = [_cell(line, report["ranks"], floors, protocols)
              for line in results.cell_lines(run)]
+    if protocols:
+        return dict(report, schema="straightway-bench-protocols/1", plan=plan,
+                    cells=cells, summary={"peaks": ladder.peaks(cells,
+                                                                protocols)})
     return dict(report, plan=plan, cells=cells,
                 summary=dict(results.summary(cells, messages.PATTERNS),
                              peaks=peaks(cells)))

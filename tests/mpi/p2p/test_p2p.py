@@ -44,6 +44,12 @@ def test_any_threshold_gives_the_hosts_bytes(host, least, tmp_path):
     compare(host, 2, 3, ROUNDS, tmp_path, env={"STRAIGHTWAY_P2P_MIN": least})
 
 
+@pytest.mark.parametrize("way", ["two-copy", "cma", "one-copy", "joint"])
+def test_any_way_gives_the_hosts_bytes(host, way, tmp_path):
+    assert compare(host, 2, 3, ROUNDS, tmp_path, env={
+        "STRAIGHTWAY_MESSAGE_WAY": way, "STRAIGHTWAY_AGENT": 1}) > 0
+
+
 @pytest.mark.deep
 def test_switched_off_it_gives_the_hosts_bytes(host, tmp_path):
     compare(host, 2, 3, ROUNDS, tmp_path, env={"STRAIGHTWAY_P2P": "off"})

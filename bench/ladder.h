@@ -1,0 +1,38 @@
+/*
+ * ladder.h - messages between two ranks, by each way there is: the rungs from
+ * two copies to none.
+ *
+ *   host       the MPI's own
+ *   two-copy   the sender copies into shared memory, the receiver out of it
+ *   cma        the receiver's system call copies from the sender's memory
+ *   one-copy   the receiver copies from the sender's memory, which it has mapped
+ *   joint      the same, and sender and receiver copy a part each
+ *   give       straightway_give and straightway_take: nobody copies
+ *
+ * The switch of node/control.h forces the ways. The library's counts tell which
+ * way the messages have really gone (p2p/slot.h). A rung that none of the first
+ * messages of a cell takes is left out of the cell.
+ */
+#ifndef SW_BENCH_LADDER_H
+#define SW_BENCH_LADDER_H
+
+#include "sampling.h"
+
+/* Choose the rungs named in the plan. False: there is none, or the library does
+ * not count. */
+bool sw_ladder_start(void);
+
+/* Does this way of a ladder's cell give blocks? */
+bool sw_ladder_gives(int way);
+
+/* Fill in the ways of a cell: those that its messages take. */
+void sw_ladder_climb(sw_cell_t *cell);
+
+/* This process has sent so many messages that way: how did they go? */
+void sw_ladder_count(int way, int messages);
+
+/* For sw_cell_t: add up what all ranks have counted, and write it down. */
+void sw_ladder_settle(void);
+void sw_ladder_put(FILE *file);
+
+#endif
