@@ -6,7 +6,7 @@
  *       |  shared     |  private          |  private
  *       the way in    the sender's view   the receiver's view
  *
- * After a message both have private views. Whoever first writes to a page of
+ * After a message both have private views. A rank that writes to a page of
  * its view gets a copy of that page. The file keeps what was sent. A sender that
  * has written to its view copies the view into the file before it sends again.
  *
