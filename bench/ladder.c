@@ -8,6 +8,7 @@
 
 #include "node/control.h"
 #include "p2p/slot.h"
+#include "remap.h"
 
 #define TRIED 16                /* messages in a try, before a cell          */
 #define TRIES 4
@@ -19,8 +20,10 @@ static const sw_sampling_way_t rungs[] = {
     {"one-copy", SW_OURS, SW_ACCELERATE_ONE_COPY, 0},
     {"joint", SW_OURS, SW_ACCELERATE_JOINT, 0},
     {"give", SW_OURS, SW_ACCELERATE_ON, 0},
+    {"remap", SW_OURS, SW_ACCELERATE_ON, 0},
+    {"remap-huge", SW_OURS, SW_ACCELERATE_ON, 0},
 };
-enum { HOST, TWO_COPY, CMA, ONE_COPY, JOINT, GIVE, RUNGS };
+enum { HOST, TWO_COPY, CMA, ONE_COPY, JOINT, GIVE, REMAP, REMAP_HUGE, RUNGS };
 
 static void (*ask)(sw_slot_stats_t *to);
 static sw_slot_stats_t before;          /* what was counted last            */
@@ -32,7 +35,8 @@ static int rung_of[RUNGS];                      /* and their rungs          */
 static bool is_open(int rung)
 {
     return sw_chosen(sw_run.plan->protocols, rungs[rung].name) &&
-           rungs[rung].mode < (ask ? sw_run.modes : 1);
+           rungs[rung].mode < (ask ? sw_run.modes : 1) &&
+           (rung < REMAP || sw_run.nodes.count == 1);
 }
 
 bool sw_ladder_start(void)
@@ -46,9 +50,13 @@ bool sw_ladder_start(void)
     return false;
 }
 
-bool sw_ladder_gives(int way)
+sw_carried_t sw_ladder_carries(int way)
 {
-    return rung_of[way] == GIVE;
+    int rung = rung_of[way];
+    if (rung < REMAP)
+        return rung == GIVE ? SW_BLOCKS : SW_MESSAGES;
+    sw_remap_choose(rung == REMAP_HUGE);
+    return SW_PAGES;
 }
 
 /* Of the messages that two sets of counts tell apart, how many went so: each
@@ -82,9 +90,10 @@ void sw_ladder_count(int way, int messages)
     if (ask)
         ask(&now);
     sent[rung] += messages;
-    went[rung] += rung == HOST ? messages - (long long)(now.offered -
-                                                        before.offered)
-                               : (long long)gone(rung, &before, &now);
+    went[rung] += rung >= REMAP ? messages
+                  : rung == HOST ? messages - (long long)(now.offered -
+                                                          before.offered)
+                                 : (long long)gone(rung, &before, &now);
     late[rung] += (long long)(now.moved_aside - before.moved_aside);
     before = now;
 }
@@ -122,7 +131,10 @@ void sw_ladder_climb(sw_cell_t *cell)
     int open[RUNGS], n = 0;
     cell->ways = chosen;
     for (int r = 0; r < RUNGS; r++)
-        if (is_open(r) && works(cell, r))
+        if (is_open(r) &&
+            (r < REMAP || sw_remap_bind(cell->size, r == REMAP_HUGE,
+                                        sw_run.rank ^ 1, sw_run.comm)) &&
+            works(cell, r))
             open[n++] = r;
     for (int w = 0; w < n; w++) {
         rung_of[w] = open[w];

@@ -8,6 +8,8 @@
  *   one-copy   the receiver copies from the sender's memory, which it has mapped
  *   joint      the same, and sender and receiver copy a part each
  *   give       straightway_give and straightway_take: nobody copies
+ *   remap      the receiver maps the sender's pages copy-on-write (remap.h)
+ *   remap-huge the same with huge pages
  *
  * The switch of node/control.h forces the ways. The library's counts tell which
  * way the messages have really gone (p2p/slot.h). A rung that none of the first
@@ -22,8 +24,9 @@
  * not count. */
 bool sw_ladder_start(void);
 
-/* Does this way of a ladder's cell give blocks? */
-bool sw_ladder_gives(int way);
+/* What carries the bytes, in this way of a ladder's cell? */
+typedef enum { SW_MESSAGES, SW_BLOCKS, SW_PAGES } sw_carried_t;
+sw_carried_t sw_ladder_carries(int way);
 
 /* Fill in the ways of a cell: those that its messages take. */
 void sw_ladder_climb(sw_cell_t *cell);

@@ -17,10 +17,15 @@
  *                  straightway_take; half of a round trip
  *   read, giveread as pingpong and give, and a rank reads each cache line of
  *                  what has come before it answers
+ *   write          as pingpong, and a rank writes to each cache line of what
+ *                  has come
+ *   rewrite        as pingpong, and a rank writes to each cache line of what it
+ *                  is about to send
  *   partitioned    pingpong by the host; by Straightway a partitioned message
  *                  there and one back
  *
- * Of a plan with protocols, the pattern pingpong has a way for each (ladder.h).
+ * Of a plan with protocols, the patterns pingpong, read, write and rewrite have a
+ * way for each (ladder.h).
  *
  * Messages have places of their own for sending and for receiving. A check of
  * each cell in both modes comes before its timing. The receiver starts with the
@@ -39,6 +44,7 @@
 #include "ladder.h"
 #include "messages.h"
 #include "partitions.h"
+#include "remap.h"
 #include "sampling.h"
 
 #define CHECKS 2
@@ -52,7 +58,6 @@ static MPI_Comm comm;
 static sw_area_t sent, received;
 static int length;              /* of this cell's messages                  */
 static MPI_Request *requests;
-static int under;               /* the way of the batch under way           */
 
 /* The patterns ----------------------------------------------------------- */
 
@@ -83,100 +88,136 @@ static int come_back(void)
     return MPI_Send(&nothing, 0, MPI_BYTE, partner, BACK, comm);
 }
 
-static int pingpong(int calls)
-{
-    int error = 0;
-    for (int i = 0; i < calls; i++) {
-        error |= first_of_pair() ? send_one() : receive_one();
-        error |= first_of_pair() ? receive_one() : send_one();
-    }
-    return error;
-}
+/* There and back --------------------------------------------------------- */
+
+/* What a rank does with the data of a message, besides. */
+typedef enum { UNTOUCHED, READ, WRITE, REWRITE } access_t;
 
 /* One word of each line. */
-static void read_lines(const void *data, size_t bytes)
+static void read_lines(const unsigned char *data)
 {
-    const volatile char *line = data;
-    for (size_t i = 0; i < bytes; i += 64)
+    const volatile unsigned char *line = data;
+    for (size_t i = 0; i < (size_t)length; i += 64)
         (void)line[i];
 }
 
-static int receive_and_read(void)
+/* The same content: the check looks at it. */
+static void write_lines(unsigned char *data)
 {
-    unsigned char *to = sw_area_peek(&received, 0);
-    int error = receive_one();
-    read_lines(to, (size_t)length);
-    return error;
+    volatile unsigned char *line = data;
+    for (size_t i = 0; i < (size_t)length; i += 64)
+        line[i] = line[i];
 }
 
-static int reading(int calls)
+/* How bytes get to the other rank: their place before, the call that sends
+ * them from there, and the call that says where they have come. */
+typedef struct {
+    unsigned char *(*place)(void);
+    int (*send)(bool written);
+    int (*receive)(unsigned char **at);
+} carrier_t;
+
+static unsigned char *message_place(void)
 {
-    int error = 0;
-    for (int i = 0; i < calls; i++) {
-        error |= first_of_pair() ? send_one() : receive_and_read();
-        error |= first_of_pair() ? receive_and_read() : send_one();
-    }
-    return error;
+    return sw_area_peek(&sent, 0);
+}
+
+static int message_send(bool written)
+{
+    (void)written;
+    return send_one();
+}
+
+static int message_receive(unsigned char **at)
+{
+    *at = sw_area_peek(&received, 0);
+    return receive_one();
 }
 
 static void *block;             /* of the rank that has it                  */
-static bool checking;           /* bytes go through the areas then          */
 
-static int give_one(void)
+static unsigned char *block_place(void)
 {
-    if (checking)
-        memcpy(block, sw_area_next(&sent), (size_t)length);
+    return block;
+}
+
+static int block_give(bool written)
+{
+    (void)written;
     return straightway_give(&block, (size_t)length, partner, MESSAGE, comm);
 }
 
-static int take_one(bool reads)
+static int block_take(unsigned char **at)
 {
     size_t bytes = 0;
     int error = straightway_take(&block, &bytes, partner, MESSAGE, comm,
                                  MPI_STATUS_IGNORE);
-    if (error || bytes != (size_t)length)
-        return error ? error : MPI_ERR_OTHER;
-    if (reads)
-        read_lines(block, bytes);
-    if (checking)
-        memcpy(sw_area_next(&received), block, bytes);
+    *at = block;
+    return error || bytes == (size_t)length ? error : MPI_ERR_OTHER;
+}
+
+static int pages_receive(unsigned char **at)
+{
+    *at = sw_remap_arrived();
+    return sw_remap_receive();
+}
+
+static int parts_send(bool written)
+{
+    (void)written;
+    return sw_partitions_send();
+}
+
+static int parts_receive(unsigned char **at)
+{
+    *at = sw_area_peek(&received, 0);
+    return sw_partitions_receive();
+}
+
+static const carrier_t
+    messages = {message_place, message_send, message_receive},
+    blocks = {block_place, block_give, block_take},
+    pages = {sw_remap_view, sw_remap_send, pages_receive},
+    parts = {message_place, parts_send, parts_receive};
+
+static bool checking;           /* all bytes go through the areas then      */
+
+static int carry(const carrier_t *by, access_t access)
+{
+    unsigned char *from = by->place();
+    if (checking && from != message_place())
+        memcpy(from, sw_area_next(&sent), (size_t)length);
+    if (access == REWRITE)
+        write_lines(from);
+    return by->send(access == REWRITE || checking);
+}
+
+static int fetch(const carrier_t *by, access_t access)
+{
+    unsigned char *at, *place = sw_area_peek(&received, 0);
+    int error = by->receive(&at);
+    if (error)
+        return error;
+    if (access == READ)
+        read_lines(at);
+    if (access == WRITE)
+        write_lines(at);
+    if (checking && at != place)
+        memcpy(sw_area_next(&received), at, (size_t)length);
     return error;
 }
 
-static int hand_over(int calls, bool reads)
+static int there_and_back(const carrier_t *by, access_t access, int calls)
 {
     int error = 0;
     for (int i = 0; i < calls; i++) {
-        error |= first_of_pair() ? give_one() : take_one(reads);
-        error |= first_of_pair() ? take_one(reads) : give_one();
+        error |= first_of_pair() ? carry(by, access) : fetch(by, access);
+        error |= first_of_pair() ? fetch(by, access) : carry(by, access);
     }
     return error;
 }
 
-static int giving(int calls)
-{
-    return hand_over(calls, false);
-}
-
-static int giving_to_read(int calls)
-{
-    return hand_over(calls, true);
-}
-
-/* The host sends the same bytes as one message. */
-static int partitioned(int calls)
-{
-    int error = 0;
-    if (under == SW_HOST)
-        return pingpong(calls);
-    for (int i = 0; i < calls; i++) {
-        error |= first_of_pair() ? sw_partitions_send()
-                                 : sw_partitions_receive();
-        error |= first_of_pair() ? sw_partitions_receive()
-                                 : sw_partitions_send();
-    }
-    return error;
-}
+/* One way, and all ranks ------------------------------------------------- */
 
 static int bidirectional(int calls)
 {
@@ -267,23 +308,28 @@ static int shuffled(int calls)
 
 typedef struct {
     const char *name;
-    int (*repeat)(int calls);
+    int (*repeat)(int calls);       /* or else there and back:              */
+    const carrier_t *by;
+    access_t access;
     bool one_way;           /* only the second of a pair receives           */
     bool windowed;          /* plan->window messages in a call              */
     double share;           /* of a call's time                             */
 } pattern_t;
 
 static const pattern_t patterns[] = {
-    {"pingpong", pingpong, false, false, 0.5},
-    {"bidirectional", bidirectional, false, false, 1},
-    {"stream", stream, true, false, 1},
-    {"window", window, true, true, 1},
-    {"ring", ring, false, false, 1},
-    {"random", shuffled, false, false, 1},
-    {"give", giving, false, false, 0.5},
-    {"read", reading, false, false, 0.5},
-    {"giveread", giving_to_read, false, false, 0.5},
-    {"partitioned", partitioned, false, false, 0.5},
+    {.name = "pingpong", .by = &messages, .share = 0.5},
+    {.name = "bidirectional", .repeat = bidirectional, .share = 1},
+    {.name = "stream", .repeat = stream, .one_way = true, .share = 1},
+    {.name = "window", .repeat = window, .one_way = true, .windowed = true,
+     .share = 1},
+    {.name = "ring", .repeat = ring, .share = 1},
+    {.name = "random", .repeat = shuffled, .share = 1},
+    {.name = "give", .by = &blocks, .share = 0.5},
+    {.name = "read", .by = &messages, .access = READ, .share = 0.5},
+    {.name = "giveread", .by = &blocks, .access = READ, .share = 0.5},
+    {.name = "write", .by = &messages, .access = WRITE, .share = 0.5},
+    {.name = "rewrite", .by = &messages, .access = REWRITE, .share = 0.5},
+    {.name = "partitioned", .by = &parts, .share = 0.5},
 };
 enum { PATTERNS = sizeof patterns / sizeof *patterns };
 
@@ -310,17 +356,25 @@ static int after_computing(int calls, double *seconds)
 
 static int repeat(const void *what, int way, int calls, double *seconds)
 {
-    under = way;
+    const pattern_t *pattern = what;
     if (plan->computing)
         return after_computing(calls, seconds);
-    return ((const pattern_t *)what)->repeat(calls);
+    if (pattern->repeat)
+        return pattern->repeat(calls);
+    /* The host sends the same bytes as one message. */
+    return there_and_back(
+        way == SW_HOST && pattern->by == &parts ? &messages : pattern->by,
+        pattern->access, calls);
 }
 
 /* The library is asked for its counts after the batch. */
 static int climb(const void *what, int way, int calls, double *seconds)
 {
     double begin = sw_now();
-    int error = sw_ladder_gives(way) ? giving(calls) : pingpong(calls);
+    sw_carried_t as = sw_ladder_carries(way);
+    int error = there_and_back(as == SW_BLOCKS ? &blocks :
+                               as == SW_PAGES ? &pages : &messages,
+                               ((const pattern_t *)what)->access, calls);
     *seconds = sw_now() - begin;
     sw_ladder_count(way, calls);
     return error;
@@ -454,7 +508,7 @@ static bool measure(const pattern_t *pattern, size_t size)
     copy_us = sw_least_copy(copies);
     static const sw_sampling_way_t sides[] = {{"host", SW_HOST, 0, 0},
                                               {"ours", SW_OURS, 0, 0}};
-    bool parts = pattern->repeat == partitioned;
+    bool in_parts = pattern->by == &parts;
     sw_cell_t cell = {.name = pattern->name, .size = size, .what = pattern,
                       .ways = sides, .way_count = sw_run.modes,
                       .repeat = repeat, .check = check, .more = put_more,
@@ -462,7 +516,7 @@ static bool measure(const pattern_t *pattern, size_t size)
                       .share = pattern->share / (double)under_way(pattern)};
     measured = &cell;
     if ((first_of_pair() && straightway_alloc(size, &block)) ||
-        (parts && sw_partitions_bind(sw_area_peek(&sent, 0),
+        (in_parts && sw_partitions_bind(sw_area_peek(&sent, 0),
                                      sw_area_peek(&received, 0), length,
                                      partner, comm)))
         MPI_Abort(comm, 1);
@@ -474,8 +528,9 @@ static bool measure(const pattern_t *pattern, size_t size)
     bool right = sw_measure(&cell);
     free(block);
     block = NULL;
-    if (parts)
+    if (in_parts)
         sw_partitions_free();
+    sw_remap_free();
     return right;
 }
 
@@ -484,7 +539,7 @@ static bool is_wanted(const pattern_t *pattern)
 {
     if (!sw_chosen(plan->patterns, pattern->name))
         return false;
-    if (pattern->repeat != partitioned || sw_partitions_known())
+    if (pattern->by != &parts || sw_partitions_known())
         return true;
     if (sw_output())
         fprintf(sw_output(), "{\"missing\": \"%s\"}\n", pattern->name);

@@ -88,6 +88,7 @@ foreach(flavour ${SW_FLAVOURS})
               ${PROJECT_SOURCE_DIR}/bench/pingpong.c
               ${PROJECT_SOURCE_DIR}/bench/ladder.c
               ${PROJECT_SOURCE_DIR}/bench/partitions.c
+              ${PROJECT_SOURCE_DIR}/bench/remap.c
               ${PROJECT_SOURCE_DIR}/bench/datatypes.c
               ${PROJECT_SOURCE_DIR}/bench/profile.c
               ${PROJECT_SOURCE_DIR}/bench/placement.c

@@ -13,6 +13,23 @@ PROTOCOLS = {
     "joint": "the same, and sender and receiver copy a part each",
     "give": "straightway_give and straightway_take: nobody copies"}
 
+# By page tables, which Straightway does not use; "all" does not mean these.
+PAGES = {
+    "remap": "the receiver maps the sender's pages copy-on-write",
+    "remap-huge": "the same with huge pages of shared memory"}
+
+TEXTS = {**PROTOCOLS, **PAGES}
+
+# The patterns that go by protocols, and the time of each.
+PATTERNS = {
+    "pingpong": "half of a round trip",
+    "read": "half of a round trip, the receiver reads each line",
+    "write": "half of a round trip, the receiver writes to each line",
+    "rewrite": "half of a round trip, the sender writes to each line before"}
+
+# --pattern remap stands for these patterns, with these protocols.
+REMAP = (["read", "write", "rewrite"], ["one-copy", "give", *PAGES])
+
 # A cell counts if so many of its messages went the way of its column. A sender
 # that waits for long copies aside, and a late one does not help.
 ENOUGH = 0.9
@@ -45,7 +62,7 @@ def peaks(cells, protocols):
 
 
 def missing(cells, protocols):
-    """[(protocol, size, share of its messages that went so)] of the cells
+    """[(protocol, cell, share of its messages that went so)] of the cells
     without a figure."""
-    return [(name, one["size"], one["went"].get(name, 0))
+    return [(name, one, one["went"].get(name, 0))
             for name in protocols for one in cells if not one[name]]

@@ -5,6 +5,7 @@ floors."""
 PATTERNS = {"pingpong": "pair", "bidirectional": "rank", "stream": "pair",
             "window": "pair", "ring": "rank", "random": "rank",
             "give": "pair", "read": "pair", "giveread": "pair",
+            "write": "pair", "rewrite": "pair",
             "partitioned": "pair"}
 
 

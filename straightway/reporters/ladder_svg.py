@@ -16,14 +16,18 @@ _ROW = 20               # of the legend
 _BANDWIDTH, _TIME = 330, 270
 _COLOURS = {"host": ("#000000", "#ffffff"), "two-copy": ("#d55e00",) * 2,
             "cma": ("#cc79a7",) * 2, "one-copy": ("#009e73",) * 2,
-            "joint": ("#0072b2", "#56b4e9"), "give": ("#e69f00",) * 2}
+            "joint": ("#0072b2", "#56b4e9"), "give": ("#e69f00",) * 2,
+            "remap": ("#56b4e9", "#0072b2"),
+            "remap-huge": ("#767676", "#9a9a9a")}
 _DASHES = {"host": "7 3", "two-copy": "2 2", "cma": "7 2 2 2",
-           "one-copy": "none", "joint": "none", "give": "none"}
+           "one-copy": "none", "joint": "none", "give": "none",
+           "remap": "1 3", "remap-huge": "9 2 1 2"}
 _MARKS = {      # about 0, 0
     "host": "M-3 -3H3V3H-3Z", "two-copy": "M0 -4L4 3H-4Z",
     "cma": "M0 4L-4 -3H4Z", "one-copy": "M0 -4.4L4.4 0L0 4.4L-4.4 0Z",
     "joint": "M-3 0A3 3 0 1 0 3 0A3 3 0 1 0 -3 0Z",
-    "give": "M-4 -1.3H-1.3V-4H1.3V-1.3H4V1.3H1.3V4H-1.3V1.3H-4Z"}
+    "give": "M-4 -1.3H-1.3V-4H1.3V-1.3H4V1.3H1.3V4H-1.3V1.3H-4Z",
+    "remap": "M-4 -4L4 4M4 -4L-4 4", "remap-huge": "M-4 0L4 -3V3Z"}
 
 
 def _style():
@@ -111,7 +115,8 @@ def render(report, out):
                     "bandwidth", _rate, True),
             "</g>", f'<g transform="translate(8,{top + _BANDWIDTH})">',
             *_panel(cells, protocols, lambda size, us: us, _TIME,
-                    "half of a round trip", _time, False), "</g>"]
+                    ladder.PATTERNS[report["plan"]["patterns"][0]], _time,
+                    False), "</g>"]
     machine = report["machine"]
     out.write(svg.page(
         "A message by each protocol, two ranks" if report["ranks"] == 2 else

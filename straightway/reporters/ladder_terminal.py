@@ -14,12 +14,14 @@ def _spread(one):
                one["median"] - one["low"]) / one["median"]
 
 
-def _figures(console, report, title, figure):
+def _figures(console, report, pattern, title, figure):
     table = new_table()
     protocols = report["plan"]["protocols"]
     for name in ("size", *protocols, "floor", "95 %"):
         table.add_column(name, justify="right", no_wrap=True)
     for cell in report["cells"]:
+        if cell["operation"] != pattern:
+            continue
         timed = [cell[name] for name in protocols if cell[name]]
         spread = max(map(_spread, timed), default=0)
         table.add_row(
@@ -43,13 +45,16 @@ def _rate(size, us):
 def _gaps(report):
     """A sentence for protocols that have the same gaps."""
     none, some = {}, {}
-    for name, size, share in ladder.missing(report["cells"],
+    several = len(report["plan"]["patterns"]) > 1
+    for name, cell, share in ladder.missing(report["cells"],
                                             report["plan"]["protocols"]):
+        size = units.brief(cell["size"])
         if share:
-            some.setdefault(name, []).append(f"{units.brief(size)} "
-                                             f"({share:.0%})")
-        else:
-            none.setdefault(name, []).append(units.brief(size))
+            some.setdefault(name, []).append(
+                (f"{cell['operation']} " if several else "")
+                + f"{size} ({share:.0%})")
+        elif size not in none.setdefault(name, []):
+            none[name].append(size)
     same = {}
     for name, sizes in none.items():
         same.setdefault(_row(sizes), []).append(name)
@@ -67,12 +72,14 @@ def _row(sizes):
 
 def render(report, out):
     console = opened(out)
-    _figures(console, report, "half of a round trip, µs",
-             lambda size, us: microseconds(us))
-    _figures(console, report, "bandwidth, GB/s", _rate)
+    for pattern in report["plan"]["patterns"]:
+        _figures(console, report, pattern, ladder.PATTERNS[pattern] + ", µs",
+                 lambda size, us: microseconds(us))
+        if pattern == "pingpong":
+            _figures(console, report, pattern, "bandwidth, GB/s", _rate)
     protocols = report["plan"]["protocols"]
     notes(console, [
-        *(f"{name}: {ladder.PROTOCOLS[name]}." for name in protocols),
+        *(f"{name}: {ladder.TEXTS[name]}." for name in protocols),
         about_floor(report, ", or a memcpy of the message by one process. ± is "
                     "the widest of the row; 1 GB is 1,000,000,000 bytes."),
         *_gaps(report)], report)

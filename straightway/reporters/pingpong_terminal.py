@@ -40,6 +40,8 @@ _TIMES = {
     "give": "a block given there and back, half of a round trip",
     "read": "half of a round trip, each line read",
     "giveread": "a block given there and back, each line read",
+    "write": "half of a round trip, the receiver writes to each line",
+    "rewrite": "half of a round trip, the sender writes to each line before",
     "partitioned": "half of a round trip; the host sends a plain message"}
 
 

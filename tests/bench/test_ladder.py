@@ -118,3 +118,29 @@ def test_any_set_of_sizes_can_be_drawn(sizes, protocols, capsys):
     assert names.count("frame") == 2 * any(sizes)
     for name in protocols:      # in the legend, if nowhere else
         assert f"way-{name}" in names
+
+
+def test_page_tables_carry_messages(host, tmp_path):
+    """Each byte is checked, whoever writes."""
+    done, found = measured(host, tmp_path, "--pattern", "remap", "--sizes",
+                           "9k,96k", "--seconds", "0.05")
+    assert [c["operation"] for c in found["cells"]] == [
+        pattern for pattern in ladder.REMAP[0] for _ in range(2)]
+    for cell in found["cells"]:
+        assert cell["remap"]["right"] and cell["went"]["remap"] == 1
+        # Only some systems give huge pages to shared memory.
+        assert cell["remap-huge"] is None or cell["remap-huge"]["right"]
+    for pattern in ladder.REMAP[0]:
+        assert ladder.PATTERNS[pattern] in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("arguments, why", [
+    (["--pattern", "remap", "--svg", "x.svg"], "give one"),
+    (["--pattern", "ring", "--protocol", "give"], "does not go by protocols"),
+    (["--pattern", "remap", "--buffers", "stack"], "omit --buffers"),
+    (["--protocol", "remop"], "did you mean remap?")])
+def test_what_contradicts_protocols(one_host, arguments, why):
+    done = bench(one_host, "pingpong", *arguments)
+    assert done.returncode == 2
+    assert why in done.stderr

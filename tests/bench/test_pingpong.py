@@ -33,7 +33,8 @@ int MPI_Recv(void *to, int n, HANDLE type, int from, int tag, HANDLE comm,
 }
 """
 PAIRS = ["pingpong", "bidirectional", "stream", "window"]
-OTHERS = ["ring", "random", "give", "read", "giveread", "partitioned"]
+OTHERS = ["ring", "random", "give", "read", "giveread", "write", "rewrite",
+          "partitioned"]
 
 
 def run(host, *arguments, **options):
@@ -196,9 +197,10 @@ def test_messages_may_lie_on_the_stack(one_host):
     (["--pattern", "x"], "give one of pingpong"),
     (["--pattern", "partitioned,ring", "--cache", "cold"],
      "is for --cache warm"),
-    (["--protocol", "rdma"],
+    (["--protocol", "wire"],
      "give one of host, two-copy, cma, one-copy, joint, give"),
-    (["--protocol", "all", "--pattern", "stream"], "omit --pattern"),
+    (["--protocol", "all", "--pattern", "stream"],
+     "does not go by protocols"),
     (["--protocol", "host", "--buffers", "mmap"], "omit --buffers"),
     (["--cache", "cod"], "did you mean cold?"),
     (["--buffers", "heep"], "did you mean heap?"),

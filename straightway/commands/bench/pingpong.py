@@ -98,19 +98,37 @@ def check_area(options, ranks, patterns, sizes, cold):
                          f"{max(sizes)} bytes", smaller)
 
 
-def parse_protocols(options, patterns):
-    """The protocols that get a column each, or None."""
-    if options.protocol is None:
-        return None
+def parse_patterns(options):
+    """The patterns, and the protocols that get a column each, or None."""
+    patterns, protocols = ladder.REMAP
+    if options.pattern != "remap":
+        patterns = choices.parse_names("--pattern", "pattern", options.pattern,
+                                       [*messages.PATTERNS])
+        if options.protocol is None:
+            return patterns, None
+    if options.protocol is not None:
+        protocols = choices.parse_names(
+            "--protocol", "protocol", options.protocol,
+            ladder.PROTOCOLS if options.protocol == "all" else ladder.TEXTS)
+    check_protocols(options, patterns)
+    return list(patterns), list(protocols)
+
+
+def check_protocols(options, patterns):
     others = [option for option, other in (
-        ("--pattern", patterns != ["pingpong"]),
         ("--buffers", options.buffers != "heap"),
+        ("--cache cold", options.cache != "warm"),
         ("--computing", options.computing is not None)) if other]
     if others:
-        raise UserError(f"--protocol is for the pattern pingpong, with buffers "
-                        f"that all protocols reach; omit {others[0]}")
-    return choices.parse_names("--protocol", "protocol", options.protocol,
-                               ladder.PROTOCOLS)
+        raise UserError("protocols need buffers that all of them reach, the "
+                        f"same each time; omit {others[0]}")
+    apart = [name for name in patterns if name not in ladder.PATTERNS]
+    if apart:
+        raise UserError(f"--pattern {apart[0]} does not go by protocols; give "
+                        f"some of {', '.join(ladder.PATTERNS)}")
+    if options.svg and len(patterns) > 1:
+        raise UserError("--svg draws the protocols of one pattern; give one, "
+                        f"as in --pattern {patterns[0]}")
 
 
 def check_options(options):
@@ -145,6 +163,10 @@ class Pingpong:
                       and back; "host" sends its bytes
       read, giveread  as pingpong and give, and each rank reads every line of
                       what comes
+      write           as pingpong, and each rank writes to every line of what
+                      comes
+      rewrite         as pingpong, and each rank writes to every line of what it
+                      is about to send
       partitioned     MPI_Psend_init and MPI_Precv_init once, then 16 calls of
                       MPI_Pready for each message, there and back; "host" is a
                       plain message of the same bytes, by MPI_Send and MPI_Recv
@@ -156,8 +178,8 @@ class Pingpong:
     The floor beside them is half a cache line's round trip to another core, or
     a memcpy of the message by one process, between the same buffers.
 
-    With --protocol the pattern pingpong goes several ways in turns, and each has
-    a column in the table:
+    With --protocol the patterns pingpong, read, write and rewrite go several
+    ways in turns, and each has a column in the table:
 
       host       the MPI's own
       two-copy   the sender copies into shared memory, the receiver out of it
@@ -165,6 +187,11 @@ class Pingpong:
       one-copy   the receiver copies from the sender's memory, which it has mapped
       joint      the same, and sender and receiver copy a part each
       give       as in the pattern give: nobody copies
+      remap      the receiver maps the sender's pages copy-on-write
+      remap-huge the same, with huge pages of shared memory
+
+    "all" means the first six. --pattern remap stands for the patterns read,
+    write and rewrite by the last two, beside one-copy and give.
 
     Straightway is forced to go each way, also at sizes at which it would not.
     It counts its messages by the way that they went. A column has a dash
@@ -226,10 +253,8 @@ class Pingpong:
 
     @staticmethod
     def run(options):
-        patterns = choices.parse_names("--pattern", "pattern",
-                                       options.pattern, messages.PATTERNS)
+        patterns, protocols = parse_patterns(options)
         sizes = parse_sizes(options)
-        protocols = parse_protocols(options, patterns)
         check_options(options)
         ranks = _ranks(options, patterns)
         choices.check_seconds("--seconds", options.seconds)

@@ -1,0 +1,42 @@
+/*
+ * remap.h - messages of bench pingpong by page tables: the receiver maps the
+ * sender's pages copy-on-write, instead of copying what they hold.
+ *
+ *     sender's file   [ the message ]
+ *       |  shared     |  private          |  private
+ *       the way in    the sender's view   the receiver's view
+ *
+ * After a message both have private views. A rank that writes to a page of
+ * its view gets a copy of that page. The file keeps what was sent. A sender that
+ * has written to its view copies the view into the file before it sends again.
+ *
+ * Straightway sends no message so. The benchmark shows why
+ * (docs/how-it-works.md).
+ */
+#ifndef SW_BENCH_REMAP_H
+#define SW_BENCH_REMAP_H
+
+#include <mpi.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Files for messages of so many bytes, on all ranks, which are on one node;
+ * `huge`: of huge pages. False, on all: the system refuses, or gives a rank no
+ * huge pages of shared memory. */
+bool sw_remap_bind(size_t bytes, bool huge, int partner, MPI_Comm comm);
+void sw_remap_free(void);
+
+/* Of both kinds of pages, if both are bound: these are used from now on. */
+void sw_remap_choose(bool huge);
+
+/* Where the next message is written, and where the last one came. */
+unsigned char *sw_remap_view(void);
+unsigned char *sw_remap_arrived(void);
+
+/* One message. `written`: the sender has written to its view since it last
+ * sent. An MPI error, or 0. */
+int sw_remap_send(bool written);
+int sw_remap_receive(void);
+
+#endif
