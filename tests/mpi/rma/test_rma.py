@@ -168,3 +168,9 @@ def test_accumulates_of_odd_types(host, what):
 
 def test_small_blocks_are_attached_by_the_hundred(host):
     well(run(host, 2, "rma_edges", "pieces"))
+
+
+@pytest.mark.parametrize("n", [2, 3, pytest.param(4, marks=DEEP)])
+def test_patches_of_a_global_array(host, n):
+    done = well(run(host, n, "arrays", n, rounds_for(host, n, 18)))
+    assert ours(done) == (n, n)
