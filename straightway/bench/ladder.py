@@ -13,9 +13,10 @@ PROTOCOLS = {
     "joint": "the same, and sender and receiver copy a part each",
     "give": "straightway_give and straightway_take: nobody copies"}
 
-# A cell counts if so many of its messages went the way of its column. A sender
-# that waits for long copies aside, and a late one does not help.
-ENOUGH = 0.9
+# A cell counts if so many of its messages went the way of its column: its median
+# is then one of theirs. A sender that waits for long copies aside, and a late one
+# does not help.
+ENOUGH = 0.8
 
 
 def cell(line, floors, protocols):
