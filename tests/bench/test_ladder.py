@@ -70,7 +70,7 @@ def test_without_cma_no_message_goes_by_it(one_host, tmp_path):
     _, found = measured(one_host, tmp_path, "--protocol", "cma,one-copy",
                         "--sizes", "16k", env={"STRAIGHTWAY_REFUSE": "cma"})
     (cell,) = found["cells"]
-    assert cell["cma"] is None and gone(cell) == {"one-copy"}
+    assert cell["cma"] is None and gone(cell) <= {"one-copy"}
 
 
 def test_a_flipped_byte_of_a_protocol_is_found(one_host):

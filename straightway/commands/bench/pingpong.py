@@ -195,7 +195,7 @@ class Pingpong:
 
     Straightway is forced to go each way, also at sizes at which it would not.
     It counts its messages by the way that they went. A column has a dash
-    where fewer than nine in ten went its way. The buffers come from
+    where fewer than four in five went its way. The buffers come from
     MPI_Alloc_mem.
 
     With --launcher the launcher says how many ranks there are, and where. With
