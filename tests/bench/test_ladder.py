@@ -121,7 +121,7 @@ def test_any_set_of_sizes_can_be_drawn(sizes, protocols, capsys):
 
 
 def test_page_tables_carry_messages(host, tmp_path):
-    """Each byte is checked, whoever writes."""
+    """Each byte is checked, and either rank writes."""
     done, found = measured(host, tmp_path, "--pattern", "remap", "--sizes",
                            "9k,96k", "--seconds", "0.05")
     assert [c["operation"] for c in found["cells"]] == [
