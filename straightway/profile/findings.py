@@ -515,9 +515,9 @@ def _windows(view):
     yield Finding(
         "one-sided", "One-sided communication inside a node",
         f"One-sided calls ({_names(calls)}) move {units.size(inside)} between "
-        "ranks of a node. In windows of MPI_Win_create a rank can load and "
-        f"store there by itself: this concerns {_text(seconds)}. With --stats "
-        "a run tells which windows it served. Try: straightway run", seconds,
+        "ranks of a node. In most windows a rank can load and store there by "
+        f"itself: this concerns {_text(seconds)}. With --stats a run tells "
+        "which windows it served. Try: straightway run", seconds,
         {"moving_s": seconds, "bytes_inside_nodes": inside,
          "calls": sum(t.calls for t in calls)})
 
