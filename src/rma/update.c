@@ -145,21 +145,24 @@ static bool is_atomic(const void *at, size_t elem)
            (uintptr_t)at % elem == 0;
 }
 
+/* No more active: where there are no other threads, it alone was. */
+static void leave(const sw_rma_share_t *w)
+{
+    _Atomic uint32_t *active = &w->shared->member[w->me].active;
+    if (sw_likely(!w->threads))
+        atomic_store_explicit(active, 0, memory_order_release);
+    else
+        atomic_fetch_sub_explicit(active, 1, memory_order_release);
+}
+
 /* Become active, unless a long one is at work. */
 static bool enter(const sw_rma_share_t *w, int target)
 {
-    _Atomic uint32_t *active = &w->shared->member[w->me].active;
-    atomic_fetch_add(active, 1);
+    atomic_fetch_add(&w->shared->member[w->me].active, 1);
     if (sw_likely(!atomic_load(&w->shared->member[target].updates.state)))
         return true;
-    atomic_fetch_sub(active, 1);
+    leave(w);
     return false;
-}
-
-static void leave(const sw_rma_share_t *w)
-{
-    atomic_fetch_sub_explicit(&w->shared->member[w->me].active, 1,
-                              memory_order_release);
 }
 
 void sw_rma_update(const sw_rma_share_t *w, int target,

@@ -15,7 +15,8 @@
  * Memory order: `active` and `state` are sequentially consistent where the two
  * look at each other. So either the short one sees the long one at work, or the
  * long one sees it active, and waits. `active--` and `state = 0` are releases;
- * the looks that find 0 acquire them.
+ * the looks that find 0 acquire them. An origin with one thread stores 0 instead
+ * of counting down: it has no other short update under way.
  *
  * A short update writes no line that other origins read, but the element's.
  */
