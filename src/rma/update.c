@@ -5,7 +5,6 @@
 
 #include "node/base/copy.h"
 
-#define SHORT 4             /* elements of a short update, at most */
 #define PART ((size_t)256 << 10)    /* bytes of one turn of a long one */
 #define ASIDE 1024          /* bytes that are updated beside their place */
 
@@ -15,7 +14,6 @@ void sw_rma_update_begin(const sw_rma_share_t *w, int target)
 {
     sw_queue_t *q = &w->shared->member[target].updates;
     sw_queue_await(q);
-    atomic_store(&q->state, 1);
     for (int i = 0; i < w->n; i++) {
         sw_rma_member_t *m = &w->shared->member[i];
         bool lost = false;
@@ -25,9 +23,7 @@ void sw_rma_update_begin(const sw_rma_share_t *w, int target)
 
 void sw_rma_update_end(const sw_rma_share_t *w, int target)
 {
-    sw_queue_t *q = &w->shared->member[target].updates;
-    atomic_store_explicit(&q->state, 0, memory_order_release);
-    sw_queue_pass(q);
+    sw_queue_pass(&w->shared->member[target].updates);
 }
 
 /* Kernels want their elements where the compiler would put them. */
@@ -69,7 +65,9 @@ static void update_long(const sw_rma_share_t *w, int target,
                         const sw_update_t *u, char *at, const char *origin,
                         char *result, size_t n)
 {
-    size_t part = sw_max(PART / u->elem, 1);
+    size_t part = n;
+    if (n * u->elem > PART)
+        part = sw_max(PART / u->elem, 1);
     for (size_t some, i = 0; i < n; i += some) {
         some = sw_min(n - i, part);
         size_t from = i * u->elem;
@@ -159,26 +157,34 @@ static void leave(const sw_rma_share_t *w)
 static bool enter(const sw_rma_share_t *w, int target)
 {
     atomic_fetch_add(&w->shared->member[w->me].active, 1);
-    if (sw_likely(!atomic_load(&w->shared->member[target].updates.state)))
+    if (sw_likely(!sw_queue_taken(&w->shared->member[target].updates)))
         return true;
     leave(w);
     return false;
 }
 
-void sw_rma_update(const sw_rma_share_t *w, int target,
+/* A long one looks at all members, a short one takes a locked instruction for
+ * each element. */
+static bool is_short(const sw_rma_share_t *w, size_t n)
+{
+    return n == 1 || n <= (size_t)w->n / 2;
+}
+
+bool sw_rma_update(const sw_rma_share_t *w, int target,
                       const sw_update_t *u, void *at, const void *origin,
                       void *result, size_t n)
 {
     size_t elem = u->elem;
-    if (n > SHORT || !is_atomic(at, elem) || !enter(w, target)) {
+    if (!is_short(w, n) || !is_atomic(at, elem) || !enter(w, target)) {
         update_long(w, target, u, at, origin, result, n);
-        return;
+        return true;
     }
     for (size_t i = 0; i < n; i++)
         update_element(u, (char *)at + i * elem,
                        origin ? (const char *)origin + i * elem : NULL,
                        result ? (char *)result + i * elem : NULL);
     leave(w);
+    return false;
 }
 
 static void swap_element(size_t elem, void *at, const void *origin,
