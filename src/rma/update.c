@@ -10,7 +10,7 @@
 
 /* Long ones ---------------------------------------------------------------- */
 
-void sw_rma_update_begin(const sw_rma_share_t *w, int target)
+static inline void begin(const sw_rma_share_t *w, int target)
 {
     sw_queue_t *q = &w->shared->member[target].updates;
     sw_queue_await(q);
@@ -21,9 +21,19 @@ void sw_rma_update_begin(const sw_rma_share_t *w, int target)
     }
 }
 
-void sw_rma_update_end(const sw_rma_share_t *w, int target)
+static inline void end(const sw_rma_share_t *w, int target)
 {
     sw_queue_pass(&w->shared->member[target].updates);
+}
+
+void sw_rma_update_begin(const sw_rma_share_t *w, int target)
+{
+    begin(w, target);
+}
+
+void sw_rma_update_end(const sw_rma_share_t *w, int target)
+{
+    end(w, target);
 }
 
 /* Kernels want their elements where the compiler would put them. */
@@ -48,8 +58,8 @@ static void combine_aside(const sw_update_t *u, char *at, const char *origin,
     }
 }
 
-void sw_update_apply(const sw_update_t *u, void *at, const void *origin,
-                     size_t n)
+static inline void apply(const sw_update_t *u, void *at, const void *origin,
+                         size_t n)
 {
     if (u->kind == SW_UPDATE_REPLACE)
         sw_copy(at, origin, n * u->elem);
@@ -59,6 +69,12 @@ void sw_update_apply(const sw_update_t *u, void *at, const void *origin,
         u->kernel(at, origin, at, n);
     else
         combine_aside(u, at, origin, n);
+}
+
+void sw_update_apply(const sw_update_t *u, void *at, const void *origin,
+                     size_t n)
+{
+    apply(u, at, origin, n);
 }
 
 static void update_long(const sw_rma_share_t *w, int target,
@@ -71,11 +87,11 @@ static void update_long(const sw_rma_share_t *w, int target,
     for (size_t some, i = 0; i < n; i += some) {
         some = sw_min(n - i, part);
         size_t from = i * u->elem;
-        sw_rma_update_begin(w, target);
+        begin(w, target);
         if (result)
             sw_copy(result + from, at + from, some * u->elem);
-        sw_update_apply(u, at + from, origin ? origin + from : NULL, some);
-        sw_rma_update_end(w, target);
+        apply(u, at + from, origin ? origin + from : NULL, some);
+        end(w, target);
     }
 }
 
