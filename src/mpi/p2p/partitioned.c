@@ -21,7 +21,7 @@
 
 /* Messages of up to so many bytes are copied by their sender, which then need
  * not wait for the receiver. */
-#define EAGER 65536
+#define EAGER 32768
 
 typedef struct {
     union {
@@ -88,7 +88,7 @@ static uint64_t offer(sw_partitioned_t *p, int partition)
     }
     char *copy = place_in_copy(p, partition);
     sw_pack(from, p->count, p->type, copy, comm_of(p));
-    return sw_arena_offset(copy, p->bytes);
+    return p->parts.eager ? 0 : sw_arena_offset(copy, p->bytes);
 }
 
 /* Receiving -------------------------------------------------------------------- */
