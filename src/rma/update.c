@@ -214,14 +214,14 @@ static void swap_element(size_t elem, void *at, const void *origin,
     }
 }
 
-void sw_rma_swap(const sw_rma_share_t *w, int target, size_t elem,
-                    void *at, const void *origin, const void *compare,
-                    void *result)
+bool sw_rma_swap(const sw_rma_share_t *w, int target, size_t elem,
+                 void *at, const void *origin, const void *compare,
+                 void *result)
 {
     if (is_atomic(at, elem) && enter(w, target)) {
         swap_element(elem, at, origin, compare, result);
         leave(w);
-        return;
+        return false;
     }
     char old[8];
     sw_rma_update_begin(w, target);
@@ -230,4 +230,5 @@ void sw_rma_swap(const sw_rma_share_t *w, int target, size_t elem,
         memcpy(at, origin, elem);
     sw_rma_update_end(w, target);
     memcpy(result, old, elem);
+    return true;
 }

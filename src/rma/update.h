@@ -47,10 +47,11 @@ SW_API bool sw_rma_update(const sw_rma_share_t *w, int target,
                              const sw_update_t *u, void *at,
                              const void *origin, void *result, size_t n);
 
-/* One element of 1, 2, 4 or 8 bytes becomes *origin if it is *compare. */
-SW_API void sw_rma_swap(const sw_rma_share_t *w, int target, size_t elem,
-                           void *at, const void *origin, const void *compare,
-                           void *result);
+/* One element of 1, 2, 4 or 8 bytes becomes *origin if it is *compare. False: as
+ * above. */
+SW_API bool sw_rma_swap(const sw_rma_share_t *w, int target, size_t elem,
+                        void *at, const void *origin, const void *compare,
+                        void *result);
 
 /* Between these, this member alone updates the target's memory. */
 SW_API void sw_rma_update_begin(const sw_rma_share_t *w, int target);

@@ -184,6 +184,7 @@ static void update_aside(sw_win_t *w, int target, task_t *t)
     size_t bytes = t->n * t->u.elem;
     char *mine = t->origin.type ? gather(t, &t->origin, comm) : NULL;
     char *old = t->result.type ? gather(t, &t->result, comm) : NULL;
+    w->stored = true;
     sw_rma_update_begin(&w->share, target);
     char *there = gather(t, &t->target, comm);
     if (old && t->error == MPI_SUCCESS)
@@ -340,9 +341,10 @@ static bool can_swap(const sw_datatype_t *d)
     return taken && d->dense && d->size <= sizeof(uint64_t);
 }
 
-static int swap_far(const sw_win_t *w, int target, const sw_access_t *a,
+static int swap_far(sw_win_t *w, int target, const sw_access_t *a,
                     const char *mine, const char *wanted, char *old)
 {
+    w->stored = true;
     sw_rma_update_begin(&w->share, target);
     int error = sw_far_get(a, old, a->bytes);
     if (error == MPI_SUCCESS && !memcmp(old, wanted, a->bytes))
@@ -372,14 +374,15 @@ static bool swap(sw_win_t *w, const void *origin, const void *compare,
         if (a.far)
             error = swap_far(w, target, &a, mine, wanted, old);
         else
-            sw_rma_swap(&w->share, target, a.bytes, a.at, mine, wanted, old);
+            w->stored |= sw_rma_swap(&w->share, target, a.bytes, a.at, mine,
+                                     wanted, old);
         if (error == MPI_SUCCESS)
             sw_unpack(old, fetched, 1, a.type, comm);
         else
             *result = sw_win_raise(w, error);
     } else {
-        sw_rma_swap(&w->share, target, a.bytes, a.at, origin, compare,
-                    fetched);
+        w->stored |= sw_rma_swap(&w->share, target, a.bytes, a.at, origin,
+                                 compare, fetched);
     }
     sw_win_count(SW_WIN_FETCH, a.bytes);
     sw_win_turn(w);
