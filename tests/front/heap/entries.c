@@ -1,7 +1,8 @@
 /*
  * Every heap entry point with boundary arguments, as a program calls them.
  * Run under the preloaded library; argv[1] "arena": big blocks must come from
- * it, which shows as a shared mapping around them in /proc/self/maps.
+ * it, which shows as a shared mapping around them in /proc/self/maps. "none":
+ * there may be no arena.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
