@@ -74,7 +74,7 @@ static char *own_arena(void)
 /* Arenas of others ------------------------------------------------------- */
 
 /* Those of which this process has held parcels: rows are added, and stay. */
-#define ARENAS 256
+#define ARENAS 4096
 
 typedef struct {
     char *base;

@@ -7,7 +7,8 @@
  *
  *   madvise    with MADV_DONTNEED and MADV_FREE the program gives up what pages
  *              hold: shown ones become private again, and read as zeros
- *   mprotect   pages with a protection of their own are not replaced any more
+ *   mprotect   pages with a protection of their own are not replaced any more.
+ *              When their block is freed they get the usual one back
  *   pthread_attr_setstack
  *              a thread's stack is private, and stays so
  *   mlockall   locks every mapping. Those of our files are as large as the
@@ -52,8 +53,11 @@ SW_API int mprotect(void *p, size_t n, int protection)
     static int (*real)(void *, size_t, int);
     if (!real)
         *(void **)&real = next("mprotect");
-    if (protection != (PROT_READ | PROT_WRITE))
+    if (protection != (PROT_READ | PROT_WRITE)) {
         sw_show_freeze(p, n);
+        if (sw_arena_is_block(p))
+            sw_arena_protected(p, n);
+    }
     return real(p, n, protection);
 }
 

@@ -427,13 +427,19 @@ sw_layout_t *sw_decode(MPI_Datatype type, sw_doubts_t *doubts)
 
 /* Basic elements in order -------------------------------------------------- */
 
+/* Bytes of data in the kth part of a structure. */
+static uint64_t part_bytes(const level_t *v, MPI_Count k)
+{
+    return (uint64_t)count_at(v, 1 + k) * sw_datatype_bytes(v->type[k]);
+}
+
 /* The part of a structure that holds byte *at of its data; *at is then counted
  * from where that part begins. */
 static MPI_Datatype part_at(const level_t *v, uint64_t *at)
 {
     int64_t k = 0;
     for (uint64_t bytes;; k++, *at -= bytes) {
-        bytes = (uint64_t)count_at(v, 1 + k) * sw_datatype_bytes(v->type[k]);
+        bytes = part_bytes(v, k);
         if (*at < bytes)
             return v->type[k];
     }
@@ -455,17 +461,22 @@ bool sw_ends_at(MPI_Datatype type, uint64_t bytes)
     return ends;
 }
 
-MPI_Datatype sw_first_basic(MPI_Datatype type)
+MPI_Datatype sw_only_basic(MPI_Datatype type)
 {
     level_t v;
     if (!envelope(type, &v))
         return MPI_DATATYPE_NULL;
     if (predefined(&v))
         return type;
-    MPI_Datatype found = MPI_DATATYPE_NULL;
-    bool read = contents(type, &v);
-    for (MPI_Count k = 0; read && k < v.nd && found == MPI_DATATYPE_NULL; k++)
-        found = sw_first_basic(v.type[k]);
+    MPI_Datatype only = MPI_DATATYPE_NULL;
+    bool read = contents(type, &v), same = true;
+    for (MPI_Count k = 0; read && k < v.nd && same; k++) {
+        if (v.combiner == MPI_COMBINER_STRUCT && part_bytes(&v, k) == 0)
+            continue;
+        MPI_Datatype basic = sw_only_basic(v.type[k]);
+        same = only == MPI_DATATYPE_NULL || basic == only;
+        only = same ? basic : MPI_DATATYPE_NULL;
+    }
     forget(&v, read);
-    return found;
+    return only;
 }

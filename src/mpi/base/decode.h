@@ -35,8 +35,8 @@ uint64_t sw_datatype_bytes(MPI_Datatype type);
 /* Is it a predefined type, named or not? Nobody frees those. */
 bool sw_predefined(MPI_Datatype type, bool *named);
 
-/* The first basic type of a type that is made of others; itself, if it is one.
- * MPI_DATATYPE_NULL: it has none. */
-MPI_Datatype sw_first_basic(MPI_Datatype type);
+/* The basic type that a type is made of; itself, if it is one.
+ * MPI_DATATYPE_NULL: it has none, or several. */
+MPI_Datatype sw_only_basic(MPI_Datatype type);
 
 #endif

@@ -48,7 +48,16 @@ typedef struct {
     elements_t origin, result, target;
 } task_t;
 
-/* The basic type that it is made of, or NULL. */
+/* Open MPI takes more than MPI allows: MPI_Fetch_and_op with derived datatypes
+ * and a user's operation, MPI_Compare_and_swap with all datatypes. */
+#ifdef OMPI_MAJOR_VERSION
+#define TAKES_MORE true
+#else
+#define TAKES_MORE false
+#endif
+
+/* The basic type that it is made of; itself, if these differ. They can be
+ * replaced then, and no operation is defined on it. */
 static const sw_datatype_t *basic_of(const sw_datatype_t *type)
 {
     sw_datatype_t *d = (sw_datatype_t *)(uintptr_t)type;
@@ -57,7 +66,8 @@ static const sw_datatype_t *basic_of(const sw_datatype_t *type)
     const sw_datatype_t *basic =
         atomic_load_explicit(&d->basic, memory_order_acquire);
     if (!basic) {
-        basic = sw_access_type(sw_first_basic(d->handle));
+        MPI_Datatype only = sw_only_basic(d->handle);
+        basic = only == MPI_DATATYPE_NULL ? d : sw_access_type(only);
         atomic_store_explicit(&d->basic, basic, memory_order_release);
     }
     return basic;
@@ -95,7 +105,8 @@ static bool is_integer(const sw_datatype_t *d)
 }
 
 /* False: the host is to judge. */
-static bool operation(MPI_Op op, const sw_datatype_t *basic, task_t *t)
+static bool operation(MPI_Op op, const sw_datatype_t *basic, bool single,
+                      task_t *t)
 {
     sw_operation_t o;
     t->basic = basic;
@@ -111,8 +122,10 @@ static bool operation(MPI_Op op, const sw_datatype_t *basic, task_t *t)
     if (basic->kernel < 0 && (host_combines(basic->handle) ||
                               combines_chars(op, basic->handle)))
         return t->by_host = true;
-    if (!sw_operation(op, basic, &o) || !o.reducer.kernel)
+    if (!sw_operation(op, basic, &o))
         return false;
+    if (!o.reducer.kernel)
+        return t->by_host = TAKES_MORE && single;
     t->u.kernel = o.reducer.kernel;
     t->u.kind = op == MPI_SUM && is_integer(basic) ? SW_UPDATE_ADD
                                                    : SW_UPDATE_COMBINE;
@@ -222,7 +235,7 @@ static bool limit(task_t *t, const elements_t *e)
     return n * t->basic->size == bytes;
 }
 
-/* One basic element, no derived type: MPI_Fetch_and_op takes no other. */
+/* `single`: MPI_Fetch_and_op, which takes one basic element. */
 static bool accumulate(sw_win_t *w, const call_t *k, bool single, int *result)
 {
     task_t t;
@@ -239,8 +252,9 @@ static bool accumulate(sw_win_t *w, const call_t *k, bool single, int *result)
     if (!a.bytes)
         return true;
     basic = basic_of(a.type);
-    if (!basic || !basic->size || (single && basic != a.type) ||
-        !operation(k->op, basic, &t))
+    if (!basic || !basic->size || 
+        (single && basic != a.type && !TAKES_MORE) ||
+        !operation(k->op, basic, single, &t))
         return false;
     t.target = (elements_t){a.at, a.count, a.type, a.far ? &a : NULL};
     t.error = MPI_SUCCESS;
@@ -332,23 +346,33 @@ SW_WIN_CALL(Fetch_and_op,
                 .target = target, .disp = disp, .count = 1, .type = type,
                 .op = op, .fetches = true}, true, &result))
 
+#define SWAPPED 32          /* bytes, at most */
+
 /* Integers, logicals and bytes can be compared and swapped. */
 static bool can_swap(const sw_datatype_t *d)
 {
-    bool taken = is_integer(d) ||
+    bool taken = TAKES_MORE || is_integer(d) ||
                  (d->kernel >= SW_BYTE && d->kernel <= SW_LOGICAL8) ||
                  (d->handle == MPI_LOGICAL && MPI_LOGICAL != MPI_DATATYPE_NULL);
-    return taken && d->dense && d->size <= sizeof(uint64_t);
+    return taken && d->dense && d->size <= SWAPPED;
 }
 
-static int swap_far(sw_win_t *w, int target, const sw_access_t *a,
-                    const char *mine, const char *wanted, char *old)
+/* What the processor cannot swap. */
+static int swap_aside(sw_win_t *w, int target, const sw_access_t *a,
+                      const char *mine, const char *wanted, char *old)
 {
+    int error = MPI_SUCCESS;
     w->stored = true;
     sw_rma_update_begin(&w->share, target);
-    int error = sw_far_get(a, old, a->bytes);
-    if (error == MPI_SUCCESS && !memcmp(old, wanted, a->bytes))
+    if (a->far)
+        error = sw_far_get(a, old, a->bytes);
+    else
+        memcpy(old, a->at, a->bytes);
+    bool same = error == MPI_SUCCESS && !memcmp(old, wanted, a->bytes);
+    if (same && a->far)
         error = sw_far_put(a, mine, a->bytes);
+    else if (same)
+        memcpy(a->at, mine, a->bytes);
     sw_rma_update_end(&w->share, target);
     return error;
 }
@@ -364,15 +388,16 @@ static bool swap(sw_win_t *w, const void *origin, const void *compare,
         return false;
     if (!a.bytes)
         return true;
-    if (a.far || sw_out_of_reach(origin, a.type) || sw_out_of_reach(compare, a.type) ||
-        sw_out_of_reach(fetched, a.type)) {
+    bool aside = a.far || a.bytes > sizeof(uint64_t);
+    if (aside || sw_out_of_reach(origin, a.type) ||
+        sw_out_of_reach(compare, a.type) || sw_out_of_reach(fetched, a.type)) {
         MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
-        char mine[8], wanted[8], old[8];
+        char mine[SWAPPED], wanted[SWAPPED], old[SWAPPED];
         int error = MPI_SUCCESS;
         sw_pack(origin, 1, a.type, mine, comm);
         sw_pack(compare, 1, a.type, wanted, comm);
-        if (a.far)
-            error = swap_far(w, target, &a, mine, wanted, old);
+        if (aside)
+            error = swap_aside(w, target, &a, mine, wanted, old);
         else
             w->stored |= sw_rma_swap(&w->share, target, a.bytes, a.at, mine,
                                      wanted, old);

@@ -1,7 +1,8 @@
 /*
  * Every heap entry point with boundary arguments, as a program calls them.
  * Run under the preloaded library; argv[1] "arena": big blocks must come from
- * it, which shows as a shared mapping around them in /proc/self/maps.
+ * it, which shows as a shared mapping around them in /proc/self/maps. "none":
+ * there may be no arena.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -182,6 +184,36 @@ static void realloc_both_ways(bool arena)
     CHECK(!realloc(p, 0));
 }
 
+/* Blocks with a page of another protection are freed as they are, or resized.
+ * Their memory is there for others then. */
+static void protections(void)
+{
+    enum { BLOCKS = 24, PAGE = 4096 };
+    const size_t n = (size_t)1 << 20;
+    char *block[BLOCKS];
+    for (int i = 0; i < 12; i++) {
+        char *p = malloc(n), *page;
+        fill(p, n, (unsigned)i);
+        page = (char *)(((uintptr_t)p + 7 * n / 8) & -(uintptr_t)PAGE);
+        int protection = i % 2 ? PROT_READ : PROT_NONE;
+        if (i % 3 == 2)
+            protection = PROT_READ;
+        CHECK(mprotect(page, PAGE, protection) == 0);
+        if (i % 3 == 1)
+            p = realloc(p, n / 4);
+        else if (i % 3 == 2)
+            p = realloc(p, 5 * n);
+        CHECK(filled(p, n / 4, (unsigned)i));
+        free(p);
+        for (int k = 0; k < BLOCKS; k++)
+            fill(block[k] = malloc(k % 3 ? n : 5 * n), n, (unsigned)k);
+        for (int k = 0; k < BLOCKS; k++) {
+            CHECK(filled(block[k], n, (unsigned)k));
+            free(block[k]);
+        }
+    }
+}
+
 static void fork_and_exec(void)
 {
     char *p = malloc(3 << 20);
@@ -240,6 +272,8 @@ int main(int argc, char **argv)
     all_sizes(arena);
     sized_frees(arena);
     realloc_both_ways(arena);
+    if (strcmp(argc > 1 ? argv[1] : "", "none"))
+        protections();
     fork_and_exec();
     puts("ok");
     return 0;

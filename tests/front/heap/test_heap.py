@@ -64,7 +64,7 @@ EAGER = {"STRAIGHTWAY_SHOW": "eager"}
 # where all is from its birth.
 @needs_cc
 @pytest.mark.parametrize("show, what", [
-    ("eager", "arena"), ("lazy", "none"), ("off", "none")])
+    ("eager", "arena"), ("lazy", "private"), ("off", "private")])
 def test_every_entry_point_from_the_arena(built, show, what):
     assert run(built / "entries", what, STRAIGHTWAY_SHOW=show).endswith("ok\n")
 

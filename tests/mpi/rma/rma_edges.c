@@ -6,6 +6,8 @@
  *   pieces    many small blocks of MPI_Alloc_mem, attached to a window
  *   chars     sums of MPI_CHAR, which hosts take
  *   gaps      accumulates of pairs leave the gaps between their members alone
+ *   mixed     a structure of several types can be replaced, and has no sum
+ *   more      what Open MPI alone takes, and MPI does not allow
  */
 #include "mpi/test.h"
 
@@ -170,6 +172,106 @@ static void chars(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Each origin has its own place at the target. */
+static void mixed(void)
+{
+    typedef struct {
+        int whole;
+        double real;
+    } both_t;
+    both_t one = {world_rank + 1, world_rank + .5}, old = {0, 0}, *at;
+    int lengths[] = {1, 0, 1}, right = (world_rank + 1) % world_size;
+    MPI_Aint disps[] = {0, 4, offsetof(both_t, real)};
+    MPI_Datatype types[] = {MPI_INT, MPI_CHAR, MPI_DOUBLE}, type, ints;
+    MPI_Type_create_struct(3, lengths, disps, types, &type);
+    MPI_Type_commit(&type);
+    /* Of one type, where nothing is of the other one. */
+    MPI_Type_create_struct(2, lengths, disps, types, &ints);
+    MPI_Type_commit(&ints);
+    MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
+    MPI_Win_fence(0, window);
+    MPI_Accumulate(&one, 1, type, right, 0, 1, type, MPI_REPLACE, window);
+    CHECK(MPI_Accumulate(&one, 1, type, right, 0, 1, type, MPI_SUM, window) !=
+              MPI_SUCCESS, "a sum over several types");
+    MPI_Accumulate(&one, 1, ints, right, 64, 1, ints, MPI_SUM, window);
+    MPI_Win_fence(0, window);
+    at = (both_t *)(void *)memory;
+    int left = (world_rank + world_size - 1) % world_size;
+    CHECK(at->whole == left + 1 && at->real == left + .5, "%d and %g",
+          at->whole, at->real);
+    CHECK(at[4].whole == left + 1, "%d is the sum", at[4].whole);
+    MPI_Get_accumulate(NULL, 0, MPI_INT, &old, 1, type, right, 0, 1, type,
+                       MPI_NO_OP, window);
+    MPI_Win_fence(0, window);
+    CHECK(old.whole == one.whole && old.real == one.real, "%d and %g came",
+          old.whole, old.real);
+    MPI_Type_free(&type);
+    MPI_Type_free(&ints);
+}
+
+#ifdef OMPI_MAJOR_VERSION
+
+static void ten_and(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        ((long *)inout)[i] = 10 * ((long *)inout)[i] + ((long *)in)[i];
+}
+
+static void swap(MPI_Datatype type, const void *new, size_t bytes)
+{
+    const char zeros[32] = {0};
+    char old[32], left[32];
+    int right = (world_rank + 1) % world_size;
+    memset(memory, 0, 64);
+    memset(old, 1, sizeof old);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_SHARED, right, 0, window);
+    MPI_Compare_and_swap(new, zeros, old, type, right, 16, window);
+    MPI_Compare_and_swap(zeros, zeros, left, type, right, 16, window);
+    MPI_Win_unlock(right, window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(!memcmp(old, zeros, bytes), "%zu bytes: it was not zero", bytes);
+    CHECK(!memcmp(left, new, bytes), "%zu bytes: another one", bytes);
+    CHECK(!memcmp(memory + 16, new, bytes), "%zu bytes: not swapped", bytes);
+}
+
+static void more(void)
+{
+    const double pair[] = {1.5, -2};
+    const long two[] = {3, 4};
+    const float real = 2.5;
+    long old[2] = {-1, -1};
+    MPI_Datatype longs;
+    MPI_Op op;
+    int right = (world_rank + 1) % world_size;
+    swap(MPI_DOUBLE, pair, 8);
+    swap(MPI_FLOAT, &real, 4);
+    swap(MPI_C_DOUBLE_COMPLEX, pair, 16);
+    MPI_Type_contiguous(2, MPI_LONG, &longs);
+    MPI_Type_commit(&longs);
+    swap(longs, two, 16);
+    MPI_Op_create(ten_and, 0, &op);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, 0, window);
+    MPI_Fetch_and_op(two, old, longs, right, 16, MPI_SUM, window);
+    MPI_Fetch_and_op(two, old, MPI_LONG, right, 24, op, window);
+    MPI_Win_unlock(right, window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(old[0] == 8 && old[1] == 4, "%ld and %ld came", old[0], old[1]);
+    memcpy(old, memory + 16, sizeof old);
+    CHECK(old[0] == 6 && old[1] == 83, "%ld and %ld", old[0], old[1]);
+    MPI_Op_free(&op);
+    MPI_Type_free(&longs);
+}
+
+#else
+
+static void more(void)
+{
+}
+
+#endif
+
 int main(int argc, char **argv)
 {
     test_start(&argc, &argv);
@@ -181,6 +283,10 @@ int main(int argc, char **argv)
         pieces();
     else if (!strcmp(argv[1], "chars"))
         chars();
+    else if (!strcmp(argv[1], "mixed"))
+        mixed();
+    else if (!strcmp(argv[1], "more"))
+        more();
     else
         gaps();
     MPI_Win_free(&window);

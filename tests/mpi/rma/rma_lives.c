@@ -6,7 +6,8 @@
  *
  * Also: several windows on the same memory, windows of no bytes, on part of the
  * ranks, on static data and stacks. One communicator is freed before its
- * window. A rank forks while there is a window.
+ * window. A rank forks while there is a window. One window is freed in
+ * MPI_Finalize, and another one comes and goes there.
  */
 #include "mpi/growth.h"
 #include "mpi/test.h"
@@ -95,6 +96,29 @@ static void forked(long *memory)
     MPI_Win_free(&window);
 }
 
+static MPI_Win last;
+
+/* MPI_Finalize deletes the attributes of MPI_COMM_SELF first. */
+static int at_the_end(MPI_Comm comm, int key, void *memory, void *extra)
+{
+    (void)comm, (void)key, (void)extra;
+    use(MPI_COMM_WORLD, last, memory, 11);
+    on(MPI_COMM_WORLD, memory, LENGTH_);
+    MPI_Win_free(&last);
+    free(memory);
+    return MPI_SUCCESS;
+}
+
+static void leave_to_the_end(long *memory)
+{
+    int key;
+    MPI_Win_create(memory, LENGTH_ * sizeof *memory, sizeof *memory,
+                   MPI_INFO_NULL, MPI_COMM_WORLD, &last);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_the_end, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, memory);
+    MPI_Comm_free_keyval(&key);
+}
+
 int main(int argc, char **argv)
 {
     test_start(&argc, &argv);
@@ -114,7 +138,7 @@ int main(int argc, char **argv)
     }
     long grown = resident_kib() - before;
     CHECK(grown < 4096, "grew by %ld KiB", grown);
-    free(memory);
+    leave_to_the_end(memory);
     test_end();
     return 0;
 }

@@ -160,7 +160,7 @@ def test_a_writer_that_waits_keeps_no_reader_from_another(host):
     assert ours(done) == (3, 3)
 
 
-@pytest.mark.parametrize("what", ["gaps", "chars"])
+@pytest.mark.parametrize("what", ["gaps", "chars", "mixed", "more"])
 def test_accumulates_of_odd_types(host, what):
     done = well(run(host, 2, "rma_edges", what))
     assert ours(done) == (2, 2)
