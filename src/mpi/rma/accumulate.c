@@ -106,8 +106,6 @@ static bool operation(MPI_Op op, const sw_datatype_t *basic, task_t *t)
         t->u.kind = op == MPI_NO_OP ? SW_UPDATE_NOTHING : SW_UPDATE_REPLACE;
         return basic->extent > 0;
     }
-    if (op == MPI_OP_NULL)
-        return false;
     if (basic->kernel < 0 && (host_combines(basic->handle) ||
                               combines_chars(op, basic->handle)))
         return t->by_host = true;
@@ -224,6 +222,8 @@ static bool accumulate(sw_win_t *w, const call_t *k, bool single, int *result)
     task_t t;
     sw_access_t a;
     const sw_datatype_t *basic;
+    if (k->op == MPI_OP_NULL || (k->op == MPI_NO_OP && !k->fetches))
+        return false;
     if (k->target == MPI_PROC_NULL)
         return true;
     if (!data_of(k->op != MPI_NO_OP, k->origin, k->origin_count,

@@ -55,6 +55,7 @@ static void wrong_arguments(void)
 {
     int a[4] = {0}, b[4];
     MPI_Datatype none = MPI_DATATYPE_NULL, raw;
+    MPI_Request request;
     MPI_Win_lock_all(0, window);
     TRY(MPI_Put(a, 1, MPI_INT, n, 0, 1, MPI_INT, window));
     TRY(MPI_Put(a, 1, MPI_INT, -77, 0, 1, MPI_INT, window));
@@ -66,6 +67,15 @@ static void wrong_arguments(void)
     MPI_Type_free(&raw);
     TRY(MPI_Accumulate(a, 1, MPI_INT, n, 0, 1, MPI_INT, MPI_SUM, window));
     TRY(MPI_Accumulate(a, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_OP_NULL, window));
+    TRY(MPI_Accumulate(a, 0, MPI_INT, 0, 0, 0, MPI_INT, MPI_OP_NULL, window));
+    TRY(MPI_Accumulate(a, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_NO_OP, window));
+    TRY(MPI_Accumulate(a, 0, MPI_INT, 0, 0, 0, MPI_INT, MPI_NO_OP, window));
+    TRY(MPI_Accumulate(a, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_NO_OP,
+                       window));
+    TRY(MPI_Raccumulate(a, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_NO_OP, window,
+                        &request));
+    TRY(MPI_Get_accumulate(NULL, 0, MPI_INT, b, 1, MPI_INT, 0, 0, 1, MPI_INT,
+                           MPI_NO_OP, window));
     TRY(MPI_Fetch_and_op(a, b, MPI_INT, n + 3, 0, MPI_SUM, window));
     TRY(MPI_Compare_and_swap(a, b, b, MPI_INT, n, 0, window));
     TRY(MPI_Put(a, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, window));
