@@ -93,6 +93,7 @@ typedef struct {
     sw_win_kind_t kind;
     void *base;
     int64_t bytes, unit;
+    uint64_t shown;             /* where, in the arena's file, or UINT64_MAX */
 } sw_win_memory_t;
 
 /* The host has made it. Ask the members if they could serve it; all of them come
