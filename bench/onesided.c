@@ -8,8 +8,8 @@
  *
  * Ranks 0 and 1 are a pair, 2 and 3 the next: even ranks are origins. Their
  * partners wait in the host's barrier meanwhile, where the host serves its
- * windows. Each window is settled when it is
- * made: the members serve it, or the host does. So each mode has windows of its own: one whose targets stay locked,
+ * windows. A window is settled when it is made: the members serve it, or the
+ * host does. So each mode has windows of its own: one whose targets stay locked,
  * and one for fences.
  */
 #include <mpi.h>
@@ -50,12 +50,12 @@ static int access(kind_t kind, int way)
     int target = kind == FETCH_AND_OP ? 0 : partner, error = 0;
     switch (kind) {
     case PUT:
-        error = MPI_Put(mine, count, MPI_DOUBLE, target, at[way], count, MPI_DOUBLE,
-                        window);
+        error = MPI_Put(mine, count, MPI_DOUBLE, target, at[way], count,
+                        MPI_DOUBLE, window);
         break;
     case GET:
-        error = MPI_Get(mine, count, MPI_DOUBLE, target, at[way], count, MPI_DOUBLE,
-                        window);
+        error = MPI_Get(mine, count, MPI_DOUBLE, target, at[way], count,
+                        MPI_DOUBLE, window);
         break;
     case ACCUMULATE:
         error = MPI_Accumulate(mine, count, MPI_DOUBLE, target, at[way], count,
@@ -128,41 +128,64 @@ static bool check(const sw_cell_t *cell, int way)
     return all;
 }
 
-static bool is(const char *kind)
-{
-    const char *chosen = sw_run.plan->windows;
-    return !strcmp(kind, chosen ? chosen : "created");
-}
-
-static void make_window(int way, MPI_Win *window, double **base)
+static void make_window(MPI_Win *window, double **base)
 {
     MPI_Aint bytes = (MPI_Aint)room;
-    if (is("allocated")) {
+    switch (sw_run.plan->windows) {
+    case SW_BENCH_ALLOCATED:
         MPI_Win_allocate(bytes, sizeof(double), MPI_INFO_NULL, sw_run.comm,
                          base, window);
-    } else if (is("shared")) {
+        break;
+    case SW_BENCH_SHARED:
         MPI_Win_allocate_shared(bytes, sizeof(double), MPI_INFO_NULL,
                                 sw_run.comm, base, window);
-    } else if (is("dynamic")) {
+        break;
+    case SW_BENCH_DYNAMIC:
         MPI_Win_create_dynamic(MPI_INFO_NULL, sw_run.comm, window);
         MPI_Win_attach(*window, *base, bytes);
-    } else {
+        break;
+    default:
         MPI_Win_create(*base, bytes, sizeof(double), MPI_INFO_NULL,
                        sw_run.comm, window);
     }
 }
 
+/* The program's memory, or NULL: the MPI allocates it. */
+static double *make_memory(void)
+{
+    switch (sw_run.plan->windows) {
+    case SW_BENCH_MAPPED:
+        return mmap(NULL, room, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    case SW_BENCH_CREATED:
+    case SW_BENCH_DYNAMIC:
+        return malloc(room);
+    default:
+        return NULL;
+    }
+}
+
+static void free_memory(double *made)
+{
+    if (sw_run.plan->windows == SW_BENCH_MAPPED)
+        munmap(made, room);
+    else if (sw_run.plan->windows == SW_BENCH_CREATED ||
+             sw_run.plan->windows == SW_BENCH_DYNAMIC)
+        free(made);
+}
+
 /* Displacements in a dynamic window are addresses. */
 static void find_places(int way)
 {
+    bool dynamic = sw_run.plan->windows == SW_BENCH_DYNAMIC;
     MPI_Aint own;
     MPI_Aint *all = malloc((size_t)sw_run.ranks * sizeof *all);
     if (!all)
         MPI_Abort(sw_run.comm, 1);
     MPI_Get_address(memory[way], &own);
     MPI_Allgather(&own, 1, MPI_AINT, all, 1, MPI_AINT, sw_run.comm);
-    at[way] = is("dynamic") ? all[partner] : 0;
-    at_first[way] = is("dynamic") ? all[0] : 0;
+    at[way] = dynamic ? all[partner] : 0;
+    at_first[way] = dynamic ? all[0] : 0;
     free(all);
 }
 
@@ -171,14 +194,9 @@ static void make_windows(void)
     const sw_bench_plan_t *plan = sw_run.plan;
     for (int way = 0; way < sw_run.modes; way++) {
         int before = plan->accelerate ? plan->accelerate(way == SW_OURS) : 0;
-        double *other;
-        memory[way] =
-            is("mapped") ? mmap(NULL, room, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-            : is("created") || is("dynamic") ? malloc(room) : NULL;
-        other = memory[way];
-        make_window(way, &locked[way], &memory[way]);
-        make_window(way, &fenced[way], &other);
+        double *other = memory[way] = make_memory();
+        make_window(&locked[way], &memory[way]);
+        make_window(&fenced[way], &other);
         memset(memory[way], 0, room);
         find_places(way);
         MPI_Win_lock_all(0, locked[way]);
@@ -194,10 +212,7 @@ static void free_windows(void)
         MPI_Win_free(&locked[way]);
         MPI_Win_fence(MPI_MODE_NOSUCCEED, fenced[way]);
         MPI_Win_free(&fenced[way]);
-        if (is("mapped"))
-            munmap(memory[way], room);
-        else if (is("created") || is("dynamic"))
-            free(memory[way]);
+        free_memory(memory[way]);
     }
     free(mine);
 }
