@@ -1,10 +1,10 @@
 /*
  * bench.h - the contract between straightway-bench and its MPI half.
  *
- * straightway-bench links to no MPI. It loads the host to measure, and then
- * the module compiled for that host's binary interface: that is
- * libstraightway-bench-<flavour>.so, from collectives.c, overlap.c,
- * onesided.c, pingpong.c, datatypes.c, profile.c, placement.c and the files that they
+ * straightway-bench links to no MPI. It loads the host to measure, and then the
+ * module compiled for that host's binary interface: that is
+ * libstraightway-bench-<flavour>.so, from collectives.c, overlap.c, onesided.c,
+ * pingpong.c, datatypes.c, profile.c, placement.c and the files that they
  * share. The module's MPI calls bind as any program's: to the preloaded front
  * if there is one, else to the host.
  */

@@ -152,8 +152,9 @@ int main(int argc, char **argv)
         else if (!parse(name, value, &plan))
             usage();
     }
-    int benchmarks = !!plan.ops + !!plan.overlap + !!plan.onesided + !!plan.patterns
-                     + !!plan.kernels + !!plan.items + !!plan.placement;
+    int benchmarks = !!plan.ops + !!plan.overlap + !!plan.onesided +
+                     !!plan.patterns + !!plan.kernels + !!plan.items +
+                     !!plan.placement;
     if (!host || !module || !plan.out || benchmarks != 1 ||
         plan.size_count < (plan.items || plan.placement ? 0
                            : plan.kernels ? 2 : 1))

@@ -24,8 +24,8 @@
  *   partitioned    pingpong by the host; by Straightway a partitioned message
  *                  there and one back
  *
- * Of a plan with protocols, the patterns pingpong, read, write and rewrite have a
- * way for each (ladder.h).
+ * Of a plan with protocols, the patterns pingpong, read, write and rewrite have
+ * a way for each (ladder.h).
  *
  * Messages have places of their own for sending and for receiving. A check of
  * each cell in both modes comes before its timing. The receiver starts with the

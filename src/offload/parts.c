@@ -69,7 +69,7 @@ static void piece(const sw_parts_bank_t *b, uint64_t index, uint64_t *begin,
     *end = base + sw_min((index % b->split + 1) * each, b->bytes);
 }
 
-/* The sender's end ------------------------------------------------------------ */
+/* The sender's end --------------------------------------------------------- */
 
 static uint64_t copied(const sw_parts_t *p)
 {

@@ -11,8 +11,8 @@
  *     ready[words]  claims[words]  ticks[words]  where[partitions]  copy
  *
  * Memory order: a thread writes where a partition lies, then sets the bits of
- * its pieces in `ready` (release). A thread that loads a bit (acquire)
- * sees the partition. Claims and ticks are those of slates.h. The sender clears a bank
+ * its pieces in `ready` (release). A thread that loads a bit (acquire) sees the
+ * partition. Claims and ticks are those of slates.h. The sender clears a bank
  * before it posts the turn that uses it. The receiver has then left the turn
  * before the last one, so nobody reads or sets bits there.
  *
@@ -72,7 +72,8 @@ SW_API char *sw_parts_copy(const sw_parts_t *p, unsigned partition);
 SW_API void sw_parts_ready(sw_parts_t *p, unsigned partition, uint64_t where);
 
 /* The receiver, any thread: are bytes [begin, end) of the message there, as far
- * as pushes have told? Those that the sender does not send come with the last. */
+ * as pushes have told? Those that the sender does not send come with the last
+ * ones. */
 SW_API bool sw_parts_arrived(const sw_parts_t *p, uint64_t begin, uint64_t end);
 
 /* The receiver, when some have arrived: how many bytes come in all. */

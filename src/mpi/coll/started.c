@@ -23,7 +23,7 @@ static bool is_near(sw_collective_t id)
            id <= SW_COLL_NEIGHBOR_ALLTOALLW;
 }
 
-/* The request ---------------------------------------------------------------- */
+/* The request -------------------------------------------------------------- */
 
 static bool ready(sw_track_t *t)
 {
@@ -118,7 +118,7 @@ static const sw_track_kind_t started_kind = {
     .progress = progress,
 };
 
-/* Starting ------------------------------------------------------------------- */
+/* Starting ----------------------------------------------------------------- */
 
 static void out_of_memory(void)
 {
@@ -234,7 +234,7 @@ int sw_started_go(sw_started_t *s, MPI_Request *request)
     return MPI_SUCCESS;
 }
 
-/* Persistent ones -------------------------------------------------------------- */
+/* Persistent ones ---------------------------------------------------------- */
 
 int sw_started_keep(sw_started_t *s, MPI_Request *request)
 {
