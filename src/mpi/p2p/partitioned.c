@@ -17,6 +17,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+sw_partitioned_counts_t sw_partitioned_counts;
+
 #ifdef SW_HAS_Psend_init
 
 /* Messages of up to so many bytes are copied by their sender, which then need
@@ -43,8 +45,6 @@ typedef struct {
 } sw_partitioned_t;
 
 static sw_track_t *spare;
-/* Starts; partitions and bytes that were sent. */
-static _Atomic int64_t counts[3];
 /* Held while a thread makes a sender's copy, or gives partitions out. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -58,7 +58,7 @@ static MPI_Comm comm_of(const sw_partitioned_t *p)
     return sw_comm_or_any(p->track.comm);
 }
 
-/* Sending ---------------------------------------------------------------------- */
+/* Sending ------------------------------------------------------------------ */
 
 static char *place_in_copy(sw_partitioned_t *p, int partition)
 {
@@ -91,7 +91,7 @@ static uint64_t offer(sw_partitioned_t *p, int partition)
     return sw_arena_offset(copy, p->bytes);
 }
 
-/* Receiving -------------------------------------------------------------------- */
+/* Receiving ---------------------------------------------------------------- */
 
 static size_t room(const sw_partitioned_t *p)
 {
@@ -101,7 +101,8 @@ static size_t room(const sw_partitioned_t *p)
 static void take_place(sw_partitioned_t *p)
 {
     const sw_datatype_t *type = p->type;
-    bool plain = !sw_out_of_reach(p->user, type) && (type->dense || type->layout);
+    bool plain = !sw_out_of_reach(p->user, type) &&
+                 (type->dense || type->layout);
     p->temporary = plain ? NULL : sw_temporary(room(p));
     p->parts.room = room(p);
     p->parts.to = plain
@@ -121,13 +122,14 @@ static void give(sw_partitioned_t *p, int partition)
         return;
     if (p->temporary)
         sw_unpack(p->temporary + begin, element(p, partition),
-                  (int64_t)((end - begin) / p->type->size), p->type, comm_of(p));
+                  (int64_t)((end - begin) / p->type->size), p->type,
+                  comm_of(p));
     else if (p->parts.open)
         sw_show_fetch(element(p, partition), end - begin);
     p->given[partition] = true;
 }
 
-/* The request ------------------------------------------------------------------ */
+/* The request -------------------------------------------------------------- */
 
 static void tell(const sw_partitioned_t *p, MPI_Status *status)
 {
@@ -179,10 +181,13 @@ static int finish(sw_track_t *t, MPI_Status *status)
 
 static void count(const sw_partitioned_t *p)
 {
-    const int64_t more[] = {1, p->sends ? p->partitions : 0,
-                            p->sends ? (int64_t)room(p) : 0};
-    for (int i = 0; i < 3 && sw_settings.stats; i++)
-        atomic_fetch_add_explicit(&counts[i], more[i], memory_order_relaxed);
+    if (!sw_settings.stats)
+        return;
+    atomic_fetch_add(&sw_partitioned_counts.starts, 1);
+    if (!p->sends)
+        return;
+    atomic_fetch_add(&sw_partitioned_counts.partitions, p->partitions);
+    atomic_fetch_add(&sw_partitioned_counts.bytes, (int64_t)room(p));
 }
 
 static int start(sw_track_t *t, MPI_Request *request)
@@ -228,7 +233,7 @@ static const sw_track_kind_t partitioned_kind = {
     .release = release,
 };
 
-/* Calls ------------------------------------------------------------------------ */
+/* Calls -------------------------------------------------------------------- */
 
 static bool tag_is_right(int tag)
 {
@@ -430,12 +435,6 @@ void sw_partitioned_stop(void)
     sw_listed_stop(spare);
 }
 
-void sw_partitioned_counts(int64_t to[3])
-{
-    for (int i = 0; i < 3; i++)
-        to[i] = atomic_load(&counts[i]);
-}
-
 #else
 
 void sw_partitioned_start(void)
@@ -444,11 +443,6 @@ void sw_partitioned_start(void)
 
 void sw_partitioned_stop(void)
 {
-}
-
-void sw_partitioned_counts(int64_t to[3])
-{
-    (void)to;
 }
 
 #endif

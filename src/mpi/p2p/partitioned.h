@@ -21,6 +21,10 @@ void sw_partitioned_start(void);
 void sw_partitioned_stop(void);
 
 /* For --stats: starts that were ours; partitions and bytes that were sent. */
-void sw_partitioned_counts(int64_t to[3]);
+typedef struct {
+    _Atomic int64_t starts, partitions, bytes;
+} sw_partitioned_counts_t;
+extern sw_partitioned_counts_t sw_partitioned_counts
+    __attribute__((visibility("hidden")));
 
 #endif
