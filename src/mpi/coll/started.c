@@ -106,16 +106,12 @@ static const sw_track_kind_t started_kind = {
     .size = sizeof(sw_started_t),
     .spare = &spare,
     .ready = ready,
-    .ask = sw_listed_ask,
     .peek = sw_listed_peek,
     .finish = finish,
     .start = start,
-    .free = sw_listed_free,
-    .cancel = sw_listed_cancel,
-    .enlist = sw_listed_nothing,
-    .delist = sw_listed_nothing,
     .release = release,
     .progress = progress,
+    SW_LISTED_KIND,
 };
 
 /* Starting ----------------------------------------------------------------- */

@@ -3,18 +3,13 @@
  */
 #include "partitioned.h"
 
-#include "mpi/base/buffer.h"
-#include "mpi/base/comm_pair.h"
 #include "mpi/base/failure.h"
 #include "mpi/base/link.h"
 #include "mpi/base/raise.h"
-#include "mpi/base/reach.h"
-#include "mpi/request/listed.h"
 #include "node/base/settings.h"
 #include "node/control.h"
-#include "offload/parts.h"
+#include "partition.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 sw_partitioned_counts_t sw_partitioned_counts;
@@ -25,109 +20,7 @@ sw_partitioned_counts_t sw_partitioned_counts;
  * not wait for the receiver. */
 #define EAGER 65536
 
-typedef struct {
-    union {
-        sw_track_t track;
-        sw_listed_t listed;
-    };
-    sw_parts_t parts;
-    sw_comm_pair_t pair;
-    bool sends, opened;
-    int peer, tag;
-    char *user;
-    const sw_datatype_t *type;
-    int partitions;
-    int64_t count;              /* elements of a partition                  */
-    size_t bytes;               /* of a partition                           */
-    char *packed;               /* the sender's copy; NULL: none yet        */
-    char *temporary;            /* the receiver's, if the host unpacks      */
-    bool *given;                /* by partition: the program may read it    */
-} sw_partitioned_t;
-
 static sw_track_t *spare;
-/* Held while a thread makes a sender's copy, or gives partitions out. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void *element(const sw_partitioned_t *p, int partition)
-{
-    return sw_element(p->user, partition * p->count, p->type);
-}
-
-static MPI_Comm comm_of(const sw_partitioned_t *p)
-{
-    return sw_comm_or_any(p->track.comm);
-}
-
-/* Sending ------------------------------------------------------------------ */
-
-static char *place_in_copy(sw_partitioned_t *p, int partition)
-{
-    if (p->parts.eager)
-        return sw_parts_copy(&p->parts, (unsigned)partition);
-    pthread_mutex_lock(&lock);
-    if (!p->packed) {
-        uint64_t there;
-        p->packed = sw_list_memory((size_t)p->partitions * p->bytes, &there);
-    }
-    pthread_mutex_unlock(&lock);
-    return p->packed + (size_t)partition * p->bytes;
-}
-
-/* Where the receiver finds a partition that is ready. */
-static uint64_t offer(sw_partitioned_t *p, int partition)
-{
-    const void *from = element(p, partition);
-    uint64_t there = UINT64_MAX;
-    if (!p->bytes)
-        return 0;
-    if (!p->parts.eager && p->type->dense && !sw_out_of_reach(from, p->type))
-        there = sw_show(from, p->bytes);
-    if (there != UINT64_MAX) {
-        sw_show_stage(from, p->bytes);
-        return there;
-    }
-    char *copy = place_in_copy(p, partition);
-    sw_pack(from, p->count, p->type, copy, comm_of(p));
-    return sw_arena_offset(copy, p->bytes);
-}
-
-/* Receiving ---------------------------------------------------------------- */
-
-static size_t room(const sw_partitioned_t *p)
-{
-    return (size_t)p->partitions * p->bytes;
-}
-
-static void take_place(sw_partitioned_t *p)
-{
-    const sw_datatype_t *type = p->type;
-    bool plain = !sw_out_of_reach(p->user, type) &&
-                 (type->dense || type->layout);
-    p->temporary = plain ? NULL : sw_temporary(room(p));
-    p->parts.room = room(p);
-    p->parts.to = plain
-        ? (sw_data_t){p->user, type->dense ? NULL : type->layout,
-                      p->partitions * p->count}
-        : sw_data_plain(p->temporary);
-    for (int i = 0; i < p->partitions; i++)
-        p->given[i] = false;
-}
-
-/* Gives the program what has come of a partition. */
-static void give(sw_partitioned_t *p, int partition)
-{
-    size_t begin = (size_t)partition * p->bytes;
-    size_t end = sw_min(sw_parts_received(&p->parts), begin + p->bytes);
-    if (p->given[partition] || begin >= end)
-        return;
-    if (p->temporary)
-        sw_unpack(p->temporary + begin, element(p, partition),
-                  (int64_t)((end - begin) / p->type->size), p->type,
-                  comm_of(p));
-    else if (p->parts.open)
-        sw_show_fetch(element(p, partition), end - begin);
-    p->given[partition] = true;
-}
 
 /* The request -------------------------------------------------------------- */
 
@@ -138,7 +31,8 @@ static void tell(const sw_partitioned_t *p, MPI_Status *status)
         return;
     status->MPI_SOURCE = p->peer;
     status->MPI_TAG = p->tag;
-    sw_status_set_bytes(status, sw_min(sw_parts_received(&p->parts), room(p)));
+    sw_status_set_bytes(status, sw_min(sw_parts_received(&p->parts),
+                                       sw_partitions_room(p)));
 }
 
 /* As in any receive, less may come than there is room for, and more is an error.
@@ -166,12 +60,8 @@ static int finish(sw_track_t *t, MPI_Status *status)
 {
     sw_partitioned_t *p = (sw_partitioned_t *)t;
     int rc = sw_list_end(&p->parts.list);
-    if (!p->sends && (rc == SW_OK || rc == SW_TRUNCATED)) {
-        pthread_mutex_lock(&lock);
-        for (int i = 0; i < p->partitions; i++)
-            give(p, i);
-        pthread_mutex_unlock(&lock);
-    }
+    if (!p->sends && (rc == SW_OK || rc == SW_TRUNCATED))
+        sw_partitions_give(p, 0, p->partitions);
     if (!p->sends)
         sw_temporary_free(p->temporary);
     p->temporary = NULL;
@@ -187,7 +77,7 @@ static void count(const sw_partitioned_t *p)
     if (!p->sends)
         return;
     atomic_fetch_add(&sw_partitioned_counts.partitions, p->partitions);
-    atomic_fetch_add(&sw_partitioned_counts.bytes, (int64_t)room(p));
+    atomic_fetch_add(&sw_partitioned_counts.bytes, (int64_t)sw_partitions_room(p));
 }
 
 static int start(sw_track_t *t, MPI_Request *request)
@@ -196,10 +86,10 @@ static int start(sw_track_t *t, MPI_Request *request)
     if (!p->opened)
         sw_parts_open(&p->parts, p->pair.team, p->pair.name,
                       p->sends ? (unsigned)p->partitions : 0, p->bytes,
-                      p->sends && room(p) <= EAGER);
+                      p->sends && sw_partitions_room(p) <= EAGER);
     p->opened = true;
     if (!p->sends)
-        take_place(p);
+        sw_partitions_place(p);
     count(p);
     sw_parts_begin(&p->parts);
     sw_listed_set_out(&p->listed);
@@ -222,15 +112,11 @@ static const sw_track_kind_t partitioned_kind = {
     .size = sizeof(sw_partitioned_t),
     .spare = &spare,
     .ready = sw_listed_ready,
-    .ask = sw_listed_ask,
     .peek = peek,
     .finish = finish,
     .start = start,
-    .free = sw_listed_free,
-    .cancel = sw_listed_cancel,
-    .enlist = sw_listed_nothing,
-    .delist = sw_listed_nothing,
     .release = release,
+    SW_LISTED_KIND,
 };
 
 /* Calls -------------------------------------------------------------------- */
@@ -350,7 +236,8 @@ static bool may(const sw_partitioned_t *p, bool right, int *result)
 
 static void ready(sw_partitioned_t *p, int partition)
 {
-    sw_parts_ready(&p->parts, (unsigned)partition, offer(p, partition));
+    sw_parts_ready(&p->parts, (unsigned)partition,
+                   sw_partition_offer(p, partition));
 }
 
 int sw_MPI_Pready(int partition, MPI_Request request)
@@ -404,9 +291,7 @@ static bool arrived(sw_partitioned_t *p, int partition)
         sw_link_poke();
         return false;
     }
-    pthread_mutex_lock(&lock);
-    give(p, partition);
-    pthread_mutex_unlock(&lock);
+    sw_partitions_give(p, partition, partition + 1);
     return true;
 }
 

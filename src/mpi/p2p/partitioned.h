@@ -6,10 +6,6 @@
  * Threads of the sender tell which partitions are ready, and a rank that waits
  * copies them. The two ranks find each other without the host
  * (mpi/base/comm_pair.h). All other messages are the host's.
- *
- * While a message is under way, the program writes to the partitions that are
- * not ready. So a partition is shown to the receiver (node/arena/show.h), or
- * copied, no earlier than it is ready.
  */
 #ifndef SW_MPI_P2P_PARTITIONED_H
 #define SW_MPI_P2P_PARTITIONED_H
