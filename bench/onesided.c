@@ -8,8 +8,8 @@
  *
  * Ranks 0 and 1 are a pair, 2 and 3 the next: even ranks are origins. Their
  * partners wait in the host's barrier meanwhile, where the host serves its
- * windows. A window is settled when it is made: the members serve it, or the
- * host does. So each mode has windows of its own: one whose targets stay locked,
+ * windows. Each window is settled when it is
+ * made: the members serve it, or the host does. So each mode has windows of its own: one whose targets stay locked,
  * and one for fences.
  */
 #include <mpi.h>
@@ -50,12 +50,12 @@ static int access(kind_t kind, int way)
     int target = kind == FETCH_AND_OP ? 0 : partner, error = 0;
     switch (kind) {
     case PUT:
-        error = MPI_Put(mine, count, MPI_DOUBLE, target, at[way], count,
-                        MPI_DOUBLE, window);
+        error = MPI_Put(mine, count, MPI_DOUBLE, target, at[way], count, MPI_DOUBLE,
+                        window);
         break;
     case GET:
-        error = MPI_Get(mine, count, MPI_DOUBLE, target, at[way], count,
-                        MPI_DOUBLE, window);
+        error = MPI_Get(mine, count, MPI_DOUBLE, target, at[way], count, MPI_DOUBLE,
+                        window);
         break;
     case ACCUMULATE:
         error = MPI_Accumulate(mine, count, MPI_DOUBLE, target, at[way], count,
