@@ -128,64 +128,40 @@ static bool check(const sw_cell_t *cell, int way)
     return all;
 }
 
-static void make_window(MPI_Win *window, double **base)
+static bool are(sw_bench_windows_t kind)
+{
+    return sw_run.plan->windows == kind;
+}
+
+static void make_window(int way, MPI_Win *window, double **base)
 {
     MPI_Aint bytes = (MPI_Aint)room;
-    switch (sw_run.plan->windows) {
-    case SW_BENCH_ALLOCATED:
+    if (are(SW_BENCH_ALLOCATED)) {
         MPI_Win_allocate(bytes, sizeof(double), MPI_INFO_NULL, sw_run.comm,
                          base, window);
-        break;
-    case SW_BENCH_SHARED:
+    } else if (are(SW_BENCH_SHARED)) {
         MPI_Win_allocate_shared(bytes, sizeof(double), MPI_INFO_NULL,
                                 sw_run.comm, base, window);
-        break;
-    case SW_BENCH_DYNAMIC:
+    } else if (are(SW_BENCH_DYNAMIC)) {
         MPI_Win_create_dynamic(MPI_INFO_NULL, sw_run.comm, window);
         MPI_Win_attach(*window, *base, bytes);
-        break;
-    default:
+    } else {
         MPI_Win_create(*base, bytes, sizeof(double), MPI_INFO_NULL,
                        sw_run.comm, window);
     }
 }
 
-/* The program's memory, or NULL: the MPI allocates it. */
-static double *make_memory(void)
-{
-    switch (sw_run.plan->windows) {
-    case SW_BENCH_MAPPED:
-        return mmap(NULL, room, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    case SW_BENCH_CREATED:
-    case SW_BENCH_DYNAMIC:
-        return malloc(room);
-    default:
-        return NULL;
-    }
-}
-
-static void free_memory(double *made)
-{
-    if (sw_run.plan->windows == SW_BENCH_MAPPED)
-        munmap(made, room);
-    else if (sw_run.plan->windows == SW_BENCH_CREATED ||
-             sw_run.plan->windows == SW_BENCH_DYNAMIC)
-        free(made);
-}
-
 /* Displacements in a dynamic window are addresses. */
 static void find_places(int way)
 {
-    bool dynamic = sw_run.plan->windows == SW_BENCH_DYNAMIC;
     MPI_Aint own;
     MPI_Aint *all = malloc((size_t)sw_run.ranks * sizeof *all);
     if (!all)
         MPI_Abort(sw_run.comm, 1);
     MPI_Get_address(memory[way], &own);
     MPI_Allgather(&own, 1, MPI_AINT, all, 1, MPI_AINT, sw_run.comm);
-    at[way] = dynamic ? all[partner] : 0;
-    at_first[way] = dynamic ? all[0] : 0;
+    at[way] = are(SW_BENCH_DYNAMIC) ? all[partner] : 0;
+    at_first[way] = are(SW_BENCH_DYNAMIC) ? all[0] : 0;
     free(all);
 }
 
@@ -194,9 +170,16 @@ static void make_windows(void)
     const sw_bench_plan_t *plan = sw_run.plan;
     for (int way = 0; way < sw_run.modes; way++) {
         int before = plan->accelerate ? plan->accelerate(way == SW_OURS) : 0;
-        double *other = memory[way] = make_memory();
-        make_window(&locked[way], &memory[way]);
-        make_window(&fenced[way], &other);
+        double *other;
+        memory[way] =
+            are(SW_BENCH_MAPPED)
+                ? mmap(NULL, room, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            : are(SW_BENCH_CREATED) || are(SW_BENCH_DYNAMIC)
+                ? malloc(room) : NULL;
+        other = memory[way];
+        make_window(way, &locked[way], &memory[way]);
+        make_window(way, &fenced[way], &other);
         memset(memory[way], 0, room);
         find_places(way);
         MPI_Win_lock_all(0, locked[way]);
@@ -212,7 +195,10 @@ static void free_windows(void)
         MPI_Win_free(&locked[way]);
         MPI_Win_fence(MPI_MODE_NOSUCCEED, fenced[way]);
         MPI_Win_free(&fenced[way]);
-        free_memory(memory[way]);
+        if (are(SW_BENCH_MAPPED))
+            munmap(memory[way], room);
+        else if (are(SW_BENCH_CREATED) || are(SW_BENCH_DYNAMIC))
+            free(memory[way]);
     }
     free(mine);
 }

@@ -11,8 +11,8 @@
  *     ready[words]  claims[words]  ticks[words]  where[partitions]  copy
  *
  * Memory order: a thread writes where a partition lies, then sets the bits of
- * its pieces in `ready` (release). A thread that loads a bit (acquire) sees the
- * partition. Claims and ticks are those of slates.h. The sender clears a bank
+ * its pieces in `ready` (release). A thread that loads a bit (acquire)
+ * sees the partition. Claims and ticks are those of slates.h. The sender clears a bank
  * before it posts the turn that uses it. The receiver has then left the turn
  * before the last one, so nobody reads or sets bits there.
  *
