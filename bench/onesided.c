@@ -32,7 +32,8 @@ static const struct {
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
 static MPI_Win locked[SW_MODES], fenced[SW_MODES];
-static double *memory[SW_MODES], *mine;
+/* Each mode has its own: a copy past the caches must not cost the other. */
+static double *memory[SW_MODES], *origin[SW_MODES];
 static MPI_Aint at[SW_MODES], at_first[SW_MODES];   /* displacements: of the
                                                      * partner, and of rank 0 */
 static int count, partner;
@@ -50,15 +51,15 @@ static int access(kind_t kind, int way)
     int target = kind == FETCH_AND_OP ? 0 : partner, error = 0;
     switch (kind) {
     case PUT:
-        error = MPI_Put(mine, count, MPI_DOUBLE, target, at[way], count, MPI_DOUBLE,
+        error = MPI_Put(origin[way], count, MPI_DOUBLE, target, at[way], count, MPI_DOUBLE,
                         window);
         break;
     case GET:
-        error = MPI_Get(mine, count, MPI_DOUBLE, target, at[way], count, MPI_DOUBLE,
+        error = MPI_Get(origin[way], count, MPI_DOUBLE, target, at[way], count, MPI_DOUBLE,
                         window);
         break;
     case ACCUMULATE:
-        error = MPI_Accumulate(mine, count, MPI_DOUBLE, target, at[way], count,
+        error = MPI_Accumulate(origin[way], count, MPI_DOUBLE, target, at[way], count,
                                MPI_DOUBLE, MPI_SUM, window);
         break;
     default:
@@ -93,7 +94,7 @@ static void fill(double *to, double first)
 /* What is where after an operation of a cell. */
 static bool is_right(kind_t kind, int way)
 {
-    const double *looked_at = kind == GET ? mine : memory[way];
+    const double *looked_at = kind == GET ? origin[way] : memory[way];
     bool looks = is_origin() ? kind == GET : kind != GET;
     if (kind == FETCH_AND_OP)
         return sw_run.rank || memory[way][0] == sw_run.ranks;
@@ -107,7 +108,7 @@ static bool check(const sw_cell_t *cell, int way)
 {
     kind_t kind = *(const kind_t *)cell->what;
     double seconds;
-    fill(mine, kind == PUT ? 7 : 0);
+    fill(origin[way], kind == PUT ? 7 : 0);
     MPI_Win_sync(locked[way]);
     fill(memory[way], kind == GET ? 7 : 10);
     if (kind == ACCUMULATE)
@@ -121,10 +122,10 @@ static bool check(const sw_cell_t *cell, int way)
     sw_meet();
     MPI_Win_sync(locked[way]);
     if (sw_run.plan->corrupt && way == SW_OURS)
-        memory[way][0] = mine[0] = -1;
+        memory[way][0] = origin[way][0] = -1;
     int right = !error && is_right(kind, way), all;
     MPI_Allreduce(&right, &all, 1, MPI_INT, MPI_LAND, sw_run.comm);
-    fill(mine, 0);              /* sums stay finite */
+    fill(origin[way], 0);              /* sums stay finite */
     return all;
 }
 
@@ -200,7 +201,8 @@ static void free_windows(void)
         else if (are(SW_BENCH_CREATED) || are(SW_BENCH_DYNAMIC))
             free(memory[way]);
     }
-    free(mine);
+    for (int way = 0; way < sw_run.modes; way++)
+        free(origin[way]);
 }
 
 /* Fences and counters have one size. */
@@ -229,10 +231,12 @@ bool sw_onesided(bool (*start)(void))
         room = plan->size[i] > room ? plan->size[i] : room;
     partner = sw_run.rank ^ 1;
     partner = partner < sw_run.ranks ? partner : 0;
-    mine = malloc(room);
-    if (!mine)
-        MPI_Abort(sw_run.comm, 1);
-    memset(mine, 0, room);
+    for (int way = 0; way < sw_run.modes; way++) {
+        origin[way] = malloc(room);
+        if (!origin[way])
+            MPI_Abort(sw_run.comm, 1);
+        memset(origin[way], 0, room);
+    }
     make_windows();
     if (!start())
         return false;

@@ -94,17 +94,24 @@ static void wake(void)
     sw_os_futex_wake_all(&event);
 }
 
+/* One call to the system for each time that it parks: it may run late. */
+static void wake_parked(void)
+{
+    if (atomic_exchange(&parked, 0))
+        wake();
+}
+
 void sw_agent_wake(void)
 {
     atomic_thread_fence(memory_order_seq_cst);
     if (sw_unlikely(atomic_load_explicit(&parked, memory_order_relaxed)))
-        wake();
+        wake_parked();
 }
 
 void sw_agent_wake_for_lists(void)
 {
     if (sw_unlikely(atomic_load(&parked)))
-        wake();
+        wake_parked();
 }
 
 bool sw_agent_start(sw_agent_found_t (*work_too)(void), bool has_core)

@@ -18,6 +18,11 @@ static size_t bits_bytes(unsigned words)
     return sw_round_up((words + !words) * sizeof(uint64_t), SW_PAIR);
 }
 
+static size_t flags_bytes(unsigned words)
+{
+    return sw_round_up((size_t)(words + !words) * SW_SLATE_BITS, SW_PAIR);
+}
+
 static size_t where_bytes(unsigned partitions)
 {
     return sw_round_up((size_t)partitions * sizeof(uint64_t), SW_PAIR);
@@ -31,7 +36,8 @@ static unsigned words_of(unsigned partitions, unsigned split)
 
 static size_t bank_bytes(unsigned partitions, unsigned split, uint64_t copied)
 {
-    return 3 * bits_bytes(words_of(partitions, split)) +
+    unsigned words = words_of(partitions, split);
+    return flags_bytes(words) + 2 * bits_bytes(words) +
            where_bytes(partitions) + sw_round_up(copied, SW_PAIR);
 }
 
@@ -42,13 +48,15 @@ static sw_parts_bank_t bank_of(char *board, uint64_t step, unsigned partitions,
     unsigned words = words_of(partitions, split);
     size_t each = bits_bytes(words);
     char *at = board + (step & 1) * bank_bytes(partitions, split, copied);
+    _Atomic uint8_t *ready = (_Atomic uint8_t *)(void *)at;
+    at += flags_bytes(words);
     return (sw_parts_bank_t){
         .partitions = partitions, .split = split, .words = words,
-        .bytes = bytes, .ready = (_Atomic uint64_t *)(void *)at,
-        .claims = (_Atomic uint64_t *)(void *)(at + each),
-        .ticks = (_Atomic uint64_t *)(void *)(at + 2 * each),
-        .where = (_Atomic uint64_t *)(void *)(at + 3 * each),
-        .copy = at + 3 * each + where_bytes(partitions)};
+        .bytes = bytes, .ready = ready,
+        .claims = (_Atomic uint64_t *)(void *)at,
+        .ticks = (_Atomic uint64_t *)(void *)(at + each),
+        .where = (_Atomic uint64_t *)(void *)(at + 2 * each),
+        .copy = copied ? at + 2 * each + where_bytes(partitions) : NULL};
 }
 
 /* Bits of the pieces in a word, if all of them are. */
@@ -57,6 +65,19 @@ static uint64_t all_of(const sw_parts_bank_t *b, unsigned word)
     uint64_t left = (uint64_t)b->partitions * b->split -
                     (uint64_t)word * SW_SLATE_BITS;
     return sw_bits(0, (unsigned)sw_min(left, (uint64_t)SW_SLATE_BITS));
+}
+
+/* Bits of those pieces in a word that are ready and not among `seen`. */
+static uint64_t ready_in(const sw_parts_bank_t *b, unsigned word, uint64_t seen)
+{
+    uint64_t bits = 0;
+    for (uint64_t left = all_of(b, word) & ~seen; left; left &= left - 1) {
+        unsigned bit = (unsigned)__builtin_ctzll(left);
+        uint64_t flag = atomic_load_explicit(
+            &b->ready[(size_t)word * SW_SLATE_BITS + bit], memory_order_acquire);
+        bits |= flag << bit;
+    }
+    return bits;
 }
 
 /* Bytes [*begin, *end) of the message: a piece. */
@@ -108,8 +129,9 @@ void sw_parts_close(sw_parts_t *p)
 
 static void clear(sw_parts_bank_t *b)
 {
-    for (unsigned i = 0; i < b->words; i++) {
+    for (unsigned i = 0; i < b->words * SW_SLATE_BITS; i++)
         atomic_store_explicit(&b->ready[i], 0, memory_order_relaxed);
+    for (unsigned i = 0; i < b->words; i++) {
         atomic_store_explicit(&b->claims[i], 0, memory_order_relaxed);
         atomic_store_explicit(&b->ticks[i], 0, memory_order_relaxed);
     }
@@ -123,16 +145,12 @@ char *sw_parts_copy(const sw_parts_t *p, unsigned partition)
 void sw_parts_ready(sw_parts_t *p, unsigned partition, uint64_t where)
 {
     const sw_parts_bank_t *b = &p->bank;
-    atomic_store_explicit(&b->where[partition], where, memory_order_relaxed);
-    uint64_t first = (uint64_t)partition * b->split;
-    for (unsigned left = b->split; left;) {
-        unsigned bit = first % SW_SLATE_BITS;
-        unsigned here = (unsigned)sw_min(left, SW_SLATE_BITS - bit);
-        atomic_fetch_or_explicit(&b->ready[first / SW_SLATE_BITS],
-                                 sw_bits(bit, here), memory_order_release);
-        first += here;
-        left -= here;
-    }
+    if (!b->copy)
+        atomic_store_explicit(&b->where[partition], where,
+                              memory_order_relaxed);
+    size_t first = (size_t)partition * b->split;
+    for (unsigned i = 0; i < b->split; i++)
+        atomic_store_explicit(&b->ready[first + i], 1, memory_order_release);
 }
 
 /* Posting ------------------------------------------------------------------ */
@@ -198,10 +216,9 @@ static uint64_t claim(sw_parts_t *p, unsigned *word)
     const sw_parts_bank_t *b = &p->bank;
     uint64_t most = AT_ONCE / (b->bytes / b->split + 1) + 1;
     for (unsigned w = p->claimed; w < b->words; w++) {
-        uint64_t ready = atomic_load_explicit(&b->ready[w],
-                                              memory_order_acquire);
         uint64_t seen = atomic_load_explicit(&b->claims[w],
                                              memory_order_relaxed);
+        uint64_t ready = ready_in(b, w, seen);
         while (ready & ~seen) {
             uint64_t run = run_of(ready & ~seen, most);
             uint64_t before = atomic_fetch_or_explicit(&b->claims[w], run,
@@ -221,6 +238,8 @@ static uint64_t claim(sw_parts_t *p, unsigned *word)
 static const char *source(const sw_parts_t *p, uint64_t index, uint64_t begin)
 {
     const sw_parts_bank_t *b = &p->bank;
+    if (b->copy)
+        return b->copy + begin;
     uint64_t partition = index / b->split;
     uint64_t where = atomic_load_explicit(&b->where[partition],
                                           memory_order_relaxed);
@@ -283,10 +302,18 @@ static bool work(sw_list_t *l, bool calls)
 
 /* Over --------------------------------------------------------------------- */
 
-static bool all_set(const sw_parts_bank_t *b, _Atomic uint64_t *bits)
+static bool all_ready(const sw_parts_bank_t *b)
 {
     for (unsigned w = 0; w < b->words; w++)
-        if (atomic_load_explicit(&bits[w], memory_order_acquire) !=
+        if (ready_in(b, w, 0) != all_of(b, w))
+            return false;
+    return true;
+}
+
+static bool all_copied(const sw_parts_bank_t *b)
+{
+    for (unsigned w = 0; w < b->words; w++)
+        if (atomic_load_explicit(&b->ticks[w], memory_order_acquire) !=
             all_of(b, w))
             return false;
     return true;
@@ -296,18 +323,18 @@ static bool over(sw_list_t *l)
 {
     sw_parts_t *p = (sw_parts_t *)l;
     if (l->on->me == SENDER && p->eager)
-        return all_set(&p->bank, p->bank.ready) &&
+        return all_ready(&p->bank) &&
                sw_slate_free(l->on, l->step + 1);
     const sw_slate_row_t *theirs = meet(p);
     if (!theirs)
         return false;
-    if (all_set(&p->bank, p->bank.ticks)) {
+    if (all_copied(&p->bank)) {
         if (l->on->me == RECEIVER && sw_parts_received(p) > p->room)
             l->result = SW_TRUNCATED;
         return true;
     }
     if (theirs->form != SW_FORM_STAGED && sw_row_left(theirs, l->turn) &&
-        !all_set(&p->bank, p->bank.ticks))
+        !all_copied(&p->bank))
         sw_list_bad(l, SW_BROKEN);
     return false;
 }

@@ -8,13 +8,15 @@
  *
  * The sender has a board in its arena, with a bank for every other start:
  *
- *     ready[words]  claims[words]  ticks[words]  where[partitions]  copy
+ *     ready[pieces]  claims[words]  ticks[words]  where[partitions]  copy
  *
- * Memory order: a thread writes where a partition lies, then sets the bits of
- * its pieces in `ready` (release). A thread that loads a bit (acquire)
- * sees the partition. Claims and ticks are those of slates.h. The sender clears a bank
- * before it posts the turn that uses it. The receiver has then left the turn
- * before the last one, so nobody reads or sets bits there.
+ * Memory order: a thread writes where a partition lies, then sets the bytes of
+ * its pieces in `ready` (release). A thread that loads one (acquire) sees the
+ * partition. These are bytes, for plain stores: a locked instruction would wait
+ * until all lines of the partition's copy are the sender's. Claims and ticks are
+ * those of slates.h. The sender clears a bank before it posts the turn that uses
+ * it. The receiver has then left the turn before the last one, so nobody reads
+ * or sets anything there.
  *
  * A small message is copied to the board when it becomes ready. Its sender is
  * then done when all partitions are ready, and the receiver has left the turn
@@ -31,9 +33,10 @@ typedef struct {
     unsigned partitions, split; /* a partition has so many pieces           */
     unsigned words;             /* of 64 bits, for all pieces               */
     uint64_t bytes;             /* of a partition                           */
-    _Atomic uint64_t *ready, *claims, *ticks;
+    _Atomic uint8_t *ready;     /* of each piece: 1 once it is              */
+    _Atomic uint64_t *claims, *ticks;
     _Atomic uint64_t *where;    /* of each partition, in the sender's arena */
-    char *copy;                 /* of a small message                       */
+    char *copy;                 /* of a small message; else NULL            */
 } sw_parts_bank_t;
 
 typedef struct {
@@ -67,8 +70,8 @@ SW_API void sw_parts_begin(sw_parts_t *p);
 /* The sender: where it copies a partition of an eager message to. */
 SW_API char *sw_parts_copy(const sw_parts_t *p, unsigned partition);
 
-/* The sender: this partition lies there in its arena, and may be read. Any
- * thread, once for each partition of a start. */
+/* The sender: this partition lies there in its arena, or is copied, and may be
+ * read. Any thread, once for each partition of a start. */
 SW_API void sw_parts_ready(sw_parts_t *p, unsigned partition, uint64_t where);
 
 /* The receiver, any thread: are bytes [begin, end) of the message there, as far

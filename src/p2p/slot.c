@@ -126,6 +126,11 @@ static void *make_aside(size_t bytes)
     return p;
 }
 
+size_t sw_slot_aside(void)
+{
+    return atomic_load_explicit(&aside_bytes, memory_order_relaxed);
+}
+
 static void drop(void *aside, size_t bytes)
 {
     if (!aside)
@@ -206,23 +211,16 @@ bool sw_slots_quiet(void)
 sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
 {
     void *aside = NULL;
-    sw_layout_t *layout = offer->layout;
-    sw_shown_t shown = offer->shown;
-    if (!offer->readable && offer->direct) {
-        shown = (sw_shown_t){.at = (uintptr_t)offer->data,
-                             .span = SW_SHOWN_DIRECT};
-        count(&stats.direct);
-    } else if (!offer->readable) {
-        aside = make_aside(offer->bytes);
-        if (!aside)
-            return NULL;
-        layout = NULL;
-        sw_data_show(&(sw_data_t){.at = aside}, offer->bytes, &shown);
-        count(&stats.gathered);
-    }
+    bool direct = !offer->readable && offer->direct;
+    bool gathers = !offer->readable && !direct;
     pthread_mutex_lock(&lock);
     reap();
-    sw_slot_t *slot = free_slots || grow() ? pop(&free_slots) : NULL;
+    /* After that: the pages of a copy that was taken are warm. */
+    if (gathers)
+        aside = make_aside(offer->bytes);
+    sw_slot_t *slot = NULL;
+    if ((aside || !gathers) && (free_slots || grow()))
+        slot = pop(&free_slots);
     if (slot) {
         sw_assert(sw_slot_is(slot, SW_SLOT_FREE));
         put(slot->order, ++order);
@@ -230,12 +228,21 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
         atomic_store_explicit(&mine->offers, order, memory_order_release);
         stats.offered++;
         stats.bytes += offer->bytes;
+        stats.direct += direct;
+        stats.gathered += gathers;
     }
     pthread_mutex_unlock(&lock);
     if (!slot) {
         drop(aside, offer->bytes);
         return NULL;
     }
+    sw_shown_t shown = offer->shown;
+    if (direct)
+        shown = (sw_shown_t){.at = (uintptr_t)offer->data,
+                             .span = SW_SHOWN_DIRECT};
+    else if (gathers)
+        sw_data_show(&(sw_data_t){.at = aside}, offer->bytes, &shown);
+    sw_layout_t *layout = gathers ? NULL : offer->layout;
     /* The new ticket comes before what is written now; see found.c. */
     atomic_thread_fence(memory_order_release);
     put(slot->context_id, offer->context_id);

@@ -104,10 +104,12 @@ typedef struct {
  * CMA. It is no stretch of an arena. */
 #define SW_SHOWN_DIRECT UINT64_MAX
 
-/* Private memory up to here is worth a copy into the arena; beyond, a host that
- * copies in the kernel may be quicker. (CMA is used by a benchmark alone: at no
- * size did it beat the hosts' own.) */
-#define SW_STAGED_MAX ((size_t)12 << 10)
+/* Private memory up to here is worth a copy into the arena, while all such
+ * copies of a process take no more than that. Beyond, the pages that these take
+ * anew cost more than the hosts' own ways. (CMA is used by a benchmark alone: at
+ * no size did it beat them.) */
+#define SW_STAGED_MAX ((size_t)4 << 20)
+#define SW_STAGED_ALL ((size_t)16 << 20)
 
 static inline sw_data_t sw_offer_data(const sw_offer_t *offer)
 {
@@ -271,5 +273,8 @@ typedef struct {
     uint64_t joint, accepted;
 } sw_slot_stats_t;
 SW_API void sw_slot_stats(sw_slot_stats_t *to);
+
+/* Bytes of the copies that this process has made, and receivers not taken. */
+SW_API size_t sw_slot_aside(void);
 
 #endif

@@ -10,8 +10,7 @@
 bool sw_queue_await(sw_queue_t *q)
 {
     bool lost = false;
-    uint32_t ticket =
-        atomic_fetch_add_explicit(&q->next, 1, memory_order_relaxed);
+    uint32_t ticket = atomic_fetch_add(&q->next, 1);
     SW_WAIT_UNLESS(lost,
                    atomic_load_explicit(&q->serving, memory_order_acquire) ==
                        ticket,

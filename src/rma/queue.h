@@ -33,6 +33,15 @@ bool sw_queue_await(sw_queue_t *q);
 /* Let the next one be served. */
 void sw_queue_pass(sw_queue_t *q);
 
+/* Is somebody served, or does one wait for it? An answer of no acquires what all
+ * have written that were served. Tickets are sequentially consistent: a comer
+ * that this look has missed sees what this thread stored before (update.h). */
+static inline bool sw_queue_taken(sw_queue_t *q)
+{
+    uint32_t next = atomic_load(&q->next);
+    return atomic_load_explicit(&q->serving, memory_order_acquire) != next;
+}
+
 /* Hold it as `kind`, once no bit of `others` is left in the state. One that
  * does not queue waits for these alone. False: lost. */
 bool sw_queue_hold(sw_queue_t *q, uint32_t kind, uint32_t others, bool queues);

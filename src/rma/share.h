@@ -46,10 +46,12 @@ _Static_assert(sizeof(sw_queue_t) == SW_PAIR &&
                offsetof(sw_rma_block_t, member) == 2 * SW_PAIR,
                "what members write alternately lies in pairs of its own");
 
-/* A member's end of it, in private memory. Several threads may use it. */
+/* A member's end of it, in private memory. `threads`: several threads of the
+ * member may use it at once. */
 typedef struct {
     sw_rma_block_t *shared;
     int n, me;
+    bool threads;
 } sw_rma_share_t;
 
 /* Bytes of a block for n members, all of them zeroed at first. */

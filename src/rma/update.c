@@ -5,17 +5,15 @@
 
 #include "node/base/copy.h"
 
-#define SHORT 4             /* elements of a short update, at most */
 #define PART ((size_t)256 << 10)    /* bytes of one turn of a long one */
 #define ASIDE 1024          /* bytes that are updated beside their place */
 
 /* Long ones ---------------------------------------------------------------- */
 
-void sw_rma_update_begin(const sw_rma_share_t *w, int target)
+static inline void begin(const sw_rma_share_t *w, int target)
 {
     sw_queue_t *q = &w->shared->member[target].updates;
     sw_queue_await(q);
-    atomic_store(&q->state, 1);
     for (int i = 0; i < w->n; i++) {
         sw_rma_member_t *m = &w->shared->member[i];
         bool lost = false;
@@ -23,11 +21,19 @@ void sw_rma_update_begin(const sw_rma_share_t *w, int target)
     }
 }
 
+static inline void end(const sw_rma_share_t *w, int target)
+{
+    sw_queue_pass(&w->shared->member[target].updates);
+}
+
+void sw_rma_update_begin(const sw_rma_share_t *w, int target)
+{
+    begin(w, target);
+}
+
 void sw_rma_update_end(const sw_rma_share_t *w, int target)
 {
-    sw_queue_t *q = &w->shared->member[target].updates;
-    atomic_store_explicit(&q->state, 0, memory_order_release);
-    sw_queue_pass(q);
+    end(w, target);
 }
 
 /* Kernels want their elements where the compiler would put them. */
@@ -52,8 +58,8 @@ static void combine_aside(const sw_update_t *u, char *at, const char *origin,
     }
 }
 
-void sw_update_apply(const sw_update_t *u, void *at, const void *origin,
-                     size_t n)
+static inline void apply(const sw_update_t *u, void *at, const void *origin,
+                         size_t n)
 {
     if (u->kind == SW_UPDATE_REPLACE)
         sw_copy(at, origin, n * u->elem);
@@ -65,19 +71,27 @@ void sw_update_apply(const sw_update_t *u, void *at, const void *origin,
         combine_aside(u, at, origin, n);
 }
 
+void sw_update_apply(const sw_update_t *u, void *at, const void *origin,
+                     size_t n)
+{
+    apply(u, at, origin, n);
+}
+
 static void update_long(const sw_rma_share_t *w, int target,
                         const sw_update_t *u, char *at, const char *origin,
                         char *result, size_t n)
 {
-    size_t part = sw_max(PART / u->elem, 1);
+    size_t part = n;
+    if (n * u->elem > PART)
+        part = sw_max(PART / u->elem, 1);
     for (size_t some, i = 0; i < n; i += some) {
         some = sw_min(n - i, part);
         size_t from = i * u->elem;
-        sw_rma_update_begin(w, target);
+        begin(w, target);
         if (result)
             sw_copy(result + from, at + from, some * u->elem);
-        sw_update_apply(u, at + from, origin ? origin + from : NULL, some);
-        sw_rma_update_end(w, target);
+        apply(u, at + from, origin ? origin + from : NULL, some);
+        end(w, target);
     }
 }
 
@@ -145,37 +159,48 @@ static bool is_atomic(const void *at, size_t elem)
            (uintptr_t)at % elem == 0;
 }
 
+/* No more active: where there are no other threads, it alone was. */
+static void leave(const sw_rma_share_t *w)
+{
+    _Atomic uint32_t *active = &w->shared->member[w->me].active;
+    if (sw_likely(!w->threads))
+        atomic_store_explicit(active, 0, memory_order_release);
+    else
+        atomic_fetch_sub_explicit(active, 1, memory_order_release);
+}
+
 /* Become active, unless a long one is at work. */
 static bool enter(const sw_rma_share_t *w, int target)
 {
-    _Atomic uint32_t *active = &w->shared->member[w->me].active;
-    atomic_fetch_add(active, 1);
-    if (sw_likely(!atomic_load(&w->shared->member[target].updates.state)))
+    atomic_fetch_add(&w->shared->member[w->me].active, 1);
+    if (sw_likely(!sw_queue_taken(&w->shared->member[target].updates)))
         return true;
-    atomic_fetch_sub(active, 1);
+    leave(w);
     return false;
 }
 
-static void leave(const sw_rma_share_t *w)
+/* A long one looks at all members, a short one takes a locked instruction for
+ * each element. */
+static bool is_short(const sw_rma_share_t *w, size_t n)
 {
-    atomic_fetch_sub_explicit(&w->shared->member[w->me].active, 1,
-                              memory_order_release);
+    return n == 1 || n <= (size_t)w->n / 2;
 }
 
-void sw_rma_update(const sw_rma_share_t *w, int target,
+bool sw_rma_update(const sw_rma_share_t *w, int target,
                       const sw_update_t *u, void *at, const void *origin,
                       void *result, size_t n)
 {
     size_t elem = u->elem;
-    if (n > SHORT || !is_atomic(at, elem) || !enter(w, target)) {
+    if (!is_short(w, n) || !is_atomic(at, elem) || !enter(w, target)) {
         update_long(w, target, u, at, origin, result, n);
-        return;
+        return true;
     }
     for (size_t i = 0; i < n; i++)
         update_element(u, (char *)at + i * elem,
                        origin ? (const char *)origin + i * elem : NULL,
                        result ? (char *)result + i * elem : NULL);
     leave(w);
+    return false;
 }
 
 static void swap_element(size_t elem, void *at, const void *origin,

@@ -6,16 +6,17 @@
  * element, whatever their types and operations. So a long update waits for the
  * short ones under way, and keeps others out:
  *
- *   short   active++ at the origin           long    wait for its turn
- *           is a long one at work?                   state = 1: at work
+ *   short   active++ at the origin           long    take a ticket
+ *           has a long one a ticket?                 wait for its turn
  *             yes: active--, go as a long            wait until nobody is active
  *           update each element by itself            update all elements
- *           active--                                 state = 0, the next one's turn
+ *           active--                                 the next one's turn
  *
- * Memory order: `active` and `state` are sequentially consistent where the two
- * look at each other. So either the short one sees the long one at work, or the
- * long one sees it active, and waits. `active--` and `state = 0` are releases;
- * the looks that find 0 acquire them.
+ * Memory order: `active` and tickets are sequentially consistent where the two
+ * look at each other. So either the short one sees the long one's ticket, or the
+ * long one sees it active, and waits. `active--` and the end of a turn are
+ * releases; the looks that find nobody acquire them. An origin with one thread
+ * stores 0 instead of counting down: it has no other short update under way.
  *
  * A short update writes no line that other origins read, but the element's.
  */
@@ -40,8 +41,9 @@ typedef struct {
 
 /* Update n elements of a target's memory at `at`, where they lie for this
  * member, with those of `origin`; `result` gets what was there before. Either
- * may be NULL where the kind does not need it. */
-SW_API void sw_rma_update(const sw_rma_share_t *w, int target,
+ * may be NULL where the kind does not need it. False: locked instructions alone
+ * did it, so no store is put off (x86). */
+SW_API bool sw_rma_update(const sw_rma_share_t *w, int target,
                              const sw_update_t *u, void *at,
                              const void *origin, void *result, size_t n);
 

@@ -153,10 +153,12 @@ static void exposures(member_t *m)
     meet(m);
 }
 
-/* Integers, reals, and bytes that lie anywhere: short and long updates. */
+/* Integers, reals, and bytes that lie anywhere: short and long updates. Of
+ * threads, two are one member. */
 static void updates(member_t *m)
 {
-    sw_rma_share_t *w = &m->share;
+    sw_rma_share_t share = m->share, *w = &share;
+    share.me /= share.threads ? 2 : 1;
     sw_update_t add = {SW_UPDATE_ADD, sw_reduce_kernel(SW_SUM, SW_UINT64), 8};
     sw_update_t sum = {SW_UPDATE_COMBINE, sw_reduce_kernel(SW_SUM, SW_DOUBLE),
                        8};
@@ -167,7 +169,7 @@ static void updates(member_t *m)
     int one = 1;
     uint64_t old[4], last = 0;
     meet(m);
-    if (w->me == 0)
+    if (m->share.me == 0)
         memset(m->memory->element, 0, sizeof m->memory->element);
     meet(m);
     for (int i = 0; i < ROUNDS; i++) {
@@ -181,9 +183,10 @@ static void updates(member_t *m)
         last = old[0];
         sw_rma_update(w, 0, &sum, &m->memory->real[9], reals, old, 1);
         sw_rma_update(w, 0, &odd, m->memory->odd + 1, &one, NULL, 1);
-        sw_rma_update(w, 0, &get, &m->memory->element[at], NULL, old, 4);
+        sw_rma_update(w, 0, &get, &m->memory->element[at], NULL, old,
+                      1 + (size_t)i % 4);
         /* A lock: 0 is free. */
-        uint64_t none = 0, mine = (uint64_t)w->me + 1, was = 1;
+        uint64_t none = 0, mine = (uint64_t)m->share.me + 1, was = 1;
         while (was)
             sw_rma_swap(w, 0, 8, &m->memory->element[VECTOR], &mine, &none,
                         &was);
@@ -234,7 +237,7 @@ static void run(int n, bool threads)
     sw_wait_crowd(n / 2.0);
     fflush(NULL);
     for (int i = 0; i < n; i++) {
-        m[i] = (member_t){{block, n, i}, memory, (uint64_t)i * 77 + 5, 0};
+        m[i] = (member_t){{block, n, i, threads}, memory, (uint64_t)i * 77 + 5, 0};
         if (threads)
             MUST(!pthread_create(&m[i].thread, NULL, body, &m[i]));
         else if ((child[i] = fork()) == 0) {

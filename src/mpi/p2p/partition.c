@@ -48,7 +48,7 @@ uint64_t sw_partition_offer(sw_partitioned_t *p, int partition)
     }
     char *copy = place_in_copy(p, partition);
     sw_pack(from, p->count, p->type, copy, comm_of(p));
-    return sw_arena_offset(copy, p->bytes);
+    return p->parts.eager ? 0 : sw_arena_offset(copy, p->bytes);
 }
 
 void sw_partitions_place(sw_partitioned_t *p)

@@ -18,7 +18,7 @@ sw_partitioned_counts_t sw_partitioned_counts;
 
 /* Messages of up to so many bytes are copied by their sender, which then need
  * not wait for the receiver. */
-#define EAGER 65536
+#define EAGER 32768
 
 static sw_track_t *spare;
 

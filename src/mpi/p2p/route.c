@@ -124,6 +124,12 @@ sw_slot_t *sw_route_repeat(sw_offer_t *offer, sw_descriptor_t *descriptor,
     return offer_it(sw_link_at(offer->dest), offer, descriptor, no);
 }
 
+static bool may_stage(size_t bytes)
+{
+    return bytes <= sw_threshold_staged_max &&
+           sw_slot_aside() + bytes <= sw_threshold_staged_all;
+}
+
 sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
                          const sw_datatype_t *type, int dest, int tag,
                          MPI_Comm comm, sw_offer_t *offer,
@@ -147,7 +153,7 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
     if (type->dense && !offer->readable) {
         offer->direct = sw_threshold_cma &&
                         sw_world.at[link->place].reached & SW_AGREE_CMA;
-        if (!offer->direct && bytes > sw_threshold_staged_max)
+        if (!offer->direct && !may_stage(bytes))
             return NULL;
     }
     offer->dest = link->place;

@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-size_t sw_threshold_shown_min, sw_threshold_staged_max;
+size_t sw_threshold_shown_min;
+size_t sw_threshold_staged_max, sw_threshold_staged_all;
 size_t sw_threshold_scattered_min, sw_threshold_coarse_min;
 bool sw_threshold_cma;
 
@@ -82,4 +83,5 @@ void sw_threshold_force(int state)
     sw_threshold_shown_min = two || sw_threshold_cma ? SIZE_MAX
                                                      : sw_settings.p2p_min;
     sw_threshold_staged_max = two ? SIZE_MAX : usual.staged_max;
+    sw_threshold_staged_all = two ? SIZE_MAX : SW_STAGED_ALL;
 }

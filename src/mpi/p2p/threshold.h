@@ -24,8 +24,10 @@ extern size_t sw_threshold_coarse_min __attribute__((visibility("hidden")));
  * sw_settings.p2p_min. */
 extern size_t sw_threshold_shown_min __attribute__((visibility("hidden")));
 /* Up to so many bytes a copy of private memory into the arena is quicker than
- * the host; then whether CMA is forced instead. */
+ * the host, while all copies have no more than so many; then whether CMA is
+ * forced instead. */
 extern size_t sw_threshold_staged_max __attribute__((visibility("hidden")));
+extern size_t sw_threshold_staged_all __attribute__((visibility("hidden")));
 extern bool sw_threshold_cma __attribute__((visibility("hidden")));
 
 /* At the end of MPI_Init: as suits this host. */

@@ -176,7 +176,7 @@ static void combine(const task_t *t, char *at, const char *origin)
     }
 }
 
-static void update_aside(const sw_win_t *w, int target, task_t *t)
+static void update_aside(sw_win_t *w, int target, task_t *t)
 {
     MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
     size_t bytes = t->n * t->u.elem;
@@ -207,13 +207,16 @@ static bool data_of(bool there, const void *user, int64_t count,
                       (user || !count || !to->type->dense));
 }
 
-/* All of it in whole basic elements. */
+/* All of it in whole basic elements. Mostly no division is needed. */
 static bool limit(task_t *t, const elements_t *e)
 {
-    size_t bytes = e->type ? (size_t)e->count * e->type->size : 0;
-    if (e->type)
-        t->n = sw_min(t->n, bytes / t->basic->size);
-    return bytes % t->basic->size == 0;
+    if (!e->type)
+        return true;
+    size_t n = (size_t)e->count, bytes = n * e->type->size;
+    if (sw_unlikely(e->type != t->basic))
+        n = bytes / t->basic->size;
+    t->n = sw_min(t->n, n);
+    return n * t->basic->size == bytes;
 }
 
 /* One basic element, no derived type: MPI_Fetch_and_op takes no other. */
@@ -245,14 +248,38 @@ static bool accumulate(sw_win_t *w, const call_t *k, bool single, int *result)
     if (!t.n)
         return true;
     if (sw_likely(!t.by_host && is_plain(&t, &t.target) &&
-                  is_plain(&t, &t.origin) && is_plain(&t, &t.result)))
-        sw_rma_update(&w->share, k->target, &t.u, a.at,
-                      t.origin.type ? t.origin.user : NULL,
-                      t.result.type ? t.result.user : NULL, t.n);
-    else
+                  is_plain(&t, &t.origin) && is_plain(&t, &t.result))) {
+        if (basic == a.type && t.u.kind != SW_UPDATE_NOTHING && !w->share.threads)
+            w->last = (sw_win_update_t){k->type, k->op, t.u};
+        w->stored |= sw_rma_update(&w->share, k->target, &t.u, a.at,
+                                   t.origin.type ? t.origin.user : NULL,
+                                   t.result.type ? t.result.user : NULL, t.n);
+    } else {
         update_aside(w, k->target, &t);
+    }
     if (sw_unlikely(t.error != MPI_SUCCESS))
         *result = sw_win_raise(w, t.error);
+    sw_win_turn(w);
+    return true;
+}
+
+/* The same at once, if it is like the last one. */
+static inline bool again(sw_win_t *w, const void *origin, int64_t count,
+                         MPI_Datatype type, int target, int64_t disp,
+                         int64_t target_count, MPI_Datatype target_type,
+                         MPI_Op op, int *result)
+{
+    sw_access_t a;
+    if (w->last.type != type || type != target_type || w->last.op != op ||
+        count != target_count || !origin || target == MPI_PROC_NULL ||
+        sw_device_possible() ||
+        !sw_access(w, target, disp, count, type, &a, result) || a.far)
+        return false;
+    if (!a.bytes)
+        return true;
+    sw_win_count(SW_WIN_ACCUMULATE, a.bytes);
+    w->stored |= sw_rma_update(&w->share, target, &w->last.u, a.at, origin,
+                               NULL, (size_t)count);
     sw_win_turn(w);
     return true;
 }
@@ -264,6 +291,8 @@ SW_ACCESSES(Accumulate##SUFFIX, Raccumulate##SUFFIX,                    \
              MPI_Datatype target_type, MPI_Op op),                      \
             (origin, count, type, target, disp, target_count,           \
              target_type, op),                                          \
+            again(w, origin, count, type, target, disp, target_count,   \
+                  target_type, op, &result) ||                          \
             accumulate(w, &(const call_t){                              \
                 .origin = origin, .origin_count = count,                \
                 .origin_type = type, .target = target, .disp = disp,    \

@@ -155,7 +155,8 @@ static void open_window(sw_win_t *w, const said_t *said, sw_team_t *team,
     size_t n = (size_t)team->n;
     char *block = team->peer[0]->control + said[0].block;
     w->share = (sw_rma_share_t){(sw_rma_block_t *)(void *)block, team->n,
-                                team->me};
+                                team->me, sw_threaded};
+    w->last.type = MPI_DATATYPE_NULL;
     w->ring = sw_ring_open(team, said[0].ring);
     w->members = room_for(n, sizeof *w->members);
     host.Win_get_group(w->handle, &w->group);

@@ -141,6 +141,7 @@ static bool move(sw_win_t *w, bool put, void *user, int64_t count,
     sw_win_count(put ? SW_WIN_PUT : SW_WIN_GET, bytes);
     if (!bytes)
         return true;
+    w->stored = true;
     if (sw_unlikely(a.far)) {
         int error = move_far(put, user, count, d, &a, bytes);
         if (error != MPI_SUCCESS)

@@ -24,6 +24,7 @@
 #include "rma/regions.h"
 #include "node/base/settings.h"
 #include "rma/share.h"
+#include "rma/update.h"
 
 /* What this member has of a target. */
 enum {
@@ -46,6 +47,14 @@ typedef struct {
     _Atomic int access;
 } sw_win_target_t;
 
+/* What one accumulate has found out, for the next one that is like it: with
+ * elements of a predefined type at both ends, side by side. */
+typedef struct {
+    MPI_Datatype type;          /* MPI_DATATYPE_NULL: there was none */
+    MPI_Op op;
+    sw_update_t u;
+} sw_win_update_t;
+
 typedef struct {
     sw_registered_t registered;
     MPI_Win handle;
@@ -57,6 +66,8 @@ typedef struct {
     int *members;               /* [n]: those started, `starts` of them */
     int starts, posts;          /* -1: no such epoch */
     bool fenced;                /* a fence has opened an epoch */
+    bool stored;                /* plainly, since the last flush */
+    sw_win_update_t last;       /* of a member with one thread */
     _Atomic int all;            /* how all are locked */
     _Atomic int locks;          /* so many, of one or of all */
     _Atomic unsigned turns;     /* see sw_win_turn */
