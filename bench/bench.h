@@ -1,10 +1,10 @@
 /*
  * bench.h - the contract between straightway-bench and its MPI half.
  *
- * straightway-bench links to no MPI. It loads the host to measure, and then
- * the module compiled for that host's binary interface: that is
- * libstraightway-bench-<flavour>.so, from collectives.c, overlap.c,
- * onesided.c, pingpong.c, datatypes.c, profile.c, placement.c and the files that they
+ * straightway-bench links to no MPI. It loads the host to measure, and then the
+ * module compiled for that host's binary interface: that is
+ * libstraightway-bench-<flavour>.so, from collectives.c, overlap.c, onesided.c,
+ * pingpong.c, datatypes.c, profile.c, placement.c and the files that they
  * share. The module's MPI calls bind as any program's: to the preloaded front
  * if there is one, else to the host.
  */
@@ -22,11 +22,16 @@ typedef enum {
     SW_BENCH_HEAP, SW_BENCH_STACK, SW_BENCH_MMAP
 } sw_bench_memory_t;
 
+/* The memory of windows: of MPI_Win_create on the heap, allocated by the MPI in
+ * two ways, attached, or of MPI_Win_create in a private mapping. */
+typedef enum {
+    SW_BENCH_CREATED, SW_BENCH_ALLOCATED, SW_BENCH_SHARED, SW_BENCH_DYNAMIC,
+    SW_BENCH_MAPPED
+} sw_bench_windows_t;
+
 typedef struct {
     const char *ops;                /* collectives: comma-separated names   */
     const char *overlap;            /* or else nonblocking ones: the same   */
-    const char *windows;            /* theirs: created|allocated|shared|
-                                     * dynamic|mapped; NULL: created       */
     const char *onesided;           /* or else one-sided ones: the same     */
     const char *patterns;           /* or else pingpong: the same           */
     const char *kernels;            /* or else datatypes: the same          */
@@ -56,6 +61,9 @@ typedef struct {
 
     /* Of nonblocking collectives alone. */
     int tests;                      /* calls of MPI_Test in a computation   */
+
+    /* Of one-sided operations alone. */
+    sw_bench_windows_t windows;
 
     /* Of pingpong alone. */
     const char *protocols;          /* one column for each: ladder.h        */

@@ -8,7 +8,6 @@
 
 #include "node/control.h"
 #include "p2p/slot.h"
-#include "remap.h"
 
 #define TRIED 16                /* messages in a try, before a cell          */
 #define TRIES 4
@@ -31,6 +30,7 @@ static sw_slot_stats_t before;          /* what was counted last            */
 static long long sent[RUNGS], went[RUNGS], late[RUNGS];
 static sw_sampling_way_t chosen[RUNGS];         /* the ways of a cell       */
 static int rung_of[RUNGS];                      /* and their rungs          */
+static sw_remap_t *remap[RUNGS];                /* of rungs by page tables  */
 
 static bool is_open(int rung)
 {
@@ -50,13 +50,11 @@ bool sw_ladder_start(void)
     return false;
 }
 
-sw_carried_t sw_ladder_carries(int way)
+sw_carried_t sw_ladder_carries(int way, const sw_remap_t **pages)
 {
     int rung = rung_of[way];
-    if (rung < REMAP)
-        return rung == GIVE ? SW_BLOCKS : SW_MESSAGES;
-    sw_remap_choose(rung == REMAP_HUGE);
-    return SW_PAGES;
+    *pages = remap[rung];
+    return *pages ? SW_PAGES : rung == GIVE ? SW_BLOCKS : SW_MESSAGES;
 }
 
 /* Of the messages that two sets of counts tell apart, how many went so: each
@@ -110,6 +108,16 @@ void sw_ladder_settle(void)
     add_up(went);
 }
 
+/* The rungs by page tables need files. All ranks have them, or none. */
+static bool prepare(int rung, size_t bytes)
+{
+    if (rung < REMAP)
+        return true;
+    remap[rung] = sw_remap_bind(bytes, rung == REMAP_HUGE, sw_run.rank ^ 1,
+                                sw_run.comm);
+    return remap[rung];
+}
+
 /* Does any message go so? On a busy machine all may come too late. */
 static bool works(sw_cell_t *cell, int rung)
 {
@@ -131,10 +139,7 @@ void sw_ladder_climb(sw_cell_t *cell)
     int open[RUNGS], n = 0;
     cell->ways = chosen;
     for (int r = 0; r < RUNGS; r++)
-        if (is_open(r) &&
-            (r < REMAP || sw_remap_bind(cell->size, r == REMAP_HUGE,
-                                        sw_run.rank ^ 1, sw_run.comm)) &&
-            works(cell, r))
+        if (is_open(r) && prepare(r, cell->size) && works(cell, r))
             open[n++] = r;
     for (int w = 0; w < n; w++) {
         rung_of[w] = open[w];
@@ -144,6 +149,14 @@ void sw_ladder_climb(sw_cell_t *cell)
     memset(sent, 0, sizeof sent);
     memset(went, 0, sizeof went);
     memset(late, 0, sizeof late);
+}
+
+void sw_ladder_leave(void)
+{
+    for (int r = 0; r < RUNGS; r++) {
+        sw_remap_free(remap[r]);
+        remap[r] = NULL;
+    }
 }
 
 void sw_ladder_put(FILE *file)

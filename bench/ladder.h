@@ -18,18 +18,21 @@
 #ifndef SW_BENCH_LADDER_H
 #define SW_BENCH_LADDER_H
 
+#include "remap.h"
 #include "sampling.h"
 
 /* Choose the rungs named in the plan. False: there is none, or the library does
  * not count. */
 bool sw_ladder_start(void);
 
-/* What carries the bytes, in this way of a ladder's cell? */
+/* What carries the bytes, in this way of a ladder's cell? Pages: which? */
 typedef enum { SW_MESSAGES, SW_BLOCKS, SW_PAGES } sw_carried_t;
-sw_carried_t sw_ladder_carries(int way);
+sw_carried_t sw_ladder_carries(int way, const sw_remap_t **pages);
 
-/* Fill in the ways of a cell: those that its messages take. */
+/* Fill in the ways of a cell: those that its messages take. They last until the
+ * cell is left. */
 void sw_ladder_climb(sw_cell_t *cell);
+void sw_ladder_leave(void);
 
 /* This process has sent so many messages that way: how did they go? */
 void sw_ladder_count(int way, int messages);

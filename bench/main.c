@@ -51,14 +51,18 @@ static void parse_sizes(const char *text, sw_bench_plan_t *plan)
     }
 }
 
-static sw_bench_memory_t parse_memory(const char *name)
+/* In the order of their enumerations. */
+static const char *const memories[] = {"heap", "stack", "mmap", NULL};
+static const char *const windows[] = {"created", "allocated", "shared",
+                                      "dynamic", "mapped", NULL};
+
+static int index_of(const char *name, const char *const *names)
 {
-    static const char *const names[] = {"heap", "stack", "mmap"};
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; names[i]; i++)
         if (!strcmp(name, names[i]))
-            return (sw_bench_memory_t)i;
+            return i;
     usage();
-    return SW_BENCH_HEAP;
+    return 0;
 }
 
 /* One option of the plan; false: not one. */
@@ -73,7 +77,7 @@ static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
     else if (!strcmp(name, "--onesided"))
         plan->onesided = value;
     else if (!strcmp(name, "--windows"))
-        plan->windows = value;
+        plan->windows = (sw_bench_windows_t)index_of(value, windows);
     else if (!strcmp(name, "--tests"))
         plan->tests = (int)number(value);
     else if (!strcmp(name, "--patterns"))
@@ -113,7 +117,7 @@ static bool parse(const char *name, const char *value, sw_bench_plan_t *plan)
     else if (!strcmp(name, "--computing"))
         plan->computing = true, plan->swept = number(value);
     else if (!strcmp(name, "--buffers"))
-        plan->memory = parse_memory(value);
+        plan->memory = (sw_bench_memory_t)index_of(value, memories);
     else if (!strcmp(name, "--paused"))
         plan->paused = number(value) != 0;
     else if (!strcmp(name, "--corrupt"))
@@ -148,8 +152,9 @@ int main(int argc, char **argv)
         else if (!parse(name, value, &plan))
             usage();
     }
-    int benchmarks = !!plan.ops + !!plan.overlap + !!plan.onesided + !!plan.patterns
-                     + !!plan.kernels + !!plan.items + !!plan.placement;
+    int benchmarks = !!plan.ops + !!plan.overlap + !!plan.onesided +
+                     !!plan.patterns + !!plan.kernels + !!plan.items +
+                     !!plan.placement;
     if (!host || !module || !plan.out || benchmarks != 1 ||
         plan.size_count < (plan.items || plan.placement ? 0
                            : plan.kernels ? 2 : 1))

@@ -129,22 +129,21 @@ static bool check(const sw_cell_t *cell, int way)
     return all;
 }
 
-static bool is(const char *kind)
+static bool are(sw_bench_windows_t kind)
 {
-    const char *chosen = sw_run.plan->windows;
-    return !strcmp(kind, chosen ? chosen : "created");
+    return sw_run.plan->windows == kind;
 }
 
 static void make_window(int way, MPI_Win *window, double **base)
 {
     MPI_Aint bytes = (MPI_Aint)room;
-    if (is("allocated")) {
+    if (are(SW_BENCH_ALLOCATED)) {
         MPI_Win_allocate(bytes, sizeof(double), MPI_INFO_NULL, sw_run.comm,
                          base, window);
-    } else if (is("shared")) {
+    } else if (are(SW_BENCH_SHARED)) {
         MPI_Win_allocate_shared(bytes, sizeof(double), MPI_INFO_NULL,
                                 sw_run.comm, base, window);
-    } else if (is("dynamic")) {
+    } else if (are(SW_BENCH_DYNAMIC)) {
         MPI_Win_create_dynamic(MPI_INFO_NULL, sw_run.comm, window);
         MPI_Win_attach(*window, *base, bytes);
     } else {
@@ -162,8 +161,8 @@ static void find_places(int way)
         MPI_Abort(sw_run.comm, 1);
     MPI_Get_address(memory[way], &own);
     MPI_Allgather(&own, 1, MPI_AINT, all, 1, MPI_AINT, sw_run.comm);
-    at[way] = is("dynamic") ? all[partner] : 0;
-    at_first[way] = is("dynamic") ? all[0] : 0;
+    at[way] = are(SW_BENCH_DYNAMIC) ? all[partner] : 0;
+    at_first[way] = are(SW_BENCH_DYNAMIC) ? all[0] : 0;
     free(all);
 }
 
@@ -174,9 +173,11 @@ static void make_windows(void)
         int before = plan->accelerate ? plan->accelerate(way == SW_OURS) : 0;
         double *other;
         memory[way] =
-            is("mapped") ? mmap(NULL, room, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-            : is("created") || is("dynamic") ? malloc(room) : NULL;
+            are(SW_BENCH_MAPPED)
+                ? mmap(NULL, room, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+            : are(SW_BENCH_CREATED) || are(SW_BENCH_DYNAMIC)
+                ? malloc(room) : NULL;
         other = memory[way];
         make_window(way, &locked[way], &memory[way]);
         make_window(way, &fenced[way], &other);
@@ -195,9 +196,9 @@ static void free_windows(void)
         MPI_Win_free(&locked[way]);
         MPI_Win_fence(MPI_MODE_NOSUCCEED, fenced[way]);
         MPI_Win_free(&fenced[way]);
-        if (is("mapped"))
+        if (are(SW_BENCH_MAPPED))
             munmap(memory[way], room);
-        else if (is("created") || is("dynamic"))
+        else if (are(SW_BENCH_CREATED) || are(SW_BENCH_DYNAMIC))
             free(memory[way]);
     }
     for (int way = 0; way < sw_run.modes; way++)

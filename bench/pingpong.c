@@ -24,8 +24,8 @@
  *   partitioned    pingpong by the host; by Straightway a partitioned message
  *                  there and one back
  *
- * Of a plan with protocols, the patterns pingpong, read, write and rewrite have a
- * way for each (ladder.h).
+ * Of a plan with protocols, the patterns pingpong, read, write and rewrite have
+ * a way for each (ladder.h).
  *
  * Messages have places of their own for sending and for receiving. A check of
  * each cell in both modes comes before its timing. The receiver starts with the
@@ -44,7 +44,6 @@
 #include "ladder.h"
 #include "messages.h"
 #include "partitions.h"
-#include "remap.h"
 #include "sampling.h"
 
 #define CHECKS 2
@@ -156,10 +155,22 @@ static int block_take(unsigned char **at)
     return error || bytes == (size_t)length ? error : MPI_ERR_OTHER;
 }
 
+static const sw_remap_t *remap;         /* of this batch                    */
+
+static unsigned char *pages_place(void)
+{
+    return sw_remap_view(remap);
+}
+
+static int pages_send(bool written)
+{
+    return sw_remap_send(remap, written);
+}
+
 static int pages_receive(unsigned char **at)
 {
-    *at = sw_remap_arrived();
-    return sw_remap_receive();
+    *at = sw_remap_arrived(remap);
+    return sw_remap_receive(remap);
 }
 
 static int parts_send(bool written)
@@ -177,7 +188,7 @@ static int parts_receive(unsigned char **at)
 static const carrier_t
     messages = {message_place, message_send, message_receive},
     blocks = {block_place, block_give, block_take},
-    pages = {sw_remap_view, sw_remap_send, pages_receive},
+    pages = {pages_place, pages_send, pages_receive},
     parts = {message_place, parts_send, parts_receive};
 
 static bool checking;           /* all bytes go through the areas then      */
@@ -371,7 +382,7 @@ static int repeat(const void *what, int way, int calls, double *seconds)
 static int climb(const void *what, int way, int calls, double *seconds)
 {
     double begin = sw_now();
-    sw_carried_t as = sw_ladder_carries(way);
+    sw_carried_t as = sw_ladder_carries(way, &remap);
     int error = there_and_back(as == SW_BLOCKS ? &blocks :
                                as == SW_PAGES ? &pages : &messages,
                                ((const pattern_t *)what)->access, calls);
@@ -530,7 +541,7 @@ static bool measure(const pattern_t *pattern, size_t size)
     block = NULL;
     if (in_parts)
         sw_partitions_free();
-    sw_remap_free();
+    sw_ladder_leave();
     return right;
 }
 

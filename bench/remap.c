@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,15 +19,13 @@
 
 enum { IN, VIEW, ARRIVED, MAPPINGS };
 
-typedef struct {
+struct sw_remap {
     int file, theirs;           /* descriptors: own, the partner's; 0: none */
     unsigned char *at[MAPPINGS];
     size_t span, length;        /* bytes: of a mapping, a message           */
-} pages_t;
-
-static pages_t made[2], *now = made;    /* of small pages, of huge ones     */
-static int partner;
-static MPI_Comm comm;
+    int partner;
+    MPI_Comm comm;
+};
 
 /* Addresses for so many bytes, from a multiple of a huge page on. */
 static unsigned char *reserve(size_t bytes)
@@ -43,9 +42,10 @@ static unsigned char *reserve(size_t bytes)
     return found + before;
 }
 
-static bool map(int which, size_t bytes, int how, int descriptor)
+static bool map(const sw_remap_t *r, int which, size_t bytes, int how,
+                int descriptor)
 {
-    return mmap(now->at[which], bytes, PROT_READ | PROT_WRITE, how | MAP_FIXED,
+    return mmap(r->at[which], bytes, PROT_READ | PROT_WRITE, how | MAP_FIXED,
                 descriptor, 0) != MAP_FAILED;
 }
 
@@ -69,104 +69,96 @@ static bool has_huge(const void *mapping)
     return kilobytes > 0;
 }
 
-static bool make(bool huge)
+static bool make(sw_remap_t *r, bool huge)
 {
-    size_t span = now->span;
-    now->file = memfd_create("straightway-bench", MFD_CLOEXEC);
+    size_t span = r->span;
+    r->file = memfd_create("straightway-bench", MFD_CLOEXEC);
     for (int i = 0; i < MAPPINGS; i++)
-        if (!(now->at[i] = reserve(span)))
+        if (!(r->at[i] = reserve(span)))
             return false;
-    if (now->file < 0 || ftruncate(now->file, (off_t)span) ||
-        !map(IN, span, MAP_SHARED, now->file) ||
-        (huge && madvise(now->at[IN], span, MADV_HUGEPAGE)))
+    if (r->file < 0 || ftruncate(r->file, (off_t)span) ||
+        !map(r, IN, span, MAP_SHARED, r->file) ||
+        (huge && madvise(r->at[IN], span, MADV_HUGEPAGE)))
         return false;
-    memset(now->at[IN], 1, span);
-    return (!huge || has_huge(now->at[IN])) && map(VIEW, span, MAP_PRIVATE, now->file);
+    memset(r->at[IN], 1, span);
+    return (!huge || has_huge(r->at[IN])) &&
+           map(r, VIEW, span, MAP_PRIVATE, r->file);
 }
 
-static bool meet(void)
+static bool meet(sw_remap_t *r)
 {
-    long long mine[2] = {getpid(), now->file}, other[2] = {0, 0};
+    long long mine[2] = {getpid(), r->file}, other[2] = {0, 0};
     char path[64];
-    MPI_Sendrecv(mine, 2, MPI_LONG_LONG, partner, 0, other, 2, MPI_LONG_LONG,
-                 partner, 0, comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(mine, 2, MPI_LONG_LONG, r->partner, 0, other, 2,
+                 MPI_LONG_LONG, r->partner, 0, r->comm, MPI_STATUS_IGNORE);
     snprintf(path, sizeof path, "/proc/%lld/fd/%lld", other[0], other[1]);
-    now->theirs = open(path, O_RDWR | O_CLOEXEC);
-    return now->theirs >= 0;
+    r->theirs = open(path, O_RDWR | O_CLOEXEC);
+    return r->theirs >= 0;
 }
 
 /* All ranks can, or none. */
-static bool all(bool good)
+static bool all(bool good, MPI_Comm comm)
 {
     int mine = good, every;
     MPI_Allreduce(&mine, &every, 1, MPI_INT, MPI_LAND, comm);
     return every;
 }
 
-static void drop(void)
+sw_remap_t *sw_remap_bind(size_t bytes, bool huge, int partner, MPI_Comm comm)
 {
+    sw_remap_t *r = calloc(1, sizeof *r);
+    if (!r)
+        MPI_Abort(comm, 1);
+    r->length = bytes;
+    r->span = (bytes + HUGE - 1) / HUGE * HUGE;
+    r->partner = partner;
+    r->comm = comm;
+    if (all(bytes > 0, comm) && all(make(r, huge), comm) && all(meet(r), comm))
+        return r;
+    sw_remap_free(r);
+    return NULL;
+}
+
+void sw_remap_free(sw_remap_t *r)
+{
+    if (!r)
+        return;
     for (int i = 0; i < MAPPINGS; i++)
-        if (now->at[i])
-            munmap(now->at[i], now->span);
-    if (now->file > 0)
-        close(now->file);
-    if (now->theirs > 0)
-        close(now->theirs);
-    *now = (pages_t){0};
+        if (r->at[i])
+            munmap(r->at[i], r->span);
+    if (r->file > 0)
+        close(r->file);
+    if (r->theirs > 0)
+        close(r->theirs);
+    free(r);
 }
 
-bool sw_remap_bind(size_t bytes, bool huge, int to, MPI_Comm on)
+unsigned char *sw_remap_view(const sw_remap_t *r)
 {
-    sw_remap_choose(huge);
-    now->length = bytes;
-    now->span = (bytes + HUGE - 1) / HUGE * HUGE;
-    partner = to;
-    comm = on;
-    if (all(bytes > 0) && all(make(huge)) && all(meet()))
-        return true;
-    drop();
-    return false;
+    return r->at[VIEW];
 }
 
-void sw_remap_choose(bool huge)
+unsigned char *sw_remap_arrived(const sw_remap_t *r)
 {
-    now = &made[huge];
+    return r->at[ARRIVED];
 }
 
-void sw_remap_free(void)
-{
-    for (int huge = 0; huge < 2; huge++) {
-        sw_remap_choose(huge);
-        drop();
-    }
-}
-
-unsigned char *sw_remap_view(void)
-{
-    return now->at[VIEW];
-}
-
-unsigned char *sw_remap_arrived(void)
-{
-    return now->at[ARRIVED];
-}
-
-int sw_remap_send(bool written)
+int sw_remap_send(const sw_remap_t *r, bool written)
 {
     char sent = 1;
     if (written)
-        memcpy(now->at[IN], now->at[VIEW], now->length);
-    if (!map(VIEW, now->length, MAP_PRIVATE, now->file))
+        memcpy(r->at[IN], r->at[VIEW], r->length);
+    if (!map(r, VIEW, r->length, MAP_PRIVATE, r->file))
         return MPI_ERR_NO_MEM;
-    return MPI_Send(&sent, 1, MPI_CHAR, partner, 0, comm);
+    return MPI_Send(&sent, 1, MPI_CHAR, r->partner, 0, r->comm);
 }
 
-int sw_remap_receive(void)
+int sw_remap_receive(const sw_remap_t *r)
 {
     char sent;
-    int error = MPI_Recv(&sent, 1, MPI_CHAR, partner, 0, comm,
+    int error = MPI_Recv(&sent, 1, MPI_CHAR, r->partner, 0, r->comm,
                          MPI_STATUS_IGNORE);
-    if (!error && !map(ARRIVED, now->length, MAP_PRIVATE, now->theirs))
+    if (!error && !map(r, ARRIVED, r->length, MAP_PRIVATE, r->theirs))
         return MPI_ERR_NO_MEM;
     return error;
 }

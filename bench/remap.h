@@ -21,22 +21,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Files for messages of so many bytes, on all ranks, which are on one node;
- * `huge`: of huge pages. False, on all: the system refuses, or gives a rank no
- * huge pages of shared memory. */
-bool sw_remap_bind(size_t bytes, bool huge, int partner, MPI_Comm comm);
-void sw_remap_free(void);
+typedef struct sw_remap sw_remap_t;
 
-/* Of both kinds of pages, if both are bound: these are used from now on. */
-void sw_remap_choose(bool huge);
+/* Files for messages of so many bytes, on all ranks, which are on one node;
+ * `huge`: of huge pages. NULL, on all: the system refuses, or gives a rank no
+ * huge pages of shared memory. */
+sw_remap_t *sw_remap_bind(size_t bytes, bool huge, int partner, MPI_Comm comm);
+void sw_remap_free(sw_remap_t *r);
 
 /* Where the next message is written, and where the last one came. */
-unsigned char *sw_remap_view(void);
-unsigned char *sw_remap_arrived(void);
+unsigned char *sw_remap_view(const sw_remap_t *r);
+unsigned char *sw_remap_arrived(const sw_remap_t *r);
 
 /* One message. `written`: the sender has written to its view since it last
  * sent. An MPI error, or 0. */
-int sw_remap_send(bool written);
-int sw_remap_receive(void);
+int sw_remap_send(const sw_remap_t *r, bool written);
+int sw_remap_receive(const sw_remap_t *r);
 
 #endif

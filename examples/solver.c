@@ -12,12 +12,12 @@
  * (MPI_Allreduce). At the end all ranks get the whole solution
  * (MPI_Allgatherv).
  *
- * With --pipelined a step has one sum, of both products, and hides it: all ranks
- * start it (MPI_Iallreduce), multiply by the matrix meanwhile, and wait for it
- * (P. Ghysels, W. Vanroose: Hiding global synchronization latency in the
+ * With --pipelined a step has one sum, of both products, and hides it: all
+ * ranks start it (MPI_Iallreduce), multiply by the matrix meanwhile, and wait
+ * for it (P. Ghysels, W. Vanroose: Hiding global synchronization latency in the
  * preconditioned Conjugate Gradient algorithm, Parallel Computing 40, 2014).
- * There the residual and others follow by recurrences, whose rounding adds up. So
- * the ranks compute them anew now and then, and before they believe the end.
+ * There the residual and others follow by recurrences, whose rounding adds up.
+ * So the ranks compute them anew now and then, and before they believe the end.
  *
  * The right-hand side is that of a known solution, a whole number at each
  * point. The solver passes if every rank finds it.

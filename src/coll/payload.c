@@ -129,8 +129,8 @@ bool sw_offer(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
     sw_shown_t shown;
     bool shows =
         data->layout && n > eager && sw_expose_shown(ring, data, n, &shown);
-    uint64_t direct =
-        data->layout || n <= eager ? UINT64_MAX : sw_direct(ring->team, data->at, n);
+    uint64_t direct = data->layout || n <= eager
+                          ? UINT64_MAX : sw_direct(ring->team, data->at, n);
     /* Where it fits the staging, a copy there beats an exposed copy. */
     if (n <= eager ||
         (n <= ring->team->stage_max && !shows && direct == UINT64_MAX)) {

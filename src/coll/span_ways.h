@@ -16,10 +16,9 @@
  *
  * `ranks` is that of each node, of the fullest one. In a collective's line each
  * word gives a size in bytes, and the way from that size on; the first size is
- * 0, and sizes grow. The bytes are those that all members know by the
- * signature (mpi/coll asks with them). A class of sizes goes the way of its
- * smallest. Collectives without a line go as the
- * built-in table says.
+ * 0, and sizes grow. The bytes are those that all members know by the signature
+ * (mpi/coll asks with them). A class of sizes goes the way of its smallest.
+ * Collectives without a line go as the built-in table says.
  *
  * A communicator uses the entry of its host and transport that has at most its
  * nodes and its ranks on a node: of these the one with most nodes, then most

@@ -4,10 +4,10 @@
  *
  * The invariant: once the slots are filled, each call takes one indirect jump.
  * It leads to our function, or to the host's PMPI_ function where we do not
- * serve the call. MPI_Name and PMPI_Name differ only
- * where another profiling tool is preloaded behind us: then MPI_Name goes to
- * the tool, which comes back through PMPI_Name. A tool before us, or in the
- * program itself, is reached first and calls PMPI_Name: nothing to do.
+ * serve the call. MPI_Name and PMPI_Name differ only where another profiling
+ * tool is preloaded behind us: then MPI_Name goes to the tool, which comes back
+ * through PMPI_Name. A tool before us, or in the program itself, is reached
+ * first and calls PMPI_Name: nothing to do.
  *
  * What can be wrong, and what is then done:
  *   no MPI loaded           the call cannot be carried out: say so, abort

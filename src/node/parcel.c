@@ -3,8 +3,8 @@
  *
  * A parcel's state names its holder. Only the holder changes it: give, accept
  * and free. A message orders these (p2p/slot.h), or the stack of freed parcels
- * (parcel_stack.h). The state is
- * there to find the program's errors, so relaxed accesses do.
+ * (parcel_stack.h). The state is there to find the program's errors, so relaxed
+ * accesses do.
  *
  * Strange parcels that this process holds are on a list, for fork. Its links
  * lie in the parcels' heads: the holder alone uses these.

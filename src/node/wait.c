@@ -3,10 +3,10 @@
  *
  * A core is wanted when the system has taken it from this rank within the last
  * 50 ms. A rank that yields such a core loses it for a whole slice of the other
- * process, and its claim to get it back soon. A rank that sleeps keeps its claim,
- * and its wake-up mostly interrupts the other process. Seconds of
- * examples/planes.c (128 3 --uneven 1 --blocking, Open MPI) on two cores beside a
- * busy process, medians of 9 runs:
+ * process, and its claim to get it back soon. A rank that sleeps keeps its
+ * claim, and its wake-up mostly interrupts the other process. Seconds of
+ * examples/planes.c (128 3 --uneven 1 --blocking, Open MPI) on two cores beside
+ * a busy process, medians of 9 runs:
  *
  *   the host                                     1.66
  *   yields                                       2.06

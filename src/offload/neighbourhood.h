@@ -4,8 +4,8 @@
  * A member posts the blocks of all its edges at once: small ones in its row,
  * large ones as memory that it lends. Where blocks differ in size or place, it
  * posts a table of them, too. A receiver copies what comes on its edges as soon
- * as each sender has posted. When it has all blocks of a sender, it sets a bit of
- * its own among that sender's ticks, however many edges join the two.
+ * as each sender has posted. When it has all blocks of a sender, it sets a bit
+ * of its own among that sender's ticks, however many edges join the two.
  *
  * Members without an edge between them never meet. Each receiver makes its own
  * copies: no third member helps a late one.

@@ -90,7 +90,7 @@ static void piece(const sw_parts_bank_t *b, uint64_t index, uint64_t *begin,
     *end = base + sw_min((index % b->split + 1) * each, b->bytes);
 }
 
-/* The sender's end ------------------------------------------------------------ */
+/* The sender's end --------------------------------------------------------- */
 
 static uint64_t copied(const sw_parts_t *p)
 {
@@ -366,8 +366,10 @@ bool sw_parts_arrived(const sw_parts_t *p, uint64_t begin, uint64_t end)
         return true;
     if (!atomic_load_explicit(&p->met, memory_order_acquire))
         return false;
-    if (begin >= end || !b->bytes)
+    if (begin >= end)
         return true;
+    if (begin >= sw_parts_received(p))
+        return false;           /* until all has come */
     uint64_t first = begin / b->bytes * b->split;
     uint64_t last = sw_min(((end - 1) / b->bytes + 1) * b->split,
                            (uint64_t)b->partitions * b->split);

@@ -75,10 +75,11 @@ SW_API char *sw_parts_copy(const sw_parts_t *p, unsigned partition);
 SW_API void sw_parts_ready(sw_parts_t *p, unsigned partition, uint64_t where);
 
 /* The receiver, any thread: are bytes [begin, end) of the message there, as far
- * as pushes have told? True, too, for bytes that the sender does not send. */
+ * as pushes have told? Those that the sender does not send come with the last
+ * ones. */
 SW_API bool sw_parts_arrived(const sw_parts_t *p, uint64_t begin, uint64_t end);
 
-/* The receiver, when the list is over: how many bytes have come. */
+/* The receiver, when some have arrived: how many bytes come in all. */
 SW_API uint64_t sw_parts_received(const sw_parts_t *p);
 
 #endif

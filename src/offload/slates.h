@@ -4,9 +4,9 @@
  *
  * A *slate* serves one collective at a time. Each member has a row there, in
  * which it posts its part. The collective is then cut into pieces. A member
- * that has time claims a piece and does it, for whichever member. So those
- * that wait work for those that compute. (The idea is that of CORE-Direct's task lists,
- * which an adapter carries out: Graham et al., CCGrid 2010.)
+ * that has time claims a piece and does it, for whichever member. So those that
+ * wait work for those that compute. (The idea is that of CORE-Direct's task
+ * lists, which an adapter carries out: Graham et al., CCGrid 2010.)
  *
  *   +----------+---------+---------+-----+---------+---------+
  *   | lane 0   | slate 0 | slate 1 | ... | areas 0 | areas 1 |
@@ -108,9 +108,9 @@ typedef struct {
 } sw_slates_t;
 
 /* Opens this member's end of a block of `depth` slates, a power of two (0: as
- * many as suit). It holds the team, whose members map each other's arenas. The leader takes
- * the block of its arena. The others find it by its name (notices.h) when they
- * first need it. */
+ * many as suit). It holds the team, whose members map each other's arenas. The
+ * leader takes the block of its arena. The others find it by its name
+ * (notices.h) when they first need it. */
 SW_API sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t name,
                                    unsigned depth);
 /* Is the block there? The caller has the lock (list.c). */

@@ -25,10 +25,10 @@
  * computing, or stuck in a call of the host that needs the sender. A receiver
  * that finds MOVING waits for it: the mover holds nothing else.
  *
- * The data may be a parcel that the sender gives away (node/parcel.h). The receiver
- * that claims such a slot holds the parcel: a receiver that asked for a block keeps
- * it (sw_slot_accept), any other copies and frees it. The sender leaves the
- * slot at once.
+ * The data may be a parcel that the sender gives away (node/parcel.h). The
+ * receiver that claims such a slot holds the parcel: a receiver that asked for
+ * a block keeps it (sw_slot_accept), any other copies and frees it. The sender
+ * leaves the slot at once.
  *
  * Memory order. All changes of `state` that hand the slot over are made with
  * release and seen with acquire: the sender's fields (shown, bytes) before

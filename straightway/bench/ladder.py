@@ -30,9 +30,9 @@ PATTERNS = {
 # --pattern remap stands for these patterns, with these protocols.
 REMAP = (["read", "write", "rewrite"], ["one-copy", "give", *PAGES])
 
-# A cell counts if so many of its messages went the way of its column: its median
-# is then one of theirs. A sender that waits for long copies aside, and a late one
-# does not help.
+# A cell counts if so many of its messages went the way of its column: its
+# median is then one of theirs. A sender that waits for long copies aside, and a
+# late one does not help.
 ENOUGH = 0.8
 
 

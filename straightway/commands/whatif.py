@@ -210,10 +210,10 @@ class WhatIf:
             "%(prog)s sweep KEY=V,V,... [EXPERIMENTS, OPTIONS] PROGRAM",
             "%(prog)s convert IN OUT",
             "%(prog)s measure --launcher \"...\" [OPTIONS]"])
-        parser.set_defaults(convert=False, sweeps=False, measures=False, replay=None,
-                            sweep=None, program=(), record=None, rerun=False, clocks=False,
-                            measure=False, runs=3, show_output=False,
-                            launcher_args="", timeout=None)
+        parser.set_defaults(convert=False, sweeps=False, measures=False,
+                            replay=None, sweep=None, program=(), record=None,
+                            rerun=False, clocks=False, measure=False, runs=3,
+                            show_output=False, launcher_args="", timeout=None)
         for one in (Run, Replay, Sweep, Convert, Measure):
             parser.add_below(one)
         jobs.add_program(parser.add_argument)

@@ -3,6 +3,7 @@
 from rich.text import Text
 
 from straightway import units
+from straightway.bench import ladder
 from straightway.reporters.bench_parts import (
     about_floor, microseconds, new_table, notes, overall, ratio, timing)
 from straightway.reporters.console import opened
@@ -31,17 +32,14 @@ def _messages(report, pattern):
 
 
 _TIMES = {
-    "pingpong": "half of a round trip",
+    **ladder.PATTERNS,
     "bidirectional": "both ways at once",
     "stream": "one message's share of a stream",
     "window": "one message's share, {window} under way",
     "ring": "one step of all ranks",
     "random": "one step of all ranks",
     "give": "a block given there and back, half of a round trip",
-    "read": "half of a round trip, each line read",
     "giveread": "a block given there and back, each line read",
-    "write": "half of a round trip, the receiver writes to each line",
-    "rewrite": "half of a round trip, the sender writes to each line before",
     "partitioned": "half of a round trip; the host sends a plain message"}
 
 

@@ -273,8 +273,8 @@ def _notes(report):
                 "the engine matched all in the order of virtual time."
                 if not one["undecided"] else
                 f"for {units.number(one['undecided'])} of them the engine "
-                "could not decide the order in virtual time, and took the order of "
-                f"the real run; {units.number(one['disordered'])} took "
+                "could not decide the order in virtual time, and took the order "
+                f"of the real run; {units.number(one['disordered'])} took "
                 "another message than the first."))
     if one.get("forced"):
         said.append(

@@ -2,9 +2,8 @@
  * parcel.c - blocks that change hands among three processes: given on, written
  * to by all, freed and resized by strangers, they hold what their last holder
  * has written, and come back to their owner. A holder's child has copies of its
- * own. A process that
- * ends, by whatever means, takes no block of another along. What a
- * program must not do ends it with a message, or is told apart.
+ * own. A process that ends, by whatever means, takes no block of another along.
+ * What a program must not do ends it with a message, or is told apart.
  *
  * The processes are forked, and pass the parcels' names through pipes.
  */

@@ -150,8 +150,8 @@ static bool has_posted(const sw_list_t *l)
     return found && sw_row_posted(sw_list_row(l, s->me), l->turn);
 }
 
-/* One member gives up, some time after it has posted. What the others have got is right, and
- * those that cannot get theirs are told. */
+/* One member gives up, some time after it has posted. What the others have got
+ * is right, and those that cannot get theirs are told. */
 static void one_gives_up(member_t *m, const graph_t *all, near_t *x,
                          uint64_t *round)
 {

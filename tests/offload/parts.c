@@ -1,7 +1,8 @@
 /*
- * parts.c - partitioned messages between two members. Threads of the sender tell
- * in any order which partitions are ready. The receiver looks for any of them
- * meanwhile. All bytes arrive, each start anew, and no message waits for another.
+ * parts.c - partitioned messages between two members. Threads of the sender
+ * tell in any order which partitions are ready. The receiver looks for any of
+ * them meanwhile. All bytes arrive, each start anew, and no message waits for
+ * another.
  */
 #include "lists.h"
 #include "offload/parts.h"

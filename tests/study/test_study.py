@@ -16,7 +16,7 @@ from straightway.commands import study as command
 from straightway.errors import UserError
 from straightway.machine import hardware as machine
 from straightway.machine import hosts
-from straightway.study import shared
+from straightway.study import figures, shared
 from straightway.whatif import measured, placements
 from straightway.whatif import runs as whatif
 from test_whatif_command import SCHEMA as FORECAST
@@ -276,8 +276,8 @@ def test_a_busy_machine_is_said(monkeypatch, run, runner):
     ([4.0, 4.1], [3.0, 4.05], "do not tell the two apart"),
     ([3.0, 3.1], [4.0, 4.1], "slower here")])
 def test_the_verdict_is_as_good_as_the_runs(alone, ours, told):
-    measured_ = study._gain({"host": [1e9 * t for t in alone],
-                             "ours": [1e9 * t for t in ours]})
+    measured_ = figures.side_by_side({"host": [1e9 * t for t in alone],
+                                      "ours": [1e9 * t for t in ours]})
     report = {"measured": measured_, "runs": 2, "error": {"gain": 0.01},
               "predicted": {"host_s": 4, "ours_s": 3, "speed_up": 4 / 3}}
     said = " ".join(study.verdict(report))

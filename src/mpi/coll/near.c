@@ -105,7 +105,7 @@ void sw_near_end(sw_near_t *k, MPI_Comm comm, bool done)
         sw_vbuffer_end(&k->in.buffer);
 }
 
-/* Nonblocking and persistent ------------------------------------------------ */
+/* Nonblocking and persistent ----------------------------------------------- */
 
 void sw_near_hold(const sw_near_t *k)
 {

@@ -23,7 +23,7 @@ static bool is_near(sw_collective_t id)
            id <= SW_COLL_NEIGHBOR_ALLTOALLW;
 }
 
-/* The request ---------------------------------------------------------------- */
+/* The request -------------------------------------------------------------- */
 
 static bool ready(sw_track_t *t)
 {
@@ -106,19 +106,15 @@ static const sw_track_kind_t started_kind = {
     .size = sizeof(sw_started_t),
     .spare = &spare,
     .ready = ready,
-    .ask = sw_listed_ask,
     .peek = sw_listed_peek,
     .finish = finish,
     .start = start,
-    .free = sw_listed_free,
-    .cancel = sw_listed_cancel,
-    .enlist = sw_listed_nothing,
-    .delist = sw_listed_nothing,
     .release = release,
     .progress = progress,
+    SW_LISTED_KIND,
 };
 
-/* Starting ------------------------------------------------------------------- */
+/* Starting ----------------------------------------------------------------- */
 
 static void out_of_memory(void)
 {
@@ -234,7 +230,7 @@ int sw_started_go(sw_started_t *s, MPI_Request *request)
     return MPI_SUCCESS;
 }
 
-/* Persistent ones -------------------------------------------------------------- */
+/* Persistent ones ---------------------------------------------------------- */
 
 int sw_started_keep(sw_started_t *s, MPI_Request *request)
 {

@@ -79,37 +79,57 @@ static void print_nodes(int rank)
                (long long)(all[1] / 1024));
 }
 
-/* Collective, as sw_stats_print; how many messages were ours, on rank 0. */
-static int64_t print_messages(int rank)
+/* Of messages, as this rank counts them. */
+typedef struct {
+    int64_t moved, bytes;
+    int64_t aside, by_agent;            /* of these */
+    int64_t known, brought;             /* layouts of senders */
+    int64_t looks;                      /* at posted receives */
+} messages_t;
+
+/* Collective, as sw_stats_print; how many messages were ours. The sums are 0 on
+ * all ranks but rank 0. */
+static int64_t print_messages(void)
 {
+    const sw_give_counts_t *given = &sw_give_counts[SW_GIVE_HANDED];
     sw_slot_stats_t s;
     uint64_t known, brought;
+    messages_t all = {0};
     sw_slot_stats(&s);
     sw_layout_counts(&known, &brought);
-    int64_t mine[10] = {(int64_t)s.offered, (int64_t)s.bytes,
-                        (int64_t)s.moved_aside, sw_serve_count(),
-                        (int64_t)known, (int64_t)brought, sw_posted_looks()},
-            all[10] = {0};
-    sw_partitioned_counts(&mine[7]);
     /* Blocks that are given away have slots, and do not move. */
-    mine[0] -= sw_give_counts[SW_GIVE_HANDED].calls;
-    mine[1] -= sw_give_counts[SW_GIVE_HANDED].bytes;
-    host.Reduce(mine, all, 10, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (rank == 0 && all[0])
+    messages_t mine = {
+        .moved = (int64_t)s.offered - given->calls,
+        .bytes = (int64_t)s.bytes - given->bytes,
+        .aside = (int64_t)s.moved_aside, .by_agent = sw_serve_count(),
+        .known = (int64_t)known, .brought = (int64_t)brought,
+        .looks = sw_posted_looks()};
+    host.Reduce(&mine, &all, sizeof all / sizeof(int64_t), MPI_INT64_T,
+                MPI_SUM, 0, MPI_COMM_WORLD);
+    if (all.moved)
         sw_say("point to point: %lld messages moved, %lld KiB; %lld of them "
                "copied aside for a late receiver, %lld fetched by the agent",
-               (long long)all[0], (long long)(all[1] / 1024),
-               (long long)all[2], (long long)all[3]);
-    if (rank == 0 && all[7])
-        sw_say("partitioned messages: started %lld times, at both ends; "
-               "sent %lld partitions, %lld KiB", (long long)all[7],
-               (long long)all[8], (long long)(all[9] / 1024));
-    if (rank == 0 && all[6])
-        sw_say("posted receives: looked at %lld times", (long long)all[6]);
-    if (rank == 0 && all[4] + all[5])
+               (long long)all.moved, (long long)(all.bytes / 1024),
+               (long long)all.aside, (long long)all.by_agent);
+    if (all.looks)
+        sw_say("posted receives: looked at %lld times", (long long)all.looks);
+    if (all.known + all.brought)
         sw_say("layouts of senders: known %lld times, brought %lld times",
-               (long long)all[4], (long long)all[5]);
-    return all[0] + all[7];
+               (long long)all.known, (long long)all.brought);
+    return all.moved;
+}
+
+/* Collective, as sw_stats_print. Returns how many starts were ours. */
+static int64_t print_partitioned(void)
+{
+    sw_partitioned_counts_t all = {0};
+    host.Reduce(&sw_partitioned_counts, &all, sizeof all / sizeof(int64_t),
+                MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (all.starts)
+        sw_say("partitioned messages: started %lld times, at both ends; "
+               "sent %lld partitions, %lld KiB", (long long)all.starts,
+               (long long)all.partitions, (long long)(all.bytes / 1024));
+    return all.starts;
 }
 
 /* Collective, as sw_stats_print. */
@@ -229,8 +249,8 @@ void sw_stats_print(void)
     host.Comm_size(MPI_COMM_WORLD, &size);
     int rc = host.Reduce(mine, all, SW_CALL_ROWS * SW_CALL_ROW, MPI_INT64_T,
                          MPI_SUM, 0, MPI_COMM_WORLD);
-    int64_t messages = print_messages(rank) + print_windows(rank) +
-                       print_gives(rank);
+    int64_t messages = print_messages() + print_partitioned() +
+                       print_windows(rank) + print_gives(rank);
     print_nodes(rank);
     print_reordered(rank);
     if (rc != MPI_SUCCESS || rank != 0)

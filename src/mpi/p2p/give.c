@@ -3,8 +3,7 @@
  *
  * A give sends a descriptor (p2p/descriptor.h) whose slot names a parcel, and
  * leaves the slot at once: nobody waits. The host matches it, so any receive,
- * probe or take may get it. The rank
- * that claims the slot holds the parcel.
+ * probe or take may get it. The rank that claims the slot holds the parcel.
  *
  * An itake is a receive into a block of the program, which a parcel replaces
  * (receives.h).

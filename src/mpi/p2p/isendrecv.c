@@ -4,9 +4,9 @@
  * Where a descriptor may be received, they are a pair: a receive and a send,
  * each as any other of ours. The program gets one generalized request for both.
  * The host's own forms will not do: MPICH's leaves the status empty, so nobody
- * knows whether what came could be a descriptor. What
- * only sends, to be counted (route.h), is ours in the _replace form as well:
- * Open MPI's calls MPI_Isendrecv, which would be counted again.
+ * knows whether what came could be a descriptor. What only sends, to be counted
+ * (route.h), is ours in the _replace form as well: Open MPI's calls
+ * MPI_Isendrecv, which would be counted again.
  */
 #include "aside.h"
 #include "mpi/base/buffer.h"

@@ -6,10 +6,6 @@
  * Threads of the sender tell which partitions are ready, and a rank that waits
  * copies them. The two ranks find each other without the host
  * (mpi/base/comm_pair.h). All other messages are the host's.
- *
- * While a message is under way, the program writes to the partitions that are
- * not ready. So a partition is shown to the receiver (node/arena/show.h), or
- * copied, no earlier than it is ready.
  */
 #ifndef SW_MPI_P2P_PARTITIONED_H
 #define SW_MPI_P2P_PARTITIONED_H
@@ -21,6 +17,10 @@ void sw_partitioned_start(void);
 void sw_partitioned_stop(void);
 
 /* For --stats: starts that were ours; partitions and bytes that were sent. */
-void sw_partitioned_counts(int64_t to[3]);
+typedef struct {
+    _Atomic int64_t starts, partitions, bytes;
+} sw_partitioned_counts_t;
+extern sw_partitioned_counts_t sw_partitioned_counts
+    __attribute__((visibility("hidden")));
 
 #endif

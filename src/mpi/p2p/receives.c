@@ -127,7 +127,8 @@ static void keep_buffer(sw_receive_t *r)
 
 void sw_receive_take_early(sw_receive_t *r)
 {
-    r->early = take_parcel(r) || sw_fetch_early(r->in.buffer, sw_recv_buffer_room(&r->in),
+    r->early = take_parcel(r) ||
+               sw_fetch_early(r->in.buffer, sw_recv_buffer_room(&r->in),
                               r->head, &r->bytes, &r->error);
 }
 

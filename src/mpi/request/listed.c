@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Completing ----------------------------------------------------------------- */
+/* Completing --------------------------------------------------------------- */
 
 /* Nanoseconds between two questions to the host about failures. */
 #define ASK 1000000
@@ -77,7 +77,7 @@ void sw_listed_nothing(sw_track_t *t)
 {
 }
 
-/* Starting ------------------------------------------------------------------- */
+/* Starting ----------------------------------------------------------------- */
 
 void sw_listed_request(sw_listed_t *l)
 {

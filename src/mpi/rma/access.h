@@ -43,7 +43,7 @@ static inline int sw_access_request(MPI_Request *request)
 }
 
 /* Define sw_MPI_NAME and sw_MPI_RNAME: ours if BODY is true. An access to
- * nobody does nothing. */
+ * nobody is the host's: it judges the rest, and asks for no epoch. */
 #define SW_ACCESS_LIST(...) __VA_ARGS__
 #define SW_ACCESSES(NAME, RNAME, PARAMETERS, ARGUMENTS, BODY)           \
 SW_WIN_CALL(NAME, (SW_ACCESS_LIST PARAMETERS, MPI_Win win),             \

@@ -117,8 +117,6 @@ static bool operation(MPI_Op op, const sw_datatype_t *basic, bool single,
         t->u.kind = op == MPI_NO_OP ? SW_UPDATE_NOTHING : SW_UPDATE_REPLACE;
         return basic->extent > 0;
     }
-    if (op == MPI_OP_NULL)
-        return false;
     if (basic->kernel < 0 && (host_combines(basic->handle) ||
                               combines_chars(op, basic->handle)))
         return t->by_host = true;
@@ -241,8 +239,8 @@ static bool accumulate(sw_win_t *w, const call_t *k, bool single, int *result)
     task_t t;
     sw_access_t a;
     const sw_datatype_t *basic;
-    if (k->target == MPI_PROC_NULL)
-        return true;
+    if (k->op == MPI_OP_NULL || (k->op == MPI_NO_OP && !k->fetches))
+        return false;
     if (!data_of(k->op != MPI_NO_OP, k->origin, k->origin_count,
                  k->origin_type, &t.origin) ||
         !data_of(k->fetches, k->result, k->result_count, k->result_type,
@@ -382,8 +380,6 @@ static bool swap(sw_win_t *w, const void *origin, const void *compare,
                  int *result)
 {
     sw_access_t a;
-    if (target == MPI_PROC_NULL)
-        return true;
     if (!sw_access(w, target, disp, 1, type, &a, result) || !can_swap(a.type))
         return false;
     if (!a.bytes)

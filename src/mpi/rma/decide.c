@@ -28,12 +28,12 @@
 
 #include <stdlib.h>
 
-typedef enum { NOWHERE, SHOWN, PLACED, TO_COME } form_t;
+/* Or, below, why the host serves it (window.h). */
+enum { SHOWN = SW_WIN_SERVED, PLACED, TO_COME };
 
 /* What a member tells the others. */
 typedef struct {
-    uint64_t form;              /* form_t */
-    uint64_t why;               /* SW_WIN_SERVED, or why the host serves it */
+    int64_t form;
     uint64_t shown;             /* where, in its arena's file */
     sw_os_place_t place;
     uint64_t bytes;
@@ -51,21 +51,19 @@ static void *room_for(size_t n, size_t bytes)
     return p;
 }
 
-static form_t form_of(const sw_win_memory_t *m, const sw_team_t *team,
-                      said_t *said)
+static int form_of(const sw_win_memory_t *m, const sw_team_t *team,
+                   sw_os_place_t *place)
 {
+    int nowhere = team->arena ? SW_WIN_MEMORY : SW_WIN_MEMBERS;
     if (!sw_settings.rma)
-        return NOWHERE;
+        return SW_WIN_OFF;
     if (m->kind == SW_WIN_DYNAMIC)
-        return sw_device_present() ? NOWHERE : TO_COME;
-    if (m->bytes <= 0)
-        return SHOWN;
-    said->shown = sw_show_whole(m->base, (size_t)m->bytes);
-    if (said->shown != UINT64_MAX && team->arena)
+        return sw_device_present() ? nowhere : TO_COME;
+    if (m->bytes <= 0 || (m->shown != UINT64_MAX && team->arena))
         return SHOWN;
     return m->kind == SW_WIN_ALLOCATED &&
-                   sw_os_place(m->base, (size_t)m->bytes, &said->place)
-               ? PLACED : NOWHERE;
+                   sw_os_place(m->base, (size_t)m->bytes, place)
+               ? PLACED : nowhere;
 }
 
 /* Bytes of the block, and where the tables of a dynamic window begin in it. */
@@ -76,11 +74,9 @@ static size_t tables_at(int n)
 
 static said_t say(const sw_win_memory_t *m, const sw_team_t *team)
 {
-    said_t said = {.bytes = (uint64_t)m->bytes, .unit = m->unit};
-    said.form = form_of(m, team, &said);
-    said.why = !sw_settings.rma        ? SW_WIN_OFF
-               : said.form != NOWHERE  ? SW_WIN_SERVED
-               : team->arena           ? SW_WIN_MEMORY : SW_WIN_MEMBERS;
+    said_t said = {.shown = m->shown, .bytes = (uint64_t)m->bytes,
+                   .unit = m->unit};
+    said.form = form_of(m, team, &said.place);
     if (team->me == 0) {
         size_t bytes = tables_at(team->n);
         if (m->kind == SW_WIN_DYNAMIC)
@@ -109,7 +105,7 @@ static bool reach(const said_t *said, const sw_team_t *team,
         sw_os_find_places(place, bytes, n, found);
     for (int i = 0; i < n; i++) {
         const sw_peer_t *peer = team->peer[i];
-        form_t form = (form_t)said[i].form;
+        int64_t form = said[i].form;
         to[i].bytes = said[i].bytes;
         to[i].unit = said[i].unit;
         to[i].peer = peer;
@@ -178,7 +174,7 @@ static int agree(sw_win_t *w, const said_t *said, sw_ring_t *ring,
     sw_team_t *team = ring->team;
     int why = said[0].block && said[0].ring ? SW_WIN_SERVED : SW_WIN_ROOM;
     for (int i = 0; i < team->n; i++)
-        why = sw_min(why, (int)said[i].why);
+        why = sw_min(why, (int)said[i].form);
     if (why != SW_WIN_SERVED)
         return why;
     w->target = room_for((size_t)team->n, sizeof *w->target);

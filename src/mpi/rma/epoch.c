@@ -4,8 +4,8 @@
  * A fence is a barrier of the members, whatever is asserted: the members do not
  * put accesses off, so they must not begin before their targets have come. For
  * the same reason the first access to a target waits for its post, and so does
- * MPI_Win_complete where there was no access. MPI_Win_start waits for nothing, as
- * with the hosts.
+ * MPI_Win_complete where there was no access. MPI_Win_start waits for nothing,
+ * as with the hosts.
  */
 #include "window.h"
 

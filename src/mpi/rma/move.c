@@ -54,7 +54,7 @@ bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
 {
     const sw_win_target_t *t =
         sw_win_is_target(w, target) ? &w->target[target] : NULL;
-    if (!t || !may_access(w, t) || count < 0 ||
+    if (!t || !may_access(w, t) || count < 0 || (disp < 0 && !t->regions) ||
         !(to->type = sw_access_type(type)))
         return false;
     int64_t low = 0, high, begin;
@@ -132,8 +132,6 @@ static bool move(sw_win_t *w, bool put, void *user, int64_t count,
 {
     sw_access_t a;
     const sw_datatype_t *d;
-    if (target == MPI_PROC_NULL)
-        return true;
     if (count < 0 || !(d = sw_access_type(type)) ||
         !sw_access(w, target, disp, target_count, target_type, &a, result))
         return false;

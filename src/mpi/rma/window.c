@@ -68,9 +68,17 @@ void sw_win_turn_slow(void)
         sw_os_yield();
 }
 
+/* Shows memory. Returns where peers find it in the arena. */
 static uint64_t settle(const void *base, MPI_Aint size)
 {
     return base && size > 0 ? sw_show_whole(base, (size_t)size) : UINT64_MAX;
+}
+
+/* The same for what the host has allocated: its pages stay as they are. */
+static uint64_t settled(const void *base, MPI_Aint size)
+{
+    sw_show_freeze(base, (size_t)size);
+    return settle(base, size);
 }
 
 static void remember(const sw_win_t *w)
@@ -85,10 +93,10 @@ static void remember(const sw_win_t *w)
     }
 }
 
-static void made(MPI_Win win, sw_win_memory_t m, MPI_Comm comm)
+static void made(MPI_Win win, const sw_win_memory_t *m, MPI_Comm comm)
 {
     sw_win_t w = {.handle = win};
-    int why = sw_win_decide(&w, &m, comm);
+    int why = sw_win_decide(&w, m, comm);
     remember(&w);
     atomic_fetch_add(&sw_win_counts.windows[why], 1);
     atomic_fetch_add(&sw_wins, w.ours);
@@ -96,33 +104,30 @@ static void made(MPI_Win win, sw_win_memory_t m, MPI_Comm comm)
         atomic_store(&sw_windows_made, true);
 }
 
-/* BEFORE, AFTER: what is done for its memory; then its kind and memory. */
+/* BEFORE, AFTER: where its memory is shown, as of then; then what it is. */
 #define WINDOW(NAME, PARAMETERS, ARGUMENTS, BEFORE, AFTER, ...)         \
 int sw_MPI_##NAME PARAMETERS                                            \
 {                                                                       \
     SW_INSIDE;                                                          \
-    BEFORE;                                                             \
+    uint64_t shown = BEFORE;                                            \
     int result = host.NAME ARGUMENTS;                                   \
-    if (result == MPI_SUCCESS) {                                        \
-        AFTER;                                                          \
-        made(*win, (sw_win_memory_t){__VA_ARGS__}, comm);               \
-    }                                                                   \
+    if (result == MPI_SUCCESS)                                          \
+        made(*win, &(const sw_win_memory_t){__VA_ARGS__, AFTER}, comm); \
     return result;                                                      \
 }
 
-#define NONE (void)0
 #define CREATED(SUFFIX, UNIT)                                           \
 WINDOW(Win_create##SUFFIX,                                              \
        (void *base, MPI_Aint size, UNIT unit, MPI_Info info,            \
         MPI_Comm comm, MPI_Win *win),                                   \
-       (base, size, unit, info, comm, win), (void)settle(base, size),   \
-       NONE, SW_WIN_CREATED, base, size, unit)
+       (base, size, unit, info, comm, win), settle(base, size), shown,  \
+       SW_WIN_CREATED, base, size, unit)
 #define ALLOCATED(NAME, UNIT)                                           \
 WINDOW(NAME,                                                            \
        (MPI_Aint size, UNIT unit, MPI_Info info, MPI_Comm comm,         \
         void *base, MPI_Win *win),                                      \
-       (size, unit, info, comm, base, win), NONE,                       \
-       sw_show_freeze(*(void **)base, (size_t)size), SW_WIN_ALLOCATED,  \
+       (size, unit, info, comm, base, win), UINT64_MAX,                 \
+       shown = settled(*(void **)base, size), SW_WIN_ALLOCATED,         \
        *(void **)base, size, unit)
 
 CREATED(, int)
@@ -134,7 +139,8 @@ ALLOCATED(Win_allocate_c, MPI_Aint)
 ALLOCATED(Win_allocate_shared_c, MPI_Aint)
 #endif
 WINDOW(Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win),
-       (info, comm, win), NONE, NONE, SW_WIN_DYNAMIC, NULL, INT64_MAX, 1)
+       (info, comm, win), UINT64_MAX, shown, SW_WIN_DYNAMIC, NULL, INT64_MAX,
+       1)
 
 int sw_MPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 {

@@ -2,9 +2,9 @@
  * window.h - a window as its member sees it, and whose it is.
  *
  * One decision is taken for each window, when it is made: its members serve it,
- * or the host does, with all calls alike. The members
- * serve it if they are on one node and each reaches the memory of each by loads
- * and stores. What is attached to a dynamic window may be farther (far.h).
+ * or the host does, with all calls alike. The members serve it if they are on
+ * one node and each reaches the memory of each by loads and stores. What is
+ * attached to a dynamic window may be farther (far.h).
  *
  * The host makes every window: it owns the handle, attributes, name, error
  * handler, info and group. It never hears of the epochs of a window that the
@@ -104,6 +104,7 @@ typedef struct {
     sw_win_kind_t kind;
     void *base;
     int64_t bytes, unit;
+    uint64_t shown;             /* where, in the arena's file, or UINT64_MAX */
 } sw_win_memory_t;
 
 /* The host has made it. Ask the members if they could serve it; all of them come
@@ -117,7 +118,8 @@ void sw_win_detached(const sw_win_t *w, const void *base);
 
 /* Raise an error on it, and return what the call is to return. */
 int sw_win_raise(const sw_win_t *w, int error);
-/* Waits until a target has posted, to which an epoch was started. False: lost. */
+/* Waits until a target has posted, to which an epoch was started. False: it is
+ * lost. */
 bool sw_win_await_post(const sw_win_t *w, int target);
 /* A wait was in vain: a member has died. */
 int sw_win_lost(const sw_win_t *w);

@@ -54,8 +54,8 @@ int sw_span_allreduce(sw_span_t *s, const sw_operation_t *o, const void *in,
     int rc = reduce_on(s, 0, o, in, out, n);
     if (s->mine == 0) {
         MPI_Request request;
-        int code = host.Iallreduce(MPI_IN_PLACE, out, (int)n, o->type->handle, o->op,
-                                   s->lane, &request);
+        int code = host.Iallreduce(MPI_IN_PLACE, out, (int)n, o->type->handle,
+                                   o->op, s->lane, &request);
         rc = sw_first_bad(rc, sw_span_await(s, &request, code, bytes));
     }
     sw_data_t result = sw_data_plain(out);

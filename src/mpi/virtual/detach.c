@@ -7,10 +7,9 @@
  * then, because its answer depends on that very sender. Or it may have met
  * another message in virtual time than in the host. So the sender packs such
  * data away and sends them from there, and only the engine says how long that
- * takes. A
- * nonblocking send gets a request that is complete (a generalized one) in
- * place of the host's. Buffered sends go so, too: MPI_Buffer_detach waits for
- * those that the host has. Persistent ones are not even started: the host
+ * takes. A nonblocking send gets a request that is complete (a generalized one)
+ * in place of the host's. Buffered sends go so, too: MPI_Buffer_detach waits
+ * for those that the host has. Persistent ones are not even started: the host
  * takes them for complete.
  *
  * It costs a copy, in no virtual time.

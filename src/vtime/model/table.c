@@ -69,7 +69,8 @@ static times_t row(const sw_model_table_t *t, size_t first, size_t end,
     const sw_table_point_t *q = p - 1;
     if (at < end) {
         double x = sw_table_logarithm(bytes);
-        double x0 = sw_table_logarithm(q->bytes), x1 = sw_table_logarithm(p->bytes);
+        double x0 = sw_table_logarithm(q->bytes);
+        double x1 = sw_table_logarithm(p->bytes);
         return (times_t){
             between(x, x0, x1, (double)q->waiting, (double)p->waiting),
             between(x, x0, x1, (double)q->leaving, (double)p->leaving)};

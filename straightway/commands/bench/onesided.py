@@ -78,8 +78,8 @@ class Onesided:
         cells = [results.cell(line, onesided.floor(line["cell"], line["size"],
                                                    floors))
                  for line in results.cell_lines(run)]
-        report.update(windows=options.memory, time_per_cell=options.seconds, several=False,
-                      computing=None, cells=cells, guidelines={},
+        report.update(windows=options.memory, time_per_cell=options.seconds,
+                      several=False, computing=None, cells=cells, guidelines={},
                       summary=results.summary(cells, onesided.OPERATIONS))
         choices.show(report, options, collectives_terminal)
         return results.verdict(run, report, host)

@@ -24,8 +24,8 @@ def parse_sizes(options):
     steps = [name for name in ("from", "to", "factor")
              if getattr(options, name + "_") is not None]
     if options.sizes and steps:
-        raise UserError(f"--sizes and --{steps[0]} contradict each other; give one "
-                        "of them")
+        raise UserError(f"--sizes and --{steps[0]} contradict each other; give "
+                        "one of them")
     if options.perturb is not None and not 0 <= options.perturb <= 1 << 20:
         raise UserError(f"--perturb {options.perturb}: give bytes, 0 for "
                         "none (1m at most)")

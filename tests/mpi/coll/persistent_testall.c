@@ -1,7 +1,8 @@
 /*
  * persistent_testall.c - MPI_Testall on persistent collectives, while a receive
- * of a large message is pending. MPICH raises an error there, with the flag that says no, and has
- * completed nothing. A program that handles errors itself asks again.
+ * of a large message is pending. MPICH raises an error there, with the flag
+ * that says no, and has completed nothing. A program that handles errors itself
+ * asks again.
  */
 #include "mpi/test.h"
 

@@ -1,7 +1,7 @@
 /*
- * partitioned_ends.c - what MPI allows around partitioned messages: a receiver
- * that its host keeps, a communicator that is freed, requests that complete
- * among others or never start, messages to oneself and to nobody.
+ * partitioned_ends.c - what MPI allows around partitioned messages. A host keeps
+ * the receiver, a communicator is freed, requests complete among others or never
+ * start. There is room for more than is sent, or for less.
  */
 #include "mpi/test.h"
 
@@ -208,6 +208,109 @@ static void many(int times)
     }
 }
 
+/* Ints whose gaps follow no rule: no layout describes a million of them, so the
+ * receiver's host unpacks them. */
+static MPI_Datatype irregular(int n)
+{
+    int *at = malloc((size_t)n * sizeof *at), next = 0;
+    MPI_Datatype type;
+    for (int i = 0; i < n; i++) {
+        at[i] = next;
+        next += 1 + (int)(mix((uint64_t)i) % 3);
+    }
+    MPI_Type_create_indexed_block(n, 1, at, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    free(at);
+    return type;
+}
+
+/* Rank 0 sends `sent` partitions of so many ints. The partitions of rank 1 have
+ * as many elements of `type`, in each of which are `each` ints. What is ready
+ * last is the first partition. */
+static void of_other_sizes(int sent, int ints, int room, int count,
+                           MPI_Datatype type, int each, MPI_Comm comm)
+{
+    MPI_Aint lb, extent;
+    MPI_Request request;
+    MPI_Status status;
+    int came = sent * ints, fits = room * count * each, flag, class, left;
+    int last = (room - 1) * count * each;
+    MPI_Type_get_extent(type, &lb, &extent);
+    size_t bytes = me ? (size_t)extent * (size_t)(room * count) + 64
+                      : (size_t)came * sizeof(int);
+    int *at = malloc(bytes);
+    if (me == 0)
+        MPI_Psend_init(at, sent, ints, MPI_INT, 1, 5, comm, MPI_INFO_NULL,
+                       &request);
+    else
+        MPI_Precv_init(at, room, count, type, 0, 5, comm, MPI_INFO_NULL,
+                       &request);
+    for (int turn = 1; turn < 4; turn++) {
+        if (me == 0)
+            fill(at, came, turn);
+        else
+            memset(at, 0xff, bytes);
+        MPI_Start(&request);
+        if (me == 0) {
+            MPI_Pready_range(1, sent - 1, request);
+            MPI_Send(NULL, 0, MPI_INT, 1, 6, comm);
+            MPI_Recv(NULL, 0, MPI_INT, 1, 6, comm, MPI_STATUS_IGNORE);
+            MPI_Pready(0, request);
+            MPI_Wait(&request, &status);
+            continue;
+        }
+        MPI_Recv(NULL, 0, MPI_INT, 0, 6, comm, MPI_STATUS_IGNORE);
+        for (int i = 0; i < 100; i++) {
+            MPI_Parrived(request, room - 1, &flag);
+            CHECK(!flag || (last >= ints && last < came),
+                  "ints %d of %d are there, and %d are not", last, came, ints);
+        }
+        MPI_Send(NULL, 0, MPI_INT, 0, 6, comm);
+        for (int i = 0; i < room; i++)
+            do
+                MPI_Parrived(request, i, &flag);
+            while (!flag);
+        MPI_Error_class(MPI_Wait(&request, &status), &class);
+        CHECK(class == (came > fits ? MPI_ERR_TRUNCATE : MPI_SUCCESS),
+              "%d ints into %d: error class %d", came, fits, class);
+        MPI_Get_elements(&status, MPI_INT, &left);
+        CHECK(left == (came < fits ? came : fits), "%d ints into %d: %d", came,
+              fits, left);
+        size_t n = bytes / sizeof *at, seen = 0;
+        for (size_t i = 0; i < n; i++)
+            if (at[i] != -1)
+                CHECK(at[i] == turn + (int)seen++, "int %zu: %d", i, at[i]);
+        CHECK((int)seen == left, "%zu ints of %d", seen, left);
+    }
+    MPI_Request_free(&request);
+    free(at);
+}
+
+static void sizes_differ(void)
+{
+    enum { MILLION = 1200000 };
+    MPI_Comm comm;
+    MPI_Datatype gaps, many = irregular(MILLION);
+    MPI_Type_create_resized(MPI_INT, 0, 12, &gaps);
+    MPI_Type_commit(&gaps);
+    MPI_Comm_split(MPI_COMM_WORLD, me < 2, me, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (int n = 8; n <= 40000 && me < 2; n *= 5000) {
+        of_other_sizes(2, n, 4, n, MPI_INT, 1, comm);
+        of_other_sizes(2, n, 3, n - 1, gaps, 1, comm);
+        of_other_sizes(4, n, 2, n, MPI_INT, 1, comm);
+        of_other_sizes(2, n, 1, n, gaps, 1, comm);
+        of_other_sizes(3, n, 2, n + 3, MPI_INT, 1, comm);
+    }
+    if (me < 2) {
+        of_other_sizes(2, MILLION / 2, 2, 1, many, MILLION, comm);
+        of_other_sizes(3, MILLION / 2, 2, 1, many, MILLION, comm);
+    }
+    MPI_Comm_free(&comm);
+    MPI_Type_free(&gaps);
+    MPI_Type_free(&many);
+}
+
 int main(int argc, char **argv)
 {
     test_start(&argc, &argv);
@@ -220,6 +323,7 @@ int main(int argc, char **argv)
     of_static_data();
     many(3000);
     never_started();
+    sizes_differ();
     MPI_Barrier(MPI_COMM_WORLD);
     if (me == 0)
         printf("all is well\n");

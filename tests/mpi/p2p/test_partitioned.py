@@ -4,7 +4,7 @@ hosts alone hang, or give wrong data."""
 import re
 
 import pytest
-from harness.programs import needs_mpi4, run, well
+from harness.programs import kept_alone, needs_mpi4, run, same_logs, well
 
 pytestmark = needs_mpi4
 ON = {"STRAIGHTWAY_STATS": "on"}
@@ -56,3 +56,16 @@ def test_partitions_of_several_threads(host, count):
 def test_what_is_allowed_around_them(host):
     done = well(run(host, 3, "partitioned_ends", env=ON))
     assert served(done) > 6000, done.stderr
+
+
+def test_partitions_that_are_not_there_are_the_hosts_errors(host, tmp_path):
+    done = well(run(host, 2, "partitioned_wrong", "--log", tmp_path / "log",
+                    env=ON))
+    assert served(done) == 2
+    if host.name == "openmpi":      # alone it writes where the numbers lead
+        told = (tmp_path / "log.0").read_text()
+        assert told.count(": argument, handled argument") == 7, told
+        assert told.count(": none, handled nothing") == 4, told
+    else:
+        kept = kept_alone(host, 2, "partitioned_wrong", [], "all is well")
+        same_logs(kept, tmp_path, 2)

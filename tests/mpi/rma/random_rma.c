@@ -5,8 +5,8 @@
  *
  * Windows are of MPI_Win_create and in memory that peers reach, or `others`.
  * Each rank writes to FILE.rank what its window holds after each round, and
- * what it got. The same seed gives the same log, by the host or by
- * Straightway: a round's operations write to places of their origin alone, or they all
+ * what it got. The same seed gives the same log, by the host or by Straightway:
+ * a round's operations write to places of their origin alone, or they all
  * accumulate with one operation and one type whose result knows no order.
  *
  * The window's memory, on each rank:

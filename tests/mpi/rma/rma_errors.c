@@ -50,11 +50,32 @@ static void still_works(void)
     handled = 0;
 }
 
+/* The rest of such a call is judged all the same. */
+static void to_nobody(void)
+{
+    int a[4] = {0}, b[4], no = MPI_PROC_NULL;
+    MPI_Datatype none = MPI_DATATYPE_NULL;
+    MPI_Request request;
+    TRY(MPI_Put(a, 1, MPI_INT, no, 0, 1, MPI_INT, window));
+    TRY(MPI_Put(a, 1, MPI_INT, no, 0, -1, MPI_INT, window));
+    TRY(MPI_Put(a, 1, MPI_INT, no, -3, 1, MPI_INT, window));
+    TRY(MPI_Get(a, 1, none, no, 0, 1, MPI_INT, window));
+    TRY(MPI_Accumulate(a, -1, MPI_INT, no, 0, 1, MPI_INT, MPI_SUM, window));
+    TRY(MPI_Get_accumulate(a, 1, MPI_INT, b, 1, MPI_INT, no, 0, 1, MPI_INT,
+                           MPI_SUM, window));
+    TRY(MPI_Fetch_and_op(a, b, none, no, 0, MPI_SUM, window));
+    TRY(MPI_Compare_and_swap(a, b, b, none, no, 0, window));
+    TRY(MPI_Rput(a, -1, MPI_INT, no, 0, 1, MPI_INT, window, &request));
+    TRY(MPI_Rput(a, 1, MPI_INT, no, 0, 1, MPI_INT, window, &request));
+    TRY(MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
 /* Not what ends a host alone: an operation that a type does not have. */
 static void wrong_arguments(void)
 {
     int a[4] = {0}, b[4];
     MPI_Datatype none = MPI_DATATYPE_NULL, raw;
+    MPI_Request request;
     MPI_Win_lock_all(0, window);
     TRY(MPI_Put(a, 1, MPI_INT, n, 0, 1, MPI_INT, window));
     TRY(MPI_Put(a, 1, MPI_INT, -77, 0, 1, MPI_INT, window));
@@ -66,9 +87,20 @@ static void wrong_arguments(void)
     MPI_Type_free(&raw);
     TRY(MPI_Accumulate(a, 1, MPI_INT, n, 0, 1, MPI_INT, MPI_SUM, window));
     TRY(MPI_Accumulate(a, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_OP_NULL, window));
+    TRY(MPI_Accumulate(a, 0, MPI_INT, 0, 0, 0, MPI_INT, MPI_OP_NULL, window));
+    TRY(MPI_Accumulate(a, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_NO_OP, window));
+    TRY(MPI_Accumulate(a, 0, MPI_INT, 0, 0, 0, MPI_INT, MPI_NO_OP, window));
+    TRY(MPI_Accumulate(a, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_NO_OP,
+                       window));
+    TRY(MPI_Raccumulate(a, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_NO_OP, window,
+                        &request));
+    TRY(MPI_Get_accumulate(NULL, 0, MPI_INT, b, 1, MPI_INT, 0, 0, 1, MPI_INT,
+                           MPI_NO_OP, window));
     TRY(MPI_Fetch_and_op(a, b, MPI_INT, n + 3, 0, MPI_SUM, window));
     TRY(MPI_Compare_and_swap(a, b, b, MPI_INT, n, 0, window));
-    TRY(MPI_Put(a, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, window));
+    TRY(MPI_Put(a, 1, MPI_INT, 0, -3, 1, MPI_INT, window));
+    TRY(MPI_Get(a, 0, MPI_INT, 0, -3, 0, MPI_INT, window));
+    to_nobody();
     TRY(MPI_Get(a, 0, MPI_INT, 0, 0, 0, MPI_INT, window));
     MPI_Win_unlock_all(window);
     TRY(MPI_Win_lock(12345, 0, 0, window));
@@ -85,6 +117,7 @@ static void wrong_epochs(void)
     TRY(MPI_Win_complete(window));
     TRY(MPI_Win_wait(window));
     TRY(MPI_Win_flush(0, window));
+    to_nobody();
 #ifndef OMPI_MAJOR_VERSION      /* it takes a second lock, and goes wrong */
     MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window);
     TRY(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, window));

@@ -5,8 +5,8 @@
  *
  *   rma_kinds [all] --log FILE
  *
- * With `all` it also uses dynamic windows, which ends some hosts. It then accesses memory that is not there: the call must raise an
- * error.
+ * With `all` it also uses dynamic windows, which ends some hosts. It then
+ * accesses memory that is not there: the call must raise an error.
  */
 #include "mpi/test.h"
 
@@ -150,7 +150,8 @@ static void host_memory(int shared, int apart)
 }
 
 /* All write vectors to one rank, which has memory there, and all add there. */
-static void both_ways(MPI_Win window, int target, MPI_Aint at, long *memory, int longs)
+static void both_ways(MPI_Win window, int target, MPI_Aint at, long *memory,
+                      int longs)
 {
     MPI_Datatype column;
     int k = longs / n / 4;

@@ -13,7 +13,8 @@ WINDOWS = re.compile(r"windows: (\d+) of (\d+) ours")
 
 # What random_rma.c writes with 20 rounds, by ranks and seed: the same under
 # every MPI. Open MPI 5 alone ends some of these programs by itself.
-DIGESTS = {(2, 1): "b86548aff0d05d56", (3, 1): "2082bd3876582231", (2, 2): "b8884488d989aa6d"}
+DIGESTS = {(2, 1): "b86548aff0d05d56", (3, 1): "2082bd3876582231",
+           (2, 2): "b8884488d989aa6d"}
 
 # The same in windows of other kinds, with 15 rounds. Open MPI alone ends these
 # programs, and MPICH 4.0 alone gives other bytes.

@@ -4,8 +4,9 @@
  *   nodes_kill FOLDER ROUND VICTIM...
  *
  * Each VICTIM is a rank in MPI_COMM_WORLD. All victims end by SIGKILL in the
- * same round; in round 0 the others meet for their first collective. The job must end by itself about as fast as the host ends it; this
- * program never ends well. Each victim first leaves the time in FOLDER/died.
+ * same round; in round 0 the others meet for their first collective. The job
+ * must end by itself about as fast as the host ends it; this program never ends
+ * well. Each victim first leaves the time in FOLDER/died.
  */
 #include "mpi/test.h"
 

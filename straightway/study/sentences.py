@@ -1,0 +1,61 @@
+"""What a study says of its figures, in sentences."""
+
+from straightway import units
+from straightway.machine import hardware
+from straightway.study import shared
+
+
+def verdict(report):
+    """The result, in sentences."""
+    p, m = report["predicted"], report["measured"]
+    said = []
+    if not m["apart"] and report["runs"] > 1:
+        said.append("These runs do not tell the two apart: their times "
+                    "overlap. More --runs on an idle machine may do so.")
+    elif m["speed_up"] and m["speed_up"] >= 1:
+        said.append(f"With Straightway this program is {m['speed_up']:.2f} "
+                    "times as fast.")
+    else:
+        said.append("With Straightway this program is slower here: "
+                    f"{1 / m['speed_up']:.2f} times as long."
+                    if m["speed_up"] else "No time is left.")
+    if p["speed_up"]:
+        off = 100 * report["error"]["gain"]
+        said.append(f"The prediction was {p['speed_up']:.2f} times: the "
+                    "measured gain is " + (
+                        "the same." if abs(off) < 0.05 else
+                        f"{'smaller' if off > 0 else 'larger'} by "
+                        f"{abs(off):.1f} % of the run's time."))
+    return said + _verdict_on_part(report.get("nonblocking")) + \
+        shared.said(report.get("shared") or [])
+
+
+def _verdict_on_part(part):
+    if not part or not part["predicted"]["speed_up"]:
+        return []
+    said = ("Its nonblocking collectives make this program "
+            f"{part['predicted']['speed_up']:.2f} times as fast by the "
+            "prediction")
+    if not part["measured"]["apart"]:
+        return [said + ", and the runs do not show how much."]
+    return [said + f", and {part['measured']['speed_up']:.2f} in the runs."]
+
+
+def notes(report):
+    said = []
+    if report["oversubscribed"]:
+        said.append(
+            f"{units.plural(report['ranks'], 'rank')} share "
+            f"{units.plural(report['machine']['cores'], 'core')}: the "
+            "measured runs wait for cores, the predicted ones have one "
+            "each. The two cannot be compared.")
+    said += hardware.doubts(report["machine"], report["ranks"])
+    bound = report["forecast"]["bounds"]["communication"]["ratio"]
+    gained = report["measured"]["speed_up"]
+    if report["measured"]["apart"] and bound and gained and \
+            gained > 1.01 * bound:
+        said.append(
+            "The program gained more than the bound: no model has what counts "
+            "here, such as caches, or other programs on the cores.")
+    return said + report["forecast"]["model_about"] + \
+        report["forecast"]["notes"]
