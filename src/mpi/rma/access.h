@@ -18,9 +18,10 @@ typedef struct {
     size_t before, span;        /* from the lowest byte to `at`, and in all */
 } sw_access_t;
 
-/* Find them. False: the host is to judge (a wrong rank, datatype or count, no
- * epoch). Where they lie outside the window that error is raised: *result is
- * what the call returns, and there are no bytes. */
+/* Find them. False: the host is to judge (a wrong rank, datatype, count or
+ * displacement, no epoch). Where they lie outside the window that error is
+ * raised: *result is what the call returns, and there are no bytes. Nobody has
+ * none either. */
 bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
                MPI_Datatype type, sw_access_t *to, int *result);
 
@@ -42,8 +43,7 @@ static inline int sw_access_request(MPI_Request *request)
                       request);
 }
 
-/* Define sw_MPI_NAME and sw_MPI_RNAME: ours if BODY is true. An access to
- * nobody does nothing. */
+/* Define sw_MPI_NAME and sw_MPI_RNAME: ours if BODY is true. */
 #define SW_ACCESS_LIST(...) __VA_ARGS__
 #define SW_ACCESSES(NAME, RNAME, PARAMETERS, ARGUMENTS, BODY)           \
 SW_WIN_CALL(NAME, (SW_ACCESS_LIST PARAMETERS, MPI_Win win),             \

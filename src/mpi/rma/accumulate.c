@@ -224,8 +224,6 @@ static bool accumulate(sw_win_t *w, const call_t *k, bool single, int *result)
     task_t t;
     sw_access_t a;
     const sw_datatype_t *basic;
-    if (k->target == MPI_PROC_NULL)
-        return true;
     if (!data_of(k->op != MPI_NO_OP, k->origin, k->origin_count,
                  k->origin_type, &t.origin) ||
         !data_of(k->fetches, k->result, k->result_count, k->result_type,
@@ -327,8 +325,6 @@ static bool swap(sw_win_t *w, const void *origin, const void *compare,
                  int *result)
 {
     sw_access_t a;
-    if (target == MPI_PROC_NULL)
-        return true;
     if (!sw_access(w, target, disp, 1, type, &a, result) || !can_swap(a.type))
         return false;
     if (!a.bytes)

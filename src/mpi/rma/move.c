@@ -54,8 +54,14 @@ bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
 {
     const sw_win_target_t *t =
         sw_win_is_target(w, target) ? &w->target[target] : NULL;
-    if (!t || !may_access(w, t) || count < 0 ||
+    if (count < 0 || (disp < 0 && !w->target->regions) ||
         !(to->type = sw_access_type(type)))
+        return false;
+    if (sw_unlikely(!t)) {
+        to->bytes = 0;
+        return target == MPI_PROC_NULL;
+    }
+    if (!may_access(w, t))
         return false;
     int64_t low = 0, high, begin;
     to->count = count;
@@ -132,17 +138,15 @@ static bool move(sw_win_t *w, bool put, void *user, int64_t count,
 {
     sw_access_t a;
     const sw_datatype_t *d;
-    if (target == MPI_PROC_NULL)
-        return true;
     if (count < 0 || !(d = sw_access_type(type)) ||
         !sw_access(w, target, disp, target_count, target_type, &a, result))
         return false;
     size_t bytes = sw_min((size_t)count * d->size, a.bytes);
     if (!user && d->dense && bytes)
         return false;
-    sw_win_count(put ? SW_WIN_PUT : SW_WIN_GET, bytes);
     if (!bytes)
         return true;
+    sw_win_count(put ? SW_WIN_PUT : SW_WIN_GET, bytes);
     if (sw_unlikely(a.far)) {
         int error = move_far(put, user, count, d, &a, bytes);
         if (error != MPI_SUCCESS)
