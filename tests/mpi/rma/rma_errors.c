@@ -100,6 +100,14 @@ static void wrong_places(void)
                        window));
     TRY(MPI_Fetch_and_op(a, b, MPI_INT, MPI_PROC_NULL, -1, MPI_SUM, window));
     TRY(MPI_Compare_and_swap(a, a, b, MPI_INT, MPI_PROC_NULL, -1, window));
+    /* These are right. */
+    TRY(MPI_Rget(a, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, window,
+                 &request));
+    TRY(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    TRY(MPI_Get_accumulate(a, 1, MPI_INT, b, 1, MPI_INT, MPI_PROC_NULL, 0, 1,
+                           MPI_INT, MPI_SUM, window));
+    TRY(MPI_Fetch_and_op(a, b, MPI_INT, MPI_PROC_NULL, 0, MPI_SUM, window));
+    TRY(MPI_Compare_and_swap(a, a, b, MPI_INT, MPI_PROC_NULL, 0, window));
     MPI_Win_unlock_all(window);
 }
 
