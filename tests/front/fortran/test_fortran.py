@@ -6,6 +6,7 @@ alone (else a fault of the program or the host would pass for ours) and with
 Straightway.
 """
 
+import glob
 import pathlib
 import re
 import subprocess
@@ -57,3 +58,21 @@ def test_bindings(host, binding, n, straightway):
     held = re.search(r"^all (\d+) hold$", done.stdout, re.M)
     assert held and int(held[1]) > 50, done.stdout + done.stderr
     assert "not so" not in done.stderr
+
+
+@programs.needs_fortran
+@pytest.mark.unable("debian-mpich", why="MPICH 4.0 alone gives the first "
+                    "member's MPI_WIN_BASE to all, where events are read")
+@pytest.mark.parametrize("n", [2, pytest.param(4, marks=pytest.mark.deep)])
+def test_coarrays(host, n):
+    kind = {"ompi": "openmpi", "mpich": "mpich"}[host.flavour]
+    found = glob.glob(f"/usr/lib/*/libcaf_{kind}.a") or \
+        glob.glob(f"/usr/lib/*/open-coarrays/{kind}/lib/libcaf_{kind}.a")
+    if not found:
+        pytest.skip(f"no coarrays (apt-get install libcoarrays-{kind}-dev)")
+    program = host.compile(HERE / "coarrays.f90", "-fcoarray=lib", found[0])
+    done = programs.well(host.run(n, program, timeout=120,
+                                  env=programs.AT_ONCE))
+    served, windows = map(int, re.search(r"windows: (\d+) of (\d+) ours",
+                                         done.stderr).groups())
+    assert windows > 20 * n and served > windows / 2

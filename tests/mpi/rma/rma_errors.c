@@ -107,6 +107,42 @@ static void wrong_arguments(void)
     TRY(MPI_Win_lock(MPI_LOCK_SHARED, n, 0, window));
 }
 
+/* Before the window, and at nobody. */
+static void wrong_places(void)
+{
+    int a[4] = {0}, b[4];
+    MPI_Datatype none = MPI_DATATYPE_NULL;
+    MPI_Request request;
+    MPI_Win_lock_all(0, window);
+    TRY(MPI_Put(a, 1, MPI_INT, 0, -1, 1, MPI_INT, window));
+    TRY(MPI_Get(a, 1, MPI_INT, 0, -1, 1, MPI_INT, window));
+    TRY(MPI_Put(a, 0, MPI_INT, 0, -1, 0, MPI_INT, window));
+    TRY(MPI_Rput(a, 1, MPI_INT, 0, -1, 1, MPI_INT, window, &request));
+    TRY(MPI_Accumulate(a, 1, MPI_INT, 0, -1, 1, MPI_INT, MPI_SUM, window));
+    TRY(MPI_Get_accumulate(a, 1, MPI_INT, b, 1, MPI_INT, 0, -1, 1, MPI_INT,
+                           MPI_SUM, window));
+    TRY(MPI_Fetch_and_op(a, b, MPI_INT, 0, -1, MPI_SUM, window));
+    TRY(MPI_Compare_and_swap(a, a, b, MPI_INT, 0, -1, window));
+    TRY(MPI_Put(a, 1, MPI_INT, MPI_PROC_NULL, -1, 1, MPI_INT, window));
+    TRY(MPI_Put(a, -1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, window));
+    TRY(MPI_Get(a, 1, none, MPI_PROC_NULL, 0, 1, MPI_INT, window));
+    TRY(MPI_Accumulate(a, 1, MPI_INT, MPI_PROC_NULL, -1, 1, MPI_INT, MPI_SUM,
+                       window));
+    TRY(MPI_Accumulate(a, 1, MPI_INT, MPI_PROC_NULL, 0, 1, none, MPI_SUM,
+                       window));
+    TRY(MPI_Fetch_and_op(a, b, MPI_INT, MPI_PROC_NULL, -1, MPI_SUM, window));
+    TRY(MPI_Compare_and_swap(a, a, b, MPI_INT, MPI_PROC_NULL, -1, window));
+    /* These are right. */
+    TRY(MPI_Rget(a, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, window,
+                 &request));
+    TRY(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    TRY(MPI_Get_accumulate(a, 1, MPI_INT, b, 1, MPI_INT, MPI_PROC_NULL, 0, 1,
+                           MPI_INT, MPI_SUM, window));
+    TRY(MPI_Fetch_and_op(a, b, MPI_INT, MPI_PROC_NULL, 0, MPI_SUM, window));
+    TRY(MPI_Compare_and_swap(a, a, b, MPI_INT, MPI_PROC_NULL, 0, window));
+    MPI_Win_unlock_all(window);
+}
+
 static void wrong_epochs(void)
 {
     int a[4] = {0}, b[4];
@@ -174,12 +210,14 @@ int main(int argc, char **argv)
     properties();
     still_works();
     wrong_arguments();
+    wrong_places();
     still_works();
     wrong_epochs();
     still_works();
     MPI_Win_create_errhandler(count_handled, &handler);
     MPI_Win_set_errhandler(window, handler);
     wrong_arguments();
+    wrong_places();
     still_works();
     MPI_Errhandler_free(&handler);
     MPI_Win_free(&window);

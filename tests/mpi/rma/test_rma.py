@@ -140,13 +140,15 @@ def test_ten_thousand_windows(host):
     well(run(host, 2, "rma_lives", 10000, timeout=500))
 
 
-@pytest.mark.parametrize("how", ["lock", "post", "fence"])
-def test_a_killed_rank_ends_the_job(host, how):
+@pytest.mark.parametrize("how, kind", [
+    ("lock", "created"), ("post", "allocated"), ("fence", "dynamic"),
+    ("midst", "shared"), ("midst", "dynamic")])
+def test_a_killed_rank_ends_the_job(host, how, kind):
     try:
-        run(host, 2, "kill_rma", how, timeout=60, straightway=False)
+        run(host, 3, "kill_rma", how, kind, timeout=60, straightway=False)
     except JobTimeout:
         pytest.skip("the host alone does not end")
-    assert run(host, 2, "kill_rma", how, timeout=60).returncode != 0
+    assert run(host, 3, "kill_rma", how, kind, timeout=60).returncode != 0
 
 
 @pytest.mark.parametrize("n", [2, 3])
