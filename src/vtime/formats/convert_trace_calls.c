@@ -198,8 +198,7 @@ void sw_traced_call(sw_convert_trace_t *c, sw_traced_rank_t *rank,
     bool one_sided = kind >= SW_TRACED_WINDOW && kind < SW_TRACED_COLLECTIVE;
     if (one_sided && sw_traced_window(c, rank, e, kind, communicator))
         return;
-    if (kind == SW_TRACED_OTHER || kind == SW_TRACED_WINDOW ||
-        kind == SW_TRACED_FREE || kind == SW_TRACED_FENCE) {
+    if (sw_traced_is_bare(kind)) {
         sw_traced_collective(c, rank, e, kind, communicator, root, NULL,
                              NULL);
     } else if (kind >= SW_TRACED_PUT && kind <= SW_TRACED_FETCH) {

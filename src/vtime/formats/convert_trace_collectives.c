@@ -127,11 +127,11 @@ static void become(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
     }
     if (good)
         return;
-    op->what = SW_COLLECTIVE_OTHER;
+    op->what = t->kind == SW_TRACED_FENCE ? SW_COLLECTIVE_FENCE
+                                          : SW_COLLECTIVE_OTHER;
     op->context = context;
     op->peer = -1;
-    if (t->kind != SW_TRACED_OTHER && t->kind != SW_TRACED_WINDOW &&
-        t->kind != SW_TRACED_FREE && t->kind != SW_TRACED_FENCE)
+    if (!sw_traced_is_bare(t->kind))
         c->done->approximate++;
 }
 

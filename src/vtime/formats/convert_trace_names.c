@@ -27,7 +27,7 @@
 
 static const char *const kinds[SW_TRACED_COLLECTIVE] = {
     "compute", "message", "ssend", "bsend", "start", "poll", "some",
-    "make", "near", "window", "free", "fence", "put", "accumulate", "get",
+    "make", "near", "window", "allocated", "free", "fence", "put", "accumulate", "get",
     "fetch", "flush", "flush-local", "lock", "unlock", "post", "begin",
     "complete", "exposed"};
 

@@ -151,6 +151,7 @@ static void collective(smpi_t *s, const sw_vop_t *op)
     bool mean = false;
     switch (op->what) {
     case SW_COLLECTIVE_OTHER:
+    case SW_COLLECTIVE_FENCE:
     case SW_COLLECTIVE_BARRIER:
         fprintf(s->to, "%u barrier\n", s->rank);
         break;

@@ -5,6 +5,7 @@
  * multiplications: links by constants have nothing to look up, measured ones
  * have some dozens of points.
  */
+#include "line.h"
 #include "network.h"
 #include "plan.h"
 #include "words.h"
@@ -32,6 +33,7 @@ void sw_model_free(sw_model_t *model)
     for (int i = 0; i < SW_CLASS_COUNT; i++)
         for (int k = 0; k < SW_STATES; k++)
             free(model->links[i].points[k]);
+    sw_accesses_free(&model->accesses);
     sw_network_free(model->network);
     if (model->rules)
         sw_rules_free(model->rules);
@@ -72,20 +74,6 @@ sw_class_t sw_model_class(const sw_model_t *model, uint32_t a, uint32_t b)
         return SW_CLASS_NETWORK;
     return domain(&model->places, a) == domain(&model->places, b)
         ? SW_CLASS_DOMAIN : SW_CLASS_NODE;
-}
-
-/* Between two points, on the line; behind the last, as far on as the bytes are
- * behind it, but never less. */
-static sw_ps_t on_line(uint64_t bytes, uint64_t x0, sw_ps_t y0, uint64_t x1,
-                       sw_ps_t y1)
-{
-    double slope = (double)(y1 - y0) / (double)(x1 - x0);
-    if (bytes > x1) {
-        sw_ps_t more = slope > 0 ? sw_ps_of(slope, bytes - x1) : 0;
-        return more < SW_PS_MOST - y1 ? y1 + more : SW_PS_MOST;
-    }
-    double y = (double)y0 + slope * (double)(bytes - x0);
-    return (sw_ps_t)(y + 0.5);
 }
 
 uint32_t sw_model_state(const sw_model_t *model, sw_ps_t computed,
@@ -149,7 +137,8 @@ static sw_link_point_t point_at(const sw_model_link_t *link, uint32_t k,
             high = middle;
     }
     const sw_link_point_t *a = &p[low], *b = &p[high];
-#define ON_LINE(what) on_line(bytes, a->bytes, a->what, b->bytes, b->what)
+#define ON_LINE(what) \
+    sw_line_at(bytes, a->bytes, a->what, b->bytes, b->what)
     return (sw_link_point_t){bytes, ON_LINE(send), ON_LINE(wire), ON_LINE(gap),
                              ON_LINE(receive)};
 #undef ON_LINE

@@ -42,6 +42,9 @@
  * takes). From state 1 on, what lies between two states is between their times,
  * by the logarithm of the time. Without such tables all is state 0.
  *
+ * One-sided calls take the times of accesses.h within a node, where a model has
+ * those; else those of messages (engine/window.c).
+ *
  * Collectives. A plan is made for each (plan.h): free, a formula, a measured
  * table, an algorithm of messages, offloaded to the network; scaled if asked.
  *
@@ -50,7 +53,7 @@
 #ifndef SW_VTIME_MODEL_MODEL_H
 #define SW_VTIME_MODEL_MODEL_H
 
-#include "vtime/ops/op.h"
+#include "accesses.h"
 
 typedef enum {
     SW_CLASS_SELF, SW_CLASS_DOMAIN, SW_CLASS_NODE, SW_CLASS_NETWORK,
@@ -105,6 +108,7 @@ typedef struct {
     sw_state_t states[SW_STATES];
     uint32_t state_count;       /* at least 1: state 0 */
     sw_model_link_t links[SW_CLASS_COUNT];
+    sw_accesses_t accesses;
     sw_network_t *network;      /* NULL: messages do not share links */
     sw_noise_t noise;
     double cpu_speed;           /* computing takes time / cpu_speed */

@@ -238,6 +238,61 @@ static const char *read_point(reading_t *r, int words, char **word)
     return NULL;
 }
 
+static const char *memory_of(reading_t *r, const char *word,
+                             sw_memory_t *memory)
+{
+    for (int m = 0; m < SW_MEMORY_COUNT; m++)
+        if (!strcmp(word, sw_memory_names[m])) {
+            *memory = (sw_memory_t)m;
+            return NULL;
+        }
+    return says(r, "a window's memory is created or allocated, not %.60s",
+                word);
+}
+
+static const char *access_of(reading_t *r, const char *word, sw_window_t *what)
+{
+    for (int i = SW_WINDOW_PUT; i <= SW_WINDOW_FETCH; i++)
+        if (!strcmp(word, sw_window_names[i])) {
+            *what = (sw_window_t)i;
+            return NULL;
+        }
+    return says(r, "there is no access %.60s; there are put, accumulate, get "
+                "and fetch", word);
+}
+
+static const char *read_access(reading_t *r, int words, char **word)
+{
+    sw_memory_t memory;
+    sw_window_t what;
+    sw_access_point_t point = {0};
+    const char *wrong = memory_of(r, word[1], &memory);
+    if (!wrong)
+        wrong = access_of(r, word[2], &what);
+    if (!wrong && !sw_words_integer(word[3], &point.bytes))
+        wrong = no_whole(r, "the bytes of an access", word[3], 0, UINT64_MAX);
+    if (!wrong)
+        wrong = time_of(r, "the call", word[4], &point.call);
+    if (!wrong)
+        wrong = time_of(r, "the rest", word[5], &point.rest);
+    return wrong ? wrong : sw_accesses_add(&r->model->accesses, memory, what,
+                                           &point);
+}
+
+static const char *read_locks(reading_t *r, int words, char **word)
+{
+    sw_accesses_t *accesses = &r->model->accesses;
+    sw_memory_t memory;
+    const char *wrong = memory_of(r, word[1], &memory);
+    if (!wrong)
+        wrong = time_of(r, "a lock", word[2], &accesses->lock[memory]);
+    if (!wrong)
+        wrong = time_of(r, "an unlock", word[3], &accesses->unlock[memory]);
+    if (!wrong)
+        accesses->has_locks[memory] = true;
+    return wrong;
+}
+
 /* Made when it is known how many nodes there are. */
 static const char *read_network(reading_t *r, int words, char **word)
 {
@@ -310,6 +365,8 @@ static const struct {
     {"point", read_point, 6, 7,
      "point CLASS BYTES SEND WIRE GAP RECEIVE [STATE]"},
     {"state", read_state, 3, 3, "state NUMBER NS NS_A_BYTE"},
+    {"access", read_access, 5, 5, "access MEMORY OP BYTES CALL REST"},
+    {"locks", read_locks, 3, 3, "locks MEMORY LOCK UNLOCK"},
     {"network", read_network, 1, WORDS_MOST, "network KIND KEY VALUE ..."},
     {"noise", read_noise, 3, 3, "noise PERIOD DURATION SEED"},
     {"cpu_speed", read_speed, 1, 1, "cpu_speed FACTOR"},

@@ -60,7 +60,9 @@ static void put_window(text_t *to, const sw_vop_t *op)
     else if (op->what >= SW_WINDOW_PUT)
         put(to, " at %d", op->peer);
     put(to, " context %u", op->context);
-    if (op->flags)
+    if (op->what == SW_WINDOW_MAKE && op->flags & SW_WINDOW_ALLOCATED)
+        put(to, " allocated");
+    if (op->flags & 1)
         put(to, op->what == SW_WINDOW_FLUSH ? " local"
                 : op->what == SW_WINDOW_MAKE ? " seen" : " exclusive");
 }
