@@ -4,7 +4,7 @@
  *   put, get            and a flush: what an origin waits for
  *   accumulate          of doubles, and a flush; get_accumulate alike
  *   puts, gets, ...     eight of them and one flush: the time of one
- *   compare_and_swap    and a flush, on the partner's counter
+ *   count               a fetch_and_op and a flush, on the partner's counter
  *   lock                an exclusive lock, a put of 8 bytes, and the unlock
  *   fence               all ranks
  *   fetch_and_op        all ranks, and a flush, on one counter of rank 0
@@ -23,9 +23,9 @@
 
 #include "sampling.h"
 
-/* Those before SWAP have sizes. */
+/* Those before COUNT have sizes. */
 typedef enum {
-    PUT, GET, ACCUMULATE, GET_ACCUMULATE, SWAP, LOCK, FENCE, FETCH_AND_OP
+    PUT, GET, ACCUMULATE, GET_ACCUMULATE, COUNT, LOCK, FENCE, FETCH_AND_OP
 } kind_t;
 
 enum { SEVERAL = 8 };
@@ -41,7 +41,7 @@ static const operation_t operations[] = {
     {"get_accumulate", GET_ACCUMULATE, 1}, {"puts", PUT, SEVERAL},
     {"gets", GET, SEVERAL}, {"accumulates", ACCUMULATE, SEVERAL},
     {"get_accumulates", GET_ACCUMULATE, SEVERAL},
-    {"compare_and_swap", SWAP, 1}, {"lock", LOCK, 1}, {"fence", FENCE, 1},
+    {"count", COUNT, 1}, {"lock", LOCK, 1}, {"fence", FENCE, 1},
     {"fetch_and_op", FETCH_AND_OP, 1},
 };
 enum { OPERATIONS = sizeof operations / sizeof *operations };
@@ -69,7 +69,7 @@ static int access(kind_t kind, int way)
     MPI_Win window = locked[way];
     MPI_Aint to = at[way];
     double one = 1, old;
-    long none = 0, seven = 7, was;
+    long unit = 1, was;
     switch (kind) {
     case PUT:
         return MPI_Put(mine, count, MPI_DOUBLE, partner, to, count, MPI_DOUBLE,
@@ -84,9 +84,9 @@ static int access(kind_t kind, int way)
         return MPI_Get_accumulate(mine, count, MPI_DOUBLE, back, count,
                                   MPI_DOUBLE, partner, to, count, MPI_DOUBLE,
                                   MPI_SUM, window);
-    case SWAP:
-        return MPI_Compare_and_swap(&seven, &none, &was, MPI_LONG, partner, to,
-                                    window);
+    case COUNT:
+        return MPI_Fetch_and_op(&unit, &was, MPI_LONG, partner, to, MPI_SUM,
+                                window);
     default:
         return MPI_Fetch_and_op(&one, &old, MPI_DOUBLE, 0, at_first[way],
                                 MPI_SUM, window);
@@ -137,15 +137,15 @@ static bool is_right(const operation_t *operation, int way)
     const double *looked_at = kind == GET ? mine : memory[way];
     bool looks = is_origin() ? kind == GET : kind != GET;
     bool sums = kind == ACCUMULATE || kind == GET_ACCUMULATE;
-    long swapped = 0;
+    long counted = 0;
     if (kind == FETCH_AND_OP)
         return sw_run.rank || memory[way][0] == sw_run.ranks;
     if (kind == LOCK)
         return is_origin() || lock_memory[way][0] == 7;
-    if (kind == SWAP)
-        memcpy(&swapped, memory[way], sizeof swapped);
-    if (kind >= SWAP)
-        return kind != SWAP || is_origin() || swapped == 7;
+    if (kind == COUNT)
+        memcpy(&counted, memory[way], sizeof counted);
+    if (kind >= COUNT)
+        return kind != COUNT || is_origin() || counted == 1;
     for (int i = 0; looks && i < count; i++)
         if (looked_at[i] != (sums ? 10 + operation->flushed * (i % 1000)
                                   : 7 + i % 1000))
@@ -164,7 +164,7 @@ static bool check(const sw_cell_t *cell, int way)
     fill(memory[way], kind == GET ? 7 : 10);
     for (int i = 0; sums && i < count; i++)
         memory[way][i] = 10;
-    if (kind == FETCH_AND_OP || kind == SWAP)
+    if (kind == FETCH_AND_OP || kind == COUNT)
         memory[way][0] = 0;
     MPI_Win_sync(locked[way]);
     sw_meet();
@@ -275,7 +275,7 @@ static bool measure(const operation_t *operation)
 {
     const sw_bench_plan_t *plan = sw_run.plan;
     kind_t kind = operation->kind;
-    bool sized = kind < SWAP, right = true;
+    bool sized = kind < COUNT, right = true;
     for (int s = 0; s < (sized ? plan->size_count : 1); s++) {
         size_t size = sized ? plan->size[s] : kind == FENCE ? 0 : 8;
         count = (int)(size / sizeof(double));

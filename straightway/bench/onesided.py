@@ -6,7 +6,7 @@ from straightway.bench import collectives
 # `SEVERAL` calls have one flush, and a cell has the time of one of them.
 SINGLE = ("put", "get", "accumulate", "get_accumulate")
 SIZED = (*SINGLE, *(f"{name}s" for name in SINGLE))
-OPERATIONS = (*SIZED, "compare_and_swap", "lock", "fence", "fetch_and_op")
+OPERATIONS = (*SIZED, "count", "lock", "fence", "fetch_and_op")
 SEVERAL = 8
 
 

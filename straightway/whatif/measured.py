@@ -1,11 +1,12 @@
 """A model of this machine.
 
-A short calibration (straightway bench collectives, pingpong and overlap) gives,
-for the MPI alone ("host") and with Straightway ("ours"):
+A short calibration (straightway bench collectives, pingpong, overlap and
+onesided) gives, for the MPI alone ("host") and with Straightway ("ours"):
 
     links         the one-way time of a message by its size, in three parts
     collectives   the time of each collective by ranks and block size
     started       the parts of each nonblocking collective (started.py)
+    onesided      the times of calls on windows (accesses.py)
 
 for as many ranks as there are cores. More ranks would measure the sharing of
 cores, not communication. Tables hold for communicators up to that size; larger
@@ -56,9 +57,9 @@ from straightway import __version__, units
 from straightway.bench import runs
 from straightway.errors import UserError
 from straightway.machine import hardware, hosts
-from straightway.whatif import started
+from straightway.whatif import accesses, started
 
-SCHEMA = "straightway-measured/4"
+SCHEMA = "straightway-measured/5"
 NAMES = {"measured": "host", "measured-straightway": "ours"}
 WHO = {"host": "the MPI alone", "ours": "Straightway"}
 
@@ -126,7 +127,8 @@ def _kept(about):
 def _whole(found):
     """Whether a calibration has all that this needs."""
     try:
-        lines(found, "host")
+        for who in found["collectives"]:
+            lines(found, who)
         return len(found["states"]) == len(STATES) and \
             bool(found["collectives"]["host"])
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
@@ -256,6 +258,18 @@ def _started(host, most):
     return started.tables(report)
 
 
+def _onesided(host, most):
+    """One-sided calls, and their fences. An MPI that fails with them has none:
+    messages stand for them."""
+    def tried(words):
+        try:
+            return bench(host, words)
+        except UserError:
+            return None
+
+    return accesses.measure(tried, most)
+
+
 def _messages(host, patterns, sizes, computing=()):
     return bench(host, [
         "pingpong", "-n", "2", "--pattern", patterns, "--sizes",
@@ -321,6 +335,11 @@ def calibrate(host, most, about):
     links = _links(_messages(host, "pingpong,stream", sizes))
     others.append(hardware.others(LOOK))
     parts = _started(host, most)
+    others.append(hardware.others(LOOK))
+    onesided, fences = _onesided(host, most)
+    for who, times in fences.items():
+        if times and who in collectives:
+            collectives[who]["fence"] = times
     states = []
     for state in STATES:
         others.append(hardware.others(LOOK))
@@ -331,7 +350,7 @@ def calibrate(host, most, about):
         "others": sum(others) / len(others),
         "eager": EAGER.get(host.kind, 8192),
         "copy": _copy(report), "collectives": collectives,
-        "links": links, "started": parts,
+        "links": links, "started": parts, "onesided": onesided,
         "states": states}
     ours = bool(collectives["ours"])
     for part in (found, *found["states"]):
@@ -406,23 +425,37 @@ def lines(found, who):
         text += points(state["links"][who], INSIDE, k)
     text.append(f"reduce {1.5 * found['copy']:.4g}")
     text.append(f"test {found['links'][who][0][1]:.4g}")
-    for operation, by_ranks in with_other(found["collectives"][who]).items():
+    warm = with_other(found["collectives"][who])
+    for operation, by_ranks in warm.items():
         text += _table(operation, by_ranks)
         for k, state in enumerate(found["states"], 1):
-            measured = state["collectives"][who]
-            kin = "barrier" if operation == "other" else operation
-            text += _table(operation, measured.get(kin, {}), k)
+            after = with_other(state["collectives"][who])
+            if operation == "fence":
+                by = _fence_after(warm, after)
+            else:
+                by = after.get(operation, {})
+            text += _table(operation, by, k)
         # A communicator of one takes no time: never more than measured.
         text.append(f"inside {operation} 0 {_ENDLESS} 2 "
                     f"{max(map(int, by_ranks))}")
+    text += accesses.lines(found["onesided"][who])
     text += started.lines(found["started"], who)
     return text + (["leaders all"] if who == "ours" else [])
 
 
 def with_other(tables):
-    """The tables, and one of making a communicator or a window: a barrier."""
-    return {**tables, "other": tables["barrier"]} if "barrier" in tables \
-        else tables
+    """The tables, and a barrier's for making a communicator or a window, and
+    for a fence that was not measured."""
+    return {"other": tables["barrier"], "fence": tables["barrier"], **tables} \
+        if "barrier" in tables else tables
+
+
+def _fence_after(warm, after):
+    """A fence's times after computation, which lengthens it as a barrier."""
+    return {ranks: {"0": by["0"] + max(0.0, after["barrier"][ranks]["0"]
+                                       - warm["barrier"][ranks]["0"])}
+            for ranks, by in warm["fence"].items()
+            if ranks in after.get("barrier", {})}
 
 
 def points(rows, kinds, state=""):

@@ -15,9 +15,10 @@
  */
 #include "convert_trace.h"
 
-/* By a note's number. */
+/* By a note's number; no note names the last two. */
 #define SW_TRACE_OTHER SW_TRACE_THE_CALL
-static const uint8_t meant[SW_TRACE_NEIGHBOR_ALLGATHER] = {
+#define SW_TRACE_FENCE SW_TRACE_NEIGHBOR_ALLGATHER
+static const uint8_t meant[SW_TRACE_NEIGHBOR_ALLGATHER + 1] = {
 #define X(NAME, name, waits) [SW_TRACE_##NAME] = SW_COLLECTIVE_##NAME,
     SW_OP_COLLECTIVES(X)
 #undef X

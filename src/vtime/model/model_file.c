@@ -263,8 +263,8 @@ static const char *access_of(reading_t *r, const char *word, sw_window_t *what)
 
 static const char *read_access(reading_t *r, int words, char **word)
 {
-    sw_memory_t memory;
-    sw_window_t what;
+    sw_memory_t memory = SW_MEMORY_CREATED;
+    sw_window_t what = SW_WINDOW_PUT;
     sw_access_point_t point = {0};
     const char *wrong = memory_of(r, word[1], &memory);
     if (!wrong)
@@ -282,7 +282,7 @@ static const char *read_access(reading_t *r, int words, char **word)
 static const char *read_locks(reading_t *r, int words, char **word)
 {
     sw_accesses_t *accesses = &r->model->accesses;
-    sw_memory_t memory;
+    sw_memory_t memory = SW_MEMORY_CREATED;
     const char *wrong = memory_of(r, word[1], &memory);
     if (!wrong)
         wrong = time_of(r, "a lock", word[2], &accesses->lock[memory]);

@@ -113,6 +113,10 @@ def _combined(tables):
                 found[key] = {**below, **{
                     name: _over(link, below.get(name, {}))
                     for name, link in value.items()}}
+            elif key == "onesided":
+                found[key] = {**below, **{
+                    memory: {**below.get(memory, {}), **one}
+                    for memory, one in value.items()}}
             elif key == "network":
                 if value.get("kind", below.get("kind")) != below.get("kind"):
                     # A new kind keeps the keys that all kinds share.

@@ -16,7 +16,7 @@ CLASSES = ("self", "domain", "node", "network")
 OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
               "reduce_scatter_block", "scan", "exscan", "gather", "gatherv",
               "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
-              "alltoallv", "alltoallw", "other")
+              "alltoallv", "alltoallw", "other", "fence")
 
 
 def _text(value):
@@ -99,6 +99,14 @@ LINK = {
     "points": _rows(("bytes", "send", "wire", "gap", "receive"),
                     quantities.size, *[quantities.time] * 4),
 }
+MEMORY = ("created", "allocated")
+ACCESSES = ("put", "accumulate", "get", "fetch")
+LOCKS = ("lock", "unlock")
+ONESIDED = {
+    **dict.fromkeys(ACCESSES, _rows(("bytes", "call", "rest"), quantities.size,
+                                    quantities.time, quantities.time)),
+    **dict.fromkeys(LOCKS, quantities.time),
+}
 # Keys of [network] that each kind has besides.
 COMMON = {"hop": quantities.time, "latency": quantities.time,
           "G": quantities.speed, "host_latency": quantities.time,
@@ -150,7 +158,7 @@ TOP = {
     "cpu_speed": _factor, "reduce": quantities.speed,
     "test": quantities.time,
 }
-TABLES = ("link", "network", "noise", "collective", "sources")
+TABLES = ("link", "onesided", "network", "noise", "collective", "sources")
 
 
 class _Checker:
@@ -205,6 +213,19 @@ class _Checker:
             checked_link = self.link(name, link)
             for which in CLASSES if name == "all" else (name,):
                 found[which] = {**found.get(which, {}), **checked_link}
+        return found
+
+    def onesided(self, table):
+        found = {}
+        for name, one in self.table(table, "onesided").items():
+            if name != "all" and name not in MEMORY:
+                self.unknown("onesided.", name, [*MEMORY, "all"])
+            one = self.keys(one, ONESIDED, f"onesided.{name}.")
+            if len(set(LOCKS) & set(one)) == 1:
+                self.fail(f"onesided.{name} needs both lock and unlock, or "
+                          "neither")
+            for which in MEMORY if name == "all" else (name,):
+                found[which] = {**found.get(which, {}), **one}
         return found
 
     def network(self, table):
@@ -263,7 +284,8 @@ def checked(table, where):
         if key not in TOP:
             checker.unknown("", key, list(known))
     found = checker.keys(plain, TOP, "")
-    for key, check in (("link", checker.links), ("network", checker.network),
+    for key, check in (("link", checker.links),
+                       ("onesided", checker.onesided), ("network", checker.network),
                        ("noise", checker.noise),
                        ("collective", checker.collective)):
         if key in table:
