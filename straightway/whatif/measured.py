@@ -4,6 +4,7 @@ A short calibration (straightway bench collectives, pingpong, overlap and
 onesided) gives, for the MPI alone ("host") and with Straightway ("ours"):
 
     links         the one-way time of a message by its size, in three parts
+    given         that of a block that is given away, with Straightway
     collectives   the time of each collective by ranks and block size
     started       the parts of each nonblocking collective (started.py)
     onesided      the times of calls on windows (accesses.py)
@@ -45,6 +46,7 @@ ahead is as fast as the loop allows.
 
 import contextlib
 import datetime
+import functools
 import hashlib
 import json
 import os
@@ -71,6 +73,7 @@ OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
               "alltoallv", "alltoallw")
 CLOSELY = ("bcast", "allreduce", "alltoall")
 LARGEST = 4 << 20
+GIVEN = (4096, 1 << 20)     # smaller ones go by value
 SECONDS = 0.06          # for one operation at one size
 
 # States of a rank before a call: the bytes it went through, the least ns for
@@ -258,22 +261,31 @@ def _started(host, most):
     return started.tables(report)
 
 
-def _onesided(host, most):
-    """One-sided calls, and their fences. An MPI that fails with them has none:
-    messages stand for them."""
-    def tried(words):
-        try:
-            return bench(host, words)
-        except UserError:
-            return None
+def _tried(host, words):
+    """The report of a benchmark; None where this MPI fails with it, and
+    messages stand for what it would show."""
+    try:
+        return bench(host, words)
+    except UserError:
+        return None
 
-    return accesses.measure(tried, most)
+
+def _pingpong(patterns, sizes):
+    return ["pingpong", "-n", "2", "--pattern", patterns, "--sizes",
+            ",".join(map(str, sizes)), "--seconds", str(SECONDS)]
 
 
 def _messages(host, patterns, sizes, computing=()):
-    return bench(host, [
-        "pingpong", "-n", "2", "--pattern", patterns, "--sizes",
-        ",".join(map(str, sizes)), "--seconds", str(SECONDS), *computing])
+    return bench(host, [*_pingpong(patterns, sizes), *computing])
+
+
+def _given(host):
+    """The points of a block that changes hands with Straightway; a host sends
+    its bytes."""
+    report = _tried(host, _pingpong("give", GIVEN))
+    found = {c["size"]: 1000 * c["ours"]["median"]
+             for c in (report or {"cells": []})["cells"] if c.get("ours")}
+    return [split(size, trip, trip) for size, trip in sorted(found.items())]
 
 
 def _times(report, into, ranks):
@@ -333,10 +345,11 @@ def calibrate(host, most, about):
     others.append(hardware.others(LOOK))
     sizes = [0, 1, *steps(LARGEST, 2)]
     links = _links(_messages(host, "pingpong,stream", sizes))
+    given = _given(host)
     others.append(hardware.others(LOOK))
     parts = _started(host, most)
     others.append(hardware.others(LOOK))
-    onesided, fences = _onesided(host, most)
+    onesided, fences = accesses.measure(functools.partial(_tried, host), most)
     for who, times in fences.items():
         if times and who in collectives:
             collectives[who]["fence"] = times
@@ -350,7 +363,7 @@ def calibrate(host, most, about):
         "others": sum(others) / len(others),
         "eager": EAGER.get(host.kind, 8192),
         "copy": _copy(report), "collectives": collectives,
-        "links": links, "started": parts, "onesided": onesided,
+        "links": links, "given": given, "started": parts, "onesided": onesided,
         "states": states}
     ours = bool(collectives["ours"])
     for part in (found, *found["states"]):
@@ -420,6 +433,8 @@ def lines(found, who):
     for kind in INSIDE:
         text.append(f"link {kind} S {found['eager']}")
     text += points(found["links"][who], INSIDE)
+    if who == "ours":
+        text += points(found["given"], ("domain", "node"), word="given")
     for k, state in enumerate(found["states"], 1):
         text.append(f"state {k} {state['after']} {state['after_byte']}")
         text += points(state["links"][who], INSIDE, k)
@@ -458,9 +473,9 @@ def _fence_after(warm, after):
             if ranks in after.get("barrier", {})}
 
 
-def points(rows, kinds, state=""):
+def points(rows, kinds, state="", word="point"):
     """The lines `point` of links of these kinds."""
-    return [f"point {kind} {n} {send:.4g} {wire:.4g} {gap:.4g} {receive:.4g} "
+    return [f"{word} {kind} {n} {send:.4g} {wire:.4g} {gap:.4g} {receive:.4g} "
             f"{state}".strip() for kind in kinds
             for n, send, wire, gap, receive in rows]
 

@@ -35,7 +35,7 @@ _ONE_SIDED = {
     "Win_flush_all": "flush", "Win_flush_local": "flush-local",
     "Win_flush_local_all": "flush-local"}
 _SENDS = {"Ssend": "ssend", "Issend": "ssend", "Bsend": "bsend",
-          "Ibsend": "bsend"}
+          "Ibsend": "bsend", "straightway_give": "give"}
 # MPI's own time in these is not the program's.
 _WAITING = {"send", "receive", "send-receive", "completion", "start and end",
             "persistent collective", "one-sided"}

@@ -42,7 +42,7 @@ def _holds(line):
     words = line.split()
     if words[0] in ("place", "place_rank"):
         return ("place",)
-    if words[0] in ("link", "point"):
+    if words[0] in ("link", "point", "given"):
         return ("link", words[1])
     if words[0] == "access":
         return tuple(words[:3])

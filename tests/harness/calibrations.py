@@ -47,7 +47,7 @@ def calibration(ranks=2):
     states = [dict(times, swept=swept, after=after, after_byte=after_byte)
               for swept, after, after_byte in measured.STATES]
     return dict(times, key={"mpi": "Open MPI 5.0.11", "ranks": ranks},
-                made="now", others=0.0, eager=4096, copy=0.05, states=states,
+                given=[[4096, 50.0, 100.0, 200.0, 50.0]], made="now", others=0.0, eager=4096, copy=0.05, states=states,
                 started=parts, onesided=onesided)
 
 

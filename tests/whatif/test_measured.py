@@ -13,7 +13,7 @@ from straightway.machine import hosts
 from straightway.whatif import accesses, measured, started
 from straightway.whatif.models import check
 
-BENCHES = 3 * (1 + len(measured.STATES)) + 1 + len(check.MEMORY)
+BENCHES = 3 * (1 + len(measured.STATES)) + 2 + len(check.MEMORY)
 HOST = hosts.Host("libmpi.so.40", "ompi", "/usr/bin/mpiexec", "",
                   "Open MPI v5.0.11")
 
@@ -68,6 +68,8 @@ def bench(monkeypatch, tmp_path):
                           t / 2 + int(n) / 1e4)
                      for n in sizes
                      for p, t in (("pingpong", 0.2), ("stream", 0.15))]
+            if "give" in words:
+                cells = [cell("give", int(n), 5.0, 0.3) for n in sizes]
         elif words[0] == "onesided":
             cells = onesided(words[words.index("--memory") + 1])
         elif words[0] == "overlap":
@@ -216,7 +218,7 @@ def test_a_calibration_that_lacks_a_part_is_made_anew(bench):
     measured.load(HOST, 2)
     kept, = measured.folder().iterdir()
     for part in ("links", "collectives", "eager", "states", "started",
-                 "onesided"):
+                 "onesided", "given"):
         found = json.loads(kept.read_text())
         del found[part]
         kept.write_text(json.dumps(found))
@@ -273,6 +275,16 @@ def _rounded(lines):
                      for i, word in enumerate(line.split()))
             if line.startswith(("access", "locks")) else line
             for line in lines]
+
+
+def test_a_block_that_is_given_costs_the_same_at_any_size(bench):
+    """With Straightway; the MPI sends it."""
+    found = measured.load(HOST, 2)
+    ours = measured.lines(found, "ours")
+    for size in measured.GIVEN:
+        assert f"given node {size} 150 0 300 150" in ours
+    assert not [x for x in measured.lines(found, "host")
+                if x.startswith("given")]
 
 
 def test_an_mpi_that_fails_with_windows_has_no_times_for_them(

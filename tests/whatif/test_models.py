@@ -231,6 +231,20 @@ def test_times_of_one_sided_calls():
     refused("onesided = 3\n", "onesided must be a table")
 
 
+def test_blocks_that_are_given_away():
+    """Within a node only; another link there knows other gives."""
+    given = toml('[link.all]\nL = 5\ngiven = [["4 KiB", 1, 2, 3, 4]]\n')
+    lines = models.load(given).lines(2)
+    assert [line for line in lines if line.startswith("given")] == [
+        f"given {kind} 4096 1 2 3 4" for kind in ("self", "domain", "node")]
+    assert isinstance(check(models.load(given), 2), dict)
+    over = models.load([given, {"link": {"node": {"L": 7}}}]).lines(2)
+    assert "given node 4096 1 2 3 4" not in over
+    assert "given domain 4096 1 2 3 4" in over
+    refused("[link.network]\ngiven = [[8, 1, 2, 3, 4]]\n", "within a node only")
+    refused("[link.node]\ngiven = [[8, 1]]\n", "must be a list of rows")
+
+
 def test_a_shape_replaces_another():
     first = {"network": {"kind": "torus", "size": [4, 4], "hop": 100}}
     then = {"network": {"kind": "dragonfly"}}

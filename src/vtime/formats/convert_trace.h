@@ -26,6 +26,7 @@ typedef enum {
     SW_TRACED_MESSAGE,      /* its notes say what it does      */
     SW_TRACED_SSEND,
     SW_TRACED_BSEND,
+    SW_TRACED_GIVE,         /* a block that has changed hands  */
     SW_TRACED_START,        /* of persistent requests          */
     SW_TRACED_POLL,         /* a test or a probe               */
     SW_TRACED_SOME,         /* waits for one of several        */

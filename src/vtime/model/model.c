@@ -30,9 +30,11 @@ void sw_model_free(sw_model_t *model)
 {
     free(model->places.node);
     free(model->places.domain);
-    for (int i = 0; i < SW_CLASS_COUNT; i++)
+    for (int i = 0; i < SW_CLASS_COUNT; i++) {
         for (int k = 0; k < SW_STATES; k++)
             free(model->links[i].points[k]);
+        free(model->links[i].given);
+    }
     sw_accesses_free(&model->accesses);
     sw_network_free(model->network);
     if (model->rules)
@@ -121,11 +123,10 @@ bool sw_model_state_named(const sw_model_t *model, const char *text,
 
 /* The point for so many bytes: between those that were measured, on the line;
  * beyond the last two, their rate goes on. */
-static sw_link_point_t point_at(const sw_model_link_t *link, uint32_t k,
+static sw_link_point_t point_at(const sw_link_point_t *p, uint32_t n,
                                 uint64_t bytes)
 {
-    const sw_link_point_t *p = link->points[k];
-    uint32_t low = 0, high = link->point_count[k] - 1;
+    uint32_t low = 0, high = n - 1;
     if (bytes <= p->bytes || !high)
         return *p;
     /* p[low] < bytes <= p[high], or behind the last two. */
@@ -144,6 +145,16 @@ static sw_link_point_t point_at(const sw_model_link_t *link, uint32_t k,
 #undef ON_LINE
 }
 
+static void at_point(const sw_link_point_t *p, const sw_link_point_t *first,
+                     sw_cost_t *cost)
+{
+    cost->send = p->send, cost->gap = p->gap, cost->receive = p->receive;
+    cost->answer = first->send + first->wire;
+    /* An empty message's is latency; what more bytes add is transfer. */
+    cost->latency = p->wire < first->wire ? p->wire : first->wire;
+    cost->transfer = p->wire - cost->latency;
+}
+
 static void measured(const sw_model_link_t *link, uint32_t state,
                      uint64_t bytes, sw_cost_t *cost)
 {
@@ -152,19 +163,16 @@ static void measured(const sw_model_link_t *link, uint32_t state,
         there |= (uint32_t)(link->point_count[k] > 0) << k;
     sw_model_states(state, there, &low, &high);
     const sw_link_point_t *first = link->points[low];
-    sw_link_point_t p = point_at(link, low, bytes);
+    sw_link_point_t p = point_at(first, link->point_count[low], bytes);
     if (high > low) {
-        sw_link_point_t q = point_at(link, high, bytes);
+        sw_link_point_t q = point_at(link->points[high],
+                                     link->point_count[high], bytes);
         p.send = sw_model_between(state, p.send, q.send);
         p.wire = sw_model_between(state, p.wire, q.wire);
         p.gap = sw_model_between(state, p.gap, q.gap);
         p.receive = sw_model_between(state, p.receive, q.receive);
     }
-    cost->send = p.send, cost->gap = p.gap, cost->receive = p.receive;
-    cost->answer = first->send + first->wire;
-    /* An empty message's is latency; what more bytes add is transfer. */
-    cost->latency = p.wire < first->wire ? p.wire : first->wire;
-    cost->transfer = p.wire - cost->latency;
+    at_point(&p, first, cost);
 }
 
 static void constant(const sw_model_link_t *link, uint64_t bytes,
@@ -176,6 +184,20 @@ static void constant(const sw_model_link_t *link, uint64_t bytes,
     cost->transfer = sw_ps_of(link->G, bytes);
     cost->gap = link->g > cost->transfer ? link->g : cost->transfer;
     cost->answer = link->o_send + link->L;
+}
+
+bool sw_model_given(const sw_model_t *model, uint32_t from, uint32_t to,
+                    uint64_t bytes, sw_cost_t *cost)
+{
+    sw_class_t class = sw_model_class(model, from, to);
+    const sw_model_link_t *link = &model->links[class];
+    if (class == SW_CLASS_NETWORK || !link->given_count ||
+        bytes < link->given->bytes)
+        return false;
+    sw_link_point_t p = point_at(link->given, link->given_count, bytes);
+    *cost = (sw_cost_t){.rendezvous = false};
+    at_point(&p, link->given, cost);
+    return true;
 }
 
 void sw_model_message(const sw_model_t *model, uint32_t from, uint32_t to,

@@ -45,7 +45,8 @@ static bool read_message(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
         good &= op->peer >= 0 && tag >= 0;
     return good && tag >= -1 && tag <= INT32_MAX &&
            bytes <= SW_OPFILE_BYTES_MOST &&
-           flags <= (SW_SEND_SYNCHRONOUS | SW_SEND_BUFFERED) &&
+           flags <= (SW_SEND_SYNCHRONOUS | SW_SEND_BUFFERED |
+                     SW_SEND_GIVEN) &&
            known(f, at, rank, context);
 }
 

@@ -175,6 +175,7 @@ typedef enum {
 /* Flags of a send. */
 #define SW_SEND_SYNCHRONOUS 1u  /* complete when it is matched      */
 #define SW_SEND_BUFFERED 2u     /* complete at once, whatever size  */
+#define SW_SEND_GIVEN 4u        /* a block that is given away       */
 
 /* Flags of a clock. */
 #define SW_CLOCK_PAUSE 1u       /* asked only to sleep until then: the call

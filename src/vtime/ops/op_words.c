@@ -48,6 +48,8 @@ static void put_message(text_t *to, const sw_vop_t *op, const char *verb,
         put(to, " synchronous");
     if (op->flags & SW_SEND_BUFFERED)
         put(to, " buffered");
+    if (op->flags & SW_SEND_GIVEN)
+        put(to, " given");
 }
 
 static void put_window(text_t *to, const sw_vop_t *op)

@@ -93,11 +93,11 @@ def _one(name, beside=None, above=()):
 
 def _over(link, below):
     """Lay a link's keys over another's: points and constants do not mix."""
-    constants = set(link) - {"S", "points"}
+    constants = set(link) - {"S", "points", "given"}
     if "points" in link:
         below = {k: v for k, v in below.items() if k == "S"}
     elif constants:
-        below = {k: v for k, v in below.items() if k != "points"}
+        below = {k: v for k, v in below.items() if k not in ("points", "given")}
     return {**below, **link}
 
 

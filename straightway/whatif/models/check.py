@@ -90,14 +90,15 @@ def _known(what, name, known):
     return f"a known {what}, not {name}; " + nearest(name, known, cutoff=0.5)
 
 
+_POINTS = _rows(("bytes", "send", "wire", "gap", "receive"),
+                quantities.size, *[quantities.time] * 4)
 LINK = {
     "o": quantities.time, "o_send": quantities.time,
     "o_recv": quantities.time, "L": quantities.time, "g": quantities.time,
     "O": quantities.speed, "O_send": quantities.speed,
     "O_recv": quantities.speed, "G": quantities.speed,
     "S": quantities.size,
-    "points": _rows(("bytes", "send", "wire", "gap", "receive"),
-                    quantities.size, *[quantities.time] * 4),
+    "points": _POINTS, "given": _POINTS,
 }
 MEMORY = ("created", "allocated")
 ACCESSES = ("put", "accumulate", "get", "fetch")
@@ -199,7 +200,7 @@ class _Checker:
                 value = found.pop(short)
                 found.setdefault(f"{short}_send", value)
                 found.setdefault(f"{short}_recv", value)
-        constants = set(found) - {"S", "points"}
+        constants = set(found) - {"S", "points", "given"}
         if "points" in found and constants:
             self.fail(f"link.{name} has points, which replace "
                       + ", ".join(sorted(constants)) + "; give only one")
@@ -211,8 +212,13 @@ class _Checker:
             if name != "all" and name not in CLASSES:
                 self.unknown("link.", name, [*CLASSES, "all"])
             checked_link = self.link(name, link)
+            if name == "network" and "given" in checked_link:
+                self.fail("link.network has no given: blocks change hands "
+                          "within a node only")
             for which in CLASSES if name == "all" else (name,):
                 found[which] = {**found.get(which, {}), **checked_link}
+            if name == "all":
+                found["network"].pop("given", None)
         return found
 
     def onesided(self, table):

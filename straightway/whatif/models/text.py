@@ -50,8 +50,9 @@ def _links(data):
                  if key in link]
         if words:
             lines.append(f"link {name} " + " ".join(words))
-        lines += [f"point {name} " + " ".join(map(_n, row))
-                  for row in link.get("points", ())]
+        lines += [f"{word} {name} " + " ".join(map(_n, row))
+                  for word, rows in (("point", "points"), ("given", "given"))
+                  for row in link.get(rows, ())]
     return lines
 
 

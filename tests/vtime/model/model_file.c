@@ -56,6 +56,8 @@ static const char *const all =
     "point node 0 1 2 3 4\n"
     "point node 8 1 2.001 3 4\n"
     "point node 64 5 6 7 8\n"
+    "given node 4096 1 2 3 4\n"
+    "given node 8192 1 3 3 4\n"
     "access created put 8 30 0.5\n"
     "access created put 64 90 1\n"
     "access allocated fetch 8 40 0\n"
@@ -97,6 +99,13 @@ static void test_every_line(void)
     MUST(m.noise.period == 1000000000 && m.noise.duration == 25000000);
     MUST(m.noise.seed == 77 && m.cpu_speed == 1.5);
     MUST(m.reduce == 125 && m.test == 30000);
+    sw_cost_t cost;
+    MUST(!sw_model_given(&m, 8, 10, 4095, &cost));
+    MUST(sw_model_given(&m, 8, 10, 6144, &cost));
+    MUST(cost.send == 1000 && cost.latency == 2000 && cost.transfer == 500);
+    MUST(cost.gap == 3000 && cost.receive == 4000 && !cost.rendezvous);
+    MUST(!sw_model_given(&m, 8, 9, 6144, &cost));       /* a domain */
+    MUST(!sw_model_given(&m, 0, 9, 6144, &cost));       /* another node */
     sw_ps_t call, rest;
     MUST(sw_accesses_at(&m.accesses, SW_MEMORY_CREATED, SW_WINDOW_PUT, 36,
                         &call, &rest) && call == 60000 && rest == 750);
@@ -158,6 +167,10 @@ static void test_mistakes(void)
     refused("ranks 2\nstate 1 0 0\npoint node 8 0 0 0 0 1\n", 3,
             "come after those without one");
     refused("ranks 2\ntable bcast 2 8 1 1 1\n", 2, "there is no state '1'");
+    refused("ranks 2\ngiven node 8 1 1 1\n", 2, "must be: given CLASS");
+    refused("ranks 2\ngiven network 8 1 1 1 1\n", 2, "within a node only");
+    refused("ranks 2\ngiven node 8 1 1 1 1\ngiven node 8 1 1 1 1\n", 3,
+            "8 comes after 8");
     refused("ranks 2\naccess made put 8 1 1\n", 2,
             "memory is created or allocated, not made");
     refused("ranks 2\naccess created lock 8 1 1\n", 2, "no access lock");
