@@ -425,6 +425,34 @@ def test_windows_known_by_hand(host, n, enable, timed, tmp_path):
         pytest.approx(result["end_ns"], abs=n * 200)
 
 
+# Blocks that are given away ---------------------------------------------------
+
+GIVEN = "given domain 4096 300 40 500 60"
+
+
+@pytest.mark.parametrize("more, given", [(GIVEN, True), ("", False)])
+def test_gives_known_by_hand(host, more, given, tmp_path):
+    """At any size, where the model knows it; else as a message."""
+    program = host.compile(programs.source("virtual_gives.c"))
+    ops = tmp_path / "a.swops"
+    done, result = virtual(host, 2, program, tmp_path, more=more, eager=1 << 21,
+                           env={"STRAIGHTWAY_WHATIF_RECORD": str(ops)})
+    programs.well(done)
+    assert "wrong" not in done.stdout, done.stdout
+    found = times(done)
+    block = 300 + 40 + 60
+    eager = 1 << 21
+    assert {name: found[f"{name}_9"] for name in
+            ("large", "middle", "small", "sent")} == pytest.approx({
+                "large": block if given else one_way(1 << 20, eager),
+                "middle": block if given else one_way(8192, eager),
+                "small": one_way(1000, eager), "sent": one_way(8192, eager)},
+                abs=5)
+    listed = subprocess.run([WHATIF, "convert", ops, "-"],
+                            text=True, capture_output=True, timeout=60)
+    assert listed.stdout.count(" given") == 2, listed.stdout + listed.stderr
+
+
 def test_nobody_posts(host, tmp_path):
     """The result of a deadlock tells what each rank waits for."""
     program = host.compile(programs.source("virtual_windows.c"))
