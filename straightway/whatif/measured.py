@@ -73,6 +73,7 @@ OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
               "alltoallv", "alltoallw")
 CLOSELY = ("bcast", "allreduce", "alltoall")
 LARGEST = 4 << 20
+LIMIT = 300             # seconds of a benchmark that takes some
 GIVEN = (4096, 1 << 20)     # smaller ones go by value
 SECONDS = 0.06          # for one operation at one size
 
@@ -189,11 +190,13 @@ def is_kept(host, ranks):
     return _kept(key(host, rank_counts(ranks)[-1])) is not None
 
 
-def bench(host, words):
-    """The report of a `straightway bench`."""
+def bench(host, words, limit=None):
+    """The report of a `straightway bench`, which ends after `limit` seconds.
+    """
     with tempfile.TemporaryDirectory(prefix="straightway-") as place:
         out = os.path.join(place, "report.json")
-        command = [sys.executable, "-m", "straightway", "bench", *words,
+        ends = ["timeout", "-s", "INT", "-k", "20", str(limit)] if limit else []
+        command = [*ends, sys.executable, "-m", "straightway", "bench", *words,
                    "--mpi", os.path.abspath(host.launcher), "--json", out]
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -262,10 +265,10 @@ def _started(host, most):
 
 
 def _tried(host, words):
-    """The report of a benchmark; None where this MPI fails with it, and
-    messages stand for what it would show."""
+    """The report of a benchmark; None where this MPI fails with it or hangs,
+    and messages stand for what it would show."""
     try:
-        return bench(host, words)
+        return bench(host, words, LIMIT)
     except UserError:
         return None
 

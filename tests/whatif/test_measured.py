@@ -57,7 +57,7 @@ def bench(monkeypatch, tmp_path):
     """A stand-in for the benchmarks; remembers what was asked."""
     asked = []
 
-    def run(host, words):
+    def run(host, words, limit=None):
         asked.append(words)
         swept = [s[0] for s in measured.STATES]
         more = 1.0 + swept.index(int(words[-1])) \
@@ -290,8 +290,9 @@ def test_a_block_that_is_given_costs_the_same_at_any_size(bench):
 def test_an_mpi_that_fails_with_windows_has_no_times_for_them(
         bench, monkeypatch):
     """Messages stand for one-sided calls then, and a barrier for a fence."""
-    def refuses(host, words):
+    def refuses(host, words, limit=None):
         if words[0] == "onesided":
+            assert limit
             raise UserError("it failed")
         return bench(host, words)
 
@@ -389,7 +390,7 @@ def test_an_mpi_that_is_not_accelerated_has_no_second_model(bench,
                                                             monkeypatch):
     alone = measured.bench
 
-    def run(host, words):
+    def run(host, words, limit=None):
         report = alone(host, words)
         for one in report["cells"]:
             one["ours"] = None
