@@ -2,9 +2,12 @@
 
 from straightway.bench import collectives
 
-# Those with sizes; the others have one cell each.
-SIZED = ("put", "get", "accumulate")
-OPERATIONS = (*SIZED, "fence", "fetch_and_op")
+# Those with sizes; the others have one cell each. Of those in the plural,
+# `SEVERAL` calls have one flush, and a cell has the time of one of them.
+SINGLE = ("put", "get", "accumulate", "get_accumulate")
+SIZED = (*SINGLE, *(f"{name}s" for name in SINGLE))
+OPERATIONS = (*SIZED, "count", "lock", "fence", "fetch_and_op")
+SEVERAL = 8
 
 
 def cells(operations, sizes):

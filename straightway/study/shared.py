@@ -1,8 +1,9 @@
 """One-sided calls, blocks that are given away and partitioned messages of a
 program: what they took alone and with Straightway, in the measured runs.
 
-Models know these by the terms of messages (docs/models.md). So the prediction
-may miss what Straightway gains there, and the study shows the runs' times.
+Measured models have the times of one-sided calls and of given blocks, warm, and
+take a partitioned message for one (docs/models.md). So the prediction may miss
+some of what Straightway gains there, and the study shows the runs' times.
 """
 
 from straightway import units
@@ -65,11 +66,9 @@ def said(found):
             text.append(
                 "The program has partitioned messages. A rank that waits "
                 "copies their partitions as they become ready, with "
-                "Straightway.")
-    if text:
-        text.append("The prediction has messages in their place "
-                    "(docs/models.md): the runs alone show this part of the "
-                    "gain.")
+                "Straightway. The prediction has ordinary messages in their "
+                "place (docs/models.md): the runs alone show this part of the "
+                "gain.")
     return text
 
 

@@ -1,11 +1,13 @@
 """A model of this machine.
 
-A short calibration (straightway bench collectives, pingpong and overlap) gives,
-for the MPI alone ("host") and with Straightway ("ours"):
+A short calibration (straightway bench collectives, pingpong, overlap and
+onesided) gives, for the MPI alone ("host") and with Straightway ("ours"):
 
     links         the one-way time of a message by its size, in three parts
+    given         that of a block that is given away, with Straightway
     collectives   the time of each collective by ranks and block size
     started       the parts of each nonblocking collective (started.py)
+    onesided      the times of calls on windows (accesses.py)
 
 for as many ranks as there are cores. More ranks would measure the sharing of
 cores, not communication. Tables hold for communicators up to that size; larger
@@ -44,6 +46,7 @@ ahead is as fast as the loop allows.
 
 import contextlib
 import datetime
+import functools
 import hashlib
 import json
 import os
@@ -56,9 +59,9 @@ from straightway import __version__, units
 from straightway.bench import runs
 from straightway.errors import UserError
 from straightway.machine import hardware, hosts
-from straightway.whatif import started
+from straightway.whatif import accesses, started
 
-SCHEMA = "straightway-measured/4"
+SCHEMA = "straightway-measured/5"
 NAMES = {"measured": "host", "measured-straightway": "ours"}
 WHO = {"host": "the MPI alone", "ours": "Straightway"}
 
@@ -70,6 +73,8 @@ OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
               "alltoallv", "alltoallw")
 CLOSELY = ("bcast", "allreduce", "alltoall")
 LARGEST = 4 << 20
+LIMIT = 300             # seconds of a benchmark that takes some
+GIVEN = (4096, 1 << 20)     # smaller ones go by value
 SECONDS = 0.06          # for one operation at one size
 
 # States of a rank before a call: the bytes it went through, the least ns for
@@ -126,7 +131,8 @@ def _kept(about):
 def _whole(found):
     """Whether a calibration has all that this needs."""
     try:
-        lines(found, "host")
+        for who in found["collectives"]:
+            lines(found, who)
         return len(found["states"]) == len(STATES) and \
             bool(found["collectives"]["host"])
     except (KeyError, TypeError, ValueError, AttributeError, IndexError):
@@ -184,11 +190,13 @@ def is_kept(host, ranks):
     return _kept(key(host, rank_counts(ranks)[-1])) is not None
 
 
-def bench(host, words):
-    """The report of a `straightway bench`."""
+def bench(host, words, limit=None):
+    """The report of a `straightway bench`, which ends after `limit` seconds.
+    """
     with tempfile.TemporaryDirectory(prefix="straightway-") as place:
         out = os.path.join(place, "report.json")
-        command = [sys.executable, "-m", "straightway", "bench", *words,
+        ends = ["timeout", "-s", "INT", "-k", "20", str(limit)] if limit else []
+        command = [*ends, sys.executable, "-m", "straightway", "bench", *words,
                    "--mpi", os.path.abspath(host.launcher), "--json", out]
         done = subprocess.run(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -256,10 +264,31 @@ def _started(host, most):
     return started.tables(report)
 
 
+def _tried(host, words):
+    """The report of a benchmark; None where this MPI fails with it or hangs,
+    and messages stand for what it would show."""
+    try:
+        return bench(host, words, LIMIT)
+    except UserError:
+        return None
+
+
+def _pingpong(patterns, sizes):
+    return ["pingpong", "-n", "2", "--pattern", patterns, "--sizes",
+            ",".join(map(str, sizes)), "--seconds", str(SECONDS)]
+
+
 def _messages(host, patterns, sizes, computing=()):
-    return bench(host, [
-        "pingpong", "-n", "2", "--pattern", patterns, "--sizes",
-        ",".join(map(str, sizes)), "--seconds", str(SECONDS), *computing])
+    return bench(host, [*_pingpong(patterns, sizes), *computing])
+
+
+def _given(host):
+    """The point of a block that changes hands with Straightway, whatever its
+    size; a host sends its bytes."""
+    report = _tried(host, _pingpong("give", GIVEN))
+    trips = [1000 * c["ours"]["median"]
+             for c in (report or {"cells": []})["cells"] if c.get("ours")]
+    return [split(GIVEN[0], min(trips), min(trips))] if trips else []
 
 
 def _times(report, into, ranks):
@@ -319,8 +348,14 @@ def calibrate(host, most, about):
     others.append(hardware.others(LOOK))
     sizes = [0, 1, *steps(LARGEST, 2)]
     links = _links(_messages(host, "pingpong,stream", sizes))
+    given = _given(host)
     others.append(hardware.others(LOOK))
     parts = _started(host, most)
+    others.append(hardware.others(LOOK))
+    onesided, fences = accesses.measure(functools.partial(_tried, host), most)
+    for who, times in fences.items():
+        if times and who in collectives:
+            collectives[who]["fence"] = times
     states = []
     for state in STATES:
         others.append(hardware.others(LOOK))
@@ -331,7 +366,7 @@ def calibrate(host, most, about):
         "others": sum(others) / len(others),
         "eager": EAGER.get(host.kind, 8192),
         "copy": _copy(report), "collectives": collectives,
-        "links": links, "started": parts,
+        "links": links, "given": given, "started": parts, "onesided": onesided,
         "states": states}
     ours = bool(collectives["ours"])
     for part in (found, *found["states"]):
@@ -401,33 +436,49 @@ def lines(found, who):
     for kind in INSIDE:
         text.append(f"link {kind} S {found['eager']}")
     text += points(found["links"][who], INSIDE)
+    if who == "ours":
+        text += points(found["given"], ("domain", "node"), word="given")
     for k, state in enumerate(found["states"], 1):
         text.append(f"state {k} {state['after']} {state['after_byte']}")
         text += points(state["links"][who], INSIDE, k)
     text.append(f"reduce {1.5 * found['copy']:.4g}")
     text.append(f"test {found['links'][who][0][1]:.4g}")
-    for operation, by_ranks in with_other(found["collectives"][who]).items():
+    warm = with_other(found["collectives"][who])
+    for operation, by_ranks in warm.items():
         text += _table(operation, by_ranks)
         for k, state in enumerate(found["states"], 1):
-            measured = state["collectives"][who]
-            kin = "barrier" if operation == "other" else operation
-            text += _table(operation, measured.get(kin, {}), k)
+            after = with_other(state["collectives"][who])
+            if operation == "fence":
+                by = _fence_after(warm, after)
+            else:
+                by = after.get(operation, {})
+            text += _table(operation, by, k)
         # A communicator of one takes no time: never more than measured.
         text.append(f"inside {operation} 0 {_ENDLESS} 2 "
                     f"{max(map(int, by_ranks))}")
+    text += accesses.lines(found["onesided"][who])
     text += started.lines(found["started"], who)
     return text + (["leaders all"] if who == "ours" else [])
 
 
 def with_other(tables):
-    """The tables, and one of making a communicator or a window: a barrier."""
-    return {**tables, "other": tables["barrier"]} if "barrier" in tables \
-        else tables
+    """The tables, and a barrier's for making a communicator or a window, and
+    for a fence that was not measured."""
+    return {"other": tables["barrier"], "fence": tables["barrier"], **tables} \
+        if "barrier" in tables else tables
 
 
-def points(rows, kinds, state=""):
+def _fence_after(warm, after):
+    """A fence's times after computation, which lengthens it as a barrier."""
+    return {ranks: {"0": by["0"] + max(0.0, after["barrier"][ranks]["0"]
+                                       - warm["barrier"][ranks]["0"])}
+            for ranks, by in warm["fence"].items()
+            if ranks in after.get("barrier", {})}
+
+
+def points(rows, kinds, state="", word="point"):
     """The lines `point` of links of these kinds."""
-    return [f"point {kind} {n} {send:.4g} {wire:.4g} {gap:.4g} {receive:.4g} "
+    return [f"{word} {kind} {n} {send:.4g} {wire:.4g} {gap:.4g} {receive:.4g} "
             f"{state}".strip() for kind in kinds
             for n, send, wire, gap, receive in rows]
 

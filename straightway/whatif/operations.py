@@ -26,8 +26,8 @@ _ONE_SIDED = {
     "Accumulate": "accumulate", "Raccumulate": "accumulate",
     "Get_accumulate": "fetch", "Rget_accumulate": "fetch",
     "Fetch_and_op": "fetch", "Compare_and_swap": "fetch",
-    "Win_create": "window", "Win_allocate": "window",
-    "Win_allocate_shared": "window", "Win_create_dynamic": "window",
+    "Win_create": "window", "Win_allocate": "allocated",
+    "Win_allocate_shared": "allocated", "Win_create_dynamic": "window",
     "Win_free": "free", "Win_fence": "fence", "Win_post": "post",
     "Win_start": "begin", "Win_complete": "complete", "Win_wait": "exposed",
     "Win_test": "exposed", "Win_lock": "lock", "Win_lock_all": "lock",
@@ -35,7 +35,7 @@ _ONE_SIDED = {
     "Win_flush_all": "flush", "Win_flush_local": "flush-local",
     "Win_flush_local_all": "flush-local"}
 _SENDS = {"Ssend": "ssend", "Issend": "ssend", "Bsend": "bsend",
-          "Ibsend": "bsend"}
+          "Ibsend": "bsend", "straightway_give": "give"}
 # MPI's own time in these is not the program's.
 _WAITING = {"send", "receive", "send-receive", "completion", "start and end",
             "persistent collective", "one-sided"}

@@ -3,7 +3,7 @@
 A model file (src/vtime/model/model_file.h) has layers: the baseline's models,
 in the order of their names, then those of an experiment, then its lines. A
 later layer replaces settings that exist once: the placement of ranks, the
-network, the link of a class. Rules of collectives only add up, because the
+network, the link of a class, the times of one-sided calls. Rules of collectives only add up, because the
 last that fits a call counts.
 
 Names are those of models/ (presets and TOML files), and three that machines
@@ -42,8 +42,12 @@ def _holds(line):
     words = line.split()
     if words[0] in ("place", "place_rank"):
         return ("place",)
-    if words[0] in ("link", "point"):
+    if words[0] in ("link", "point", "given"):
         return ("link", words[1])
+    if words[0] == "access":
+        return tuple(words[:3])
+    if words[0] == "locks":
+        return tuple(words[:2])
     if words[0] == "state":
         return ("state", words[1])
     if words[0] in ("network", "noise", "cpu_speed", "reduce", "test"):
@@ -62,6 +66,10 @@ def combine(ranks, layers):
     found = []
     for layer in map(_plain, layers):
         taken = {_holds(line) for line in layer} - {None}
+        if taken & {("link", kind) for kind in measured.INSIDE}:
+            # Another node's: its one-sided calls are others, too.
+            found = [line for line in found
+                     if line.split()[0] not in ("access", "locks")]
         found = [line for line in found if _holds(line) not in taken]
         found += layer
     # A later layer may also have the states of an earlier layer's tables.

@@ -20,7 +20,8 @@ def test_every_operation_is_measured_both_ways(host, tmp_path):
     cells = [(cell["operation"], cell["size"]) for cell in found["cells"]]
     assert cells == [*((op, size) for op in onesided.SIZED
                        for size in (8, 65536)),
-                     ("fence", 0), ("fetch_and_op", 8)]
+                     ("count", 8), ("lock", 8), ("fence", 0),
+                     ("fetch_and_op", 8)]
     assert all(cell[mode]["right"] and cell["ratio"]
                for cell in found["cells"] for mode in ("host", "ours"))
 

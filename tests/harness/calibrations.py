@@ -4,6 +4,7 @@ import json
 import sys
 
 from straightway.whatif import measured
+from straightway.whatif.models import check
 
 from . import jobs
 
@@ -35,12 +36,19 @@ def calibration(ranks=2):
         "blocking": blocking, "start": 30.0, "shared": shared, "own": own,
         "aside": 0.0, "held": held}}} for who, blocking, shared, own, held in (
             ("host", 300.0, 0.0, 270.0, 1.0), ("ours", 150.0, 105.0, 15.0, 0.0))}
+    tables["fence"] = {"2": {"0": 400.0}}
+    times["collectives"]["ours"]["fence"] = {"2": {"0": 100.0}}
+    calls = {name: [[8, 200.0, 50.0], [4096, 1000.0, 50.0]]
+             for name in check.ACCESSES}
+    calls.update(lock=300.0, unlock=300.0)
+    onesided = {"host": {"created": calls, "allocated": calls},
+                "ours": {"created": dict(calls, put=[[8, 20.0, 10.0]])}}
     # The same, whatever was computed before.
     states = [dict(times, swept=swept, after=after, after_byte=after_byte)
               for swept, after, after_byte in measured.STATES]
     return dict(times, key={"mpi": "Open MPI 5.0.11", "ranks": ranks},
-                made="now", others=0.0, eager=4096, copy=0.05, states=states,
-                started=parts)
+                given=[[4096, 50.0, 100.0, 200.0, 50.0]], made="now", others=0.0, eager=4096, copy=0.05, states=states,
+                started=parts, onesided=onesided)
 
 
 def keep(host, folder, environment):

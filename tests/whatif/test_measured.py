@@ -10,9 +10,10 @@ from straightway import native
 from straightway.errors import UserError
 from straightway.machine import hardware as machine
 from straightway.machine import hosts
-from straightway.whatif import measured, started
+from straightway.whatif import accesses, measured, started
+from straightway.whatif.models import check
 
-BENCHES = 3 * (1 + len(measured.STATES)) + 1
+BENCHES = 3 * (1 + len(measured.STATES)) + 2 + len(check.MEMORY)
 HOST = hosts.Host("libmpi.so.40", "ompi", "/usr/bin/mpiexec", "",
                   "Open MPI v5.0.11")
 
@@ -38,12 +39,25 @@ def nonblocking(operation, size):
             "ours": side((5.0, 4.0, 5.0, 23.0), (4.0, 2.0, 0.5, 0.5), -0.1)}
 
 
+def onesided(memory):
+    """By the host a put of 8 bytes and a flush take 1 us, each of eight 0.3:
+    so a call 0.2, and a flush 0.8. Eight of 4096 bytes take no less each."""
+    more = 0.0 if memory == "created" else 0.5
+    cells = [cell(name, size, more + host, 0.1)
+             for name in ("put", "get", "accumulate", "get_accumulate")
+             for name, size, host in ((name, 8, 1.0), (f"{name}s", 8, 0.3),
+                                      (name, 4096, 3.0),
+                                      (f"{name}s", 4096, 3.5))]
+    return [*cells, cell("count", 8, 0.5, 0.05), cell("lock", 8, 1.6, 0.2),
+            cell("fence", 0, 0.7 + more, 0.2)]
+
+
 @pytest.fixture
 def bench(monkeypatch, tmp_path):
     """A stand-in for the benchmarks; remembers what was asked."""
     asked = []
 
-    def run(host, words):
+    def run(host, words, limit=None):
         asked.append(words)
         swept = [s[0] for s in measured.STATES]
         more = 1.0 + swept.index(int(words[-1])) \
@@ -54,6 +68,10 @@ def bench(monkeypatch, tmp_path):
                           t / 2 + int(n) / 1e4)
                      for n in sizes
                      for p, t in (("pingpong", 0.2), ("stream", 0.15))]
+            if "give" in words:
+                cells = [cell("give", int(n), 5.0, 0.3) for n in sizes]
+        elif words[0] == "onesided":
+            cells = onesided(words[words.index("--memory") + 1])
         elif words[0] == "overlap":
             cells = [nonblocking("allreduce", 8)]
         else:
@@ -62,7 +80,7 @@ def bench(monkeypatch, tmp_path):
                           0.3 + more + int(n) / 1e3, 0.1 + int(n) / 1e3)
                      for op in words[words.index("--ops") + 1].split(",")
                      for n in (["0"] if op == "barrier" else sizes)]
-        return {"cells": cells, "floors": {"memcpy": {"65536": 3.2}}}
+        return {"cells": cells, "ranks": 2, "floors": {"memcpy": {"65536": 3.2}}}
 
     run.asked, run.others = asked, []       # others: cores, at each look
     monkeypatch.setattr(measured, "bench", run)
@@ -92,7 +110,7 @@ def test_calibrations_are_made_once(bench):
     assert len(bench.asked) == 2 * BENCHES
 
 
-LOOKS = 4 + len(measured.STATES)
+LOOKS = 5 + len(measured.STATES)
 
 
 @pytest.mark.parametrize("others", [[2.0], [0.1, 0.9, 0.1, 0.5]])
@@ -199,7 +217,8 @@ def test_a_damaged_calibration_is_made_anew(bench, text):
 def test_a_calibration_that_lacks_a_part_is_made_anew(bench):
     measured.load(HOST, 2)
     kept, = measured.folder().iterdir()
-    for part in ("links", "collectives", "eager", "states", "started"):
+    for part in ("links", "collectives", "eager", "states", "started",
+                 "onesided", "given"):
         found = json.loads(kept.read_text())
         del found[part]
         kept.write_text(json.dumps(found))
@@ -227,6 +246,73 @@ def test_tables_hold_for_what_was_measured(bench):
         name = line.split()[1]
         assert max(i for i, x in enumerate(lines)
                    if x.startswith(f"table {name} ")) < lines.index(line)
+
+
+def test_one_sided_calls_are_split_as_their_flush_shows(bench):
+    """By the kind of the window's memory; a lock is what it takes beyond its
+    put, half of it the unlock's."""
+    found = measured.load(HOST, 2)
+    lines = measured.lines(found, "host")
+    for name in ("put", "get", "accumulate"):
+        assert f"access created {name} 8 200 800" in _rounded(lines)
+        assert f"access created {name} 4096 3000 0" in _rounded(lines)
+    # of several calls each took more: its own time is the one with a flush
+    assert "access allocated put 8 700 800" in _rounded(lines)
+    assert "access created fetch 8 100 400" in _rounded(lines)
+    assert "locks created 300 300" in _rounded(lines)
+    assert "table fence 2 0 700 700" in lines
+    assert "table fence 2 0 1700 1700 1" in lines       # as barriers after it
+    assert any(line.startswith("inside fence ") for line in lines)
+    ours = _rounded(measured.lines(found, "ours"))
+    assert "access created put 8 100 0" in ours
+    assert "locks created 50 50" in ours
+    assert "table fence 2 0 200 200" in ours
+
+
+def _rounded(lines):
+    return [" ".join(word if i < 4 and not line.startswith("locks") or i < 2
+                     else f"{float(word):.0f}"
+                     for i, word in enumerate(line.split()))
+            if line.startswith(("access", "locks")) else line
+            for line in lines]
+
+
+def test_a_block_that_is_given_costs_the_same_at_any_size(bench):
+    """With Straightway; the MPI sends it."""
+    found = measured.load(HOST, 2)
+    ours = measured.lines(found, "ours")
+    assert f"given node {measured.GIVEN[0]} 150 0 300 150" in ours
+    assert not [x for x in measured.lines(found, "host")
+                if x.startswith("given")]
+
+
+def test_an_mpi_that_fails_with_windows_has_no_times_for_them(
+        bench, monkeypatch):
+    """Messages stand for one-sided calls then, and a barrier for a fence."""
+    def refuses(host, words, limit=None):
+        if words[0] == "onesided":
+            assert limit
+            raise UserError("it failed")
+        return bench(host, words)
+
+    monkeypatch.setattr(measured, "bench", refuses)
+    lines = measured.lines(measured.load(HOST, 2), "host")
+    assert not [x for x in lines if x.startswith(("access", "locks"))]
+    assert "table fence 2 0 300 300" in lines
+
+
+def test_fences_of_more_ranks_are_measured_apart(bench):
+    asked = []
+
+    def run(words):
+        asked.append(words)
+        return {"ranks": int(words[2]), "cells": onesided(words[4])[-1:]
+                if words[6] == "fence" else onesided(words[4])}
+
+    found, fences = accesses.measure(run, 8)
+    assert [words[2] for words in asked] == ["2", "2", "8"]
+    assert set(found["host"]) == set(check.MEMORY)
+    assert set(fences["host"]) == {"2", "8"}
 
 
 def test_what_a_rank_has_computed_counts(bench):
@@ -303,7 +389,7 @@ def test_an_mpi_that_is_not_accelerated_has_no_second_model(bench,
                                                             monkeypatch):
     alone = measured.bench
 
-    def run(host, words):
+    def run(host, words, limit=None):
         report = alone(host, words)
         for one in report["cells"]:
             one["ours"] = None

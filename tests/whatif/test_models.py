@@ -13,7 +13,8 @@ from straightway import native
 from straightway.errors import UserError
 from straightway.whatif import models
 from straightway.whatif.models import quantities
-from straightway.whatif.models.check import KINDS, OPERATIONS
+from straightway.whatif.models.check import (KINDS, MEMORY, ONESIDED,
+                                             OPERATIONS)
 
 NETWORKS = ["qdr", "fdr", "edr", "hdr200", "ndr400", "omnipath",
             "slingshot11", "aries", "ethernet1", "ethernet10", "ethernet25",
@@ -191,6 +192,57 @@ def test_points_and_constants_do_not_mix():
     found = check(models.load([{"link": {"all": {
         "points": [[0, 1, 2, 3, 4], [1024, 5, 6, 7, 8]]}}}]), 2)
     assert costs(found, "domain", 1024) == [5, 2, 4, 7, 8, False]
+
+
+def test_times_of_one_sided_calls():
+    """Of each memory; a later model replaces a table, and keeps the others."""
+    first = toml("""
+        [onesided.all]
+        put = [[8, "0.2 us", 50], ["4 KiB", "1 us", 50]]
+        lock = "0.3 us"
+        unlock = 100
+        [onesided.allocated]
+        put = [[8, 20, 0]]
+    """)
+    def lines(*names):
+        return [line for line in models.load(list(names)).lines(2)
+                if line.startswith(("access", "locks"))]
+
+    assert lines(first) == [
+        "access created put 8 200 50", "access created put 4096 1000 50",
+        "locks created 300 100", "access allocated put 8 20 0",
+        "locks allocated 300 100"]
+    assert lines(first, {"onesided": {"created": {
+        "put": [[8, 1, 2]], "fetch": [[8, 3, 4]]}}}) == [
+            "access created put 8 1 2", "access created fetch 8 3 4",
+            "locks created 300 100", "access allocated put 8 20 0",
+            "locks allocated 300 100"]
+    assert check(models.load(["node", first]), 2)["ranks"] == 2
+    refused("[onesided.mine]\n", "unknown key onesided.mine; give one of "
+            "created, allocated, all")
+    refused("[onesided.created]\nputs = [[8, 1, 1]]\n",
+            "unknown key onesided.created.puts; did you mean put?")
+    refused("[onesided.created]\nput = [[8, 1]]\n",
+            "onesided.created.put must be a list of rows [bytes, call, rest]")
+    refused("[onesided.created]\nget = [[8, 1, 1], [8, 2, 2]]\n",
+            "in the order of their bytes, each once")
+    refused("[onesided.all]\nlock = 1\n",
+            "onesided.all needs both lock and unlock, or neither")
+    refused("onesided = 3\n", "onesided must be a table")
+
+
+def test_blocks_that_are_given_away():
+    """Within a node only; another link there knows other gives."""
+    given = toml('[link.all]\nL = 5\ngiven = [["4 KiB", 1, 2, 3, 4]]\n')
+    lines = models.load(given).lines(2)
+    assert [line for line in lines if line.startswith("given")] == [
+        f"given {kind} 4096 1 2 3 4" for kind in ("self", "domain", "node")]
+    assert isinstance(check(models.load(given), 2), dict)
+    over = models.load([given, {"link": {"node": {"L": 7}}}]).lines(2)
+    assert "given node 4096 1 2 3 4" not in over
+    assert "given domain 4096 1 2 3 4" in over
+    refused("[link.network]\ngiven = [[8, 1, 2, 3, 4]]\n", "within a node only")
+    refused("[link.node]\ngiven = [[8, 1]]\n", "must be a list of rows")
 
 
 def test_a_shape_replaces_another():
@@ -473,8 +525,8 @@ def test_the_manual_has_every_preset_and_key():
     manual = (ROOT / "docs/models.md").read_text()
     for name in models.names():
         assert f"`{name}`" in manual, name
-    for kind in KINDS.values():
-        for key in kind:
+    for keys in (*KINDS.values(), ONESIDED, MEMORY):
+        for key in keys:
             assert f"`{key}`" in manual, key
 
 

@@ -141,6 +141,17 @@ def test_a_later_layer_replaces_what_only_one_can_hold():
                      "free alltoall"]
 
 
+def test_another_node_has_other_one_sided_calls():
+    measured = ["link node S 7", "access created put 8 1 1",
+                "access created get 8 1 1", "locks created 1 1"]
+    assert supposed.combine(4, [measured, ["link node L 5"]]) == [
+        "ranks 4", "link node L 5"]
+    network = ["link network L 5", "access created put 8 2 2"]
+    assert supposed.combine(4, [measured, network]) == [
+        "ranks 4", "link node S 7", "access created get 8 1 1",
+        "locks created 1 1", *network]
+
+
 def test_a_network_is_laid_over_the_machine():
     one, = experiments.collect([("network", "hdr200")], 2, 2)
     found = lines(one)

@@ -2,12 +2,13 @@
 
 import json
 import pathlib
+import re
 import sys
 
 import jsonschema
 import pytest
 import straightway
-from harness import jobs, programs
+from harness import calibrations, jobs, programs
 from harness.hosts import COMMAND
 from straightway import native
 
@@ -89,3 +90,48 @@ def test_a_program_without_mpi_is_told(whatif):
 def test_a_program_that_is_not_there(whatif):
     done = whatif("-n", "2", program="./nowhere", check=False)
     assert done.returncode == 127 and "./nowhere: not found" in done.stderr
+
+
+FAST = "cpu_speed = 1e9\n"           # computing takes no time
+MINE = FAST + """
+[onesided.created]
+put = [[8, "1 us", "0.5 us"]]
+fetch = [[8, "2 us", "3 us"]]
+lock = "4 us"
+unlock = "6 us"
+[[collective]]
+op = "fence"
+use = "table"
+ranks = 2
+rows = [[0, "10 us", "10 us"]]
+[[collective]]
+op = "fence"
+use = "measured"
+"""
+
+
+@pytest.mark.parametrize("names, put, fence, locks, fetch", [
+    (("node", "mine.toml"), 1500, 10000, 10000, 5000),
+    (("measured", "fast.toml"), 250, 400, 600, 250),
+    (("measured-straightway", "fast.toml"), 30, 100, 600, 250)])
+def test_one_sided_calls_take_their_measured_times(
+        one_host, tmp_path, names, put, fence, locks, fetch):
+    """The times of a file, and those of a calibration of known times: of the
+    MPI, and of Straightway."""
+    (tmp_path / "mine.toml").write_text(MINE)
+    (tmp_path / "fast.toml").write_text(FAST)
+    program = one_host.compile(programs.source("counted_windows.c"))
+    environment = calibrations.keep(one_host, tmp_path, one_host.environment(
+        {"STRAIGHTWAY_COMMAND": COMMAND}))
+    models = [word for name in names for word in ("--model", name)]
+    done = jobs.run(
+        [sys.executable, "-m", "straightway", "whatif", "--mpi",
+         one_host.mpirun, "-n", "2", "--show-output", "--runs", "0", *models,
+         program],
+        environment, 120, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = {name: int(ns) for name, ns in re.findall(
+        r"^(fence|lock|count) (\d+)$", done.stdout, re.M)}
+    assert found == pytest.approx(
+        {"fence": 10 * (put + fence), "lock": 10 * (put + locks),
+         "count": 10 * fetch}, abs=5)

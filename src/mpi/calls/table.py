@@ -43,7 +43,7 @@ class Call:
     blocks: str = ""        # which blocks may differ in size: "both", or the
     #                         root "sends" or "receives" them
     what: str = ""          # of a collective: its blocking form, capitals; of
-    #                         a window: the operation; of a completion: which
+    #                         a window: the operation, or its flags; of a completion: which
     rooted: bool = False
     reduces: bool = False   # with $op
     waits: bool = False     # until what it asks for is there
@@ -198,9 +198,10 @@ call("Type_free", "free type")
 
 # One-sided -------------------------------------------------------------------
 
-for name in ("Win_create", "Win_allocate", "Win_allocate_shared",
-             "Win_create_dynamic"):
-    call(name, "make window", what="shared" if "shared" in name else "")
+for name, what in (("Win_create", ""), ("Win_create_dynamic", ""),
+                   ("Win_allocate", "ALLOCATED"),
+                   ("Win_allocate_shared", "SEEN | SW_WINDOW_ALLOCATED")):
+    call(name, "make window", what=what)
 call("Win_free", "free window")
 ORIGIN = Part("$origin_count", "$origin_datatype")
 RESULT = Part("$result_count", "$result_datatype")

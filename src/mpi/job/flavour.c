@@ -12,6 +12,7 @@
 #include "mpi/p2p/give.h"
 #include "mpi/request/track.h"
 #include "mpi/record/traffic.h"
+#include "mpi/virtual/gives.h"
 #include "node/control.h"
 #include "node/launcher.h"
 #include "node/base/settings.h"
@@ -76,7 +77,7 @@ static sw_function_t entry(int procedure)
     return sw_settings.enable ? ours[procedure] : NULL;
 }
 
-/* Virtual time is to see sends and receives. */
+/* Virtual time sees sends and receives in their place. */
 static const sw_hands_t *hands(void)
 {
     static const sw_hands_t ours = {.give = sw_give, .take = sw_take,
@@ -86,9 +87,10 @@ static const sw_hands_t *hands(void)
                                     .take = sw_recorded_take,
                                     .take_matched = sw_recorded_take_matched,
                                     .itake = sw_recorded_itake};
-    return !sw_settings.enable || *sw_settings.whatif ? NULL
-           : sw_settings.profile                     ? &seen
-                                                     : &ours;
+    return *sw_settings.whatif   ? &sw_virtual_hands
+           : !sw_settings.enable ? NULL
+           : sw_settings.profile ? &seen
+                                 : &ours;
 }
 
 sw_host_t served;

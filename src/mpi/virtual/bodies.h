@@ -140,11 +140,12 @@ int sw_virtual_near_own(sw_known_comm_t *c, const sw_moved_t *moves,
 
 /* One-sided (windows.c) ---------------------------------------------------- */
 
-/* `shared`: a rank that computes may look at others' memory. */
-void sw_virtual_window_made(MPI_Win window, MPI_Comm comm, bool shared);
+/* `flags`: those of SW_WINDOW_MAKE. */
+void sw_virtual_window_made(MPI_Win window, MPI_Comm comm, unsigned flags);
 void sw_virtual_window_freed(MPI_Win window);
-/* Before the call: all wait for each other, and for what they have begun. */
-void sw_virtual_fence(MPI_Win window);
+/* Before a fence, or a free: all wait for each other, and for what they have
+ * begun. */
+void sw_virtual_meet_window(MPI_Win window, sw_op_collective_t what);
 /* The host has taken it, as this request, if it has one. */
 void sw_virtual_moved(MPI_Win window, sw_window_t what, int target,
                       int64_t count, MPI_Datatype type, MPI_Request request);

@@ -4,6 +4,7 @@
  * The host takes each message in its nonblocking form, finding errors first;
  * then the operation is put, and what the call waits for is waited for.
  */
+#include "gives.h"
 #include "mpi/p2p/fetch.h"
 #include "virtual.h"
 
@@ -120,6 +121,8 @@ void sw_virtual_isent(MPI_Comm comm, int dest, int tag, int64_t count,
     sw_known_comm_t *c;
     if (sw_virtual_message(&op, SW_OP_SEND, comm, dest, tag, count, type, &c)) {
         op.flags = (uint16_t)flags;
+        if (sw_virtual_gives(op.bytes, dest, tag))
+            op.flags |= SW_SEND_GIVEN;
         sw_virtual_begun(c, &op, request, persistent);
     } else if (dest == MPI_PROC_NULL) {
         sw_virtual_nothing(request, persistent);

@@ -34,7 +34,8 @@ RULES = Families({
     "free request": HOLD + "MPI_Request gone = *$request;\n" + host() + OK
     + "sw_virtual_freed(gone);",
     "cancel": HOLD + host() + OK + "sw_virtual_cancelled(*$request);",
-    "free window": "MPI_Win gone = *$win;\nsw_virtual_fence(gone);\n" + host()
+    "free window": "MPI_Win gone = *$win;\nsw_virtual_meet_window(gone, "
+    "SW_COLLECTIVE_OTHER);\n" + host()
     + OK + "sw_virtual_window_freed(gone);"})
 OF = {}                         # by name: those of no family
 rule = RULES.rule
@@ -242,7 +243,7 @@ OF["Comm_join"] = "sw_virtual_unmodelled();\n" + host()
 def make_window(call):
     return ("sw_virtual_other($comm);\n" + host() + OK
             + "sw_virtual_window_made(*$win, $comm, "
-            f"{truth(call.what == 'shared')});")
+            + (f"SW_WINDOW_{call.what}" if call.what else "0") + ");")
 
 
 @rule("window")
@@ -255,7 +256,8 @@ def window(call):
             f" {amount(call.receives or call.sends)}, {request});")
 
 
-OF["Win_fence"] = "sw_virtual_fence($win);\n" + host()
+OF["Win_fence"] = ("sw_virtual_meet_window($win, SW_COLLECTIVE_FENCE);\n"
+                   + host())
 OF["Win_lock"] = ("sw_virtual_lock_window($win, $rank, $lock_type == "
                   "MPI_LOCK_EXCLUSIVE, $assert);\n" + host())
 OF["Win_lock_all"] = ("sw_virtual_lock_window($win, SW_EVERY_TARGET, false, "

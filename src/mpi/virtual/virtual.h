@@ -83,6 +83,8 @@ typedef struct {
     sw_ps_t told;               /* by a clock, and its processor time then */
     int64_t guessed_at;
     sw_ps_t early;              /* asleep before its first call */
+    uint64_t gives;             /* bytes: its next send may be this block's */
+    int gives_to, gives_tag;
     struct sw_virtual_clock *clock;     /* NULL: none yet */
 } sw_virtual_thread_t;
 extern __thread sw_virtual_thread_t sw_virtual_thread

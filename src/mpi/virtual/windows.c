@@ -108,7 +108,7 @@ static window_t *new_window(sw_known_comm_t *c)
     return *link = w;
 }
 
-void sw_virtual_window_made(MPI_Win window, MPI_Comm comm, bool shared)
+void sw_virtual_window_made(MPI_Win window, MPI_Comm comm, unsigned flags)
 {
     sw_known_comm_t *c = sw_virtual_comm(comm);
     if (!c || c->inter)
@@ -118,7 +118,7 @@ void sw_virtual_window_made(MPI_Win window, MPI_Comm comm, bool shared)
     if (w) {
         w->handle = window;
         sw_vop_t op = operation(w, SW_WINDOW_MAKE, -1);
-        op.flags = shared ? SW_WINDOW_SEEN : 0;
+        op.flags = (uint16_t)flags;
         sw_virtual_put(&op);
     }
     sw_virtual_unlock();
@@ -137,12 +137,12 @@ void sw_virtual_window_freed(MPI_Win window)
     sw_virtual_unlock();
 }
 
-void sw_virtual_fence(MPI_Win window)
+void sw_virtual_meet_window(MPI_Win window, sw_op_collective_t what)
 {
     window_t *w = known(window);
     if (!w)
         return;
-    sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = SW_COLLECTIVE_OTHER,
+    sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
                    .context = w->context, .peer = -1};
     flush(w, -1, false);
     sw_virtual_unlock();

@@ -315,7 +315,7 @@ static bool agrees(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
     return false;
 }
 
-/* Two groups: scans and `other` know none, both have members, and a root is
+/* Two groups: scans, `other` and fences know none, both have members, and a root is
  * itself or in the other group. */
 static bool possible_between(const sw_context_t *c, uint32_t me,
                              const sw_vop_t *op)
@@ -323,7 +323,7 @@ static bool possible_between(const sw_context_t *c, uint32_t me,
     uint32_t first = (uint32_t)op->tag, root = (uint32_t)op->peer;
     sw_waits_t waits = sw_collective_waits[op->what];
     if (op->tag < 0 || first >= c->n || waits == SW_WAITS_LOWER ||
-        op->what == SW_COLLECTIVE_OTHER)
+        sw_op_bare(op->what))
         return false;
     return waits == SW_WAITS_ALL || op->peer < 0 || root == me ||
            (root < c->n && (root < first) != (me < first));

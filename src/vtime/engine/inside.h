@@ -276,6 +276,7 @@ struct sw_lock {
 /* A member's part in a window. */
 typedef struct sw_window_of {
     bool made, seen;
+    bool allocated;             /* its memory is the MPI's */
     bool open;                  /* in virtual time, too (thread.c) */
     /* As an origin: */
     sw_under_way_t all;

@@ -24,6 +24,9 @@
  *                   exclusive one that waits.
  *     unlock        o; the lock is free L later
  *
+ * Where the model has measured times for them, and both ranks share a node, they
+ * take those (vtime/model/accesses.h): no port or target hinders them.
+ *
  * A member's port may be used by what others get, whenever that is: from when a
  * window is made, all that leaves its ranks' ports is put in the order of time
  * (rank->loose).
@@ -159,6 +162,40 @@ void sw_window_arrived(sw_engine_t *engine, sw_message_t *m)
     }
 }
 
+static sw_memory_t memory_of(const sw_window_of_t *w)
+{
+    return w->allocated ? SW_MEMORY_ALLOCATED : SW_MEMORY_CREATED;
+}
+
+static bool in_a_node(const sw_engine_t *engine, uint32_t a, uint32_t b)
+{
+    return sw_model_class(engine->model, a, b) != SW_CLASS_NETWORK;
+}
+
+/* It is known at once when it is complete. */
+static void move_as_measured(sw_engine_t *engine, sw_rank_t *rank,
+                             sw_access_t *a, const sw_vop_t *op, sw_ps_t call,
+                             sw_ps_t rest, sw_request_t *request)
+{
+    bool fetches = op->what == SW_WINDOW_FETCH;
+    bool gets = fetches || op->what == SW_WINDOW_GET;
+    sw_under_way_t *both[] = {&a->at, &a->origin->all};
+    if (request)
+        request->posted = rank->main.clock;
+    rank->main.clock += call;
+    rank->time.messages += call;
+    engine->result.messages++;
+    engine->result.bytes += op->bytes << fetches;
+    sw_ps_t done = rank->main.clock + rest;
+    sw_ps_t free_at = gets ? done : rank->main.clock;
+    for (int i = 0; i < 2; i++) {
+        both[i]->left = sw_ps_max(both[i]->left, free_at);
+        both[i]->done = sw_ps_max(both[i]->done, done);
+    }
+    if (request)
+        sw_request_complete(engine, request, free_at);
+}
+
 static void move(sw_engine_t *engine, sw_context_t *c, sw_rank_t *rank,
                  uint32_t me, const sw_vop_t *op)
 {
@@ -177,6 +214,13 @@ static void move(sw_engine_t *engine, sw_context_t *c, sw_rank_t *rank,
     if (r) {
         r->what = op->what;
         r->peer = op->peer;
+    }
+    sw_ps_t call, rest;
+    if (in_a_node(engine, rank->main.rank, (uint32_t)op->peer) &&
+        sw_accesses_at(&engine->model->accesses, memory_of(origin), op->what,
+                       op->bytes, &call, &rest)) {
+        move_as_measured(engine, rank, a, op, call, rest, r);
+        return;
     }
     a->at.pending++;
     a->at.leaving++;
@@ -210,6 +254,43 @@ static sw_request_t *flush(sw_engine_t *engine, sw_context_t *c,
 
 /* Locks ------------------------------------------------------------------- */
 
+/* Of a request for a lock, or of its release, from one member to another. */
+typedef struct {
+    sw_ps_t send, latency;
+} way_t;
+
+static bool locks_as_measured(const sw_engine_t *engine, const sw_context_t *c,
+                              uint32_t origin, uint32_t target)
+{
+    return engine->model->accesses.has_locks[memory_of(&c->window[origin])] &&
+           in_a_node(engine, rank_of(c, origin), rank_of(c, target));
+}
+
+static way_t way(sw_engine_t *engine, const sw_context_t *c, uint32_t origin,
+                 uint32_t target, sw_event_kind_t kind)
+{
+    const sw_accesses_t *accesses = &engine->model->accesses;
+    sw_memory_t memory = memory_of(&c->window[origin]);
+    if (!locks_as_measured(engine, c, origin, target)) {
+        sw_cost_t cost = empty(engine, rank_of(c, origin), rank_of(c, target));
+        return (way_t){cost.send, cost.latency};
+    }
+    return kind == SW_EVENT_LOCK ? (way_t){0, accesses->lock[memory] / 2}
+                                 : (way_t){accesses->unlock[memory], 0};
+}
+
+/* Of the answer that it is granted. */
+static sw_ps_t way_back(sw_engine_t *engine, const sw_context_t *c,
+                        const sw_lock_t *lock)
+{
+    sw_ps_t all = engine->model->accesses.lock[
+        memory_of(&c->window[lock->origin])];
+    return locks_as_measured(engine, c, lock->origin, lock->target)
+        ? all - all / 2
+        : empty(engine, rank_of(c, lock->target),
+                rank_of(c, lock->origin)).latency;
+}
+
 /* To each of the targets an event, when the rank's request is there. */
 static void to_targets(sw_engine_t *engine, sw_context_t *c, sw_rank_t *rank,
                        uint32_t me, const sw_vop_t *op, sw_event_kind_t kind,
@@ -220,7 +301,7 @@ static void to_targets(sw_engine_t *engine, sw_context_t *c, sw_rank_t *rank,
         first = sw_context_member(c, (uint32_t)op->peer);
         end = first + 1;
     }
-    sw_ps_t send = empty(engine, from, rank_of(c, first)).send;
+    sw_ps_t send = way(engine, c, me, first, kind).send;
     rank->time.messages += send;
     rank->main.clock += send;
     if (r)
@@ -232,7 +313,7 @@ static void to_targets(sw_engine_t *engine, sw_context_t *c, sw_rank_t *rank,
             .context = c, .target = i, .origin = me, .request = r,
             .exclusive = op->flags & SW_WINDOW_EXCLUSIVE};
         sw_engine_event(engine, rank->main.clock +
-                                empty(engine, from, to).latency, kind, to,
+                                way(engine, c, me, i, kind).latency, kind, to,
                         (uint64_t)from << 32 | c->window[me].begun++, lock);
     }
 }
@@ -247,12 +328,11 @@ static void grant(sw_engine_t *engine, sw_lock_t *lock, sw_ps_t time)
     else
         target->readers++;
     engine->seen++;
-    sw_ps_t known = time + empty(engine, rank_of(c, lock->target),
-                                 rank_of(c, lock->origin)).latency;
+    sw_ps_t there = way(engine, c, lock->origin, lock->target,
+                        SW_EVENT_LOCK).latency;
+    sw_ps_t known = time + way_back(engine, c, lock);
     /* Granted at once, it would have been as long on its way there. */
-    r->came = sw_ps_max(r->came, time -
-                        empty(engine, rank_of(c, lock->origin),
-                              rank_of(c, lock->target)).latency);
+    r->came = sw_ps_max(r->came, time - there);
     r->complete = sw_ps_max(sw_ps_max(r->complete, known), r->posted);
     if (--r->order == 0)
         sw_request_complete(engine, r, r->complete);
@@ -344,13 +424,15 @@ void sw_window_taken(sw_engine_t *engine, uint32_t rank, const sw_vop_t *op)
 }
 
 static bool make(sw_engine_t *engine, sw_context_t *c, sw_rank_t *rank,
-                 uint32_t me, bool seen)
+                 uint32_t me, unsigned flags)
 {
+    bool seen = flags & SW_WINDOW_SEEN;
     if (!there_is(engine, c, me))
         return false;
     sw_window_of_t *mine = &c->window[me];
     if (!mine->open) {
         mine->open = true;
+        mine->allocated = flags & SW_WINDOW_ALLOCATED;
         mine->seen = seen;
         engine->seen += seen;
         rank->home->loose++;
@@ -390,7 +472,7 @@ bool sw_window_do(sw_engine_t *engine, sw_rank_t *rank, const sw_vop_t *op,
     }
     switch (op->what) {
     case SW_WINDOW_MAKE:
-        return make(engine, c, rank, me, op->flags & SW_WINDOW_SEEN);
+        return make(engine, c, rank, me, op->flags);
     case SW_WINDOW_FREE:
         unmake(engine, rank, &c->window[me]);
         return true;

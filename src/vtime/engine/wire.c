@@ -104,9 +104,11 @@ void sw_wire_send(sw_engine_t *engine, sw_strand_t *strand, uint32_t to,
                   sw_message_t *early)
 {
     sw_cost_t cost;
-    sw_model_message(engine->model, strand->rank, to, bytes,
-                     sw_warmth(&engine->rank[strand->rank].warmth, bytes),
-                     &cost);
+    if (!(flags & SW_SEND_GIVEN) ||
+        !sw_model_given(engine->model, strand->rank, to, bytes, &cost))
+        sw_model_message(engine->model, strand->rank, to, bytes,
+                         sw_warmth(&engine->rank[strand->rank].warmth, bytes),
+                         &cost);
     if (sw_unlikely(scale != 1)) {
         cost.send = sw_ps_scaled(cost.send, scale);
         cost.latency = sw_ps_scaled(cost.latency, scale);

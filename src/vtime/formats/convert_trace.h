@@ -26,12 +26,14 @@ typedef enum {
     SW_TRACED_MESSAGE,      /* its notes say what it does      */
     SW_TRACED_SSEND,
     SW_TRACED_BSEND,
+    SW_TRACED_GIVE,         /* a block that has changed hands  */
     SW_TRACED_START,        /* of persistent requests          */
     SW_TRACED_POLL,         /* a test or a probe               */
     SW_TRACED_SOME,         /* waits for one of several        */
     SW_TRACED_OTHER,        /* makes a communicator            */
     SW_TRACED_NEAR,         /* a collective among neighbours   */
     SW_TRACED_WINDOW,       /* makes one                       */
+    SW_TRACED_ALLOCATED,    /* the same, of the MPI's memory   */
     SW_TRACED_FREE,
     SW_TRACED_FENCE,
     SW_TRACED_PUT,
@@ -48,6 +50,13 @@ typedef enum {
     SW_TRACED_EXPOSED,      /* waits for the exposure's end    */
     SW_TRACED_COLLECTIVE,   /* and above: sw_op_collective_t   */
 } sw_traced_kind_t;
+
+/* All members meet, without data. */
+static inline bool sw_traced_is_bare(sw_traced_kind_t kind)
+{
+    return kind >= SW_TRACED_OTHER && kind <= SW_TRACED_FENCE &&
+           kind != SW_TRACED_NEAR;
+}
 
 /* What became of a posted receive, as a value of `fates`. */
 #define SW_TRACED_CANCELLED UINT64_MAX

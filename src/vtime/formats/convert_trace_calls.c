@@ -22,6 +22,8 @@ static bool message(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
     else if (op->kind == SW_OP_SEND &&
              (kind == SW_TRACED_BSEND || sw_traced_several(rank)))
         op->flags = SW_SEND_BUFFERED;
+    if (kind == SW_TRACED_GIVE && op->kind == SW_OP_SEND)
+        op->flags |= SW_SEND_GIVEN;
     bool apart = sw_traced_is_apart(n, kind);
     if (apart)
         op->tag |= APART;
@@ -30,7 +32,7 @@ static bool message(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
         n->tag <= INT32_MAX) {
         if (op->kind == SW_OP_SEND && !apart &&
             sw_traced_is_lost(c, rank, op))
-            op->flags = SW_SEND_BUFFERED;
+            op->flags |= SW_SEND_BUFFERED;
         return true;
     }
     c->done->outside++;
@@ -198,8 +200,7 @@ void sw_traced_call(sw_convert_trace_t *c, sw_traced_rank_t *rank,
     bool one_sided = kind >= SW_TRACED_WINDOW && kind < SW_TRACED_COLLECTIVE;
     if (one_sided && sw_traced_window(c, rank, e, kind, communicator))
         return;
-    if (kind == SW_TRACED_OTHER || kind == SW_TRACED_WINDOW ||
-        kind == SW_TRACED_FREE || kind == SW_TRACED_FENCE) {
+    if (sw_traced_is_bare(kind)) {
         sw_traced_collective(c, rank, e, kind, communicator, root, NULL,
                              NULL);
     } else if (kind >= SW_TRACED_PUT && kind <= SW_TRACED_FETCH) {

@@ -15,9 +15,10 @@
  */
 #include "convert_trace.h"
 
-/* By a note's number. */
+/* By a note's number; no note names the last two. */
 #define SW_TRACE_OTHER SW_TRACE_THE_CALL
-static const uint8_t meant[SW_TRACE_NEIGHBOR_ALLGATHER] = {
+#define SW_TRACE_FENCE SW_TRACE_NEIGHBOR_ALLGATHER
+static const uint8_t meant[SW_TRACE_NEIGHBOR_ALLGATHER + 1] = {
 #define X(NAME, name, waits) [SW_TRACE_##NAME] = SW_COLLECTIVE_##NAME,
     SW_OP_COLLECTIVES(X)
 #undef X
@@ -127,11 +128,11 @@ static void become(sw_convert_trace_t *c, const sw_traced_rank_t *rank,
     }
     if (good)
         return;
-    op->what = SW_COLLECTIVE_OTHER;
+    op->what = t->kind == SW_TRACED_FENCE ? SW_COLLECTIVE_FENCE
+                                          : SW_COLLECTIVE_OTHER;
     op->context = context;
     op->peer = -1;
-    if (t->kind != SW_TRACED_OTHER && t->kind != SW_TRACED_WINDOW &&
-        t->kind != SW_TRACED_FREE && t->kind != SW_TRACED_FENCE)
+    if (!sw_traced_is_bare(t->kind))
         c->done->approximate++;
 }
 

@@ -26,8 +26,8 @@
 #include <string.h>
 
 static const char *const kinds[SW_TRACED_COLLECTIVE] = {
-    "compute", "message", "ssend", "bsend", "start", "poll", "some",
-    "make", "near", "window", "free", "fence", "put", "accumulate", "get",
+    "compute", "message", "ssend", "bsend", "give", "start", "poll",
+    "some", "make", "near", "window", "allocated", "free", "fence", "put", "accumulate", "get",
     "fetch", "flush", "flush-local", "lock", "unlock", "post", "begin",
     "complete", "exposed"};
 

@@ -69,9 +69,10 @@ static void be_made(sw_convert_trace_t *c, sw_traced_rank_t *rank,
 }
 
 static void meet(sw_convert_trace_t *c, sw_traced_rank_t *rank,
-                 const sw_trace_event_t *e, uint32_t context)
+                 const sw_trace_event_t *e, uint32_t context,
+                 sw_op_collective_t what)
 {
-    sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = SW_COLLECTIVE_OTHER,
+    sw_vop_t op = {.kind = SW_OP_COLLECTIVE, .what = (uint8_t)what,
                    .context = context, .peer = -1};
     op.request = sw_traced_several(rank) ? sw_traced_request(rank) : 0;
     sw_traced_emit(c, rank, e->begin, &op);
@@ -152,10 +153,11 @@ bool sw_traced_window(sw_convert_trace_t *c, sw_traced_rank_t *rank,
     if (!n->number ||
         !sw_traced_window_context(c, rank, communicator, n->number, &context))
         return false;
-    if (kind == SW_TRACED_WINDOW) {
+    if (kind == SW_TRACED_WINDOW || kind == SW_TRACED_ALLOCATED) {
         sw_traced_collective(c, rank, e, SW_TRACED_OTHER, communicator, -1,
                              NULL, NULL);
-        emit(c, rank, e->end, context, SW_WINDOW_MAKE, -1, 0, 0);
+        emit(c, rank, e->end, context, SW_WINDOW_MAKE, -1, 0,
+             kind == SW_TRACED_ALLOCATED ? SW_WINDOW_ALLOCATED : 0);
         uint64_t *made = sw_lookup_put(&c->made, sw_traced_key(
             rank->name->number, context));
         c->memory &= made != NULL;
@@ -168,7 +170,8 @@ bool sw_traced_window(sw_convert_trace_t *c, sw_traced_rank_t *rank,
     case SW_TRACED_FREE:
     case SW_TRACED_FENCE:
         emit(c, rank, e->begin, context, SW_WINDOW_FLUSH, -1, 0, 0);
-        meet(c, rank, e, context);
+        meet(c, rank, e, context, kind == SW_TRACED_FENCE
+             ? SW_COLLECTIVE_FENCE : SW_COLLECTIVE_OTHER);
         if (kind == SW_TRACED_FREE)
             emit(c, rank, e->end, context, SW_WINDOW_FREE, -1, 0, 0);
         break;

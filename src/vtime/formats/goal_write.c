@@ -88,7 +88,7 @@ static void message(goal_t *g, const sw_vop_t *op)
 {
     int64_t tag = op->tag < 0 ? -1
         : (int64_t)sw_expand_tag(&g->expand, op->context, (uint64_t)op->tag);
-    g->done->flags += op->flags != 0;
+    g->done->flags += (op->flags & ~SW_SEND_GIVEN) != 0;
     put_message(g, op->kind == SW_OP_SEND, op->bytes, op->peer, tag);
     put_front(g, &g->front);
     if (!op->request) {

@@ -110,7 +110,7 @@ static bool message(smpi_t *s, const sw_vop_t *op)
                                "any tag, which SMPI's traces cannot say",
                                s->in, s->rank);
     bool sends = op->kind == SW_OP_SEND;
-    s->done->flags += op->flags != 0;
+    s->done->flags += (op->flags & ~SW_SEND_GIVEN) != 0;
     uint32_t tag = next_tag(s, sends, (uint32_t)op->peer, op->context,
                             (uint64_t)op->tag);
     put_message(s, sends, (uint32_t)op->peer, tag, op->bytes, op->request);
@@ -151,6 +151,7 @@ static void collective(smpi_t *s, const sw_vop_t *op)
     bool mean = false;
     switch (op->what) {
     case SW_COLLECTIVE_OTHER:
+    case SW_COLLECTIVE_FENCE:
     case SW_COLLECTIVE_BARRIER:
         fprintf(s->to, "%u barrier\n", s->rank);
         break;

@@ -5,6 +5,7 @@
  * multiplications: links by constants have nothing to look up, measured ones
  * have some dozens of points.
  */
+#include "line.h"
 #include "network.h"
 #include "plan.h"
 #include "words.h"
@@ -29,9 +30,12 @@ void sw_model_free(sw_model_t *model)
 {
     free(model->places.node);
     free(model->places.domain);
-    for (int i = 0; i < SW_CLASS_COUNT; i++)
+    for (int i = 0; i < SW_CLASS_COUNT; i++) {
         for (int k = 0; k < SW_STATES; k++)
             free(model->links[i].points[k]);
+        free(model->links[i].given);
+    }
+    sw_accesses_free(&model->accesses);
     sw_network_free(model->network);
     if (model->rules)
         sw_rules_free(model->rules);
@@ -72,20 +76,6 @@ sw_class_t sw_model_class(const sw_model_t *model, uint32_t a, uint32_t b)
         return SW_CLASS_NETWORK;
     return domain(&model->places, a) == domain(&model->places, b)
         ? SW_CLASS_DOMAIN : SW_CLASS_NODE;
-}
-
-/* Between two points, on the line; behind the last, as far on as the bytes are
- * behind it, but never less. */
-static sw_ps_t on_line(uint64_t bytes, uint64_t x0, sw_ps_t y0, uint64_t x1,
-                       sw_ps_t y1)
-{
-    double slope = (double)(y1 - y0) / (double)(x1 - x0);
-    if (bytes > x1) {
-        sw_ps_t more = slope > 0 ? sw_ps_of(slope, bytes - x1) : 0;
-        return more < SW_PS_MOST - y1 ? y1 + more : SW_PS_MOST;
-    }
-    double y = (double)y0 + slope * (double)(bytes - x0);
-    return (sw_ps_t)(y + 0.5);
 }
 
 uint32_t sw_model_state(const sw_model_t *model, sw_ps_t computed,
@@ -133,11 +123,10 @@ bool sw_model_state_named(const sw_model_t *model, const char *text,
 
 /* The point for so many bytes: between those that were measured, on the line;
  * beyond the last two, their rate goes on. */
-static sw_link_point_t point_at(const sw_model_link_t *link, uint32_t k,
+static sw_link_point_t point_at(const sw_link_point_t *p, uint32_t n,
                                 uint64_t bytes)
 {
-    const sw_link_point_t *p = link->points[k];
-    uint32_t low = 0, high = link->point_count[k] - 1;
+    uint32_t low = 0, high = n - 1;
     if (bytes <= p->bytes || !high)
         return *p;
     /* p[low] < bytes <= p[high], or behind the last two. */
@@ -149,10 +138,21 @@ static sw_link_point_t point_at(const sw_model_link_t *link, uint32_t k,
             high = middle;
     }
     const sw_link_point_t *a = &p[low], *b = &p[high];
-#define ON_LINE(what) on_line(bytes, a->bytes, a->what, b->bytes, b->what)
+#define ON_LINE(what) \
+    sw_line_at(bytes, a->bytes, a->what, b->bytes, b->what)
     return (sw_link_point_t){bytes, ON_LINE(send), ON_LINE(wire), ON_LINE(gap),
                              ON_LINE(receive)};
 #undef ON_LINE
+}
+
+static void at_point(const sw_link_point_t *p, const sw_link_point_t *first,
+                     sw_cost_t *cost)
+{
+    cost->send = p->send, cost->gap = p->gap, cost->receive = p->receive;
+    cost->answer = first->send + first->wire;
+    /* An empty message's is latency; what more bytes add is transfer. */
+    cost->latency = p->wire < first->wire ? p->wire : first->wire;
+    cost->transfer = p->wire - cost->latency;
 }
 
 static void measured(const sw_model_link_t *link, uint32_t state,
@@ -163,19 +163,16 @@ static void measured(const sw_model_link_t *link, uint32_t state,
         there |= (uint32_t)(link->point_count[k] > 0) << k;
     sw_model_states(state, there, &low, &high);
     const sw_link_point_t *first = link->points[low];
-    sw_link_point_t p = point_at(link, low, bytes);
+    sw_link_point_t p = point_at(first, link->point_count[low], bytes);
     if (high > low) {
-        sw_link_point_t q = point_at(link, high, bytes);
+        sw_link_point_t q = point_at(link->points[high],
+                                     link->point_count[high], bytes);
         p.send = sw_model_between(state, p.send, q.send);
         p.wire = sw_model_between(state, p.wire, q.wire);
         p.gap = sw_model_between(state, p.gap, q.gap);
         p.receive = sw_model_between(state, p.receive, q.receive);
     }
-    cost->send = p.send, cost->gap = p.gap, cost->receive = p.receive;
-    cost->answer = first->send + first->wire;
-    /* An empty message's is latency; what more bytes add is transfer. */
-    cost->latency = p.wire < first->wire ? p.wire : first->wire;
-    cost->transfer = p.wire - cost->latency;
+    at_point(&p, first, cost);
 }
 
 static void constant(const sw_model_link_t *link, uint64_t bytes,
@@ -187,6 +184,20 @@ static void constant(const sw_model_link_t *link, uint64_t bytes,
     cost->transfer = sw_ps_of(link->G, bytes);
     cost->gap = link->g > cost->transfer ? link->g : cost->transfer;
     cost->answer = link->o_send + link->L;
+}
+
+bool sw_model_given(const sw_model_t *model, uint32_t from, uint32_t to,
+                    uint64_t bytes, sw_cost_t *cost)
+{
+    sw_class_t class = sw_model_class(model, from, to);
+    const sw_model_link_t *link = &model->links[class];
+    if (class == SW_CLASS_NETWORK || !link->given_count ||
+        bytes < link->given->bytes)
+        return false;
+    sw_link_point_t p = point_at(link->given, link->given_count, bytes);
+    *cost = (sw_cost_t){.rendezvous = false};
+    at_point(&p, link->given, cost);
+    return true;
 }
 
 void sw_model_message(const sw_model_t *model, uint32_t from, uint32_t to,

@@ -42,6 +42,12 @@
  * takes). From state 1 on, what lies between two states is between their times,
  * by the logarithm of the time. Without such tables all is state 0.
  *
+ * A block that is given away within a node has points of its own, and waits for
+ * no receiver.
+ *
+ * One-sided calls take the times of accesses.h within a node, where a model has
+ * those; else those of messages (engine/window.c).
+ *
  * Collectives. A plan is made for each (plan.h): free, a formula, a measured
  * table, an algorithm of messages, offloaded to the network; scaled if asked.
  *
@@ -50,7 +56,7 @@
 #ifndef SW_VTIME_MODEL_MODEL_H
 #define SW_VTIME_MODEL_MODEL_H
 
-#include "vtime/ops/op.h"
+#include "accesses.h"
 
 typedef enum {
     SW_CLASS_SELF, SW_CLASS_DOMAIN, SW_CLASS_NODE, SW_CLASS_NETWORK,
@@ -79,6 +85,9 @@ typedef struct {
     uint64_t S;                 /* bytes; UINT64_MAX: always eager */
     sw_link_point_t *points[SW_STATES];     /* [0] NULL: by the constants */
     uint32_t point_count[SW_STATES];
+    sw_link_point_t *given;     /* of blocks that are given away, from the
+                                 * bytes of the first on */
+    uint32_t given_count;
 } sw_model_link_t;
 
 /* Where ranks are: node = rank / per_node, and within a node domain = place
@@ -105,6 +114,7 @@ typedef struct {
     sw_state_t states[SW_STATES];
     uint32_t state_count;       /* at least 1: state 0 */
     sw_model_link_t links[SW_CLASS_COUNT];
+    sw_accesses_t accesses;
     sw_network_t *network;      /* NULL: messages do not share links */
     sw_noise_t noise;
     double cpu_speed;           /* computing takes time / cpu_speed */
@@ -147,6 +157,9 @@ sw_ps_t sw_model_between(uint32_t state, sw_ps_t low, sw_ps_t high);
 /* A state's number, from text; false: the model has no such state. */
 bool sw_model_state_named(const sw_model_t *model, const char *text,
                           uint32_t *state);
+/* Of a block that is given away; false: it is as any message. */
+bool sw_model_given(const sw_model_t *model, uint32_t from, uint32_t to,
+                    uint64_t bytes, sw_cost_t *cost);
 /* Of a sender that has `computed` so long. */
 void sw_model_message(const sw_model_t *model, uint32_t from, uint32_t to,
                       uint64_t bytes, sw_ps_t computed, sw_cost_t *cost);

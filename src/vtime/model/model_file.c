@@ -198,21 +198,60 @@ static const char *read_state(reading_t *r, int words, char **word)
     return NULL;
 }
 
+/* CLASS BYTES SEND WIRE GAP RECEIVE */
+static const char *read_costs(reading_t *r, char **word,
+                              sw_model_link_t **link, sw_link_point_t *point)
+{
+    const char *wrong = class_of(r, word[1], link);
+    if (!wrong && !sw_words_integer(word[2], &point->bytes))
+        wrong = no_whole(r, "the bytes of a point", word[2], 0, UINT64_MAX);
+    if (!wrong)
+        wrong = time_of(r, "sending", word[3], &point->send);
+    if (!wrong)
+        wrong = time_of(r, "the wire", word[4], &point->wire);
+    if (!wrong)
+        wrong = time_of(r, "the gap", word[5], &point->gap);
+    if (!wrong)
+        wrong = time_of(r, "receiving", word[6], &point->receive);
+    return wrong;
+}
+
+static const char *add_point(reading_t *r, sw_link_point_t **points,
+                             uint32_t *count, const sw_link_point_t *point)
+{
+    uint32_t n = *count;
+    if (n && (*points)[n - 1].bytes >= point->bytes)
+        return says(r, "points must come by their bytes, each once; %llu "
+                    "comes after %llu", (unsigned long long)point->bytes,
+                    (unsigned long long)(*points)[n - 1].bytes);
+    if (!(n & (n - 1))) {       /* room for twice as many */
+        sw_link_point_t *more = realloc(
+            *points, (n ? 2 * (size_t)n : 1) * sizeof *more);
+        if (!more)
+            return no_memory;
+        *points = more;
+    }
+    (*points)[n] = *point;
+    *count = n + 1;
+    return NULL;
+}
+
+static const char *read_given(reading_t *r, int words, char **word)
+{
+    sw_model_link_t *link = NULL;
+    sw_link_point_t point = {0};
+    const char *wrong = read_costs(r, word, &link, &point);
+    if (!wrong && link == &r->model->links[SW_CLASS_NETWORK])
+        return "blocks change hands within a node only, on no network";
+    return wrong ? wrong : add_point(r, &link->given, &link->given_count,
+                                     &point);
+}
+
 static const char *read_point(reading_t *r, int words, char **word)
 {
     sw_model_link_t *link = NULL;
     sw_link_point_t point = {0};
-    const char *wrong = class_of(r, word[1], &link);
-    if (!wrong && !sw_words_integer(word[2], &point.bytes))
-        wrong = no_whole(r, "the bytes of a point", word[2], 0, UINT64_MAX);
-    if (!wrong)
-        wrong = time_of(r, "sending", word[3], &point.send);
-    if (!wrong)
-        wrong = time_of(r, "the wire", word[4], &point.wire);
-    if (!wrong)
-        wrong = time_of(r, "the gap", word[5], &point.gap);
-    if (!wrong)
-        wrong = time_of(r, "receiving", word[6], &point.receive);
+    const char *wrong = read_costs(r, word, &link, &point);
     if (wrong)
         return wrong;
     uint32_t state = 0;
@@ -221,21 +260,63 @@ static const char *read_point(reading_t *r, int words, char **word)
                     "before what is of it", word[7]);
     if (state && !link->point_count[0])
         return says(r, "points of a state come after those without one");
-    sw_link_point_t *points = link->points[state];
-    uint32_t n = link->point_count[state];
-    if (n && points[n - 1].bytes >= point.bytes)
-        return says(r, "points must come by their bytes, each once; %llu "
-                    "comes after %llu", (unsigned long long)point.bytes,
-                    (unsigned long long)points[n - 1].bytes);
-    if (!(n & (n - 1))) {       /* room for twice as many */
-        points = realloc(points, (n ? 2 * (size_t)n : 1) * sizeof *points);
-        if (!points)
-            return no_memory;
-        link->points[state] = points;
-    }
-    points[n] = point;
-    link->point_count[state] = n + 1;
-    return NULL;
+    return add_point(r, &link->points[state], &link->point_count[state],
+                     &point);
+}
+
+static const char *memory_of(reading_t *r, const char *word,
+                             sw_memory_t *memory)
+{
+    for (int m = 0; m < SW_MEMORY_COUNT; m++)
+        if (!strcmp(word, sw_memory_names[m])) {
+            *memory = (sw_memory_t)m;
+            return NULL;
+        }
+    return says(r, "a window's memory is created or allocated, not %.60s",
+                word);
+}
+
+static const char *access_of(reading_t *r, const char *word, sw_window_t *what)
+{
+    for (int i = SW_WINDOW_PUT; i <= SW_WINDOW_FETCH; i++)
+        if (!strcmp(word, sw_window_names[i])) {
+            *what = (sw_window_t)i;
+            return NULL;
+        }
+    return says(r, "there is no access %.60s; there are put, accumulate, get "
+                "and fetch", word);
+}
+
+static const char *read_access(reading_t *r, int words, char **word)
+{
+    sw_memory_t memory = SW_MEMORY_CREATED;
+    sw_window_t what = SW_WINDOW_PUT;
+    sw_access_point_t point = {0};
+    const char *wrong = memory_of(r, word[1], &memory);
+    if (!wrong)
+        wrong = access_of(r, word[2], &what);
+    if (!wrong && !sw_words_integer(word[3], &point.bytes))
+        wrong = no_whole(r, "the bytes of an access", word[3], 0, UINT64_MAX);
+    if (!wrong)
+        wrong = time_of(r, "the call", word[4], &point.call);
+    if (!wrong)
+        wrong = time_of(r, "the rest", word[5], &point.rest);
+    return wrong ? wrong : sw_accesses_add(&r->model->accesses, memory, what,
+                                           &point);
+}
+
+static const char *read_locks(reading_t *r, int words, char **word)
+{
+    sw_accesses_t *accesses = &r->model->accesses;
+    sw_memory_t memory = SW_MEMORY_CREATED;
+    const char *wrong = memory_of(r, word[1], &memory);
+    if (!wrong)
+        wrong = time_of(r, "a lock", word[2], &accesses->lock[memory]);
+    if (!wrong)
+        wrong = time_of(r, "an unlock", word[3], &accesses->unlock[memory]);
+    if (!wrong)
+        accesses->has_locks[memory] = true;
+    return wrong;
 }
 
 /* Made when it is known how many nodes there are. */
@@ -309,7 +390,10 @@ static const struct {
     {"link", read_link, 1, WORDS_MOST, "link CLASS KEY VALUE ..."},
     {"point", read_point, 6, 7,
      "point CLASS BYTES SEND WIRE GAP RECEIVE [STATE]"},
+    {"given", read_given, 6, 6, "given CLASS BYTES SEND WIRE GAP RECEIVE"},
     {"state", read_state, 3, 3, "state NUMBER NS NS_A_BYTE"},
+    {"access", read_access, 5, 5, "access MEMORY OP BYTES CALL REST"},
+    {"locks", read_locks, 3, 3, "locks MEMORY LOCK UNLOCK"},
     {"network", read_network, 1, WORDS_MOST, "network KIND KEY VALUE ..."},
     {"noise", read_noise, 3, 3, "noise PERIOD DURATION SEED"},
     {"cpu_speed", read_speed, 1, 1, "cpu_speed FACTOR"},

@@ -14,6 +14,13 @@
  *                 of a rank that has computed for so long, and so long a byte
  *                 that it sends (model.h); 1 first, then 2, 3
  *     point CLASS BYTES SEND WIRE GAP RECEIVE [STATE]
+ *     given CLASS BYTES SEND WIRE GAP RECEIVE
+ *                 of blocks that are given away, of so many bytes and more, to
+ *                 a rank of the same node
+ *     access MEMORY OP BYTES CALL REST
+ *     locks MEMORY LOCK UNLOCK
+ *                 of one-sided calls within a node (accesses.h); MEMORY:
+ *                 created, allocated; OP: put, accumulate, get, fetch
  *     network crossbar|fat_tree|torus|dragonfly KEY VALUE ...
  *                 the heads of network_*.c have the keys
  *     noise PERIOD DURATION SEED

@@ -39,6 +39,7 @@ static bool has_blocks(sw_op_collective_t what)
     switch (what) {
     case SW_COLLECTIVE_BARRIER:
     case SW_COLLECTIVE_OTHER:
+    case SW_COLLECTIVE_FENCE:
     case SW_COLLECTIVE_BCAST:
     case SW_COLLECTIVE_REDUCE:
     case SW_COLLECTIVE_ALLREDUCE:
@@ -70,6 +71,7 @@ static const char *usual(const sw_call_t *call)
     switch (call->what) {
     case SW_COLLECTIVE_BARRIER:
     case SW_COLLECTIVE_OTHER:
+    case SW_COLLECTIVE_FENCE:
         return "dissemination";
     case SW_COLLECTIVE_BCAST:
         return bytes < 12288 || n < 8 ? "binomial" : "scatter_allgather";
@@ -214,8 +216,7 @@ void sw_plan_offloaded(const sw_rules_t *rules, const sw_model_rule_t *rule,
     double all = has_blocks(call->what) ? (call->n - 1.0) * bytes : bytes;
     bool scatters = call->what == SW_COLLECTIVE_SCATTER ||
                     call->what == SW_COLLECTIVE_SCATTERV;
-    if (call->what == SW_COLLECTIVE_BARRIER ||
-        call->what == SW_COLLECTIVE_OTHER)
+    if (call->what == SW_COLLECTIVE_BARRIER || sw_op_bare(call->what))
         all = 0;
     plan->posting = sw_ps_scaled(rule->posting, plan->scale);
     plan->waiting = sw_ps_whole(plan->scale * (all + (double)rule->round *

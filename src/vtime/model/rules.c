@@ -33,6 +33,8 @@ static const char *says(line_t *line, const char *format, ...)
     return line->why;
 }
 
+static const uint32_t bare = 1u << SW_COLLECTIVE_OTHER |
+                             1u << SW_COLLECTIVE_FENCE;
 static const char no_memory[] = "no memory is left for the model";
 
 static const char *read_collectives(line_t *line, const char *name)
@@ -289,7 +291,7 @@ static const char *read_leaders(line_t *line)
 {
     sw_model_rule_t rule = {
         .kind = SW_RULE_LEADERS,
-        .collectives = line->collectives & ~(1u << SW_COLLECTIVE_OTHER)};
+        .collectives = line->collectives & ~bare};
     if (!rule.collectives)
         return says(line, "%s has no leaders", line->word[1]);
     read_range(line, line->words, &rule);
@@ -335,8 +337,9 @@ static const char *read_started(line_t *line)
 
 static const char *read_later(line_t *line)
 {
-    /* A communicator must be made before the rank goes on. */
-    uint32_t later = line->collectives & ~(1u << SW_COLLECTIVE_OTHER);
+    /* A communicator must be made before the rank goes on, and a fence is for
+     * what comes after it. */
+    uint32_t later = line->collectives & ~bare;
     if (!later)
         return says(line, "%s cannot be completed later", line->word[1]);
     line->model->later |= later;

@@ -45,7 +45,8 @@ static bool read_message(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
         good &= op->peer >= 0 && tag >= 0;
     return good && tag >= -1 && tag <= INT32_MAX &&
            bytes <= SW_OPFILE_BYTES_MOST &&
-           flags <= (SW_SEND_SYNCHRONOUS | SW_SEND_BUFFERED) &&
+           flags <= (SW_SEND_SYNCHRONOUS | SW_SEND_BUFFERED |
+                     SW_SEND_GIVEN) &&
            known(f, at, rank, context);
 }
 
@@ -87,7 +88,9 @@ static bool read_window(sw_op_file_t *f, sw_op_cursor_t *at, sw_cursor_t *c,
     op->what = (uint8_t)what;
     op->context = (uint32_t)context;
     op->flags = (uint16_t)flags;
-    return good && what < SW_WINDOW_COUNT && flags <= 1 &&
+    return good && what < SW_WINDOW_COUNT &&
+           flags <= (what == SW_WINDOW_MAKE ? (SW_WINDOW_SEEN |
+                                               SW_WINDOW_ALLOCATED) : 1) &&
            op->bytes <= SW_OPFILE_BYTES_MOST && known(f, at, rank, context);
 }
 

@@ -28,7 +28,8 @@ typedef enum {
 
 /* X(NAME, name, the members that each waits for). `other` stands for what
  * communicates among all members without data of the program's: making a
- * communicator, a window, a fence. */
+ * communicator or a window. A fence is one as well, at the end since files
+ * have the numbers. */
 #define SW_OP_COLLECTIVES(X)                                            \
     X(BARRIER, barrier, ALL)                                            \
     X(BCAST, bcast, ROOT)                                               \
@@ -47,7 +48,8 @@ typedef enum {
     X(ALLTOALL, alltoall, ALL)                                          \
     X(ALLTOALLV, alltoallv, ALL)                                        \
     X(ALLTOALLW, alltoallw, ALL)                                        \
-    X(OTHER, other, ALL)
+    X(OTHER, other, ALL)                                                \
+    X(FENCE, fence, ALL)
 
 typedef enum {
 #define X(NAME, name, waits) SW_COLLECTIVE_##NAME,
@@ -133,6 +135,13 @@ typedef enum {
 #define SW_COMPUTE_ASLEEP 1u    /* it passes so, whatever the processor */
 #define SW_COMPUTE_POLLED 2u    /* in tests and probes in vain: the same */
 
+/* Without data: all members meet, and between groups there is none. */
+static inline bool sw_op_bare(unsigned collective)
+{
+    return collective == SW_COLLECTIVE_OTHER ||
+           collective == SW_COLLECTIVE_FENCE;
+}
+
 /* One-sided. A window is a context of its own, beside its communicator's: its
  * members make it before anything else is done there, and free it at last.
  * PUT, REDUCE, GET and FETCH have a target, and may have a request: what they
@@ -156,6 +165,7 @@ typedef enum {
 #define SW_WINDOW_LOCAL 1u      /* a flush: the origin's memory may be used */
 #define SW_WINDOW_EXCLUSIVE 1u  /* a lock: with no other origin             */
 #define SW_WINDOW_SEEN 1u       /* made: loads see other ranks' memory       */
+#define SW_WINDOW_ALLOCATED 2u  /* made: of memory that MPI has allocated    */
 
 /* Tags of the empty messages on a window's context: origins hear that they may
  * access it (post), and tell when they have (complete). */
@@ -165,6 +175,7 @@ typedef enum {
 /* Flags of a send. */
 #define SW_SEND_SYNCHRONOUS 1u  /* complete when it is matched      */
 #define SW_SEND_BUFFERED 2u     /* complete at once, whatever size  */
+#define SW_SEND_GIVEN 4u        /* a block that is given away       */
 
 /* Flags of a clock. */
 #define SW_CLOCK_PAUSE 1u       /* asked only to sleep until then: the call

@@ -48,6 +48,8 @@ static void put_message(text_t *to, const sw_vop_t *op, const char *verb,
         put(to, " synchronous");
     if (op->flags & SW_SEND_BUFFERED)
         put(to, " buffered");
+    if (op->flags & SW_SEND_GIVEN)
+        put(to, " given");
 }
 
 static void put_window(text_t *to, const sw_vop_t *op)
@@ -60,7 +62,9 @@ static void put_window(text_t *to, const sw_vop_t *op)
     else if (op->what >= SW_WINDOW_PUT)
         put(to, " at %d", op->peer);
     put(to, " context %u", op->context);
-    if (op->flags)
+    if (op->what == SW_WINDOW_MAKE && op->flags & SW_WINDOW_ALLOCATED)
+        put(to, " allocated");
+    if (op->flags & 1)
         put(to, op->what == SW_WINDOW_FLUSH ? " local"
                 : op->what == SW_WINDOW_MAKE ? " seen" : " exclusive");
 }

@@ -16,9 +16,12 @@ class Onesided:
     """Measure one-sided communication in windows.
 
     Each operation comes with the MPI_Win_flush after which its origin may go
-    on: put, get, and accumulate (a sum of doubles). Even ranks are origins,
-    the ranks behind them targets, which wait in a barrier. All ranks take part
-    in fence, and in fetch_and_op on one counter of rank 0.
+    on: put, get, accumulate and get_accumulate (sums of doubles), and
+    count, a fetch_and_op on the target's own counter. Of puts, gets, accumulates and get_accumulates eight have
+    one flush, and the table has the time of one. A lock comes with a put of 8
+    bytes and the unlock. Even ranks are origins, the ranks behind them
+    targets, which wait in a barrier. All ranks take part in fence, and in
+    fetch_and_op on one counter of rank 0.
 
     The program makes windows of both kinds, and measures host and Straightway
     in one run, in shuffled order. A sample is a batch of calls of 50 µs or
@@ -52,7 +55,7 @@ class Onesided:
         sizes = choices.parse_doubles(options.sizes)
         ranks = choices.ranks(options)
         choices.check_seconds("--seconds", options.seconds)
-        choices.check_memory(5 * max(sizes) * (ranks or 1), "the windows",
+        choices.check_memory(8 * max(sizes) * (ranks or 1), "the windows",
                              "give smaller --sizes")
         host = choices.host(options)
 

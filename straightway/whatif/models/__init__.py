@@ -93,11 +93,11 @@ def _one(name, beside=None, above=()):
 
 def _over(link, below):
     """Lay a link's keys over another's: points and constants do not mix."""
-    constants = set(link) - {"S", "points"}
+    constants = set(link) - {"S", "points", "given"}
     if "points" in link:
         below = {k: v for k, v in below.items() if k == "S"}
     elif constants:
-        below = {k: v for k, v in below.items() if k != "points"}
+        below = {k: v for k, v in below.items() if k not in ("points", "given")}
     return {**below, **link}
 
 
@@ -113,6 +113,10 @@ def _combined(tables):
                 found[key] = {**below, **{
                     name: _over(link, below.get(name, {}))
                     for name, link in value.items()}}
+            elif key == "onesided":
+                found[key] = {**below, **{
+                    memory: {**below.get(memory, {}), **one}
+                    for memory, one in value.items()}}
             elif key == "network":
                 if value.get("kind", below.get("kind")) != below.get("kind"):
                     # A new kind keeps the keys that all kinds share.

@@ -16,7 +16,7 @@ CLASSES = ("self", "domain", "node", "network")
 OPERATIONS = ("barrier", "bcast", "reduce", "allreduce", "reduce_scatter",
               "reduce_scatter_block", "scan", "exscan", "gather", "gatherv",
               "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
-              "alltoallv", "alltoallw", "other")
+              "alltoallv", "alltoallw", "other", "fence")
 
 
 def _text(value):
@@ -90,14 +90,23 @@ def _known(what, name, known):
     return f"a known {what}, not {name}; " + nearest(name, known, cutoff=0.5)
 
 
+_POINTS = _rows(("bytes", "send", "wire", "gap", "receive"),
+                quantities.size, *[quantities.time] * 4)
 LINK = {
     "o": quantities.time, "o_send": quantities.time,
     "o_recv": quantities.time, "L": quantities.time, "g": quantities.time,
     "O": quantities.speed, "O_send": quantities.speed,
     "O_recv": quantities.speed, "G": quantities.speed,
     "S": quantities.size,
-    "points": _rows(("bytes", "send", "wire", "gap", "receive"),
-                    quantities.size, *[quantities.time] * 4),
+    "points": _POINTS, "given": _POINTS,
+}
+MEMORY = ("created", "allocated")
+ACCESSES = ("put", "accumulate", "get", "fetch")
+LOCKS = ("lock", "unlock")
+ONESIDED = {
+    **dict.fromkeys(ACCESSES, _rows(("bytes", "call", "rest"), quantities.size,
+                                    quantities.time, quantities.time)),
+    **dict.fromkeys(LOCKS, quantities.time),
 }
 # Keys of [network] that each kind has besides.
 COMMON = {"hop": quantities.time, "latency": quantities.time,
@@ -150,7 +159,7 @@ TOP = {
     "cpu_speed": _factor, "reduce": quantities.speed,
     "test": quantities.time,
 }
-TABLES = ("link", "network", "noise", "collective", "sources")
+TABLES = ("link", "onesided", "network", "noise", "collective", "sources")
 
 
 class _Checker:
@@ -191,7 +200,7 @@ class _Checker:
                 value = found.pop(short)
                 found.setdefault(f"{short}_send", value)
                 found.setdefault(f"{short}_recv", value)
-        constants = set(found) - {"S", "points"}
+        constants = set(found) - {"S", "points", "given"}
         if "points" in found and constants:
             self.fail(f"link.{name} has points, which replace "
                       + ", ".join(sorted(constants)) + "; give only one")
@@ -203,8 +212,26 @@ class _Checker:
             if name != "all" and name not in CLASSES:
                 self.unknown("link.", name, [*CLASSES, "all"])
             checked_link = self.link(name, link)
+            if name == "network" and "given" in checked_link:
+                self.fail("link.network has no given: blocks change hands "
+                          "within a node only")
             for which in CLASSES if name == "all" else (name,):
                 found[which] = {**found.get(which, {}), **checked_link}
+            if name == "all":
+                found["network"].pop("given", None)
+        return found
+
+    def onesided(self, table):
+        found = {}
+        for name, one in self.table(table, "onesided").items():
+            if name != "all" and name not in MEMORY:
+                self.unknown("onesided.", name, [*MEMORY, "all"])
+            one = self.keys(one, ONESIDED, f"onesided.{name}.")
+            if len(set(LOCKS) & set(one)) == 1:
+                self.fail(f"onesided.{name} needs both lock and unlock, or "
+                          "neither")
+            for which in MEMORY if name == "all" else (name,):
+                found[which] = {**found.get(which, {}), **one}
         return found
 
     def network(self, table):
@@ -263,7 +290,8 @@ def checked(table, where):
         if key not in TOP:
             checker.unknown("", key, list(known))
     found = checker.keys(plain, TOP, "")
-    for key, check in (("link", checker.links), ("network", checker.network),
+    for key, check in (("link", checker.links),
+                       ("onesided", checker.onesided), ("network", checker.network),
                        ("noise", checker.noise),
                        ("collective", checker.collective)):
         if key in table:

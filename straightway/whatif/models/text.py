@@ -1,7 +1,8 @@
 """A model as the text that the engine reads (src/vtime/model/model_file.h)."""
 
 from straightway.errors import UserError
-from straightway.whatif.models.check import CLASSES, COMMON, KINDS
+from straightway.whatif.models.check import (ACCESSES, CLASSES, COMMON, KINDS,
+                                             LOCKS)
 
 _CONSTANTS = ("o_send", "o_recv", "L", "g", "O_send", "O_recv", "G")
 _ENDLESS = (1 << 64) - 1
@@ -49,8 +50,21 @@ def _links(data):
                  if key in link]
         if words:
             lines.append(f"link {name} " + " ".join(words))
-        lines += [f"point {name} " + " ".join(map(_n, row))
-                  for row in link.get("points", ())]
+        lines += [f"{word} {name} " + " ".join(map(_n, row))
+                  for word, rows in (("point", "points"), ("given", "given"))
+                  for row in link.get(rows, ())]
+    return lines
+
+
+def onesided(tables):
+    """The lines of one-sided calls, from the table `onesided` of a model."""
+    lines = []
+    for memory, one in tables.items():
+        lines += [f"access {memory} {name} " + " ".join(map(_n, row))
+                  for name in ACCESSES for row in one.get(name, ())]
+        if "lock" in one:
+            lines.append(f"locks {memory} "
+                         + " ".join(_n(one[name]) for name in LOCKS))
     return lines
 
 
@@ -122,7 +136,7 @@ def _rule(op, rule):
 def lines(data, ranks):
     """The lines of a model file for so many ranks."""
     found = [f"ranks {ranks}", *_place(data, ranks), *_links(data),
-             *_network(data)]
+             *onesided(data.get("onesided", {})), *_network(data)]
     noise = data.get("noise", {})
     if noise.get("period"):
         found.append(f"noise {_n(noise['period'])} {_n(noise['duration'])} "

@@ -335,10 +335,24 @@ def test_groups_known_by_hand(host, n, enable, tmp_path):
 
 # One-sided --------------------------------------------------------------------
 
-def windows_by_hand(n):
+# A table of one-sided calls: of the window's memory, which is allocated, and of
+# a dynamic one, which is the program's.
+TIMED = """\
+access allocated put 1000 9000 400
+access allocated get 1000 2000 300
+access allocated accumulate 1000 1 1
+access allocated fetch 8 600 100
+access allocated fetch 1000 7000 200
+access created put 1000 8000 50
+locks allocated 800 200
+table fence 2 0 12000 12000
+measured fence"""
+
+
+def windows_by_hand(n, timed):
     """{name_rank: ns} of virtual_windows.c."""
     o, L, p, put = 1000, 5000, 2000, 500        # p: the receiver's
-    all_of = rounds(n) * (o + L + p)
+    all_of = fence = rounds(n) * (o + L + p)
     known = o + L + put + L                     # a put, until it is known
     start = o + L + p                           # what was posted is there
     own = {"put": known, "get": o + L + L + put, "local": o + put,
@@ -348,6 +362,16 @@ def windows_by_hand(n):
            "compare_and_swap": o + L + 4 + L + 4,
            "rput": o + put, "rget": o + L + L + put,
            "attached": known, "start": start, "start_again": start}
+    asks, hears, unlock = o + L, L, o
+    free = o + L            # from the beginning of the unlock on
+    if timed:
+        # MPI_REPLACE makes a put of an accumulate.
+        known, fence = 9400, 12000 * rounds(n)
+        own.update(put=known, get=2300, local=9000, accumulate=known,
+                   get_accumulate=7200, fetch_and_op=700,
+                   compare_and_swap=700, rput=9000, rget=2000 + 8000,
+                   attached=8050)
+        asks, hears, unlock, free = 400, 400, 200, 200
     times = {}
     for rank, label in {0: 0, 1: 1, n - 1: 9}.items():
         for name, time in own.items():
@@ -355,11 +379,12 @@ def windows_by_hand(n):
                 times[f"{name}_{label}"] = time if rank == 0 else 0
         for name in ("make", "dynamic", "free"):
             times[f"{name}_{label}"] = all_of
-        times[f"fence_{label}"] = known + all_of
-        # The lock is free L after the first has given it back.
-        lock = o + L + L + known + o
-        times[f"lock_{label}"] = {0: lock, 1: lock + L + L + known + o} \
-            .get(rank, 0)
+        times[f"fence_{label}"] = known + fence
+        lock = asks + hears + known + unlock
+        # The second one hears of it when the first has given it back.
+        times[f"lock_{label}"] = {
+            0: lock, 1: asks + hears + known + free + hears + known + unlock,
+        }.get(rank, 0)
         times[f"shared_{label}"] = {0: lock, 1: 8000 + lock}.get(rank, 0)
         complete = start + known + o
         for name in ("exposed", "tested"):
@@ -370,19 +395,22 @@ def windows_by_hand(n):
     return times
 
 
-@pytest.mark.parametrize("n", [2, 4])
-@pytest.mark.parametrize("enable", ["off", "on"])
-def test_windows_known_by_hand(host, n, enable, tmp_path):
+@pytest.mark.parametrize("n, enable, timed", [
+    (2, "off", False), (2, "on", False), (4, "off", False), (4, "on", False),
+    (2, "on", True), (4, "off", True)])
+def test_windows_known_by_hand(host, n, enable, timed, tmp_path):
+    """With the times of messages, or those of a table."""
     program = host.compile(programs.source("virtual_windows.c"))
     ops = tmp_path / "a.swops"
     done, result = virtual(host, n, program, tmp_path,
+                           more=TIMED if timed else "",
                            env={**one_sided(host),
                                 "STRAIGHTWAY_WHATIF_RECORD": str(ops),
                                 "STRAIGHTWAY_ENABLE": enable})
     programs.well(done)
     assert "wrong" not in done.stdout, done.stdout
     assert "could not be modelled" not in done.stderr, done.stderr
-    found, known = times(done), windows_by_hand(n)
+    found, known = times(done), windows_by_hand(n, timed)
     # A test without success takes 100 ns.
     assert abs(found.pop("tested_9") - known.pop("tested_9")) <= 105
     assert found == pytest.approx(known, abs=5)
@@ -395,6 +423,34 @@ def test_windows_known_by_hand(host, n, enable, tmp_path):
     # It did not test in vain.
     assert json.loads(again.stdout)["end_ns"] == \
         pytest.approx(result["end_ns"], abs=n * 200)
+
+
+# Blocks that are given away ---------------------------------------------------
+
+GIVEN = "given domain 4096 300 40 500 60"
+
+
+@pytest.mark.parametrize("more, given", [(GIVEN, True), ("", False)])
+def test_gives_known_by_hand(host, more, given, tmp_path):
+    """At any size, where the model knows it; else as a message."""
+    program = host.compile(programs.source("virtual_gives.c"))
+    ops = tmp_path / "a.swops"
+    done, result = virtual(host, 2, program, tmp_path, more=more, eager=1 << 21,
+                           env={"STRAIGHTWAY_WHATIF_RECORD": str(ops)})
+    programs.well(done)
+    assert "wrong" not in done.stdout, done.stdout
+    found = times(done)
+    block = 300 + 40 + 60
+    eager = 1 << 21
+    assert {name: found[f"{name}_9"] for name in
+            ("large", "middle", "small", "sent")} == pytest.approx({
+                "large": block if given else one_way(1 << 20, eager),
+                "middle": block if given else one_way(8192, eager),
+                "small": one_way(1000, eager), "sent": one_way(8192, eager)},
+                abs=5)
+    listed = subprocess.run([WHATIF, "convert", ops, "-"],
+                            text=True, capture_output=True, timeout=60)
+    assert listed.stdout.count(" given") == 2, listed.stdout + listed.stderr
 
 
 def test_nobody_posts(host, tmp_path):

@@ -229,6 +229,32 @@ static void modes(void)
 }
 
 /* Messages of one sender are taken in order, by tag; contexts are apart. */
+/* It takes the same at any size, and waits for no receiver; smaller ones, and
+ * where the model does not know it, go as messages. */
+static void given(bool known)
+{
+    ranks_t *r = ranks_linked(2);
+    sw_model_link_t *link = &r->model.links[SW_CLASS_DOMAIN];
+    link->given = calloc(1, sizeof *link->given);
+    MUST(link->given);
+    *link->given = (sw_link_point_t){2000, 3, 40, 50, 6};
+    link->given_count = known;
+    static const uint64_t sizes[] = {1000000, 1999};
+    for (int i = 0; i < 2; i++)
+        put(r, 0, (sw_vop_t){.kind = SW_OP_SEND, .peer = 1, .tag = i,
+                             .bytes = sizes[i], .flags = SW_SEND_GIVEN});
+    recv(r, 1, 0, 0);
+    compute(r, 1, 100000);
+    recv(r, 1, 0, 1);
+    ranks_run(r);
+    /* Of the second, the request is there long before its receive is posted,
+     * whose answer takes o + L: its data arrive L + G s later. */
+    sw_ps_t first = known ? 3 + 40 + 6
+                          : 110 + 110 + 100 + 1000000 + 20;
+    ENDS(r, 1, first + 100000 + 110 + 100 + 1999 + 20);
+    ranks_free(r);
+}
+
 static void order(void)
 {
     ranks_t *r = ranks_linked(2);
@@ -263,6 +289,8 @@ int main(void)
 {
     eager();
     rendezvous();
+    given(true);
+    given(false);
     late();
     ring();
     tree();

@@ -39,6 +39,12 @@ static void machine(ranks_t *r, unsigned kind)
     if (kind % 4 == 3 || kind % 8 == 0)
         fprintf(to, "started all 0 0.1 0.6 0.3 0.2 0\n"
                     "started all 2000 0.1 0.2 0.7 0 1\n");
+    if (kind % 7 < 3)
+        fprintf(to, "access created put 8 0.05 0.01\n"
+                    "access created put 900 0.5 0.001\n"
+                    "access created fetch 8 0.07 0\n");
+    if (kind % 7 == 2)
+        fprintf(to, "access created get 0 0 0.2\nlocks created 0.1 0.03\n");
     fclose(to);
     sw_model_free(&r->model);
     bool good = sw_model_read(&r->model, path, why, sizeof why);

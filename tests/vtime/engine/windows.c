@@ -3,6 +3,8 @@
  *
  *   o = 10, o' = 20, L = 100, g = 5, G = 1
  *
+ * or those of a table (vtime/model/accesses.h).
+ *
  * The engine grants locks in the order of virtual time. random_programs.c has
  * one-sided operations at random.
  */
@@ -159,6 +161,110 @@ static void lazy(bool asks)
     ranks_free(r);
 }
 
+/* Windows of both kinds of memory, on contexts 1 and 2, with times. */
+static ranks_t *timed(uint32_t n)
+{
+    static const sw_access_point_t points[] = {{8, 30, 6}, {108, 130, 16}};
+    ranks_t *r = ranks_linked(n);
+    sw_accesses_t *a = &r->model.accesses;
+    r->model.reduce = 1000;             /* it is in the times */
+    for (int what = SW_WINDOW_PUT; what <= SW_WINDOW_FETCH; what++)
+        for (int i = 0; i < 2; i++) {
+            sw_access_point_t p = points[i];
+            MUST(!sw_accesses_add(a, SW_MEMORY_CREATED, what, &p));
+            p.call /= 2;
+            MUST(!sw_accesses_add(a, SW_MEMORY_ALLOCATED, what, &p));
+        }
+    a->has_locks[SW_MEMORY_CREATED] = true;
+    a->lock[SW_MEMORY_CREATED] = 41;
+    a->unlock[SW_MEMORY_CREATED] = 9;
+    for (unsigned number = 1; number < 3; number++) {
+        context(r, number, n, (uint32_t[]){0, 1, 2, 3});
+        for (uint32_t i = 0; i < n; i++)
+            put(r, i, (sw_vop_t){
+                .kind = SW_OP_WINDOW, .what = SW_WINDOW_MAKE, .peer = -1,
+                .context = number,
+                .flags = number == 2 ? SW_WINDOW_ALLOCATED : 0});
+    }
+    return r;
+}
+
+/* `times` operations of `bytes` in a window, and a flush; when they are over. */
+static void takes_as_measured(unsigned window_of, unsigned what, int times,
+                              uint64_t bytes, unsigned flags, sw_ps_t time)
+{
+    ranks_t *r = timed(2);
+    sw_vop_t op = {.kind = SW_OP_WINDOW, .what = (uint8_t)what, .peer = 1,
+                   .bytes = bytes, .context = window_of};
+    for (int i = 0; i < times; i++)
+        put(r, 0, op);
+    op = (sw_vop_t){.kind = SW_OP_WINDOW, .what = SW_WINDOW_FLUSH,
+                    .peer = flags & 2 ? -1 : 1, .context = window_of,
+                    .flags = flags & 1};
+    put(r, 0, op);
+    put(r, 0, op);                      /* all is known: no time */
+    ranks_run(r);
+    ENDS(r, 0, time);
+    ENDS(r, 1, 0);
+    MUST(r->result.ranks[0].messages == time);
+    MUST(r->result.messages == (unsigned)times);
+    ranks_free(r);
+}
+
+static void measured(void)
+{
+    for (unsigned all = 0; all < 4; all += 2)
+        for (unsigned what = SW_WINDOW_PUT; what <= SW_WINDOW_FETCH; what++) {
+            bool gets = what >= SW_WINDOW_GET;
+            takes_as_measured(1, what, 1, 8, all, 30 + 6);
+            takes_as_measured(1, what, 1, 0, all, 30 + 6);
+            takes_as_measured(1, what, 3, 8, all, 3 * 30 + 6);
+            takes_as_measured(1, what, 1, 58, all, 80 + 11);
+            takes_as_measured(1, what, 1, 208, all, 230 + 26);
+            takes_as_measured(2, what, 2, 8, all, 2 * 15 + 6);
+            takes_as_measured(1, what, 1, 8, all | SW_WINDOW_LOCAL,
+                              30 + (gets ? 6 : 0));
+        }
+
+    /* With a request: a get's is over when its bytes are there. */
+    ranks_t *r = timed(2);
+    window(r, 0, SW_WINDOW_PUT, 1, 8, 0, 7);
+    wait_for(r, 0, 7);
+    window(r, 0, SW_WINDOW_GET, 1, 8, 0, 7);
+    wait_for(r, 0, 7);
+    window(r, 1, SW_WINDOW_FETCH, 1, 8, 0, 0);      /* at itself */
+    window(r, 1, SW_WINDOW_FLUSH, 1, 0, 0, 0);
+    ranks_run(r);
+    ENDS(r, 0, 30 + 30 + 6);
+    ENDS(r, 1, 30 + 6);
+    ranks_free(r);
+
+    /* The second waits for the first one's unlock, and hears of it after half
+     * of a lock's time. In the other window locks are messages. */
+    r = timed(3);
+    lock(r, 0, 2, true, 500);
+    compute(r, 1, 1);
+    lock(r, 1, 2, true, 100);
+    put(r, 2, (sw_vop_t){.kind = SW_OP_WINDOW, .what = SW_WINDOW_LOCK,
+                         .peer = 0, .context = 2});
+    ranks_run(r);
+    ENDS(r, 0, 41 + 500 + 9);
+    ENDS(r, 1, 550 + 21 + 100 + 9);
+    ENDS(r, 2, 10 + 100 + 100);
+    ranks_free(r);
+
+    /* To another node they are messages, a fence is a collective. */
+    r = timed(4);
+    r->model.places.per_node = 2;
+    window(r, 0, SW_WINDOW_PUT, 2, 50, 0, 0);
+    window(r, 0, SW_WINDOW_FLUSH, 2, 0, 0, 0);
+    lock(r, 1, 3, true, 0);
+    ranks_run(r);
+    ENDS(r, 0, 10 + 100 + 50 + 100);
+    ENDS(r, 1, 10 + 100 + 100 + 10);
+    ranks_free(r);
+}
+
 static void wrong(void)
 {
     char text[200];
@@ -199,6 +305,7 @@ int main(void)
     locks();
     lazy(false);
     lazy(true);
+    measured();
     wrong();
     return 0;
 }

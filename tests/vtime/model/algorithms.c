@@ -205,7 +205,7 @@ static void names(void)
         bool variant = what == C(REDUCE_SCATTER_BLOCK) || what == C(GATHERV) ||
                        what == C(SCATTERV) || what == C(ALLGATHERV) ||
                        what == C(ALLTOALLV) || what == C(ALLTOALLW) ||
-                       what == C(OTHER);
+                       sw_op_bare((unsigned)what);
         for (; *name; name++) {
             MUST(sw_algorithm_named((sw_op_collective_t)what, *name));
             looked_at -= !variant;

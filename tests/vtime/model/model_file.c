@@ -56,6 +56,12 @@ static const char *const all =
     "point node 0 1 2 3 4\n"
     "point node 8 1 2.001 3 4\n"
     "point node 64 5 6 7 8\n"
+    "given node 4096 1 2 3 4\n"
+    "given node 8192 1 3 3 4\n"
+    "access created put 8 30 0.5\n"
+    "access created put 64 90 1\n"
+    "access allocated fetch 8 40 0\n"
+    "locks allocated 10 20\n"
     "network\tcrossbar latency 50 G 0.08\n"
     "noise 1000000 25000 77\n"
     "cpu_speed 1.5\n"
@@ -93,6 +99,24 @@ static void test_every_line(void)
     MUST(m.noise.period == 1000000000 && m.noise.duration == 25000000);
     MUST(m.noise.seed == 77 && m.cpu_speed == 1.5);
     MUST(m.reduce == 125 && m.test == 30000);
+    sw_cost_t cost;
+    MUST(!sw_model_given(&m, 8, 10, 4095, &cost));
+    MUST(sw_model_given(&m, 8, 10, 6144, &cost));
+    MUST(cost.send == 1000 && cost.latency == 2000 && cost.transfer == 500);
+    MUST(cost.gap == 3000 && cost.receive == 4000 && !cost.rendezvous);
+    MUST(!sw_model_given(&m, 8, 9, 6144, &cost));       /* a domain */
+    MUST(!sw_model_given(&m, 0, 9, 6144, &cost));       /* another node */
+    sw_ps_t call, rest;
+    MUST(sw_accesses_at(&m.accesses, SW_MEMORY_CREATED, SW_WINDOW_PUT, 36,
+                        &call, &rest) && call == 60000 && rest == 750);
+    MUST(sw_accesses_at(&m.accesses, SW_MEMORY_ALLOCATED, SW_WINDOW_FETCH, 99,
+                        &call, &rest) && call == 40000 && rest == 0);
+    MUST(!sw_accesses_at(&m.accesses, SW_MEMORY_ALLOCATED, SW_WINDOW_PUT, 8,
+                         &call, &rest));
+    MUST(!m.accesses.has_locks[SW_MEMORY_CREATED]);
+    MUST(m.accesses.has_locks[SW_MEMORY_ALLOCATED] &&
+         m.accesses.lock[SW_MEMORY_ALLOCATED] == 10000 &&
+         m.accesses.unlock[SW_MEMORY_ALLOCATED] == 20000);
     sw_model_free(&m);
     reads(&m, "ranks 2\nstate 1 2.5 0.5\nstate 2 70 0\n"
               "point node 8 1 2 3 4\npoint node 8 5 6 7 8 1\n"
@@ -143,6 +167,21 @@ static void test_mistakes(void)
     refused("ranks 2\nstate 1 0 0\npoint node 8 0 0 0 0 1\n", 3,
             "come after those without one");
     refused("ranks 2\ntable bcast 2 8 1 1 1\n", 2, "there is no state '1'");
+    refused("ranks 2\ngiven node 8 1 1 1\n", 2, "must be: given CLASS");
+    refused("ranks 2\ngiven network 8 1 1 1 1\n", 2, "within a node only");
+    refused("ranks 2\ngiven node 8 1 1 1 1\ngiven node 8 1 1 1 1\n", 3,
+            "8 comes after 8");
+    refused("ranks 2\naccess made put 8 1 1\n", 2,
+            "memory is created or allocated, not made");
+    refused("ranks 2\naccess created lock 8 1 1\n", 2, "no access lock");
+    refused("ranks 2\naccess created put 1.5 1 1\n", 2, "bytes of an access");
+    refused("ranks 2\naccess created put 8 -1 1\n", 2, "the call must be");
+    refused("ranks 2\naccess created put 8 1 -1\n", 2, "the rest must be");
+    refused("ranks 2\naccess created put 8 1\n", 2, "must be: access MEMORY");
+    refused("ranks 2\naccess created put 8 1 1\naccess created get 8 1 1\n"
+            "access created put 8 1 1\n", 4, "by their bytes, each once");
+    refused("ranks 2\nlocks any 1 1\n", 2, "not any");
+    refused("ranks 2\nlocks created 1 x\n", 2, "an unlock must be");
     refused("ranks 2\nplace 1 1\nnetwork torus size 1\nlink network L 1\n", 3,
             "places for 1 nodes, and there are 2");
     refused("ranks 2\nnetwork crossbar\nnetwork crossbar\n", 3, "twice");

@@ -83,7 +83,8 @@ static const struct {
     {"free alltoal", "no collective is called 'alltoal'; name one of all, "
      "barrier, bcast, reduce, allreduce, reduce_scatter, "
      "reduce_scatter_block, scan, exscan, gather, gatherv, scatter, scatterv, "
-     "allgather, allgatherv, alltoall, alltoallv, alltoallw, other"},
+     "allgather, allgatherv, alltoall, alltoallv, alltoallw, other, "
+     "fence"},
     {"formula bcast bruck", "bcast has no algorithm 'bruck'; it has "
      "binomial, linear, scatter_allgather, chain, pipeline"},
     {"formula all magic", "no collective has an algorithm 'magic'"},

@@ -47,7 +47,7 @@ static sw_vop_t made(uint64_t *chance, uint32_t rank)
         if (op.kind == SW_OP_RECV && r & 4096)
             op.peer = op.tag = SW_OP_ANY;
         if (op.kind == SW_OP_SEND)
-            op.flags = r >> 20 & 3;
+            op.flags = r >> 20 & 7;
         break;
     case SW_OP_COLLECTIVE:
         op.what = (uint8_t)(random_from(chance) % SW_COLLECTIVE_COUNT);
@@ -63,7 +63,7 @@ static sw_vop_t made(uint64_t *chance, uint32_t rank)
         op.peer = (int32_t)(random_from(chance) % (RANKS + 1)) - 1;
         op.context = rank < 4 ? 9 : 0;
         op.bytes = bytes;
-        op.flags = r >> 20 & 1;
+        op.flags = r >> 20 & (op.what == SW_WINDOW_MAKE ? 3 : 1);
         break;
     case SW_OP_SELECT:
         op.what = (uint8_t)(r >> 20 & 3);
