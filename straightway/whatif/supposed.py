@@ -3,8 +3,8 @@
 A model file (src/vtime/model/model_file.h) has layers: the baseline's models,
 in the order of their names, then those of an experiment, then its lines. A
 later layer replaces settings that exist once: the placement of ranks, the
-network, the link of a class, the times of one-sided calls. Rules of collectives only add up, because the
-last that fits a call counts.
+network, the link of a class, the times of one-sided calls. Rules of collectives
+only add up, because the last that fits a call counts.
 
 Names are those of models/ (presets and TOML files), and three that machines
 themselves answer: `measured`, the MPI alone on this one, `measured-straightway`

@@ -237,7 +237,8 @@ static void run(int n, bool threads)
     sw_wait_crowd(n / 2.0);
     fflush(NULL);
     for (int i = 0; i < n; i++) {
-        m[i] = (member_t){{block, n, i, threads}, memory, (uint64_t)i * 77 + 5, 0};
+        m[i] = (member_t){{block, n, i, threads}, memory,
+                          (uint64_t)i * 77 + 5, 0};
         if (threads)
             MUST(!pthread_create(&m[i].thread, NULL, body, &m[i]));
         else if ((child[i] = fork()) == 0) {

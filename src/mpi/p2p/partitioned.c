@@ -77,7 +77,8 @@ static void count(const sw_partitioned_t *p)
     if (!p->sends)
         return;
     atomic_fetch_add(&sw_partitioned_counts.partitions, p->partitions);
-    atomic_fetch_add(&sw_partitioned_counts.bytes, (int64_t)sw_partitions_room(p));
+    atomic_fetch_add(&sw_partitioned_counts.bytes,
+                     (int64_t)sw_partitions_room(p));
 }
 
 static int start(sw_track_t *t, MPI_Request *request)

@@ -250,7 +250,7 @@ static bool accumulate(sw_win_t *w, const call_t *k, bool single, int *result)
     if (!a.bytes)
         return true;
     basic = basic_of(a.type);
-    if (!basic || !basic->size || 
+    if (!basic || !basic->size ||
         (single && basic != a.type && !TAKES_MORE) ||
         !operation(k->op, basic, single, &t))
         return false;
@@ -264,7 +264,8 @@ static bool accumulate(sw_win_t *w, const call_t *k, bool single, int *result)
         return true;
     if (sw_likely(!t.by_host && is_plain(&t, &t.target) &&
                   is_plain(&t, &t.origin) && is_plain(&t, &t.result))) {
-        if (basic == a.type && t.u.kind != SW_UPDATE_NOTHING && !w->share.threads)
+        if (basic == a.type && t.u.kind != SW_UPDATE_NOTHING &&
+            !w->share.threads)
             w->last = (sw_win_update_t){k->type, k->op, t.u};
         w->stored |= sw_rma_update(&w->share, k->target, &t.u, a.at,
                                    t.origin.type ? t.origin.user : NULL,

@@ -16,10 +16,10 @@ class Onesided:
     """Measure one-sided communication in windows.
 
     Each operation comes with the MPI_Win_flush after which its origin may go
-    on: put, get, accumulate and get_accumulate (sums of doubles), and
-    count, a fetch_and_op on the target's own counter. Of puts, gets, accumulates and get_accumulates eight have
-    one flush, and the table has the time of one. A lock comes with a put of 8
-    bytes and the unlock. Even ranks are origins, the ranks behind them
+    on: put, get, accumulate and get_accumulate (sums of doubles), and count, a
+    fetch_and_op on the target's own counter. Of puts, gets, accumulates and
+    get_accumulates eight have one flush, and the table has the time of one. A
+    lock comes with a put of 8 bytes and the unlock. Even ranks are origins, the ranks behind them
     targets, which wait in a barrier. All ranks take part in fence, and in
     fetch_and_op on one counter of rank 0.
 

@@ -291,8 +291,8 @@ def checked(table, where):
             checker.unknown("", key, list(known))
     found = checker.keys(plain, TOP, "")
     for key, check in (("link", checker.links),
-                       ("onesided", checker.onesided), ("network", checker.network),
-                       ("noise", checker.noise),
+                       ("onesided", checker.onesided),
+                       ("network", checker.network), ("noise", checker.noise),
                        ("collective", checker.collective)):
         if key in table:
             found[key] = check(table[key])
