@@ -19,9 +19,9 @@ class Onesided:
     on: put, get, accumulate and get_accumulate (sums of doubles), and count, a
     fetch_and_op on the target's own counter. Of puts, gets, accumulates and
     get_accumulates eight have one flush, and the table has the time of one. A
-    lock comes with a put of 8 bytes and the unlock. Even ranks are origins, the ranks behind them
-    targets, which wait in a barrier. All ranks take part in fence, and in
-    fetch_and_op on one counter of rank 0.
+    lock comes with a put of 8 bytes and the unlock. Even ranks are origins, the
+    ranks behind them targets, which wait in a barrier. All ranks take part in
+    fence, and in fetch_and_op on one counter of rank 0.
 
     The program makes windows of both kinds, and measures host and Straightway
     in one run, in shuffled order. A sample is a batch of calls of 50 µs or
