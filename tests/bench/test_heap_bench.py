@@ -50,7 +50,8 @@ def test_every_program_runs_on_ranks(host, tmp_path):
     for sample in found["samples"]:
         assert f"\n{sample['program']} 2 " in done.stdout
         assert [one["status"] for one in sample["each"]] == [0, 0]
-        assert sample["wall"] > 0 and sample["own"] > 0
+        # `own` may round to nothing: a short program between two ticks.
+        assert sample["wall"] > 0 and sample["own"] >= 0
         assert sample["faults"] > 200
         # Twelve arrays of three planes, which are all touched.
         assert sample["program"] != "twelve" or sample["rss"] > 12 * 3 / 8
