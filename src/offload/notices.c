@@ -5,6 +5,7 @@
 
 #include "list.h"
 #include "node/base/settings.h"
+#include "node/parcel_stack.h"
 #include "node/temporary.h"
 
 #include <pthread.h>
@@ -14,118 +15,155 @@
 #define FIRST 64            /* entries of the first table */
 
 typedef struct {
-    _Atomic uint64_t name;      /* 0: free since ever */
-    _Atomic uint64_t offset;    /* 0: taken down      */
+    _Atomic uint64_t name;      /* 0: free */
+    _Atomic uint64_t offset;
 } entry_t;
 
 typedef struct {
     uint64_t mask;
-    char pad[SW_LINE - 8];
+    _Atomic uint64_t changes;   /* odd: entries move        */
+    sw_parcel_stack_t left;     /* of the first table alone */
+    char pad[SW_LINE - 24];
     entry_t entry[];
 } table_t;
 
 typedef struct {
     uint64_t name;
-    uint64_t offset;            /* of this, in the leader's arena */
-    void *raw;                  /* as allocated: no pair begins there */
-    _Atomic int32_t members;    /* that have not left                        */
-    char pad[SW_PAIR - 28];
+    uint64_t offset;            /* of this, in the leader's arena        */
+    uint64_t stack;             /* likewise: of those that all have left */
+    uint64_t below;             /* on that stack                         */
+    void *raw;                  /* as allocated: no pair begins there    */
+    _Atomic int32_t members;    /* that have not left                    */
+    char pad[SW_PAIR - 44];
     char memory[];
 } sw_notice_t;
 
-/* The leader's own books, of blocks that somebody may use. */
+_Static_assert(sizeof(table_t) == SW_LINE && sizeof(sw_notice_t) == SW_PAIR,
+               "entries start on a line, memory on a pair");
+
+_Atomic uint64_t sw_notice_steps;
+
+/* The leader's own books. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static sw_notice_t **put;
-static size_t puts, room;
-static table_t *table;
+static size_t puts;             /* blocks that are up */
+static table_t *first, *table;
+
+static void count(uint64_t steps)
+{
+    sw_counter_add(&sw_notice_steps, steps, false, memory_order_relaxed);
+}
 
 static _Atomic uint64_t *place_of_table(char *segment)
 {
     return &((sw_segment_head_t *)(void *)segment)->notices;
 }
 
-/* Puts one up, in an entry that is free or was taken down. */
-static void enter(const sw_notice_t *b)
+static uint64_t name_at(const table_t *t, uint64_t i)
 {
-    uint64_t i = b->name & table->mask;
-    while (atomic_load_explicit(&table->entry[i].offset,
-                                memory_order_relaxed))
-        i = (i + 1) & table->mask;
-    atomic_store_explicit(&table->entry[i].offset, b->offset,
-                          memory_order_relaxed);
-    atomic_store_explicit(&table->entry[i].name, b->name,
-                          memory_order_release);
+    return atomic_load_explicit(&t->entry[i].name, memory_order_acquire);
+}
+
+static uint64_t offset_at(const table_t *t, uint64_t i)
+{
+    return atomic_load_explicit(&t->entry[i].offset, memory_order_acquire);
+}
+
+static void set(table_t *t, uint64_t i, uint64_t name, uint64_t offset)
+{
+    atomic_store_explicit(&t->entry[i].offset, offset, memory_order_release);
+    atomic_store_explicit(&t->entry[i].name, name, memory_order_release);
+}
+
+/* The entry of a name, or the free one where its search ends. */
+static uint64_t search(const table_t *t, uint64_t name)
+{
+    uint64_t i = name & t->mask, steps = 1;
+    for (uint64_t seen; (seen = name_at(t, i)) && seen != name; steps++)
+        i = (i + 1) & t->mask;
+    count(steps);
+    return i;
+}
+
+static void enter(table_t *t, uint64_t name, uint64_t offset)
+{
+    uint64_t i = search(t, name);
+    sw_assert(name && !name_at(t, i));
+    set(t, i, name, offset);
+}
+
+/* Moves entries into the gap at i, so that no search ends before its entry. */
+static void close_gap(table_t *t, uint64_t i)
+{
+    uint64_t steps = 0, name, j = i;
+    while (steps++, (name = name_at(t, j = (j + 1) & t->mask))) {
+        if (((j - name) & t->mask) < ((j - i) & t->mask))
+            continue;           /* it may not lie before its home */
+        set(t, i, name, offset_at(t, j));
+        i = j;
+    }
+    set(t, i, 0, 0);
+    count(steps);
 }
 
 static void take_down(const sw_notice_t *b)
 {
-    uint64_t i = b->name & table->mask;
-    while (atomic_load_explicit(&table->entry[i].offset,
-                                memory_order_relaxed) != b->offset)
-        i = (i + 1) & table->mask;
-    atomic_store_explicit(&table->entry[i].offset, 0, memory_order_relaxed);
+    uint64_t changes = atomic_load_explicit(&table->changes,
+                                            memory_order_relaxed);
+    uint64_t i = search(table, b->name);
+    sw_assert(offset_at(table, i) == b->offset);
+    atomic_store_explicit(&table->changes, changes + 1, memory_order_relaxed);
+    close_gap(table, i);
+    atomic_store_explicit(&table->changes, changes + 2, memory_order_release);
+    puts--;
 }
 
-/* A table for twice as many as there are blocks. */
+/* Frees what all members have left. */
+static void take_back(void)
+{
+    uint64_t at = first ? sw_parcel_take_all(&first->left) : 0;
+    while (at) {
+        sw_notice_t *b = (sw_notice_t *)(void *)sw_arena_at(at);
+        at = b->below;
+        take_down(b);
+        sw_temporary_free(b->raw);
+    }
+}
+
+/* A table for twice as many. */
 static void enlarge(void)
 {
     uint64_t offset, entries = table ? 2 * (table->mask + 1) : FIRST;
     size_t bytes = sizeof *table + entries * sizeof *table->entry;
-    table = (table_t *)(void *)sw_list_memory(bytes, &offset);
-    memset(table, 0, bytes);
-    table->mask = entries - 1;
-    for (size_t i = 0; i < puts; i++)
-        enter(put[i]);
+    table_t *old = table;
+    table_t *to = (table_t *)(void *)sw_list_memory(bytes, &offset);
+    memset(to, 0, bytes);
+    to->mask = entries - 1;
+    for (uint64_t i = 0; old && i <= old->mask; i++)
+        if (name_at(old, i))
+            enter(to, name_at(old, i), offset_at(old, i));
+    first = first ? first : to;
+    table = to;
     atomic_store_explicit(place_of_table(sw_segment()->base), offset,
                           memory_order_release);
-}
-
-/* Frees what all members have left. */
-static void sweep(void)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < puts; i++) {
-        sw_notice_t *b = put[i];
-        if (atomic_load_explicit(&b->members, memory_order_acquire)) {
-            put[kept++] = b;
-        } else {
-            take_down(b);
-            sw_temporary_free(b->raw);
-        }
-    }
-    puts = kept;
-}
-
-/* Room in the books and in the table for one more. */
-static void make_room(void)
-{
-    if (puts == room) {
-        room = room ? 2 * room : FIRST;
-        put = realloc(put, room * sizeof *put);
-        if (!put) {
-            sw_say("out of memory while setting a communicator up");
-            abort();
-        }
-    }
-    if (!table || 2 * puts > table->mask)
-        enlarge();
 }
 
 char *sw_notice_put(uint64_t name, int n, size_t bytes, size_t zeroed)
 {
     uint64_t offset;
     pthread_mutex_lock(&lock);
-    sweep();
+    take_back();
+    if (!table || 2 * puts >= table->mask)
+        enlarge();
     char *raw = sw_list_memory(sizeof(sw_notice_t) + bytes + SW_PAIR, &offset);
     sw_notice_t *b = (sw_notice_t *)sw_round_up((uintptr_t)raw, SW_PAIR);
     memset(b, 0, sizeof *b + zeroed);
     b->name = name;
     b->offset = offset + (uint64_t)((char *)b - raw);
+    b->stack = sw_arena_offset(&first->left, sizeof first->left);
     b->raw = raw;
     atomic_store_explicit(&b->members, n, memory_order_relaxed);
-    make_room();
-    put[puts++] = b;
-    enter(b);
+    enter(table, name, b->offset);
+    puts++;
     pthread_mutex_unlock(&lock);
     return b->memory;
 }
@@ -137,21 +175,31 @@ char *sw_notice_find(const sw_peer_t *leader, uint64_t name)
     if (!where)
         return NULL;
     const table_t *t = (table_t *)(void *)(leader->arena + where);
-    for (uint64_t i = 0; i <= t->mask; i++) {
-        const entry_t *e = &t->entry[(name + i) & t->mask];
-        uint64_t seen = atomic_load_explicit(&e->name, memory_order_acquire);
-        if (!seen)
-            break;
-        uint64_t at = atomic_load_explicit(&e->offset, memory_order_relaxed);
-        if (seen == name && at)
-            return ((sw_notice_t *)(void *)(leader->arena + at))->memory;
-    }
-    return NULL;
+    uint64_t changes = atomic_load_explicit(&t->changes, memory_order_acquire);
+    if (changes % 2)
+        return NULL;
+    uint64_t i = search(t, name);
+    bool up = name_at(t, i) == name;
+    uint64_t at = offset_at(t, i);
+    if (!up || atomic_load_explicit(&t->changes, memory_order_relaxed) !=
+                   changes)
+        return NULL;
+    return ((sw_notice_t *)(void *)(leader->arena + at))->memory;
 }
 
 void sw_notice_leave(char *memory)
 {
     sw_notice_t *b = (sw_notice_t *)(void *)(memory -
                                              offsetof(sw_notice_t, memory));
-    atomic_fetch_sub_explicit(&b->members, 1, memory_order_release);
+    bool own = sw_arena_is_block(b);
+    if (atomic_fetch_sub_explicit(&b->members, 1, memory_order_acq_rel) > 1)
+        return;
+    char *arena = (char *)b - b->offset;
+    sw_parcel_push((sw_parcel_stack_t *)(void *)(arena + b->stack), b->offset,
+                   &b->below);
+    if (!own)
+        return;
+    pthread_mutex_lock(&lock);
+    take_back();
+    pthread_mutex_unlock(&lock);
 }

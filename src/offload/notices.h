@@ -13,12 +13,20 @@
  * No two blocks of a leader ever have one name. So a member that looks for a
  * name has not left its block, and the leader cannot have freed that.
  *
- * The leader frees a block that all have left when it next wants one. It leaves
- * tables that have become too small where they are: a member may still read
- * there. They are smaller than the last one together.
+ * The last member to leave a block pushes it on a stack in the leader's arena
+ * (node/parcel_stack.h). The leader takes all of that back when it next puts or
+ * leaves one. So it never looks at blocks that are in use. It closes the gaps in
+ * its table, so that a member that looks in vain looks at a few entries.
+ *
+ * The leader leaves tables that have become too small where they are: a member
+ * may still read there. They are smaller than the last one together.
  *
  * Memory order: the leader writes the block, then its offset, then the name
- * (release). A member that loads the name (acquire) sees the rest.
+ * (release). A member that loads the name (acquire) sees the rest. `changes` is
+ * odd while the leader moves entries. A member reads it before and after its
+ * search. Where the two differ, or are odd, the member has found nothing yet: it
+ * looks again later anyway. The leader stores an odd number before its entries
+ * (release), so a member that loads one of these (acquire) then sees it.
  */
 #ifndef SW_OFFLOAD_NOTICES_H
 #define SW_OFFLOAD_NOTICES_H
@@ -35,5 +43,8 @@ SW_API char *sw_notice_find(const sw_peer_t *leader, uint64_t name);
 
 /* A member, the leader too, looks no more at the memory of a block. */
 SW_API void sw_notice_leave(char *memory);
+
+/* Entries of tables that this process has looked at, for tests. */
+SW_API extern _Atomic uint64_t sw_notice_steps;
 
 #endif

@@ -1,0 +1,138 @@
+/*
+ * notices.c - a leader puts up thousands of blocks, and the other members find
+ * them. They come and go in any order, and no step costs more the more of them
+ * there are. What all have left is taken back.
+ */
+#include "lists.h"
+#include "offload/notices.h"
+
+#define BLOCKS 5000
+#define STEPS 8             /* for a put, a look and a leave, on average */
+
+typedef struct {
+    char *block[BLOCKS];
+} held_t;
+
+static uint64_t name_of(const member_t *m, uint64_t round, int i)
+{
+    return key_of(m->seed << 8 | round, i, 0) | 1;
+}
+
+static uint64_t steps(void)
+{
+    return atomic_load(&sw_notice_steps);
+}
+
+static void few_since(member_t *m, uint64_t before, uint64_t calls,
+                      const char *what)
+{
+    uint64_t taken = steps() - before;
+    if (taken > STEPS * calls)
+        fail(m, "%llu %s take %llu steps", (unsigned long long)calls, what,
+             (unsigned long long)taken);
+}
+
+/* The leader puts up what is to be found; it says so in each. */
+static void put(member_t *m, held_t *h, uint64_t round, int i)
+{
+    h->block[i] = sw_notice_put(name_of(m, round, i), m->n, 64, 64);
+    uint64_t key = name_of(m, round, i);
+    memcpy(h->block[i], &key, sizeof key);
+}
+
+static void find(member_t *m, held_t *h, uint64_t round, int i)
+{
+    uint64_t there, name = name_of(m, round, i);
+    h->block[i] = sw_notice_find(m->ring->team->peer[0], name);
+    if (!h->block[i])
+        fail(m, "notice %d is not up", i);
+    memcpy(&there, h->block[i], sizeof there);
+    if (there != name)
+        fail(m, "notice %d leads to another block", i);
+}
+
+static void leave_all(member_t *m, held_t *h)
+{
+    for (int left = BLOCKS; left--;) {
+        int i = below(&m->own, left + 1);
+        sw_notice_leave(h->block[i]);
+        h->block[i] = h->block[left];
+    }
+}
+
+/* What nobody has put up is not found; a look at it is short. */
+static void in_vain(member_t *m, uint64_t round)
+{
+    uint64_t before = steps();
+    for (int i = 0; i < BLOCKS; i++)
+        if (sw_notice_find(m->ring->team->peer[0], name_of(m, round + 100, i)))
+            fail(m, "a notice that nobody has put up");
+    few_since(m, before, BLOCKS, "looks in vain");
+}
+
+static void body(member_t *m)
+{
+    static _Thread_local held_t h;
+    bool alone = strcmp(m->way, "threads");     /* the counts are its own */
+    if (!m->ring->team->arena)
+        return;
+    for (uint64_t round = 0; round < (uint64_t)rounds(3); round++) {
+        uint64_t before = steps();
+        for (int i = 0; i < BLOCKS && m->me == 0; i++)
+            put(m, &h, round, i);
+        expect_ok(m, sw_coll_barrier(m->ring));
+        for (int i = 0; i < BLOCKS && m->me; i++)
+            find(m, &h, round, i);
+        if (m->me && alone)
+            in_vain(m, round);
+        leave_all(m, &h);
+        expect_ok(m, sw_coll_barrier(m->ring));
+        if (alone)
+            few_since(m, before, 4 * BLOCKS, "notices");
+    }
+    if (m->me || !alone)
+        return;
+    /* One more, and the memory of all the others is free. */
+    sw_arena_stats_t now;
+    put(m, &h, 1000, 0);
+    sw_arena_stats(&now);
+    if (now.in_use > now.in_use_peak / 4)
+        fail(m, "%zu bytes are in use, of %zu", now.in_use, now.in_use_peak);
+}
+
+/* Members look for what is put up, taken down and moved meanwhile. */
+static void meanwhile(member_t *m)
+{
+    if (!m->ring->team->arena)
+        return;
+    for (int i = 0; i < rounds(2000); i++) {
+        uint64_t there, name = name_of(m, 2000, i);
+        unsigned turns = 0;
+        char *block = m->me == 0 ? sw_notice_put(name, m->n, 64, 64) : NULL;
+        if (m->me == 0)
+            atomic_store((_Atomic uint64_t *)(void *)block, name);
+        while (!block &&
+               !(block = sw_notice_find(m->ring->team->peer[0], name)))
+            sw_wait_turn(&turns);
+        while (!(there = atomic_load((_Atomic uint64_t *)(void *)block)))
+            sw_wait_turn(&turns);
+        if (there != name)
+            fail(m, "a look leads to another block");
+        sw_notice_leave(block);
+    }
+    expect_ok(m, sw_coll_barrier(m->ring));
+}
+
+static void both(member_t *m)
+{
+    body(m);
+    meanwhile(m);
+}
+
+int main(void)
+{
+    for (int n = 2; n <= 3 && !THREAD_SANITIZED; n++)
+        run_forked(n, &ways[0], (uint64_t)n, both);
+    run_threads(3, 1, both);
+    return 0;
+}
