@@ -3,7 +3,6 @@
  */
 #include "comm.h"
 
-#include "comm_pair.h"
 #include "datatype.h"
 #include "failure.h"
 #include "link.h"
@@ -85,7 +84,7 @@ void sw_comm_last(sw_comm_t *c)
         sw_team_drop(c->team);
     c->slates = NULL;
     c->team = NULL;
-    sw_comm_pairs_free(c);
+    sw_tally_clear(&c->pairs);
     if (c->adjacency)
         c->adjacency_free(c->adjacency);
     c->adjacency = NULL;
@@ -181,7 +180,7 @@ static sw_comm_t *meet(MPI_Comm comm)
 {
     int inter = 0;
     sw_comm_t new = {.handle = comm, .context_id = comm == MPI_COMM_WORLD,
-                     .holds = 1}, *c;
+                     .holds = 1, .pairs = SW_TALLY(SW_TALLY_LIMIT)}, *c;
     if (host.Comm_test_inter(comm, &inter) != MPI_SUCCESS)
         return NULL;
     host.Comm_size(comm, &new.n);

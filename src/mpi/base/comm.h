@@ -19,6 +19,7 @@
 #include "world.h"
 #include "coll/coll.h"
 #include "offload/slates.h"
+#include "p2p/tally.h"
 
 /* Why the host served a call: the columns of --stats. */
 #define SW_REASONS(X)                                               \
@@ -60,7 +61,7 @@ typedef struct sw_comm {
     sw_slates_t *slates;
     sw_team_t *team;            /* theirs, and of persistent ones         */
     uint64_t persistent;        /* so many were initialized               */
-    struct sw_pair_count *pairs;    /* see comm_pair.h                     */
+    sw_tally_t pairs;           /* partitioned messages: see comm_pair.h  */
     uint64_t name;              /* drawn when the members met; 0: not yet */
     /* See reach.h. */
     _Atomic bool device;        /* a buffer of ours was a device's        */

@@ -6,17 +6,7 @@
 #include "link.h"
 #include "node/base/settings.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-
-/* So many were initialized. */
-struct sw_pair_count {
-    struct sw_pair_count *next;
-    int sender, receiver, tag;
-    uint64_t count;
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void out_of_memory(void)
 {
@@ -24,33 +14,13 @@ static void out_of_memory(void)
     abort();                    /* the other member counts it */
 }
 
-static uint64_t counted(sw_comm_t *c, int sender, int receiver, int tag)
+/* Which one from or to a member this is, with this tag. */
+static uint64_t counted(sw_comm_t *c, bool sends, int other, int tag)
 {
-    pthread_mutex_lock(&lock);
-    struct sw_pair_count *p = c->pairs;
-    while (p && (p->sender != sender || p->receiver != receiver ||
-                 p->tag != tag))
-        p = p->next;
-    if (!p && (p = malloc(sizeof *p))) {
-        *p = (struct sw_pair_count){c->pairs, sender, receiver, tag, 0};
-        c->pairs = p;
-    }
-    if (!p)
+    uint64_t count = sw_tally_next(&c->pairs, sends, other, tag);
+    if (!count)
         out_of_memory();
-    uint64_t count = ++p->count;
-    pthread_mutex_unlock(&lock);
     return count;
-}
-
-void sw_comm_pairs_free(sw_comm_t *c)
-{
-    struct sw_pair_count *p = c->pairs;
-    while (p) {
-        struct sw_pair_count *next = p->next;
-        free(p);
-        p = next;
-    }
-    c->pairs = NULL;
 }
 
 static sw_team_t *team_of(int sender, int receiver, int me)
@@ -73,7 +43,8 @@ bool sw_comm_pair(sw_comm_t *c, int sender, int receiver, int tag,
     if (other == c->me || !c->context_id || atomic_load(&sw_comms_closing) ||
         !sw_link(c, other))
         return false;
-    uint64_t name = sw_mixed(c->context_id, counted(c, sender, receiver, tag));
+    uint64_t name = sw_mixed(c->context_id,
+                             counted(c, c->me == sender, other, tag));
     name = sw_mixed(name, (uint64_t)(uint32_t)sender << 32 | (uint32_t)receiver);
     *to = (sw_comm_pair_t){
         .team = team_of(c->members->rank[sender], c->members->rank[receiver],

@@ -4,7 +4,9 @@
  *
  * Those match by communicator, ranks and tag, in the order in which either side
  * initializes them; there are no wildcards (MPI 4.1, 4.2.1). So both sides count
- * what they initialize, and the count makes a name that both know.
+ * what they initialize, and the count makes a name that both know. A communicator
+ * keeps a count for each peer and tag as long as it lives: no member knows when
+ * the other one is done with a tag.
  */
 #ifndef SW_MPI_BASE_COMM_PAIR_H
 #define SW_MPI_BASE_COMM_PAIR_H
@@ -21,8 +23,5 @@ typedef struct {
  * or the communicator has no name. */
 bool sw_comm_pair(sw_comm_t *c, int sender, int receiver, int tag,
                   sw_comm_pair_t *to);
-
-/* The communicator is gone. */
-void sw_comm_pairs_free(sw_comm_t *c);
 
 #endif

@@ -9,6 +9,7 @@
 #include "node/base/array.h"
 #include "node/base/settings.h"
 #include "node/launcher.h"
+#include "p2p/tally.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,7 @@ static void find_node(void)
     host.Comm_get_parent(&parent);
     sw_world.spawned = parent != MPI_COMM_NULL;
     sw_world.level = level;
-    sw_threaded = level == MPI_THREAD_MULTIPLE;
+    sw_threaded = sw_tallies_shared = level == MPI_THREAD_MULTIPLE;
     host.Comm_rank(MPI_COMM_WORLD, &sw_world.rank);
     host.Comm_size(MPI_COMM_WORLD, &sw_world.ranks);
     sw_world.places = 1;

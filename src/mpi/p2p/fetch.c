@@ -9,7 +9,7 @@
 #include "mpi/base/comm.h"
 #include "doubt.h"
 #include "mpi/base/link.h"
-#include "tally.h"
+#include "p2p/tally.h"
 
 #include <stdlib.h>
 #include <string.h>

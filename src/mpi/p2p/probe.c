@@ -30,7 +30,7 @@
 #include "receive.h"
 #include "receives.h"
 #include "route.h"
-#include "tally.h"
+#include "p2p/tally.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  */
 #include "traffic.h"
 
-#include "mpi/p2p/tally.h"
+#include "p2p/tally.h"
 
 /* Bytes below which every host sends without waiting for the receiver. */
 #define SMALL 1024
