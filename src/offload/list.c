@@ -12,9 +12,15 @@ bool sw_lists_shared;
 _Atomic int sw_lists, sw_lists_open;
 _Atomic uint64_t sw_lists_attended;
 
-/* Those under way, in a circle; the next to push. */
+/* Those to push, in a circle; the next of them, and how many there are. Of
+ * those that have not posted, it has the oldest one of each block of slates. The
+ * others wait there (on->waiting), since only the one before makes way for them:
+ * to push thousands in vain for each that ends would cost the square of them. */
 static sw_list_t *under_way;
+static _Atomic int to_push;
 static _Atomic bool changing;
+
+_Atomic uint64_t sw_list_pushes;
 
 static void lock(_Atomic bool *locked)
 {
@@ -29,17 +35,70 @@ static void unlock(_Atomic bool *locked)
         atomic_store_explicit(locked, false, memory_order_release);
 }
 
+/* The first of a circle gets another one before it, or loses one. */
+static void link_in(sw_list_t **first, sw_list_t *l)
+{
+    sw_list_t *head = *first;
+    l->after = head ? head : l;
+    l->before = head ? head->before : l;
+    l->after->before = l->before->after = l;
+    *first = head ? head : l;
+}
+
+static void unlink_from(sw_list_t **first, sw_list_t *l)
+{
+    if (*first == l)
+        *first = l->after == l ? NULL : l->after;
+    l->after->before = l->before;
+    l->before->after = l->after;
+    l->after = l->before = NULL;
+}
+
+/* All may push it. The caller has the lock `changing`. */
+static void admit(sw_list_t *l)
+{
+    link_in(&under_way, l);
+    sw_counter_add(&to_push, 1, false, memory_order_relaxed);
+}
+
+/* The oldest that has not posted, has, or is over: the next one comes. */
+static void make_way(sw_list_t *l)
+{
+    sw_list_t *next = l->on->waiting;
+    sw_assert(l->on->next == l);
+    l->on->next = next;
+    if (!next)
+        return;
+    unlink_from(&l->on->waiting, next);
+    admit(next);
+    /* Its waiter may post it from here on, and then comes for the lock. */
+    atomic_store_explicit(&next->waits, false, memory_order_release);
+}
+
 static void join(sw_list_t *l)
 {
     l->joined = true;
     lock(&changing);
-    sw_list_t *first = under_way;
-    l->after = first ? first : l;
-    l->before = first ? first->before : l;
-    l->after->before = l->before->after = l;
-    under_way = first ? first : l;
+    bool waits = !l->posted && l->on->next;
+    atomic_store_explicit(&l->waits, waits, memory_order_relaxed);
+    if (waits)
+        link_in(&l->on->waiting, l);
+    else
+        admit(l);
+    if (!l->posted && !waits)
+        l->on->next = l;
     /* Sequentially consistent, before the agent may be asked: agent.h. */
     sw_counter_add(&sw_lists, 1, sw_lists_shared, memory_order_seq_cst);
+    unlock(&changing);
+}
+
+/* It has posted. */
+static void go_on(sw_list_t *l)
+{
+    if (!l->joined)
+        return;
+    lock(&changing);
+    make_way(l);
     unlock(&changing);
 }
 
@@ -48,11 +107,14 @@ static void arrive(sw_list_t *l)
     if (!l->joined)
         return;
     lock(&changing);
-    if (under_way == l)
-        under_way = l->after == l ? NULL : l->after;
-    l->after->before = l->before;
-    l->before->after = l->after;
-    l->after = l->before = NULL;
+    if (atomic_load_explicit(&l->waits, memory_order_relaxed)) {
+        unlink_from(&l->on->waiting, l);
+    } else {
+        unlink_from(&under_way, l);
+        sw_counter_add(&to_push, -1, false, memory_order_relaxed);
+        if (l->on->next == l)
+            make_way(l);
+    }
     sw_counter_add(&sw_lists, -1, false, memory_order_relaxed);
     unlock(&changing);
 }
@@ -92,8 +154,10 @@ static void try_to_post(sw_list_t *l)
     lock(&l->on->locked);
     bool free = may_post(l);
     unlock(&l->on->locked);
-    if (free)
-        post(l);
+    if (!free)
+        return;
+    post(l);
+    go_on(l);
 }
 
 static void leave(sw_list_t *l)
@@ -117,6 +181,7 @@ void sw_list_begin(sw_list_t *l, const sw_list_kind_t *kind, sw_slates_t *on,
     l->what = what;
     l->status = l->result = SW_OK;
     l->posted = l->open = l->joined = false;
+    atomic_store_explicit(&l->waits, false, memory_order_relaxed);
     l->calls = true;
     atomic_store_explicit(&l->over, false, memory_order_relaxed);
     lock(&on->locked);
@@ -134,7 +199,8 @@ static bool push(sw_list_t *l, bool calls)
 {
     bool over = sw_list_is_over(l);
     l->calls = calls;
-    if (!over && !l->posted)
+    if (!over && !l->posted &&
+        !atomic_load_explicit(&l->waits, memory_order_relaxed))
         try_to_post(l);
     if (!over && l->posted) {
         while (!l->kind->over(l) && !l->status && l->kind->work(l, calls))
@@ -175,9 +241,11 @@ bool sw_list_push(sw_list_t *l, bool calls)
 
 bool sw_lists_push(bool calls)
 {
-    int left = atomic_load_explicit(&sw_lists, memory_order_relaxed);
+    int left = atomic_load_explicit(&to_push, memory_order_relaxed);
     bool any = left > 0;
     attend(calls);
+    sw_counter_add(&sw_list_pushes, (uint64_t)left, false,
+                   memory_order_relaxed);
     for (; left > 0; left--) {
         lock(&changing);
         sw_list_t *l = under_way;

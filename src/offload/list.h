@@ -43,9 +43,10 @@ struct sw_list {
     bool calls;                 /* a thread of the program's pushes it      */
     bool open;                  /* counted in sw_lists_open                 */
     bool joined;                /* those under way                          */
+    _Atomic bool waits;         /* ... behind one that has not posted       */
     _Atomic bool over;
     _Atomic bool held;
-    sw_list_t *after, *before;  /* among those under way                    */
+    sw_list_t *after, *before;  /* among those to push, or that wait        */
     sw_scratch_t scratch, room; /* for its work; its kind's own             */
 };
 
@@ -68,6 +69,8 @@ SW_API bool sw_list_set_out(sw_list_t *l);
 SW_API bool sw_list_push(sw_list_t *l, bool calls);
 /* Counts the pushes of the program's threads, where lists are shared. */
 SW_API extern _Atomic uint64_t sw_lists_attended;
+/* Counts the lists that these have pushed, for tests. */
+SW_API extern _Atomic uint64_t sw_list_pushes;
 
 /* Pushes each list that is under way in this process. False: there is none. */
 SW_API bool sw_lists_push(bool calls);

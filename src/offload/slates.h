@@ -105,6 +105,8 @@ typedef struct {
     _Atomic uint64_t *known;    /* [n] the same of each, as last heard      */
     bool broken;                /* a member has died or given up            */
     _Atomic bool locked;        /* see list.c                               */
+    struct sw_list *next;       /* the oldest list that has not posted      */
+    struct sw_list *waiting;    /* those behind it, in a circle             */
 } sw_slates_t;
 
 /* Opens this member's end of a block of `depth` slates, a power of two (0: as
