@@ -11,6 +11,7 @@ import subprocess
 import xml.etree.ElementTree as xml
 
 import pytest
+from harness import jobs
 from harness.hosts import COMMAND
 from harness.programs import SWITCH
 from straightway.bench import collectives
@@ -56,10 +57,9 @@ def stand_in(tmp_path_factory):
 
 def run(host, *arguments, library=None):
     env = host.environment({"STRAIGHTWAY_LIB": library} if library else {})
-    return subprocess.run(
+    return jobs.run(
         [COMMAND, "bench", "collectives", "--mpi", host.library, "-n", "2",
-         "--seconds", "0.01", *map(str, arguments)],
-        text=True, capture_output=True, timeout=240, env=env)
+         "--seconds", "0.01", *map(str, arguments)], env, 240)
 
 
 def test_every_collective_is_measured_in_both_modes(host, stand_in, tmp_path):

@@ -6,10 +6,11 @@ part of the package, so that it is loaded from its file.
 
 import importlib.util
 import json
-import subprocess
+import os
 import sys
 
 import pytest
+from harness import jobs
 from harness.hosts import ROOT
 
 SCRIPT = ROOT / "bench" / "heap.py"
@@ -27,9 +28,9 @@ def heap():
 
 
 def call(*arguments, env=None):
-    return subprocess.run(
-        [sys.executable, SCRIPT, "--quick", *map(str, arguments)], text=True,
-        capture_output=True, timeout=240, env=env)
+    return jobs.run(
+        [sys.executable, SCRIPT, "--quick", *map(str, arguments)],
+        os.environ if env is None else env, 240)
 
 
 @not_by_prefix

@@ -9,6 +9,7 @@ import subprocess
 import xml.etree.ElementTree as xml
 
 import pytest
+from harness import jobs
 from harness.hosts import COMMAND
 from harness.programs import SWITCH, bench
 from straightway import cli
@@ -128,10 +129,10 @@ def test_the_host_alone_is_said_to_be(host, tmp_path):
 
 def test_more_ranks_than_cores_on_two_nodes(one_host):
     env = one_host.environment({"STRAIGHTWAY_NODE_SIZE": 2})
-    done = subprocess.run(
+    done = jobs.run(
         [COMMAND, "bench", "overlap", "--mpi", one_host.library, "-n", "4",
          "--ops", "reduce,alltoallv", "--sizes", "1k", "--seconds", "0.002",
-         "--json", "-"], text=True, capture_output=True, timeout=240, env=env)
+         "--json", "-"], env, 240)
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
     assert found["nodes"] == [0, 0, 1, 1]

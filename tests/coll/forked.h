@@ -186,7 +186,7 @@ static inline bool reap(const pid_t *pid, int n, int seconds)
 static inline void run_forked(int n, const way_t *way, uint64_t seed,
                               member_func_t body)
 {
-    SW_FORK(n, 60, live(way, n, me, seed, NULL, body));
+    SW_FORK(n, 300, live(way, n, me, seed, NULL, body));
 }
 
 #endif

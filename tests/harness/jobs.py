@@ -18,6 +18,10 @@ import tempfile
 import time
 import uuid
 
+import pytest
+
+from . import patience
+
 # Not STRAIGHTWAY_...: the demos remove such names from their runs.
 MARK = "TEST_JOB_MARK"
 
@@ -131,8 +135,8 @@ def _stacks(pids, lines=25, patience=20):
 def run(argv, env, timeout, cwd=None, stragglers="fail"):
     """Run argv to its end; returns a CompletedProcess with text output.
 
-    Past `timeout` seconds the whole job is killed and JobTimeout raised,
-    which tells where its processes stood.
+    Past `timeout` seconds (of the machine's: see patience.py) the whole job is
+    killed and JobTimeout raised, which tells where its processes stood.
     Processes that outlive the launcher by more than two seconds are killed;
     they fail the test unless stragglers="kill".
     """
@@ -151,7 +155,8 @@ def run(argv, env, timeout, cwd=None, stragglers="fail"):
                                stdin=subprocess.DEVNULL,
                                start_new_session=True)
         try:
-            code = job.wait(timeout)
+            code = patience.wait(job, timeout,
+                                 lambda: processes_marked(mark))
         except subprocess.TimeoutExpired:
             # Ask the launcher first: it can remove its own files.
             stood = processes_marked(mark)
@@ -185,3 +190,19 @@ def run(argv, env, timeout, cwd=None, stragglers="fail"):
                 f"processes outlived their job {' '.join(argv)}:\n"
                 + "\n".join(names) + f"\n--- stderr\n{stderr[-4000:]}")
         return subprocess.CompletedProcess(argv, code, stdout, stderr)
+
+
+def both(alone, ours):
+    """What two runs of a job return: on the host alone, and with Straightway. A
+    job that was cut off on both sides says nothing: its test is skipped. One
+    that was cut off alone is None."""
+    try:
+        first = alone()
+    except JobTimeout as why:
+        first, cut = None, why
+    try:
+        return first, ours()
+    except JobTimeout:
+        if first is None:
+            pytest.skip(f"cut off on both sides: {str(cut)[:200]}")
+        raise

@@ -4,6 +4,8 @@ import collections
 import os
 import pathlib
 import shutil
+import subprocess
+import sys
 
 import pytest
 from harness import hosts, jobs, programs, spread
@@ -90,6 +92,44 @@ def test_timeout_ends_every_process(host):
         except OSError:
             continue
         assert os.fsencode(str(program)) not in words.split(b"\0")
+
+
+BUSY = "import time\nwhile time.process_time() < 2: pass\n"
+
+
+def test_a_limit_holds_where_others_load_the_machine():
+    """A job of two seconds' computing is not cut off after four of the clock,
+    though others keep it from the cores for longer."""
+    cores = sorted(os.sched_getaffinity(0))[:1]
+    pinned = ["taskset", "-c", str(cores[0]), sys.executable, "-c"]
+    others = [subprocess.Popen([*pinned, "while True: pass"])
+              for _ in range(3)]
+    try:
+        assert jobs.run([*pinned, BUSY], dict(os.environ),
+                        timeout=4).returncode == 0
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+def test_what_does_not_end_is_cut_off_also_then():
+    for does in "time.sleep(99)", "exec('while True: pass')":
+        with pytest.raises(jobs.JobTimeout):
+            jobs.run([sys.executable, "-c", f"import time; {does}"],
+                     dict(os.environ), timeout=1)
+
+
+def test_a_job_that_is_cut_off_on_both_sides_is_no_failure():
+    def cut():
+        raise jobs.JobTimeout("late")
+
+    assert jobs.both(lambda: 1, lambda: 2) == (1, 2)
+    assert jobs.both(cut, lambda: 2) == (None, 2)
+    with pytest.raises(jobs.JobTimeout):
+        jobs.both(lambda: 1, cut)
+    with pytest.raises(pytest.skip.Exception):
+        jobs.both(cut, cut)
 
 
 def test_stragglers_are_found_and_killed():
