@@ -274,6 +274,7 @@ static void bind_host(unsigned k)
         sw_say("host %s, flavour %s, %d procedures "
                "pass through Straightway",
                door.host.path, flavour ? flavour->name : "none", ours);
+    sw_heirs_part();
     if (flavour && sw_settings.enable && sw_settings.arena &&
         sw_os_page_size() != SW_PAGE && sw_launcher_first_rank())
         sw_say("this system's pages are of %zu KiB, and the arena needs pages "

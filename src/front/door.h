@@ -51,6 +51,13 @@ bool sw_door_is_host(const sw_object_t *object);
  * (a constructor of another library may call MPI before it). */
 void sw_start(void);
 
+/* Look up what exec.c calls. */
+void sw_exec_start(void);
+
+/* Take our library and settings out of the environment, if the user wants that:
+ * see heirs.c. */
+void sw_heirs_part(void);
+
 /* Make the stubs' names visible or not; see names.c. */
 void sw_names_start(void);
 

@@ -20,6 +20,7 @@
 #include "node/base/settings.h"
 #include "node/control.h"
 #include "profile/capture/ending.h"
+#include "profile/capture/page.h"
 #include "profile/base/job.h"
 
 #include <errno.h>
@@ -55,6 +56,9 @@ __attribute__((constructor)) static void construct(void)
     int error = errno;
 
     sw_start();
+    sw_exec_start();
+    if (sw_settings.profile)
+        sw_profile_page_prepare();
     sw_names_start();
     errno = error;
 }

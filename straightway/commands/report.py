@@ -124,6 +124,7 @@ class Report:
         # keep their names in the file, and show the page beside the program's
         # output.
         add("--finish", action="store_true", help=argparse.SUPPRESS)
+        add("--seen-from", metavar="FOLDER", help=argparse.SUPPRESS)
 
     @staticmethod
     def run(options):
@@ -131,7 +132,7 @@ class Report:
         check_top(options.top)
         with without_collector():
             if options.finish:
-                return _finish(options.file)
+                return _finish(options.file, options.seen_from)
             return _report(options)
 
 
@@ -268,14 +269,15 @@ def _perfetto(p, out):
           "it in the Perfetto UI (ui.perfetto.dev)", file=sys.stderr)
 
 
-def _finish(path):
+def _finish(path, folder=None):
     found = capture.read(path)
     try:
         names.keep(found)
     except UserError as error:      # a full disk does not lose the page
         print(f"straightway: call sites have no names in {error}",
               file=sys.stderr)
-    profile_terminal.render(profile.Profile(found), sys.stderr)
+    profile_terminal.render(profile.Profile(found), sys.stderr,
+                            folder=folder)
     if traces.pieces(path):
         try:
             traces.gather(path)

@@ -293,8 +293,8 @@ def _findings(page, p):
         page.paragraph(f.text, indent=10)
 
 
-def _last(page, p):
-    path = os.path.relpath(p.capture.path)
+def _last(page, p, folder):
+    path = os.path.relpath(p.capture.path, folder or None)
     if len(path) > len(p.capture.path):
         path = p.capture.path
     page.line()
@@ -305,16 +305,17 @@ def _last(page, p):
         page.line("More: straightway report FILE --html", "dim")
 
 
-def render(p, out, *, top=None, sort=None, by=None):
+def render(p, out, *, top=None, sort=None, by=None, folder=None):
     """`top`: rows of each table; `sort`: one of tables.SORTS; `by`: a list of
-    recorded.GROUPINGS, in place of the tables."""
+    recorded.GROUPINGS, in place of the tables; `folder`: where the reader's
+    shell is, if not here."""
     page = pages.Page(out)
     _header(page, p)
     _warnings(page, p)
     _summary(page, p)
     if by:
         _by(page, p, by, top or 20, sort)
-        _last(page, p)
+        _last(page, p, folder)
         return
     if not p.records:
         page.line()
@@ -330,4 +331,4 @@ def render(p, out, *, top=None, sort=None, by=None):
         _crossing(page, p)
     _regions(page, p, top)
     _findings(page, p)
-    _last(page, p)
+    _last(page, p, folder)

@@ -12,6 +12,7 @@ NO_RECORDS = ("No MPI call was recorded between MPI_Init and MPI_Finalize: "
               "the program communicates by other means, or not at all.")
 _ENDS = {"abort": "called MPI_Abort",
          "exit": "exited without MPI_Finalize",
+         "exec": "became another program without MPI_Finalize",
          "unknown": "ended in an unknown way"}
 
 

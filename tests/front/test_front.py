@@ -64,6 +64,24 @@ def test_a_program_sees_the_same_mpi(host, library, now):
     assert "IFUNC" not in with_us.stderr
 
 
+@pytest.mark.parametrize("only", [True, False])
+def test_only_this_program_hands_nothing_on(host, library, only):
+    """What it starts after its first MPI call has neither our library nor our
+    settings. These hold to the program's end."""
+    program = host.compile(HERE / "heirs.c")
+    options = ["--stats", *(["--only-this-program"] if only else [])]
+    done = host.run(1, [program], run_args=options, check=True)
+    told = dict(re.findall(r"^(\w+): LD_PRELOAD=(.*)$", done.stdout, re.M))
+    assert str(library) in told["before"]
+    for when in "within", "after":
+        if only:
+            assert told[when] == ", 0 settings"
+        else:
+            assert str(library) in told[when]
+            assert " 0 settings" not in told[when]
+    assert "straightway: Allreduce" in done.stderr
+
+
 def test_switched_off_forwards_everything(host, library):
     program = host.compile(HERE / "basic.c", "-ldl")
     done = host.run(2, preloaded([library], [program]), straightway=False,
@@ -301,6 +319,19 @@ def test_of_two_mpis_the_global_one_is_served(library, odd, tmp_path):
     assert done.returncode == -6
     assert str(one) in done.stderr and str(two) in done.stderr
     assert "two MPI libraries" in done.stderr
+
+
+def test_other_preloaded_libraries_are_handed_on(one_host, library, tmp_path):
+    source = tmp_path / "other.c"
+    source.write_text("int other = 1;\n")
+    others = [shared(tmp_path, f"other{i}.so", source) for i in range(2)]
+    program = one_host.compile(HERE / "heirs.c")
+    done = one_host.run(
+        1, preloaded([others[0], library, others[1]], [program]),
+        straightway=False, env={"STRAIGHTWAY_ONLY_THIS_PROGRAM": "on"},
+        check=True)
+    assert f"after: LD_PRELOAD={others[0]}:{others[1]}, 0 settings" \
+        in done.stdout
 
 
 def test_silence_is_explained(library):

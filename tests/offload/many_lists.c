@@ -1,7 +1,8 @@
 /*
  * many_lists.c - thousands of collectives of one communicator are under way at
- * once. Whoever pushes all of them pushes the few that can go on, and leaves out
- * those that wait for their turn. Each ends, also where it never began.
+ * once. A member that pushes all of them pushes the few that can go on, and
+ * leaves out those that wait for their turn. Each ends, even one that never
+ * began.
  */
 #include "lists.h"
 

@@ -32,7 +32,7 @@ static void few_since(member_t *m, uint64_t before, uint64_t calls,
              (unsigned long long)taken);
 }
 
-/* The leader puts up what is to be found; it says so in each. */
+/* The leader puts a block up, and writes its name there. */
 static void put(member_t *m, held_t *h, uint64_t round, int i)
 {
     h->block[i] = sw_notice_put(name_of(m, round, i), m->n, 64, 64);

@@ -349,6 +349,11 @@ static void stop(void)
     gather(&block);
     sw_blob_free(&block);
     sw_ending_done();
+    if (sw_job.rank == 0)
+        sw_profile_page();
+    /* A launcher ends all ranks when one of them exits with an error: none
+     * leaves before the page is there. */
+    host.Barrier(gathering);
     host.Comm_free(&gathering);
 }
 
@@ -376,10 +381,7 @@ int sw_recorded_MPI_Init_thread(int *argc, char ***argv, int required,
 int sw_recorded_MPI_Finalize(void)
 {
     stop();
-    int result = served.Finalize();
-    if (sw_job.stop && sw_job.rank == 0)
-        sw_profile_page();
-    return result;
+    return served.Finalize();
 }
 
 int sw_recorded_MPI_Abort(MPI_Comm comm, int code)

@@ -154,7 +154,8 @@ static void list_trace(sw_blob_t *text)
 
 static void list_rank(sw_blob_t *text, sw_end_t end, int signal)
 {
-    static const char *const ends[] = {"finalize", "abort", "exit", "signal"};
+    static const char *const ends[] = {"finalize", "abort", "exit", "signal",
+                                       "exec"};
     const sw_job_t *j = &sw_job;
     uint64_t stop = j->stop ? j->stop : sw_ticks();
     sw_blob_named_string(text, "straightway", SW_VERSION);

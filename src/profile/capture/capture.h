@@ -16,6 +16,7 @@ typedef enum {
     SW_END_ABORT,
     SW_END_EXIT,
     SW_END_SIGNAL,
+    SW_END_EXEC,
 } sw_end_t;
 
 /* This process's block. False: the system has no memory. To be freed. */

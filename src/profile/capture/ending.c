@@ -5,6 +5,7 @@
 
 #include "profile/base/job.h"
 #include "profile/record/recorder.h"
+#include "profile/record/tracer.h"
 #include "node/base/settings.h"
 
 #include <errno.h>
@@ -24,6 +25,13 @@ static struct sigaction before[65];
 static _Atomic pid_t watched;           /* the process; 0: nobody watches */
 static _Atomic bool ending;
 
+static const char *why(sw_end_t end, int signal)
+{
+    return end == SW_END_ABORT  ? "MPI_Abort"
+           : end == SW_END_EXIT ? "exit"
+           : end == SW_END_EXEC ? "exec" : strsignal(signal);
+}
+
 static void write_block(sw_end_t end, int signal)
 {
     sw_blob_t block;
@@ -40,10 +48,11 @@ static void write_block(sw_end_t end, int signal)
                sw_job.rank, sw_job.path, strerror(errno));
     else
         sw_say("rank %d ended before MPI_Finalize (%s); its profile is in %s"
-               "\nstraightway: to see it: straightway report %s", sw_job.rank,
-               end == SW_END_ABORT ? "MPI_Abort"
-               : end == SW_END_EXIT ? "exit" : strsignal(signal), sw_job.path,
-               sw_job.path);
+               "\nstraightway: to see it: straightway report %s%s%s%s",
+               sw_job.rank, why(end, signal), sw_job.path, sw_job.path,
+               sw_tracing ? "\nstraightway: to see each call: straightway "
+                            "report " : "",
+               sw_tracing ? sw_job.path : "", sw_tracing ? " --perfetto" : "");
 }
 
 static void handle(int signal, siginfo_t *info, void *context)
@@ -85,8 +94,16 @@ static void unwatch(int signal)
         sigaction(signal, &before[signal], NULL);
 }
 
+static void leave_quickly(void)
+{
+    sw_ending_now(SW_END_EXIT);
+}
+
 void sw_ending_watch(void)
 {
+    static bool registered;
+    if (!registered)
+        registered = !at_quick_exit(leave_quickly);
     atomic_store(&watched, getpid());
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
         watch(requests[i], false);
@@ -101,6 +118,11 @@ void sw_ending_done(void)
         unwatch(requests[i]);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         unwatch(faults[i]);
+}
+
+bool sw_ending_is_watched(void)
+{
+    return atomic_load(&watched) == getpid() && !atomic_load(&ending);
 }
 
 void sw_ending_now(sw_end_t end)

@@ -4,6 +4,7 @@
 #include "page.h"
 
 #include "profile/base/job.h"
+#include "profile/record/tracer.h"
 #include "node/os/os.h"
 #include "node/base/settings.h"
 
@@ -18,10 +19,20 @@
 static const char *const without[] = {"LD_PRELOAD=", "STRAIGHTWAY_PROFILE=",
                                       NULL};
 
+static char *command;
+static char folder[4096];       /* of the start; "": not known */
+
+void sw_profile_page_prepare(void)
+{
+    command = getenv("STRAIGHTWAY_COMMAND");
+    if (!getcwd(folder, sizeof folder))
+        *folder = '\0';
+}
+
 void sw_profile_page(void)
 {
-    char *command = getenv("STRAIGHTWAY_COMMAND");
-    char *const argv[] = {command, "report", "--finish", sw_job.path, NULL};
+    char *const argv[] = {command, "report", "--finish", "--seen-from", folder,
+                          sw_job.path, NULL};
     if (access(sw_job.path, F_OK))
         return;
     char **env = sw_os_environment_without(without);
@@ -40,6 +51,8 @@ void sw_profile_page(void)
     posix_spawn_file_actions_destroy(&actions);
     free(env);
     if (status)
-        sw_say("the profile is in %s; to see it: straightway report %s",
-               sw_job.path, sw_job.path);
+        sw_say("the profile is in %s; to see it: straightway report %s%s%s%s",
+               sw_job.path, sw_job.path,
+               sw_tracing ? "; to see each call: straightway report " : "",
+               sw_tracing ? sw_job.path : "", sw_tracing ? " --perfetto" : "");
 }

@@ -1,10 +1,14 @@
 /*
  * profile_ends.c - programs that end before MPI_Finalize.
  *
- * Usage: profile_ends abort|error|exit|_exit|segv|term|wait. The last rank
- * does it after ten barriers; in `wait` all ranks then wait to be killed, as
- * rank 0 says.
+ * Usage: profile_ends abort|error|exit|_exit|quick_exit|execv|execlp|segv|term|
+ * wait|finalized. The last rank does it after ten barriers; in `wait` all ranks
+ * then wait to be killed, as rank 0 says. In `finalized` all ranks go elsewhere,
+ * and leave MPI, after which the last rank exits with an error.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <mpi.h>
 
 #include <signal.h>
@@ -22,6 +26,15 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &n);
     for (int i = 0; i < 10; i++)
         MPI_Barrier(MPI_COMM_WORLD);
+    if (!strcmp(how, "finalized")) {
+        char *const missing[] = {"missing", NULL};
+        if (chdir("/") || execv("/missing", missing) == 0 ||
+            execvp("straightway-missing", missing) == 0)
+            return 1;
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Finalize();
+        _exit(me == n - 1 ? 3 : 0);
+    }
     if (me == n - 1 && strcmp(how, "wait")) {
         if (!strcmp(how, "abort"))
             MPI_Abort(MPI_COMM_WORLD, 7);
@@ -31,6 +44,12 @@ int main(int argc, char **argv)
             exit(7);
         if (!strcmp(how, "_exit"))
             _exit(7);
+        if (!strcmp(how, "quick_exit"))
+            quick_exit(7);
+        if (!strcmp(how, "execv"))
+            execv("/bin/sh", (char *[]){"sh", "-c", "exit 7", NULL});
+        if (!strcmp(how, "execlp"))
+            execlp("sh", "sh", "-c", "exit 7", (char *)NULL);
         if (!strcmp(how, "segv"))
             *(volatile int *)(size_t)8 = 1;
         if (!strcmp(how, "term"))

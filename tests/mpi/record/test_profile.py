@@ -136,6 +136,7 @@ def test_another_tool(host, order, tmp_path):
 # Ends ------------------------------------------------------------------------
 
 ENDS = {"abort": ("abort", 0), "exit": ("exit", 0), "_exit": ("exit", 0),
+        "quick_exit": ("exit", 0), "execv": ("exec", 0), "execlp": ("exec", 0),
         "segv": ("signal", signal.SIGSEGV),
         "term": ("signal", signal.SIGTERM)}
 
@@ -183,6 +184,29 @@ def test_ends_early(host, how, tmp_path):
     if host.flavour == "ompi" or how != "abort":
         assert "ended before MPI_Finalize" in done.stderr
         assert str(tmp_path / "run.swcap") in done.stderr
+
+
+def test_an_error_after_finalize_leaves_the_page(host, tmp_path):
+    """A launcher ends all ranks when one exits with an error. The page is there
+    before, and names the capture as seen from the user's folder. An exec that
+    failed has ended nothing."""
+    program = host.compile(programs.source("profile_ends.c"))
+    done = host.run(2, [program, "finalized"], cwd=tmp_path, timeout=120,
+                    run_args=["--profile"], stragglers="kill")
+    assert done.returncode != 0
+    (path,) = tmp_path.glob("*.swcap")
+    assert f"More: straightway report {path.name} --html" in done.stderr
+    found = capture.read(path)
+    assert not found.problems
+    assert [(r.end, sums(r)["MPI_Barrier"][0]) for r in found.ranks] == \
+        [("finalize", 11)] * 2
+
+
+def test_the_trace_of_a_rank_that_ends_early_is_named(host, run, tmp_path):
+    done, _ = end_early(host, "exit", tmp_path, {"STRAIGHTWAY_TRACE": "on"})
+    path = tmp_path / "run.swcap"
+    assert f"straightway report {path} --perfetto" in done.stderr
+    assert run("report", path, "--perfetto", tmp_path / "out")[0] == 0
 
 
 @pytest.mark.unable(lambda host: host.flavour != "ompi", why="hydra kills a "

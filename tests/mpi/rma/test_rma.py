@@ -177,3 +177,12 @@ def test_small_blocks_are_attached_by_the_hundred(host):
 def test_patches_of_a_global_array(host, n):
     done = well(run(host, n, "arrays", n, rounds_for(host, n, 18)))
     assert ours(done) == (n, n)
+
+
+def test_the_loops_of_benchmarks(host):
+    well(run(host, 2, "one_sided", 1 << 12, 2))
+
+
+@pytest.mark.deep
+def test_the_loops_of_benchmarks_for_long(host):
+    well(run(host, 2, "one_sided", 1 << 21, 20, timeout=900))
