@@ -38,7 +38,8 @@
  * a message when there is no memory: the others rely on it. */
 SW_API char *sw_notice_put(uint64_t name, int n, size_t bytes, size_t zeroed);
 
-/* Another member's: the same memory, or NULL: there is no notice yet. */
+/* Another member's: the same memory, or NULL: there is no notice yet, or this
+ * look cannot tell. The caller looks again. */
 SW_API char *sw_notice_find(const sw_peer_t *leader, uint64_t name);
 
 /* A member, the leader too, looks no more at the memory of a block. */

@@ -187,6 +187,8 @@ static const sw_slate_row_t *meet(sw_parts_t *p)
     if (!p->board)
         p->board = sw_notice_find(l->on->team->peer[SENDER],
                                   name_of_board(l->on->name));
+    if (!p->board)
+        return NULL;            /* its sender changes the table just now */
     unsigned partitions = (unsigned)row->send.bytes;
     bool eager = row->form == SW_FORM_STAGED;
     p->bank = bank_of(p->board, l->step, partitions, row->listed, row->bytes,
