@@ -112,3 +112,13 @@ def test_ranks_may_run_ahead_and_lag(host, n):
 @pytest.mark.parametrize("n", [2, 3])
 def test_nobody_waits_without_helping(host, n):
     well(run(host, n, "progress"))
+
+
+# Open MPI alone loses partitioned messages: ours must serve them.
+def test_thousands_of_requests_live_at_once(host):
+    well(run(host, 2, "ten_thousand_requests", 2000))
+
+
+@pytest.mark.deep
+def test_ten_thousand_requests_live_at_once(host):
+    well(run(host, 3, "ten_thousand_requests", 10000, timeout=300))
