@@ -5,8 +5,10 @@ import hashlib
 import re
 
 import pytest
+from harness.hosts import COMMAND
 from harness.jobs import JobTimeout
-from harness.programs import kept_alone, rounds_for, run, same_logs, well
+from harness.programs import (AT_ONCE, kept_alone, rounds_for, run, same_logs,
+                              source, well)
 
 DEEP = pytest.mark.deep
 WINDOWS = re.compile(r"windows: (\d+) of (\d+) ours")
@@ -177,3 +179,19 @@ def test_small_blocks_are_attached_by_the_hundred(host):
 def test_patches_of_a_global_array(host, n):
     done = well(run(host, n, "arrays", n, rounds_for(host, n, 18)))
     assert ours(done) == (n, n)
+
+
+SHORT = """r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+[ $((r % 2)) = 1 ] && ulimit -v 8000000
+exec "$@"
+"""
+
+
+def test_a_dynamic_window_of_ranks_that_map_too_little(host):
+    """Odd ranks have no address space for the others' arenas."""
+    program = host.compile(source("dynamic_far.c"))
+    line = host.command_line(3, [program])
+    at = line.index(COMMAND)
+    done = well(host.start([*line[:at], "sh", "-c", SHORT, "sh", *line[at:]],
+                           {"STRAIGHTWAY_POOL_SIZE": "64m", **AT_ONCE}))
+    assert ours(done) == (3, 3)
