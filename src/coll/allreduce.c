@@ -13,12 +13,14 @@
  *              done(s): my slice is ready, I need no operand any more
  *   step s+1   as each owner is done with s: fetch its slice
  *              done(s+1): I need nothing more from any member
- *              all are done with s+1: return
+ *              all are done with s+1: return, with what the first member that
+ *              could not do its part says of that (sw_ring_verdict)
  *
  * MPI_IN_PLACE works. Only member i reads slice i of an operand before all are
  * done with s. A member overwrites slice i of its own buffer only after member
  * i is done with s.
  */
+#include "ask.h"
 #include "climb.h"
 #include "exchange.h"
 #include "slice.h"
@@ -45,7 +47,7 @@ static int up_and_down(sw_ring_t *ring, uint32_t what, const sw_reducer_t *r,
     uint64_t step = ++ring->step;
     int rc = sw_climb(ring, step, what, 0, r, in, out, n);
     sw_ring_done(ring, step);
-    int down = sw_coll_bcast(ring, 0, &(sw_data_t){.at = out}, n * r->elem);
+    int down = sw_bcast_down(ring, out, n * r->elem, rc);
     return rc ? rc : down;
 }
 
@@ -58,10 +60,10 @@ static int fetch_slices(sw_ring_t *ring, const sw_reducer_t *r,
         int member = sw_ring_right(ring, k);
         sw_slice_t s = sw_slice(n, ring->n, member, sw_grain(r->elem));
         sw_ring_await_done(ring, member, step);
-        if (!rc &&
-            sw_peer_read(ring->peer[member], &outs[member], s.start * r->elem,
-                         (char *)out + s.start * r->elem, s.count * r->elem))
-            rc = SW_UNREACHABLE;
+        if (!rc)
+            rc = sw_ring_read(ring, member, &outs[member], s.start * r->elem,
+                              (char *)out + s.start * r->elem,
+                              s.count * r->elem);
     }
     return rc;
 }
@@ -92,10 +94,11 @@ static int sliced(sw_ring_t *ring, uint32_t what, const sw_reducer_t *r,
     sw_ring_done(ring, step);
     if (!rc)
         rc = fetch_slices(ring, r, outs, out, n, step);
+    sw_ring_fail(ring, end, sw_hollow(rc));
     sw_ring_done(ring, end);
     sw_ring_await_done_all(ring, end);
     sw_exchange_end(&x, false);
-    return rc;
+    return rc ? rc : sw_ring_verdict(ring, end);
 }
 
 int sw_coll_most(sw_ring_t *ring, int32_t mine, int32_t *most)

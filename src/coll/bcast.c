@@ -11,7 +11,7 @@
  * slices from the members that have them. So the root's memory is read once
  * in all, and every member's ports work.
  */
-#include "coll.h"
+#include "climb.h"
 #include "slice.h"
 #include "node/temporary.h"
 
@@ -49,18 +49,27 @@ static int flat(sw_ring_t *ring, int root, uint32_t what,
 }
 
 static int down_tree(sw_ring_t *ring, int root, uint32_t what, char *buffer,
-                     size_t bytes)
+                     size_t bytes, int rc)
 {
     int16_t child[SW_CHILDREN];
     uint64_t step = ++ring->step;
-    int rc = SW_OK;
     if (ring->me != root)
         rc = take(ring, sw_tree_parent(ring->team->tree, root, ring->me), step,
                   what, &(sw_data_t){.at = buffer}, bytes);
-    if (sw_tree_children(ring->team->tree, root, ring->me, child))
-        sw_stage(ring, step, what, SW_READ_CHILDREN(root), buffer, bytes);
+    if (sw_tree_children(ring->team->tree, root, ring->me, child)) {
+        if (sw_unlikely(sw_hollow(rc)))
+            sw_stage_failure(ring, step, what, SW_READ_CHILDREN(root), rc);
+        else
+            sw_stage(ring, step, what, SW_READ_CHILDREN(root), buffer, bytes);
+    }
     sw_ring_done(ring, step);
     return rc;
+}
+
+int sw_bcast_down(sw_ring_t *ring, char *buffer, size_t bytes, int failed)
+{
+    return down_tree(ring, 0, sw_what(SW_COLL_BCAST, 0), buffer, bytes,
+                     ring->me == 0 ? failed : SW_OK);
 }
 
 static int scatter_gather(sw_ring_t *ring, int root, uint32_t what,
@@ -98,10 +107,11 @@ static int scatter_gather(sw_ring_t *ring, int root, uint32_t what,
         }
         rc = rc ? rc : bad;
     }
+    sw_ring_fail(ring, end, sw_hollow(rc));
     sw_ring_done(ring, end);
     sw_ring_await_done_all(ring, end);
     sw_unexpose(&x, false);
-    return rc;
+    return rc ? rc : sw_ring_verdict(ring, end);
 }
 
 /* Beyond SW_FLAT members. */
@@ -109,7 +119,7 @@ static int many(sw_ring_t *ring, int root, uint32_t what, char *buffer,
                 size_t bytes)
 {
     return bytes <= ring->team->stage_max
-               ? down_tree(ring, root, what, buffer, bytes)
+               ? down_tree(ring, root, what, buffer, bytes, SW_OK)
                : scatter_gather(ring, root, what, buffer, bytes);
 }
 

@@ -35,13 +35,16 @@ int sw_climb(sw_ring_t *ring, uint64_t step, uint32_t what, int root,
         if (!partial && ring->me != root)
             partial = malloc(bytes + 1);
         void *to = ring->me == root ? out : partial;
-        rc = to ? sw_combine(ring, r, from, have, 0, to, n) : SW_UNREACHABLE;
+        rc = to ? sw_combine(ring, r, from, have, 0, to, n) : SW_NO_ROOM;
         if (to)
             mine = to;
     }
     if (ring->me != root) {
-        sw_stage(ring, step, what, sw_tree_parent(tree, root, ring->me), mine,
-                 bytes);
+        int parent = sw_tree_parent(tree, root, ring->me);
+        if (sw_unlikely(sw_hollow(rc)))
+            sw_stage_failure(ring, step, what, parent, rc);
+        else
+            sw_stage(ring, step, what, parent, mine, bytes);
     } else if (count == 0 && out != in) {
         sw_copy(out, in, bytes);
     }

@@ -13,4 +13,8 @@
 int sw_climb(sw_ring_t *ring, uint64_t step, uint32_t what, int root,
              const sw_reducer_t *r, const void *in, void *out, size_t n);
 
+/* Bcast of member 0's bytes down the machine's tree. Has it none, since it has
+ * `failed`, all members return that. */
+int sw_bcast_down(sw_ring_t *ring, char *buffer, size_t bytes, int failed);
+
 #endif

@@ -192,9 +192,8 @@ static bool deal_listed(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
         deal_packed(ring, e, step, hand, blocks, total, x);
         return true;
     }
-    if (!stage && direct == UINT64_MAX && ring->team->arena &&
-        (total <= SW_COPY_MAX || !ring->team->cma))
-        copy = sw_shared_copy(ring, total);
+    if (!stage && direct == UINT64_MAX && sw_better_copied(ring, total))
+        copy = sw_shared_copy(total);
     char *place = small ? e->data
                         : sw_ring_claim_stage(ring, step, hand->readers,
                                               head + (stage ? total : 0), e);
@@ -217,7 +216,7 @@ static bool deal_listed(sw_ring_t *ring, sw_entry_t *e, uint64_t step,
         pack(hand, send, blocks, copy);
     *x = (sw_exposed_t){.copy = copy};
     if (copy)
-        direct = sw_arena_offset(copy, 1);
+        direct = sw_shared_at(copy, 1);
     else if (direct != UINT64_MAX)
         stage_blocks(hand, send, blocks);
     x->part = direct != UINT64_MAX
@@ -259,6 +258,8 @@ int sw_deal_source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
     const char *first = form == SW_FORM_INLINE
                             ? e->data
                             : sw_ring_staged(ring, member, e->place);
+    to->ring = ring;
+    to->member = member;
     to->peer = ring->peer[member];
     to->shown = NULL;
     to->packed = NULL;
@@ -280,7 +281,7 @@ int sw_deal_source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
     }
     to->bytes = block.bytes;
     if (form == SW_FORM_PACKED) {
-        sw_source_packed(ring, member, e, (uint64_t)block.offset, to);
+        sw_source_packed(e, (uint64_t)block.offset, to);
         return SW_OK;
     }
     if (!part) {

@@ -12,6 +12,7 @@
  * that expects another size than a member has sees it, and neither waits for
  * what will not come.
  */
+#include "ask.h"
 #include "coll.h"
 
 #include "node/arena/show.h"
@@ -136,23 +137,22 @@ static uint64_t direct(const root_t *r, large_t l)
     return offset;
 }
 
-/* Memory that stands in for all large blocks, and how the others reach it: by
- * CMA, if *offset is none. NULL: they reach the blocks themselves. */
+/* Memory that stands in for all large blocks, and where the others see it. Where
+ * they do not, they reach it in the form SW_FORM_CMA. NULL: they reach the blocks
+ * themselves. */
 static char *stand_in(const root_t *r, large_t l, uint64_t *offset)
 {
     sw_ring_t *ring = r->ring;
     char *copy = NULL;
     *offset = UINT64_MAX;
-    if (r->blocks->data)
+    if (!r->blocks->data && ring->team->arena)
+        *offset = direct(r, l);
+    if (*offset != UINT64_MAX)
+        return NULL;
+    if (r->blocks->data ? ring->team->arena : sw_better_copied(ring, l.total))
+        copy = sw_temporary_shared(l.total, offset);
+    if (!copy && r->blocks->data)
         copy = sw_temporary(l.total);
-    if (ring->team->arena)
-        *offset = copy ? sw_arena_offset(copy, l.total) : direct(r, l);
-    if (*offset != UINT64_MAX || !ring->team->arena ||
-        (ring->team->cma && (copy || l.total > SW_COPY_MAX)))
-        return copy;
-    sw_temporary_free(copy);
-    copy = sw_shared_copy(ring, l.total);
-    *offset = copy ? sw_arena_offset(copy, 1) : UINT64_MAX;
     return copy;
 }
 
@@ -238,11 +238,12 @@ static int write_shown(const sw_peer_t *root, const sw_shown_block_t *table,
     return SW_OK;
 }
 
-static int write_part(const sw_peer_t *root, const sw_part_t *recv,
+static int write_part(sw_ring_t *ring, int root, const sw_part_t *recv,
                       sw_extent_t block, const sw_data_t *send, size_t bytes)
 {
     uint64_t offset = (uint64_t)block.offset;
-    char *window = sw_peer_window(root, recv, offset), *packed = NULL;
+    char *window = sw_peer_window(ring->peer[root], recv, offset);
+    char *packed = NULL;
     if (block.bytes < bytes)
         return SW_TRUNCATED;
     if (send->layout && window) {
@@ -253,8 +254,8 @@ static int write_part(const sw_peer_t *root, const sw_part_t *recv,
         packed = sw_temporary(bytes);
         sw_data_pack(send, bytes, packed);
     }
-    int rc = sw_peer_write(root, recv, offset, packed ? packed : send->at,
-                           bytes) ? SW_UNREACHABLE : SW_OK;
+    int rc = sw_ring_write(ring, root, recv, offset,
+                           packed ? packed : send->at, bytes);
     sw_temporary_free(packed);
     return rc;
 }
@@ -281,7 +282,7 @@ static int send_large(sw_ring_t *ring, int root, uint64_t step, uint32_t what,
         rc = write_shown(ring->peer[root], (const sw_shown_block_t *)table,
                          ring->me, send, bytes);
     else
-        rc = write_part(ring->peer[root], &e->recv,
+        rc = write_part(ring, root, &e->recv,
                         ((const sw_extent_t *)table)[ring->me], send, bytes);
     sw_ring_touched(ring);
     return rc;

@@ -10,6 +10,7 @@
  */
 #include "lend.h"
 
+#include "ask.h"
 #include "payload.h"
 #include "node/temporary.h"
 
@@ -149,10 +150,10 @@ static struct sw_lent *list_of(sw_ring_t *ring, int member, int count,
         *rc = sw_ring_mismatch(ring);
         return NULL;
     }
-    *loan = (sw_loan_t){.owner = ring->peer[member], .part = e->send,
+    *loan = (sw_loan_t){.owner = member, .part = e->send,
                         .list = sw_array_memory(bytes), .count = count};
-    if (sw_peer_read(loan->owner, &loan->part, 0, loan->list, bytes)) {
-        *rc = SW_UNREACHABLE;
+    *rc = sw_ring_read(ring, member, &loan->part, 0, loan->list, bytes);
+    if (*rc) {
         free(loan->list);
         loan->list = NULL;
     }
@@ -173,16 +174,16 @@ int sw_borrow(sw_ring_t *ring, int member, bool written, sw_spot_t *place,
     for (int i = 0; i < count; i++) {
         const sw_part_t *part = lent ? &lent[i].part : &(sw_part_t){0};
         place[i].bytes = part->bytes;
-        place[i].at = sw_peer_window(loan->owner, part, 0);
+        place[i].at = sw_peer_window(ring->peer[member], part, 0);
         place[i].copy = NULL;
         if (!written)
             place[i].came = part->bytes;
         if (!part->bytes || place[i].at)
             continue;
         place[i].at = place[i].copy = sw_temporary(part->bytes);
-        if (!written && sw_peer_read(loan->owner, part, 0, place[i].at,
-                                     part->bytes))
-            rc = SW_UNREACHABLE;
+        if (!written)
+            rc = first(sw_ring_read(ring, member, part, 0, place[i].at,
+                                    part->bytes), rc);
     }
     return rc;
 }
@@ -195,15 +196,15 @@ int sw_give_back(sw_ring_t *ring, bool written, sw_spot_t *place,
         struct sw_lent *lent = &loan->list[i];
         size_t bytes = sw_min(place[i].came, place[i].bytes);
         lent->came = place[i].came;
-        if (written && place[i].copy && !ring->broken &&
-            sw_peer_write(loan->owner, &lent->part, 0, place[i].at, bytes))
-            rc = SW_UNREACHABLE;
+        if (written && place[i].copy && !ring->broken)
+            rc = first(rc, sw_ring_write(ring, loan->owner, &lent->part, 0,
+                                         place[i].at, bytes));
         sw_temporary_free(place[i].copy);
     }
     size_t all = (size_t)loan->count * sizeof *loan->list;
-    if (written && loan->list && !ring->broken &&
-        sw_peer_write(loan->owner, &loan->part, 0, loan->list, all))
-        rc = SW_UNREACHABLE;
+    if (written && loan->list && !ring->broken)
+        rc = first(rc, sw_ring_write(ring, loan->owner, &loan->part, 0,
+                                     loan->list, all));
     free(loan->list);
     loan->list = NULL;
     return rc;

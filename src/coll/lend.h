@@ -47,7 +47,7 @@ SW_API void sw_lend(sw_ring_t *ring, int keeper, sw_spot_t *place, int count,
 
 /* What the keeper has of one member's list. */
 typedef struct {
-    const sw_peer_t *owner;
+    int owner;                  /* the member                               */
     sw_part_t part;             /* the list, in its owner's memory          */
     struct sw_lent *list;       /* the keeper's copy; NULL: there is none   */
     int count;

@@ -9,12 +9,17 @@
 
 bool sw_packing(sw_ring_t *ring, sw_exposed_t *x, size_t n)
 {
-    sw_packed_t *p = sw_temporary(sizeof *p + n);
+    uint64_t there = UINT64_MAX;
+    sw_packed_t *p = NULL;
+    if (ring->team->arena)
+        p = sw_temporary_shared(sizeof *p + n, &there);
+    if (!p)
+        p = sw_temporary(sizeof *p + n);
     atomic_init(&p->ready, 0);
     *x = (sw_exposed_t){.packed = p, .bytes = n};
-    x->part.address = sw_direct(ring->team, p, sizeof *p + n);
-    if (x->part.address == UINT64_MAX)
+    if (there == UINT64_MAX)
         return false;
+    x->part.address = there;
     x->part.form = SW_FORM_PACKED;
     x->part.bytes = n;
     return true;

@@ -3,22 +3,12 @@
  */
 #include "packing.h"
 
-#include "node/base/settings.h"
 #include "node/temporary.h"
 
-#include <stdlib.h>
-
-void *sw_shared_copy(const sw_ring_t *ring, size_t n)
+void *sw_shared_copy(size_t n)
 {
-    void *copy = sw_arena_alloc_shared(n, SW_LINE);
-    if (!copy && !ring->team->cma) {
-        /* The others are already in the collective and cannot be told. */
-        sw_say("no memory for a shared copy of %zu bytes: the arena is full. "
-               "Raise STRAIGHTWAY_ARENA_SIZE, or run with "
-               "STRAIGHTWAY_COLLECTIVES=off", n);
-        abort();
-    }
-    return copy;
+    uint64_t there;
+    return sw_temporary_shared(n, &there);
 }
 
 void sw_expose_at(sw_ring_t *ring, sw_exposed_t *to, const void *p, size_t n,
@@ -39,8 +29,8 @@ void sw_expose_at(sw_ring_t *ring, sw_exposed_t *to, const void *p, size_t n,
     }
     /* One copy of a small private buffer here costs less than a system call
      * in each reader. */
-    if (ring->team->arena && (n <= SW_COPY_MAX || !ring->team->cma))
-        to->copy = sw_shared_copy(ring, n);
+    if (sw_better_copied(ring, n))
+        to->copy = sw_shared_copy(n);
     if (!to->copy) {
         to->part.form = SW_FORM_CMA;
         to->part.address = (uint64_t)(uintptr_t)p;
@@ -49,7 +39,7 @@ void sw_expose_at(sw_ring_t *ring, sw_exposed_t *to, const void *p, size_t n,
     if (in)
         sw_copy(to->copy, p, n);
     to->part.form = SW_FORM_ARENA;
-    to->part.address = sw_arena_offset(to->copy, n);
+    to->part.address = sw_shared_at(to->copy, n);
 }
 
 void sw_exposed_wrote(const sw_exposed_t *x, size_t at, size_t n)
@@ -73,7 +63,7 @@ void sw_unexpose(sw_exposed_t *x, bool out)
         return;
     if (out)
         sw_copy(x->user, x->copy, x->bytes);
-    sw_arena_free(x->copy);
+    sw_temporary_free(x->copy);
     x->copy = NULL;
 }
 
@@ -120,6 +110,16 @@ void sw_stage_data(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
 {
     sw_entry_t *e;
     sw_data_pack(data, n, claim(ring, step, what, readers, n, &e));
+    sw_ring_post(ring, e, step);
+}
+
+void sw_stage_failure(sw_ring_t *ring, uint64_t step, uint32_t what,
+                      int readers, int why)
+{
+    sw_entry_t *e = sw_ring_claim(ring, step, readers);
+    e->what = what;
+    e->bytes = (unsigned)why;
+    e->form = SW_FORM_FAILED;
     sw_ring_post(ring, e, step);
 }
 

@@ -17,9 +17,18 @@
  * readers, against two passes. */
 #define SW_SHOWN_MIN 4096
 
-/* n bytes that the other members map; NULL where there are none and CMA can do
- * instead, else the job ends with a message. */
-void *sw_shared_copy(const sw_ring_t *ring, size_t n);
+/* Do the members do better with a shared copy of n > 0 bytes of private memory?
+ * They can read and write it where it is, too. */
+static inline bool sw_better_copied(const sw_ring_t *ring, size_t n)
+{
+    return ring->team->arena &&
+           (n <= SW_COPY_MAX || !ring->team->cma ||
+            atomic_load_explicit(&ring->block->asks, memory_order_relaxed));
+}
+
+/* n > 0 bytes that the other members map; NULL: there are none. The members
+ * then reach the memory itself, in the form SW_FORM_CMA (ask.h). */
+void *sw_shared_copy(size_t n);
 
 /* Where the others find this memory without a system call, or UINT64_MAX. A
  * collective asks once of a buffer, since each time counts as a use. */
@@ -30,7 +39,7 @@ static inline uint64_t sw_direct(const sw_team_t *team, const void *p,
 }
 
 /* Exposing: the user's own memory, as a part the others can reach. Where they
- * cannot (a stack, without CMA) a copy in the arena stands in for it. */
+ * reach it badly (a stack, without CMA) a copy in the arena stands in for it. */
 typedef struct {
     sw_part_t part;
     void *user, *copy;
@@ -80,6 +89,17 @@ void sw_stage(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
               const void *p, size_t n);
 void sw_stage_data(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
                    const sw_data_t *data, size_t n);
+
+/* Has a step that ends so left without meaning what others read of it? The
+ * failure, or 0: what else goes wrong is the program's doing, and has results. */
+static inline int sw_hollow(int rc)
+{
+    return rc == SW_UNREACHABLE || rc == SW_NO_ROOM ? rc : 0;
+}
+
+/* Tells the readers of this step that there is no payload, and why. */
+void sw_stage_failure(sw_ring_t *ring, uint64_t step, uint32_t what,
+                      int readers, int why);
 
 /* Offering: posts `n` bytes in the form that suits: staged (up to `eager`),
  * shown, or as an exposed part. For the last two it returns true: the caller

@@ -6,6 +6,7 @@
  * one slice of all operands straight into the root's result. So the members
  * share the work and the reading, and stage nothing.
  */
+#include "ask.h"
 #include "climb.h"
 #include "exchange.h"
 #include "slice.h"
@@ -49,7 +50,10 @@ static int climbed(sw_ring_t *ring, int root, uint32_t what,
     if (ring->me == 0) {
         SW_BYTES(result, bytes);
         rc = sw_climb(ring, step, what, 0, r, in, result, n);
-        sw_stage(ring, pass, what, root, result, bytes);
+        if (sw_unlikely(sw_hollow(rc)))
+            sw_stage_failure(ring, pass, what, root, rc);
+        else
+            sw_stage(ring, pass, what, root, result, bytes);
     } else {
         rc = sw_climb(ring, step, what, 0, r, in, NULL, n);
     }
@@ -77,13 +81,13 @@ static int put_slice(sw_ring_t *ring, int root, const sw_reducer_t *r,
         return sw_combine(ring, r, from, ring->n, at, to, s.count);
     size_t step = sw_max(BLOCK / r->elem, 1);
     char *block = malloc(step * r->elem);
-    int rc = block ? SW_OK : SW_UNREACHABLE;
+    int rc = block ? SW_OK : SW_NO_ROOM;
     for (size_t i = 0; i < s.count && !rc; i += step) {
         size_t now = sw_min(step, s.count - i);
         rc = sw_combine(ring, r, from, ring->n, at + i * r->elem, block, now);
-        if (!rc && sw_peer_write(ring->peer[root], out, at + i * r->elem,
-                                 block, now * r->elem))
-            rc = SW_UNREACHABLE;
+        if (!rc)
+            rc = sw_ring_write(ring, root, out, at + i * r->elem, block,
+                               now * r->elem);
     }
     free(block);
     return rc;
@@ -108,10 +112,11 @@ static int sliced(sw_ring_t *ring, int root, uint32_t what,
     }
     if (is_root)
         sw_exposed_wrote(&x.out, s.start * r->elem, s.count * r->elem);
+    sw_ring_fail(ring, step, sw_hollow(rc));
     sw_ring_done(ring, step);
     sw_ring_await_done_all(ring, step);
     sw_exchange_end(&x, is_root);
-    return rc;
+    return rc ? rc : sw_ring_verdict(ring, step);
 }
 
 int sw_coll_reduce(sw_ring_t *ring, int root, const sw_reducer_t *r,

@@ -50,7 +50,7 @@ int sw_coll_reduce_scatter(sw_ring_t *ring, const sw_reducer_t *r,
     if (!rc)
         rc = to || !mine ? sw_combine(ring, r, from, ring->n, start * r->elem,
                                       to, mine)
-                         : SW_UNREACHABLE;
+                         : SW_NO_ROOM;
     sw_conclude(ring, step, part, &x, true);
     if (to != out) {
         if (to && !rc)

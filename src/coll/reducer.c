@@ -63,13 +63,13 @@ int sw_combine_in(sw_scratch_t *keep, const sw_reducer_t *r,
             in[i] = from[i].at + offset;
         if (block)
             sw_reduce_many(r->kernel, r->elem, to, in, count, n, block);
-        return block ? SW_OK : SW_UNREACHABLE;
+        return block ? SW_OK : SW_NO_ROOM;
     }
     size_t step = sw_max(BLOCK / r->elem, 1);
     size_t half = sw_round_up(step * r->elem, SW_LINE);
     char *scratch = sw_scratch(keep, 2 * half);
     if (!scratch)
-        return SW_UNREACHABLE;
+        return SW_NO_ROOM;
     for (size_t i = 0; i < n; i += step) {
         size_t now = sw_min(step, n - i);
         int rc = combine_block(r, from, count, offset + i * r->elem,

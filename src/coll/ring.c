@@ -30,7 +30,7 @@ size_t sw_ring_bytes(int n, size_t *zeroed)
     size_t lanes = sw_round_up(SW_PAIR + (size_t)n * lane_bytes(n), SW_PAGE);
     if (zeroed)
         *zeroed = lanes;
-    return lanes + (size_t)n * stage_bytes(n);
+    return lanes + (size_t)n * (stage_bytes(n) + SW_ASK_BYTES);
 }
 
 uint64_t sw_ring_reserve(int n)
@@ -83,6 +83,7 @@ sw_ring_t *sw_ring_open(sw_team_t *team, uint64_t offset)
     sw_ring_bytes(n, &zeroed);
     ring->staging = (char *)ring->block + zeroed;
     ring->stage_bytes = stage_bytes(n);
+    ring->boxes = ring->staging + (size_t)n * ring->stage_bytes;
     return ring;
 }
 
@@ -206,8 +207,10 @@ int sw_ring_await_slow(sw_ring_t *ring, int member, uint64_t step)
     sw_entry_t *e = sw_ring_entry(ring, member, step);
     uint64_t seen = 0;
     SW_WAIT_UNLESS(ring->broken,
-        (seen = atomic_load_explicit(&e->seq, memory_order_acquire)) >= step ||
-            atomic_load_explicit(&lane->done, memory_order_acquire) >= step,
+        sw_ring_answered(ring) &&
+            ((seen = atomic_load_explicit(&e->seq, memory_order_acquire)) >=
+                 step ||
+             atomic_load_explicit(&lane->done, memory_order_acquire) >= step),
         &lane->doorbell);
     if (sw_unlikely(ring->broken))
         return SW_BROKEN;

@@ -9,17 +9,18 @@
  *
  * Block (in the leader's control segment; one writer per lane):
  *
- *   +-------------+---------+---------+-----+-----------+-----------+-----+
- *   | sw_block_t  | lane 0  | lane 1  | ... | staging 0 | staging 1 | ... |
- *   | (one pair)  |         |         |     | (pages)   |           |     |
- *   +-------------+---------+---------+-----+-----------+-----------+-----+
+ *   +------------+--------+-----+-----------+-----+-------+-------+-----+
+ *   | sw_block_t | lane 0 | ... | staging 0 | ... | box 0 | box 1 | ... |
+ *   | (one pair) |        |     | (pages)   |     |       |       |     |
+ *   +------------+--------+-----+-----------+-----+-------+-------+-----+
  *
  * Lane: what one member tells the others.
  *
  *   0    done (8)  doorbell: event (4) sleepers (4)          one line pair
  *   64   touching (4)
- *   128  entry[0]  seq (8) what (4) form (2) place (2) bytes (8) data (104)
- *   256  entry[1]  ...
+ *   128  ask: what it asks of another member (ask.h)
+ *   256  entry[0]  seq (8) what (4) form (2) place (2) bytes (8) data (104)
+ *   384  entry[1]  ...
  *
  * All members call the collectives of a ring in one order, so all number them
  * alike: step s. In a step a member may post one entry, in entry[s mod depth].
@@ -91,7 +92,8 @@ enum {
     SW_OK = 0,
     SW_TRUNCATED,   /* a member sent more than the receiver has room for   */
     SW_MISMATCH,    /* members called different collectives or roots       */
-    SW_UNREACHABLE, /* a copy failed whose way was probed at start (errno) */
+    SW_UNREACHABLE, /* what a member posted does not make sense            */
+    SW_NO_ROOM,     /* no memory                                           */
     SW_BROKEN,      /* a member has died, or the communicator was revoked  */
 };
 
@@ -111,17 +113,36 @@ typedef struct {
     };
 } sw_entry_t;
 
+/* A member's question to the owner of memory: see ask.h. */
+#define SW_ASK_BYTES 8192   /* that one question is about, at most         */
+
+typedef struct {
+    _Atomic uint64_t asked; /* its number and the owner's, by the asker    */
+    uint64_t address, bytes;    /* of the owner's memory                   */
+    uint64_t writes;
+    char pad[SW_LINE - 32];
+    _Atomic uint64_t answered;  /* the same word, by the owner             */
+    char pad2[SW_LINE - 8];
+} sw_ask_t;
+
+/* What went wrong in a step (see sw_ring_fail). A member that runs ahead may
+ * have failed in later ones, too. */
+#define SW_FAILURES 4
+
 typedef struct {
     _Atomic uint64_t done;  /* all my reads up to this step are over       */
     sw_doorbell_t doorbell;
-    char pad[SW_LINE - 16];
+    _Atomic uint64_t failed[SW_FAILURES];
+    char pad[SW_LINE - 16 - 8 * SW_FAILURES];
     _Atomic uint32_t touching;  /* I write into another member's memory    */
     char pad2[SW_LINE - 4];
+    sw_ask_t ask;
     sw_entry_t entry[];
 } sw_ring_lane_t;
 
 _Static_assert(sizeof(sw_entry_t) == SW_PAIR, "an entry is a line pair");
-_Static_assert(sizeof(sw_ring_lane_t) == SW_PAIR, "entries start on a pair");
+_Static_assert(sizeof(sw_ring_lane_t) == 2 * SW_PAIR,
+               "entries start on a pair");
 
 /* The readers of an entry: all members, one of them, those in the ring's list
  * of neighbours, or a tree's children. */
@@ -166,6 +187,7 @@ typedef struct {
     uint64_t stage_head, stage_tail;    /* positions                       */
     const sw_neighbours_t *neighbours;  /* the caller's, set once          */
     sw_scratch_t scratch;
+    char *boxes;            /* of what members ask for                     */
     char *no_stage;         /* what a broken member stages goes here ...   */
     sw_entry_t nowhere;     /* ... and what it posts, here                 */
     unsigned staged_first, staged_count;
@@ -235,6 +257,12 @@ static inline char *sw_ring_staged(const sw_ring_t *ring, int member,
            (size_t)place * SW_LINE;
 }
 
+/* What a member asks for passes through its box. */
+static inline char *sw_ring_box(const sw_ring_t *ring, int member)
+{
+    return ring->boxes + (size_t)member * SW_ASK_BYTES;
+}
+
 /* Names what is wrong where a member has posted something unexpected:
  * SW_BROKEN if a member has given up, else SW_MISMATCH. */
 static inline int sw_ring_mismatch(sw_ring_t *ring)
@@ -247,6 +275,17 @@ static inline int sw_ring_mismatch(sw_ring_t *ring)
 /* Slow paths, in ring.c. */
 void sw_ring_await_reuse(sw_ring_t *ring, const sw_use_t *use);
 int sw_ring_await_slow(sw_ring_t *ring, int member, uint64_t step);
+void sw_ring_answer_slow(const sw_ring_t *ring);    /* in ask.c */
+
+/* Answers what members have asked of this one: every wait in which this
+ * member's memory may be offered does so. True, for their conditions. */
+static inline bool sw_ring_answered(const sw_ring_t *ring)
+{
+    if (sw_unlikely(atomic_load_explicit(&ring->block->asks,
+                                         memory_order_acquire)))
+        sw_ring_answer_slow(ring);
+    return true;
+}
 
 /* My entry of this step, free for writing. */
 static inline sw_entry_t *sw_ring_claim(sw_ring_t *ring, uint64_t step,
@@ -358,11 +397,37 @@ static inline void sw_ring_await_done(sw_ring_t *ring, int member,
     sw_ring_lane_t *lane = sw_ring_lane(ring, member);
     uint64_t done = 0;
     SW_WAIT_UNLESS(ring->broken,
-                   (done = atomic_load_explicit(&lane->done,
-                                                memory_order_acquire)) >=
-                       step,
+                   sw_ring_answered(ring) &&
+                       (done = atomic_load_explicit(&lane->done,
+                                                    memory_order_acquire)) >=
+                           step,
                    &lane->doorbell);
     ring->known[member] = done;
+}
+
+/* Says that this member has not done its part of this step, before it says that
+ * it is done: others rely on that part. */
+static inline void sw_ring_fail(sw_ring_t *ring, uint64_t step, int how)
+{
+    if (sw_unlikely(how != SW_OK))
+        atomic_store_explicit(&ring->mine->failed[step % SW_FAILURES],
+                              step << 8 | (unsigned)how,
+                              memory_order_relaxed);
+}
+
+/* What went wrong in a step that all members are done with: the same answer to
+ * all of them. It lies beside the word that tells that they are done. */
+static inline int sw_ring_verdict(const sw_ring_t *ring, uint64_t step)
+{
+    int how = SW_OK;
+    for (int i = ring->n - 1; i >= 0; i--) {
+        uint64_t failed = atomic_load_explicit(
+            &sw_ring_lane(ring, i)->failed[step % SW_FAILURES],
+            memory_order_relaxed);
+        if (sw_unlikely(failed >> 8 == step))
+            how = (int)(failed & 0xff);
+    }
+    return how;
 }
 
 /* Waits until all others are done with this step. */

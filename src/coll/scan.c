@@ -11,6 +11,7 @@
  * stores each prefix into the result of the member it belongs to. So every
  * operand is read once and every result written once, in all.
  */
+#include "ask.h"
 #include "exchange.h"
 #include "slice.h"
 
@@ -59,7 +60,9 @@ static int passed_on(sw_ring_t *ring, bool exclusive, uint32_t what,
             rc = sw_combine(ring, r, from, 2, 0, prefix, n);
     }
     const void *mine = ring->me > 0 && !rc ? prefix : in;
-    if (next < ring->n)
+    if (next < ring->n && sw_unlikely(sw_hollow(rc)))
+        sw_stage_failure(ring, step, what, next, rc);
+    else if (next < ring->n)
         sw_stage(ring, step, what, next, mine, bytes);
     if (!rc && !exclusive && out != mine)
         sw_copy(out, mine, bytes);
@@ -77,9 +80,7 @@ static int put(sw_ring_t *ring, int i, const sw_part_t *outs, void *own,
         sw_copy((char *)own + at, prefix, bytes);
         return SW_OK;
     }
-    return sw_peer_write(ring->peer[i], &outs[i], at, prefix, bytes)
-               ? SW_UNREACHABLE
-               : SW_OK;
+    return sw_ring_write(ring, i, &outs[i], at, prefix, bytes);
 }
 
 /* One block for all members: a[] is the prefix, b[] the next operand. */
@@ -133,7 +134,7 @@ static int sliced(sw_ring_t *ring, bool exclusive, uint32_t what,
     size_t half = sw_round_up(each * r->elem, SW_LINE);
     char *scratch = sw_scratch(&ring->scratch, 2 * half);
     if (!scratch)
-        rc = SW_UNREACHABLE;
+        rc = SW_NO_ROOM;
     if (!rc && !sw_ring_touch(ring))
         rc = SW_BROKEN;
     for (size_t i = 0; i < s.count && !rc; i += each)
@@ -142,10 +143,11 @@ static int sliced(sw_ring_t *ring, bool exclusive, uint32_t what,
     sw_ring_touched(ring);
     if (has_out)
         sw_exposed_wrote(&x.out, s.start * r->elem, s.count * r->elem);
+    sw_ring_fail(ring, step, sw_hollow(rc));
     sw_ring_done(ring, step);
     sw_ring_await_done_all(ring, step);
     sw_exchange_end(&x, has_out);
-    return rc;
+    return rc ? rc : sw_ring_verdict(ring, step);
 }
 
 int sw_coll_scan(sw_ring_t *ring, bool exclusive, const sw_reducer_t *r,

@@ -3,19 +3,17 @@
  */
 #include "source.h"
 
+#include "ask.h"
 #include "packing.h"
 #include "node/temporary.h"
 
 #include <string.h>
 
-void sw_source_packed(sw_ring_t *ring, int member, const sw_entry_t *e,
-                      uint64_t before, sw_source_t *to)
+void sw_source_packed(const sw_entry_t *e, uint64_t before, sw_source_t *to)
 {
     to->at = NULL;
     to->packed = (const sw_packed_t *)(to->peer->arena + e->send.address);
     to->before = before;
-    to->doorbell = &sw_ring_lane(ring, member)->doorbell;
-    to->broken = &ring->broken;
 }
 
 int sw_source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
@@ -28,16 +26,20 @@ int sw_source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
     if (sw_unlikely(e->what != what))
         return sw_ring_mismatch(ring);
     to->bytes = e->bytes;
+    to->ring = ring;
+    to->member = member;
     to->peer = ring->peer[member];
     to->shown = NULL;
     to->packed = NULL;
     switch (e->form) {
+    case SW_FORM_FAILED:
+        return (int)e->bytes;
     case SW_FORM_SHOWN:
         to->at = NULL;
         to->shown = &e->shown;
         break;
     case SW_FORM_PACKED:
-        sw_source_packed(ring, member, e, 0, to);
+        sw_source_packed(e, 0, to);
         break;
     case SW_FORM_INLINE:
         to->at = e->data;
@@ -64,11 +66,14 @@ static int find(const sw_source_t *from, size_t n, sw_data_t *to)
 static uint64_t await_packed(const sw_source_t *from, uint64_t than)
 {
     uint64_t ready = 0;
-    SW_WAIT_UNLESS(*from->broken,
-                   (ready = atomic_load_explicit(
-                        &from->packed->ready, memory_order_acquire)) >
-                       from->before + than, from->doorbell);
-    return *from->broken ? 0 : ready - from->before;
+    sw_ring_t *ring = from->ring;
+    SW_WAIT_UNLESS(ring->broken,
+                   sw_ring_answered(ring) &&
+                       (ready = atomic_load_explicit(
+                            &from->packed->ready, memory_order_acquire)) >
+                           from->before + than,
+                   &sw_ring_lane(ring, from->member)->doorbell);
+    return ring->broken ? 0 : ready - from->before;
 }
 
 /* Copies the bytes [begin, end) of a packed payload as they come. */
@@ -92,8 +97,8 @@ int sw_source_fetch(const sw_source_t *from, uint64_t offset, void *to,
     if (from->packed)
         return follow(from, &skipped, offset, offset + n);
     if (!from->shown)
-        return sw_peer_read(from->peer, &from->part, offset, to, n)
-                   ? SW_UNREACHABLE : SW_OK;
+        return sw_ring_read(from->ring, from->member, &from->part, offset, to,
+                            n);
     sw_data_t data;
     int rc = find(from, offset + n, &data);
     if (rc)

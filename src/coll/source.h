@@ -12,17 +12,17 @@ typedef struct {
     const sw_shown_t *shown;    /* valid until this reader is done          */
     const struct sw_packed *packed;     /* from data[before] on             */
     uint64_t before;
-    sw_doorbell_t *doorbell;    /* of the packer                            */
-    bool *broken;               /* of its reader's ring                     */
+    sw_ring_t *ring;            /* its reader's                             */
+    int member;                 /* that it is of                            */
     const sw_peer_t *peer;
     sw_part_t part;
     uint64_t bytes;
 } sw_source_t;
 
-/* Describes a packed payload from byte `before` on; to->peer is set. */
-void sw_source_packed(sw_ring_t *ring, int member, const sw_entry_t *e,
-                      uint64_t before, sw_source_t *to);
-/* Waits for a member's payload of this step. Returns SW_OK or SW_MISMATCH. */
+/* Describes a packed payload from byte `before` on; whose it is, is set. */
+void sw_source_packed(const sw_entry_t *e, uint64_t before, sw_source_t *to);
+/* Waits for a member's payload of this step. Returns SW_OK, SW_MISMATCH, or why
+ * the member has none (sw_stage_failure). */
 int sw_source(sw_ring_t *ring, int member, uint64_t step, uint32_t what,
               sw_source_t *to);
 /* This process's own memory as a source. */
@@ -31,8 +31,8 @@ static inline sw_source_t sw_source_own(const void *p, size_t n)
     return (sw_source_t){.at = p, .bytes = n};
 }
 
-/* Copies n bytes at `offset` of the payload. Returns SW_OK, SW_BROKEN or
- * SW_UNREACHABLE. */
+/* Copies n bytes at `offset` of the payload. Returns SW_OK, SW_BROKEN,
+ * SW_UNREACHABLE or SW_NO_ROOM. */
 int sw_source_fetch(const sw_source_t *from, uint64_t offset, void *to,
                     size_t n);
 static inline int sw_source_copy(const sw_source_t *from, uint64_t offset,

@@ -31,6 +31,8 @@ typedef enum {
     SW_FORM_PACKED,     /* being packed, in the arena  (coll/packing.h) */
     SW_FORM_ARENA,
     SW_FORM_CMA,
+    SW_FORM_FAILED,     /* its member has none          (coll/source.h) */
+    SW_FORM_PUMPED,     /* a chunk at a time            (offload/pump.h) */
 } sw_form_t;
 
 typedef struct {
@@ -58,6 +60,7 @@ typedef struct {
     sw_card_t card;
     bool self;
     bool cma;                   /* probed: we can read its memory         */
+    _Atomic bool refused;       /* ... but the system has refused since   */
     uint64_t start;             /* of the process, as the system counts   */
     char *arena;                /* our mapping of its arena, or NULL      */
     char *control;              /* our mapping of its control segment     */

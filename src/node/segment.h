@@ -22,6 +22,7 @@
 #define SW_NODE_SEGMENT_H
 
 #include "node/os/os.h"
+#include "parcel_stack.h"
 
 /* A process's identity: 128 random bits, made when the segment is. */
 typedef struct {
@@ -30,12 +31,15 @@ typedef struct {
 
 typedef struct {
     sw_token_t token;       /* proves that a mapping is of this process */
-    _Atomic uint64_t notices;   /* offset in its arena: offload/notices.h */
+    _Atomic uint64_t notices;   /* their place: offload/notices.h       */
+    sw_parcel_stack_t left;     /* blocks of notices in this segment      */
+    _Atomic uint32_t no_more;   /* no notice will be put up any more      */
 } sw_segment_head_t;
 
 typedef struct {
     _Atomic int32_t members;
     _Atomic int32_t given_up;   /* coll/ring.h: a member has given up  */
+    _Atomic int32_t asks;       /* coll/ask.h: a member has asked      */
     uint64_t size;          /* of the block, bytes */
 } sw_block_t;
 

@@ -3,7 +3,7 @@
  */
 #include "temporary.h"
 
-#include "node/arena/arena.h"
+#include "node/arena/show.h"
 #include "node/base/settings.h"
 
 #include <stdlib.h>
@@ -17,6 +17,14 @@ void *sw_temporary(size_t n)
         sw_say("no memory for a temporary copy of %zu bytes", n);
         abort();
     }
+    return p;
+}
+
+void *sw_temporary_shared(size_t n, uint64_t *there)
+{
+    void *p = sw_arena_alloc_shared(n, SW_LINE);
+    *there = p ? sw_shared_at(p, n) : UINT64_MAX;
+    sw_assert(!p || *there != UINT64_MAX);
     return p;
 }
 

@@ -1,6 +1,10 @@
 /*
- * temporary.h - memory for the time of a call: in the arena, so that peers
- * reach it, if that has room.
+ * temporary.h - memory for the time of a call.
+ *
+ * There are two sorts, with names of their own. Private memory may happen to
+ * lie where peers reach it, which saves a copy: sw_show finds out. Peers see
+ * shared memory from its birth. No private block ever stands in for a shared
+ * one: the caller gets NULL instead.
  */
 #ifndef SW_NODE_TEMPORARY_H
 #define SW_NODE_TEMPORARY_H
@@ -10,6 +14,9 @@
 /* n bytes (n may be 0); ends the job with a message when there are none: the
  * other members are already in the collective and cannot be told. */
 SW_API void *sw_temporary(size_t n);
-SW_API void sw_temporary_free(void *p);     /* or NULL */
+/* n > 0 bytes that peers see, and in *there where; NULL: the common zone is
+ * full, and the caller has another way. */
+SW_API void *sw_temporary_shared(size_t n, uint64_t *there);
+SW_API void sw_temporary_free(void *p);     /* either's, or NULL */
 
 #endif

@@ -51,8 +51,8 @@ static bool gets(const sw_fold_t *f, int member)
 
 /* Posting ------------------------------------------------------------------ */
 
-/* Memory that the others read or write: the user's, or what stands in for it.
- */
+/* Memory that the others read or write: the user's, or what stands in for it. If
+ * there is no room for that, the form is SW_FORM_PUMPED. */
 static sw_part_t lend(sw_stand_in_t *x, const sw_list_t *l, const void *p,
                       size_t bytes, bool in, bool aside)
 {
@@ -61,13 +61,15 @@ static sw_part_t lend(sw_stand_in_t *x, const sw_list_t *l, const void *p,
         return (sw_part_t){.form = SW_FORM_NONE};
     uint64_t there = aside ? UINT64_MAX : sw_list_show(l, p, bytes);
     if (there == UINT64_MAX) {
-        x->copy = sw_list_memory(bytes, &there);
-        if (in)
+        x->copy = sw_temporary_shared(bytes, &there);
+        if (x->copy && in)
             sw_copy(x->copy, p, bytes);
     } else if (in) {
         sw_show_stage(p, bytes);
     }
-    return (sw_part_t){.address = there, .form = SW_FORM_ARENA};
+    return (sw_part_t){.address = there,
+                       .form = there == UINT64_MAX ? SW_FORM_PUMPED
+                                                   : SW_FORM_ARENA};
 }
 
 /* Ends it. `written`: by the others, too. */
@@ -79,6 +81,8 @@ static void take_back(const sw_stand_in_t *x, bool written)
         sw_show_fetch(x->user, x->bytes);
     sw_temporary_free(x->copy);
 }
+
+static int operands(const sw_fold_t *f);
 
 static void post(sw_list_t *l, sw_slate_row_t *row)
 {
@@ -98,11 +102,14 @@ static void post(sw_list_t *l, sw_slate_row_t *row)
     sw_slice_t mine = slice_of(f, l->on->me);
     size_t result = !a->out || !gets(f, l->on->me) ? 0
                   : scatters(a->id) ? mine.count * a->reducer->elem : bytes;
-    row->form = SW_FORM_ARENA;
+    sw_narrow_open(l, operands(f));
     row->send = lend(&f->in, l, a->in, bytes, true, false);
     /* Others still read the operand where a scattered result goes. */
     row->recv = lend(&f->out, l, a->out, result, false,
                      scatters(a->id) && a->in == a->out);
+    bool lacks = row->send.form == SW_FORM_PUMPED ||
+                 row->recv.form == SW_FORM_PUMPED;
+    row->form = lacks ? SW_FORM_PUMPED : SW_FORM_ARENA;
     sw_list_open(l);
 }
 
@@ -324,6 +331,30 @@ static bool conclude_small(sw_fold_t *f)
     return true;
 }
 
+/* All rows are there. Does one say that its member lacks room? Then this member
+ * computes its result itself. It does not write where others still need what it
+ * reads. */
+static void choose_way(sw_fold_t *f)
+{
+    const sw_fold_args_t *a = &f->args;
+    sw_list_t *l = &f->list;
+    for (int i = 0; i < l->on->n; i++)
+        f->is_narrow |= sw_list_row(l, i)->form == SW_FORM_PUMPED;
+    if (sw_likely(!f->is_narrow))
+        return;
+    sw_slice_t part = {0, a->n};
+    if (scatters(a->id)) {
+        part = slice_of(f, l->on->me);
+        if (a->in == a->out && f->out.bytes && !f->out.copy)
+            f->out.copy = sw_temporary(f->out.bytes);
+    }
+    f->narrow = (sw_narrow_t){
+        .reducer = a->reducer, .in = a->in, .n = a->n,
+        .out = f->out.copy ? f->out.copy : a->out,
+        .first = part.start, .count = part.count, .operands = operands(f)};
+    sw_narrow_begin(&f->narrow, l);
+}
+
 static bool work(sw_list_t *l, bool calls)
 {
     sw_fold_t *f = (sw_fold_t *)l;
@@ -332,7 +363,12 @@ static bool work(sw_list_t *l, bool calls)
         return false;
     if (f->small)
         return conclude_small(f);
-    f->present = f->present || all_there(f, n);
+    if (!f->present && all_there(f, n)) {
+        f->present = true;
+        choose_way(f);
+    }
+    if (sw_unlikely(f->is_narrow))
+        return sw_narrow_work(&f->narrow, l);
     for (int k = 0; k < n && f->present; k++)
         if (work_on(f, me + k < n ? me + k : me + k - n))
             return true;
@@ -342,6 +378,8 @@ static bool work(sw_list_t *l, bool calls)
 static bool over(sw_list_t *l)
 {
     sw_fold_t *f = (sw_fold_t *)l;
+    if (sw_unlikely(f->is_narrow))
+        return sw_narrow_over(&f->narrow, l);
     for (; !f->small && f->present && f->owner < l->on->n; f->owner++) {
         const sw_slate_row_t *row = sw_list_row(l, f->owner);
         sw_pieces_t all = pieces_of(f, slice_of(f, f->owner));
@@ -362,7 +400,9 @@ static void end(sw_list_t *l)
     if (f->small)
         return;
     take_back(&f->in, false);
-    take_back(&f->out, f->out.bytes && !l->status);
+    /* On the narrow way nobody else has written. */
+    take_back(&f->out, f->out.bytes && !l->status &&
+                           (!f->is_narrow || f->out.copy));
 }
 
 /* Does each member do better to combine all operands itself? All decide alike.
@@ -380,7 +420,7 @@ void sw_fold_begin(sw_fold_t *f, sw_slates_t *on)
     const sw_fold_args_t *args = &f->args;
     size_t bytes = args->n * args->reducer->elem;
     f->owner = 0;
-    f->present = false;
+    f->present = f->is_narrow = false;
     f->small = is_small(on, bytes);
     f->list.on = on;
     f->waiting = !f->small || operands(f);

@@ -6,12 +6,13 @@
  * all operands itself. Large: the members lend each other their operands and
  * results. The vector is cut into pieces. A worker that claims a piece combines
  * all operands there, in rank order, and stores the results of all members. So
- * one thread computes each element, and every rank gets the same bits.
+ * one thread computes each element, and every rank gets the same bits. Where a
+ * member has no room for what it should lend, all go the narrow way (narrow.h).
  */
 #ifndef SW_OFFLOAD_FOLDS_H
 #define SW_OFFLOAD_FOLDS_H
 
-#include "list.h"
+#include "narrow.h"
 
 /* What a member gives. It must last until the list has ended, with what it
  * points to. */
@@ -39,6 +40,8 @@ typedef struct {
     bool waiting;               /* for anything at all                      */
     int owner;                  /* the first whose pieces may not be done   */
     sw_stand_in_t in, out;
+    bool is_narrow;             /* a member's row says so                   */
+    sw_narrow_t narrow;
 } sw_fold_t;
 
 /* Begins one. f->list began as zeros, and is kept. */

@@ -3,9 +3,6 @@
  */
 #include "list.h"
 
-#include "node/base/settings.h"
-#include "node/temporary.h"
-
 #include <stdlib.h>
 
 bool sw_lists_shared;
@@ -138,6 +135,7 @@ static void post(sw_list_t *l)
 {
     sw_slates_t *s = l->on;
     sw_slate_row_t *row = sw_list_row(l, s->me);
+    l->turn = sw_slate_turn(s, l->step);
     row->what = l->what;
     l->kind->post(l, row);
     sw_slate_post(s, l->step, row);
@@ -152,12 +150,14 @@ static bool may_post(sw_list_t *l)
 static void try_to_post(sw_list_t *l)
 {
     lock(&l->on->locked);
-    bool free = may_post(l);
+    bool free = may_post(l), refused = l->on->refused;
     unlock(&l->on->locked);
-    if (!free)
-        return;
-    post(l);
-    go_on(l);
+    if (free) {
+        post(l);
+        go_on(l);
+    } else if (sw_unlikely(refused)) {
+        sw_list_bad(l, SW_NO_ROOM);
+    }
 }
 
 static void leave(sw_list_t *l)
@@ -188,7 +188,6 @@ void sw_list_begin(sw_list_t *l, const sw_list_kind_t *kind, sw_slates_t *on,
     l->step = ++on->step;
     bool free = may_post(l);
     unlock(&on->locked);
-    l->turn = sw_slate_turn(on, l->step);
     if (free)
         post(l);
     if (sw_unlikely(on->broken))
@@ -208,6 +207,9 @@ static bool push(sw_list_t *l, bool calls)
         over = l->status || l->kind->over(l);
         if (over)
             leave(l);
+    } else if (!over && sw_unlikely(l->status)) {
+        over = true;
+        leave(l);
     }
     return over;
 }
@@ -283,17 +285,4 @@ int sw_list_end(sw_list_t *l)
         sw_counter_add(&sw_lists_open, -1, sw_lists_shared,
                        memory_order_relaxed);
     return l->status ? l->status : l->result;
-}
-
-char *sw_list_memory(size_t n, uint64_t *there)
-{
-    char *p = sw_temporary(n);
-    *there = sw_arena_offset(p, n);
-    if (*there == UINT64_MAX) {
-        /* The others have begun already and cannot be told. */
-        sw_say("no memory that peers reach for a nonblocking collective of "
-               "%zu bytes: the arena is full. Raise STRAIGHTWAY_ARENA_SIZE", n);
-        abort();
-    }
-    return p;
 }

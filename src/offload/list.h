@@ -136,11 +136,7 @@ static inline bool sw_list_deserted(sw_list_t *l, int member,
 static inline uint64_t sw_list_show(const sw_list_t *l, const void *p,
                                     size_t n)
 {
-    if (l->calls)
-        return sw_direct(l->on->team, p, n);
-    uint64_t offset = sw_arena_offset(p, n);
-    return offset != UINT64_MAX && sw_shown_always(offset) ? offset
-                                                           : UINT64_MAX;
+    return l->calls ? sw_direct(l->on->team, p, n) : sw_shared_at(p, n);
 }
 
 /* The other members may write to memory of this one's, once it has posted: all
@@ -150,10 +146,6 @@ static inline void sw_list_open(sw_list_t *l)
     l->open = true;
     sw_counter_add(&sw_lists_open, 1, sw_lists_shared, memory_order_relaxed);
 }
-
-/* n bytes that the other members map, until sw_temporary_free; *there: where.
- * Ends the job with a message when there are none. */
-SW_API char *sw_list_memory(size_t n, uint64_t *there);
 
 /* Into how many pieces `bytes` are cut, of `most` at most. */
 #define SW_PIECE 32768

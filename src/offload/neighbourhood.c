@@ -115,13 +115,16 @@ static void list_blocks(const sw_neighbourhood_t *h, bool packed, char *to)
     }
 }
 
-/* Lends the blocks where they lie, at `there`, or as a copy. */
-static void lend(sw_neighbourhood_t *h, sw_slate_row_t *row, size_t bytes,
+/* Lends the blocks where they lie, at `there`, or as a copy. False: there is no
+ * room for the copy, or for the table. */
+static bool lend(sw_neighbourhood_t *h, sw_slate_row_t *row, size_t bytes,
                  uint64_t there)
 {
     const sw_slates_t *s = h->list.on;
     if (there == NOWHERE) {
-        h->packed = sw_list_memory(bytes, &there);
+        h->packed = sw_temporary_shared(bytes, &there);
+        if (!h->packed)
+            return false;
         pack(h, h->packed);
     }
     row->form = SW_FORM_ARENA;
@@ -129,13 +132,24 @@ static void lend(sw_neighbourhood_t *h, sw_slate_row_t *row, size_t bytes,
     row->recv = (sw_part_t){.form = SW_FORM_NONE};
     size_t table = (size_t)h->blocks * sizeof(sw_extent_t);
     if (!h->listed)
-        return;
+        return true;
     char *to = sw_slate_area(s, h->list.step, s->me);
     if (table > s->area) {
-        to = h->table = sw_list_memory(table, &row->recv.address);
+        to = h->table = sw_temporary_shared(table, &row->recv.address);
         row->recv.form = SW_FORM_ARENA;
     }
-    list_blocks(h, h->packed, to);
+    if (to)
+        list_blocks(h, h->packed, to);
+    return to;
+}
+
+static void pump_instead(sw_neighbourhood_t *h, sw_slate_row_t *row)
+{
+    const sw_slates_t *s = h->list.on;
+    row->form = SW_FORM_PUMPED;
+    h->pumped = true;
+    h->edge = 0;
+    sw_pump_begin(&h->pump, sw_slate_area(s, h->list.step, s->me), s->area);
 }
 
 /* Copies the blocks into the row, or into the area behind their table. */
@@ -179,12 +193,63 @@ static void post(sw_list_t *l, sw_slate_row_t *row)
     size_t table = h->listed ? (size_t)h->blocks * sizeof(sw_extent_t) : 0;
     if (there == NOWHERE && table + bytes <= s->area) {
         stage(h, row, bytes, table);
-    } else {
-        lend(h, row, bytes, there);
+    } else if (lend(h, row, bytes, there)) {
         expect_readers(h);
+    } else {
+        pump_instead(h, row);
     }
     row->bytes = h->each;
     row->listed = h->listed ? SW_LISTS_SENDS : 0;
+}
+
+/* Pumping ------------------------------------------------------------------ */
+
+/* Blocks go along the edges in their order; the one block that goes along all
+ * of them, once to each receiver. */
+static int pumped_edges(const sw_neighbourhood_t *h)
+{
+    const sw_neighbours_t *all = h->args.all;
+    return h->args.index ? all->outs : all->readers;
+}
+
+static int receiver_of(const sw_neighbourhood_t *h, int edge)
+{
+    const sw_neighbours_t *all = h->args.all;
+    return h->args.index ? all->out[edge] : all->reader[edge];
+}
+
+/* Goes on to the next edge that something leaves on. False: there is none. (Where
+ * nothing leaves, nobody waits for a chunk.) */
+static bool find_edge(sw_neighbourhood_t *h)
+{
+    int n = pumped_edges(h);
+    while (h->edge < n && !leaving(h, h->args.index ? h->edge : 0))
+        h->edge++;
+    return h->edge < n;
+}
+
+/* Puts a chunk, if the last one is taken, and the receiver of the next one has
+ * begun. */
+static bool pump(sw_neighbourhood_t *h)
+{
+    sw_list_t *l = &h->list;
+    if (!sw_pump_idle(&h->pump, l))
+        return false;
+    if (!find_edge(h)) {
+        h->pumped = false;
+        return false;
+    }
+    int to = receiver_of(h, h->edge), block = h->args.index ? h->edge : 0;
+    if (!sw_list_look(l, to))
+        return false;
+    sw_data_t data = sw_block_data(&h->args.sends, h->args.send, block);
+    if (sw_row_left(sw_list_row(l, to), l->turn) ||
+        sw_pump_put(&h->pump, to, (unsigned)block, &data,
+                    sw_block(&h->args.sends, block).bytes)) {
+        h->edge++;
+        h->pump.at = 0;
+    }
+    return true;
 }
 
 /* Receiving ---------------------------------------------------------------- */
@@ -251,11 +316,51 @@ static bool take_block(sw_neighbourhood_t *h, int edge, int from,
     return true;
 }
 
-/* Takes what comes on an edge. False: it is not there. */
-static bool take(sw_neighbourhood_t *h, int edge, int i)
+/* Copies a chunk into the places of all edges on which it comes. */
+static void put_chunk(sw_neighbourhood_t *h, int from, const int *index,
+                      const sw_pump_area_t *chunk)
+{
+    const sw_neighbours_t *all = h->args.all;
+    uint64_t end = chunk->begin + chunk->bytes, total = chunk->all;
+    sw_data_t data = sw_data_plain(chunk->data - chunk->begin);
+    for (int e = 0; e < all->ins; e++) {
+        if (all->in[e] != from || h->got[e] ||
+            (index ? index[e] : 0) != (int)chunk->block)
+            continue;
+        sw_data_t to = sw_block_data(&h->args.recvs, h->args.recv, e);
+        uint64_t room = sw_block(&h->args.recvs, e).bytes;
+        if (chunk->begin < sw_min(end, room))
+            sw_data_copy(&data, &to, chunk->begin, sw_min(end, room));
+        if (total > room)
+            h->list.result = SW_TRUNCATED;
+        if (end == total) {
+            h->got[e] = true;
+            h->missing--;
+        }
+    }
+}
+
+/* Takes what a member pumps, wanted or not. */
+static bool take_chunk(sw_neighbourhood_t *h, int from, const int *index)
 {
     sw_list_t *l = &h->list;
-    int from = h->args.all->in[edge];
+    const sw_pump_area_t *chunk =
+        sw_pump_look(l, sw_slate_area(l->on, l->step, from));
+    if (chunk) {
+        put_chunk(h, from, index, chunk);
+        sw_pump_take(chunk);
+    } else if (sw_row_left(sw_list_row(l, from), l->turn)) {
+        /* Before it leaves, it waits until this member has all. */
+        sw_list_bad(l, SW_BROKEN);
+    }
+    return chunk;
+}
+
+/* Takes what comes on an edge. False: it is not there. */
+static bool take(sw_neighbourhood_t *h, int edge, const int *index)
+{
+    sw_list_t *l = &h->list;
+    int from = h->args.all->in[edge], i = index ? index[edge] : 0;
     if (sw_unlikely(i < 0)) {
         sw_list_bad(l, SW_BROKEN);
         return false;
@@ -263,8 +368,11 @@ static bool take(sw_neighbourhood_t *h, int edge, int i)
     if (from == l->on->me) {
         sw_data_t own = sw_block_data(&h->args.sends, h->args.send, i);
         put(h, edge, &own, sw_block(&h->args.sends, i).bytes);
-    } else if (!sw_list_look(l, from) ||
-               !take_block(h, edge, from, sw_list_row(l, from), i)) {
+    } else if (!sw_list_look(l, from)) {
+        return false;
+    } else if (sw_list_row(l, from)->form == SW_FORM_PUMPED) {
+        return take_chunk(h, from, index);
+    } else if (!take_block(h, edge, from, sw_list_row(l, from), i)) {
         return false;
     }
     h->got[edge] = true;
@@ -284,14 +392,14 @@ static bool work(sw_list_t *l, bool calls)
     sw_neighbourhood_t *h = (sw_neighbourhood_t *)l;
     const sw_neighbours_t *all = h->args.all;
     const int *index;
-    bool any = false;
+    bool any = sw_unlikely(h->pumped) && pump(h);
     if (!h->missing || !ways_are_known(h, &index))
-        return false;
+        return any;
     for (int k = 0; k < all->ins && !l->status; k++) {
         int edge = all->first + k;
         edge -= edge < all->ins ? 0 : all->ins;
         if (!h->got[edge])
-            any |= take(h, edge, index ? index[edge] : 0);
+            any |= take(h, edge, index);
     }
     return any;
 }
@@ -321,7 +429,7 @@ static bool is_read(sw_neighbourhood_t *h)
 static bool over(sw_list_t *l)
 {
     sw_neighbourhood_t *h = (sw_neighbourhood_t *)l;
-    return !h->missing && !is_read(h);
+    return !h->missing && !h->pumped && !is_read(h);
 }
 
 /* Beginning and end -------------------------------------------------------- */
@@ -370,6 +478,7 @@ void sw_neighbourhood_begin(sw_neighbourhood_t *h, sw_slates_t *on)
 {
     h->blocks = h->args.index ? h->args.all->outs : 1;
     h->packed = h->table = NULL;
+    h->pumped = false;
     make_room(h, on);
     expect_blocks(h);
     sw_list_begin(&h->list, &neighbourhood_kind, on,

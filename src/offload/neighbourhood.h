@@ -9,11 +9,14 @@
  *
  * Members without an edge between them never meet. Each receiver makes its own
  * copies: no third member helps a late one.
+ *
+ * A sender that has no room for what it should lend pumps the blocks of its edges
+ * through its row (pump.h). Its row says so, and the receivers follow it.
  */
 #ifndef SW_OFFLOAD_NEIGHBOURHOOD_H
 #define SW_OFFLOAD_NEIGHBOURHOOD_H
 
-#include "list.h"
+#include "pump.h"
 
 /* Tells which block of its sender comes on each edge of `in`: [ins], or NULL as
  * long as that is not known. A negative number: nobody will know. Any thread may
@@ -40,6 +43,9 @@ typedef struct {
     size_t each;                /* bytes of every block, if not `listed`    */
     bool listed;
     char *packed, *table;       /* what is lent, if it was made for that    */
+    bool pumped;                /* what should be lent                      */
+    int edge;                   /* whose block it pumps                     */
+    sw_pump_t pump;
     int missing;                /* edges on which something is to come      */
     /* In the list's room. */
     bool *got;                  /* [ins] nothing is to come, any more       */

@@ -123,8 +123,8 @@ static void list_blocks(const sw_pairs_t *p, const sw_blocks_t *blocks,
     }
 }
 
-/* Decides how this member's blocks leave: by its row (`lent` stays false), or
- * as memory. Returns where that is. */
+/* Decides how this member's blocks leave: by its row, as memory (`lent`), or by
+ * a pump (`pumped`). Returns where that memory is. */
 static uint64_t lend_out(sw_pairs_t *p, size_t bytes, size_t eager,
                          size_t area)
 {
@@ -134,11 +134,13 @@ static uint64_t lend_out(sw_pairs_t *p, size_t bytes, size_t eager,
                             true);
     if (bytes <= eager || (there == UINT64_MAX && bytes <= area))
         return UINT64_MAX;
-    p->lent = true;
     if (there == UINT64_MAX) {
-        p->packed = sw_list_memory(bytes, &there);
-        pack(p, p->packed);
+        p->packed = sw_temporary_shared(bytes, &there);
+        if (p->packed)
+            pack(p, p->packed);
     }
+    p->lent = there != UINT64_MAX;
+    p->pumped = !p->lent;
     return there;
 }
 
@@ -162,11 +164,11 @@ static size_t eager_of(const sw_pairs_t *p)
     return rooted ? team->eager : team->eager_all;
 }
 
-/* How many receivers must read what this member has lent. */
+/* How many receivers must read what this member has lent, or pumps. */
 static void expect_readers(sw_pairs_t *p)
 {
     int n = p->list.on->n, me = p->list.on->me;
-    for (int j = 0; j < n && p->lent; j++) {
+    for (int j = 0; j < n && (p->lent || p->pumped); j++) {
         bool reads = j != me && bytes_for(p, j) &&
                      (!to_root(p->args.id) || j == p->args.root);
         p->read[j] = !reads;
@@ -181,6 +183,8 @@ static void fill_area(sw_pairs_t *p, sw_slate_row_t *row, size_t bytes)
     char *area = sw_slate_area(s, p->list.step, s->me);
     size_t table = (size_t)s->n * sizeof(sw_extent_t);
     bool packed = !p->lent || p->packed;
+    if (p->pumped)
+        sw_pump_begin(&p->pump, area + 2 * table, s->area - 2 * table);
     row->listed = packed ? SW_LISTS_PACKED : 0;
     if (p->sends && p->deals && p->args.sends.list) {
         list_blocks(p, &p->args.sends, packed, area);
@@ -191,10 +195,11 @@ static void fill_area(sw_pairs_t *p, sw_slate_row_t *row, size_t bytes)
         row->listed |= SW_LISTS_RECVS;
     }
     row->form = p->lent ? SW_FORM_ARENA
+              : p->pumped ? SW_FORM_PUMPED
               : !bytes ? SW_FORM_NONE
               : !p->open && bytes <= SW_SLATE_INLINE ? SW_FORM_INLINE
                                                      : SW_FORM_STAGED;
-    if (bytes && !p->lent)
+    if (bytes && !p->lent && !p->pumped)
         pack(p, row->form == SW_FORM_INLINE ? row->data : area + 2 * table);
 }
 
@@ -340,6 +345,57 @@ static void received(sw_pairs_t *p, int from, uint64_t bytes)
         p->list.result = SW_TRUNCATED;
 }
 
+/* Takes a chunk that `from` pumps to this member. */
+static bool take_chunk(sw_pairs_t *p, int from, const sw_slate_row_t *theirs)
+{
+    const sw_slates_t *s = p->list.on;
+    size_t tables = 2 * (size_t)s->n * sizeof(sw_extent_t);
+    const sw_pump_area_t *chunk = sw_pump_look(
+        &p->list, sw_slate_area(s, p->list.step, from) + tables);
+    if (!chunk) {
+        /* Before it leaves, it waits until this member has all. */
+        if (sw_row_left(theirs, p->list.turn))
+            sw_list_bad(&p->list, SW_BROKEN);
+        return false;
+    }
+    uint64_t end = chunk->begin + chunk->bytes, all = chunk->all;
+    uint64_t room = room_for(p, from);
+    take(p, from, chunk->data - chunk->begin, sw_min(chunk->begin, room),
+         sw_min(end, room));
+    sw_pump_take(chunk);
+    if (end == all)
+        received(p, from, all);
+    return true;
+}
+
+/* Puts a chunk for a receiver that has begun, if the last one is taken. */
+static bool pump(sw_pairs_t *p)
+{
+    sw_list_t *l = &p->list;
+    sw_pump_t *u = &p->pump;
+    int n = l->on->n;
+    if (!sw_pump_idle(u, l))
+        return false;
+    if (u->at && (u->at == bytes_for(p, u->to) ||
+                  sw_row_left(sw_list_row(l, u->to), l->turn))) {
+        p->read[u->to] = true;
+        p->unread--;
+        u->at = 0;
+    }
+    if (u->at == 0)
+        for (int k = 0; k < n; k++) {
+            u->to = u->to + 1 < n ? u->to + 1 : 0;
+            if (!p->read[u->to] && sw_list_look(l, u->to))
+                break;
+        }
+    if (!p->unread || p->read[u->to] || !sw_list_look(l, u->to))
+        return false;
+    int block = block_for(p, u->to);
+    sw_data_t data = sw_block_data(&p->args.sends, p->args.send, block);
+    sw_pump_put(u, u->to, (unsigned)block, &data, bytes_for(p, u->to));
+    return true;
+}
+
 /* Takes what `from` sends, or a piece. False: nothing is there to do. */
 static bool take_from(sw_pairs_t *p, int from)
 {
@@ -348,6 +404,8 @@ static bool take_from(sw_pairs_t *p, int from)
     const sw_slate_row_t *theirs = sw_list_look(l, from);
     if (!theirs)
         return false;
+    if (sw_unlikely(theirs->form == SW_FORM_PUMPED))
+        return take_chunk(p, from, theirs);
     sw_slate_row_t *mine = sw_list_row(l, l->on->me);
     const char *block = block_of(p, from, theirs, l->on->me, &bytes);
     uint64_t room = room_for(p, from);
@@ -406,7 +464,7 @@ static bool help(sw_pairs_t *p, int to)
         const sw_slate_row_t *source = sw_list_look(l, from);
         all = all && source;
         if (source && source->form != SW_FORM_NONE &&
-            carry(p, from, source, to, target))
+            source->form != SW_FORM_PUMPED && carry(p, from, source, to, target))
             return true;
     }
     p->helped[to] = all;
@@ -420,6 +478,8 @@ static bool work(sw_list_t *l, bool calls)
 {
     sw_pairs_t *p = (sw_pairs_t *)l;
     int n = l->on->n, me = l->on->me;
+    if (sw_unlikely(p->pumped) && p->unread && pump(p))
+        return true;
     for (int k = 1; k < n && p->unwritten && !l->status; k++) {
         int from = me + k < n ? me + k : me + k - n;
         if (!p->written[from] && take_from(p, from))
@@ -448,7 +508,7 @@ static bool was_read(sw_pairs_t *p, int to)
 static bool over(sw_list_t *l)
 {
     sw_pairs_t *p = (sw_pairs_t *)l;
-    for (int j = 0; j < l->on->n && p->unread; j++)
+    for (int j = 0; j < l->on->n && p->unread && !p->pumped; j++)
         if (!p->read[j] && was_read(p, j)) {
             p->read[j] = true;
             p->unread--;
@@ -518,7 +578,7 @@ void sw_pairs_begin(sw_pairs_t *p, sw_slates_t *on)
     p->collects = collects(args->id);
     p->sends = from ? is_root : !to || !is_root;
     p->receives = to ? is_root : !from || !is_root;
-    p->lent = p->open = false;
+    p->lent = p->pumped = p->open = false;
     p->packed = NULL;
     p->unread = p->unwritten = 0;
     p->next = on->me;

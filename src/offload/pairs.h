@@ -11,11 +11,14 @@
  * a large one. A receiver whose places the others map lends these, too: then
  * anybody may copy into them. So three parties may carry a block: the receiver,
  * its sender, and a third member that waits.
+ *
+ * A sender that has no room for what it should lend pumps its blocks through its
+ * row (pump.h). Its row says so, and the others follow it.
  */
 #ifndef SW_OFFLOAD_PAIRS_H
 #define SW_OFFLOAD_PAIRS_H
 
-#include "list.h"
+#include "pump.h"
 
 /* What a member gives to a collective of this kind. It must last until the list
  * has ended, with what it points to. */
@@ -35,9 +38,11 @@ typedef struct {
     bool deals, collects;       /* a block for each; a place for each       */
     bool sends, receives;
     bool lent;                  /* others read this member's memory         */
+    bool pumped;                /* ... a chunk at a time, since it has no room */
     bool open;                  /* others write into it                     */
     int unread, unwritten;      /* receivers, senders that are not done     */
     char *packed;               /* what is lent, if it was made for that    */
+    sw_pump_t pump;
     int next;                   /* whose row it looks at to help            */
     /* [n], in the list's room. */
     bool *read, *written;       /* by receiver, by sender                   */

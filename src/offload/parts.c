@@ -4,6 +4,7 @@
 #include "parts.h"
 
 #include "notices.h"
+#include "room.h"
 
 enum { SENDER, RECEIVER };
 
@@ -103,7 +104,7 @@ static uint64_t name_of_board(uint64_t name)
     return ~name;
 }
 
-void sw_parts_open(sw_parts_t *p, sw_team_t *team, uint64_t name,
+bool sw_parts_open(sw_parts_t *p, sw_team_t *team, uint64_t name,
                    unsigned partitions, uint64_t bytes, bool eager)
 {
     unsigned most = partitions && partitions < SW_SLATE_BITS
@@ -115,9 +116,14 @@ void sw_parts_open(sw_parts_t *p, sw_team_t *team, uint64_t name,
     p->board = NULL;
     if (team->me == SENDER) {
         size_t size = 2 * bank_bytes(partitions, p->split, copied(p));
-        p->board = sw_notice_put(name_of_board(name), 2, size, size);
+        p->board = sw_notice_put(&(sw_notice_want_t){
+            .name = name_of_board(name), .n = 2, .bytes = size,
+            .zeroed = size, .anywhere = true});
+        if (!p->board)
+            sw_notice_refuse(name);
     }
     p->on = sw_slates_open(team, name, DEPTH);
+    return team->me == RECEIVER || !p->on->refused;
 }
 
 void sw_parts_close(sw_parts_t *p)
@@ -184,9 +190,11 @@ static const sw_slate_row_t *meet(sw_parts_t *p)
     const sw_slate_row_t *row = sw_list_look(l, !l->on->me);
     if (sw_likely(!row || atomic_load_explicit(&p->met, memory_order_relaxed)))
         return row;
+    uint32_t note;
+    bool refused;               /* not: the sender has posted               */
     if (!p->board)
         p->board = sw_notice_find(l->on->team->peer[SENDER],
-                                  name_of_board(l->on->name));
+                                  name_of_board(l->on->name), &note, &refused);
     if (!p->board)
         return NULL;            /* its sender changes the table just now */
     unsigned partitions = (unsigned)row->send.bytes;
@@ -246,8 +254,8 @@ static const char *source(const sw_parts_t *p, uint64_t index, uint64_t begin)
     uint64_t where = atomic_load_explicit(&b->where[partition],
                                           memory_order_relaxed);
     const char *at = p->list.on->me == SENDER
-                         ? sw_arena_at(where)
-                         : p->list.on->team->peer[SENDER]->arena + where;
+                         ? sw_room_own(where)
+                         : sw_room_at(p->list.on->team->peer[SENDER], where);
     return at + (begin - partition * b->bytes);
 }
 

@@ -35,7 +35,7 @@ typedef struct {
     uint64_t bytes;             /* of a partition                           */
     _Atomic uint8_t *ready;     /* of each piece: 1 once it is              */
     _Atomic uint64_t *claims, *ticks;
-    _Atomic uint64_t *where;    /* of each partition, in the sender's arena */
+    _Atomic uint64_t *where;    /* the place of each partition              */
     char *copy;                 /* of a small message; else NULL            */
 } sw_parts_bank_t;
 
@@ -59,8 +59,9 @@ typedef struct {
 
 /* Opens the sender's end of a message of so many partitions, of so many bytes
  * each, or the receiver's (0 partitions). p->list began as zeros. `team`: both
- * members. Ends the job with a message when there is no memory. */
-SW_API void sw_parts_open(sw_parts_t *p, sw_team_t *team, uint64_t name,
+ * members. False: the sender has no room, now or ever, and the receiver finds that
+ * out (SW_NO_ROOM). */
+SW_API bool sw_parts_open(sw_parts_t *p, sw_team_t *team, uint64_t name,
                           unsigned partitions, uint64_t bytes, bool eager);
 SW_API void sw_parts_close(sw_parts_t *p);
 
@@ -70,7 +71,7 @@ SW_API void sw_parts_begin(sw_parts_t *p);
 /* The sender: where it copies a partition of an eager message to. */
 SW_API char *sw_parts_copy(const sw_parts_t *p, unsigned partition);
 
-/* The sender: this partition lies there in its arena, or is copied, and may be
+/* The sender: this partition lies at that place (room.h), or is copied, and may be
  * read. Any thread, once for each partition of a start. */
 SW_API void sw_parts_ready(sw_parts_t *p, unsigned partition, uint64_t where);
 

@@ -11,6 +11,7 @@
 
 #define FEW 4
 #define AHEAD 4
+#define SHORT 2             /* a depth that serves all: see parts.c */
 
 /* Few members have many slates, so that a stream of rooted collectives can run
  * ahead; many have few, to save memory. */
@@ -49,6 +50,12 @@ static size_t block_bytes(int n, unsigned depth, size_t *zeroed)
     return *zeroed + rows * area_bytes(n);
 }
 
+static void set_depth(sw_slates_t *s, unsigned depth)
+{
+    s->depth = depth;
+    s->shift = (unsigned)__builtin_ctz(depth);
+}
+
 static void place(sw_slates_t *s, char *block)
 {
     size_t zeroed;
@@ -57,6 +64,28 @@ static void place(sw_slates_t *s, char *block)
     s->lanes = (sw_slate_lane_t *)(void *)block;
     s->rows = block + head_bytes(s->n);
     s->areas = block + zeroed;
+}
+
+static char *try_to_take(sw_slates_t *s, unsigned depth, bool anywhere)
+{
+    sw_notice_want_t want = {.name = s->name, .n = s->n, .note = depth,
+                             .anywhere = anywhere};
+    want.bytes = block_bytes(s->n, depth, &want.zeroed);
+    set_depth(s, depth);
+    return sw_notice_put(&want);
+}
+
+/* The leader takes the block. Where room is short, it makes do with few slates. */
+static void take_block(sw_slates_t *s, unsigned depth)
+{
+    char *block = try_to_take(s, depth, false);
+    if (sw_unlikely(!block))
+        block = try_to_take(s, SHORT, true);
+    s->refused = !block;
+    if (block)
+        place(s, block);
+    else
+        sw_notice_refuse(s->name);
 }
 
 sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t name, unsigned depth)
@@ -70,30 +99,32 @@ sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t name, unsigned depth)
     s->team = sw_team_hold(team);
     s->n = n;
     s->me = team->me;
-    s->depth = depth ? depth : usual_depth(n);
-    s->shift = (unsigned)__builtin_ctz(s->depth);
     s->words = words_of(n);
     s->row_bytes = row_bytes(n);
     s->area = area_bytes(n);
     s->name = name;
-    if (s->me == 0) {
-        size_t zeroed, bytes = block_bytes(n, s->depth, &zeroed);
-        place(s, sw_notice_put(name, n, bytes, zeroed));
-    }
+    if (s->me == 0)
+        take_block(s, depth ? depth : usual_depth(n));
     return s;
 }
 
 bool sw_slates_find(sw_slates_t *s)
 {
-    char *block = sw_notice_find(s->team->peer[0], s->name);
-    if (block)
+    uint32_t depth;
+    char *block = NULL;
+    if (!s->refused)
+        block = sw_notice_find(s->team->peer[0], s->name, &depth, &s->refused);
+    if (block) {
+        set_depth(s, depth);
         place(s, block);
+    }
     return block;
 }
 
 void sw_slates_close(sw_slates_t *s)
 {
-    if (s->block)               /* not, if a member died before it was found */
+    if (s->block)               /* not, if a member died before it was found,
+                                   or there is none */
         sw_notice_leave(s->block);
     sw_team_drop(s->team);
     free((void *)s->known);

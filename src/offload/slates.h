@@ -92,7 +92,8 @@ typedef struct {
 typedef struct {
     sw_team_t *team;
     int n, me;
-    unsigned depth;             /* a power of two, 1 << shift               */
+    unsigned depth;             /* a power of two, 1 << shift: the others learn
+                                   it with the block */
     unsigned shift;
     unsigned words;             /* of claims, and of ticks, in a row        */
     size_t row_bytes, area;
@@ -104,18 +105,21 @@ typedef struct {
     uint64_t left;              /* this member has left all up to this      */
     _Atomic uint64_t *known;    /* [n] the same of each, as last heard      */
     bool broken;                /* a member has died or given up            */
+    bool refused;               /* the leader has no room for the block     */
     _Atomic bool locked;        /* see list.c                               */
     struct sw_list *next;       /* the oldest list that has not posted      */
     struct sw_list *waiting;    /* those behind it, in a circle             */
 } sw_slates_t;
 
 /* Opens this member's end of a block of `depth` slates, a power of two (0: as
- * many as suit). It holds the team, whose members map each other's arenas. The
+ * many as suit; where the leader is short of room, two). It holds the team, whose members map each other's arenas. The
  * leader takes the block of its arena. The others find it by its name
- * (notices.h) when they first need it. */
+ * (notices.h) when they first need it. Where the leader has no room for it, all
+ * of them find that out, and no list can be posted. */
 SW_API sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t name,
                                    unsigned depth);
-/* Is the block there? The caller has the lock (list.c). */
+/* Is the block there? If it will never be, s->refused tells. The caller has the
+ * lock (list.c). */
 SW_API bool sw_slates_find(sw_slates_t *s);
 static inline bool sw_slates_found(sw_slates_t *s)
 {

@@ -129,16 +129,18 @@ int sw_outcome(sw_collective_t id, int status)
     /* Of what is broken, sw_comm_give_up lets the host tell. */
     if (sw_likely(status == SW_OK) || status == SW_BROKEN)
         return MPI_SUCCESS;
-    int code = status == SW_TRUNCATED ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
-    static _Atomic bool said[2];
-    if (status == SW_MISMATCH)
-        sw_say_once(&said[0], "%s: the members of a communicator call "
-                    "different collectives, or with different roots",
-                    sw_call_names[id]);
-    else if (status == SW_UNREACHABLE)
-        sw_say_once(&said[1], "%s: a copy between ranks failed: %m",
-                    sw_call_names[id]);
-    return code;
+    static const char *const text[] = {
+        [SW_MISMATCH] = "the members of a communicator call different "
+                        "collectives, or with different roots",
+        [SW_UNREACHABLE] = "data of a member cannot be reached",
+        [SW_NO_ROOM] = "a member has no memory for its part",
+    };
+    static _Atomic bool said[sizeof text / sizeof *text];
+    if (text[status])
+        sw_say_once(&said[status], "%s: %s", sw_call_names[id], text[status]);
+    return status == SW_TRUNCATED ? MPI_ERR_TRUNCATE
+         : status == SW_NO_ROOM   ? MPI_ERR_NO_MEM
+                                  : MPI_ERR_OTHER;
 }
 
 void sw_call_name(int row, char *to, size_t bytes)

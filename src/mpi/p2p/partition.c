@@ -5,6 +5,8 @@
 
 #include "mpi/base/reach.h"
 #include "node/arena/show.h"
+#include "node/temporary.h"
+#include "offload/room.h"
 
 #include <pthread.h>
 
@@ -21,34 +23,36 @@ static MPI_Comm comm_of(const sw_partitioned_t *p)
     return sw_comm_or_any(p->track.comm);
 }
 
+/* NULL: there is no room. */
 static char *place_in_copy(sw_partitioned_t *p, int partition)
 {
     if (p->parts.eager)
         return sw_parts_copy(&p->parts, (unsigned)partition);
     pthread_mutex_lock(&lock);
-    if (!p->packed) {
-        uint64_t there;
-        p->packed = sw_list_memory(sw_partitions_room(p), &there);
-    }
+    if (!p->packed)
+        p->packed = sw_room_take(sw_partitions_room(p), &p->packed_at);
+    char *copy = p->packed;
     pthread_mutex_unlock(&lock);
-    return p->packed + (size_t)partition * p->bytes;
+    return copy ? copy + (size_t)partition * p->bytes : NULL;
 }
 
-uint64_t sw_partition_offer(sw_partitioned_t *p, int partition)
+bool sw_partition_offer(sw_partitioned_t *p, int partition, uint64_t *there)
 {
     const void *from = element(p, partition);
-    uint64_t there = UINT64_MAX;
+    *there = 0;
     if (!p->bytes)
-        return 0;
-    if (!p->parts.eager && p->type->dense && !sw_out_of_reach(from, p->type))
-        there = sw_show(from, p->bytes);
-    if (there != UINT64_MAX) {
+        return true;
+    if (!p->parts.eager && p->type->dense && !sw_out_of_reach(from, p->type) &&
+        (*there = sw_show(from, p->bytes)) != UINT64_MAX) {
         sw_show_stage(from, p->bytes);
-        return there;
+        return true;
     }
     char *copy = place_in_copy(p, partition);
+    if (!copy)
+        return false;
     sw_pack(from, p->count, p->type, copy, comm_of(p));
-    return p->parts.eager ? 0 : sw_arena_offset(copy, p->bytes);
+    *there = p->parts.eager ? 0 : p->packed_at + (uint64_t)(copy - p->packed);
+    return true;
 }
 
 void sw_partitions_place(sw_partitioned_t *p)

@@ -29,6 +29,7 @@ typedef struct {
     int64_t count;              /* elements of a partition                  */
     size_t bytes;               /* of a partition                           */
     char *packed;               /* the sender's copy; NULL: none yet        */
+    uint64_t packed_at;         /* its place (offload/room.h)               */
     char *temporary;            /* the receiver's, if the host unpacks      */
     bool *given;                /* by partition: the program may read it    */
 } sw_partitioned_t;
@@ -39,8 +40,9 @@ static inline size_t sw_partitions_room(const sw_partitioned_t *p)
     return (size_t)p->partitions * p->bytes;
 }
 
-/* The sender, any thread: where the receiver finds a partition. */
-uint64_t sw_partition_offer(sw_partitioned_t *p, int partition);
+/* The sender, any thread: lets the receiver find a partition, at *there. False:
+ * there is no room for the copy that this would take. */
+bool sw_partition_offer(sw_partitioned_t *p, int partition, uint64_t *there);
 
 /* The receiver, at a start: the place of the message. */
 void sw_partitions_place(sw_partitioned_t *p);

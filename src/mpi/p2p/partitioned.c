@@ -8,6 +8,7 @@
 #include "mpi/base/raise.h"
 #include "node/base/settings.h"
 #include "node/control.h"
+#include "offload/room.h"
 #include "partition.h"
 
 #include <stdlib.h>
@@ -45,6 +46,8 @@ static int outcome(const sw_partitioned_t *p, int status)
         return MPI_SUCCESS;
     if (status == SW_TRUNCATED)
         return MPI_ERR_TRUNCATE;
+    if (status == SW_NO_ROOM)
+        return MPI_ERR_NO_MEM;
     if (status == SW_BROKEN && comm != MPI_COMM_NULL)
         return sw_failure_raise(comm);
     return MPI_ERR_OTHER;
@@ -84,11 +87,13 @@ static void count(const sw_partitioned_t *p)
 static int start(sw_track_t *t, MPI_Request *request)
 {
     sw_partitioned_t *p = (sw_partitioned_t *)t;
-    if (!p->opened)
+    bool room = p->opened ||
         sw_parts_open(&p->parts, p->pair.team, p->pair.name,
                       p->sends ? (unsigned)p->partitions : 0, p->bytes,
                       p->sends && sw_partitions_room(p) <= EAGER);
     p->opened = true;
+    if (sw_unlikely(!room || (p->sends && p->parts.on->refused)))
+        return sw_raise_pending(t->comm, MPI_ERR_NO_MEM);
     if (!p->sends)
         sw_partitions_place(p);
     count(p);
@@ -105,7 +110,7 @@ static void release(sw_track_t *t)
     if (p->opened)
         sw_parts_close(&p->parts);
     sw_team_drop(p->pair.team);
-    sw_temporary_free(p->packed);
+    sw_room_give(p->packed, p->packed_at);
     free(p->given);
 }
 
@@ -235,10 +240,17 @@ static bool may(const sw_partitioned_t *p, bool right, int *result)
     return error == MPI_SUCCESS;
 }
 
-static void ready(sw_partitioned_t *p, int partition)
+/* Makes a partition ready. One for which there is no room is not; its error is
+ * raised, and *result is what the call returns. */
+static bool ready(sw_partitioned_t *p, int partition, int *result)
 {
-    sw_parts_ready(&p->parts, (unsigned)partition,
-                   sw_partition_offer(p, partition));
+    uint64_t there;
+    if (sw_unlikely(!sw_partition_offer(p, partition, &there))) {
+        *result = sw_raise_pending(p->track.comm, MPI_ERR_NO_MEM);
+        return false;
+    }
+    sw_parts_ready(&p->parts, (unsigned)partition, there);
+    return true;
 }
 
 int sw_MPI_Pready(int partition, MPI_Request request)
@@ -248,7 +260,7 @@ int sw_MPI_Pready(int partition, MPI_Request request)
     if (!p)
         return host.Pready(partition, request);
     if (may(p, has(p, partition), &result))
-        ready(p, partition);
+        ready(p, partition, &result);
     return result;
 }
 
@@ -259,8 +271,8 @@ int sw_MPI_Pready_range(int low, int high, MPI_Request request)
     if (!p)
         return host.Pready_range(low, high, request);
     if (may(p, low > high ? TAKES_EMPTY : has(p, low) && has(p, high), &result))
-        for (int i = low; i <= high; i++)
-            ready(p, i);
+        for (int i = low; i <= high && ready(p, i, &result); i++)
+            ;
     return result;
 }
 
@@ -276,8 +288,8 @@ int sw_MPI_Pready_list(int n, CONST int partitions[], MPI_Request request)
     for (int i = 0; i < n; i++)
         right = right && has(p, partitions[i]);
     if (may(p, right, &result))
-        for (int i = 0; i < n; i++)
-            ready(p, partitions[i]);
+        for (int i = 0; i < n && ready(p, partitions[i], &result); i++)
+            ;
     return result;
 }
 

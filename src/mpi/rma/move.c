@@ -38,11 +38,14 @@ static void span_of(const sw_datatype_t *d, int64_t count, int64_t *low,
     *high = at + extent + (last > 0 ? last : 0);
 }
 
-/* What the target has attached is in its arena, or far. */
-static void reach_region(const sw_win_target_t *t, uint64_t low, uint64_t high,
-                         sw_access_t *to)
+/* What the target has attached is in its arena, or far. Where one member has not
+ * mapped another's, all is far to all: an accumulate by the processor would not
+ * be atomic beside one that the system copies. */
+static void reach_region(const sw_win_t *w, const sw_win_target_t *t,
+                         uint64_t low, uint64_t high, sw_access_t *to)
 {
-    uint64_t at = sw_regions_find(t->regions, low, high);
+    uint64_t at = w->ring->team->arena
+                      ? sw_regions_find(t->regions, low, high) : UINT64_MAX;
     if (at == UINT64_MAX)
         to->far = t->peer;
     else if (!t->peer->self)
@@ -84,7 +87,7 @@ bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
     }
     to->at = (char *)((intptr_t)t->base + begin);
     if (t->regions)
-        reach_region(t, (uint64_t)low, (uint64_t)high, to);
+        reach_region(w, t, (uint64_t)low, (uint64_t)high, to);
     return true;
 }
 

@@ -51,8 +51,10 @@ SW_API extern sw_arena_t sw_arena;
  * heap serves everything. */
 void sw_arena_start(void);
 
-/* Where `p` lies in the arena's file, or UINT64_MAX if [p, p+n) is not wholly
- * inside one range: then peers reach it by CMA or copies. */
+/* Which place in the arena's file belongs to `p`, or UINT64_MAX if [p, p+n) is
+ * not wholly inside one range. The address is ours; that says nothing of what
+ * peers see at this place. They see memory that sw_shared_at or sw_show finds
+ * (show.h). */
 static inline uint64_t sw_arena_offset(const void *p, size_t n)
 {
     for (int i = 0; i < sw_arena.count; i++) {
@@ -79,7 +81,9 @@ static inline char *sw_arena_at(uint64_t offset)
  * NULL when the arena is off or full: the caller goes to libc. Thread safe.
  * Contents are undefined, except for sw_arena_calloc. */
 SW_API void *sw_arena_alloc(size_t size, size_t align);
-/* The same where peers read and write it as it is, from its birth. */
+/* The same where peers read and write it as it is, from its birth. NULL: the
+ * common zone is full. No block of the heap's zone may stand in for one of
+ * these: peers would read what its place in the file holds. */
 SW_API void *sw_arena_alloc_shared(size_t size, size_t align);
 SW_API void *sw_arena_calloc(size_t size);
 SW_API void sw_arena_free(void *p);

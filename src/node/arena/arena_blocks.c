@@ -208,6 +208,8 @@ void *sw_arena_alloc(size_t size, size_t align)
 void *sw_arena_alloc_shared(size_t size, size_t align)
 {
     bool zeros;
+    if (sw_unlikely(sw_os_refused(SW_DOOR_ROOM)))
+        return NULL;
     return allocate(&sw_common_zone, size, align, &zeros);
 }
 

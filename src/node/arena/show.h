@@ -71,6 +71,15 @@ static inline bool sw_shown_always(uint64_t offset)
     return offset - sw_shown_from < sw_shown_bytes;
 }
 
+/* Where peers see [p, p+n) as the owner does, from its birth, or UINT64_MAX: a
+ * private block has no such place. n > 0. */
+static inline uint64_t sw_shared_at(const void *p, size_t n)
+{
+    uint64_t offset = sw_arena_offset(p, n);
+    return offset != UINT64_MAX && sw_shown_always(offset) ? offset
+                                                           : UINT64_MAX;
+}
+
 /* Where peers find [p, p+n) in the arena's file, or UINT64_MAX: by CMA or
  * copies only. n > 0. All of it belongs to the caller's MPI call. The bytes
  * themselves are there after sw_show_stage. Each call counts as a use of this

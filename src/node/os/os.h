@@ -39,6 +39,7 @@ typedef enum {
     SW_DOOR_SHARE,      /* mapping the file over them                   */
     SW_DOOR_LINKER,     /* a look at the dynamic linker's own data      */
     SW_DOOR_PLACE,      /* a look at which files are mapped where       */
+    SW_DOOR_ROOM,       /* room in the arena's common zone              */
     SW_DOOR_COUNT
 } sw_door_t;
 

@@ -5,8 +5,10 @@ import hashlib
 import re
 
 import pytest
+from harness.hosts import COMMAND
 from harness.jobs import JobTimeout
-from harness.programs import kept_alone, rounds_for, run, same_logs, well
+from harness.programs import (AT_ONCE, kept_alone, rounds_for, run, same_logs,
+                              source, well)
 
 DEEP = pytest.mark.deep
 WINDOWS = re.compile(r"windows: (\d+) of (\d+) ours")
@@ -186,3 +188,19 @@ def test_the_loops_of_benchmarks(host):
 @pytest.mark.deep
 def test_the_loops_of_benchmarks_for_long(host):
     well(run(host, 2, "one_sided", 1 << 21, 20, timeout=900))
+
+
+SHORT = """r=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
+[ $((r % 2)) = 1 ] && ulimit -v 8000000
+exec "$@"
+"""
+
+
+def test_a_dynamic_window_of_ranks_that_map_too_little(host):
+    """Odd ranks have no address space for the others' arenas."""
+    program = host.compile(source("dynamic_far.c"))
+    line = host.command_line(3, [program])
+    at = line.index(COMMAND)
+    done = well(host.start([*line[:at], "sh", "-c", SHORT, "sh", *line[at:]],
+                           {"STRAIGHTWAY_POOL_SIZE": "64m", **AT_ONCE}))
+    assert ours(done) == (3, 3)

@@ -1,0 +1,133 @@
+/*
+ * ask.c - see ask.h.
+ */
+#include "ask.h"
+
+#include "node/base/copy.h"
+
+#include <errno.h>
+
+#define OWNERS 65536        /* of a word `asked`: the rest is the number */
+_Static_assert(SW_MEMBERS_MAX < OWNERS, "a member fits");
+
+static void answer(const sw_ring_t *ring, int asker, sw_ask_t *ask)
+{
+    char *box = sw_ring_box(ring, asker);
+    char *mine = (char *)(uintptr_t)ask->address;
+    sw_assert(ask->bytes <= SW_ASK_BYTES);
+    if (ask->writes)
+        sw_copy(mine, box, ask->bytes);
+    else
+        sw_copy(box, mine, ask->bytes);
+}
+
+void sw_ring_answer_slow(const sw_ring_t *ring)
+{
+    for (int k = 1; k < ring->n; k++) {
+        int asker = sw_ring_right(ring, k);
+        sw_ask_t *ask = &sw_ring_lane(ring, asker)->ask;
+        uint64_t asked = atomic_load_explicit(&ask->asked,
+                                              memory_order_acquire);
+        if (asked % OWNERS != (unsigned)ring->me ||
+            asked == atomic_load_explicit(&ask->answered,
+                                          memory_order_relaxed))
+            continue;
+        answer(ring, asker, ask);
+        atomic_store_explicit(&ask->answered, asked, memory_order_release);
+        sw_doorbell_ring(&ring->mine->doorbell);
+    }
+}
+
+/* The owner may sleep for any member. */
+static void wake(const sw_ring_t *ring)
+{
+    for (int i = 0; i < ring->n; i++)
+        sw_doorbell_ring(&sw_ring_lane(ring, i)->doorbell);
+}
+
+static bool has_given_up(const sw_ring_t *ring)
+{
+    return atomic_load_explicit(&ring->block->given_up, memory_order_relaxed);
+}
+
+/* One question, about as many bytes as the box holds. */
+static int ask(sw_ring_t *ring, int owner, bool writes, uint64_t address,
+               size_t n)
+{
+    sw_ask_t *ask = &ring->mine->ask;
+    uint64_t last = atomic_load_explicit(&ask->asked, memory_order_relaxed);
+    uint64_t question = (last / OWNERS + 1) * OWNERS + (unsigned)owner;
+    bool answered = false;
+    ask->address = address;
+    ask->bytes = n;
+    ask->writes = writes;
+    atomic_store_explicit(&ask->asked, question, memory_order_release);
+    atomic_store_explicit(&ring->block->asks, 1, memory_order_release);
+    wake(ring);
+    /* An owner that gives up answers no more. */
+    SW_WAIT_UNLESS(ring->broken,
+                   sw_ring_answered(ring) &&
+                       ((answered = atomic_load_explicit(
+                             &ask->answered, memory_order_acquire) ==
+                         question) || has_given_up(ring)),
+                   &sw_ring_lane(ring, owner)->doorbell);
+    if (!answered)
+        ring->broken = true;
+    return answered ? SW_OK : SW_BROKEN;
+}
+
+/* Does the system copy, as far as anybody knows? */
+static bool may_copy(const sw_peer_t *peer)
+{
+    return peer->cma &&
+           !atomic_load_explicit(&peer->refused, memory_order_relaxed);
+}
+
+/* The system has refused a copy. Missing memory (EFAULT) tells nothing of the
+ * next one. */
+static void note(sw_peer_t *peer)
+{
+    if (errno != EFAULT)
+        atomic_store_explicit(&peer->refused, true, memory_order_relaxed);
+}
+
+int sw_ring_read(sw_ring_t *ring, int member, const sw_part_t *part,
+                 uint64_t offset, void *to, size_t n)
+{
+    sw_peer_t *peer = ring->peer[member];
+    int rc = SW_OK;
+    if (part->form != SW_FORM_CMA || may_copy(peer)) {
+        if (sw_peer_read(peer, part, offset, to, n) == 0)
+            return SW_OK;
+        if (part->form != SW_FORM_CMA)
+            return SW_UNREACHABLE;
+        note(peer);
+    }
+    for (size_t at = 0, now; at < n && !rc; at += now) {
+        now = sw_min(n - at, (size_t)SW_ASK_BYTES);
+        rc = ask(ring, member, false, part->address + offset + at, now);
+        if (!rc)
+            sw_copy((char *)to + at, sw_ring_box(ring, ring->me), now);
+    }
+    return rc;
+}
+
+int sw_ring_write(sw_ring_t *ring, int member, const sw_part_t *part,
+                  uint64_t offset, const void *from, size_t n)
+{
+    sw_peer_t *peer = ring->peer[member];
+    int rc = SW_OK;
+    if (part->form != SW_FORM_CMA || may_copy(peer)) {
+        if (sw_peer_write(peer, part, offset, from, n) == 0)
+            return SW_OK;
+        if (part->form != SW_FORM_CMA)
+            return SW_UNREACHABLE;
+        note(peer);
+    }
+    for (size_t at = 0, now; at < n && !rc; at += now) {
+        now = sw_min(n - at, (size_t)SW_ASK_BYTES);
+        sw_copy(sw_ring_box(ring, ring->me), (const char *)from + at, now);
+        rc = ask(ring, member, true, part->address + offset + at, now);
+    }
+    return rc;
+}
