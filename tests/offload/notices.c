@@ -32,10 +32,29 @@ static void few_since(member_t *m, uint64_t before, uint64_t calls,
              (unsigned long long)taken);
 }
 
+static char *put_up(const member_t *m, uint64_t name, bool anywhere)
+{
+    const sw_notice_want_t want = {.name = name, .n = m->n, .bytes = 64,
+                                   .zeroed = 64, .note = (uint32_t)name,
+                                   .anywhere = anywhere};
+    return sw_notice_put(&want);
+}
+
+/* NULL: there is none yet. None is refused. */
+static char *look(member_t *m, uint64_t name)
+{
+    uint32_t note;
+    bool refused;
+    char *block = sw_notice_find(m->ring->team->peer[0], name, &note, &refused);
+    if (refused || (block && note != (uint32_t)name))
+        fail(m, refused ? "a notice is refused" : "another block's note");
+    return block;
+}
+
 /* The leader puts a block up, and writes its name there. */
 static void put(member_t *m, held_t *h, uint64_t round, int i)
 {
-    h->block[i] = sw_notice_put(name_of(m, round, i), m->n, 64, 64);
+    h->block[i] = put_up(m, name_of(m, round, i), false);
     uint64_t key = name_of(m, round, i);
     memcpy(h->block[i], &key, sizeof key);
 }
@@ -43,7 +62,7 @@ static void put(member_t *m, held_t *h, uint64_t round, int i)
 static void find(member_t *m, held_t *h, uint64_t round, int i)
 {
     uint64_t there, name = name_of(m, round, i);
-    h->block[i] = sw_notice_find(m->ring->team->peer[0], name);
+    h->block[i] = look(m, name);
     if (!h->block[i])
         fail(m, "notice %d is not up", i);
     memcpy(&there, h->block[i], sizeof there);
@@ -65,7 +84,7 @@ static void in_vain(member_t *m, uint64_t round)
 {
     uint64_t before = steps();
     for (int i = 0; i < BLOCKS; i++)
-        if (sw_notice_find(m->ring->team->peer[0], name_of(m, round + 100, i)))
+        if (look(m, name_of(m, round + 100, i)))
             fail(m, "a notice that nobody has put up");
     few_since(m, before, BLOCKS, "looks in vain");
 }
@@ -108,11 +127,10 @@ static void meanwhile(member_t *m)
     for (int i = 0; i < rounds(2000); i++) {
         uint64_t there, name = name_of(m, 2000, i);
         unsigned turns = 0;
-        char *block = m->me == 0 ? sw_notice_put(name, m->n, 64, 64) : NULL;
+        char *block = m->me == 0 ? put_up(m, name, i % 3 == 0) : NULL;
         if (m->me == 0)
             atomic_store((_Atomic uint64_t *)(void *)block, name);
-        while (!block &&
-               !(block = sw_notice_find(m->ring->team->peer[0], name)))
+        while (!block && !(block = look(m, name)))
             sw_wait_turn(&turns);
         while (!(there = atomic_load((_Atomic uint64_t *)(void *)block)))
             sw_wait_turn(&turns);
