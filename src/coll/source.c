@@ -94,6 +94,8 @@ int sw_source_fetch(const sw_source_t *from, uint64_t offset, void *to,
                     size_t n)
 {
     sw_data_t skipped = {.at = (char *)to - offset};
+    if (n == 0)                 /* of a member without payload, perhaps */
+        return SW_OK;
     if (from->packed)
         return follow(from, &skipped, offset, offset + n);
     if (!from->shown)
