@@ -6,7 +6,7 @@
  * them and the fork. Constructors of the libraries that the program is linked
  * with run before ours, and register handlers, too. All of them do so by libc's
  * __register_atfork, of which pthread_atfork is a cover. So that is one of our
- * names, and the first call, whoever makes it, registers the arena's before.
+ * names, and its first call registers the arena's handlers before any other.
  *
  *   fork     only a program that forks while it runs on a stack inside the
  *            arena needs more than the handlers
@@ -28,6 +28,11 @@
 #include "node/arena/arena.h"
 
 typedef pid_t (*fork_t)(void);
+
+/* glibc's headers have neither, or not for long. */
+SW_API pid_t _Fork(void);
+SW_API int __register_atfork(void (*prepare)(void), void (*parent)(void),
+                             void (*child)(void), void *object);
 
 SW_API int __register_atfork(void (*prepare)(void), void (*parent)(void),
                              void (*child)(void), void *object)

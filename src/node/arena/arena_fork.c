@@ -281,7 +281,7 @@ static bool anything_shared(const sw_fork_also_t *also)
            (also && also->any());
 }
 
-/* Locks ---------------------------------------------------------------------- */
+/* Locks ----------------------------------------------------------------- */
 
 static void lock(fork_t *f)
 {
@@ -327,7 +327,7 @@ static void lock_soon(fork_t *f)
         sw_os_yield();
 }
 
-/* Before and after ------------------------------------------------------------ */
+/* Before and after ------------------------------------------------------ */
 
 static void keep_out(fork_t *f)
 {
@@ -413,7 +413,7 @@ static void after_in_child(fork_t *f)
         f->also->unlock();
 }
 
-/* Handlers --------------------------------------------------------------------- */
+/* Handlers -------------------------------------------------------------- */
 
 /* They run from the start of the process on, and the arena may never come. */
 static bool is_there(void)
@@ -480,7 +480,7 @@ bool sw_fork_start(char *spare)
     return true;
 }
 
-/* Without handlers --------------------------------------------------------------- */
+/* Without handlers ------------------------------------------------------ */
 
 static void before_bare(fork_t *f)
 {
@@ -570,7 +570,7 @@ int sw_arena_clone(sw_clone_t *real, int (*run)(void *), void *stack, int flags,
     return pid;
 }
 
-/* Stacks in the arena --------------------------------------------------------------- */
+/* Stacks in the arena --------------------------------------------------- */
 
 /* Where the program has given a thread its stack (pthread_attr_setstack), libc
  * keeps the thread-local data there as well. Parent and child both write to

@@ -36,6 +36,10 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 
+#if !__GLIBC_PREREQ(2, 34)      /* it has no _Fork */
+#define _Fork fork
+#endif
+
 #define BYTES ((size_t)1 << 20)
 #define STACK ((size_t)256 << 10)
 
