@@ -90,8 +90,7 @@ typedef struct {
 } fork_t;
 
 const sw_fork_also_t *_Atomic sw_fork_also;
-static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
-static fork_t handled;                  /* by the handlers; `one` guards it */
+static fork_t handled;                  /* by the handlers, under all locks */
 static fork_t *in;                      /* in the child: its own            */
 static volatile uint64_t *beat_word;    /* the same page, when mapped       */
 
@@ -427,17 +426,9 @@ static void prepare(void)
         return;
     fork_t f = {.bare = false};
     keep_out(&f);
-    pthread_mutex_lock(&one);
+    lock(&f);
+    before(&f);
     handled = f;
-    lock(&handled);
-    before(&handled);
-}
-
-static void end_handled(void)
-{
-    fork_t f = handled;
-    pthread_mutex_unlock(&one);
-    let_in(&f);
 }
 
 static void parent(void)
@@ -445,8 +436,9 @@ static void parent(void)
     if (!is_there())
         return;
     int saved = errno;
-    after(&handled, true);
-    end_handled();
+    fork_t f = handled;         /* unlocked, it is another fork's */
+    after(&f, true);
+    let_in(&f);
     errno = saved;
 }
 
@@ -455,8 +447,9 @@ static void child(void)
     if (!is_there())
         return;
     int saved = errno;
-    after_in_child(&handled);
-    end_handled();
+    fork_t f = handled;
+    after_in_child(&f);
+    let_in(&f);
     errno = saved;
 }
 
