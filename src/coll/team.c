@@ -20,6 +20,31 @@ size_t sw_team_stage_max(int n)
     return sw_max(most, sw_round_up(16 * (size_t)n + SW_LINE, SW_PAGE));
 }
 
+static void *end_at_once(void *unused)
+{
+    return unused;
+}
+
+/* Tries it once, for the members rely on what this process has said. A thread
+ * that is joined counts for a moment longer. */
+static bool can_have_thread(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static enum { UNKNOWN, NO, YES } can;
+    pthread_mutex_lock(&lock);
+    if (can == UNKNOWN) {
+        pthread_t thread;
+        int before = sw_os_threads();
+        can = sw_os_thread(&thread, end_at_once) ? NO : YES;
+        if (can == YES)
+            pthread_join(thread, NULL);
+        for (int i = 0; i < 100 && sw_os_threads() > before; i++)
+            sw_os_yield();
+    }
+    pthread_mutex_unlock(&lock);
+    return can == YES;
+}
+
 bool sw_team_introduce(sw_introduction_t *to, int virtual_node)
 {
     memset(to, 0, sizeof *to);
@@ -27,6 +52,7 @@ bool sw_team_introduce(sw_introduction_t *to, int virtual_node)
     to->virtual_node = virtual_node;
     to->eager = sw_settings.eager_max;
     to->slice = sw_settings.slice_min;
+    to->helper = can_have_thread();
     sw_location_self(&to->where);
     return sw_peer_card(&to->card);
 }
@@ -72,6 +98,9 @@ sw_team_t *sw_team_make(const sw_introduction_t *all, int n, int me,
         team->arena = arena;
         team->cma = cma;
         team->crowded = crowded;
+        team->helped = true;
+        for (int i = 0; i < n; i++)
+            team->helped = team->helped && all[i].helper;
         team->peer = peer;
         atomic_init(&team->holds, 1);
         set_limits(team, &all[0]);

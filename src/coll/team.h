@@ -23,7 +23,7 @@
 #define SW_CHILDREN 128
 
 /* Members whose versions differ do not share. */
-#define SW_TEAM_VERSION 1
+#define SW_TEAM_VERSION 2
 
 /* What a member tells the others of itself before there is a team. */
 typedef struct {
@@ -32,6 +32,7 @@ typedef struct {
     int32_t virtual_node;   /* members of different ones do not share      */
     uint32_t version;
     uint64_t eager, slice;  /* settings; the members follow the leader's   */
+    uint64_t helper;        /* 1: the system gives it a thread of our own  */
 } sw_introduction_t;
 
 typedef struct {
@@ -39,6 +40,7 @@ typedef struct {
     bool arena;             /* every member maps every member's arena      */
     bool cma;               /* every member can read every member by CMA   */
     bool crowded;           /* the leader counts more ranks than cores     */
+    bool helped;            /* every member can have a helper thread       */
     _Atomic int holds;      /* references                                  */
     size_t stage_max;       /* largest payload that a ring stages          */
     size_t eager;           /* payloads of rooted collectives up to this

@@ -84,6 +84,10 @@ void sw_file_read(const char *path, sw_file_t *to);
 /* The path of the MPI library that `path` loads, itself or through another
  * library, as the dynamic linker would find it; NULL if none. */
 char *sw_find_mpi_library(const char *path);
+/* The runtime of a sanitizer that `path` itself needs, likewise: it must come
+ * before all other libraries. And whether a library is one, by its name. */
+char *sw_find_sanitizer(const char *path);
+bool sw_is_sanitizer(const char *name);
 /* Look `name` up in PATH as execvp does; NULL if it is nowhere. */
 char *sw_find_program(const char *name);
 

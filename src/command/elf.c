@@ -306,6 +306,29 @@ static char *find_library(const char *name, const sw_file_t *file,
     return path;
 }
 
+bool sw_is_sanitizer(const char *name)
+{
+    static const char *const names[] = {
+        "libasan.so", "libtsan.so", "liblsan.so", "libhwasan.so",
+        "libclang_rt.asan", "libclang_rt.tsan", "libclang_rt.hwasan"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(name, names[i], strlen(names[i])))
+            return true;
+    return false;
+}
+
+char *sw_find_sanitizer(const char *path)
+{
+    sw_file_t file;
+    char *found = NULL;
+    sw_file_read(path, &file);
+    for (int i = 0; file.needed[i] && !found; i++)
+        if (sw_is_sanitizer(file.needed[i]))
+            found = find_library(file.needed[i], &file, path);
+    file_release(&file);
+    return found;
+}
+
 /* libmpi.so.40, libmpi.so.12, libmpi_abi.so.1, libmpich.so.12: the library
  * that holds MPI_Init. libmpi_mpifh, libmpifort and the like only call it. */
 static bool is_mpi(const char *name)

@@ -49,19 +49,24 @@ static char *library_path(void)
     return real;
 }
 
-static void preload(const char *library)
+/* A sanitizer's runtime ends a program in which another library comes first. It
+ * is one of those that are preloaded, or the program itself needs it. */
+static void preload(const char *library, const char *program)
 {
     const char *others = getenv("LD_PRELOAD");
-    char *value;
-    if (!others || !*others)
-        value = sw_text("%s", library);
-    else {
-        size_t n = strcspn(others, " :");
-        if (n == strlen(library) && !strncmp(others, library, n))
-            return;
-        value = sw_text("%s:%s", library, others);
+    char *first = sw_find_sanitizer(program), *rest = sw_text("%s", "");
+    for (int n; others && *others; others += n + (others[n] != 0)) {
+        n = (int)strcspn(others, " :");
+        char *one = sw_text("%.*s", n, others);
+        if (!n || !strcmp(one, library) || (first && !strcmp(one, first)))
+            continue;
+        if (sw_is_sanitizer(base_name(one)))
+            first = first ? sw_text("%s:%s", one, first) : one;
+        else
+            rest = sw_text("%s:%s", rest, one);
     }
-    if (setenv("LD_PRELOAD", value, 1))
+    if (setenv("LD_PRELOAD", first ? sw_text("%s:%s%s", first, library, rest)
+                                   : sw_text("%s%s", library, rest), 1))
         sw_fail(SW_EXIT_FAILURE, "out of memory");
 }
 
@@ -364,7 +369,7 @@ int sw_run(char **argv)
     if (options.ranks)
         launch(&options, program);
 
-    preload(library);
+    preload(library, program);
     /* For the page that a profile ends with. */
     setenv("STRAIGHTWAY_COMMAND", sw_self(), 1);
     if (options.dry_run) {

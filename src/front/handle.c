@@ -32,7 +32,6 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef void *(*dlsym_t)(void *handle, const char *name);
 
@@ -82,7 +81,7 @@ void *sw_handle_look(void *handle, const char **name)
 
     if (!text || handle == RTLD_NEXT)
         return NULL;
-    if (handle == RTLD_DEFAULT && !strcmp(text, "madvise"))
+    if (handle == RTLD_DEFAULT && !sw_text_order(text, "madvise"))
         return sw_real_madvise();
     if ((k = sw_names_number(text)) < 0)
         return NULL;
@@ -101,7 +100,8 @@ void *sw_handle_look(void *handle, const char **name)
     void *found = real(handle, text);
     for (int i = 0; found && i < count; i++)
         if (sw_object_holds(&hosts[i], found) &&
-            (count == 1 || strcmp(hosts[i].path, sw_front_host()) == 0))
+            (count == 1 ||
+             !sw_text_order(hosts[i].path, sw_front_host())))
             found = sw_stubs + (size_t)(k | 1) * SW_STUB_STRIDE;
     return found;
 }

@@ -180,6 +180,11 @@ static void unlock_held(void)
     pthread_mutex_unlock(&others.lock);
 }
 
+static bool try_held(void)
+{
+    return !pthread_mutex_trylock(&others.lock);
+}
+
 static bool any_held(void)
 {
     return others.held != NULL;
@@ -197,8 +202,8 @@ static void copy_held(void (*make_private)(void *start, size_t size))
 }
 
 static const sw_fork_also_t also = {
-    .lock = lock_held, .unlock = unlock_held, .any = any_held,
-    .copy = copy_held};
+    .lock = lock_held, .unlock = unlock_held, .try = try_held,
+    .any = any_held, .copy = copy_held};
 
 /* Blocks ----------------------------------------------------------------- */
 

@@ -37,9 +37,12 @@ extern void *__libc_memalign(size_t, size_t);
 extern void *__libc_valloc(size_t);
 extern void *__libc_pvalloc(size_t);
 extern void __libc_free(void *);
+SW_API void *malloc(size_t size);
 SW_API void free(void *p);
-/* `free` itself is the program's where that defines one. */
+/* `free` itself is the program's where that defines one, and so is malloc. */
 static void own_free(void *p) __attribute__((alias("free"), nothrow));
+static void *own_malloc(size_t size)
+    __attribute__((alias("malloc"), nothrow, malloc, alloc_size(1)));
 
 #define SLACK_MIN ((size_t)1 << 20) /* blocks that move get room to grow */
 
@@ -146,12 +149,24 @@ static bool elsewhere(void)
 
 const char *sw_heap_other(void)
 {
-    return elsewhere() ? other_name : NULL;
+    elsewhere();
+    return other_name;
+}
+
+/* The program's blocks never come here: a heap stands before ours, which is in
+ * the program itself, or must be first (a sanitizer's). */
+static bool passed_by(void)
+{
+    void *first = dlsym(RTLD_DEFAULT, "malloc");
+    if (first == (void *)own_malloc)
+        return false;
+    other_name = owner(first);
+    return true;
 }
 
 void sw_heap_start(void)
 {
-    if (elsewhere()) {
+    if (elsewhere() || passed_by()) {
         if (sw_settings.verbose)
             sw_say("the program's heap is %s; its blocks stay private",
                    other_name ? other_name : "its own");

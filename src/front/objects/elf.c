@@ -7,7 +7,6 @@
  */
 #include "elf.h"
 
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,21 +15,21 @@ static const void *at(uintptr_t base, ElfW(Addr) address)
     return (const void *)(address < base ? base + address : address);
 }
 
-static bool read_object(const struct dl_phdr_info *info, sw_object_t *to)
+static const char *last_part(const char *path)
 {
-    const ElfW(Dyn) *dynamic = NULL;
+    const char *part = path;
+
+    for (; *path; path++)
+        if (*path == '/')
+            part = path + 1;
+    return part;
+}
+
+/* The path, the base and `dynamic` are known. */
+static bool read_dynamic(const ElfW(Dyn) *dynamic, sw_object_t *to)
+{
     ElfW(Addr) soname = 0;
 
-    memset(to, 0, sizeof *to);
-    to->path = info->dlpi_name ? info->dlpi_name : "";
-    to->base = info->dlpi_addr;
-    to->phdr = info->dlpi_phdr;
-    to->phnum = info->dlpi_phnum;
-    for (int i = 0; i < to->phnum; i++)
-        if (to->phdr[i].p_type == PT_DYNAMIC)
-            dynamic = (const void *)(to->base + to->phdr[i].p_vaddr);
-    if (!dynamic)
-        return false;
     to->dynamic = dynamic;
     for (const ElfW(Dyn) *d = dynamic; d->d_tag != DT_NULL; d++) {
         const void *p = at(to->base, d->d_un.d_ptr);
@@ -52,10 +51,56 @@ static bool read_object(const struct dl_phdr_info *info, sw_object_t *to)
     }
     if (!to->symbols || !to->strings)
         return false;
-    const char *slash = strrchr(to->path, '/');
-    to->soname = soname ? to->strings + soname
-                        : slash ? slash + 1 : to->path;
+    to->soname = soname ? to->strings + soname : last_part(to->path);
     return true;
+}
+
+static bool read_object(const struct dl_phdr_info *info, sw_object_t *to)
+{
+    *to = (sw_object_t){
+        .path = info->dlpi_name ? info->dlpi_name : "",
+        .base = info->dlpi_addr, .phdr = info->dlpi_phdr,
+        .phnum = info->dlpi_phnum};
+    for (int i = 0; i < to->phnum; i++)
+        if (to->phdr[i].p_type == PT_DYNAMIC)
+            return read_dynamic((const void *)(to->base +
+                                               to->phdr[i].p_vaddr), to);
+    return false;
+}
+
+/* libc's own dl_iterate_phdr, looked for once in the dynamic linker's list. At
+ * the first call no thread loads objects: it comes while the program starts. */
+typedef int iterate_t(int (*each)(struct dl_phdr_info *, size_t, void *),
+                      void *context);
+
+static iterate_t *libcs_iterate(void)
+{
+    sw_object_t object;
+
+    for (struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
+        object = (sw_object_t){.path = m->l_name, .base = m->l_addr};
+        if (m->l_ld && read_dynamic(m->l_ld, &object) &&
+            sw_object_address(&object, "gnu_get_libc_version")) {
+            iterate_t *found =
+                (iterate_t *)sw_object_address(&object, "dl_iterate_phdr");
+            if (found)
+                return found;
+        }
+    }
+    return dl_iterate_phdr;
+}
+
+static int iterate(int (*each)(struct dl_phdr_info *, size_t, void *),
+                   void *context)
+{
+    static _Atomic(iterate_t *) known;
+    iterate_t *real = atomic_load_explicit(&known, memory_order_relaxed);
+
+    if (sw_unlikely(!real)) {
+        real = libcs_iterate();
+        atomic_store_explicit(&known, real, memory_order_relaxed);
+    }
+    return real(each, context);
 }
 
 struct walk {
@@ -76,7 +121,7 @@ int sw_objects_walk(int (*each)(const sw_object_t *, void *), void *context)
 {
     struct walk walk = { each, context };
 
-    return dl_iterate_phdr(visit, &walk);
+    return iterate(visit, &walk);
 }
 
 static int counters(struct dl_phdr_info *info, size_t size, void *context)
@@ -89,7 +134,7 @@ uint64_t sw_objects_generation(void)
 {
     uint64_t generation = 0;
 
-    dl_iterate_phdr(counters, &generation);
+    iterate(counters, &generation);
     return generation;
 }
 
@@ -114,7 +159,7 @@ static bool matches(const sw_object_t *object, uint32_t i,
 
     return symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
            !(object->versions && (object->versions[i] & 0x8000)) &&
-           strcmp(object->strings + symbol->st_name, name->text) == 0;
+           sw_text_order(object->strings + symbol->st_name, name->text) == 0;
 }
 
 /* DT_GNU_HASH: bucket count, first hashed symbol, Bloom filter's words and

@@ -8,6 +8,12 @@
  * linker itself uses (DT_SYMTAB, DT_GNU_HASH, DT_RELA) are in memory. Nothing
  * here allocates, locks or calls back into the linker, except for
  * sw_objects_walk, whose lock is recursive and free during relocation.
+ *
+ * A sanitizer's runtime asks dlsym for the functions that it stands before,
+ * while its own strcmp and dl_iterate_phdr are not ready to be called. Our
+ * dlsym comes here. So nothing that it needs calls libc by name. The loops below
+ * compare texts, and the walk is libc's own, even if another library defines its
+ * name first.
  */
 #ifndef SW_FRONT_OBJECTS_ELF_H
 #define SW_FRONT_OBJECTS_ELF_H
@@ -40,6 +46,20 @@ typedef struct {
 } sw_name_t;
 
 sw_name_t sw_name(const char *text);
+
+/* strcmp, and whether a text begins with another. */
+static inline int sw_text_order(const char *a, const char *b)
+{
+    for (; *a && *a == *b; a++)
+        b++;
+    return (int)(unsigned char)*a - (int)(unsigned char)*b;
+}
+static inline bool sw_text_begins(const char *a, const char *with)
+{
+    for (; *with && *a == *with; a++)
+        with++;
+    return !*with;
+}
 
 /* Call `each` for every loaded object in load order until it returns
  * non-zero, and return that. Objects without symbols are left out. */

@@ -36,6 +36,7 @@
     X(LOST, "a member has died, or the communicator was revoked")   \
     X(ENDS, "the communicator, or MPI, is ending")                  \
     X(UNMET, "before the members' first blocking collective")       \
+    X(HELPER, "no thread to be had for a member's helper")          \
     X(ARGUMENTS, "arguments for the host to judge")
 
 typedef enum {

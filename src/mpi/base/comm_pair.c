@@ -23,6 +23,12 @@ static uint64_t counted(sw_comm_t *c, bool sends, int other, int tag)
     return count;
 }
 
+/* As comm_slates.c demands it of the members of a communicator. */
+static bool is_helped(int rank)
+{
+    return sw_world.at[sw_world_place(rank)].said.self.helper;
+}
+
 static sw_team_t *team_of(int sender, int receiver, int me)
 {
     const sw_place_t *at[] = {&sw_world.at[sw_world_place(sender)],
@@ -41,7 +47,8 @@ bool sw_comm_pair(sw_comm_t *c, int sender, int receiver, int tag,
 {
     int other = c->me == sender ? receiver : sender;
     if (other == c->me || !c->context_id || atomic_load(&sw_comms_closing) ||
-        !sw_link(c, other))
+        !sw_link(c, other) || !is_helped(c->members->rank[c->me]) ||
+        !is_helped(c->members->rank[other]))
         return false;
     uint64_t name = sw_mixed(c->context_id,
                              counted(c, c->me == sender, other, tag));

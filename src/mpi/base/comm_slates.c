@@ -8,6 +8,10 @@
  * the slates (offload/notices.h). Other members, and those of a communicator
  * without a name, have to meet at a blocking collective first.
  *
+ * A blocking call of the host's keeps a member out of our calls. Only a helper
+ * thread (offload/agent.h) works for it then, and the others wait for that work.
+ * So the host serves where a member can have none.
+ *
  * A persistent collective's slates have the same name, mixed with the number of
  * those that were initialized before: the members initialize them in one order
  * (MPI 4.1, 6.13). They start them in any order.
@@ -49,6 +53,18 @@ static uint64_t name_of(const sw_comm_t *c)
     return name * 0x9e3779b97f4a7c15u ^ c->members->hash;
 }
 
+/* Can each member have a thread that works for it, while a blocking call of the
+ * host's keeps it? They have told each other at the start. */
+static bool is_helped(const sw_comm_t *c)
+{
+    if (c->ring)
+        return c->ring->team->helped;
+    for (int i = 0; i < c->n; i++)
+        if (!sw_world.at[sw_world_place(c->members->rank[i])].said.self.helper)
+            return false;
+    return true;
+}
+
 sw_reason_t sw_comm_why_no_slates(const sw_comm_t *c)
 {
     if (!c->ring && c->settled)
@@ -58,7 +74,9 @@ sw_reason_t sw_comm_why_no_slates(const sw_comm_t *c)
     if (!c->members || (!c->context_id && !c->name) ||
         (!c->ring && sw_world_meeting(c->members) != SW_WORLD_MET))
         return SW_REASON_UNMET;
-    return c->ring && !c->ring->team->arena ? SW_REASON_APART : SW_OURS;
+    if (c->ring && !c->ring->team->arena)
+        return SW_REASON_APART;
+    return is_helped(c) ? SW_OURS : SW_REASON_HELPER;
 }
 
 sw_slates_t *sw_comm_slates_first(sw_comm_t *c)

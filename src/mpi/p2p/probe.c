@@ -25,7 +25,7 @@
  * have got it, was posted before; were it still open, it would have got the
  * probed message itself. It has therefore been matched, and is waited for.
  */
-#include "mpi/request/complete.h"
+#include "mpi/request/unhelped.h"
 #include "doubt.h"
 #include "receive.h"
 #include "receives.h"
@@ -197,7 +197,7 @@ int sw_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
     int rc, flag = 0;
-    if (!sw_linked)
+    if (!sw_linked && !sw_unhelped())
         return host.Probe(source, tag, comm, status);
     if (may_block(source)) {
         rc = host.Probe(source, tag, comm, to);
@@ -228,7 +228,7 @@ int sw_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
 {
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
     int rc, flag = 0;
-    if (!sw_linked)
+    if (!sw_linked && !sw_unhelped())
         return host.Mprobe(source, tag, comm, message, status);
     if (may_block(source)) {
         rc = host.Mprobe(source, tag, comm, message, to);

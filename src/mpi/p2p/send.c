@@ -9,7 +9,7 @@
  */
 #include "send.h"
 
-#include "mpi/request/complete.h"
+#include "mpi/request/unhelped.h"
 #include "route.h"
 #include "sends.h"
 
@@ -62,6 +62,12 @@ static int begin(bool synchronous, sw_send_t *s, int dest, int tag,
     return MPI_SUCCESS;
 }
 
+/* A nonblocking send of the host's, of which the program knows nothing. */
+static int complete(int rc, MPI_Request *request)
+{
+    return rc ? rc : sw_wait_one(request, MPI_STATUS_IGNORE);
+}
+
 /* A track whose descriptor is filled, or NULL: the host is to send. */
 static sw_send_t *tracked(const void *buffer, int64_t count,
                           MPI_Datatype type, int dest, int tag,
@@ -98,7 +104,7 @@ static int send_off(sw_slot_t *slot, const sw_offer_t *offer,
     return host.Wait(&request, MPI_STATUS_IGNORE);
 }
 
-#define SEND(NAME, COUNT)                                               \
+#define SEND(NAME, INAME, COUNT)                                        \
 int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm)                     \
 {                                                                       \
@@ -106,6 +112,10 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
     sw_descriptor_t descriptor;                                         \
     sw_slot_t *slot = sw_route(buffer, count, type, dest, tag, comm,    \
                                true, &offer, &descriptor);              \
+    MPI_Request request;                                                \
+    if (!slot && sw_unhelped())                                         \
+        return complete(host.INAME(buffer, count, type, dest, tag,      \
+                                   comm, &request), &request);          \
     if (sw_likely(!slot))                                               \
         return host.NAME(buffer, count, type, dest, tag, comm);         \
     int rc = send_off(slot, &offer, &descriptor, dest, tag, comm);      \
@@ -119,14 +129,17 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
     return MPI_SUCCESS;                                                 \
 }
 
-#define SSEND(NAME, COUNT)                                              \
+#define SSEND(NAME, INAME, COUNT)                                       \
 int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm)                     \
 {                                                                       \
     sw_send_t *s = tracked(buffer, count, type, dest, tag, comm);       \
+    MPI_Request request;                                                \
+    if (!s && sw_unhelped())                                            \
+        return complete(host.INAME(buffer, count, type, dest, tag,      \
+                                   comm, &request), &request);          \
     if (sw_likely(!s))                                                  \
         return host.NAME(buffer, count, type, dest, tag, comm);         \
-    MPI_Request request;                                                \
     int rc = begin(true, s, dest, tag, comm, &request);                 \
     return rc ? rc : sw_wait_one(&request, MPI_STATUS_IGNORE);          \
 }
@@ -159,18 +172,18 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
     return host.NAME(buffer, count, type, dest, tag, comm, request);    \
 }
 
-SEND(Send, int)
-SEND(Rsend, int)
-SSEND(Ssend, int)
+SEND(Send, Isend, int)
+SEND(Rsend, Irsend, int)
+SSEND(Ssend, Issend, int)
 BSEND(Bsend, int)
 ISEND(Isend, int, false)
 ISEND(Irsend, int, false)
 ISEND(Issend, int, true)
 IBSEND(Ibsend, int)
 #if SW_LARGE_COUNT
-SEND(Send_c, MPI_Count)
-SEND(Rsend_c, MPI_Count)
-SSEND(Ssend_c, MPI_Count)
+SEND(Send_c, Isend_c, MPI_Count)
+SEND(Rsend_c, Irsend_c, MPI_Count)
+SSEND(Ssend_c, Issend_c, MPI_Count)
 BSEND(Bsend_c, MPI_Count)
 ISEND(Isend_c, MPI_Count, false)
 ISEND(Irsend_c, MPI_Count, false)

@@ -9,7 +9,7 @@
 #include "aside.h"
 
 #include "mpi/base/raise.h"
-#include "mpi/request/complete.h"
+#include "mpi/request/unhelped.h"
 #include "doubt.h"
 #include "route.h"
 #include "send.h"
@@ -75,7 +75,7 @@ int sw_MPI_Sendrecv##SUFFIX(                                            \
     int outtag, void *in, COUNT incount, MPI_Datatype intype,           \
     int source, int intag, MPI_Comm comm, MPI_Status *status)           \
 {                                                                       \
-    if (!sw_linked)                                                     \
+    if (!sw_linked && !sw_unhelped())                                   \
         return host.Sendrecv##SUFFIX(out, outcount, outtype, dest,      \
                                      outtag, in, incount, intype,       \
                                      source, intag, comm, status);      \

@@ -93,22 +93,29 @@ void sw_listed_request(sw_listed_t *l)
     l->track.handle = l->request;
 }
 
+/* Nanoseconds until the system is asked again for a thread. */
+#define AGAIN 10000000
+
 static void watch(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static _Atomic bool tried;
-    if (sw_likely(atomic_load_explicit(&tried, memory_order_acquire))) {
+    static _Atomic bool runs, said;
+    static uint64_t asked;
+    if (sw_likely(atomic_load_explicit(&runs, memory_order_acquire))) {
         sw_agent_wake_for_lists();
         return;
     }
     pthread_mutex_lock(&lock);
-    if (!atomic_load(&tried) && !sw_agent_runs()) {
+    uint64_t now = sw_os_now();
+    if (!atomic_load(&runs) && (!asked || now - asked > AGAIN)) {
+        asked = now;
         sw_lists_shared = true;
-        if (!sw_agent_start(NULL, false))
-            sw_say("no thread for the agent (%m): nonblocking collectives go "
-                   "on inside MPI calls only");
+        if (sw_agent_runs() || sw_agent_start(NULL, false))
+            atomic_store(&runs, true);
+        else
+            sw_say_once(&said, "no thread for the agent (%m): nonblocking "
+                        "collectives go on inside MPI calls only");
     }
-    atomic_store(&tried, true);
     pthread_mutex_unlock(&lock);
 }
 

@@ -106,14 +106,32 @@ SW_API void *sw_arena_begin(const void *p);
  * the child, one call for each stretch of pages. Not set: nothing. */
 typedef struct {
     void (*lock)(void), (*unlock)(void);
+    bool (*try)(void);          /* to lock */
     bool (*any)(void);
     void (*copy)(void (*make_private)(void *start, size_t size));
 } sw_fork_also_t;
 SW_API extern const sw_fork_also_t *_Atomic sw_fork_also;
 
+/* Registers this room's fork handlers, once, by `real` (libc's
+ * __register_atfork), or NULL: pthread_atfork. Those that are registered first
+ * run last before a fork, and first after it: so no other library may come
+ * before. False: refused. */
+typedef int sw_fork_register_t(void (*prepare)(void), void (*parent)(void),
+                               void (*child)(void), void *object);
+SW_API bool sw_fork_watch(sw_fork_register_t *real);
+
 /* fork for a caller whose stack may lie in the arena (a coroutine on a block
  * of the heap); `real` is libc's. */
 SW_API pid_t sw_arena_fork(pid_t (*real)(void));
+/* The same around libc's _Fork, which calls no handlers. Its caller's stack
+ * does not lie in the arena. */
+SW_API pid_t sw_arena_fork_bare(pid_t (*real)(void));
+/* The same around libc's clone, without CLONE_VM and CLONE_SETTLS. */
+typedef int sw_clone_t(int (*run)(void *), void *stack, int flags, void *with,
+                       ...);
+SW_API int sw_arena_clone(sw_clone_t *real, int (*run)(void *), void *stack,
+                          int flags, void *with, pid_t *parent_id,
+                          pid_t *child_id);
 
 /* True for addresses of any thread's blocks. */
 static inline bool sw_arena_is_block(const void *p)

@@ -452,7 +452,17 @@ void sw_extents_unlock(void)
     pthread_mutex_unlock(&sw_heap_zone.lock);
 }
 
-void sw_extents_forked(sw_zone_t *z, uint32_t end)
+bool sw_extents_try(void)
+{
+    if (pthread_mutex_trylock(&sw_heap_zone.lock))
+        return false;
+    if (!pthread_mutex_trylock(&sw_common_zone.lock))
+        return true;
+    pthread_mutex_unlock(&sw_heap_zone.lock);
+    return false;
+}
+
+void sw_extents_forked(sw_zone_t *z, uint32_t end, bool keep)
 {
     static const pthread_mutex_t fresh = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
     memcpy(&z->lock, &fresh, sizeof fresh);
@@ -469,7 +479,7 @@ void sw_extents_forked(sw_zone_t *z, uint32_t end)
     for (uint32_t page = z->first; page < top;) {
         uint32_t head = sw_page_head(page);
         uint32_t pages = SW_HEAD_PAGES(head), next = page + pages;
-        bool cached = SW_HEAD_STATE(head) == SW_PAGE_CACHED;
+        bool cached = !keep && SW_HEAD_STATE(head) == SW_PAGE_CACHED;
         if (cached || SW_HEAD_STATE(head) == SW_PAGE_BUSY) {
             /* It merges with a free neighbour, whose head is none then. */
             uint32_t right = next < top ? sw_page_head(next) : 0;

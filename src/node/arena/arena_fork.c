@@ -12,6 +12,13 @@
  *   parent   prepare: signals off, lock  | fork |  wait ........ | go on
  *   child                                |      |  copy the data | go on
  *
+ * Fork handlers do that, and they are the first that anybody registers in this
+ * process (front/heap/fork.c). So they run last before the fork, and first
+ * after it. No code of another library's runs while they hold a lock, nor in a
+ * child that still shares its parent's memory. A handler of the program's may
+ * allocate, as libc's heap lets it. The handlers contain cancellation points,
+ * so a thread that is being cancelled passes them with cancellation off.
+ *
  * The child skips holes of the file (pages never touched) and free extents. The
  * parent waits on a pipe: the child writes a byte when it is done, and its
  * death closes the pipe. Where there are no descriptors left for a pipe, the
@@ -27,15 +34,22 @@
  * Other threads of the parent run on meanwhile. So a child of a threaded
  * program sees the pages that they have shown as they are a moment after the
  * fork. What locks and fork handlers protect is consistent: the forking thread
- * waits before it releases them. Children made without fork handlers: vfork and
- * posix_spawn need no copy; a raw clone system call or _Fork shares what is
- * shared with its parent until it execs.
+ * waits before it releases them.
+ *
+ * Children made without fork handlers: vfork and posix_spawn need no copy.
+ * _Fork and libc's clone have the same done around them (sw_arena_fork_bare,
+ * sw_arena_clone). _Fork may be called in a signal handler that has
+ * interrupted a thread inside the heap. Such a call cannot wait for the heap's
+ * locks. The child then copies all that was ever handed out, and may not
+ * allocate: MPI programs may not do that there either. A raw clone system call
+ * passes nobody: its child shares what is shared until it execs.
  *
  * A program may run on a stack that is a block itself (a coroutine). Where that
  * block is shared, parent and child would return from fork on the same pages at
  * once. So sw_arena_fork makes the fork on a private stack, and returns to the
  * coroutine's stack once that is private too. A thread's own stack becomes
- * private before the fork.
+ * private before the fork. A clone's child copies on a private stack as well,
+ * before it goes to the one that the program has given to it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -45,6 +59,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
@@ -57,21 +72,32 @@
 #define PATIENCE 10000                  /* ms without a beat                */
 #define STACK ((size_t)256 << 10)
 #define NEAR 16u                        /* pages of a stack                 */
+#define GIVEN ((size_t)4 << 10)         /* of a clone's stack, to begin on  */
 
-static sigset_t mask_before;
-static int done_pipe[2] = {-1, -1};
-static bool copying;
-static uint64_t beats;
+#define LOCK_NS 50000000u               /* _Fork waits no longer for a lock */
+
+/* A fork under way. */
+typedef struct {
+    sigset_t mask;          /* as it was, and so the state of cancellation  */
+    int cancel;
+    bool bare;              /* nobody's fork handlers run                   */
+    bool shares_files;      /* parent and child have one table of files     */
+    bool locked, copying;
+    bool closed;            /* the descriptor is no longer ours             */
+    int pipe[2];
+    uint64_t beats;
+    const sw_fork_also_t *also;
+} fork_t;
+
 const sw_fork_also_t *_Atomic sw_fork_also;
-static const sw_fork_also_t *also;      /* of the fork under way            */
-static bool closed;                     /* ... which is no longer ours      */
+static fork_t handled;                  /* by the handlers, under all locks */
+static fork_t *in;                      /* in the child: its own            */
 static volatile uint64_t *beat_word;    /* the same page, when mapped       */
 
 static void beat(void)
 {
-    if (done_pipe[1] >= 0)
-        return;
-    *beat_word = ++beats;
+    if (in->pipe[1] < 0)
+        *beat_word = ++in->beats;
 }
 
 static void give_up(const char *why)
@@ -124,7 +150,7 @@ static void fill(char *start, const char *aside, size_t offset, size_t size)
 
 static char *move_aside(char *start, size_t used)
 {
-    if (!closed || !used)
+    if (!in->closed || !used)
         return NULL;
     sw_os_dump(start, used, true);
     char *aside = sw_os_move(start, used);
@@ -163,11 +189,15 @@ static void make_zone_private(sw_zone_t *z)
             if (used && !sw_os_map_lazy(start, used))
                 give_up("no address space");
         }
-        fill_zone(z, top, aside);
+        if (in->locked)
+            fill_zone(z, top, aside);
+        else
+            fill(start, aside, (size_t)z->first * SW_PAGE, used);
         if (aside)
             sw_os_unmap(aside, used);
     }
-    sw_extents_forked(z, end);
+    if (in->locked)
+        sw_extents_forked(z, end, in->bare);
 }
 
 static void make_range_private(char *start, uint64_t offset, size_t size)
@@ -212,9 +242,10 @@ static void make_private(void)
     }
     make_zone_private(&sw_heap_zone);
     make_zone_private(&sw_common_zone);
-    if (also)
-        also->copy(make_strange_private);
-    sw_show_forked();
+    if (in->also)
+        in->also->copy(make_strange_private);
+    if (in->locked)
+        sw_show_forked();
 }
 
 /* Is the stack shared here, or near enough to be written to while the child
@@ -240,7 +271,7 @@ static bool zone_shared(const sw_zone_t *z)
     return z->kind == SW_ZONE_SHARED && sw_zone_top(z) > z->first;
 }
 
-static bool anything_shared(void)
+static bool anything_shared(const sw_fork_also_t *also)
 {
     uint64_t first = 0, pages;
     return zone_shared(&sw_heap_zone) || zone_shared(&sw_common_zone) ||
@@ -249,26 +280,80 @@ static bool anything_shared(void)
            (also && also->any());
 }
 
-static void prepare(void)
+/* Locks ----------------------------------------------------------------- */
+
+static void lock(fork_t *f)
+{
+    sw_blocks_flush();
+    f->also = atomic_load(&sw_fork_also);
+    if (f->also)
+        f->also->lock();
+    sw_extents_lock();
+    sw_show_lock();
+    f->locked = true;
+}
+
+static void unlock(fork_t *f)
+{
+    if (!f->locked)
+        return;
+    sw_show_unlock();
+    sw_extents_unlock();
+    if (f->also)
+        f->also->unlock();
+}
+
+static bool try_to_lock(fork_t *f)
+{
+    f->also = atomic_load(&sw_fork_also);
+    if (f->also && !f->also->try())
+        return false;
+    if (sw_extents_try()) {
+        if (sw_show_try())
+            return true;
+        sw_extents_unlock();
+    }
+    if (f->also)
+        f->also->unlock();
+    return false;
+}
+
+/* This thread itself may have them, interrupted by a signal. */
+static void lock_soon(fork_t *f)
+{
+    uint64_t start = sw_os_now();
+    while (!(f->locked = try_to_lock(f)) && sw_os_now() - start < LOCK_NS)
+        sw_os_yield();
+}
+
+/* Before and after ------------------------------------------------------ */
+
+static void keep_out(fork_t *f)
 {
     sigset_t all;
     sigfillset(&all);
-    sigset_t before;
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    sw_blocks_flush();
-    also = atomic_load(&sw_fork_also);
-    if (also)
-        also->lock();
-    sw_extents_lock();
-    sw_show_lock();
-    mask_before = before;
-    copying = sw_arena.fd >= 0 && anything_shared();
-    if (!copying)
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &f->cancel);
+    pthread_sigmask(SIG_SETMASK, &all, &f->mask);
+}
+
+static void let_in(const fork_t *f)
+{
+    sigset_t mask = f->mask;
+    int cancel = f->cancel;
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    pthread_setcancelstate(cancel, NULL);
+}
+
+static void before(fork_t *f)
+{
+    f->pipe[0] = f->pipe[1] = -1;
+    f->beats = 0;
+    f->copying = sw_arena.fd >= 0 && anything_shared(f->also);
+    if (!f->copying)
         return;
-    closed = !still_open();
-    beats = 0;
-    if (pipe2(done_pipe, O_CLOEXEC)) {
-        done_pipe[0] = done_pipe[1] = -1;
+    f->closed = !still_open();
+    if (f->shares_files || pipe2(f->pipe, O_CLOEXEC)) {
+        f->pipe[0] = f->pipe[1] = -1;
         *beat_word = 0;
     }
 }
@@ -286,57 +371,199 @@ static void wait_for_beats(void)
     }
 }
 
-static void parent(void)
+static void after(fork_t *f, bool any_child)
 {
-    int saved = errno;
-    if (copying && done_pipe[1] >= 0) {
+    if (f->copying && f->pipe[1] >= 0) {
         char byte;
-        close(done_pipe[1]);
-        while (read(done_pipe[0], &byte, 1) < 0 && errno == EINTR)
+        close(f->pipe[1]);
+        while (read(f->pipe[0], &byte, 1) < 0 && errno == EINTR)
             ;
-        close(done_pipe[0]);
-    } else if (copying) {
+        close(f->pipe[0]);
+    } else if (f->copying && any_child) {
         wait_for_beats();
     }
-    sigset_t before = mask_before;
-    sw_show_unlock();
-    sw_extents_unlock();
-    if (also)
-        also->unlock();
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    unlock(f);
+}
+
+static void after_in_child(fork_t *f)
+{
+    in = f;
+    if (sw_arena.fd < 0) {
+        unlock(f);
+        return;
+    }
+    if (f->pipe[0] >= 0)
+        close(f->pipe[0]);
+    make_private();
+    if (f->pipe[1] >= 0) {
+        char byte = 1;
+        while (write(f->pipe[1], &byte, 1) < 0 && errno == EINTR)
+            ;
+        close(f->pipe[1]);
+    } else if (f->copying) {
+        f->beats = UINT64_MAX - 1;
+        beat();
+    }
+    if (!f->shares_files && still_open())
+        close(sw_arena.fd);
+    sw_arena.fd = -1;
+    sw_arena.count = 0;
+    if (f->locked && f->also)
+        f->also->unlock();
+}
+
+/* Handlers -------------------------------------------------------------- */
+
+/* They run from the start of the process on, and the arena may never come. */
+static bool is_there(void)
+{
+    return beat_word != NULL;
+}
+
+static void prepare(void)
+{
+    if (!is_there())
+        return;
+    fork_t f = {.bare = false};
+    keep_out(&f);
+    lock(&f);
+    before(&f);
+    handled = f;
+}
+
+static void parent(void)
+{
+    if (!is_there())
+        return;
+    int saved = errno;
+    fork_t f = handled;         /* unlocked, it is another fork's */
+    after(&f, true);
+    let_in(&f);
     errno = saved;
 }
 
 static void child(void)
 {
+    if (!is_there())
+        return;
     int saved = errno;
-    if (sw_arena.fd >= 0) {
-        if (done_pipe[0] >= 0 && copying)
-            close(done_pipe[0]);
-        make_private();
-        if (copying && done_pipe[1] >= 0) {
-            char byte = 1;
-            while (write(done_pipe[1], &byte, 1) < 0 && errno == EINTR)
-                ;
-            close(done_pipe[1]);
-        } else if (copying) {
-            beats = UINT64_MAX - 1;
-            beat();
-        }
-        if (still_open())
-            close(sw_arena.fd);
-        sw_arena.fd = -1;
-        sw_arena.count = 0;
-    } else {
-        sw_show_unlock();
-        sw_extents_unlock();
-    }
-    if (also)
-        also->unlock();
-    done_pipe[0] = done_pipe[1] = -1;
-    pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
+    fork_t f = handled;
+    after_in_child(&f);
+    let_in(&f);
     errno = saved;
 }
+
+bool sw_fork_watch(sw_fork_register_t *real)
+{
+    static _Atomic bool watching;
+    if (atomic_exchange(&watching, true))
+        return true;
+    if ((real ? real(prepare, parent, child, NULL)
+              : pthread_atfork(prepare, parent, child)) == 0)
+        return true;
+    atomic_store(&watching, false);
+    return false;
+}
+
+bool sw_fork_start(char *spare)
+{
+    if (!sw_fork_watch(NULL))
+        return false;
+    beat_word = (volatile uint64_t *)spare;
+    return true;
+}
+
+/* Without handlers ------------------------------------------------------ */
+
+static void before_bare(fork_t *f)
+{
+    f->bare = true;
+    keep_out(f);
+    lock_soon(f);
+    before(f);
+}
+
+pid_t sw_arena_fork_bare(pid_t (*real)(void))
+{
+    if (!is_there())
+        return real();
+    fork_t f = {.shares_files = false};
+    before_bare(&f);
+    pid_t pid = real();
+    int saved = errno;
+    if (pid)
+        after(&f, pid > 0);
+    else
+        after_in_child(&f);
+    let_in(&f);
+    errno = saved;
+    return pid;
+}
+
+/* What a clone's child is to do. It has its own copy, at the same place. */
+typedef struct {
+    fork_t fork;
+    ucontext_t there;
+    int (*run)(void *);
+    void *with;
+} clone_t;
+
+static void *pointer_of(unsigned low, unsigned high)
+{
+    return (void *)(uintptr_t)((uint64_t)high << 32 | low);
+}
+
+static void on_given_stack(unsigned low, unsigned high)
+{
+    const clone_t *c = pointer_of(low, high);
+    _exit(c->run(c->with));
+}
+
+static int in_clone(void *unused)
+{
+    clone_t *c = unused;
+    after_in_child(&c->fork);
+    let_in(&c->fork);
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
+    c->there.uc_sigmask = mask;
+    setcontext(&c->there);
+    return 127;
+}
+
+int sw_arena_clone(sw_clone_t *real, int (*run)(void *), void *stack, int flags,
+                   void *with, pid_t *parent_id, pid_t *child_id)
+{
+    if (!is_there())
+        return real(run, stack, flags, with, parent_id, NULL, child_id);
+    char *apart = sw_os_map_private(NULL, STACK);
+    if (!apart) {
+        errno = ENOMEM;
+        return -1;
+    }
+    clone_t *c = (clone_t *)apart;
+    c->run = run;
+    c->with = with;
+    c->fork.shares_files = flags & CLONE_FILES;
+    getcontext(&c->there);
+    c->there.uc_stack.ss_sp = (char *)stack - GIVEN;
+    c->there.uc_stack.ss_size = GIVEN;
+    c->there.uc_link = NULL;
+    makecontext(&c->there, (void (*)(void))on_given_stack, 2,
+                (unsigned)(uintptr_t)c,
+                (unsigned)((uint64_t)(uintptr_t)c >> 32));
+    before_bare(&c->fork);
+    int pid = real(in_clone, apart + STACK, flags, c, parent_id, NULL,
+                   child_id);
+    int saved = errno;
+    after(&c->fork, pid > 0);
+    let_in(&c->fork);
+    sw_os_unmap(apart, STACK);
+    errno = saved;
+    return pid;
+}
+
+/* Stacks in the arena --------------------------------------------------- */
 
 /* Where the program has given a thread its stack (pthread_attr_setstack), libc
  * keeps the thread-local data there as well. Parent and child both write to
@@ -362,7 +589,7 @@ typedef struct {
 
 static void fork_apart(unsigned low, unsigned high)
 {
-    apart_t *on = (apart_t *)(uintptr_t)((uint64_t)high << 32 | low);
+    apart_t *on = pointer_of(low, high);
     sw_show_hide((void *)on->low, on->high - on->low);
     on->pid = on->fork();
     on->error = errno;
@@ -397,10 +624,4 @@ pid_t sw_arena_fork(pid_t (*real)(void))
     if (pid < 0)
         errno = error;
     return pid;
-}
-
-bool sw_fork_start(char *spare)
-{
-    beat_word = (volatile uint64_t *)spare;
-    return pthread_atfork(prepare, parent, child) == 0;
 }

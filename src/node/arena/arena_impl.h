@@ -154,10 +154,12 @@ void sw_extents_stats(sw_arena_stats_t *to);
  * extent changes hands except used <-> cached. */
 void sw_extents_lock(void);
 void sw_extents_unlock(void);
+bool sw_extents_try(void);      /* to lock */
 /* In the child, whose memory is private now: free extents of what was shared
- * read as zeros, and the caches of the parent's other threads become free.
- * `end`: pages that may be used. Leaves the lock free. */
-void sw_extents_forked(sw_zone_t *z, uint32_t end);
+ * read as zeros, and the caches of the parent's other threads become free
+ * (unless `keep`: this thread's cache is not empty). `end`: pages that may be
+ * used. Leaves the lock free. */
+void sw_extents_forked(sw_zone_t *z, uint32_t end, bool keep);
 
 /* Open and closed ------------------------------------------------------ */
 
@@ -179,6 +181,7 @@ void sw_show_start(void);
 bool sw_show_forget(uint32_t page, uint32_t pages);
 void sw_show_lock(void);
 void sw_show_unlock(void);
+bool sw_show_try(void);         /* to lock */
 /* The first run of shown pages of the file in [*first, end): true, with
  * *first and *pages. */
 bool sw_show_next(uint64_t *first, uint64_t end, uint64_t *pages);

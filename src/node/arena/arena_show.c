@@ -575,6 +575,11 @@ void sw_show_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
+bool sw_show_try(void)
+{
+    return !pthread_mutex_trylock(&lock);
+}
+
 bool sw_show_next(uint64_t *first, uint64_t end, uint64_t *pages)
 {
     return sw_bits_next(SW_BIT_SHOWN, true, first, end, pages);

@@ -11,6 +11,7 @@
 
 #include "node/base/settings.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -394,6 +395,18 @@ void sw_os_futex_wake_all(_Atomic uint32_t *word)
 /* The stack holds no buffers; sanitizers want more than the least. */
 #define STACK ((size_t)256 << 10)
 
+/* What a thread's stack must hold before its first call: libc puts the static
+ * thread-local data of all libraries there, and programs may have megabytes.
+ * glibc tells runtimes of other languages how much that is. */
+static size_t least_stack(const pthread_attr_t *attributes)
+{
+    size_t (*tell)(const pthread_attr_t *);
+    *(void **)&tell = dlsym(RTLD_DEFAULT, "__pthread_get_minstack");
+    return tell ? tell(attributes) : 0;
+}
+
+#define STACK_MOST ((size_t)1 << 30)
+
 int sw_os_thread(pthread_t *thread, void *(*run)(void *))
 {
     if (refused(SW_DOOR_THREAD, EAGAIN))
@@ -402,9 +415,14 @@ int sw_os_thread(pthread_t *thread, void *(*run)(void *))
     sigset_t all, before;
     sigfillset(&all);
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK);
+    size_t stack = STACK + sw_round_up(least_stack(&attributes), SW_PAGE);
+    int error;
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(thread, &attributes, run, NULL);
+    do {    /* EINVAL: too small after all */
+        pthread_attr_setstacksize(&attributes, stack);
+        error = pthread_create(thread, &attributes, run, NULL);
+        stack *= 4;
+    } while (error == EINVAL && stack <= STACK_MOST);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     if (!error)

@@ -41,8 +41,8 @@ def run(*command, preload=(), **settings):
 def build(folder, source, name, *flags, compiler=None):
     target = folder / name
     subprocess.run(
-        [compiler or CC, "-O1", "-g", "-fno-builtin", *flags, "-o",
-         str(target), str(HERE / source), "-pthread"],
+        [compiler or CC, "-O1", "-g", "-fno-builtin", "-o", str(target),
+         str(HERE / source), *flags, "-pthread"],
         check=True,
     )
     return target
@@ -72,6 +72,19 @@ def test_every_entry_point_from_the_arena(built, show, what):
 @needs_cc
 def test_every_entry_point_without_an_arena(built):
     assert run(built / "entries", "none", STRAIGHTWAY_ARENA="off")
+
+
+# The same program as in tests/mpi/base/test_fork.py.
+@needs_cc
+@pytest.mark.parametrize("show", ["eager", "lazy"])
+def test_every_way_to_make_a_process_without_mpi(tmp_path, show):
+    folder = HERE.parents[1] / "mpi/base"
+    handlers = build(tmp_path, folder / "fork_handlers.c", "libhandlers.so",
+                     "-shared", "-fPIC")
+    program = build(tmp_path, folder / "fork_ways.c", "fork_ways",
+                    "-DWITHOUT_MPI", f"-I{HERE.parents[1]}",
+                    "-Wl,--no-as-needed", str(handlers), "-lutil")
+    assert run(program, STRAIGHTWAY_SHOW=show).endswith("all is well\n")
 
 
 @needs_cc

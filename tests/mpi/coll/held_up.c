@@ -5,8 +5,14 @@
  * at a time. Some of them are large. One member completes them first, then makes
  * a communicator. The others make the communicator first, which blocks until
  * that member comes.
+ *
+ * With THREAD_LOCAL each thread has so many bytes of its own.
  */
 #include "mpi/test.h"
+
+#ifdef THREAD_LOCAL
+static _Thread_local char large_local[THREAD_LOCAL];
+#endif
 
 #define STARTED 60
 #define LARGE 40000
@@ -18,6 +24,10 @@ int main(int argc, char **argv)
     MPI_Comm made;
     test_start(&argc, &argv);
     CHECK(world_size <= 8, "at most 8 ranks");
+#ifdef THREAD_LOCAL
+    for (size_t i = 0; i < sizeof large_local; i += 4096)
+        *(volatile char *)&large_local[i] = 1;
+#endif
     MPI_Barrier(MPI_COMM_WORLD);    /* over nodes: now we know the members */
     for (int round = 0; round < 3; round++) {
         int mine[STARTED];

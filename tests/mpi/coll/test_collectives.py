@@ -2,7 +2,7 @@
 and are really served by Straightway."""
 
 import pytest
-from harness.programs import (accelerated, kept_alone, run, same_logs,
+from harness.programs import (accelerated, kept_alone, run, same_logs, source,
                               too_slow_crowded, well)
 
 REFUSALS = ["memfd", "map", "map:3", "peerfd", "cma", "futex", "huge", "punch",
@@ -67,6 +67,36 @@ def test_persistent_ones_are_not_complete_too_early(host, n):
 @pytest.mark.parametrize("n", [2, 3])
 def test_collectives_go_on_while_a_member_is_in_the_host(host, n):
     well(run(host, n, "held_up"))
+
+
+@pytest.mark.parametrize("bytes_", [200_000, 1 << 20, 5_000_000])
+def test_so_they_do_with_large_thread_local_data(host, bytes_):
+    """The helper thread's stack has to hold it."""
+    program = host.compile(source("held_up.c"), f"-DTHREAD_LOCAL={bytes_}")
+    done = well(host.run(2, [program], env={"STRAIGHTWAY_STATS": "1"}))
+    assert "no thread" not in done.stderr
+    served, made = accelerated(done, nonblocking=True)
+    assert served == made > 0
+
+
+# The rank that runs this has no thread of ours; alone if it is 0.
+NO_THREAD = """
+case {one}-${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} in
+True-1) ;;
+*) export STRAIGHTWAY_REFUSE=thread;;
+esac
+exec "$@"
+"""
+
+
+@pytest.mark.parametrize("one", [False, True])
+def test_so_they_do_without_helper_threads(host, one):
+    """The host serves where a member can have none."""
+    program = host.compile(source("held_up.c"))
+    done = well(host.run(2, ["sh", "-c", NO_THREAD.format(one=one), "sh",
+                             program], env={"STRAIGHTWAY_STATS": "1"}))
+    assert "no thread to be had for a member's helper" in done.stderr
+    assert accelerated(done, nonblocking=True)[0] == 0
 
 
 def test_so_they_do_over_nodes(host):

@@ -88,6 +88,17 @@ def test_an_agent_refused_is_told(host):
     well(done)
 
 
+@pytest.mark.parametrize("p2p", ["on", "off"])
+@pytest.mark.parametrize("how", ["send", "ssend", "rendezvous", "recv",
+                                 "probe", "mprobe", "sendrecv"])
+def test_a_helper_refused_late_keeps_no_message_waiting(host, how, p2p):
+    """The system gives a thread when MPI starts, and none when it is needed."""
+    done = well(run(host, 2, "unhelped", how, env={
+        "STRAIGHTWAY_P2P": p2p, "STRAIGHTWAY_AGENT": 0,
+        "STRAIGHTWAY_REFUSE": "thread:2"}))
+    assert "no thread for the agent" in done.stderr
+
+
 @pytest.mark.parametrize("service", REFUSALS)
 def test_a_refused_service_costs_no_correctness(host, service, tmp_path):
     compare(host, 2, 3, ROUNDS, tmp_path,
