@@ -18,6 +18,12 @@ static uint64_t name_of(const member_t *m, uint64_t round, int i)
     return key_of(m->seed << 8 | round, i, 0) | 1;
 }
 
+/* The member is a process: the counts are its own, and it has an arena. */
+static bool alone(const member_t *m)
+{
+    return strcmp(m->way, "threads") != 0;
+}
+
 static uint64_t steps(void)
 {
     return atomic_load(&sw_notice_steps);
@@ -54,7 +60,7 @@ static char *look(member_t *m, uint64_t name)
 /* The leader puts a block up, and writes its name there. */
 static void put(member_t *m, held_t *h, uint64_t round, int i)
 {
-    h->block[i] = put_up(m, name_of(m, round, i), false);
+    h->block[i] = put_up(m, name_of(m, round, i), !alone(m));
     uint64_t key = name_of(m, round, i);
     memcpy(h->block[i], &key, sizeof key);
 }
@@ -92,7 +98,6 @@ static void in_vain(member_t *m, uint64_t round)
 static void body(member_t *m)
 {
     static _Thread_local held_t h;
-    bool alone = strcmp(m->way, "threads");     /* the counts are its own */
     if (!m->ring->team->arena)
         return;
     for (uint64_t round = 0; round < (uint64_t)rounds(3); round++) {
@@ -102,14 +107,14 @@ static void body(member_t *m)
         expect_ok(m, sw_coll_barrier(m->ring));
         for (int i = 0; i < BLOCKS && m->me; i++)
             find(m, &h, round, i);
-        if (m->me && alone)
+        if (m->me && alone(m))
             in_vain(m, round);
         leave_all(m, &h);
         expect_ok(m, sw_coll_barrier(m->ring));
-        if (alone)
+        if (alone(m))
             few_since(m, before, 4 * BLOCKS, "notices");
     }
-    if (m->me || !alone)
+    if (m->me || !alone(m))
         return;
     /* One more, and the memory of all the others is free. */
     sw_arena_stats_t now;
@@ -127,7 +132,7 @@ static void meanwhile(member_t *m)
     for (int i = 0; i < rounds(2000); i++) {
         uint64_t there, name = name_of(m, 2000, i);
         unsigned turns = 0;
-        char *block = m->me == 0 ? put_up(m, name, i % 3 == 0) : NULL;
+        char *block = m->me == 0 ? put_up(m, name, i % 3 == 0 || !alone(m)) : NULL;
         if (m->me == 0)
             atomic_store((_Atomic uint64_t *)(void *)block, name);
         while (!block && !(block = look(m, name)))
