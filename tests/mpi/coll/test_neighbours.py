@@ -64,6 +64,12 @@ def test_a_refused_service_costs_no_correctness(host, service):
             share=0)
 
 
+@pytest.mark.parametrize("form", ["blocking", "immediate", "persistent"])
+def test_a_full_zone_costs_no_correctness(host, form):
+    compare(host, 3, 10, ROUNDS // 2, form=form, share=0, env={
+        "STRAIGHTWAY_SHOW": "off", "STRAIGHTWAY_REFUSE": "room,cma:40"})
+
+
 def test_virtual_nodes_give_the_hosts_bytes(host):
     compare(host, 4, 9, ROUNDS // 2, env={"STRAIGHTWAY_NODE_SIZE": 2}, share=0)
 

@@ -6,7 +6,8 @@ import shutil
 import pytest
 from harness.programs import kept_alone, run, same_logs, source, well
 
-FORMS = ["blocking", "immediate", "persistent"]
+FORMS = ["blocking", "immediate",
+         pytest.param("persistent", marks=pytest.mark.deep)]
 # From this call of a service on, the system refuses it.
 MIDST = ["cma:9", "cma:60", "map:9", "room", "room:40", "room,cma:60",
          "room,cma", "show:5,share:9",
