@@ -32,8 +32,9 @@ def test_more_random_ones(host, seed):
 @pytest.mark.parametrize("env", [
     {"STRAIGHTWAY_ARENA": "off"}, {"STRAIGHTWAY_SHOW": "eager"},
     {"STRAIGHTWAY_SHOW": "off"}, {"STRAIGHTWAY_REFUSE": "memfd"},
-    {"STRAIGHTWAY_SHOW": "off", "STRAIGHTWAY_REFUSE": "room"}],
-    ids=["no arena", "eager", "private", "no memfd", "full"])
+    {"STRAIGHTWAY_SHOW": "off", "STRAIGHTWAY_REFUSE": "room"},
+    {"STRAIGHTWAY_REFUSE": "thread"}],
+    ids=["no arena", "eager", "private", "no memfd", "full", "no thread"])
 @pytest.mark.unable(lambda host: host.name == "openmpi",
                     why="the MPI alone hangs in some such programs")
 @pytest.mark.unable("debian-mpich", why="the MPI alone takes MPI_Parrived of an "
