@@ -23,8 +23,12 @@ static bool check(sw_comm_t *c, const void *send, int64_t sendcount,
                                         recvtype, r))))
         return false;
     *m = (sw_move_t){.id = SW_COLL_GATHER, .root = root, .in_place = in_place,
-                     .send = send, .sendcount = sendcount, .s = s,
-                     .recv = recv, .recvcount = recvcount, .r = r};
+                     .send = send, .sendcount = sendcount, .s = s};
+    if (is_root) {
+        m->recv = recv;
+        m->recvcount = recvcount;
+        m->r = r;
+    }
     return true;
 }
 
@@ -49,8 +53,13 @@ static bool checkv(sw_comm_t *c, const void *send, int64_t sendcount,
         return false;
     *m = (sw_move_t){.id = SW_COLL_GATHERV, .root = root,
                      .in_place = in_place, .send = send,
-                     .sendcount = sendcount, .s = s, .recv = recv,
-                     .recvcounts = counts, .rdispls = displs, .r = r};
+                     .sendcount = sendcount, .s = s};
+    if (is_root) {
+        m->recv = recv;
+        m->recvcounts = counts;
+        m->rdispls = displs;
+        m->r = r;
+    }
     return true;
 }
 

@@ -23,9 +23,13 @@ static bool check(sw_comm_t *c, const void *send, int64_t sendcount,
                                         sendtype, s))))
         return false;
     *m = (sw_move_t){.id = SW_COLL_SCATTER, .root = root,
-                     .in_place = in_place, .send = send,
-                     .sendcount = sendcount, .s = s, .recv = recv,
+                     .in_place = in_place, .recv = recv,
                      .recvcount = recvcount, .r = r};
+    if (is_root) {
+        m->send = send;
+        m->sendcount = sendcount;
+        m->s = s;
+    }
     return true;
 }
 
@@ -49,9 +53,14 @@ static bool checkv(sw_comm_t *c, const void *send, sw_vector_t counts,
                         sw_at(counts, root), sendtype, s))))
         return false;
     *m = (sw_move_t){.id = SW_COLL_SCATTERV, .root = root,
-                     .in_place = in_place, .send = send, .sendcounts = counts,
-                     .sdispls = displs, .s = s, .recv = recv,
+                     .in_place = in_place, .recv = recv,
                      .recvcount = recvcount, .r = r};
+    if (is_root) {
+        m->send = send;
+        m->sendcounts = counts;
+        m->sdispls = displs;
+        m->s = s;
+    }
     return true;
 }
 

@@ -104,6 +104,11 @@ def test_empty_blocks_need_no_type(host, type_):
     well(run(host, 3, "empty_blocks", type_))
 
 
+@pytest.mark.parametrize("n, groups", [(3, []), (4, ["between"])])
+def test_arguments_that_mpi_ignores_may_be_anything(host, n, groups):
+    well(run(host, n, "ignored", *groups))
+
+
 @pytest.mark.parametrize("n", [2, 3])
 def test_ranks_may_run_ahead_and_lag(host, n):
     well(run(host, n, "overlap", calls_for(host, n, 100000)))
