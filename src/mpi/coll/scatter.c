@@ -18,9 +18,9 @@ static bool check(sw_comm_t *c, const void *send, int64_t sendcount,
         return false;
     if (is_root &&
         (!sw_usable(send, sendcount, sendtype, comm, &s, result) ||
-         (!in_place && sw_aliased_block(recv, recvcount, recvtype, send,
-                                        root * sendcount, sendcount,
-                                        sendtype, s))))
+         (!in_place &&
+          sw_aliased_block(SW_COLL_SCATTER, recv, recvcount, recvtype, send,
+                           root * sendcount, sendcount, sendtype, s))))
         return false;
     *m = (sw_move_t){.id = SW_COLL_SCATTER, .root = root,
                      .in_place = in_place, .recv = recv,
@@ -45,12 +45,13 @@ static bool checkv(sw_comm_t *c, const void *send, sw_vector_t counts,
     bool in_place = is_root && recv == MPI_IN_PLACE;
     if (!in_place && !sw_usable(recv, recvcount, recvtype, comm, &r, result))
         return false;
-    if (is_root && (send == MPI_IN_PLACE || !displs.at ||
-                    !sw_counts_ok(counts, c->n) ||
-                    !(s = sw_datatype(sendtype, comm, result)) ||
-                    (!in_place && sw_aliased_block(
-                        recv, recvcount, recvtype, send, sw_at(displs, root),
-                        sw_at(counts, root), sendtype, s))))
+    if (is_root &&
+        (send == MPI_IN_PLACE || !sw_lists_ok(counts, displs, c->n) ||
+         !(s = sw_datatype(sendtype, comm, result)) ||
+         (!in_place &&
+          sw_aliased_block(SW_COLL_SCATTERV, recv, recvcount, recvtype, send,
+                           sw_displ(displs, root), sw_at(counts, root),
+                           sendtype, s))))
         return false;
     *m = (sw_move_t){.id = SW_COLL_SCATTERV, .root = root,
                      .in_place = in_place, .recv = recv,
