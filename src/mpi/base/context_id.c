@@ -15,8 +15,8 @@
  * such events differently would wait for each other for ever.
  *
  * A communicator that a request makes has no name, as its members may not wait.
- * Nor has one with members from another MPI_COMM_WORLD, who might not listen.
- * Its messages go through the host.
+ * Nor has one with members from another MPI_COMM_WORLD, which might not listen.
+ * The messages of both go through the host.
  */
 #include "context_id.h"
 

@@ -29,8 +29,8 @@ static inline bool sw_counts_any(sw_vector_t counts, int n)
     return false;
 }
 
-/* The lists of n blocks: whoever has only empty ones needs no displacements.
- * Open MPI raises an error all the same. */
+/* Are the lists of n blocks right? Empty blocks need no displacements. Open MPI
+ * raises an error all the same. */
 static inline bool sw_lists_ok(sw_vector_t counts, sw_vector_t displs, int n)
 {
 #ifdef OMPI_MAJOR_VERSION

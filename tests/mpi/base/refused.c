@@ -1,14 +1,14 @@
 /*
- * refused.c - a call that the host has refused at one member makes no
- * communicator, and later ones work as if it had not been made.
+ * refused.c - a call that the host has refused at one member leaves no trace in
+ * communicators that come later.
  *
  *   refused HANDLER
  *
  * The members of a communicator find each other by its name. So after each
  * refusal they make communicators in every way, and use each for a nonblocking
  * collective, and for messages whose length a probe tells. Callbacks of an
- * attribute make communicators of the same parent in the midst of a call, and
- * on threads members make some of different parents at once. HANDLER is
+ * attribute make communicators of the same parent in the midst of a call. On
+ * threads, members make some of different parents at once. HANDLER is
  * "return", or "user": a handler of the program's, after which some MPIs let
  * the refused call return MPI_SUCCESS.
  */

@@ -6,9 +6,9 @@
  * Where an argument is significant at the root alone, the other members pass an
  * address that nobody can read, no datatype and a negative count. Fortran
  * programs do the like: they pass an array of one element there. So does the
- * root with what MPI_IN_PLACE stands for, a member without neighbours, and,
- * `between` groups, whoever has no part in the call. Each call is made in every
- * form; a persistent one is started twice, after its lists are gone.
+ * root with what MPI_IN_PLACE stands for, and so does a member without
+ * neighbours. `between` groups, a member without a part in the call does it, too.
+ * The program makes each call in every form, and starts a persistent one twice.
  */
 #include "mpi/test.h"
 
