@@ -196,14 +196,14 @@ static void reap(void)
     }
 }
 
-bool sw_slots_quiet(void)
+bool sw_slots_quiet(bool (*gone)(int place))
 {
     pthread_mutex_lock(&lock);
     sw_slot_t *first = orphans;
     bool any = false;
     for (sw_slot_t *slot = first; slot && !any;
          slot = (sw_slot_t *)(uintptr_t)slot->next)
-        any = !sw_slot_is(slot, SW_SLOT_TAKEN);
+        any = !sw_slot_is(slot, SW_SLOT_TAKEN) && !(gone && gone(slot->dest));
     pthread_mutex_unlock(&lock);
     return !any;
 }

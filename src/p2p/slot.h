@@ -197,8 +197,9 @@ SW_API void sw_slot_orphan(sw_slot_t *slot);
 /* ... and the message was cancelled: nobody will take it. */
 SW_API void sw_slot_withdraw(sw_slot_t *slot);
 
-/* Have all messages arrived that their senders have left? */
-SW_API bool sw_slots_quiet(void);
+/* Have all messages arrived that their senders have left? `gone` says whether
+ * a place's rank is there no more, which takes none; NULL: all are there. */
+SW_API bool sw_slots_quiet(bool (*gone)(int place));
 
 /* Where this process's list of slots lies in its segment, for the receivers'
  * sw_slots_find; 0: there is none. */

@@ -227,7 +227,7 @@ static void stream(void)
     CHECK(pthread_create(&sender, NULL, send_all, NULL) == 0);
     receive_all();
     pthread_join(sender, NULL);
-    CHECK(sw_slots_quiet());
+    CHECK(sw_slots_quiet(NULL));
 }
 
 static void check_whole(const sw_descriptor_t *it, const sw_descriptor_t *d,
@@ -308,13 +308,13 @@ static void found_in_order(void)
     CHECK(!look_for(0, -1, 0).first);
     for (int i = 0; i < MANY; i++)
         sw_slot_leave(slot[i]);
-    CHECK(!sw_slots_quiet());
+    CHECK(!sw_slots_quiet(NULL));
     for (int i = 0; i < MANY; i++)
         if (i % 2)
             sw_slot_refuse(&peer, slot[i]);
         else
             CHECK(take(slot[i], data, NULL, sizeof data) == 0);
-    CHECK(sw_slots_quiet());
+    CHECK(sw_slots_quiet(NULL));
 }
 
 int main(void)

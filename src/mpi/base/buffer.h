@@ -46,6 +46,14 @@ void sw_pack(const void *user, int64_t count, const sw_datatype_t *type,
 void sw_unpack(const char *data, void *user, int64_t count,
                const sw_datatype_t *type, MPI_Comm comm);
 
+/* Is a buffer missing for so many elements? Those of a type with gaps may lie
+ * at MPI_BOTTOM, which is NULL. */
+static inline bool sw_missing(const void *buffer, int64_t count,
+                              const sw_datatype_t *d)
+{
+    return !buffer && count && d->dense && d->size;
+}
+
 /* Can `count` elements at `buffer` take part? False: the host is to judge, or
  * has raised its error already (*result tells). */
 static inline bool sw_usable(const void *buffer, int64_t count,
@@ -54,7 +62,7 @@ static inline bool sw_usable(const void *buffer, int64_t count,
 {
     *d = sw_datatype(type, comm, result);
     return *d && count >= 0 && buffer != MPI_IN_PLACE &&
-           (buffer || !(*d)->dense || !count || !(*d)->size);
+           !sw_missing(buffer, count, *d);
 }
 
 /* Where element `n` of a buffer starts. MPI_BOTTOM may be NULL. */

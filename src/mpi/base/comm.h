@@ -69,7 +69,6 @@ typedef struct sw_comm {
     uint64_t review;            /* the ring's step of the next question   */
     /* Point to point; see link.h and context_id.c. */
     uint64_t context_id;        /* 0: messages go through the host alone  */
-    uint64_t children;          /* communicators made from this one       */
     struct sw_adjacency *adjacency;     /* see mpi/coll/adjacency.h; NULL:
                                            not met                        */
     void (*adjacency_end)(struct sw_adjacency *);

@@ -1,121 +1,133 @@
 /*
- * context_id.c - communicators get the same name on all their members.
+ * context_id.c - communicators get the same name on all their members of a
+ * node.
  *
- * Most makings are collective over the parent, so all its members count the
- * same ones. The parent's name and that count make the child's name. (The
- * children of one split share a name, and no two members.) A member whose
- * arguments the host has refused calls again: the refused call made nothing at
- * the other members, and does not count. Where only members of the child take
- * part, its first member draws a name and tells the others. Other makings
- * (between groups, with sessions, or complete later only) leave the child
- * without a name: its messages go through the host.
+ * A communicator's own members name it once the host has made it: the first of
+ * them on each node draws a name, and tells the others there along a tree. The
+ * messages go by the communicator itself. No other rank has it yet, and a
+ * member takes its message before it returns from the call. So no receive of
+ * the program's can take that message, and none of ours takes the program's.
+ *
+ * The name follows from nothing that a member counts or sees alone. The host
+ * may refuse a call at one member, which then calls again; a handler may settle
+ * the error, so that the refused call returns MPI_SUCCESS; a callback of an
+ * attribute may make communicators in the midst. Two members that had counted
+ * such events differently would wait for each other for ever.
+ *
+ * A communicator that a request makes has no name, as its members may not wait.
+ * Nor has one with members from another MPI_COMM_WORLD, which might not listen.
+ * The messages of both go through the host.
  */
 #include "context_id.h"
 
 #include "comm.h"
 #include "guard.h"
 #include "link.h"
+#include "node/base/array.h"
 
-static uint64_t mixed(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
+#define TAG 0
 
-uint64_t sw_comm_conceive(MPI_Comm parent)
+/* No two are alike, on whatever rank. */
+static uint64_t drawn_name(void)
 {
-    if (!sw_linked || parent == MPI_COMM_NULL)
-        return 0;
-    sw_comm_t *c = sw_comm_state(parent);
-    if (!c || !c->context_id)
-        return 0;
-    uint64_t name = mixed(c->context_id * 0x9e3779b97f4a7c15u + c->children +
-                          1);
+    static _Atomic uint64_t base, count;
+    uint64_t mine = atomic_load(&base), none = 0;
+    if (!mine) {
+        sw_os_random(&mine, sizeof mine);
+        mine |= 1;
+        if (!atomic_compare_exchange_strong(&base, &none, mine))
+            mine = none;
+    }
+    uint64_t name = sw_mixed(mine, atomic_fetch_add(&count, 1));
     return name ? name : 1;
 }
 
-/* Did the host refuse the arguments, before it asked any other member? */
-static bool refused(int result)
+/* The members on this node, by rank; `*me`: which of them this rank is. */
+static int near_members(const sw_members_t *all, int rank, int *near, int *me)
 {
-    static const int classes[] = {
-        MPI_ERR_ARG, MPI_ERR_COMM, MPI_ERR_GROUP, MPI_ERR_DIMS,
-        MPI_ERR_TOPOLOGY, MPI_ERR_RANK, MPI_ERR_COUNT, MPI_ERR_INFO,
-    };
-    int class = MPI_SUCCESS;
-    host.Error_class(result, &class);
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (class == classes[i])
-            return true;
-    return false;
+    int n = 0;
+    for (int i = 0; i < all->n; i++) {
+        if (i == rank)
+            *me = n;
+        if (sw_world_is_near(all->rank[i]))
+            near[n++] = i;
+    }
+    return n;
 }
 
-int sw_comm_born(MPI_Comm parent, uint64_t name, int result,
-                 const MPI_Comm *child)
+/* Member i hears from the one whose number lacks the lowest bit of i, and tells
+ * those whose numbers have one more bit below that. */
+static uint64_t agreed_name(MPI_Comm comm, const int *near, int n, int me)
 {
-    sw_comm_t *from = name ? sw_comm_state(parent) : NULL;
-    if (from && (result == MPI_SUCCESS || !refused(result)))
-        from->children++;
-    if (result != MPI_SUCCESS || !name || *child == MPI_COMM_NULL)
+    uint64_t name = me ? 0 : drawn_name();
+    int bit = me & -me;
+    if (me)
+        host.Recv(&name, (int)sizeof name, MPI_BYTE, near[me - bit], TAG, comm,
+                  MPI_STATUS_IGNORE);
+    else
+        for (bit = 1; bit < n;)
+            bit *= 2;
+    while (bit /= 2)
+        if (me + bit < n)
+            host.Send(&name, (int)sizeof name, MPI_BYTE, near[me + bit], TAG,
+                      comm);
+    return name;
+}
+
+static void name_it(MPI_Comm comm)
+{
+    sw_comm_t *c = comm != MPI_COMM_NULL && sw_world.at &&
+                   sw_world.places > 1 ? sw_comm_state(comm) : NULL;
+    const sw_members_t *all =
+        c && c->n > 1 && c->reason != SW_REASON_INTER ? sw_comm_members(c)
+                                                      : NULL;
+    if (!all || !all->all)
+        return;
+    SW_ARRAY(int, near, all->n);
+    int me = 0, n = near_members(all, c->me, near, &me);
+    if (n > 1)
+        c->context_id = agreed_name(comm, near, n, me);
+}
+
+int sw_comm_made(int result, MPI_Comm parent, MPI_Comm fresh, MPI_Comm *made)
+{
+    if (!made || fresh == parent)
         return result;
-    sw_comm_t *c = sw_comm_state(*child);
-    if (c)
-        c->context_id = name;
+    *made = fresh;
+    if (result == MPI_SUCCESS)
+        name_it(fresh);
     return result;
 }
 
-/* Members of another MPI_COMM_WORLD might not be listening. */
-static int christened(int result, const MPI_Comm *child)
-{
-    sw_comm_t *c = result == MPI_SUCCESS && *child != MPI_COMM_NULL
-        ? sw_comm_state(*child) : NULL;
-    uint64_t name;
-    if (!c || c->n < 2 || c->reason == SW_REASON_FOREIGN)
-        return result;
-    sw_os_random(&name, sizeof name);
-    name |= 1;
-    if (host.Bcast(&name, (int)sizeof name, MPI_BYTE, 0, *child) ==
-        MPI_SUCCESS)
-        c->context_id = name;
-    return result;
-}
-
-#define MAKER(NAME, PARENT, CHILD, PARAMETERS, ARGUMENTS)               \
+#define MAKER(NAME, PARENT, PARAMETERS, ...)                            \
 int sw_MPI_##NAME PARAMETERS                                            \
 {                                                                       \
     SW_INSIDE;                                                          \
-    uint64_t name = sw_comm_conceive(PARENT);                           \
-    return sw_comm_born(PARENT, name, host.NAME ARGUMENTS, CHILD);      \
+    MPI_Comm fresh = PARENT;                                            \
+    int result = host.NAME(__VA_ARGS__, made ? &fresh : NULL);          \
+    return sw_comm_made(result, PARENT, fresh, made);                   \
 }
 
-MAKER(Comm_dup, comm, made, (MPI_Comm comm, MPI_Comm *made), (comm, made))
-MAKER(Comm_split, comm, made,
-      (MPI_Comm comm, int color, int key, MPI_Comm *made),
-      (comm, color, key, made))
-MAKER(Comm_create, comm, made,
-      (MPI_Comm comm, MPI_Group group, MPI_Comm *made), (comm, group, made))
-MAKER(Cart_sub, comm, made,
-      (MPI_Comm comm, const int remain[], MPI_Comm *made),
-      (comm, remain, made))
-int sw_MPI_Intercomm_merge(MPI_Comm between, int high, MPI_Comm *made)
-{
-    SW_INSIDE;
-    return christened(host.Intercomm_merge(between, high, made), made);
-}
+MAKER(Comm_dup, comm, (MPI_Comm comm, MPI_Comm *made), comm)
+MAKER(Comm_split, comm,
+      (MPI_Comm comm, int color, int key, MPI_Comm *made), comm, color, key)
+MAKER(Comm_create, comm,
+      (MPI_Comm comm, MPI_Group group, MPI_Comm *made), comm, group)
+MAKER(Cart_sub, comm,
+      (MPI_Comm comm, const int remain[], MPI_Comm *made), comm, remain)
+MAKER(Intercomm_merge, between,
+      (MPI_Comm between, int high, MPI_Comm *made), between, high)
 #ifdef SW_HAS_Comm_create_group
-int sw_MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag,
-                             MPI_Comm *made)
-{
-    SW_INSIDE;
-    return christened(host.Comm_create_group(comm, group, tag, made), made);
-}
+MAKER(Comm_create_group, comm,
+      (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made), comm, group,
+      tag)
 #endif
 #ifdef SW_HAS_Comm_dup_with_info
-MAKER(Comm_dup_with_info, comm, made,
-      (MPI_Comm comm, MPI_Info info, MPI_Comm *made), (comm, info, made))
+MAKER(Comm_dup_with_info, comm,
+      (MPI_Comm comm, MPI_Info info, MPI_Comm *made), comm, info)
 #endif
 #ifdef SW_HAS_Comm_split_type
-MAKER(Comm_split_type, comm, made,
-      (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),
-      (comm, type, key, info, made))
+MAKER(Comm_split_type, comm,
+      (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made), comm,
+      type, key, info)
 #endif

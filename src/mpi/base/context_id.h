@@ -1,17 +1,17 @@
 /*
- * context_id.h - the name that a communicator has on all its members; see
- * context_id.c.
+ * context_id.h - the name that a communicator has on all its members of a
+ * node; see context_id.c.
  */
 #ifndef SW_MPI_BASE_CONTEXT_ID_H
 #define SW_MPI_BASE_CONTEXT_ID_H
 
 #include "host.h"
 
-/* Before the host makes a child of all members of `parent`: its name, if it is
- * made. */
-uint64_t sw_comm_conceive(MPI_Comm parent);
-/* Then. Returns the result. */
-int sw_comm_born(MPI_Comm parent, uint64_t name, int result,
-                 const MPI_Comm *child);
+/* A blocking call has returned `result`. It was given a communicator to set,
+ * `fresh`, which held `parent`. No call makes its parent: if the host has
+ * refused the arguments, it holds that still, whatever the result. Else names
+ * what was made, and hands it to the program. All members come here. Returns
+ * the result. */
+int sw_comm_made(int result, MPI_Comm parent, MPI_Comm fresh, MPI_Comm *made);
 
 #endif

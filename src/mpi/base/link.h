@@ -7,10 +7,9 @@
  * settles that once, at the end of MPI_Init. Programs with sessions only have
  * no such moment: there the host carries all messages.
  *
- * `context_id` names a communicator alike on all its members: it is made from
- * the parent's and the count of communicators made from the parent, which all
- * its members share. A probe finds a message's true length by it (probe.c). One
- * whose making was not seen has context id 0, and no link.
+ * `context_id` names a communicator alike on all its members of the node
+ * (context_id.c). A probe finds a message's true length by it (probe.c). One
+ * whose members could not name it has context id 0, and no link.
  */
 #ifndef SW_MPI_BASE_LINK_H
 #define SW_MPI_BASE_LINK_H

@@ -3,11 +3,14 @@
  */
 #include "op.h"
 
+#include "world.h"
 #include "node/base/settings.h"
 
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
+
+#define LOOSE_MAX ((size_t)4096)    /* elements that are loose at a time */
 
 /* Users' operations that collectives hold. */
 typedef struct held {
@@ -43,6 +46,22 @@ static void call_user(const sw_reducer_t *r, const void *in, void *inout,
     }
 }
 
+static void call_with_gaps(const sw_reducer_t *r, const void *in, void *inout,
+                           size_t n)
+{
+    const sw_operation_t *o = (const sw_operation_t *)r;
+    for (size_t done = 0, part; done < n; done += part) {
+        part = sw_min(n - done, LOOSE_MAX);
+        char *to = (char *)inout + done * r->elem;
+        sw_loose_t left = sw_loose(o->type, part,
+                                   (const char *)in + done * r->elem);
+        sw_loose_t right = sw_loose(o->type, part, to);
+        host.Reduce_local(left.at, right.at, (int)part, o->type->handle, o->op);
+        sw_loose_end(&left, o->type, part, NULL);
+        sw_loose_end(&right, o->type, part, to);
+    }
+}
+
 bool sw_operation(MPI_Op op, const sw_datatype_t *type, sw_operation_t *to)
 {
     if (op == MPI_OP_NULL || op == MPI_REPLACE || op == MPI_NO_OP)
@@ -50,6 +69,7 @@ bool sw_operation(MPI_Op op, const sw_datatype_t *type, sw_operation_t *to)
     int known = predefined_op(op);
     to->op = op;
     to->type = type;
+    to->packed = false;
     to->reducer.elem = (size_t)type->extent;
     if (known >= 0) {
         if (type->kernel < 0)
@@ -60,17 +80,15 @@ bool sw_operation(MPI_Op op, const sw_datatype_t *type, sw_operation_t *to)
                                               (sw_type_t)type->kernel);
         return to->reducer.kernel != NULL;
     }
-    /* A user's. Elements must lie side by side, without bytes between them
-     * that belong to somebody else. */
-    if (!type->dense && !(type->predefined && type->extent > 0))
-        return false;
     int commutes = 0;
-    if (type->extent == 0 ||
+    if (!type->size || !sw_world_is_there() ||
         host.Op_commutative(op, &commutes) != MPI_SUCCESS)
         return false;
+    to->packed = !type->dense;
+    to->reducer.elem = type->size;
     to->reducer.commutative = commutes;
     to->reducer.kernel = NULL;
-    to->reducer.user = call_user;
+    to->reducer.user = to->packed ? call_with_gaps : call_user;
     return true;
 }
 

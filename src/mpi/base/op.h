@@ -5,21 +5,27 @@
  * host serves. A user's operation is called by the host itself
  * (MPI_Reduce_local), so that language bindings and their handle conversions
  * stay the host's business.
+ *
+ * The members' datatypes have one signature, but a user's operation may take
+ * them with gaps that are each member's own. So its operands travel as their
+ * bytes by signature, and each member packs what has gaps (loose.h).
  */
 #ifndef SW_MPI_BASE_OP_H
 #define SW_MPI_BASE_OP_H
 
-#include "datatype.h"
+#include "loose.h"
 #include "coll/reducer.h"
 
 typedef struct {
     sw_reducer_t reducer;   /* first: the callback casts back */
     MPI_Op op;
     const sw_datatype_t *type;
+    bool packed;            /* the operands are, since the type has gaps */
 } sw_operation_t;
 
-/* False: the host serves (no kernel, or elements with gaps under a user's
- * operation). All members see the same, as MPI demands the same arguments. */
+/* False: the host serves (no kernel, no data, or a user's operation without
+ * MPI_COMM_WORLD). All members see the same: MPI demands one operation of them,
+ * one basic type for a predefined one, and one signature. */
 bool sw_operation(MPI_Op op, const sw_datatype_t *type, sw_operation_t *to);
 
 /* A collective goes on after its call: the program may free a user's operation

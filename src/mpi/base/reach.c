@@ -85,9 +85,28 @@ static void *room(const sw_operands_t *o, int64_t count)
     return sw_temporary((size_t)(count * o->type->extent));
 }
 
+/* A missing side stays away. In place, one copy is both. */
+static void pack_operands(sw_operands_t *o, int64_t ins)
+{
+    bool in_place = o->in == o->out;
+    o->in_copy = sw_temporary((size_t)ins * o->type->size);
+    sw_pack(o->in, ins, o->type, o->in_copy, o->comm);
+    o->in = o->in_copy;
+    if (in_place) {
+        o->out = o->in_copy;
+    } else if (o->outs) {
+        o->out_copy = sw_temporary((size_t)o->outs * o->type->size);
+        o->out = o->out_copy;
+    }
+}
+
 void sw_operands_slow(sw_operands_t *o, int64_t ins)
 {
     bool in_place = o->in == o->out;
+    if (o->packed) {
+        pack_operands(o, ins);
+        return;
+    }
     if (ins && sw_out_of_reach(o->in, o->type)) {
         o->in_copy = room(o, ins);
         sw_reach_copy(o->in, o->in_copy, ins, o->type, o->comm);
@@ -105,7 +124,9 @@ void sw_operands_slow(sw_operands_t *o, int64_t ins)
 
 void sw_operands_end_slow(sw_operands_t *o, bool written)
 {
-    if (written && o->out != o->user)
+    if (written && o->packed && o->outs)
+        sw_unpack(o->out, o->user, o->outs, o->type, o->comm);
+    else if (written && !o->packed && o->out != o->user)
         sw_reach_copy(o->out, o->user, o->outs, o->type, o->comm);
     sw_temporary_free(o->in_copy);
     sw_temporary_free(o->out_copy);

@@ -57,7 +57,8 @@ void sw_reach_note(MPI_Comm comm);
  * so, the communicator is the host's from here on. Collective. */
 void sw_reach_review(sw_comm_t *c);
 
-/* What a reduction reads and writes: the program's own, or copies. */
+/* What a reduction reads and writes: the program's own, or copies, which are
+ * `packed` or as they were. */
 typedef struct {
     const void *in;
     void *out;
@@ -65,6 +66,7 @@ typedef struct {
     void *user;                     /* where the result belongs              */
     int64_t outs;
     const sw_datatype_t *type;
+    bool packed;
     MPI_Comm comm;
 } sw_operands_t;
 
@@ -73,11 +75,12 @@ typedef struct {
 void sw_operands_slow(sw_operands_t *o, int64_t ins);
 static inline void sw_operands(sw_operands_t *o, const void *in, int64_t ins,
                                void *out, int64_t outs,
-                               const sw_datatype_t *type, MPI_Comm comm)
+                               const sw_datatype_t *type, bool packed,
+                               MPI_Comm comm)
 {
     *o = (sw_operands_t){.in = in, .out = out, .user = out, .outs = outs,
-                         .type = type, .comm = comm};
-    if (sw_device_possible())
+                         .type = type, .packed = packed, .comm = comm};
+    if (sw_device_possible() || packed)
         sw_operands_slow(o, ins);
 }
 

@@ -24,9 +24,9 @@ static bool check(sw_comm_t *c, const void *send, int64_t sendcount,
     if (!sw_usable(recv, recvcount, recvtype, comm, &r, result) ||
         (!in_place &&
          !sw_usable(send, sendcount, sendtype, comm, &s, result)) ||
-        (!in_place && sw_aliased_block(send, sendcount, sendtype, recv,
-                                       c->me * recvcount, recvcount,
-                                       recvtype, r)))
+        (!in_place &&
+         sw_aliased_block(SW_COLL_ALLGATHER, send, sendcount, sendtype, recv,
+                          c->me * recvcount, recvcount, recvtype, r)))
         return false;
     *m = (sw_move_t){.id = SW_COLL_ALLGATHER, .in_place = in_place,
                      .send = send, .sendcount = sendcount, .s = s,
@@ -43,11 +43,12 @@ static bool checkv(sw_comm_t *c, const void *send, int64_t sendcount,
     bool in_place = send == MPI_IN_PLACE;
     if ((!in_place &&
          !sw_usable(send, sendcount, sendtype, comm, &s, result)) ||
-        recv == MPI_IN_PLACE || !displs.at || !sw_counts_ok(counts, c->n) ||
+        recv == MPI_IN_PLACE || !sw_lists_ok(counts, displs, c->n) ||
         !(r = sw_datatype(recvtype, comm, result)) ||
-        (!in_place && sw_aliased_block(send, sendcount, sendtype, recv,
-                                       sw_at(displs, c->me),
-                                       sw_at(counts, c->me), recvtype, r)))
+        (!in_place &&
+         sw_aliased_block(SW_COLL_ALLGATHERV, send, sendcount, sendtype, recv,
+                          sw_displ(displs, c->me), sw_at(counts, c->me),
+                          recvtype, r)))
         return false;
     *m = (sw_move_t){.id = SW_COLL_ALLGATHERV, .in_place = in_place,
                      .send = send, .sendcount = sendcount, .s = s,

@@ -16,8 +16,8 @@ static bool check(sw_comm_t *c, const void *send, int64_t sendcount,
     if (!sw_usable(recv, recvcount, recvtype, comm, &r, result) ||
         (!in_place &&
          !sw_usable(send, sendcount, sendtype, comm, &s, result)) ||
-        (sw_aliased(send, recv) && recvcount && sendcount == recvcount &&
-         sendtype == recvtype))
+        (sendcount == recvcount && sendtype == recvtype &&
+         sw_aliased(SW_COLL_ALLTOALL, send, recv, recvcount)))
         return false;
     *m = (sw_move_t){.id = SW_COLL_ALLTOALL, .in_place = in_place,
                      .send = in_place ? recv : send,
@@ -36,13 +36,13 @@ static bool checkv(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
 {
     const sw_datatype_t *s = NULL, *r = NULL;
     bool in_place = send == MPI_IN_PLACE;
-    if (recv == MPI_IN_PLACE || !rdispls.at ||
-        !sw_counts_ok(recvcounts, c->n) ||
-        (sw_aliased(send, recv) && sendcounts.at == recvcounts.at &&
-         sendtype == recvtype && sw_counts_any(recvcounts, c->n)) ||
+    if (recv == MPI_IN_PLACE || !sw_lists_ok(recvcounts, rdispls, c->n) ||
+        (sendcounts.at == recvcounts.at && sendtype == recvtype &&
+         sw_aliased(SW_COLL_ALLTOALLV, send, recv,
+                    sw_counts_any(recvcounts, c->n))) ||
         !(r = sw_datatype(recvtype, comm, result)))
         return false;
-    if (!in_place && (!sdispls.at || !sw_counts_ok(sendcounts, c->n) ||
+    if (!in_place && (!sw_lists_ok(sendcounts, sdispls, c->n) ||
                       !(s = sw_datatype(sendtype, comm, result))))
         return false;
     *m = (sw_move_t){.id = SW_COLL_ALLTOALLV, .in_place = in_place,
@@ -63,13 +63,13 @@ static bool checkw(sw_comm_t *c, const void *send, sw_vector_t sendcounts,
 {
     const sw_datatype_t **r = types, **s = types + c->n;
     bool in_place = send == MPI_IN_PLACE;
-    if (recv == MPI_IN_PLACE || !rdispls.at ||
-        !sw_counts_ok(recvcounts, c->n) ||
-        (sw_aliased(send, recv) && sendcounts.at == recvcounts.at &&
-         sendtypes == recvtypes && sw_counts_any(recvcounts, c->n)) ||
+    if (recv == MPI_IN_PLACE || !sw_lists_ok(recvcounts, rdispls, c->n) ||
+        (sendcounts.at == recvcounts.at && sendtypes == recvtypes &&
+         sw_aliased(SW_COLL_ALLTOALLW, send, recv,
+                    sw_counts_any(recvcounts, c->n))) ||
         !sw_types_of(recvtypes, recvcounts, c->n, comm, r, result))
         return false;
-    if (!in_place && (!sdispls.at || !sw_counts_ok(sendcounts, c->n) ||
+    if (!in_place && (!sw_lists_ok(sendcounts, sdispls, c->n) ||
                       !sw_types_of(sendtypes, sendcounts, c->n, comm, s,
                                    result)))
         return false;

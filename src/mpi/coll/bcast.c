@@ -9,7 +9,7 @@ static bool check(sw_comm_t *c, void *buffer, int64_t count, MPI_Datatype type,
 {
     const sw_datatype_t *d = sw_datatype(type, comm, result);
     if (!d || count < 0 || root < 0 || root >= c->n ||
-        buffer == MPI_IN_PLACE || (!buffer && d->dense && count && d->size))
+        buffer == MPI_IN_PLACE || sw_missing(buffer, count, d))
         return false;
     *m = (sw_move_t){.id = SW_COLL_BCAST, .root = root, .send = buffer,
                      .recv = buffer, .sendcount = count, .recvcount = count,

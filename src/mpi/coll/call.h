@@ -18,35 +18,6 @@
 #include "node/control.h"
 #include "node/base/settings.h"
 
-/* Is the same memory given to send and to receive, where MPI_IN_PLACE should
- * stand? MPICH and its kin raise an error then, which is theirs to raise. Open
- * MPI does so for MPI_Reduce and MPI_Allreduce alone; what else it takes, on
- * one member even, we must take as well. The other members cannot know, and
- * would wait for a member that has gone to the host. So the callers ask only
- * where the host is sure to raise its error: MPICH compares the places of this
- * member's own block, if counts and datatypes are the same and not all counts
- * are zero. */
-static inline bool sw_aliased(const void *send, const void *recv)
-{
-#ifdef OMPI_MAJOR_VERSION
-    return false;
-#else
-    return send == recv;
-#endif
-}
-
-/* The same for `count` elements at `one`, and `allcount` elements that begin
- * `place` elements behind `all`; `d` describes them. */
-static inline bool sw_aliased_block(const void *one, int64_t count,
-                                    MPI_Datatype type, const void *all,
-                                    int64_t place, int64_t allcount,
-                                    MPI_Datatype alltype,
-                                    const sw_datatype_t *d)
-{
-    return count && count == allcount && type == alltype && d->dense &&
-           sw_aliased(one, (const char *)all + place * (int64_t)d->size);
-}
-
 /* The communicator whose members may serve this collective, or NULL: the host
  * does. Counts the call, for --stats. */
 sw_comm_t *sw_serve(sw_collective_t id, MPI_Comm comm);

@@ -18,13 +18,17 @@ static bool check(sw_comm_t *c, const void *send, int64_t sendcount,
         return false;
     if (is_root &&
         (!sw_usable(recv, recvcount, recvtype, comm, &r, result) ||
-         (!in_place && sw_aliased_block(send, sendcount, sendtype, recv,
-                                        root * recvcount, recvcount,
-                                        recvtype, r))))
+         (!in_place &&
+          sw_aliased_block(SW_COLL_GATHER, send, sendcount, sendtype, recv,
+                           root * recvcount, recvcount, recvtype, r))))
         return false;
     *m = (sw_move_t){.id = SW_COLL_GATHER, .root = root, .in_place = in_place,
-                     .send = send, .sendcount = sendcount, .s = s,
-                     .recv = recv, .recvcount = recvcount, .r = r};
+                     .send = send, .sendcount = sendcount, .s = s};
+    if (is_root) {
+        m->recv = recv;
+        m->recvcount = recvcount;
+        m->r = r;
+    }
     return true;
 }
 
@@ -40,17 +44,23 @@ static bool checkv(sw_comm_t *c, const void *send, int64_t sendcount,
     bool in_place = is_root && send == MPI_IN_PLACE;
     if (!in_place && !sw_usable(send, sendcount, sendtype, comm, &s, result))
         return false;
-    if (is_root && (recv == MPI_IN_PLACE || !displs.at ||
-                    !sw_counts_ok(counts, c->n) ||
-                    !(r = sw_datatype(recvtype, comm, result)) ||
-                    (!in_place && sw_aliased_block(
-                        send, sendcount, sendtype, recv, sw_at(displs, root),
-                        sw_at(counts, root), recvtype, r))))
+    if (is_root &&
+        (recv == MPI_IN_PLACE || !sw_lists_ok(counts, displs, c->n) ||
+         !(r = sw_datatype(recvtype, comm, result)) ||
+         (!in_place &&
+          sw_aliased_block(SW_COLL_GATHERV, send, sendcount, sendtype, recv,
+                           sw_displ(displs, root), sw_at(counts, root),
+                           recvtype, r))))
         return false;
     *m = (sw_move_t){.id = SW_COLL_GATHERV, .root = root,
                      .in_place = in_place, .send = send,
-                     .sendcount = sendcount, .s = s, .recv = recv,
-                     .recvcounts = counts, .rdispls = displs, .r = r};
+                     .sendcount = sendcount, .s = s};
+    if (is_root) {
+        m->recv = recv;
+        m->recvcounts = counts;
+        m->rdispls = displs;
+        m->r = r;
+    }
     return true;
 }
 

@@ -2,6 +2,10 @@
  * move.h - a call of one of the procedures that move blocks, whatever its form:
  * blocking, nonblocking or persistent. Each family's file checks the arguments
  * of its own and fills this in.
+ *
+ * What MPI ignores (counts at a member that is not the root, say) may be
+ * anything, so it does not come in here: a side without a datatype lists no
+ * counts.
  */
 #ifndef SW_MPI_COLL_MOVE_H
 #define SW_MPI_COLL_MOVE_H

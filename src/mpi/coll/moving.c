@@ -41,6 +41,8 @@ static void *memory(sw_scratch_t *s, size_t bytes)
 /* Copies the program's arrays. */
 static void own(sw_scratch_t *room, sw_move_t *m, int n)
 {
+    sw_assert((m->s || m->ss || !m->sendcounts.at) &&
+              (m->r || m->rs || !m->recvcounts.at));
     sw_vector_t *all[] = {&m->sendcounts, &m->sdispls, &m->recvcounts,
                           &m->rdispls};
     size_t each = (size_t)n * sizeof(int64_t);

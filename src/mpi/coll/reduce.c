@@ -15,8 +15,9 @@ static bool check_reduce(sw_comm_t *c, const void *send, void *recv,
     const void *in = in_place ? recv : send;
     if (!d || count < 0 || root < 0 || root >= c->n || in == MPI_IN_PLACE ||
         (is_root && (recv == MPI_IN_PLACE ||
-                     (send == recv && count))) ||
-        (count && (!in || (is_root && !recv))))
+                     sw_aliased(SW_COLL_REDUCE, send, recv, count) ||
+                     sw_missing(recv, count, d))) ||
+        sw_missing(in, count, d))
         return false;
     bool known = sw_reduction(k, SW_COLL_REDUCE, d, op, in, count,
                               is_root ? recv : NULL, is_root ? count : 0,
@@ -33,7 +34,8 @@ static bool check_allreduce(sw_comm_t *c, const void *send, void *recv,
     const sw_datatype_t *d = sw_datatype(type, comm, result);
     const void *in = send == MPI_IN_PLACE ? recv : send;
     if (!d || count < 0 || recv == MPI_IN_PLACE ||
-        (count && (!in || !recv || send == recv)))
+        sw_missing(in, count, d) || sw_missing(recv, count, d) ||
+        sw_aliased(SW_COLL_ALLREDUCE, send, recv, count))
         return false;
     return sw_reduction(k, SW_COLL_ALLREDUCE, d, op, in, count, recv, count,
                         reason);

@@ -22,8 +22,9 @@ static bool check(sw_comm_t *c, sw_collective_t id, const void *send,
         sizes[i] = (size_t)(counts.at ? sw_at(counts, i) : count);
         total += (int64_t)sizes[i];
     }
-    if (total &&
-        (!in || (!recv && sizes[c->me]) || sw_aliased(send, recv)))
+    if (sw_missing(in, total, d) ||
+        sw_missing(recv, (int64_t)sizes[c->me], d) ||
+        sw_aliased(id, send, recv, total))
         return false;
     bool known = sw_reduction(k, id, d, op, in, total, recv,
                               (int64_t)sizes[c->me], reason);

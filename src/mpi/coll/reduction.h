@@ -51,7 +51,8 @@ static inline bool sw_reduction_run(sw_comm_t *c, const sw_reduction_t *k,
     sw_operands_t x;
     if (!sw_ready_to_reduce(c, k->id, (size_t)k->ins, &k->o, reason))
         return false;
-    sw_operands(&x, k->in, k->ins, k->out, k->outs, k->type, comm);
+    sw_operands(&x, k->in, k->ins, k->out, k->outs, k->type,
+                k->o.packed, comm);
     int status = k->ins ? run(c, k, &x) : SW_OK;
     sw_operands_end(&x, status == SW_OK);
     *result = sw_finish(k->id, comm, status);

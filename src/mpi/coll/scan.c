@@ -13,7 +13,9 @@ static bool check(sw_comm_t *c, sw_collective_t id, const void *send,
     const void *in = send == MPI_IN_PLACE ? recv : send;
     bool needs_out = id == SW_COLL_SCAN || c->me > 0;
     if (!d || count < 0 || recv == MPI_IN_PLACE ||
-        (count && (!in || (needs_out && !recv) || sw_aliased(send, recv))))
+        sw_missing(in, count, d) ||
+        (needs_out && sw_missing(recv, count, d)) ||
+        sw_aliased(id, send, recv, count))
         return false;
     return sw_reduction(k, id, d, op, in, count, recv, needs_out ? count : 0,
                         reason);

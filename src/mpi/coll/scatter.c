@@ -18,14 +18,18 @@ static bool check(sw_comm_t *c, const void *send, int64_t sendcount,
         return false;
     if (is_root &&
         (!sw_usable(send, sendcount, sendtype, comm, &s, result) ||
-         (!in_place && sw_aliased_block(recv, recvcount, recvtype, send,
-                                        root * sendcount, sendcount,
-                                        sendtype, s))))
+         (!in_place &&
+          sw_aliased_block(SW_COLL_SCATTER, recv, recvcount, recvtype, send,
+                           root * sendcount, sendcount, sendtype, s))))
         return false;
     *m = (sw_move_t){.id = SW_COLL_SCATTER, .root = root,
-                     .in_place = in_place, .send = send,
-                     .sendcount = sendcount, .s = s, .recv = recv,
+                     .in_place = in_place, .recv = recv,
                      .recvcount = recvcount, .r = r};
+    if (is_root) {
+        m->send = send;
+        m->sendcount = sendcount;
+        m->s = s;
+    }
     return true;
 }
 
@@ -41,17 +45,23 @@ static bool checkv(sw_comm_t *c, const void *send, sw_vector_t counts,
     bool in_place = is_root && recv == MPI_IN_PLACE;
     if (!in_place && !sw_usable(recv, recvcount, recvtype, comm, &r, result))
         return false;
-    if (is_root && (send == MPI_IN_PLACE || !displs.at ||
-                    !sw_counts_ok(counts, c->n) ||
-                    !(s = sw_datatype(sendtype, comm, result)) ||
-                    (!in_place && sw_aliased_block(
-                        recv, recvcount, recvtype, send, sw_at(displs, root),
-                        sw_at(counts, root), sendtype, s))))
+    if (is_root &&
+        (send == MPI_IN_PLACE || !sw_lists_ok(counts, displs, c->n) ||
+         !(s = sw_datatype(sendtype, comm, result)) ||
+         (!in_place &&
+          sw_aliased_block(SW_COLL_SCATTERV, recv, recvcount, recvtype, send,
+                           sw_displ(displs, root), sw_at(counts, root),
+                           sendtype, s))))
         return false;
     *m = (sw_move_t){.id = SW_COLL_SCATTERV, .root = root,
-                     .in_place = in_place, .send = send, .sendcounts = counts,
-                     .sdispls = displs, .s = s, .recv = recv,
+                     .in_place = in_place, .recv = recv,
                      .recvcount = recvcount, .r = r};
+    if (is_root) {
+        m->send = send;
+        m->sendcounts = counts;
+        m->sdispls = displs;
+        m->s = s;
+    }
     return true;
 }
 

@@ -164,7 +164,7 @@ static bool settle_fold(sw_started_t *s)
 {
     const sw_reduction_t *k = &s->reduction;
     sw_operands_t *o = &s->operands;
-    sw_operands(o, k->in, k->ins, k->out, k->outs, k->type,
+    sw_operands(o, k->in, k->ins, k->out, k->outs, k->type, k->o.packed,
                 sw_comm_or_any(s->track.comm));
     s->fold.args = (sw_fold_args_t){
         .id = s->id, .root = k->root, .reducer = &k->o.reducer, .in = o->in,

@@ -20,6 +20,7 @@
 #include "mpi/request/listed.h"
 #include "offload/arrival.h"
 #include "offload/folds.h"
+#include "aliases.h"
 #include "moving.h"
 #include "near.h"
 #include "reduction.h"

@@ -29,6 +29,22 @@ static inline bool sw_counts_any(sw_vector_t counts, int n)
     return false;
 }
 
+/* Are the lists of n blocks right? Empty blocks need no displacements. Open MPI
+ * raises an error all the same. */
+static inline bool sw_lists_ok(sw_vector_t counts, sw_vector_t displs, int n)
+{
+#ifdef OMPI_MAJOR_VERSION
+    return displs.at && sw_counts_ok(counts, n);
+#else
+    return sw_counts_ok(counts, n) && (displs.at || !sw_counts_any(counts, n));
+#endif
+}
+
+static inline int64_t sw_displ(sw_vector_t displs, int i)
+{
+    return displs.at ? sw_at(displs, i) : 0;
+}
+
 /* n blocks of a user's buffer, as the coll room takes them: in place where all
  * types are dense or have layouts, else (packed side by side) in temporary
  * memory. */

@@ -30,6 +30,20 @@ static void bury(void)
     sw_tracks_leave();
 }
 
+bool sw_sends_quiet(bool (*gone)(int place))
+{
+    bool any = false;
+    sw_tracks_enter();
+    sw_track_t *t = zombies;
+    while (t && !any) {
+        const sw_slot_t *slot = ((sw_send_t *)t)->slot;
+        any = !sw_slot_is(slot, SW_SLOT_TAKEN) && !gone(slot->dest);
+        t = t->after == zombies ? NULL : t->after;
+    }
+    sw_tracks_leave();
+    return !any;
+}
+
 sw_send_t *sw_send_new(sw_slot_t *slot, const sw_offer_t *offer,
                        const sw_descriptor_t *descriptor, sw_comm_t *comm)
 {

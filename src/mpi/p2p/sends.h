@@ -29,6 +29,10 @@ typedef struct {
 sw_send_t *sw_send_new(sw_slot_t *slot, const sw_offer_t *offer,
                        const sw_descriptor_t *descriptor, sw_comm_t *comm);
 
+/* Have all arrived whose requests the program has freed? `gone` as in
+ * sw_slots_quiet. */
+bool sw_sends_quiet(bool (*gone)(int place));
+
 extern const sw_track_kind_t sw_send_kind __attribute__((visibility("hidden")));
 
 #endif

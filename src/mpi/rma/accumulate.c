@@ -12,6 +12,7 @@
 #include "mpi/base/op.h"
 #include "mpi/base/buffer.h"
 #include "mpi/base/reach.h"
+#include "node/base/array.h"
 #include "rma/update.h"
 
 #include <limits.h>
@@ -120,7 +121,7 @@ static bool operation(MPI_Op op, const sw_datatype_t *basic, bool single,
     if (basic->kernel < 0 && (host_combines(basic->handle) ||
                               combines_chars(op, basic->handle)))
         return t->by_host = true;
-    if (!sw_operation(op, basic, &o))
+    if (!sw_operation(op, basic, &o) || (o.packed && !basic->predefined))
         return false;
     if (!o.reducer.kernel)
         return t->by_host = TAKES_MORE && single;
@@ -264,8 +265,9 @@ static bool accumulate(sw_win_t *w, const call_t *k, bool single, int *result)
         return true;
     if (sw_likely(!t.by_host && is_plain(&t, &t.target) &&
                   is_plain(&t, &t.origin) && is_plain(&t, &t.result))) {
-        if (basic == a.type && t.u.kind != SW_UPDATE_NOTHING &&
-            !w->share.threads)
+        /* The handle of a derived type may come to mean another one. */
+        if (basic == a.type && basic->predefined &&
+            t.u.kind != SW_UPDATE_NOTHING && !w->share.threads)
             w->last = (sw_win_update_t){k->type, k->op, t.u};
         w->stored |= sw_rma_update(&w->share, k->target, &t.u, a.at,
                                    t.origin.type ? t.origin.user : NULL,
@@ -345,15 +347,26 @@ SW_WIN_CALL(Fetch_and_op,
                 .target = target, .disp = disp, .count = 1, .type = type,
                 .op = op, .fetches = true}, true, &result))
 
-#define SWAPPED 32          /* bytes, at most */
+/* Integers, logicals and bytes can be compared and swapped. MPICH and its kin
+ * take characters besides (MPICH 4.0 and Intel MPI not MPI_WCHAR), and
+ * benchmarks swap MPI_CHAR. */
+static bool swaps(MPI_Datatype type)
+{
+    const MPI_Datatype known[] = {
+        MPI_LOGICAL, MPI_CXX_BOOL, MPI_CHAR, MPI_WCHAR, MPI_CHARACTER,
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i] != MPI_DATATYPE_NULL && known[i] == type)
+            return true;
+    return false;
+}
 
-/* Integers, logicals and bytes can be compared and swapped. */
 static bool can_swap(const sw_datatype_t *d)
 {
     bool taken = TAKES_MORE || is_integer(d) ||
                  (d->kernel >= SW_BYTE && d->kernel <= SW_LOGICAL8) ||
-                 (d->handle == MPI_LOGICAL && MPI_LOGICAL != MPI_DATATYPE_NULL);
-    return taken && d->dense && d->size <= SWAPPED;
+                 swaps(d->handle);
+    return taken && d->dense;
 }
 
 /* What the processor cannot swap. */
@@ -389,7 +402,9 @@ static bool swap(sw_win_t *w, const void *origin, const void *compare,
     if (aside || sw_out_of_reach(origin, a.type) ||
         sw_out_of_reach(compare, a.type) || sw_out_of_reach(fetched, a.type)) {
         MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
-        char mine[SWAPPED], wanted[SWAPPED], old[SWAPPED];
+        SW_BYTES(mine, a.bytes);
+        SW_BYTES(wanted, a.bytes);
+        SW_BYTES(old, a.bytes);
         int error = MPI_SUCCESS;
         sw_pack(origin, 1, a.type, mine, comm);
         sw_pack(compare, 1, a.type, wanted, comm);

@@ -5,6 +5,7 @@
 #include "far.h"
 
 #include "mpi/base/buffer.h"
+#include "mpi/base/loose.h"
 #include "mpi/base/reach.h"
 
 /* Hosts take an access to any target while one is locked: so do we. */
@@ -21,21 +22,6 @@ static bool is_exposed(const sw_win_t *w, const sw_win_target_t *t, int target)
     int access = atomic_load_explicit(&t->access, memory_order_acquire);
     return sw_likely(!(access & (SW_WIN_UNPOSTED | SW_WIN_AWAITED))) ||
            sw_win_await_post(w, target);
-}
-
-/* Where the data of elements at address 0 begins and ends. */
-static void span_of(const sw_datatype_t *d, int64_t count, int64_t *low,
-                    int64_t *high)
-{
-    MPI_Count at = 0, extent = 0;
-    if (d->layout) {
-        sw_layout_span(d->layout, count, low, high);
-        return;
-    }
-    host.Type_get_true_extent_x(d->handle, &at, &extent);
-    int64_t last = (count - 1) * d->extent;
-    *low = at + (last < 0 ? last : 0);
-    *high = at + extent + (last > 0 ? last : 0);
 }
 
 /* What the target has attached is in its arena, or far. Where one member has not
@@ -74,7 +60,7 @@ bool sw_access(const sw_win_t *w, int target, int64_t disp, int64_t count,
     }
     high = (int64_t)to->bytes;
     if (!to->type->dense)
-        span_of(to->type, count, &low, &high);
+        sw_elements_span(to->type, count, &low, &high);
     to->before = (size_t)-low;
     to->span = (size_t)(high - low);
     if (__builtin_mul_overflow(disp, t->unit, &begin) ||

@@ -55,6 +55,12 @@ bool sw_span_ready(sw_comm_t *c, sw_collective_t id, size_t bytes,
     *reason = c->reason;
     if (c->over)
         return false;
+    /* Members may have types of different gaps for a user's operation, and the
+     * host reduces along the lanes by each member's own. No member knows of
+     * another's gaps, so all leave such operations to the host. */
+    *reason = SW_REASON_OPERATION;
+    if (reducer && !reducer->kernel)
+        return false;
     *reason = SW_REASON_SPAN;
     if (reducer && !s->ordered && (scan || !reducer->commutative))
         return false;

@@ -5,7 +5,6 @@
  */
 #include "reorder.h"
 
-#include "mpi/base/context_id.h"
 #include "mpi/base/guard.h"
 
 typedef struct {
@@ -41,12 +40,11 @@ int sw_MPI_Cart_create(MPI_Comm comm, int n, const int dims[],
 {
     SW_INSIDE;
     cart_t cart = {n, reorder, dims, periods};
-    uint64_t name = sw_comm_conceive(comm);
+    MPI_Comm fresh = comm;
     bool ours = sw_seating_covers(comm);
-    int code = host.Cart_create(comm, n, dims, periods, reorder && !ours, made);
-    if (ours && code == MPI_SUCCESS && *made != MPI_COMM_NULL)
-        code = sw_reorder(comm, &kind, &cart, made);
-    return sw_comm_born(comm, name, code, made);
+    int code = host.Cart_create(comm, n, dims, periods, reorder && !ours,
+                                made ? &fresh : NULL);
+    return sw_reordered(comm, ours, &kind, &cart, code, fresh, made);
 }
 
 int sw_MPI_Cart_map(MPI_Comm comm, int n, const int dims[],

@@ -13,7 +13,6 @@
  */
 #include "reorder.h"
 
-#include "mpi/base/context_id.h"
 #include "mpi/base/guard.h"
 #include "node/base/array.h"
 
@@ -131,25 +130,17 @@ static int make(void *topology, MPI_Comm comm, MPI_Comm *made)
 }
 
 /* The host has made one, with the members' own order. */
-static int reorder_it(MPI_Comm parent, MPI_Info info, int reorder,
-                      MPI_Comm *made)
+static int finish(MPI_Comm parent, bool ours, MPI_Info info, int reorder,
+                  int code, MPI_Comm fresh, MPI_Comm *made)
 {
     static const sw_reorder_kind_t kind = {map, make};
     graph_t g = {.reorder = reorder, .info = info};
-    int code = sw_reorder(parent, &kind, &g, made);
+    code = sw_reordered(parent, ours, &kind, &g, code, fresh, made);
     free(g.head);
     free(g.count);
     free(g.begin);
     free(g.list);
     return code;
-}
-
-static int finish(MPI_Comm parent, uint64_t name, bool ours, MPI_Info info,
-                  int reorder, int code, MPI_Comm *made)
-{
-    if (ours && code == MPI_SUCCESS && *made != MPI_COMM_NULL)
-        code = reorder_it(parent, info, reorder, made);
-    return sw_comm_born(parent, name, code, made);
 }
 
 int sw_MPI_Dist_graph_create_adjacent(
@@ -158,12 +149,12 @@ int sw_MPI_Dist_graph_create_adjacent(
     int reorder, MPI_Comm *made)
 {
     SW_INSIDE;
-    uint64_t name = sw_comm_conceive(comm);
+    MPI_Comm fresh = comm;
     bool ours = sw_seating_covers(comm);
     int code = host.Dist_graph_create_adjacent(
         comm, in, sources, source_weights, out, dests, dest_weights, info,
-        reorder && !ours, made);
-    return finish(comm, name, ours, info, reorder, code, made);
+        reorder && !ours, made ? &fresh : NULL);
+    return finish(comm, ours, info, reorder, code, fresh, made);
 }
 
 int sw_MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[],
@@ -172,11 +163,12 @@ int sw_MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[],
                              MPI_Comm *made)
 {
     SW_INSIDE;
-    uint64_t name = sw_comm_conceive(comm);
+    MPI_Comm fresh = comm;
     bool ours = sw_seating_covers(comm);
     int code = host.Dist_graph_create(comm, n, sources, degrees, dests,
-                                      weights, info, reorder && !ours, made);
-    return finish(comm, name, ours, info, reorder, code, made);
+                                      weights, info, reorder && !ours,
+                                      made ? &fresh : NULL);
+    return finish(comm, ours, info, reorder, code, fresh, made);
 }
 
 #endif

@@ -4,7 +4,6 @@
  */
 #include "reorder.h"
 
-#include "mpi/base/context_id.h"
 #include "mpi/base/guard.h"
 #include "node/base/array.h"
 
@@ -56,13 +55,11 @@ int sw_MPI_Graph_create(MPI_Comm comm, int n, const int index[],
 {
     SW_INSIDE;
     graph_t graph = {n, reorder, index, edges};
-    uint64_t name = sw_comm_conceive(comm);
+    MPI_Comm fresh = comm;
     bool ours = sw_seating_covers(comm);
     int code = host.Graph_create(comm, n, index, edges, reorder && !ours,
-                                 made);
-    if (ours && code == MPI_SUCCESS && *made != MPI_COMM_NULL)
-        code = sw_reorder(comm, &kind, &graph, made);
-    return sw_comm_born(comm, name, code, made);
+                                 made ? &fresh : NULL);
+    return sw_reordered(comm, ours, &kind, &graph, code, fresh, made);
 }
 
 int sw_MPI_Graph_map(MPI_Comm comm, int n, const int index[],

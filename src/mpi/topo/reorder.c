@@ -3,6 +3,7 @@
  */
 #include "reorder.h"
 
+#include "mpi/base/context_id.h"
 #include "node/base/array.h"
 #include "node/base/crc.h"
 
@@ -54,8 +55,8 @@ static int make_again(const sw_reorder_kind_t *kind, void *topology,
     return code;
 }
 
-int sw_reorder(MPI_Comm parent, const sw_reorder_kind_t *kind, void *topology,
-               MPI_Comm *made)
+static int reorder(MPI_Comm parent, const sw_reorder_kind_t *kind,
+                   void *topology, MPI_Comm *made)
 {
     MPI_Errhandler handler;
     bool same = false;
@@ -82,6 +83,18 @@ int sw_reorder(MPI_Comm parent, const sw_reorder_kind_t *kind, void *topology,
     free(rank);
     free(seat);
     return code;
+}
+
+int sw_reordered(MPI_Comm parent, bool ours, const sw_reorder_kind_t *kind,
+                 void *topology, int code, MPI_Comm fresh, MPI_Comm *made)
+{
+    if (ours && code == MPI_SUCCESS && fresh != parent &&
+        fresh != MPI_COMM_NULL) {
+        int again = reorder(parent, kind, topology, &fresh);
+        (void)sw_comm_made(MPI_SUCCESS, parent, fresh, made);
+        return again;
+    }
+    return sw_comm_made(code, parent, fresh, made);
 }
 
 void sw_reorder_map(MPI_Comm comm, const sw_reorder_kind_t *kind,

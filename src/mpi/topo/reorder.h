@@ -31,10 +31,11 @@ typedef struct {
     int (*make)(void *topology, MPI_Comm comm, MPI_Comm *made);
 } sw_reorder_kind_t;
 
-/* The host has made *made with the members' own order: reorder it. Returns
- * MPI_SUCCESS, or an error of the host's, raised on `parent`. */
-int sw_reorder(MPI_Comm parent, const sw_reorder_kind_t *kind, void *topology,
-               MPI_Comm *made);
+/* The host has left `code` and, in the members' own order, `fresh`
+ * (sw_comm_made): reorders it, if it is there and that is `ours`. Returns
+ * `code`, or an error of the host's, raised on `parent`. */
+int sw_reordered(MPI_Comm parent, bool ours, const sw_reorder_kind_t *kind,
+                 void *topology, int code, MPI_Comm fresh, MPI_Comm *made);
 
 /* The host has mapped this member of `comm` to *rank, of n ranks. */
 void sw_reorder_map(MPI_Comm comm, const sw_reorder_kind_t *kind,

@@ -11,3 +11,9 @@ def test_communicators_made_and_freed_leave_nothing(host):
 @pytest.mark.deep
 def test_ten_thousand_communicators(host):
     well(run(host, 2, "ten_thousand_communicators", 10000, 1000, timeout=600))
+
+
+@pytest.mark.parametrize("handler", ["return", "user"])
+@pytest.mark.parametrize("nodes", [{}, {"STRAIGHTWAY_NODE_SIZE": "2"}])
+def test_a_refused_call_makes_no_later_member_wait(host, handler, nodes):
+    well(run(host, 3, "refused", handler, env=nodes))

@@ -80,3 +80,10 @@ def test_members_that_differ_end_as_on_the_host(host, name):
 @pytest.mark.parametrize("name", MISMATCHES)
 def test_any_members_that_differ_end_as_on_the_host(host, name, size):
     ends_as_the_host_does(host, name, size)
+
+
+def test_collectives_that_nobody_completes_end_as_on_the_host(host):
+    alone = run(host, 3, "left_alone", straightway=False)
+    ours = run(host, 3, "left_alone")
+    assert ours.returncode == alone.returncode, ours.stdout + ours.stderr
+    assert ours.stdout.count("rank") == 3, ours.stdout + ours.stderr

@@ -135,6 +135,32 @@ def test_empty_blocks_need_no_type(host, type_):
 
 
 @pytest.mark.parametrize("n", [2, 3])
+def test_members_of_a_reduction_may_differ(host, n):
+    """Not all hosts alone can: Intel MPI's members wait for ever."""
+    well(run(host, n, "differing", n, 100))
+
+
+@pytest.mark.unable("mpich", "mpich-abi", "debian-mpich", "impi",
+                    why="the host alone gives wrong data, or hangs")
+def test_so_they_may_over_nodes(host):
+    well(run(host, 4, "differing", 5, 60, 4,
+             env={"STRAIGHTWAY_NODE_SIZE": "2",
+                  "STRAIGHTWAY_SPAN_WAY": "leaders"}))
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("n", [2, 3, 5])
+@pytest.mark.parametrize("seed", range(10, 14))
+def test_members_of_many_reductions_may_differ(host, n, seed):
+    well(run(host, n, "differing", seed, 1000))
+
+
+@pytest.mark.parametrize("n, groups", [(3, []), (4, ["between"])])
+def test_arguments_that_mpi_ignores_may_be_anything(host, n, groups):
+    well(run(host, n, "ignored", *groups))
+
+
+@pytest.mark.parametrize("n", [2, 3])
 def test_ranks_may_run_ahead_and_lag(host, n):
     well(run(host, n, "overlap", calls_for(host, n, 100000)))
 

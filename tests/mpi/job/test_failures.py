@@ -34,3 +34,14 @@ def test_a_lost_rank_ends_the_job(host, how):
     assert done.returncode != 0
     assert not [name for name in os.listdir("/dev/shm")
                 if "straightway" in name]
+
+
+@pytest.mark.unable("openmpi", "debian-openmpi", "impi", "debian-mpich",
+                    why="an abort ends the whole job there")
+@pytest.mark.parametrize("who", [[], ["all"]])
+def test_ranks_finish_where_others_have_aborted(host, who):
+    done = run(host, 4, "some_abort", *who,
+               env={"MPIR_CVAR_NO_COLLECTIVE_FINALIZE": "1",
+                    "STRAIGHTWAY_STATS": "0"},     # which asks all ranks
+               launcher_args=["-disable-auto-cleanup"])
+    assert "the even ranks are well" in done.stdout, done.stdout + done.stderr

@@ -49,6 +49,14 @@ def sums(rank):
     return found
 
 
+@pytest.mark.parametrize("n, groups", [(3, []), (4, ["between"])])
+def test_arguments_that_mpi_ignores_are_not_read(host, n, groups, tmp_path):
+    program = host.compile(programs.source("ignored.c"))
+    done, _ = profiled(host, n, [program, *groups], tmp_path, enable=True,
+                       env={"STRAIGHTWAY_TRACE": "on"})
+    programs.well(done)
+
+
 def known(path):
     """(as sums, {(to or from, peer): (messages, bytes)})"""
     procedures, pairs = {}, {}

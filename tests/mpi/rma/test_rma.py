@@ -165,6 +165,10 @@ def test_a_writer_that_waits_keeps_no_reader_from_another(host):
     assert ours(done) == (3, 3)
 
 
+def test_types_that_only_hosts_take(host):
+    well(run(host, 2, "odd_accumulates"))
+
+
 @pytest.mark.parametrize("what", ["gaps", "chars", "mixed", "more"])
 def test_accumulates_of_odd_types(host, what):
     done = well(run(host, 2, "rma_edges", what))

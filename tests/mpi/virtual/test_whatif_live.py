@@ -111,6 +111,16 @@ def test_random_groups(host, n, enable, tmp_path):
     assert result["state"] == "done", result
 
 
+@pytest.mark.unable("impi", "debian-mpich", why="the host alone fails on it")
+@pytest.mark.parametrize("n, groups", [(3, []), (4, ["between"])])
+def test_arguments_that_mpi_ignores_are_not_read(host, n, groups, tmp_path):
+    done, result = virtual(host, n, [
+        host.compile(programs.source("ignored.c")), *groups], tmp_path,
+        env={"STRAIGHTWAY_ENABLE": "on"})
+    programs.well(done)
+    assert result["state"] == "done", result
+
+
 def one_sided(host):
     """Open MPI 4.1's messages by way of `vader` fail under osc/rdma."""
     return {"OMPI_MCA_osc": "^rdma"} if host.name == "debian-openmpi" else {}
