@@ -14,7 +14,7 @@ static sw_send_t *persistent(const void *buffer, int64_t count,
                              MPI_Datatype type, int dest, int tag,
                              MPI_Comm comm)
 {
-    sw_route_lasts(buffer, count, type, dest, comm);
+    bool lasts = sw_route_lasts(buffer, count, type, dest, comm);
     sw_offer_t offer;
     sw_descriptor_t descriptor;
     sw_slot_t *slot = sw_route(buffer, count, type, dest, tag, comm,
@@ -27,6 +27,7 @@ static sw_send_t *persistent(const void *buffer, int64_t count,
     if (!s)
         return NULL;
     s->type = sw_route_type(type, count, comm);
+    s->lasts = lasts;
     sw_datatype_hold(s->type);
     return s;
 }

@@ -95,16 +95,18 @@ void sw_route_refuse(const sw_link_t *link, sw_slot_t *slot)
     sw_ledger_take(link->place, channel);
 }
 
-void sw_route_lasts(const void *buffer, int64_t count, MPI_Datatype type,
+bool sw_route_lasts(const void *buffer, int64_t count, MPI_Datatype type,
                     int dest, MPI_Comm comm)
 {
     uint64_t context_id;
     const sw_datatype_t *d = sw_linked ? sw_route_type(type, count, comm)
                                        : NULL;
-    if (d && d->dense && count > 0 && !sw_out_of_reach(buffer, d) &&
-        (size_t)count * d->size >= sw_route_min(d) &&
-        link_to(comm, dest, &context_id))
-        sw_show_now(buffer, (size_t)count * d->size);
+    if (!d || !d->dense || count <= 0 || sw_out_of_reach(buffer, d) ||
+        (size_t)count * d->size < sw_route_min(d) ||
+        !link_to(comm, dest, &context_id))
+        return false;
+    sw_show_ahead(buffer, (size_t)count * d->size);
+    return true;
 }
 
 /* A receive without gaps is not expected to get so short a descriptor, so
