@@ -40,8 +40,7 @@ bool sw_gate_ours(void)
     return !lost;
 }
 
-/* Must a page stay which is not shown? */
-static bool stays(sw_run_t run)
+bool sw_gate_stays(sw_run_t run)
 {
     uint64_t first = run.first, pages;
     for (; sw_bits_next(SW_BIT_SHOWN, false, &first, run.end, &pages);
@@ -75,9 +74,9 @@ static sw_run_t widest(sw_run_t all, sw_run_t own)
 {
     static const sw_run_t none;
     bool owns_all = own.first == all.first && own.end == all.end;
-    if (!owns_all && !stays(all) && is_quiet(all))
+    if (!owns_all && !sw_gate_stays(all) && is_quiet(all))
         return all;
-    return sw_run_none(own) || stays(own) ? none : own;
+    return sw_run_none(own) || sw_gate_stays(own) ? none : own;
 }
 
 sw_run_t sw_gate_call(sw_run_t all, sw_run_t own)

@@ -55,6 +55,8 @@ sw_run_t sw_run_inside(const void *p, size_t n, sw_run_t all);
 
 /* Might a call show any of this memory? Without the lock, no system call. */
 bool sw_gate_may(size_t n);
+/* Must a page of the run stay which is not shown? */
+bool sw_gate_stays(sw_run_t run);
 /* Those of `all` that the call at hand may show, of which it owns `own`; at
  * least those of `own`, or none. */
 sw_run_t sw_gate_call(sw_run_t all, sw_run_t own);

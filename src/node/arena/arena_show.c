@@ -288,6 +288,15 @@ static bool show_strange(sw_run_t all)
            show_pages(all.first, all.end);
 }
 
+bool sw_show_may(const void *p, size_t n)
+{
+    uint64_t offset = sw_arena_offset(p, n);
+    if (offset == UINT64_MAX || sw_shown_always(offset))
+        return offset != UINT64_MAX;
+    sw_run_t all = sw_run_of(offset, n);
+    return all_shown(all) || (sw_gate_may(n) && !sw_gate_stays(all));
+}
+
 void sw_show_ahead(const void *p, size_t n)
 {
     uint64_t offset = n ? sw_arena_offset(p, n) : UINT64_MAX;
