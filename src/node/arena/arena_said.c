@@ -65,12 +65,13 @@ static bool next_part(const void *p, size_t n, int *i, sw_run_t *run)
     return false;
 }
 
-static void mark(const void *p, size_t n, sw_bit_t bit, bool on)
+/* False: none of it is the arena's. */
+static bool mark(const void *p, size_t n, sw_bit_t bit, bool on)
 {
     sw_run_t run;
     int i = 0;
-    if (!next_part(p, n, &i, &run))
-        return;
+    if (!n || !next_part(p, n, &i, &run))
+        return false;
     sw_show_lock();
     if (on)
         sw_said_somewhere(p, n);
@@ -78,6 +79,7 @@ static void mark(const void *p, size_t n, sw_bit_t bit, bool on)
         sw_bits_set(bit, run.first, run.end, on);
     while (next_part(p, n, &i, &run));
     sw_show_unlock();
+    return true;
 }
 
 void sw_said(const void *p, size_t n)
@@ -109,10 +111,8 @@ void sw_said_protection(const void *p, size_t n, bool open)
 {
     if (open && !atomic_load_explicit(&sw_said_guards, memory_order_relaxed))
         return;
-    if (!open) {
-        sw_said(p, n);
+    if (!open && mark(p, n, SW_BIT_SPOKEN, true))
         atomic_store(&sw_said_guards, true);
-    }
     mark(p, n, SW_BIT_GUARDED, !open);
 }
 
