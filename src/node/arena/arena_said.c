@@ -198,8 +198,9 @@ bool sw_said_end_slow(uint32_t page, uint32_t pages)
         sw_bits_set(SW_BIT_FROZEN, run.first, run.end, false);
         sw_show_unlock();
     }
-    if (!sw_bits_next(SW_BIT_SPOKEN, true, &run.first, run.end, &some))
+    if (!sw_bits_any(SW_BIT_SPOKEN, run.first, run.end))
         return true;
+    sw_bits_next(SW_BIT_SPOKEN, true, &run.first, run.end, &some);
     while (!sw_bits_is(SW_BIT_SPOKEN, run.end - 1))
         run.end--;
     done = renew(sw_zone_of(page), run);
