@@ -41,9 +41,11 @@ static bool pinned(void)
     return sw_os_pinned() > pinned_before;
 }
 
+/* What counts is how many threads there are, not how many MPI was told of: a
+ * window is often made before the program starts any. */
 static bool quiet(void)
 {
-    if (atomic_load(&sw_comm_strangers) || !alone || sw_threaded ||
+    if (atomic_load(&sw_comm_strangers) || !alone ||
         atomic_load(&sw_lists) || atomic_load(&sw_lists_open) ||
         (sw_served && sw_owing()))
         return false;

@@ -1,10 +1,9 @@
 /*
  * arena_gate.c - see arena_gate.h.
  *
- * The conditions are asked in the order of what they cost: bits, the system's
- * count of threads, a file of the system's. The answers of the system are asked
- * for when all else has said yes, so programs pay for them only where pages are
- * about to be shown.
+ * The gate asks the conditions in the order of what they cost: bits, the
+ * system's count of threads, a file of the system's. It asks the system last, so
+ * programs pay for that only where a call is about to show pages.
  */
 #include "arena_gate.h"
 

@@ -17,9 +17,9 @@
  * the file.
  *
  * A call replaces no page which another piece of software relies on as it is
- * (frozen), nor one of which the program has said something that its successor
- * would lose (spoken for): arena_spoken.c. It replaces none at all once a
- * device's driver is loaded, once memory has been pinned, or once our
+ * (frozen). It replaces none of which the program has said something that its
+ * successor would lose (spoken for: arena_said.c). It replaces none at all once
+ * a device's driver is loaded, once memory has been pinned, or once our
  * descriptor is another file's.
  *
  * The caller holds the lock from its question to its last replacement. What

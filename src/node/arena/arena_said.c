@@ -1,10 +1,10 @@
 /*
  * arena_said.c - what the program has said of its pages.
  *
- * A program may lock pages, leave them out of dumps or of its children, give
- * them a policy, a protection or a key (front/heap/pages.c hears it). A shared
- * page in their place would not have that. So such pages are spoken for: no
- * call replaces them, and their bytes are staged. Two things are otherwise:
+ * A program may lock pages, or leave them out of dumps or of its children. It
+ * may give them a policy, a protection or a key. front/heap/pages.c hears it. A
+ * shared page in their place would not have that. So such pages are spoken for:
+ * no call replaces them, and their bytes are staged. Two things are otherwise:
  *
  *   huge pages   are a wish. A page that is shown keeps it, and the gate keeps
  *                large buffers where shared memory has no huge pages

@@ -442,16 +442,19 @@ size_t sw_os_address_used(void)
 uint64_t sw_os_pinned(void)
 {
     static const char name[] = "\nVmPin:";
-    char text[4096];
-    int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    lines_t in = {.fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC)};
+    size_t same = 0;
+    uint64_t kib = 0;
+    int c = 0;
+    if (in.fd < 0)
         return 0;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = '\0';
-    const char *found = strstr(text, name);
-    return found ? strtoull(found + sizeof name - 1, NULL, 10) * 1024 /
-                       sw_os_page_size() : 0;
+    while (same < sizeof name - 1 && (c = next_char(&in)) >= 0)
+        same = c == name[same] ? same + 1 : c == name[0];
+    while (c >= 0 && (c = next_char(&in)) >= 0 && c != '\n')
+        if (c >= '0' && c <= '9')
+            kib = kib * 10 + (uint64_t)(c - '0');
+    close(in.fd);
+    return kib * 1024 / SW_PAGE;
 }
 
 /* A folder in /sys/class has an entry for each device, and nothing else. */

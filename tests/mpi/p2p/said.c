@@ -1,6 +1,6 @@
 /*
  * said.c - what a program has said of a buffer's pages stays true while the
- * buffer is sent and received often, and for the next block it is forgotten.
+ * buffer is sent and received often. Of the next block nothing is said.
  *
  * Ranks 0 and 1 exchange a buffer until it would have been shown. Each kind is
  * said before the first message once, and once after the last.

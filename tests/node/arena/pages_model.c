@@ -2,8 +2,8 @@
  * pages_model.c - random steps of what befalls pages, beside a simple model of
  * what each process must see.
  *
- * The model has a copy of each block's bytes, which says what the owner sees
- * outside the operations under way, and what was said of each page. A peer is a
+ * The model has a copy of each block's bytes: what the owner sees outside the
+ * operations under way. It also has what was said of each page. A peer is a
  * second mapping of the arena's file. Steps: blocks come and go; the program
  * writes; sends and receives begin and end, and the peer moves their bytes in
  * between; windows and persistent sends are made of any memory; a second thread
