@@ -5,6 +5,7 @@
 #define SMAPS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +35,29 @@ static inline bool left_out(const void *p, size_t n, int *count)
     if (count)
         *count = seen;
     return out;
+}
+
+/* How many of the n bytes at p lie in mappings with a flag of smaps, such as
+ * "lo": locked. */
+static inline size_t flagged(const void *p, size_t n, const char *flag)
+{
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    char line[4096], text[8];
+    unsigned long low = 0, high = 0, a, b;
+    size_t bytes = 0;
+    snprintf(text, sizeof text, " %s", flag);
+    while (maps && fgets(line, sizeof line, maps)) {
+        if (sscanf(line, "%lx-%lx ", &a, &b) == 2) {
+            low = a > (uintptr_t)p ? a : (uintptr_t)p;
+            high = b < (uintptr_t)p + n ? b : (uintptr_t)p + n;
+        } else if (!strncmp(line, "VmFlags:", 8) && strstr(line, text) &&
+                   low < high) {
+            bytes += high - low;
+        }
+    }
+    if (maps)
+        fclose(maps);
+    return bytes;
 }
 
 #endif

@@ -16,7 +16,8 @@ void sw_heap_start(void);
  * tcmalloc, a sanitizer, ...), or NULL: libc's. Then blocks are private. */
 const char *sw_heap_other(void);
 
-/* The madvise behind ours. */
+/* The ones behind ours. */
 void *sw_real_madvise(void);
+void *sw_real_mremap(void);
 
 #endif

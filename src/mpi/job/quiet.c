@@ -16,6 +16,7 @@
 
 static int before, hosts;
 static bool alone;              /* before the program makes more threads */
+static uint64_t pinned_before;
 
 /* Threads of hosts and their transports listen to launchers, timers and
  * connections. One that moves data is asked for by a variable such as
@@ -31,9 +32,20 @@ static bool moves_behind(void)
     return false;
 }
 
+/* The program has given memory to the kernel (io_uring), or to another device,
+ * since MPI_Init. Where there are network cards hosts pin memory of their own,
+ * so nothing can be told. (A program that gives memory to such a card says
+ * MADV_DONTFORK, by the card's library: front/heap/pages.c.) */
+static bool pinned(void)
+{
+    return sw_os_pinned() > pinned_before;
+}
+
+/* What counts is how many threads there are, not how many MPI was told of: a
+ * window is often made before the program starts any. */
 static bool quiet(void)
 {
-    if (atomic_load(&sw_comm_strangers) || !alone || sw_threaded ||
+    if (atomic_load(&sw_comm_strangers) || !alone ||
         atomic_load(&sw_lists) || atomic_load(&sw_lists_open) ||
         (sw_served && sw_owing()))
         return false;
@@ -54,5 +66,9 @@ void sw_quiet_start(void)
     alone = before == 1 && hosts >= 0 && size == sw_world.places &&
             !moves_behind();
     sw_show_quiet = quiet;
+    if (!sw_os_has_cards()) {
+        pinned_before = sw_os_pinned();
+        sw_show_pinned = pinned;
+    }
     sw_show_barred = sw_device_present;
 }

@@ -3,30 +3,28 @@
  *
  * A persistent send of a large message is the host's persistent request for
  * the descriptor, which is filled anew at each start. Beside it there is one
- * for the message itself, for starts at which no descriptor may travel.
+ * for the message itself, for starts at which no descriptor may travel. The
+ * buffer is the program's until the start: nothing is shown or staged before.
  */
 #include "receives.h"
 #include "route.h"
 #include "sends.h"
 
-/* What a start will offer; the slot of this trial is given back. */
+/* What a start will offer, or NULL: the host carries it. */
 static sw_send_t *persistent(const void *buffer, int64_t count,
                              MPI_Datatype type, int dest, int tag,
                              MPI_Comm comm)
 {
-    sw_route_lasts(buffer, count, type, dest, comm);
     sw_offer_t offer;
-    sw_descriptor_t descriptor;
-    sw_slot_t *slot = sw_route(buffer, count, type, dest, tag, comm,
-                               false, &offer, &descriptor);
-    if (sw_likely(!slot))
+    static const sw_descriptor_t none;
+    if (sw_likely(!sw_route_lasting(buffer, count, type, dest, tag, comm,
+                                    &offer)))
         return NULL;
-    sw_route_sent(slot);
-    sw_route_withdraw(slot);
-    sw_send_t *s = sw_send_new(NULL, &offer, &descriptor, sw_comm_state(comm));
+    sw_send_t *s = sw_send_new(NULL, &offer, &none, sw_comm_state(comm));
     if (!s)
         return NULL;
     s->type = sw_route_type(type, count, comm);
+    s->lasts = s->type->dense;
     sw_datatype_hold(s->type);
     return s;
 }

@@ -95,18 +95,6 @@ void sw_route_refuse(const sw_link_t *link, sw_slot_t *slot)
     sw_ledger_take(link->place, channel);
 }
 
-void sw_route_lasts(const void *buffer, int64_t count, MPI_Datatype type,
-                    int dest, MPI_Comm comm)
-{
-    uint64_t context_id;
-    const sw_datatype_t *d = sw_linked ? sw_route_type(type, count, comm)
-                                       : NULL;
-    if (d && d->dense && count > 0 && !sw_out_of_reach(buffer, d) &&
-        (size_t)count * d->size >= sw_route_min(d) &&
-        link_to(comm, dest, &context_id))
-        sw_show_now(buffer, (size_t)count * d->size);
-}
-
 /* A receive without gaps is not expected to get so short a descriptor, so
  * nobody may wait for it (sw_recv_buffer_is_large): gather the data at once. */
 static void bind(sw_offer_t *offer)
@@ -116,24 +104,26 @@ static void bind(sw_offer_t *offer)
         sw_offer_bind(offer);
 }
 
-sw_slot_t *sw_route_repeat(sw_offer_t *offer, sw_descriptor_t *descriptor,
-                           bool *no)
-{
-    bind(offer);
-    offer->direct = false;
-    return offer_it(sw_link_at(offer->dest), offer, descriptor, no);
-}
-
 static bool may_stage(size_t bytes)
 {
     return bytes <= sw_threshold_staged_max &&
            sw_slot_aside() + bytes <= sw_threshold_staged_all;
 }
 
-sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
-                         const sw_datatype_t *type, int dest, int tag,
-                         MPI_Comm comm, sw_offer_t *offer,
-                         sw_descriptor_t *descriptor)
+sw_slot_t *sw_route_repeat(sw_offer_t *offer, sw_descriptor_t *descriptor,
+                           bool *no)
+{
+    bind(offer);
+    offer->direct = false;
+    *no = !offer->layout && !offer->readable && !may_stage(offer->bytes);
+    return *no ? NULL : offer_it(sw_link_at(offer->dest), offer, descriptor,
+                                 no);
+}
+
+/* Describes a message in *offer. NULL: the host carries any such message. */
+static sw_link_t *describe(const void *buffer, int64_t count,
+                           const sw_datatype_t *type, int dest, int tag,
+                           MPI_Comm comm, sw_offer_t *offer)
 {
     size_t bytes = (size_t)count * type->size;
     *offer = (sw_offer_t){.tag = tag, .data = buffer, .bytes = bytes,
@@ -147,16 +137,52 @@ sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
         sw_data_is_coarse(type->layout))
         return NULL;
     sw_link_t *link = link_to(comm, dest, &offer->context_id);
+    if (link)
+        offer->dest = link->place;
+    return link;
+}
+
+/* A private buffer: does its message travel all the same? */
+static bool goes_private(sw_offer_t *offer, const sw_link_t *link)
+{
+    offer->direct = sw_threshold_cma &&
+                    sw_world.at[link->place].reached & SW_AGREE_CMA;
+    return offer->direct || may_stage(offer->bytes);
+}
+
+bool sw_route_lasting(const void *buffer, int64_t count, MPI_Datatype type,
+                      int dest, int tag, MPI_Comm comm, sw_offer_t *offer)
+{
+    const sw_datatype_t *d = sw_linked ? sw_route_type(type, count, comm)
+                                       : NULL;
+    if (!d || count <= 0)
+        return false;
+    size_t bytes = (size_t)count * d->size;
+    sw_link_t *link = bytes >= sw_route_min(d)
+        ? describe(buffer, count, d, dest, tag, comm, offer) : NULL;
+    if (link && d->dense) {
+        sw_show_ahead(buffer, bytes);
+        if (!sw_show_may(buffer, bytes) && !goes_private(offer, link))
+            link = NULL;
+    }
+    if (link)
+        sw_comm_use(comm);
+    else if (bytes == SW_DESCRIPTOR_BYTES)
+        sw_route_note(dest, tag, comm, false);
+    return link;
+}
+
+sw_slot_t *sw_route_slow(const void *buffer, int64_t count,
+                         const sw_datatype_t *type, int dest, int tag,
+                         MPI_Comm comm, sw_offer_t *offer,
+                         sw_descriptor_t *descriptor)
+{
+    sw_link_t *link = describe(buffer, count, type, dest, tag, comm, offer);
     if (!link)
         return NULL;
     bind(offer);
-    if (type->dense && !offer->readable) {
-        offer->direct = sw_threshold_cma &&
-                        sw_world.at[link->place].reached & SW_AGREE_CMA;
-        if (!offer->direct && !may_stage(bytes))
-            return NULL;
-    }
-    offer->dest = link->place;
+    if (type->dense && !offer->readable && !goes_private(offer, link))
+        return NULL;
     sw_comm_use(comm);
     bool no;
     return offer_it(link, offer, descriptor, &no);

@@ -42,9 +42,11 @@ void sw_route_withdraw(sw_slot_t *slot);
 /* The receiver's side: it came where there was no room for a descriptor. */
 void sw_route_refuse(const sw_link_t *link, sw_slot_t *slot);
 
-/* A message like this one is about to travel many times: show its data now. */
-void sw_route_lasts(const void *buffer, int64_t count, MPI_Datatype type,
-                    int dest, MPI_Comm comm);
+/* A message like this one is about to travel many times: may it travel as a
+ * descriptor? *offer describes it then. The program still owns the buffer. So
+ * its data is shown now only if nobody else can write to it. */
+bool sw_route_lasting(const void *buffer, int64_t count, MPI_Datatype type,
+                      int dest, int tag, MPI_Comm comm, sw_offer_t *offer);
 
 /* Offer again what a persistent request offers; *no: it must not travel as a
  * descriptor any more. */

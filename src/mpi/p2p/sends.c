@@ -5,6 +5,7 @@
 
 #include "mpi/base/link.h"
 #include "mpi/request/complete.h"
+#include "node/arena/show.h"
 #include "route.h"
 
 /* Sends of which somebody may still want something. */
@@ -57,6 +58,7 @@ sw_send_t *sw_send_new(sw_slot_t *slot, const sw_offer_t *offer,
     s->descriptor = *descriptor;
     s->plain = MPI_REQUEST_NULL;
     s->type = NULL;
+    s->lasts = false;
     return s;
 }
 
@@ -148,6 +150,9 @@ static bool offer(sw_send_t *s)
 static int start(sw_track_t *t, MPI_Request *request)
 {
     sw_send_t *s = (sw_send_t *)t;
+    if (s->lasts)
+        sw_show_own(s->offer.data, s->offer.bytes);
+    s->lasts = false;
     if (!offer(s))
         return host.Start(&s->plain);   /* the program's stays inactive */
     int rc = host.Start(request);

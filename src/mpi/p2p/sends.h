@@ -15,6 +15,7 @@
 typedef struct {
     sw_track_t track;
     bool synchronous;
+    bool lasts;                     /* its first start shows the data       */
     /* NULL while a persistent one goes through the host as `plain` (route.h),
      * which is a persistent request, too: made with it, for the program may
      * free the communicator and the datatype. */

@@ -44,7 +44,7 @@
 #define PLAIN_MAX (((size_t)4 << 20) + (64 << 10))
 
 sw_arena_t sw_arena = {.fd = -1};
-size_t sw_arena_plain_max = SIZE_MAX;
+size_t sw_arena_plain_max = SIZE_MAX, sw_arena_asked_max = SIZE_MAX;
 size_t sw_arena_heap_limit = SIZE_MAX;
 bool sw_arena_asks_huge;
 
@@ -200,8 +200,12 @@ void sw_arena_start(void)
     }
     sw_arena.fd = sw_os_high_fd(sw_arena.fd);
     sw_arena.file = sw_os_file_id(sw_arena.fd);
-    if (libc_has_huge_pages() && !arena_has_huge_pages())
-        sw_arena_plain_max = PLAIN_MAX;
+    if (!arena_has_huge_pages()) {
+        if (libc_has_huge_pages())
+            sw_arena_plain_max = PLAIN_MAX;
+        if (!chosen("enabled", "[never]"))
+            sw_arena_asked_max = PLAIN_MAX;
+    }
     if (eager)
         sw_arena_heap_limit = sw_arena_plain_max;
     sw_arena.count = 1;

@@ -87,9 +87,6 @@ SW_API void *sw_arena_alloc(size_t size, size_t align);
 SW_API void *sw_arena_alloc_shared(size_t size, size_t align);
 SW_API void *sw_arena_calloc(size_t size);
 SW_API void sw_arena_free(void *p);
-/* The program has given pages of a block a protection of their own. They are
- * open again when the block is freed. Any thread. */
-SW_API void sw_arena_protected(const void *p, size_t n);
 /* Grow or shrink in place if possible; true when done. */
 SW_API bool sw_arena_resize(void *p, size_t size);
 /* Move a block's contents, without copying it, to a new one with room for

@@ -5,6 +5,8 @@
 
 #include "node/os/os.h"
 
+#include <stddef.h>
+
 #define CHUNK_PAGES ((uint64_t)1 << 18)     /* 1 GiB */
 #define CHUNKS 1024
 #define WORDS (CHUNK_PAGES / 64)
@@ -129,9 +131,10 @@ bool sw_bits_next(sw_bit_t bit, bool so, uint64_t *first, uint64_t end,
 
 void sw_bits_forget(void)
 {
+    _Static_assert(SW_BIT_SPOKEN == SW_BITS - 1, "the last one stays");
     for (int i = 0; i < CHUNKS; i++) {
-        chunk_t *c = atomic_exchange(&chunks[i], NULL);
+        chunk_t *c = atomic_load(&chunks[i]);
         if (c)
-            sw_os_unmap(c, sizeof *c);
+            sw_os_discard(c, offsetof(chunk_t, word[SW_BIT_SPOKEN]));
     }
 }

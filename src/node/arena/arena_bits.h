@@ -17,6 +17,11 @@ typedef enum {
     SW_BIT_USED,    /* a message or a collective has wanted it once           */
     SW_BIT_BEFORE,  /* has been shown once, for this block or an earlier one  */
     SW_BIT_FROZEN,  /* a host or driver relies on the page: it stays          */
+    SW_BIT_GUARDED, /* the program has protected it                           */
+    SW_BIT_HUGE,    /* ... has asked for huge pages                           */
+    SW_BIT_WIPED,   /* ... wants zeros there in a child; the page is shared   */
+    SW_BIT_ABSENT,  /* ... wants nothing there in a child; likewise           */
+    SW_BIT_SPOKEN,  /* ... has said what another page would lose: it stays    */
     SW_BITS,
 } sw_bit_t;
 
@@ -30,7 +35,7 @@ bool sw_bits_set(sw_bit_t bit, uint64_t page, uint64_t end, bool on);
  * and *pages. */
 bool sw_bits_next(sw_bit_t bit, bool so, uint64_t *first, uint64_t end,
                   uint64_t *pages);
-/* No bit is set any more. Single threaded. */
+/* In a child: no bit but SW_BIT_SPOKEN is set any more. Single threaded. */
 void sw_bits_forget(void);
 
 #endif

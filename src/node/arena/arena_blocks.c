@@ -241,45 +241,13 @@ static uint32_t block_page(const void *p, const char *what)
     return page;
 }
 
-/* Pages with a protection of their own lie between. Few programs have any. */
-static _Atomic uintptr_t protected_low = UINTPTR_MAX, protected_high;
-
-void sw_arena_protected(const void *p, size_t n)
-{
-    uintptr_t low = atomic_load(&protected_low);
-    while ((uintptr_t)p < low &&
-           !atomic_compare_exchange_weak(&protected_low, &low, (uintptr_t)p))
-        ;
-    uintptr_t high = atomic_load(&protected_high);
-    while ((uintptr_t)p + n > high &&
-           !atomic_compare_exchange_weak(&protected_high, &high,
-                                         (uintptr_t)p + n))
-        ;
-}
-
-static bool is_protected(uint32_t page, uint32_t pages)
-{
-    uintptr_t start = (uintptr_t)sw_page_address(page);
-    return sw_unlikely(start < atomic_load_explicit(&protected_high,
-                                                    memory_order_relaxed)) &&
-           start + (size_t)pages * SW_PAGE >
-               atomic_load_explicit(&protected_low, memory_order_relaxed);
-}
-
-/* False: they stay as they are, so nobody can use them. */
-static bool reopen(uint32_t page, uint32_t pages)
-{
-    return !is_protected(page, pages) ||
-           !sw_os_open(sw_page_address(page), (size_t)pages * SW_PAGE);
-}
-
 void sw_arena_free(void *p)
 {
     if (!p)
         return;
     uint32_t page = block_page(p, "free");
     uint32_t pages = SW_HEAD_PAGES(sw_page_head(page));
-    if (!reopen(page, pages))
+    if (!sw_said_end(page, pages))
         return;
     sw_zone_t *z = sw_zone_of(page);
     if (pages - 1 <= CACHED_MAX && cache.pages + pages <= CACHE_PAGES &&
@@ -308,7 +276,7 @@ bool sw_arena_resize(void *p, size_t size)
     /* Shrink only when half or more would lie idle: a block that breathes
      * should not wander. */
     if (need <= have / 2 &&
-        !reopen(page + (uint32_t)need, have - (uint32_t)need))
+        !sw_said_end(page + (uint32_t)need, have - (uint32_t)need))
         return true;
     if ((need > have || need <= have / 2) &&
         !sw_extents_resize(page, (uint32_t)need))
@@ -350,17 +318,14 @@ void *sw_arena_move(void *p, size_t keep, size_t size)
     to = sw_extents_take(&sw_heap_zone, need, 1);
     if (to == SW_NO_PAGE)
         return NULL;
-    if (!sw_show_forget(to, need)) {
+    if (!sw_show_forget(to, need) || !sw_said_moves(page, to, have)) {
         sw_extents_give(&sw_heap_zone, &to, 1);
         return NULL;
     }
     move_pages(page, to, have);
-    if (is_protected(page, have)) {     /* they have kept that */
-        sw_show_freeze(sw_page_address(to), (size_t)have * SW_PAGE);
-        sw_arena_protected(sw_page_address(to), (size_t)have * SW_PAGE);
-    }
     note(to, offset, size);
-    sw_extents_give(&sw_heap_zone, &page, 1);
+    if (sw_said_end(page, SW_HEAD_PAGES(sw_page_head(page))))
+        sw_extents_give(&sw_heap_zone, &page, 1);
     return sw_page_address(to) + offset;
 }
 

@@ -289,11 +289,24 @@ static int wipe(const sw_zone_t *z, uint32_t page, uint32_t pages)
     return sw_os_discard(sw_page_address(page), size);
 }
 
-/* Called with the lock, which is dropped during the system calls. */
+/* The same of what mlockall has locked, for no block uses it. */
+static int wipe_locked(const sw_zone_t *z, uint32_t page, uint32_t pages)
+{
+    if (!wipe(z, page, pages))
+        return 0;
+    return z->kind != SW_ZONE_SHARED &&
+                   sw_os_map_lazy(sw_page_address(page),
+                                  (size_t)pages * SW_PAGE)
+               ? 0 : -1;
+}
+
+/* Called with the lock, which is dropped during the system calls. Where the
+ * system refuses, it is asked again when as much more is kept. */
 static void give_back(sw_zone_t *z)
 {
     size_t keep = sw_settings.arena_keep / SW_PAGE;
-    if (sw_likely(z->kept <= keep) || z->punching || z->never_punch)
+    if (sw_likely(z->kept <= keep) || z->punching || sw_os_locks_future ||
+        (z->refused && z->kept <= z->refused + keep / 4))
         return;
     int saved = errno;
     z->punching = true;
@@ -308,15 +321,14 @@ static void give_back(sw_zone_t *z)
         sw_page_mark(page, SW_PAGE_BUSY, pages);
         z->kept -= dirty;
         pthread_mutex_unlock(&z->lock);
-        int rc = wipe(z, page, pages);
+        int rc = wipe_locked(z, page, pages);
         pthread_mutex_lock(&z->lock);
         if (!rc)
             sw_close(z, page, pages);
         put(z, page, pages, rc ? dirty : 0);
-        if (rc) {
-            z->never_punch = true; /* the system will not: keep everything */
+        z->refused = rc ? z->kept : 0;
+        if (rc)
             break;
-        }
         z->given_back += dirty;
     }
     z->punching = false;
@@ -469,7 +481,8 @@ void sw_extents_forked(sw_zone_t *z, uint32_t end, bool keep)
     bool clean = z->kind == SW_ZONE_SHARED;     /* free extents were left out */
     if (clean)
         z->kind = SW_ZONE_GIVEN;
-    z->punching = z->never_punch = false;
+    z->punching = false;
+    z->refused = 0;
     z->end = end;
     uint32_t top = sw_zone_top(z);
     for (uint32_t page = z->first; page < top && clean;

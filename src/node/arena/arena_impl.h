@@ -6,12 +6,16 @@
  *   arena_blocks.c   blocks for the heap: size classes, thread caches, colour
  *   arena_open.c     which parts may be touched, and dumped
  *   arena_show.c     private pages become shared
+ *   arena_hide.c     shared pages become private
+ *   arena_gate.c     whether either may be
+ *   arena_said.c     what the program has said of its pages
  *   arena_bits.c     how each page stands
  *   arena_static.c   the program's globals
  *   arena_fork.c     private copies for a forked child
  *
- * Arrows: blocks -> extents -> open, show; show -> bits, blocks (where one
- * begins and ends); fork -> blocks, extents, show; arena -> all.
+ * Arrows: blocks -> extents -> open, said, hide; said -> hide; show, hide ->
+ * gate -> bits; show -> blocks (where one begins and ends); fork -> blocks,
+ * extents, show; arena -> all.
  */
 #ifndef SW_NODE_ARENA_ARENA_IMPL_H
 #define SW_NODE_ARENA_ARENA_IMPL_H
@@ -119,7 +123,8 @@ typedef struct {
     size_t table_ready;             /* the table is mapped up to here       */
     uint32_t bin[SW_BINS];
     uint64_t filled[SW_BINS / 64];
-    bool punching, never_punch;
+    bool punching;
+    size_t refused;                 /* pages kept when the system refused   */
     size_t out, out_peak, kept, given_back;     /* pages */
 } sw_zone_t;
 
@@ -173,6 +178,9 @@ void sw_close(const sw_zone_t *z, uint32_t page, uint32_t pages);
 extern bool sw_arena_asks_huge;
 /* Does shared memory get huge pages where its mapping asks for them? */
 bool sw_arena_shared_asks_huge(void);
+/* Bytes of a buffer above which it stays private where the program has asked
+ * for huge pages. SIZE_MAX: no such limit. */
+extern size_t sw_arena_asked_max;
 
 /* Showing --------------------------------------------------------------- */
 
@@ -187,6 +195,31 @@ bool sw_show_try(void);         /* to lock */
 bool sw_show_next(uint64_t *first, uint64_t end, uint64_t *pages);
 /* In the child: nothing is shown any more. */
 void sw_show_forked(void);
+void sw_show_unhold(void);
+
+/* Something was said of blocks in [sw_said_low, sw_said_high). Few programs say
+ * anything. */
+extern _Atomic uintptr_t sw_said_low, sw_said_high;
+bool sw_said_end_slow(uint32_t page, uint32_t pages);
+
+/* Pages of a block that is no more are plain again. False: they are not, so
+ * nobody can use them. */
+static inline bool sw_said_end(uint32_t page, uint32_t pages)
+{
+    uintptr_t start = (uintptr_t)sw_page_address(page);
+    return sw_likely(start >= atomic_load_explicit(&sw_said_high,
+                                                   memory_order_relaxed)) ||
+           start + (size_t)pages * SW_PAGE <=
+               atomic_load_explicit(&sw_said_low, memory_order_relaxed) ||
+           sw_said_end_slow(page, pages);
+}
+/* A block moves with its pages, and what was said of it goes along. False: that
+ * cannot be. */
+bool sw_said_moves(uint32_t from, uint32_t to, uint32_t pages);
+/* Pages hold nothing and are closed: the wish for huge ones has gone. */
+void sw_said_closed(uint64_t first, uint64_t end);
+/* In the child, whose memory is private by now. */
+void sw_said_forked(void);
 
 /* Blocks -------------------------------------------------------------- */
 

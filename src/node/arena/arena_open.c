@@ -53,6 +53,8 @@ static bool change(const sw_zone_t *z, size_t from, size_t to, bool in)
     for (size_t unit = from; unit <= to; unit++)
         before += edge(unit);
     memset(open + from, in, to - from);
+    if (!in)
+        sw_said_closed(from * UNIT / SW_PAGE, to * UNIT / SW_PAGE);
     atomic_fetch_add(&edges, edge(from) + edge(to) - before);
     errno = saved;
     return true;

@@ -24,7 +24,7 @@
  * The owner shows a page at an end as well if it holds nothing else: the pages
  * of a heap block are its own. If no other thread can write at all
  * (sw_show_quiet), it also shows pages with foreign bytes, those between the
- * pieces of data with gaps included.
+ * pieces of data with gaps included. arena_gate.h has all conditions.
  *
  * A shown page stays shown until the arena gives its extent back to the system.
  */
@@ -45,9 +45,13 @@ SW_API extern sw_show_mode_t sw_show_mode;
 /* File offsets that peers see as the owner does, from birth. */
 SW_API extern uint64_t sw_shown_from, sw_shown_bytes;
 
-/* Can no thread but the calling one write to this process's memory now? Not
- * set: another may. */
+/* Can no thread but the calling one write to this process's memory now, and has
+ * no operation under way bytes of it in the file? Not set: another may. */
 SW_API extern bool (*sw_show_quiet)(void);
+
+/* Has memory of this process been pinned? A card or the kernel relies on it
+ * then. Asks the system. Not set: none has. */
+SW_API extern bool (*sw_show_pinned)(void);
 
 /* May a device have been told to reach into this process's memory? Then the
  * process shows nothing more. Not set: none has. */
@@ -117,16 +121,18 @@ static inline void sw_show_fetch(void *p, size_t n)
         sw_show_fetch_slow(p, n, offset);
 }
 
-/* Show what a peer is likely to need for long (a window, a persistent request),
- * at once. */
-SW_API void sw_show_now(const void *p, size_t n);
-/* The same for memory that is the program's at any time, the call's own or not:
- * where peers find all of [p, p+n) as the owner has it, or UINT64_MAX. n > 0.
- * What can be shown of it is, and it is frozen then. */
+/* The same as sw_show, at once: a peer is likely to need it for long. */
+SW_API void sw_show_own(const void *p, size_t n);
+/* The same for a call that owns none of it yet. */
+SW_API void sw_show_ahead(const void *p, size_t n);
+/* Do peers find [p, p+n), or could they once it is shown? n > 0. */
+SW_API bool sw_show_may(const void *p, size_t n);
+/* Show memory of which no byte is the call's own (a window): where peers find
+ * all of [p, p+n) as the owner has it, or UINT64_MAX. n > 0. It is frozen
+ * then. */
 SW_API uint64_t sw_show_whole(const void *p, size_t n);
 /* Another piece of software relies on these pages as they are (the host, for a
- * window; a device's driver; mprotect): no call replaces any of them from now
- * on. */
+ * window; a device's driver): no call replaces any of them from now on. */
 SW_API void sw_show_freeze(const void *p, size_t n);
 /* A peer's network may have registered pages of the file, and would not learn
  * that the owner gives them back. So the file keeps all its pages from now on,
@@ -137,6 +143,24 @@ bool sw_show_holds(void);
  * thread that joins it waits for a word in that stack (a futex). The kernel
  * knows a shared word by its file, and a private one by its address. */
 SW_API void sw_show_stack(void *p, size_t n);
+/* What the program says of its pages: see arena_said.c. Call these before the
+ * system hears it. Any addresses; what lies elsewhere is left alone.
+ *
+ * Something that another page in their place would lose. */
+SW_API void sw_said(const void *p, size_t n);
+SW_API void sw_said_policy(const void *p, size_t n);
+SW_API void sw_said_all(void);          /* of all that is handed out now */
+/* They shall be huge. */
+SW_API void sw_said_huge(const void *p, size_t n);
+/* They have a protection of their own; or they are open again. */
+SW_API void sw_said_protection(const void *p, size_t n, bool open);
+/* What a child is to have there. Of shared pages we see to that: *done. Returns
+ * how many bytes from p on that answer is for; p is at a page. */
+typedef enum {
+    SW_SAID_WIPE, SW_SAID_KEEP, SW_SAID_LEAVE_OUT, SW_SAID_TAKE_ALONG,
+} sw_said_child_t;
+SW_API size_t sw_said_of_child(const void *p, size_t n, sw_said_child_t what,
+                               bool *done);
 /* The program has given their content up (MADV_DONTNEED): pages that are shown
  * become private again, and all read as zeros. */
 SW_API bool sw_show_drop(void *p, size_t n);

@@ -103,6 +103,15 @@ SW_API int sw_os_nodes_of(const void *p, size_t pages, int *node);
  * such call. Not to be nested. 0, or -1. */
 SW_API int sw_os_prefer_node(int node);
 
+/* Pages have no policy of their own any more. */
+SW_API void sw_os_no_policy(void *p, size_t size);
+/* Pages of this process that are pinned, for a card or for the kernel; 0, too,
+ * where the system does not tell. Opens a file. */
+SW_API uint64_t sw_os_pinned(void);
+
+/* Has the machine network cards that pages are pinned for? Opens a folder. */
+SW_API bool sw_os_has_cards(void);
+
 /* Replace shared pages by private ones with the same contents. 0, or -1. */
 SW_API int sw_os_unshare(void *p, size_t size);
 

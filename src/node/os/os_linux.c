@@ -160,7 +160,7 @@ static void *map_unlocked(void *at, size_t size, int flags, int fd,
     if (p == MAP_FAILED)
         return NULL;
     munlock(p, size);
-    if (mprotect(p, size, PROT_READ | PROT_WRITE) == 0)
+    if (syscall(SYS_mprotect, p, size, PROT_READ | PROT_WRITE) == 0)
         return p;
     munmap(p, size);
     return NULL;
@@ -194,7 +194,7 @@ int sw_os_huge_advice(void *p, size_t size)
 {
     if (refused(SW_DOOR_HUGE, EINVAL))
         return -1;
-    return madvise(p, size, MADV_HUGEPAGE);
+    return (int)syscall(SYS_madvise, p, size, MADV_HUGEPAGE);
 }
 
 int sw_os_populate(void *p, size_t size)
@@ -223,11 +223,23 @@ int sw_os_punch(int fd, void *p, size_t offset, size_t size)
 
 /* Other processes ---------------------------------------------------- */
 
+/* A collector may have protected the caller's memory, and opens it in a signal
+ * handler when an instruction wants it. The kernel only says EFAULT. */
+static void touch(char *p, size_t n, bool write)
+{
+    for (size_t at = 0; at < n; at += SW_PAGE - ((uintptr_t)p + at) % SW_PAGE)
+        if (write)
+            atomic_fetch_or((_Atomic char *)(p + at), 0);
+        else
+            (void)*(volatile char *)(p + at);
+}
+
 /* One call moves at most MAX_RW_COUNT bytes (2 GiB less a page), and ends where
  * memory is missing. */
 static int cma(long number, pid_t pid, char *local, struct iovec *there,
                unsigned long n)
 {
+    bool touched = false;
     if (refused(SW_DOOR_CMA, EPERM))
         return -1;
     while (n) {
@@ -239,6 +251,11 @@ static int cma(long number, pid_t pid, char *local, struct iovec *there,
             continue;
         if (moved == 0 && here.iov_len)
             errno = EFAULT;
+        if (moved <= 0 && here.iov_len && errno == EFAULT && !touched) {
+            touch(local, here.iov_len, number == SYS_process_vm_readv);
+            touched = true;
+            continue;
+        }
         if (moved < 0 || (moved == 0 && here.iov_len))
             return -1;
         local += moved;
@@ -248,6 +265,7 @@ static int cma(long number, pid_t pid, char *local, struct iovec *there,
             there->iov_base = (char *)there->iov_base + moved;
             there->iov_len -= (size_t)moved;
         }
+        touched = false;
     }
     return 0;
 }

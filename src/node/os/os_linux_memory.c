@@ -3,7 +3,9 @@
  * memory and the files behind it: what is resident, what is a hole, copying
  * it aside for a fork, what a core dump holds, and a peer's files.
  *
- * Like os_linux.c it never allocates (libc may, in sw_os_stack).
+ * Like os_linux.c it never allocates (libc may, in sw_os_stack). The front
+ * listens to what programs say of their pages (front/heap/pages.c), and is not
+ * to take this library's own words for theirs: those are system calls.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -39,7 +41,8 @@ int sw_os_dump(void *p, size_t size, bool in)
         errno = EINVAL;
         return -1;
     }
-    return madvise(p, size, in ? MADV_DODUMP : MADV_DONTDUMP);
+    return (int)syscall(SYS_madvise, p, size,
+                        in ? MADV_DODUMP : MADV_DONTDUMP);
 }
 
 int sw_os_unshare(void *p, size_t size)
@@ -59,10 +62,10 @@ bool sw_os_locks_future;
 
 int sw_os_open(void *p, size_t size)
 {
-    if (mprotect(p, size, PROT_READ | PROT_WRITE))
+    if (syscall(SYS_mprotect, p, size, PROT_READ | PROT_WRITE))
         return -1;
     if (sw_os_locks_future)
-        mlock(p, size);
+        syscall(SYS_mlock, p, size);
     return 0;
 }
 
@@ -416,7 +419,7 @@ int sw_os_lock_mappings(bool (*leave)(uintptr_t low, uintptr_t high,
         bool none = m.mode[0] == '-' && m.mode[1] == '-' && m.mode[2] == '-';
         /* The kernel's own pages cannot be locked. */
         if (!none && !leave(m.low, m.high, m.our_file) &&
-            mlock((void *)m.low, m.high - m.low) && errno != ENOMEM)
+            syscall(SYS_mlock, m.low, m.high - m.low) && errno != ENOMEM)
             return -1;
     }
     return 0;
@@ -434,6 +437,44 @@ size_t sw_os_address_used(void)
         return 0;
     text[n] = '\0';
     return strtoull(text, NULL, 10) * sw_os_page_size();
+}
+
+uint64_t sw_os_pinned(void)
+{
+    static const char name[] = "\nVmPin:";
+    lines_t in = {.fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC)};
+    size_t same = 0;
+    uint64_t kib = 0;
+    int c = 0;
+    if (in.fd < 0)
+        return 0;
+    while (same < sizeof name - 1 && (c = next_char(&in)) >= 0)
+        same = c == name[same] ? same + 1 : c == name[0];
+    while (c >= 0 && (c = next_char(&in)) >= 0 && c != '\n')
+        if (c >= '0' && c <= '9')
+            kib = kib * 10 + (uint64_t)(c - '0');
+    close(in.fd);
+    return kib * 1024 / SW_PAGE;
+}
+
+/* A folder in /sys/class has an entry for each device, and nothing else. */
+bool sw_os_has_cards(void)
+{
+    static const char *const folders[] = {"/sys/class/infiniband",
+                                          "/sys/class/cxi"};
+    bool any = false;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders && !any; i++) {
+        char entries[512];
+        int fd = open(folders[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        long n = 0;
+        if (fd < 0)
+            continue;
+        /* "." and ".." are 24 bytes each. */
+        n = syscall(SYS_getdents64, fd, entries, sizeof entries);
+        close(fd);
+        any = n > 48;
+    }
+    return any;
 }
 
 int sw_os_threads(void)

@@ -38,6 +38,11 @@ int sw_os_nodes_of(const void *p, size_t pages, int *node)
     return 0;
 }
 
+void sw_os_no_policy(void *p, size_t size)
+{
+    syscall(SYS_mbind, p, size, 0, NULL, 0, 0);
+}
+
 #define NODE_WORDS 16
 
 int sw_os_prefer_node(int node)

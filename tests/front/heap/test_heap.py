@@ -54,10 +54,18 @@ def built(tmp_path_factory):
     build(folder, "entries.c", "entries")
     build(folder, "mpi_name.c", "libmpi_name.so", "-shared", "-fPIC")
     build(folder, "other.c", "libother.so", "-shared", "-fPIC")
+    build(folder, "said.c", "said")
     return folder
 
 
 EAGER = {"STRAIGHTWAY_SHOW": "eager"}
+
+
+# libc's own heap does not forget, unless it gives the memory back.
+@needs_cc
+@pytest.mark.parametrize("show", ["lazy", "eager", "off"])
+def test_what_was_said_of_a_block_ends_with_it(built, show):
+    assert run(built / "said", show, STRAIGHTWAY_SHOW=show).endswith("ok\n")
 
 
 # Of these programs nothing is communicated, so that nothing becomes shared but

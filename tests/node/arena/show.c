@@ -241,14 +241,20 @@ static bool nobody_writes(void)
     return true;
 }
 
-/* Peers reach all of it as the owner has it, or nothing is promised. */
+/* Peers reach all of it as the owner has it, or nothing is promised. A window
+ * owns nothing: nobody else may be writing. */
 static void a_window_is_reached_to_the_last_byte(void)
 {
     char *p = sw_arena_alloc(300000, 64);
     char *q = sw_arena_alloc(300 * MIB, 4096);  /* nobody has it afterwards */
     fill(p, 300000, 1);
     memset(q, 2, 300000);
+    char *r = sw_arena_alloc(310 * MIB, 4096);
+    MUST(sw_show_whole(r, 300000) == UINT64_MAX);
+    sw_arena_free(r);
+    sw_show_quiet = nobody_writes;
     uint64_t whole = sw_show_whole(p, 300000);
+    sw_show_quiet = NULL;
     MUST(whole != UINT64_MAX && filled(peer + whole, 300000, 1));
     p[0] = p[299999] = 77;
     MUST(peer[whole] == 77 && peer[whole + 299999] == 77);
