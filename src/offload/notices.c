@@ -19,11 +19,12 @@ typedef struct {
     _Atomic uint64_t offset;
 } entry_t;
 
-typedef struct {
+typedef struct table {
     uint64_t mask;
-    _Atomic uint64_t changes;   /* odd: entries move        */
-    sw_parcel_stack_t left;     /* of the first table alone */
-    char pad[SW_LINE - 24];
+    _Atomic uint64_t changes;   /* odd: entries move              */
+    sw_parcel_stack_t left;     /* of the first table alone       */
+    struct table *smaller;      /* where a member may still look  */
+    char pad[SW_LINE - 32];
     entry_t entry[];
 } table_t;
 
@@ -46,7 +47,9 @@ _Atomic uint64_t sw_notice_steps;
 /* The leader's own books. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t puts;             /* blocks that are up */
-static table_t *first, *table;
+static table_t *table;
+/* Of the first table: where members put what all have left. */
+static sw_parcel_stack_t *_Atomic stack;
 
 static void count(uint64_t steps)
 {
@@ -120,7 +123,7 @@ static void take_down(const sw_notice_t *b)
 /* Frees what all members have left. */
 static void take_back(void)
 {
-    uint64_t at = first ? sw_parcel_take_all(&first->left) : 0;
+    uint64_t at = table ? sw_parcel_take_all(atomic_load(&stack)) : 0;
     while (at) {
         sw_notice_t *b = (sw_notice_t *)(void *)sw_arena_at(at);
         at = b->below;
@@ -134,14 +137,16 @@ static void enlarge(void)
 {
     uint64_t offset, entries = table ? 2 * (table->mask + 1) : FIRST;
     size_t bytes = sizeof *table + entries * sizeof *table->entry;
-    table_t *old = table;
-    table_t *to = (table_t *)(void *)sw_list_memory(bytes, &offset);
+    table_t *old = table, *to;
+    to = (table_t *)(void *)sw_list_memory(bytes, &offset);
     memset(to, 0, bytes);
     to->mask = entries - 1;
+    to->smaller = old;
     for (uint64_t i = 0; old && i <= old->mask; i++)
         if (name_at(old, i))
             enter(to, name_at(old, i), offset_at(old, i));
-    first = first ? first : to;
+    if (!old)
+        atomic_store(&stack, &to->left);
     table = to;
     atomic_store_explicit(place_of_table(sw_segment()->base), offset,
                           memory_order_release);
@@ -159,7 +164,7 @@ char *sw_notice_put(uint64_t name, int n, size_t bytes, size_t zeroed)
     memset(b, 0, sizeof *b + zeroed);
     b->name = name;
     b->offset = offset + (uint64_t)((char *)b - raw);
-    b->stack = sw_arena_offset(&first->left, sizeof first->left);
+    b->stack = sw_arena_offset(atomic_load(&stack), sizeof *stack);
     b->raw = raw;
     atomic_store_explicit(&b->members, n, memory_order_relaxed);
     enter(table, name, b->offset);
@@ -191,14 +196,13 @@ void sw_notice_leave(char *memory)
 {
     sw_notice_t *b = (sw_notice_t *)(void *)(memory -
                                              offsetof(sw_notice_t, memory));
-    bool own = sw_arena_is_block(b);
+    char *arena = (char *)b - b->offset;
+    sw_parcel_stack_t *to = (sw_parcel_stack_t *)(void *)(arena + b->stack);
     if (atomic_fetch_sub_explicit(&b->members, 1, memory_order_acq_rel) > 1)
         return;
-    char *arena = (char *)b - b->offset;
-    sw_parcel_push((sw_parcel_stack_t *)(void *)(arena + b->stack), b->offset,
-                   &b->below);
-    if (!own)
-        return;
+    sw_parcel_push(to, b->offset, &b->below);
+    if (to != atomic_load(&stack))
+        return;                 /* another process is the leader */
     pthread_mutex_lock(&lock);
     take_back();
     pthread_mutex_unlock(&lock);
