@@ -37,7 +37,8 @@ void sw_exec_start(void)
 #undef X
 }
 
-#define NEXT(name) (sw_likely(next.name) ? next.name : (sw_exec_start(), next.name))
+#define NEXT(name)                                                      \
+    (sw_likely(next.name) ? next.name : (sw_exec_start(), next.name))
 
 static bool is_in_path(const char *file)
 {

@@ -10,9 +10,9 @@ _Atomic int sw_lists, sw_lists_open;
 _Atomic uint64_t sw_lists_attended;
 
 /* Those to push, in a circle; the next of them, and how many there are. Of
- * those that have not posted, it has the oldest one of each block of slates. The
- * others wait there (on->waiting), since only the one before makes way for them:
- * to push thousands in vain for each that ends would cost the square of them. */
+ * those that have not posted, it has the oldest one of each block of slates.
+ * The others wait there (on->waiting), since only the one before makes way for
+ * them: to push thousands in vain for each that ends would cost the square. */
 static sw_list_t *under_way;
 static _Atomic int to_push;
 static _Atomic bool changing;

@@ -51,7 +51,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static size_t puts, refusals;   /* blocks and refused names in the table      */
 static table_t *table;
 /* Blocks that all members have left: those of the arena, those of the pool. */
-static sw_parcel_stack_t *left_in_arena, *left_in_pool;
+static sw_parcel_stack_t *_Atomic left_in_arena, *_Atomic left_in_pool;
 
 static void count(uint64_t steps)
 {
@@ -187,9 +187,12 @@ static sw_parcel_stack_t *stack_for(uint64_t place)
     uint64_t there;
     if (sw_room_is_pool(place))
         return left_in_pool;
-    if (!left_in_arena &&
-        (left_in_arena = sw_temporary_shared(SW_LINE, &there)))
-        memset(left_in_arena, 0, SW_LINE);
+    if (!left_in_arena) {
+        sw_parcel_stack_t *stack = sw_temporary_shared(SW_LINE, &there);
+        if (stack)
+            memset(stack, 0, SW_LINE);
+        left_in_arena = stack;
+    }
     return left_in_arena;
 }
 
@@ -276,12 +279,12 @@ void sw_notice_leave(char *memory)
 {
     sw_notice_t *b = (sw_notice_t *)(void *)(memory -
                                              offsetof(sw_notice_t, memory));
-    bool own = sw_room_is_own(b, b->offset);
+    sw_parcel_stack_t *stack = (sw_parcel_stack_t *)(void *)(
+        sw_room_begin(b, b->offset) + b->stack);
+    bool own = stack == left_in_arena || stack == left_in_pool;
     if (atomic_fetch_sub_explicit(&b->members, 1, memory_order_acq_rel) > 1)
         return;
-    char *begin = sw_room_begin(b, b->offset);
-    sw_parcel_push((sw_parcel_stack_t *)(void *)(begin + b->stack), b->offset,
-                   &b->below);
+    sw_parcel_push(stack, b->offset, &b->below);
     if (!own)
         return;
     pthread_mutex_lock(&lock);

@@ -37,12 +37,6 @@ char *sw_room_begin(const void *p, uint64_t place)
     return (char *)(uintptr_t)p - (place & ~POOL);
 }
 
-bool sw_room_is_own(const void *p, uint64_t place)
-{
-    return place & POOL ? sw_room_begin(p, place) == sw_segment()->base
-                        : sw_arena_is_block(p);
-}
-
 char *sw_room_at(const sw_peer_t *owner, uint64_t place)
 {
     return place & POOL ? owner->control + (place & ~POOL)

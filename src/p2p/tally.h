@@ -5,8 +5,8 @@
  * (mpi/record/messages.c). Partitioned messages get their names so
  * (mpi/base/comm_pair.h).
  *
- * A table with open addressing grows by two, up to a bound. So a count takes the
- * same few steps however many peers and tags there are.
+ * A table with open addressing grows by two, up to a bound. So a count takes
+ * the same few steps however many peers and tags there are.
  */
 #ifndef SW_P2P_TALLY_H
 #define SW_P2P_TALLY_H

@@ -35,5 +35,6 @@ int main(void)
     for (int i = 0; i < TAGS; i++)
         MUST(sw_tally_next(&small, 1, 1, i) == (i < 32));
     MUST(sw_tally_next(&small, 1, 1, 31) == 2);
+    sw_tally_clear(&small);
     return 0;
 }

@@ -186,8 +186,8 @@ def no_new(with_us, alone):
                      + ", ".join(sorted(new)) + "; cut off in "
                      + ", ".join(sorted(with_us.open)) + "\n" + with_us.says)
     if CUT_OFF in with_us.bad:
-        pytest.skip(f"cut off on both sides, with us after {with_us.seconds:.0f}"
-                    f" s and {with_us.passed} tests passed")
+        pytest.skip("cut off on both sides, with us after "
+                    f"{with_us.seconds:.0f} s: {with_us.passed} tests passed")
 
 
 def compare(host, n, suite, options, tmp_path, timeout, env=None):

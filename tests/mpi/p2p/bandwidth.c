@@ -5,8 +5,9 @@
  *
  * A sender posts a window of 64 messages out of one buffer, and its receiver 64
  * receives into one buffer; an answer of 4 bytes ends each round. MPI forbids
- * receives that lie over each other, and yet every benchmark does it: hosts let
- * each receive complete with its own count, and at the end a message lies there.
+ * receives that lie over each other, and yet every benchmark does it: hosts
+ * let each receive complete with its own count, and at the end a message lies
+ * there.
  * HOW:
  *
  *   one         from the lower half of the ranks to the upper half
