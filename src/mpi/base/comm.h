@@ -67,6 +67,7 @@ typedef struct sw_comm {
     uint64_t review;            /* the ring's step of the next question   */
     /* Point to point; see link.h and context_id.c. */
     uint64_t context_id;        /* 0: messages go through the host alone  */
+    int8_t near;                /* mpi/p2p/near.h: 1 yes, -1 no, 0 not asked */
     uint64_t children;          /* communicators made from this one       */
     struct sw_adjacency *adjacency;     /* see mpi/coll/adjacency.h; NULL:
                                            not met                        */

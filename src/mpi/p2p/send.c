@@ -99,7 +99,7 @@ static int send_off(sw_slot_t *slot, const sw_offer_t *offer,
 }
 
 #define SEND(NAME, COUNT)                                               \
-int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+int sw_far_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm)                     \
 {                                                                       \
     sw_offer_t offer;                                                   \
@@ -120,7 +120,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
 }
 
 #define SSEND(NAME, COUNT)                                              \
-int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+int sw_far_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm)                     \
 {                                                                       \
     sw_send_t *s = tracked(buffer, count, type, dest, tag, comm);       \
@@ -132,7 +132,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
 }
 
 #define ISEND(NAME, COUNT, SYNCHRONOUS)                                 \
-int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+int sw_far_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm,                     \
                   MPI_Request *request)                                 \
 {                                                                       \
@@ -143,7 +143,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
 }
 
 #define BSEND(NAME, COUNT)                                              \
-int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+int sw_far_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm)                     \
 {                                                                       \
     sw_route_plain(count, type, dest, tag, comm, true);                 \
@@ -151,7 +151,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
 }
 
 #define IBSEND(NAME, COUNT)                                             \
-int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+int sw_far_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm,                     \
                   MPI_Request *request)                                 \
 {                                                                       \
