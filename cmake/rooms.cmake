@@ -1,6 +1,7 @@
 # One object library per room that knows no MPI. Arrows run downwards:
-# coll, p2p -> topology -> node; p2p -> layout -> node; offload -> coll; rma -> coll/reduce; device -> node.
-foreach(room node device topology coll p2p layout offload rma profile mapping)
+# coll, p2p -> topology -> node; p2p -> layout -> node; offload -> coll;
+# rma -> coll/reduce; match, device -> node.
+foreach(room node device topology coll match p2p layout offload rma profile mapping)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
        ${PROJECT_SOURCE_DIR}/src/${room}/*.c)
   if(sources)

@@ -69,6 +69,7 @@ typedef struct sw_comm {
     uint64_t review;            /* the ring's step of the next question   */
     /* Point to point; see link.h and context_id.c. */
     uint64_t context_id;        /* 0: messages go through the host alone  */
+    int8_t near;                /* mpi/p2p/near.h: 1 yes, -1 no, 0 not asked */
     struct sw_adjacency *adjacency;     /* see mpi/coll/adjacency.h; NULL:
                                            not met                        */
     void (*adjacency_end)(struct sw_adjacency *);

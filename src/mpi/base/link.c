@@ -4,6 +4,7 @@
 #include "link.h"
 
 #include "coll/agreement.h"
+#include "match/mailbox.h"
 #include "node/arena/arena.h"
 #include "node/base/settings.h"
 
@@ -20,6 +21,8 @@ void sw_link_offer(sw_hello_t *to)
         return;
     to->ledger = sw_ledger_open(sw_world.places);
     to->directory = to->ledger ? sw_slots_directory() : 0;
+    if (sw_settings.match)
+        to->mailbox = sw_mailbox_open(sw_world.places, sw_world.place);
 }
 
 static void make(int place)

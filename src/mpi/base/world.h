@@ -29,6 +29,7 @@ typedef struct {
     sw_introduction_t self;     /* card.control_span is 0: shares nothing  */
     sw_token_t cookie;          /* that of place 0 counts                  */
     uint64_t directory, ledger; /* of its messages (link.h)                */
+    uint64_t mailbox;           /* in its segment (match/mailbox.h), or 0   */
     uint64_t board;             /* in its segment: profile/record/board.h  */
     int32_t rank;               /* in MPI_COMM_WORLD                       */
     uint32_t version;

@@ -159,7 +159,7 @@ static int both(const outgoing_t *out, void *in, int64_t count,
 }
 
 #define ISENDRECV(SUFFIX, COUNT)                                        \
-int sw_MPI_Isendrecv##SUFFIX(                                           \
+int sw_far_Isendrecv##SUFFIX(                                           \
     const void *out, COUNT outcount, MPI_Datatype outtype, int dest,    \
     int outtag, void *in, COUNT incount, MPI_Datatype intype,           \
     int source, int intag, MPI_Comm comm, MPI_Request *request)         \
@@ -177,7 +177,7 @@ int sw_MPI_Isendrecv##SUFFIX(                                           \
                 request);                                               \
 }                                                                       \
                                                                         \
-int sw_MPI_Isendrecv_replace##SUFFIX(                                   \
+int sw_far_Isendrecv_replace##SUFFIX(                                   \
     void *buffer, COUNT count, MPI_Datatype type, int dest, int outtag, \
     int source, int intag, MPI_Comm comm, MPI_Request *request)         \
 {                                                                       \

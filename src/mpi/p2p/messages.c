@@ -5,6 +5,8 @@
 
 #include "mpi/base/guard.h"
 #include "node/control.h"
+#include "near_receive.h"
+#include "near_send.h"
 #include "posted.h"
 #include "sends.h"
 #include "serve.h"
@@ -16,6 +18,7 @@
 static void take_way(int state)
 {
     sw_linked = state != SW_ACCELERATE_ALONE;
+    sw_near_on = sw_near_there && sw_linked;
     sw_threshold_force(state);
 }
 
@@ -31,6 +34,10 @@ void sw_messages_start(bool linked)
     sw_track_kind_add(&sw_receive_kind);
     sw_track_kind_add(&sw_send_kind);
     sw_linked = true;
+    if (sw_near_start()) {
+        sw_track_kind_add(&sw_near_irecv_kind);
+        sw_track_kind_add(&sw_near_isend_kind);
+    }
     sw_serve_start();
     sw_control_messages = take_way;
 }
@@ -87,4 +94,5 @@ void sw_messages_stop(void)
     sw_serve_stop();
     sw_control_messages = NULL;
     sw_linked = false;
+    sw_near_stop();
 }

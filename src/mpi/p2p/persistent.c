@@ -48,7 +48,7 @@ static int add_send(sw_send_t *s, int rc, const MPI_Request *request)
 }
 
 #define SEND_INIT(NAME, COUNT, INIT, SYNCHRONOUS)                       \
-int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+int sw_far_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm,                     \
                   MPI_Request *request)                                 \
 {                                                                       \
@@ -64,7 +64,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
 }
 
 #define RECV_INIT(NAME, COUNT)                                          \
-int sw_MPI_##NAME(void *buffer, COUNT count, MPI_Datatype type,         \
+int sw_far_##NAME(void *buffer, COUNT count, MPI_Datatype type,         \
                   int source, int tag, MPI_Comm comm,                   \
                   MPI_Request *request)                                 \
 {                                                                       \

@@ -184,7 +184,7 @@ static bool may_block(int source)
     return source == MPI_PROC_NULL || (!sw_owing() && !sw_threaded);
 }
 
-int sw_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag,
+int sw_far_Iprobe(int source, int tag, MPI_Comm comm, int *flag,
                   MPI_Status *status)
 {
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
@@ -193,7 +193,7 @@ int sw_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag,
                      : host.Iprobe(source, tag, comm, flag, status);
 }
 
-int sw_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+int sw_far_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
     int rc, flag = 0;
@@ -214,7 +214,7 @@ int sw_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     return rc;
 }
 
-int sw_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag,
+int sw_far_Improbe(int source, int tag, MPI_Comm comm, int *flag,
                    MPI_Message *message, MPI_Status *status)
 {
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
@@ -223,7 +223,7 @@ int sw_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag,
                      : host.Improbe(source, tag, comm, flag, message, status);
 }
 
-int sw_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
+int sw_far_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
                   MPI_Status *status)
 {
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;

@@ -38,7 +38,7 @@ static inline bool must_not_block(const sw_datatype_t *d, int source)
 }
 
 #define RECV(SUFFIX, COUNT)                                             \
-int sw_MPI_Irecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
+int sw_far_Irecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
                          int source, int tag, MPI_Comm comm,            \
                          MPI_Request *request)                          \
 {                                                                       \
@@ -59,7 +59,7 @@ int sw_MPI_Irecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
     return rc;                                                          \
 }                                                                       \
                                                                         \
-int sw_MPI_Recv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,   \
+int sw_far_Recv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,   \
                         int source, int tag, MPI_Comm comm,             \
                         MPI_Status *status)                             \
 {                                                                       \
@@ -114,7 +114,7 @@ static int not_looked_at(const sw_matched_t *m, const sw_recv_buffer_t *in,
 }
 
 #define MRECV(SUFFIX, COUNT)                                            \
-int sw_MPI_Imrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type, \
+int sw_far_Imrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type, \
                           MPI_Message *message, MPI_Request *request)   \
 {                                                                       \
     sw_matched_t m;                                                     \
@@ -129,7 +129,7 @@ int sw_MPI_Imrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type, \
     return rc;                                                          \
 }                                                                       \
                                                                         \
-int sw_MPI_Mrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
+int sw_far_Mrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
                          MPI_Message *message, MPI_Status *status)      \
 {                                                                       \
     sw_matched_t m;                                                     \

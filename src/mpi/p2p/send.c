@@ -105,7 +105,7 @@ static int send_off(sw_slot_t *slot, const sw_offer_t *offer,
 }
 
 #define SEND(NAME, INAME, COUNT)                                        \
-int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+int sw_far_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm)                     \
 {                                                                       \
     sw_offer_t offer;                                                   \
@@ -130,7 +130,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
 }
 
 #define SSEND(NAME, INAME, COUNT)                                       \
-int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+int sw_far_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm)                     \
 {                                                                       \
     sw_send_t *s = tracked(buffer, count, type, dest, tag, comm);       \
@@ -145,7 +145,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
 }
 
 #define ISEND(NAME, COUNT, SYNCHRONOUS)                                 \
-int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+int sw_far_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm,                     \
                   MPI_Request *request)                                 \
 {                                                                       \
@@ -156,7 +156,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
 }
 
 #define BSEND(NAME, COUNT)                                              \
-int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+int sw_far_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm)                     \
 {                                                                       \
     sw_route_plain(count, type, dest, tag, comm, true);                 \
@@ -164,7 +164,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
 }
 
 #define IBSEND(NAME, COUNT)                                             \
-int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+int sw_far_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm,                     \
                   MPI_Request *request)                                 \
 {                                                                       \

@@ -70,7 +70,7 @@ static int split##SUFFIX(                                               \
 }
 
 #define SENDRECV(SUFFIX, COUNT)                                         \
-int sw_MPI_Sendrecv##SUFFIX(                                            \
+int sw_far_Sendrecv##SUFFIX(                                            \
     const void *out, COUNT outcount, MPI_Datatype outtype, int dest,    \
     int outtag, void *in, COUNT incount, MPI_Datatype intype,           \
     int source, int intag, MPI_Comm comm, MPI_Status *status)           \
@@ -109,7 +109,7 @@ int sw_MPI_Sendrecv##SUFFIX(                                            \
     return settle(rc, &recv_buffer, comm, to, slot, out);               \
 }                                                                       \
                                                                         \
-int sw_MPI_Sendrecv_replace##SUFFIX(                                    \
+int sw_far_Sendrecv_replace##SUFFIX(                                    \
     void *buffer, COUNT count, MPI_Datatype type, int dest, int outtag, \
     int source, int intag, MPI_Comm comm, MPI_Status *status)           \
 {                                                                       \

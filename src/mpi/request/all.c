@@ -72,8 +72,10 @@ static bool advance(sw_batch_t *b, int *raised)
     bool alone = !sw_owing() && !sw_threaded;
     int most = alone ? b->n - first : 1;
     sw_track_t *t = b->track[first];
+    if (t && t->active && t->kind->await)
+        t->kind->await(t);
     sw_batch_hold(b, first, 1);
-    if (t && sw_track_is_spent(t) && sw_track_ready(t)) {
+    if (t && sw_track_ready(t) && sw_track_is_spent(t)) {
         sw_status_empty(&b->statuses[first]);
         rc = finish_all(b, first, 1, MPI_SUCCESS);
         *raised = *raised ? *raised : rc;

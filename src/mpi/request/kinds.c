@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define KINDS 8
+#define KINDS 16
 
 static const sw_track_kind_t *kinds[KINDS];
 static int count;

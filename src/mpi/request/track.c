@@ -40,6 +40,11 @@ void sw_match_enter(void)
         pthread_mutex_lock(&match);
 }
 
+bool sw_match_try(void)
+{
+    return !pthread_mutex_trylock(&match);
+}
+
 void sw_match_leave(void)
 {
     if (sw_threaded)

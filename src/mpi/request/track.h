@@ -38,6 +38,9 @@ typedef struct {
     /* May the host complete this active request? It does what comes before
      * that. NULL: at any time, and the host's answer is the whole truth. */
     bool (*ready)(sw_track_t *t);
+    /* It is waited for: take some time over it, and come back. NULL: the wait
+     * takes its turns itself. */
+    void (*await)(sw_track_t *t);
     /* Has the host completed it? Sets `done` or `ended`, `status`, `result`.
      * sw_track_ask_host does for most kinds. */
     bool (*ask)(sw_track_t *t);
@@ -134,6 +137,7 @@ bool sw_tracks_try(void);       /* to enter */
  * posted and probed. With threads, each of these is one step with what we
  * note of it, so that a probe (mpi/p2p/probe.c) can tell. */
 void sw_match_enter(void);
+bool sw_match_try(void);        /* to enter, where there are threads */
 void sw_match_leave(void);
 
 /* A ring holds each track once, and each track is in one ring at most. The

@@ -113,6 +113,8 @@ int sw_wait_one(MPI_Request *request, MPI_Status *status)
     int rc = MPI_SUCCESS;
     sw_idle_t idle = {0};
     sw_track_claim(t);
+    if (t->active && t->kind->await)
+        t->kind->await(t);
     while (!once(t, may_block, request, status, &rc)) {
         sw_track_progress();
         sw_idle(&idle);

@@ -1,0 +1,357 @@
+/*
+ * near_calls.c - the procedures of point-to-point messages: ours on near
+ * communicators, else the host's.
+ */
+#include "aside.h"
+#include "mpi/base/raise.h"
+#include "mpi/request/complete.h"
+#include "near_probe.h"
+#include "near_receive.h"
+#include "near_send.h"
+
+/* How messages travel that the host matches. */
+#define SW_HOST_PROC(name) \
+    extern __typeof__(PMPI_##name) sw_far_##name \
+        __attribute__((visibility("hidden")));
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#include "host.inc"
+#pragma GCC diagnostic pop
+#undef SW_HOST_PROC
+
+/* Is it a send of ours? False: the host judges, or has (*rc). */
+static inline bool sends(sw_near_t *w, MPI_Comm comm, const void *buffer,
+                         int64_t count, MPI_Datatype type, int dest, int tag,
+                         int *rc)
+{
+    sw_comm_t *c = sw_near(comm);
+    *rc = MPI_SUCCESS;
+    return c && sw_near_describe(w, c, comm, buffer, count, type, dest, tag,
+                                 SW_NEAR_NONE, rc);
+}
+
+static inline bool receives(sw_near_t *w, MPI_Comm comm, void *buffer,
+                            int64_t count, MPI_Datatype type, int source,
+                            int tag, int *rc)
+{
+    sw_comm_t *c = sw_near(comm);
+    *rc = MPI_SUCCESS;
+    return c && sw_near_describe(w, c, comm, buffer, count, type,
+                                 sw_near_source(source), sw_near_tag(tag),
+                                 SW_PATTERN_ANY, rc);
+}
+
+#define SEND(NAME, COUNT, MODE)                                         \
+int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+                  int dest, int tag, MPI_Comm comm)                     \
+{                                                                       \
+    sw_near_t w;                                                        \
+    int rc;                                                             \
+    if (sw_likely(sends(&w, comm, buffer, count, type, dest, tag, &rc)))\
+        return sw_near_send(&w, MODE);                                  \
+    return rc ? rc : sw_far_##NAME(buffer, count, type, dest, tag, comm); \
+}
+
+#define ISEND(NAME, COUNT, MODE, HOW)                                   \
+int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
+                  int dest, int tag, MPI_Comm comm, MPI_Request *request) \
+{                                                                       \
+    sw_near_t w;                                                        \
+    int rc;                                                             \
+    if (sw_likely(sends(&w, comm, buffer, count, type, dest, tag, &rc)))\
+        return HOW(&w, MODE, request);                                  \
+    return rc ? rc : sw_far_##NAME(buffer, count, type, dest, tag, comm,\
+                                   request);                            \
+}
+
+#define RECV(SUFFIX, COUNT)                                             \
+int sw_MPI_Recv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,   \
+                        int source, int tag, MPI_Comm comm,             \
+                        MPI_Status *status)                             \
+{                                                                       \
+    sw_near_t w;                                                        \
+    int rc;                                                             \
+    if (sw_likely(receives(&w, comm, buffer, count, type, source, tag,  \
+                           &rc)))                                       \
+        return sw_near_recv(&w, status);                                \
+    return rc ? rc : sw_far_Recv##SUFFIX(buffer, count, type, source,   \
+                                         tag, comm, status);            \
+}                                                                       \
+int sw_MPI_Irecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
+                         int source, int tag, MPI_Comm comm,            \
+                         MPI_Request *request)                          \
+{                                                                       \
+    sw_near_t w;                                                        \
+    int rc;                                                             \
+    if (sw_likely(receives(&w, comm, buffer, count, type, source, tag,  \
+                           &rc)))                                       \
+        return sw_near_irecv(&w, request);                              \
+    return rc ? rc : sw_far_Irecv##SUFFIX(buffer, count, type, source,  \
+                                          tag, comm, request);          \
+}                                                                       \
+int sw_MPI_Recv_init##SUFFIX(void *buffer, COUNT count,                 \
+                             MPI_Datatype type, int source, int tag,    \
+                             MPI_Comm comm, MPI_Request *request)       \
+{                                                                       \
+    sw_near_t w;                                                        \
+    int rc;                                                             \
+    if (receives(&w, comm, buffer, count, type, source, tag, &rc))      \
+        return sw_near_recv_init(&w, request);                          \
+    return rc ? rc : sw_far_Recv_init##SUFFIX(buffer, count, type,      \
+                                              source, tag, comm,        \
+                                              request);                 \
+}
+
+/* A matched message needs no partner. */
+static bool mreceives(sw_near_t *w, const MPI_Message *message, void *buffer,
+                      int64_t count, MPI_Datatype type, int *rc)
+{
+    sw_comm_t *c;
+    *rc = MPI_SUCCESS;
+    return message && sw_near_knows(message, &c) &&
+           sw_near_describe(w, c, sw_comm_or_any(c), buffer, count, type, 0,
+                            0, SW_NEAR_NONE, rc);
+}
+
+#define MRECV(SUFFIX, COUNT)                                            \
+int sw_MPI_Mrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
+                         MPI_Message *message, MPI_Status *status)      \
+{                                                                       \
+    sw_near_t w;                                                        \
+    sw_comm_t *c;                                                       \
+    int rc;                                                             \
+    if (!mreceives(&w, message, buffer, count, type, &rc))              \
+        return rc ? rc : sw_far_Mrecv##SUFFIX(buffer, count, type,      \
+                                              message, status);         \
+    rc = sw_near_mrecv(&w, sw_near_message(message, &c), status);       \
+    sw_comm_drop(c);                                                    \
+    return rc;                                                          \
+}                                                                       \
+int sw_MPI_Imrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type, \
+                          MPI_Message *message, MPI_Request *request)   \
+{                                                                       \
+    sw_near_t w;                                                        \
+    sw_comm_t *c;                                                       \
+    int rc;                                                             \
+    if (!mreceives(&w, message, buffer, count, type, &rc))              \
+        return rc ? rc : sw_far_Imrecv##SUFFIX(buffer, count, type,     \
+                                               message, request);       \
+    rc = sw_near_imrecv(&w, sw_near_message(message, &c), request);     \
+    sw_comm_drop(c);                                                    \
+    return rc;                                                          \
+}
+
+/* Post first, then send, then wait for both. */
+static int exchange(const sw_near_t *out, const sw_near_t *in,
+                    MPI_Status *status)
+{
+    MPI_Request request;
+    sw_near_irecv(in, &request);
+    int sent = sw_near_send(out, SW_SEND_STANDARD);
+    int received = sw_wait_one(&request, status);
+    return received ? received : sent;
+}
+
+#define SENDRECV(SUFFIX, COUNT)                                         \
+int sw_MPI_Sendrecv##SUFFIX(                                            \
+    const void *out, COUNT outcount, MPI_Datatype outtype, int dest,    \
+    int outtag, void *in, COUNT incount, MPI_Datatype intype,           \
+    int source, int intag, MPI_Comm comm, MPI_Status *status)           \
+{                                                                       \
+    sw_near_t to, from;                                                 \
+    int rc, rc2 = MPI_SUCCESS;                                          \
+    if (!sw_near(comm))                                                 \
+        return sw_far_Sendrecv##SUFFIX(out, outcount, outtype, dest,    \
+                                       outtag, in, incount, intype,     \
+                                       source, intag, comm, status);    \
+    if (dest == MPI_PROC_NULL)                                          \
+        return sw_MPI_Recv##SUFFIX(in, incount, intype, source, intag,  \
+                                   comm, status);                       \
+    if (source == MPI_PROC_NULL) {                                      \
+        rc = sw_MPI_Send##SUFFIX(out, outcount, outtype, dest, outtag,  \
+                                 comm);                                 \
+        return rc ? rc : host.Recv##SUFFIX(in, incount, intype, source, \
+                                           intag, comm, status);        \
+    }                                                                   \
+    if (sends(&to, comm, out, outcount, outtype, dest, outtag, &rc) &&  \
+        receives(&from, comm, in, incount, intype, source, intag, &rc2))\
+        return exchange(&to, &from, status);                            \
+    return rc ? rc : rc2 ? rc2                                          \
+        : host.Sendrecv##SUFFIX(out, outcount, outtype, dest, outtag,   \
+                                in, incount, intype, source, intag,     \
+                                comm, status);                          \
+}                                                                       \
+int sw_MPI_Sendrecv_replace##SUFFIX(                                    \
+    void *buffer, COUNT count, MPI_Datatype type, int dest, int outtag, \
+    int source, int intag, MPI_Comm comm, MPI_Status *status)           \
+{                                                                       \
+    sw_near_t to;                                                       \
+    int rc;                                                             \
+    if (!sw_near(comm) || dest == MPI_PROC_NULL ||                      \
+        source == MPI_PROC_NULL)                                        \
+        return sw_near(comm)                                            \
+            ? sw_MPI_Sendrecv##SUFFIX(buffer, count, type, dest, outtag,\
+                                      buffer, count, type, source,      \
+                                      intag, comm, status)              \
+            : sw_far_Sendrecv_replace##SUFFIX(buffer, count, type, dest,\
+                                              outtag, source, intag,    \
+                                              comm, status);            \
+    if (!sends(&to, comm, buffer, count, type, dest, outtag, &rc))      \
+        return rc ? rc : host.Sendrecv_replace##SUFFIX(                 \
+            buffer, count, type, dest, outtag, source, intag, comm,     \
+            status);                                                    \
+    void *block;                                                        \
+    const void *copy = to.bytes                                         \
+        ? sw_set_aside(buffer, count, to.type, comm, &block)            \
+        : (block = NULL);                                               \
+    rc = sw_MPI_Sendrecv##SUFFIX(copy, count, type, dest, outtag,       \
+                                 buffer, count, type, source, intag,    \
+                                 comm, status);                         \
+    sw_temporary_free(block);                                           \
+    return rc;                                                          \
+}
+
+#ifdef SW_HAS_Isendrecv
+#define ISENDRECV(SUFFIX, COUNT)                                        \
+int sw_MPI_Isendrecv##SUFFIX(                                           \
+    const void *out, COUNT outcount, MPI_Datatype outtype, int dest,    \
+    int outtag, void *in, COUNT incount, MPI_Datatype intype,           \
+    int source, int intag, MPI_Comm comm, MPI_Request *request)         \
+{                                                                       \
+    sw_near_t to, from;                                                 \
+    int rc, rc2 = MPI_SUCCESS;                                          \
+    bool nobody = source == MPI_PROC_NULL;                              \
+    if (!sw_near(comm))                                                 \
+        return sw_far_Isendrecv##SUFFIX(out, outcount, outtype, dest,   \
+                                        outtag, in, incount, intype,    \
+                                        source, intag, comm, request);  \
+    if (dest == MPI_PROC_NULL && !nobody)                               \
+        return sw_MPI_Irecv##SUFFIX(in, incount, intype, source, intag, \
+                                    comm, request);                     \
+    if (sends(&to, comm, out, outcount, outtype, dest, outtag, &rc) &&  \
+        (nobody || receives(&from, comm, in, incount, intype, source,   \
+                            intag, &rc2)))                              \
+        return sw_near_isendrecv(&to, NULL, nobody ? NULL : &from,      \
+                                 request);                              \
+    return rc ? rc : rc2 ? rc2                                          \
+        : host.Isendrecv##SUFFIX(out, outcount, outtype, dest, outtag,  \
+                                 in, incount, intype, source, intag,    \
+                                 comm, request);                        \
+}                                                                       \
+int sw_MPI_Isendrecv_replace##SUFFIX(                                   \
+    void *buffer, COUNT count, MPI_Datatype type, int dest, int outtag, \
+    int source, int intag, MPI_Comm comm, MPI_Request *request)         \
+{                                                                       \
+    sw_near_t to, from;                                                 \
+    int rc, rc2 = MPI_SUCCESS;                                          \
+    if (!sw_near(comm))                                                 \
+        return sw_far_Isendrecv_replace##SUFFIX(                        \
+            buffer, count, type, dest, outtag, source, intag, comm,     \
+            request);                                                   \
+    if (dest == MPI_PROC_NULL || source == MPI_PROC_NULL)               \
+        return sw_MPI_Isendrecv##SUFFIX(                                \
+            buffer, count, type, dest, outtag, buffer, count, type,     \
+            source, intag, comm, request);                              \
+    if (sends(&to, comm, buffer, count, type, dest, outtag, &rc) &&     \
+        receives(&from, comm, buffer, count, type, source, intag,       \
+                 &rc2)) {                                               \
+        void *block = NULL;                                             \
+        if (to.bytes)                                                   \
+            to.buffer = (void *)(uintptr_t)sw_set_aside(                \
+                buffer, count, to.type, comm, &block);                  \
+        return sw_near_isendrecv(&to, block, &from, request);           \
+    }                                                                   \
+    return rc ? rc : rc2 ? rc2                                          \
+        : host.Isendrecv_replace##SUFFIX(buffer, count, type, dest,     \
+                                         outtag, source, intag, comm,   \
+                                         request);                      \
+}
+#else
+#define ISENDRECV(SUFFIX, COUNT)
+#endif
+
+#define ALL(SUFFIX, COUNT)                                              \
+    SEND(Send##SUFFIX, COUNT, SW_SEND_STANDARD)                         \
+    SEND(Rsend##SUFFIX, COUNT, SW_SEND_STANDARD)                        \
+    SEND(Ssend##SUFFIX, COUNT, SW_SEND_SYNCHRONOUS)                     \
+    SEND(Bsend##SUFFIX, COUNT, SW_SEND_BUFFERED)                        \
+    ISEND(Isend##SUFFIX, COUNT, SW_SEND_STANDARD, sw_near_isend)        \
+    ISEND(Irsend##SUFFIX, COUNT, SW_SEND_STANDARD, sw_near_isend)       \
+    ISEND(Issend##SUFFIX, COUNT, SW_SEND_SYNCHRONOUS, sw_near_isend)    \
+    ISEND(Ibsend##SUFFIX, COUNT, SW_SEND_BUFFERED, sw_near_isend)       \
+    ISEND(Send_init##SUFFIX, COUNT, SW_SEND_STANDARD, sw_near_send_init)\
+    ISEND(Rsend_init##SUFFIX, COUNT, SW_SEND_STANDARD,                  \
+          sw_near_send_init)                                            \
+    ISEND(Ssend_init##SUFFIX, COUNT, SW_SEND_SYNCHRONOUS,               \
+          sw_near_send_init)                                            \
+    ISEND(Bsend_init##SUFFIX, COUNT, SW_SEND_BUFFERED,                  \
+          sw_near_send_init)                                            \
+    RECV(SUFFIX, COUNT)                                                 \
+    MRECV(SUFFIX, COUNT)                                                \
+    SENDRECV(SUFFIX, COUNT)                                             \
+    ISENDRECV(SUFFIX, COUNT)
+
+ALL(, int)
+#if SW_LARGE_COUNT
+ALL(_c, MPI_Count)
+#endif
+
+/* Probes ------------------------------------------------------------------- */
+
+/* What a probe looks for; false: the host judges. */
+static bool probes(sw_pattern_t *p, sw_comm_t **c, int source, int tag,
+                   MPI_Comm comm)
+{
+    *c = sw_near(comm);
+    if (!*c)
+        return false;
+    *p = (sw_pattern_t){(*c)->context_id, sw_near_source(source),
+                        sw_near_tag(tag)};
+    return ((unsigned)p->source < (unsigned)(*c)->n ||
+            p->source == SW_PATTERN_ANY) &&
+           ((unsigned)p->tag <= (unsigned)sw_near_tag_max ||
+            p->tag == SW_PATTERN_ANY);
+}
+
+int sw_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag,
+                  MPI_Status *status)
+{
+    sw_pattern_t p;
+    sw_comm_t *c;
+    if (!probes(&p, &c, source, tag, comm))
+        return sw_far_Iprobe(source, tag, comm, flag, status);
+    sw_track_progress();
+    return sw_near_iprobe(c, &p, false, flag, status);
+}
+
+int sw_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    sw_pattern_t p;
+    sw_comm_t *c;
+    int flag;
+    return probes(&p, &c, source, tag, comm)
+        ? sw_near_iprobe(c, &p, true, &flag, status)
+        : sw_far_Probe(source, tag, comm, status);
+}
+
+int sw_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag,
+                   MPI_Message *message, MPI_Status *status)
+{
+    sw_pattern_t p;
+    sw_comm_t *c;
+    if (!probes(&p, &c, source, tag, comm))
+        return sw_far_Improbe(source, tag, comm, flag, message, status);
+    sw_track_progress();
+    return sw_near_improbe(c, &p, false, flag, message, status);
+}
+
+int sw_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
+                  MPI_Status *status)
+{
+    sw_pattern_t p;
+    sw_comm_t *c;
+    int flag;
+    return probes(&p, &c, source, tag, comm)
+        ? sw_near_improbe(c, &p, true, &flag, message, status)
+        : sw_far_Mprobe(source, tag, comm, message, status);
+}

@@ -1,0 +1,25 @@
+/*
+ * near_probe.h - probes on near communicators, and the messages that matched
+ * probes take out.
+ *
+ * MPI_Message handles must be ones that the host can convert. So a message that
+ * is taken out is known by a message of the host's: an empty one of this
+ * process to itself, on a communicator that nobody else uses.
+ */
+#ifndef SW_MPI_P2P_NEAR_PROBE_H
+#define SW_MPI_P2P_NEAR_PROBE_H
+
+#include "near.h"
+
+int sw_near_iprobe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
+                   int *flag, MPI_Status *status);
+int sw_near_improbe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
+                    int *flag, MPI_Message *message, MPI_Status *status);
+
+/* What a handle stands for, taken; the handle becomes MPI_MESSAGE_NULL. NULL:
+ * the message is the host's. The caller drops *comm. */
+sw_early_t *sw_near_message(MPI_Message *handle, sw_comm_t **comm);
+/* The same, which stays. */
+bool sw_near_knows(const MPI_Message *handle, sw_comm_t **comm);
+
+#endif

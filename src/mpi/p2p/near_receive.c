@@ -1,0 +1,352 @@
+/*
+ * near_receive.c - see near_receive.h.
+ */
+#include "near_receive.h"
+
+#include "mpi/base/failure.h"
+#include "mpi/base/raise.h"
+#include "mpi/base/reach.h"
+#include "mpi/base/status.h"
+#include "fetch.h"
+#include "near_send.h"
+#include "node/base/settings.h"
+#include "p2p/slot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Meeting ------------------------------------------------------------------ */
+
+/* Where the bytes go. */
+static sw_data_t target(sw_near_receive_t *r)
+{
+    const sw_near_t *w = &r->what;
+    if (r->block)
+        return sw_data_plain(r->block);
+    return (sw_data_t){.at = w->buffer, .count = w->count,
+                       .layout = w->type->dense ? NULL : w->type->layout};
+}
+
+static void put(const sw_data_t *to, const void *payload, size_t n)
+{
+    if (sw_likely(!to->layout))
+        memcpy(to->at, payload, n);
+    else
+        sw_layout_unpack(to->layout, to->at, to->count, 0, n, payload);
+}
+
+/* Fetch what its sender offers. */
+static int fetch(const sw_data_t *to, size_t room, const sw_envelope_t *e,
+                 const sw_near_offer_t *offer)
+{
+    if (e->place == sw_world.place)
+        return sw_near_fetch_own(offer, to, room);
+    const sw_peer_t *peer = sw_world.at[e->place].peer;
+    sw_slot_t *slot = (sw_slot_t *)(peer->control + offer->slot);
+    sw_assert(sw_slot_ticket(slot) == offer->ticket);
+    const sw_target_t target = {.data = *to, .room = room};
+    return sw_slot_take(peer, slot, &target);
+}
+
+void sw_near_meet(sw_posted_t *posted, const sw_envelope_t *e,
+                  const void *payload)
+{
+    sw_near_receive_t *r = (sw_near_receive_t *)posted;
+    size_t room = r->what.bytes, bytes = sw_near_length(e, payload);
+    size_t n = sw_min(room, bytes);
+    const sw_data_t to = target(r);
+    int failed = 0;
+    sw_assert(!r->done);
+    if (sw_likely(e->kind == SW_CELL_DATA))
+        put(&to, payload, n);
+    else
+        failed = fetch(&to, room, e, payload);
+    r->source = e->pattern.source;
+    r->tag = e->pattern.tag;
+    r->bytes = n;
+    r->error = failed ? MPI_ERR_OTHER
+             : bytes > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+    atomic_store_explicit(&r->done, true, memory_order_release);
+}
+
+/* Posting ------------------------------------------------------------------ */
+
+void sw_near_prepare(sw_near_receive_t *r, const sw_near_t *what)
+{
+    r->posted.pattern = (sw_pattern_t){what->comm->context_id, what->partner,
+                                       what->tag};
+    r->posted.queued.queue = NULL;
+    r->what = *what;
+    r->block = NULL;
+    r->error = MPI_SUCCESS;
+    r->cancelled = false;
+    atomic_store_explicit(&r->done, false, memory_order_relaxed);
+}
+
+void sw_near_post(sw_near_receive_t *r)
+{
+    const sw_near_t *w = &r->what;
+    if (sw_unlikely((!w->type->dense && !w->type->layout) ||
+                    sw_out_of_reach(w->buffer, w->type)) && w->bytes)
+        r->block = sw_temporary(w->bytes);
+    sw_match_enter();
+    sw_matcher_post(&r->posted);
+    sw_match_leave();
+}
+
+void sw_near_status(MPI_Status *status, int source, int tag, size_t bytes)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    int error = status->MPI_ERROR;
+    sw_status_empty(status);
+    status->MPI_SOURCE = source;
+    status->MPI_TAG = tag;
+    status->MPI_ERROR = error;
+    sw_status_set_bytes(status, bytes);
+}
+
+static void spread(sw_near_receive_t *r)
+{
+    const sw_near_t *w = &r->what;
+    sw_recv_buffer_t in = {.buffer = w->buffer, .count = w->count,
+                           .type = w->type, .block = r->block, .away = true};
+    sw_recv_buffer_spread(&in, r->bytes, w->comm);
+    sw_temporary_free(r->block);
+    r->block = NULL;
+}
+
+int sw_near_received(sw_near_receive_t *r, MPI_Status *status)
+{
+    if (sw_unlikely(r->block))
+        spread(r);
+    if (sw_unlikely(r->cancelled)) {
+        sw_status_empty(status);
+        if (status != MPI_STATUS_IGNORE)
+            host.Status_set_cancelled(status, 1);
+        return MPI_SUCCESS;
+    }
+    sw_near_status(status, r->source, r->tag, r->bytes);
+    return r->error;
+}
+
+/* Blocking ----------------------------------------------------------------- */
+
+/* A member has died: the host raises its error. */
+static int give_up(sw_near_receive_t *r)
+{
+    sw_match_enter();
+    bool open = sw_matcher_withdraw(&r->posted);
+    sw_match_leave();
+    return open ? sw_failure_raise(r->what.comm->handle) : MPI_SUCCESS;
+}
+
+static int await(sw_near_receive_t *r, MPI_Status *status)
+{
+    MPI_Comm comm = r->what.comm->handle;
+    sw_comm_use(comm);
+    if (!r->done && sw_near_await(&r->done)) {
+        int rc = give_up(r);
+        if (rc != MPI_SUCCESS)
+            return rc;
+    }
+    return sw_raise(comm, sw_near_received(r, status));
+}
+
+int sw_near_recv(const sw_near_t *what, MPI_Status *status)
+{
+    sw_near_receive_t r;
+    sw_near_prepare(&r, what);
+    sw_near_post(&r);
+    return await(&r, status);
+}
+
+int sw_near_mrecv(const sw_near_t *what, sw_early_t *m, MPI_Status *status)
+{
+    sw_near_receive_t r;
+    sw_near_prepare(&r, what);
+    sw_match_enter();
+    sw_matcher_hand(m, &r.posted);
+    sw_match_leave();
+    return sw_raise_pending(what->comm, sw_near_received(&r, status));
+}
+
+/* Requests ----------------------------------------------------------------- */
+
+static sw_near_receive_t *of(sw_track_t *t)
+{
+    return &((sw_near_irecv_t *)t)->receive;
+}
+
+static bool is_over(sw_track_t *t)
+{
+    sw_near_send_t *also = ((sw_near_irecv_t *)t)->also;
+    return atomic_load_explicit(&of(t)->done, memory_order_acquire) &&
+           (!also || sw_near_send_advance(also));
+}
+
+static bool ready(sw_track_t *t)
+{
+    if (!is_over(t))
+        sw_near_turn(false);
+    return is_over(t) && (t->ended = true);
+}
+
+static bool ask(sw_track_t *t)
+{
+    if (!ready(t))
+        return false;
+    t->result = MPI_SUCCESS;
+    return true;
+}
+
+static int peek(sw_track_t *t, MPI_Status *status)
+{
+    return sw_near_received(of(t), status);
+}
+
+static int finish(sw_track_t *t, MPI_Status *status)
+{
+    sw_near_irecv_t *i = (sw_near_irecv_t *)t;
+    if (i->also)
+        sw_near_send_end(i->also);
+    i->also = NULL;
+    return peek(t, status);
+}
+
+static sw_near_irecv_t *new_track(const sw_near_t *what)
+{
+    sw_near_irecv_t *i = (sw_near_irecv_t *)sw_track_new(&sw_near_irecv_kind,
+                                                         what->comm);
+    if (!i) {
+        sw_say("out of memory in a receive");
+        abort();
+    }
+    sw_datatype_hold(what->type);
+    sw_near_prepare(&i->receive, what);
+    i->also = NULL;
+    sw_listed_request(&i->base);
+    return i;
+}
+
+int sw_near_irecv(const sw_near_t *what, MPI_Request *request)
+{
+    sw_near_irecv_t *i = new_track(what);
+    sw_track_add(&i->base.track);
+    *request = i->base.track.handle;
+    sw_near_post(&i->receive);
+    return MPI_SUCCESS;
+}
+
+int sw_near_isendrecv(const sw_near_t *to, void *block, const sw_near_t *from,
+                      MPI_Request *request)
+{
+    sw_near_irecv_t *i = new_track(from ? from : to);
+    sw_near_receive_t *r = &i->receive;
+    sw_track_add(&i->base.track);
+    *request = i->base.track.handle;
+    if (from) {
+        sw_near_post(r);
+    } else {
+        r->source = MPI_PROC_NULL;
+        r->tag = MPI_ANY_TAG;
+        r->bytes = 0;
+        r->done = true;
+    }
+    i->also = sw_near_send_begin(to, block);
+    return MPI_SUCCESS;
+}
+
+int sw_near_imrecv(const sw_near_t *what, sw_early_t *m, MPI_Request *request)
+{
+    sw_near_irecv_t *i = new_track(what);
+    sw_track_add(&i->base.track);
+    *request = i->base.track.handle;
+    sw_match_enter();
+    sw_matcher_hand(m, &i->receive.posted);
+    sw_match_leave();
+    return MPI_SUCCESS;
+}
+
+int sw_near_recv_init(const sw_near_t *what, MPI_Request *request)
+{
+    sw_near_irecv_t *i = new_track(what);
+    i->base.track.persistent = true;
+    sw_track_add(&i->base.track);
+    *request = i->base.track.handle;
+    return MPI_SUCCESS;
+}
+
+static int start(sw_track_t *t, MPI_Request *request)
+{
+    sw_near_receive_t *r = of(t);
+    const sw_near_t what = r->what;
+    sw_near_prepare(r, &what);
+    sw_near_post(r);
+    return MPI_SUCCESS;
+}
+
+/* Receives whose requests the program has freed: progress ends them. */
+static sw_tracks_t freed;
+
+static void free_request(sw_track_t *t)
+{
+    ((sw_near_irecv_t *)t)->base.made = false;
+    sw_track_forget(t, t->active && !is_over(t) ? &freed : NULL);
+}
+
+static int cancel(sw_track_t *t, MPI_Request *request)
+{
+    sw_near_receive_t *r = of(t);
+    sw_match_enter();
+    bool open = sw_matcher_withdraw(&r->posted);
+    sw_match_leave();
+    if (open) {
+        r->cancelled = true;
+        atomic_store_explicit(&r->done, true, memory_order_release);
+    }
+    return MPI_SUCCESS;
+}
+
+static void release(sw_track_t *t)
+{
+    sw_datatype_drop(of(t)->what.type);
+}
+
+static void progress(void)
+{
+    sw_near_turn(true);
+    sw_tracks_enter();
+    sw_track_t *t = freed;
+    if (t)
+        freed = t->after;
+    if (t && is_over(t)) {
+        sw_tracks_remove(t);
+        sw_track_spare(t);
+    }
+    sw_tracks_leave();
+}
+
+static void await_some(sw_track_t *t)
+{
+    sw_near_await(&of(t)->done);
+}
+
+static sw_track_t *spare;
+
+const sw_track_kind_t sw_near_irecv_kind = {
+    .size = sizeof(sw_near_irecv_t),
+    .spare = &spare,
+    .ready = ready,
+    .await = await_some,
+    .ask = ask,
+    .peek = peek,
+    .finish = finish,
+    .start = start,
+    .free = free_request,
+    .cancel = cancel,
+    .enlist = sw_listed_nothing,
+    .delist = sw_listed_nothing,
+    .release = release,
+    .progress = progress,
+};

@@ -1,0 +1,76 @@
+/*
+ * near_receive.h - receives on near communicators (near.h).
+ *
+ * A receive is posted with the matcher. When a message meets it, in any MPI
+ * call of this rank, the message's bytes go to the program's buffer, and
+ * `done` says so. Nothing but a message's own bytes ever lies there.
+ */
+#ifndef SW_MPI_P2P_NEAR_RECEIVE_H
+#define SW_MPI_P2P_NEAR_RECEIVE_H
+
+#include "near.h"
+#include "mpi/request/listed.h"
+
+typedef struct {
+    sw_posted_t posted;         /* first                                    */
+    sw_near_t what;             /* bytes: the room                          */
+    /* What has come; after `done` (acquire). */
+    _Atomic bool done;
+    int source, tag, error;     /* error: an MPI error class, or 0          */
+    size_t bytes;               /* that were received                       */
+    char *block;                /* the host unpacks it, sw_near_received    */
+    bool cancelled;
+} sw_near_receive_t;
+
+/* Its request. */
+struct sw_near_send;
+typedef struct {
+    sw_listed_t base;
+    sw_near_receive_t receive;
+    struct sw_near_send *also;  /* of MPI_Isendrecv: see near_send.h; or NULL */
+} sw_near_irecv_t;
+
+extern const sw_track_kind_t sw_near_irecv_kind
+    __attribute__((visibility("hidden")));
+
+/* What the sender of a large message offers: a payload of SW_CELL_OFFER. */
+typedef struct {
+    uint64_t bytes;
+    uint64_t slot, ticket;      /* see p2p/slot.h; or, to oneself, whose send */
+} sw_near_offer_t;
+
+/* A message meets its receive: sw_matcher_meet. */
+void sw_near_meet(sw_posted_t *posted, const sw_envelope_t *e,
+                  const void *payload);
+
+/* Bytes of a message that waits. */
+static inline size_t sw_near_length(const sw_envelope_t *e,
+                                    const void *payload)
+{
+    return e->kind == SW_CELL_DATA ? e->bytes
+                                   : ((const sw_near_offer_t *)payload)->bytes;
+}
+
+/* Describe and post it. */
+void sw_near_prepare(sw_near_receive_t *r, const sw_near_t *what);
+void sw_near_post(sw_near_receive_t *r);
+
+/* It is done: the program's status, and the error class. */
+int sw_near_received(sw_near_receive_t *r, MPI_Status *status);
+
+int sw_near_recv(const sw_near_t *what, MPI_Status *status);
+int sw_near_irecv(const sw_near_t *what, MPI_Request *request);
+/* MPI_Isendrecv and its kin; `from` NULL: from MPI_PROC_NULL. `block` is freed
+ * when the data has left `to`. */
+int sw_near_isendrecv(const sw_near_t *to, void *block, const sw_near_t *from,
+                      MPI_Request *request);
+int sw_near_recv_init(const sw_near_t *what, MPI_Request *request);
+
+/* Receive a message that a probe has taken out. */
+int sw_near_mrecv(const sw_near_t *what, sw_early_t *m, MPI_Status *status);
+int sw_near_imrecv(const sw_near_t *what, sw_early_t *m, MPI_Request *request);
+
+/* Set the status of a message; keeps MPI_ERROR. */
+void sw_near_status(MPI_Status *status, int source, int tag, size_t bytes);
+
+#endif

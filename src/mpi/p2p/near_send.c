@@ -1,0 +1,564 @@
+/*
+ * near_send.c - see near_send.h.
+ */
+#include "near_send.h"
+
+#include "mpi/base/failure.h"
+#include "mpi/base/raise.h"
+#include "mpi/base/reach.h"
+#include "mpi/base/status.h"
+#include "mpi/request/complete.h"
+#include "node/base/settings.h"
+#include "threshold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Messages up to here are copied into the mailbox. */
+#define EAGER ((size_t)4096)
+
+static size_t eager;
+/* By place: sends that wait for a place in the mailbox, in their order. */
+static sw_near_send_t **waiting;
+static _Atomic int waiting_count;
+/* Sends that are offered and may need this process: to help the receiver, or
+ * to copy aside. */
+static sw_near_send_t *offered;
+
+void sw_near_sends_start(void)
+{
+    eager = sw_min(EAGER, sw_mailbox_most);
+    waiting = calloc((size_t)sw_world.places, sizeof *waiting);
+    if (!waiting) {
+        sw_say("out of memory in MPI_Init");
+        abort();
+    }
+}
+
+/* Lists: rings, whose first is *list. The caller has the lock. */
+
+static void add(sw_near_send_t **list, sw_near_send_t *s)
+{
+    s->list = list;
+    if (!*list) {
+        *list = s->after = s->before = s;
+        return;
+    }
+    s->after = *list;
+    s->before = (*list)->before;
+    s->before->after = s->after->before = s;
+}
+
+static void take_out(sw_near_send_t *s)
+{
+    if (!s->list)
+        return;
+    if (*s->list == s)
+        *s->list = s->after == s ? NULL : s->after;
+    s->before->after = s->after;
+    s->after->before = s->before;
+    s->list = NULL;
+}
+
+/* Sending ------------------------------------------------------------------ */
+
+static sw_cell_t *reserve(sw_mailbox_out_t **out, int place, size_t bytes)
+{
+    *out = sw_mailbox_to(place);
+    return *out ? sw_mailbox_reserve(*out, bytes) : NULL;
+}
+
+static void address(sw_cell_t *cell, const sw_near_t *w, uint32_t kind,
+                    size_t bytes)
+{
+    cell->size = (uint32_t)bytes * SW_CELL_KINDS + kind;
+    cell->context = w->comm->context_id;
+    cell->source = w->comm->me;
+    cell->tag = w->tag;
+}
+
+static sw_envelope_t envelope(const sw_near_t *w, uint32_t kind, size_t bytes)
+{
+    return (sw_envelope_t){
+        .pattern = {w->comm->context_id, w->comm->me, w->tag},
+        .place = sw_world.place, .kind = kind, .bytes = (uint32_t)bytes};
+}
+
+/* A short message to oneself. */
+static bool put_own(const sw_near_t *w, const sw_data_t *data)
+{
+    const sw_envelope_t e = envelope(w, SW_CELL_DATA, w->bytes);
+    if (!data->layout)
+        return sw_matcher_local(&e, data->at);
+    char *packed = malloc(w->bytes + 1);
+    if (!packed)
+        return false;
+    sw_data_pack(data, w->bytes, packed);
+    bool done = sw_matcher_local(&e, packed);
+    free(packed);
+    return done;
+}
+
+/* Copy a short message into the mailbox. False: there is no place. */
+static bool put(const sw_near_t *w, int place, const sw_data_t *data)
+{
+    if (place == sw_world.place)
+        return put_own(w, data);
+    sw_mailbox_out_t *out;
+    sw_cell_t *cell = reserve(&out, place, w->bytes);
+    if (sw_unlikely(!cell))
+        return false;
+    address(cell, w, SW_CELL_DATA, w->bytes);
+    if (sw_likely(!data->layout))
+        memcpy(cell->payload, data->at, w->bytes);
+    else
+        sw_data_pack(data, w->bytes, cell->payload);
+    sw_mailbox_send(out, cell);
+    return true;
+}
+
+/* Where the receiver shall find a longer one. */
+static void bind(sw_near_send_t *s)
+{
+    sw_offer_t *o = &s->offer;
+    o->readable = false;
+    o->direct = false;
+    if (s->mode != SW_SEND_BUFFERED && s->what.bytes >= sw_threshold_shown_min)
+        sw_offer_bind(o);
+    if (!o->readable && !o->layout && s->mode != SW_SEND_BUFFERED &&
+        s->place != sw_world.place &&
+        sw_world.at[s->place].reached & SW_AGREE_CMA)
+        o->direct = sw_threshold_cma || s->what.bytes > SW_STAGED_MAX ||
+                    sw_slot_aside() + s->what.bytes > SW_STAGED_ALL;
+}
+
+static bool put_offer(sw_near_send_t *s, const sw_near_offer_t *offer)
+{
+    const sw_near_t *w = &s->what;
+    if (s->place == sw_world.place) {
+        const sw_envelope_t e = envelope(w, SW_CELL_OFFER, sizeof *offer);
+        return sw_matcher_local(&e, offer);
+    }
+    sw_mailbox_out_t *out;
+    sw_cell_t *cell = reserve(&out, s->place, sizeof *offer);
+    if (!cell)
+        return false;
+    address(cell, w, SW_CELL_OFFER, sizeof *offer);
+    memcpy(cell->payload, offer, sizeof *offer);
+    sw_mailbox_send(out, cell);
+    return true;
+}
+
+static bool offer(sw_near_send_t *s)
+{
+    if (s->place == sw_world.place) {
+        const sw_near_offer_t own = {.bytes = s->what.bytes,
+                                     .slot = (uint64_t)(uintptr_t)s};
+        return put_offer(s, &own);
+    }
+    if (!s->slot) {
+        s->offer = (sw_offer_t){
+            .context_id = s->what.comm->context_id, .dest = s->place,
+            .tag = s->what.tag, .data = s->data.at, .bytes = s->what.bytes,
+            .layout = (sw_layout_t *)(uintptr_t)s->data.layout,
+            .count = s->data.count};
+        bind(s);
+        s->slot = sw_slot_offer(&s->offer);
+    }
+    if (!s->slot)
+        return false;
+    const sw_near_offer_t o = {.bytes = s->what.bytes,
+                               .slot = s->slot->offset,
+                               .ticket = sw_slot_ticket(s->slot)};
+    return put_offer(s, &o);
+}
+
+static bool is_short(const sw_near_send_t *s)
+{
+    return s->what.bytes <= eager && s->mode != SW_SEND_SYNCHRONOUS;
+}
+
+/* Its program has forgotten it, and it is over. */
+static void dispose(sw_near_send_t *s)
+{
+    if (s->slot)
+        sw_slot_leave(s->slot);
+    sw_temporary_free(s->packed);
+    sw_temporary_free(s->block);
+    sw_comm_drop(s->what.comm);
+    free(s);
+}
+
+/* Into the mailbox with it, if there is a place. The caller has the lock. */
+static bool push(sw_near_send_t *s)
+{
+    if (is_short(s)) {
+        if (!put(&s->what, s->place, &s->data))
+            return false;
+        s->sent = true;
+        atomic_store_explicit(&s->done, true, memory_order_release);
+        return true;
+    }
+    if (s->mode == SW_SEND_SYNCHRONOUS || s->place == sw_world.place)
+        s->sent = true;         /* before it is met */
+    if (!offer(s))
+        return s->sent = false;
+    s->sent = true;
+    add(&offered, s);
+    return true;
+}
+
+/* What else the sender has to do at once. */
+static void fill(sw_near_send_t *s)
+{
+    if (s->slot && s->sent)
+        sw_slot_fill(s->slot, &s->offer);
+}
+
+static void begin(sw_near_send_t *s)
+{
+    sw_match_enter();
+    if (waiting[s->place] || !push(s)) {
+        add(&waiting[s->place], s);
+        atomic_fetch_add(&waiting_count, 1);
+    }
+    sw_match_leave();
+    fill(s);
+    if (s->detached && !s->list)
+        dispose(s);
+}
+
+static void describe(sw_near_send_t *s, const sw_near_t *w,
+                     sw_send_mode_t mode)
+{
+    memset(s, 0, sizeof *s);
+    s->what = *w;
+    s->mode = mode;
+    s->place = sw_near_place(w->comm, w->partner);
+    s->data = (sw_data_t){.at = w->buffer, .count = w->count,
+                          .layout = w->type->dense ? NULL : w->type->layout};
+    if (sw_likely((w->type->dense || w->type->layout) &&
+                  !sw_out_of_reach(w->buffer, w->type) &&
+                  mode != SW_SEND_BUFFERED) || !w->bytes)
+        return;
+    s->packed = sw_temporary(w->bytes);
+    sw_pack(w->buffer, w->count, w->type, s->packed,
+            sw_comm_or_any(w->comm));
+    s->data = sw_data_plain(s->packed);
+}
+
+/* It is over: give back what it holds. */
+static void end(sw_near_send_t *s)
+{
+    sw_match_enter();
+    take_out(s);
+    sw_match_leave();
+    if (s->slot)
+        sw_slot_leave(s->slot);
+    s->slot = NULL;
+    sw_temporary_free(s->packed);
+    sw_temporary_free(s->block);
+    s->packed = s->block = NULL;
+}
+
+/* Is it over? Do what it needs of us. */
+static bool advance(sw_near_send_t *s)
+{
+    if (atomic_load_explicit(&s->done, memory_order_acquire))
+        return true;
+    if (!s->sent || !s->slot)
+        return false;
+    bool sync = s->mode == SW_SEND_SYNCHRONOUS;
+    const sw_peer_t *receiver = sw_world.at[s->place].peer;
+    if (sw_slot_is(s->slot, SW_SLOT_TAKEN) ||
+        (!sync && sw_slot_released(s->slot)))
+        return s->done = true;
+    sw_slot_help(s->slot, receiver, s->offer.data);
+    if (!sync)
+        sw_slot_nudge(s->slot, receiver, s->offer.data);
+    if (sync ? sw_slot_is(s->slot, SW_SLOT_TAKEN)
+             : sw_slot_released(s->slot))
+        s->done = true;
+    return s->done;
+}
+
+sw_near_send_t *sw_near_send_begin(const sw_near_t *what, void *block)
+{
+    sw_near_send_t *s = malloc(sizeof *s);
+    if (!s) {
+        sw_say("out of memory in a send");
+        abort();
+    }
+    describe(s, what, SW_SEND_STANDARD);
+    s->block = block;
+    begin(s);
+    return s;
+}
+
+bool sw_near_send_advance(sw_near_send_t *s)
+{
+    return advance(s);
+}
+
+void sw_near_send_end(sw_near_send_t *s)
+{
+    end(s);
+    free(s);
+}
+
+static void push_waiting(void)
+{
+    for (int i = 0; i < sw_world.places; i++)
+        while (waiting[i]) {
+            sw_near_send_t *s = waiting[i];
+            take_out(s);
+            if (!push(s)) {
+                /* It stays the first. */
+                add(&waiting[i], s);
+                waiting[i] = s;
+                break;
+            }
+            atomic_fetch_sub(&waiting_count, 1);
+            fill(s);
+            if (s->detached && !s->list)
+                dispose(s);
+        }
+}
+
+#define LOOKED 4
+
+void sw_near_sends_turn(void)
+{
+    if (sw_likely(!atomic_load_explicit(&waiting_count,
+                                        memory_order_relaxed) && !offered))
+        return;
+    if (sw_threaded && !sw_match_try())
+        return;
+    if (atomic_load(&waiting_count))
+        push_waiting();
+    for (int i = 0; i < LOOKED && offered; i++) {
+        sw_near_send_t *s = offered;
+        offered = s->after;
+        if (!advance(s))
+            continue;
+        take_out(s);
+        if (s->detached)
+            dispose(s);
+    }
+    if (sw_threaded)
+        sw_match_leave();
+}
+
+int sw_near_fetch_own(const sw_near_offer_t *offer, const sw_data_t *to,
+                      size_t room)
+{
+    sw_near_send_t *s = (sw_near_send_t *)(uintptr_t)offer->slot;
+    size_t n = sw_min(room, offer->bytes);
+    if (!s->data.layout && !to->layout)
+        memmove(to->at, s->data.at, n);
+    else
+        sw_data_copy(&s->data, to, 0, n);
+    atomic_store_explicit(&s->done, true, memory_order_release);
+    return 0;
+}
+
+/* Blocking ----------------------------------------------------------------- */
+
+static void await(sw_near_send_t *s)
+{
+    int left = sw_wait_spins;
+    while (!advance(s) && left-- > 0)
+        if (sw_near_turn(false))
+            left = sw_wait_spins;
+    if (!s->done) {
+        sw_wait_t wait = {.doorbell = s->slot ? &s->slot->doorbell
+                                              : sw_mailbox_doorbell};
+        while (!advance(s)) {
+            sw_wait_step(&wait);
+            sw_near_turn(true);
+        }
+        sw_wait_end(&wait);
+    }
+    end(s);
+}
+
+/* MPI_Bsend is over at once. */
+static int buffered(const sw_near_t *w)
+{
+    sw_near_send_t *s = malloc(sizeof *s);
+    if (!s)
+        return sw_raise(w->comm->handle, MPI_ERR_NO_MEM);
+    describe(s, w, SW_SEND_BUFFERED);
+    s->detached = true;
+    sw_comm_hold(w->comm);
+    begin(s);
+    return MPI_SUCCESS;
+}
+
+int sw_near_send(const sw_near_t *w, sw_send_mode_t mode)
+{
+    sw_near_send_t s;
+    int place = sw_near_place(w->comm, w->partner);
+    if (sw_likely(w->bytes <= eager && mode != SW_SEND_SYNCHRONOUS &&
+                  w->type->dense && !sw_device_possible() && !sw_threaded &&
+                  !waiting[place])) {
+        const sw_data_t data = sw_data_plain(w->buffer);
+        if (sw_likely(put(w, place, &data)))
+            return MPI_SUCCESS;
+    }
+    if (mode == SW_SEND_BUFFERED)
+        return buffered(w);
+    sw_comm_use(w->comm->handle);
+    describe(&s, w, mode);
+    begin(&s);
+    await(&s);
+    return MPI_SUCCESS;
+}
+
+/* Requests ----------------------------------------------------------------- */
+
+static sw_near_send_t *of(sw_track_t *t)
+{
+    return &((sw_near_isend_t *)t)->send;
+}
+
+static bool ready(sw_track_t *t)
+{
+    sw_near_send_t *s = of(t);
+    if (!advance(s)) {
+        sw_near_turn(false);
+        if (!advance(s))
+            return false;
+    }
+    return t->ended = true;
+}
+
+static bool ask(sw_track_t *t)
+{
+    return ready(t);
+}
+
+static int peek(sw_track_t *t, MPI_Status *status)
+{
+    sw_status_empty(status);
+    return MPI_SUCCESS;
+}
+
+static int finish(sw_track_t *t, MPI_Status *status)
+{
+    end(of(t));
+    sw_status_empty(status);
+    return MPI_SUCCESS;
+}
+
+static sw_near_isend_t *new_track(const sw_near_t *w)
+{
+    sw_near_isend_t *i = (sw_near_isend_t *)sw_track_new(&sw_near_isend_kind,
+                                                         w->comm);
+    if (!i) {
+        sw_say("out of memory in a send");
+        abort();
+    }
+    sw_datatype_hold(w->type);
+    sw_listed_request(&i->base);
+    return i;
+}
+
+int sw_near_isend(const sw_near_t *w, sw_send_mode_t mode,
+                  MPI_Request *request)
+{
+    sw_near_isend_t *i = new_track(w);
+    describe(&i->send, w, mode);
+    sw_track_add(&i->base.track);
+    *request = i->base.track.handle;
+    begin(&i->send);
+    return MPI_SUCCESS;
+}
+
+int sw_near_send_init(const sw_near_t *w, sw_send_mode_t mode,
+                      MPI_Request *request)
+{
+    sw_near_isend_t *i = new_track(w);
+    i->send = (sw_near_send_t){.what = *w, .mode = mode};
+    i->base.track.persistent = true;
+    sw_track_add(&i->base.track);
+    *request = i->base.track.handle;
+    return MPI_SUCCESS;
+}
+
+static int start(sw_track_t *t, MPI_Request *request)
+{
+    sw_near_send_t *s = of(t);
+    const sw_near_t what = s->what;
+    describe(s, &what, s->mode);
+    begin(s);
+    return MPI_SUCCESS;
+}
+
+/* Those whose requests the program has freed. */
+static sw_tracks_t freed;
+
+static void free_request(sw_track_t *t)
+{
+    ((sw_near_isend_t *)t)->base.made = false;
+    bool over = !t->active || advance(of(t));
+    if (over && t->active)
+        end(of(t));
+    sw_track_forget(t, over ? NULL : &freed);
+}
+
+static int cancel(sw_track_t *t, MPI_Request *request)
+{
+    return MPI_SUCCESS;         /* it is on its way */
+}
+
+static void release(sw_track_t *t)
+{
+    sw_datatype_drop(of(t)->what.type);
+}
+
+static void progress(void)
+{
+    sw_tracks_enter();
+    sw_track_t *t = freed;
+    if (t)
+        freed = t->after;
+    bool over = t && advance(of(t));
+    if (over)
+        sw_tracks_remove(t);
+    sw_tracks_leave();
+    if (!over)
+        return;
+    end(of(t));
+    sw_tracks_enter();
+    sw_track_spare(t);
+    sw_tracks_leave();
+}
+
+static void await_some(sw_track_t *t)
+{
+    sw_near_send_t *s = of(t);
+    int left = sw_wait_spins;
+    while (!advance(s) && left-- > 0)
+        if (sw_near_turn(false))
+            left = sw_wait_spins;
+}
+
+static sw_track_t *spare;
+
+const sw_track_kind_t sw_near_isend_kind = {
+    .size = sizeof(sw_near_isend_t),
+    .spare = &spare,
+    .ready = ready,
+    .await = await_some,
+    .ask = ask,
+    .peek = peek,
+    .finish = finish,
+    .start = start,
+    .free = free_request,
+    .cancel = cancel,
+    .enlist = sw_listed_nothing,
+    .delist = sw_listed_nothing,
+    .release = release,
+    .progress = progress,
+};

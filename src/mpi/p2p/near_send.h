@@ -1,0 +1,67 @@
+/*
+ * near_send.h - sends on near communicators (near.h).
+ *
+ * A short message is copied into the receiver's mailbox, and its sender goes
+ * on. A longer one is offered (p2p/slot.h): the receiver copies from the
+ * sender's memory, or from what the sender gathers in the arena. Where the
+ * mailbox has no place at all the send waits in a queue of its receiver's, so
+ * that the order stays.
+ */
+#ifndef SW_MPI_P2P_NEAR_SEND_H
+#define SW_MPI_P2P_NEAR_SEND_H
+
+#include "near_receive.h"
+#include "p2p/slot.h"
+
+typedef enum {
+    SW_SEND_STANDARD,
+    SW_SEND_SYNCHRONOUS,        /* complete only when a receive has met it  */
+    SW_SEND_BUFFERED,           /* complete at once                         */
+} sw_send_mode_t;
+
+typedef struct sw_near_send {
+    sw_near_t what;
+    sw_send_mode_t mode;
+    int place;                  /* the receiver's                           */
+    sw_data_t data;             /* the program's, or what was packed        */
+    void *packed, *block;       /* to be freed                              */
+    sw_slot_t *slot;            /* NULL: none, or none yet                  */
+    sw_offer_t offer;
+    bool sent;                  /* it is in the mailbox                     */
+    _Atomic bool done;          /* the buffer is the program's again, and a
+                                 * synchronous one has met its receive      */
+    bool detached;              /* frees itself: its program has forgotten it */
+    struct sw_near_send *after, *before;    /* in a queue, or among those
+                                             * under way; NULL: in none     */
+    struct sw_near_send **list;
+} sw_near_send_t;
+
+/* Its request. */
+typedef struct {
+    sw_listed_t base;
+    sw_near_send_t send;
+} sw_near_isend_t;
+
+extern const sw_track_kind_t sw_near_isend_kind
+    __attribute__((visibility("hidden")));
+
+void sw_near_sends_start(void);
+/* Go on with sends under way. */
+void sw_near_sends_turn(void);
+
+int sw_near_send(const sw_near_t *what, sw_send_mode_t mode);
+int sw_near_isend(const sw_near_t *what, sw_send_mode_t mode,
+                  MPI_Request *request);
+int sw_near_send_init(const sw_near_t *what, sw_send_mode_t mode,
+                      MPI_Request *request);
+
+/* A send that another request is a part of. */
+sw_near_send_t *sw_near_send_begin(const sw_near_t *what, void *block);
+bool sw_near_send_advance(sw_near_send_t *s);
+void sw_near_send_end(sw_near_send_t *s);
+
+/* Copy what this process offers to itself, and release the send. */
+int sw_near_fetch_own(const sw_near_offer_t *offer, const sw_data_t *to,
+                      size_t room);
+
+#endif
