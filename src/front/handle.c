@@ -83,7 +83,7 @@ void *sw_handle_look(void *handle, const char **name)
         return NULL;
     if (handle == RTLD_DEFAULT && !sw_text_order(text, "madvise"))
         return sw_real_madvise();
-    if (handle == RTLD_DEFAULT && !strcmp(text, "mremap"))
+    if (handle == RTLD_DEFAULT && !sw_text_order(text, "mremap"))
         return sw_real_mremap();
     if ((k = sw_names_number(text)) < 0)
         return NULL;

@@ -33,8 +33,8 @@ static in_t **ins;              /* those that have sent                     */
 static unsigned in_count, swept;
 static uint64_t met[SW_MAILBOX_PLACES / 64];    /* bits of `ins`            */
 
-/* All pipes of a process that hears from all others take about 4 MiB at the
- * most, but no message has less than two KiB of room. */
+/* All pipes into a process take about 4 MiB at the most. But each has room for
+ * messages of two KiB. */
 static uint32_t cells_for(int n)
 {
     uint32_t most = 1024;

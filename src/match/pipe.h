@@ -26,8 +26,8 @@
  * Memory order. A message is written before its turn (release), and read after
  * it (acquire). `consumed` is written after the cells were read (release) and
  * seen before they are written again (acquire). The chunk's `done` likewise.
- * Clearing a turn comes before the release of the message in front, and the
- * receiver looks at that cell only after it has acquired that message.
+ * The sender clears a turn before it releases the message in front. The receiver
+ * looks at that cell only after it has acquired that message.
  */
 #ifndef SW_MATCH_PIPE_H
 #define SW_MATCH_PIPE_H

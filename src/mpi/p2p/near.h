@@ -1,10 +1,9 @@
 /*
  * near.h - communicators whose messages we match ourselves.
  *
- * All members of such a communicator sit on this node, each reaches the arena
- * and the mailbox of each, and the communicator has a name (context_id.c). All
- * that is known since MPI_Init, alike on all members, so all answer alike and
- * without a word. Messages of any other communicator are the host's.
+ * All members of such a communicator sit on this node, and each reaches the arena
+ * and the mailbox of each. The communicator has a name (context_id.c). All that
+ * is known alike on all members, so all answer alike and without a word. Messages of any other communicator are the host's.
  *
  * On a near communicator every message is ours, whatever its length, type or
  * buffer: two matchers cannot keep MPI's order between them. A call whose
@@ -102,7 +101,7 @@ static inline int sw_near_tag(int tag)
 /* Take what has come, and go on with what is under way. `all`: see
  * sw_mailbox_turn. True: something has come. */
 bool sw_near_turn(bool all);
-/* The same for one who waits for something else. */
+/* The same in a wait for something else. */
 void sw_near_progress(void);
 
 /* Wait until *flag is set by a turn of this or another thread. True: a member
