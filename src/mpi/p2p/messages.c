@@ -64,8 +64,8 @@ static bool somebody_gone(void)
 }
 
 /* A message may lie aside that its receiver has not fetched. When everybody
- * has come here, all are fetched. A rank without links comes, too: others on the
- * node may have some (virtual nodes). Where a rank has ended, the others wait
+ * has come here, all are fetched. A rank without links comes, too: others on
+ * the node may have some (virtual nodes). Where a rank has ended, the others wait
  * only for what they have sent to those that are there. */
 void sw_messages_stop(void)
 {

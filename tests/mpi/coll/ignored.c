@@ -7,8 +7,8 @@
  * address that nobody can read, no datatype and a negative count. Fortran
  * programs do the like: they pass an array of one element there. So does the
  * root with what MPI_IN_PLACE stands for, and so does a member without
- * neighbours. `between` groups, a member without a part in the call does it, too.
- * The program makes each call in every form, and starts a persistent one twice.
+ * neighbours. `between` groups, a member without a part in the call does it,
+ * too. The program makes each call in every form, and starts a persistent one twice.
  */
 #include "mpi/test.h"
 

@@ -2,8 +2,8 @@
  * left_alone.c - nonblocking collectives with aliased buffers, which nobody
  * completes.
  *
- * The program is wrong: the root alone begins the first ones, with one buffer to
- * send and to receive, and nobody completes any. MPICH raises an error
+ * The program is wrong: the root alone begins the first ones, with one buffer
+ * to send and to receive, and nobody completes any. MPICH raises an error
  * at each; Open MPI takes them, and ends. So must we.
  */
 #include "mpi/test.h"
