@@ -261,6 +261,7 @@ static inline void forget(job_t *j)
 {
     sw_scratch_end(&j->pairs.list.room);
     sw_scratch_end(&j->fold.list.scratch);
+    sw_scratch_end(&j->fold.list.room);
 }
 
 #endif
