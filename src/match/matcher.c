@@ -180,6 +180,11 @@ bool sw_matcher_withdraw(sw_posted_t *r)
     return true;
 }
 
+size_t sw_matcher_posted(void)
+{
+    return posted.waiting;
+}
+
 static sw_posted_t *earliest(const sw_pattern_t *p)
 {
     sw_queued_t *found = sw_queues_first(&posted, p);

@@ -64,6 +64,9 @@ SW_API void sw_matcher_drop(sw_early_t *early);
 /* A message of this process to itself. False: no memory. */
 SW_API bool sw_matcher_local(const sw_envelope_t *e, const void *payload);
 
+/* How many receives are posted. */
+SW_API size_t sw_matcher_posted(void);
+
 /* Take what has come. True: something has. `all`: see sw_mailbox_turn. */
 SW_API bool sw_matcher_turn(bool all);
 

@@ -15,7 +15,10 @@
 #define PARK_NS  100000000u     /* should a wake-up be lost                  */
 #define PAUSES          64
 
+#define MORE 4
+
 static sw_agent_found_t (*also)(void);
+static sw_agent_found_t (*_Atomic more[MORE])(void);
 static pthread_t thread;
 static bool running, eager;
 static _Atomic bool quit;
@@ -37,8 +40,13 @@ static sw_agent_found_t push_lists(void)
 static sw_agent_found_t work(void)
 {
     sw_agent_found_t lists = push_lists();
-    sw_agent_found_t more = also ? also() : SW_AGENT_NOTHING;
-    return more > lists ? more : lists;
+    sw_agent_found_t most = also ? also() : SW_AGENT_NOTHING;
+    most = most > lists ? most : lists;
+    for (int i = 0; i < MORE && more[i]; i++) {
+        sw_agent_found_t found = more[i]();
+        most = found > most ? found : most;
+    }
+    return most;
 }
 
 /* Nothing has happened since `last`; wait a little. */
@@ -112,6 +120,15 @@ void sw_agent_wake_for_lists(void)
 {
     if (sw_unlikely(atomic_load(&parked)))
         wake_parked();
+}
+
+void sw_agent_add(sw_agent_found_t (*work_too)(void))
+{
+    int i = 0;
+    while (i < MORE && more[i] && more[i] != work_too)
+        i++;
+    sw_assert(i < MORE);
+    more[i] = work_too;
 }
 
 bool sw_agent_start(sw_agent_found_t (*work_too)(void), bool has_core)

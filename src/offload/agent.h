@@ -31,6 +31,9 @@ typedef enum {
     SW_AGENT_WORKED,
 } sw_agent_found_t;
 
+/* One more function that it calls, from here on; a few at most. */
+SW_API void sw_agent_add(sw_agent_found_t (*work)(void));
+
 /* Start it, all signals blocked, on the processors of the calling thread.
  * `work`: the function, or NULL. False with errno: the system refuses a thread.
  * One at a time. */

@@ -3,6 +3,7 @@
  */
 #include "comm.h"
 
+#include "away.h"
 #include "datatype.h"
 #include "failure.h"
 #include "link.h"
@@ -34,6 +35,7 @@ _Atomic bool sw_comms_closing;
 
 _Atomic bool sw_comm_strangers;
 void (*sw_comm_serve)(void) = nothing;
+bool (*sw_away)(bool goes);
 
 /* The attribute's callbacks: nothing is copied to a duplicate. */
 static int copy_attribute(MPI_Comm comm, int key, void *extra, void *value,
@@ -286,6 +288,7 @@ static void meet_apart(sw_comm_t *c)
 static void meet_members(sw_comm_t *c)
 {
     int n = c->n, me = c->me;
+    SW_AWAY;
     c->settled = true;
     sw_failure_look();
     /* Zeroed: should the host fail to fill them, they say no. */

@@ -14,6 +14,7 @@
 #ifndef SW_MPI_BASE_GUARD_H
 #define SW_MPI_BASE_GUARD_H
 
+#include "away.h"
 #include "contract/front.h"
 
 static inline bool sw_from_user(void)
@@ -35,6 +36,7 @@ static inline void sw_leave(const int *before)
 /* From here to the end of the block, calls are the host's. An exception that
  * an error handler throws leaves the block as well. */
 #define SW_INSIDE \
+    SW_AWAY; \
     __attribute__((cleanup(sw_leave), unused)) const int sw_before = sw_enter()
 
 /* For the generated wrappers: one written by hand takes its place. */

@@ -11,6 +11,7 @@
 #ifndef SW_MPI_COLL_CALL_H
 #define SW_MPI_COLL_CALL_H
 
+#include "mpi/base/away.h"
 #include "mpi/base/comm.h"
 #include "mpi/base/datatype.h"
 #include "mpi/base/op.h"
@@ -79,6 +80,7 @@ int sw_MPI_##NAME PARAMETERS                                            \
         }                                                               \
         sw_decline(ID, reason);                                         \
     }                                                                   \
+    SW_AWAY;                                                            \
     return host.NAME ARGUMENTS;                                         \
 }
 

@@ -20,6 +20,7 @@
 #include "node/base/settings.h"
 #include "node/parcel.h"
 #include "fetch.h"
+#include "near.h"
 #include "receive.h"
 #include "receives.h"
 #include "route.h"
@@ -73,6 +74,8 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
                       "the giver names");
     if (bytes < SW_DESCRIPTOR_BYTES)
         return by_value(SW_GIVE_SMALL, bytes);
+    if (sw_near(comm))
+        return by_value(SW_GIVE_ELSEWHERE, bytes);
     const sw_parcel_name_t name = sw_parcel_give(p);
     sw_descriptor_t descriptor;
     sw_slot_t *slot = sw_route_parcel(&name, bytes, dest, tag, comm,
@@ -140,7 +143,8 @@ int sw_take(void **block, size_t *bytes, int source, int tag, const void *on,
 {
     MPI_Comm comm = *(const MPI_Comm *)on;
     MPI_Status *to = status;
-    if (!sw_linked || source == MPI_PROC_NULL || sw_threaded || sw_owing()) {
+    if (!sw_linked || source == MPI_PROC_NULL || sw_threaded || sw_owing() ||
+        sw_near(comm)) {
         int rc = sw_MPI_Mprobe(source, tag, comm, message, to);
         return rc ? rc : sw_take_matched(block, bytes, message, to);
     }
@@ -163,7 +167,7 @@ int sw_itake(void **block, int count, const void *type, int source, int tag,
     MPI_Datatype of = *(const MPI_Datatype *)type;
     MPI_Request *to = request;
     const sw_datatype_t *d = sw_route_receive(count, of, source, comm);
-    if (!d || !d->dense)
+    if (!d || !d->dense || sw_near(comm))
         return SW_BY_VALUE;
     const sw_recv_buffer_t in = {.buffer = *block, .count = count, .type = d};
     sw_match_enter();

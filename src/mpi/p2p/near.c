@@ -5,11 +5,52 @@
 
 #include "near_receive.h"
 #include "near_send.h"
+#include "mpi/base/away.h"
 #include "mpi/base/link.h"
 #include "node/base/settings.h"
+#include "offload/agent.h"
 
 bool sw_near_on, sw_near_there;
 int sw_near_tag_max;
+
+/* Away --------------------------------------------------------------------- */
+
+/* What the helper does while this process's threads may be in the host. */
+static sw_agent_found_t help(void)
+{
+    if (!sw_near_on || !(sw_threaded || sw_match_shared))
+        return SW_AGENT_NOTHING;
+    if (!sw_match_try())
+        return SW_AGENT_WATCHING;
+    bool owes = sw_matcher_posted() || sw_near_sends_any();
+    if (owes && (sw_threaded || sw_match_shared)) {
+        sw_matcher_turn(true);
+        sw_near_sends_turn();
+    }
+    sw_match_give_back();
+    return owes ? SW_AGENT_WATCHING : SW_AGENT_NOTHING;
+}
+
+/* This thread sees its own word. The helper looks at the word again when it has
+ * the lock, and this thread takes the lock to change it back. */
+static bool away(bool goes)
+{
+    if (!goes) {
+        sw_match_enter();
+        sw_match_shared = false;
+        sw_match_give_back();
+        return true;
+    }
+    if (!sw_near_on || sw_match_shared ||
+        (!sw_matcher_posted() && !sw_near_sends_any()))
+        return false;
+    sw_match_shared = !sw_threaded;
+    sw_listed_watch();
+    sw_agent_wake();
+    return sw_match_shared;
+}
+
+/* Starting ----------------------------------------------------------------- */
 
 bool sw_near_start(void)
 {
@@ -26,6 +67,8 @@ bool sw_near_start(void)
     sw_near_tag_max = set ? *(int *)most : 32767;
     sw_matcher_meet = sw_near_meet;
     sw_near_sends_start();
+    sw_agent_add(help);
+    sw_away = away;
     return sw_near_on = sw_near_there = true;
 }
 
@@ -43,7 +86,8 @@ bool sw_near_decide(sw_comm_t *c)
     for (int i = 0; near && i < c->n; i++) {
         int place = sw_near_place(c, i);
         const sw_place_t *p = place < 0 ? NULL : &sw_world.at[place];
-        near = p && p->said.mailbox && p->reaches_all & SW_AGREE_ARENA &&
+        near = p && p->said.mailbox && p->said.self.helper &&
+               p->reaches_all & SW_AGREE_ARENA &&
                sw_world_is_near(c->members->rank[i]);
     }
     c->near = near ? 1 : -1;
@@ -52,12 +96,13 @@ bool sw_near_decide(sw_comm_t *c)
 
 bool sw_near_turn(bool all)
 {
-    if (sw_threaded && !sw_match_try())
+    bool shared = sw_threaded || sw_match_shared;
+    if (shared && !sw_match_try())
         return false;
     bool came = sw_matcher_turn(all);
-    if (sw_threaded)
-        sw_match_leave();
     sw_near_sends_turn();
+    if (shared)
+        sw_match_give_back();
     return came;
 }
 

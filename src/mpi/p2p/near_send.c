@@ -215,6 +215,7 @@ static void fill(sw_near_send_t *s)
         sw_slot_fill(s->slot, &s->offer);
 }
 
+/* The helper may end a detached one as soon as this thread has left. */
 static void begin(sw_near_send_t *s)
 {
     sw_match_enter();
@@ -222,29 +223,56 @@ static void begin(sw_near_send_t *s)
         add(&waiting[s->place], s);
         atomic_fetch_add(&waiting_count, 1);
     }
+    bool detached = s->detached, over = detached && !s->list;
+    if (detached)
+        fill(s);
     sw_match_leave();
-    fill(s);
-    if (s->detached && !s->list)
+    if (over)
         dispose(s);
+    else if (!detached)
+        fill(s);
 }
 
-static void describe(sw_near_send_t *s, const sw_near_t *w,
-                     sw_send_mode_t mode)
+/* A buffered message passes through the buffer that the program has attached:
+ * the host keeps the accounts of it, and raises its errors. This rank sends it
+ * to itself, by the host, which matches nothing else here. */
+static int through_buffer(const sw_near_t *w, char *to)
 {
+    MPI_Comm comm = w->comm->handle;
+    int rc = host.Bsend(w->buffer, (int)w->count, w->type->handle, w->comm->me,
+                        0, comm);
+    return rc ? rc : host.Recv(to, (int)w->bytes, MPI_PACKED, w->comm->me, 0,
+                               comm, MPI_STATUS_IGNORE);
+}
+
+/* Returns an error that the host has raised. */
+static int describe(sw_near_send_t *s, const sw_near_t *w,
+                    sw_send_mode_t mode)
+{
+    bool buffered = mode == SW_SEND_BUFFERED;
     memset(s, 0, sizeof *s);
     s->what = *w;
     s->mode = mode;
     s->place = sw_near_place(w->comm, w->partner);
     s->data = (sw_data_t){.at = w->buffer, .count = w->count,
                           .layout = w->type->dense ? NULL : w->type->layout};
-    if (sw_likely((w->type->dense || w->type->layout) &&
-                  !sw_out_of_reach(w->buffer, w->type) &&
-                  mode != SW_SEND_BUFFERED) || !w->bytes)
-        return;
+    if (sw_likely(!buffered && (w->type->dense || w->type->layout) &&
+                  !sw_out_of_reach(w->buffer, w->type)) ||
+        (!w->bytes && !buffered))
+        return MPI_SUCCESS;
+    int rc = MPI_SUCCESS;
     s->packed = sw_temporary(w->bytes);
-    sw_pack(w->buffer, w->count, w->type, s->packed,
-            sw_comm_or_any(w->comm));
+    if (buffered)
+        rc = through_buffer(w, s->packed);
+    else
+        sw_pack(w->buffer, w->count, w->type, s->packed,
+                sw_comm_or_any(w->comm));
     s->data = sw_data_plain(s->packed);
+    if (rc != MPI_SUCCESS) {
+        sw_temporary_free(s->packed);
+        s->packed = NULL;
+    }
+    return rc;
 }
 
 /* It is over: give back what it holds. */
@@ -332,8 +360,6 @@ void sw_near_sends_turn(void)
     if (sw_likely(!atomic_load_explicit(&waiting_count,
                                         memory_order_relaxed) && !offered))
         return;
-    if (sw_threaded && !sw_match_try())
-        return;
     if (atomic_load(&waiting_count))
         push_waiting();
     for (int i = 0; i < LOOKED && offered; i++) {
@@ -345,8 +371,12 @@ void sw_near_sends_turn(void)
         if (s->detached)
             dispose(s);
     }
-    if (sw_threaded)
-        sw_match_leave();
+}
+
+bool sw_near_sends_any(void)
+{
+    return atomic_load_explicit(&waiting_count, memory_order_relaxed) ||
+           offered;
 }
 
 int sw_near_fetch_own(const sw_near_offer_t *offer, const sw_data_t *to,
@@ -388,7 +418,11 @@ static int buffered(const sw_near_t *w)
     sw_near_send_t *s = malloc(sizeof *s);
     if (!s)
         return sw_raise(w->comm->handle, MPI_ERR_NO_MEM);
-    describe(s, w, SW_SEND_BUFFERED);
+    int rc = describe(s, w, SW_SEND_BUFFERED);
+    if (rc != MPI_SUCCESS) {
+        free(s);
+        return rc;
+    }
     s->detached = true;
     sw_comm_hold(w->comm);
     begin(s);
@@ -399,8 +433,9 @@ int sw_near_send(const sw_near_t *w, sw_send_mode_t mode)
 {
     sw_near_send_t s;
     int place = sw_near_place(w->comm, w->partner);
-    if (sw_likely(w->bytes <= eager && mode != SW_SEND_SYNCHRONOUS &&
+    if (sw_likely(w->bytes <= eager && mode == SW_SEND_STANDARD &&
                   w->type->dense && !sw_device_possible() && !sw_threaded &&
+                  !sw_match_shared &&
                   !waiting[place])) {
         const sw_data_t data = sw_data_plain(w->buffer);
         if (sw_likely(put(w, place, &data)))
@@ -468,7 +503,11 @@ int sw_near_isend(const sw_near_t *w, sw_send_mode_t mode,
                   MPI_Request *request)
 {
     sw_near_isend_t *i = new_track(w);
-    describe(&i->send, w, mode);
+    int rc = describe(&i->send, w, mode);
+    if (rc != MPI_SUCCESS) {
+        sw_track_forgo(&i->base.track);
+        return rc;
+    }
     sw_track_add(&i->base.track);
     *request = i->base.track.handle;
     begin(&i->send);
@@ -490,9 +529,10 @@ static int start(sw_track_t *t, MPI_Request *request)
 {
     sw_near_send_t *s = of(t);
     const sw_near_t what = s->what;
-    describe(s, &what, s->mode);
-    begin(s);
-    return MPI_SUCCESS;
+    int rc = describe(s, &what, s->mode);
+    if (rc == MPI_SUCCESS)
+        begin(s);
+    return rc;
 }
 
 /* Those whose requests the program has freed. */

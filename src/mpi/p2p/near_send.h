@@ -46,8 +46,9 @@ extern const sw_track_kind_t sw_near_isend_kind
     __attribute__((visibility("hidden")));
 
 void sw_near_sends_start(void);
-/* Go on with sends under way. */
+/* Go on with sends under way; the caller has the lock. Are there any? */
 void sw_near_sends_turn(void);
+bool sw_near_sends_any(void);
 
 int sw_near_send(const sw_near_t *what, sw_send_mode_t mode);
 int sw_near_isend(const sw_near_t *what, sw_send_mode_t mode,

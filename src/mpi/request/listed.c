@@ -96,7 +96,7 @@ void sw_listed_request(sw_listed_t *l)
 /* Nanoseconds until the system is asked again for a thread. */
 #define AGAIN 10000000
 
-static void watch(void)
+void sw_listed_watch(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static _Atomic bool runs, said;
@@ -122,7 +122,7 @@ static void watch(void)
 void sw_listed_set_out(sw_listed_t *l)
 {
     if (!sw_list_set_out(l->list))
-        watch();
+        sw_listed_watch();
 }
 
 void sw_listed_owe(sw_listed_t *l)

@@ -16,6 +16,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t match = PTHREAD_MUTEX_INITIALIZER;
 
 bool sw_tracks_shared;
+/* Does the helper match messages while this thread is in the host? */
+_Atomic bool sw_match_shared;
 
 void sw_tracks_enter(void)
 {
@@ -36,8 +38,14 @@ bool sw_tracks_try(void)
 
 void sw_match_enter(void)
 {
-    if (sw_threaded)
+    if (sw_threaded || sw_match_shared)
         pthread_mutex_lock(&match);
+}
+
+void sw_match_leave(void)
+{
+    if (sw_threaded || sw_match_shared)
+        pthread_mutex_unlock(&match);
 }
 
 bool sw_match_try(void)
@@ -45,10 +53,9 @@ bool sw_match_try(void)
     return !pthread_mutex_trylock(&match);
 }
 
-void sw_match_leave(void)
+void sw_match_give_back(void)
 {
-    if (sw_threaded)
-        pthread_mutex_unlock(&match);
+    pthread_mutex_unlock(&match);
 }
 
 static void count(_Atomic int *counter, int by)

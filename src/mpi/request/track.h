@@ -136,8 +136,11 @@ bool sw_tracks_try(void);       /* to enter */
 /* Which receive gets a message is settled by the order in which they are
  * posted and probed. With threads, each of these is one step with what we
  * note of it, so that a probe (mpi/p2p/probe.c) can tell. */
+extern _Atomic bool sw_match_shared __attribute__((visibility("hidden")));
 void sw_match_enter(void);
-bool sw_match_try(void);        /* to enter, where there are threads */
+/* The same for a helper: waits for nobody, and asks for no reason. */
+bool sw_match_try(void);
+void sw_match_give_back(void);
 void sw_match_leave(void);
 
 /* A ring holds each track once, and each track is in one ring at most. The

@@ -1,0 +1,35 @@
+/*
+ * away.h - this thread is about to stay in the host, for as long as the host
+ * likes: in a collective that the host serves, or one that makes a
+ * communicator.
+ *
+ * Another rank may wait meanwhile for what this one owes it. Where the room of
+ * messages has something of the kind, it sets sw_away, and hands its work to
+ * the helper thread until the host lets this thread go (mpi/p2p/near.h).
+ */
+#ifndef SW_MPI_BASE_AWAY_H
+#define SW_MPI_BASE_AWAY_H
+
+#include "node/base/base.h"
+
+/* Goes (true), or comes back. Going returns false where nothing is handed over,
+ * and then nobody comes back. NULL: there is nothing to hand over, ever. */
+extern bool (*sw_away)(bool goes) __attribute__((visibility("hidden")));
+
+static inline bool sw_away_go(void)
+{
+    return sw_unlikely(sw_away) && sw_away(true);
+}
+
+static inline void sw_away_end(const bool *gone)
+{
+    if (sw_unlikely(*gone))
+        sw_away(false);
+}
+
+/* From here to the end of the block the host may keep this thread. */
+#define SW_AWAY \
+    __attribute__((cleanup(sw_away_end), unused)) const bool sw_gone = \
+        sw_away_go()
+
+#endif
