@@ -231,9 +231,11 @@ static void follow(sw_pipe_in_t *in)
 
 const sw_cell_t *sw_pipe_follow(sw_pipe_in_t *in)
 {
-    do
+    while (true) {
         follow(in);
-    while (sw_cell_is(in->cell, in->turn) &&
-           sw_cell_kind(in->cell) >= SW_CELL_SKIP);
-    return sw_cell_is(in->cell, in->turn) ? in->cell : NULL;
+        if (!sw_cell_is(in->cell, in->turn))
+            return NULL;
+        if (sw_cell_kind(in->cell) < SW_CELL_SKIP)
+            return in->cell;
+    }
 }

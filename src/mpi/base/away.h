@@ -3,9 +3,10 @@
  * likes: in a collective that the host serves, or one that makes a
  * communicator.
  *
- * Another rank may wait meanwhile for what this one owes it. Where the room of
- * messages has something of the kind, it sets sw_away, and hands its work to
- * the helper thread until the host lets this thread go (mpi/p2p/near.h).
+ * Another rank may wait meanwhile for what this one owes it. The room of
+ * messages sets sw_away, and hands what it has of the kind to the helper
+ * thread. The helper keeps that until the host lets this thread go
+ * (mpi/p2p/near.h).
  */
 #ifndef SW_MPI_BASE_AWAY_H
 #define SW_MPI_BASE_AWAY_H

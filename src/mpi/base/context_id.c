@@ -27,19 +27,14 @@
 
 #define TAG 0
 
-/* No two are alike, on whatever rank. */
+/* No two are alike, on whatever rank; and a program that runs again draws the
+ * same ones. 1 is that of MPI_COMM_WORLD. */
 static uint64_t drawn_name(void)
 {
-    static _Atomic uint64_t base, count;
-    uint64_t mine = atomic_load(&base), none = 0;
-    if (!mine) {
-        sw_os_random(&mine, sizeof mine);
-        mine |= 1;
-        if (!atomic_compare_exchange_strong(&base, &none, mine))
-            mine = none;
-    }
-    uint64_t name = sw_mixed(mine, atomic_fetch_add(&count, 1));
-    return name ? name : 1;
+    static _Atomic uint64_t count;
+    uint64_t name = sw_mixed((uint64_t)sw_world.rank + 1,
+                             atomic_fetch_add(&count, 1));
+    return name > 1 ? name : 2;
 }
 
 /* The members on this node, by rank; `*me`: which of them this rank is. */

@@ -190,11 +190,15 @@ static void messages(void)
     one_message(&m, round);
 }
 
-/* A message is longer than the room in the device's memory. */
+/* A message is longer than the room in the device's memory. On MPI_COMM_WORLD,
+ * which has the same name in every run: whether a message may travel by a
+ * descriptor depends on the name (mpi/p2p/route.h), and what is received of a
+ * truncated one differs by that. */
 static void truncated(void)
 {
-    MPI_Comm comm;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm comm = MPI_COMM_WORLD;
+    MPI_Errhandler before;
+    MPI_Comm_get_errhandler(comm, &before);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     buffer_t in = buffer(1, true);
     memset(in.own, 99, 4000);
@@ -210,7 +214,8 @@ static void truncated(void)
         CHECK(wrong_from(in.own, 3000, 5) == 3000 && in.own[3000] == 99,
               "what there is room for");
     }
-    MPI_Comm_free(&comm);
+    MPI_Comm_set_errhandler(comm, before);
+    MPI_Errhandler_free(&before);
 }
 
 /* Elements at absolute addresses: one part is the device's. */

@@ -90,7 +90,9 @@ def test_a_solver_gives_the_hosts_bits(host, where, tmp_path):
                                   env=YIELD, timeout=120)
     well(done)
     served, calls = accelerated(done)
-    assert served == calls > 3 * 4 * steps[0]
+    # The host carries out reductions with a user's operation over nodes: one
+    # in each step of the first loop.
+    assert served == calls - steps[0] > 2 * 4 * steps[0]
     # Each step two of its messages stay on each node, both ways.
     assert moved(done)[0] >= 2 * 2 * steps[0]
     for rank in range(4):
