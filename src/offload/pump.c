@@ -44,9 +44,9 @@ const sw_pump_area_t *sw_pump_look(const sw_list_t *l, const void *area)
 {
     sw_pump_area_t *a = (sw_pump_area_t *)(uintptr_t)area;
     uint64_t put = atomic_load_explicit(&a->put, memory_order_acquire);
-    return put / MEMBERS && put % MEMBERS == (unsigned)l->on->me &&
-                   put != atomic_load_explicit(&a->taken,
-                                               memory_order_relaxed)
+    uint64_t taken = atomic_load_explicit(&a->taken, memory_order_relaxed);
+    return put % MEMBERS == (unsigned)l->on->me &&
+                   put / MEMBERS > taken / MEMBERS
                ? a : NULL;
 }
 

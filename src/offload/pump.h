@@ -11,7 +11,11 @@
  * The sender fills the area, then stores `put` (release). The receiver that this
  * word names loads it (acquire), copies the chunk, and stores `taken` (release).
  * Only then does the sender fill the area again: when it has loaded `taken`
- * (acquire), or when the receiver has left. Nobody else looks at the rest.
+ * (acquire), or when the receiver has left. No other member looks at the rest.
+ *
+ * A receiver loads `put`, then `taken`. Between the two, another receiver may
+ * take a chunk that is newer than this `put`. So the receiver compares numbers:
+ * its chunk is there if it is newer than the one taken last.
  *
  * The sender goes on to the next receiver when the last one has all. It chooses
  * among those that have begun. So a receiver may wait for another one, which MPI

@@ -51,7 +51,10 @@ static inline void run_threads(int n, uint64_t seed, member_func_t body)
     sw_arena.range[0] = (sw_arena_range_t){low, 0, 0};
     sw_arena.range[1] = (sw_arena_range_t){low, SIZE_MAX / 2, 0};
     self = (sw_peer_t){.self = true, .arena = low, .control = segment->base,
-                       .card.arena_span = SIZE_MAX / 2};
+                       .card.arena_span = SIZE_MAX / 2,
+                       .card.pid = getpid()};
+    /* Or it counts as dead, and no thread waits for another one that is slow. */
+    sw_os_process_start(self.card.pid, &self.start);
     memset(answer, 0, sizeof answer);
     all[0].eager = sw_settings.eager_max;
     all[0].slice = sw_settings.slice_min;

@@ -139,15 +139,14 @@ static void some(member_t *m, const graph_t *all, near_t *x, sw_slates_t *s,
     release_buffers(m);
 }
 
-/* Has it posted its row? A second thread may push it now. */
-static bool has_posted(const sw_list_t *l)
+/* Has this member posted its row? A second thread may push the list now. */
+static bool has_posted(sw_list_t *l)
 {
-    sw_slates_t *s = l->on;
-    while (atomic_exchange(&s->locked, true))
+    while (atomic_exchange(&l->held, true))
         sw_os_pause();
-    bool found = s->rows;
-    atomic_store(&s->locked, false);
-    return found && sw_row_posted(sw_list_row(l, s->me), l->turn);
+    bool posted = l->posted;
+    atomic_store(&l->held, false);
+    return posted;
 }
 
 /* One member gives up, some time after it has posted. What the others have got
