@@ -20,7 +20,9 @@
 #include "node/base/settings.h"
 #include "node/parcel.h"
 #include "fetch.h"
-#include "near.h"
+#include "near_give.h"
+#include "near_probe.h"
+#include "near_receive.h"
 #include "receive.h"
 #include "receives.h"
 #include "route.h"
@@ -51,6 +53,18 @@ static int refuse(MPI_Comm comm, int class, const void *p, const char *why)
     return sw_raise(comm, class);
 }
 
+/* We match what goes on this communicator. */
+static int give_near(sw_comm_t *c, MPI_Comm comm, void **block, size_t bytes,
+                     int dest, int tag)
+{
+    int rc;
+    if (!sw_near_give(c, comm, *block, bytes, dest, tag, &rc))
+        return rc ? rc : by_value(SW_GIVE_ELSEWHERE, bytes);
+    sw_give_count(SW_GIVE_HANDED, bytes);
+    *block = NULL;
+    return MPI_SUCCESS;
+}
+
 int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
 {
     MPI_Comm comm = *(const MPI_Comm *)on;
@@ -74,8 +88,9 @@ int sw_give(void **block, size_t bytes, int dest, int tag, const void *on)
                       "the giver names");
     if (bytes < SW_DESCRIPTOR_BYTES)
         return by_value(SW_GIVE_SMALL, bytes);
-    if (sw_near(comm))
-        return by_value(SW_GIVE_ELSEWHERE, bytes);
+    sw_comm_t *near = sw_near(comm);
+    if (near)
+        return give_near(near, comm, block, bytes, dest, tag);
     const sw_parcel_name_t name = sw_parcel_give(p);
     sw_descriptor_t descriptor;
     sw_slot_t *slot = sw_route_parcel(&name, bytes, dest, tag, comm,
@@ -130,6 +145,13 @@ static int take_descriptor(const sw_matched_t *m, void **block, size_t *bytes,
 int sw_take_matched(void **block, size_t *bytes, void *message, void *status)
 {
     sw_matched_t m;
+    sw_comm_t *c;
+    if (sw_near_knows(message, &c)) {
+        sw_early_t *early = sw_near_message(message, &c);
+        int rc = sw_near_take(c, early, block, bytes, status);
+        sw_comm_drop(c);
+        return rc;
+    }
     if (!sw_linked || !sw_matched_take(message, &m))
         return SW_BY_VALUE;
     int rc = take_descriptor(&m, block, bytes, message, status);
@@ -143,8 +165,15 @@ int sw_take(void **block, size_t *bytes, int source, int tag, const void *on,
 {
     MPI_Comm comm = *(const MPI_Comm *)on;
     MPI_Status *to = status;
+    sw_pattern_t pattern;
+    sw_comm_t *near;
+    sw_early_t *early;
+    if (sw_near_probes(&pattern, &near, source, tag, comm)) {
+        int rc = sw_near_await_message(near, &pattern, &early);
+        return rc ? rc : sw_near_take(near, early, block, bytes, to);
+    }
     if (!sw_linked || source == MPI_PROC_NULL || sw_threaded || sw_owing() ||
-        sw_near(comm)) {
+        near) {
         int rc = sw_MPI_Mprobe(source, tag, comm, message, to);
         return rc ? rc : sw_take_matched(block, bytes, message, to);
     }
@@ -166,12 +195,20 @@ int sw_itake(void **block, int count, const void *type, int source, int tag,
     MPI_Comm comm = *(const MPI_Comm *)on;
     MPI_Datatype of = *(const MPI_Datatype *)type;
     MPI_Request *to = request;
+    sw_comm_t *near = sw_near(comm);
+    sw_near_t w;
+    int rc = MPI_SUCCESS;
+    if (near)
+        return sw_near_describe(&w, near, comm, *block, count, of,
+                                sw_near_source(source), sw_near_tag(tag),
+                                SW_PATTERN_ANY, &rc) && w.type->dense
+            ? sw_near_itake(&w, block, to) : rc ? rc : SW_BY_VALUE;
     const sw_datatype_t *d = sw_route_receive(count, of, source, comm);
-    if (!d || !d->dense || sw_near(comm))
+    if (!d || !d->dense)
         return SW_BY_VALUE;
     const sw_recv_buffer_t in = {.buffer = *block, .count = count, .type = d};
     sw_match_enter();
-    int rc = host.Irecv(*block, count, of, source, tag, comm, to);
+    rc = host.Irecv(*block, count, of, source, tag, comm, to);
     if (rc == MPI_SUCCESS)
         sw_receive_add_take(*to, &in, sw_comm_state(comm), source, tag, block);
     sw_match_leave();

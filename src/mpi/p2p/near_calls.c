@@ -298,27 +298,12 @@ ALL(_c, MPI_Count)
 
 /* Probes ------------------------------------------------------------------- */
 
-/* What a probe looks for; false: the host judges. */
-static bool probes(sw_pattern_t *p, sw_comm_t **c, int source, int tag,
-                   MPI_Comm comm)
-{
-    *c = sw_near(comm);
-    if (!*c)
-        return false;
-    *p = (sw_pattern_t){(*c)->context_id, sw_near_source(source),
-                        sw_near_tag(tag)};
-    return ((unsigned)p->source < (unsigned)(*c)->n ||
-            p->source == SW_PATTERN_ANY) &&
-           ((unsigned)p->tag <= (unsigned)sw_near_tag_max ||
-            p->tag == SW_PATTERN_ANY);
-}
-
 int sw_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag,
                   MPI_Status *status)
 {
     sw_pattern_t p;
     sw_comm_t *c;
-    if (!probes(&p, &c, source, tag, comm))
+    if (!sw_near_probes(&p, &c, source, tag, comm))
         return sw_far_Iprobe(source, tag, comm, flag, status);
     sw_track_progress();
     return sw_near_iprobe(c, &p, false, flag, status);
@@ -329,7 +314,7 @@ int sw_MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     sw_pattern_t p;
     sw_comm_t *c;
     int flag;
-    return probes(&p, &c, source, tag, comm)
+    return sw_near_probes(&p, &c, source, tag, comm)
         ? sw_near_iprobe(c, &p, true, &flag, status)
         : sw_far_Probe(source, tag, comm, status);
 }
@@ -339,7 +324,7 @@ int sw_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag,
 {
     sw_pattern_t p;
     sw_comm_t *c;
-    if (!probes(&p, &c, source, tag, comm))
+    if (!sw_near_probes(&p, &c, source, tag, comm))
         return sw_far_Improbe(source, tag, comm, flag, message, status);
     sw_track_progress();
     return sw_near_improbe(c, &p, false, flag, message, status);
@@ -351,7 +336,7 @@ int sw_MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message,
     sw_pattern_t p;
     sw_comm_t *c;
     int flag;
-    return probes(&p, &c, source, tag, comm)
+    return sw_near_probes(&p, &c, source, tag, comm)
         ? sw_near_improbe(c, &p, true, &flag, message, status)
         : sw_far_Mprobe(source, tag, comm, message, status);
 }

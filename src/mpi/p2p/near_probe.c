@@ -21,6 +21,20 @@ typedef struct message {
 
 static message_t *messages;     /* with the lock of the matcher */
 
+bool sw_near_probes(sw_pattern_t *p, sw_comm_t **c, int source, int tag,
+                    MPI_Comm comm)
+{
+    *c = sw_near(comm);
+    if (!*c)
+        return false;
+    *p = (sw_pattern_t){(*c)->context_id, sw_near_source(source),
+                        sw_near_tag(tag)};
+    return ((unsigned)p->source < (unsigned)(*c)->n ||
+            p->source == SW_PATTERN_ANY) &&
+           ((unsigned)p->tag <= (unsigned)sw_near_tag_max ||
+            p->tag == SW_PATTERN_ANY);
+}
+
 static sw_early_t *look(const sw_pattern_t *p)
 {
     sw_match_enter();
@@ -84,6 +98,17 @@ int sw_near_iprobe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
     if (!m)
         return rc;
     tell(m, status);
+    sw_match_leave();
+    return MPI_SUCCESS;
+}
+
+int sw_near_await_message(sw_comm_t *c, const sw_pattern_t *p, sw_early_t **m)
+{
+    int rc;
+    *m = find(c, p, true, &rc);
+    if (!*m)
+        return rc;
+    sw_matcher_extract(*m);
     sw_match_leave();
     return MPI_SUCCESS;
 }

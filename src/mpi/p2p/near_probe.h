@@ -11,10 +11,18 @@
 
 #include "near.h"
 
+/* What a probe looks for, on which communicator. False: the host judges. */
+bool sw_near_probes(sw_pattern_t *p, sw_comm_t **c, int source, int tag,
+                    MPI_Comm comm);
+
 int sw_near_iprobe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
                    int *flag, MPI_Status *status);
 int sw_near_improbe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
                     int *flag, MPI_Message *message, MPI_Status *status);
+
+/* Wait for a message, and take it out without a handle. Returns an error that
+ * the host has raised. */
+int sw_near_await_message(sw_comm_t *c, const sw_pattern_t *p, sw_early_t **m);
 
 /* What a handle stands for, taken; the handle becomes MPI_MESSAGE_NULL. NULL:
  * the message is the host's. The caller drops *comm. */

@@ -8,6 +8,7 @@
 #include "mpi/base/reach.h"
 #include "mpi/base/status.h"
 #include "fetch.h"
+#include "give.h"
 #include "near_send.h"
 #include "node/base/settings.h"
 #include "p2p/slot.h"
@@ -35,17 +36,32 @@ static void put(const sw_data_t *to, const void *payload, size_t n)
         sw_layout_unpack(to->layout, to->at, to->count, 0, n, payload);
 }
 
+/* The slot of another rank's offer. */
+static sw_slot_t *slot_of(const sw_envelope_t *e, const sw_near_offer_t *offer)
+{
+    const sw_peer_t *peer = sw_world.at[e->place].peer;
+    sw_slot_t *slot = (sw_slot_t *)(peer->control + offer->slot);
+    sw_assert(sw_slot_ticket(slot) == offer->ticket);
+    return slot;
+}
+
 /* Fetch what its sender offers. */
 static int fetch(const sw_data_t *to, size_t room, const sw_envelope_t *e,
                  const sw_near_offer_t *offer)
 {
     if (e->place == sw_world.place)
         return sw_near_fetch_own(offer, to, room);
-    const sw_peer_t *peer = sw_world.at[e->place].peer;
-    sw_slot_t *slot = (sw_slot_t *)(peer->control + offer->slot);
-    sw_assert(sw_slot_ticket(slot) == offer->ticket);
     const sw_target_t target = {.data = *to, .room = room};
-    return sw_slot_take(peer, slot, &target);
+    return sw_slot_take(sw_world.at[e->place].peer, slot_of(e, offer),
+                        &target);
+}
+
+void *sw_near_accept(const sw_envelope_t *e, const void *payload)
+{
+    if (e->kind != SW_CELL_OFFER || e->place == sw_world.place)
+        return NULL;
+    sw_slot_t *slot = slot_of(e, payload);
+    return sw_slot_gives(slot) ? sw_slot_accept(slot) : NULL;
 }
 
 void sw_near_meet(sw_posted_t *posted, const sw_envelope_t *e,
@@ -59,7 +75,8 @@ void sw_near_meet(sw_posted_t *posted, const sw_envelope_t *e,
     sw_assert(!r->done);
     if (sw_likely(e->kind == SW_CELL_DATA))
         put(&to, payload, n);
-    else
+    else if (!r->into || bytes > room ||
+             !(r->parcel = sw_near_accept(e, payload)))
         failed = fetch(&to, room, e, payload);
     r->source = e->pattern.source;
     r->tag = e->pattern.tag;
@@ -78,6 +95,8 @@ void sw_near_prepare(sw_near_receive_t *r, const sw_near_t *what)
     r->posted.queued.queue = NULL;
     r->what = *what;
     r->block = NULL;
+    r->into = NULL;
+    r->parcel = NULL;
     r->error = MPI_SUCCESS;
     r->cancelled = false;
     atomic_store_explicit(&r->done, false, memory_order_relaxed);
@@ -116,10 +135,32 @@ static void spread(sw_near_receive_t *r)
     r->block = NULL;
 }
 
+/* The program gets the parcel instead of its buffer. */
+static void replace_buffer(sw_near_receive_t *r)
+{
+    free(r->what.buffer);
+    *r->into = r->what.buffer = r->parcel;
+    r->parcel = NULL;
+    sw_give_count(SW_GIVE_TAKEN, r->bytes);
+}
+
+/* The program will not hear when it completes: its buffer stays. The caller has
+ * the lock. */
+static void keep_buffer(sw_near_receive_t *r)
+{
+    r->into = NULL;
+    if (r->parcel)
+        memcpy(r->what.buffer, r->parcel, r->bytes);
+    free(r->parcel);
+    r->parcel = NULL;
+}
+
 int sw_near_received(sw_near_receive_t *r, MPI_Status *status)
 {
     if (sw_unlikely(r->block))
         spread(r);
+    if (sw_unlikely(r->parcel))
+        replace_buffer(r);
     if (sw_unlikely(r->cancelled)) {
         sw_status_empty(status);
         if (status != MPI_STATUS_IGNORE)
@@ -231,7 +272,13 @@ static sw_near_irecv_t *new_track(const sw_near_t *what)
 
 int sw_near_irecv(const sw_near_t *what, MPI_Request *request)
 {
+    return sw_near_itake(what, NULL, request);
+}
+
+int sw_near_itake(const sw_near_t *what, void **into, MPI_Request *request)
+{
     sw_near_irecv_t *i = new_track(what);
+    i->receive.into = into;
     sw_track_add(&i->base.track);
     *request = i->base.track.handle;
     sw_near_post(&i->receive);
@@ -292,6 +339,9 @@ static sw_tracks_t freed;
 static void free_request(sw_track_t *t)
 {
     ((sw_near_irecv_t *)t)->base.made = false;
+    sw_match_enter();
+    keep_buffer(of(t));
+    sw_match_leave();
     sw_track_forget(t, t->active && !is_over(t) ? &freed : NULL);
 }
 

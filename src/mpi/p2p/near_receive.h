@@ -19,6 +19,9 @@ typedef struct {
     int source, tag, error;     /* error: an MPI error class, or 0          */
     size_t bytes;               /* that were received                       */
     char *block;                /* the host unpacks it, sw_near_received    */
+    void **into;                /* of straightway_itake: the program's
+                                 * pointer to the buffer; or NULL           */
+    void *parcel;               /* ... that has come in the buffer's stead  */
     bool cancelled;
 } sw_near_receive_t;
 
@@ -60,6 +63,8 @@ int sw_near_received(sw_near_receive_t *r, MPI_Status *status);
 
 int sw_near_recv(const sw_near_t *what, MPI_Status *status);
 int sw_near_irecv(const sw_near_t *what, MPI_Request *request);
+/* A block that is given replaces the buffer, to which *into points. */
+int sw_near_itake(const sw_near_t *what, void **into, MPI_Request *request);
 /* MPI_Isendrecv and its kin; `from` NULL: from MPI_PROC_NULL. `block` is freed
  * when the data has left `to`. */
 int sw_near_isendrecv(const sw_near_t *to, void *block, const sw_near_t *from,
@@ -69,6 +74,10 @@ int sw_near_recv_init(const sw_near_t *what, MPI_Request *request);
 /* Receive a message that a probe has taken out. */
 int sw_near_mrecv(const sw_near_t *what, sw_early_t *m, MPI_Status *status);
 int sw_near_imrecv(const sw_near_t *what, sw_early_t *m, MPI_Request *request);
+
+/* The parcel that a message gives, held; NULL: it gives none, or one out of
+ * reach. */
+void *sw_near_accept(const sw_envelope_t *e, const void *payload);
 
 /* Set the status of a message; keeps MPI_ERROR. */
 void sw_near_status(MPI_Status *status, int source, int tag, size_t bytes);

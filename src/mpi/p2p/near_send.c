@@ -121,8 +121,10 @@ static bool put(const sw_near_t *w, int place, const sw_data_t *data)
 static void bind(sw_near_send_t *s)
 {
     sw_offer_t *o = &s->offer;
-    o->readable = false;
+    o->readable = s->given.at;
     o->direct = false;
+    if (s->given.at)
+        return;
     if (s->mode != SW_SEND_BUFFERED && s->what.bytes >= sw_threshold_shown_min)
         sw_offer_bind(o);
     if (!o->readable && !o->layout && s->mode != SW_SEND_BUFFERED &&
@@ -161,7 +163,7 @@ static bool offer(sw_near_send_t *s)
             .context_id = s->what.comm->context_id, .dest = s->place,
             .tag = s->what.tag, .data = s->data.at, .bytes = s->what.bytes,
             .layout = (sw_layout_t *)(uintptr_t)s->data.layout,
-            .count = s->data.count};
+            .count = s->data.count, .given = s->given};
         bind(s);
         s->slot = sw_slot_offer(&s->offer);
     }
@@ -175,7 +177,8 @@ static bool offer(sw_near_send_t *s)
 
 static bool is_short(const sw_near_send_t *s)
 {
-    return s->what.bytes <= eager && s->mode != SW_SEND_SYNCHRONOUS;
+    return s->what.bytes <= eager && s->mode != SW_SEND_SYNCHRONOUS &&
+           !s->given.at;
 }
 
 /* Its program has forgotten it, and it is over. */
@@ -204,6 +207,11 @@ static bool push(sw_near_send_t *s)
     if (!offer(s))
         return s->sent = false;
     s->sent = true;
+    if (s->given.at) {          /* whoever takes it needs no sender */
+        sw_slot_orphan(s->slot);
+        s->slot = NULL;
+        return true;
+    }
     add(&offered, s);
     return true;
 }
@@ -289,8 +297,8 @@ static void end(sw_near_send_t *s)
     s->packed = s->block = NULL;
 }
 
-/* Is it over? Do what it needs of us. */
-static bool advance(sw_near_send_t *s)
+/* Is it over? Do what it needs of us. The caller has the lock. */
+static bool push_on(sw_near_send_t *s)
 {
     if (atomic_load_explicit(&s->done, memory_order_acquire))
         return true;
@@ -310,13 +318,33 @@ static bool advance(sw_near_send_t *s)
     return s->done;
 }
 
-sw_near_send_t *sw_near_send_begin(const sw_near_t *what, void *block)
+/* The same where another thread may have the lock, and do it. */
+static bool advance(sw_near_send_t *s)
 {
-    sw_near_send_t *s = malloc(sizeof *s);
+    bool shared = sw_threaded || sw_match_shared;
+    if (atomic_load_explicit(&s->done, memory_order_acquire))
+        return true;
+    if (shared && !sw_match_try())
+        return false;
+    bool over = push_on(s);
+    if (shared)
+        sw_match_give_back();
+    return over;
+}
+
+static sw_near_send_t *new_send(void)
+{
+    sw_near_send_t *s = calloc(1, sizeof *s);
     if (!s) {
         sw_say("out of memory in a send");
         abort();
     }
+    return s;
+}
+
+sw_near_send_t *sw_near_send_begin(const sw_near_t *what, void *block)
+{
+    sw_near_send_t *s = new_send();
     describe(s, what, SW_SEND_STANDARD);
     s->block = block;
     begin(s);
@@ -365,7 +393,7 @@ void sw_near_sends_turn(void)
     for (int i = 0; i < LOOKED && offered; i++) {
         sw_near_send_t *s = offered;
         offered = s->after;
-        if (!advance(s))
+        if (!push_on(s))
             continue;
         take_out(s);
         if (s->detached)
@@ -448,6 +476,18 @@ int sw_near_send(const sw_near_t *w, sw_send_mode_t mode)
     begin(&s);
     await(&s);
     return MPI_SUCCESS;
+}
+
+void sw_near_send_parcel(const sw_near_t *w, const sw_parcel_name_t *given)
+{
+    sw_near_send_t *s = new_send();
+    s->what = *w;
+    s->place = sw_near_place(w->comm, w->partner);
+    s->given = *given;
+    s->detached = true;
+    sw_comm_use(w->comm->handle);
+    sw_comm_hold(w->comm);
+    begin(s);
 }
 
 /* Requests ----------------------------------------------------------------- */

@@ -27,6 +27,7 @@ typedef struct sw_near_send {
     void *packed, *block;       /* to be freed                              */
     sw_slot_t *slot;            /* NULL: none, or none yet                  */
     sw_offer_t offer;
+    sw_parcel_name_t given;     /* at is 0: nothing is given                */
     bool sent;                  /* it is in the mailbox                     */
     _Atomic bool done;          /* the buffer is the program's again, and a
                                  * synchronous one has met its receive      */
@@ -55,6 +56,10 @@ int sw_near_isend(const sw_near_t *what, sw_send_mode_t mode,
                   MPI_Request *request);
 int sw_near_send_init(const sw_near_t *what, sw_send_mode_t mode,
                       MPI_Request *request);
+
+/* Gives a parcel away, whose bytes `what` describes: no thread waits for the
+ * taker. The receiver is another rank. */
+void sw_near_send_parcel(const sw_near_t *what, const sw_parcel_name_t *given);
 
 /* A send that another request is a part of. */
 sw_near_send_t *sw_near_send_begin(const sw_near_t *what, void *block);

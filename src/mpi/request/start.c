@@ -9,7 +9,10 @@ int sw_MPI_Start(MPI_Request *request)
     /* The host refuses an active one. */
     if (!t || !t->persistent || (t->active && t->kind->ready))
         return host.Start(request);
-    sw_match_enter();
+    /* With a message that we match, the kind takes the lock itself. */
+    bool host_matches = !t->kind->await;
+    if (host_matches)
+        sw_match_enter();
     /* Open MPI may start a request anew while it has not quite done with it. It
      * then gives it another handle, and the old one may soon be another's. */
     sw_track_claim(t);
@@ -17,7 +20,8 @@ int sw_MPI_Start(MPI_Request *request)
     if (rc == MPI_SUCCESS)
         sw_track_begin(t, *request);
     sw_track_unclaim(t);
-    sw_match_leave();
+    if (host_matches)
+        sw_match_leave();
     return rc;
 }
 
