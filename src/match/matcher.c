@@ -9,6 +9,7 @@
 #include <string.h>
 
 sw_matcher_meet_t *sw_matcher_meet;
+sw_matcher_other_t *sw_matcher_other;
 sw_matcher_stats_t sw_matcher_stats;
 
 /* Receives by their patterns; messages by the patterns that they match. */
@@ -82,8 +83,8 @@ static bool keep(const sw_envelope_t *e, const void *payload)
     }
     sw_matcher_stats.early++;
     sw_matcher_stats.early_bytes += e->bytes;
-    size_t waiting = early.waiting / (wild ? 4 : 1);
-    sw_matcher_stats.waiting_most = sw_max(sw_matcher_stats.waiting_most, waiting);
+    sw_matcher_stats.waiting_most = sw_max(sw_matcher_stats.waiting_most,
+                                           early.waiting / (wild ? 4 : 1));
     return true;
 }
 
@@ -212,6 +213,10 @@ bool sw_matcher_local(const sw_envelope_t *e, const void *payload)
 
 static bool take(int place, const sw_cell_t *cell)
 {
+    if (sw_unlikely(sw_cell_kind(cell) >= SW_CELL_PULL)) {
+        sw_matcher_other(place, cell);
+        return true;
+    }
     const sw_envelope_t e = {
         .pattern = {cell->context, cell->source, cell->tag},
         .place = place, .kind = sw_cell_kind(cell),

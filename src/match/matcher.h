@@ -46,6 +46,10 @@ typedef void sw_matcher_meet_t(sw_posted_t *receive, const sw_envelope_t *e,
                              const void *payload);
 extern SW_API sw_matcher_meet_t *sw_matcher_meet;
 
+/* What the room above does with SW_CELL_PULL and SW_CELL_PIECE. */
+typedef void sw_matcher_other_t(int place, const sw_cell_t *cell);
+extern SW_API sw_matcher_other_t *sw_matcher_other;
+
 /* Post a receive, whose pattern is set. True: a message was there, and has met
  * it. A receive without memory for its place ends the program. */
 SW_API bool sw_matcher_post(sw_posted_t *receive);

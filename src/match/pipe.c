@@ -107,6 +107,13 @@ void sw_pipe_reap(sw_pipe_out_t *out)
     }
 }
 
+bool sw_pipe_is_calm(sw_pipe_out_t *out)
+{
+    sw_pipe_reap(out);
+    return out->chained ? out->oldest == out->chunk
+                        : free_cells(out) >= out->cells / 2;
+}
+
 size_t sw_pipe_chunks(void)
 {
     return atomic_load_explicit(&chunk_bytes, memory_order_relaxed);

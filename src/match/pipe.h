@@ -139,6 +139,10 @@ static inline void sw_pipe_publish(sw_pipe_out_t *out, sw_cell_t *cell)
     atomic_store_explicit(&cell->turn, turn, memory_order_release);
 }
 
+/* Is at least half of the ring free, or at most one chunk in use? The sender of
+ * a stream asks before each message, so that the stream takes no more memory. */
+SW_API bool sw_pipe_is_calm(sw_pipe_out_t *out);
+
 /* Give back chunks that the receiver is through with. */
 SW_API void sw_pipe_reap(sw_pipe_out_t *out);
 

@@ -3,6 +3,7 @@
  */
 #include "near.h"
 
+#include "near_pieces.h"
 #include "near_receive.h"
 #include "near_send.h"
 #include "mpi/base/away.h"
@@ -66,6 +67,7 @@ bool sw_near_start(void)
     host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &set);
     sw_near_tag_max = set ? *(int *)most : 32767;
     sw_matcher_meet = sw_near_meet;
+    sw_near_pieces_start();
     sw_near_sends_start();
     sw_agent_add(help);
     sw_away = away;
@@ -104,6 +106,18 @@ bool sw_near_turn(bool all)
     if (shared)
         sw_match_give_back();
     return came;
+}
+
+#define ASKS 8
+
+void sw_near_asked(const sw_comm_t *c)
+{
+    static __thread unsigned asked
+        __attribute__((tls_model("initial-exec")));
+    if (++asked % ASKS)
+        return;
+    sw_comm_use(sw_comm_or_any(c));
+    sw_comm_progress();
 }
 
 void sw_near_progress(void)

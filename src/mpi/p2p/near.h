@@ -1,9 +1,10 @@
 /*
  * near.h - communicators whose messages we match ourselves.
  *
- * All members of such a communicator sit on this node, and each reaches the arena
- * and the mailbox of each. The communicator has a name (context_id.c). All that
- * is known alike on all members, so all answer alike and without a word. Messages of any other communicator are the host's.
+ * All members of such a communicator sit on this node, and each reaches the
+ * arena and the mailbox of each. The communicator has a name (context_id.c). All that
+ * is known alike on all members, so all answer alike and without a word. Messages
+ * of any other communicator are the host's.
  *
  * On a near communicator every message is ours, whatever its length, type or
  * buffer: two matchers cannot keep MPI's order between them. A call whose
@@ -46,6 +47,9 @@ static inline sw_comm_t *sw_near(MPI_Comm comm)
         return c->near > 0 ? c : NULL;
     return sw_near_decide(c) ? c : NULL;
 }
+
+/* Cells in the mailbox of the rank at a place; NULL: there is no place now. */
+sw_cell_t *sw_near_reserve(sw_mailbox_out_t **out, int place, size_t bytes);
 
 /* The place of a member on the node. */
 static inline int sw_near_place(const sw_comm_t *c, int member)
@@ -103,6 +107,10 @@ static inline int sw_near_tag(int tag)
 bool sw_near_turn(bool all);
 /* The same in a wait for something else. */
 void sw_near_progress(void);
+
+/* A call that only asks has found nothing of ours. Other ranks may need what the
+ * host does here, so each eighth such call drives the host. */
+void sw_near_asked(const sw_comm_t *c);
 
 /* Wait until *flag is set by a turn of this or another thread. True: a member
  * of the communicator at hand has died, or it was revoked, before that. */

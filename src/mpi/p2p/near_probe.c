@@ -53,8 +53,10 @@ static sw_early_t *find(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
     if ((m = look(p)))
         return m;
     sw_match_leave();
-    if (!blocking)
+    if (!blocking) {
+        sw_near_asked(c);
         return NULL;
+    }
     sw_comm_use(c->handle);
     int left = sw_wait_spins;
     while (left-- > 0) {

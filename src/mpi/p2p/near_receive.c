@@ -9,6 +9,7 @@
 #include "mpi/base/status.h"
 #include "fetch.h"
 #include "give.h"
+#include "near_pieces.h"
 #include "near_send.h"
 #include "node/base/settings.h"
 #include "p2p/slot.h"
@@ -18,8 +19,7 @@
 
 /* Meeting ------------------------------------------------------------------ */
 
-/* Where the bytes go. */
-static sw_data_t target(sw_near_receive_t *r)
+sw_data_t sw_near_target(const sw_near_receive_t *r)
 {
     const sw_near_t *w = &r->what;
     if (r->block)
@@ -58,10 +58,18 @@ static int fetch(const sw_data_t *to, size_t room, const sw_envelope_t *e,
 
 void *sw_near_accept(const sw_envelope_t *e, const void *payload)
 {
-    if (e->kind != SW_CELL_OFFER || e->place == sw_world.place)
+    if (e->kind != SW_CELL_OFFER || e->place == sw_world.place ||
+        !((const sw_near_offer_t *)payload)->slot)
         return NULL;
     sw_slot_t *slot = slot_of(e, payload);
     return sw_slot_gives(slot) ? sw_slot_accept(slot) : NULL;
+}
+
+/* Does its data come in pieces? */
+static bool in_pieces(const sw_envelope_t *e, const void *payload)
+{
+    return e->kind == SW_CELL_OFFER && e->place != sw_world.place &&
+           !((const sw_near_offer_t *)payload)->slot;
 }
 
 void sw_near_meet(sw_posted_t *posted, const sw_envelope_t *e,
@@ -70,11 +78,14 @@ void sw_near_meet(sw_posted_t *posted, const sw_envelope_t *e,
     sw_near_receive_t *r = (sw_near_receive_t *)posted;
     size_t room = r->what.bytes, bytes = sw_near_length(e, payload);
     size_t n = sw_min(room, bytes);
-    const sw_data_t to = target(r);
+    const sw_data_t to = sw_near_target(r);
     int failed = 0;
+    bool later = sw_unlikely(in_pieces(e, payload));
     sw_assert(!r->done);
     if (sw_likely(e->kind == SW_CELL_DATA))
         put(&to, payload, n);
+    else if (later)
+        sw_near_pull(r, e->place, payload, n);
     else if (!r->into || bytes > room ||
              !(r->parcel = sw_near_accept(e, payload)))
         failed = fetch(&to, room, e, payload);
@@ -83,7 +94,8 @@ void sw_near_meet(sw_posted_t *posted, const sw_envelope_t *e,
     r->bytes = n;
     r->error = failed ? MPI_ERR_OTHER
              : bytes > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
-    atomic_store_explicit(&r->done, true, memory_order_release);
+    if (!later)
+        atomic_store_explicit(&r->done, true, memory_order_release);
 }
 
 /* Posting ------------------------------------------------------------------ */
@@ -109,7 +121,8 @@ void sw_near_post(sw_near_receive_t *r)
                     sw_out_of_reach(w->buffer, w->type)) && w->bytes)
         r->block = sw_temporary(w->bytes);
     sw_match_enter();
-    sw_matcher_post(&r->posted);
+    if (sw_matcher_post(&r->posted) && sw_unlikely(sw_near_pieces_any()))
+        sw_near_pieces_turn();
     sw_match_leave();
 }
 
@@ -177,7 +190,7 @@ int sw_near_received(sw_near_receive_t *r, MPI_Status *status)
 static int give_up(sw_near_receive_t *r)
 {
     sw_match_enter();
-    bool open = sw_matcher_withdraw(&r->posted);
+    bool open = sw_matcher_withdraw(&r->posted) || sw_near_pull_lost(r);
     sw_match_leave();
     return open ? sw_failure_raise(r->what.comm->handle) : MPI_SUCCESS;
 }
@@ -209,6 +222,11 @@ int sw_near_mrecv(const sw_near_t *what, sw_early_t *m, MPI_Status *status)
     sw_match_enter();
     sw_matcher_hand(m, &r.posted);
     sw_match_leave();
+    if (sw_unlikely(!r.done) && sw_near_await(&r.done)) {
+        int rc = give_up(&r);
+        if (rc != MPI_SUCCESS)
+            return rc;
+    }
     return sw_raise_pending(what->comm, sw_near_received(&r, status));
 }
 
@@ -228,9 +246,14 @@ static bool is_over(sw_track_t *t)
 
 static bool ready(sw_track_t *t)
 {
-    if (!is_over(t))
+    if (!is_over(t)) {
         sw_near_turn(false);
-    return is_over(t) && (t->ended = true);
+        if (!is_over(t)) {
+            sw_near_asked(t->comm);
+            return false;
+        }
+    }
+    return t->ended = true;
 }
 
 static bool ask(sw_track_t *t)

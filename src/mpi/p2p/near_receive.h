@@ -39,7 +39,9 @@ extern const sw_track_kind_t sw_near_irecv_kind
 /* What the sender of a large message offers: a payload of SW_CELL_OFFER. */
 typedef struct {
     uint64_t bytes;
-    uint64_t slot, ticket;      /* see p2p/slot.h; or, to oneself, whose send */
+    /* See p2p/slot.h. To oneself `slot` is the send. 0: `ticket` is the send,
+     * and the data comes in pieces (near_pieces.h). */
+    uint64_t slot, ticket;
 } sw_near_offer_t;
 
 /* A message meets its receive: sw_matcher_meet. */
@@ -53,6 +55,9 @@ static inline size_t sw_near_length(const sw_envelope_t *e,
     return e->kind == SW_CELL_DATA ? e->bytes
                                    : ((const sw_near_offer_t *)payload)->bytes;
 }
+
+/* Where a receive's bytes go. */
+sw_data_t sw_near_target(const sw_near_receive_t *r);
 
 /* Describe and post it. */
 void sw_near_prepare(sw_near_receive_t *r, const sw_near_t *what);

@@ -7,6 +7,7 @@
 #include "mpi/base/raise.h"
 #include "mpi/base/reach.h"
 #include "mpi/base/status.h"
+#include "near_pieces.h"
 #include "mpi/request/complete.h"
 #include "node/base/settings.h"
 #include "threshold.h"
@@ -62,7 +63,7 @@ static void take_out(sw_near_send_t *s)
 
 /* Sending ------------------------------------------------------------------ */
 
-static sw_cell_t *reserve(sw_mailbox_out_t **out, int place, size_t bytes)
+sw_cell_t *sw_near_reserve(sw_mailbox_out_t **out, int place, size_t bytes)
 {
     *out = sw_mailbox_to(place);
     return *out ? sw_mailbox_reserve(*out, bytes) : NULL;
@@ -105,7 +106,7 @@ static bool put(const sw_near_t *w, int place, const sw_data_t *data)
     if (place == sw_world.place)
         return put_own(w, data);
     sw_mailbox_out_t *out;
-    sw_cell_t *cell = reserve(&out, place, w->bytes);
+    sw_cell_t *cell = sw_near_reserve(&out, place, w->bytes);
     if (sw_unlikely(!cell))
         return false;
     address(cell, w, SW_CELL_DATA, w->bytes);
@@ -142,7 +143,7 @@ static bool put_offer(sw_near_send_t *s, const sw_near_offer_t *offer)
         return sw_matcher_local(&e, offer);
     }
     sw_mailbox_out_t *out;
-    sw_cell_t *cell = reserve(&out, s->place, sizeof *offer);
+    sw_cell_t *cell = sw_near_reserve(&out, s->place, sizeof *offer);
     if (!cell)
         return false;
     address(cell, w, SW_CELL_OFFER, sizeof *offer);
@@ -158,7 +159,7 @@ static bool offer(sw_near_send_t *s)
                                      .slot = (uint64_t)(uintptr_t)s};
         return put_offer(s, &own);
     }
-    if (!s->slot) {
+    if (!s->slot && !s->in_pieces) {
         s->offer = (sw_offer_t){
             .context_id = s->what.comm->context_id, .dest = s->place,
             .tag = s->what.tag, .data = s->data.at, .bytes = s->what.bytes,
@@ -166,12 +167,15 @@ static bool offer(sw_near_send_t *s)
             .count = s->data.count, .given = s->given};
         bind(s);
         s->slot = sw_slot_offer(&s->offer);
+        s->in_pieces = !s->slot;
+        if (s->in_pieces && s->given.at)
+            s->data = sw_data_plain(sw_parcel_find(&s->given));
     }
-    if (!s->slot)
-        return false;
-    const sw_near_offer_t o = {.bytes = s->what.bytes,
-                               .slot = s->slot->offset,
-                               .ticket = sw_slot_ticket(s->slot)};
+    sw_near_offer_t o = {.bytes = s->what.bytes, .ticket = (uintptr_t)s};
+    if (s->slot) {
+        o.slot = s->slot->offset;
+        o.ticket = sw_slot_ticket(s->slot);
+    }
     return put_offer(s, &o);
 }
 
@@ -186,6 +190,8 @@ static void dispose(sw_near_send_t *s)
 {
     if (s->slot)
         sw_slot_leave(s->slot);
+    if (s->given.at && s->in_pieces)
+        sw_parcel_drop(&s->given);
     sw_temporary_free(s->packed);
     sw_temporary_free(s->block);
     sw_comm_drop(s->what.comm);
@@ -207,7 +213,7 @@ static bool push(sw_near_send_t *s)
     if (!offer(s))
         return s->sent = false;
     s->sent = true;
-    if (s->given.at) {          /* whoever takes it needs no sender */
+    if (s->given.at && s->slot) {   /* whoever takes it needs no sender */
         sw_slot_orphan(s->slot);
         s->slot = NULL;
         return true;
@@ -297,11 +303,19 @@ static void end(sw_near_send_t *s)
     s->packed = s->block = NULL;
 }
 
+bool sw_near_send_forsaken(sw_near_send_t *s)
+{
+    return (++s->turns & 4095) == 0 &&
+           sw_peer_gone(sw_world.at[s->place].peer);
+}
+
 /* Is it over? Do what it needs of us. The caller has the lock. */
 static bool push_on(sw_near_send_t *s)
 {
     if (atomic_load_explicit(&s->done, memory_order_acquire))
         return true;
+    if (s->in_pieces && s->sent)
+        return s->done = !s->pulled && sw_near_send_forsaken(s);
     if (!s->sent || !s->slot)
         return false;
     bool sync = s->mode == SW_SEND_SYNCHRONOUS;
@@ -385,6 +399,8 @@ static void push_waiting(void)
 
 void sw_near_sends_turn(void)
 {
+    if (sw_unlikely(sw_near_pieces_any()))
+        sw_near_pieces_turn();
     if (sw_likely(!atomic_load_explicit(&waiting_count,
                                         memory_order_relaxed) && !offered))
         return;
@@ -404,7 +420,7 @@ void sw_near_sends_turn(void)
 bool sw_near_sends_any(void)
 {
     return atomic_load_explicit(&waiting_count, memory_order_relaxed) ||
-           offered;
+           offered || sw_near_pieces_any();
 }
 
 int sw_near_fetch_own(const sw_near_offer_t *offer, const sw_data_t *to,
@@ -502,8 +518,10 @@ static bool ready(sw_track_t *t)
     sw_near_send_t *s = of(t);
     if (!advance(s)) {
         sw_near_turn(false);
-        if (!advance(s))
+        if (!advance(s)) {
+            sw_near_asked(t->comm);
             return false;
+        }
     }
     return t->ended = true;
 }

@@ -29,6 +29,11 @@ typedef struct sw_near_send {
     sw_offer_t offer;
     sw_parcel_name_t given;     /* at is 0: nothing is given                */
     bool sent;                  /* it is in the mailbox                     */
+    bool in_pieces;             /* see near_pieces.h                        */
+    bool pulled;                /* then: by its receiver                    */
+    uint64_t receive, wanted, at;   /* whose, how many bytes, so far        */
+    struct sw_near_send *behind;    /* among those that are pulled          */
+    unsigned turns;
     _Atomic bool done;          /* the buffer is the program's again, and a
                                  * synchronous one has met its receive      */
     bool detached;              /* frees itself: its program has forgotten it */
@@ -60,6 +65,10 @@ int sw_near_send_init(const sw_near_t *what, sw_send_mode_t mode,
 /* Gives a parcel away, whose bytes `what` describes: no thread waits for the
  * taker. The receiver is another rank. */
 void sw_near_send_parcel(const sw_near_t *what, const sw_parcel_name_t *given);
+
+/* Has the receiver died, which would pull its pieces? Looks only from time to
+ * time. */
+bool sw_near_send_forsaken(sw_near_send_t *s);
 
 /* A send that another request is a part of. */
 sw_near_send_t *sw_near_send_begin(const sw_near_t *what, void *block);
