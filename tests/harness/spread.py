@@ -4,15 +4,21 @@ A run under every MPI repeats each test six times, for few more faults found.
 So a short run takes two of them for each test: one of Open MPI's family and
 one of MPICH's. Variations of a test (sizes, seeds, settings) take others in
 turn, so that all MPIs get their share of every test. A test with MANY
-variations takes one MPI for each of them, of either family in turn. The choice
-depends on nothing but names: it is the same in every run.
+variations takes one MPI for each of them, of either family in turn. So does a
+test of a TOOL, in whose results MPIs differ little. The choice depends on nothing
+but names: it is the same in every run.
 """
 
 import collections
+import pathlib
 import zlib
 
 LEAST = 2
-MANY = 4
+MANY = 3
+# Folders of tests, below the folder of all.
+TOOLS = ("bench", "examples", "machine", "mpi/record", "mpi/virtual", "study",
+         "whatif")
+TESTS = pathlib.Path(__file__).resolve().parents[1]
 
 
 def families(hosts):
@@ -41,11 +47,11 @@ def one(hosts, turn):
     return [family[turn // len(groups) % len(family)]]
 
 
-def in_turn(variations):
+def in_turn(variations, tool=False):
     """{variation: hosts} of one test, from {variation: hosts that can}."""
     # In no order of the parameters: "on" must not meet one family alone.
     order = sorted(variations, key=lambda it: zlib.crc32(repr(it).encode()))
-    choose = one if len(order) >= MANY else pair
+    choose = one if tool or len(order) >= MANY else pair
     begin = zlib.crc32(order[0][0].encode())
     return {variation: choose(variations[variation], begin + turn)
             for turn, variation in enumerate(order)}
@@ -71,10 +77,11 @@ def chosen(items):
     for item in items:
         if _host(item) and not unable(item):
             variation = _variation(item)
-            tests[variation[0]][variation].append(_host(item))
+            test = variation[0], _is_of_a_tool(item)
+            tests[test][variation].append(_host(item))
     its = {}
-    for variations in tests.values():
-        its.update(in_turn(variations))
+    for (_, tool), variations in tests.items():
+        its.update(in_turn(variations, tool))
     return [item for item in items if not _host(item) or
             _host(item) in its.get(_variation(item), ())]
 
@@ -82,6 +89,11 @@ def chosen(items):
 def _host(item):
     callspec = getattr(item, "callspec", None)
     return callspec.params.get("host") if callspec else None
+
+
+def _is_of_a_tool(item):
+    path = pathlib.Path(item.path)
+    return any(TESTS / tool in path.parents for tool in TOOLS)
 
 
 def _variation(item):

@@ -213,7 +213,7 @@ static bool push(sw_near_send_t *s)
     if (!offer(s))
         return s->sent = false;
     s->sent = true;
-    if (s->given.at && s->slot) {   /* whoever takes it needs no sender */
+    if (s->given.at && s->slot) {   /* its taker needs no sender */
         sw_slot_orphan(s->slot);
         s->slot = NULL;
         return true;
