@@ -108,6 +108,11 @@ bool sw_near_turn(bool all)
     return came;
 }
 
+void sw_near_enlist(sw_track_t *t)
+{
+    sw_track_owe(t);
+}
+
 #define ASKS 8
 
 void sw_near_asked(const sw_comm_t *c)

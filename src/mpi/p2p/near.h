@@ -18,6 +18,7 @@
 #include "mpi/base/buffer.h"
 #include "mpi/base/comm.h"
 #include "mpi/base/world.h"
+#include "mpi/request/track.h"
 
 /* Are there near communicators at all? Constant after MPI_Init, unless a
  * benchmark wants the host alone (node/control.h). */
@@ -107,6 +108,10 @@ static inline int sw_near_tag(int tag)
 bool sw_near_turn(bool all);
 /* The same in a wait for something else. */
 void sw_near_progress(void);
+
+/* A request of a near communicator's is active: other ranks may wait for what
+ * this one does for it, so no call stays in the host meanwhile. */
+void sw_near_enlist(sw_track_t *t);
 
 /* A call that only asks has found nothing of ours. Other ranks may need what the
  * host does here, so each eighth such call drives the host. */

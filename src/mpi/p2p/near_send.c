@@ -185,9 +185,19 @@ static bool is_short(const sw_near_send_t *s)
            !s->given.at;
 }
 
-/* Its program has forgotten it, and it is over. */
+/* Its program forgets it. Until it is over, waits for anything serve it. */
+static void detach(sw_near_send_t *s)
+{
+    s->detached = true;
+    sw_comm_hold(s->what.comm);
+    atomic_fetch_add(&sw_tracks, 1);
+    atomic_fetch_add(&sw_owed, 1);
+}
+
 static void dispose(sw_near_send_t *s)
 {
+    atomic_fetch_sub(&sw_tracks, 1);
+    atomic_fetch_sub(&sw_owed, 1);
     if (s->slot)
         sw_slot_leave(s->slot);
     if (s->given.at && s->in_pieces)
@@ -467,8 +477,7 @@ static int buffered(const sw_near_t *w)
         free(s);
         return rc;
     }
-    s->detached = true;
-    sw_comm_hold(w->comm);
+    detach(s);
     begin(s);
     return MPI_SUCCESS;
 }
@@ -500,9 +509,8 @@ void sw_near_send_parcel(const sw_near_t *w, const sw_parcel_name_t *given)
     s->what = *w;
     s->place = sw_near_place(w->comm, w->partner);
     s->given = *given;
-    s->detached = true;
     sw_comm_use(w->comm->handle);
-    sw_comm_hold(w->comm);
+    detach(s);
     begin(s);
 }
 
@@ -655,7 +663,7 @@ const sw_track_kind_t sw_near_isend_kind = {
     .start = start,
     .free = free_request,
     .cancel = cancel,
-    .enlist = sw_listed_nothing,
+    .enlist = sw_near_enlist,
     .delist = sw_listed_nothing,
     .release = release,
     .progress = progress,

@@ -41,6 +41,13 @@ def test_random_messages_give_the_hosts_bytes(host, n, tmp_path):
                    env=least) > 0
 
 
+@pytest.mark.parametrize("n, refused", [(2, None), (3, "room,cma:0")])
+def test_our_matcher_gives_the_hosts_bytes(host, n, refused, tmp_path):
+    """Also where no rank can read another's message: it comes in pieces."""
+    compare(host, n, 3 + n, rounds_for(host, n, ROUNDS), tmp_path, env={
+        "STRAIGHTWAY_MATCH": "on", "STRAIGHTWAY_REFUSE": refused})
+
+
 @pytest.mark.parametrize("least", LEAST)
 def test_any_threshold_gives_the_hosts_bytes(host, least, tmp_path):
     compare(host, 2, 3, ROUNDS, tmp_path, env={"STRAIGHTWAY_P2P_MIN": least})
