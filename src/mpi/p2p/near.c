@@ -113,6 +113,12 @@ void sw_near_enlist(sw_track_t *t)
     sw_track_owe(t);
 }
 
+void sw_near_serve(int by)
+{
+    atomic_fetch_add(&sw_tracks, by);
+    atomic_fetch_add(&sw_owed, by);
+}
+
 #define ASKS 8
 
 void sw_near_asked(const sw_comm_t *c)

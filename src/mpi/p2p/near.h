@@ -112,6 +112,9 @@ void sw_near_progress(void);
 /* A request of a near communicator's is active: other ranks may wait for what
  * this one does for it, so no call stays in the host meanwhile. */
 void sw_near_enlist(sw_track_t *t);
+/* The same of something that is no request of the program's any more: `by` more
+ * of such are under way, or fewer. */
+void sw_near_serve(int by);
 
 /* A call that only asks has found nothing of ours. Other ranks may need what the
  * host does here, so each eighth such call drives the host. */

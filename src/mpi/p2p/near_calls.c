@@ -3,6 +3,7 @@
  * communicators, else the host's.
  */
 #include "aside.h"
+#include "mpi/base/away.h"
 #include "mpi/base/raise.h"
 #include "mpi/request/complete.h"
 #include "near_probe.h"
@@ -49,7 +50,10 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
     int rc;                                                             \
     if (sw_likely(sends(&w, comm, buffer, count, type, dest, tag, &rc)))\
         return sw_near_send(&w, MODE);                                  \
-    return rc ? rc : sw_far_##NAME(buffer, count, type, dest, tag, comm); \
+    if (rc)                                                             \
+        return rc;                                                      \
+    SW_AWAY;                                                            \
+    return sw_far_##NAME(buffer, count, type, dest, tag, comm);         \
 }
 
 #define ISEND(NAME, COUNT, MODE, HOW)                                   \

@@ -365,7 +365,10 @@ static void free_request(sw_track_t *t)
     sw_match_enter();
     keep_buffer(of(t));
     sw_match_leave();
-    sw_track_forget(t, t->active && !is_over(t) ? &freed : NULL);
+    bool open = t->active && !is_over(t);
+    if (open)
+        sw_near_serve(1);
+    sw_track_forget(t, open ? &freed : NULL);
 }
 
 static int cancel(sw_track_t *t, MPI_Request *request)
@@ -394,6 +397,7 @@ static void progress(void)
     if (t)
         freed = t->after;
     if (t && is_over(t)) {
+        sw_near_serve(-1);
         sw_tracks_remove(t);
         sw_track_spare(t);
     }

@@ -190,14 +190,12 @@ static void detach(sw_near_send_t *s)
 {
     s->detached = true;
     sw_comm_hold(s->what.comm);
-    atomic_fetch_add(&sw_tracks, 1);
-    atomic_fetch_add(&sw_owed, 1);
+    sw_near_serve(1);
 }
 
 static void dispose(sw_near_send_t *s)
 {
-    atomic_fetch_sub(&sw_tracks, 1);
-    atomic_fetch_sub(&sw_owed, 1);
+    sw_near_serve(-1);
     if (s->slot)
         sw_slot_leave(s->slot);
     if (s->given.at && s->in_pieces)
@@ -610,6 +608,8 @@ static void free_request(sw_track_t *t)
     bool over = !t->active || advance(of(t));
     if (over && t->active)
         end(of(t));
+    if (!over)
+        sw_near_serve(1);
     sw_track_forget(t, over ? NULL : &freed);
 }
 
@@ -635,6 +635,7 @@ static void progress(void)
     sw_tracks_leave();
     if (!over)
         return;
+    sw_near_serve(-1);
     end(of(t));
     sw_tracks_enter();
     sw_track_spare(t);
