@@ -9,11 +9,12 @@
  *
  *     sender                             receiver
  *     offer (bytes, its send)     -->    meets its receive
- *                                 <--    PULL (the send, a number, bytes)
- *     PIECE (number, where, data) -->    copies; after the last one it is done
+ *                                 <--    PULL (the send, bytes)
+ *     PIECE (data)                -->    copies; after the last one it is done
  *
- * The receiver counts its pulls, so a piece that comes after the receive was
- * given up finds none.
+ * A sender serves the pulls of one receiver in their order. So a piece belongs
+ * to the first pull from its sender that lacks bytes. A message without bytes is
+ * one piece.
  */
 #ifndef SW_MPI_P2P_NEAR_PIECES_H
 #define SW_MPI_P2P_NEAR_PIECES_H
@@ -27,7 +28,8 @@ void sw_near_pieces_start(void);
  * caller has the lock, here and below. */
 void sw_near_pull(sw_near_receive_t *r, int place, const sw_near_offer_t *offer,
                   size_t bytes);
-/* The receive is given up. False: no pull is under way for it. */
+/* The receive is given up, and pieces of it are dropped. False: no pull is under
+ * way for it. */
 bool sw_near_pull_lost(sw_near_receive_t *r);
 
 /* Ask for what is pulled, and send pieces. Is there anything of the kind? */

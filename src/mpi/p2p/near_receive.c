@@ -121,7 +121,7 @@ void sw_near_post(sw_near_receive_t *r)
                     sw_out_of_reach(w->buffer, w->type)) && w->bytes)
         r->block = sw_temporary(w->bytes);
     sw_match_enter();
-    if (sw_matcher_post(&r->posted) && sw_unlikely(sw_near_pieces_any()))
+    if (sw_matcher_post(&r->posted))
         sw_near_pieces_turn();
     sw_match_leave();
 }

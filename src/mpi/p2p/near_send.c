@@ -193,6 +193,7 @@ static void detach(sw_near_send_t *s)
     sw_near_serve(1);
 }
 
+/* Its program has forgotten it, and it is over. */
 static void dispose(sw_near_send_t *s)
 {
     sw_near_serve(-1);
@@ -407,8 +408,7 @@ static void push_waiting(void)
 
 void sw_near_sends_turn(void)
 {
-    if (sw_unlikely(sw_near_pieces_any()))
-        sw_near_pieces_turn();
+    sw_near_pieces_turn();
     if (sw_likely(!atomic_load_explicit(&waiting_count,
                                         memory_order_relaxed) && !offered))
         return;

@@ -31,7 +31,7 @@ typedef struct sw_near_send {
     bool sent;                  /* it is in the mailbox                     */
     bool in_pieces;             /* see near_pieces.h                        */
     bool pulled;                /* then: by its receiver                    */
-    uint64_t receive, wanted, at;   /* whose, how many bytes, so far        */
+    uint64_t wanted, at;        /* so many bytes, and so many are sent      */
     struct sw_near_send *behind;    /* among those that are pulled          */
     unsigned turns;
     _Atomic bool done;          /* the buffer is the program's again, and a
