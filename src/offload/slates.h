@@ -114,8 +114,9 @@ typedef struct {
 /* Opens this member's end of a block of `depth` slates, a power of two (0: as
  * many as suit; where the leader is short of room, two). It holds the team,
  * whose members map each other's arenas. The leader takes the block of its
- * arena. The others find it by its name (notices.h) when they first need it. Where the leader has no room for it, all
- * of them find that out, and no list can be posted. */
+ * arena. The others find it by its name (notices.h) when they first need it.
+ * Where the leader has no room for it, all of them find that out, and no list
+ * can be posted. */
 SW_API sw_slates_t *sw_slates_open(sw_team_t *team, uint64_t name,
                                    unsigned depth);
 /* Is the block there? If it will never be, s->refused tells. The caller has the

@@ -2,9 +2,9 @@
  * near.h - communicators whose messages we match ourselves.
  *
  * All members of such a communicator sit on this node, and each reaches the
- * arena and the mailbox of each. The communicator has a name (context_id.c). All that
- * is known alike on all members, so all answer alike and without a word. Messages
- * of any other communicator are the host's.
+ * arena and the mailbox of each. The communicator has a name (context_id.c). All
+ * that is known alike on all members, so all answer alike and without a word.
+ * Messages of any other communicator are the host's.
  *
  * On a near communicator every message is ours, whatever its length, type or
  * buffer: two matchers cannot keep MPI's order between them. A call whose
