@@ -25,10 +25,8 @@ const MPI_Status *sw_status_make_empty(void)
     return &empty;
 }
 
-void sw_status_set_bytes(MPI_Status *status, size_t bytes)
+void sw_status_set_bytes_by_host(MPI_Status *status, size_t bytes)
 {
-    if (status == MPI_STATUS_IGNORE)
-        return;
 #ifdef SW_HAS_Status_set_elements_x
     if (host.Status_set_elements_x) {
         host.Status_set_elements_x(status, MPI_BYTE, (MPI_Count)bytes);

@@ -26,6 +26,23 @@ static inline size_t sw_status_bytes(const MPI_Status *status)
     host.Get_count(status, MPI_BYTE, &n);
     return n == MPI_UNDEFINED || n < 0 ? SIZE_MAX : (size_t)n;
 }
-void sw_status_set_bytes(MPI_Status *status, size_t bytes);
+
+/* Where a status has the fields that are known of its host, they are set
+ * directly. */
+void sw_status_set_bytes_by_host(MPI_Status *status, size_t bytes);
+static inline void sw_status_set_bytes(MPI_Status *status, size_t bytes)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+#if defined(OMPI_MAJOR_VERSION)
+    status->_ucount = bytes;
+#elif defined(MPICH_NUMVERSION) && !defined(MPI_ABI)
+    status->count_lo = (int)(uint32_t)bytes;
+    status->count_hi_and_cancelled =
+        (int)(bytes >> 32 << 1) | (status->count_hi_and_cancelled & 1);
+#else
+    sw_status_set_bytes_by_host(status, bytes);
+#endif
+}
 
 #endif

@@ -3,7 +3,6 @@
  */
 #include "batch.h"
 
-#include "mpi/base/link.h"
 #include "mpi/base/raise.h"
 
 #include <stdlib.h>
@@ -34,7 +33,7 @@ static int test_all(sw_batch_t *b, bool *over)
     *over = false;
     for (; b->first < b->n; b->first++)
         if (b->track[b->first] && !sw_track_ready(b->track[b->first])) {
-            sw_link_poke();
+            sw_track_poke(b->track[b->first]->kind->over);
             return MPI_SUCCESS;
         }
     int rc = sw_checked(host.Testall(b->n, b->requests, &flag, b->statuses),
@@ -47,7 +46,7 @@ static int test_all(sw_batch_t *b, bool *over)
 static int together(const sw_batch_t *b, int most)
 {
     int n = 0;
-    while (n < most && sw_batch_may_ask(b, b->first + n))
+    while (n < most && sw_batch_look(b, b->first + n) == SW_BATCH_ASK)
         n++;
     return n;
 }
@@ -87,7 +86,7 @@ static bool advance(sw_batch_t *b, int *raised)
     sw_batch_hold(b, first, most);
     int n = together(b, most);
     if (n == 0) {
-        sw_link_poke();
+        sw_track_poke(t && t->kind->over);
         rc = MPI_SUCCESS;
     } else if (alone) {
         rc = host.Waitall(n, b->requests + first, b->statuses + first);

@@ -3,8 +3,6 @@
  */
 #include "batch.h"
 
-#include "mpi/base/link.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,18 +36,29 @@ static int plain_any(bool blocking, int n, MPI_Request *requests, int *index,
 
 static int try_any(sw_batch_t *b, bool *over)
 {
-    b->done = sw_batch_spent(b);
-    if (sw_unlikely(b->done >= 0)) {
-        *over = true;
-        return sw_batch_take_spent(b, b->done, 0);
+    int hosts = 0, index = MPI_UNDEFINED, flag = 1;
+    sw_batch_open_t open = {0};
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < b->n; i++) {
+        sw_batch_found_t found = sw_batch_look(b, i);
+        if (found == SW_BATCH_SPENT) {
+            *over = true;
+            b->done = i;
+            sw_batch_take_spent(b, i, b->statuses, 0, &rc);
+            return rc;
+        }
+        b->asked[i] = found == SW_BATCH_ASK ? b->requests[i]
+                                            : MPI_REQUEST_NULL;
+        hosts += b->asked[i] != MPI_REQUEST_NULL;
+        if (found == SW_BATCH_OPEN)
+            sw_batch_count_open(b, i, &open);
     }
-    int left_out = sw_batch_ask(b), flag = 0, index = MPI_UNDEFINED;
-    if (left_out)
-        sw_link_poke();
-    int rc = sw_checked(host.Testany(b->n, b->asked, &index, &flag,
+    sw_batch_poke(&open);
+    if (hosts)
+        rc = sw_checked(host.Testany(b->n, b->asked, &index, &flag,
                                      b->statuses), 1, b->statuses);
     *over = rc != MPI_SUCCESS ||
-            (flag && (index != MPI_UNDEFINED || !left_out));
+            (flag && (index != MPI_UNDEFINED || !open.n));
     b->done = index;
     if (*over && rc == MPI_SUCCESS && index == MPI_UNDEFINED)
         sw_status_empty(b->statuses);

@@ -63,37 +63,15 @@ void sw_batch_let_go(const sw_batch_t *b, int first, int n)
             sw_track_let_go(b->track[i]);
 }
 
-/* Some may have become ready since sw_batch_spent looked. */
-int sw_batch_ask(sw_batch_t *b)
+void sw_batch_take_spent(sw_batch_t *b, int i, MPI_Status *status, int as,
+                         int *rc)
 {
-    int left_out = 0;
-    for (int i = 0; i < b->n; i++) {
-        bool ready = sw_batch_may_ask(b, i);
-        b->asked[i] = ready ? b->requests[i] : MPI_REQUEST_NULL;
-        left_out += !ready;
-    }
-    return left_out;
-}
-
-int sw_batch_spent(const sw_batch_t *b)
-{
-    for (int i = 0; i < b->n; i++) {
-        sw_track_t *t = b->track[i];
-        if (t && sw_track_is_spent(t) && sw_track_ready(t))
-            return i;
-    }
-    return -1;
-}
-
-int sw_batch_take_spent(sw_batch_t *b, int i, int as)
-{
-    int rc = MPI_SUCCESS;
     b->asked[i] = b->requests[i];
-    sw_status_empty(b->statuses);
-    int error = sw_batch_conclude(b, i, b->statuses, as, &rc);
+    sw_status_empty(status);
+    int error = sw_batch_conclude(b, i, status, as, rc);
     if (error)
-        b->statuses->MPI_ERROR = error;
-    return rc;
+        status->MPI_ERROR = error;
+    b->asked[i] = MPI_REQUEST_NULL;
 }
 
 int sw_batch_conclude(sw_batch_t *b, int i, MPI_Status *status, int as,

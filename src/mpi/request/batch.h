@@ -40,19 +40,44 @@ void sw_batch_back(sw_batch_t *b);
 void sw_batch_hold(const sw_batch_t *b, int first, int n);
 void sw_batch_let_go(const sw_batch_t *b, int first, int n);
 
-/* May the host be asked for request i? */
-static inline bool sw_batch_may_ask(const sw_batch_t *b, int i)
+/* What a look at a request finds. */
+typedef enum {
+    SW_BATCH_OPEN,              /* it is not ready                          */
+    SW_BATCH_ASK,               /* the host may be asked                    */
+    SW_BATCH_SPENT,             /* over, and the host has nothing to say    */
+} sw_batch_found_t;
+
+static inline sw_batch_found_t sw_batch_look(const sw_batch_t *b, int i)
 {
     sw_track_t *t = b->track[i];
-    return !t || (sw_track_ready(t) && !sw_track_is_spent(t));
+    if (t && t->active && t->kind->over)
+        return (t->ended = t->kind->over(t)) ? SW_BATCH_SPENT
+                                             : SW_BATCH_OPEN;
+    if (t && !sw_track_ready(t))
+        return SW_BATCH_OPEN;
+    return t && sw_track_is_spent(t) ? SW_BATCH_SPENT : SW_BATCH_ASK;
 }
-/* Fill `asked`; returns how many are left out. */
-int sw_batch_ask(sw_batch_t *b);
 
-/* The first that is ready, and of which the host has nothing more to say, or
- * -1. sw_batch_take_spent finishes it, as below, with statuses[0]. */
-int sw_batch_spent(const sw_batch_t *b);
-int sw_batch_take_spent(sw_batch_t *b, int i, int as);
+/* Those that a turn has found open. */
+typedef struct {
+    int n, without_host;        /* without: it has no part in them          */
+} sw_batch_open_t;
+
+static inline void sw_batch_count_open(const sw_batch_t *b, int i,
+                                       sw_batch_open_t *open)
+{
+    open->n++;
+    open->without_host += b->track[i]->kind->over != NULL;
+}
+static inline void sw_batch_poke(const sw_batch_open_t *open)
+{
+    if (open->n)
+        sw_track_poke(open->n == open->without_host);
+}
+
+/* Of one that is spent: finish it, as below, with this status. */
+void sw_batch_take_spent(sw_batch_t *b, int i, MPI_Status *status, int as,
+                         int *rc);
 
 /* The host has completed request i: see sw_track_conclude. */
 int sw_batch_conclude(sw_batch_t *b, int i, MPI_Status *status, int as,

@@ -49,9 +49,12 @@ static void grow(void)
 
 void sw_handles_add(sw_track_t *t)
 {
-    if (sw_unlikely(2 * used++ >= (size_t)1 << bits))
-        grow();
-    link_in(t);
+    if (!t->idle) {
+        if (sw_unlikely(2 * used++ >= (size_t)1 << bits))
+            grow();
+        link_in(t);
+    }
+    t->idle = false;
     if (added)
         added->follower = t;
     added = t;
@@ -60,6 +63,10 @@ void sw_handles_add(sw_track_t *t)
 
 void sw_handles_remove(sw_track_t *t)
 {
+    if (t->kept) {
+        t->idle = true;
+        return;
+    }
     sw_track_t **link = bucket(t->handle);
     while (*link && *link != t)
         link = &(*link)->next;
@@ -67,6 +74,7 @@ void sw_handles_remove(sw_track_t *t)
         return;
     *link = t->next;
     t->handle = MPI_REQUEST_NULL;
+    t->idle = false;
     used--;
 }
 
@@ -77,7 +85,8 @@ sw_track_t *sw_handles_first(MPI_Request handle)
 
 static bool is(const sw_track_t *t, MPI_Request handle)
 {
-    return t && t->handle == handle && !t->claimed && !t->freed;
+    return t && t->handle == handle && !t->claimed && !t->freed &&
+           !t->idle;
 }
 
 /* A track's memory is never given back, and one that is in no table has no

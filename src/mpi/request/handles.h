@@ -7,7 +7,8 @@
 
 #include "track.h"
 
-/* The caller has the lock (sw_tracks_enter). */
+/* The caller has the lock (sw_tracks_enter). One that keeps its handle stays in
+ * the table when it is removed, and is not found. */
 void sw_handles_add(sw_track_t *t);
 void sw_handles_remove(sw_track_t *t);
 /* The track of a handle that is neither claimed nor freed, or NULL. Programs

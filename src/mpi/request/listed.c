@@ -4,6 +4,7 @@
 #include "listed.h"
 
 #include "complete.h"
+#include "handles.h"
 #include "mpi/base/failure.h"
 #include "mpi/base/raise.h"
 #include "node/base/settings.h"
@@ -89,7 +90,7 @@ void sw_listed_request(sw_listed_t *l)
         sw_say("the host has no request for what this rank begins with others");
         abort();
     }
-    l->made = true;
+    l->made = l->track.kept = true;
     l->track.handle = l->request;
 }
 
@@ -134,10 +135,11 @@ void sw_listed_owe(sw_listed_t *l)
 
 void sw_listed_stop(sw_track_t *spare)
 {
-    for (sw_track_t *t = spare; t; t = t->next) {
+    for (sw_track_t *t = spare; t; t = t->after) {
         sw_listed_t *l = (sw_listed_t *)t;
         if (l->made)
             host.Request_free(&l->request);
-        l->made = false;
+        l->made = l->track.kept = false;
+        sw_handles_remove(&l->track);
     }
 }

@@ -3,8 +3,6 @@
  */
 #include "batch.h"
 
-#include "mpi/base/link.h"
-
 /* MPI_UNDEFINED is no positive number. */
 static int some_checked(int rc, const int *count, const MPI_Status *statuses)
 {
@@ -13,31 +11,57 @@ static int some_checked(int rc, const int *count, const MPI_Status *statuses)
     return rc;
 }
 
+/* Ask the host for those in `asked`. Their statuses and indices come behind
+ * those that are there. Returns how many, or MPI_UNDEFINED: there is no active
+ * request among them. */
+static int ask_host(sw_batch_t *b, int before, int *rc)
+{
+    int count = 0;
+    MPI_Status *statuses = b->statuses + before;
+    int *indices = b->indices + before;
+    int said = host.Testsome(b->n, b->asked, &count, indices, statuses);
+    some_checked(said, &count, statuses);
+    bool errors = said != MPI_SUCCESS;
+    if (errors)
+        *rc = said;
+    if (!errors && count > 0)
+        sw_no_errors(statuses, count);
+    for (int k = 0; count != MPI_UNDEFINED && k < count; k++) {
+        int error = sw_batch_conclude(b, indices[k], &statuses[k],
+                                      MPI_ERR_IN_STATUS, rc);
+        if (error && !errors)
+            statuses[k].MPI_ERROR = error;
+    }
+    return count;
+}
+
+/* First those that are spent, then those that the host knows. */
 static int try_some(sw_batch_t *b, bool *over)
 {
-    *b->indices = sw_batch_spent(b);
-    if (sw_unlikely(*b->indices >= 0)) {
-        *over = true;
-        b->done = 1;
-        return sw_batch_take_spent(b, *b->indices, MPI_ERR_IN_STATUS);
+    int hosts = 0, spent = 0, count = MPI_UNDEFINED;
+    sw_batch_open_t open = {0};
+    int rc = MPI_SUCCESS;
+    for (int i = 0; i < b->n; i++) {
+        sw_batch_found_t found = sw_batch_look(b, i);
+        b->asked[i] = MPI_REQUEST_NULL;
+        if (found == SW_BATCH_OPEN) {
+            sw_batch_count_open(b, i, &open);
+        } else if (found == SW_BATCH_ASK) {
+            b->asked[i] = b->requests[i];
+            hosts += b->asked[i] != MPI_REQUEST_NULL;
+        } else {
+            b->indices[spent] = i;
+            sw_batch_take_spent(b, i, &b->statuses[spent++],
+                                MPI_ERR_IN_STATUS, &rc);
+        }
     }
-    int left_out = sw_batch_ask(b), count = 0;
-    if (left_out)
-        sw_link_poke();
-    int rc = host.Testsome(b->n, b->asked, &count, b->indices, b->statuses);
-    some_checked(rc, &count, b->statuses);
-    *over = rc != MPI_SUCCESS || count > 0 ||
-            (count == MPI_UNDEFINED && !left_out);
-    b->done = count == MPI_UNDEFINED && left_out ? 0 : count;
-    bool errors = rc != MPI_SUCCESS;
-    if (!errors && count > 0)
-        sw_no_errors(b->statuses, count);
-    for (int k = 0; count != MPI_UNDEFINED && k < count; k++) {
-        int error = sw_batch_conclude(b, b->indices[k], &b->statuses[k],
-                                      MPI_ERR_IN_STATUS, &rc);
-        if (error && !errors)
-            b->statuses[k].MPI_ERROR = error;
-    }
+    sw_batch_poke(&open);
+    if (hosts)
+        count = ask_host(b, spent, &rc);
+    bool nothing = count == MPI_UNDEFINED && !open.n && !spent;
+    b->done = nothing ? MPI_UNDEFINED
+                      : spent + (count == MPI_UNDEFINED ? 0 : count);
+    *over = rc != MPI_SUCCESS || b->done;
     return rc;
 }
 

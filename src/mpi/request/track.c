@@ -4,6 +4,7 @@
 #include "track.h"
 
 #include "handles.h"
+#include "mpi/base/link.h"
 #include "mpi/base/raise.h"
 
 #include <pthread.h>
@@ -94,7 +95,7 @@ sw_track_t *sw_track_new(const sw_track_kind_t *kind, sw_comm_t *comm)
     sw_tracks_enter();
     sw_track_t *t = *kind->spare;
     if (t)
-        *kind->spare = t->next;
+        *kind->spare = t->after;
     sw_tracks_leave();
     if (!t) {
         t = aligned_alloc(SW_LINE, kind->size);
@@ -119,7 +120,7 @@ static void release(sw_track_t *t)
 
 void sw_track_spare(sw_track_t *t)
 {
-    t->next = *t->kind->spare;
+    t->after = *t->kind->spare;
     *t->kind->spare = t;
 }
 
@@ -202,6 +203,7 @@ void sw_track_forget(sw_track_t *t, sw_tracks_t *ring)
 {
     MPI_Request handle = t->handle;
     t->freed = true;
+    t->kept = false;
     release(t);
     host.Request_free(&handle);
     sw_tracks_enter();
@@ -232,7 +234,7 @@ sw_track_t *sw_track_to_cancel(MPI_Request handle)
         return t;
     sw_tracks_enter();
     t = sw_handles_first(handle);
-    while (t && (t->handle != handle || t->freed))
+    while (t && (t->handle != handle || t->freed || t->idle))
         t = t->next;
     sw_tracks_leave();
     return t;
@@ -258,6 +260,16 @@ void sw_track_holds(sw_track_t *t, bool held)
 }
 
 /* Completion --------------------------------------------------------------- */
+
+#define RARELY 8
+
+void sw_track_poke(bool rarely)
+{
+    static __thread unsigned asked
+        __attribute__((tls_model("initial-exec")));
+    if (!rarely || ++asked % RARELY == 0)
+        sw_link_poke();
+}
 
 bool sw_track_ask_host(sw_track_t *t)
 {

@@ -38,6 +38,9 @@ typedef struct {
     /* May the host complete this active request? It does what comes before
      * that. NULL: at any time, and the host's answer is the whole truth. */
     bool (*ready)(sw_track_t *t);
+    /* Is this active request over? It does nothing but look. NULL: the host has
+     * a part in it. */
+    bool (*over)(sw_track_t *t);
     /* It is waited for: take some time over it, and come back. NULL: the wait
      * takes its turns itself. */
     void (*await)(sw_track_t *t);
@@ -76,13 +79,15 @@ typedef struct {
 struct sw_track {
     _Alignas(SW_LINE) MPI_Request handle;
     const sw_track_kind_t *kind;
-    sw_track_t *next;               /* in the table, or spare               */
+    sw_track_t *next;               /* in the table                         */
     sw_track_t *follower;           /* added next: see handles.h            */
-    sw_track_t *after;              /* in a ring                            */
+    sw_track_t *after;              /* in a ring, or spare                  */
     bool persistent;
     bool lasting;                   /* to the host it is persistent         */
     bool active, freed, cancelled;
     bool owes;                      /* counted in sw_owed                   */
+    /* The handle is its own from use to use; between two, it is idle. */
+    bool kept, idle;
     /* Claimed: a call of the program's completes it, and the host may give its
      * handle to another request before we have heard of it. Held: one thread
      * asks the host about it, or copies for it. */
@@ -221,6 +226,10 @@ static inline bool sw_track_ready(sw_track_t *t)
 {
     return !t->active || !t->kind->ready || t->kind->ready(t);
 }
+
+/* It is not: drive the host's progress. Where the host has no part in it that is
+ * done for other ranks, and from time to time. */
+void sw_track_poke(bool rarely);
 
 /* Has the host completed it? */
 static inline bool sw_track_ask(sw_track_t *t)

@@ -6,8 +6,6 @@
  */
 #include "complete.h"
 
-#include "mpi/base/link.h"
-
 /* Turns between looks at the clock; ns before the first nap, and of a nap. */
 #define LOOK 64
 #define KEEP 50000
@@ -37,7 +35,7 @@ static bool try(sw_track_t *t, bool may_block, MPI_Request *request,
     MPI_Request asked = *request;
     int flag = 1;
     if (!sw_track_ready(t)) {
-        sw_link_poke();
+        sw_track_poke(t->kind->over);
         return false;
     }
     if (sw_track_is_spent(t)) {
