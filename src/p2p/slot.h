@@ -64,7 +64,8 @@ typedef struct {
     /* Set by the receiver when a matched probe has taken the message out of
      * the host's queues, so that no other probe finds it. */
     _Atomic uint32_t matched;
-    uint32_t reserved;
+    /* The receiver was refused the sender's memory: taken, but not read. */
+    _Atomic uint32_t unread;
     sw_doorbell_t doorbell;
     sw_joint_t joint;
     /* The sender's own. */
@@ -166,6 +167,13 @@ static inline bool sw_slot_released(const sw_slot_t *slot)
     return slot->aside || sw_slot_is(slot, SW_SLOT_TAKEN);
 }
 
+static inline bool sw_slot_is_unread(const sw_slot_t *slot)
+{
+    return sw_slot_is(slot, SW_SLOT_TAKEN) &&
+           atomic_load_explicit(&((sw_slot_t *)(uintptr_t)slot)->unread,
+                                memory_order_relaxed);
+}
+
 /* What the sender shows, at `data` in its own memory. */
 static inline sw_data_t sw_slot_data(const sw_slot_t *slot, const void *data)
 {
@@ -224,7 +232,10 @@ SW_API sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d,
                              int me);
 
 /* Claim the slot and copy the first min(room, bytes) bytes to the target;
- * release the sender. 0, or -1 with errno if the copy failed. */
+ * release the sender. 0, or -1 with errno if the copy failed; SW_SLOT_UNREAD:
+ * the system refuses this process the sender's memory, and the sender, which
+ * sw_slot_is_unread tells, still has the message. */
+#define SW_SLOT_UNREAD 1
 SW_API int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot,
                         const sw_target_t *to);
 

@@ -161,9 +161,13 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
         }
         error = errno;
         sw_data_done(&from);
-    } else {
+    } else if (slot->shown.span == SW_SHOWN_DIRECT && !sw_slot_gives(slot)) {
         rc = read_direct(peer, slot, &to->data, 0, n);
         error = errno;
+        if (rc && !sw_peer_gone(peer)) {
+            atomic_store_explicit(&slot->unread, 1, memory_order_relaxed);
+            rc = SW_SLOT_UNREAD;
+        }
     }
     finish(peer, slot, ticket);
     errno = error;
