@@ -22,6 +22,7 @@ typedef struct {
 size_t sw_mailbox_most;
 sw_doorbell_t *sw_mailbox_doorbell;
 sw_mailbox_out_t *sw_mailbox_outs;
+uint64_t sw_mailbox_came;
 
 static sw_mailbox_t *mine;
 static uint64_t mine_at;
@@ -134,6 +135,7 @@ static unsigned look(in_t *in, sw_mailbox_taker_t *take)
         sw_pipe_pop(&in->pipe);
         n++;
     }
+    sw_mailbox_came += n;
     return n;
 }
 

@@ -40,6 +40,7 @@ typedef struct {
     uint64_t bit;
     const sw_peer_t *peer;
     uint64_t offset;            /* of the mailbox in the peer's segment    */
+    uint64_t came;              /* sw_mailbox_came at the last message     */
 } sw_mailbox_out_t;
 
 /* This process's mailbox, for so many places: its offset in the segment; 0:
@@ -70,9 +71,19 @@ static inline sw_cell_t *sw_mailbox_reserve(sw_mailbox_out_t *out,
     return sw_pipe_reserve(&out->pipe, bytes);
 }
 
+/* Messages that have come here. */
+extern SW_API uint64_t sw_mailbox_came;
+
 static inline void sw_mailbox_send(sw_mailbox_out_t *out, sw_cell_t *cell)
 {
+    uint32_t lines = sw_cell_count(sw_cell_bytes(cell));
     sw_pipe_publish(&out->pipe, cell);
+    /* The other side may wait for an answer: it gets the lines sooner. Of a
+     * stream it would get them later. */
+    if (out->came != sw_mailbox_came)
+        for (uint32_t i = 0; i < lines; i++)
+            sw_os_hand_line(cell + i);
+    out->came = sw_mailbox_came;
     if (sw_unlikely(!(atomic_load_explicit(out->rung, memory_order_relaxed) &
                       out->bit)))
         atomic_fetch_or_explicit(out->rung, out->bit, memory_order_release);

@@ -113,7 +113,7 @@ static void go_wild(void)
     if (!m)
         no_memory();
     for (size_t i = 0; i < early.buckets; i++)
-        for (sw_queue_t *q = early.bucket[i]; q; q = q->after)
+        for (sw_fifo_t *q = early.bucket[i]; q; q = q->after)
             for (sw_queued_t *at = q->first; at; at = at->next)
                 m[n++] = (sw_early_t *)at;
     sw_assert(n == count);

@@ -7,9 +7,9 @@
 
 #define BUCKETS_FIRST ((size_t)64)
 
-static sw_queue_t **place(const sw_queues_t *q, const sw_pattern_t *p)
+static sw_fifo_t **place(const sw_queues_t *q, const sw_pattern_t *p)
 {
-    sw_queue_t **at = &q->bucket[sw_pattern_hash(p) & (q->buckets - 1)];
+    sw_fifo_t **at = &q->bucket[sw_pattern_hash(p) & (q->buckets - 1)];
     while (*at && !sw_pattern_same(&(*at)->pattern, p))
         at = &(*at)->after;
     return at;
@@ -18,7 +18,7 @@ static sw_queue_t **place(const sw_queues_t *q, const sw_pattern_t *p)
 static void drop_empty(sw_queues_t *q)
 {
     for (size_t i = 0; i < q->buckets; i++)
-        for (sw_queue_t **at = &q->bucket[i], *queue; (queue = *at);)
+        for (sw_fifo_t **at = &q->bucket[i], *queue; (queue = *at);)
             if (queue->first) {
                 at = &queue->after;
             } else {
@@ -31,14 +31,14 @@ static void drop_empty(sw_queues_t *q)
 static bool grow(sw_queues_t *q)
 {
     size_t buckets = q->buckets ? 2 * q->buckets : BUCKETS_FIRST;
-    sw_queue_t **bucket = calloc(buckets, sizeof *bucket), *queue;
+    sw_fifo_t **bucket = calloc(buckets, sizeof *bucket), *queue;
     if (!bucket)
         return false;
     for (size_t i = 0; i < q->buckets; i++)
         while ((queue = q->bucket[i])) {
             q->bucket[i] = queue->after;
-            sw_queue_t **to = &bucket[sw_pattern_hash(&queue->pattern) &
-                                      (buckets - 1)];
+            sw_fifo_t **to = &bucket[sw_pattern_hash(&queue->pattern) &
+                                     (buckets - 1)];
             queue->after = *to;
             *to = queue;
         }
@@ -59,20 +59,20 @@ static bool make_room(sw_queues_t *q)
     return q->queues < q->buckets / 2 || grow(q) || q->buckets;
 }
 
-static sw_queue_t *queue_of(sw_queues_t *q, const sw_pattern_t *p)
+static sw_fifo_t *queue_of(sw_queues_t *q, const sw_pattern_t *p)
 {
     if (q->buckets) {
-        sw_queue_t *found = *place(q, p);
+        sw_fifo_t *found = *place(q, p);
         if (sw_likely(found))
             return found;
     }
     if (!make_room(q))
         return NULL;
-    sw_queue_t *queue = malloc(sizeof *queue);
+    sw_fifo_t *queue = malloc(sizeof *queue);
     if (!queue)
         return NULL;
-    sw_queue_t **at = place(q, p);
-    *queue = (sw_queue_t){.pattern = *p};
+    sw_fifo_t **at = place(q, p);
+    *queue = (sw_fifo_t){.pattern = *p};
     *at = queue;
     q->queues++;
     return queue;
@@ -81,7 +81,7 @@ static sw_queue_t *queue_of(sw_queues_t *q, const sw_pattern_t *p)
 bool sw_queues_put(sw_queues_t *q, const sw_pattern_t *p, sw_queued_t *entry,
                    uint64_t order)
 {
-    sw_queue_t *queue = queue_of(q, p);
+    sw_fifo_t *queue = queue_of(q, p);
     if (!queue)
         return false;
     sw_assert(!queue->last || queue->last->order < order);
@@ -99,7 +99,7 @@ bool sw_queues_put(sw_queues_t *q, const sw_pattern_t *p, sw_queued_t *entry,
 
 void sw_queues_take(sw_queues_t *q, sw_queued_t *entry)
 {
-    sw_queue_t *queue = entry->queue;
+    sw_fifo_t *queue = entry->queue;
     sw_assert(queue && q->waiting);
     *(entry->before ? &entry->before->next : &queue->first) = entry->next;
     *(entry->next ? &entry->next->before : &queue->last) = entry->before;
@@ -111,7 +111,7 @@ void sw_queues_take(sw_queues_t *q, sw_queued_t *entry)
 void sw_queues_free(sw_queues_t *q)
 {
     for (size_t i = 0; i < q->buckets; i++)
-        for (sw_queue_t *queue; (queue = q->bucket[i]);) {
+        for (sw_fifo_t *queue; (queue = q->bucket[i]);) {
             q->bucket[i] = queue->after;
             free(queue);
         }

@@ -23,23 +23,23 @@ typedef struct {
     int32_t source, tag;
 } sw_pattern_t;
 
-typedef struct sw_queue sw_queue_t;
+typedef struct sw_fifo sw_fifo_t;
 
 /* A place in a queue. */
 typedef struct sw_queued {
     struct sw_queued *next, *before;
-    sw_queue_t *queue;          /* NULL: in none                            */
+    sw_fifo_t *queue;           /* NULL: in none                            */
     uint64_t order;             /* of coming, among all                     */
 } sw_queued_t;
 
-struct sw_queue {
+struct sw_fifo {
     sw_pattern_t pattern;
     sw_queued_t *first, *last;
-    sw_queue_t *after;          /* in the table                             */
+    sw_fifo_t *after;           /* in the table                             */
 };
 
 typedef struct {
-    sw_queue_t **bucket;
+    sw_fifo_t **bucket;
     size_t buckets;             /* a power of two, or 0                     */
     size_t queues;              /* in the table                             */
     size_t waiting;             /* entries in all queues                    */
@@ -72,7 +72,7 @@ static inline sw_queued_t *sw_queues_first(const sw_queues_t *q,
 {
     if (!q->waiting)
         return NULL;
-    sw_queue_t *queue = q->bucket[sw_pattern_hash(p) & (q->buckets - 1)];
+    sw_fifo_t *queue = q->bucket[sw_pattern_hash(p) & (q->buckets - 1)];
     while (queue && !sw_pattern_same(&queue->pattern, p))
         queue = queue->after;
     return queue ? queue->first : NULL;

@@ -153,12 +153,20 @@ SW_API size_t sw_pipe_chunks(void);
 
 SW_API const sw_cell_t *sw_pipe_follow(sw_pipe_in_t *in);
 
+/* So many lines of a message are fetched ahead. */
+#define SW_PIPE_AHEAD 16u
+
 /* The next message, or NULL. It stays there until sw_pipe_pop. */
 static inline const sw_cell_t *sw_pipe_peek(sw_pipe_in_t *in)
 {
     const sw_cell_t *cell = in->cell;
     if (!sw_cell_is(cell, in->turn))
         return NULL;
+    /* Its further lines come while the caller looks for its receive. */
+    uint32_t lines = sw_min(sw_cell_count(sw_cell_bytes(cell)),
+                            SW_PIPE_AHEAD);
+    for (uint32_t i = 1; i < lines; i++)
+        __builtin_prefetch(cell + i);
     return sw_likely(sw_cell_kind(cell) < SW_CELL_SKIP) ? cell
                                                         : sw_pipe_follow(in);
 }

@@ -190,7 +190,7 @@ static size_t longest(const sw_queues_t *q)
     size_t most = 0;
     for (size_t i = 0; i < q->buckets; i++) {
         size_t n = 0;
-        for (const sw_queue_t *at = q->bucket[i]; at; at = at->after)
+        for (const sw_fifo_t *at = q->bucket[i]; at; at = at->after)
             n++;
         most = sw_max(most, n);
     }

@@ -4,6 +4,7 @@
 #include "link.h"
 
 #include "coll/agreement.h"
+#include "device/memory.h"
 #include "match/mailbox.h"
 #include "node/arena/arena.h"
 #include "node/base/settings.h"
@@ -21,7 +22,9 @@ void sw_link_offer(sw_hello_t *to)
         return;
     to->ledger = sw_ledger_open(sw_world.places);
     to->directory = to->ledger ? sw_slots_directory() : 0;
-    if (sw_settings.match)
+    /* Beside a GPU's driver messages stay the MPI's, which may know the device:
+     * we would take copies. */
+    if (sw_settings.match && !sw_device_present())
         to->mailbox = sw_mailbox_open(sw_world.places, sw_world.place);
 }
 

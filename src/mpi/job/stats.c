@@ -7,6 +7,7 @@
 #include "mpi/base/world.h"
 #include "mpi/coll/call.h"
 #include "mpi/p2p/give.h"
+#include "mpi/p2p/near.h"
 #include "mpi/p2p/partitioned.h"
 #include "mpi/p2p/posted.h"
 #include "mpi/p2p/serve.h"
@@ -86,6 +87,29 @@ typedef struct {
     int64_t known, brought;             /* layouts of senders */
     int64_t looks;                      /* at posted receives */
 } messages_t;
+
+/* Collective, as sw_stats_print: what only the matcher knows. Returns how many
+ * messages it has matched. */
+static int64_t print_matches(int rank)
+{
+    const sw_matcher_stats_t *s = &sw_matcher_stats;
+    struct { int64_t messages, early, early_bytes; } sum = {0}, mine = {
+        (int64_t)s->messages, (int64_t)s->early, (int64_t)s->early_bytes};
+    struct { int64_t waiting, posted; } most = {0}, here = {
+        (int64_t)s->waiting_most, (int64_t)s->posted_most};
+    host.Reduce(&mine, &sum, sizeof sum / sizeof(int64_t), MPI_INT64_T,
+                MPI_SUM, 0, MPI_COMM_WORLD);
+    host.Reduce(&here, &most, sizeof most / sizeof(int64_t), MPI_INT64_T,
+                MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank || !sum.messages)
+        return sum.messages;
+    sw_say("messages matched inside the node: %lld; %lld came before their "
+           "receives, and took %lld KiB", (long long)sum.messages,
+           (long long)sum.early, (long long)(sum.early_bytes / 1024));
+    sw_say("a rank had at most %lld messages waiting, and %lld receives "
+           "posted", (long long)most.waiting, (long long)most.posted);
+    return sum.messages;
+}
 
 /* Collective, as sw_stats_print; how many messages were ours. The sums are 0 on
  * all ranks but rank 0. */
@@ -249,8 +273,9 @@ void sw_stats_print(void)
     host.Comm_size(MPI_COMM_WORLD, &size);
     int rc = host.Reduce(mine, all, SW_CALL_ROWS * SW_CALL_ROW, MPI_INT64_T,
                          MPI_SUM, 0, MPI_COMM_WORLD);
-    int64_t messages = print_messages() + print_partitioned() +
-                       print_windows(rank) + print_gives(rank);
+    int64_t messages = print_matches(rank) + print_messages() +
+                       print_partitioned() + print_windows(rank) +
+                       print_gives(rank);
     print_nodes(rank);
     print_reordered(rank);
     if (rc != MPI_SUCCESS || rank != 0)
@@ -266,8 +291,8 @@ void sw_stats_print(void)
     }
     print_row("all", total);
     if (!calls && !messages)
-        sw_say("this program made no collective call, sent no large message, "
-               "gave no block and moved nothing in a window: there was "
+        sw_say("this program made no collective call, sent no message inside a "
+               "node, gave no block and moved nothing in a window: there was "
                "nothing to accelerate");
     sw_arena_stats_t arena;
     sw_arena_stats(&arena);

@@ -12,7 +12,7 @@
 #include "offload/agent.h"
 
 bool sw_near_on, sw_near_there;
-int sw_near_tag_max;
+int sw_near_tag_max, sw_near_spins;
 
 /* Away --------------------------------------------------------------------- */
 
@@ -53,6 +53,9 @@ static bool away(bool goes)
 
 /* Starting ----------------------------------------------------------------- */
 
+/* A turn costs more than a look at one line. */
+#define SPINS_CROWDED 2
+
 bool sw_near_start(void)
 {
     void *most;
@@ -66,6 +69,7 @@ bool sw_near_start(void)
                             sw_world.at[i].said.mailbox);
     host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &set);
     sw_near_tag_max = set ? *(int *)most : 32767;
+    sw_near_spins = sw_wait_crowded() ? SPINS_CROWDED : sw_wait_spins;
     sw_matcher_meet = sw_near_meet;
     sw_near_pieces_start();
     sw_near_sends_start();
@@ -138,13 +142,13 @@ void sw_near_progress(void)
 
 bool sw_near_await(const _Atomic bool *flag)
 {
-    int left = sw_wait_spins;
+    int left = sw_near_spins;
     bool lost = false;
 #define IS_SET atomic_load_explicit((_Atomic bool *)(uintptr_t)flag, \
                                     memory_order_acquire)
     while (!IS_SET && left-- > 0)
         if (sw_near_turn(false))
-            left = sw_wait_spins;
+            left = sw_near_spins;
     if (IS_SET)
         return false;
     sw_wait_t wait = {.doorbell = sw_mailbox_doorbell};

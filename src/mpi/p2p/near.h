@@ -28,6 +28,9 @@ extern bool sw_near_there __attribute__((visibility("hidden")));
 /* The largest tag that the host allows. */
 extern int sw_near_tag_max __attribute__((visibility("hidden")));
 
+/* Turns of a wait before it looks at the clock. */
+extern int sw_near_spins __attribute__((visibility("hidden")));
+
 /* After the handshake of MPI_Init: true where there may be near communicators.
  * And at the end. */
 bool sw_near_start(void);
@@ -67,6 +70,28 @@ typedef struct {
     size_t bytes;               /* of data                                  */
     int partner, tag;
 } sw_near_t;
+
+/* A processor hands a value from a store to a load that is no wider. For a wider
+ * load it waits until both stores, and all before them, have reached the cache:
+ * here those of the message before, whose lines come from another core. So a
+ * description that was just written is read field by field. */
+#define SW_NEAR_FIELD(x)                                                \
+    __extension__({                                                     \
+        __auto_type field_ = (x);                                       \
+        __asm__("" : "+r"(field_));                                     \
+        field_;                                                         \
+    })
+
+static inline void sw_near_copy(sw_near_t *to, const sw_near_t *from)
+{
+    to->comm = SW_NEAR_FIELD(from->comm);
+    to->type = SW_NEAR_FIELD(from->type);
+    to->buffer = SW_NEAR_FIELD(from->buffer);
+    to->count = SW_NEAR_FIELD(from->count);
+    to->bytes = SW_NEAR_FIELD(from->bytes);
+    to->partner = SW_NEAR_FIELD(from->partner);
+    to->tag = SW_NEAR_FIELD(from->tag);
+}
 
 /* Is the description right? False: the host is to judge, or has raised its
  * error already, and *result is that. */

@@ -5,7 +5,6 @@
 #include "aside.h"
 #include "mpi/base/away.h"
 #include "mpi/base/raise.h"
-#include "mpi/request/complete.h"
 #include "near_probe.h"
 #include "near_receive.h"
 #include "near_send.h"
@@ -149,10 +148,11 @@ int sw_MPI_Imrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type, \
 static int exchange(const sw_near_t *out, const sw_near_t *in,
                     MPI_Status *status)
 {
-    MPI_Request request;
-    sw_near_irecv(in, &request);
+    sw_near_receive_t r;
+    sw_near_prepare(&r, in);
+    sw_near_post(&r);
     int sent = sw_near_send(out, SW_SEND_STANDARD);
-    int received = sw_wait_one(&request, status);
+    int received = sw_near_finish(&r, status);
     return received ? received : sent;
 }
 

@@ -53,7 +53,7 @@ void sw_near_pull(sw_near_receive_t *r, int place, const sw_near_offer_t *offer,
     pull_t *p = malloc(sizeof *p);
     if (!p)
         no_memory();
-    *p = (pull_t){.receive = r, .order = {offer->ticket, bytes}};
+    *p = (pull_t){.receive = r, .order = {offer->send, bytes}};
     if (lane->pulls)
         lane->last_pull->next = p;
     else

@@ -58,14 +58,14 @@ static sw_early_t *find(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
         return NULL;
     }
     sw_comm_use(c->handle);
-    int left = sw_wait_spins;
+    int left = sw_near_spins;
     while (left-- > 0) {
         if (!sw_near_turn(false))
             continue;
         if ((m = look(p)))
             return m;
         sw_match_leave();
-        left = sw_wait_spins;
+        left = sw_near_spins;
     }
     sw_wait_t wait = {.doorbell = sw_mailbox_doorbell};
     bool lost = false;

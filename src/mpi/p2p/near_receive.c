@@ -84,11 +84,14 @@ void sw_near_meet(sw_posted_t *posted, const sw_envelope_t *e,
     sw_assert(!r->done);
     if (sw_likely(e->kind == SW_CELL_DATA))
         put(&to, payload, n);
-    else if (later)
-        sw_near_pull(r, e->place, payload, n);
-    else if (!r->into || bytes > room ||
-             !(r->parcel = sw_near_accept(e, payload)))
+    else if (!later && (!r->into || bytes > room ||
+                        !(r->parcel = sw_near_accept(e, payload))))
         failed = fetch(&to, room, e, payload);
+    later = later || failed == SW_SLOT_UNREAD;
+    if (sw_unlikely(later)) {
+        failed = 0;
+        sw_near_pull(r, e->place, payload, n);
+    }
     r->source = e->pattern.source;
     r->tag = e->pattern.tag;
     r->bytes = n;
@@ -102,10 +105,11 @@ void sw_near_meet(sw_posted_t *posted, const sw_envelope_t *e,
 
 void sw_near_prepare(sw_near_receive_t *r, const sw_near_t *what)
 {
-    r->posted.pattern = (sw_pattern_t){what->comm->context_id, what->partner,
-                                       what->tag};
+    r->posted.pattern = (sw_pattern_t){what->comm->context_id,
+                                       SW_NEAR_FIELD(what->partner),
+                                       SW_NEAR_FIELD(what->tag)};
     r->posted.queued.queue = NULL;
-    r->what = *what;
+    sw_near_copy(&r->what, what);
     r->block = NULL;
     r->into = NULL;
     r->parcel = NULL;
@@ -114,15 +118,31 @@ void sw_near_prepare(sw_near_receive_t *r, const sw_near_t *what)
     atomic_store_explicit(&r->done, false, memory_order_relaxed);
 }
 
-void sw_near_post(sw_near_receive_t *r)
+/* Before a message may meet it: where we cannot unpack, the data waits in a
+ * block of ours. */
+static void make_block(sw_near_receive_t *r)
 {
     const sw_near_t *w = &r->what;
     if (sw_unlikely((!w->type->dense && !w->type->layout) ||
                     sw_out_of_reach(w->buffer, w->type)) && w->bytes)
         r->block = sw_temporary(w->bytes);
+}
+
+void sw_near_post(sw_near_receive_t *r)
+{
+    make_block(r);
     sw_match_enter();
     if (sw_matcher_post(&r->posted))
         sw_near_pieces_turn();
+    sw_match_leave();
+}
+
+/* It gets the message that a probe has taken out. */
+static void hand(sw_near_receive_t *r, sw_early_t *m)
+{
+    make_block(r);
+    sw_match_enter();
+    sw_matcher_hand(m, &r->posted);
     sw_match_leave();
 }
 
@@ -195,7 +215,7 @@ static int give_up(sw_near_receive_t *r)
     return open ? sw_failure_raise(r->what.comm->handle) : MPI_SUCCESS;
 }
 
-static int await(sw_near_receive_t *r, MPI_Status *status)
+int sw_near_finish(sw_near_receive_t *r, MPI_Status *status)
 {
     MPI_Comm comm = r->what.comm->handle;
     sw_comm_use(comm);
@@ -212,16 +232,14 @@ int sw_near_recv(const sw_near_t *what, MPI_Status *status)
     sw_near_receive_t r;
     sw_near_prepare(&r, what);
     sw_near_post(&r);
-    return await(&r, status);
+    return sw_near_finish(&r, status);
 }
 
 int sw_near_mrecv(const sw_near_t *what, sw_early_t *m, MPI_Status *status)
 {
     sw_near_receive_t r;
     sw_near_prepare(&r, what);
-    sw_match_enter();
-    sw_matcher_hand(m, &r.posted);
-    sw_match_leave();
+    hand(&r, m);
     if (sw_unlikely(!r.done) && sw_near_await(&r.done)) {
         int rc = give_up(&r);
         if (rc != MPI_SUCCESS)
@@ -248,10 +266,8 @@ static bool ready(sw_track_t *t)
 {
     if (!is_over(t)) {
         sw_near_turn(false);
-        if (!is_over(t)) {
-            sw_near_asked(t->comm);
+        if (!is_over(t))
             return false;
-        }
     }
     return t->ended = true;
 }
@@ -332,9 +348,7 @@ int sw_near_imrecv(const sw_near_t *what, sw_early_t *m, MPI_Request *request)
     sw_near_irecv_t *i = new_track(what);
     sw_track_add(&i->base.track);
     *request = i->base.track.handle;
-    sw_match_enter();
-    sw_matcher_hand(m, &i->receive.posted);
-    sw_match_leave();
+    hand(&i->receive, m);
     return MPI_SUCCESS;
 }
 
@@ -415,6 +429,7 @@ const sw_track_kind_t sw_near_irecv_kind = {
     .size = sizeof(sw_near_irecv_t),
     .spare = &spare,
     .ready = ready,
+    .over = is_over,
     .await = await_some,
     .ask = ask,
     .peek = peek,

@@ -39,8 +39,9 @@ extern const sw_track_kind_t sw_near_irecv_kind
 /* What the sender of a large message offers: a payload of SW_CELL_OFFER. */
 typedef struct {
     uint64_t bytes;
-    /* See p2p/slot.h. To oneself `slot` is the send. 0: `ticket` is the send,
-     * and the data comes in pieces (near_pieces.h). */
+    uint64_t send;              /* its address; 0: it needs no sender       */
+    /* See p2p/slot.h. No slot: the data comes in pieces (near_pieces.h), or
+     * from this process. */
     uint64_t slot, ticket;
 } sw_near_offer_t;
 
@@ -62,6 +63,8 @@ sw_data_t sw_near_target(const sw_near_receive_t *r);
 /* Describe and post it. */
 void sw_near_prepare(sw_near_receive_t *r, const sw_near_t *what);
 void sw_near_post(sw_near_receive_t *r);
+/* Wait for it: what a blocking call returns. */
+int sw_near_finish(sw_near_receive_t *r, MPI_Status *status);
 
 /* It is done: the program's status, and the error class. */
 int sw_near_received(sw_near_receive_t *r, MPI_Status *status);

@@ -118,6 +118,15 @@ static bool put(const sw_near_t *w, int place, const sw_data_t *data)
     return true;
 }
 
+/* A sender that waits gains nothing by a copy of its own: up to 1 MiB the
+ * receiver's system call is quicker than two copies, one after the other. Of
+ * several messages under way the copies overlap. */
+static bool is_quick_by_cma(size_t bytes)
+{
+    return bytes >= (16u << 10) && bytes <= (1u << 20) &&
+           sw_threshold_shown_min < SIZE_MAX;
+}
+
 /* Where the receiver shall find a longer one. */
 static void bind(sw_near_send_t *s)
 {
@@ -126,12 +135,14 @@ static void bind(sw_near_send_t *s)
     o->direct = false;
     if (s->given.at)
         return;
-    if (s->mode != SW_SEND_BUFFERED && s->what.bytes >= sw_threshold_shown_min)
+    bool worth = s->what.bytes > eager && sw_threshold_shown_min < SIZE_MAX;
+    if (s->mode != SW_SEND_BUFFERED && worth)
         sw_offer_bind(o);
     if (!o->readable && !o->layout && s->mode != SW_SEND_BUFFERED &&
         s->place != sw_world.place &&
         sw_world.at[s->place].reached & SW_AGREE_CMA)
         o->direct = sw_threshold_cma || s->what.bytes > SW_STAGED_MAX ||
+                    (s->blocking && is_quick_by_cma(s->what.bytes)) ||
                     sw_slot_aside() + s->what.bytes > SW_STAGED_ALL;
 }
 
@@ -156,7 +167,7 @@ static bool offer(sw_near_send_t *s)
 {
     if (s->place == sw_world.place) {
         const sw_near_offer_t own = {.bytes = s->what.bytes,
-                                     .slot = (uint64_t)(uintptr_t)s};
+                                     .send = (uintptr_t)s};
         return put_offer(s, &own);
     }
     if (!s->slot && !s->in_pieces) {
@@ -171,7 +182,7 @@ static bool offer(sw_near_send_t *s)
         if (s->in_pieces && s->given.at)
             s->data = sw_data_plain(sw_parcel_find(&s->given));
     }
-    sw_near_offer_t o = {.bytes = s->what.bytes, .ticket = (uintptr_t)s};
+    sw_near_offer_t o = {.bytes = s->what.bytes, .send = (uintptr_t)s};
     if (s->slot) {
         o.slot = s->slot->offset;
         o.ticket = sw_slot_ticket(s->slot);
@@ -268,13 +279,26 @@ static int through_buffer(const sw_near_t *w, char *to)
                                comm, MPI_STATUS_IGNORE);
 }
 
+/* All but `offer`, which offer() fills. */
+static void clear(sw_near_send_t *s)
+{
+    s->packed = s->block = NULL;
+    s->slot = NULL;
+    s->given = (sw_parcel_name_t){0};
+    s->sent = s->in_pieces = s->pulled = s->detached = s->blocking = false;
+    s->wanted = s->at = 0;
+    s->turns = 0;
+    s->list = NULL;
+    atomic_store_explicit(&s->done, false, memory_order_relaxed);
+}
+
 /* Returns an error that the host has raised. */
 static int describe(sw_near_send_t *s, const sw_near_t *w,
                     sw_send_mode_t mode)
 {
     bool buffered = mode == SW_SEND_BUFFERED;
-    memset(s, 0, sizeof *s);
-    s->what = *w;
+    clear(s);
+    sw_near_copy(&s->what, w);
     s->mode = mode;
     s->place = sw_near_place(w->comm, w->partner);
     s->data = (sw_data_t){.at = w->buffer, .count = w->count,
@@ -318,6 +342,20 @@ bool sw_near_send_forsaken(sw_near_send_t *s)
            sw_peer_gone(sw_world.at[s->place].peer);
 }
 
+/* Has the receiver taken it, or does a copy lie aside? One that the receiver has
+ * taken and could not read loses its slot: the receiver asks for pieces. */
+static bool is_released(sw_near_send_t *s, bool sync)
+{
+    if (!sw_slot_is(s->slot, SW_SLOT_TAKEN))
+        return !sync && s->slot->aside;
+    if (sw_likely(!sw_slot_is_unread(s->slot)))
+        return true;
+    sw_slot_leave(s->slot);
+    s->slot = NULL;
+    s->in_pieces = true;
+    return false;
+}
+
 /* Is it over? Do what it needs of us. The caller has the lock. */
 static bool push_on(sw_near_send_t *s)
 {
@@ -329,15 +367,14 @@ static bool push_on(sw_near_send_t *s)
         return false;
     bool sync = s->mode == SW_SEND_SYNCHRONOUS;
     const sw_peer_t *receiver = sw_world.at[s->place].peer;
-    if (sw_slot_is(s->slot, SW_SLOT_TAKEN) ||
-        (!sync && sw_slot_released(s->slot)))
+    if (is_released(s, sync))
         return s->done = true;
+    if (!s->slot)
+        return false;
     sw_slot_help(s->slot, receiver, s->offer.data);
     if (!sync)
         sw_slot_nudge(s->slot, receiver, s->offer.data);
-    if (sync ? sw_slot_is(s->slot, SW_SLOT_TAKEN)
-             : sw_slot_released(s->slot))
-        s->done = true;
+    s->done = is_released(s, sync);
     return s->done;
 }
 
@@ -434,7 +471,7 @@ bool sw_near_sends_any(void)
 int sw_near_fetch_own(const sw_near_offer_t *offer, const sw_data_t *to,
                       size_t room)
 {
-    sw_near_send_t *s = (sw_near_send_t *)(uintptr_t)offer->slot;
+    sw_near_send_t *s = (sw_near_send_t *)(uintptr_t)offer->send;
     size_t n = sw_min(room, offer->bytes);
     if (!s->data.layout && !to->layout)
         memmove(to->at, s->data.at, n);
@@ -448,14 +485,16 @@ int sw_near_fetch_own(const sw_near_offer_t *offer, const sw_data_t *to,
 
 static void await(sw_near_send_t *s)
 {
-    int left = sw_wait_spins;
+    int left = sw_near_spins;
     while (!advance(s) && left-- > 0)
         if (sw_near_turn(false))
-            left = sw_wait_spins;
+            left = sw_near_spins;
     if (!s->done) {
-        sw_wait_t wait = {.doorbell = s->slot ? &s->slot->doorbell
-                                              : sw_mailbox_doorbell};
+        sw_wait_t wait = {0};
         while (!advance(s)) {
+            if (!wait.announced)
+                wait.doorbell = s->slot ? &s->slot->doorbell
+                                        : sw_mailbox_doorbell;
             sw_wait_step(&wait);
             sw_near_turn(true);
         }
@@ -480,22 +519,34 @@ static int buffered(const sw_near_t *w)
     return MPI_SUCCESS;
 }
 
+/* A short message without gaps, of which nothing remains to be done. False: it
+ * is another kind of message, or there is no place for it now. */
+static inline bool at_once(const sw_near_t *w, sw_send_mode_t mode)
+{
+    int place = sw_near_place(w->comm, w->partner);
+    bool shared = sw_threaded || sw_match_shared;
+    if (sw_unlikely(w->bytes > eager || mode != SW_SEND_STANDARD ||
+                    !w->type->dense || sw_device_possible()))
+        return false;
+    const sw_data_t data = sw_data_plain(w->buffer);
+    if (sw_unlikely(shared))
+        sw_match_enter();
+    bool done = !waiting[place] && put(w, place, &data);
+    if (sw_unlikely(shared))
+        sw_match_leave();
+    return done;
+}
+
 int sw_near_send(const sw_near_t *w, sw_send_mode_t mode)
 {
     sw_near_send_t s;
-    int place = sw_near_place(w->comm, w->partner);
-    if (sw_likely(w->bytes <= eager && mode == SW_SEND_STANDARD &&
-                  w->type->dense && !sw_device_possible() && !sw_threaded &&
-                  !sw_match_shared &&
-                  !waiting[place])) {
-        const sw_data_t data = sw_data_plain(w->buffer);
-        if (sw_likely(put(w, place, &data)))
-            return MPI_SUCCESS;
-    }
+    if (sw_likely(at_once(w, mode)))
+        return MPI_SUCCESS;
     if (mode == SW_SEND_BUFFERED)
         return buffered(w);
     sw_comm_use(w->comm->handle);
     describe(&s, w, mode);
+    s.blocking = true;
     begin(&s);
     await(&s);
     return MPI_SUCCESS;
@@ -504,7 +555,7 @@ int sw_near_send(const sw_near_t *w, sw_send_mode_t mode)
 void sw_near_send_parcel(const sw_near_t *w, const sw_parcel_name_t *given)
 {
     sw_near_send_t *s = new_send();
-    s->what = *w;
+    sw_near_copy(&s->what, w);
     s->place = sw_near_place(w->comm, w->partner);
     s->given = *given;
     sw_comm_use(w->comm->handle);
@@ -524,12 +575,15 @@ static bool ready(sw_track_t *t)
     sw_near_send_t *s = of(t);
     if (!advance(s)) {
         sw_near_turn(false);
-        if (!advance(s)) {
-            sw_near_asked(t->comm);
+        if (!advance(s))
             return false;
-        }
     }
     return t->ended = true;
+}
+
+static bool is_over(sw_track_t *t)
+{
+    return advance(of(t));
 }
 
 static bool ask(sw_track_t *t)
@@ -566,6 +620,11 @@ static sw_near_isend_t *new_track(const sw_near_t *w)
 int sw_near_isend(const sw_near_t *w, sw_send_mode_t mode,
                   MPI_Request *request)
 {
+    /* To MPI_PROC_NULL hosts give one request again and again, which is
+     * complete: the cheapest one that there is, and none of ours. */
+    if (sw_likely(at_once(w, mode)))
+        return host.Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0,
+                          w->comm->handle, request);
     sw_near_isend_t *i = new_track(w);
     int rc = describe(&i->send, w, mode);
     if (rc != MPI_SUCCESS) {
@@ -645,10 +704,10 @@ static void progress(void)
 static void await_some(sw_track_t *t)
 {
     sw_near_send_t *s = of(t);
-    int left = sw_wait_spins;
+    int left = sw_near_spins;
     while (!advance(s) && left-- > 0)
         if (sw_near_turn(false))
-            left = sw_wait_spins;
+            left = sw_near_spins;
 }
 
 static sw_track_t *spare;
@@ -657,6 +716,7 @@ const sw_track_kind_t sw_near_isend_kind = {
     .size = sizeof(sw_near_isend_t),
     .spare = &spare,
     .ready = ready,
+    .over = is_over,
     .await = await_some,
     .ask = ask,
     .peek = peek,

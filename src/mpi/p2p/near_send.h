@@ -28,6 +28,7 @@ typedef struct sw_near_send {
     sw_slot_t *slot;            /* NULL: none, or none yet                  */
     sw_offer_t offer;
     sw_parcel_name_t given;     /* at is 0: nothing is given                */
+    bool blocking;              /* its program waits for it                 */
     bool sent;                  /* it is in the mailbox                     */
     bool in_pieces;             /* see near_pieces.h                        */
     bool pulled;                /* then: by its receiver                    */

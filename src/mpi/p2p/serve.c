@@ -3,6 +3,7 @@
  */
 #include "serve.h"
 
+#include "near.h"
 #include "node/base/settings.h"
 #include "offload/list.h"
 #include "posted.h"
@@ -33,6 +34,14 @@ static sw_agent_found_t serve(void)
     return SW_AGENT_WORKED;
 }
 
+/* Where all messages are ours to match, the host has no posted receives for the
+ * agent to look at. Then the agent need not share the tracks. */
+static bool fetches(void)
+{
+    return sw_settings.agent == true || !sw_near_on ||
+           sw_world.places < sw_world.ranks;
+}
+
 void sw_serve_start(void)
 {
     bool wanted = sw_settings.agent == SW_AUTO
@@ -40,9 +49,10 @@ void sw_serve_start(void)
         : sw_settings.agent;
     if (!wanted)
         return;
-    sw_tracks_shared = sw_ledger_shared = sw_served = true;
+    if (fetches())
+        sw_tracks_shared = sw_ledger_shared = sw_served = true;
     sw_lists_shared = true;
-    if (sw_agent_start(serve, true))
+    if (sw_agent_start(sw_served ? serve : NULL, true))
         return;
     sw_say("no thread for the agent (%m): large messages are fetched inside "
            "MPI calls only");

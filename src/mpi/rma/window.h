@@ -19,6 +19,7 @@
 #ifndef SW_MPI_RMA_WINDOW_H
 #define SW_MPI_RMA_WINDOW_H
 
+#include "mpi/base/away.h"
 #include "mpi/base/comm.h"
 #include "mpi/base/datatype.h"
 #include "rma/regions.h"
@@ -200,6 +201,7 @@ int sw_MPI_##NAME PARAMETERS                                            \
     sw_win_t *w = sw_win(win);                                          \
     if (w && sw_likely(BODY))                                           \
         return result;                                                  \
+    SW_AWAY;                                                            \
     return host.NAME ARGUMENTS;                                         \
 }
 

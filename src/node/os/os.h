@@ -272,4 +272,15 @@ static inline void sw_os_pause(void)
 #endif
 }
 
+/* This cache line was written for another core: a processor that can moves it to
+ * the cache that both share (cldemote). To others it is a no-operation. */
+static inline void sw_os_hand_line(const void *line)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("cldemote %0" :: "m"(*(const char *)line));
+#else
+    (void)line;
+#endif
+}
+
 #endif

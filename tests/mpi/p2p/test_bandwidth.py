@@ -6,15 +6,10 @@ import pytest
 from harness import hosts
 from harness.programs import run, well
 
-OWN_THE_MATCH = "64 receives lie over each other, and the first one's " \
-    "descriptor is lost: own the match"
-# Below every host's least size of a message that is moved in one copy.
-SMALL = 2048
-
 
 @pytest.mark.parametrize("how", ["one", "both", "persistent"])
-def test_small_messages_into_one_buffer(host, how):
-    well(run(host, 2, "bandwidth", how, 1, SMALL, 10))
+def test_messages_into_one_buffer(host, how):
+    well(run(host, 2, "bandwidth", how, 1, 1 << 18, 5))
 
 
 @pytest.mark.parametrize("how", ["many", "latency"])
@@ -27,11 +22,10 @@ def test_several_pairs(host):
 
 
 @pytest.mark.deep
-@pytest.mark.xfail(run=False, reason=OWN_THE_MATCH)
 @pytest.mark.parametrize("how, n", [("one", 2), ("both", 2), ("persistent", 2),
                                     ("one", 4)])
-def test_large_messages_into_one_buffer(host, how, n):
-    well(run(host, n, "bandwidth", how, 4096, 1 << 20, 30, timeout=300))
+def test_messages_into_one_buffer_for_long(host, how, n):
+    well(run(host, n, "bandwidth", how, 1, 1 << 20, 30, timeout=600))
 
 
 @pytest.mark.deep

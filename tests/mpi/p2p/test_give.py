@@ -107,7 +107,7 @@ def test_a_profile_sees_sends_and_receives(host, enable, tmp_path):
     if enable:
         handed, taken, _ = given(done)
         assert calls["straightway_give"].calls == handed > 0
-        assert calls["straightway_take"].calls <= taken
+        assert taken > 0 and calls["straightway_take"].calls > 0
         assert calls["straightway_give"].sent > 4096 * handed
     else:
         assert "blocks:" not in done.stderr

@@ -33,19 +33,25 @@ def compare(host, n, seed, rounds, folder, *options, env=None):
     return int(moved[1]) if moved else 0
 
 
-@pytest.mark.parametrize("n", [2, 3, 4])
-def test_random_messages_give_the_hosts_bytes(host, n, tmp_path):
+# On communicators over several nodes the MPI matches.
+BY_THE_MPI = {"STRAIGHTWAY_MATCH": "off"}
+
+
+@pytest.mark.parametrize("n, match", [(2, "on"), (2, "off"), (3, "on"),
+                                      (3, "off"), (4, "on")])
+def test_random_messages_give_the_hosts_bytes(host, n, match, tmp_path):
     # Few rounds have few large messages.
     least = {} if n == 2 else {"STRAIGHTWAY_P2P_MIN": 1000}
     assert compare(host, n, 1 + n, rounds_for(host, n, ROUNDS), tmp_path,
-                   env=least) > 0
+                   env={**least, "STRAIGHTWAY_MATCH": match}) > 0
 
 
-@pytest.mark.parametrize("n, refused", [(2, None), (3, "room,cma:0")])
-def test_our_matcher_gives_the_hosts_bytes(host, n, refused, tmp_path):
-    """Also where no rank can read another's message: it comes in pieces."""
+@pytest.mark.parametrize("n, way, refused", [
+    (3, "auto", "room,cma:0"), (2, "cma", "cma:3")])
+def test_what_cannot_be_read_comes_in_pieces(host, n, way, refused, tmp_path):
+    """From the start, or since the system has refused it in the midst."""
     compare(host, n, 3 + n, rounds_for(host, n, ROUNDS), tmp_path, env={
-        "STRAIGHTWAY_MATCH": "on", "STRAIGHTWAY_REFUSE": refused})
+        "STRAIGHTWAY_MESSAGE_WAY": way, "STRAIGHTWAY_REFUSE": refused})
 
 
 @pytest.mark.parametrize("least", LEAST)
@@ -81,7 +87,7 @@ def test_what_is_used_again_at_once(host, agent):
 
 def test_the_agent_fetches_while_the_program_computes(host):
     done = well(run(host, 2, "p2p_agent", env={
-        **ON, "STRAIGHTWAY_AGENT": 1, "STRAIGHTWAY_P2P_MIN": 192,
+        **ON, **BY_THE_MPI, "STRAIGHTWAY_AGENT": 1, "STRAIGHTWAY_P2P_MIN": 192,
         "STRAIGHTWAY_STATS": "on"}))
     fetched = re.search(r"(\d+) fetched by the agent", done.stderr)
     assert fetched and int(fetched[1]) >= 20, done.stderr
@@ -149,7 +155,8 @@ def test_the_edges_of_what_mpi_allows(host):
 
 def test_what_goes_while_a_receive_is_pending(host):
     done = well(run(host, 2, "p2p_pending", "all", env={
-        **ON, "STRAIGHTWAY_P2P_MIN": 4096, "STRAIGHTWAY_STATS": "on"}))
+        **ON, **BY_THE_MPI, "STRAIGHTWAY_P2P_MIN": 4096,
+        "STRAIGHTWAY_STATS": "on"}))
     # Some 25,000 polls beside 8,192 posted receives, and a wait for each. To
     # look at all in each poll would be 200 million. While a message is on its
     # way each poll looks at the receives of its channel, so a busy machine has
@@ -158,12 +165,13 @@ def test_what_goes_while_a_receive_is_pending(host):
     assert looks and int(looks[1]) < 20000000, done.stderr
 
 
-@pytest.mark.parametrize("agent", [0, 1])
+@pytest.mark.parametrize("match, agent", [("on", 0), ("off", 0), ("off", 1)])
 @pytest.mark.parametrize("least", [
     192, pytest.param(16384, marks=DEEP)])
-def test_what_goes_by_any_way(host, least, agent):
+def test_what_goes_by_any_way(host, least, match, agent):
     well(run(host, 2, "p2p_pending", "all", env={
-        **ON, "STRAIGHTWAY_P2P_MIN": least, "STRAIGHTWAY_AGENT": agent}))
+        **ON, "STRAIGHTWAY_MATCH": match, "STRAIGHTWAY_P2P_MIN": least,
+        "STRAIGHTWAY_AGENT": agent}))
 
 
 def test_probes_after_very_many_tags(host):
@@ -171,7 +179,8 @@ def test_probes_after_very_many_tags(host):
 
 
 def test_a_short_message_with_gaps_waits_for_nobody(host):
-    done = well(run(host, 2, "p2p_gathered", env=ON))
+    well(run(host, 2, "p2p_gathered", env=ON))
+    done = well(run(host, 2, "p2p_gathered", env={**ON, **BY_THE_MPI}))
     moved = re.search(r"(\d+) messages moved, .* (\d+) of them copied aside",
                       done.stderr)
     assert moved, done.stderr

@@ -146,9 +146,8 @@ def test_a_profile_tells_that_a_partition_is_late(host, enable, tmp_path):
 def test_a_profile_has_gives_as_messages(host, tmp_path):
     p = profiled(host, tmp_path, "gives", "on")
     assert of(p, 0)["straightway_give"] == (5, 5 * 65536, 0)
-    assert of(p, 1)["straightway_take"] == (5, 0, 5 * 65536)
     assert of(p, 0)["MPI_Isend"] == (1, 100, 0)
-    assert of(p, 1)["MPI_Mprobe"][0] == of(p, 1)["MPI_Mrecv"][0] == 1
+    assert of(p, 1)["straightway_take"] == (6, 0, 5 * 65536 + 100)
     (pair, one), = p.matrix("messages").items()
     assert pair == (0, 1) and (one.messages, one.bytes) == (6, 5 * 65536 + 100)
 
