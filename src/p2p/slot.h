@@ -167,10 +167,10 @@ static inline bool sw_slot_released(const sw_slot_t *slot)
     return slot->aside || sw_slot_is(slot, SW_SLOT_TAKEN);
 }
 
+/* Of one that is taken: see SW_SLOT_UNREAD. */
 static inline bool sw_slot_is_unread(const sw_slot_t *slot)
 {
-    return sw_slot_is(slot, SW_SLOT_TAKEN) &&
-           atomic_load_explicit(&((sw_slot_t *)(uintptr_t)slot)->unread,
+    return atomic_load_explicit(&((sw_slot_t *)(uintptr_t)slot)->unread,
                                 memory_order_relaxed);
 }
 

@@ -121,12 +121,18 @@ static int follow(const sw_peer_t *peer, const sw_slot_t *slot,
     return 0;
 }
 
-/* The bytes [begin, end) by CMA, if the data lies out of the arena. */
+/* Does the data lie out of the arena, to be read by CMA? */
+static bool is_direct(const sw_slot_t *slot)
+{
+    return !sw_slot_gives(slot) && slot->shown.span == SW_SHOWN_DIRECT;
+}
+
+/* The bytes [begin, end) of such data. */
 static int read_direct(const sw_peer_t *peer, const sw_slot_t *slot,
                        const sw_data_t *to, size_t begin, size_t end)
 {
     const sw_part_t part = {.address = slot->shown.at, .form = SW_FORM_CMA};
-    if (sw_slot_gives(slot) || slot->shown.span != SW_SHOWN_DIRECT)
+    if (!is_direct(slot))
         return -1;
     if (!to->layout)
         return sw_peer_read(peer, &part, begin, to->at + begin, end - begin);
@@ -161,10 +167,10 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
         }
         error = errno;
         sw_data_done(&from);
-    } else if (slot->shown.span == SW_SHOWN_DIRECT && !sw_slot_gives(slot)) {
+    } else {
         rc = read_direct(peer, slot, &to->data, 0, n);
         error = errno;
-        if (rc && !sw_peer_gone(peer)) {
+        if (rc && is_direct(slot) && !sw_peer_gone(peer)) {
             atomic_store_explicit(&slot->unread, 1, memory_order_relaxed);
             rc = SW_SLOT_UNREAD;
         }

@@ -121,10 +121,10 @@ static bool put(const sw_near_t *w, int place, const sw_data_t *data)
 /* A sender that waits gains nothing by a copy of its own: up to 1 MiB the
  * receiver's system call is quicker than two copies, one after the other. Of
  * several messages under way the copies overlap. */
-static bool is_quick_by_cma(size_t bytes)
+static bool is_quick_by_cma(const sw_near_send_t *s)
 {
-    return bytes >= (16u << 10) && bytes <= (1u << 20) &&
-           sw_threshold_shown_min < SIZE_MAX;
+    return s->blocking && s->what.bytes >= (16u << 10) &&
+           s->what.bytes <= (1u << 20);
 }
 
 /* Where the receiver shall find a longer one. */
@@ -135,14 +135,14 @@ static void bind(sw_near_send_t *s)
     o->direct = false;
     if (s->given.at)
         return;
-    bool worth = s->what.bytes > eager && sw_threshold_shown_min < SIZE_MAX;
-    if (s->mode != SW_SEND_BUFFERED && worth)
+    bool shows = sw_threshold_shown_min < SIZE_MAX;    /* threshold.h */
+    if (s->mode != SW_SEND_BUFFERED && s->what.bytes > eager && shows)
         sw_offer_bind(o);
     if (!o->readable && !o->layout && s->mode != SW_SEND_BUFFERED &&
         s->place != sw_world.place &&
         sw_world.at[s->place].reached & SW_AGREE_CMA)
         o->direct = sw_threshold_cma || s->what.bytes > SW_STAGED_MAX ||
-                    (s->blocking && is_quick_by_cma(s->what.bytes)) ||
+                    (shows && is_quick_by_cma(s)) ||
                     sw_slot_aside() + s->what.bytes > SW_STAGED_ALL;
 }
 
