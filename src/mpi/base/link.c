@@ -5,6 +5,7 @@
 
 #include "coll/agreement.h"
 #include "device/memory.h"
+#include "failure.h"
 #include "match/mailbox.h"
 #include "node/arena/arena.h"
 #include "node/base/settings.h"
@@ -23,8 +24,10 @@ void sw_link_offer(sw_hello_t *to)
     to->ledger = sw_ledger_open(sw_world.places);
     to->directory = to->ledger ? sw_slots_directory() : 0;
     /* Beside a GPU's driver messages stay the MPI's, which may know the device:
-     * we would take copies. */
-    if (sw_settings.match && !sw_device_present())
+     * we would take copies. So they do where the MPI goes on after a rank has
+     * died, because a request of ours would wait for it for ever. */
+    sw_failure_look();
+    if (sw_settings.match && !sw_device_present() && !sw_failure_told)
         to->mailbox = sw_mailbox_open(sw_world.places, sw_world.place);
 }
 

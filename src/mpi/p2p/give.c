@@ -169,8 +169,8 @@ int sw_take(void **block, size_t *bytes, int source, int tag, const void *on,
     sw_comm_t *near;
     sw_early_t *early;
     if (sw_near_probes(&pattern, &near, source, tag, comm)) {
-        int rc = sw_near_await_message(near, &pattern, &early);
-        return rc ? rc : sw_near_take(near, early, block, bytes, to);
+        early = sw_near_await_message(near, &pattern);
+        return sw_near_take(near, early, block, bytes, to);
     }
     if (!sw_linked || source == MPI_PROC_NULL || sw_threaded || sw_owing() ||
         near) {

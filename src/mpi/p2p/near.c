@@ -123,42 +123,29 @@ void sw_near_serve(int by)
     atomic_fetch_add(&sw_owed, by);
 }
 
-#define ASKS 8
-
-void sw_near_asked(const sw_comm_t *c)
-{
-    static __thread unsigned asked
-        __attribute__((tls_model("initial-exec")));
-    if (++asked % ASKS)
-        return;
-    sw_comm_use(sw_comm_or_any(c));
-    sw_comm_progress();
-}
-
 void sw_near_progress(void)
 {
     sw_near_turn(true);
 }
 
-bool sw_near_await(const _Atomic bool *flag)
+static bool is_set(const _Atomic bool *flag)
+{
+    return atomic_load_explicit((_Atomic bool *)(uintptr_t)flag,
+                                memory_order_acquire);
+}
+
+void sw_near_await(const _Atomic bool *flag)
 {
     int left = sw_near_spins;
-    bool lost = false;
-#define IS_SET atomic_load_explicit((_Atomic bool *)(uintptr_t)flag, \
-                                    memory_order_acquire)
-    while (!IS_SET && left-- > 0)
+    while (!is_set(flag) && left-- > 0)
         if (sw_near_turn(false))
             left = sw_near_spins;
-    if (IS_SET)
-        return false;
+    if (is_set(flag))
+        return;
     sw_wait_t wait = {.doorbell = sw_mailbox_doorbell};
-    while (!lost) {
-        lost = sw_wait_step(&wait);
+    while (!is_set(flag)) {
+        sw_wait_step(&wait);
         sw_near_turn(true);
-        if (IS_SET)
-            break;
     }
     sw_wait_end(&wait);
-    return lost && !IS_SET;
-#undef IS_SET
 }

@@ -6,6 +6,9 @@
  * that is known alike on all members, so all answer alike and without a word.
  * Messages of any other communicator are the host's.
  *
+ * Where the host goes on after a rank has died (mpi/base/failure.h) there are no
+ * near communicators: no wait here tells of a death.
+ *
  * On a near communicator every message is ours, whatever its length, type or
  * buffer: two matchers cannot keep MPI's order between them. A call whose
  * arguments are wrong goes to the host, which raises its error and sends
@@ -141,12 +144,7 @@ void sw_near_enlist(sw_track_t *t);
  * of such are under way, or fewer. */
 void sw_near_serve(int by);
 
-/* A call that only asks has found nothing of ours. Other ranks may need what the
- * host does here, so each eighth such call drives the host. */
-void sw_near_asked(const sw_comm_t *c);
-
-/* Wait until *flag is set by a turn of this or another thread. True: a member
- * of the communicator at hand has died, or it was revoked, before that. */
-bool sw_near_await(const _Atomic bool *flag);
+/* Wait until *flag is set by a turn of this or another thread. */
+void sw_near_await(const _Atomic bool *flag);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct {
 
 /* The receiver's side of a message. */
 typedef struct pull {
-    sw_near_receive_t *receive; /* NULL: it was given up                    */
+    sw_near_receive_t *receive;
     order_t order;
     uint64_t at;                /* bytes that have come                     */
     struct pull *next;
@@ -64,17 +64,6 @@ void sw_near_pull(sw_near_receive_t *r, int place, const sw_near_offer_t *offer,
     open_count++;
 }
 
-bool sw_near_pull_lost(sw_near_receive_t *r)
-{
-    for (int i = 0; i < sw_world.places; i++)
-        for (pull_t *p = lanes[i].pulls; p; p = p->next)
-            if (p->receive == r) {
-                p->receive = NULL;
-                return true;
-            }
-    return false;
-}
-
 static void complete(lane_t *lane)
 {
     pull_t *p = lane->pulls;
@@ -82,8 +71,7 @@ static void complete(lane_t *lane)
     lane->pulls = p->next;
     free(p);
     open_count--;
-    if (r)
-        atomic_store_explicit(&r->done, true, memory_order_release);
+    atomic_store_explicit(&r->done, true, memory_order_release);
 }
 
 static void take_piece(lane_t *lane, const sw_cell_t *cell)
@@ -91,12 +79,10 @@ static void take_piece(lane_t *lane, const sw_cell_t *cell)
     pull_t *p = lane->pulls;
     size_t n = sw_cell_bytes(cell);
     sw_assert(p && p != lane->unasked && p->at + n <= p->order.bytes);
-    if (p->receive) {
-        const sw_data_t to = sw_near_target(p->receive);
-        const sw_data_t from =
-            sw_data_plain((char *)(uintptr_t)cell->payload - p->at);
-        sw_data_copy(&from, &to, p->at, p->at + n);
-    }
+    const sw_data_t to = sw_near_target(p->receive);
+    const sw_data_t from =
+        sw_data_plain((char *)(uintptr_t)cell->payload - p->at);
+    sw_data_copy(&from, &to, p->at, p->at + n);
     p->at += n;
     if (p->at == p->order.bytes)
         complete(lane);

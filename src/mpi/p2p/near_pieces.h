@@ -28,10 +28,6 @@ void sw_near_pieces_start(void);
  * caller has the lock, here and below. */
 void sw_near_pull(sw_near_receive_t *r, int place, const sw_near_offer_t *offer,
                   size_t bytes);
-/* The receive is given up, and pieces of it are dropped. False: no pull is under
- * way for it. */
-bool sw_near_pull_lost(sw_near_receive_t *r);
-
 /* Ask for what is pulled, and send pieces. Is there anything of the kind? */
 void sw_near_pieces_turn(void);
 bool sw_near_pieces_any(void);

@@ -3,7 +3,6 @@
  */
 #include "near_probe.h"
 
-#include "mpi/base/failure.h"
 #include "mpi/base/raise.h"
 #include "near_receive.h"
 #include "node/base/settings.h"
@@ -42,19 +41,17 @@ static sw_early_t *look(const sw_pattern_t *p)
     return m;                   /* the caller leaves */
 }
 
-/* Find a message, within the matcher's lock; else leave it. *rc is an error
- * that the host has raised. */
-static sw_early_t *find(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
-                        int *rc)
+/* Find a message, within the matcher's lock; else leave it: there is none, and
+ * nobody waits. */
+static sw_early_t *find(sw_comm_t *c, const sw_pattern_t *p, bool blocking)
 {
     sw_early_t *m;
-    *rc = MPI_SUCCESS;
     sw_near_turn(true);
     if ((m = look(p)))
         return m;
     sw_match_leave();
     if (!blocking) {
-        sw_near_asked(c);
+        sw_track_poke(true);
         return NULL;
     }
     sw_comm_use(c->handle);
@@ -68,20 +65,15 @@ static sw_early_t *find(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
         left = sw_near_spins;
     }
     sw_wait_t wait = {.doorbell = sw_mailbox_doorbell};
-    bool lost = false;
     while (true) {
-        lost = sw_wait_step(&wait);
+        sw_wait_step(&wait);
         sw_near_turn(true);
-        if ((m = look(p)) || lost)
+        if ((m = look(p)))
             break;
         sw_match_leave();
     }
     sw_wait_end(&wait);
-    if (m)
-        return m;
-    sw_match_leave();
-    *rc = sw_failure_raise(c->handle);
-    return NULL;
+    return m;
 }
 
 static void tell(const sw_early_t *m, MPI_Status *status)
@@ -94,25 +86,21 @@ static void tell(const sw_early_t *m, MPI_Status *status)
 int sw_near_iprobe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
                    int *flag, MPI_Status *status)
 {
-    int rc;
-    sw_early_t *m = find(c, p, blocking, &rc);
+    sw_early_t *m = find(c, p, blocking);
     *flag = m != NULL;
     if (!m)
-        return rc;
+        return MPI_SUCCESS;
     tell(m, status);
     sw_match_leave();
     return MPI_SUCCESS;
 }
 
-int sw_near_await_message(sw_comm_t *c, const sw_pattern_t *p, sw_early_t **m)
+sw_early_t *sw_near_await_message(sw_comm_t *c, const sw_pattern_t *p)
 {
-    int rc;
-    *m = find(c, p, true, &rc);
-    if (!*m)
-        return rc;
-    sw_matcher_extract(*m);
+    sw_early_t *m = find(c, p, true);
+    sw_matcher_extract(m);
     sw_match_leave();
-    return MPI_SUCCESS;
+    return m;
 }
 
 /* A message of the host's, of this process to itself. */
@@ -132,11 +120,10 @@ static void stand_in(message_t *m)
 int sw_near_improbe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
                     int *flag, MPI_Message *message, MPI_Status *status)
 {
-    int rc;
-    sw_early_t *m = find(c, p, blocking, &rc);
+    sw_early_t *m = find(c, p, blocking);
     *flag = m != NULL;
     if (!m)
-        return rc;
+        return MPI_SUCCESS;
     sw_matcher_extract(m);
     sw_match_leave();
     tell(m, status);

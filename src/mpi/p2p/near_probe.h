@@ -20,9 +20,8 @@ int sw_near_iprobe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
 int sw_near_improbe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
                     int *flag, MPI_Message *message, MPI_Status *status);
 
-/* Wait for a message, and take it out without a handle. Returns an error that
- * the host has raised. */
-int sw_near_await_message(sw_comm_t *c, const sw_pattern_t *p, sw_early_t **m);
+/* Wait for a message, and take it out without a handle. */
+sw_early_t *sw_near_await_message(sw_comm_t *c, const sw_pattern_t *p);
 
 /* What a handle stands for, taken; the handle becomes MPI_MESSAGE_NULL. NULL:
  * the message is the host's. The caller drops *comm. */

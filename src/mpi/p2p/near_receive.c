@@ -3,7 +3,6 @@
  */
 #include "near_receive.h"
 
-#include "mpi/base/failure.h"
 #include "mpi/base/raise.h"
 #include "mpi/base/reach.h"
 #include "mpi/base/status.h"
@@ -143,6 +142,7 @@ static void hand(sw_near_receive_t *r, sw_early_t *m)
     make_block(r);
     sw_match_enter();
     sw_matcher_hand(m, &r->posted);
+    sw_near_pieces_turn();
     sw_match_leave();
 }
 
@@ -206,24 +206,12 @@ int sw_near_received(sw_near_receive_t *r, MPI_Status *status)
 
 /* Blocking ----------------------------------------------------------------- */
 
-/* A member has died: the host raises its error. */
-static int give_up(sw_near_receive_t *r)
-{
-    sw_match_enter();
-    bool open = sw_matcher_withdraw(&r->posted) || sw_near_pull_lost(r);
-    sw_match_leave();
-    return open ? sw_failure_raise(r->what.comm->handle) : MPI_SUCCESS;
-}
-
 int sw_near_finish(sw_near_receive_t *r, MPI_Status *status)
 {
     MPI_Comm comm = r->what.comm->handle;
     sw_comm_use(comm);
-    if (!r->done && sw_near_await(&r->done)) {
-        int rc = give_up(r);
-        if (rc != MPI_SUCCESS)
-            return rc;
-    }
+    if (!r->done)
+        sw_near_await(&r->done);
     return sw_raise(comm, sw_near_received(r, status));
 }
 
@@ -240,11 +228,8 @@ int sw_near_mrecv(const sw_near_t *what, sw_early_t *m, MPI_Status *status)
     sw_near_receive_t r;
     sw_near_prepare(&r, what);
     hand(&r, m);
-    if (sw_unlikely(!r.done) && sw_near_await(&r.done)) {
-        int rc = give_up(&r);
-        if (rc != MPI_SUCCESS)
-            return rc;
-    }
+    if (sw_unlikely(!r.done))
+        sw_near_await(&r.done);
     return sw_raise_pending(what->comm, sw_near_received(&r, status));
 }
 

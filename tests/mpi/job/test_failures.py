@@ -21,6 +21,19 @@ def test_survivors_go_on_where_the_host_lets_them(host):
     assert "stays with the host" not in done.stderr
 
 
+@pytest.mark.unable(lambda host: host.name != "openmpi",
+                    why="only Open MPI, from 5.0 on, has mpirun --with-ft ulfm")
+@pytest.mark.parametrize("late", [[], ["late"]])
+def test_who_waits_for_a_dead_rank_is_told_as_by_the_host(host, late, tmp_path):
+    for who in "alone", "ours":
+        done = run(host, 3, "dead_partner", tmp_path / who, *late, timeout=60,
+                   straightway=who == "ours",
+                   launcher_args=["--with-ft", "ulfm"])
+        assert "gone on" in done.stdout, done.stdout + done.stderr
+    alone, ours = ((tmp_path / who).read_text() for who in ("alone", "ours"))
+    assert ours == alone and "success" not in alone
+
+
 @pytest.mark.parametrize("how", ["signal", "abort", "exit"])
 def test_a_lost_rank_ends_the_job(host, how):
     """A job that hangs fails by its timeout; the harness looks for stray
