@@ -9,7 +9,7 @@ from harness.programs import run, well
 
 @pytest.mark.parametrize("how", ["one", "both", "persistent"])
 def test_messages_into_one_buffer(host, how):
-    well(run(host, 2, "bandwidth", how, 1, 1 << 18, 5))
+    well(run(host, 2, "bandwidth", how, 1, 1 << 18, 10))
 
 
 @pytest.mark.parametrize("how", ["many", "latency"])
