@@ -107,6 +107,7 @@ bool sw_near_turn(bool all)
         return false;
     bool came = sw_matcher_turn(all);
     sw_near_sends_turn();
+    sw_near_sends_dispose();
     if (shared)
         sw_match_give_back();
     return came;

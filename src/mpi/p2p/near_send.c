@@ -25,6 +25,9 @@ static _Atomic int waiting_count;
 /* Sends that are offered and may need this process: to help the receiver, or
  * to copy aside. */
 static sw_near_send_t *offered;
+/* Detached ones that are over. To dispose of one may free its communicator, for
+ * which we call the host: threads of the program do so, and no helper. */
+static sw_near_send_t *ended;
 
 void sw_near_sends_start(void)
 {
@@ -437,7 +440,7 @@ static void push_waiting(void)
             atomic_fetch_sub(&waiting_count, 1);
             fill(s);
             if (s->detached && !s->list)
-                dispose(s);
+                add(&ended, s);
         }
 }
 
@@ -458,7 +461,15 @@ void sw_near_sends_turn(void)
             continue;
         take_out(s);
         if (s->detached)
-            dispose(s);
+            add(&ended, s);
+    }
+}
+
+void sw_near_sends_dispose(void)
+{
+    for (sw_near_send_t *s; sw_unlikely(s = ended);) {
+        take_out(s);
+        dispose(s);
     }
 }
 
