@@ -10,6 +10,7 @@
 
 sw_matcher_meet_t *sw_matcher_meet;
 sw_matcher_other_t *sw_matcher_other;
+sw_matcher_claim_t *sw_matcher_claim;
 sw_matcher_stats_t sw_matcher_stats;
 
 /* Receives by their patterns; messages by the patterns that they match. */
@@ -52,7 +53,7 @@ static void discard(sw_early_t *m)
         free(m);
         return;
     }
-    m->spare = spare;
+    m->after = spare;
     spare = m;
 }
 
@@ -60,25 +61,32 @@ static sw_early_t *new_early(size_t bytes)
 {
     sw_early_t *m = spare;
     if (bytes <= SPARE_PAYLOAD && m) {
-        spare = m->spare;
+        spare = m->after;
         return m;
     }
     return malloc(sizeof *m + sw_max(bytes, SPARE_PAYLOAD));
 }
 
-/* False: no memory, and nothing has happened. */
-static bool keep(const sw_envelope_t *e, const void *payload)
+/* A message in memory of this process; NULL: there is none. */
+static sw_early_t *copy_of(const sw_envelope_t *e, const void *payload)
 {
     sw_early_t *m = new_early(e->bytes);
     if (!m)
-        return false;
+        return NULL;
     m->envelope = *e;
     for (int i = 0; i < 4; i++)
         m->queued[i].queue = NULL;
     memcpy(m->payload, payload, e->bytes);
+    return m;
+}
+
+/* Where receives and probes find it. False: no memory, and nothing has
+ * happened. */
+static bool index_it(sw_early_t *m)
+{
+    const sw_envelope_t *e = &m->envelope;
     if (!index_as(m, 0, wild ? 4 : 1, sw_queues_next_order(&early))) {
         unindex(m);
-        discard(m);
         return false;
     }
     sw_matcher_stats.early++;
@@ -86,6 +94,15 @@ static bool keep(const sw_envelope_t *e, const void *payload)
     sw_matcher_stats.waiting_most = sw_max(sw_matcher_stats.waiting_most,
                                            early.waiting / (wild ? 4 : 1));
     return true;
+}
+
+static bool keep(const sw_envelope_t *e, const void *payload)
+{
+    sw_early_t *m = copy_of(e, payload);
+    if (!m || index_it(m))
+        return m;
+    discard(m);
+    return false;
 }
 
 static int by_order(const void *a, const void *b)
@@ -186,6 +203,7 @@ size_t sw_matcher_posted(void)
     return posted.waiting;
 }
 
+/* The earliest that a message meets. */
 static sw_posted_t *earliest(const sw_pattern_t *p)
 {
     sw_queued_t *found = sw_queues_first(&posted, p);
@@ -198,16 +216,72 @@ static sw_posted_t *earliest(const sw_pattern_t *p)
     return (sw_posted_t *)found;
 }
 
+/* The same, taken out of its queue; *later: that is not known yet. */
+static sw_posted_t *take_earliest(const sw_pattern_t *p, bool *later)
+{
+    sw_posted_t *r;
+    while ((r = earliest(p))) {
+        sw_claim_t claim = sw_likely(!r->elsewhere) ? SW_CLAIM_OURS
+                                                    : sw_matcher_claim(r);
+        *later = claim == SW_CLAIM_LATER;
+        if (*later)
+            return NULL;
+        sw_queues_take(&posted, &r->queued);
+        if (claim == SW_CLAIM_OURS)
+            return r;
+    }
+    return NULL;
+}
+
+/* Held up ------------------------------------------------------------------ */
+
+static sw_early_t *held_up, *last_held_up;
+
+sw_early_t *sw_matcher_held_up(void)
+{
+    return held_up;
+}
+
+static bool hold_up(const sw_envelope_t *e, const void *payload)
+{
+    sw_early_t *m = copy_of(e, payload);
+    if (!m)
+        return false;
+    m->after = NULL;
+    if (held_up)
+        last_held_up->after = m;
+    else
+        held_up = m;
+    last_held_up = m;
+    return true;
+}
+
+/* In their order; false: some are left. */
+static bool go_on(void)
+{
+    for (sw_early_t *m; (m = held_up);) {
+        bool later = false;
+        sw_posted_t *r = take_earliest(&m->envelope.pattern, &later);
+        if (later || (!r && !index_it(m)))
+            return false;
+        held_up = m->after;
+        if (r)
+            sw_matcher_hand(m, r);
+    }
+    return true;
+}
+
+/* Coming ------------------------------------------------------------------- */
+
 bool sw_matcher_local(const sw_envelope_t *e, const void *payload)
 {
-    sw_posted_t *r = earliest(&e->pattern);
-    if (!r && !keep(e, payload))
+    bool later = sw_unlikely(held_up) && !go_on();
+    sw_posted_t *r = later ? NULL : take_earliest(&e->pattern, &later);
+    if (!r && !(sw_unlikely(later) ? hold_up : keep)(e, payload))
         return false;
     sw_matcher_stats.messages++;
-    if (!r)
-        return true;
-    sw_queues_take(&posted, &r->queued);
-    sw_matcher_meet(r, e, payload);
+    if (r)
+        sw_matcher_meet(r, e, payload);
     return true;
 }
 
@@ -226,5 +300,7 @@ static bool take(int place, const sw_cell_t *cell)
 
 bool sw_matcher_turn(bool all)
 {
+    if (sw_unlikely(held_up))
+        go_on();
     return sw_mailbox_turn(all, take) > 0;
 }

@@ -30,13 +30,14 @@ typedef struct {
 typedef struct {
     sw_queued_t queued;
     sw_pattern_t pattern;
+    bool elsewhere;             /* another matcher has it, too              */
 } sw_posted_t;
 
 /* A message that waits. */
 typedef struct sw_early {
     sw_queued_t queued[4];      /* one for each pattern that it matches     */
     sw_envelope_t envelope;
-    struct sw_early *spare;
+    struct sw_early *after;     /* spare, or held up                        */
     char payload[];
 } sw_early_t;
 
@@ -45,6 +46,16 @@ typedef struct sw_early {
 typedef void sw_matcher_meet_t(sw_posted_t *receive, const sw_envelope_t *e,
                              const void *payload);
 extern SW_API sw_matcher_meet_t *sw_matcher_meet;
+
+/* A receive that another matcher has, too, is the earliest for a message. Whose
+ * is it? */
+typedef enum {
+    SW_CLAIM_OURS,              /* the other matcher has given it up        */
+    SW_CLAIM_LOST,              /* it has a message from there              */
+    SW_CLAIM_LATER,             /* that is not known yet                    */
+} sw_claim_t;
+typedef sw_claim_t sw_matcher_claim_t(sw_posted_t *receive);
+extern SW_API sw_matcher_claim_t *sw_matcher_claim;
 
 /* What the room above does with SW_CELL_PULL and SW_CELL_PIECE. */
 typedef void sw_matcher_other_t(int place, const sw_cell_t *cell);
@@ -73,6 +84,10 @@ SW_API size_t sw_matcher_posted(void);
 
 /* Take what has come. True: something has. `all`: see sw_mailbox_turn. */
 SW_API bool sw_matcher_turn(bool all);
+
+/* While a claim is not known the messages that come wait in a line, as they
+ * came: the first, or NULL. Each turn tries again. */
+SW_API sw_early_t *sw_matcher_held_up(void);
 
 typedef struct {
     uint64_t messages;          /* that have come                           */

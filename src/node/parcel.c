@@ -443,15 +443,6 @@ void *sw_parcel_accept(const sw_parcel_name_t *name)
     return (char *)h + HEAD;
 }
 
-void sw_parcel_keep(void *p)
-{
-    bool strange;
-    parcel_t *h = find(p, &strange);
-    set_state(h, my_number());
-    if (strange)
-        hold(h);
-}
-
 void sw_parcel_drop(const sw_parcel_name_t *name)
 {
     bool strange;

@@ -67,8 +67,6 @@ SW_API bool sw_parcel_resize(void *p, size_t bytes, void **to);
 
 /* The holder gives it away. */
 SW_API sw_parcel_name_t sw_parcel_give(void *p);
-/* Nobody has learnt of that: it has it again. */
-SW_API void sw_parcel_keep(void *p);
 /* It will soon be accepted: ask for its head. */
 SW_API void sw_parcel_prefetch(const sw_parcel_name_t *name);
 /* Where a parcel's bytes are; NULL: not in reach. */

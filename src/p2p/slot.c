@@ -1,17 +1,19 @@
 /*
- * slot.c - the sender's table; see slot.h. The receiver's side is in take.c and
- * found.c.
+ * slot.c - the sender's table; see slot.h. The receiver's side is in take.c.
  *
  * Two lists run through the slots themselves: the free ones, and the orphans,
  * which the sender has left and whose receivers have not come yet. A sender
  * that wants a slot looks at the orphans.
  */
-#include "directory.h"
 #include "move.h"
+#include "takers.h"
 #include "layout/share.h"
 #include "node/arena/arena.h"
 
 #include <pthread.h>
+
+#define SLOTS 256u              /* in a block of the segment                */
+#define FIRST SW_PAIR           /* where a block's first slot lies          */
 
 #define ORPHANS_LOOKED 8
 /* So many wait before anybody looks: the receivers' cores have their lines, and
@@ -35,11 +37,9 @@
 #define ASIDE_MAX       ((size_t)256 << 20)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t directory_offset;
-static sw_directory_t *mine;            /* what directory() asks for         */
+static uint64_t takers;                 /* ours: its offset in the segment   */
 static sw_slot_t *free_slots, *orphans, *last_orphan;
 static unsigned orphan_count;
-static uint64_t order;
 static _Atomic size_t aside_bytes;
 static sw_slot_stats_t stats;
 
@@ -48,37 +48,14 @@ static void count(uint64_t *what)
     __atomic_fetch_add(what, 1, __ATOMIC_RELAXED);
 }
 
-static sw_directory_t *directory(void)
-{
-    const sw_segment_t *segment = sw_segment();
-    return segment && directory_offset
-        ? (sw_directory_t *)(segment->base + directory_offset) : NULL;
-}
-
-uint64_t sw_slots_directory(void)
+bool sw_slots_open(void)
 {
     pthread_mutex_lock(&lock);
-    if (!directory_offset)
-        directory_offset = sw_segment_alloc(sizeof(sw_directory_t),
-                                            sizeof(sw_directory_t), 1);
-    if (directory_offset) {
-        mine = directory();
-        sw_slots_warned_at = &mine->warned;
-    }
+    if (!takers && sw_segment())
+        takers = sw_segment_alloc(sizeof(sw_takers_t), sizeof(sw_takers_t), 1);
     pthread_mutex_unlock(&lock);
-    return directory_offset;
+    return takers;
 }
-
-static _Atomic uint32_t nobody;
-_Atomic uint32_t *sw_slots_warned_at = &nobody;
-
-void sw_slots_warn(const sw_peer_t *peer, uint64_t directory_at)
-{
-    sw_directory_t *d = (sw_directory_t *)(peer->control + directory_at);
-    atomic_store(&d->warned, 1);
-}
-
-#define put(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
 
 static sw_slot_t *pop(sw_slot_t **list)
 {
@@ -97,23 +74,17 @@ static void push(sw_slot_t **list, sw_slot_t *slot)
 /* One more block of slots; false when the pool is full. The lock is held. */
 static bool grow(void)
 {
-    sw_directory_t *d = directory();
-    uint32_t n = d ? atomic_load(&d->blocks) : SW_SLOT_BLOCKS;
-    if (n == SW_SLOT_BLOCKS)
-        return false;
-    size_t bytes = SW_SLOT_FIRST + SW_SLOTS * sizeof(sw_slot_t);
-    uint64_t offset = sw_segment_alloc(bytes, bytes, 1);
+    size_t bytes = FIRST + SLOTS * sizeof(sw_slot_t);
+    uint64_t offset = takers ? sw_segment_alloc(bytes, bytes, 1) : 0;
     if (!offset)
         return false;
-    d->at[n] = offset + SW_SLOT_FIRST;
-    for (unsigned i = SW_SLOTS; i-- > 0;) {
-        uint64_t at = offset + SW_SLOT_FIRST + i * sizeof(sw_slot_t);
+    for (unsigned i = SLOTS; i-- > 0;) {
+        uint64_t at = offset + FIRST + i * sizeof(sw_slot_t);
         sw_slot_t *slot = (sw_slot_t *)(sw_segment()->base + at);
         slot->offset = at;
-        slot->directory = directory_offset;
+        slot->takers = takers;
         push(&free_slots, slot);
     }
-    atomic_store_explicit(&d->blocks, n + 1, memory_order_release);
     return true;
 }
 
@@ -139,16 +110,6 @@ static void drop(void *aside, size_t bytes)
     sw_arena_free(aside);
 }
 
-/* The lock is held. */
-static void change_used(int by)
-{
-    _Atomic uint32_t *used = &mine->used;
-    sw_assert(by > 0 || atomic_load(used) > 0);
-    atomic_store_explicit(used, atomic_load_explicit(
-                              used, memory_order_relaxed) + (uint32_t)by,
-                          memory_order_release);
-}
-
 static void retire(sw_slot_t *slot)
 {
     sw_assert(sw_slot_is(slot, SW_SLOT_TAKEN) ||
@@ -159,7 +120,6 @@ static void retire(sw_slot_t *slot)
         sw_layout_drop(slot->how);
     slot->how = NULL;
     sw_slot_set(slot, sw_slot_ticket(slot) + 1, SW_SLOT_FREE);
-    change_used(-1);
     push(&free_slots, slot);
 }
 
@@ -223,9 +183,6 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
         slot = pop(&free_slots);
     if (slot) {
         sw_assert(sw_slot_is(slot, SW_SLOT_FREE));
-        put(slot->order, ++order);
-        change_used(1);
-        atomic_store_explicit(&mine->offers, order, memory_order_release);
         stats.offered++;
         stats.bytes += offer->bytes;
         stats.direct += direct;
@@ -243,12 +200,8 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     else if (gathers)
         sw_data_show(&(sw_data_t){.at = aside}, offer->bytes, &shown);
     sw_layout_t *layout = gathers ? NULL : offer->layout;
-    /* The new ticket comes before what is written now; see found.c. */
-    atomic_thread_fence(memory_order_release);
-    put(slot->context_id, offer->context_id);
-    put(slot->dest, offer->dest);
-    put(slot->tag, offer->tag);
-    put(slot->bytes, offer->bytes);
+    slot->dest = offer->dest;
+    slot->bytes = offer->bytes;
     slot->shown = shown;
     slot->given = offer->given;
     slot->how = layout;
@@ -258,7 +211,6 @@ sw_slot_t *sw_slot_offer(const sw_offer_t *offer)
     slot->since = 0;
     atomic_store_explicit(&slot->ready, aside ? 0 : offer->bytes,
                           memory_order_relaxed);
-    atomic_store_explicit(&slot->matched, 0, memory_order_relaxed);
     atomic_store_explicit(&slot->unread, 0, memory_order_relaxed);
     sw_slot_set(slot, sw_slot_ticket(slot), SW_SLOT_OFFERED);
     return slot;
@@ -288,16 +240,16 @@ void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver,
                    const void *data)
 {
     uint64_t now = sw_os_now();
-    sw_directory_t *d = (sw_directory_t *)((char *)slot - slot->offset +
-                                     slot->directory);
-    uint64_t taken = atomic_load_explicit(&d->taken, memory_order_relaxed);
+    sw_takers_t *t = (sw_takers_t *)((char *)slot - slot->offset +
+                                     slot->takers);
+    uint64_t taken = atomic_load_explicit(&t->taken, memory_order_relaxed);
     if (!slot->since || slot->seen != taken) {
         slot->since = now;
         slot->seen = taken;
         return;
     }
     uint64_t patience = slot->bytes < LARGE ? PATIENCE : PATIENCE_LARGE;
-    if (atomic_load_explicit(&d->busy, memory_order_relaxed) ||
+    if (atomic_load_explicit(&t->busy, memory_order_relaxed) ||
         atomic_load_explicit(&aside_bytes, memory_order_relaxed) +
             slot->bytes > ASIDE_MAX)
         patience = PATIENCE_LAST;
@@ -347,13 +299,6 @@ void sw_slot_orphan(sw_slot_t *slot)
     bury(slot);
     if (orphan_count >= ORPHANS_KEPT)
         sw_prefetch_write(orphans);
-    pthread_mutex_unlock(&lock);
-}
-
-void sw_slot_withdraw(sw_slot_t *slot)
-{
-    pthread_mutex_lock(&lock);
-    retire(slot);
     pthread_mutex_unlock(&lock);
 }
 

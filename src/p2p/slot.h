@@ -2,12 +2,12 @@
  * slot.h - messages on offer: where their data lies, and how far they are.
  *
  * Every process keeps a table of slots in its control segment, one for each
- * large message under way. The sender fills a slot and sends its descriptor
- * through the host; the receiver, which has the segment mapped, claims the
+ * large message under way. The sender fills a slot and tells the receiver where
+ * it is (match/cell.h). The receiver, which has the segment mapped, claims the
  * slot, copies, and marks it taken. That releases the sender.
  *
  *     sender                           receiver
- *     FREE -> OFFERED                  (descriptor arrives)
+ *     FREE -> OFFERED                  (the message meets its receive)
  *       |        |  \                  OFFERED -> CLAIMED
  *       |     MOVING |                 copy
  *       |        |  /                  CLAIMED -> TAKEN, ring
@@ -34,12 +34,11 @@
  * release and seen with acquire: the sender's fields (shown, bytes) before
  * OFFERED, the receiver's copy before TAKEN. OFFERED -> CLAIMED and OFFERED
  * -> MOVING are compare-and-swap, so one of them wins. The state carries the
- * ticket, a count of uses: a stale descriptor finds another ticket.
+ * ticket, a count of uses: what is told of a slot holds for one ticket.
  */
 #ifndef SW_P2P_SLOT_H
 #define SW_P2P_SLOT_H
 
-#include "descriptor.h"
 #include "joint.h"
 #include "node/arena/arena.h"
 #include "node/parcel.h"
@@ -49,23 +48,18 @@ enum { SW_SLOT_FREE, SW_SLOT_OFFERED, SW_SLOT_MOVING, SW_SLOT_CLAIMED,
        SW_SLOT_JOINT, SW_SLOT_TAKEN, SW_SLOT_STATES = 8 };
 
 typedef struct {
-    /* The receiver looks for a probed message by these. */
     _Atomic uint64_t state;     /* ticket * SW_SLOT_STATES + SW_SLOT_*    */
-    uint64_t context_id;        /* the communicator (mpi/base/link.h)     */
-    int32_t dest, tag;          /* the receiver's place on the node       */
-    uint64_t order;             /* of the sender's offers                 */
     uint64_t bytes;
+    uint64_t takers;            /* the sender's (takers.h): its offset    */
+    int32_t dest;               /* the receiver's place on the node       */
+    /* The receiver was refused the sender's memory: taken, but not read. */
+    _Atomic uint32_t unread;
     sw_parcel_name_t given;     /* what is given away; at is 0: nothing   */
     /* Up to here one cache line: all that a taker needs. */
-    sw_shown_t shown;           /* else where the data lies               */
+    _Alignas(SW_LINE) sw_shown_t shown;     /* else where the data lies   */
     /* Of a copy aside, so many bytes are there: the receiver may take them
      * while the sender still copies (release, acquire). */
     _Atomic uint64_t ready;
-    /* Set by the receiver when a matched probe has taken the message out of
-     * the host's queues, so that no other probe finds it. */
-    _Atomic uint32_t matched;
-    /* The receiver was refused the sender's memory: taken, but not read. */
-    _Atomic uint32_t unread;
     sw_doorbell_t doorbell;
     sw_joint_t joint;
     /* The sender's own. */
@@ -74,7 +68,6 @@ typedef struct {
     uint64_t since;             /* when its receiver was last known to be
                                  * busy, ns                               */
     uint64_t seen;              /* messages taken from us by then         */
-    uint64_t directory;         /* its offset in the segment              */
     uint64_t offset;            /* of the slot in the segment             */
     uint64_t next;              /* free or orphaned slots: a list         */
 } sw_slot_t;
@@ -83,8 +76,7 @@ _Static_assert(offsetof(sw_slot_t, shown) == SW_LINE, "a taker's line");
 
 /* What a sender offers. */
 typedef struct {
-    uint64_t context_id;
-    int32_t dest, tag;
+    int32_t dest;               /* the receiver's place on the node        */
     const void *data;
     size_t bytes;
     sw_layout_t *layout;        /* `count` elements of it; NULL: contiguous */
@@ -127,8 +119,8 @@ static inline void sw_offer_bind(sw_offer_t *offer)
                       sw_data_show(&data, offer->bytes, &offer->shown);
 }
 
-/* A slot on offer, or NULL: the message goes through the host. The sender
- * gathers data that is not readable by sw_slot_fill. Thread safe. */
+/* A slot on offer, or NULL: there is no room for it. The sender gathers data
+ * that is not readable by sw_slot_fill. Thread safe. */
 SW_API sw_slot_t *sw_slot_offer(const sw_offer_t *offer);
 
 /* Is nothing left to be gathered? */
@@ -139,7 +131,7 @@ static inline bool sw_slot_full(const sw_slot_t *slot)
 }
 
 /* Gather what is left. The sender calls this before it does anything that may
- * wait: best when the descriptor is under way, because the receiver begins with
+ * wait: best when the message is under way, because the receiver begins with
  * what is there. */
 SW_API void sw_slot_fill_slow(sw_slot_t *slot, const sw_offer_t *offer);
 static inline void sw_slot_fill(sw_slot_t *slot, const sw_offer_t *offer)
@@ -202,34 +194,15 @@ SW_API void sw_slot_leave(sw_slot_t *slot);
 /* The same of one that has just been offered: a look at it would take its line
  * from the receiver. */
 SW_API void sw_slot_orphan(sw_slot_t *slot);
-/* ... and the message was cancelled: nobody will take it. */
-SW_API void sw_slot_withdraw(sw_slot_t *slot);
 
 /* Have all messages arrived that their senders have left? `gone` says whether
  * a place's rank is there no more, which takes none; NULL: all are there. */
 SW_API bool sw_slots_quiet(bool (*gone)(int place));
 
-/* Where this process's list of slots lies in its segment, for the receivers'
- * sw_slots_find; 0: there is none. */
-SW_API uint64_t sw_slots_directory(void);
-
-/* Tell a peer, once and for all, that messages as long as a descriptor may come
- * to it: before the first is sent. */
-SW_API void sw_slots_warn(const sw_peer_t *peer, uint64_t directory);
-
-/* Has this process been told so? Any receiver of such a message finds it. */
-extern SW_API _Atomic uint32_t *sw_slots_warned_at;
-static inline bool sw_slots_warned(void)
-{
-    return sw_unlikely(atomic_load_explicit(sw_slots_warned_at,
-                                            memory_order_acquire));
-}
+/* Room for this process's slots: false, there is none. Made once. */
+SW_API bool sw_slots_open(void);
 
 /* The receiver's side. `peer` is the sender, its control segment mapped. */
-
-/* The slot of a descriptor, if it is on offer to `me`; else NULL. */
-SW_API sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d,
-                             int me);
 
 /* Claim the slot and copy the first min(room, bytes) bytes to the target;
  * release the sender. 0, or -1 with errno if the copy failed; SW_SLOT_UNREAD:
@@ -238,12 +211,6 @@ SW_API sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d,
 #define SW_SLOT_UNREAD 1
 SW_API int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot,
                         const sw_target_t *to);
-
-/* The same for a buffer to whose beginning somebody else may still be writing
- * the descriptor: as many bytes of the message go to `head`, what follows them
- * to its place behind `to`. room >= SW_DESCRIPTOR_BYTES. */
-SW_API int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot,
-                              void *head, void *to, size_t room);
 
 /* Is it a parcel that its sender gives away? */
 static inline bool sw_slot_gives(const sw_slot_t *slot)
@@ -254,28 +221,6 @@ static inline bool sw_slot_gives(const sw_slot_t *slot)
 /* Claim a slot that gives, and hold the parcel. NULL: it is not in reach, and
  * the slot is as it was. */
 SW_API void *sw_slot_accept(sw_slot_t *slot);
-
-/* The messages on offer to `me` with this context id (0: any) and tag (-1:
- * any), that no probe has taken, of those offered after `after` up to
- * `until`. */
-typedef struct {
-    sw_slot_t *first;           /* the earliest; NULL: there is none       */
-    uint64_t order, bytes;      /* of the first                            */
-    uint64_t largest;           /* bytes                                   */
-    unsigned count;
-} sw_found_t;
-
-/* `directory`: the peer's sw_slots_directory. */
-SW_API sw_found_t sw_slots_find(const sw_peer_t *peer, uint64_t directory,
-                                uint64_t context_id, int me, int tag,
-                                uint64_t after, uint64_t until);
-
-/* How many messages that sender has offered so far: the order of the last. */
-SW_API uint64_t sw_slots_offered(const sw_peer_t *peer, uint64_t directory);
-
-/* The message was matched, and nobody will take it: release the sender, free
- * what it gives. */
-SW_API void sw_slot_refuse(const sw_peer_t *peer, sw_slot_t *slot);
 
 /* For --stats, tests and benchmarks: messages that this process has offered;
  * of these, copied aside for a late receiver, gathered, shown by address; and

@@ -1,37 +1,19 @@
 /*
  * take.c - the receiver takes what a slot offers; see slot.h.
  */
-#include "directory.h"
-#include "ledger.h"
 #include "move.h"
+#include "takers.h"
 #include "node/temporary.h"
 
 #include <errno.h>
 
 /* For --stats: see sw_slot_stats. */
-static sw_count_t joint, accepted;
+static _Atomic uint64_t joint, accepted;
 
 void sw_slot_taken_stats(sw_slot_stats_t *to)
 {
     to->joint = atomic_load(&joint);
     to->accepted = atomic_load(&accepted);
-}
-
-sw_slot_t *sw_slot_of(const sw_peer_t *peer, const sw_descriptor_t *d, int me)
-{
-    if (!peer->control || d->slot % 8 ||
-        d->slot > peer->card.control_span - sizeof(sw_slot_t))
-        return NULL;
-    sw_slot_t *slot = (sw_slot_t *)(peer->control + d->slot);
-    sw_prefetch_write(slot);
-    /* On offer under this ticket, and it stays so until we take it: then the
-     * rest may be looked at. */
-    uint64_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-    unsigned is = state % SW_SLOT_STATES;
-    return state / SW_SLOT_STATES == d->ticket &&
-                   (is == SW_SLOT_OFFERED || is == SW_SLOT_MOVING) &&
-                   slot->dest == me && slot->bytes == d->bytes
-               ? slot : NULL;
 }
 
 /* What the sender has gathered so far, more than `at`; 0: it has died. */
@@ -49,10 +31,9 @@ static uint64_t ready_behind(const sw_peer_t *peer, const sw_slot_t *slot,
     return ready;
 }
 
-static sw_directory_t *directory_of(const sw_peer_t *peer,
-                                    const sw_slot_t *slot)
+static sw_takers_t *takers_of(const sw_peer_t *peer, const sw_slot_t *slot)
 {
-    return (sw_directory_t *)(peer->control + slot->directory);
+    return (sw_takers_t *)(peer->control + slot->takers);
 }
 
 #define GONE UINT64_MAX
@@ -61,7 +42,7 @@ static sw_directory_t *directory_of(const sw_peer_t *peer,
 static uint64_t claim(const sw_peer_t *peer, sw_slot_t *slot)
 {
     uint64_t ticket = sw_slot_ticket(slot), base = ticket * SW_SLOT_STATES;
-    atomic_fetch_add_explicit(&directory_of(peer, slot)->busy, 1,
+    atomic_fetch_add_explicit(&takers_of(peer, slot)->busy, 1,
                               memory_order_relaxed);
     uint64_t expected = base + SW_SLOT_OFFERED;
     for (unsigned turns = 0; !atomic_compare_exchange_strong_explicit(
@@ -77,14 +58,14 @@ static uint64_t claim(const sw_peer_t *peer, sw_slot_t *slot)
 
 static void release(const sw_peer_t *peer, sw_slot_t *slot, uint64_t ticket)
 {
-    sw_directory_t *d = directory_of(peer, slot);
+    sw_takers_t *t = takers_of(peer, slot);
     /* Since its claim the slot is the receiver's. */
     sw_assert(ticket == GONE || (sw_slot_ticket(slot) == ticket &&
                                  (sw_slot_is(slot, SW_SLOT_CLAIMED) ||
                                   sw_slot_is(slot, SW_SLOT_JOINT))));
     sw_slot_set(slot, ticket, SW_SLOT_TAKEN);
-    atomic_fetch_add_explicit(&d->taken, 1, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&d->busy, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&t->taken, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&t->busy, 1, memory_order_relaxed);
     sw_doorbell_ring(&slot->doorbell);
 }
 
@@ -161,7 +142,7 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
             rc = sw_joint_pull(&slot->joint, peer, &from, &to->data);
             if (atomic_load_explicit(&slot->joint.pushed,
                                      memory_order_relaxed))
-                sw_count(&joint, 1);
+                atomic_fetch_add_explicit(&joint, 1, memory_order_relaxed);
         } else {
             rc = follow(peer, slot, &from, &to->data, 0, n);
         }
@@ -180,40 +161,6 @@ int sw_slot_take(const sw_peer_t *peer, sw_slot_t *slot, const sw_target_t *to)
     return rc;
 }
 
-int sw_slot_take_apart(const sw_peer_t *peer, sw_slot_t *slot, void *head,
-                       void *to, size_t room)
-{
-    uint64_t ticket = claim(peer, slot);
-    if (ticket == GONE)
-        return -1;
-    size_t n = sw_min(room, slot->bytes);
-    size_t first = sw_min(n, SW_DESCRIPTOR_BYTES);
-    const sw_data_t apart = {.at = head}, rest = {.at = to};
-    sw_data_t from;
-    int rc = find(peer, slot, &from);
-    int error = errno;
-    if (rc == 0) {
-        rc = follow(peer, slot, &from, &apart, 0, first);
-        if (rc == 0)
-            rc = follow(peer, slot, &from, &rest, first, n);
-        error = errno;
-        sw_data_done(&from);
-    } else {
-        rc = read_direct(peer, slot, &apart, 0, first);
-        if (rc == 0)
-            rc = read_direct(peer, slot, &rest, first, n);
-        error = errno;
-    }
-    finish(peer, slot, ticket);
-    errno = error;
-    return rc;
-}
-
-void sw_slot_refuse(const sw_peer_t *peer, sw_slot_t *slot)
-{
-    finish(peer, slot, claim(peer, slot));
-}
-
 void *sw_slot_accept(sw_slot_t *slot)
 {
     void *p = sw_parcel_accept(&slot->given);
@@ -221,7 +168,7 @@ void *sw_slot_accept(sw_slot_t *slot)
     /* The sender neither waits for it nor moves it. */
     if (p) {
         sw_slot_set(slot, sw_slot_ticket(slot), SW_SLOT_TAKEN);
-        sw_count(&accepted, 1);
+        atomic_fetch_add_explicit(&accepted, 1, memory_order_relaxed);
     }
     return p;
 }

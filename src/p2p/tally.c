@@ -15,8 +15,7 @@ typedef struct sw_tally_entry {
 
 bool sw_tallies_shared;
 sw_tally_t sw_numbers_sent = SW_TALLY(MOST),
-           sw_numbers_received = SW_TALLY(MOST),
-           sw_last_taken = SW_TALLY(MOST);
+           sw_numbers_received = SW_TALLY(MOST);
 
 static void enter(sw_tally_t *t)
 {
@@ -63,9 +62,7 @@ static bool grow(sw_tally_t *t)
     return true;
 }
 
-/* Change a count: by one, or to what is not less; 0: there is no room. */
-static uint64_t change(sw_tally_t *t, uint64_t context_id, int place, int tag,
-                       uint64_t to)
+uint64_t sw_tally_next(sw_tally_t *t, uint64_t context_id, int place, int tag)
 {
     uint64_t count = 0;
     enter(t);
@@ -76,21 +73,10 @@ static uint64_t change(sw_tally_t *t, uint64_t context_id, int place, int tag,
         e->context_id = context_id;
         e->place = place;
         e->tag = tag;
-        count = e->count = to ? sw_max(e->count, to) : e->count + 1;
+        count = ++e->count;
     }
     leave(t);
     return count;
-}
-
-uint64_t sw_tally_next(sw_tally_t *t, uint64_t context_id, int place, int tag)
-{
-    return change(t, context_id, place, tag, 0);
-}
-
-void sw_tally_raise(sw_tally_t *t, uint64_t context_id, int place, int tag,
-                    uint64_t to)
-{
-    change(t, context_id, place, tag, to);
 }
 
 uint64_t sw_tally_of(sw_tally_t *t, uint64_t context_id, int place, int tag)

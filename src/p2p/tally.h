@@ -30,15 +30,10 @@ typedef struct {
 SW_API extern bool sw_tallies_shared;
 
 SW_API extern sw_tally_t sw_numbers_sent, sw_numbers_received;
-/* The last descriptor's message that was taken: see mpi/p2p/doubt.h. */
-SW_API extern sw_tally_t sw_last_taken;
 
 /* One more; which one it is, 1 and up; 0: there is no room to count it. */
 SW_API uint64_t sw_tally_next(sw_tally_t *t, uint64_t context_id, int place,
                               int tag);
-/* Make it `to`, if that is more. */
-SW_API void sw_tally_raise(sw_tally_t *t, uint64_t context_id, int place,
-                           int tag, uint64_t to);
 SW_API uint64_t sw_tally_of(sw_tally_t *t, uint64_t context_id, int place,
                             int tag);
 /* Back to nothing. */

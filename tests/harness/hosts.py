@@ -30,8 +30,8 @@ COMMAND = pathlib.Path(os.environ.get(
 _FOREIGN = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "I_MPI_", "HYDRA_", "HYDI_",
             "MPICH_", "MPIR_CVAR_", "FI_", "MPI4PY_", "STRAIGHTWAY_",
             "LD_PRELOAD", "LD_LIBRARY_PATH")
-# A developer chooses the library, and the matcher of messages, for all tests.
-_OURS = ("STRAIGHTWAY_LIB", "STRAIGHTWAY_MATCH")
+# A developer chooses the library for all tests.
+_OURS = ("STRAIGHTWAY_LIB",)
 
 _SUFFIX = {"c": ".c", "c++": ".cc", "fortran": ".f90"}
 

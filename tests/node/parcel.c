@@ -322,7 +322,7 @@ static void errors(void)
     const sw_parcel_name_t name = sw_parcel_give(taken);
     CHECK(look(taken) == SW_PARCEL_GONE);
     ends(do_free, taken);
-    sw_parcel_keep(taken);
+    CHECK(sw_parcel_accept(&name) == taken);
     CHECK(look(taken) == SW_PARCEL_HELD);
     CHECK(sw_parcel_free(taken));
     sw_parcel_name_t wrong = name;

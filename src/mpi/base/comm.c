@@ -48,8 +48,6 @@ static int copy_attribute(MPI_Comm comm, int key, void *extra, void *value,
 /* Messages are pending: keep what their end may need. */
 static void outlive(sw_comm_t *c, MPI_Comm comm)
 {
-    if (c->context_id && !c->link)
-        sw_links_slow(c);
     c->gone = comm != MPI_COMM_WORLD &&
               host.Comm_get_errhandler(comm, &c->handler) == MPI_SUCCESS;
 }

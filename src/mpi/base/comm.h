@@ -67,15 +67,14 @@ typedef struct sw_comm {
     /* See reach.h. */
     _Atomic bool device;        /* a buffer of ours was a device's        */
     uint64_t review;            /* the ring's step of the next question   */
-    /* Point to point; see link.h and context_id.c. */
+    /* Point to point; see mpi/p2p/near.h and context_id.c. */
     uint64_t context_id;        /* 0: messages go through the host alone  */
-    int8_t near;                /* mpi/p2p/near.h: 1 yes, -1 no, 0 not asked */
+    int8_t near;                /* SW_NEAR_*                              */
     struct sw_adjacency *adjacency;     /* see mpi/coll/adjacency.h; NULL:
                                            not met                        */
     void (*adjacency_end)(struct sw_adjacency *);
     void (*adjacency_free)(struct sw_adjacency *);
     sw_members_t *members;      /* see sw_comm_members; NULL: not asked yet */
-    struct sw_link **link;      /* [n]: theirs, or NULL                   */
     /* What the profile and virtual time know of it, for as long as they last
      * (mpi/calls/known_comm.h). NULL: they have not met it. */
     struct sw_known_comm *_Atomic known;

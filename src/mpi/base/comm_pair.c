@@ -3,7 +3,6 @@
  */
 #include "comm_pair.h"
 
-#include "link.h"
 #include "node/base/settings.h"
 
 #include <stdlib.h>
@@ -23,10 +22,23 @@ static uint64_t counted(sw_comm_t *c, bool sends, int other, int tag)
     return count;
 }
 
-/* As comm_slates.c demands it of the members of a communicator. */
-static bool is_helped(int rank)
+/* Does a member take part? That it has a helper comm_slates.c demands of the
+ * members of a communicator, too. */
+static bool is_able(int place)
 {
-    return sw_world.at[sw_world_place(rank)].said.self.helper;
+    const sw_hello_t *said = &sw_world.at[place].said;
+    return said->messages && said->self.helper;
+}
+
+bool sw_comm_is_pair(sw_comm_t *c, int other)
+{
+    if (!c->context_id || c->reason == SW_REASON_INTER || c->reason == SW_REASON_FOREIGN ||
+        other < 0 || other >= c->n || !sw_comm_members(c))
+        return false;
+    int place = sw_world_place(c->members->rank[other]);
+    const sw_place_t *p = place < 0 ? NULL : &sw_world.at[place];
+    return p && p->reach & p->reached & SW_AGREE_ARENA && is_able(place) &&
+           is_able(sw_world.place);
 }
 
 static sw_team_t *team_of(int sender, int receiver, int me)
@@ -46,9 +58,8 @@ bool sw_comm_pair(sw_comm_t *c, int sender, int receiver, int tag,
                   sw_comm_pair_t *to)
 {
     int other = c->me == sender ? receiver : sender;
-    if (other == c->me || !c->context_id || atomic_load(&sw_comms_closing) ||
-        !sw_link(c, other) || !is_helped(c->members->rank[c->me]) ||
-        !is_helped(c->members->rank[other]))
+    if (other == c->me || atomic_load(&sw_comms_closing) ||
+        !sw_comm_is_pair(c, other))
         return false;
     uint64_t name = sw_mixed(c->context_id,
                              counted(c, c->me == sender, other, tag));

@@ -18,6 +18,9 @@ typedef struct {
     uint64_t name;
 } sw_comm_pair_t;
 
+/* Is the other member on this node, and do the two reach each other? */
+bool sw_comm_is_pair(sw_comm_t *c, int other);
+
 /* The next message from one to the other, of which this member is one. Both are
  * told the same. False: the host carries it, because they do not share memory,
  * or the communicator has no name. */

@@ -7,7 +7,6 @@
 #include "decode.h"
 #include "guard.h"
 #include "layout/share.h"
-#include "p2p/descriptor.h"
 
 #include <complex.h>
 #include <pthread.h>
@@ -247,10 +246,6 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
     sw_doubts_t doubts;
     sw_layout_t *layout = sw_decode(type, &doubts);
     bool plain = layout && size && !doubts.vague;
-    /* Hosts may refuse a message that ends within a basic element. */
-    bool cuts = plain &&
-                ((doubts.basic && SW_DESCRIPTOR_BYTES % doubts.basic == 0) ||
-                 sw_ends_at(type, SW_DESCRIPTOR_BYTES));
     if (layout)
         layout = sw_layout_share(layout);
     bool dense = layout && (sw_layout_dense(layout) ||
@@ -259,7 +254,7 @@ static sw_datatype_t *meet(MPI_Datatype type, MPI_Comm comm, int *code)
         kernel = -1;
     sw_datatype_t new = {.handle = type, .size = size, .extent = extent,
                          .kernel = kernel, .dense = dense,
-                         .predefined = fixed, .layout = layout, .cuts = cuts,
+                         .predefined = fixed, .layout = layout,
                          .packs = plain && !doubts.odd};
     bool added;
     sw_datatype_t *d =

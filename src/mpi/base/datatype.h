@@ -24,7 +24,6 @@ typedef struct sw_datatype {
     int kernel;             /* sw_type_t, or -1: no kernel for it         */
     bool dense;
     bool predefined;
-    bool cuts;              /* a basic element ends where a descriptor does */
     bool packs;             /* our packed form is the host's              */
     /* In the profile's catalogue (mpi/calls/known_type.h); 0: not asked for. */
     _Atomic uint16_t number;

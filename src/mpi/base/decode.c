@@ -22,7 +22,6 @@ typedef struct {
 typedef struct {
     sw_build_t *b;
     bool unknown;
-    bool any;               /* basic type has been seen */
     sw_doubts_t doubts;
 } decode_t;
 
@@ -167,9 +166,6 @@ static sw_layout_place_t basic(decode_t *d, MPI_Datatype type)
     if (size < 0)
         return unknown(d);
     d->doubts.vague = d->doubts.vague || vague(type);
-    d->doubts.basic = d->any && d->doubts.basic != (uint64_t)size
-                          ? 0 : (uint64_t)size;
-    d->any = true;
     if (type == MPI_FLOAT_INT)
         PAIR(float);
     if (type == MPI_DOUBLE_INT)
@@ -425,40 +421,12 @@ sw_layout_t *sw_decode(MPI_Datatype type, sw_doubts_t *doubts)
     return l;
 }
 
-/* Basic elements in order -------------------------------------------------- */
+/* Basic elements -------------------------------------------------- */
 
 /* Bytes of data in the kth part of a structure. */
 static uint64_t part_bytes(const level_t *v, MPI_Count k)
 {
     return (uint64_t)count_at(v, 1 + k) * sw_datatype_bytes(v->type[k]);
-}
-
-/* The part of a structure that holds byte *at of its data; *at is then counted
- * from where that part begins. */
-static MPI_Datatype part_at(const level_t *v, uint64_t *at)
-{
-    int64_t k = 0;
-    for (uint64_t bytes;; k++, *at -= bytes) {
-        bytes = part_bytes(v, k);
-        if (*at < bytes)
-            return v->type[k];
-    }
-}
-
-bool sw_ends_at(MPI_Datatype type, uint64_t bytes)
-{
-    uint64_t at = bytes % sw_datatype_bytes(type);
-    level_t v;
-    if (at == 0)
-        return true;
-    if (!envelope(type, &v) || predefined(&v))
-        return false;
-    bool known = contents(type, &v);
-    MPI_Datatype of = !known ? type : v.combiner == MPI_COMBINER_STRUCT
-                                          ? part_at(&v, &at) : v.type[0];
-    bool ends = known && sw_ends_at(of, at);
-    forget(&v, known);
-    return ends;
 }
 
 MPI_Datatype sw_only_basic(MPI_Datatype type)

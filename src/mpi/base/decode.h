@@ -17,17 +17,11 @@ typedef struct {
                              * type that hosts do not copy bit by bit: of a
                              * long double's 16 bytes, ten                  */
     bool odd;               /* some hosts are known to misplace such types  */
-    uint64_t basic;         /* bytes of each basic element; 0: they differ  */
 } sw_doubts_t;
 
 /* The layout, to be freed by free(); NULL: not understood, no memory, or too
  * large. The type has been committed. */
 sw_layout_t *sw_decode(MPI_Datatype type, sw_doubts_t *doubts);
-
-/* Does a basic element end after the first `bytes` bytes of data, of elements
- * of a type that was understood and has data? A pair, or a complex number, is
- * one element: it is to some hosts. */
-bool sw_ends_at(MPI_Datatype type, uint64_t bytes);
 
 /* Bytes of data in an element; 0 where the host cannot say. */
 uint64_t sw_datatype_bytes(MPI_Datatype type);

@@ -87,7 +87,6 @@ void sw_members_drop(sw_members_t *m)
         *link = m->next;
     pthread_mutex_unlock(&lock);
     if (last) {
-        free(m->link);
         free(m);
     }
 }

@@ -16,7 +16,6 @@ typedef struct sw_members {
     int holds;
     int n;
     bool all;                   /* every member has a rank                 */
-    struct sw_link **link;      /* [n]: see link.h; NULL: not asked yet    */
     int rank[];                 /* in MPI_COMM_WORLD, or -1                */
 } sw_members_t;
 

@@ -4,10 +4,8 @@
  * Every wrapper asks before anything of ours touches the program's data, and
  * then, law 1:
  *
- *   a send           is the host's: no descriptor
- *   a receive        is posted at the host as it is. A descriptor may still
- *                    arrive, from a sender that cannot know: at completion the
- *                    host copies it out, and what it stands for in
+ *   a message        between near ranks (mpi/p2p/near.h) goes through a copy
+ *                    in memory of ours, for two matchers cannot keep its order
  *   packing          is the host's
  *   a collective     cannot be left to the host by one member (law 2), so the
  *                    member takes part through a copy in its own memory

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define VERSION 3u
+#define VERSION 4u
 
 sw_world_t sw_world = {.comm = MPI_COMM_NULL};
 bool sw_threaded;
@@ -104,7 +104,6 @@ static void fill_hello(sw_hello_t *to)
     if (sw_team_introduce(&to->self, sw_world_virtual_node()) &&
         sw_settings.enable && sw_world.places > 1)
         sw_link_offer(to);
-    sw_os_random(&to->cookie, sizeof to->cookie);
 }
 
 static void exchange_hellos(void)

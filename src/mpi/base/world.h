@@ -27,12 +27,11 @@
  * its fields zero. */
 typedef struct {
     sw_introduction_t self;     /* card.control_span is 0: shares nothing  */
-    sw_token_t cookie;          /* that of place 0 counts                  */
-    uint64_t directory, ledger; /* of its messages (link.h)                */
-    uint64_t mailbox;           /* in its segment (match/mailbox.h), or 0   */
+    uint64_t mailbox;           /* in its segment (match/mailbox.h), or 0  */
     uint64_t board;             /* in its segment: profile/record/board.h  */
     int32_t rank;               /* in MPI_COMM_WORLD                       */
     uint32_t version;
+    uint32_t messages;          /* are some of its messages ours? (link.h) */
 } sw_hello_t;
 
 typedef struct {

@@ -3,7 +3,7 @@
  */
 #include "moves.h"
 
-#include "mpi/p2p/fetch.h"
+#include "mpi/base/status.h"
 
 /* A block of no elements may have any type. */
 sw_moves_sum_t sw_moves_sum_list(sw_moved_t *m, const sw_moves_data_t *d,

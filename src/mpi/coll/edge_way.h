@@ -10,9 +10,8 @@
  *
  * A nonblocking procedure cannot wait for the numbers. The host's exchange goes
  * on while the lists that need them wait (offload/neighbourhood.h). Any thread
- * sees a note as soon as it lies whole in its place, as with the descriptors of
- * messages (p2p/descriptor.h). So the agent goes on while the host keeps the
- * rank in a call.
+ * sees a note as soon as it lies whole in its place. So the agent goes on while the
+ * host keeps the rank in a call.
  */
 #ifndef SW_MPI_COLL_EDGE_WAY_H
 #define SW_MPI_COLL_EDGE_WAY_H

@@ -5,7 +5,6 @@
  * time begin and end here, too, when nothing is accelerated.
  */
 #include "mpi/base/datatype.h"
-#include "mpi/base/link.h"
 #include "mpi/coll/started.h"
 #include "mpi/p2p/messages.h"
 #include "mpi/p2p/partitioned.h"
@@ -20,7 +19,7 @@ static int begun(int result)
         return result;
     sw_world_start();
     if (sw_settings.enable) {
-        sw_messages_start(sw_link_start());
+        sw_messages_start();
         sw_started_start();
         sw_partitioned_start();
         sw_quiet_start();

@@ -3,9 +3,8 @@
  */
 #include "quiet.h"
 
-#include "mpi/base/link.h"
-#include "mpi/p2p/serve.h"
-#include "mpi/request/track.h"
+#include "mpi/base/comm.h"
+#include "offload/agent.h"
 #include "offload/list.h"
 
 #include "device/memory.h"
@@ -46,8 +45,7 @@ static bool pinned(void)
 static bool quiet(void)
 {
     if (atomic_load(&sw_comm_strangers) || !alone ||
-        atomic_load(&sw_lists) || atomic_load(&sw_lists_open) ||
-        (sw_served && sw_owing()))
+        atomic_load(&sw_lists) || atomic_load(&sw_lists_open))
         return false;
     return sw_os_threads() == 1 + hosts + sw_agent_runs();
 }

@@ -9,8 +9,6 @@
 #include "mpi/p2p/give.h"
 #include "mpi/p2p/near.h"
 #include "mpi/p2p/partitioned.h"
-#include "mpi/p2p/posted.h"
-#include "mpi/p2p/serve.h"
 #include "mpi/rma/window.h"
 #include "mpi/span/rooted.h"
 #include "mpi/topo/reorder.h"
@@ -83,9 +81,8 @@ static void print_nodes(int rank)
 /* Of messages, as this rank counts them. */
 typedef struct {
     int64_t moved, bytes;
-    int64_t aside, by_agent;            /* of these */
+    int64_t aside;                      /* of these */
     int64_t known, brought;             /* layouts of senders */
-    int64_t looks;                      /* at posted receives */
 } messages_t;
 
 /* Collective, as sw_stats_print: what only the matcher knows. Returns how many
@@ -125,18 +122,14 @@ static int64_t print_messages(void)
     messages_t mine = {
         .moved = (int64_t)s.offered - given->calls,
         .bytes = (int64_t)s.bytes - given->bytes,
-        .aside = (int64_t)s.moved_aside, .by_agent = sw_serve_count(),
-        .known = (int64_t)known, .brought = (int64_t)brought,
-        .looks = sw_posted_looks()};
+        .aside = (int64_t)s.moved_aside, .known = (int64_t)known,
+        .brought = (int64_t)brought};
     host.Reduce(&mine, &all, sizeof all / sizeof(int64_t), MPI_INT64_T,
                 MPI_SUM, 0, MPI_COMM_WORLD);
     if (all.moved)
         sw_say("point to point: %lld messages moved, %lld KiB; %lld of them "
-               "copied aside for a late receiver, %lld fetched by the agent",
-               (long long)all.moved, (long long)(all.bytes / 1024),
-               (long long)all.aside, (long long)all.by_agent);
-    if (all.looks)
-        sw_say("posted receives: looked at %lld times", (long long)all.looks);
+               "copied aside for a late receiver", (long long)all.moved,
+               (long long)(all.bytes / 1024), (long long)all.aside);
     if (all.known + all.brought)
         sw_say("layouts of senders: known %lld times, brought %lld times",
                (long long)all.known, (long long)all.brought);

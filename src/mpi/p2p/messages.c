@@ -3,43 +3,56 @@
  */
 #include "messages.h"
 
+#include "either.h"
 #include "mpi/base/guard.h"
 #include "node/control.h"
 #include "near_receive.h"
 #include "near_send.h"
-#include "posted.h"
-#include "sends.h"
-#include "serve.h"
-#include "threshold.h"
+#include "offload/agent.h"
+#include "offload/list.h"
+#include "pair.h"
+#include "node/base/settings.h"
+#include "topology/machine.h"
+#include "way.h"
 
 /* Nanoseconds between two looks whether a rank is still there. */
 #define ASK 10000000
 
 static void take_way(int state)
 {
-    sw_linked = state != SW_ACCELERATE_ALONE;
-    sw_near_on = sw_near_there && sw_linked;
-    sw_threshold_force(state);
+    sw_near_on = sw_near_there && state != SW_ACCELERATE_ALONE;
+    sw_way_force(state);
 }
 
-void sw_messages_start(bool linked)
+/* The agent has a core of its own where that is asked for, or where every rank
+ * has two. */
+static void start_agent(void)
+{
+    bool wanted = sw_settings.agent == SW_AUTO
+        ? sw_agent_fits(sw_peer_crowd(), sw_machine_core_threads())
+        : sw_settings.agent;
+    if (!wanted)
+        return;
+    sw_lists_shared = true;
+    if (!sw_agent_start(NULL, true))
+        sw_say("no thread for the agent (%m): nonblocking collectives go on "
+               "inside MPI calls only");
+}
+
+void sw_messages_start(void)
 {
     SW_INSIDE;
     sw_tracks_shared = sw_threaded;
-    if (!linked)
-        return;
-    sw_threshold_start();
-    sw_posted_start(sw_world.places);
-    sw_note_owner = &sw_receive_notes;
-    sw_track_kind_add(&sw_receive_kind);
-    sw_track_kind_add(&sw_send_kind);
-    sw_linked = true;
+    sw_way_start();
     if (sw_near_start()) {
         sw_track_kind_add(&sw_near_irecv_kind);
         sw_track_kind_add(&sw_near_isend_kind);
+        sw_track_kind_add(&sw_either_kind);
+        sw_track_kind_add(&sw_pair_kind);
+        sw_wait_progress = sw_comm_progress;
+        sw_control_messages = take_way;
     }
-    sw_serve_start();
-    sw_control_messages = take_way;
+    start_agent();
 }
 
 /* Has the rank at a place of this node ended? */
@@ -64,8 +77,8 @@ static bool somebody_gone(void)
 }
 
 /* A message may lie aside that its receiver has not fetched. When everybody
- * has come here, all are fetched. A rank without links comes, too: others on
- * the node may have some (virtual nodes). Where a rank has ended, the others wait
+ * has come here, all are fetched. A rank that is near no other comes, too: others
+ * on the node may be (virtual nodes). Where a rank has ended, the others wait
  * only for what they have sent to those that are there. */
 void sw_messages_stop(void)
 {
@@ -78,7 +91,7 @@ void sw_messages_stop(void)
         bool fewer = false;
         int rc = host.Ibarrier(sw_world.comm, &request);
         while (!all_here && rc == MPI_SUCCESS &&
-               !(fewer && sw_slots_quiet(gone) && sw_sends_quiet(gone))) {
+               !(fewer && sw_slots_quiet(gone))) {
             rc = host.Test(&request, &all_here, MPI_STATUS_IGNORE);
             sw_track_progress();
             fewer = fewer || (!all_here && somebody_gone());
@@ -91,8 +104,7 @@ void sw_messages_stop(void)
         for (int left = atomic_load(&sw_tracks); left > 0; left--)
             sw_track_progress();
     }
-    sw_serve_stop();
+    sw_agent_stop();
     sw_control_messages = NULL;
-    sw_linked = false;
     sw_near_stop();
 }

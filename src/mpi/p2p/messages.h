@@ -1,13 +1,12 @@
 /*
- * messages.h - the beginning and the end of messages that move in our way.
+ * messages.h - the beginning and the end of messages that we match, and of the
+ * agent.
  */
 #ifndef SW_MPI_P2P_MESSAGES_H
 #define SW_MPI_P2P_MESSAGES_H
 
-#include <stdbool.h>
-
-/* After MPI_Init. `linked`: the ranks of the node are (mpi/base/link.h). */
-void sw_messages_start(bool linked);
+/* After MPI_Init. */
+void sw_messages_start(void);
 /* Before MPI_Finalize, on all ranks of the node. */
 void sw_messages_stop(void);
 

@@ -3,15 +3,17 @@
  */
 #include "near.h"
 
+#include "either.h"
 #include "near_pieces.h"
 #include "near_receive.h"
 #include "near_send.h"
 #include "mpi/base/away.h"
-#include "mpi/base/link.h"
 #include "node/base/settings.h"
 #include "offload/agent.h"
 
-bool sw_near_on, sw_near_there;
+#include <stdlib.h>
+
+bool sw_near_on, sw_near_there, *sw_near_at;
 int sw_near_tag_max, sw_near_spins;
 
 /* Away --------------------------------------------------------------------- */
@@ -25,8 +27,10 @@ static sw_agent_found_t help(void)
         return SW_AGENT_WATCHING;
     bool owes = sw_matcher_posted() || sw_near_sends_any();
     if (owes && (sw_threaded || sw_match_shared)) {
+        sw_either_helps(true);
         sw_matcher_turn(true);
         sw_near_sends_turn();
+        sw_either_helps(false);
     }
     sw_match_give_back();
     return owes ? SW_AGENT_WATCHING : SW_AGENT_NOTHING;
@@ -56,15 +60,37 @@ static bool away(bool goes)
 /* A turn costs more than a look at one line. */
 #define SPINS_CROWDED 2
 
+/* What a rank reaches of the others stands in the roster, alike on all. */
+static bool is_able(int place)
+{
+    const sw_place_t *p = &sw_world.at[place];
+    return p->said.mailbox && p->said.self.helper &&
+           p->reaches_all & SW_AGREE_ARENA &&
+           sw_world_is_near(p->said.rank);
+}
+
+/* False: this rank is near no other. */
+static bool find_near(void)
+{
+    int near = 0;
+    sw_near_at = calloc((size_t)sw_world.places, sizeof *sw_near_at);
+    if (!sw_near_at) {
+        sw_say("out of memory in MPI_Init");
+        abort();
+    }
+    for (int i = 0; i < sw_world.places; i++)
+        near += sw_near_at[i] = is_able(i);
+    return near > 1 && sw_near_at[sw_world.place];
+}
+
 bool sw_near_start(void)
 {
     void *most;
     int set = 0;
-    if (sw_world.places < 2 || !sw_world.at ||
-        !sw_world.at[sw_world.place].said.mailbox)
+    if (sw_world.places < 2 || !sw_world.at || !find_near())
         return false;
     for (int i = 0; i < sw_world.places; i++)
-        if (sw_world.at[i].peer)
+        if (sw_near_at[i] && i != sw_world.place)
             sw_mailbox_meet(i, sw_world.at[i].peer,
                             sw_world.at[i].said.mailbox);
     host.Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &most, &set);
@@ -73,6 +99,7 @@ bool sw_near_start(void)
     sw_matcher_meet = sw_near_meet;
     sw_near_pieces_start();
     sw_near_sends_start();
+    sw_either_start();
     sw_agent_add(help);
     sw_away = away;
     return sw_near_on = sw_near_there = true;
@@ -83,21 +110,17 @@ void sw_near_stop(void)
     sw_near_on = sw_near_there = false;
 }
 
-/* What a member reaches of the others stands in the roster, alike on all. */
 bool sw_near_decide(sw_comm_t *c)
 {
-    bool near = c->context_id && c->n > 1 && c->reason != SW_REASON_INTER &&
-                c->reason != SW_REASON_FOREIGN && sw_comm_members(c) &&
-                c->members->all;
-    for (int i = 0; near && i < c->n; i++) {
-        int place = sw_near_place(c, i);
-        const sw_place_t *p = place < 0 ? NULL : &sw_world.at[place];
-        near = p && p->said.mailbox && p->said.self.helper &&
-               p->reaches_all & SW_AGREE_ARENA &&
-               sw_world_is_near(c->members->rank[i]);
-    }
-    c->near = near ? 1 : -1;
-    return near;
+    int near = 0;
+    if (c->context_id && c->n > 1 && c->reason != SW_REASON_INTER &&
+        c->reason != SW_REASON_FOREIGN && sw_comm_members(c) &&
+        c->members->all)
+        for (int i = 0; i < c->n; i++)
+            near += sw_near_is(c, i);
+    c->near = near == c->n ? SW_NEAR_ALL
+            : near > 1     ? SW_NEAR_SOME : SW_NEAR_NO;
+    return c->near > 0;
 }
 
 bool sw_near_turn(bool all)
@@ -111,11 +134,6 @@ bool sw_near_turn(bool all)
     if (shared)
         sw_match_give_back();
     return came;
-}
-
-void sw_near_enlist(sw_track_t *t)
-{
-    sw_track_owe(t);
 }
 
 void sw_near_serve(int by)

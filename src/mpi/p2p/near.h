@@ -1,18 +1,21 @@
 /*
- * near.h - communicators whose messages we match ourselves.
+ * near.h - ranks between which we match messages ourselves.
  *
- * All members of such a communicator sit on this node, and each reaches the
- * arena and the mailbox of each. The communicator has a name (context_id.c). All
- * that is known alike on all members, so all answer alike and without a word.
- * Messages of any other communicator are the host's.
+ * Two ranks are near each other if they sit on one node, and each reaches the
+ * arena and the mailbox of all ranks there. All of the node know that of all
+ * since MPI_Init. On a communicator that has a name (context_id.c) each message
+ * between near members is ours, whatever its length, type or buffer: two
+ * matchers cannot keep MPI's order between them. Every other message is the
+ * host's. So sender and receiver answer alike, and without a word.
  *
- * Where the host goes on after a rank has died (mpi/base/failure.h) there are no
- * near communicators: no wait here tells of a death.
+ * Where only some members are near, a receive from any source may get a message
+ * of either matcher (either.h).
  *
- * On a near communicator every message is ours, whatever its length, type or
- * buffer: two matchers cannot keep MPI's order between them. A call whose
- * arguments are wrong goes to the host, which raises its error and sends
- * nothing.
+ * Where the host goes on after a rank has died (mpi/base/failure.h) no ranks are
+ * near: no wait here tells of a death.
+ *
+ * A call whose arguments are wrong goes to the host, which raises its error and
+ * sends nothing.
  */
 #ifndef SW_MPI_P2P_NEAR_H
 #define SW_MPI_P2P_NEAR_H
@@ -23,8 +26,8 @@
 #include "mpi/base/world.h"
 #include "mpi/request/track.h"
 
-/* Are there near communicators at all? Constant after MPI_Init, unless a
- * benchmark wants the host alone (node/control.h). */
+/* Are there near ranks at all? Constant after MPI_Init, unless a benchmark wants
+ * the host alone (node/control.h). */
 extern bool sw_near_on __attribute__((visibility("hidden")));
 extern bool sw_near_there __attribute__((visibility("hidden")));
 
@@ -34,14 +37,21 @@ extern int sw_near_tag_max __attribute__((visibility("hidden")));
 /* Turns of a wait before it looks at the clock. */
 extern int sw_near_spins __attribute__((visibility("hidden")));
 
-/* After the handshake of MPI_Init: true where there may be near communicators.
- * And at the end. */
+/* After the handshake of MPI_Init: true where this rank is near others. And at
+ * the end. */
 bool sw_near_start(void);
 void sw_near_stop(void);
 
+/* By place on the node: is the rank near this one? */
+extern bool *sw_near_at __attribute__((visibility("hidden")));
+
+/* How many of the other members of a communicator are near. */
+enum { SW_NEAR_UNASKED, SW_NEAR_ALL, SW_NEAR_SOME, SW_NEAR_NO = -1 };
+
 bool sw_near_decide(sw_comm_t *c);
 
-/* The state of a near communicator; NULL: its messages are the host's. */
+/* The state of a communicator with near members; NULL: its messages are the
+ * host's. */
 static inline sw_comm_t *sw_near(MPI_Comm comm)
 {
     if (!sw_near_on)
@@ -50,7 +60,7 @@ static inline sw_comm_t *sw_near(MPI_Comm comm)
                                       (uintptr_t)comm);
     if (sw_unlikely(!c) && !(c = sw_comm_state(comm)))
         return NULL;
-    if (sw_likely(c->near))
+    if (sw_likely(c->near != SW_NEAR_UNASKED))
         return c->near > 0 ? c : NULL;
     return sw_near_decide(c) ? c : NULL;
 }
@@ -58,10 +68,16 @@ static inline sw_comm_t *sw_near(MPI_Comm comm)
 /* Cells in the mailbox of the rank at a place; NULL: there is no place now. */
 sw_cell_t *sw_near_reserve(sw_mailbox_out_t **out, int place, size_t bytes);
 
-/* The place of a member on the node. */
+/* The place of a member on the node; negative: it is elsewhere. */
 static inline int sw_near_place(const sw_comm_t *c, int member)
 {
     return sw_world_place(c->members->rank[member]);
+}
+
+static inline bool sw_near_is(const sw_comm_t *c, int member)
+{
+    int place = sw_near_place(c, member);
+    return place >= 0 && sw_near_at[place];
 }
 
 /* A message or a receive as the program describes it. */
@@ -96,8 +112,8 @@ static inline void sw_near_copy(sw_near_t *to, const sw_near_t *from)
     to->tag = SW_NEAR_FIELD(from->tag);
 }
 
-/* Is the description right? False: the host is to judge, or has raised its
- * error already, and *result is that. */
+/* Is the description right, and is the partner near, or any? False: the host is
+ * to judge, or has raised its error already, and *result is that. */
 static inline bool sw_near_describe(sw_near_t *to, sw_comm_t *c, MPI_Comm comm,
                                     const void *buffer, int64_t count,
                                     MPI_Datatype type, int partner, int tag,
@@ -108,6 +124,9 @@ static inline bool sw_near_describe(sw_near_t *to, sw_comm_t *c, MPI_Comm comm,
     *result = MPI_SUCCESS;
     if (sw_unlikely((unsigned)partner >= (unsigned)c->n && partner != any) ||
         sw_unlikely((unsigned)tag > (unsigned)sw_near_tag_max && tag != any))
+        return false;
+    if (sw_unlikely(c->near == SW_NEAR_SOME) && partner >= 0 &&
+        !sw_near_is(c, partner))
         return false;
     if (!sw_usable(buffer, count, type, comm, &to->type, result))
         return false;
@@ -137,11 +156,8 @@ bool sw_near_turn(bool all);
 /* The same in a wait for something else. */
 void sw_near_progress(void);
 
-/* A request of a near communicator's is active: other ranks may wait for what
- * this one does for it, so no call stays in the host meanwhile. */
-void sw_near_enlist(sw_track_t *t);
-/* The same of something that is no request of the program's any more: `by` more
- * of such are under way, or fewer. */
+/* Something is under way that is no request of the program's any more, and for
+ * which other ranks may wait: `by` more, or fewer. */
 void sw_near_serve(int by);
 
 /* Wait until *flag is set by a turn of this or another thread. */

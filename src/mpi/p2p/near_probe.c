@@ -4,6 +4,7 @@
 #include "near_probe.h"
 
 #include "mpi/base/raise.h"
+#include "mpi/request/complete.h"
 #include "near_receive.h"
 #include "node/base/settings.h"
 
@@ -28,52 +29,100 @@ bool sw_near_probes(sw_pattern_t *p, sw_comm_t **c, int source, int tag,
         return false;
     *p = (sw_pattern_t){(*c)->context_id, sw_near_source(source),
                         sw_near_tag(tag)};
-    return ((unsigned)p->source < (unsigned)(*c)->n ||
-            p->source == SW_PATTERN_ANY) &&
-           ((unsigned)p->tag <= (unsigned)sw_near_tag_max ||
-            p->tag == SW_PATTERN_ANY);
+    if ((unsigned)p->tag > (unsigned)sw_near_tag_max &&
+        p->tag != SW_PATTERN_ANY)
+        return false;
+    return p->source == SW_PATTERN_ANY ||
+           ((unsigned)p->source < (unsigned)(*c)->n &&
+            sw_near_is(*c, p->source));
 }
 
+/* Looking ------------------------------------------------------------------ */
+
+/* A message of ours, within the matcher's lock. */
 static sw_early_t *look(const sw_pattern_t *p)
 {
     sw_match_enter();
     sw_early_t *m = sw_matcher_find(p);
-    return m;                   /* the caller leaves */
+    if (!m)
+        sw_match_leave();
+    return m;
 }
 
-/* Find a message, within the matcher's lock; else leave it: there is none, and
- * nobody waits. */
-static sw_early_t *find(sw_comm_t *c, const sw_pattern_t *p, bool blocking)
+/* May the host have it? */
+static bool is_either(const sw_comm_t *c, const sw_pattern_t *p)
+{
+    return sw_unlikely(c->near == SW_NEAR_SOME) && p->source == SW_PATTERN_ANY;
+}
+
+/* Ask the host, which takes the message out if `takes`. True: it has answered. */
+static bool ask_host(const sw_comm_t *c, const sw_pattern_t *p, bool takes,
+                     sw_near_found_t *found)
+{
+    int flag = 0, tag = p->tag == SW_PATTERN_ANY ? MPI_ANY_TAG : p->tag;
+    found->rc = takes
+        ? host.Improbe(MPI_ANY_SOURCE, tag, c->handle, &flag, &found->message,
+                       &found->status)
+        : host.Iprobe(MPI_ANY_SOURCE, tag, c->handle, &flag, &found->status);
+    return flag || found->rc != MPI_SUCCESS;
+}
+
+/* Wait for a message of a near rank. */
+static sw_early_t *await_near(const sw_pattern_t *p)
 {
     sw_early_t *m;
-    sw_near_turn(true);
-    if ((m = look(p)))
-        return m;
-    sw_match_leave();
-    if (!blocking) {
-        sw_track_poke(true);
-        return NULL;
-    }
-    sw_comm_use(c->handle);
     int left = sw_near_spins;
     while (left-- > 0) {
         if (!sw_near_turn(false))
             continue;
         if ((m = look(p)))
             return m;
-        sw_match_leave();
         left = sw_near_spins;
     }
     sw_wait_t wait = {.doorbell = sw_mailbox_doorbell};
-    while (true) {
+    do {
         sw_wait_step(&wait);
         sw_near_turn(true);
-        if ((m = look(p)))
-            break;
-        sw_match_leave();
-    }
+    } while (!(m = look(p)));
     sw_wait_end(&wait);
     return m;
+}
+
+/* Wait for a message of any rank. */
+static void await_either(const sw_comm_t *c, const sw_pattern_t *p, bool takes,
+                         sw_near_found_t *found)
+{
+    sw_idle_t idle = {0};
+    while (!found->early && !ask_host(c, p, takes, found)) {
+        sw_track_progress();
+        sw_idle(&idle);
+        sw_near_turn(true);
+        found->early = look(p);
+    }
+}
+
+/* Find a message. One of ours is found within the matcher's lock. False: there
+ * is none, and this call does not wait. */
+static bool find(sw_comm_t *c, const sw_pattern_t *p, bool blocking, bool takes,
+                 sw_near_found_t *found)
+{
+    found->rc = MPI_SUCCESS;
+    sw_near_turn(true);
+    if ((found->early = look(p)))
+        return true;
+    bool either = is_either(c, p);
+    if (!blocking && either)
+        return ask_host(c, p, takes, found);
+    if (!blocking) {
+        sw_track_poke(true);
+        return false;
+    }
+    sw_comm_use(c->handle);
+    if (either)
+        await_either(c, p, takes, found);
+    else
+        found->early = await_near(p);
+    return true;
 }
 
 static void tell(const sw_early_t *m, MPI_Status *status)
@@ -83,24 +132,38 @@ static void tell(const sw_early_t *m, MPI_Status *status)
                    sw_near_length(e, m->payload));
 }
 
+/* What the host has said. */
+static int pass_on(const sw_near_found_t *found, MPI_Status *status)
+{
+    if (status != MPI_STATUS_IGNORE && found->rc == MPI_SUCCESS)
+        *status = found->status;
+    return found->rc;
+}
+
+/* Probes ------------------------------------------------------------------- */
+
 int sw_near_iprobe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
                    int *flag, MPI_Status *status)
 {
-    sw_early_t *m = find(c, p, blocking);
-    *flag = m != NULL;
-    if (!m)
+    sw_near_found_t found;
+    *flag = find(c, p, blocking, false, &found);
+    if (!*flag)
         return MPI_SUCCESS;
-    tell(m, status);
+    if (!found.early)
+        return pass_on(&found, status);
+    tell(found.early, status);
     sw_match_leave();
     return MPI_SUCCESS;
 }
 
-sw_early_t *sw_near_await_message(sw_comm_t *c, const sw_pattern_t *p)
+void sw_near_await_message(sw_comm_t *c, const sw_pattern_t *p,
+                           sw_near_found_t *found)
 {
-    sw_early_t *m = find(c, p, true);
-    sw_matcher_extract(m);
+    find(c, p, true, true, found);
+    if (!found->early)
+        return;
+    sw_matcher_extract(found->early);
     sw_match_leave();
-    return m;
 }
 
 /* A message of the host's, of this process to itself. */
@@ -120,10 +183,15 @@ static void stand_in(message_t *m)
 int sw_near_improbe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
                     int *flag, MPI_Message *message, MPI_Status *status)
 {
-    sw_early_t *m = find(c, p, blocking);
-    *flag = m != NULL;
-    if (!m)
+    sw_near_found_t found;
+    *flag = find(c, p, blocking, true, &found);
+    if (!*flag)
         return MPI_SUCCESS;
+    if (!found.early) {
+        *message = found.message;
+        return pass_on(&found, status);
+    }
+    sw_early_t *m = found.early;
     sw_matcher_extract(m);
     sw_match_leave();
     tell(m, status);

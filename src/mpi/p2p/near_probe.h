@@ -1,6 +1,6 @@
 /*
- * near_probe.h - probes on near communicators, and the messages that matched
- * probes take out.
+ * near_probe.h - probes for messages of near ranks, and the messages that
+ * matched probes take out.
  *
  * MPI_Message handles must be ones that the host can convert. So a message that
  * is taken out is known by a message of the host's: an empty one of this
@@ -11,7 +11,8 @@
 
 #include "near.h"
 
-/* What a probe looks for, on which communicator. False: the host judges. */
+/* What a probe looks for, on which communicator. False: the host has what it
+ * looks for, or judges it. */
 bool sw_near_probes(sw_pattern_t *p, sw_comm_t **c, int source, int tag,
                     MPI_Comm comm);
 
@@ -20,8 +21,17 @@ int sw_near_iprobe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
 int sw_near_improbe(sw_comm_t *c, const sw_pattern_t *p, bool blocking,
                     int *flag, MPI_Message *message, MPI_Status *status);
 
-/* Wait for a message, and take it out without a handle. */
-sw_early_t *sw_near_await_message(sw_comm_t *c, const sw_pattern_t *p);
+/* What was found: a message of ours; or NULL, and the host has answered. */
+typedef struct {
+    sw_early_t *early;
+    int rc;
+    MPI_Message message;
+    MPI_Status status;
+} sw_near_found_t;
+
+/* Wait for a message, and take it out; one of ours without a handle. */
+void sw_near_await_message(sw_comm_t *c, const sw_pattern_t *p,
+                           sw_near_found_t *found);
 
 /* What a handle stands for, taken; the handle becomes MPI_MESSAGE_NULL. NULL:
  * the message is the host's. The caller drops *comm. */

@@ -6,7 +6,6 @@
 #include "mpi/base/raise.h"
 #include "mpi/base/reach.h"
 #include "mpi/base/status.h"
-#include "fetch.h"
 #include "give.h"
 #include "near_pieces.h"
 #include "near_send.h"
@@ -44,12 +43,23 @@ static sw_slot_t *slot_of(const sw_envelope_t *e, const sw_near_offer_t *offer)
     return slot;
 }
 
+/* Is the data here already (sw_near_secure)? */
+static bool is_secured(const sw_envelope_t *e, const sw_near_offer_t *offer)
+{
+    return !offer->slot && !offer->send && e->place != sw_world.place;
+}
+
 /* Fetch what its sender offers. */
 static int fetch(const sw_data_t *to, size_t room, const sw_envelope_t *e,
                  const sw_near_offer_t *offer)
 {
     if (e->place == sw_world.place)
         return sw_near_fetch_own(offer, to, room);
+    if (sw_unlikely(is_secured(e, offer))) {
+        put(to, offer->copy, sw_min(room, offer->bytes));
+        free(offer->copy);
+        return 0;
+    }
     const sw_target_t target = {.data = *to, .room = room};
     return sw_slot_take(sw_world.at[e->place].peer, slot_of(e, offer),
                         &target);
@@ -67,8 +77,28 @@ void *sw_near_accept(const sw_envelope_t *e, const void *payload)
 /* Does its data come in pieces? */
 static bool in_pieces(const sw_envelope_t *e, const void *payload)
 {
+    const sw_near_offer_t *offer = payload;
     return e->kind == SW_CELL_OFFER && e->place != sw_world.place &&
-           !((const sw_near_offer_t *)payload)->slot;
+           !offer->slot && !is_secured(e, offer);
+}
+
+/* One that comes in pieces, or is given away, stays as it is. */
+void sw_near_secure(sw_early_t *m)
+{
+    const sw_envelope_t *e = &m->envelope;
+    sw_near_offer_t *offer = (sw_near_offer_t *)m->payload;
+    if (e->kind != SW_CELL_OFFER || e->place == sw_world.place ||
+        !offer->slot || !offer->synchronous)
+        return;
+    offer->synchronous = false;
+    char *copy = malloc(offer->bytes + 1);
+    const sw_data_t to = sw_data_plain(copy);
+    if (!copy || fetch(&to, offer->bytes, e, offer)) {
+        free(copy);
+        return;
+    }
+    offer->slot = offer->send = 0;
+    offer->copy = copy;
 }
 
 void sw_near_meet(sw_posted_t *posted, const sw_envelope_t *e,
@@ -108,6 +138,7 @@ void sw_near_prepare(sw_near_receive_t *r, const sw_near_t *what)
                                        SW_NEAR_FIELD(what->partner),
                                        SW_NEAR_FIELD(what->tag)};
     r->posted.queued.queue = NULL;
+    r->posted.elsewhere = false;
     sw_near_copy(&r->what, what);
     r->block = NULL;
     r->into = NULL;
@@ -117,9 +148,8 @@ void sw_near_prepare(sw_near_receive_t *r, const sw_near_t *what)
     atomic_store_explicit(&r->done, false, memory_order_relaxed);
 }
 
-/* Before a message may meet it: where we cannot unpack, the data waits in a
- * block of ours. */
-static void make_block(sw_near_receive_t *r)
+/* Where we cannot unpack, the data waits in a block of ours. */
+void sw_near_equip(sw_near_receive_t *r)
 {
     const sw_near_t *w = &r->what;
     if (sw_unlikely((!w->type->dense && !w->type->layout) ||
@@ -129,7 +159,7 @@ static void make_block(sw_near_receive_t *r)
 
 void sw_near_post(sw_near_receive_t *r)
 {
-    make_block(r);
+    sw_near_equip(r);
     sw_match_enter();
     if (sw_matcher_post(&r->posted))
         sw_near_pieces_turn();
@@ -139,7 +169,7 @@ void sw_near_post(sw_near_receive_t *r)
 /* It gets the message that a probe has taken out. */
 static void hand(sw_near_receive_t *r, sw_early_t *m)
 {
-    make_block(r);
+    sw_near_equip(r);
     sw_match_enter();
     sw_matcher_hand(m, &r->posted);
     sw_near_pieces_turn();
@@ -158,12 +188,22 @@ void sw_near_status(MPI_Status *status, int source, int tag, size_t bytes)
     sw_status_set_bytes(status, bytes);
 }
 
+/* The host unpacks whole elements; of a last one in parts, the rest stays. */
 static void spread(sw_near_receive_t *r)
 {
     const sw_near_t *w = &r->what;
-    sw_recv_buffer_t in = {.buffer = w->buffer, .count = w->count,
-                           .type = w->type, .block = r->block, .away = true};
-    sw_recv_buffer_spread(&in, r->bytes, w->comm);
+    MPI_Comm comm = sw_comm_or_any(w->comm);
+    int64_t whole = (int64_t)(r->bytes / w->type->size);
+    size_t rest = r->bytes % w->type->size;
+    sw_unpack(r->block, w->buffer, whole, w->type, comm);
+    if (rest) {
+        char *one = sw_temporary(w->type->size);
+        void *at = sw_element(w->buffer, whole, w->type);
+        sw_pack(at, 1, w->type, one, comm);
+        memcpy(one, r->block + (size_t)whole * w->type->size, rest);
+        sw_unpack(one, at, 1, w->type, comm);
+        sw_temporary_free(one);
+    }
     sw_temporary_free(r->block);
     r->block = NULL;
 }
@@ -177,9 +217,7 @@ static void replace_buffer(sw_near_receive_t *r)
     sw_give_count(SW_GIVE_TAKEN, r->bytes);
 }
 
-/* The program will not hear when it completes: its buffer stays. The caller has
- * the lock. */
-static void keep_buffer(sw_near_receive_t *r)
+void sw_near_keep_buffer(sw_near_receive_t *r)
 {
     r->into = NULL;
     if (r->parcel)
@@ -242,9 +280,7 @@ static sw_near_receive_t *of(sw_track_t *t)
 
 static bool is_over(sw_track_t *t)
 {
-    sw_near_send_t *also = ((sw_near_irecv_t *)t)->also;
-    return atomic_load_explicit(&of(t)->done, memory_order_acquire) &&
-           (!also || sw_near_send_advance(also));
+    return atomic_load_explicit(&of(t)->done, memory_order_acquire);
 }
 
 static bool ready(sw_track_t *t)
@@ -257,26 +293,9 @@ static bool ready(sw_track_t *t)
     return t->ended = true;
 }
 
-static bool ask(sw_track_t *t)
-{
-    if (!ready(t))
-        return false;
-    t->result = MPI_SUCCESS;
-    return true;
-}
-
 static int peek(sw_track_t *t, MPI_Status *status)
 {
     return sw_near_received(of(t), status);
-}
-
-static int finish(sw_track_t *t, MPI_Status *status)
-{
-    sw_near_irecv_t *i = (sw_near_irecv_t *)t;
-    if (i->also)
-        sw_near_send_end(i->also);
-    i->also = NULL;
-    return peek(t, status);
 }
 
 static sw_near_irecv_t *new_track(const sw_near_t *what)
@@ -289,7 +308,6 @@ static sw_near_irecv_t *new_track(const sw_near_t *what)
     }
     sw_datatype_hold(what->type);
     sw_near_prepare(&i->receive, what);
-    i->also = NULL;
     sw_listed_request(&i->base);
     return i;
 }
@@ -306,25 +324,6 @@ int sw_near_itake(const sw_near_t *what, void **into, MPI_Request *request)
     sw_track_add(&i->base.track);
     *request = i->base.track.handle;
     sw_near_post(&i->receive);
-    return MPI_SUCCESS;
-}
-
-int sw_near_isendrecv(const sw_near_t *to, void *block, const sw_near_t *from,
-                      MPI_Request *request)
-{
-    sw_near_irecv_t *i = new_track(from ? from : to);
-    sw_near_receive_t *r = &i->receive;
-    sw_track_add(&i->base.track);
-    *request = i->base.track.handle;
-    if (from) {
-        sw_near_post(r);
-    } else {
-        r->source = MPI_PROC_NULL;
-        r->tag = MPI_ANY_TAG;
-        r->bytes = 0;
-        r->done = true;
-    }
-    i->also = sw_near_send_begin(to, block);
     return MPI_SUCCESS;
 }
 
@@ -362,7 +361,7 @@ static void free_request(sw_track_t *t)
 {
     ((sw_near_irecv_t *)t)->base.made = false;
     sw_match_enter();
-    keep_buffer(of(t));
+    sw_near_keep_buffer(of(t));
     sw_match_leave();
     bool open = t->active && !is_over(t);
     if (open)
@@ -416,14 +415,12 @@ const sw_track_kind_t sw_near_irecv_kind = {
     .ready = ready,
     .over = is_over,
     .await = await_some,
-    .ask = ask,
     .peek = peek,
-    .finish = finish,
+    .finish = peek,
     .start = start,
     .free = free_request,
     .cancel = cancel,
-    .enlist = sw_near_enlist,
-    .delist = sw_listed_nothing,
+    .owes = true,
     .release = release,
     .progress = progress,
 };

@@ -26,11 +26,9 @@ typedef struct {
 } sw_near_receive_t;
 
 /* Its request. */
-struct sw_near_send;
 typedef struct {
     sw_listed_t base;
     sw_near_receive_t receive;
-    struct sw_near_send *also;  /* of MPI_Isendrecv: see near_send.h; or NULL */
 } sw_near_irecv_t;
 
 extern const sw_track_kind_t sw_near_irecv_kind
@@ -43,6 +41,10 @@ typedef struct {
     /* See p2p/slot.h. No slot: the data comes in pieces (near_pieces.h), or
      * from this process. */
     uint64_t slot, ticket;
+    union {
+        bool synchronous;       /* its sender waits until it is met         */
+        char *copy;             /* see sw_near_secure                       */
+    };
 } sw_near_offer_t;
 
 /* A message meets its receive: sw_matcher_meet. */
@@ -57,12 +59,20 @@ static inline size_t sw_near_length(const sw_envelope_t *e,
                                    : ((const sw_near_offer_t *)payload)->bytes;
 }
 
+/* A message cannot be met yet, and its sender may wait for that: copy its data,
+ * and release the sender. Makes no MPI call. */
+void sw_near_secure(sw_early_t *m);
+
 /* Where a receive's bytes go. */
 sw_data_t sw_near_target(const sw_near_receive_t *r);
 
-/* Describe and post it. */
+/* Describe it, and post it with what its bytes need. */
 void sw_near_prepare(sw_near_receive_t *r, const sw_near_t *what);
+void sw_near_equip(sw_near_receive_t *r);
 void sw_near_post(sw_near_receive_t *r);
+/* The program will not hear when it completes: an itake's buffer stays. The
+ * caller has the lock. */
+void sw_near_keep_buffer(sw_near_receive_t *r);
 /* Wait for it: what a blocking call returns. */
 int sw_near_finish(sw_near_receive_t *r, MPI_Status *status);
 
@@ -73,10 +83,6 @@ int sw_near_recv(const sw_near_t *what, MPI_Status *status);
 int sw_near_irecv(const sw_near_t *what, MPI_Request *request);
 /* A block that is given replaces the buffer, to which *into points. */
 int sw_near_itake(const sw_near_t *what, void **into, MPI_Request *request);
-/* MPI_Isendrecv and its kin; `from` NULL: from MPI_PROC_NULL. `block` is freed
- * when the data has left `to`. */
-int sw_near_isendrecv(const sw_near_t *to, void *block, const sw_near_t *from,
-                      MPI_Request *request);
 int sw_near_recv_init(const sw_near_t *what, MPI_Request *request);
 
 /* Receive a message that a probe has taken out. */

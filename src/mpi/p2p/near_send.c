@@ -7,15 +7,18 @@
 #include "mpi/base/raise.h"
 #include "mpi/base/reach.h"
 #include "mpi/base/status.h"
+#include "either.h"
 #include "near_pieces.h"
 #include "mpi/request/complete.h"
 #include "node/base/settings.h"
-#include "threshold.h"
+#include "way.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Messages up to here are copied into the mailbox. */
+/* Messages up to so many bytes are copied into the mailbox, unless a setting
+ * says otherwise. */
 #define EAGER ((size_t)4096)
 
 static size_t eager;
@@ -31,7 +34,8 @@ static sw_near_send_t *ended;
 
 void sw_near_sends_start(void)
 {
-    eager = sw_min(EAGER, sw_mailbox_most);
+    eager = sw_settings.p2p_min ? sw_settings.p2p_min - 1 : EAGER;
+    eager = sw_min(eager, sw_mailbox_most);
     waiting = calloc((size_t)sw_world.places, sizeof *waiting);
     if (!waiting) {
         sw_say("out of memory in MPI_Init");
@@ -138,14 +142,13 @@ static void bind(sw_near_send_t *s)
     o->direct = false;
     if (s->given.at)
         return;
-    bool shows = sw_threshold_shown_min < SIZE_MAX;    /* threshold.h */
-    if (s->mode != SW_SEND_BUFFERED && s->what.bytes > eager && shows)
+    if (s->mode != SW_SEND_BUFFERED && s->what.bytes > eager && sw_way_shows)
         sw_offer_bind(o);
     if (!o->readable && !o->layout && s->mode != SW_SEND_BUFFERED &&
         s->place != sw_world.place &&
         sw_world.at[s->place].reached & SW_AGREE_CMA)
-        o->direct = sw_threshold_cma || s->what.bytes > SW_STAGED_MAX ||
-                    (shows && is_quick_by_cma(s)) ||
+        o->direct = sw_way_cma || s->what.bytes > SW_STAGED_MAX ||
+                    (sw_way_shows && is_quick_by_cma(s)) ||
                     sw_slot_aside() + s->what.bytes > SW_STAGED_ALL;
 }
 
@@ -175,8 +178,7 @@ static bool offer(sw_near_send_t *s)
     }
     if (!s->slot && !s->in_pieces) {
         s->offer = (sw_offer_t){
-            .context_id = s->what.comm->context_id, .dest = s->place,
-            .tag = s->what.tag, .data = s->data.at, .bytes = s->what.bytes,
+            .dest = s->place, .data = s->data.at, .bytes = s->what.bytes,
             .layout = (sw_layout_t *)(uintptr_t)s->data.layout,
             .count = s->data.count, .given = s->given};
         bind(s);
@@ -185,7 +187,8 @@ static bool offer(sw_near_send_t *s)
         if (s->in_pieces && s->given.at)
             s->data = sw_data_plain(sw_parcel_find(&s->given));
     }
-    sw_near_offer_t o = {.bytes = s->what.bytes, .send = (uintptr_t)s};
+    sw_near_offer_t o = {.bytes = s->what.bytes, .send = (uintptr_t)s,
+                         .synchronous = s->mode == SW_SEND_SYNCHRONOUS};
     if (s->slot) {
         o.slot = s->slot->offset;
         o.ticket = sw_slot_ticket(s->slot);
@@ -216,7 +219,6 @@ static void dispose(sw_near_send_t *s)
     if (s->given.at && s->in_pieces)
         sw_parcel_drop(&s->given);
     sw_temporary_free(s->packed);
-    sw_temporary_free(s->block);
     sw_comm_drop(s->what.comm);
     free(s);
 }
@@ -270,22 +272,52 @@ static void begin(sw_near_send_t *s)
         fill(s);
 }
 
+/* No other message has this tag there (near_probe.c). */
+#define BUFFERED 0x4000
+
+static int to_oneself(const sw_near_t *w, char *to, int me, MPI_Comm comm)
+{
+    int rc = host.Bsend(w->buffer, (int)w->count, w->type->handle, me, BUFFERED,
+                        comm);
+    return rc ? rc : host.Recv(to, (int)w->bytes, MPI_PACKED, me, BUFFERED,
+                               comm, MPI_STATUS_IGNORE);
+}
+
+/* A receive of the host's could take it (either.h), so it takes another
+ * communicator. That one lacks what was attached to w->comm alone
+ * (MPI_Comm_attach_buffer): then no accounts are kept. */
+static int through_another(const sw_near_t *w, char *to)
+{
+    MPI_Comm own = sw_private_comm(MPI_COMM_SELF);
+    int rc = to_oneself(w, to, 0, own);
+#ifdef SW_HAS_Comm_attach_buffer
+    if (rc != MPI_SUCCESS)
+        sw_pack(w->buffer, w->count, w->type, to, own);
+    return MPI_SUCCESS;
+#else
+    return sw_raise(w->comm->handle, rc);
+#endif
+}
+
 /* A buffered message passes through the buffer that the program has attached:
  * the host keeps the accounts of it, and raises its errors. This rank sends it
- * to itself, by the host, which matches nothing else here. */
+ * to itself, by the host, which matches nothing else here; one thread at a
+ * time. */
 static int through_buffer(const sw_near_t *w, char *to)
 {
-    MPI_Comm comm = w->comm->handle;
-    int rc = host.Bsend(w->buffer, (int)w->count, w->type->handle, w->comm->me,
-                        0, comm);
-    return rc ? rc : host.Recv(to, (int)w->bytes, MPI_PACKED, w->comm->me, 0,
-                               comm, MPI_STATUS_IGNORE);
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    int rc = sw_unlikely(sw_either_asks())
+        ? through_another(w, to)
+        : to_oneself(w, to, w->comm->me, w->comm->handle);
+    pthread_mutex_unlock(&lock);
+    return rc;
 }
 
 /* All but `offer`, which offer() fills. */
 static void clear(sw_near_send_t *s)
 {
-    s->packed = s->block = NULL;
+    s->packed = NULL;
     s->slot = NULL;
     s->given = (sw_parcel_name_t){0};
     s->sent = s->in_pieces = s->pulled = s->detached = s->blocking = false;
@@ -335,8 +367,7 @@ static void end(sw_near_send_t *s)
         sw_slot_leave(s->slot);
     s->slot = NULL;
     sw_temporary_free(s->packed);
-    sw_temporary_free(s->block);
-    s->packed = s->block = NULL;
+    s->packed = NULL;
 }
 
 bool sw_near_send_forsaken(sw_near_send_t *s)
@@ -403,26 +434,6 @@ static sw_near_send_t *new_send(void)
         abort();
     }
     return s;
-}
-
-sw_near_send_t *sw_near_send_begin(const sw_near_t *what, void *block)
-{
-    sw_near_send_t *s = new_send();
-    describe(s, what, SW_SEND_STANDARD);
-    s->block = block;
-    begin(s);
-    return s;
-}
-
-bool sw_near_send_advance(sw_near_send_t *s)
-{
-    return advance(s);
-}
-
-void sw_near_send_end(sw_near_send_t *s)
-{
-    end(s);
-    free(s);
 }
 
 static void push_waiting(void)
@@ -597,11 +608,6 @@ static bool is_over(sw_track_t *t)
     return advance(of(t));
 }
 
-static bool ask(sw_track_t *t)
-{
-    return ready(t);
-}
-
 static int peek(sw_track_t *t, MPI_Status *status)
 {
     sw_status_empty(status);
@@ -729,14 +735,12 @@ const sw_track_kind_t sw_near_isend_kind = {
     .ready = ready,
     .over = is_over,
     .await = await_some,
-    .ask = ask,
     .peek = peek,
     .finish = finish,
     .start = start,
     .free = free_request,
     .cancel = cancel,
-    .enlist = sw_near_enlist,
-    .delist = sw_listed_nothing,
+    .owes = true,
     .release = release,
     .progress = progress,
 };

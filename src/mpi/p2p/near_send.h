@@ -24,7 +24,7 @@ typedef struct sw_near_send {
     sw_send_mode_t mode;
     int place;                  /* the receiver's                           */
     sw_data_t data;             /* the program's, or what was packed        */
-    void *packed, *block;       /* to be freed                              */
+    void *packed;               /* to be freed                              */
     sw_slot_t *slot;            /* NULL: none, or none yet                  */
     sw_offer_t offer;
     sw_parcel_name_t given;     /* at is 0: nothing is given                */
@@ -72,11 +72,6 @@ void sw_near_send_parcel(const sw_near_t *what, const sw_parcel_name_t *given);
 /* Has the receiver died, which would pull its pieces? Looks only from time to
  * time. */
 bool sw_near_send_forsaken(sw_near_send_t *s);
-
-/* A send that another request is a part of. */
-sw_near_send_t *sw_near_send_begin(const sw_near_t *what, void *block);
-bool sw_near_send_advance(sw_near_send_t *s);
-void sw_near_send_end(sw_near_send_t *s);
 
 /* Copy what this process offers to itself, and release the send. */
 int sw_near_fetch_own(const sw_near_offer_t *offer, const sw_data_t *to,

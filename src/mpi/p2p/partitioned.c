@@ -148,7 +148,7 @@ static sw_partitioned_t *initialize(bool sends, const void *user,
     const sw_datatype_t *type = NULL;
     int64_t elements, bytes;
     sw_comm_pair_t pair;
-    if (!c || !sw_link(c, peer) || partitions <= 0 || count < 0 ||
+    if (!c || !sw_comm_is_pair(c, peer) || partitions <= 0 || count < 0 ||
         !tag_is_right(tag) ||
         __builtin_mul_overflow((int64_t)partitions, (int64_t)count, &elements) ||
         !sw_usable(user, elements, datatype, comm, &type, result) ||

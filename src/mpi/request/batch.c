@@ -63,8 +63,8 @@ void sw_batch_let_go(const sw_batch_t *b, int first, int n)
             sw_track_let_go(b->track[i]);
 }
 
-void sw_batch_take_spent(sw_batch_t *b, int i, MPI_Status *status, int as,
-                         int *rc)
+void sw_batch_take_over(sw_batch_t *b, int i, MPI_Status *status, int as,
+                        int *rc)
 {
     b->asked[i] = b->requests[i];
     sw_status_empty(status);

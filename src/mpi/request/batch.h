@@ -2,10 +2,10 @@
  * batch.h - the requests of one call that completes several.
  *
  * Where no request is tracked, the host serves. Else its procedures are asked
- * in turns with our progress, and each kind finishes what the host completes.
- * Requests that are not ready are kept from the host, which would call them
- * complete: MPI_Waitall comes to them in its turn, the others ask for a copy of
- * the array with MPI_REQUEST_NULL in their place.
+ * in turns with our progress, and each kind finishes what is over. Requests of
+ * ours are kept from the host, which would call them complete: MPI_Waitall
+ * comes to them in its turn, the others ask for a copy of the array with
+ * MPI_REQUEST_NULL in their place.
  */
 #ifndef SW_MPI_REQUEST_BATCH_H
 #define SW_MPI_REQUEST_BATCH_H
@@ -42,20 +42,18 @@ void sw_batch_let_go(const sw_batch_t *b, int first, int n);
 
 /* What a look at a request finds. */
 typedef enum {
-    SW_BATCH_OPEN,              /* it is not ready                          */
-    SW_BATCH_ASK,               /* the host may be asked                    */
-    SW_BATCH_SPENT,             /* over, and the host has nothing to say    */
+    SW_BATCH_OPEN,              /* it is ours, and not over                 */
+    SW_BATCH_ASK,               /* it is the host's                         */
+    SW_BATCH_OVER,              /* it is ours, and over                     */
 } sw_batch_found_t;
 
 static inline sw_batch_found_t sw_batch_look(const sw_batch_t *b, int i)
 {
     sw_track_t *t = b->track[i];
-    if (t && t->active && t->kind->over)
-        return (t->ended = t->kind->over(t)) ? SW_BATCH_SPENT
-                                             : SW_BATCH_OPEN;
-    if (t && !sw_track_ready(t))
-        return SW_BATCH_OPEN;
-    return t && sw_track_is_spent(t) ? SW_BATCH_SPENT : SW_BATCH_ASK;
+    if (!t || !t->active)
+        return SW_BATCH_ASK;
+    t->ended = t->kind->over ? t->kind->over(t) : t->kind->ready(t);
+    return t->ended ? SW_BATCH_OVER : SW_BATCH_OPEN;
 }
 
 /* Those that a turn has found open. */
@@ -75,8 +73,8 @@ static inline void sw_batch_poke(const sw_batch_open_t *open)
         sw_track_poke(open->n == open->without_host);
 }
 
-/* Of one that is spent: finish it, as below, with this status. */
-void sw_batch_take_spent(sw_batch_t *b, int i, MPI_Status *status, int as,
+/* Of one of ours that is over: finish it, as below, with this status. */
+void sw_batch_take_over(sw_batch_t *b, int i, MPI_Status *status, int as,
                          int *rc);
 
 /* The host has completed request i: see sw_track_conclude. */

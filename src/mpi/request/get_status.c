@@ -8,12 +8,11 @@
 /* The request stays; so does what was fetched for it. */
 static int look_at(sw_track_t *t, int *flag, MPI_Status *status)
 {
-    bool ready = sw_track_ready(t);
-    if (!ready)
+    *flag = sw_track_ready(t);
+    if (!*flag) {
         sw_link_poke();
-    *flag = ready && sw_track_ask(t);
-    if (!*flag)
         return MPI_SUCCESS;
+    }
     MPI_Status seen = t->status;
     int error = t->kind->peek(t, &seen);
     if (status != MPI_STATUS_IGNORE)

@@ -31,10 +31,3 @@ void sw_track_progress(void)
             kinds[i]->progress();
     inside = false;
 }
-
-void sw_track_failed(int rc, int n, const MPI_Status *statuses)
-{
-    for (int i = 0; i < count; i++)
-        if (kinds[i]->failed)
-            kinds[i]->failed(rc, n, statuses);
-}

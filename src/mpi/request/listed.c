@@ -5,6 +5,7 @@
 
 #include "complete.h"
 #include "handles.h"
+#include "mpi/base/datatype.h"
 #include "mpi/base/failure.h"
 #include "mpi/base/raise.h"
 #include "node/base/settings.h"
@@ -40,18 +41,12 @@ bool sw_listed_ready(sw_track_t *t)
     sw_listed_t *l = (sw_listed_t *)t;
     for (int i = 0; i < TRIES; i++) {
         if (sw_list_push(l->list, true))
-            return t->ended = true;     /* the host has nothing to say */
+            return t->ended = true;
         sw_os_pause();
     }
     if (sw_unlikely(sw_failure_told))
         look_for_failure(l);
     return false;
-}
-
-bool sw_listed_ask(sw_track_t *t)
-{
-    sw_status_empty(&t->status);
-    return t->ended = true;
 }
 
 int sw_listed_peek(sw_track_t *t, MPI_Status *status)
@@ -72,10 +67,6 @@ void sw_listed_free(sw_track_t *t)
 int sw_listed_cancel(sw_track_t *t, MPI_Request *request)
 {
     return sw_raise_pending(t->comm, MPI_ERR_REQUEST);
-}
-
-void sw_listed_nothing(sw_track_t *t)
-{
 }
 
 /* Starting ----------------------------------------------------------------- */

@@ -24,16 +24,11 @@ typedef struct {
 } sw_listed_t;
 
 bool sw_listed_ready(sw_track_t *t);
-bool sw_listed_ask(sw_track_t *t);      /* sets an empty status */
-int sw_listed_peek(sw_track_t *t, MPI_Status *status);      /* likewise */
+int sw_listed_peek(sw_track_t *t, MPI_Status *status);      /* empty */
 void sw_listed_free(sw_track_t *t);
 int sw_listed_cancel(sw_track_t *t, MPI_Request *request);
-void sw_listed_nothing(sw_track_t *t);
 /* What all kinds have. */
-#define SW_LISTED_KIND                                                  \
-    .ask = sw_listed_ask, .free = sw_listed_free,                       \
-    .cancel = sw_listed_cancel, .enlist = sw_listed_nothing,            \
-    .delist = sw_listed_nothing
+#define SW_LISTED_KIND .free = sw_listed_free, .cancel = sw_listed_cancel
 
 /* Makes the request, unless it is made, and is the handle. */
 void sw_listed_request(sw_listed_t *l);

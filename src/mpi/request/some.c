@@ -3,14 +3,6 @@
  */
 #include "batch.h"
 
-/* MPI_UNDEFINED is no positive number. */
-static int some_checked(int rc, const int *count, const MPI_Status *statuses)
-{
-    if (sw_unlikely(rc != MPI_SUCCESS))
-        sw_track_failed(rc, *count, statuses);
-    return rc;
-}
-
 /* Ask the host for those in `asked`. Their statuses and indices come behind
  * those that are there. Returns how many, or MPI_UNDEFINED: there is no active
  * request among them. */
@@ -20,7 +12,6 @@ static int ask_host(sw_batch_t *b, int before, int *rc)
     MPI_Status *statuses = b->statuses + before;
     int *indices = b->indices + before;
     int said = host.Testsome(b->n, b->asked, &count, indices, statuses);
-    some_checked(said, &count, statuses);
     bool errors = said != MPI_SUCCESS;
     if (errors)
         *rc = said;
@@ -35,10 +26,10 @@ static int ask_host(sw_batch_t *b, int before, int *rc)
     return count;
 }
 
-/* First those that are spent, then those that the host knows. */
+/* First those of ours that are over, then those that the host knows. */
 static int try_some(sw_batch_t *b, bool *over)
 {
-    int hosts = 0, spent = 0, count = MPI_UNDEFINED;
+    int hosts = 0, over_now = 0, count = MPI_UNDEFINED;
     sw_batch_open_t open = {0};
     int rc = MPI_SUCCESS;
     for (int i = 0; i < b->n; i++) {
@@ -50,17 +41,17 @@ static int try_some(sw_batch_t *b, bool *over)
             b->asked[i] = b->requests[i];
             hosts += b->asked[i] != MPI_REQUEST_NULL;
         } else {
-            b->indices[spent] = i;
-            sw_batch_take_spent(b, i, &b->statuses[spent++],
-                                MPI_ERR_IN_STATUS, &rc);
+            b->indices[over_now] = i;
+            sw_batch_take_over(b, i, &b->statuses[over_now++],
+                               MPI_ERR_IN_STATUS, &rc);
         }
     }
     sw_batch_poke(&open);
     if (hosts)
-        count = ask_host(b, spent, &rc);
-    bool nothing = count == MPI_UNDEFINED && !open.n && !spent;
+        count = ask_host(b, over_now, &rc);
+    bool nothing = count == MPI_UNDEFINED && !open.n && !over_now;
     b->done = nothing ? MPI_UNDEFINED
-                      : spent + (count == MPI_UNDEFINED ? 0 : count);
+                      : over_now + (count == MPI_UNDEFINED ? 0 : count);
     *over = rc != MPI_SUCCESS || b->done;
     return rc;
 }
@@ -80,17 +71,15 @@ static int some(bool blocking, int n, MPI_Request *requests, int *count,
 int sw_MPI_Waitsome(int n, MPI_Request requests[], int *count, int indices[],
                     MPI_Status statuses[])
 {
-    if (!sw_batch_concerns(n, requests))
-        return some_checked(host.Waitsome(n, requests, count, indices,
-                                          statuses), count, statuses);
+    if (!sw_batch_concerns(n, requests) || sw_plain_requests())
+        return host.Waitsome(n, requests, count, indices, statuses);
     return some(true, n, requests, count, indices, statuses);
 }
 
 int sw_MPI_Testsome(int n, MPI_Request requests[], int *count, int indices[],
                     MPI_Status statuses[])
 {
-    if (!sw_batch_concerns(n, requests))
-        return some_checked(host.Testsome(n, requests, count, indices,
-                                          statuses), count, statuses);
+    if (!sw_batch_concerns(n, requests) || sw_plain_requests())
+        return host.Testsome(n, requests, count, indices, statuses);
     return some(false, n, requests, count, indices, statuses);
 }

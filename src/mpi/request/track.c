@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Atomic int sw_tracks, sw_owed, sw_special;
+_Atomic int sw_tracks, sw_owed, sw_active;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t match = PTHREAD_MUTEX_INITIALIZER;
@@ -30,11 +30,6 @@ void sw_tracks_leave(void)
 {
     if (sw_tracks_shared)
         pthread_mutex_unlock(&lock);
-}
-
-bool sw_tracks_try(void)
-{
-    return !pthread_mutex_trylock(&lock);
 }
 
 void sw_match_enter(void)
@@ -105,8 +100,8 @@ sw_track_t *sw_track_new(const sw_track_kind_t *kind, sw_comm_t *comm)
         t->handle = MPI_REQUEST_NULL;
         t->kind = kind;
     }
-    t->persistent = t->lasting = t->active = t->freed = t->cancelled = false;
-    t->owes = t->claimed = t->held = t->done = t->ended = false;
+    t->persistent = t->active = t->freed = t->cancelled = false;
+    t->owes = t->claimed = t->held = t->ended = false;
     t->comm = comm;
     sw_comm_hold(comm);
     return t;
@@ -150,11 +145,11 @@ bool sw_track_owe(sw_track_t *t)
 static void activate(sw_track_t *t)
 {
     t->active = true;
-    t->cancelled = t->done = t->ended = false;
+    t->cancelled = t->ended = false;
     t->result = MPI_SUCCESS;
-    t->kind->enlist(t);
-    if (t->kind->ready)
-        count(&sw_special, 1);
+    if (t->kind->owes)
+        sw_track_owe(t);
+    count(&sw_active, 1);
 }
 
 static void deactivate(sw_track_t *t)
@@ -162,12 +157,10 @@ static void deactivate(sw_track_t *t)
     if (!t->active)
         return;
     t->active = false;
-    t->kind->delist(t);
     if (t->owes)
         count(&sw_owed, -1);
     t->owes = false;
-    if (t->kind->ready || t->ended)
-        count(&sw_special, -1);
+    count(&sw_active, -1);
 }
 
 void sw_track_add(sw_track_t *t)
@@ -220,7 +213,6 @@ sw_track_t *sw_track_of(MPI_Request handle)
 {
     if (!sw_any_tracks() || handle == MPI_REQUEST_NULL)
         return NULL;
-    sw_note_track(handle);
     sw_tracks_enter();
     sw_track_t *t = sw_handles_find(handle);
     sw_tracks_leave();
@@ -271,27 +263,10 @@ void sw_track_poke(bool rarely)
         sw_link_poke();
 }
 
-bool sw_track_ask_host(sw_track_t *t)
-{
-    int done = 0;
-    if (!t->lasting) {
-        host.Request_get_status(t->handle, &done, &t->status);
-        t->done = done;
-        return done;
-    }
-    MPI_Request handle = t->handle;
-    t->result = host.Test(&handle, &done, &t->status);
-    t->ended = done || t->result != MPI_SUCCESS;
-    if (t->ended && !t->kind->ready)
-        count(&sw_special, 1);
-    return t->ended;
-}
-
 int sw_track_finish(sw_track_t *t, MPI_Status *status)
 {
     int error = t->kind->finish(t, status);
-    MPI_Request handle = t->handle;
-    bool over = !t->persistent, lasting = t->lasting;
+    bool over = !t->persistent;
     if (over)
         release(t);
     sw_tracks_enter();
@@ -302,8 +277,6 @@ int sw_track_finish(sw_track_t *t, MPI_Status *status)
         sw_track_spare(t);
     }
     sw_tracks_leave();
-    if (over && lasting)
-        host.Request_free(&handle);
     return error;
 }
 

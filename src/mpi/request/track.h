@@ -2,11 +2,12 @@
  * track.h - requests that need more than the host's completion.
  *
  * The program always holds a request of the host's, so that every procedure
- * that takes requests, in any language, finds what it expects. Beside it a
- * track lies, found by the handle. A track begins with the structure below,
- * and its kind (sw_track_kind_t) says what each step means: a receive, a send,
- * a pair (mpi/p2p). The calls in this folder complete, start, cancel and free
- * requests; they know no kind by name. A new kind fills a table of its own.
+ * that takes requests, in any language, finds what it expects: one that the
+ * host never starts (listed.h). Beside it a track lies, found by the handle. A
+ * track begins with the structure below, and its kind (sw_track_kind_t) says
+ * what each step means: a receive, a send, a pair (mpi/p2p). The calls in this
+ * folder complete, start, cancel and free requests; they know no kind by name.
+ * A new kind fills a table of its own.
  *
  * Recording and virtual time keep their own stores (profile/record/pending.h,
  * mpi/virtual/work.c). The recorder's knows no MPI. It holds entries of one
@@ -23,7 +24,6 @@
 
 #include "mpi/base/comm.h"
 #include "mpi/base/status.h"
-#include "note.h"
 
 typedef struct sw_track sw_track_t;
 typedef sw_track_t *sw_tracks_t;      /* the next one to look at, or NULL     */
@@ -35,8 +35,7 @@ typedef struct {
     size_t size;                /* of the kind's structure                  */
     sw_track_t **spare;         /* those that wait for their next use       */
 
-    /* May the host complete this active request? It does what comes before
-     * that. NULL: at any time, and the host's answer is the whole truth. */
+    /* Take a turn for this active request. Is it over? Then `ended` is set. */
     bool (*ready)(sw_track_t *t);
     /* Is this active request over? It does nothing but look. NULL: the host has
      * a part in it. */
@@ -44,11 +43,8 @@ typedef struct {
     /* It is waited for: take some time over it, and come back. NULL: the wait
      * takes its turns itself. */
     void (*await)(sw_track_t *t);
-    /* Has the host completed it? Sets `done` or `ended`, `status`, `result`.
-     * sw_track_ask_host does for most kinds. */
-    bool (*ask)(sw_track_t *t);
-    /* The host has completed it, with this status, and it stays: correct the
-     * status. Returns an error class, not raised. */
+    /* It is over, and it stays: set the status. Returns an error class, not
+     * raised. */
     int (*peek)(sw_track_t *t, MPI_Status *status);
     /* The same, and it ends, or becomes inactive. */
     int (*finish)(sw_track_t *t, MPI_Status *status);
@@ -59,19 +55,14 @@ typedef struct {
     void (*free)(sw_track_t *t);
     int (*cancel)(sw_track_t *t, MPI_Request *request);
 
-    /* It becomes active, or inactive: progress finds it from here on, or no
-     * longer. The caller has the lock (sw_tracks_enter). */
-    void (*enlist)(sw_track_t *t);
-    void (*delist)(sw_track_t *t);
+    /* While it is active other ranks may wait for it. */
+    bool owes;
     /* Drop what it holds, but for its communicator. */
     void (*release)(sw_track_t *t);
 
-    /* Of the kind as a whole, after sw_track_kind_add; each may be NULL.
-     * Serve those that nobody asks for. Nothing in it waits. */
+    /* Of the kind as a whole, after sw_track_kind_add; may be NULL. Serve those
+     * that nobody asks for. Nothing in it waits. */
     void (*progress)(void);
-    /* The host's answer to a call that completes requests was the error `rc`,
-     * with these statuses (or those that MPI ignores). */
-    void (*failed)(int rc, int n, const MPI_Status *statuses);
 } sw_track_kind_t;
 
 /* Of thousands of receives a program asks for one after another: what a test
@@ -83,7 +74,6 @@ struct sw_track {
     sw_track_t *follower;           /* added next: see handles.h            */
     sw_track_t *after;              /* in a ring, or spare                  */
     bool persistent;
-    bool lasting;                   /* to the host it is persistent         */
     bool active, freed, cancelled;
     bool owes;                      /* counted in sw_owed                   */
     /* The handle is its own from use to use; between two, it is idle. */
@@ -92,9 +82,7 @@ struct sw_track {
      * handle to another request before we have heard of it. Held: one thread
      * asks the host about it, or copies for it. */
     bool claimed, held;
-    /* The host has completed it, with `status` and `result`. `ended`: and the
-     * host has nothing more to say of it, because a test asked. */
-    bool done, ended;
+    bool ended;                     /* it is over                           */
     sw_comm_t *comm;                /* held (comm.h)                        */
 
     sw_track_t *before;             /* in a ring                            */
@@ -107,14 +95,13 @@ struct sw_track {
  * rank may wait for what this rank does between its calls of the host. */
 extern _Atomic int sw_tracks __attribute__((visibility("hidden")));
 extern _Atomic int sw_owed __attribute__((visibility("hidden")));
-/* Active ones of which the host's answer is not the whole truth. */
-extern _Atomic int sw_special __attribute__((visibility("hidden")));
+/* Active ones. */
+extern _Atomic int sw_active __attribute__((visibility("hidden")));
 
 static inline bool sw_any_tracks(void)
 {
     return sw_unlikely(atomic_load_explicit(&sw_tracks,
-                                            memory_order_relaxed) > 0 ||
-                       sw_noted);
+                                            memory_order_relaxed) > 0);
 }
 static inline bool sw_owing(void)
 {
@@ -122,12 +109,11 @@ static inline bool sw_owing(void)
                                             memory_order_relaxed) > 0);
 }
 
-/* May the host be asked for the program's requests as they are? Those that it
- * has completed must then be finished. */
+/* May the host be asked for the program's requests as they are? */
 static inline bool sw_plain_requests(void)
 {
     return !sw_owing() && !sw_threaded &&
-           !atomic_load_explicit(&sw_special, memory_order_relaxed);
+           !atomic_load_explicit(&sw_active, memory_order_relaxed);
 }
 
 /* The lock that guards the table, the rings and all that is not held. Where
@@ -136,11 +122,9 @@ static inline bool sw_plain_requests(void)
 extern bool sw_tracks_shared __attribute__((visibility("hidden")));
 void sw_tracks_enter(void);
 void sw_tracks_leave(void);
-bool sw_tracks_try(void);       /* to enter */
 
 /* Which receive gets a message is settled by the order in which they are
- * posted and probed. With threads, each of these is one step with what we
- * note of it, so that a probe (mpi/p2p/probe.c) can tell. */
+ * posted and probed. With threads, each of these is one step. */
 extern _Atomic bool sw_match_shared __attribute__((visibility("hidden")));
 void sw_match_enter(void);
 /* The same for a helper: waits for nobody, and asks for no reason. */
@@ -221,34 +205,23 @@ static inline void sw_track_let_go(sw_track_t *t)
 
 /* Completion --------------------------------------------------------------- */
 
-/* May the host's completion be asked for? */
+/* It is over, or inactive. */
 static inline bool sw_track_ready(sw_track_t *t)
 {
-    return !t->active || !t->kind->ready || t->kind->ready(t);
+    return !t->active || t->kind->ready(t);
 }
 
-/* It is not: drive the host's progress. Where the host has no part in it that is
+/* It is not over: drive the host's progress. Where the host has no part in it that is
  * done for other ranks, and from time to time. */
 void sw_track_poke(bool rarely);
 
-/* Has the host completed it? */
-static inline bool sw_track_ask(sw_track_t *t)
-{
-    return t->done || t->ended || t->kind->ask(t);
-}
-/* Asked by testing it where it is persistent to the host: MPICH and its kin
- * take the activity of one that is asked for its status. */
-bool sw_track_ask_host(sw_track_t *t);
-
-/* The host has nothing more to say of it. */
-static inline bool sw_track_is_spent(const sw_track_t *t)
+static inline bool sw_track_is_over(const sw_track_t *t)
 {
     return t->active && t->ended;
 }
 
-/* The host has completed the request: let its kind finish it. Returns
- * MPI_SUCCESS or an error class, not yet raised. Ends the track, or makes it
- * inactive. */
+/* It is over: let its kind finish it. Returns MPI_SUCCESS or an error class, not
+ * yet raised. Ends the track, or makes it inactive. */
 int sw_track_finish(sw_track_t *t, MPI_Status *status);
 /* The same, and raise its error (as `as`, if that is one) while *rc, what the
  * call returns, is none. Returns the request's error. */
@@ -256,18 +229,9 @@ int sw_track_conclude(sw_track_t *t, MPI_Status *status, int as, int *rc);
 
 /* Kinds (kinds.c) ---------------------------------------------------------- */
 
-/* At the end of MPI_Init: this kind's progress and errors count. */
+/* At the end of MPI_Init: this kind's progress counts. */
 void sw_track_kind_add(const sw_track_kind_t *kind);
 
 void sw_track_progress(void);
-
-/* To go around the host's call that completes requests. */
-void sw_track_failed(int rc, int n, const MPI_Status *statuses);
-static inline int sw_checked(int rc, int n, const MPI_Status *statuses)
-{
-    if (sw_unlikely(rc != MPI_SUCCESS))
-        sw_track_failed(rc, n, statuses);
-    return rc;
-}
 
 #endif

@@ -1,8 +1,5 @@
 /*
  * wait.c - MPI_Wait and MPI_Test, MPI_Request_free and MPI_Cancel.
- *
- * When a request's kind says that it is ready, the host is asked for it, and
- * the kind finishes what the host has completed.
  */
 #include "complete.h"
 
@@ -28,9 +25,10 @@ void sw_idle(sw_idle_t *idle)
         idle->turns = 0;
 }
 
-/* Ask for a tracked request, which is held; true: it is done, with *rc. */
-static bool try(sw_track_t *t, bool may_block, MPI_Request *request,
-                MPI_Status *status, int *rc)
+/* Ask for a tracked request, which is held; true: it is done, with *rc. Of one
+ * that is inactive the host says so. */
+static bool try(sw_track_t *t, MPI_Request *request, MPI_Status *status,
+                int *rc)
 {
     MPI_Request asked = *request;
     int flag = 1;
@@ -38,19 +36,13 @@ static bool try(sw_track_t *t, bool may_block, MPI_Request *request,
         sw_track_poke(t->kind->over);
         return false;
     }
-    if (sw_track_is_spent(t)) {
-        sw_status_empty(status);
-        *rc = t->result;
-    } else if (may_block) {
-        *rc = host.Wait(&asked, status);
-    } else {
+    if (!t->active) {
         *rc = host.Test(&asked, &flag, status);
+        return flag || *rc != MPI_SUCCESS;
     }
-    if (!flag && *rc == MPI_SUCCESS)
-        return false;
-    if (!t->active)
-        return true;
     bool over = !t->persistent;
+    sw_status_empty(status);
+    *rc = t->result;
     sw_track_conclude(t, status, 0, rc);
     if (over)
         *request = MPI_REQUEST_NULL;
@@ -71,24 +63,17 @@ static int wait_untracked(MPI_Request *request, MPI_Status *status)
 
 static int plain_wait(MPI_Request *request, MPI_Status *status)
 {
-    MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
-    return sw_checked(sw_owing() ? wait_untracked(request, to)
-                                 : host.Wait(request, to), 1, to);
+    return sw_owing() ? wait_untracked(request, status)
+                      : host.Wait(request, status);
 }
 
-static int plain_test(MPI_Request *request, int *flag, MPI_Status *status)
-{
-    MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
-    return sw_checked(host.Test(request, flag, to), 1, to);
-}
-
-static bool once(sw_track_t *t, bool may_block, MPI_Request *request,
-                 MPI_Status *status, int *rc)
+static bool once(sw_track_t *t, MPI_Request *request, MPI_Status *status,
+                 int *rc)
 {
     MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
     bool stays = t->persistent || !t->active;
     sw_track_hold(t);
-    bool over = try(t, may_block, request, to, rc);
+    bool over = try(t, request, to, rc);
     if (!over || stays)
         sw_track_let_go(t);
     return over;
@@ -96,24 +81,16 @@ static bool once(sw_track_t *t, bool may_block, MPI_Request *request,
 
 int sw_wait_one(MPI_Request *request, MPI_Status *status)
 {
-    if (sw_noted && !sw_owing()) {
-        MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
-        sw_note_t note;
-        sw_note_take(*request, &note);
-        if (note.in.type)
-            return sw_note_conclude(&note, host.Wait(request, to), to);
-    }
     sw_track_t *t = sw_track_of(*request);
     if (!t)
         return plain_wait(request, status);
     bool stays = t->persistent;
-    bool may_block = !sw_threaded && !sw_owing();
     int rc = MPI_SUCCESS;
     sw_idle_t idle = {0};
     sw_track_claim(t);
     if (t->active && t->kind->await)
         t->kind->await(t);
-    while (!once(t, may_block, request, status, &rc)) {
+    while (!once(t, request, status, &rc)) {
         sw_track_progress();
         sw_idle(&idle);
     }
@@ -129,51 +106,19 @@ int sw_MPI_Wait(MPI_Request *request, MPI_Status *status)
         : plain_wait(request, status);
 }
 
-/* Programs poll for messages: straight through. */
-static int test_note(const sw_note_t *note, MPI_Request *request, int *flag,
-                     MPI_Status *status)
-{
-    MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
-    int rc = host.Test(request, flag, to);
-    if (rc != MPI_SUCCESS || *flag)
-        return sw_note_conclude(note, rc, to);
-    sw_note_back(note);
-    return rc;
-}
-
-/* A request of which the host's answer is the whole truth. */
-static int test_plain_track(sw_track_t *t, MPI_Request *request, int *flag,
-                            MPI_Status *status)
-{
-    MPI_Status mine, *to = status == MPI_STATUS_IGNORE ? &mine : status;
-    t->claimed = true;
-    int rc = host.Test(request, flag, to);
-    t->claimed = false;
-    if (sw_likely(rc == MPI_SUCCESS && !*flag))
-        return rc;
-    sw_track_conclude(t, to, 0, &rc);
-    return rc;
-}
-
 int sw_MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     if (!sw_any_tracks() || !request)
-        return plain_test(request, flag, status);
+        return host.Test(request, flag, status);
     if (sw_owing())
         sw_track_progress();
-    sw_note_t note;
-    sw_note_take(*request, &note);
-    if (note.in.type)
-        return test_note(&note, request, flag, status);
     sw_track_t *t = sw_track_of(*request);
     if (!t)
-        return plain_test(request, flag, status);
-    if (t->active && !t->kind->ready && !t->ended && !sw_tracks_shared)
-        return test_plain_track(t, request, flag, status);
+        return host.Test(request, flag, status);
     bool stays = t->persistent;
     int rc = MPI_SUCCESS;
     sw_track_claim(t);
-    *flag = once(t, false, request, status, &rc);
+    *flag = once(t, request, status, &rc);
     if (!*flag || stays)
         sw_track_unclaim(t);
     return rc;

@@ -5,7 +5,7 @@
  * then the operation is put, and what the call waits for is waited for.
  */
 #include "gives.h"
-#include "mpi/p2p/fetch.h"
+#include "mpi/base/status.h"
 #include "virtual.h"
 
 #include <limits.h>

@@ -265,20 +265,6 @@ uint64_t sw_show_slow(const void *p, size_t n, uint64_t offset)
     return done ? offset : UINT64_MAX;
 }
 
-void sw_show_own(const void *p, size_t n)
-{
-    uint64_t offset = n ? sw_arena_offset(p, n) : UINT64_MAX;
-    if (offset == UINT64_MAX || sw_shown_always(offset) || !sw_gate_may(n))
-        return;
-    sw_run_t all = sw_run_of(offset, n), own = sw_run_inside(p, n, all);
-    int saved = errno;
-    sw_show_lock();
-    if (missing(all, own) && !sw_said_guarded(all))
-        reach(all, own);
-    sw_show_unlock();
-    errno = saved;
-}
-
 /* Shows all pages of a stretch of which no byte is the call's own; with the
  * lock. */
 static bool show_strange(sw_run_t all)
@@ -286,29 +272,6 @@ static bool show_strange(sw_run_t all)
     static const sw_run_t none;
     return !sw_run_none(sw_gate_call(all, none)) && ready() &&
            show_pages(all.first, all.end);
-}
-
-bool sw_show_may(const void *p, size_t n)
-{
-    uint64_t offset = sw_arena_offset(p, n);
-    if (offset == UINT64_MAX || sw_shown_always(offset))
-        return offset != UINT64_MAX;
-    sw_run_t all = sw_run_of(offset, n);
-    return all_shown(all) || (sw_gate_may(n) && !sw_gate_stays(all));
-}
-
-void sw_show_ahead(const void *p, size_t n)
-{
-    uint64_t offset = n ? sw_arena_offset(p, n) : UINT64_MAX;
-    if (offset == UINT64_MAX || sw_shown_always(offset) || !sw_gate_may(n))
-        return;
-    sw_run_t all = sw_run_of(offset, n);
-    int saved = errno;
-    sw_show_lock();
-    if (!sw_bits_all(SW_BIT_SHOWN, all.first, all.end))
-        show_strange(all);
-    sw_show_unlock();
-    errno = saved;
 }
 
 uint64_t sw_show_span_slow(size_t n, uint64_t offset)

@@ -121,12 +121,6 @@ static inline void sw_show_fetch(void *p, size_t n)
         sw_show_fetch_slow(p, n, offset);
 }
 
-/* The same as sw_show, at once: a peer is likely to need it for long. */
-SW_API void sw_show_own(const void *p, size_t n);
-/* The same for a call that owns none of it yet. */
-SW_API void sw_show_ahead(const void *p, size_t n);
-/* Do peers find [p, p+n), or could they once it is shown? n > 0. */
-SW_API bool sw_show_may(const void *p, size_t n);
 /* Show memory of which no byte is the call's own (a window): where peers find
  * all of [p, p+n) as the owner has it, or UINT64_MAX. n > 0. It is frozen
  * then. */

@@ -80,14 +80,6 @@ def test_many_of_each_part_give_the_hosts_bytes(host, part, seed, tmp_path):
             env=on([192, 4096][seed % 2]))
 
 
-def test_mixed_elements_travel_unless_a_descriptor_cuts_one(host):
-    done = well(run(host, 2, "mixed", env=on(4096, STRAIGHTWAY_STATS=1,
-                                             STRAIGHTWAY_MATCH="off")))
-    expected = re.search(r"(\d+) messages can travel", done.stdout)
-    moved = re.search(r"point to point: (\d+) messages moved", done.stderr)
-    assert expected and moved and int(moved[1]) == int(expected[1]) > 0
-
-
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=DEEP)
                                        for seed in range(10, 20))])
 def test_a_freed_type_and_one_with_its_handle(host, seed):

@@ -95,12 +95,12 @@ def test_random_programs_where_something_is_missing(host, env):
              3, rounds_for(host, 4, ROUNDS), env={**ON, **env}))
 
 
-@pytest.mark.parametrize("enable, match", [(0, "on"), (1, "on"), (1, "off")])
-def test_a_profile_sees_sends_and_receives(host, enable, match, tmp_path):
+@pytest.mark.parametrize("enable", [0, 1])
+def test_a_profile_sees_sends_and_receives(host, enable, tmp_path):
     """What one rank sends or gives, the other receives or takes."""
     done = well(run(host, 2, "give_random", 3, 10, env={
         **ON, "STRAIGHTWAY_PROFILE": "on", "STRAIGHTWAY_PROFILE_REPORT": "off",
-        "STRAIGHTWAY_ENABLE": enable, "STRAIGHTWAY_MATCH": match,
+        "STRAIGHTWAY_ENABLE": enable,
         "STRAIGHTWAY_PROFILE_OUTPUT": tmp_path / "give.swcap"}))
     seen = profile.load(tmp_path / "give.swcap")
     calls = {t.label: t for t in seen.totals("operation")}
@@ -108,8 +108,7 @@ def test_a_profile_sees_sends_and_receives(host, enable, match, tmp_path):
         handed, taken, _ = given(done)
         assert calls["straightway_give"].calls == handed > 0
         takes = calls["straightway_take"].calls
-        # The MPI's takes count where a block has changed hands.
-        assert 0 < takes if match == "on" else takes <= taken
+        assert 0 < takes
         assert calls["straightway_give"].sent > 4096 * handed
     else:
         assert "blocks:" not in done.stderr

@@ -33,17 +33,18 @@ def compare(host, n, seed, rounds, folder, *options, env=None):
     return int(moved[1]) if moved else 0
 
 
-# On communicators over several nodes the MPI matches.
-BY_THE_MPI = {"STRAIGHTWAY_MATCH": "off"}
-
-
-@pytest.mark.parametrize("n, match", [(2, "on"), (2, "off"), (3, "on"),
-                                      (3, "off"), (4, "on")])
-def test_random_messages_give_the_hosts_bytes(host, n, match, tmp_path):
+@pytest.mark.parametrize("n", [2, 3, 4])
+def test_random_messages_give_the_hosts_bytes(host, n, tmp_path):
     # Few rounds have few large messages.
     least = {} if n == 2 else {"STRAIGHTWAY_P2P_MIN": 1000}
     assert compare(host, n, 1 + n, rounds_for(host, n, ROUNDS), tmp_path,
-                   env={**least, "STRAIGHTWAY_MATCH": match}) > 0
+                   env=least) > 0
+
+
+@pytest.mark.deep
+def test_messages_left_to_the_host_are_its(host, tmp_path):
+    assert not compare(host, 2, 3, ROUNDS, tmp_path,
+                       env={"STRAIGHTWAY_MATCH": "off"})
 
 
 @pytest.mark.parametrize("n, way, refused", [
@@ -85,14 +86,6 @@ def test_what_is_used_again_at_once(host, agent):
              env={**ON, "STRAIGHTWAY_AGENT": agent}))
 
 
-def test_the_agent_fetches_while_the_program_computes(host):
-    done = well(run(host, 2, "p2p_agent", env={
-        **ON, **BY_THE_MPI, "STRAIGHTWAY_AGENT": 1, "STRAIGHTWAY_P2P_MIN": 192,
-        "STRAIGHTWAY_STATS": "on"}))
-    fetched = re.search(r"(\d+) fetched by the agent", done.stderr)
-    assert fetched and int(fetched[1]) >= 20, done.stderr
-
-
 def test_an_agent_refused_is_told(host):
     done = run(host, 2, "p2p_lifetimes",
                env={**ON, "STRAIGHTWAY_AGENT": 1,
@@ -121,6 +114,17 @@ def test_a_refused_service_costs_no_correctness(host, service, tmp_path):
 def test_virtual_nodes_give_the_hosts_bytes(host, tmp_path):
     compare(host, 4, 5, rounds_for(host, 4, ROUNDS), tmp_path,
             env={"STRAIGHTWAY_NODE_SIZE": 2, "STRAIGHTWAY_P2P_MIN": 192})
+
+
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("how", [
+    ("order", 1, 40), ("away",), ("ends",),
+    *(pytest.param(("order", seed, 400), marks=DEEP)
+      for seed in range(2, 12))], ids=lambda how: "-".join(map(str, how)))
+def test_any_source_on_either_node(host, how, size):
+    """The MPI matches what comes from another node, and we the rest."""
+    well(run(host, 4, "either", *how,
+             env={**ON, "STRAIGHTWAY_NODE_SIZE": size}))
 
 
 @pytest.mark.parametrize("threads", [2, pytest.param(4, marks=DEEP)])
@@ -153,25 +157,12 @@ def test_the_edges_of_what_mpi_allows(host):
     well(run(host, 2, "p2p_limits", "all", env=ON))
 
 
-def test_what_goes_while_a_receive_is_pending(host):
-    done = well(run(host, 2, "p2p_pending", "all", env={
-        **ON, **BY_THE_MPI, "STRAIGHTWAY_P2P_MIN": 4096,
-        "STRAIGHTWAY_STATS": "on"}))
-    # Some 25,000 polls beside 8,192 posted receives, and a wait for each. To
-    # look at all in each poll would be 200 million. While a message is on its
-    # way each poll looks at the receives of its channel, so a busy machine has
-    # more looks: 4 million were seen.
-    looks = re.search(r"posted receives: looked at (\d+) times", done.stderr)
-    assert looks and int(looks[1]) < 20000000, done.stderr
-
-
-@pytest.mark.parametrize("match, agent", [("on", 0), ("off", 0), ("off", 1)])
+@pytest.mark.parametrize("agent", [0, 1])
 @pytest.mark.parametrize("least", [
     192, pytest.param(16384, marks=DEEP)])
-def test_what_goes_by_any_way(host, least, match, agent):
+def test_what_goes_while_a_receive_is_pending(host, least, agent):
     well(run(host, 2, "p2p_pending", "all", env={
-        **ON, "STRAIGHTWAY_MATCH": match, "STRAIGHTWAY_P2P_MIN": least,
-        "STRAIGHTWAY_AGENT": agent}))
+        **ON, "STRAIGHTWAY_P2P_MIN": least, "STRAIGHTWAY_AGENT": agent}))
 
 
 def test_probes_after_very_many_tags(host):
@@ -180,13 +171,6 @@ def test_probes_after_very_many_tags(host):
 
 def test_a_short_message_with_gaps_waits_for_nobody(host):
     well(run(host, 2, "p2p_gathered", env=ON))
-    done = well(run(host, 2, "p2p_gathered", env={**ON, **BY_THE_MPI}))
-    moved = re.search(r"(\d+) messages moved, .* (\d+) of them copied aside",
-                      done.stderr)
-    assert moved, done.stderr
-    # Open MPI's messages move from 4 KiB on, whatever their gaps.
-    assert int(moved[1]) >= 5
-    assert int(moved[2]) == 0 or "openmpi" in host.name
 
 
 @needs_mpi4

@@ -188,10 +188,7 @@ static void start_counting(void)
     counting = true;
     while (atomic_load(word) == before)
         sched_yield();
-    if (below(2))                       /* of what it writes to just now */
-        sw_show_ahead(b->at, b->size);
-    else
-        (void)sw_show_whole(b->at, b->size);
+    (void)sw_show_whole(b->at, b->size);    /* it writes there just now */
 }
 
 static void make(block_t *b)
@@ -286,10 +283,6 @@ static void end(op_t *o)
 static void window(block_t *b)
 {
     size_t at = below(2) ? below(b->size) : 0, n = 1 + below(b->size - at);
-    if (below(2)) {
-        sw_show_ahead(b->at + at, n);
-        return;
-    }
     uint64_t offset = sw_show_whole(b->at + at, n);
     if (offset == UINT64_MAX || taken(b, at, n, true))
         return;

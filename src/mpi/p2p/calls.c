@@ -1,23 +1,15 @@
 /*
- * near_calls.c - the procedures of point-to-point messages: ours on near
- * communicators, else the host's.
+ * calls.c - the procedures of point-to-point messages: ours between near ranks
+ * (near.h), else the host's.
  */
 #include "aside.h"
-#include "mpi/base/away.h"
-#include "mpi/base/raise.h"
+#include "either.h"
+#include "far.h"
+#include "mpi/request/complete.h"
 #include "near_probe.h"
 #include "near_receive.h"
 #include "near_send.h"
-
-/* How messages travel that the host matches. */
-#define SW_HOST_PROC(name) \
-    extern __typeof__(PMPI_##name) sw_far_##name \
-        __attribute__((visibility("hidden")));
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-#include "host.inc"
-#pragma GCC diagnostic pop
-#undef SW_HOST_PROC
+#include "pair.h"
 
 /* Is it a send of ours? False: the host judges, or has (*rc). */
 static inline bool sends(sw_near_t *w, MPI_Comm comm, const void *buffer,
@@ -41,7 +33,7 @@ static inline bool receives(sw_near_t *w, MPI_Comm comm, void *buffer,
                                  SW_PATTERN_ANY, rc);
 }
 
-#define SEND(NAME, COUNT, MODE)                                         \
+#define SEND(NAME, COUNT, MODE, FAR)                                    \
 int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
                   int dest, int tag, MPI_Comm comm)                     \
 {                                                                       \
@@ -49,10 +41,7 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
     int rc;                                                             \
     if (sw_likely(sends(&w, comm, buffer, count, type, dest, tag, &rc)))\
         return sw_near_send(&w, MODE);                                  \
-    if (rc)                                                             \
-        return rc;                                                      \
-    SW_AWAY;                                                            \
-    return sw_far_##NAME(buffer, count, type, dest, tag, comm);         \
+    return rc ? rc : FAR(buffer, count, type, dest, tag, comm);         \
 }
 
 #define ISEND(NAME, COUNT, MODE, HOW)                                   \
@@ -63,8 +52,8 @@ int sw_MPI_##NAME(const void *buffer, COUNT count, MPI_Datatype type,   \
     int rc;                                                             \
     if (sw_likely(sends(&w, comm, buffer, count, type, dest, tag, &rc)))\
         return HOW(&w, MODE, request);                                  \
-    return rc ? rc : sw_far_##NAME(buffer, count, type, dest, tag, comm,\
-                                   request);                            \
+    return rc ? rc : host.NAME(buffer, count, type, dest, tag, comm,    \
+                               request);                                \
 }
 
 #define RECV(SUFFIX, COUNT)                                             \
@@ -76,7 +65,8 @@ int sw_MPI_Recv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,   \
     int rc;                                                             \
     if (sw_likely(receives(&w, comm, buffer, count, type, source, tag,  \
                            &rc)))                                       \
-        return sw_near_recv(&w, status);                                \
+        return sw_is_either(&w) ? sw_either_recv(&w, status)            \
+                                : sw_near_recv(&w, status);             \
     return rc ? rc : sw_far_Recv##SUFFIX(buffer, count, type, source,   \
                                          tag, comm, status);            \
 }                                                                       \
@@ -88,9 +78,10 @@ int sw_MPI_Irecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type,  \
     int rc;                                                             \
     if (sw_likely(receives(&w, comm, buffer, count, type, source, tag,  \
                            &rc)))                                       \
-        return sw_near_irecv(&w, request);                              \
-    return rc ? rc : sw_far_Irecv##SUFFIX(buffer, count, type, source,  \
-                                          tag, comm, request);          \
+        return sw_is_either(&w) ? sw_either_itake(&w, NULL, request)    \
+                                : sw_near_irecv(&w, request);           \
+    return rc ? rc : host.Irecv##SUFFIX(buffer, count, type, source,    \
+                                        tag, comm, request);            \
 }                                                                       \
 int sw_MPI_Recv_init##SUFFIX(void *buffer, COUNT count,                 \
                              MPI_Datatype type, int source, int tag,    \
@@ -99,21 +90,22 @@ int sw_MPI_Recv_init##SUFFIX(void *buffer, COUNT count,                 \
     sw_near_t w;                                                        \
     int rc;                                                             \
     if (receives(&w, comm, buffer, count, type, source, tag, &rc))      \
-        return sw_near_recv_init(&w, request);                          \
-    return rc ? rc : sw_far_Recv_init##SUFFIX(buffer, count, type,      \
-                                              source, tag, comm,        \
-                                              request);                 \
+        return sw_is_either(&w) ? sw_either_recv_init(&w, request)      \
+                                : sw_near_recv_init(&w, request);       \
+    return rc ? rc : host.Recv_init##SUFFIX(buffer, count, type,        \
+                                            source, tag, comm,          \
+                                            request);                   \
 }
 
-/* A matched message needs no partner. */
+/* Any partner will do for a matched message. */
 static bool mreceives(sw_near_t *w, const MPI_Message *message, void *buffer,
                       int64_t count, MPI_Datatype type, int *rc)
 {
     sw_comm_t *c;
     *rc = MPI_SUCCESS;
     return message && sw_near_knows(message, &c) &&
-           sw_near_describe(w, c, sw_comm_or_any(c), buffer, count, type, 0,
-                            0, SW_NEAR_NONE, rc);
+           sw_near_describe(w, c, sw_comm_or_any(c), buffer, count, type,
+                            c->me, 0, SW_NEAR_NONE, rc);
 }
 
 #define MRECV(SUFFIX, COUNT)                                            \
@@ -137,8 +129,8 @@ int sw_MPI_Imrecv##SUFFIX(void *buffer, COUNT count, MPI_Datatype type, \
     sw_comm_t *c;                                                       \
     int rc;                                                             \
     if (!mreceives(&w, message, buffer, count, type, &rc))              \
-        return rc ? rc : sw_far_Imrecv##SUFFIX(buffer, count, type,     \
-                                               message, request);       \
+        return rc ? rc : host.Imrecv##SUFFIX(buffer, count, type,       \
+                                             message, request);         \
     rc = sw_near_imrecv(&w, sw_near_message(message, &c), request);     \
     sw_comm_drop(c);                                                    \
     return rc;                                                          \
@@ -154,6 +146,27 @@ static int exchange(const sw_near_t *out, const sw_near_t *in,
     int sent = sw_near_send(out, SW_SEND_STANDARD);
     int received = sw_near_finish(&r, status);
     return received ? received : sent;
+}
+
+/* The same where the host may have one half. Nothing is received if nothing is
+ * sent. */
+#define APART(SUFFIX, COUNT)                                            \
+static int apart##SUFFIX(                                               \
+    const void *out, COUNT outcount, MPI_Datatype outtype, int dest,    \
+    int outtag, void *in, COUNT incount, MPI_Datatype intype,           \
+    int source, int intag, MPI_Comm comm, MPI_Status *status)           \
+{                                                                       \
+    MPI_Request receive;                                                \
+    int rc = sw_MPI_Irecv##SUFFIX(in, incount, intype, source, intag,   \
+                                  comm, &receive);                      \
+    if (rc != MPI_SUCCESS)                                              \
+        return rc;                                                      \
+    int sent = sw_MPI_Send##SUFFIX(out, outcount, outtype, dest,        \
+                                   outtag, comm);                       \
+    if (sent != MPI_SUCCESS)                                            \
+        sw_MPI_Cancel(&receive);                                        \
+    int received = sw_wait_one(&receive, status);                       \
+    return sent ? sent : received;                                      \
 }
 
 #define SENDRECV(SUFFIX, COUNT)                                         \
@@ -177,37 +190,41 @@ int sw_MPI_Sendrecv##SUFFIX(                                            \
         return rc ? rc : host.Recv##SUFFIX(in, incount, intype, source, \
                                            intag, comm, status);        \
     }                                                                   \
-    if (sends(&to, comm, out, outcount, outtype, dest, outtag, &rc) &&  \
-        receives(&from, comm, in, incount, intype, source, intag, &rc2))\
+    bool ours = sends(&to, comm, out, outcount, outtype, dest, outtag,  \
+                      &rc);                                             \
+    if (rc)                                                             \
+        return rc;                                                      \
+    bool ours2 = receives(&from, comm, in, incount, intype, source,     \
+                          intag, &rc2);                                 \
+    if (rc2)                                                            \
+        return rc2;                                                     \
+    if (sw_likely(ours && ours2 && !sw_is_either(&from)))               \
         return exchange(&to, &from, status);                            \
-    return rc ? rc : rc2 ? rc2                                          \
-        : host.Sendrecv##SUFFIX(out, outcount, outtype, dest, outtag,   \
-                                in, incount, intype, source, intag,     \
-                                comm, status);                          \
+    return (ours || ours2 ? apart##SUFFIX : sw_far_Sendrecv##SUFFIX)(   \
+        out, outcount, outtype, dest, outtag, in, incount, intype,      \
+        source, intag, comm, status);                                   \
 }                                                                       \
 int sw_MPI_Sendrecv_replace##SUFFIX(                                    \
     void *buffer, COUNT count, MPI_Datatype type, int dest, int outtag, \
     int source, int intag, MPI_Comm comm, MPI_Status *status)           \
 {                                                                       \
-    sw_near_t to;                                                       \
-    int rc;                                                             \
-    if (!sw_near(comm) || dest == MPI_PROC_NULL ||                      \
-        source == MPI_PROC_NULL)                                        \
-        return sw_near(comm)                                            \
-            ? sw_MPI_Sendrecv##SUFFIX(buffer, count, type, dest, outtag,\
-                                      buffer, count, type, source,      \
-                                      intag, comm, status)              \
-            : sw_far_Sendrecv_replace##SUFFIX(buffer, count, type, dest,\
-                                              outtag, source, intag,    \
-                                              comm, status);            \
-    if (!sends(&to, comm, buffer, count, type, dest, outtag, &rc))      \
+    const sw_datatype_t *d;                                             \
+    int rc = MPI_SUCCESS;                                               \
+    if (!sw_near(comm) && !sw_owing())                                  \
+        return host.Sendrecv_replace##SUFFIX(                           \
+            buffer, count, type, dest, outtag, source, intag, comm,     \
+            status);                                                    \
+    if (dest == MPI_PROC_NULL || source == MPI_PROC_NULL)               \
+        return sw_MPI_Sendrecv##SUFFIX(buffer, count, type, dest,       \
+                                       outtag, buffer, count, type,     \
+                                       source, intag, comm, status);    \
+    if (!sw_usable(buffer, count, type, comm, &d, &rc))                 \
         return rc ? rc : host.Sendrecv_replace##SUFFIX(                 \
             buffer, count, type, dest, outtag, source, intag, comm,     \
             status);                                                    \
-    void *block;                                                        \
-    const void *copy = to.bytes                                         \
-        ? sw_set_aside(buffer, count, to.type, comm, &block)            \
-        : (block = NULL);                                               \
+    void *block = NULL;                                                 \
+    const void *copy = count && d->size                                 \
+        ? sw_set_aside(buffer, count, d, comm, &block) : NULL;          \
     rc = sw_MPI_Sendrecv##SUFFIX(copy, count, type, dest, outtag,       \
                                  buffer, count, type, source, intag,    \
                                  comm, status);                         \
@@ -216,28 +233,45 @@ int sw_MPI_Sendrecv_replace##SUFFIX(                                    \
 }
 
 #ifdef SW_HAS_Isendrecv
+/* What comes from MPI_PROC_NULL is said here: MPICH 4.0's nonblocking receive
+ * says that rank 0 has sent it. */
 #define ISENDRECV(SUFFIX, COUNT)                                        \
+static int isendrecv##SUFFIX(                                           \
+    const void *out, COUNT outcount, MPI_Datatype outtype, int dest,    \
+    int outtag, void *block, void *in, COUNT incount,                   \
+    MPI_Datatype intype, int source, int intag, MPI_Comm comm,          \
+    MPI_Request *request)                                               \
+{                                                                       \
+    sw_pair_t *p = sw_pair_new(comm, block);                            \
+    int rc = MPI_SUCCESS;                                               \
+    if (source == MPI_PROC_NULL)                                        \
+        host.Recv##SUFFIX(in, incount, intype, source, intag, comm,     \
+                          &p->status);                                  \
+    else                                                                \
+        rc = sw_MPI_Irecv##SUFFIX(in, incount, intype, source, intag,   \
+                                  comm, &p->receive);                   \
+    if (rc == MPI_SUCCESS && dest != MPI_PROC_NULL)                     \
+        rc = sw_MPI_Isend##SUFFIX(out, outcount, outtype, dest, outtag, \
+                                  comm, &p->send);                      \
+    return sw_pair_begun(p, rc, request);                               \
+}                                                                       \
 int sw_MPI_Isendrecv##SUFFIX(                                           \
     const void *out, COUNT outcount, MPI_Datatype outtype, int dest,    \
     int outtag, void *in, COUNT incount, MPI_Datatype intype,           \
     int source, int intag, MPI_Comm comm, MPI_Request *request)         \
 {                                                                       \
-    sw_near_t to, from;                                                 \
-    int rc, rc2 = MPI_SUCCESS;                                          \
-    bool nobody = source == MPI_PROC_NULL;                              \
-    if (!sw_near(comm))                                                 \
-        return sw_far_Isendrecv##SUFFIX(out, outcount, outtype, dest,   \
-                                        outtag, in, incount, intype,    \
-                                        source, intag, comm, request);  \
-    if (dest == MPI_PROC_NULL && !nobody)                               \
-        return sw_MPI_Irecv##SUFFIX(in, incount, intype, source, intag, \
-                                    comm, request);                     \
-    if (sends(&to, comm, out, outcount, outtype, dest, outtag, &rc) &&  \
-        (nobody || receives(&from, comm, in, incount, intype, source,   \
-                            intag, &rc2)))                              \
-        return sw_near_isendrecv(&to, NULL, nobody ? NULL : &from,      \
-                                 request);                              \
-    return rc ? rc : rc2 ? rc2                                          \
+    sw_near_t w;                                                        \
+    int rc;                                                             \
+    bool ours = sends(&w, comm, out, outcount, outtype, dest, outtag,   \
+                      &rc);                                             \
+    if (!ours && !rc)                                                   \
+        ours = receives(&w, comm, in, incount, intype, source, intag,   \
+                        &rc);                                           \
+    if (ours)                                                           \
+        return isendrecv##SUFFIX(out, outcount, outtype, dest, outtag,  \
+                                 NULL, in, incount, intype, source,     \
+                                 intag, comm, request);                 \
+    return rc ? rc                                                      \
         : host.Isendrecv##SUFFIX(out, outcount, outtype, dest, outtag,  \
                                  in, incount, intype, source, intag,    \
                                  comm, request);                        \
@@ -246,39 +280,35 @@ int sw_MPI_Isendrecv_replace##SUFFIX(                                   \
     void *buffer, COUNT count, MPI_Datatype type, int dest, int outtag, \
     int source, int intag, MPI_Comm comm, MPI_Request *request)         \
 {                                                                       \
-    sw_near_t to, from;                                                 \
-    int rc, rc2 = MPI_SUCCESS;                                          \
-    if (!sw_near(comm))                                                 \
-        return sw_far_Isendrecv_replace##SUFFIX(                        \
-            buffer, count, type, dest, outtag, source, intag, comm,     \
-            request);                                                   \
-    if (dest == MPI_PROC_NULL || source == MPI_PROC_NULL)               \
+    const sw_datatype_t *d;                                             \
+    int rc = MPI_SUCCESS;                                               \
+    bool one = dest == MPI_PROC_NULL || source == MPI_PROC_NULL;        \
+    if (sw_near(comm) && one)                                           \
         return sw_MPI_Isendrecv##SUFFIX(                                \
             buffer, count, type, dest, outtag, buffer, count, type,     \
             source, intag, comm, request);                              \
-    if (sends(&to, comm, buffer, count, type, dest, outtag, &rc) &&     \
-        receives(&from, comm, buffer, count, type, source, intag,       \
-                 &rc2)) {                                               \
-        void *block = NULL;                                             \
-        if (to.bytes)                                                   \
-            to.buffer = (void *)(uintptr_t)sw_set_aside(                \
-                buffer, count, to.type, comm, &block);                  \
-        return sw_near_isendrecv(&to, block, &from, request);           \
-    }                                                                   \
-    return rc ? rc : rc2 ? rc2                                          \
-        : host.Isendrecv_replace##SUFFIX(buffer, count, type, dest,     \
-                                         outtag, source, intag, comm,   \
-                                         request);                      \
+    if (!sw_near(comm) ||                                               \
+        !sw_usable(buffer, count, type, comm, &d, &rc))                 \
+        return rc ? rc : host.Isendrecv_replace##SUFFIX(                \
+            buffer, count, type, dest, outtag, source, intag, comm,     \
+            request);                                                   \
+    void *block = NULL;                                                 \
+    const void *copy = count && d->size                                 \
+        ? sw_set_aside(buffer, count, d, comm, &block) : NULL;          \
+    return isendrecv##SUFFIX(copy, count, type, dest, outtag, block,    \
+                             buffer, count, type, source, intag, comm,  \
+                             request);                                  \
 }
 #else
 #define ISENDRECV(SUFFIX, COUNT)
 #endif
 
 #define ALL(SUFFIX, COUNT)                                              \
-    SEND(Send##SUFFIX, COUNT, SW_SEND_STANDARD)                         \
-    SEND(Rsend##SUFFIX, COUNT, SW_SEND_STANDARD)                        \
-    SEND(Ssend##SUFFIX, COUNT, SW_SEND_SYNCHRONOUS)                     \
-    SEND(Bsend##SUFFIX, COUNT, SW_SEND_BUFFERED)                        \
+    SEND(Send##SUFFIX, COUNT, SW_SEND_STANDARD, sw_far_Send##SUFFIX)    \
+    SEND(Rsend##SUFFIX, COUNT, SW_SEND_STANDARD, sw_far_Rsend##SUFFIX)  \
+    SEND(Ssend##SUFFIX, COUNT, SW_SEND_SYNCHRONOUS,                     \
+         sw_far_Ssend##SUFFIX)                                          \
+    SEND(Bsend##SUFFIX, COUNT, SW_SEND_BUFFERED, host.Bsend##SUFFIX)    \
     ISEND(Isend##SUFFIX, COUNT, SW_SEND_STANDARD, sw_near_isend)        \
     ISEND(Irsend##SUFFIX, COUNT, SW_SEND_STANDARD, sw_near_isend)       \
     ISEND(Issend##SUFFIX, COUNT, SW_SEND_SYNCHRONOUS, sw_near_isend)    \
@@ -292,6 +322,7 @@ int sw_MPI_Isendrecv_replace##SUFFIX(                                   \
           sw_near_send_init)                                            \
     RECV(SUFFIX, COUNT)                                                 \
     MRECV(SUFFIX, COUNT)                                                \
+    APART(SUFFIX, COUNT)                                                \
     SENDRECV(SUFFIX, COUNT)                                             \
     ISENDRECV(SUFFIX, COUNT)
 
@@ -307,9 +338,9 @@ int sw_MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag,
 {
     sw_pattern_t p;
     sw_comm_t *c;
-    if (!sw_near_probes(&p, &c, source, tag, comm))
-        return sw_far_Iprobe(source, tag, comm, flag, status);
     sw_track_progress();
+    if (!sw_near_probes(&p, &c, source, tag, comm))
+        return host.Iprobe(source, tag, comm, flag, status);
     return sw_near_iprobe(c, &p, false, flag, status);
 }
 
@@ -328,9 +359,9 @@ int sw_MPI_Improbe(int source, int tag, MPI_Comm comm, int *flag,
 {
     sw_pattern_t p;
     sw_comm_t *c;
-    if (!sw_near_probes(&p, &c, source, tag, comm))
-        return sw_far_Improbe(source, tag, comm, flag, message, status);
     sw_track_progress();
+    if (!sw_near_probes(&p, &c, source, tag, comm))
+        return host.Improbe(source, tag, comm, flag, message, status);
     return sw_near_improbe(c, &p, false, flag, message, status);
 }
 

@@ -1,0 +1,370 @@
+/*
+ * either.c - receives from any source where some ranks share a node with the
+ * receiver and others do not.
+ *
+ *   either order SEED ROUNDS    random receives, messages and modes: MPI's order
+ *   either away                 synchronous messages to a rank whose program
+ *                               stays in a call of the MPI's
+ *   either ends                 cancelled, freed, persistent, truncated
+ *
+ * At least three ranks. Rank 0 receives.
+ */
+#include "mpi/test.h"
+
+enum { TAGS = 3, MOST = 60, LARGEST = 200000, ROOM = LARGEST };
+
+/* Order -------------------------------------------------------------------- */
+
+typedef struct {
+    int source, tag, bytes, mode;
+} sent_t;
+
+typedef struct {
+    int source, tag;            /* as asked, or any                         */
+    int from, got;              /* whose message, and which of its          */
+} posted_t;
+
+static int size_of(rng_t *r)
+{
+    static const int sizes[] = {16, 40, 41, 500, 4096, 4097, 20000, LARGEST};
+    return sizes[rng_below(r, LENGTH(sizes))];
+}
+
+/* What a rank sends in a round: all ranks know it. */
+static int plan(uint64_t seed, int round, int rank, sent_t *to)
+{
+    rng_t r = rng_from(key2(seed, (uint64_t)(round * 64 + rank)));
+    int n = 1 + (int)rng_below(&r, 12);
+    for (int i = 0; i < n; i++)
+        to[i] = (sent_t){rank, (int)rng_below(&r, TAGS), size_of(&r),
+                         (int)rng_below(&r, 4)};
+    return n;
+}
+
+static void send_all(uint64_t seed, int round)
+{
+    static char data[MOST][LARGEST];
+    sent_t s[MOST];
+    MPI_Request q[MOST];
+    int n = plan(seed, round, world_rank, s), open = 0;
+    for (int i = 0; i < n; i++) {
+        int head[2] = {world_rank, i};
+        memset(data[i], world_rank + i, (size_t)s[i].bytes);
+        memcpy(data[i], head, sizeof head);
+        if (s[i].mode == 0)
+            MPI_Send(data[i], s[i].bytes, MPI_CHAR, 0, s[i].tag,
+                     MPI_COMM_WORLD);
+        else if (s[i].mode == 1)
+            MPI_Ssend(data[i], s[i].bytes, MPI_CHAR, 0, s[i].tag,
+                      MPI_COMM_WORLD);
+        else
+            (s[i].mode == 2 ? MPI_Isend : MPI_Issend)(
+                data[i], s[i].bytes, MPI_CHAR, 0, s[i].tag, MPI_COMM_WORLD,
+                &q[open++]);
+    }
+    MPI_Waitall(open, q, MPI_STATUSES_IGNORE);
+}
+
+static void note(posted_t *p, const char *data, const MPI_Status *status,
+                 sent_t s[][MOST])
+{
+    int head[2], bytes;
+    memcpy(head, data, sizeof head);
+    MPI_Get_count(status, MPI_CHAR, &bytes);
+    p->from = head[0];
+    p->got = head[1];
+    const sent_t *m = &s[p->from][p->got];
+    CHECK(status->MPI_SOURCE == p->from && status->MPI_TAG == m->tag,
+          "from %d with %d, told %d and %d", p->from, m->tag,
+          status->MPI_SOURCE, status->MPI_TAG);
+    CHECK(bytes == m->bytes, "%d bytes, not %d", bytes, m->bytes);
+    CHECK(data[bytes - 1] == (char)(p->from + p->got), "bytes of %d of %d",
+          p->got, p->from);
+    CHECK((p->source == MPI_ANY_SOURCE || p->source == p->from) &&
+          (p->tag == MPI_ANY_TAG || p->tag == m->tag), "no match");
+}
+
+static bool matches(const posted_t *p, const sent_t *m)
+{
+    return (p->source == MPI_ANY_SOURCE || p->source == m->source) &&
+           (p->tag == MPI_ANY_TAG || p->tag == m->tag);
+}
+
+/* Of one sender's messages, an earlier receive has not got a later one if both
+ * receives match the earlier. */
+static void check_order(const posted_t *p, int n, sent_t s[][MOST])
+{
+    for (int a = 0; a < n; a++)
+        for (int b = a + 1; b < n; b++)
+            CHECK(p[a].from != p[b].from || p[a].got < p[b].got ||
+                  !matches(&p[a], &s[p[b].from][p[b].got]),
+                  "receive %d got %d of %d, receive %d got %d", a, p[a].got,
+                  p[a].from, b, p[b].got);
+}
+
+/* Receives for all messages of the round, some from any source. That there is
+ * one for each whatever comes first, a receive with a source or tag of its own
+ * is posted in one of two halves: the named ones, then the open ones. */
+static int ask(uint64_t seed, int round, bool all_open, sent_t s[][MOST],
+               posted_t *p)
+{
+    rng_t r = rng_from(key2(seed + 1, (uint64_t)round));
+    int n = 0, way = all_open ? 0 : (int)rng_below(&r, 3);
+    for (int rank = 1; rank < world_size; rank++)
+        for (int i = 0, k = plan(seed, round, rank, s[rank]); i < k; i++)
+            p[n++] = (posted_t){
+                .source = way == 1 || (way == 2 && rng_below(&r, 2))
+                              ? rank : MPI_ANY_SOURCE,
+                .tag = way == 0 ? MPI_ANY_TAG : s[rank][i].tag};
+    if (way == 2) {
+        posted_t sorted[8 * MOST];
+        int at = 0;
+        for (int open = 0; open < 2; open++)
+            for (int i = 0; i < n; i++)
+                if ((p[i].source == MPI_ANY_SOURCE) == open)
+                    sorted[at++] = p[i];
+        memcpy(p, sorted, (size_t)n * sizeof *p);
+    }
+    return n;
+}
+
+static char in[8 * MOST][ROOM];
+
+/* One after another, or all posted and then completed in some way. */
+static void receive_all(uint64_t seed, int round)
+{
+    static sent_t s[64][MOST];
+    static posted_t p[8 * MOST];
+    static MPI_Request q[8 * MOST];
+    MPI_Status status, many[8 * MOST];
+    int index[8 * MOST], count, flag;
+    rng_t r = rng_from(key2(seed + 2, (uint64_t)round));
+    int how = (int)rng_below(&r, 7), n = ask(seed, round, how > 4, s, p);
+    if (how == 5 || how == 6) {
+        for (int i = 0; i < n; i++) {
+            if (how == 6)
+                MPI_Probe(p[i].source, p[i].tag, MPI_COMM_WORLD, &status);
+            if (how == 6)
+                MPI_Recv(in[i], ROOM, MPI_CHAR, status.MPI_SOURCE,
+                         status.MPI_TAG, MPI_COMM_WORLD, &status);
+            else
+                MPI_Recv(in[i], ROOM, MPI_CHAR, p[i].source, p[i].tag,
+                         MPI_COMM_WORLD, &status);
+            note(&p[i], in[i], &status, s);
+        }
+        if (how == 5)
+            check_order(p, n, s);
+        return;
+    }
+    for (int i = 0; i < n; i++)
+        MPI_Irecv(in[i], ROOM, MPI_CHAR, p[i].source, p[i].tag,
+                  MPI_COMM_WORLD, &q[i]);
+    if (how == 0) {
+        MPI_Waitall(n, q, many);
+        for (int i = 0; i < n; i++)
+            note(&p[i], in[i], &many[i], s);
+    }
+    for (int left = how == 0 ? 0 : n; left > 0;) {
+        if (how == 1) {
+            MPI_Waitany(n, q, &index[0], &status);
+            note(&p[index[0]], in[index[0]], &status, s);
+            left--;
+        } else if (how == 2) {
+            MPI_Waitsome(n, q, &count, index, many);
+            for (int i = 0; i < count; i++)
+                note(&p[index[i]], in[index[i]], &many[i], s);
+            left -= count;
+        } else if (how == 3) {
+            for (int i = 0; i < n; i++) {
+                if (q[i] == MPI_REQUEST_NULL)
+                    continue;
+                MPI_Test(&q[i], &flag, &status);
+                if (flag)
+                    note(&p[i], in[i], &status, s);
+                left -= flag;
+            }
+        } else {
+            MPI_Wait(&q[n - left], &status);
+            note(&p[n - left], in[n - left], &status, s);
+            left--;
+        }
+    }
+    check_order(p, n, s);
+}
+
+static void order(uint64_t seed, int rounds)
+{
+    for (int round = 0; round < rounds; round++) {
+        if (world_rank == 0)
+            receive_all(seed, round);
+        else
+            send_all(seed, round);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+}
+
+/* Away --------------------------------------------------------------------- */
+
+/* Rank 0 is in a call that makes a communicator until all have sent. */
+static void away(void)
+{
+    char data[5000], to[8][5000];
+    MPI_Request q[8];
+    MPI_Comm dup;
+    for (int round = 0; round < 20; round++) {
+        int n = round % 2 ? 10 : (int)sizeof data;
+        memset(data, world_rank, sizeof data);
+        if (world_rank == 0)
+            for (int i = 1; i < world_size; i++)
+                MPI_Irecv(to[i], sizeof data, MPI_CHAR, MPI_ANY_SOURCE, 7,
+                          MPI_COMM_WORLD, &q[i]);
+        else
+            MPI_Ssend(data, n, MPI_CHAR, 0, 7, MPI_COMM_WORLD);
+        MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+        if (world_rank == 0) {
+            MPI_Status s[8];
+            MPI_Waitall(world_size - 1, q + 1, s);
+            for (int i = 1; i < world_size; i++)
+                CHECK(to[i][0] == s[i - 1].MPI_SOURCE &&
+                      to[i][n - 1] == to[i][0], "round %d: from %d came %d",
+                      round, s[i - 1].MPI_SOURCE, to[i][0]);
+        }
+        MPI_Comm_free(&dup);
+    }
+}
+
+/* Ends --------------------------------------------------------------------- */
+
+static void ends(void)
+{
+    char data[100] = "", to[100];
+    int flag, count;
+    MPI_Request q;
+    MPI_Status s;
+    for (int round = 0; round < 12; round++) {
+        int from = 1 + round % (world_size - 1);
+        data[0] = (char)round;
+        /* None comes: it ends cancelled. The next one gets the message. */
+        if (world_rank == 0) {
+            MPI_Irecv(to, 100, MPI_CHAR, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD,
+                      &q);
+            MPI_Cancel(&q);
+            MPI_Wait(&q, &s);
+            MPI_Test_cancelled(&s, &flag);
+            CHECK(flag, "round %d: not cancelled", round);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (world_rank == from)
+            MPI_Send(data, 50, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
+        if (world_rank == 0) {
+            MPI_Irecv(to, 100, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG,
+                      MPI_COMM_WORLD, &q);
+            if (round % 2)
+                usleep(1000);
+            /* Cancelled or not, the message is not lost. */
+            MPI_Cancel(&q);
+            MPI_Wait(&q, &s);
+            MPI_Test_cancelled(&s, &flag);
+            if (flag)
+                MPI_Recv(to, 100, MPI_CHAR, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD,
+                         &s);
+            MPI_Get_count(&s, MPI_CHAR, &count);
+            CHECK(count == 50 && s.MPI_SOURCE == from && to[0] == round,
+                  "round %d: %d bytes of %d from %d", round, count, to[0],
+                  s.MPI_SOURCE);
+        }
+        /* Freed while it is open: the bytes come all the same. */
+        if (world_rank == 0) {
+            memset(to, 99, sizeof to);
+            MPI_Irecv(to, 100, MPI_CHAR, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD,
+                      &q);
+            MPI_Request_free(&q);
+        }
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (world_rank == from) {
+            MPI_Ssend(data, 1, MPI_CHAR, 0, 2, MPI_COMM_WORLD);
+            MPI_Send(data, 1, MPI_CHAR, 0, 3, MPI_COMM_WORLD);
+        }
+        if (world_rank == 0) {
+            char last;
+            MPI_Recv(&last, 1, MPI_CHAR, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD,
+                     &s);
+            for (int i = 0; i < 100000 && to[0] != round; i++)
+                MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &flag,
+                           MPI_STATUS_IGNORE);
+            CHECK(to[0] == round, "round %d: %d came", round, to[0]);
+        }
+        /* Too long for the receive. */
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+        if (world_rank == from)
+            MPI_Send(data, 60, MPI_CHAR, 0, 4, MPI_COMM_WORLD);
+        if (world_rank == 0) {
+            int class = 0;
+            MPI_Irecv(to, 30, MPI_CHAR, MPI_ANY_SOURCE, 4, MPI_COMM_WORLD,
+                      &q);
+            int rc = MPI_Wait(&q, &s);
+            MPI_Error_class(rc, &class);
+            CHECK(class == MPI_ERR_TRUNCATE, "round %d: class %d", round,
+                  class);
+        }
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    }
+    /* A persistent one, whose type is freed. */
+    MPI_Datatype pairs;
+    MPI_Type_contiguous(2, MPI_CHAR, &pairs);
+    MPI_Type_commit(&pairs);
+    if (world_rank == 0)
+        MPI_Recv_init(to, 50, pairs, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, &q);
+    MPI_Type_free(&pairs);
+    for (int round = 0; round < 12; round++) {
+        int from = 1 + round % (world_size - 1);
+        data[0] = (char)round;
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (world_rank == from)
+            MPI_Send(data, 50, MPI_CHAR, 0, 5, MPI_COMM_WORLD);
+        if (world_rank)
+            continue;
+        MPI_Start(&q);
+        MPI_Wait(&q, &s);
+        CHECK(s.MPI_SOURCE == from && to[0] == round, "started %d: %d from %d",
+              round, to[0], s.MPI_SOURCE);
+    }
+    if (world_rank == 0)
+        MPI_Request_free(&q);
+    /* Both directions at once, of either kind, and of one's own. */
+    int left = (world_rank + world_size - 1) % world_size;
+    int right = (world_rank + 1) % world_size, got = -1, mine = world_rank;
+    MPI_Sendrecv(&mine, 1, MPI_INT, right, 6, &got, 1, MPI_INT,
+                 MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, &s);
+    CHECK(got == left && s.MPI_SOURCE == left, "%d for %d", got, left);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Sendrecv_replace(&mine, 1, MPI_INT, left, 6, right, 6, MPI_COMM_WORLD,
+                         &s);
+    CHECK(mine == right && s.MPI_SOURCE == right, "%d for %d", mine, right);
+    /* A buffered message beside an open receive that would match it. */
+    char room[2000];
+    MPI_Buffer_attach(room, sizeof room);
+    MPI_Irecv(to, 100, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+              &q);
+    MPI_Barrier(MPI_COMM_WORLD);
+    data[0] = (char)world_rank;
+    MPI_Bsend(data, 33, MPI_CHAR, right, 0, MPI_COMM_WORLD);
+    MPI_Wait(&q, &s);
+    MPI_Get_count(&s, MPI_CHAR, &count);
+    CHECK(s.MPI_SOURCE == left && to[0] == left && count == 33,
+          "%d bytes of %d from %d", count, to[0], s.MPI_SOURCE);
+    MPI_Buffer_detach(&(void *){0}, &(int){0});
+}
+
+int main(int argc, char **argv)
+{
+    test_start(&argc, &argv);
+    const char *what = argc > 1 ? argv[1] : "";
+    if (!strcmp(what, "order"))
+        order((uint64_t)atoi(argv[2]), atoi(argv[3]));
+    else if (!strcmp(what, "away"))
+        away();
+    else
+        ends();
+    test_end();
+}
