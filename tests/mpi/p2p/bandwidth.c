@@ -1,46 +1,56 @@
 /*
  * bandwidth.c - the loops of the benchmarks that everybody runs.
  *
- *   bandwidth HOW LEAST MOST ROUNDS
+ *   bandwidth HOW LEAST MOST ROUNDS [WINDOW]
  *
  * A sender posts a window of 64 messages out of one buffer, and its receiver 64
  * receives into one buffer; an answer of 4 bytes ends each round. MPI forbids
  * receives that lie over each other, and yet every benchmark does it: hosts
  * let each receive complete with its own count, and at the end a message lies
- * there.
+ * there. Sizes double from LEAST to MOST. Messages of a window differ by a byte,
+ * so that each receive has a count of its own.
  * HOW:
  *
- *   one         from the lower half of the ranks to the upper half
- *   both        in both directions
- *   persistent  as `one`, with persistent requests
- *   many        as `one`, into a buffer for each message
- *   latency     one message there, one back
+ *   one           from the lower half of the ranks to the upper half
+ *   both          in both directions
+ *   persistent    as `one`, with persistent requests
+ *   bipersistent  as `both`, with persistent requests
+ *   many          as `one`, into a buffer for each message
+ *   latency       one message there, one back
  */
 #include "mpi/test.h"
 
-#define WINDOW 64
+#define WINDOW_MAX 256
 
+static int window = 64;
 static char *out, *in;
-static MPI_Request request[2 * WINDOW];
-static MPI_Status status[2 * WINDOW];
+static MPI_Request request[2 * WINDOW_MAX];
+static MPI_Status status[2 * WINDOW_MAX];
 
 static bool is(const char *how, const char *name)
 {
     return !strcmp(how, name);
 }
 
-static void check(size_t bytes, size_t step, int receives, uint64_t key)
+/* The size of a message of a window. */
+static int size_of(int bytes, int i)
+{
+    return i == window - 1 ? bytes : bytes + (i + bytes) % 3 - 1;
+}
+
+static void check(int bytes, size_t step, int receives, uint64_t key)
 {
     for (int i = 0; i < receives; i++) {
-        int count;
+        int count, size = receives > 1 ? size_of(bytes, i) : bytes;
         MPI_Get_count(&status[i], MPI_BYTE, &count);
-        CHECK((size_t)count == bytes, "receive %d of %zu bytes tells %d", i,
-              bytes, count);
+        CHECK(count == size, "receive %d of %d bytes tells %d", i, size,
+              count);
     }
-    for (int i = 0; i < (step ? WINDOW : 1); i++) {
-        size_t wrong = wrong_from(in + (size_t)i * step, bytes, key);
-        CHECK(wrong == bytes, "byte %zu of message %d of %zu bytes is wrong",
-              wrong, i, bytes);
+    for (int i = 0; i < (step ? window : 1); i++) {
+        int size = step ? size_of(bytes, i) : bytes;
+        size_t wrong = wrong_from(in + (size_t)i * step, (size_t)size, key);
+        CHECK(wrong == (size_t)size,
+              "byte %zu of message %d of %d bytes is wrong", wrong, i, size);
     }
 }
 
@@ -55,47 +65,52 @@ static void answer(int peer, bool sends)
     CHECK(word == 4711, "an answer is wrong");
 }
 
-static void window(const char *how, int bytes, int peer, bool lower,
-                   size_t step, uint64_t key)
+static bool has(const char *how, bool lower, bool sends)
 {
-    bool sends = lower || is(how, "both"), receives = !lower ||
-                                                      is(how, "both");
+    return !strncmp(how, "bi", 2) || is(how, "both") || lower == sends;
+}
+
+static void a_window(const char *how, int bytes, int peer, bool lower,
+                     size_t step, uint64_t key)
+{
+    bool receives = has(how, lower, false);
     int n = 0;
     memset(in, 0, (size_t)bytes);
-    fill_from(out, (size_t)bytes, key);
-    for (int i = 0; i < WINDOW && receives; i++)
-        MPI_Irecv(in + (size_t)i * step, bytes, MPI_BYTE, peer, 100,
-                  MPI_COMM_WORLD, &request[n++]);
-    for (int i = 0; i < WINDOW && sends; i++)
-        MPI_Isend(out, bytes, MPI_BYTE, peer, 100, MPI_COMM_WORLD,
+    fill_from(out, (size_t)bytes + 1, key);
+    for (int i = 0; i < window && receives; i++)
+        MPI_Irecv(in + (size_t)i * step, size_of(bytes, i), MPI_BYTE, peer,
+                  100, MPI_COMM_WORLD, &request[n++]);
+    for (int i = 0; i < window && has(how, lower, true); i++)
+        MPI_Isend(out, size_of(bytes, i), MPI_BYTE, peer, 100, MPI_COMM_WORLD,
                   &request[n++]);
     MPI_Waitall(n, request, status);
     if (receives)
-        check((size_t)bytes, step, WINDOW, key);
+        check(bytes, step, window, key);
     answer(peer, lower);
 }
 
-static void persistent(int bytes, int peer, bool lower, int rounds,
-                       uint64_t key)
+static void persistent(const char *how, int bytes, int peer, bool lower,
+                       int rounds, uint64_t key)
 {
-    for (int i = 0; i < WINDOW; i++)
-        if (lower)
-            MPI_Send_init(out, bytes, MPI_BYTE, peer, 100, MPI_COMM_WORLD,
-                          &request[i]);
-        else
-            MPI_Recv_init(in, bytes, MPI_BYTE, peer, 100, MPI_COMM_WORLD,
-                          &request[i]);
+    bool receives = has(how, lower, false);
+    int n = 0;
+    for (int i = 0; i < window && receives; i++)
+        MPI_Recv_init(in, size_of(bytes, i), MPI_BYTE, peer, 100,
+                      MPI_COMM_WORLD, &request[n++]);
+    for (int i = 0; i < window && has(how, lower, true); i++)
+        MPI_Send_init(out, size_of(bytes, i), MPI_BYTE, peer, 100,
+                      MPI_COMM_WORLD, &request[n++]);
     for (int round = 0; round < rounds; round++) {
+        uint64_t its = key + (uint64_t)round * 1000003;
         memset(in, 0, (size_t)bytes);
-        fill_from(out, (size_t)bytes, key + (uint64_t)round * 1000003);
-        MPI_Startall(WINDOW, request);
-        MPI_Waitall(WINDOW, request, status);
-        if (!lower)
-            check((size_t)bytes, 0, WINDOW,
-                  key + (uint64_t)round * 1000003);
+        fill_from(out, (size_t)bytes + 1, its);
+        MPI_Startall(n, request);
+        MPI_Waitall(n, request, status);
+        if (receives)
+            check(bytes, 0, window, its);
         answer(peer, lower);
     }
-    for (int i = 0; i < WINDOW; i++)
+    for (int i = 0; i < n; i++)
         MPI_Request_free(&request[i]);
 }
 
@@ -108,7 +123,7 @@ static void latency(int bytes, int peer, bool lower, uint64_t key)
     MPI_Recv(in, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD, status);
     if (!lower)
         MPI_Send(out, bytes, MPI_BYTE, peer, 1, MPI_COMM_WORLD);
-    check((size_t)bytes, 0, 1, key);
+    check(bytes, 0, 1, key);
 }
 
 int main(int argc, char **argv)
@@ -121,12 +136,13 @@ int main(int argc, char **argv)
     int half = world_size / 2;
     bool lower = world_rank < half;
     int peer = lower ? world_rank + half : world_rank - half;
-    size_t room = (size_t)most * (is(how, "many") ? WINDOW : 1);
-    out = malloc(room);
-    in = malloc(room);
+    window = (int)argument(argc, argv, 5, window);
+    CHECK(window <= WINDOW_MAX, "at most %d messages", WINDOW_MAX);
+    out = malloc((size_t)most + 1);
+    in = malloc(((size_t)most + 1) * (is(how, "many") ? (size_t)window : 1));
     for (int bytes = least; bytes <= most && peer < 2 * half; bytes *= 2) {
-        if (is(how, "persistent")) {
-            persistent(bytes, peer, lower, rounds, (uint64_t)bytes << 20);
+        if (strstr(how, "persistent")) {
+            persistent(how, bytes, peer, lower, rounds, (uint64_t)bytes << 20);
             continue;
         }
         for (int i = 0; i < rounds; i++) {
@@ -134,8 +150,8 @@ int main(int argc, char **argv)
             if (is(how, "latency"))
                 latency(bytes, peer, lower, key);
             else
-                window(how, bytes, peer, lower,
-                       is(how, "many") ? (size_t)bytes : 0, key);
+                a_window(how, bytes, peer, lower,
+                         is(how, "many") ? (size_t)bytes + 1 : 0, key);
         }
     }
     free(out);

@@ -17,13 +17,21 @@ def test_messages_into_buffers_of_their_own(host, how):
     well(run(host, 2, "bandwidth", how, 1, 1 << 18, 5))
 
 
-def test_several_pairs(host):
-    well(run(host, 4, "bandwidth", "many", 8, 1 << 15, 2))
+@pytest.mark.parametrize("how", ["one", "both", "persistent", "bipersistent"])
+def test_large_messages_into_one_buffer(host, how):
+    well(run(host, 2, "bandwidth", how, 4096, 1 << 20, 2))
+
+
+@pytest.mark.parametrize("how, windows", [("many", 64), ("one", 200),
+                                          ("both", 16)])
+def test_several_pairs(host, how, windows):
+    well(run(host, 4, "bandwidth", how, 8, 1 << 15, 2, windows))
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("how, n", [("one", 2), ("both", 2), ("persistent", 2),
-                                    ("one", 4)])
+                                    ("bipersistent", 2), ("one", 4),
+                                    ("both", 4)])
 def test_messages_into_one_buffer_for_long(host, how, n):
     well(run(host, n, "bandwidth", how, 1, 1 << 20, 30, timeout=600))
 
