@@ -135,7 +135,7 @@ def test_threads_give_the_hosts_bytes(host, threads, tmp_path):
 
 @pytest.mark.parametrize("least", [192, pytest.param(16384, marks=DEEP)])
 @pytest.mark.parametrize("n, messages, modes", [
-    (2, 500, "mirnsm"), (3, 150, "mmri"),
+    (2, 500, "mirnsm"), (2, 1000, "mmm"), (3, 150, "mmri"),
     *(pytest.param(n, 5000, modes, marks=DEEP) for n in (2, 3)
       for modes in ("mm", "mirnsm", "iirs", "rrnn"))])
 def test_threads_share_a_stream(host, n, messages, modes, least):
