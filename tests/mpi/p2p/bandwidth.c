@@ -7,8 +7,8 @@
  * receives into one buffer; an answer of 4 bytes ends each round. MPI forbids
  * receives that lie over each other, and yet every benchmark does it: hosts
  * let each receive complete with its own count, and at the end a message lies
- * there. Sizes double from LEAST to MOST. Messages of a window differ by a byte,
- * so that each receive has a count of its own.
+ * there. Sizes double from LEAST to MOST. Messages of a window differ by a
+ * byte, so that each receive has a count of its own.
  * HOW:
  *
  *   one           from the lower half of the ranks to the upper half
