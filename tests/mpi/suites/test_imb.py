@@ -9,6 +9,8 @@ from harness import suites
 # Each program's own list names its benchmarks, those too that it leaves out
 # unless they are named.
 PROGRAMS = ["MPI1", "NBC", "RMA", "EXT", "MPI4"]
+# A row of numbers, with one that is not nought at its end.
+DEFECTS = re.compile(r"[\d. ]* (?!0+\.0+)\d+\.\d+ *")
 SHORT = ["-iter", 20, "-time", 0.2, "-msglog", "0:18"]
 
 
@@ -29,7 +31,7 @@ def defects(text):
         words = line.split()
         if "#bytes" in line or "#repetitions" in line:
             counts = bool(words) and words[-1] == "defects"
-        elif counts and words and words[0].isdigit() and float(words[-1]):
+        elif counts and DEFECTS.fullmatch(line):
             found.append(line)
     return found
 
