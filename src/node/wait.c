@@ -36,6 +36,7 @@
 
 int sw_wait_spins = SPINS_FREE;
 bool (*sw_wait_progress)(void);
+_Atomic int sw_wait_driven;
 
 static uint64_t spin_ns = SPIN_FREE;
 static uint64_t sleep_ns = SLEEP_FREE;
@@ -87,16 +88,18 @@ bool sw_wait_step(sw_wait_t *wait)
     }
     uint64_t waited = now - wait->start;
     bool lost = false;
-    if (now - wait->progressed > PROGRESS) {
+    bool driven = sw_unlikely(atomic_load_explicit(&sw_wait_driven,
+                                                   memory_order_relaxed));
+    if (driven || now - wait->progressed > PROGRESS) {
         wait->progressed = now;
         lost = sw_wait_progress && sw_wait_progress();
         wait->wanted = !crowded && waited >= spin_ns &&
                        sw_wait_core_is_wanted(now);
     }
-    if (waited < sleep_ns && !wait->wanted) {
+    if (driven || (waited < sleep_ns && !wait->wanted)) {
         if (crowded && waited >= spin_ns)
             sw_os_yield();
-        else
+        else if (!driven)
             for (int i = 0; i < 8; i++)
                 sw_os_pause();
     } else {

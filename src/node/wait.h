@@ -13,7 +13,10 @@
  *
  * In a long wait the host's progress is driven now and then (law
  * 3): a peer may be stuck in the host until we help, so that the value we
- * wait for could otherwise never come.
+ * wait for could otherwise never come. While the host has something whose
+ * partners need this rank again and again (its own windows), each step drives
+ * the progress, and no rank sleeps: a sleep of a millisecond would be the
+ * latency of each of their accesses.
  *
  * The doorbell. Each lane has a doorbell: `sleepers` counts the waiters that
  * sleep or are about to, `event` is the futex word. The writer of a value
@@ -50,6 +53,9 @@ extern SW_API int sw_wait_spins;
  * MPI room; may be NULL. True: what this thread waits for may never come, since
  * a member has died. */
 extern SW_API bool (*sw_wait_progress)(void);
+
+/* So many things of the host need its progress all the time. */
+extern SW_API _Atomic int sw_wait_driven;
 
 /* Tell how crowded the cores are: ranks per core that compete for the cores
  * this process may use (1.0: one each). Callable again when more is known. */

@@ -8,7 +8,7 @@
  * The host moves one-sided data, and synchronises its own windows, while a
  * rank is in MPI, in a collective for instance. Programs count on that. So once
  * the host has a window, our collectives drive its progress at their end
- * (sw_finish).
+ * (sw_finish), and our waits all the time (node/wait.h).
  *
  * A host may have given a window's pages to a network card, for as long as the
  * window lives. So what peers may want of them is shown before, and then they
@@ -38,6 +38,8 @@ sw_win_t *sw_win_look_up(MPI_Win win)
 
 static void forget(sw_win_t *w)
 {
+    if (!w->ours)
+        atomic_fetch_sub(&sw_wait_driven, 1);
     sw_registry_remove(&wins, w);
     sw_registry_spare(&wins, w);
 }
@@ -100,8 +102,10 @@ static void made(MPI_Win win, const sw_win_memory_t *m, MPI_Comm comm)
     remember(&w);
     atomic_fetch_add(&sw_win_counts.windows[why], 1);
     atomic_fetch_add(&sw_wins, w.ours);
-    if (!w.ours)
+    if (!w.ours) {
         atomic_store(&sw_windows_made, true);
+        atomic_fetch_add(&sw_wait_driven, 1);
+    }
 }
 
 /* BEFORE, AFTER: where its memory is shown, as of then; then what it is. */

@@ -208,3 +208,7 @@ def test_a_dynamic_window_of_ranks_that_map_too_little(host):
     done = well(host.start([*line[:at], "sh", "-c", SHORT, "sh", *line[at:]],
                            {"STRAIGHTWAY_POOL_SIZE": "64m", **AT_ONCE}))
     assert ours(done) == (3, 3)
+
+
+def test_a_target_in_our_waits_serves_windows_of_the_host(host):
+    well(run(host, 2, "host_window"))
