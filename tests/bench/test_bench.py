@@ -7,11 +7,10 @@ Nothing is timed.
 
 import json
 import os
-import subprocess
 import xml.etree.ElementTree as xml
 
 import pytest
-from harness import jobs
+from harness import jobs, patience
 from harness.hosts import COMMAND
 from harness.programs import SWITCH
 from straightway.bench import collectives
@@ -49,8 +48,8 @@ def stand_in(tmp_path_factory):
         folder = tmp_path_factory.mktemp("lib")
         source = folder / "lib.c"
         source.write_text(STAND_IN)
-        subprocess.run(["cc", "-shared", "-fPIC", *flags, source, "-o",
-                        folder / "lib.so"], check=True, timeout=60)
+        patience.run(["cc", "-shared", "-fPIC", *flags, source, "-o",
+                      folder / "lib.so"], check=True, timeout=60)
         return folder / "lib.so"
     return make
 
@@ -102,8 +101,8 @@ def test_a_wrong_result_is_found(host, stand_in):
 def test_a_host_that_is_not_accelerated_is_said_to_be(host, tmp_path):
     source = tmp_path / "lib.c"
     source.write_text("int straightway_accelerate(int on) { return -1; }\n")
-    subprocess.run(["cc", "-shared", "-fPIC", source, "-o",
-                    tmp_path / "lib.so"], check=True, timeout=60)
+    patience.run(["cc", "-shared", "-fPIC", source, "-o",
+                  tmp_path / "lib.so"], check=True, timeout=60)
     done = run(host, "--ops", "barrier", library=tmp_path / "lib.so")
     assert done.returncode == 1
     assert "the run measured only" in done.stderr
@@ -161,8 +160,8 @@ def test_old_names_of_options_serve_and_one_line_says_so(host, stand_in,
     assert plot.exists()
     assert done.stderr.count("--plot is now --svg") == 1
     assert done.stderr.count("--time-per-cell is now --seconds") == 1
-    text = subprocess.run([COMMAND, "bench", "collectives", "--help"],
-                          text=True, capture_output=True, timeout=60).stdout
+    text = patience.run([COMMAND, "bench", "collectives", "--help"],
+                        text=True, capture_output=True, timeout=60).stdout
     assert "--svg" in text and "--seconds" in text
     assert "--plot" not in text and "--time-per-cell" not in text
 
@@ -183,9 +182,9 @@ def test_old_names_of_options_serve_and_one_line_says_so(host, stand_in,
     (["--mpi", "/nowhere"], "does not exist", 1),
 ])
 def test_a_mistake_is_named_before_anything_runs(arguments, words, status):
-    done = subprocess.run([COMMAND, "bench", "collectives", *arguments],
-                          text=True, capture_output=True, timeout=60,
-                          env=dict(os.environ))
+    done = patience.run([COMMAND, "bench", "collectives", *arguments],
+                        text=True, capture_output=True, timeout=60,
+                        env=dict(os.environ))
     assert done.returncode == status
     assert words in done.stderr
     assert "Traceback" not in done.stderr

@@ -6,11 +6,11 @@ reported. What does not depend on the MPI is tested under one of them.
 
 import json
 import pathlib
-import subprocess
 import sys
 import xml.etree.ElementTree as xml
 
 import pytest
+from harness import patience
 from harness.hosts import ROOT
 from harness.programs import SWITCH, bench
 from straightway import cli
@@ -42,8 +42,8 @@ def stand_in(host, folder, *flags):
     source = folder / "lib.c"
     source.write_text(STAND_IN)
     handle = "int" if host.flavour == "mpich" else "void *"
-    subprocess.run(["cc", "-shared", "-fPIC", f"-DHANDLE={handle}", *flags,
-                    source, "-o", folder / "lib.so"], check=True, timeout=60)
+    patience.run(["cc", "-shared", "-fPIC", f"-DHANDLE={handle}", *flags,
+                  source, "-o", folder / "lib.so"], check=True, timeout=60)
     return folder / "lib.so"
 
 

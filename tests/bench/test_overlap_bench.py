@@ -5,11 +5,10 @@ reported, and what the times add up to.
 """
 
 import json
-import subprocess
 import xml.etree.ElementTree as xml
 
 import pytest
-from harness import jobs
+from harness import jobs, patience
 from harness.hosts import COMMAND
 from harness.programs import SWITCH, bench
 from straightway import cli
@@ -45,8 +44,8 @@ def library(host, folder, text):
     source = folder / "lib.c"
     source.write_text(text)
     handle = "int" if host.flavour == "mpich" else "void *"
-    subprocess.run(["cc", "-shared", "-fPIC", f"-DHANDLE={handle}", source,
-                    "-o", folder / "lib.so"], check=True, timeout=60)
+    patience.run(["cc", "-shared", "-fPIC", f"-DHANDLE={handle}", source,
+                  "-o", folder / "lib.so"], check=True, timeout=60)
     return folder / "lib.so"
 
 

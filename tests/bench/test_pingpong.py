@@ -5,12 +5,11 @@ reported. What does not depend on the MPI is tested under one of them.
 """
 
 import json
-import subprocess
 import sys
 import xml.etree.ElementTree as xml
 
 import pytest
-from harness import jobs
+from harness import jobs, patience
 from harness import nodes as test_nodes
 from harness.hosts import COMMAND
 from harness.programs import SWITCH, bench
@@ -175,9 +174,9 @@ def test_a_wrong_byte_of_ours_is_ours(one_host, tmp_path, where, words):
     source = tmp_path / "lib.c"
     source.write_text(SPOILS)
     handle = "int" if one_host.flavour == "mpich" else "void *"
-    subprocess.run(["cc", "-shared", "-fPIC", f"-DHANDLE={handle}",
-                    "-DSPOIL_FROM=8", f"-DWHERE={where}", source, "-o",
-                    tmp_path / "lib.so"], check=True, timeout=60)
+    patience.run(["cc", "-shared", "-fPIC", f"-DHANDLE={handle}",
+                  "-DSPOIL_FROM=8", f"-DWHERE={where}", source, "-o",
+                  tmp_path / "lib.so"], check=True, timeout=60)
     done = run(one_host, "--sizes", "8,64", library=tmp_path / "lib.so")
     assert done.returncode == 1
     assert "WRONG RESULT: pingpong at 64 bytes with Straightway: " + words \

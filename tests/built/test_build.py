@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from harness import hosts
+from harness import hosts, patience
 from harness.hosts import ROOT
 
 LIBRARIES = pathlib.Path(sys.prefix) / "lib" / "straightway"
@@ -98,7 +98,7 @@ def test_a_plain_pip_install_has_every_flavour(tmp_path):
            if k.startswith(("PIP_", "SSL_", "HTTP", "http", "HOME"))}
     env["PATH"] = str(bin_)
     wheels = tmp_path / "wheels"
-    done = subprocess.run(
+    done = patience.run(
         [venv / "bin" / "python", "-m", "pip", "wheel", "--no-deps",
          "--wheel-dir", wheels, source], env=env, text=True,
         capture_output=True, timeout=900)

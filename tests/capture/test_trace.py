@@ -10,7 +10,7 @@ import sys
 import tracemalloc
 
 import pytest
-from harness import captures, perfetto_traces, traces
+from harness import captures, patience, perfetto_traces, traces
 from harness.captures import MS, S
 from harness.traces import (amount, came, collective, posts, sends, starts,
                             waited)
@@ -309,7 +309,7 @@ def test_a_full_disk_leaves_the_pieces(tmp_path):
     def little_room():
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-    done = subprocess.run(
+    done = patience.run(
         [sys.executable, "-m", "straightway", "report", "--finish",
          "a.swcap"], stderr=subprocess.PIPE, text=True,
         stdout=subprocess.DEVNULL, preexec_fn=little_room, timeout=100,
@@ -637,7 +637,7 @@ def test_a_large_trace_is_shown_in_little_memory(run):
     assert os.path.getsize("a.swtrace") > 48 << 20
     found = profile.load("a.swtrace")
     names = perfetto.names(found, trace.parts(found.capture))
-    done = subprocess.run(
+    done = patience.run(
         [native.trace_executable(), "perfetto", "/dev/null", "a.swtrace"],
         input=names, stdout=subprocess.PIPE, timeout=100,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS,
@@ -650,7 +650,7 @@ def test_a_large_trace_is_shown_in_little_memory(run):
 
 def test_a_full_disk_is_told(tmp_path):
     traces.ring(4, 2000).write("a.swtrace")
-    done = subprocess.run(
+    done = patience.run(
         [sys.executable, "-m", "straightway", "report", "--perfetto",
          "a.swtrace"], stderr=subprocess.PIPE, text=True, timeout=100,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE,

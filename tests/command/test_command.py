@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from harness import patience
 from harness.hosts import COMMAND, ROOT
 from straightway import commands
 
@@ -41,9 +42,9 @@ def environment(**changes):
 
 
 def straightway(*arguments, cwd=None, **changes):
-    return subprocess.run([COMMAND, *map(str, arguments)], text=True,
-                          capture_output=True, timeout=60, cwd=cwd,
-                          env=environment(**changes))
+    return patience.run([COMMAND, *map(str, arguments)], text=True,
+                        capture_output=True, timeout=60, cwd=cwd,
+                        env=environment(**changes))
 
 
 def library():
@@ -55,8 +56,8 @@ def compiled(folder, text, *flags):
     source = folder / "program.c"
     source.write_text(text)
     program = folder / "program"
-    subprocess.run(["cc", source, "-o", program, *flags], check=True,
-                   timeout=60)
+    patience.run(["cc", source, "-o", program, *flags], check=True,
+                 timeout=60)
     return program
 
 
@@ -297,9 +298,9 @@ def test_run_needs_no_python():
 # With -n ----------------------------------------------------------------
 
 def launch(host, *arguments, **changes):
-    return subprocess.run([COMMAND, "run", *map(str, arguments)], text=True,
-                          capture_output=True, timeout=60,
-                          env=host.environment(changes))
+    return patience.run([COMMAND, "run", *map(str, arguments)], text=True,
+                        capture_output=True, timeout=60,
+                        env=host.environment(changes))
 
 
 def test_the_launcher_is_the_programs_own(host):

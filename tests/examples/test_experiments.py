@@ -5,12 +5,12 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+from harness import patience
 from harness.hosts import ROOT
 
 import straightway
@@ -95,7 +95,7 @@ def conduct(tmp_path):
 
     def call(*words, plan=PLAN):
         (tmp_path / "plan.json").write_text(json.dumps(plan))
-        return subprocess.run(
+        return patience.run(
             [sys.executable, FOLDER / "experiments.py", "--mpi",
              tmp_path / "mpi", *map(str, words)],
             env=dict(os.environ, STRAIGHTWAY_COMMAND=str(command)),

@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import pytest
+from harness import patience
 
 HERE = pathlib.Path(__file__).parent
 
@@ -45,8 +46,8 @@ def run(argv, **settings):
     env = {k: v for k, v in os.environ.items()
            if not k.startswith("STRAIGHTWAY_") and k != "LD_PRELOAD"}
     env.update(settings)
-    return subprocess.run(list(map(str, argv)), env=env, text=True,
-                          capture_output=True, timeout=60)
+    return patience.run(list(map(str, argv)), env=env, text=True,
+                        capture_output=True, timeout=60)
 
 
 # Under every host -----------------------------------------------------------

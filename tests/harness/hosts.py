@@ -16,7 +16,7 @@ import zlib
 
 from straightway.whatif.programs import NOT_BEGUN
 
-from . import jobs, turns
+from . import jobs, patience, turns
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 ROOT = TESTS.parent
@@ -142,9 +142,9 @@ class Host:
         # Libraries among the flags must follow the source to be linked.
         command = [str(compiler), *optimise, "-g", "-o", str(program) + ".new",
                    str(path), f"-I{TESTS}", f"-I{ROOT / 'include'}", *flags]
-        done = subprocess.run(command, env=self.environment(),
-                              cwd=program.parent, text=True,
-                              capture_output=True, timeout=300)
+        done = patience.run(command, env=self.environment(),
+                            cwd=program.parent, text=True,
+                            capture_output=True, timeout=300)
         if done.returncode:
             raise AssertionError(
                 f"{' '.join(command)}\n{done.stdout}{done.stderr}")

@@ -7,12 +7,12 @@ need nothing of the machine.
 
 import functools
 import json
-import subprocess
 import sys
 import tempfile
 
 import pytest
 
+from . import patience
 from .hosts import TESTS
 
 SCRIPT = TESTS / "nodes" / "nodes"
@@ -30,7 +30,7 @@ able = pytest.mark.unable(
 @functools.lru_cache(None)
 def refusal():
     """Why the machine allows no test nodes; "" where it does."""
-    done = subprocess.run(
+    done = patience.run(
         [sys.executable, str(SCRIPT), "-k", "2", "--plain", "true"],
         text=True, capture_output=True, timeout=60)
     if done.returncode == REFUSED:

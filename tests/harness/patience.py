@@ -7,9 +7,12 @@ hangs, asleep or in a loop, still ends: a sleeper waits for no core, and a loop
 that is alone on its core neither.
 
     wait(job, 60, lambda: jobs.processes_marked(mark))
+    run(["straightway", "doctor"], timeout=60, capture_output=True)
 """
 
+import contextlib
 import os
+import signal
 import subprocess
 import time
 
@@ -46,19 +49,64 @@ def _share(passed):
     return passed * max(0, 1 - cores / max(load, cores))
 
 
-def wait(job, limit, pids):
-    """Wait for a Popen; subprocess.TimeoutExpired past `limit` seconds without
-    those that its processes, pids(), waited for a core."""
+def _within(limit, pids, attempt):
+    """attempt(seconds), until it no longer raises subprocess.TimeoutExpired;
+    it may, past `limit` seconds without those that these processes, pids(),
+    waited for a core."""
     begun, left = time.monotonic(), limit
     while True:
         try:
-            return job.wait(left)
-        except subprocess.TimeoutExpired:
+            return attempt(left)
+        except subprocess.TimeoutExpired as cut:
             passed = time.monotonic() - begun
             kept = lost(pids())
             if kept is None:
                 kept = _share(passed)
             left = min(limit - (passed - kept), MOST * limit - passed)
             if left <= 0:
+                cut.timeout = passed
                 raise
             left = max(left, 0.5)
+
+
+def wait(job, limit, pids):
+    """Wait for a Popen whose processes are pids()."""
+    return _within(limit, pids, job.wait)
+
+
+def _family(pid):
+    """A process and its descendants."""
+    found = [pid]
+    for one in found:
+        try:
+            for task in os.listdir(f"/proc/{one}/task"):
+                with open(f"/proc/{one}/task/{task}/children") as f:
+                    found += map(int, f.read().split())
+        except OSError:
+            continue
+    return found
+
+
+def run(command, timeout, capture_output=False, input=None, check=False,
+        **options):
+    """subprocess.run(), but for what `timeout` means; past it, children end
+    too."""
+    if capture_output:
+        options.update(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if input is not None:
+        options["stdin"] = subprocess.PIPE
+    once = iter([input])        # a second attempt may not give it again
+    with subprocess.Popen(command, **options) as job:
+        try:
+            out, err = _within(
+                timeout, lambda: _family(job.pid),
+                lambda left: job.communicate(next(once, None), left))
+        except BaseException:
+            for pid in _family(job.pid):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            raise
+    done = subprocess.CompletedProcess(command, job.returncode, out, err)
+    if check:
+        done.check_returncode()
+    return done

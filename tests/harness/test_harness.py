@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from harness import hosts, jobs, programs, spread
+from harness import hosts, jobs, patience, programs, spread
 from straightway.whatif import programs as whatif
 
 RING = """
@@ -97,27 +97,52 @@ def test_timeout_ends_every_process(host):
 BUSY = "import time\nwhile time.process_time() < 2: pass\n"
 
 
-def test_a_limit_holds_where_others_load_the_machine():
+@pytest.fixture(params=["a job", "a command", "a command's child"])
+def limited(request):
+    """Runs a Python program, for so many seconds of the machine's."""
+    env = dict(os.environ)
+
+    def run(seconds, *words):
+        words = [*words[:-1], sys.executable, "-c", words[-1]]
+        if request.param == "a job":
+            return jobs.run(words, env, timeout=seconds)
+        if request.param == "a command's child":
+            words = ["sh", "-c", '"$@"; exit $?', "sh", *words]
+        return patience.run(words, timeout=seconds)
+    return run
+
+
+def test_a_limit_holds_where_others_load_the_machine(limited):
     """A job of two seconds' computing is not cut off after four of the clock,
     though others keep it from the cores for longer."""
     cores = sorted(os.sched_getaffinity(0))[:1]
-    pinned = ["taskset", "-c", str(cores[0]), sys.executable, "-c"]
-    others = [subprocess.Popen([*pinned, "while True: pass"])
-              for _ in range(3)]
+    pinned = ["taskset", "-c", str(cores[0])]
+    others = [subprocess.Popen([*pinned, sys.executable, "-c",
+                                "while True: pass"]) for _ in range(3)]
     try:
-        assert jobs.run([*pinned, BUSY], dict(os.environ),
-                        timeout=4).returncode == 0
+        assert limited(4, *pinned, BUSY).returncode == 0
     finally:
         for other in others:
             other.kill()
             other.wait()
 
 
-def test_what_does_not_end_is_cut_off_also_then():
-    for does in "time.sleep(99)", "exec('while True: pass')":
-        with pytest.raises(jobs.JobTimeout):
-            jobs.run([sys.executable, "-c", f"import time; {does}"],
-                     dict(os.environ), timeout=1)
+def test_what_does_not_end_is_cut_off_also_then(limited):
+    for does in "time.sleep(15)", "exec('while True: pass')":
+        with pytest.raises((jobs.JobTimeout, subprocess.TimeoutExpired)):
+            limited(1, "import resource, time\n"
+                    "resource.setrlimit(resource.RLIMIT_CPU, (15, 15))\n"
+                    f"{does}")
+
+
+def test_a_command_gets_its_input_and_gives_its_output():
+    done = patience.run(["sh", "-c", "cat; sleep 2; echo error >&2; exit 3"],
+                        timeout=30, input="word", text=True,
+                        capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (
+        3, "word", "error\n")
+    with pytest.raises(subprocess.CalledProcessError):
+        patience.run(["false"], timeout=30, check=True)
 
 
 def test_a_job_that_is_cut_off_on_both_sides_is_no_failure():

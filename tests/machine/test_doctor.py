@@ -2,17 +2,17 @@
 
 import json
 import re
-import subprocess
 
 import pytest
+from harness import patience
 from harness.hosts import COMMAND, ROOT
 from test_command import environment
 
 
 def doctor(*arguments, **changes):
-    return subprocess.run([COMMAND, "doctor", *map(str, arguments)],
-                          text=True, capture_output=True, timeout=120,
-                          env=environment(COLUMNS="80", **changes))
+    return patience.run([COMMAND, "doctor", *map(str, arguments)],
+                        text=True, capture_output=True, timeout=120,
+                        env=environment(COLUMNS="80", **changes))
 
 
 def report(**changes):

@@ -1,11 +1,11 @@
 """doctor over several nodes: which nodes, what lies between them, lanes."""
 
 import json
-import subprocess
 import sys
 import types
 
 import pytest
+from harness import patience
 from harness import nodes as test_nodes
 from harness.hosts import COMMAND
 from straightway.machine import nodes
@@ -15,9 +15,9 @@ from test_command import environment
 def doctor(host, *arguments, before=(), **changes):
     words = [*before, COMMAND, "doctor", "--mpi", host.mpirun, "--json", "-",
              *arguments]
-    done = subprocess.run(list(map(str, words)), text=True,
-                          capture_output=True, timeout=120, env={
-                              **environment(), **host.environment(changes)})
+    done = patience.run(list(map(str, words)), text=True,
+                        capture_output=True, timeout=120, env={
+                            **environment(), **host.environment(changes)})
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     return found, {c["name"]: c for c in found["checks"]}

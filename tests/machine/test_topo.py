@@ -3,14 +3,13 @@
 import json
 import pathlib
 import random
-import subprocess
 import xml.etree.ElementTree
 
 import jsonschema
 import pytest
 import straightway
 from harness import browser as browsers
-from harness import machines
+from harness import machines, patience
 from harness import nodes as test_nodes
 from harness.hosts import COMMAND
 from straightway import cli
@@ -30,9 +29,9 @@ CONF = "SwitchName=s1 Nodes=n[01-06]\nSwitchName=s2 Nodes=n[07-12]\n" \
 
 
 def topo(*arguments, **changes):
-    return subprocess.run([COMMAND, "topo", *map(str, arguments)], text=True,
-                          capture_output=True, timeout=120,
-                          env=environment(COLUMNS="80", **changes))
+    return patience.run([COMMAND, "topo", *map(str, arguments)], text=True,
+                        capture_output=True, timeout=120,
+                        env=environment(COLUMNS="80", **changes))
 
 
 def surveyed(machine, *cpus, measured=False):
@@ -108,11 +107,11 @@ def test_cores_are_measured():
 def test_a_processor_that_is_refused_is_named():
     probe = pathlib.Path(COMMAND).parent.parent / "lib/straightway" / \
         "straightway-probe"
-    done = subprocess.run([probe, "--cores", "0,60000"], text=True,
-                          capture_output=True, timeout=60)
+    done = patience.run([probe, "--cores", "0,60000"], text=True,
+                        capture_output=True, timeout=60)
     assert done.returncode == 1 and "60000" in done.stderr
-    done = subprocess.run([probe, "--cores", "0,x"], text=True,
-                          capture_output=True, timeout=60)
+    done = patience.run([probe, "--cores", "0,x"], text=True,
+                        capture_output=True, timeout=60)
     assert done.returncode == 2 and "list like 0,2,4" in done.stderr
 
 

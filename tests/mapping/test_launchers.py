@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import pytest
-from harness import nodes
+from harness import nodes, patience
 from straightway.errors import UserError
 from straightway.machine import slots as machines
 from straightway.machine.readers import sysfs
@@ -49,7 +49,7 @@ def over_nodes(host, made, program):
     words = [sys.executable, nodes.SCRIPT, "--plain", "-k", "2", "--ppn", "2",
              "--cores", "all", "--timeout", "90", "--mpirun", host.mpirun,
              "--", *starts(made, host), program]
-    return subprocess.run(
+    return patience.run(
         list(map(str, words)), text=True, capture_output=True, timeout=120,
         stdin=subprocess.DEVNULL, env=host.environment(made.settings))
 
@@ -99,7 +99,7 @@ def test_ranks_sit_where_the_placement_says(host, placement, tmp_path):
 def test_ranks_sit_on_the_cores_of_this_machine(host, tmp_path):
     slots = sysfs.slots().first(2)
     made = launched(OF_HOST.get(host.name, "mpich"), [1, 0], slots, tmp_path)
-    done = subprocess.run(
+    done = patience.run(
         list(map(str, [*starts(made, host), host.compile(WHERE)])), text=True,
         capture_output=True, timeout=60, stdin=subprocess.DEVNULL,
         env=host.environment(made.settings))

@@ -13,7 +13,7 @@ import time
 import uuid
 
 import pytest
-from harness import jobs, nodes
+from harness import jobs, nodes, patience
 
 HERE = pathlib.Path(__file__).resolve().parent
 NOBODY = 65534
@@ -37,7 +37,7 @@ def ranks(done):
 
 def script(*words, **options):
     """Run the script with `--plain` or what else needs no MPI."""
-    return subprocess.run(
+    return patience.run(
         [sys.executable, nodes.SCRIPT, *map(str, words)], text=True,
         stdin=subprocess.DEVNULL, capture_output=True, timeout=60, **options)
 
@@ -260,17 +260,17 @@ print(namespaces.run([node], ["word"], {}))
 
 def test_a_command_that_ends_at_once_is_waited_for():
     """Its status is there before run() waits, and Python may not take it."""
-    done = subprocess.run([sys.executable, "-c", ENDS_AT_ONCE, str(HERE)],
-                          text=True, capture_output=True, timeout=60)
+    done = patience.run([sys.executable, "-c", ENDS_AT_ONCE, str(HERE)],
+                        text=True, capture_output=True, timeout=60)
     assert done.stdout == "(1, None)\n", done.stderr
 
 
 # Where they are refused ------------------------------------------------------
 
 def as_nobody(words, **options):
-    return subprocess.run([str(it) for it in words], text=True, cwd="/",
-                          capture_output=True, timeout=60, user=NOBODY,
-                          group=NOBODY, extra_groups=[], **options)
+    return patience.run([str(it) for it in words], text=True, cwd="/",
+                        capture_output=True, timeout=60, user=NOBODY,
+                        group=NOBODY, extra_groups=[], **options)
 
 
 def python_of_nobody(*needed):
@@ -313,7 +313,7 @@ def test_without_its_tools_the_script_says_so():
 def test_where_namespaces_are_refused_the_script_says_so():
     """A user namespace whose limit allows no network refuses them."""
     nodes.need()
-    done = subprocess.run(
+    done = patience.run(
         ["unshare", "--user", "--map-root-user", "sh", "-c",
          "echo 0 >/proc/sys/user/max_net_namespaces && exec \"$@\"", "sh",
          sys.executable, nodes.SCRIPT, "--plain", "--", "true"],

@@ -14,6 +14,7 @@ import sys
 
 import pytest
 from elftools.elf.elffile import ELFFile
+from harness import patience
 
 from straightway import symbols
 from straightway.symbols import elf, names, tools
@@ -203,8 +204,8 @@ def build_id(path):
 
 def marks(program, *argv):
     """The frames that a program prints."""
-    out = subprocess.run([program, *argv], check=True, text=True,
-                         stdout=subprocess.PIPE, timeout=20).stdout
+    out = patience.run([program, *argv], check=True, text=True,
+                       stdout=subprocess.PIPE, timeout=20).stdout
     rows = [line.rsplit(" ", 1) for line in out.splitlines()]
     assert rows
     return [(path, build_id(path), int(offset)) for path, offset in rows]

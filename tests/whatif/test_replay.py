@@ -7,10 +7,9 @@ repetition ends in the same way.
 """
 
 import json
-import subprocess
 
 import pytest
-from harness import captures, programs, traces
+from harness import captures, patience, programs, traces
 from harness.hosts import COMMAND
 from straightway import capture, profile
 from straightway.errors import UserError
@@ -29,8 +28,8 @@ MODELS = {
 
 
 def whatif(*words, **keywords):
-    return subprocess.run([WHATIF, *map(str, words)], text=True,
-                          capture_output=True, timeout=120, **keywords)
+    return patience.run([WHATIF, *map(str, words)], text=True,
+                        capture_output=True, timeout=120, **keywords)
 
 
 def replay(ops, model, n, folder, check=True):
@@ -211,8 +210,8 @@ def test_the_command_converts_and_replays_alike(_here, tmp_path):
     operations.synthetic("halo2d", 16, 5, 100, 10, "a.swops")
 
     def convert(*words):
-        return subprocess.run([COMMAND, "whatif", "convert", *words],
-                              text=True, capture_output=True, timeout=60)
+        return patience.run([COMMAND, "whatif", "convert", *words],
+                            text=True, capture_output=True, timeout=60)
 
     for source, out in (("a.swops", "a.goal"), ("a.goal", "b.swops"),
                         ("a.swops", "c.swops")):

@@ -11,11 +11,10 @@ makes SimGrid's six decimals enough.
 import itertools
 import re
 import shutil
-import subprocess
 
 import pytest
-
 import test_replay as replays
+from harness import patience
 from straightway.whatif import operations
 
 SMPIRUN = shutil.which("smpirun")
@@ -52,7 +51,7 @@ def simgrid(trace, n, folder, eager):
     platform(n, folder / "p.xml")
     (folder / "hosts").write_text("".join(f"h{i}\n" for i in range(n)))
     options = {**PLAIN, "smpi/send-is-detached-thresh": min(eager, 1 << 30)}
-    done = subprocess.run(
+    done = patience.run(
         [SMPIRUN, "-replay", trace, "-platform", folder / "p.xml",
          "-hostfile", folder / "hosts", "-np", str(n),
          *(f"--cfg={key}:{value}" for key, value in options.items())],

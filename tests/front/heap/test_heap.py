@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from harness import patience
 
 HERE = Path(__file__).resolve().parent
 CC = shutil.which("cc") or shutil.which("gcc")
@@ -25,7 +26,7 @@ def library():
 def run(*command, preload=(), **settings):
     env = dict(os.environ, **settings)
     env["LD_PRELOAD"] = ":".join([library(), *map(str, preload)])
-    done = subprocess.run(
+    done = patience.run(
         [str(part) for part in command],
         env=env,
         stdout=subprocess.PIPE,

@@ -5,10 +5,10 @@ import re
 import resource
 import shutil
 import struct
-import subprocess
 from pathlib import Path
 
 import pytest
+from harness import patience
 from harness.programs import run, source, well
 
 MIB = 1 << 20
@@ -81,7 +81,7 @@ def test_a_core_dump_holds_what_is_used_and_no_more(host, tmp_path):
 
     if not shutil.which("gdb"):
         pytest.skip("no gdb here (apt-get install gdb)")
-    shown = subprocess.run(
+    shown = patience.run(
         ["gdb", "-batch", "-nx", "-ex", "bt", "-ex", "print core_globals",
          "-ex", "print core_block[1000]", "-ex", "print core_block[2097151]",
          host.compile(source("core.c"), "-lm", "-lpthread", "-ldl"), core],

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from harness import jobs
+from harness import jobs, patience
 from harness.hosts import COMMAND
 from harness.programs import measures, needs_mpi4, run, source, well
 from straightway import native, profile
@@ -163,8 +163,8 @@ def test_a_profile_tells_that_a_giver_is_late(host, tmp_path):
 
 def replayed(ops, folder):
     (folder / "a.model").write_text(MODEL)
-    done = subprocess.run([WHATIF, "replay", "--check", folder / "a.model",
-                           ops], text=True, capture_output=True, timeout=60)
+    done = patience.run([WHATIF, "replay", "--check", folder / "a.model",
+                         ops], text=True, capture_output=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 import pytest
-from harness import jobs, programs
+from harness import jobs, patience, programs
 from harness.hosts import COMMAND
 
 WHATIF = COMMAND.parents[1] / "lib" / "straightway" / "straightway-whatif"
@@ -426,7 +426,7 @@ def test_windows_known_by_hand(host, n, enable, timed, tmp_path):
     assert found == pytest.approx(known, abs=5)
     assert result["state"] == "done"
     assert result["undecided"] == 0 and result["forced"] == 0
-    again = subprocess.run(
+    again = patience.run(
         [WHATIF, "replay", "--check", tmp_path / "run.model", ops], text=True,
         capture_output=True, timeout=60)
     assert again.returncode == 0, again.stderr
@@ -458,8 +458,8 @@ def test_gives_known_by_hand(host, more, given, tmp_path):
                 "middle": block if given else one_way(8192, eager),
                 "small": one_way(1000, eager), "sent": one_way(8192, eager)},
                 abs=5)
-    listed = subprocess.run([WHATIF, "convert", ops, "-"],
-                            text=True, capture_output=True, timeout=60)
+    listed = patience.run([WHATIF, "convert", ops, "-"],
+                          text=True, capture_output=True, timeout=60)
     assert listed.stdout.count(" given") == 2, listed.stdout + listed.stderr
 
 

@@ -3,11 +3,11 @@
 import glob
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from harness import patience
 from harness.hosts import ROOT
 
 SOURCES = Path(__file__).parent / "python"
@@ -22,7 +22,7 @@ def pythons():
                  *sorted(glob.glob(f"{pyenv}/versions/3.*/bin/python3"))]:
         if not path:
             continue
-        done = subprocess.run(
+        done = patience.run(
             [path, "-c", "import sys, ctypes; "
              "print('%d.%d.%d' % sys.version_info[:3], "
              "sys.version_info >= (3, 9) and "
@@ -46,7 +46,7 @@ def library(tmp_path_factory):
              "node/os": ["os_files", "os_linux", "os_linux_memory"]}
     parts = [ROOT / "src" / room / f"{name}.c"
              for room, names in rooms.items() for name in names]
-    subprocess.run(
+    patience.run(
         ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-O3", "-g", "-shared", "-fPIC",
          "-fvisibility=hidden", "-I", ROOT / "src", SOURCES / "lines.c",
          *parts, "-o", out, "-lpthread", "-ldl"],
@@ -59,7 +59,7 @@ def library(tmp_path_factory):
 @pytest.mark.parametrize("version", list(PYTHONS))
 def test_a_site_has_the_lines_that_python_says(version, depth, first, library,
                                                tmp_path):
-    done = subprocess.run(
+    done = patience.run(
         [PYTHONS[version], SOURCES / "lines.py", library, str(depth), first,
          tmp_path], text=True, capture_output=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
