@@ -1,5 +1,6 @@
 /*
- * partitions.h - partitioned messages of bench pingpong, one there and one back.
+ * partitions.h - partitioned messages of bench pingpong, one there and one
+ * back.
  *
  * Not every MPI has these calls, nor does every <mpi.h>. So the benchmark looks
  * them up.

@@ -7,8 +7,9 @@
  *       the way in    the sender's view   the receiver's view
  *
  * After a message both have private views. A rank that writes to a page of
- * its view gets a copy of that page. The file keeps what was sent. A sender that
- * has written to its view copies the view into the file before it sends again.
+ * its view gets a copy of that page. The file keeps what was sent. A sender
+ * that has written to its view copies the view into the file before it sends
+ * again.
  *
  * Straightway sends no message so. The benchmark shows why
  * (docs/how-it-works.md).

@@ -54,8 +54,9 @@
  * what that has filled. They return STRAIGHTWAY_BY_VALUE where nothing has
  * happened, and the caller sends or receives the bytes. A take makes the
  * matched probe itself. It returns STRAIGHTWAY_UNMATCHED where it has not. An
- * itake posts a receive of `count` elements into *block, which a given block may
- * replace. `type` points to an MPI_Datatype, `request` to an MPI_Request. */
+ * itake posts a receive of `count` elements into *block, which a given block
+ * may replace. `type` points to an MPI_Datatype, `request` to an
+ * MPI_Request. */
 #define STRAIGHTWAY_ALLOC_SYMBOL "straightway_library_alloc"
 #define STRAIGHTWAY_GIVE_SYMBOL "straightway_library_give"
 #define STRAIGHTWAY_TAKE_SYMBOL "straightway_library_take"
@@ -356,8 +357,9 @@ static inline int straightway_copy_(void **block, size_t *bytes,
  * `most` bytes at once, and the call replaces it by the block that is given.
  * The variable must stay, and nobody may use it or the block, until the request
  * has completed. After that the block is the program's to free: with a message,
- * with an error, and after MPI_Cancel. MPI_Get_elements_x tells from the status,
- * with MPI_BYTE, how many bytes have come. MPI_ERR_TRUNCATE: more than `most`.
+ * with an error, and after MPI_Cancel. MPI_Get_elements_x tells from the
+ * status, with MPI_BYTE, how many bytes have come. MPI_ERR_TRUNCATE: more than
+ * `most`.
  *
  * The request is a receive's, for every procedure that takes one. After
  * MPI_Request_free the message comes into the first block. `most` costs

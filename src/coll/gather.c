@@ -137,9 +137,9 @@ static uint64_t direct(const root_t *r, large_t l)
     return offset;
 }
 
-/* Memory that stands in for all large blocks, and where the others see it. Where
- * they do not, they reach it in the form SW_FORM_CMA. NULL: they reach the blocks
- * themselves. */
+/* Memory that stands in for all large blocks, and where the others see it.
+ * Where they do not, they reach it in the form SW_FORM_CMA. NULL: they reach
+ * the blocks themselves. */
 static char *stand_in(const root_t *r, large_t l, uint64_t *offset)
 {
     sw_ring_t *ring = r->ring;

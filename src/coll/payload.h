@@ -39,7 +39,8 @@ static inline uint64_t sw_direct(const sw_team_t *team, const void *p,
 }
 
 /* Exposing: the user's own memory, as a part the others can reach. Where they
- * reach it badly (a stack, without CMA) a copy in the arena stands in for it. */
+ * reach it badly (a stack, without CMA) a copy in the arena stands in for
+ * it. */
 typedef struct {
     sw_part_t part;
     void *user, *copy;
@@ -91,7 +92,8 @@ void sw_stage_data(sw_ring_t *ring, uint64_t step, uint32_t what, int readers,
                    const sw_data_t *data, size_t n);
 
 /* Has a step that ends so left without meaning what others read of it? The
- * failure, or 0: what else goes wrong is the program's doing, and has results. */
+ * failure, or 0: what else goes wrong is the program's doing, and has
+ * results. */
 static inline int sw_hollow(int rc)
 {
     return rc == SW_UNREACHABLE || rc == SW_NO_ROOM ? rc : 0;

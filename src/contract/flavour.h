@@ -4,8 +4,8 @@
  * The front (libstraightway.so) knows no <mpi.h>: it sees procedures as
  * numbers and addresses. A flavour library (libstraightway-ompi.so, -mpich,
  * -abi) is src/mpi/ compiled against one binary interface. At the first MPI
- * call the front finds the loaded host, picks the flavour and loads its library.
- * It asks that for an entry for each procedure.
+ * call the front finds the loaded host, picks the flavour and loads its
+ * library. It asks that for an entry for each procedure.
  *
  * The numbers come from the MPI Forum's interface (procedures.inc, generated):
  * SW_PROC(index, Name) for MPI_Name, in alphabetical order.
@@ -42,7 +42,8 @@ SW_API extern const char *const sw_proc_names[];
 #define SW_UNMATCHED (-2)
 
 /* Those calls, which are no procedures of MPI. The front does not know how
- * large a handle is: `comm` and `message` point to one, `status` to a status. */
+ * large a handle is: `comm` and `message` point to one, `status` to a
+ * status. */
 typedef struct {
     int (*give)(void **block, size_t bytes, int dest, int tag,
                 const void *comm);

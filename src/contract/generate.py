@@ -9,8 +9,8 @@ Writes into DIRECTORY
   stubs.S          the exported symbols MPI_Name and PMPI_Name
 
 Each name has four pieces in stubs.S. Their number k is 2 * index for MPI_Name
-and 2 * index + 1 for PMPI_Name. Every family of pieces has one stride, so C code
-finds any of them by arithmetic (see door.h):
+and 2 * index + 1 for PMPI_Name. Every family of pieces has one stride, so C
+code finds any of them by arithmetic (see door.h):
 
   slot      a pointer: where a call goes on
   stub      what the program calls: jumps to where its slot points, with all

@@ -66,7 +66,8 @@ __attribute__((constructor)) static void construct(void)
 __attribute__((destructor)) static void report_silence(void)
 {
     sw_ending_now(SW_END_EXIT);
-    if (!(sw_settings.stats || sw_settings.profile) || !sw_launcher_first_rank())
+    if (!(sw_settings.stats || sw_settings.profile) ||
+        !sw_launcher_first_rank())
         return;
     if (sw_door_opened()) {
         if (sw_settings.profile && !sw_job.start && *sw_door_flavour())

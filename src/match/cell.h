@@ -24,7 +24,7 @@
 enum {
     SW_CELL_DATA,       /* the payload is the message                        */
     SW_CELL_OFFER,      /* the payload tells where the message lies          */
-    SW_CELL_PULL,       /* between the rooms above: no message of the program's */
+    SW_CELL_PULL,       /* between the rooms above: none of the program's    */
     SW_CELL_PIECE,      /* the same                                          */
     SW_CELL_SKIP,       /* the next message is at the ring's beginning       */
     SW_CELL_CHAIN,      /* ... in a chunk, whose offset is the payload       */

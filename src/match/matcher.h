@@ -11,7 +11,8 @@
  * where the data lies (p2p/slot.h). This room knows no more of either: the
  * room above moves the data when a message has met its receive.
  *
- * With several threads one of them at a time is in this room (sw_matcher_enter).
+ * With several threads one of them at a time is in this room
+ * (sw_matcher_enter).
  */
 #ifndef SW_MATCH_MATCHER_H
 #define SW_MATCH_MATCHER_H

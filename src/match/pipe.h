@@ -26,8 +26,8 @@
  * Memory order. A message is written before its turn (release), and read after
  * it (acquire). `consumed` is written after the cells were read (release) and
  * seen before they are written again (acquire). The chunk's `done` likewise.
- * The sender clears a turn before it releases the message in front. The receiver
- * looks at that cell only after it has acquired that message.
+ * The sender clears a turn before it releases the message in front. The
+ * receiver looks at that cell only after it has acquired that message.
  */
 #ifndef SW_MATCH_PIPE_H
 #define SW_MATCH_PIPE_H
@@ -140,7 +140,8 @@ static inline void sw_pipe_publish(sw_pipe_out_t *out, sw_cell_t *cell)
 }
 
 /* Is at least half of the ring free, or at most one chunk in use? The sender of
- * a stream asks before each message, so that the stream takes no more memory. */
+ * a stream asks before each message, so that the stream takes no more
+ * memory. */
 SW_API bool sw_pipe_is_calm(sw_pipe_out_t *out);
 
 /* Give back chunks that the receiver is through with. */

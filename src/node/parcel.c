@@ -41,7 +41,7 @@ _Static_assert(sizeof(parcel_t) == HEAD, "the head is one line");
 bool sw_parcel_on;
 _Atomic bool sw_parcel_any;
 
-static sw_parcel_stack_t *_Atomic stack;   /* this process's own               */
+static sw_parcel_stack_t *_Atomic stack;    /* this process's own           */
 static sw_token_t mine;                     /* set before it                */
 static _Atomic int32_t me;
 static _Atomic uint64_t returns;

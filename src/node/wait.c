@@ -15,8 +15,8 @@
  *   the same, if wanted in the last 10 ms        1.02
  *   the same, if wanted in the last 50 ms        0.69
  *
- * Nobody wants the core of a rank that is alone on it. That rank spins on, since
- * a wake-up costs more than most of its waits.
+ * Nobody wants the core of a rank that is alone on it. That rank spins on,
+ * since a wake-up costs more than most of its waits.
  */
 #include "wait.h"
 

@@ -8,10 +8,10 @@
  *
  * An eager agent has a core of its own. Between two calls it pauses for a short
  * while, then takes naps that grow with the time in which nothing happened, up
- * to 1 ms: a receive that stays posted for an hour costs 0.1 % of a core. A lazy
- * one takes naps of 1 ms from the start. It is there for ranks that the program
- * keeps out of our calls, as in a call that the host serves: MPI demands that
- * their collectives go on.
+ * to 1 ms: a receive that stays posted for an hour costs 0.1 % of a core. A
+ * lazy one takes naps of 1 ms from the start. It is there for ranks that the
+ * program keeps out of our calls, as in a call that the host serves: MPI
+ * demands that their collectives go on.
  *
  * It leaves lists alone that a thread of the program's has pushed since it last
  * looked: data gets into that thread's caches.
@@ -45,8 +45,9 @@ SW_API void sw_agent_stop(void);
 
 /* Work was posted. */
 SW_API void sw_agent_wake(void);
-/* A list has begun: sw_lists was counted up by an operation that is sequentially
- * consistent, like both sides of the parking here. So it takes no fence. */
+/* A list has begun: sw_lists was counted up by an operation that is
+ * sequentially consistent, like both sides of the parking here. So it takes no
+ * fence. */
 SW_API void sw_agent_wake_for_lists(void);
 
 /* Is there a core for it? `ranks_per_core` as in node/wait.h, processors

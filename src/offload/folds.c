@@ -51,8 +51,8 @@ static bool gets(const sw_fold_t *f, int member)
 
 /* Posting ------------------------------------------------------------------ */
 
-/* Memory that the others read or write: the user's, or what stands in for it. If
- * there is no room for that, the form is SW_FORM_PUMPED. */
+/* Memory that the others read or write: the user's, or what stands in for it.
+ * If there is no room for that, the form is SW_FORM_PUMPED. */
 static sw_part_t lend(sw_stand_in_t *x, const sw_list_t *l, const void *p,
                       size_t bytes, bool in, bool aside)
 {

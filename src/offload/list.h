@@ -75,8 +75,8 @@ SW_API extern _Atomic uint64_t sw_list_pushes;
 /* Pushes each list that is under way in this process. False: there is none. */
 SW_API bool sw_lists_push(bool calls);
 /* So many are under way; peers may write to memory of so many. What they write
- * to a page that is private lies in the arena's file until the list ends: nobody
- * may show such a page meanwhile. */
+ * to a page that is private lies in the arena's file until the list ends:
+ * nobody may show such a page meanwhile. */
 SW_API extern _Atomic int sw_lists, sw_lists_open;
 
 static inline bool sw_list_is_over(const sw_list_t *l)
@@ -131,8 +131,8 @@ static inline bool sw_list_deserted(sw_list_t *l, int member,
     return true;
 }
 
-/* Where the other members find a buffer of this member's, or UINT64_MAX: they do
- * not, or this is no thread that may show it to them. */
+/* Where the other members find a buffer of this member's, or UINT64_MAX: they
+ * do not, or this is no thread that may show it to them. */
 static inline uint64_t sw_list_show(const sw_list_t *l, const void *p,
                                     size_t n)
 {

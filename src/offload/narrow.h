@@ -1,20 +1,20 @@
 /*
- * narrow.h - a reduction of a long vector through the areas of the rows, where a
- * member has no room for what it should lend.
+ * narrow.h - a reduction of a long vector through the areas of the rows, where
+ * a member has no room for what it should lend.
  *
- * Such a member's row says so. A reduction begins when all rows are there, so all
- * members see it, and all go this way: each puts its operand into its area, a
- * chunk at a time, and combines the chunks of all that its own result takes. The
- * order of the operands is the usual one, and so are the bits.
+ * Such a member's row says so. A reduction begins when all rows are there, so
+ * all members see it, and all go this way: each puts its operand into its area,
+ * a chunk at a time, and combines the chunks of all that its own result takes.
+ * The order of the operands is the usual one, and so are the bits.
  *
  *   area    0    put (8)    so many bytes of its operand were there, or are
  *           64   taken (8)  so many bytes of all operands has it copied
  *           128  the chunk that ends at `put`
  *
  * A member stores `put` after the chunk (release). It overwrites the chunk when
- * all members have stored a `taken` that is no less (release, acquire). One that
- * gets no result takes everything at once. All cut the vector alike: an area
- * holds a number of elements, or an element takes several chunks.
+ * all members have stored a `taken` that is no less (release, acquire). One
+ * that gets no result takes everything at once. All cut the vector alike: an
+ * area holds a number of elements, or an element takes several chunks.
  */
 #ifndef SW_OFFLOAD_NARROW_H
 #define SW_OFFLOAD_NARROW_H

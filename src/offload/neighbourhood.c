@@ -218,8 +218,8 @@ static int receiver_of(const sw_neighbourhood_t *h, int edge)
     return h->args.index ? all->out[edge] : all->reader[edge];
 }
 
-/* Goes on to the next edge that something leaves on. False: there is none. (Where
- * nothing leaves, nobody waits for a chunk.) */
+/* Goes on to the next edge that something leaves on. False: there is none.
+ * (Where nothing leaves, nobody waits for a chunk.) */
 static bool find_edge(sw_neighbourhood_t *h)
 {
     int n = pumped_edges(h);

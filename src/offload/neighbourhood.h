@@ -10,8 +10,8 @@
  * Members without an edge between them never meet. Each receiver makes its own
  * copies: no third member helps a late one.
  *
- * A sender that has no room for what it should lend pumps the blocks of its edges
- * through its row (pump.h). Its row says so, and the receivers follow it.
+ * A sender that has no room for what it should lend pumps the blocks of its
+ * edges through its row (pump.h). Its row says so, and the receivers follow it.
  */
 #ifndef SW_OFFLOAD_NEIGHBOURHOOD_H
 #define SW_OFFLOAD_NEIGHBOURHOOD_H
@@ -19,8 +19,8 @@
 #include "pump.h"
 
 /* Tells which block of its sender comes on each edge of `in`: [ins], or NULL as
- * long as that is not known. A negative number: nobody will know. Any thread may
- * ask. */
+ * long as that is not known. A negative number: nobody will know. Any thread
+ * may ask. */
 typedef const int *(*sw_edge_index_func_t)(void *way);
 
 /* What a member gives. It must last until the list has ended, with what it

@@ -20,9 +20,10 @@
  * never comes.
  *
  * The last member to leave a block pushes it on a stack of the leader's
- * (node/parcel_stack.h): one for the arena's blocks, one for the pool's. The leader takes all of that back when it next puts or
- * leaves one. So it never looks at blocks that are in use. It closes the gaps in
- * its table, so that a member that looks in vain looks at a few entries.
+ * (node/parcel_stack.h): one for the arena's blocks, one for the pool's. The
+ * leader takes all of that back when it next puts or leaves one. So it never
+ * looks at blocks that are in use. It closes the gaps in its table, so that a
+ * member that looks in vain looks at a few entries.
  *
  * The leader leaves tables that have become too small where they are: a member
  * may still read there. They are smaller than the last one together.
@@ -30,11 +31,11 @@
  * Memory order: the leader writes the block, then its offset, then the name
  * (release). A member that loads the name (acquire) sees the rest. `changes` is
  * odd while the leader moves entries. A member reads it before and after its
- * search. Where the two differ, or are odd, the member has found nothing yet: it
- * looks again later anyway. The leader stores an odd number before its entries
- * (release), so a member that loads one of these (acquire) then sees it. A
- * member loads the word of the refusals before it looks: what it then misses, and
- * misses for sure, was never put up.
+ * search. Where the two differ, or are odd, the member has found nothing yet:
+ * it looks again later anyway. The leader stores an odd number before its
+ * entries (release), so a member that loads one of these (acquire) then sees
+ * it. A member loads the word of the refusals before it looks: what it then
+ * misses, and misses for sure, was never put up.
  */
 #ifndef SW_OFFLOAD_NOTICES_H
 #define SW_OFFLOAD_NOTICES_H
@@ -50,13 +51,15 @@ typedef struct {
     bool anywhere;              /* in the pool of rings, too                */
 } sw_notice_want_t;
 
-/* Returns the block's memory. NULL: there is no room, or the name is refused. */
+/* Returns the block's memory. NULL: there is no room, or the name is
+ * refused. */
 SW_API char *sw_notice_put(const sw_notice_want_t *want);
 /* The leader's: there will never be a block of this name. */
 SW_API void sw_notice_refuse(uint64_t name);
 
-/* Another member's: the same memory, and its note. NULL: there is no notice yet,
- * or this look cannot tell; or there will be none, if *refused becomes true. */
+/* Another member's: the same memory, and its note. NULL: there is no notice
+ * yet, or this look cannot tell; or there will be none, if *refused becomes
+ * true. */
 SW_API char *sw_notice_find(const sw_peer_t *leader, uint64_t name,
                             uint32_t *note, bool *refused);
 

@@ -464,7 +464,8 @@ static bool help(sw_pairs_t *p, int to)
         const sw_slate_row_t *source = sw_list_look(l, from);
         all = all && source;
         if (source && source->form != SW_FORM_NONE &&
-            source->form != SW_FORM_PUMPED && carry(p, from, source, to, target))
+            source->form != SW_FORM_PUMPED &&
+            carry(p, from, source, to, target))
             return true;
     }
     p->helped[to] = all;

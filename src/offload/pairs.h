@@ -12,8 +12,8 @@
  * anybody may copy into them. So three parties may carry a block: the receiver,
  * its sender, and a third member that waits.
  *
- * A sender that has no room for what it should lend pumps its blocks through its
- * row (pump.h). Its row says so, and the others follow it.
+ * A sender that has no room for what it should lend pumps its blocks through
+ * its row (pump.h). Its row says so, and the others follow it.
  */
 #ifndef SW_OFFLOAD_PAIRS_H
 #define SW_OFFLOAD_PAIRS_H
@@ -38,7 +38,7 @@ typedef struct {
     bool deals, collects;       /* a block for each; a place for each       */
     bool sends, receives;
     bool lent;                  /* others read this member's memory         */
-    bool pumped;                /* ... a chunk at a time, since it has no room */
+    bool pumped;                /* ... a chunk at a time, without room      */
     bool open;                  /* others write into it                     */
     int unread, unwritten;      /* receivers, senders that are not done     */
     char *packed;               /* what is lent, if it was made for that    */

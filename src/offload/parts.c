@@ -75,7 +75,8 @@ static uint64_t ready_in(const sw_parts_bank_t *b, unsigned word, uint64_t seen)
     for (uint64_t left = all_of(b, word) & ~seen; left; left &= left - 1) {
         unsigned bit = (unsigned)__builtin_ctzll(left);
         uint64_t flag = atomic_load_explicit(
-            &b->ready[(size_t)word * SW_SLATE_BITS + bit], memory_order_acquire);
+            &b->ready[(size_t)word * SW_SLATE_BITS + bit],
+            memory_order_acquire);
         bits |= flag << bit;
     }
     return bits;
@@ -299,7 +300,8 @@ static bool work(sw_list_t *l, bool calls)
                     theirs->recv.form != SW_FORM_ARENA))
         return false;
     sw_slate_touch(l->on);
-    bool there = theirs->form == SW_FORM_STAGED || !sw_row_left(theirs, l->turn);
+    bool there = theirs->form == SW_FORM_STAGED ||
+        !sw_row_left(theirs, l->turn);
     uint64_t bits = there ? claim(p, &word) : 0;
     if (bits) {
         copy_pieces(p, theirs, word, bits);

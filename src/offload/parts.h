@@ -3,8 +3,9 @@
  * sender is member 0, and the receiver member 1.
  *
  * Threads of the sender tell which partitions are ready, in any order. A ready
- * partition is cut into pieces. A member that has time claims a piece and copies
- * it: the receiver, or, where the receiver's place can be reached, the sender.
+ * partition is cut into pieces. A member that has time claims a piece and
+ * copies it: the receiver, or, where the receiver's place can be reached, the
+ * sender.
  *
  * The sender has a board in its arena, with a bank for every other start:
  *
@@ -13,15 +14,15 @@
  * Memory order: a thread writes where a partition lies, then sets the bytes of
  * its pieces in `ready` (release). A thread that loads one (acquire) sees the
  * partition. These are bytes, for plain stores: a locked instruction would wait
- * until all lines of the partition's copy are the sender's. Claims and ticks are
- * those of slates.h. The sender clears a bank before it posts the turn that uses
- * it. The receiver has then left the turn before the last one, so nobody reads
- * or sets anything there.
+ * until all lines of the partition's copy are the sender's. Claims and ticks
+ * are those of slates.h. The sender clears a bank before it posts the turn that
+ * uses it. The receiver has then left the turn before the last one, so nobody
+ * reads or sets anything there.
  *
  * A small message is copied to the board when it becomes ready. Its sender is
  * then done when all partitions are ready, and the receiver has left the turn
- * before. So the receiver may still read when the sender has closed its end: the
- * board goes when both have (notices.h).
+ * before. So the receiver may still read when the sender has closed its end:
+ * the board goes when both have (notices.h).
  */
 #ifndef SW_OFFLOAD_PARTS_H
 #define SW_OFFLOAD_PARTS_H
@@ -59,8 +60,8 @@ typedef struct {
 
 /* Opens the sender's end of a message of so many partitions, of so many bytes
  * each, or the receiver's (0 partitions). p->list began as zeros. `team`: both
- * members. False: the sender has no room, now or ever, and the receiver finds that
- * out (SW_NO_ROOM). */
+ * members. False: the sender has no room, now or ever, and the receiver finds
+ * that out (SW_NO_ROOM). */
 SW_API bool sw_parts_open(sw_parts_t *p, sw_team_t *team, uint64_t name,
                           unsigned partitions, uint64_t bytes, bool eager);
 SW_API void sw_parts_close(sw_parts_t *p);
@@ -71,8 +72,8 @@ SW_API void sw_parts_begin(sw_parts_t *p);
 /* The sender: where it copies a partition of an eager message to. */
 SW_API char *sw_parts_copy(const sw_parts_t *p, unsigned partition);
 
-/* The sender: this partition lies at that place (room.h), or is copied, and may be
- * read. Any thread, once for each partition of a start. */
+/* The sender: this partition lies at that place (room.h), or is copied, and may
+ * be read. Any thread, once for each partition of a start. */
 SW_API void sw_parts_ready(sw_parts_t *p, unsigned partition, uint64_t where);
 
 /* The receiver, any thread: are bytes [begin, end) of the message there, as far

@@ -1,25 +1,26 @@
 /*
- * pump.h - a member's blocks pass through the area of its row, a chunk at a time.
- * The member pumps where the others do not map its memory, and there is no room
- * for a copy that they map.
+ * pump.h - a member's blocks pass through the area of its row, a chunk at a
+ * time. The member pumps where the others do not map its memory, and there is
+ * no room for a copy that they map.
  *
  *   area    0    put (8)    chunk's number and receiver, by the sender
  *           8    block (8) begin (8) bytes (8) all (8)
  *           64   taken (8)  the same word as `put`, by the receiver
  *           128  the chunk
  *
- * The sender fills the area, then stores `put` (release). The receiver that this
- * word names loads it (acquire), copies the chunk, and stores `taken` (release).
- * Only then does the sender fill the area again: when it has loaded `taken`
- * (acquire), or when the receiver has left. No other member looks at the rest.
+ * The sender fills the area, then stores `put` (release). The receiver that
+ * this word names loads it (acquire), copies the chunk, and stores `taken`
+ * (release). Only then does the sender fill the area again: when it has loaded
+ * `taken` (acquire), or when the receiver has left. No other member looks at
+ * the rest.
  *
  * A receiver loads `put`, then `taken`. Between the two, another receiver may
  * take a chunk that is newer than this `put`. So the receiver compares numbers:
  * its chunk is there if it is newer than the one taken last.
  *
  * The sender goes on to the next receiver when the last one has all. It chooses
- * among those that have begun. So a receiver may wait for another one, which MPI
- * allows in a collective.
+ * among those that have begun. So a receiver may wait for another one, which
+ * MPI allows in a collective.
  */
 #ifndef SW_OFFLOAD_PUMP_H
 #define SW_OFFLOAD_PUMP_H

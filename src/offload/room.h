@@ -14,8 +14,8 @@
 SW_API void *sw_room_take(size_t n, uint64_t *place);
 SW_API void sw_room_give(void *p, uint64_t place);      /* or NULL */
 
-/* Is a place in the pool? And where does what it lies in begin, if p is there as
- * this process sees it? */
+/* Is a place in the pool? And where does what it lies in begin, if p is there
+ * as this process sees it? */
 SW_API bool sw_room_is_pool(uint64_t place);
 SW_API char *sw_room_begin(const void *p, uint64_t place);
 

@@ -75,7 +75,8 @@ static char *try_to_take(sw_slates_t *s, unsigned depth, bool anywhere)
     return sw_notice_put(&want);
 }
 
-/* The leader takes the block. Where room is short, it makes do with few slates. */
+/* The leader takes the block. Where room is short, it makes do with few
+ * slates. */
 static void take_block(sw_slates_t *s, unsigned depth)
 {
     char *block = try_to_take(s, depth, false);

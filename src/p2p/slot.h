@@ -99,8 +99,8 @@ typedef struct {
 
 /* Private memory up to here is worth a copy into the arena, while all such
  * copies of a process take no more than that. Beyond, the pages that these take
- * anew cost more than the hosts' own ways. (CMA is used by a benchmark alone: at
- * no size did it beat them.) */
+ * anew cost more than the hosts' own ways. (CMA is used by a benchmark alone:
+ * at no size did it beat them.) */
 #define SW_STAGED_MAX ((size_t)4 << 20)
 #define SW_STAGED_ALL ((size_t)16 << 20)
 

@@ -9,9 +9,9 @@
  * a kind that it cannot bear is left, and adds itself to the state. The next
  * ticket is served then. So comers that bear each other hold it together.
  *
- * A holder may wait, by a message for instance, for one that comes later. So the
- * one that is served does not wait for ever: after a while it lets the next one
- * pass, and queues again later, each time for twice as long.
+ * A holder may wait, by a message for instance, for one that comes later. So
+ * the one that is served does not wait for ever: after a while it lets the next
+ * one pass, and queues again later, each time for twice as long.
  *
  * Memory order: a holder leaves by a release of `state`. A comer adds itself by
  * an acquire of it. So it sees all that the holders before it have written.
@@ -33,9 +33,10 @@ bool sw_queue_await(sw_queue_t *q);
 /* Let the next one be served. */
 void sw_queue_pass(sw_queue_t *q);
 
-/* Is somebody served, or does one wait for it? An answer of no acquires what all
- * have written that were served. Tickets are sequentially consistent: a comer
- * that this look has missed sees what this thread stored before (update.h). */
+/* Is somebody served, or does one wait for it? An answer of no acquires what
+ * all have written that were served. Tickets are sequentially consistent: a
+ * comer that this look has missed sees what this thread stored before
+ * (update.h). */
 static inline bool sw_queue_taken(sw_queue_t *q)
 {
     uint32_t next = atomic_load(&q->next);

@@ -8,13 +8,13 @@
  *
  *   short   active++ at the origin           long    take a ticket
  *           has a long one a ticket?                 wait for its turn
- *             yes: active--, go as a long            wait until nobody is active
+ *             yes: active--, go as a long            wait until no one is active
  *           update each element by itself            update all elements
  *           active--                                 the next one's turn
  *
  * Memory order: `active` and tickets are sequentially consistent where the two
- * look at each other. So either the short one sees the long one's ticket, or the
- * long one sees it active, and waits. `active--` and the end of a turn are
+ * look at each other. So either the short one sees the long one's ticket, or
+ * the long one sees it active, and waits. `active--` and the end of a turn are
  * releases; the looks that find nobody acquire them. An origin with one thread
  * stores 0 instead of counting down: it has no other short update under way.
  *
@@ -47,8 +47,8 @@ SW_API bool sw_rma_update(const sw_rma_share_t *w, int target,
                              const sw_update_t *u, void *at,
                              const void *origin, void *result, size_t n);
 
-/* One element of 1, 2, 4 or 8 bytes becomes *origin if it is *compare. False: as
- * above. */
+/* One element of 1, 2, 4 or 8 bytes becomes *origin if it is *compare. False:
+ * as above. */
 SW_API bool sw_rma_swap(const sw_rma_share_t *w, int target, size_t elem,
                         void *at, const void *origin, const void *compare,
                         void *result);

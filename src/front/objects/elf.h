@@ -11,9 +11,9 @@
  *
  * A sanitizer's runtime asks dlsym for the functions that it stands before,
  * while its own strcmp and dl_iterate_phdr are not ready to be called. Our
- * dlsym comes here. So nothing that it needs calls libc by name. The loops below
- * compare texts, and the walk is libc's own, even if another library defines its
- * name first.
+ * dlsym comes here. So nothing that it needs calls libc by name. The loops
+ * below compare texts, and the walk is libc's own, even if another library
+ * defines its name first.
  */
 #ifndef SW_FRONT_OBJECTS_ELF_H
 #define SW_FRONT_OBJECTS_ELF_H

@@ -63,7 +63,8 @@ bool sw_comm_pair(sw_comm_t *c, int sender, int receiver, int tag,
         return false;
     uint64_t name = sw_mixed(c->context_id,
                              counted(c, c->me == sender, other, tag));
-    name = sw_mixed(name, (uint64_t)(uint32_t)sender << 32 | (uint32_t)receiver);
+    name = sw_mixed(name,
+                    (uint64_t)(uint32_t)sender << 32 | (uint32_t)receiver);
     *to = (sw_comm_pair_t){
         .team = team_of(c->members->rank[sender], c->members->rank[receiver],
                         c->me == receiver),

@@ -9,8 +9,8 @@
  * without a name, have to meet at a blocking collective first.
  *
  * A blocking call of the host's keeps a member out of our calls. Only a helper
- * thread (offload/agent.h) works for it then, and the others wait for that work.
- * So the host serves where a member can have none.
+ * thread (offload/agent.h) works for it then, and the others wait for that
+ * work. So the host serves where a member can have none.
  *
  * A persistent collective's slates have the same name, mixed with the number of
  * those that were initialized before: the members initialize them in one order

@@ -111,7 +111,8 @@ void sw_operation_hold_slow(const sw_operation_t *o)
     if (!*at) {
         *at = calloc(1, sizeof **at);
         if (!*at) {
-            sw_say("out of memory for an operation of a nonblocking collective");
+            sw_say("out of memory for an operation of a nonblocking "
+                   "collective");
             abort();
         }
         (*at)->op = o->op;

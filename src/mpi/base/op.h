@@ -29,9 +29,9 @@ typedef struct {
 bool sw_operation(MPI_Op op, const sw_datatype_t *type, sw_operation_t *to);
 
 /* A collective goes on after its call: the program may free a user's operation
- * and its datatype meanwhile (MPI 4.1, 6.9.5). The host frees the operation when
- * the last collective has dropped it. Of a datatype that is freed a duplicate
- * stands in. The caller holds it (sw_datatype_hold). */
+ * and its datatype meanwhile (MPI 4.1, 6.9.5). The host frees the operation
+ * when the last collective has dropped it. Of a datatype that is freed a
+ * duplicate stands in. The caller holds it (sw_datatype_hold). */
 void sw_operation_hold_slow(const sw_operation_t *o);
 void sw_operation_drop_slow(const sw_operation_t *o);
 static inline void sw_operation_hold(const sw_operation_t *o)

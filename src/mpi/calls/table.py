@@ -43,7 +43,8 @@ class Call:
     blocks: str = ""        # which blocks may differ in size: "both", or the
     #                         root "sends" or "receives" them
     what: str = ""          # of a collective: its blocking form, capitals; of
-    #                         a window: the operation, or its flags; of a completion: which
+    #                         a window: the operation, or its flags; of a
+    #                         completion: which
     rooted: bool = False
     reduces: bool = False   # with $op
     waits: bool = False     # until what it asks for is there

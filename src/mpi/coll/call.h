@@ -84,7 +84,8 @@ int sw_MPI_##NAME PARAMETERS                                            \
     return host.NAME ARGUMENTS;                                         \
 }
 
-/* Parameters and arguments of procedures whose blocks are all of one size ... */
+/* Parameters and arguments of procedures whose blocks are all of one size
+ * ... */
 #define SW_ROWS(COUNT)                                                  \
     (const void *send, COUNT sendcount, MPI_Datatype sendtype,          \
      void *recv, COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm)

@@ -5,8 +5,8 @@
  * Several edges may join two ranks: in a periodic dimension of size one or two,
  * or in a graph that names a rank twice. The standard says since 4.0 only which
  * block then comes on which edge, and hosts differ, by version and by
- * procedure. So each of the host's procedures exchanges the numbers of the edges
- * once. From then on the blocks go the same way.
+ * procedure. So each of the host's procedures exchanges the numbers of the
+ * edges once. From then on the blocks go the same way.
  *
  * A nonblocking procedure cannot wait for the numbers. The host's exchange goes
  * on while the lists that need them wait (offload/neighbourhood.h). Any thread

@@ -25,8 +25,9 @@ typedef struct {
     sw_scratch_t room, arrays;
 } sw_moving_t;
 
-/* The datatypes of a call, for as long as it takes. *m gets arrays of counts and
- * displacements of its own: callers that convert theirs free them at once. */
+/* The datatypes of a call, for as long as it takes. *m gets arrays of counts
+ * and displacements of its own: callers that convert theirs free them at
+ * once. */
 void sw_moving_hold(sw_moving_t *v, sw_move_t *m, int n);
 void sw_moving_drop(const sw_move_t *m, int n);
 

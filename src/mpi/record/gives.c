@@ -2,9 +2,9 @@
  * gives.c - the calls of straightway_mpi.h, as a profile sees them: a give is a
  * send, and a take is a receive.
  *
- * The recorder counts what this library has served. The rest the program sends or
- * receives by itself, by value, and the recorder counts these calls. A take that
- * has only matched such a message counts as the matched probe that it was.
+ * The recorder counts what this library has served. The rest the program sends
+ * or receives by itself, by value, and the recorder counts these calls. A take
+ * that has only matched such a message counts as the matched probe that it was.
  */
 #include "traffic.h"
 

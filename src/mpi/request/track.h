@@ -211,8 +211,8 @@ static inline bool sw_track_ready(sw_track_t *t)
     return !t->active || t->kind->ready(t);
 }
 
-/* It is not over: drive the host's progress. Where the host has no part in it that is
- * done for other ranks, and from time to time. */
+/* It is not over: drive the host's progress. Where the host has no part in it
+ * that is done for other ranks, and from time to time. */
 void sw_track_poke(bool rarely);
 
 static inline bool sw_track_is_over(const sw_track_t *t)

@@ -15,9 +15,9 @@
  * tells the others.
  *
  * A program may take its own mapping of a file away at any time; the host keeps
- * that of a window. So memory of the program's is never looked for so. And where
- * all of a window would be far, hosts are faster at small sizes: they keep it
- * (docs/one-sided.md).
+ * that of a window. So memory of the program's is never looked for so. And
+ * where all of a window would be far, hosts are faster at small sizes: they
+ * keep it (docs/one-sided.md).
  */
 #include "window.h"
 

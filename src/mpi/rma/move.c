@@ -16,7 +16,8 @@ static bool may_access(const sw_win_t *w, const sw_win_target_t *t)
            atomic_load_explicit(&t->access, memory_order_acquire);
 }
 
-/* Has the target exposed its memory? Of a started one the first access waits. */
+/* Has the target exposed its memory? Of a started one the first access
+ * waits. */
 static bool is_exposed(const sw_win_t *w, const sw_win_target_t *t, int target)
 {
     int access = atomic_load_explicit(&t->access, memory_order_acquire);
@@ -24,9 +25,9 @@ static bool is_exposed(const sw_win_t *w, const sw_win_target_t *t, int target)
            sw_win_await_post(w, target);
 }
 
-/* What the target has attached is in its arena, or far. Where one member has not
- * mapped another's, all is far to all: an accumulate by the processor would not
- * be atomic beside one that the system copies. */
+/* What the target has attached is in its arena, or far. Where one member has
+ * not mapped another's, all is far to all: an accumulate by the processor would
+ * not be atomic beside one that the system copies. */
 static void reach_region(const sw_win_t *w, const sw_win_target_t *t,
                          uint64_t low, uint64_t high, sw_access_t *to)
 {

@@ -108,8 +108,9 @@ typedef struct {
     uint64_t shown;             /* where, in the arena's file, or UINT64_MAX */
 } sw_win_memory_t;
 
-/* The host has made it. Ask the members if they could serve it; all of them come
- * here. Returns what they decide: SW_WIN_SERVED, or why the host serves it. */
+/* The host has made it. Ask the members if they could serve it; all of them
+ * come here. Returns what they decide: SW_WIN_SERVED, or why the host serves
+ * it. */
 int sw_win_decide(sw_win_t *w, const sw_win_memory_t *m, MPI_Comm comm);
 /* The program has attached memory to a dynamic one, which peers find at
  * `offset` of the arena. */

@@ -9,11 +9,11 @@
  *
  * In the v and w forms no member knows the others' sizes, nor how large the
  * whole is. Each gives its leader its sizes first, in a *slot* with its box
- * where that is small. The leaders exchange letters (manifest.h) with the sizes,
- * and with the blocks where all of a node's boxes are small. Then all leaders
- * know how large the largest member's part is. They choose the way by that, and
- * tell their teams. So one message for each pair of nodes is enough where all
- * is small.
+ * where that is small. The leaders exchange letters (manifest.h) with the
+ * sizes, and with the blocks where all of a node's boxes are small. Then all
+ * leaders know how large the largest member's part is. They choose the way by
+ * that, and tell their teams. So one message for each pair of nodes is enough
+ * where all is small.
  */
 #include "manifest.h"
 

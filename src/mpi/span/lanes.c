@@ -3,9 +3,9 @@
  *
  * Each member drives the network with its own part of the data. These are the
  * full-lane collectives of Träff and Hunold (Decomposing MPI Collectives for
- * Exploiting Multi-lane Communication, CLUSTER 2020). The members of a lane have
- * the same slice, so all nodes must have the same lanes. A slice of a small
- * chunk may be empty.
+ * Exploiting Multi-lane Communication, CLUSTER 2020). The members of a lane
+ * have the same slice, so all nodes must have the same lanes. A slice of a
+ * small chunk may be empty.
  */
 #include "lanes.h"
 #include "parcel.h"

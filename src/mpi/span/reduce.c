@@ -150,8 +150,8 @@ int sw_span_scan(sw_span_t *s, bool exclusive, const sw_operation_t *o,
     MPI_Request request;
     int code = MPI_SUCCESS, rc = reduce_on(s, 0, o, in, sum, n);
     if (leads)
-        code = host.Iexscan(sum, before, (int)n, o->type->handle, o->op, s->lane,
-                            &request);
+        code = host.Iexscan(sum, before, (int)n, o->type->handle, o->op,
+                            s->lane, &request);
     rc = sw_first_bad(rc, sw_coll_scan(s->ring, exclusive, &o->reducer, in,
                                        out, n));
     if (leads)

@@ -1,9 +1,9 @@
 /*
  * scatter.c - Scatter and Scatterv over several nodes.
  *
- * On the root's node the members take their blocks from the root. Its gate sends
- * the other nodes' blocks to their gates. A root that is not the gate lends its
- * buffer to it. The other gates receive large blocks into their
+ * On the root's node the members take their blocks from the root. Its gate
+ * sends the other nodes' blocks to their gates. A root that is not the gate
+ * lends its buffer to it. The other gates receive large blocks into their
  * members' buffers, which these lend, and deal out small ones (rooted.h). In
  * Scatterv a gate alone knows which, and calls where it will borrow.
  */

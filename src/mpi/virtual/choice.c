@@ -99,7 +99,8 @@ int sw_set_complete_idle(sw_set_t *s, int i, MPI_Status *status)
 }
 
 /* The host completes detached sends (detach.c) at once. In virtual time such a
- * send may wait for a receiver that waits for this rank. So the rank goes on. */
+ * send may wait for a receiver that waits for this rank. So the rank goes
+ * on. */
 void sw_set_host_completed(sw_set_t *s, int i, const MPI_Status *status)
 {
     if (i == MPI_UNDEFINED || i < 0 || i >= s->n)

@@ -2,8 +2,8 @@
  * arena_gate.c - see arena_gate.h.
  *
  * The gate asks the conditions in the order of what they cost: bits, the
- * system's count of threads, a file of the system's. It asks the system last, so
- * programs pay for that only where a call is about to show pages.
+ * system's count of threads, a file of the system's. It asks the system last,
+ * so programs pay for that only where a call is about to show pages.
  */
 #include "arena_gate.h"
 

@@ -1,8 +1,8 @@
 /*
  * arena_hide.c - shown pages become private again, or lose what they hold.
  *
- * The caller has the pages, or gives up what they hold (arena_gate.h). Pages that
- * stay for another reason are cleared where they are, in the file.
+ * The caller has the pages, or gives up what they hold (arena_gate.h). Pages
+ * that stay for another reason are cleared where they are, in the file.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

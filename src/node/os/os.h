@@ -272,8 +272,8 @@ static inline void sw_os_pause(void)
 #endif
 }
 
-/* This cache line was written for another core: a processor that can moves it to
- * the cache that both share (cldemote). To others it is a no-operation. */
+/* This cache line was written for another core: a processor that can moves it
+ * to the cache that both share (cldemote). To others it is a no-operation. */
 static inline void sw_os_hand_line(const void *line)
 {
 #if defined(__x86_64__)

@@ -2,8 +2,8 @@
  * ending.h - the profile of a process that does not reach MPI_Finalize.
  *
  * Between sw_ending_watch and sw_ending_done, a process may exit, abort, become
- * another program, or die of a signal that can be caught. It then adds its block
- * to the job's capture before it goes, and says where that is.
+ * another program, or die of a signal that can be caught. It then adds its
+ * block to the job's capture before it goes, and says where that is.
  * Signals keep their meaning: the handler that was there before runs
  * afterwards, or the signal takes its default course.
  */

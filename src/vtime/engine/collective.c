@@ -315,8 +315,8 @@ static bool agrees(sw_engine_t *engine, sw_context_t *c, sw_meeting_t *m,
     return false;
 }
 
-/* Two groups: scans, `other` and fences know none, both have members, and a root
- * is itself or in the other group. */
+/* Two groups: scans, `other` and fences know none, both have members, and a
+ * root is itself or in the other group. */
 static bool possible_between(const sw_context_t *c, uint32_t me,
                              const sw_vop_t *op)
 {

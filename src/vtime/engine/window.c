@@ -24,8 +24,8 @@
  *                   exclusive one that waits.
  *     unlock        o; the lock is free L later
  *
- * Where the model has measured times for them, and both ranks share a node, they
- * take those (vtime/model/accesses.h): no port or target hinders them.
+ * Where the model has measured times for them, and both ranks share a node,
+ * they take those (vtime/model/accesses.h): no port or target hinders them.
  *
  * A member's port may be used by what others get, whenever that is: from when a
  * window is made, all that leaves its ranks' ports is put in the order of time

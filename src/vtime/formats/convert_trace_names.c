@@ -27,7 +27,8 @@
 
 static const char *const kinds[SW_TRACED_COLLECTIVE] = {
     "compute", "message", "ssend", "bsend", "give", "start", "poll",
-    "some", "make", "near", "window", "allocated", "free", "fence", "put", "accumulate", "get",
+    "some", "make", "near", "window", "allocated", "free", "fence", "put",
+    "accumulate", "get",
     "fetch", "flush", "flush-local", "lock", "unlock", "post", "begin",
     "complete", "exposed"};
 

@@ -28,7 +28,8 @@ typedef struct {
     uint32_t first;             /* two groups: members of the first; else 0 */
     uint32_t segment;           /* set by the algorithm: see below */
     uint32_t nodes, most;       /* of the members, and the members on the
-                                 * fullest; 0: the rules do not ask (spread.h) */
+                                 * fullest; 0: the rules do not ask
+                                 * (spread.h) */
 } sw_call_t;
 
 /* Writes step `k` of member `me`, from 0, into a step in which the member does
