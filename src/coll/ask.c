@@ -91,18 +91,30 @@ static void note(sw_peer_t *peer)
         atomic_store_explicit(&peer->refused, true, memory_order_relaxed);
 }
 
+/* Without the owner: true, and *rc tells how that ended. False: the owner must
+ * copy. */
+static bool alone(sw_peer_t *peer, bool writes, const sw_part_t *part,
+                  uint64_t offset, void *mine, size_t n, int *rc)
+{
+    bool by_system = part->form == SW_FORM_CMA;
+    if (by_system && !may_copy(peer))
+        return false;
+    int bad = writes ? sw_peer_write(peer, part, offset, mine, n)
+                     : sw_peer_read(peer, part, offset, mine, n);
+    if (bad && by_system) {
+        note(peer);
+        return false;
+    }
+    *rc = bad ? SW_UNREACHABLE : SW_OK;
+    return true;
+}
+
 int sw_ring_read(sw_ring_t *ring, int member, const sw_part_t *part,
                  uint64_t offset, void *to, size_t n)
 {
-    sw_peer_t *peer = ring->peer[member];
     int rc = SW_OK;
-    if (part->form != SW_FORM_CMA || may_copy(peer)) {
-        if (sw_peer_read(peer, part, offset, to, n) == 0)
-            return SW_OK;
-        if (part->form != SW_FORM_CMA)
-            return SW_UNREACHABLE;
-        note(peer);
-    }
+    if (alone(ring->peer[member], false, part, offset, to, n, &rc))
+        return rc;
     for (size_t at = 0, now; at < n && !rc; at += now) {
         now = sw_min(n - at, (size_t)SW_ASK_BYTES);
         rc = ask(ring, member, false, part->address + offset + at, now);
@@ -115,15 +127,10 @@ int sw_ring_read(sw_ring_t *ring, int member, const sw_part_t *part,
 int sw_ring_write(sw_ring_t *ring, int member, const sw_part_t *part,
                   uint64_t offset, const void *from, size_t n)
 {
-    sw_peer_t *peer = ring->peer[member];
     int rc = SW_OK;
-    if (part->form != SW_FORM_CMA || may_copy(peer)) {
-        if (sw_peer_write(peer, part, offset, from, n) == 0)
-            return SW_OK;
-        if (part->form != SW_FORM_CMA)
-            return SW_UNREACHABLE;
-        note(peer);
-    }
+    if (alone(ring->peer[member], true, part, offset,
+              (void *)(uintptr_t)from, n, &rc))
+        return rc;
     for (size_t at = 0, now; at < n && !rc; at += now) {
         now = sw_min(n - at, (size_t)SW_ASK_BYTES);
         sw_copy(sw_ring_box(ring, ring->me), (const char *)from + at, now);
