@@ -7,12 +7,9 @@
  *   rights_dropped ELEMENTS
  */
 #define _GNU_SOURCE
-#include "mpi/test.h"
+#include "vectors.h"
 #include <sys/mman.h>
 #include <sys/prctl.h>
-
-static int n;
-static int64_t *in, *out;
 
 static int64_t *mapped(size_t bytes)
 {
@@ -22,81 +19,50 @@ static int64_t *mapped(size_t bytes)
     return p;
 }
 
-static int64_t value(int rank, int64_t i)
-{
-    return (int64_t)(mix((uint64_t)i * 64 + (uint64_t)rank) >> 8);
-}
-
-static void prepare(void)
-{
-    for (int i = 0; i < n; i++) {
-        in[i] = value(world_rank, i);
-        out[i] = -1;
-    }
-}
-
-static void check(const char *what, int64_t i, int64_t want)
-{
-    CHECK(out[i] == want, "%s: element %lld is %lld instead of %lld", what,
-          (long long)i, (long long)out[i], (long long)want);
-}
-
-static int64_t sum(int from, int to, int64_t i)
-{
-    int64_t all = 0;
-    for (int k = from; k < to; k++)
-        all += value(k, i);
-    return all;
-}
-
 static void reductions(void)
 {
     int root = world_size - 1;
     prepare();
     MPI_Allreduce(in, out, n, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; i < n; i++)
-        check("Allreduce", i, sum(0, world_size, i));
+        check("Allreduce", i, sum(world_size, i));
     prepare();
     MPI_Reduce(in, out, n, MPI_INT64_T, MPI_SUM, root, MPI_COMM_WORLD);
     for (int i = 0; i < n && world_rank == root; i++)
-        check("Reduce", i, sum(0, world_size, i));
+        check("Reduce", i, sum(world_size, i));
     prepare();
     MPI_Scan(in, out, n, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     for (int i = 0; i < n; i++)
-        check("Scan", i, sum(0, world_rank + 1, i));
+        check("Scan", i, sum(world_rank + 1, i));
     int each = n / world_size;
     prepare();
     MPI_Reduce_scatter_block(in, out, each, MPI_INT64_T, MPI_SUM,
                              MPI_COMM_WORLD);
     for (int i = 0; i < each; i++)
         check("Reduce_scatter_block", i,
-              sum(0, world_size, world_rank * each + i));
+              sum(world_size, world_rank * each + i));
 }
 
 static void moves(void)
 {
     int each = n / world_size, root = world_size - 1;
-    prepare();
-    if (world_rank == root)
-        memcpy(out, in, (size_t)n * sizeof *in);
+    (world_rank == root ? prepare_in_place : prepare)();
     MPI_Bcast(out, n, MPI_INT64_T, root, MPI_COMM_WORLD);
     for (int i = 0; i < n; i++)
         check("Bcast", i, value(root, i));
     prepare();
     MPI_Allgather(in, each, MPI_INT64_T, out, each, MPI_INT64_T,
                   MPI_COMM_WORLD);
-    for (int i = 0; i < each * world_size; i++)
-        check("Allgather", i, value(i / each, i % each));
+    check_blocks("Allgather", each, 0);
     prepare();
     MPI_Alltoall(in, each, MPI_INT64_T, out, each, MPI_INT64_T,
                  MPI_COMM_WORLD);
-    for (int i = 0; i < each * world_size; i++)
-        check("Alltoall", i, value(i / each, world_rank * each + i % each));
+    check_blocks("Alltoall", each, world_rank * each);
     prepare();
     MPI_Gather(in, each, MPI_INT64_T, out, each, MPI_INT64_T, root,
                MPI_COMM_WORLD);
-    for (int i = 0; i < each * world_size && world_rank == root; i++)
-        check("Gather", i, value(i / each, i % each));
+    if (world_rank == root)
+        check_blocks("Gather", each, 0);
     prepare();
     MPI_Scatter(in, each, MPI_INT64_T, out, each, MPI_INT64_T, root,
                 MPI_COMM_WORLD);

@@ -8,7 +8,7 @@
  * collectives. At the end it begins a barrier on each of many communicators at
  * once. All must give what the host gives alone.
  */
-#include "mpi/test.h"
+#include "vectors.h"
 
 #define PIECES 64
 #define PIECE (1 << 20)
@@ -18,35 +18,12 @@ enum { HEAP, STATIC, PLACES };
 #define MOST 400000
 static int64_t static_in[MOST], static_out[MOST];
 
-static int n;
-static int64_t *in, *out;
-
 static void *fresh(size_t bytes)
 {
     void *p = malloc(bytes);
     if (!p)
         fail("out of memory");
     return p;
-}
-
-static int64_t value(int rank, int64_t i)
-{
-    return (int64_t)(mix((uint64_t)i * 64 + (uint64_t)rank) >> 8);
-}
-
-static void prepare(void)
-{
-    for (int i = 0; i < n; i++) {
-        in[i] = value(world_rank, i);
-        out[i] = -1;
-    }
-}
-
-static void check(const char *what, int64_t i, int64_t want)
-{
-    if (out[i] != want)
-        fail("%s: element %lld is %lld instead of %lld", what, (long long)i,
-             (long long)out[i], (long long)want);
 }
 
 static void finish(MPI_Request *request)
@@ -57,47 +34,32 @@ static void finish(MPI_Request *request)
 static void sums(bool in_place)
 {
     MPI_Request r;
-    prepare();
-    if (in_place)
-        memcpy(out, in, (size_t)n * sizeof *in);
+    (in_place ? prepare_in_place : prepare)();
     MPI_Iallreduce(in_place ? MPI_IN_PLACE : in, out, n, MPI_INT64_T, MPI_SUM,
                    MPI_COMM_WORLD, &r);
     finish(&r);
-    for (int i = 0; i < n; i++) {
-        int64_t sum = 0;
-        for (int k = 0; k < world_size; k++)
-            sum += value(k, i);
-        check("Iallreduce", i, sum);
-    }
+    for (int i = 0; i < n; i++)
+        check("Iallreduce", i, sum(world_size, i));
     prepare();
     MPI_Iexscan(in, out, n, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD, &r);
     finish(&r);
-    for (int i = 0; i < n && world_rank; i++) {
-        int64_t sum = 0;
-        for (int k = 0; k < world_rank; k++)
-            sum += value(k, i);
-        check("Iexscan", i, sum);
-    }
+    for (int i = 0; i < n && world_rank; i++)
+        check("Iexscan", i, sum(world_rank, i));
     int each = n / world_size;
     prepare();
     MPI_Ireduce_scatter_block(in, out, each, MPI_INT64_T, MPI_SUM,
                               MPI_COMM_WORLD, &r);
     finish(&r);
-    for (int i = 0; i < each; i++) {
-        int64_t sum = 0;
-        for (int k = 0; k < world_size; k++)
-            sum += value(k, world_rank * each + i);
-        check("Ireduce_scatter_block", i, sum);
-    }
+    for (int i = 0; i < each; i++)
+        check("Ireduce_scatter_block", i,
+              sum(world_size, world_rank * each + i));
 }
 
 static void moves(void)
 {
     MPI_Request r;
     int each = n / world_size, root = world_size - 1;
-    prepare();
-    if (world_rank == root)
-        memcpy(out, in, (size_t)n * sizeof *in);
+    (world_rank == root ? prepare_in_place : prepare)();
     MPI_Ibcast(out, n, MPI_INT64_T, root, MPI_COMM_WORLD, &r);
     finish(&r);
     for (int i = 0; i < n; i++)
@@ -106,25 +68,22 @@ static void moves(void)
     MPI_Iallgather(in, each, MPI_INT64_T, out, each, MPI_INT64_T,
                    MPI_COMM_WORLD, &r);
     finish(&r);
-    for (int i = 0; i < each * world_size; i++)
-        check("Iallgather", i, value(i / each, i % each));
+    check_blocks("Iallgather", each, 0);
     prepare();
     MPI_Ialltoall(in, each, MPI_INT64_T, out, each, MPI_INT64_T,
                   MPI_COMM_WORLD, &r);
     finish(&r);
-    for (int i = 0; i < each * world_size; i++)
-        check("Ialltoall", i, value(i / each, world_rank * each + i % each));
+    check_blocks("Ialltoall", each, world_rank * each);
     prepare();
     MPI_Alltoall(in, each, MPI_INT64_T, out, each, MPI_INT64_T,
                  MPI_COMM_WORLD);
-    for (int i = 0; i < each * world_size; i++)
-        check("Alltoall", i, value(i / each, world_rank * each + i % each));
+    check_blocks("Alltoall", each, world_rank * each);
     prepare();
     MPI_Igather(in, each, MPI_INT64_T, out, each, MPI_INT64_T, 0,
                 MPI_COMM_WORLD, &r);
     finish(&r);
-    for (int i = 0; i < each * world_size && world_rank == 0; i++)
-        check("Igather", i, value(i / each, i % each));
+    if (world_rank == 0)
+        check_blocks("Igather", each, 0);
 }
 
 static void ring(void)
