@@ -20,31 +20,6 @@ size_t sw_team_stage_max(int n)
     return sw_max(most, sw_round_up(16 * (size_t)n + SW_LINE, SW_PAGE));
 }
 
-static void *end_at_once(void *unused)
-{
-    return unused;
-}
-
-/* Tries it once, for the members rely on what this process has said. A thread
- * that is joined counts for a moment longer. */
-static bool can_have_thread(void)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static enum { UNKNOWN, NO, YES } can;
-    pthread_mutex_lock(&lock);
-    if (can == UNKNOWN) {
-        pthread_t thread;
-        int before = sw_os_threads();
-        can = sw_os_thread(&thread, end_at_once) ? NO : YES;
-        if (can == YES)
-            pthread_join(thread, NULL);
-        for (int i = 0; i < 100 && sw_os_threads() > before; i++)
-            sw_os_yield();
-    }
-    pthread_mutex_unlock(&lock);
-    return can == YES;
-}
-
 bool sw_team_introduce(sw_introduction_t *to, int virtual_node)
 {
     memset(to, 0, sizeof *to);
@@ -52,7 +27,6 @@ bool sw_team_introduce(sw_introduction_t *to, int virtual_node)
     to->virtual_node = virtual_node;
     to->eager = sw_settings.eager_max;
     to->slice = sw_settings.slice_min;
-    to->helper = can_have_thread();
     sw_location_self(&to->where);
     return sw_peer_card(&to->card);
 }

@@ -32,7 +32,7 @@ typedef struct {
     int32_t virtual_node;   /* members of different ones do not share      */
     uint32_t version;
     uint64_t eager, slice;  /* settings; the members follow the leader's   */
-    uint64_t helper;        /* 1: the system gives it a thread of our own  */
+    uint64_t helper;        /* 1: it has a thread of ours that can work    */
 } sw_introduction_t;
 
 typedef struct {
@@ -40,7 +40,7 @@ typedef struct {
     bool arena;             /* every member maps every member's arena      */
     bool cma;               /* every member can read every member by CMA   */
     bool crowded;           /* the leader counts more ranks than cores     */
-    bool helped;            /* every member can have a helper thread       */
+    bool helped;            /* every member has a helper thread            */
     _Atomic int holds;      /* references                                  */
     size_t stage_max;       /* largest payload that a ring stages          */
     size_t eager;           /* payloads of rooted collectives up to this
@@ -53,7 +53,8 @@ typedef struct {
     sw_tree_t *ordered;     /* contiguous ranks, for non-commutative ops   */
 } sw_team_t;
 
-/* Fills in what this process tells of itself. False: it cannot share. */
+/* Fills in what this process tells of itself; it has no helper thread, as far as
+ * this room knows. False: it cannot share. */
 SW_API bool sw_team_introduce(sw_introduction_t *to, int virtual_node);
 
 /* Makes the team of n members, with one reference, from all introductions and

@@ -7,6 +7,7 @@
 #include "node/os/os.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 
 #define EAGER_NS    100000u     /* pauses only, since the last event         */
 #define LINGER_NS  2000000u     /* ... and then parks, if there is nothing   */
@@ -19,8 +20,11 @@
 
 static sw_agent_found_t (*also)(void);
 static sw_agent_found_t (*_Atomic more[MORE])(void);
+static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
-static bool running, eager;
+static sem_t begins;            /* or ends                                  */
+static _Atomic bool there, running;
+static bool eager;
 static _Atomic bool quit;
 static _Atomic uint32_t event, parked;
 
@@ -79,6 +83,8 @@ static void park(uint32_t seen)
 
 static void *live(void *unused)
 {
+    while (sem_wait(&begins))
+        ;                       /* a debugger has interrupted it */
     uint64_t last = sw_os_now();
     while (!atomic_load(&quit)) {
         uint32_t seen = atomic_load(&event);
@@ -131,26 +137,48 @@ void sw_agent_add(sw_agent_found_t (*work_too)(void))
     more[i] = work_too;
 }
 
+bool sw_agent_reserve(void)
+{
+    pthread_mutex_lock(&one);
+    if (!there) {
+        atomic_store(&quit, false);
+        sem_init(&begins, 0, 0);
+        there = sw_os_thread(&thread, live) == 0;
+    }
+    bool has = there;
+    pthread_mutex_unlock(&one);
+    return has;
+}
+
 bool sw_agent_start(sw_agent_found_t (*work_too)(void), bool has_core)
 {
+    if (!sw_agent_reserve())
+        return false;
     also = work_too;
     eager = has_core;
-    atomic_store(&quit, false);
-    running = sw_os_thread(&thread, live) == 0;
-    return running;
+    sw_os_thread_follow(thread);
+    running = true;
+    sem_post(&begins);
+    return true;
 }
 
 void sw_agent_stop(void)
 {
-    if (!running)
+    if (!there)
         return;
     atomic_store(&quit, true);
+    sem_post(&begins);
     wake();
     pthread_join(thread, NULL);
-    running = false;
+    there = running = false;
 }
 
 bool sw_agent_runs(void)
 {
     return running;
+}
+
+int sw_agent_threads(void)
+{
+    return there;
 }

@@ -34,13 +34,20 @@ typedef enum {
 /* One more function that it calls, from here on; a few at most. */
 SW_API void sw_agent_add(sw_agent_found_t (*work)(void));
 
-/* Start it, all signals blocked, on the processors of the calling thread.
- * `work`: the function, or NULL. False with errno: the system refuses a thread.
- * One at a time. */
+/* Is there a thread for it? Makes one, all signals blocked, which sleeps until
+ * the agent starts. A process that has told others that it can have an agent
+ * then has one, whatever the system refuses later. Any thread may ask. False
+ * with errno: the system refuses one. */
+SW_API bool sw_agent_reserve(void);
+
+/* Start it, on the processors of the calling thread. `work`: the function, or
+ * NULL. False with errno: there is no thread for it. One at a time. */
 SW_API bool sw_agent_start(sw_agent_found_t (*work)(void), bool eager);
 SW_API bool sw_agent_runs(void);
+/* The threads that it has, 0 or 1: it may sleep. */
+SW_API int sw_agent_threads(void);
 
-/* Returns when it is gone; harmless without one. */
+/* Returns when its thread is gone; harmless without one. */
 SW_API void sw_agent_stop(void);
 
 /* Work was posted. */

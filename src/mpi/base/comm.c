@@ -251,7 +251,7 @@ static void meet_first(sw_comm_t *c, sw_introduction_t *all,
     int n = c->n, me = c->me;
     sw_introduction_t mine;
     sw_agreement_t answer = {.ok = 0};
-    bool able = sw_team_introduce(&mine, sw_world_virtual_node());
+    bool able = sw_introduce(&mine);
     host.Allgather(&mine, (int)sizeof mine, MPI_BYTE, all, (int)sizeof mine,
                    MPI_BYTE, c->handle);
     if (able) {

@@ -10,7 +10,7 @@
  *
  * A blocking call of the host's keeps a member out of our calls. Only a helper
  * thread (offload/agent.h) works for it then, and the others wait for that
- * work. So the host serves where a member can have none.
+ * work. So the host serves where a member has none.
  *
  * A persistent collective's slates have the same name, mixed with the number of
  * those that were initialized before: the members initialize them in one order
@@ -53,7 +53,7 @@ static uint64_t name_of(const sw_comm_t *c)
     return name * 0x9e3779b97f4a7c15u ^ c->members->hash;
 }
 
-/* Can each member have a thread that works for it, while a blocking call of the
+/* Has each member a thread that works for it, while a blocking call of the
  * host's keeps it? They have told each other at the start. */
 static bool is_helped(const sw_comm_t *c)
 {

@@ -9,6 +9,7 @@
 #include "node/base/array.h"
 #include "node/base/settings.h"
 #include "node/launcher.h"
+#include "offload/agent.h"
 #include "p2p/tally.h"
 
 #include <stdlib.h>
@@ -95,14 +96,20 @@ static void find_node(void)
     host.Comm_rank(sw_world.comm, &sw_world.place);
 }
 
+bool sw_introduce(sw_introduction_t *to)
+{
+    bool able = sw_team_introduce(to, sw_world_virtual_node());
+    to->helper = sw_settings.enable && sw_agent_reserve();
+    return able;
+}
+
 static void fill_hello(sw_hello_t *to)
 {
     memset(to, 0, sizeof *to);
     to->version = VERSION;
     to->rank = sw_world.rank;
     to->board = sw_world_board ? sw_world_board() : 0;
-    if (sw_team_introduce(&to->self, sw_world_virtual_node()) &&
-        sw_settings.enable && sw_world.places > 1)
+    if (sw_introduce(&to->self) && sw_settings.enable && sw_world.places > 1)
         sw_link_offer(to);
 }
 

@@ -76,6 +76,9 @@ bool sw_world_is_there(void);
 /* Which virtual node a test has put this rank on; 0 without one. */
 int sw_world_virtual_node(void);
 
+/* Fills in what this process tells others. False: it cannot share memory. */
+bool sw_introduce(sw_introduction_t *to);
+
 int sw_world_place_far(int rank);
 
 /* The place of a rank in MPI_COMM_WORLD; -1: it is not on this node. */

@@ -47,7 +47,7 @@ static bool quiet(void)
     if (atomic_load(&sw_comm_strangers) || !alone ||
         atomic_load(&sw_lists) || atomic_load(&sw_lists_open))
         return false;
-    return sw_os_threads() == 1 + hosts + sw_agent_runs();
+    return sw_os_threads() == 1 + hosts + sw_agent_threads();
 }
 
 void sw_quiet_prepare(void)
@@ -58,7 +58,7 @@ void sw_quiet_prepare(void)
 void sw_quiet_start(void)
 {
     int size = 0;
-    hosts = sw_os_threads() - before - sw_agent_runs();
+    hosts = sw_os_threads() - before - sw_agent_threads();
     host.Comm_size(MPI_COMM_WORLD, &size);
     /* Threads of the program's own from before count for ever. */
     alone = before == 1 && hosts >= 0 && size == sw_world.places &&

@@ -85,29 +85,20 @@ void sw_listed_request(sw_listed_t *l)
     l->track.handle = l->request;
 }
 
-/* Nanoseconds until the system is asked again for a thread. */
-#define AGAIN 10000000
-
+/* The thread is there: this rank has told the others so (mpi/base/world.c). */
 void sw_listed_watch(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static _Atomic bool runs, said;
-    static uint64_t asked;
+    static _Atomic bool runs;
     if (sw_likely(atomic_load_explicit(&runs, memory_order_acquire))) {
         sw_agent_wake_for_lists();
         return;
     }
     pthread_mutex_lock(&lock);
-    uint64_t now = sw_os_now();
-    if (!atomic_load(&runs) && (!asked || now - asked > AGAIN)) {
-        asked = now;
-        sw_lists_shared = true;
-        if (sw_agent_runs() || sw_agent_start(NULL, false))
-            atomic_store(&runs, true);
-        else
-            sw_say_once(&said, "no thread for the agent (%m): nonblocking "
-                        "collectives go on inside MPI calls only");
-    }
+    sw_lists_shared = true;
+    bool there = sw_agent_runs() || sw_agent_start(NULL, false);
+    sw_assert(there);
+    atomic_store(&runs, there);
     pthread_mutex_unlock(&lock);
 }
 

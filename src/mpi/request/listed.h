@@ -34,7 +34,7 @@ int sw_listed_cancel(sw_track_t *t, MPI_Request *request);
 void sw_listed_request(sw_listed_t *l);
 /* Its list has begun: it goes on, wherever the program goes. */
 void sw_listed_set_out(sw_listed_t *l);
-/* A helper thread works for this rank from here on, if the system gives one. */
+/* A helper thread works for this rank from here on. */
 void sw_listed_watch(void);
 void sw_listed_owe(sw_listed_t *l);
 /* At the end of the job: the requests of a kind that nobody uses. */

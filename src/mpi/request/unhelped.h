@@ -1,12 +1,11 @@
 /*
  * unhelped.h - lists are under way, and no thread works for this rank.
  *
- * Members whose processes can have no helper thread begin no lists
- * (mpi/base/comm_slates.c). But the system may refuse a thread that it would
- * have given when MPI started. Then a call of the program's must not stay in
- * the host. Messages become their nonblocking forms. A collective of the host's
- * cannot: it does not match its nonblocking form at the other members. So a
- * rank asks the system for a thread again, each time that it begins a list.
+ * That is so for a moment only. A process takes its thread when MPI starts, and
+ * tells the others (sw_agent_reserve). Where one member has none, all leave
+ * nonblocking collectives to the host (mpi/base/comm_slates.c). For nothing else
+ * would do: a blocking collective of the host's does not match its nonblocking
+ * form, so a call cannot become that at one member alone.
  */
 #ifndef SW_MPI_REQUEST_UNHELPED_H
 #define SW_MPI_REQUEST_UNHELPED_H

@@ -229,6 +229,8 @@ SW_API void sw_os_futex_wake_all(_Atomic uint32_t *word);
 SW_API void sw_os_random(void *to, size_t n);
 /* A thread that takes no signals. 0, or -1. */
 SW_API int sw_os_thread(pthread_t *thread, void *(*run)(void *));
+/* It may run where the calling thread may. */
+SW_API void sw_os_thread_follow(pthread_t thread);
 /* Processors this process may run on, as a bit mask; returns how many there
  * are, at least 1. `words` of 64 bits, at most all: bits beyond are dropped. */
 #define SW_OS_CPU_WORDS 128     /* 8192 processors */

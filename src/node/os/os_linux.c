@@ -483,6 +483,13 @@ int sw_os_affinity_all(uint64_t *mask)
     return count;
 }
 
+void sw_os_thread_follow(pthread_t thread)
+{
+    uint64_t mask[SW_OS_CPU_WORDS];
+    sw_os_affinity_all(mask);
+    pthread_setaffinity_np(thread, sizeof mask, (cpu_set_t *)(void *)mask);
+}
+
 int sw_os_affinity(uint64_t *mask, int words)
 {
     uint64_t full[SW_OS_CPU_WORDS];

@@ -6,9 +6,31 @@
  * a communicator. The others make the communicator first, which blocks until
  * that member comes.
  *
- * With THREAD_LOCAL each thread has so many bytes of its own.
+ * With THREAD_LOCAL each thread has so many bytes of its own. With LAST_THREAD
+ * the ranks become that user after MPI_Init, who may have no more threads.
  */
+#define _GNU_SOURCE
 #include "mpi/test.h"
+#ifdef LAST_THREAD
+#include <errno.h>
+#include <pthread.h>
+#include <sys/resource.h>
+
+static void *nothing(void *unused)
+{
+    return unused;
+}
+
+static void take_last_thread(void)
+{
+    struct rlimit none = {1, 1};
+    pthread_t thread;
+    CHECK(setrlimit(RLIMIT_NPROC, &none) == 0 && setuid(LAST_THREAD) == 0,
+          "setuid");
+    CHECK(pthread_create(&thread, NULL, nothing, NULL) == EAGAIN,
+          "a thread is to be had");
+}
+#endif
 
 #ifdef THREAD_LOCAL
 static _Thread_local char large_local[THREAD_LOCAL];
@@ -27,6 +49,9 @@ int main(int argc, char **argv)
 #ifdef THREAD_LOCAL
     for (size_t i = 0; i < sizeof large_local; i += 4096)
         *(volatile char *)&large_local[i] = 1;
+#endif
+#ifdef LAST_THREAD
+    take_last_thread();
 #endif
     MPI_Barrier(MPI_COMM_WORLD);    /* over nodes: now we know the members */
     for (int round = 0; round < 3; round++) {

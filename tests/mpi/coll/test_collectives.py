@@ -1,6 +1,8 @@
 """Random programs of collective calls give the host's results, byte for byte,
 and are really served by Straightway."""
 
+import os
+
 import pytest
 from harness.programs import (accelerated, kept_alone, run, same_logs, source,
                               too_slow_crowded, well)
@@ -97,6 +99,21 @@ def test_so_they_do_without_helper_threads(host, one):
                              program], env={"STRAIGHTWAY_STATS": "1"}))
     assert "no thread to be had for a member's helper" in done.stderr
     assert accelerated(done, nonblocking=True)[0] == 0
+
+
+def test_so_they_do_where_no_thread_is_to_be_had_later(host):
+    """A rank takes its thread when MPI starts."""
+    done = well(run(host, 2, "held_up", env={
+        "STRAIGHTWAY_REFUSE": "thread:2", "STRAIGHTWAY_STATS": "1"}))
+    served, made = accelerated(done, nonblocking=True)
+    assert served == made > 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="not root: no user of its own")
+def test_so_they_do_where_the_user_has_no_more_threads(host):
+    program = host.compile(source("held_up.c"), "-DLAST_THREAD=64321",
+                           "-lpthread")
+    well(host.run(2, [program]))
 
 
 def test_so_they_do_over_nodes(host):
