@@ -95,19 +95,23 @@ typedef struct {
     char *at;
 } here_t;
 
-/* Some rows of a large matrix; in the second cache. */
+/* Some rows of a large matrix; in the second cache. Without memory for that,
+ * what a stack holds. */
 #define STEP 32768
+#define STEP_LEAST 2048
 
 static __attribute__((noinline)) void by_buffer(here_t from, here_t to,
                                                 uint64_t begin, uint64_t end)
 {
-    char *step = sw_temporary(STEP);
+    char least[STEP_LEAST], *large = sw_temporary_try(STEP);
+    char *step = large ? large : least;
+    uint64_t most = large ? STEP : sizeof least;
     for (uint64_t at = begin, next; at < end; at = next) {
-        next = end - at < STEP ? end : at + STEP;
+        next = end - at < most ? end : at + most;
         pack_part(from.l, from.n, from.at, at, next, step);
         unpack_part(to.l, to.n, to.at, at, next, step);
     }
-    sw_temporary_free(step);
+    sw_temporary_free(large);
 }
 
 static bool by_pair(here_t from, here_t to, uint64_t begin, uint64_t end)

@@ -8,11 +8,17 @@
 
 #include <stdlib.h>
 
-void *sw_temporary(size_t n)
+void *sw_temporary_try(size_t n)
 {
     void *p = sw_arena_alloc_shared(n ? n : 1, SW_LINE);
-    if (!p)
+    if (!p && !sw_os_refused(SW_DOOR_HEAP))
         p = malloc(n ? n : 1);
+    return p;
+}
+
+void *sw_temporary(size_t n)
+{
+    void *p = sw_temporary_try(n);
     if (!p) {
         sw_say("no memory for a temporary copy of %zu bytes", n);
         abort();

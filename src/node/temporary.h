@@ -11,8 +11,12 @@
 
 #include "node/base/base.h"
 
-/* n bytes (n may be 0); ends the job with a message when there are none: the
- * other members are already in the collective and cannot be told. */
+/* n bytes (n may be 0). NULL: there are none, and the caller has another way, or
+ * an error for its program. */
+SW_API void *sw_temporary_try(size_t n);
+/* The same for members of a collective; ends the job with a message when there
+ * are none. For the others are in the collective already, and count on this
+ * member: it cannot choose another way than theirs, nor tell them. */
 SW_API void *sw_temporary(size_t n);
 /* n > 0 bytes that peers see, and in *there where; NULL: the common zone is
  * full, and the caller has another way. */

@@ -108,7 +108,8 @@ static bool is_direct(const sw_slot_t *slot)
     return !sw_slot_gives(slot) && slot->shown.span == SW_SHOWN_DIRECT;
 }
 
-/* The bytes [begin, end) of such data. */
+/* The bytes [begin, end) of such data. Not 0: the system has refused it, or there
+ * is no memory for them. */
 static int read_direct(const sw_peer_t *peer, const sw_slot_t *slot,
                        const sw_data_t *to, size_t begin, size_t end)
 {
@@ -117,7 +118,9 @@ static int read_direct(const sw_peer_t *peer, const sw_slot_t *slot,
         return -1;
     if (!to->layout)
         return sw_peer_read(peer, &part, begin, to->at + begin, end - begin);
-    char *block = sw_temporary(end - begin);
+    char *block = sw_temporary_try(end - begin);
+    if (!block)
+        return -1;
     const sw_data_t from = sw_data_plain(block - begin);
     int rc = sw_peer_read(peer, &part, begin, block, end - begin);
     if (rc == 0)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "layout/pair.h"
+#include "node/base/settings.h"
 #include "make.h"
 
 #define SPAN_MAX (1 << 20)
@@ -92,6 +93,7 @@ int main(int argc, char **argv)
     uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
     uint64_t rounds = argc > 2 ? strtoull(argv[2], NULL, 0) : 4000;
     int both = 0;
+    sw_settings_load();
     for (uint64_t seed = first; seed < first + rounds; seed++) {
         map_t m[2];
         bool regular_ones = seed % 2;

@@ -140,33 +140,46 @@ static bool is_plain(const task_t *t, const elements_t *e)
             !sw_out_of_reach(e->user, e->type));
 }
 
-/* The elements as an array of basic ones, in memory for the time of the
- * call. */
+static char *room_for(task_t *t, size_t bytes)
+{
+    char *room = sw_temporary_try(bytes);
+    if (!room)
+        t->error = MPI_ERR_NO_MEM;
+    return room;
+}
+
+/* The elements as an array of basic ones, in memory for the time of the call.
+ * NULL: there is none for them. */
 static char *gather(task_t *t, const elements_t *e, MPI_Comm comm)
 {
     size_t bytes = (size_t)e->count * e->type->size;
-    char *packed = sw_temporary(bytes), *array = packed;
+    char *packed = room_for(t, bytes), *array = packed;
+    if (!packed)
+        return NULL;
     if (e->far)
         t->error = sw_far_get(e->far, packed, bytes);
     else
         sw_pack(e->user, e->count, e->type, packed, comm);
     if (!t->basic->dense) {
         size_t n = bytes / t->basic->size;
-        array = sw_temporary(n * t->u.elem);
-        sw_unpack(packed, array, (int64_t)n, t->basic, comm);
+        array = room_for(t, n * t->u.elem);
+        if (array)
+            sw_unpack(packed, array, (int64_t)n, t->basic, comm);
         sw_temporary_free(packed);
     }
     return array;
 }
 
-/* The other way. */
+/* The other way. It writes all, or nothing. */
 static void scatter(task_t *t, const char *array, const elements_t *e,
                     MPI_Comm comm)
 {
     size_t bytes = (size_t)e->count * e->type->size;
     char *packed = NULL;
     if (!t->basic->dense) {
-        packed = sw_temporary(bytes);
+        packed = room_for(t, bytes);
+        if (!packed)
+            return;
         sw_pack(array, (int64_t)(bytes / t->basic->size), t->basic, packed,
                 comm);
     }
@@ -190,25 +203,31 @@ static void combine(const task_t *t, char *at, const char *origin)
     }
 }
 
-static void update_aside(sw_win_t *w, int target, task_t *t)
+static void update_there(sw_win_t *w, int target, task_t *t,
+                         const char *mine, char *old, MPI_Comm comm)
 {
-    MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
-    size_t bytes = t->n * t->u.elem;
-    char *mine = t->origin.type ? gather(t, &t->origin, comm) : NULL;
-    char *old = t->result.type ? gather(t, &t->result, comm) : NULL;
     w->stored = true;
     sw_rma_update_begin(&w->share, target);
     char *there = gather(t, &t->target, comm);
     if (old && t->error == MPI_SUCCESS)
-        sw_copy(old, there, bytes);
+        sw_copy(old, there, t->n * t->u.elem);
     if (t->u.kind != SW_UPDATE_NOTHING && t->error == MPI_SUCCESS) {
         combine(t, there, mine);
         scatter(t, there, &t->target, comm);
     }
     sw_rma_update_end(&w->share, target);
-    if (old)
-        scatter(t, old, &t->result, comm);
     sw_temporary_free(there);
+}
+
+static void update_aside(sw_win_t *w, int target, task_t *t)
+{
+    MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
+    char *mine = t->origin.type ? gather(t, &t->origin, comm) : NULL;
+    char *old = t->result.type ? gather(t, &t->result, comm) : NULL;
+    if (t->error == MPI_SUCCESS)
+        update_there(w, target, t, mine, old, comm);
+    if (old && t->error == MPI_SUCCESS)
+        scatter(t, old, &t->result, comm);
     sw_temporary_free(mine);
     sw_temporary_free(old);
 }

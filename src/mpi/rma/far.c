@@ -23,13 +23,13 @@ static int move(void *context, const sw_os_piece_t *piece, int n)
     return result;
 }
 
-/* A type that the host alone understands. Bytes of which something becomes not
- * zero, when the host unpacks ones over zeros, are the data's. */
-static int move_marked(mover_t *m, const sw_access_t *a, size_t bytes)
+/* Bytes of which something becomes not zero, when the host unpacks ones over
+ * zeros, are the data's. */
+static int move_marks(mover_t *m, const sw_access_t *a, size_t bytes,
+                      char *image, char *marks, char *packed)
 {
     MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
-    char *image = sw_temporary(a->span), *marks = sw_temporary(a->span);
-    char *packed = sw_temporary(a->bytes), *data = m->data;
+    char *data = m->data;
     int result = 0;
     memset(packed, 0, a->bytes);
     memset(packed, 0xff, bytes);
@@ -51,6 +51,19 @@ static int move_marked(mover_t *m, const sw_access_t *a, size_t bytes)
         sw_pack(image + a->before, a->count, a->type, packed, comm);
         sw_copy(data, packed, bytes);
     }
+    return result;
+}
+
+/* A type that the host alone understands. */
+static int move_marked(mover_t *m, const sw_access_t *a, size_t bytes)
+{
+    char *image = sw_temporary_try(a->span), *marks = sw_temporary_try(a->span);
+    char *packed = sw_temporary_try(a->bytes);
+    int result = -1;
+    if (image && marks && packed)
+        result = move_marks(m, a, bytes, image, marks, packed);
+    else
+        errno = ENOMEM;
     sw_temporary_free(image);
     sw_temporary_free(marks);
     sw_temporary_free(packed);
@@ -68,6 +81,7 @@ static int move_all(mover_t *m, const sw_access_t *a, size_t bytes)
                      : move_marked(m, a, bytes);
     int error = result == 0       ? MPI_SUCCESS
                 : errno == EFAULT ? MPI_ERR_RMA_RANGE
+                : errno == ENOMEM ? MPI_ERR_NO_MEM
                                   : MPI_ERR_OTHER;
     errno = saved;
     return error;

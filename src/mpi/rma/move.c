@@ -85,8 +85,10 @@ static int move_far(bool put, void *user, int64_t count,
     MPI_Comm comm = sw_private_comm(MPI_COMM_WORLD);
     bool plain = d->dense && !sw_out_of_reach(user, d);
     size_t whole = (size_t)count * d->size;
-    char *packed = plain ? user : sw_temporary(whole);
+    char *packed = plain ? user : sw_temporary_try(whole);
     int error;
+    if (!packed && whole)
+        return MPI_ERR_NO_MEM;
     /* What is unpacked as a whole must be whole. */
     if (!plain && (put || bytes < whole))
         sw_pack(user, count, d, packed, comm);

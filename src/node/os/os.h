@@ -40,6 +40,7 @@ typedef enum {
     SW_DOOR_LINKER,     /* a look at the dynamic linker's own data      */
     SW_DOOR_PLACE,      /* a look at which files are mapped where       */
     SW_DOOR_ROOM,       /* room in the arena's common zone              */
+    SW_DOOR_HEAP,       /* memory for the time of a call (temporary.h)  */
     SW_DOOR_COUNT
 } sw_door_t;
 

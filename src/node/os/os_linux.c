@@ -45,7 +45,7 @@
 const char *const sw_os_door_names[SW_DOOR_COUNT] = {
     "memfd", "map", "peerfd", "cma", "futex", "huge", "punch", "topology",
     "thread", "page", "dump", "show", "share", "linker", "place",
-    "room",
+    "room", "heap",
 };
 
 /* The first refused call of each door: 1 = all, 0 = none. Parsed once from

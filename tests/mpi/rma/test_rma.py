@@ -119,6 +119,14 @@ def test_threads_use_windows_at_once(host):
     assert ours(done)[0] >= 2
 
 
+@pytest.mark.parametrize("refused, error", [("", "none"), ("room", "none"),
+                                            ("room,heap", "no_mem")])
+def test_without_memory_an_accumulate_says_so(host, refused, error):
+    done = well(run(host, 2, "no_memory", error,
+                    env={"STRAIGHTWAY_REFUSE": refused}))
+    assert ours(done) == (2, 2)
+
+
 def test_the_host_judges_wrong_calls(host, tmp_path):
     kept = kept_alone(host, 2, "rma_errors", [], "all is well")
     done = well(run(host, 2, "rma_errors", "--log", tmp_path / "log"))
