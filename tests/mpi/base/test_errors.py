@@ -87,3 +87,28 @@ def test_collectives_that_nobody_completes_end_as_on_the_host(host):
     ours = run(host, 3, "left_alone")
     assert ours.returncode == alone.returncode, ours.stdout + ours.stderr
     assert ours.stdout.count("rank") == 3, ours.stdout + ours.stderr
+
+
+@pytest.mark.parametrize("p2p", ["on", "off"])
+def test_a_receive_of_another_type_ends_as_on_the_host(host, p2p, tmp_path):
+    """MPICH alone refuses a part of an element, which we take, as others do."""
+    logs = {}
+    for name, straightway in ("alone", False), ("ours", True):
+        well(run(host, 2, "wrong_types", tmp_path / name,
+                 straightway=straightway, env={"STRAIGHTWAY_P2P": p2p}))
+        logs[name] = (tmp_path / f"{name}.0").read_text().splitlines()
+    assert len(logs["alone"]) == len(logs["ours"]) == 12
+    for alone, ours in zip(logs["alone"], logs["ours"]):
+        assert ours == alone or (ours.endswith("class 0, 3 bytes") and
+                                 alone.endswith("-1 bytes")), (alone, ours)
+
+
+def test_aliased_collectives_that_nobody_completes_end_too(host, tmp_path):
+    """Some of them only the root starts. A call fails where the host's does."""
+    alone = run(host, 2, "aliased_started", tmp_path / "alone", 2,
+                straightway=False)
+    ours = run(host, 2, "aliased_started", tmp_path / "ours", 2)
+    assert ours.returncode == alone.returncode, ours.stdout + ours.stderr
+    for rank in range(2):
+        assert (tmp_path / f"ours.{rank}").read_text() == \
+            (tmp_path / f"alone.{rank}").read_text()
