@@ -35,13 +35,50 @@ static int try_any(sw_batch_t *b, bool *over)
     return rc;
 }
 
+/* Where the host has no part in any of them, or one of ours is over. False: it
+ * is for the host to say. */
+static bool own_any(bool blocking, int n, MPI_Request *requests, int *index,
+                    int *flag, MPI_Status *status, int *rc)
+{
+    sw_idle_t idle = {0};
+    if (!blocking || n > SW_BATCH_FEW)
+        sw_track_progress();
+    while (true) {
+        int open = 0, others = 0;
+        sw_track_t *t = NULL;
+        for (int i = 0; i < n; i++) {
+            sw_batch_seen_t seen = sw_batch_see(requests[i], &t);
+            if (seen == SW_SEEN_OVER) {
+                *index = i;
+                *flag = true;
+                sw_batch_end(t, &requests[i], status, 0, rc);
+                return true;
+            }
+            open += seen == SW_SEEN_OPEN;
+            others += seen == SW_SEEN_OTHER;
+        }
+        if (others || !open)
+            return false;
+        sw_track_poke(true);
+        *index = MPI_UNDEFINED;
+        *flag = false;
+        if (!blocking)
+            return true;
+        sw_track_progress();
+        sw_idle(&idle);
+    }
+}
+
 static int any(bool blocking, int n, MPI_Request *requests, int *index,
                int *flag, MPI_Status *status)
 {
     bool over;
     sw_batch_t b;
+    int rc = MPI_SUCCESS;
+    if (own_any(blocking, n, requests, index, flag, status, &rc))
+        return rc;
     sw_batch_take(&b, n, requests, NULL, status);
-    int rc = sw_batch_serve(&b, try_any, blocking, &over);
+    rc = sw_batch_serve(&b, try_any, blocking, &over);
     *index = over ? b.done : MPI_UNDEFINED;
     *flag = over;
     sw_batch_back(&b);

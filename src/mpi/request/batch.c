@@ -91,6 +91,22 @@ int sw_batch_conclude(sw_batch_t *b, int i, MPI_Status *status, int as,
     return error;
 }
 
+void sw_batch_end(sw_track_t *t, MPI_Request *request, MPI_Status *status,
+                  int as, int *rc)
+{
+    MPI_Status mine, *to = sw_statuses_ignored(status) ? &mine : status;
+    bool over = !t->persistent;
+    sw_track_claim(t);
+    sw_track_hold(t);
+    t->ended = true;
+    sw_status_empty(to);
+    int error = sw_track_conclude(t, to, as, rc);
+    if (error)
+        to->MPI_ERROR = error;
+    if (over)
+        *request = MPI_REQUEST_NULL;
+}
+
 int sw_batch_serve(sw_batch_t *b, sw_batch_turn_t *turn, bool blocking,
                    bool *over)
 {

@@ -6,6 +6,10 @@
  * ours are kept from the host, which would call them complete: MPI_Waitall
  * comes to them in its turn, the others ask for a copy of the array with
  * MPI_REQUEST_NULL in their place.
+ *
+ * Programs wait for one of thousands, thousands of times. So where the host has
+ * no part in any of them, nothing is claimed, held or copied but what is over
+ * (sw_batch_see).
  */
 #ifndef SW_MPI_REQUEST_BATCH_H
 #define SW_MPI_REQUEST_BATCH_H
@@ -80,6 +84,33 @@ void sw_batch_take_over(sw_batch_t *b, int i, MPI_Status *status, int as,
 /* The host has completed request i: see sw_track_conclude. */
 int sw_batch_conclude(sw_batch_t *b, int i, MPI_Status *status, int as,
                       int *rc);
+
+/* What a short look at a request finds, without a batch. */
+typedef enum {
+    SW_SEEN_NULL,
+    SW_SEEN_OPEN,
+    SW_SEEN_OVER,               /* sw_batch_end completes it                */
+    SW_SEEN_OTHER,              /* the host may have a part in it           */
+} sw_batch_seen_t;
+
+static inline sw_batch_seen_t sw_batch_see(MPI_Request request,
+                                           sw_track_t **found)
+{
+    if (request == MPI_REQUEST_NULL)
+        return SW_SEEN_NULL;
+    sw_track_t *t = sw_track_of(request);
+    if (!t || !t->active || !t->kind->over)
+        return SW_SEEN_OTHER;
+    *found = t;
+    sw_track_hold(t);
+    bool over = t->kind->over(t);
+    sw_track_let_go(t);
+    return over ? SW_SEEN_OVER : SW_SEEN_OPEN;
+}
+
+/* Finishes one that is over; the rest as in sw_track_conclude. */
+void sw_batch_end(sw_track_t *t, MPI_Request *request, MPI_Status *status,
+                  int as, int *rc);
 
 /* Take turns with our progress: one, or, in a blocking call, until one is the
  * last. */

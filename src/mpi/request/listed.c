@@ -49,6 +49,14 @@ bool sw_listed_ready(sw_track_t *t)
     return false;
 }
 
+bool sw_listed_over(sw_track_t *t)
+{
+    sw_listed_t *l = (sw_listed_t *)t;
+    if (sw_unlikely(sw_failure_told))
+        look_for_failure(l);
+    return sw_list_is_over(l->list);
+}
+
 int sw_listed_peek(sw_track_t *t, MPI_Status *status)
 {
     sw_status_empty(status);

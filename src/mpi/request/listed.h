@@ -24,11 +24,14 @@ typedef struct {
 } sw_listed_t;
 
 bool sw_listed_ready(sw_track_t *t);
+bool sw_listed_over(sw_track_t *t);
 int sw_listed_peek(sw_track_t *t, MPI_Status *status);      /* empty */
 void sw_listed_free(sw_track_t *t);
 int sw_listed_cancel(sw_track_t *t, MPI_Request *request);
 /* What all kinds have. */
-#define SW_LISTED_KIND .free = sw_listed_free, .cancel = sw_listed_cancel
+#define SW_LISTED_KIND                                                  \
+    .over = sw_listed_over, .free = sw_listed_free,                     \
+    .cancel = sw_listed_cancel
 
 /* Makes the request, unless it is made, and is the handle. */
 void sw_listed_request(sw_listed_t *l);

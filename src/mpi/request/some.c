@@ -56,13 +56,53 @@ static int try_some(sw_batch_t *b, bool *over)
     return rc;
 }
 
+/* Where the host has no part in any of them. False: it has. */
+static bool own_some(bool blocking, int n, MPI_Request *requests, int *count,
+                     int *indices, MPI_Status *statuses, int *rc)
+{
+    bool ignored = sw_statuses_ignored(statuses);
+    sw_idle_t idle = {0};
+    if (!blocking || n > SW_BATCH_FEW)
+        sw_track_progress();
+    while (true) {
+        int open = 0, over = 0;
+        sw_track_t *t = NULL;
+        for (int i = 0; i < n; i++) {
+            sw_batch_seen_t seen = sw_batch_see(requests[i], &t);
+            if (seen == SW_SEEN_OTHER)
+                return false;
+            if (seen == SW_SEEN_OVER)
+                indices[over++] = i;
+            open += seen == SW_SEEN_OPEN;
+        }
+        if (!open && !over)
+            return false;
+        for (int k = 0; k < over; k++) {
+            MPI_Request *request = &requests[indices[k]];
+            sw_batch_end(sw_track_of(*request), request,
+                         ignored ? statuses : &statuses[k],
+                         MPI_ERR_IN_STATUS, rc);
+        }
+        *count = over;
+        if (!over)
+            sw_track_poke(true);
+        if (over || !blocking)
+            return true;
+        sw_track_progress();
+        sw_idle(&idle);
+    }
+}
+
 static int some(bool blocking, int n, MPI_Request *requests, int *count,
                 int *indices, MPI_Status *statuses)
 {
     bool over;
     sw_batch_t b;
+    int rc = MPI_SUCCESS;
+    if (own_some(blocking, n, requests, count, indices, statuses, &rc))
+        return rc;
     sw_batch_take(&b, n, requests, indices, statuses);
-    int rc = sw_batch_serve(&b, try_some, blocking, &over);
+    rc = sw_batch_serve(&b, try_some, blocking, &over);
     *count = b.done;
     sw_batch_back(&b);
     return rc;

@@ -192,6 +192,14 @@ def test_thousands_of_requests_live_at_once(host):
     well(run(host, 2, "ten_thousand_requests", 2000))
 
 
+@pytest.mark.parametrize("call", ["waitany", "testany", "waitsome",
+                                  "testsome", "waitall", "testall"])
+@pytest.mark.parametrize("kind", ["receives", "sends", "persistent",
+                                  "collectives", "others", "all"])
+def test_each_of_many_requests_completes_once(host, kind, call):
+    well(run(host, 2, "many_completed", kind, call, 600))
+
+
 @pytest.mark.deep
 def test_ten_thousand_requests_live_at_once(host):
     well(run(host, 3, "ten_thousand_requests", 10000, timeout=300))
