@@ -71,14 +71,30 @@ def test_without_any_room_all_members_learn_of_it(host, pool):
     assert not done.stdout.startswith("0 were")
 
 
-def test_many_communicators_in_little_address_space(host):
-    """Their nonblocking collectives are under way all at once."""
+# Address space, locked memory. (For threads see test_collectives.py.)
+LIMITS = [f"--as={1500 << 20}", f"--memlock={64 << 10}"]
+
+
+def limited(host, limit, argv):
+    """A command under a limit that is enough for the host alone."""
     prlimit = shutil.which("prlimit")
     if not prlimit:
         pytest.skip("no prlimit command")
-    program = host.compile(source("zone_full.c"))
-    limited = [prlimit, f"--as={1500 << 20}", program, 500, 1000]
-    argv = list(map(str, limited))
-    if host.run(2, argv, straightway=False).returncode:
+    if host.run(2, [prlimit, limit, *argv], straightway=False).returncode:
         pytest.skip("the host alone needs more")
-    well(host.run(2, argv))
+    return [prlimit, limit]
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_many_communicators_with_little(host, limit):
+    """Their nonblocking collectives are under way all at once."""
+    argv = [str(host.compile(source("zone_full.c"))), "500", "1000"]
+    well(host.run(2, [*limited(host, limit, argv), *argv]))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("limit", LIMITS)
+def test_random_programs_with_little(host, limit, form, tmp_path):
+    program = host.compile(source("random_collectives.c"), "-lm", "-lpthread")
+    first = limited(host, limit, [str(program), "33", "1"])
+    compare(host, 2, tmp_path, 33, {}, form, 150, first)
