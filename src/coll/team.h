@@ -53,8 +53,8 @@ typedef struct {
     sw_tree_t *ordered;     /* contiguous ranks, for non-commutative ops   */
 } sw_team_t;
 
-/* Fills in what this process tells of itself; it has no helper thread, as far as
- * this room knows. False: it cannot share. */
+/* Fills in what this process tells of itself; it has no helper thread, as far
+ * as this room knows. False: it cannot share. */
 SW_API bool sw_team_introduce(sw_introduction_t *to, int virtual_node);
 
 /* Makes the team of n members, with one reference, from all introductions and

@@ -11,8 +11,8 @@
 
 #include "node/base/base.h"
 
-/* n bytes (n may be 0). NULL: there are none, and the caller has another way, or
- * an error for its program. */
+/* n bytes (n may be 0). NULL: there are none, and the caller has another way,
+ * or an error for its program. */
 SW_API void *sw_temporary_try(size_t n);
 /* The same for members of a collective; ends the job with a message when there
  * are none. For the others are in the collective already, and count on this

@@ -108,8 +108,8 @@ static bool is_direct(const sw_slot_t *slot)
     return !sw_slot_gives(slot) && slot->shown.span == SW_SHOWN_DIRECT;
 }
 
-/* The bytes [begin, end) of such data. Not 0: the system has refused it, or there
- * is no memory for them. */
+/* The bytes [begin, end) of such data. Not 0: the system has refused it, or
+ * there is no memory for them. */
 static int read_direct(const sw_peer_t *peer, const sw_slot_t *slot,
                        const sw_data_t *to, size_t begin, size_t end)
 {

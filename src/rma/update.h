@@ -8,7 +8,7 @@
  *
  *   short   active++ at the origin           long    take a ticket
  *           has a long one a ticket?                 wait for its turn
- *             yes: active--, go as a long            wait until no one is active
+ *             yes: active--, go as a long            wait until none is active
  *           update each element by itself            update all elements
  *           active--                                 the next one's turn
  *

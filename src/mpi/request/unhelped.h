@@ -3,9 +3,9 @@
  *
  * That is so for a moment only. A process takes its thread when MPI starts, and
  * tells the others (sw_agent_reserve). Where one member has none, all leave
- * nonblocking collectives to the host (mpi/base/comm_slates.c). For nothing else
- * would do: a blocking collective of the host's does not match its nonblocking
- * form, so a call cannot become that at one member alone.
+ * nonblocking collectives to the host (mpi/base/comm_slates.c). For nothing
+ * else would do: a blocking collective of the host's does not match its
+ * nonblocking form, so a call cannot become that at one member alone.
  */
 #ifndef SW_MPI_REQUEST_UNHELPED_H
 #define SW_MPI_REQUEST_UNHELPED_H

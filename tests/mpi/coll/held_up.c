@@ -7,7 +7,8 @@
  * that member comes.
  *
  * With THREAD_LOCAL each thread has so many bytes of its own. With LAST_THREAD
- * the ranks become that user after MPI_Init, who may have no more threads.
+ * the ranks become that user after MPI_Init, and the system gives them no more
+ * threads.
  */
 #define _GNU_SOURCE
 #include "mpi/test.h"
