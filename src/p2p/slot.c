@@ -30,9 +30,11 @@
  * from it: a copy costs less than what it has waited then. While somebody is
  * at it, or beyond the memory that may lie aside, only those that seem stuck
  * for good. */
+#define PATIENCE_SMALL  1000u
 #define PATIENCE        50000u
 #define PATIENCE_LARGE  1000000u
 #define PATIENCE_LAST   1000000000u
+#define SMALL           ((size_t)4 << 10)
 #define LARGE           ((size_t)1 << 20)
 #define ASIDE_MAX       ((size_t)256 << 20)
 
@@ -248,7 +250,8 @@ void sw_slot_nudge(sw_slot_t *slot, const sw_peer_t *receiver,
         slot->seen = taken;
         return;
     }
-    uint64_t patience = slot->bytes < LARGE ? PATIENCE : PATIENCE_LARGE;
+    uint64_t patience = slot->bytes <= SMALL ? PATIENCE_SMALL
+                      : slot->bytes < LARGE  ? PATIENCE : PATIENCE_LARGE;
     if (atomic_load_explicit(&t->busy, memory_order_relaxed) ||
         atomic_load_explicit(&aside_bytes, memory_order_relaxed) +
             slot->bytes > ASIDE_MAX)

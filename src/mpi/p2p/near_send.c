@@ -17,11 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Messages up to so many bytes are copied into the mailbox, unless a setting
- * says otherwise. */
-#define EAGER ((size_t)4096)
+/* Messages up to so many bytes are copied into the mailbox: any, and those that
+ * the receiver cannot read where they lie. A setting may say otherwise. */
+#define EAGER ((size_t)1536)
+#define EAGER_PRIVATE ((size_t)4096)
 
-static size_t eager;
+static size_t eager, eager_private;
 /* By place: sends that wait for a place in the mailbox, in their order. */
 static sw_near_send_t **waiting;
 static _Atomic int waiting_count;
@@ -34,8 +35,9 @@ static sw_near_send_t *ended;
 
 void sw_near_sends_start(void)
 {
-    eager = sw_settings.p2p_min ? sw_settings.p2p_min - 1 : EAGER;
-    eager = sw_min(eager, sw_mailbox_most);
+    size_t asked = sw_settings.p2p_min;
+    eager = sw_min(asked ? asked - 1 : EAGER, sw_mailbox_most);
+    eager_private = asked ? eager : sw_min(EAGER_PRIVATE, sw_mailbox_most);
     waiting = calloc((size_t)sw_world.places, sizeof *waiting);
     if (!waiting) {
         sw_say("out of memory in MPI_Init");
@@ -196,10 +198,21 @@ static bool offer(sw_near_send_t *s)
     return put_offer(s, &o);
 }
 
+/* Does the receiver read it where it lies? */
+static bool is_readable(const sw_near_send_t *s)
+{
+    sw_shown_t shown;
+    return sw_way_shows && sw_data_is_coarse(s->data.layout) &&
+           sw_data_show(&s->data, s->what.bytes, &shown);
+}
+
 static bool is_short(const sw_near_send_t *s)
 {
-    return s->what.bytes <= eager && s->mode != SW_SEND_SYNCHRONOUS &&
-           !s->given.at;
+    if (s->mode == SW_SEND_SYNCHRONOUS || s->given.at)
+        return false;
+    return s->what.bytes <= eager ||
+           (s->what.bytes <= eager_private &&
+            (s->mode == SW_SEND_BUFFERED || !is_readable(s)));
 }
 
 /* Its program forgets it. Until it is over, waits for anything serve it. */
@@ -547,7 +560,10 @@ static inline bool at_once(const sw_near_t *w, sw_send_mode_t mode)
 {
     int place = sw_near_place(w->comm, w->partner);
     bool shared = sw_threaded || sw_match_shared;
-    if (sw_unlikely(w->bytes > eager || mode != SW_SEND_STANDARD ||
+    size_t most = w->bytes <= eager ||
+                  sw_arena_offset(w->buffer, w->bytes) != UINT64_MAX
+        ? eager : eager_private;
+    if (sw_unlikely(w->bytes > most || mode != SW_SEND_STANDARD ||
                     !w->type->dense || sw_device_possible()))
         return false;
     const sw_data_t data = sw_data_plain(w->buffer);

@@ -102,9 +102,9 @@ static void check_order(const posted_t *p, int n, sent_t s[][MOST])
                   p[a].from, b, p[b].got);
 }
 
-/* Receives for all messages of the round, some from any source. That there is
- * one for each whatever comes first, a receive with a source or tag of its own
- * is posted in one of two halves: the named ones, then the open ones. */
+/* Receives for all messages of the round, some from any source. There must be
+ * one for each message, whatever comes first. So those with a source of their
+ * own are posted before the others. */
 static int ask(uint64_t seed, int round, bool all_open, sent_t s[][MOST],
                posted_t *p)
 {
