@@ -132,9 +132,13 @@ fail(const char *format, ...)
             fail(__VA_ARGS__);                                              \
     } while (0)
 
+/* TEST_THREADS in the environment: with MPI_THREAD_MULTIPLE, or what there is. */
 static inline void test_start(int *argc, char ***argv)
 {
-    MPI_Init(argc, argv);
+    if (getenv("TEST_THREADS"))
+        MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &(int){0});
+    else
+        MPI_Init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
 }

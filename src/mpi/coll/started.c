@@ -100,7 +100,7 @@ static void progress(void)
     sw_lists_push(true);
 }
 
-static int start(sw_track_t *t, MPI_Request *request);
+static int start(sw_track_t *t);
 
 static const sw_track_kind_t started_kind = {
     .size = sizeof(sw_started_t),
@@ -244,7 +244,7 @@ int sw_started_keep(sw_started_t *s, MPI_Request *request)
     return MPI_SUCCESS;
 }
 
-static int start(sw_track_t *t, MPI_Request *request)
+static int start(sw_track_t *t)
 {
     sw_started_t *s = (sw_started_t *)t;
     set_out(s);

@@ -15,9 +15,11 @@ typedef struct {
     sw_near_irecv_t near;       /* first */
     MPI_Request far;            /* the host's part                          */
     bool asked;                 /* it is under way                          */
+    bool alone;                 /* and surely gets a message                */
     bool cancelled;             /* and cancelled                            */
     bool unwanted;              /* by the program, too                      */
-    bool came;                  /* the host has the message: track.status   */
+    bool came;                  /* the host has the message                 */
+    MPI_Status status;          /* then                                     */
 } either_t;
 
 static int asked;               /* by how many                              */
@@ -69,16 +71,15 @@ static void settled(either_t *e)
 /* Has the host settled it? */
 static bool ask(either_t *e)
 {
-    sw_track_t *t = &e->near.base.track;
     int flag = 0, gone = 0;
     if (!e->asked)
         return true;
-    int rc = host.Test(&e->far, &flag, &t->status);
+    int rc = host.Test(&e->far, &flag, &e->status);
     if (!flag && rc == MPI_SUCCESS)
         return false;
     if (rc == MPI_SUCCESS)
-        host.Test_cancelled(&t->status, &gone);
-    t->result = rc;
+        host.Test_cancelled(&e->status, &gone);
+    e->near.base.track.result = rc;
     e->came = !gone;
     settled(e);
     return true;
@@ -117,7 +118,7 @@ static void look(either_t *e)
 {
     if (is_done(e) || !ask(e) || !(e->came || e->unwanted))
         return;
-    if (!sw_matcher_withdraw(&e->near.receive.posted))
+    if (!e->alone && !sw_matcher_withdraw(&e->near.receive.posted))
         return;                 /* a message of ours has met it             */
     e->near.receive.cancelled = !e->came;
     be_done(e);
@@ -142,7 +143,7 @@ static int peek(sw_track_t *t, MPI_Status *status)
     if (!of(t)->came)
         return sw_near_received(receive_of(t), status);
     if (status != MPI_STATUS_IGNORE)
-        *status = t->status;
+        *status = of(t)->status;
     return MPI_SUCCESS;
 }
 
@@ -156,17 +157,35 @@ static int finish(sw_track_t *t, MPI_Status *status)
     return rc;
 }
 
+static int tag_of(const sw_near_t *w)
+{
+    return w->tag == SW_PATTERN_ANY ? MPI_ANY_TAG : w->tag;
+}
+
 static int begin_far(either_t *e)
 {
     const sw_near_t *w = &e->near.receive.what;
-    int tag = w->tag == SW_PATTERN_ANY ? MPI_ANY_TAG : w->tag;
-    return e->near.base.track.persistent
+    int rc = e->near.base.track.persistent
         ? host.Start(&e->far)
         : SW_FAR_COUNTED(Irecv, w->count, w->buffer, w->type->handle,
-                         MPI_ANY_SOURCE, tag, w->comm->handle, &e->far);
+                         MPI_ANY_SOURCE, tag_of(w), w->comm->handle, &e->far);
+    e->asked = rc == MPI_SUCCESS;
+    asked += e->asked;
+    return rc;
 }
 
-/* Post it with us, and with the host unless a message of ours is there. */
+/* Has the host a message that no other thread can take? */
+static bool host_has(const sw_near_t *w)
+{
+    int flag = 0;
+    if (!sw_threaded && w->comm->handle != MPI_COMM_NULL)
+        host.Iprobe(MPI_ANY_SOURCE, tag_of(w), w->comm->handle, &flag,
+                    MPI_STATUS_IGNORE);
+    return flag;
+}
+
+/* Post it with us, and with the host unless a message of ours is there. Where
+ * both have one, it is posted with one of them alone. */
 static int post(either_t *e)
 {
     sw_near_receive_t *r = &e->near.receive;
@@ -174,13 +193,12 @@ static int post(either_t *e)
     e->cancelled = e->unwanted = e->came = e->asked = false;
     sw_near_equip(r);
     sw_match_enter();
-    if (!sw_matcher_find(&r->posted.pattern)) {
+    bool early = sw_matcher_find(&r->posted.pattern);
+    e->alone = early && sw_near_hosts_turn() && host_has(&r->what);
+    if (!early || e->alone)
         rc = begin_far(e);
-        e->asked = rc == MPI_SUCCESS;
-        asked += e->asked;
-    }
     r->posted.elsewhere = e->asked;
-    if (rc == MPI_SUCCESS && sw_matcher_post(&r->posted))
+    if (rc == MPI_SUCCESS && !e->alone && sw_matcher_post(&r->posted))
         sw_near_pieces_turn();
     sw_match_leave();
     return rc;
@@ -224,15 +242,14 @@ int sw_either_itake(const sw_near_t *what, void **into, MPI_Request *request)
 int sw_either_recv_init(const sw_near_t *what, MPI_Request *request)
 {
     either_t *e = new_track(what);
-    int tag = what->tag == SW_PATTERN_ANY ? MPI_ANY_TAG : what->tag;
     int rc = SW_FAR_COUNTED(Recv_init, what->count, what->buffer,
-                            what->type->handle, MPI_ANY_SOURCE, tag,
+                            what->type->handle, MPI_ANY_SOURCE, tag_of(what),
                             what->comm->handle, &e->far);
     e->near.base.track.persistent = true;
     return added(e, rc, request);
 }
 
-static int start(sw_track_t *t, MPI_Request *request)
+static int start(sw_track_t *t)
 {
     sw_near_receive_t *r = receive_of(t);
     const sw_near_t what = r->what;
@@ -240,7 +257,7 @@ static int start(sw_track_t *t, MPI_Request *request)
     return post(of(t));
 }
 
-static int cancel(sw_track_t *t, MPI_Request *request)
+static int cancel(sw_track_t *t)
 {
     either_t *e = of(t);
     sw_match_enter();

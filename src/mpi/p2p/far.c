@@ -3,12 +3,12 @@
  */
 #include "far.h"
 
-#include "mpi/request/unhelped.h"
+#include "mpi/request/complete.h"
 
 /* May the host keep this thread? */
 static bool may_stay(void)
 {
-    return !sw_owing() && !sw_unhelped();
+    return !sw_owing();
 }
 
 /* A nonblocking form of the host's, of which the program knows nothing. */

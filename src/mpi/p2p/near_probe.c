@@ -106,11 +106,14 @@ static void await_either(const sw_comm_t *c, const sw_pattern_t *p, bool takes,
 static bool find(sw_comm_t *c, const sw_pattern_t *p, bool blocking, bool takes,
                  sw_near_found_t *found)
 {
+    bool either = is_either(c, p);
     found->rc = MPI_SUCCESS;
+    found->early = NULL;
+    if (either && sw_near_hosts_turn() && ask_host(c, p, takes, found))
+        return true;
     sw_near_turn(true);
     if ((found->early = look(p)))
         return true;
-    bool either = is_either(c, p);
     if (!blocking && either)
         return ask_host(c, p, takes, found);
     if (!blocking) {

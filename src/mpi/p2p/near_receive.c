@@ -345,7 +345,7 @@ int sw_near_recv_init(const sw_near_t *what, MPI_Request *request)
     return MPI_SUCCESS;
 }
 
-static int start(sw_track_t *t, MPI_Request *request)
+static int start(sw_track_t *t)
 {
     sw_near_receive_t *r = of(t);
     const sw_near_t what = r->what;
@@ -369,7 +369,7 @@ static void free_request(sw_track_t *t)
     sw_track_forget(t, open ? &freed : NULL);
 }
 
-static int cancel(sw_track_t *t, MPI_Request *request)
+static int cancel(sw_track_t *t)
 {
     sw_near_receive_t *r = of(t);
     sw_match_enter();

@@ -80,7 +80,7 @@ static void progress(void)
     sw_tracks_leave();
 }
 
-static int cancel(sw_track_t *t, MPI_Request *request)
+static int cancel(sw_track_t *t)
 {
     return sw_MPI_Cancel(&of(t)->receive);
 }

@@ -84,7 +84,7 @@ static void count(const sw_partitioned_t *p)
                      (int64_t)sw_partitions_room(p));
 }
 
-static int start(sw_track_t *t, MPI_Request *request)
+static int start(sw_track_t *t)
 {
     sw_partitioned_t *p = (sw_partitioned_t *)t;
     bool room = p->opened ||

@@ -13,7 +13,8 @@ static int look_at(sw_track_t *t, int *flag, MPI_Status *status)
         sw_link_poke();
         return MPI_SUCCESS;
     }
-    MPI_Status seen = t->status;
+    MPI_Status seen;
+    sw_status_empty(&seen);
     int error = t->kind->peek(t, &seen);
     if (status != MPI_STATUS_IGNORE)
         *status = seen;

@@ -72,7 +72,7 @@ void sw_listed_free(sw_track_t *t)
     sw_track_forget(t, NULL);
 }
 
-int sw_listed_cancel(sw_track_t *t, MPI_Request *request)
+int sw_listed_cancel(sw_track_t *t)
 {
     return sw_raise_pending(t->comm, MPI_ERR_REQUEST);
 }

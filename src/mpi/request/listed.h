@@ -27,7 +27,7 @@ bool sw_listed_ready(sw_track_t *t);
 bool sw_listed_over(sw_track_t *t);
 int sw_listed_peek(sw_track_t *t, MPI_Status *status);      /* empty */
 void sw_listed_free(sw_track_t *t);
-int sw_listed_cancel(sw_track_t *t, MPI_Request *request);
+int sw_listed_cancel(sw_track_t *t);
 /* What all kinds have. */
 #define SW_LISTED_KIND                                                  \
     .over = sw_listed_over, .free = sw_listed_free,                     \

@@ -100,7 +100,7 @@ sw_track_t *sw_track_new(const sw_track_kind_t *kind, sw_comm_t *comm)
         t->handle = MPI_REQUEST_NULL;
         t->kind = kind;
     }
-    t->persistent = t->active = t->freed = t->cancelled = false;
+    t->persistent = t->active = t->freed = false;
     t->owes = t->claimed = t->held = t->ended = false;
     t->comm = comm;
     sw_comm_hold(comm);
@@ -145,7 +145,7 @@ bool sw_track_owe(sw_track_t *t)
 static void activate(sw_track_t *t)
 {
     t->active = true;
-    t->cancelled = t->ended = false;
+    t->ended = false;
     t->result = MPI_SUCCESS;
     if (t->kind->owes)
         sw_track_owe(t);
@@ -173,15 +173,10 @@ void sw_track_add(sw_track_t *t)
     sw_tracks_leave();
 }
 
-void sw_track_begin(sw_track_t *t, MPI_Request handle)
+void sw_track_begin(sw_track_t *t)
 {
     sw_tracks_enter();
     deactivate(t);
-    if (sw_unlikely(t->handle != handle)) {
-        sw_handles_remove(t);
-        t->handle = handle;
-        sw_handles_add(t);
-    }
     activate(t);
     sw_tracks_leave();
 }

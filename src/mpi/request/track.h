@@ -50,10 +50,10 @@ typedef struct {
     int (*finish)(sw_track_t *t, MPI_Status *status);
 
     /* MPI_Start of a persistent one that is inactive. */
-    int (*start)(sw_track_t *t, MPI_Request *request);
+    int (*start)(sw_track_t *t);
     /* MPI_Request_free, MPI_Cancel. */
     void (*free)(sw_track_t *t);
-    int (*cancel)(sw_track_t *t, MPI_Request *request);
+    int (*cancel)(sw_track_t *t);
 
     /* While it is active other ranks may wait for it. */
     bool owes;
@@ -74,28 +74,26 @@ struct sw_track {
     sw_track_t *follower;           /* added next: see handles.h            */
     sw_track_t *after;              /* in a ring, or spare                  */
     bool persistent;
-    bool active, freed, cancelled;
+    bool active, freed;
     bool owes;                      /* counted in sw_owed                   */
     /* The handle is its own from use to use; between two, it is idle. */
     bool kept, idle;
-    /* Claimed: a call of the program's completes it, and the host may give its
-     * handle to another request before we have heard of it. Held: one thread
-     * asks the host about it, or copies for it. */
+    /* Claimed: a call of the program's completes it. Held: one thread looks at
+     * it, or copies for it. */
     bool claimed, held;
     bool ended;                     /* it is over                           */
     sw_comm_t *comm;                /* held (comm.h)                        */
 
     sw_track_t *before;             /* in a ring                            */
-    sw_tracks_t *ring;                /* NULL: in none                        */
+    sw_tracks_t *ring;              /* NULL: in none                        */
     int result;                     /* an error that the host has raised    */
-    MPI_Status status;
 };
 
 /* How many tracks there are, and how many of them owe: while one does, another
  * rank may wait for what this rank does between its calls of the host. */
 extern _Atomic int sw_tracks __attribute__((visibility("hidden")));
 extern _Atomic int sw_owed __attribute__((visibility("hidden")));
-/* Active ones. */
+/* Those that are active. */
 extern _Atomic int sw_active __attribute__((visibility("hidden")));
 
 static inline bool sw_any_tracks(void)
@@ -145,8 +143,8 @@ sw_track_t *sw_track_new(const sw_track_kind_t *kind, sw_comm_t *comm);
 /* Now that the host's request is there (t->handle); active or, persistent,
  * not. */
 void sw_track_add(sw_track_t *t);
-/* Persistent: started, and has this handle from here on. */
-void sw_track_begin(sw_track_t *t, MPI_Request handle);
+/* Persistent: started. */
+void sw_track_begin(sw_track_t *t);
 void sw_track_drop(sw_track_t *t);      /* never added                      */
 void sw_track_forgo(sw_track_t *t);     /* likewise, and keeps its handle   */
 

@@ -138,5 +138,5 @@ int sw_MPI_Request_free(MPI_Request *request)
 int sw_MPI_Cancel(MPI_Request *request)
 {
     sw_track_t *t = request ? sw_track_to_cancel(*request) : NULL;
-    return t ? t->kind->cancel(t, request) : host.Cancel(request);
+    return t ? t->kind->cancel(t) : host.Cancel(request);
 }
