@@ -115,7 +115,7 @@ int main(int argc, char **argv)
             for (int r = 0; r < 2 * rounds; r++) {
                 double ns[KINDS];
                 straightway_accelerate(r % 2 ? SW_ACCELERATE_ON
-                                             : SW_ACCELERATE_ALONE);
+                                             : SW_ACCELERATE_OFF);
                 measure(n, room, ns);
                 for (int k = 0; k < KINDS; k++)
                     seen[r % 2][k][r / 2] = ns[k];

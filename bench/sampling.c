@@ -56,7 +56,7 @@ double sw_now(void)
 static void switch_to(int mode)
 {
     if (accelerate)
-        accelerate(mode == SW_HOST ? SW_ACCELERATE_ALONE : SW_ACCELERATE_ON);
+        accelerate(mode == SW_HOST ? SW_ACCELERATE_OFF : SW_ACCELERATE_ON);
 }
 
 static const sw_sampling_way_t *taken;

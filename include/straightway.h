@@ -103,12 +103,11 @@ STRAIGHTWAY_CALL_(int, version, (void), return found ? found() : 0;)
  * process has made no MPI call yet, or this MPI cannot be served.
  *
  * The call does not communicate, and takes some nanoseconds. All ranks of a
- * communicator must switch between the same two of their collective calls, and
- * between the same two calls that initialize partitioned messages: the paths of
- * the MPI and of Straightway do not meet. No other thread of the
- * process may be inside an MPI call. While acceleration is off, the library
- * still looks at receives that complete, because a rank may have sent a
- * message before the switch.
+ * communicator must switch at one point: between the same two collective calls,
+ * messages, and calls that initialize partitioned messages. For the paths of
+ * the MPI and of Straightway do not meet. When a rank switches, no message of
+ * its communicators may be under way, and no receive posted. No other thread of
+ * the process may be inside an MPI call.
  */
 STRAIGHTWAY_CALL_(int, accelerate, (int on), return found ? found(on) : -1;)
 

@@ -30,10 +30,9 @@ int sw_accelerate_to(int state)
     int before = atomic_load(&sw_accelerate_switch);
     if (before < 0 || state < 0)
         return before;
-    bool alone = state == SW_ACCELERATE_ALONE;
     static _Atomic int way = SW_ACCELERATE_ON;
-    int next = alone || state >= SW_ACCELERATE_TWO_COPY ? state
-                                                        : SW_ACCELERATE_ON;
+    bool own = state != SW_ACCELERATE_OFF && state < SW_ACCELERATE_TWO_COPY;
+    int next = own ? SW_ACCELERATE_ON : state;
     if (sw_control_messages && next != atomic_exchange(&way, next))
         sw_control_messages(next);
     if (state == SW_ACCELERATE_LEADERS || state == SW_ACCELERATE_LANES)
@@ -41,6 +40,6 @@ int sw_accelerate_to(int state)
                      ? SW_FORCE_LANES : SW_FORCE_LEADERS);
     else
         sw_control_load();
-    atomic_store(&sw_accelerate_switch, alone ? state : state != 0);
+    atomic_store(&sw_accelerate_switch, state != 0);
     return before;
 }

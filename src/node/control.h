@@ -6,8 +6,7 @@
  * does so, to interleave the host and Straightway in one run.
  *
  * The same switch forces a way on collectives that span nodes
- * (mpi/base/span_way.h), or on messages (mpi/p2p/threshold.h), for the
- * benchmark.
+ * (mpi/base/span_way.h), or on messages (mpi/p2p/way.h), for the benchmark.
  */
 #ifndef SW_NODE_CONTROL_H
 #define SW_NODE_CONTROL_H
@@ -16,20 +15,16 @@
 
 /*
  * The states of the switch. UNSERVED: no flavour serves (yet), and there is
- * nothing to switch. OFF: the library still looks at each receive that
- * completes, because a peer may have sent the message before. ALONE is for
- * benchmarks: the library is off, and does not look at receives either. When
- * any rank switches to ALONE or from it, no message may be under way, and no
- * receive posted, in the whole job. LEADERS and LANES are ON, and force that
- * way on all spans until the next switch; the switch then reads ON. So do
- * TWO_COPY to JOINT on messages. What holds for ALONE holds for these, too: no
- * message may be under way in the whole job.
+ * nothing to switch. When any rank switches to OFF or from it, no message may be
+ * under way, and no receive posted, in the whole job. LEADERS and LANES are ON,
+ * and force that way on all spans until the next switch; the switch then reads
+ * ON. So do TWO_COPY to JOINT on messages: then, too, no message may be under
+ * way.
  */
 enum {
     SW_ACCELERATE_UNSERVED = -1,
     SW_ACCELERATE_OFF,
     SW_ACCELERATE_ON,
-    SW_ACCELERATE_ALONE,
     SW_ACCELERATE_LEADERS,
     SW_ACCELERATE_LANES,
     SW_ACCELERATE_TWO_COPY,
@@ -47,8 +42,8 @@ SW_API extern _Atomic int sw_forced_way;
 /* Sets sw_forced_way as the setting says. */
 void sw_control_load(void);
 
-/* sw_accelerate_to calls this when another way of messages begins: ALONE,
- * TWO_COPY to JOINT, or ON for their own. May be NULL. */
+/* sw_accelerate_to calls this when another way of messages begins: OFF, TWO_COPY
+ * to JOINT, or ON for their own. May be NULL. */
 SW_API extern void (*sw_control_messages)(int state);
 
 /* Switches to a state; a negative one changes nothing. Returns the state

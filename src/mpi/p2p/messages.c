@@ -20,7 +20,7 @@
 
 static void take_way(int state)
 {
-    sw_near_on = sw_near_there && state != SW_ACCELERATE_ALONE;
+    sw_near_on = sw_near_there && state != SW_ACCELERATE_OFF;
     sw_way_force(state);
 }
 

@@ -105,6 +105,11 @@ bool sw_near_start(void)
     return sw_near_on = sw_near_there = true;
 }
 
+bool sw_near_is_still(void)
+{
+    return !sw_near_there || (!sw_matcher_posted() && !sw_near_sends_any());
+}
+
 void sw_near_stop(void)
 {
     sw_near_on = sw_near_there = false;

@@ -50,12 +50,18 @@ enum { SW_NEAR_UNASKED, SW_NEAR_ALL, SW_NEAR_SOME, SW_NEAR_NO = -1 };
 
 bool sw_near_decide(sw_comm_t *c);
 
+/* Acceleration is off, and the host gets a message: none of ours may be under
+ * way, for the two matchers do not keep each other's order (node/control.h). */
+bool sw_near_is_still(void);
+
 /* The state of a communicator with near members; NULL: its messages are the
  * host's. */
 static inline sw_comm_t *sw_near(MPI_Comm comm)
 {
-    if (!sw_near_on)
+    if (!sw_near_on) {
+        sw_assert(sw_near_is_still());
         return NULL;
+    }
     sw_comm_t *c = sw_registry_cached(sw_comm_cache, SW_COMMS_CACHED,
                                       (uintptr_t)comm);
     if (sw_unlikely(!c) && !(c = sw_comm_state(comm)))
