@@ -59,6 +59,12 @@ static bool advance(sw_batch_t *b, int *raised)
 {
     int i = b->first, flag = 0, rc = MPI_SUCCESS;
     sw_track_t *t = b->track[i];
+    if (!t && sw_request_is_done(b->requests[i])) {
+        b->requests[i] = MPI_REQUEST_NULL;
+        sw_status_empty(&b->statuses[i]);
+        b->first++;
+        return true;
+    }
     if (t && t->active && t->kind->await)
         t->kind->await(t);
     sw_batch_hold(b, i, 1);

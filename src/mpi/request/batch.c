@@ -35,7 +35,8 @@ void sw_batch_take(sw_batch_t *b, int n, MPI_Request *requests, int *indices,
     if (!sw_statuses_ignored(statuses))
         b->statuses = statuses;
     for (int i = 0; i < n; i++) {
-        b->track[i] = sw_track_of(requests[i]);
+        b->track[i] = sw_request_is_done(requests[i])
+            ? NULL : sw_track_of(requests[i]);
         if (b->track[i])
             sw_track_claim(b->track[i]);
     }

@@ -24,6 +24,16 @@ static inline bool sw_testall_over(int flag, int rc)
     return flag || (rc != MPI_SUCCESS && !SW_TESTALL_ENDS);
 }
 
+/* A request of the host's that is complete for ever, and that a program may hold
+ * any number of times: what Open MPI gives for a send to MPI_PROC_NULL. (Other
+ * hosts count the uses of theirs.) MPI_REQUEST_NULL: none is known. */
+extern MPI_Request sw_request_done __attribute__((visibility("hidden")));
+
+static inline bool sw_request_is_done(MPI_Request request)
+{
+    return request == sw_request_done || request == MPI_REQUEST_NULL;
+}
+
 /* MPI_Wait where something is tracked. */
 int sw_wait_one(MPI_Request *request, MPI_Status *status);
 

@@ -3,6 +3,8 @@
  */
 #include "complete.h"
 
+MPI_Request sw_request_done = MPI_REQUEST_NULL;
+
 /* Turns between looks at the clock; ns before the first nap, and of a nap. */
 #define LOOK 64
 #define KEEP 50000
