@@ -9,10 +9,10 @@ not.
 """
 
 from straightway.capture.file import (
-    MAGIC, NOBODY, Block, Line, Module, Symbol, append, is_bare,
+    MAGIC, NOBODY, Block, Line, Matched, Module, Symbol, append, is_bare,
     names_payload, pack, read, read_blocks, trace_blocks, unpack, write)
 
 __all__ = [
-    "MAGIC", "NOBODY", "Block", "Line", "Module", "Symbol", "append",
-    "is_bare", "names_payload", "pack", "read", "read_blocks", "trace_blocks",
-    "unpack", "write"]
+    "MAGIC", "NOBODY", "Block", "Line", "Matched", "Module", "Symbol",
+    "append", "is_bare", "names_payload", "pack", "read", "read_blocks",
+    "trace_blocks", "unpack", "write"]

@@ -56,6 +56,10 @@ Traced = collections.namedtuple("Traced", "blocks bytes events")
 Traced.__doc__ = "What a file has of a rank's trace; bytes are of payloads."
 Recorded = collections.namedtuple("Recorded", "events bytes lost stopped")
 Recorded.__doc__ = "What a rank says of its trace; `stopped`: why it did."
+Matched = collections.namedtuple(
+    "Matched", "messages early early_bytes waiting_most posted_most",
+    defaults=(0,) * 5)
+Matched.__doc__ = "Messages that Straightway has matched: see the page."
 Module = collections.namedtuple("Module", "path build_id")
 Line = collections.namedtuple("Line", "file function line")     # of Python
 Communicator = collections.namedtuple(
@@ -266,6 +270,9 @@ class Rank:
         self.start_ticks, self.stop_ticks = get("start_ticks"), \
             get("stop_ticks")
         self.epoch = get("epoch")
+        found = _object(header.get("matched"))
+        self.matched = Matched(*(_number(found.get(name))
+                                 for name in Matched._fields))
         self.trace = None       # Recorded, with --trace
         if isinstance(header.get("trace"), dict):
             trace = header["trace"]

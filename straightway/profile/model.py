@@ -175,6 +175,15 @@ class Profile:
         """The placement.Crossing, or None."""
         return placement.crossing(self)
 
+    @functools.cached_property
+    def matched(self):
+        """The capture.file.Matched of all ranks, for the whole run: sums, and
+        the most of any rank."""
+        return captures.Matched(*(
+            (max if name.endswith("_most") else sum)(
+                getattr(r.capture.matched, name) for r in self.ranks)
+            for name in captures.Matched._fields))
+
     def better(self, least):
         """A placement.Better that takes more than this part off what goes
         through the border of the busiest part, or None."""

@@ -314,7 +314,7 @@ def context(p):
         "regions": tables.regions(), "sizes": tables.sizes(by_size),
         "size_figures": figures.sizes(by_size, len(p.ranks)),
         "between": tables.between(), "crossing": tables.crossing(),
-        "places": words.places(p),
+        "places": words.places(p), "matched": words.matched(p),
         "no_size": units.number(sum(r.calls for r in p.communication.records
                                     if not r.size_bin)),
         "durations": figures.durations(

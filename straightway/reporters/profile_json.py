@@ -39,7 +39,8 @@ def report(p):
                     "elapsed_s": tables.seconds(p.elapsed),
                     "compute_s": tables.seconds(p.compute),
                     "communication": communication,
-                    "io": tables.total(p.io, p.elapsed)},
+                    "io": tables.total(p.io, p.elapsed),
+                    "matched": p.matched._asdict()},
         **{name: tables.TABLES[name](p) for name in VIEWS},
         "findings": [dataclasses.asdict(f) for f in findings.find(p)],
     }

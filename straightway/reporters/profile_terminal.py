@@ -253,6 +253,11 @@ def _between(page, p, top):
     _more(page, totals, top)
 
 
+def _matched(page, p):
+    for sentence in words.matched(p):
+        page.paragraph(sentence, "dim")
+
+
 def _crossing(page, p):
     rows = words.crossing(p)
     if not rows:
@@ -327,6 +332,7 @@ def render(p, out, *, top=None, sort=None, by=None, folder=None):
         _sites(page, p, top, sort)
         _communicators(page, p, top, sort)
         _message_sizes(page, p)
+        _matched(page, p)
         _between(page, p, top)
         _crossing(page, p)
     _regions(page, p, top)

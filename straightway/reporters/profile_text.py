@@ -322,6 +322,13 @@ def _crossing(out):
         out.wrapped(sentence)
 
 
+def _matched(out):
+    for number, sentence in enumerate(words.matched(out.p)):
+        if not number:
+            out.section("Messages That Straightway Matched")
+        out.wrapped(sentence)
+
+
 def _findings(out):
     out.section("Findings (seconds concerned, per rank on average)")
     found = findings.find(out.p)
@@ -337,7 +344,7 @@ def render(p, out):
     for section in (_head, _tasks, _callsites, _aggregate_time,
                     _aggregate_operations, _aggregate_sent, _site_times,
                     _site_bytes, _files, _communicators, _regions, _sizes,
-                    _pairs, _between, _crossing, _findings):
+                    _pairs, _matched, _between, _crossing, _findings):
         section(lines)
     lines.section("End of Report")
     out.write("\n".join(lines.lines) + "\n")

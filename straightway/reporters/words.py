@@ -93,6 +93,20 @@ def places(p):
     return said
 
 
+def matched(p):
+    """Sentences on the messages that Straightway has matched, in the whole
+    run."""
+    m = p.matched
+    if not m.messages:
+        return []
+    early = units.share(m.early / m.messages)
+    return [f"Straightway matched {units.plural(m.messages, 'message')} "
+            f"inside nodes. {early} waited in memory for their receives; the "
+            "others met a receive that was posted.",
+            f"A rank had at most {units.plural(m.waiting_most, 'message')} "
+            f"waiting, and {units.plural(m.posted_most, 'receive')} posted."]
+
+
 def warnings(p):
     """Sentences on everything that went wrong."""
     return _endings(p) + _errors(p) + p.problems

@@ -19,7 +19,7 @@ from straightway import profile
 from straightway.capture import file as capture
 from straightway.errors import UserError
 from straightway.profile import tables
-from straightway.reporters import page, profile_json, profile_terminal
+from straightway.reporters import page, profile_json, profile_terminal, words
 
 SCHEMA = pathlib.Path(straightway.__file__).parent / "schemas" / \
     "profile.schema.json"
@@ -293,6 +293,18 @@ def test_the_schema_knows_every_key_and_no_other(path):
     report["operations"][0]["surprise"] = 1
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(report, schema)
+
+
+def test_messages_that_straightway_matched(path):
+    """Rank by rank in the capture; sums and the most in a report."""
+    p = profile.load(path)
+    assert not words.matched(p)
+    for rank, seen in zip(p.ranks, ((30, 6, 48, 2, 7), (10, 4, 8, 3, 1))):
+        rank.capture.matched = capture.Matched(*seen)
+    assert p.__dict__.pop("matched") and p.matched == (40, 10, 56, 3, 7)
+    first, second = words.matched(p)
+    assert "40 messages" in first and "25.0 %" in first
+    assert "3 messages waiting" in second and "7 receives posted" in second
 
 
 def test_json_numbers(path):

@@ -5,6 +5,7 @@
 #include "traffic.h"
 
 #include "mpi/base/world.h"
+#include "mpi/p2p/near.h"
 #include "contract/front.h"
 #include "node/os/os.h"
 #include "node/peer.h"
@@ -67,6 +68,13 @@ static void see_boards(void)
     if (unseen && sw_job.rank == 0)
         sw_say("profile: waiting cannot be told from moving: the system lets "
                "no memory be shared (straightway doctor says more)");
+}
+
+static void matched(sw_job_matched_t *to)
+{
+    const sw_matcher_stats_t *s = &sw_matcher_stats;
+    *to = (sw_job_matched_t){s->messages, s->early, s->early_bytes,
+                             s->waiting_most, s->posted_most};
 }
 
 /* Nodes are numbered in the order of their lowest ranks. */
@@ -228,6 +236,7 @@ static void start(uint64_t init_ticks)
     number_nodes();
     sw_where_look(sw_world.node == sw_job.rank);
     see_boards();
+    sw_job_matched = matched;
     if (sw_settings.trace)
         begin_trace();
     sw_peers_ranks = (uint32_t)sw_job.ranks;

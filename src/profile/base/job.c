@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 sw_job_t sw_job;
+void (*sw_job_matched)(sw_job_matched_t *to);
 
 uint64_t sw_job_cpu(void)
 {

@@ -38,6 +38,17 @@ typedef struct {
 
 SW_API extern sw_job_t sw_job;
 
+/* Messages that Straightway matches itself, so far. */
+typedef struct {
+    uint64_t messages;
+    uint64_t early, early_bytes;    /* of these, before their receives      */
+    uint64_t waiting_most;          /* early ones at a time                 */
+    uint64_t posted_most;           /* receives at a time                   */
+} sw_job_matched_t;
+
+/* Asks the room of messages. Safe in a signal handler. NULL: it matches none. */
+SW_API extern void (*sw_job_matched)(sw_job_matched_t *to);
+
 /* Fill in what the process knows of itself: program, arguments, node. */
 SW_API void sw_job_look(void);
 /* On rank 0: began, id and path, by STRAIGHTWAY_PROFILE_OUTPUT. Returns NULL,

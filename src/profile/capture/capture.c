@@ -152,6 +152,22 @@ static void list_trace(sw_blob_t *text)
     sw_blob_close(text, "}, ");
 }
 
+static void list_matched(sw_blob_t *text)
+{
+    sw_job_matched_t m = {0};
+    if (sw_job_matched)
+        sw_job_matched(&m);
+    if (!m.messages)
+        return;
+    sw_blob_text(text, "\"matched\": {");
+    sw_blob_named(text, "messages", m.messages);
+    sw_blob_named(text, "early", m.early);
+    sw_blob_named(text, "early_bytes", m.early_bytes);
+    sw_blob_named(text, "waiting_most", m.waiting_most);
+    sw_blob_named(text, "posted_most", m.posted_most);
+    sw_blob_close(text, "}, ");
+}
+
 static void list_rank(sw_blob_t *text, sw_end_t end, int signal)
 {
     static const char *const ends[] = {"finalize", "abort", "exit", "signal",
@@ -181,6 +197,7 @@ static void list_rank(sw_blob_t *text, sw_end_t end, int signal)
     sw_blob_named(text, "start_ticks", j->start);
     sw_blob_named(text, "stop_ticks", stop);
     sw_blob_named(text, "epoch", sw_job_epoch());
+    list_matched(text);
     if (sw_tracing)
         list_trace(text);
 }

@@ -3,7 +3,7 @@
  * messages, whose counts and bytes are known; and ranks that come late by so
  * many milliseconds.
  *
- *     seen windows|gives|ring|parts MS
+ *     seen windows|gives|ring|parts|early MS
  *
  * Two ranks. Rank 0 comes late to fences, to an unlock, to posts and completes,
  * and to its last partition.
@@ -148,6 +148,26 @@ static void parts(void)
 #endif
 }
 
+/* Five messages before their receives, seven after. */
+static void early(void)
+{
+    char data[7][8] = {0};
+    MPI_Request q[7];
+    for (int i = 0; i < 5 && world_rank == 1; i++)
+        MPI_Send(data[i], 8, MPI_CHAR, 0, 1, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 5 && world_rank == 0; i++)
+        MPI_Recv(data[i], 8, MPI_CHAR, 1, 1, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    for (int i = 0; i < 7 && world_rank == 0; i++)
+        MPI_Irecv(data[i], 8, MPI_CHAR, 1, 2, MPI_COMM_WORLD, &q[i]);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 7 && world_rank == 1; i++)
+        MPI_Send(data[i], 8, MPI_CHAR, 0, 2, MPI_COMM_WORLD);
+    if (world_rank == 0)
+        MPI_Waitall(7, q, MPI_STATUSES_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -166,6 +186,8 @@ int main(int argc, char **argv)
         gives();
     else if (!strcmp(what, "ring"))
         ring();
+    else if (!strcmp(what, "early"))
+        early();
     else
         parts();
     if (world_rank == 0)

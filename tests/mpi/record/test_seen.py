@@ -152,6 +152,18 @@ def test_a_profile_has_gives_as_messages(host, tmp_path):
     assert pair == (0, 1) and (one.messages, one.bytes) == (6, 5 * 65536 + 100)
 
 
+@SIDES
+def test_a_profile_knows_which_messages_came_early(host, enable, tmp_path):
+    m = profiled(host, tmp_path, "early", enable).matched
+    if enable == "off":
+        assert not any(m)
+        return
+    # Of the five, one may be taken for the first receive.
+    assert m.messages == 12 and 4 <= m.early <= 5
+    assert m.early_bytes == 8 * m.early and m.waiting_most <= m.early
+    assert m.posted_most == 7
+
+
 @measures
 def test_a_profile_tells_that_a_giver_is_late(host, tmp_path):
     p = profiled(host, tmp_path, "gives", "on", MS)
