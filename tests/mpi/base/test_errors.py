@@ -89,13 +89,13 @@ def test_collectives_that_nobody_completes_end_as_on_the_host(host):
     assert ours.stdout.count("rank") == 3, ours.stdout + ours.stderr
 
 
-@pytest.mark.parametrize("p2p", ["on", "off"])
-def test_a_receive_of_another_type_ends_as_on_the_host(host, p2p, tmp_path):
-    """MPICH alone refuses a part of an element, which we take, as others do."""
+def test_a_receive_of_another_type_ends_as_on_the_host(host, tmp_path):
+    """MPICH alone refuses a part of an element, which we take, as others do. (Its
+    own receive of such a message crashes where other memory lies behind.)"""
     logs = {}
     for name, straightway in ("alone", False), ("ours", True):
         well(run(host, 2, "wrong_types", tmp_path / name,
-                 straightway=straightway, env={"STRAIGHTWAY_P2P": p2p}))
+                 straightway=straightway))
         logs[name] = (tmp_path / f"{name}.0").read_text().splitlines()
     assert len(logs["alone"]) == len(logs["ours"]) == 12
     for alone, ours in zip(logs["alone"], logs["ours"]):
