@@ -96,9 +96,9 @@ typedef struct {
 } here_t;
 
 /* Some rows of a large matrix; in the second cache. Without memory for that,
- * what a stack holds. */
+ * what a small stack holds. */
 #define STEP 32768
-#define STEP_LEAST 2048
+#define STEP_LEAST 128
 
 static __attribute__((noinline)) void by_buffer(here_t from, here_t to,
                                                 uint64_t begin, uint64_t end)

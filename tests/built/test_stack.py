@@ -9,25 +9,31 @@ from harness.programs import run, well
 
 MOST = 8192
 BUILT = ROOT / "build" / "wheel" / "CMakeFiles"
-ROOMS = ["node", "topology", "coll", "p2p", "layout", "offload", "rma",
-         "profile", "lane"]
+ROOMS = ["node", "topology", "coll", "p2p", "match", "layout", "offload",
+         "rma", "profile", "lane"]
 
 # What is called through a pointer: in the left, the right.
 HOOKS = {
     "sw_wait_step": ["sw_comm_progress"],
     "sw_comm_progress": ["sw_track_progress"],
     "sw_combine": ["sw_reduce_kernels"],
-    "sw_request_kinds": ["sw_failed", "sw_received_slow"],
+    "sw_matcher_local": ["sw_near_meet", "sw_matcher_rooms"],
+    "sw_matcher_turn": ["sw_near_meet", "sw_matcher_rooms"],
+    "sw_matcher_hand": ["sw_near_meet"],
 }
 NODE = re.compile(r'node: \{ title: "([^"]+)" label: "[^"]*?\\n(\d+) bytes '
                   r'\(([^)]*)\)')
 EDGE = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"')
 # Code of mpi/request calls what a kind of request does, or the host; a kind may
-# lead to any function of these files.
+# lead to any function that is private to these files.
 BY_KIND = re.compile(r'edge: \{ sourcename: "([^"]+)" targetname: '
                      r'"__indirect_call" label: "[^"]*/mpi/request/')
-OF_KIND = re.compile(r'node: \{ title: "((?!sw_MPI_)[^"]+)" label: '
-                     r'"[^"]*/mpi/p2p/(?:receives|sends|isendrecv|progress)\.c')
+OF_KIND = re.compile(r'node: \{ title: "([^"]+\.c:[^"]+)" label: '
+                     r'"[^"]*/mpi/p2p/(?:near_receive|near_send|either|pair)'
+                     r'\.c')
+# What the matcher asks of the room above by a pointer.
+OF_MATCHER = re.compile(r'node: \{ title: "([^"]*(?:either\.c:claim|'
+                        r'near_pieces\.c:take))"')
 KERNEL = re.compile(r"(.*/)?kernels?_\w+\.c:")
 
 
@@ -59,6 +65,8 @@ class Calls:
             self.calls.setdefault(caller, set()).add("sw_request_kinds")
         self.calls.setdefault("sw_request_kinds", set()).update(
             OF_KIND.findall(text))
+        self.calls.setdefault("sw_matcher_rooms", set()).update(
+            OF_MATCHER.findall(text))
 
     def deepest(self, name):
         """(bytes, names) of the deepest chain in which each function is once:
@@ -111,6 +119,7 @@ def test_no_chain_of_calls_takes_more_than_8_kib(flavour):
     assert not calls.unknown
     assert len(calls.calls["sw_request_kinds"]) > 20
     assert "sw_request_kinds" in calls.calls["sw_track_finish"]
+    assert len(calls.calls["sw_matcher_rooms"]) == 2
     entries = [name for name in calls.size
                if re.search(r"(^|:)sw_(MPI|recorded_MPI|virtual_MPI)_", name)]
     assert len(entries) > 400
