@@ -18,6 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "median.h"
+
 #define TIMES 31
 #define TRIPS 100
 #define ROUNDS_MAX 99
@@ -27,18 +29,6 @@ enum { BESIDE = 1, FIRST = 100 };           /* tags */
 static MPI_Request *request;
 static long *words;
 static int rank;
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *of, int n)
-{
-    qsort(of, (size_t)n, sizeof *of, ascending);
-    return n % 2 ? of[n / 2] : (of[n / 2 - 1] + of[n / 2]) / 2;
-}
 
 static void trip(void)
 {
@@ -63,7 +53,7 @@ static double trips(void)
             trip();
         ns[i] = (MPI_Wtime() - start) / TRIPS / 2 * 1e9;
     }
-    return median(ns, TIMES);
+    return sw_median(ns, TIMES);
 }
 
 static void send_all(int n, int step)
@@ -135,7 +125,7 @@ int main(int argc, char **argv)
             }
             if (rank == 0)
                 printf("%s %d %.1f %.1f\n", kind ? "unexpected" : "posted", n,
-                       median(beside, rounds), median(each, rounds));
+                       sw_median(beside, rounds), sw_median(each, rounds));
         }
     free(request);
     free(words);

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "median.h"
 #include "node/control.h"
 
 #define ROOM 8192
@@ -76,18 +77,6 @@ static void measure(int n, char *room, double *ns)
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *of, int n)
-{
-    qsort(of, (size_t)n, sizeof *of, ascending);
-    return n % 2 ? of[n / 2] : (of[n / 2 - 1] + of[n / 2]) / 2;
-}
-
 int main(int argc, char **argv)
 {
     static double seen[2][KINDS][ROUNDS_MAX];
@@ -122,7 +111,7 @@ int main(int argc, char **argv)
             }
             for (int k = 0; k < KINDS; k++)
                 printf("%s %d %d %.1f %.1f\n", names[k], n, waiting,
-                       median(seen[0][k], rounds), median(seen[1][k], rounds));
+                       sw_median(seen[0][k], rounds), sw_median(seen[1][k], rounds));
             fflush(stdout);
         }
         straightway_accelerate(1);

@@ -29,7 +29,7 @@ static void take_last_thread(void)
     CHECK(setrlimit(RLIMIT_NPROC, &none) == 0 && setuid(LAST_THREAD) == 0,
           "setuid");
     CHECK(pthread_create(&thread, NULL, nothing, NULL) == EAGAIN,
-          "a thread is to be had");
+          "the system gave a thread beyond its limit");
 }
 #endif
 
