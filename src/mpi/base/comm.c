@@ -374,7 +374,8 @@ static bool progress_with_failures(void)
 }
 
 /* A probe drives the host's progress, and takes nothing: whatever it finds
- * stays where it is. It is made on the communicator at hand. (MPI_COMM_SELF
+ * stays where it is. It is made on the communicator at hand, or, where that was
+ * freed, on the node's. (MPI_COMM_SELF
  * would not do: MPICH answers for it without looking at the network, and a
  * peer in MPI_Win_lock would wait for us for ever.) */
 bool sw_comm_progress(void)
@@ -386,6 +387,8 @@ bool sw_comm_progress(void)
     else if (current != MPI_COMM_NULL)
         host.Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, current, &flag,
                     MPI_STATUS_IGNORE);
+    else
+        sw_link_poke();
     sw_comm_serve();
     return lost;
 }
