@@ -270,50 +270,20 @@ static int cancel(sw_track_t *t)
     return MPI_SUCCESS;
 }
 
-/* Receives whose requests the program has freed: progress ends them. */
-static sw_tracks_t freed;
-
 static void free_request(sw_track_t *t)
 {
     of(t)->near.base.made = false;
     sw_match_enter();
     sw_near_keep_buffer(receive_of(t));
     sw_match_leave();
-    bool open = t->active && !ready(t);
-    if (open)
-        sw_near_serve(1);
-    else if (of(t)->far != MPI_REQUEST_NULL)
-        host.Request_free(&of(t)->far);
-    sw_track_forget(t, open ? &freed : NULL);
-}
-
-static void progress(void)
-{
-    if (sw_likely(!freed))
-        return;
-    sw_tracks_enter();
-    sw_track_t *t = freed;
-    if (t)
-        sw_tracks_remove(t);
-    sw_tracks_leave();
-    if (!t)
-        return;
-    bool over = ready(t);
-    if (over)
-        sw_near_serve(-1);
-    if (over && of(t)->far != MPI_REQUEST_NULL)
-        host.Request_free(&of(t)->far);
-    sw_tracks_enter();
-    if (over)
-        sw_track_spare(t);
-    else
-        sw_tracks_add(&freed, t);
-    sw_tracks_leave();
+    sw_track_forget(t);
 }
 
 static void release(sw_track_t *t)
 {
     sw_datatype_drop(receive_of(t)->what.type);
+    if (of(t)->far != MPI_REQUEST_NULL)     /* a persistent one's */
+        host.Request_free(&of(t)->far);
 }
 
 static sw_track_t *spare;
@@ -329,7 +299,6 @@ const sw_track_kind_t sw_either_kind = {
     .cancel = cancel,
     .owes = true,
     .release = release,
-    .progress = progress,
 };
 
 /* Blocking ----------------------------------------------------------------- */

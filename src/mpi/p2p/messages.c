@@ -46,9 +46,6 @@ void sw_messages_start(void)
     sw_way_start();
     if (sw_near_start()) {
         sw_track_kind_add(&sw_near_irecv_kind);
-        sw_track_kind_add(&sw_near_isend_kind);
-        sw_track_kind_add(&sw_either_kind);
-        sw_track_kind_add(&sw_pair_kind);
         sw_wait_progress = sw_comm_progress;
         sw_control_messages = take_way;
     }

@@ -55,6 +55,12 @@ static bool is_either(const sw_comm_t *c, const sw_pattern_t *p)
     return sw_unlikely(c->near == SW_NEAR_SOME) && p->source == SW_PATTERN_ANY;
 }
 
+bool sw_near_hosts_turn(void)
+{
+    static _Atomic unsigned turn;
+    return atomic_fetch_add_explicit(&turn, 1, memory_order_relaxed) % 2;
+}
+
 /* Ask the host, which takes the message out if `takes`. True: it has answered. */
 static bool ask_host(const sw_comm_t *c, const sw_pattern_t *p, bool takes,
                      sw_near_found_t *found)

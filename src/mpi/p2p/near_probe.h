@@ -31,11 +31,7 @@ typedef struct {
 
 /* Where either matcher may have a message, each comes first now and then: near
  * ranks that send all the time would keep the others waiting for ever. */
-static inline bool sw_near_hosts_turn(void)
-{
-    static unsigned turn;
-    return ++turn % 2;
-}
+bool sw_near_hosts_turn(void);
 
 /* Wait for a message, and take it out; one of ours without a handle. */
 void sw_near_await_message(sw_comm_t *c, const sw_pattern_t *p,

@@ -228,16 +228,18 @@ void sw_near_keep_buffer(sw_near_receive_t *r)
 
 int sw_near_received(sw_near_receive_t *r, MPI_Status *status)
 {
-    if (sw_unlikely(r->block))
-        spread(r);
-    if (sw_unlikely(r->parcel))
-        replace_buffer(r);
     if (sw_unlikely(r->cancelled)) {
+        sw_temporary_free(r->block);
+        r->block = NULL;
         sw_status_empty(status);
         if (status != MPI_STATUS_IGNORE)
             host.Status_set_cancelled(status, 1);
         return MPI_SUCCESS;
     }
+    if (sw_unlikely(r->block))
+        spread(r);
+    if (sw_unlikely(r->parcel))
+        replace_buffer(r);
     sw_near_status(status, r->source, r->tag, r->bytes);
     return r->error;
 }
@@ -354,19 +356,13 @@ static int start(sw_track_t *t)
     return MPI_SUCCESS;
 }
 
-/* Receives whose requests the program has freed: progress ends them. */
-static sw_tracks_t freed;
-
 static void free_request(sw_track_t *t)
 {
     ((sw_near_irecv_t *)t)->base.made = false;
     sw_match_enter();
     sw_near_keep_buffer(of(t));
     sw_match_leave();
-    bool open = t->active && !is_over(t);
-    if (open)
-        sw_near_serve(1);
-    sw_track_forget(t, open ? &freed : NULL);
+    sw_track_forget(t);
 }
 
 static int cancel(sw_track_t *t)
@@ -390,16 +386,6 @@ static void release(sw_track_t *t)
 static void progress(void)
 {
     sw_near_turn(true);
-    sw_tracks_enter();
-    sw_track_t *t = freed;
-    if (t)
-        freed = t->after;
-    if (t && is_over(t)) {
-        sw_near_serve(-1);
-        sw_tracks_remove(t);
-        sw_track_spare(t);
-    }
-    sw_tracks_leave();
 }
 
 static void await_some(sw_track_t *t)

@@ -711,18 +711,10 @@ static int start(sw_track_t *t)
     return rc;
 }
 
-/* Those whose requests the program has freed. */
-static sw_tracks_t freed;
-
 static void free_request(sw_track_t *t)
 {
     ((sw_near_isend_t *)t)->base.made = false;
-    bool over = !t->active || advance(of(t));
-    if (over && t->active)
-        end(of(t));
-    if (!over)
-        sw_near_serve(1);
-    sw_track_forget(t, over ? NULL : &freed);
+    sw_track_forget(t);
 }
 
 static int cancel(sw_track_t *t)
@@ -733,25 +725,6 @@ static int cancel(sw_track_t *t)
 static void release(sw_track_t *t)
 {
     sw_datatype_drop(of(t)->what.type);
-}
-
-static void progress(void)
-{
-    sw_tracks_enter();
-    sw_track_t *t = freed;
-    if (t)
-        freed = t->after;
-    bool over = t && advance(of(t));
-    if (over)
-        sw_tracks_remove(t);
-    sw_tracks_leave();
-    if (!over)
-        return;
-    sw_near_serve(-1);
-    end(of(t));
-    sw_tracks_enter();
-    sw_track_spare(t);
-    sw_tracks_leave();
 }
 
 static void await_some(sw_track_t *t)
@@ -778,5 +751,4 @@ const sw_track_kind_t sw_near_isend_kind = {
     .cancel = cancel,
     .owes = true,
     .release = release,
-    .progress = progress,
 };

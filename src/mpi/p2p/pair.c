@@ -49,35 +49,10 @@ static int finish(sw_track_t *t, MPI_Status *status)
     return peek(t, status);
 }
 
-/* Requests that the program has freed: progress ends them. */
-static sw_tracks_t freed;
-
 static void free_request(sw_track_t *t)
 {
     of(t)->base.made = false;
-    sw_track_forget(t, &freed);
-}
-
-static void progress(void)
-{
-    if (sw_likely(!freed))
-        return;
-    sw_tracks_enter();
-    sw_track_t *t = freed;
-    if (t)
-        sw_tracks_remove(t);
-    sw_tracks_leave();
-    if (!t)
-        return;
-    bool over = ready(t);
-    if (over)
-        sw_temporary_free(of(t)->block);
-    sw_tracks_enter();
-    if (over)
-        sw_track_spare(t);
-    else
-        sw_tracks_add(&freed, t);
-    sw_tracks_leave();
+    sw_track_forget(t);
 }
 
 static int cancel(sw_track_t *t)
@@ -100,7 +75,6 @@ const sw_track_kind_t sw_pair_kind = {
     .free = free_request,
     .cancel = cancel,
     .release = release,
-    .progress = progress,
 };
 
 sw_pair_t *sw_pair_new(MPI_Comm comm, void *block)

@@ -29,5 +29,6 @@ void sw_track_progress(void)
     for (int i = 0; i < count; i++)
         if (kinds[i]->progress)
             kinds[i]->progress();
+    sw_track_go_on();
     inside = false;
 }

@@ -69,7 +69,7 @@ void sw_listed_free(sw_track_t *t)
     if (t->active)
         return;
     ((sw_listed_t *)t)->made = false;
-    sw_track_forget(t, NULL);
+    sw_track_forget(t);
 }
 
 int sw_listed_cancel(sw_track_t *t)

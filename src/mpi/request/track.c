@@ -113,7 +113,8 @@ static void release(sw_track_t *t)
     sw_comm_drop(t->comm);
 }
 
-void sw_track_spare(sw_track_t *t)
+/* It is in no table and no ring any more. The caller has the lock. */
+static void spare(sw_track_t *t)
 {
     t->after = *t->kind->spare;
     *t->kind->spare = t;
@@ -123,7 +124,7 @@ void sw_track_forgo(sw_track_t *t)
 {
     release(t);
     sw_tracks_enter();
-    sw_track_spare(t);
+    spare(t);
     sw_tracks_leave();
 }
 
@@ -187,20 +188,57 @@ static void take_out(sw_track_t *t)
     count(&sw_tracks, -1);
 }
 
-void sw_track_forget(sw_track_t *t, sw_tracks_t *ring)
+/* The program has forgotten them, and they are not over. */
+static sw_tracks_t freed;
+
+void sw_track_forget(sw_track_t *t)
 {
     MPI_Request handle = t->handle;
+    bool open = t->active && !t->kind->ready(t);
+    if (t->active && !open)
+        t->kind->finish(t, MPI_STATUS_IGNORE);
     t->freed = true;
     t->kept = false;
-    release(t);
+    if (!open)
+        release(t);
     host.Request_free(&handle);
     sw_tracks_enter();
     deactivate(t);
     take_out(t);
-    if (ring)
-        sw_tracks_add(ring, t);
-    else
-        sw_track_spare(t);
+    if (open) {
+        count(&sw_tracks, 1);
+        count(&sw_owed, 1);
+        sw_tracks_add(&freed, t);
+    } else {
+        spare(t);
+    }
+    sw_tracks_leave();
+}
+
+void sw_track_go_on(void)
+{
+    if (sw_likely(!freed))
+        return;
+    sw_tracks_enter();
+    sw_track_t *t = freed;
+    if (t)
+        sw_tracks_remove(t);
+    sw_tracks_leave();
+    if (!t)
+        return;
+    bool over = t->kind->ready(t);
+    if (over) {
+        t->kind->finish(t, MPI_STATUS_IGNORE);
+        release(t);
+    }
+    sw_tracks_enter();
+    if (over) {
+        count(&sw_tracks, -1);
+        count(&sw_owed, -1);
+        spare(t);
+    } else {
+        sw_tracks_add(&freed, t);
+    }
     sw_tracks_leave();
 }
 
@@ -269,7 +307,7 @@ int sw_track_finish(sw_track_t *t, MPI_Status *status)
     t->held = t->claimed = false;
     if (over) {
         take_out(t);
-        sw_track_spare(t);
+        spare(t);
     }
     sw_tracks_leave();
     return error;

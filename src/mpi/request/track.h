@@ -152,12 +152,11 @@ void sw_track_forgo(sw_track_t *t);     /* likewise, and keeps its handle   */
  * the lock. False: it owed before. */
 bool sw_track_owe(sw_track_t *t);
 
-/* Of MPI_Request_free: take it out of the table, with what it holds and the
- * host's request. It goes into `ring` if that is not NULL, because the host
- * may still read it; else it is spare. */
-void sw_track_forget(sw_track_t *t, sw_tracks_t *ring);
-/* It is in no table and no ring any more. The caller has the lock. */
-void sw_track_spare(sw_track_t *t);
+/* Of MPI_Request_free: take it out of the table, with the host's request. One
+ * that is not over goes on with all that it holds, and progress ends it. */
+void sw_track_forget(sw_track_t *t);
+/* Go on with one of these. */
+void sw_track_go_on(void);
 
 /* The track of a handle, or NULL. One that is claimed or freed is not found:
  * MPI lets nobody else ask for that request any more, so the handle belongs to

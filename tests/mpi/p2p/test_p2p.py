@@ -128,6 +128,11 @@ def test_any_source_on_either_node(host, how, size):
         **({"TEST_THREADS": 1} if size == 3 else {})}))
 
 
+@pytest.mark.parametrize("how", ["freed", "cancelled", "behind"])
+def test_what_the_program_forgets_goes_on(host, how):
+    well(run(host, 2, "forgotten", how, env=ON, timeout=60))
+
+
 @pytest.mark.parametrize("threads", [2, pytest.param(4, marks=DEEP)])
 def test_threads_give_the_hosts_bytes(host, threads, tmp_path):
     compare(host, 2, 7, 30, tmp_path, "--threads", threads, "--max", 100000,
