@@ -111,7 +111,8 @@ int main(int argc, char **argv)
             }
             for (int k = 0; k < KINDS; k++)
                 printf("%s %d %d %.1f %.1f\n", names[k], n, waiting,
-                       sw_median(seen[0][k], rounds), sw_median(seen[1][k], rounds));
+                       sw_median(seen[0][k], rounds),
+                       sw_median(seen[1][k], rounds));
             fflush(stdout);
         }
         straightway_accelerate(1);

@@ -375,9 +375,9 @@ static bool progress_with_failures(void)
 
 /* A probe drives the host's progress, and takes nothing: whatever it finds
  * stays where it is. It is made on the communicator at hand, or, where that was
- * freed, on the node's. (MPI_COMM_SELF
- * would not do: MPICH answers for it without looking at the network, and a
- * peer in MPI_Win_lock would wait for us for ever.) */
+ * freed, on the node's. (MPI_COMM_SELF would not do: MPICH answers for it
+ * without looking at the network, and a peer in MPI_Win_lock would wait for us
+ * for ever.) */
 bool sw_comm_progress(void)
 {
     int flag;

@@ -4,9 +4,10 @@ import pytest
 from harness.programs import needs_mpi4, run, well
 
 
-# MPICH 5 alone ends a second session's communicator with this error in one
-# run of a hundred on a busy machine: a message of the first session meets it.
-HOSTS_OWN = "Fatal error in internal_Comm_create_from_group"
+# MPICH 5 ends some of these runs while it sets up its second session's
+# communicator: 5 of 920 runs alone on a busy machine, and 5 of 920 with
+# Straightway. It then fails in one of these two exchanges of its own.
+HOSTS_OWN = ("MPIDI_UCX_comm_set_vcis", "MPIDI_UCX_comm_addr_exchange")
 
 
 @needs_mpi4
@@ -18,7 +19,7 @@ def test_sessions_without_a_world(host, turns):
         pytest.skip("this host alone fails to begin again")
     for _ in range(4):
         done = run(host, 2, "sessions", turns)
-        if HOSTS_OWN not in done.stdout + done.stderr:
+        if not any(word in done.stdout + done.stderr for word in HOSTS_OWN):
             break
     well(done)
 
