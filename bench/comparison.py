@@ -38,6 +38,7 @@ SUMS = "user", "system", "minor", "major", "voluntary", "involuntary"
 FINE, WRONG, FAILS, HANGS = "ok", "WRONG", "FAILS", "HANGS"
 VARIES, ALONE = "varies alone", "fails alone"
 BAD = WRONG, FAILS, HANGS
+NOTHING = "no line of its result was found"
 
 
 class Stop(Exception):
@@ -100,12 +101,12 @@ class Comparison:
         each = job.read_ranks(log)
         bad = failure(done, each, ranks)
         if bad:
-            raise Stop(*bad if way != "alone" else
+            raise Stop(*(bad[0], f"{way}: {bad[1]}") if way != "alone" else
                        (ALONE, f"{bad[0].lower()}: {bad[1]}"))
         one = sample(app, done, each, place)
         if not one["result"]:
-            raise Stop(ALONE if way == "alone" else WRONG,
-                       "no line of its result was found")
+            raise Stop(*(WRONG, f"{way}: {NOTHING}") if way != "alone" else
+                       (ALONE, NOTHING))
         return one, place / CAPTURE
 
     def measure(self, app, ranks, pairs, profiles=PROFILES, bound=True):
@@ -170,8 +171,10 @@ class Comparison:
                     "ratio"]
             said = done.stderr.strip().splitlines() or ["it failed"]
             self.note(f"{app.title}: no bound: {said[-1]}")
-        except (Stop, subprocess.TimeoutExpired) as why:
-            self.note(f"{app.title}: no bound: {why}")
+        except Stop as stop:
+            self.note(f"{app.title}: no bound: {stop.args[1]}")
+        except subprocess.TimeoutExpired:
+            self.note(f"{app.title}: no bound: the limit has ended it")
         return None
 
 

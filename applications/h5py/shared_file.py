@@ -6,7 +6,7 @@ import h5py._debian_h5py_mpi as h5py
 import numpy
 from mpi4py import MPI
 
-ROWS, COLUMNS, STEPS = 2048, 1024, 12
+ROWS, COLUMNS, SETS, ROUNDS = 2048, 1024, 6, 6
 
 comm = MPI.COMM_WORLD
 me, ranks = comm.rank, comm.size
@@ -17,8 +17,9 @@ begun = time.perf_counter()
 total = 0
 with h5py.File("shared.h5", "w", driver="mpio", comm=comm) as file:
     field = numpy.arange(ROWS * COLUMNS, dtype="i8").reshape(ROWS, COLUMNS)
-    for step in range(STEPS):
-        kept = file.create_dataset(f"step {step}", (ROWS, COLUMNS), "i8")
+    sets = [file.create_dataset(f"set {i}", (ROWS, COLUMNS), "i8")
+            for i in range(SETS)]
+    for step, kept in enumerate(sets * ROUNDS):
         with kept.collective:
             kept[:, columns] = (field * (step + 1) % 1009)[:, columns]
         with kept.collective:

@@ -7,7 +7,6 @@ it runs with Straightway. The last test runs the real programs that are there.
 import json
 import os
 import shutil
-import subprocess
 import sys
 
 import application
@@ -15,7 +14,7 @@ import comparison
 import comparison_table as table
 import job
 import pytest
-from harness import jobs
+from harness import calibrations, jobs
 from harness.hosts import ROOT
 
 SCRIPT = ROOT / "bench" / "applications.py"
@@ -286,6 +285,55 @@ def test_a_page_renews_the_table_between_its_marks():
     assert "| It | 2 | WRONG |" in one
     two = table.renewed(f"# Page\n{one}end\n", report)
     assert two == f"# Page\n{one}end\n"
+
+
+# Under an MPI ---------------------------------------------------------------
+
+SMALL = """title = "Small"
+packages = []
+prepare = ["mpicc.openmpi -o small small.c"]
+command = "./small"
+result = ['^sum']
+"""
+SOURCE = """#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int one = 1, sum = 0, me;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &me);
+    for (int i = 0; i < 200; i++)
+        MPI_Alltoall(&one, 1, MPI_INT, (int[2]){0}, 1, MPI_INT,
+                     MPI_COMM_WORLD);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (!me)
+        printf("sum %d\\n", sum);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+def test_profile_and_bound_are_measured_under_an_mpi(all_hosts, tmp_path):
+    host = next((one for one in all_hosts if one.name == "debian-openmpi"),
+                None)
+    if not host:
+        pytest.skip("Debian's Open MPI is not there")
+    (tmp_path / "small").mkdir()
+    (tmp_path / "small" / "program.toml").write_text(SMALL)
+    (tmp_path / "small" / "small.c").write_text(SOURCE)
+    env = calibrations.keep(host, tmp_path, host.environment({}))
+    out = tmp_path / "a.json"
+    done = jobs.run([sys.executable, SCRIPT, "--programs", tmp_path,
+                     "--pairs", "1", "--ranks", "2", "--json", out], env, 240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads(out.read_text())
+    row, = report["rows"]
+    assert row["state"] == "ok", row["why"]
+    assert [one["way"] for one in row["samples"]] == [
+        "alone", "ours", "profile"]
+    assert not report["notes"] and row["most"] >= 1
+    assert row["profile"] is not None and not row["said"]
 
 
 # The real programs ----------------------------------------------------------
