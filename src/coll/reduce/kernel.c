@@ -128,8 +128,35 @@ const char *sw_isa_name(sw_isa_t isa)
     return names[isa];
 }
 
-void sw_reduce_many(sw_reduce_func_t f, size_t elem, void *to,
-                    const void *const *in, int count, size_t n, char *block)
+/* One block: m elements at byte `at` of all. stack[k] is an input, or room k.
+ * Only the last merge of all stores to `to`: until then every input's block, of
+ * which `to` may be one, is whole. */
+static void reduce_block(sw_reduce_func_t f, sw_order_t order, char *to,
+                         const void *const *in, int count, size_t at,
+                         size_t m, char *room)
+{
+    const char *stack[SW_ORDER_DEEPEST];
+    int pairs = sw_order_pairs(order, count), items = count - pairs, top = 0;
+    for (int item = 0, next = 0; item < items; item++) {
+        const char *x = (const char *)in[next++] + at;
+        if (item < pairs) {
+            char *pair = room + (size_t)top * SW_REDUCE_BLOCK;
+            f(pair, x, (const char *)in[next++] + at, m);
+            x = pair;
+        }
+        for (int k = sw_order_merges(order, item); k > 0; k--) {
+            bool last = --top == 0 && item == items - 1;
+            char *sum = last ? to + at : room + (size_t)top * SW_REDUCE_BLOCK;
+            f(sum, stack[top], x, m);
+            x = sum;
+        }
+        stack[top++] = x;
+    }
+}
+
+void sw_reduce_many(sw_reduce_func_t f, size_t elem, sw_order_t order,
+                    void *to, const void *const *in, int count, size_t n,
+                    char *room)
 {
     if (count == 1) {
         if (to != in[0])
@@ -140,14 +167,8 @@ void sw_reduce_many(sw_reduce_func_t f, size_t elem, void *to,
         f(to, in[0], in[1], n);
         return;
     }
-    /* Only the last step stores to `to`: until then every block of the inputs,
-     * of which `to` may be one, is whole. */
     size_t step = SW_REDUCE_BLOCK / elem;
-    for (size_t i = 0; i < n; i += step) {
-        size_t m = sw_min(step, n - i), at = i * elem;
-        f(block, (const char *)in[0] + at, (const char *)in[1] + at, m);
-        for (int k = 2; k < count - 1; k++)
-            f(block, block, (const char *)in[k] + at, m);
-        f((char *)to + at, block, (const char *)in[count - 1] + at, m);
-    }
+    for (size_t i = 0; i < n; i += step)
+        reduce_block(f, order, to, in, count, i * elem, sw_min(step, n - i),
+                     room);
 }
