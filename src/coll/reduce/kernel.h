@@ -128,7 +128,7 @@ SW_API void sw_reduce_many(sw_reduce_func_t f, size_t elem, sw_order_t order,
                            size_t n, char *room);
 
 /* Of each intermediate result. */
-#define SW_REDUCE_BLOCK 8192
+#define SW_REDUCE_BLOCK 4096
 
 static inline size_t sw_reduce_room(sw_order_t order, int count)
 {
