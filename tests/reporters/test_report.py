@@ -71,7 +71,7 @@ def test_a_script_is_named_once(path, run, program, arguments, said):
 
 
 def test_a_full_disk_does_not_cost_the_page(path, run, symbols, monkeypatch):
-    def full(*_):
+    def full(*_, **__):
         raise UserError("halo.swcap: No space left on device", 1)
 
     captures.halo(2).write(path, symbols=False)
@@ -410,12 +410,43 @@ def unnamed(path):
 
 
 def test_frames_are_named_where_the_modules_are(run, tmp_path, symbols):
+    """The first report keeps the names, so that the file can travel. It asks
+    again for those that it did not find: another machine may have them."""
     path = unnamed(tmp_path / "a.swcap")
-    before = open(path, "rb").read()
     _, out, _ = run("report", path)
     assert "at_10 (x.c:16)" in out and "app+0x666" in out
     assert symbols.asked == [("/opt/app", "b1d", 0x10),
                              ("/opt/app", "b1d", 0x666)]
+    symbols.asked.clear()
+    for _ in range(2):
+        _, out, _ = run("report", path)
+        assert "at_10 (x.c:16)" in out and "app+0x666" in out
+    assert set(symbols.asked) == {("/opt/app", "b1d", 0x666)}
+
+
+def test_a_report_without_new_names_changes_no_file(run, tmp_path, symbols):
+    path = unnamed(tmp_path / "a.swcap")
+    run("report", path)
+    before = open(path, "rb").read()
+    run("report", path)
+    assert open(path, "rb").read() == before
+
+
+@pytest.mark.parametrize("how", ["read-only", "cut"])
+def test_a_report_leaves_a_file_that_it_cannot_write(run, tmp_path, symbols,
+                                                     monkeypatch, how):
+    path = unnamed(tmp_path / "a.swcap")
+    if how == "cut":
+        with open(path, "ab") as file:
+            file.write(b"RANK")
+    else:
+        def refuse(*_, **__):
+            raise UserError("a.swcap: Permission denied", 1)
+
+        monkeypatch.setattr(capture, "append", refuse)
+    before = open(path, "rb").read()
+    status, out, err = run("report", path)
+    assert (status, err) == (0, "") and "at_10 (x.c:16)" in out
     assert open(path, "rb").read() == before
 
 
@@ -423,14 +454,16 @@ def test_finish_keeps_the_names_in_the_file(run, tmp_path, symbols):
     path = unnamed(tmp_path / "a.swcap")
     status, out, err = run("report", "--finish", path)
     assert (status, out) == (0, "") and "at_10 (x.c:16)" in err
+    assert ("/opt/app", "b1d", 0x10) in capture.read(path).symbols
     symbols.asked.clear()
     _, out, _ = run("report", path)
     assert "at_10 (x.c:16)" in out and "app+0x666" in out
-    assert symbols.asked == []          # the file can travel
+    assert ("/opt/app", "b1d", 0x10) not in symbols.asked
 
 
-def test_finish_is_not_advertised(run):
-    assert "finish" not in run("report", "--help")[1]
+@pytest.mark.parametrize("inner", ["--finish", "--join", "--seen-from"])
+def test_inner_options_are_not_advertised(run, inner):
+    assert inner not in run("report", "--help")[1]
 
 
 # Mistakes -----------------------------------------------------------------
