@@ -389,6 +389,9 @@ static void stop(void)
     sw_job.stop = sw_ticks();
     sw_recording_set(SW_RECORDING_OFF);
     sw_recorder_close_tracers();
+    /* Every rank has then posted what others look for. */
+    host.Barrier(gathering);
+    sw_recorder_look_again();
     part_t mine;
     make_part(&mine);
     gather(&mine);
