@@ -305,7 +305,7 @@ void sw_summary_print(const char *path)
     else
         put(&page, "No MPI call was recorded between MPI_Init and "
             "MPI_Finalize.\n");
-    /* A path is to be copied: no width cuts it. */
+    /* Users copy a path: no width cuts it. */
     const char *const more[][2] = {
         {"Call sites and findings", ""}, {"In a browser", " --html"},
         {"Each call", " --perfetto"}};

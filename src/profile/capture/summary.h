@@ -2,9 +2,8 @@
  * summary.h - some lines about the profile, at the end of the program.
  *
  * Each rank adds up its own records by procedure. Rank 0 adds up the ranks and
- * prints the sums: no file is read, no other program starts, and the work of
- * rank 0 grows with the procedures and not with the records of a rank. Names of
- * call sites and findings take longer, so `straightway report` makes those. Its
+ * prints the sums. It reads no file and starts no program, and its work grows
+ * with the procedures, not with the records of a rank. Names of call sites and findings take longer, so `straightway report` makes those. Its
  * numbers and these are the same (straightway/profile/resolving.py).
  *
  * A rank's sums travel as rows of one size. Rank 0 can take them in pieces of

@@ -1,4 +1,4 @@
-"""A sender waits for a late receiver, whomever the receiver asks for.
+"""A sender waits for a late receiver, also if the receiver asks for any source.
 
 A receive from any source, or with any tag, tells whose message it has taken
 only at its end. The sender's call may be over before, and must still have its
