@@ -397,6 +397,22 @@ def test_html_lies_beside_its_capture(run, path, monkeypatch):
     assert run("report", path, "--html", "-")[1] == "<html>8"
 
 
+def test_communicators_are_cut_in_their_middle(run, path):
+    """Names that differ at their ends stay apart in 80 columns."""
+    job = captures.Job(4)
+    for rank in job.ranks:
+        for number in "abc1", "abc2":
+            rank.call("MPI_Barrier", 1, 10 ** 9,
+                      communicator=rank.communicator(
+                          "a long name that the program has given it " * 2,
+                          number, [[0, 3]]))
+    job.write(path)
+    _, out, _ = run("report", path)
+    rows = [line for line in out.splitlines() if " #abc" in line]
+    assert len(rows) == 2 and all(len(row) <= 80 for row in rows)
+    assert all(re.match("a long name.*….* #abc[12] ", row) for row in rows)
+
+
 # Names --------------------------------------------------------------------
 
 def unnamed(path):
@@ -422,6 +438,14 @@ def test_frames_are_named_where_the_modules_are(run, tmp_path, symbols):
         _, out, _ = run("report", path)
         assert "at_10 (x.c:16)" in out and "app+0x666" in out
     assert set(symbols.asked) == {("/opt/app", "b1d", 0x666)}
+
+
+def test_what_would_name_an_address_is_told(run, tmp_path, symbols):
+    path = unnamed(tmp_path / "a.swcap")
+    _, out, _ = run("report", path)
+    text = " ".join(out.split())
+    assert "no name for addresses in app: " in text
+    assert "debug symbols, and ask again." in text
 
 
 def test_a_report_without_new_names_changes_no_file(run, tmp_path, symbols):

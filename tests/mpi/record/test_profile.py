@@ -637,6 +637,23 @@ def test_links_are_not_followed(one_host, ending, tmp_path):
     assert f"cannot be written to {folder / 'run.swcap'}" in done.stderr
 
 
+def test_communicators_far_down_keep_their_origin(host, tmp_path):
+    program = host.compile(programs.source("profile_splits.c"))
+    done, found = profiled(host, 2, [program], tmp_path)
+    programs.well(done)
+    for rank in found.ranks:
+        t = rank.table("calls")
+        names = {rank.communicators[t["communicator"][i]].name
+                 for i in range(len(t))
+                 if rank.procedures[t["procedure"][i]] == "MPI_Barrier"}
+        above = "split x4 of MPI_COMM_WORLD"
+        assert names == {
+            "split of MPI_COMM_WORLD",
+            *(f"split x{n} of MPI_COMM_WORLD" for n in (2, 3, 4)),
+            f"duplicate of {above}", f"split of duplicate of {above}",
+            *(f"split x{n} of duplicate of {above}" for n in range(2, 8))}
+
+
 # Nodes -----------------------------------------------------------------------
 
 def check_between(found, folder):
