@@ -1,6 +1,6 @@
 /*
- * bells.c - a member that sleeps for a collective under way is woken by each
- * member that posts its part of it, and by each that leaves it.
+ * bells.c - a member sleeps for a collective under way. Each member that posts
+ * its part wakes the sleeper, and so does each that leaves.
  */
 #include "lists.h"
 
