@@ -23,7 +23,7 @@ for (step in 1:400) {
             cat("step", step, format(shown$w[1:4], digits = 12), "\n")
     }
 }
-if (me == 0)
+if (me == ranks - 1)    # lines of two ranks could run into each other
     cat("time", proc.time()[["elapsed"]] - begun, "s\n")
 invisible(mpi.barrier(0))
 mpi.quit()
